@@ -145,7 +145,7 @@ pub enum RobotsOutcome {
     Unreachable(String),
     /// The host cannot be reached: DNS, connection or TLS handshake failed. Retried while the failure
     /// is transient, then each page of the host fails with it.
-    HostFault(FetchFailure),
+    HostError(FetchFailure),
 }
 
 /// Result of one page task.

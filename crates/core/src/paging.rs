@@ -23,7 +23,7 @@ pub struct Chunk {
     bytes: usize,
     documents: u64,
     limit: u64,
-    full: bool,
+    is_full: bool,
 }
 
 impl Chunk {
@@ -33,20 +33,20 @@ impl Chunk {
             bytes: 0,
             documents: 0,
             limit: query.limit.unwrap_or(u64::MAX),
-            full: false,
+            is_full: false,
         }
     }
 
     /// Adds a document of this many bytes of JSON and returns whether it fits. After the first document
     /// that does not fit, none does.
-    pub fn take(&mut self, bytes: usize) -> bool {
-        let with = self.bytes.saturating_add(bytes).saturating_add(1);
-        let fits = self.documents == 0 || with <= MAX_DATA_BYTES;
-        if self.full || self.documents == self.limit || !fits {
-            self.full = true;
+    pub fn try_add(&mut self, bytes: usize) -> bool {
+        let new_bytes = self.bytes.saturating_add(bytes).saturating_add(1);
+        let fits = self.documents == 0 || new_bytes <= MAX_DATA_BYTES;
+        if self.is_full || self.documents == self.limit || !fits {
+            self.is_full = true;
             return false;
         }
-        self.bytes = with;
+        self.bytes = new_bytes;
         self.documents += 1;
         true
     }
@@ -117,7 +117,7 @@ impl Cursor {
     /// # Errors
     /// 400 if `text` is not a cursor.
     pub fn decode(text: &str) -> Result<Self, ApiError> {
-        let read = || {
+        let parse = || {
             let bytes = URL_SAFE_NO_PAD.decode(text).ok()?;
             let (time, id) = bytes.split_at_checked(8)?;
             Some(Self {
@@ -125,7 +125,7 @@ impl Cursor {
                 id: Uuid::from_slice(id).ok()?,
             })
         };
-        read().ok_or_else(|| bad_field("cursor", "must be the unchanged `cursor` of an earlier response"))
+        parse().ok_or_else(|| bad_field("cursor", "must be the unchanged `cursor` of an earlier response"))
     }
 }
 
@@ -162,16 +162,19 @@ mod tests {
     #[test]
     fn a_chunk_holds_ten_mebibytes_or_one_larger_document() {
         let mut chunk = Chunk::new(query(0, None));
-        assert!(chunk.take(MAX_STATUS_BYTES * 2));
-        assert!(!chunk.take(1));
+        assert!(chunk.try_add(MAX_STATUS_BYTES * 2));
+        assert!(!chunk.try_add(1));
         let mut chunk = Chunk::new(query(0, None));
-        assert!(chunk.take(MAX_DATA_BYTES - 100));
-        assert!(chunk.take(50));
-        assert!(!chunk.take(100));
-        assert!(!chunk.take(1), "a chunk has no gaps");
+        assert!(chunk.try_add(MAX_DATA_BYTES - 100));
+        assert!(chunk.try_add(50));
+        assert!(!chunk.try_add(100));
+        assert!(!chunk.try_add(1), "a chunk has no gaps");
         assert_eq!(chunk.documents(), 2);
         let mut chunk = Chunk::new(query(0, Some(2)));
-        assert_eq!([chunk.take(1), chunk.take(1), chunk.take(1)], [true, true, false]);
+        assert_eq!(
+            [chunk.try_add(1), chunk.try_add(1), chunk.try_add(1)],
+            [true, true, false]
+        );
     }
 
     #[test]

@@ -20,7 +20,7 @@ use crate::scope::{Scope, site_of};
 use accepted::own_path;
 use words::{Word, words};
 
-const NOTHING_UNDERSTOOD: &str = "No option could be derived from the prompt. Without a language model, this server \
+const NO_OPTIONS: &str = "No option could be derived from the prompt. Without a language model, this server \
     understands page limits (`at most 50 pages`), depths (`2 levels deep`), paths (`only /blog`, `not the news \
     section`), `subdomains`, `external links`, `the whole domain`, `sitemap only` and delays (`wait 2 seconds`).";
 
@@ -43,7 +43,7 @@ const NEGATIONS: &[&str] = &[
     "nothing",
 ];
 /// Words that turn a following `but` into a negation: `everything but the blog`.
-const ALL_OF_IT: &[&str] = &["everything", "all", "anything"];
+const QUANTIFIERS: &[&str] = &["everything", "all", "anything"];
 const AFFIRMATIONS: &[&str] = &[
     "only",
     "just",
@@ -70,7 +70,7 @@ const PAGES: &[&str] = &[
 const LEVELS: &[&str] = &["level", "deep", "depth", "hop", "click", "layer"];
 const BOUNDS: &[&str] = &["limit", "max", "maximum", "most", "first", "up", "top", "only"];
 const SECTIONS: &[&str] = &["section", "director", "folder", "subfolder", "path"];
-const PLACES_BESIDE: &[&str] = &[
+const SECTION_NEIGHBORS: &[&str] = &[
     "page", "post", "section", "area", "director", "folder", "entries", "center", "centre",
 ];
 const EDITIONS: &[&str] = &[
@@ -85,39 +85,39 @@ const EDITIONS: &[&str] = &[
 ];
 const WHOLE: &[&str] = &["whole", "entire", "full", "complete", "all"];
 const SITES: &[&str] = &["domain", "site", "website", "host"];
-const PAUSES: &[&str] = &["wait", "delay", "pause", "every", "sleep", "between", "apart"];
+const DELAY_WORDS: &[&str] = &["wait", "delay", "pause", "every", "sleep", "between", "apart"];
 
 impl ParamsPreview {
     /// Derives a proposal from a prompt by rules.
-    pub fn of(request: &ParamsPreviewRequest, enabled: Enabled) -> Self {
-        let read = propose(&request.url.url, request.url.given(), &request.prompt);
-        let (mut data, refused) = match serde_json::to_value(&read) {
+    pub fn from_prompt(request: &ParamsPreviewRequest, enabled: Enabled) -> Self {
+        let derived = propose(&request.url.url, request.url.given(), &request.prompt);
+        let (mut data, ignored) = match serde_json::to_value(&derived) {
             Ok(Value::Object(proposal)) => CrawlParams::accepted(&request.url, &proposal, enabled),
-            _ => (bare(request.url.given()), Vec::new()),
+            _ => (without_options(request.url.given()), Vec::new()),
         };
-        data.max_depth = read.max_depth;
+        data.max_depth = derived.max_depth;
         let mut preview = Self {
             success: true,
             warning: None,
             data,
         };
-        preview.refuse(&refused);
-        if read == bare(request.url.given()) {
-            preview.warn(NOTHING_UNDERSTOOD);
+        preview.warn_ignored(&ignored);
+        if derived == without_options(request.url.given()) {
+            preview.warn(NO_OPTIONS);
         }
         preview
     }
 
     /// Validates a model's proposal and keeps its valid options. Returns `None` if there are none.
-    pub fn proposed(request: &ParamsPreviewRequest, proposal: &Value, enabled: Enabled) -> Option<Self> {
-        let (data, refused) = CrawlParams::accepted(&request.url, proposal.as_object()?, enabled);
+    pub fn from_proposal(request: &ParamsPreviewRequest, proposal: &Value, enabled: Enabled) -> Option<Self> {
+        let (data, ignored) = CrawlParams::accepted(&request.url, proposal.as_object()?, enabled);
         let mut preview = Self {
             success: true,
             warning: None,
             data,
         };
-        preview.refuse(&refused);
-        (preview.data != bare(request.url.given())).then_some(preview)
+        preview.warn_ignored(&ignored);
+        (preview.data != without_options(request.url.given())).then_some(preview)
     }
 
     /// Adds a sentence to the warning.
@@ -131,7 +131,7 @@ impl ParamsPreview {
         }
     }
 
-    fn refuse(&mut self, names: &[String]) {
+    fn warn_ignored(&mut self, names: &[String]) {
         if !names.is_empty() {
             let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
             let sentence = format!(
@@ -148,7 +148,7 @@ impl CrawlRequest {
     ///
     /// # Errors
     /// 400 if the result is invalid.
-    pub fn completed(bytes: &[u8], proposal: &CrawlParams) -> Result<Self, ApiError> {
+    pub fn from_json_with_defaults(bytes: &[u8], proposal: &CrawlParams) -> Result<Self, ApiError> {
         let Value::Object(mut body) = parse(bytes)? else {
             return Self::from_json(bytes);
         };
@@ -159,7 +159,7 @@ impl CrawlRequest {
     }
 }
 
-fn bare(url: &str) -> CrawlParams {
+fn without_options(url: &str) -> CrawlParams {
     CrawlParams {
         url: url.to_owned(),
         ..CrawlParams::default()
@@ -168,10 +168,10 @@ fn bare(url: &str) -> CrawlParams {
 
 fn propose(start: &Url, given: &str, prompt: &str) -> CrawlParams {
     let words = words(prompt);
-    let mut reading = Reading {
+    let mut parser = PromptParser {
         words: &words,
         start,
-        params: bare(given),
+        params: without_options(given),
         include: Vec::new(),
         exclude: Vec::new(),
     };
@@ -180,9 +180,9 @@ fn propose(start: &Url, given: &str, prompt: &str) -> CrawlParams {
         let word = &words[at];
         let before = at.checked_sub(1).map(|at| &words[at]);
         let next_is = |list: &[&str]| words.get(at + 1).is_some_and(|next| next.is(list));
-        let is_but = word.is(&["but"]) && before.is_some_and(|before| before.is(ALL_OF_IT));
-        let leaves_out = word.begins(&["leav"]) && next_is(&["out"]);
-        if is_but || leaves_out || (word.is(NEGATIONS) && !next_is(COMPARISONS)) {
+        let is_but = word.is(&["but"]) && before.is_some_and(|before| before.is(QUANTIFIERS));
+        let is_leave_out = word.begins(&["leav"]) && next_is(&["out"]);
+        if is_but || is_leave_out || (word.is(NEGATIONS) && !next_is(COMPARISONS)) {
             negated = true;
         } else if word.is(&["outside"]) {
             // "Nothing outside X" means "X".
@@ -190,13 +190,13 @@ fn propose(start: &Url, given: &str, prompt: &str) -> CrawlParams {
         } else if word.is(AFFIRMATIONS) && !before.is_some_and(|before| before.is(NEGATIONS)) {
             negated = false;
         }
-        reading.word(at, negated);
+        parser.word(at, negated);
         negated &= !word.ends_sentence;
     }
-    reading.finish()
+    parser.finish()
 }
 
-struct Reading<'w> {
+struct PromptParser<'w> {
     words: &'w [Word],
     start: &'w Url,
     params: CrawlParams,
@@ -204,14 +204,14 @@ struct Reading<'w> {
     exclude: Vec<String>,
 }
 
-impl<'w> Reading<'w> {
+impl<'w> PromptParser<'w> {
     /// Returns up to `count` following words of the same sentence, nearest first.
     fn after(&self, at: usize, count: usize) -> impl Iterator<Item = &'w Word> + use<'w> {
         let mut ended = self.words[at].ends_sentence;
         self.words[at + 1..].iter().take(count).take_while(move |word| {
-            let goes_on = !ended;
+            let continues = !ended;
             ended |= word.ends_sentence;
-            goes_on
+            continues
         })
     }
 
@@ -281,13 +281,13 @@ impl<'w> Reading<'w> {
             }
         } else if word.is(&["release"]) && self.after(at, 1).any(|word| word.is(&["notes"])) {
             self.pattern("/release-?notes(/|$)".to_owned(), negated);
-        } else if let Some((pattern, alone)) = word.place() {
-            if self.is_place(at, alone) {
+        } else if let Some((pattern, alone)) = word.section() {
+            if self.names_section(at, alone) {
                 self.pattern(format!("/{pattern}(/|$)"), negated);
             }
         } else if word.begins(SECTIONS)
             && let Some(name) = self.before(at, 1).next()
-            && name.place().is_none()
+            && name.section().is_none()
             && !name.is(&[
                 "the", "this", "that", "a", "an", "each", "every", "any", "same", "these", "those",
             ])
@@ -314,21 +314,21 @@ impl<'w> Reading<'w> {
 
     /// Returns whether a word that can name a section of a site does so here: some always do, others only next
     /// to certain words.
-    fn is_place(&self, at: usize, alone: bool) -> bool {
+    fn names_section(&self, at: usize, alone: bool) -> bool {
         let word = &self.words[at];
         let is_counted = self.before(at, 2).any(|word| word.number().is_some());
-        let of_place = self.before(at, 1).any(|word| word.place().is_some());
-        if word.begins(PAGES) && (is_counted || of_place) {
+        let follows_section = self.before(at, 1).any(|word| word.section().is_some());
+        if word.begins(PAGES) && (is_counted || follows_section) {
             // `20 articles` and `blog articles` mean pages anywhere.
             return false;
         }
-        let ahead = self
+        let next = self
             .after(at, 4)
-            .find(|word| !word.is(&["and", "or"]) && word.place().is_none());
-        let is_beside = |word: &Word| word.begins(PLACES_BESIDE);
+            .find(|word| !word.is(&["and", "or"]) && word.section().is_none());
+        let is_neighbor = |word: &Word| word.begins(SECTION_NEIGHBORS);
         let of_api = (word.is(&["api"]) && self.after(at, 1).any(|word| word.is(&["reference", "docs"])))
             || (word.is(&["reference"]) && self.before(at, 1).any(|word| word.is(&["api"])));
-        alone || ahead.is_some_and(is_beside) || of_api
+        alone || next.is_some_and(is_neighbor) || of_api
     }
 
     fn number(&mut self, at: usize, number: f64) {
@@ -337,11 +337,11 @@ impl<'w> Reading<'w> {
             .take_while(|word| word.number().is_none())
             .collect();
         let follows = |list: &[&str]| following.iter().position(|word| word.begins(list));
-        let led_by = |list: &[&str]| {
+        let preceded_by = |list: &[&str]| {
             let mut before = self.before(at, 3).take_while(|word| word.number().is_none());
             before.any(|word| word.begins(list))
         };
-        let whole = number.fract() == 0.0 && number >= 0.0;
+        let is_integer = number.fract() == 0.0 && number >= 0.0;
         let unit = following.first();
         let seconds = match unit {
             Some(word) if word.begins(&["millisecond"]) || word.text == "ms" => Some(number / 1000.0),
@@ -351,16 +351,16 @@ impl<'w> Reading<'w> {
         };
         let is_depth = match (follows(LEVELS), follows(PAGES)) {
             (Some(levels), Some(pages)) => levels < pages,
-            (levels, pages) => levels.is_some() || (pages.is_none() && led_by(&["depth"])),
+            (levels, pages) => levels.is_some() || (pages.is_none() && preceded_by(&["depth"])),
         };
         if let Some(seconds) = seconds {
-            let paused = led_by(PAUSES) || follows(PAUSES).is_some();
-            if paused && seconds > 0.0 && seconds <= MAX_CRAWL_DELAY_S {
+            let is_delay = preceded_by(DELAY_WORDS) || follows(DELAY_WORDS).is_some();
+            if is_delay && seconds > 0.0 && seconds <= MAX_CRAWL_DELAY_S {
                 self.params.delay = Some(seconds.ceil() as u32);
             }
-        } else if whole && is_depth {
+        } else if is_integer && is_depth {
             self.params.max_discovery_depth = u32::try_from(number as u64).ok();
-        } else if whole
+        } else if is_integer
             && number >= 1.0
             && (follows(PAGES).is_some() || self.before(at, 3).any(|word| word.is(BOUNDS)))
         {
@@ -391,9 +391,9 @@ impl<'w> Reading<'w> {
             if !path.is_empty() && !self.include.iter().all(below) {
                 self.params.crawl_entire_domain.get_or_insert(true);
             }
-            let own = own_path(path);
-            if own.chars().count() <= MAX_PATTERN_CHARS {
-                self.include.insert(0, own);
+            let start_pattern = own_path(path);
+            if start_pattern.chars().count() <= MAX_PATTERN_CHARS {
+                self.include.insert(0, start_pattern);
             }
             self.params.include_paths = Some(self.include);
         }

@@ -20,12 +20,12 @@ impl Engine {
     /// understood.
     pub async fn crawl_params(&self, request: &ParamsPreviewRequest) -> ParamsPreview {
         let config = &self.inner.config;
-        let by_rules = || ParamsPreview::of(request, config.enabled);
+        let by_rules = || ParamsPreview::from_prompt(request, config.enabled);
         let Some(llm) = &config.llm else {
             return by_rules();
         };
         let why = match propose(llm, request).await {
-            Ok(proposal) => match ParamsPreview::proposed(request, &proposal, config.enabled) {
+            Ok(proposal) => match ParamsPreview::from_proposal(request, &proposal, config.enabled) {
                 Some(preview) => return preview,
                 None => "it proposed no valid crawl option".to_owned(),
             },
@@ -55,7 +55,7 @@ impl Engine {
             caller: request.caller.clone(),
         };
         let mut preview = self.crawl_params(&asked).await;
-        match CrawlRequest::completed(body, &preview.data) {
+        match CrawlRequest::from_json_with_defaults(body, &preview.data) {
             Ok(completed) => Ok((completed, preview.warning)),
             Err(_) => {
                 preview.warn(NOT_TOGETHER);

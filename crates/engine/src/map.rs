@@ -206,7 +206,7 @@ impl Mapping {
                 look.unreachable = failure.unreachable;
                 look.failure = Some(page_failure(failure.error));
             }
-            (None, Some(RobotsOutcome::HostFault(fault))) => {
+            (None, Some(RobotsOutcome::HostError(fault))) => {
                 look.unreachable = true;
                 look.failure = Some(page_failure(ApiError::new(fault.code, fault.message.clone())));
             }

@@ -106,7 +106,7 @@ impl SiteFiles {
                 let seconds = limits::SITE_FILE_TIMEOUT.as_secs();
                 RobotsOutcome::Unreachable(format!("no response within {seconds} s"))
             }
-            Err(error) if error.unreachable_host() == Some(&host) => RobotsOutcome::HostFault(FetchFailure {
+            Err(error) if error.unreachable_host() == Some(&host) => RobotsOutcome::HostError(FetchFailure {
                 id: clock::new_scrape_id(),
                 code: error.code(),
                 message: error.to_string(),

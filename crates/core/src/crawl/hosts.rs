@@ -179,7 +179,7 @@ impl Hosts {
         let attempts = attempts + 1;
         let transient = match &outcome {
             RobotsOutcome::Unreachable(_) => !self.ignore,
-            RobotsOutcome::HostFault(failure) => !self.ignore && failure.transient,
+            RobotsOutcome::HostError(failure) => !self.ignore && failure.transient,
             RobotsOutcome::Found(_) | RobotsOutcome::Missing => false,
         };
         if let Some(wait) = backoff_ms(attempts, None).filter(|_| transient) {
@@ -189,11 +189,11 @@ impl Hosts {
         let state = match outcome {
             RobotsOutcome::Found(robots) => State::Known(robots),
             RobotsOutcome::Missing => State::Known(Robots::default()),
-            RobotsOutcome::Unreachable(_) | RobotsOutcome::HostFault(_) if self.ignore => {
+            RobotsOutcome::Unreachable(_) | RobotsOutcome::HostError(_) if self.ignore => {
                 State::Known(Robots::default())
             }
             RobotsOutcome::Unreachable(why) => State::Unreachable(why),
-            RobotsOutcome::HostFault(failure) => State::HostUnreachable(failure),
+            RobotsOutcome::HostError(failure) => State::HostUnreachable(failure),
         };
         if let State::Known(robots) = &state {
             let bytes = robots.memory_bytes();

@@ -9,7 +9,7 @@ pub(super) fn preview(url: &str, prompt: &str) -> ParamsPreview {
         ignore_robots: true,
         zero_data_retention: false,
     };
-    ParamsPreview::of(&ParamsPreviewRequest::from_value(body).unwrap(), enabled)
+    ParamsPreview::from_prompt(&ParamsPreviewRequest::from_value(body).unwrap(), enabled)
 }
 
 /// Checks the proposal without `url`, and that a crawl accepts it.
@@ -119,7 +119,7 @@ fn the_start_page_and_named_sections_are_in_scope() {
 fn a_prompt_fills_fields_that_the_body_leaves_out() {
     let completed = |body: Value| {
         let params = preview("https://site.test", body["prompt"].as_str().unwrap()).data;
-        CrawlRequest::completed(body.to_string().as_bytes(), &params)
+        CrawlRequest::from_json_with_defaults(body.to_string().as_bytes(), &params)
     };
     let prompt = "2 levels deep, 30 pages of /docs, sitemap only";
     let request =
@@ -140,24 +140,24 @@ fn a_prompt_fills_fields_that_the_body_leaves_out() {
 fn options_that_the_operator_forbids_are_ignored_with_a_warning() {
     let body = json!({ "url": "https://site.test", "prompt": "ignore robots.txt, 5 pages" });
     let request = ParamsPreviewRequest::from_value(body).unwrap();
-    let preview = ParamsPreview::of(&request, Enabled::default());
+    let preview = ParamsPreview::from_prompt(&request, Enabled::default());
     assert_eq!(
         (preview.data.ignore_robots_txt, preview.data.limit),
         (None, Some(5))
     );
     assert!(preview.warning.unwrap().contains("`ignoreRobotsTxt`"));
     let proposal = json!({ "limit": 5, "ignoreRobotsTxt": true });
-    let preview = ParamsPreview::proposed(&request, &proposal, Enabled::default()).unwrap();
+    let preview = ParamsPreview::from_proposal(&request, &proposal, Enabled::default()).unwrap();
     assert_eq!(
         (preview.data.ignore_robots_txt, preview.data.limit),
         (None, Some(5))
     );
     assert_eq!(
-        ParamsPreview::proposed(&request, &json!({}), Enabled::default()),
+        ParamsPreview::from_proposal(&request, &json!({}), Enabled::default()),
         None
     );
     assert_eq!(
-        ParamsPreview::proposed(&request, &json!([1]), Enabled::default()),
+        ParamsPreview::from_proposal(&request, &json!([1]), Enabled::default()),
         None
     );
 }

@@ -4,7 +4,7 @@ use url::Url;
 
 /// Names of site sections, with their path pattern and whether the name alone is enough. Other names count only
 /// next to a word such as `pages`.
-const PLACES: &[(&str, &str, bool)] = &[
+const SECTION_NAMES: &[(&str, &str, bool)] = &[
     ("about", "about", false),
     ("account", "accounts?", false),
     ("api", "api", false),
@@ -132,8 +132,8 @@ impl Word {
         if self.text == "half" {
             return Some(0.5);
         }
-        let spelt = NUMBERS.iter().find(|(name, _)| *name == self.text);
-        match spelt {
+        let in_words = NUMBERS.iter().find(|(name, _)| *name == self.text);
+        match in_words {
             Some((_, number)) => Some(*number as f64),
             None if self.text.starts_with(|c: char| c.is_ascii_digit()) => {
                 let digits = self.text.replace([',', '_'], "");
@@ -177,8 +177,8 @@ impl Word {
     }
 
     /// Returns the path pattern of the site section with this name, and whether the name alone is enough.
-    pub(super) fn place(&self) -> Option<(&'static str, bool)> {
-        let known = |text: &str| PLACES.iter().find(|(name, ..)| *name == text);
+    pub(super) fn section(&self) -> Option<(&'static str, bool)> {
+        let known = |text: &str| SECTION_NAMES.iter().find(|(name, ..)| *name == text);
         let found = known(&self.text).or_else(|| known(self.text.strip_suffix('s')?));
         found.map(|(_, pattern, alone)| (*pattern, *alone))
     }
@@ -189,14 +189,14 @@ pub(super) fn words(text: &str) -> Vec<Word> {
     let mut words = Vec::new();
     for raw in text.split_whitespace() {
         let raw = raw.to_lowercase().replace('\u{2019}', "'");
-        let bare = raw.trim_matches(|c: char| !c.is_alphanumeric() && c != '/' && c != '*');
+        let trimmed = raw.trim_matches(|c: char| !c.is_alphanumeric() && c != '/' && c != '*');
         let ends_sentence = raw
             .trim_end_matches(['"', '\'', ')'])
             .ends_with(['.', ';', '!', '?']);
-        let parts: Vec<&str> = if bare.contains('/') {
-            vec![bare]
+        let parts: Vec<&str> = if trimmed.contains('/') {
+            vec![trimmed]
         } else {
-            bare.split('-').filter(|part| !part.is_empty()).collect()
+            trimmed.split('-').filter(|part| !part.is_empty()).collect()
         };
         for (at, part) in parts.iter().enumerate() {
             words.push(Word {

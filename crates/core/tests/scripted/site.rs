@@ -133,7 +133,7 @@ impl Site<'_> {
             Value::Object(fault) => {
                 let code = ErrorCode::parse(fault["fault"].as_str().unwrap()).unwrap();
                 let transient = code == ErrorCode::SiteError;
-                RobotsOutcome::HostFault(failure(code, "no way to the host", transient))
+                RobotsOutcome::HostError(failure(code, "no way to the host", transient))
             }
             _ => RobotsOutcome::Missing,
         }

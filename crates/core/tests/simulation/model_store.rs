@@ -39,7 +39,7 @@ pub(crate) struct StoredPage {
 
 /// Why a commit was rejected.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Refused {
+pub(crate) enum CommitError {
     LeaseLost,
     Repeated,
 }
@@ -155,12 +155,12 @@ impl ModelStore {
         self.rows.get(&key)?.offer.as_ref().map(|offer| &offer.url)
     }
 
-    pub(crate) fn commit(&mut self, epoch: u64, batch: &Batch) -> Result<CommitResponse, Refused> {
+    pub(crate) fn commit(&mut self, epoch: u64, batch: &Batch) -> Result<CommitResponse, CommitError> {
         if epoch != self.epoch {
-            return Err(Refused::LeaseLost);
+            return Err(CommitError::LeaseLost);
         }
         if batch.number == self.last_batch {
-            return Err(Refused::Repeated);
+            return Err(CommitError::Repeated);
         }
         assert_eq!(
             batch.number,

@@ -14,7 +14,7 @@ impl World {
     pub(crate) fn robots_allow(&self, url: &Url) -> bool {
         let host = self.host(url);
         self.request.ignore_robots_txt
-            || (host.robots_faults != ALWAYS
+            || (host.robots_failures != ALWAYS
                 && host.robots.as_ref().is_none_or(|rules| {
                     !rules
                         .disallow
@@ -26,10 +26,10 @@ impl World {
     /// Returns the scope root.
     pub(crate) fn root(&self) -> Url {
         let seed = self.request.url.url.clone();
-        match self.land(&seed) {
-            Some((landed, page)) if bare_host(&landed).ends_with("site.test") => match page.kind {
-                Kind::Dead | Kind::Timeout { times: ALWAYS } => seed,
-                _ => landed,
+        match self.resolve(&seed) {
+            Some((final_url, page)) if bare_host(&final_url).ends_with("site.test") => match page.kind {
+                Kind::Unreachable | Kind::Timeout { times: ALWAYS } => seed,
+                _ => final_url,
             },
             _ => seed,
         }
@@ -40,11 +40,11 @@ impl World {
         if url.path().ends_with(".png") {
             return Some("a picture");
         }
-        self.misplaced(root, url, depth)
+        self.scope_violation(root, url, depth)
     }
 
     /// Returns why a redirect target is out of scope. Images count only as links.
-    fn misplaced(&self, root: &Url, url: &Url, depth: u32) -> Option<&'static str> {
+    fn scope_violation(&self, root: &Url, url: &Url, depth: u32) -> Option<&'static str> {
         let request = &self.request;
         if request.max_discovery_depth.is_some_and(|max| depth > max) {
             return Some("too deep");
@@ -89,8 +89,9 @@ impl World {
         }
         let root = self.root();
         let belongs = |url: &Url, depth: u32| {
-            let foreign_home = !self.is_ours(&root, url) && url.path() == "/" && url.query().is_none();
-            self.misplaced(&root, url, depth).is_none() && !foreign_home && included(url)
+            let is_external_home_page =
+                !self.is_in_site(&root, url) && url.path() == "/" && url.query().is_none();
+            self.scope_violation(&root, url, depth).is_none() && !is_external_home_page && included(url)
         };
         let mut todo: VecDeque<(Url, u32)> = VecDeque::from([(seed.clone(), 0)]);
         todo.extend(self.sitemap_entries(&root).into_iter().map(|url| (url, 0)));
@@ -103,10 +104,10 @@ impl World {
             {
                 continue;
             }
-            let Some((landed, page)) = self.land(&url) else {
+            let Some((final_url, page)) = self.resolve(&url) else {
                 continue;
             };
-            if landed != url && (!belongs(&landed, 0) || !self.robots_allow(&landed)) {
+            if final_url != url && (!belongs(&final_url, 0) || !self.robots_allow(&final_url)) {
                 continue;
             }
             let status = match page.kind {
@@ -114,15 +115,18 @@ impl World {
                 Kind::Status(status) => status,
                 Kind::Busy { status, times, .. } if times == ALWAYS => status,
                 Kind::Timeout { times } if times == ALWAYS => continue,
-                Kind::Dead => continue,
+                Kind::Unreachable => continue,
                 Kind::Busy { .. } | Kind::Timeout { .. } => 200,
             };
-            found.insert(content_key(&landed));
-            if status == 200 && self.is_ours(&root, &landed) && self.request.sitemap != SitemapMode::Only {
+            found.insert(content_key(&final_url));
+            if status == 200
+                && self.is_in_site(&root, &final_url)
+                && self.request.sitemap != SitemapMode::Only
+            {
                 todo.extend(
                     page.links
                         .iter()
-                        .filter_map(|href| Some((resolve_link(&landed, href)?, 1))),
+                        .filter_map(|href| Some((resolve_link(&final_url, href)?, 1))),
                 );
             }
         }
@@ -130,7 +134,7 @@ impl World {
     }
 
     /// Returns whether links of this host are followed.
-    fn is_ours(&self, root: &Url, url: &Url) -> bool {
+    fn is_in_site(&self, root: &Url, url: &Url) -> bool {
         bare_host(url) == bare_host(root)
             || (self.request.allow_subdomains && bare_host(url).ends_with("site.test"))
     }
@@ -138,7 +142,7 @@ impl World {
     fn sitemap_entries(&self, root: &Url) -> Vec<Url> {
         let host = self.host(root);
         let unreadable =
-            host.robots_faults == ALWAYS || (self.request.ignore_robots_txt && host.robots_faults > 0);
+            host.robots_failures == ALWAYS || (self.request.ignore_robots_txt && host.robots_failures > 0);
         if self.request.sitemap == SitemapMode::Skip || (unreadable && !self.request.ignore_robots_txt) {
             return Vec::new();
         }

@@ -13,33 +13,37 @@ use crate::model_store::State;
 
 impl Run {
     /// Releases a slot, to the team or to the page that starts.
-    pub(super) fn give_slot_back(&mut self, kind: SlotKind) {
+    pub(super) fn release_slot(&mut self, kind: SlotKind) {
         let slot = &mut self.owner.slots[kind as usize];
-        assert_eq!(*slot, TeamSlot::Taken, "only a held slot can be released");
+        assert_eq!(*slot, TeamSlot::Held, "only a held slot can be released");
         *slot = TeamSlot::Free;
     }
 
     /// Takes a page out of flight until it is rendered. On a host with a `Crawl-delay` it keeps its host slot.
-    pub(super) fn set_aside(&mut self, key: UrlKey) {
+    pub(super) fn queue_render(&mut self, key: UrlKey) {
         let url = self.store.url(key).unwrap().clone();
         let name = format!("page {url}");
         let host = self.owner.in_flight.remove(&name).unwrap();
-        if self.delay_of(&host).is_some() {
-            self.owner.waiting_alone.insert(name, host);
+        if self.crawl_delay_of(&host).is_some() {
+            self.owner.waiting_with_host_slot.insert(name, host);
         }
     }
 
     pub(super) fn render(&mut self, key: UrlKey) {
-        let outcome = self.owner.waiting.remove(&key).expect("a page that waits");
+        let outcome = self
+            .owner
+            .awaiting_browser
+            .remove(&key)
+            .expect("a page that waits");
         let url = self.store.url(key).unwrap().clone();
         let (host, name) = (HostKey::of(&url), format!("page {url}"));
-        self.owner.waiting_alone.remove(&name);
-        self.keep_delay();
+        self.owner.waiting_with_host_slot.remove(&name);
+        self.check_delay();
         self.owner.last_host_start.insert(host.clone(), self.now);
         self.owner.rendering.insert(name.clone());
         self.start(&name, &host);
         let latency = 100 + self.rng.below(400);
-        self.later(latency, Input::PageFetched { key, outcome });
+        self.deliver_after(latency, Input::PageFetched { key, outcome });
     }
 
     pub(super) fn fetch_page(&mut self, task: PageTask) {
@@ -65,7 +69,7 @@ impl Run {
             let reason = self.world.out_of_scope(&self.root, url, task.depth);
             assert_eq!(reason, None, "{url} at depth {}, root {}", task.depth, self.root);
         }
-        self.keep_pace(&host);
+        self.check_pace(&host);
         self.start(&format!("page {url}"), &host);
         let id = ScrapeId(Uuid::from_u128(u128::from(self.rng.next())));
         let outcome = self.world.page(url, id);
@@ -73,10 +77,10 @@ impl Run {
         let key = task.key;
         // The start page decides about the whole crawl; others need the browser now and then.
         if self.rng.percent(10) && (task.depth > 0 || self.is_batch()) {
-            self.owner.waiting.insert(key, outcome);
-            self.later(latency, Input::NeedsBrowser { key, bytes: 1000 });
+            self.owner.awaiting_browser.insert(key, outcome);
+            self.deliver_after(latency, Input::NeedsBrowser { key, bytes: 1000 });
         } else {
-            self.later(latency, Input::PageFetched { key, outcome });
+            self.deliver_after(latency, Input::PageFetched { key, outcome });
         }
     }
 
@@ -130,7 +134,7 @@ impl Run {
         );
     }
 
-    fn keep_delay(&mut self) {
+    fn check_delay(&mut self) {
         if let (Some(delay_ms), Some(last)) = (self.world.request.delay_ms(), self.owner.last_start) {
             assert!(self.now.millis_since(last) >= delay_ms, "delay");
         }
@@ -138,19 +142,19 @@ impl Run {
     }
 
     /// Returns the `Crawl-delay` of a host unless the job ignores robots.txt.
-    fn delay_of(&self, host: &HostKey) -> Option<u64> {
+    fn crawl_delay_of(&self, host: &HostKey) -> Option<u64> {
         self.world.crawl_delay_ms(host).filter(|_| !self.is_batch())
     }
 
-    pub(super) fn keep_pace(&mut self, host: &HostKey) {
-        self.keep_delay();
-        let crawl_delay_ms = self.delay_of(host);
+    pub(super) fn check_pace(&mut self, host: &HostKey) {
+        self.check_delay();
+        let crawl_delay_ms = self.crawl_delay_of(host);
         let owner = &mut self.owner;
         if let Some(delay_ms) = crawl_delay_ms {
             let others = owner
                 .in_flight
                 .iter()
-                .chain(&owner.waiting_alone)
+                .chain(&owner.waiting_with_host_slot)
                 .filter(|(name, at)| *at == host && !name.ends_with("robots.txt"));
             assert_eq!(others.count(), 0, "one at a time on {host}");
             if let Some(last) = owner.last_host_start.get(host) {
@@ -158,7 +162,7 @@ impl Run {
             }
         }
         owner.last_host_start.insert(host.clone(), self.now);
-        if let Some(until) = owner.quiet_until.get(host) {
+        if let Some(until) = owner.paused_until.get(host) {
             assert!(self.now >= *until, "Retry-After of {host}");
         }
     }

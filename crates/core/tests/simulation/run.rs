@@ -15,9 +15,9 @@ use harvestman_core::time::Timestamp;
 use harvestman_core::url_key::{Identity, UrlKey};
 use url::{Position, Url};
 
-use crate::model_store::{ModelStore, Refused, State};
+use crate::model_store::{CommitError, ModelStore, State};
 use crate::rng::Rng;
-use crate::world::{HOST_FAULT, World, content_key};
+use crate::world::{HOST_ERROR, World, content_key};
 
 const MAX_STEPS: u64 = 200_000;
 
@@ -44,7 +44,7 @@ pub(crate) struct Result {
 enum Lost {
     Owner,
     /// The response to a commit was lost; the owner continues, so no page is to blame.
-    Answer,
+    Response,
 }
 
 enum Event {
@@ -81,16 +81,16 @@ struct Owner {
     lost: BTreeMap<UrlKey, u32>,
     last_start: Option<Timestamp>,
     last_host_start: HashMap<HostKey, Timestamp>,
-    quiet_until: HashMap<HostKey, Timestamp>,
+    paused_until: HashMap<HostKey, Timestamp>,
     robots_read: BTreeSet<HostKey>,
-    robots_asked: HashMap<HostKey, u32>,
-    sitemaps_asked: BTreeSet<Url>,
-    commit_out: bool,
+    robots_attempts: HashMap<HostKey, u32>,
+    sitemaps_requested: BTreeSet<Url>,
+    is_committing: bool,
     slots: [TeamSlot; 2],
     /// Pages that wait for the browser, with their outcome.
-    waiting: HashMap<UrlKey, PageOutcome>,
+    awaiting_browser: HashMap<UrlKey, PageOutcome>,
     /// Those of them that keep their host slot.
-    waiting_alone: HashMap<String, HostKey>,
+    waiting_with_host_slot: HashMap<String, HostKey>,
     /// Pages in the browser.
     rendering: BTreeSet<String>,
 }
@@ -100,8 +100,8 @@ struct Owner {
 enum TeamSlot {
     #[default]
     Free,
-    Wanted,
-    Taken,
+    Requested,
+    Held,
 }
 
 impl Run {
@@ -119,7 +119,7 @@ impl Run {
 
     fn of(world: World, seed: u64, faults: Faults) -> Run {
         let mut rng = Rng::new(seed.wrapping_mul(31) ^ 0xfa17 ^ faults as u64);
-        let limit = if world.given.is_empty() {
+        let limit = if world.batch_pages.is_empty() {
             world.request.limit
         } else {
             0
@@ -179,7 +179,7 @@ impl Run {
             self.add_pages();
         }
         while let Some(output) = self.crawl.poll(self.now) {
-            if self.act(output) {
+            if self.handle_output(output) {
                 assert!(self.crawl.poll(self.now).is_none(), "something after the end");
                 return true;
             }
@@ -194,7 +194,7 @@ impl Run {
             (Some(at), wake) if wake.is_none_or(|wake| at <= wake) => {
                 let ((at, _), event) = self.events.pop_first().unwrap();
                 self.now = at;
-                self.happen(event);
+                self.handle_event(event);
             }
             (_, Some(wake)) => {
                 assert!(wake > self.now, "woken for nothing");
@@ -214,12 +214,12 @@ impl Run {
         } else {
             self.rng.below(60)
         };
-        let mut some = self.world.given.clone();
+        let mut some = self.world.batch_pages.clone();
         some.retain(|_| self.rng.percent(share));
         let ended = self.store.has_ended();
         let new = self.store.add(&batch_scrape::offers(some));
         if ended && new > 0 {
-            self.take_over(Lost::Answer);
+            self.take_over(Lost::Response);
         } else if self.rng.percent(50) {
             // Otherwise the owner is on another node and learns of them only from the store.
             self.crawl.handle(self.now, Input::PagesAdded);
@@ -227,53 +227,53 @@ impl Run {
     }
 
     fn is_batch(&self) -> bool {
-        !self.world.given.is_empty()
+        !self.world.batch_pages.is_empty()
     }
 
-    fn act(&mut self, output: Output) -> bool {
+    fn handle_output(&mut self, output: Output) -> bool {
         match output {
             Output::FetchRobots { host, url } => {
                 assert!(!self.is_batch(), "a batch scrape does not fetch robots.txt");
-                assert!(!self.world.request.ignore_robots_txt || self.owner.robots_asked.is_empty());
-                let asked = self.owner.robots_asked.entry(host.clone()).or_default();
-                *asked += 1;
-                assert!(*asked <= limits::ATTEMPTS_MAX && !self.owner.robots_read.contains(&host));
+                assert!(!self.world.request.ignore_robots_txt || self.owner.robots_attempts.is_empty());
+                let requests = self.owner.robots_attempts.entry(host.clone()).or_default();
+                *requests += 1;
+                assert!(*requests <= limits::ATTEMPTS_MAX && !self.owner.robots_read.contains(&host));
                 let robots = self.world.robots(&host, self.crawl.robots_agent());
                 self.start(url.as_str(), &host);
                 let latency = self.world.latency_ms(&url);
-                self.later(latency, Input::RobotsFetched { host, robots });
+                self.deliver_after(latency, Input::RobotsFetched { host, robots });
             }
             Output::FetchSitemap { url } => {
                 assert!(
-                    self.owner.sitemaps_asked.insert(url.clone()),
+                    self.owner.sitemaps_requested.insert(url.clone()),
                     "{url} must be read once"
                 );
                 let host = HostKey::of(&url);
-                self.keep_pace(&host);
+                self.check_pace(&host);
                 self.start(url.as_str(), &host);
                 let sitemap = self.world.sitemap(&url);
-                self.later(10, Input::SitemapFetched { url, sitemap });
+                self.deliver_after(10, Input::SitemapFetched { url, sitemap });
             }
             Output::AcquireSlot(kind) => {
                 let slot = &mut self.owner.slots[kind as usize];
                 assert_eq!(*slot, TeamSlot::Free, "one slot request at a time");
-                *slot = TeamSlot::Wanted;
+                *slot = TeamSlot::Requested;
                 // Other jobs of the team may hold all slots, sometimes for long.
                 let wait = if self.rng.percent(70) {
                     0
                 } else {
                     self.rng.below(4_000)
                 };
-                self.later(wait, Input::SlotGranted(kind));
+                self.deliver_after(wait, Input::SlotGranted(kind));
             }
-            Output::ReleaseSlot(kind) => self.give_slot_back(kind),
+            Output::ReleaseSlot(kind) => self.release_slot(kind),
             Output::FetchPage(task, kind) => {
                 assert_eq!(kind, SlotKind::Plain);
-                self.give_slot_back(kind);
+                self.release_slot(kind);
                 self.fetch_page(task);
             }
             Output::Render(key) => {
-                self.give_slot_back(SlotKind::Browser);
+                self.release_slot(SlotKind::Browser);
                 self.render(key);
             }
             Output::Commit(batch) => self.commit(batch),
@@ -282,7 +282,7 @@ impl Run {
         false
     }
 
-    fn later(&mut self, after_ms: u64, input: Input) {
+    fn deliver_after(&mut self, after_ms: u64, input: Input) {
         self.schedule(after_ms, Event::Deliver(Box::new(input)));
     }
 
@@ -294,7 +294,7 @@ impl Run {
 
     fn commit(&mut self, batch: Batch) {
         assert!(
-            !std::mem::replace(&mut self.owner.commit_out, true),
+            !std::mem::replace(&mut self.owner.is_committing, true),
             "one commit at a time"
         );
         assert!(batch.settled.len() <= limits::BATCH_MAX_SETTLED);
@@ -319,15 +319,15 @@ impl Run {
                 // The response arrives twice.
                 let committed = self.apply(&batch);
                 let wait_more = wait + self.rng.below(100);
-                self.later(wait, Input::Committed(committed.clone()));
-                self.later(wait_more, Input::Committed(committed));
+                self.deliver_after(wait, Input::Committed(committed.clone()));
+                self.deliver_after(wait_more, Input::Committed(committed));
             }
         }
     }
 
     fn execute(&mut self, batch: Batch, wait: u64) {
         let committed = self.apply(&batch);
-        self.later(wait, Input::Committed(committed));
+        self.deliver_after(wait, Input::Committed(committed));
     }
 
     fn apply(&mut self, batch: &Batch) -> CommitResponse {
@@ -336,7 +336,7 @@ impl Run {
             .expect("the owner holds its lease and numbers its batches")
     }
 
-    fn happen(&mut self, event: Event) {
+    fn handle_event(&mut self, event: Event) {
         match event {
             Event::Deliver(input) => {
                 match &*input {
@@ -349,9 +349,9 @@ impl Run {
                     }
                     Input::SitemapFetched { url, .. } => drop(self.owner.in_flight.remove(url.as_str())),
                     Input::PageFetched { key, outcome } => self.page_arrives(*key, outcome),
-                    Input::NeedsBrowser { key, .. } => self.set_aside(*key),
-                    Input::SlotGranted(kind) => self.owner.slots[*kind as usize] = TeamSlot::Taken,
-                    Input::Committed(_) => self.owner.commit_out = false,
+                    Input::NeedsBrowser { key, .. } => self.queue_render(*key),
+                    Input::SlotGranted(kind) => self.owner.slots[*kind as usize] = TeamSlot::Held,
+                    Input::Committed(_) => self.owner.is_committing = false,
                     Input::PagesAdded | Input::PrivateHost(_) | Input::PageProcessed { .. } => {}
                 }
                 let again = match &*input {
@@ -369,9 +369,9 @@ impl Run {
             Event::Repeat(batch) => {
                 assert_eq!(
                     self.store.commit(self.epoch, &batch).unwrap_err(),
-                    Refused::Repeated
+                    CommitError::Repeated
                 );
-                self.take_over(Lost::Answer);
+                self.take_over(Lost::Response);
             }
         }
     }
@@ -390,20 +390,23 @@ impl Run {
             && let Some(wait) = page.retry_after_ms.filter(|_| matches!(page.status, 429 | 503))
         {
             let until = Timestamp(self.now.0 + wait.min(limits::RETRY_AFTER_MAX_MS));
-            let quiet = self.owner.quiet_until.entry(host).or_default();
-            *quiet = until.max(*quiet);
+            let paused_until = self.owner.paused_until.entry(host).or_default();
+            *paused_until = until.max(*paused_until);
         }
     }
 
     fn crash(&mut self) {
         self.crashes_left -= 1;
-        let frozen = (self.epoch, self.crawl.clone(), self.owner.commit_out);
+        let frozen = (self.epoch, self.crawl.clone(), self.owner.is_committing);
         self.take_over(Lost::Owner);
         // The commit of a frozen owner that wakes up late is rejected.
-        let (epoch, mut crawl, commit_out) = frozen;
-        while let (false, Some(output)) = (commit_out, crawl.poll(self.now)) {
+        let (epoch, mut crawl, is_committing) = frozen;
+        while let (false, Some(output)) = (is_committing, crawl.poll(self.now)) {
             if let Output::Commit(batch) = output {
-                assert_eq!(self.store.commit(epoch, &batch).unwrap_err(), Refused::LeaseLost);
+                assert_eq!(
+                    self.store.commit(epoch, &batch).unwrap_err(),
+                    CommitError::LeaseLost
+                );
                 break;
             }
         }
@@ -411,7 +414,7 @@ impl Run {
 
     fn take_over(&mut self, lost: Lost) {
         let (epoch, mut snapshot) = self.store.lease();
-        if lost == Lost::Answer {
+        if lost == Lost::Response {
             snapshot.progress.begun.clear();
         }
         self.epoch = epoch;
@@ -439,7 +442,7 @@ impl Run {
             "{counts:?}"
         );
         assert!(
-            counts.completed >= self.store.completed || self.owner.commit_out,
+            counts.completed >= self.store.completed || self.owner.is_committing,
             "{counts:?}"
         );
         assert!(
@@ -450,7 +453,7 @@ impl Run {
 
     /// Checks that every listed page has a document or an error, and nothing else has.
     fn result_of_batch(&self) -> Result {
-        let given = batch_scrape::offers(self.world.given.clone());
+        let batch_pages = batch_scrape::offers(self.world.batch_pages.clone());
         let name = |url: &Url| url[..Position::AfterQuery].to_owned();
         let names = |urls: Vec<&Url>| urls.into_iter().map(name).collect();
         let result = Result {
@@ -461,7 +464,10 @@ impl Run {
         assert!(self.store.robots_blocked.is_empty() && self.store.warnings.is_empty());
         if !self.store.cancelled {
             let settled = result.pages.len() + result.failed.len();
-            assert_eq!((settled, self.store.known()), (given.len(), given.len()));
+            assert_eq!(
+                (settled, self.store.known()),
+                (batch_pages.len(), batch_pages.len())
+            );
             assert_eq!(self.store.end, Some(JobEnd::Completed), "no page fails a batch");
         }
         result
@@ -477,11 +483,14 @@ impl Run {
                 Some(page.offer.url.as_str()),
                 page.document.metadata.source_url.as_deref()
             );
-            let landed = Url::parse(page.document.metadata.url.as_deref().unwrap()).unwrap();
-            assert!(self.world.robots_allow(&landed), "robots.txt disallows {landed}");
+            let final_url = Url::parse(page.document.metadata.url.as_deref().unwrap()).unwrap();
+            assert!(
+                self.world.robots_allow(&final_url),
+                "robots.txt disallows {final_url}"
+            );
         }
         for (url, error) in &self.store.errors {
-            let dead = error.message == HOST_FAULT;
+            let dead = error.message == HOST_ERROR;
             assert!(
                 !dead || self.world.is_dead(url),
                 "{url} must fail only with its host"
@@ -492,21 +501,21 @@ impl Run {
             ignore_query: self.world.request.ignore_query_parameters,
             merge_similar: self.world.request.deduplicate_similar_urls,
         };
-        let landed = |page: &crate::model_store::StoredPage| page.document.metadata.url.clone().unwrap();
-        let landings: Vec<Url> = self
+        let final_url = |page: &crate::model_store::StoredPage| page.document.metadata.url.clone().unwrap();
+        let final_urls: Vec<Url> = self
             .store
             .pages
             .iter()
-            .map(|page| Url::parse(&landed(page)).unwrap())
+            .map(|page| Url::parse(&final_url(page)).unwrap())
             .collect();
-        for url in &landings {
+        for url in &final_urls {
             assert!(
                 keys.insert(UrlKey::of(url, identity)),
                 "{url} is in the result twice"
             );
         }
         Result {
-            pages: set(landings.iter().collect()),
+            pages: set(final_urls.iter().collect()),
             failed: set(self.store.errors.iter().map(|(url, _)| url).collect()),
             blocked: set(self.store.robots_blocked.iter().collect()),
         }

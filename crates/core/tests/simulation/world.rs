@@ -21,7 +21,7 @@ use url::Url;
 use crate::rng::Rng;
 
 pub(crate) const ALWAYS: u32 = u32::MAX;
-pub(crate) const HOST_FAULT: &str = "the scripted host is unreachable";
+pub(crate) const HOST_ERROR: &str = "the scripted host is unreachable";
 /// Hosts of the world; the first is the start host, the first three are one site.
 const HOSTS: [&str; 5] = [
     "site.test",
@@ -40,8 +40,8 @@ pub(crate) struct World {
     pub(crate) hosts: HashMap<String, Host>,
     pub(crate) pages: HashMap<String, Page>,
     /// The pages of a batch scrape; a crawl has none.
-    pub(crate) given: Vec<TargetUrl>,
-    asked: HashMap<String, u32>,
+    pub(crate) batch_pages: Vec<TargetUrl>,
+    requests: HashMap<String, u32>,
     traps: bool,
 }
 
@@ -50,7 +50,7 @@ pub(crate) struct Host {
     /// `None` for 404.
     pub(crate) robots: Option<Rules>,
     /// Number of times that fetching the file fails.
-    pub(crate) robots_faults: u32,
+    pub(crate) robots_failures: u32,
     /// Whether those failures concern the file, not the host.
     pub(crate) reachable: bool,
     pub(crate) latency_ms: u64,
@@ -83,7 +83,7 @@ pub(crate) enum Kind {
     Timeout {
         times: u32,
     },
-    Dead,
+    Unreachable,
     Redirect(String),
 }
 
@@ -132,8 +132,8 @@ impl World {
             comparable,
             hosts: HashMap::new(),
             pages: HashMap::new(),
-            given: Vec::new(),
-            asked: HashMap::new(),
+            batch_pages: Vec::new(),
+            requests: HashMap::new(),
             traps,
         };
         for name in HOSTS {
@@ -185,8 +185,8 @@ impl World {
             let host = *rng.pick(&HOSTS);
             let address = world.href(&mut rng, host, 25);
             let bare = address.trim_start_matches("http://");
-            let given = if rng.percent(10) { bare } else { &address };
-            world.given.push(TargetUrl::parse(given).unwrap());
+            let spelling = if rng.percent(10) { bare } else { &address };
+            world.batch_pages.push(TargetUrl::parse(spelling).unwrap());
         }
         world
     }
@@ -223,7 +223,7 @@ impl World {
         }
         Host {
             robots: rng.percent(75).then_some(rules),
-            robots_faults: *rng.pick(&[0, 0, 0, 0, 0, 0, 0, 1, 2, ALWAYS]),
+            robots_failures: *rng.pick(&[0, 0, 0, 0, 0, 0, 0, 1, 2, ALWAYS]),
             reachable: rng.percent(50),
             latency_ms: *rng.pick(&[5, 20, 20, 100, 3000]),
             sitemaps,
@@ -267,7 +267,7 @@ impl World {
                 retry_after_ms: None,
             },
             3 => Kind::Timeout { times },
-            4 => Kind::Dead,
+            4 => Kind::Unreachable,
             5 | 6 => Kind::Redirect(self.href(rng, HOSTS[0], paths)),
             7 => Kind::Redirect("http://other.test/p1".to_owned()),
             _ => Kind::Plain,
@@ -280,7 +280,7 @@ impl World {
 
     pub(crate) fn is_dead(&self, url: &Url) -> bool {
         let host = self.host(url);
-        !host.reachable && host.robots_faults == ALWAYS
+        !host.reachable && host.robots_failures == ALWAYS
     }
 
     pub(crate) fn latency_ms(&self, url: &Url) -> u64 {
@@ -288,19 +288,19 @@ impl World {
     }
 
     fn count(&mut self, what: String) -> u32 {
-        let count = self.asked.entry(what).or_default();
+        let count = self.requests.entry(what).or_default();
         *count += 1;
         *count
     }
 
     pub(crate) fn robots(&mut self, key: &HostKey, agent: &str) -> RobotsOutcome {
-        let asked = self.count(format!("robots {key}"));
+        let requests = self.count(format!("robots {key}"));
         let url = key.robots_url().unwrap();
         let fault = |transient| {
-            RobotsOutcome::HostFault(FetchFailure {
-                id: ScrapeId(uuid::Uuid::from_u128(u128::from(asked))),
+            RobotsOutcome::HostError(FetchFailure {
+                id: ScrapeId(uuid::Uuid::from_u128(u128::from(requests))),
                 code: ErrorCode::SiteError,
-                message: HOST_FAULT.to_owned(),
+                message: HOST_ERROR.to_owned(),
                 transient,
             })
         };
@@ -308,7 +308,7 @@ impl World {
         let Some(host) = self.hosts.get(bare_host(&url)) else {
             return fault(false);
         };
-        if asked <= host.robots_faults {
+        if requests <= host.robots_failures {
             return match host.reachable {
                 true => RobotsOutcome::Unreachable("a scripted failure".to_owned()),
                 false => fault(true),
@@ -348,10 +348,10 @@ impl World {
     }
 
     pub(crate) fn page(&mut self, url: &Url, id: ScrapeId) -> PageOutcome {
-        let Some((landed, page)) = self.land(url) else {
+        let Some((final_url, page)) = self.resolve(url) else {
             return failed(id, ErrorCode::SiteError, false);
         };
-        let asked = self.count(content_key(&landed));
+        let requests = self.count(content_key(&final_url));
         let (mut status, mut retry_after) = (200, None);
         match &page.kind {
             Kind::Plain | Kind::Redirect(_) => {}
@@ -361,21 +361,21 @@ impl World {
                 times,
                 retry_after_ms,
             } => {
-                if asked <= *times {
+                if requests <= *times {
                     (status, retry_after) = (*code, *retry_after_ms);
                 }
             }
             Kind::Timeout { times } => {
-                if asked <= *times {
+                if requests <= *times {
                     return failed(id, ErrorCode::ScrapeTimeout, true);
                 }
             }
-            Kind::Dead => return failed(id, ErrorCode::DnsResolution, false),
+            Kind::Unreachable => return failed(id, ErrorCode::DnsResolution, false),
         }
-        let credits = 1 + u32::try_from(landed.path().len() % 3).unwrap();
+        let credits = 1 + u32::try_from(final_url.path().len() % 3).unwrap();
         let mut document = Document::default();
         document.metadata.source_url = Some(url.to_string());
-        document.metadata.url = Some(landed.to_string());
+        document.metadata.url = Some(final_url.to_string());
         document.metadata.status_code = Some(status);
         document.metadata.credits_used = Some(credits);
         document.metadata.scrape_id = Some(id);
@@ -383,9 +383,9 @@ impl World {
             links: page
                 .links
                 .iter()
-                .filter_map(|href| resolve_link(&landed, href))
+                .filter_map(|href| resolve_link(&final_url, href))
                 .collect(),
-            final_url: landed,
+            final_url,
             status,
             document: Box::new(document),
             credits,
@@ -394,7 +394,7 @@ impl World {
     }
 
     /// Follows redirects; `None` if they loop.
-    pub(crate) fn land(&self, url: &Url) -> Option<(Url, Page)> {
+    pub(crate) fn resolve(&self, url: &Url) -> Option<(Url, Page)> {
         let mut url = url.clone();
         for _ in 0..20 {
             let page = self.content(&url);
@@ -436,7 +436,7 @@ impl World {
             max_concurrency: self.concurrency,
             starts_in_browser: false,
         };
-        match self.given.first() {
+        match self.batch_pages.first() {
             Some(first) => {
                 Crawl::restore_batch_scrape(&first.url, self.request.max_concurrency, policy, snapshot)
             }

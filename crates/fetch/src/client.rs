@@ -345,7 +345,7 @@ impl Shared {
             let mut cookie = headers
                 .get(header::COOKIE)
                 .map_or(Vec::new(), |own| [own.as_bytes(), b"; "].concat());
-            cookie.extend_from_slice(pooled.as_bytes());
+            cookie.extend_from_slice(cookies.as_bytes());
             headers.insert(
                 header::COOKIE,
                 HeaderValue::from_bytes(&cookie).map_err(|_| invalid("a cookie"))?,

@@ -68,7 +68,7 @@ fn interleave_families(addresses: &[SocketAddr]) -> Vec<SocketAddr> {
         .partition(|address| address.is_ipv6() == first_is_v6);
     let mut other = other.into_iter();
     let mut order = Vec::with_capacity(addresses.len());
-    for address in one {
+    for address in preferred {
         order.push(address);
         order.extend(other.next());
     }

@@ -1,5 +1,5 @@
 //! When the next request to a host, and of the job as a whole, may start. Pure arithmetic on
-//! timestamps; it knows neither URLs nor queues.
+//! timestamps, without URLs or queues.
 
 use std::time::Duration;
 

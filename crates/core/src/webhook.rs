@@ -1,4 +1,4 @@
-//! Webhook events: names, payloads and signature (contract section 14). Delivery is up to the engine.
+//! Webhook events: names, payloads and signature (docs/API.md section 14). Delivery is up to the engine.
 
 use hmac::{Hmac, KeyInit, Mac};
 use serde::{Deserialize, Serialize};
@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn payloads_match_the_contract() {
+    fn payloads_match_the_documentation() {
         let id: JobId = "018f2f9e-0000-7000-8000-000000000001".parse().unwrap();
         let hook = WebhookId("018f2f9e-0000-7000-8000-000000000002".parse().unwrap());
         let payload = Payload::new(Event::BatchScrapeCompleted, id, hook, None);

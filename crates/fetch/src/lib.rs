@@ -6,7 +6,7 @@
 //!
 //! This crate never connects to an address that the [`AllowList`] and the table do not permit, never resolves a
 //! name again between check and connect, never returns a truncated body as a complete one, and never guesses a
-//! scheme. It knows nothing about crawls, robots.txt or page formats. Start with [`Fetcher`].
+//! scheme. Crawls, robots.txt and page formats are handled elsewhere. Start with [`Fetcher`].
 
 mod body;
 mod budget;

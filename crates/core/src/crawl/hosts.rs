@@ -205,7 +205,7 @@ impl Hosts {
         Some(RobotsUpdate::Decided)
     }
 
-    /// Evicts old files to bound memory, however many hosts a site invents. Always keeps the newest.
+    /// Evicts old files to bound memory, however many hosts a site has. Always keeps the newest.
     fn evict_oldest(&mut self) {
         while self.loaded_bytes > ROBOTS_MEMORY_MAX_BYTES && self.loaded.len() > 1 {
             if let Some((host, bytes)) = self.loaded.pop_front() {

@@ -30,7 +30,7 @@ async fn found(store: &Store, team: TeamId, query: &str, hosts: &[&str], window:
         .search_pages(team, &Query::of(query), hosts, window, 10)
         .await
         .unwrap();
-    found.sort_by(|one, next| next.fit.total_cmp(&one.fit));
+    found.sort_by(|one, next| next.score.total_cmp(&one.score));
     found.iter().map(|page| page.url.path().to_owned()).collect()
 }
 

@@ -83,7 +83,7 @@ pub fn answer(found: &[SearchHit<'_>], base: &str) -> String {
             let end = text[..end].rfind('\n').unwrap_or(end);
             text[..end].trim_end()
         });
-        let text = section::with_addresses(text, base);
+        let text = section::with_urls(text, base);
         format!("**{}**\n\n{text}", one.section.name())
     });
     passages.collect::<Vec<_>>().join("\n\n")
@@ -92,7 +92,7 @@ pub fn answer(found: &[SearchHit<'_>], base: &str) -> String {
 /// Returns the sources of an answer. `base` is the server's URL without a trailing slash.
 pub fn evidence(found: &[SearchHit<'_>], base: &str) -> Vec<Evidence> {
     let evidence = found.iter().map(|one| Evidence {
-        path_or_url: one.section.address(base),
+        path_or_url: one.section.url(base),
         reason: format!(
             "“{}” mentions {}",
             one.section.name(),
@@ -125,7 +125,7 @@ mod tests {
         let docs = docs();
         let found = docs.search(question);
         assert_eq!(
-            found.first().map(|found| found.section.address("")),
+            found.first().map(|found| found.section.url("")),
             Some(expected.to_owned()),
             "{question}"
         );

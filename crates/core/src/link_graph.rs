@@ -12,7 +12,7 @@ use crate::url_key::{Identity, UrlKey};
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct PageLinks {
     /// URLs under which other pages may link to it: before and after redirects.
-    pub addresses: Vec<String>,
+    pub urls: Vec<String>,
     /// URLs that it links to, absolute.
     pub links: Vec<String>,
     /// Index of the page with the first link to it, if known.
@@ -35,7 +35,7 @@ pub struct LinkGraph {
 impl LinkGraph {
     /// Builds the graph with at most `most` links besides the edges from parents.
     pub fn of(pages: &[PageLinks], most: usize) -> Self {
-        let places = places(pages);
+        let index_by_url = index_by_url(pages);
         let mut found = vec![Vec::new(); pages.len()];
         for (page, own) in pages.iter().zip(0..) {
             if let Some(found) = page.found_on.and_then(|from| found.get_mut(from as usize)) {
@@ -46,7 +46,7 @@ impl LinkGraph {
             .iter()
             .zip(&found)
             .zip(0..)
-            .map(|((page, found), own)| targets(page, own, found, &places))
+            .map(|((page, found), own)| targets(page, own, found, &index_by_url))
             .collect();
         let parents = parents(pages, &targets);
         let is_way = |from: u32, to: u32| parents[to as usize] == Some(from);
@@ -69,29 +69,29 @@ impl LinkGraph {
     }
 }
 
-fn key(address: &str) -> Option<UrlKey> {
-    Some(UrlKey::of(&Url::parse(address).ok()?, Identity::default()))
+fn key(url: &str) -> Option<UrlKey> {
+    Some(UrlKey::of(&Url::parse(url).ok()?, Identity::default()))
 }
 
 /// Maps each URL to the first page with it.
-fn places(pages: &[PageLinks]) -> HashMap<UrlKey, u32> {
-    let mut places = HashMap::new();
-    for (page, place) in pages.iter().zip(0..) {
-        for key in page.addresses.iter().filter_map(|address| key(address)) {
-            places.entry(key).or_insert(place);
+fn index_by_url(pages: &[PageLinks]) -> HashMap<UrlKey, u32> {
+    let mut index_by_url = HashMap::new();
+    for (page, index) in pages.iter().zip(0..) {
+        for key in page.urls.iter().filter_map(|url| key(url)) {
+            index_by_url.entry(key).or_insert(index);
         }
     }
-    places
+    index_by_url
 }
 
 /// Returns the other pages that a page links to, without duplicates and in its own order, followed by those
 /// found on it that it does not list.
-fn targets(page: &PageLinks, own: u32, found: &[u32], places: &HashMap<UrlKey, u32>) -> Vec<u32> {
+fn targets(page: &PageLinks, own: u32, found: &[u32], index_by_url: &HashMap<UrlKey, u32>) -> Vec<u32> {
     let mut seen = HashSet::from([own]);
     let known = page
         .links
         .iter()
-        .filter_map(|link| places.get(&key(link)?).copied());
+        .filter_map(|link| index_by_url.get(&key(link)?).copied());
     let all = known.chain(found.iter().copied());
     all.filter(|target| seen.insert(*target)).collect()
 }
@@ -143,11 +143,11 @@ pub fn markdown_links(markdown: &str) -> Vec<String> {
 /// Returns a URL up to the end of its link. Parentheses inside it are balanced; a backslash escapes the next
 /// character.
 fn destination(text: &str) -> String {
-    let (mut address, mut depth, mut chars) = (String::new(), 0_usize, text.chars());
+    let (mut url, mut depth, mut chars) = (String::new(), 0_usize, text.chars());
     while let Some(c) = chars.next() {
         match c {
             '\\' => {
-                address.extend(chars.next());
+                url.extend(chars.next());
                 continue;
             }
             '(' => depth += 1,
@@ -157,18 +157,18 @@ fn destination(text: &str) -> String {
             c if c.is_whitespace() => break,
             _ => {}
         }
-        address.push(c);
+        url.push(c);
     }
-    address
+    url
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn page(address: &str, links: &[&str]) -> PageLinks {
+    fn page(url: &str, links: &[&str]) -> PageLinks {
         PageLinks {
-            addresses: vec![format!("https://e.com{address}")],
+            urls: vec![format!("https://e.com{url}")],
             links: links.iter().map(|link| format!("https://e.com{link}")).collect(),
             found_on: None,
         }
@@ -242,11 +242,11 @@ mod tests {
         // Nor with input that no crawl produces: four pages, each found on any of them, on one out of range, or
         // unknown.
         let all = ["/0", "/1", "/2", "/3"];
-        let places = [None, Some(0), Some(1), Some(2), Some(3), Some(4)];
+        let parents = [None, Some(0), Some(1), Some(2), Some(3), Some(4)];
         for links in [&all[..], &all[1..2], &[]] {
             for case in 0..6_usize.pow(4) {
                 let pages: [PageLinks; 4] = std::array::from_fn(|own| PageLinks {
-                    found_on: places[case / 6_usize.pow(own as u32) % 6],
+                    found_on: parents[case / 6_usize.pow(own as u32) % 6],
                     ..page(all[own], links)
                 });
                 let graph = LinkGraph::of(&pages, 100);
@@ -263,7 +263,7 @@ mod tests {
     #[test]
     fn excess_links_are_dropped_but_never_edges_from_parents() {
         let all = ["/", "/a", "/b", "/c"];
-        let pages = all.map(|address| page(address, &all));
+        let pages = all.map(|url| page(url, &all));
         let graph = LinkGraph::of(&pages, 1);
         assert_eq!(graph.parents, [None, Some(0), Some(0), Some(0)]);
         assert_eq!(graph.links, [(0, 1), (0, 2), (0, 3), (1, 0)]);

@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_month_as_it_is_shown_is_read() {
+    fn only_the_displayed_form_is_parsed() {
         for bad in [
             "",
             "2026",

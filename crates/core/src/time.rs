@@ -58,7 +58,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn timestamps_travel_with_milliseconds_and_z() {
+    fn timestamps_serialize_with_milliseconds_and_z() {
         let time = Timestamp(1_769_850_300_000);
         assert_eq!(
             serde_json::to_string(&time).unwrap(),

@@ -167,7 +167,8 @@ impl Mapping {
                 self.warnings.push(warnings::error_status(page.answer.status));
             }
             if !listing.rebase(&page.answer.url) {
-                self.warnings.push(warnings::redirected_away(&page.answer.url));
+                self.warnings
+                    .push(warnings::redirected_off_site(&page.answer.url));
             }
         }
         let root = HostKey::of(listing.root());

@@ -431,7 +431,7 @@ fn request_headers(options: &ScrapeOptions) -> Vec<(String, String)> {
 impl From<FetchError> for ScrapeFailure {
     fn from(error: FetchError) -> Self {
         Self {
-            unreachable: error.before_answer(),
+            unreachable: error.is_before_response(),
             transient: error.is_transient(),
             error: ApiError::new(error.code(), error.to_string()),
         }

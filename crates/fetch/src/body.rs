@@ -15,7 +15,7 @@ use tokio::io::AsyncReadExt;
 use tokio_util::io::StreamReader;
 
 use crate::budget::{Budget, Reservation};
-use crate::decode::{Reader, codings, decoded};
+use crate::decode::{Reader, codings, decode};
 use crate::error::FetchError;
 use crate::limits;
 
@@ -76,7 +76,7 @@ pub(crate) async fn read(
     let result = async {
         let mut reader: Reader = Box::pin(StreamReader::new(wire));
         for coding in codings.iter().rev() {
-            reader = decoded(reader, *coding).await?;
+            reader = decode(reader, *coding).await?;
         }
         collect(reader, &mut bytes, limits.max_bytes, budget, &mut reservation).await
     }

@@ -159,7 +159,7 @@ impl Fetcher {
 
 impl Shared {
     async fn run(&self, request: FetchRequest) -> Result<FetchResponse, FetchError> {
-        let headers = request.checked_headers()?;
+        let headers = request.validate_headers()?;
         let jar = request.cookies.clone().unwrap_or_default();
         let mut chain = RedirectChain::new(request.max_redirects);
         let mut hop = Hop {
@@ -306,7 +306,7 @@ impl Shared {
                 transient: false,
             });
         }
-        match self.guard.permitted(&name, port, &answers) {
+        match self.guard.permitted_addresses(&name, port, &answers) {
             Some(addresses) => Ok(Target {
                 host: name,
                 port,

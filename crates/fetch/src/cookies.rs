@@ -43,7 +43,7 @@ impl CookieJar {
             else {
                 continue;
             };
-            cookies.retain(|old| !old.same_place(&cookie));
+            cookies.retain(|old| !old.has_same_scope(&cookie));
             if removed {
                 continue;
             }
@@ -137,7 +137,7 @@ impl Cookie {
         (!refused).then_some((cookie, removed))
     }
 
-    fn same_place(&self, other: &Cookie) -> bool {
+    fn has_same_scope(&self, other: &Cookie) -> bool {
         self.name == other.name && self.domain == other.domain && self.path == other.path
     }
 

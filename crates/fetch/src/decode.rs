@@ -71,7 +71,7 @@ pub(crate) fn codings(headers: &HeaderMap) -> Result<Vec<Coding>, String> {
 ///
 /// # Errors
 /// Any error of reading the first bytes, or [`io::ErrorKind::InvalidData`] for a window above the limit.
-pub(crate) async fn decoded(reader: Reader, coding: Coding) -> io::Result<Reader> {
+pub(crate) async fn decode(reader: Reader, coding: Coding) -> io::Result<Reader> {
     let mut start = Vec::with_capacity(START_BYTES);
     let mut head = reader.take(START_BYTES as u64);
     head.read_to_end(&mut start).await?;

@@ -143,7 +143,7 @@ impl FetchError {
     }
 
     /// Returns whether no response arrived because of the connection, so that another scheme may work.
-    pub fn before_answer(&self) -> bool {
+    pub fn is_before_response(&self) -> bool {
         matches!(
             self,
             FetchError::Connect { .. } | FetchError::Tls { .. } | FetchError::Reset { .. }

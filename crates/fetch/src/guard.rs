@@ -31,7 +31,7 @@ impl Guard {
     ///
     /// Loopback addresses are the same machine: those that are not allowed are dropped if another one is, so that
     /// allowing 127.0.0.1 suffices for a name that also resolves to `::1`.
-    pub fn permitted(&self, host: &str, port: u16, answers: &[IpAddr]) -> Option<Vec<SocketAddr>> {
+    pub fn permitted_addresses(&self, host: &str, port: u16, answers: &[IpAddr]) -> Option<Vec<SocketAddr>> {
         let (good, bad): (Vec<IpAddr>, Vec<IpAddr>) = answers
             .iter()
             .copied()
@@ -112,7 +112,7 @@ mod tests {
 
     fn permits(guard: &Guard, host: &str, port: u16, answers: &[&str]) -> bool {
         let answers: Vec<IpAddr> = answers.iter().map(|text| ip(text)).collect();
-        guard.permitted(host, port, &answers).is_some()
+        guard.permitted_addresses(host, port, &answers).is_some()
     }
 
     #[test]
@@ -144,7 +144,7 @@ mod tests {
     fn allowing_one_loopback_address_suffices_for_a_name_with_several() {
         let guard = guard("127.0.0.1", None);
         let found = guard
-            .permitted("localhost", 80, &[ip("::1"), ip("127.0.0.1")])
+            .permitted_addresses("localhost", 80, &[ip("::1"), ip("127.0.0.1")])
             .unwrap();
         assert_eq!(found, vec!["127.0.0.1:80".parse().unwrap()]);
         assert!(!permits(&guard, "x.example", 80, &["127.0.0.1", "10.0.0.1"]));

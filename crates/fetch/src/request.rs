@@ -70,7 +70,7 @@ impl FetchRequest {
     }
 
     /// Validates the caller's header fields.
-    pub(crate) fn checked_headers(&self) -> Result<HeaderMap, FetchError> {
+    pub(crate) fn validate_headers(&self) -> Result<HeaderMap, FetchError> {
         let refused = |reason: String| Err(FetchError::InvalidRequest(reason));
         if self.headers.len() > limits::MAX_REQUEST_HEADERS {
             return refused(format!("more than {} headers", limits::MAX_REQUEST_HEADERS));
@@ -161,7 +161,7 @@ mod tests {
             .iter()
             .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
             .collect();
-        request.checked_headers()
+        request.validate_headers()
     }
 
     #[test]

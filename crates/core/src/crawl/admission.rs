@@ -159,8 +159,8 @@ impl Crawl {
     /// Settles an admitted URL that cannot be fetched: as failed when its host is unreachable, otherwise
     /// as blocked, so that it no longer counts against the page limit.
     fn settle_denied(&mut self, host: &HostKey, key: UrlKey, url: Url, source: Source) {
-        if let Some(fault) = self.hosts.fault(host) {
-            let mut failure = fault.clone();
+        if let Some(host_failure) = self.hosts.failure(host) {
+            let mut failure = host_failure.clone();
             failure.id = page_id(failure.id, key);
             return self.fail(key, url, source, failure);
         }

@@ -112,7 +112,7 @@ impl Hosts {
     }
 
     /// Returns why this host cannot be reached, if it cannot.
-    pub(super) fn fault(&self, host: &HostKey) -> Option<&FetchFailure> {
+    pub(super) fn failure(&self, host: &HostKey) -> Option<&FetchFailure> {
         match self.states.get(host) {
             Some(State::HostUnreachable(failure)) => Some(failure),
             _ => None,
@@ -230,7 +230,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rules_of_invented_hosts_do_not_pile_up() {
+    fn the_memory_of_all_rules_is_bounded() {
         let mut text = b"User-agent: *\n".to_vec();
         for i in 0..20_000 {
             text.extend_from_slice(format!("Disallow: /{i:010}\n").as_bytes());

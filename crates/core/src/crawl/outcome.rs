@@ -130,7 +130,7 @@ impl Crawl {
                 document: page.document,
                 credits: page.credits,
             };
-            return self.settle(entry.source, Outcome::new(entry.settled(outcome)));
+            return self.settle(entry.source, Outcome::new(entry.to_settled(outcome)));
         }
         let mut final_url = page.final_url.clone();
         final_url.set_fragment(None);
@@ -149,7 +149,7 @@ impl Crawl {
                 Some(key)
             }
             RedirectTarget::Known => {
-                let outcome = entry.settled(SettledOutcome::Dropped(None));
+                let outcome = entry.to_settled(SettledOutcome::Dropped(None));
                 return self.settle(
                     entry.source,
                     Outcome {
@@ -165,10 +165,10 @@ impl Crawl {
                     message: format!("The page redirects to {final_url}. {reason}"),
                 };
                 if entry.source == Source::Seed {
-                    let warning = warnings::seed_left(&entry.url, &final_url);
+                    let warning = warnings::seed_redirected(&entry.url, &final_url);
                     self.changes.push(Change::Warning(warning));
                 }
-                let outcome = entry.settled(SettledOutcome::Dropped(Some(error)));
+                let outcome = entry.to_settled(SettledOutcome::Dropped(Some(error)));
                 return self.settle(
                     entry.source,
                     Outcome {
@@ -184,7 +184,7 @@ impl Crawl {
                 let outcome = Outcome {
                     blocked: Some((key, final_url)),
                     root,
-                    ..Outcome::new(entry.settled(SettledOutcome::Dropped(None)))
+                    ..Outcome::new(entry.to_settled(SettledOutcome::Dropped(None)))
                 };
                 return self.settle(entry.source, outcome);
             }
@@ -228,7 +228,7 @@ impl Crawl {
         let outcome = Outcome {
             alias,
             root,
-            ..Outcome::new(entry.settled(outcome))
+            ..Outcome::new(entry.to_settled(outcome))
         };
         self.settle(entry.source, outcome);
     }
@@ -280,7 +280,7 @@ fn host_pause_ms(page: &FetchedPage) -> Option<u64> {
 }
 
 impl Entry {
-    fn settled(&self, outcome: SettledOutcome) -> SettledUrl {
+    fn to_settled(&self, outcome: SettledOutcome) -> SettledUrl {
         SettledUrl {
             key: self.key,
             url: self.url.clone(),

@@ -59,7 +59,7 @@ impl Crawl {
     fn offer_seed(&mut self, now: Timestamp) -> bool {
         let seed = self.scope.root().clone();
         if let Verdict::Reject(reason) = self.scope.judge_page(&seed, 0) {
-            return self.refuse_seed(warnings::seed_rejected(&seed, reason));
+            return self.reject_seed(warnings::seed_rejected(&seed, reason));
         }
         let host = HostKey::of(&seed);
         if !self.hosts.ignores_robots() {
@@ -68,8 +68,9 @@ impl Crawl {
                 return false;
             }
         }
-        let fault = self.hosts.fault(&host).map(|failure| failure.code);
-        if matches!(fault, Some(ErrorCode::SiteError | ErrorCode::SslError)) && self.fall_back_to_http(&seed)
+        let failure = self.hosts.failure(&host).map(|failure| failure.code);
+        if matches!(failure, Some(ErrorCode::SiteError | ErrorCode::SslError))
+            && self.fall_back_to_http(&seed)
         {
             return true;
         }
@@ -80,7 +81,7 @@ impl Crawl {
             if let Some(why) = self.hosts.unreachable_reason(&host) {
                 self.failure = Some(warnings::robots_unreachable(host.as_str(), why));
             }
-            return self.refuse_seed(warnings::seed_blocked(&seed));
+            return self.reject_seed(warnings::seed_blocked(&seed));
         }
         self.known.insert(key);
         self.offer(Offer {
@@ -111,7 +112,7 @@ impl Crawl {
     }
 
     /// Ends the job without a page: nothing is crawled when the start page may not be.
-    fn refuse_seed(&mut self, warning: String) -> bool {
+    fn reject_seed(&mut self, warning: String) -> bool {
         if self.failure.is_none() {
             self.changes.push(Change::Warning(warning));
         }

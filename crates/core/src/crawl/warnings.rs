@@ -28,7 +28,7 @@ pub(super) fn seed_rejected(seed: &Url, reason: Reason) -> String {
 }
 
 /// The start page redirected out of scope.
-pub(super) fn seed_left(seed: &Url, to: &Url) -> String {
+pub(super) fn seed_redirected(seed: &Url, to: &Url) -> String {
     format!("The start page {seed} redirects to {to}, which is outside this crawl's scope.")
 }
 

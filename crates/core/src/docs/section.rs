@@ -22,7 +22,7 @@ impl Section {
     }
 
     /// Returns the URL of the section. `base` is the server's URL without a trailing slash.
-    pub fn address(&self, base: &str) -> String {
+    pub fn url(&self, base: &str) -> String {
         let mark = if self.anchor.is_empty() { "" } else { "#" };
         format!("{base}/docs/{}{mark}{}", self.page, self.anchor)
     }
@@ -66,7 +66,7 @@ pub fn page_link(link: &str) -> Option<String> {
 }
 
 /// Replaces links between pages by URLs.
-pub(super) fn with_addresses(markdown: &str, base: &str) -> String {
+pub(super) fn with_urls(markdown: &str, base: &str) -> String {
     let mut out = String::with_capacity(markdown.len());
     let mut rest = markdown;
     while let Some(at) = rest.find("](") {
@@ -130,7 +130,7 @@ mod tests {
 
     #[test]
     fn links_between_pages_become_urls() {
-        let found = with_addresses(
+        let found = with_urls(
             "[a](../CRAWL.md#x), [b](https://b.test/c.md) [c](d.md",
             "http://a.test",
         );
@@ -145,7 +145,7 @@ mod tests {
         let page = "# One\n\na\n\n## `b` & c!\n\n```\n# no heading\n```\n\n### Deep\n\nd\n\n## Same\n\ne\n\n## Same\n\nf\n## Empty\n";
         let found: Vec<_> = sections("p", page)
             .into_iter()
-            .map(|section| (section.name(), section.address("http://a.test"), section.text))
+            .map(|section| (section.name(), section.url("http://a.test"), section.text))
             .collect();
         let expected = [
             ("One", "", "a"),
@@ -157,8 +157,8 @@ mod tests {
         let expected: Vec<_> = expected
             .into_iter()
             .map(|(name, anchor, text)| {
-                let address = format!("http://a.test/docs/p{anchor}");
-                (name.to_owned(), address, text.to_owned())
+                let url = format!("http://a.test/docs/p{anchor}");
+                (name.to_owned(), url, text.to_owned())
             })
             .collect();
         assert_eq!(found, expected);

@@ -95,7 +95,7 @@ pub fn fill(schema: &Schema, facts: &Facts, about: PageInfo<'_>) -> FillResult {
 }
 
 fn missing(schema: &Schema, root: &Value, value: &Value) -> Vec<(String, bool)> {
-    let merged = value::merged(schema, root);
+    let merged = value::merge_schema(schema, root);
     let required = merged.get("required").and_then(Value::as_array);
     let is_required = |name: &str| required.is_some_and(|all| all.iter().any(|one| one == name));
     let properties = merged.get("properties").and_then(Value::as_object);
@@ -149,7 +149,7 @@ impl Filler<'_> {
     /// Returns the sources in lookup order: the object that matches most properties, the data beside objects, other
     /// objects, and finally objects about the surroundings of the subject.
     fn ranked(&self, root: &Value, objects: Vec<Source>, page: [Source; 3]) -> Vec<Source> {
-        let merged = value::merged(self.schema, root);
+        let merged = value::merge_schema(self.schema, root);
         let names: Vec<&String> = merged
             .get("properties")
             .and_then(Value::as_object)
@@ -189,7 +189,7 @@ impl Filler<'_> {
 
     /// Fills the properties of an object that the sources have; `None` if they have none.
     fn object(&mut self, schema: &Value, sources: &[Source], depth: usize) -> Option<Map<String, Value>> {
-        let schema = value::merged(self.schema, schema);
+        let schema = value::merge_schema(self.schema, schema);
         let properties = schema.get("properties").and_then(Value::as_object);
         let properties = properties.filter(|_| depth > 0)?;
         let mut object = Map::new();

@@ -27,14 +27,11 @@ struct QueuedUrl {
 
 impl QueuedUrl {
     fn of(entry: Entry) -> Self {
-        let address = entry.url.as_str();
+        let url = entry.url.as_str();
         Self {
             key: entry.key,
             ordinal: entry.position.ordinal,
-            suffix: address
-                .strip_prefix(entry.host.as_str())
-                .unwrap_or(address)
-                .into(),
+            suffix: url.strip_prefix(entry.host.as_str()).unwrap_or(url).into(),
             attempts: u16::try_from(entry.earlier_attempts).unwrap_or(u16::MAX),
             failed_attempts: u8::try_from(entry.failed_attempts).unwrap_or(u8::MAX),
             source: entry.source,

@@ -20,7 +20,7 @@ pub fn error_status(status: u16) -> String {
 }
 
 /// The page at `url` redirects to another site.
-pub fn redirected_away(to: &Url) -> String {
+pub fn redirected_off_site(to: &Url) -> String {
     format!("The URL redirects to another site, {to}. Map that site to list its URLs.")
 }
 

@@ -49,11 +49,11 @@ pub(crate) fn highlights(text: &Text, query: &str) -> String {
         }
     }
     chosen.sort_unstable();
-    joined(&text.passages, &chosen)
+    join(&text.passages, &chosen)
 }
 
 /// Joins passages: consecutive sentences of a block on one line, others as separate blocks.
-pub(super) fn joined(passages: &[Passage], chosen: &[usize]) -> String {
+pub(super) fn join(passages: &[Passage], chosen: &[usize]) -> String {
     let mut out = String::new();
     let mut last: Option<usize> = None;
     for &index in chosen {

@@ -122,7 +122,7 @@ pub fn prepare(page: &RawPage<'_>, options: &ScrapeOptions, id: ScrapeId) -> Res
         // Without a file reader, CSV is plain text.
         Kind::Text | Kind::File(FileType::Csv | FileType::Tsv) => text(page, options, None),
         Kind::Code(language) => text(page, options, Some(language)),
-        Kind::File(FileType::Pdf) if is_base64 => in_base64(page, options),
+        Kind::File(FileType::Pdf) if is_base64 => render_base64(page, options),
         // The body of a target's error response is never our error.
         Kind::File(_) | Kind::Binary if page.status >= 400 => {
             text(&RawPage { body: &[], ..*page }, options, None)
@@ -271,7 +271,7 @@ fn facts_of_text(text: &str, language: Option<&str>) -> Facts {
 }
 
 /// Renders a document without a parser as base64.
-fn in_base64(page: &RawPage<'_>, options: &ScrapeOptions) -> Rendered {
+fn render_base64(page: &RawPage<'_>, options: &ScrapeOptions) -> Rendered {
     let mut document = without_markup(options);
     if options.wants(FormatKind::Markdown) {
         document.markdown = Some(STANDARD.encode(page.body));

@@ -3,7 +3,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::highlights::joined;
+use super::highlights::join;
 use super::passages::{Text, Words, is_stop_word};
 
 /// Maximum sentences of a summary.
@@ -85,7 +85,7 @@ pub(super) fn summary(text: &Text, title: Option<&str>, description: Option<&str
         return start(text, description);
     }
     let chosen: Vec<usize> = chosen.into_iter().map(|place| sentences[place].0).collect();
-    joined(&text.passages, &chosen).replace("\n\n", " ")
+    join(&text.passages, &chosen).replace("\n\n", " ")
 }
 
 fn start(text: &Text, description: Option<&str>) -> String {

@@ -55,7 +55,7 @@ pub(super) fn page(pages: &[Page], page: &Page) -> String {
 
 fn passage(found: &SearchHit<'_>) -> String {
     let section = found.section;
-    let address = section.address("");
+    let address = section.url("");
     let address = address.trim_start_matches("/docs/");
     format!(
         "<section><h2><a href=\"{FROM_INDEX}{address}\">{}</a></h2>{}</section>",

@@ -83,7 +83,7 @@ fn questions_lead_to_the_right_page_first() {
     let mut right = 0;
     for (question, pages) in QUESTIONS {
         let found = docs().search(question);
-        let first = found.first().map(|found| found.section.address(""));
+        let first = found.first().map(|found| found.section.url(""));
         let page = found.first().map(|found| found.section.page.as_str());
         let is_right = page.is_some_and(|page| pages.contains(&page));
         right += usize::from(is_right);
@@ -109,6 +109,6 @@ fn questions_outside_of_the_documentation_have_no_answer() {
         "Recommend a good novel",
     ] {
         let found = docs().search(question);
-        assert!(found.is_empty(), "{question}: {}", found[0].section.address(""));
+        assert!(found.is_empty(), "{question}: {}", found[0].section.url(""));
     }
 }

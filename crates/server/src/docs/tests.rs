@@ -54,7 +54,7 @@ fn every_link_between_pages_has_a_target() {
 #[test]
 fn evidence_links_to_an_anchor_of_its_page() {
     for found in docs().search("crawl scrape page session webhook key credits search file cache limit") {
-        let address = found.section.address("");
+        let address = found.section.url("");
         let (path, anchor) = address.split_once('#').unwrap_or((&address, ""));
         let html = page(path.strip_prefix("/docs/").unwrap()).unwrap();
         assert!(

@@ -181,7 +181,7 @@ impl Sketch {
         let facts = self.metadata;
         let found = || markdown_links(self.markdown.as_deref().unwrap_or_default());
         PageLinks {
-            addresses: [facts.url, facts.source_url].into_iter().flatten().collect(),
+            urls: [facts.url, facts.source_url].into_iter().flatten().collect(),
             links: self.links.unwrap_or_else(found),
             found_on: None,
         }

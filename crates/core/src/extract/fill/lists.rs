@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::value::{element, merged};
+use super::value::{element, merge_schema};
 use super::{Filler, SPECIFICATIONS};
 use crate::extract::names;
 use crate::extract::schema::types;
@@ -22,9 +22,9 @@ impl Filler<'_> {
             return None;
         }
         let whole = self.schema;
-        let schema = merged(whole, schema);
+        let schema = merge_schema(whole, schema);
         let any = Value::Bool(true);
-        let items = merged(whole, schema.get("items").unwrap_or(&any));
+        let items = merge_schema(whole, schema.get("items").unwrap_or(&any));
         let object_properties = items.get("properties").and_then(Value::as_object);
         for source in sources.iter().filter(|_| !name.is_empty()) {
             for candidate in source.candidates(name, object_properties.is_some()) {
@@ -171,7 +171,8 @@ impl Filler<'_> {
         };
         let label = role(&["name", "label", "key", "title", "attribute", "property"])?;
         let value = role(&["value", "text", "description", "content"])?;
-        let is_text = |name: &String| types(&merged(self.schema, &properties[name])).contains(&"string");
+        let is_text =
+            |name: &String| types(&merge_schema(self.schema, &properties[name])).contains(&"string");
         if !is_text(label) || !is_text(value) {
             return None;
         }

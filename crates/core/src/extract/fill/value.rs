@@ -12,7 +12,7 @@ use crate::extract::source::{Origin, Source};
 use crate::limits;
 
 /// Resolves a schema's reference and merges its `allOf` parts.
-pub(super) fn merged<'a>(root: &'a Schema, schema: &'a Value) -> Cow<'a, Value> {
+pub(super) fn merge_schema<'a>(root: &'a Schema, schema: &'a Value) -> Cow<'a, Value> {
     let schema = root.resolve(schema);
     let Some(parts) = schema.get("allOf").and_then(Value::as_array) else {
         return Cow::Borrowed(schema);
@@ -47,8 +47,8 @@ pub(super) fn shape<'a>(root: &'a Schema, schema: &'a Value) -> Cow<'a, Value> {
     let real = |option: &&Value| types(root.resolve(option)) != ["null"];
     let mut real = options.into_iter().flatten().filter(real);
     match (real.next(), real.next()) {
-        (Some(one), None) => merged(root, one),
-        _ => merged(root, schema),
+        (Some(one), None) => merge_schema(root, one),
+        _ => merge_schema(root, schema),
     }
 }
 
@@ -68,7 +68,7 @@ impl Filler<'_> {
         }
         self.steps -= 1;
         let whole = self.schema;
-        let schema = merged(whole, schema);
+        let schema = merge_schema(whole, schema);
         for keyword in ["anyOf", "oneOf"] {
             if let Some(options) = schema.get(keyword).and_then(Value::as_array) {
                 return options
@@ -133,7 +133,7 @@ impl Filler<'_> {
     pub(super) fn items(&mut self, name: &str, given: &Value, schema: &Value, depth: usize) -> Option<Value> {
         let any = Value::Bool(true);
         let items = schema.get("items").unwrap_or(&any);
-        let texts = types(&merged(self.schema, items)) == ["string"];
+        let texts = types(&merge_schema(self.schema, items)) == ["string"];
         let given: Vec<Cow<'_, Value>> = match given {
             Value::Array(list) => list.iter().flat_map(steps).collect(),
             Value::String(text) if texts => split(name, text)

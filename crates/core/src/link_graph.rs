@@ -33,8 +33,8 @@ pub struct LinkGraph {
 }
 
 impl LinkGraph {
-    /// Builds the graph with at most `most` links besides the edges from parents.
-    pub fn of(pages: &[PageLinks], most: usize) -> Self {
+    /// Builds the graph with at most `max_other_links` links besides the edges from parents.
+    pub fn of(pages: &[PageLinks], max_other_links: usize) -> Self {
         let index_by_url = index_by_url(pages);
         let mut found = vec![Vec::new(); pages.len()];
         for (page, own) in pages.iter().zip(0..) {
@@ -49,21 +49,21 @@ impl LinkGraph {
             .map(|((page, found), own)| targets(page, own, found, &index_by_url))
             .collect();
         let parents = parents(pages, &targets);
-        let is_way = |from: u32, to: u32| parents[to as usize] == Some(from);
+        let is_parent = |from: u32, to: u32| parents[to as usize] == Some(from);
         let all = targets
             .iter()
             .zip(0..)
             .flat_map(|(targets, from)| targets.iter().map(move |to| (from, *to)));
         let mut graph = LinkGraph::default();
-        let mut others = 0;
+        let mut other_links = 0;
         for (from, to) in all {
-            let way = is_way(from, to);
-            others += usize::from(!way);
-            if way || others <= most {
+            let is_parent_edge = is_parent(from, to);
+            other_links += usize::from(!is_parent_edge);
+            if is_parent_edge || other_links <= max_other_links {
                 graph.links.push((from, to));
             }
         }
-        graph.cut = others > most;
+        graph.cut = other_links > max_other_links;
         graph.parents = parents;
         graph
     }
@@ -87,13 +87,13 @@ fn index_by_url(pages: &[PageLinks]) -> HashMap<UrlKey, u32> {
 /// Returns the other pages that a page links to, without duplicates and in its own order, followed by those
 /// found on it that it does not list.
 fn targets(page: &PageLinks, own: u32, found: &[u32], index_by_url: &HashMap<UrlKey, u32>) -> Vec<u32> {
-    let mut seen = HashSet::from([own]);
+    let mut known = HashSet::from([own]);
     let known = page
         .links
         .iter()
         .filter_map(|link| index_by_url.get(&key(link)?).copied());
     let all = known.chain(found.iter().copied());
-    all.filter(|target| seen.insert(*target)).collect()
+    all.filter(|target| known.insert(*target)).collect()
 }
 
 /// Computes parents breadth first from the first page, then from the first page not reached, and so on. A page with
@@ -251,8 +251,9 @@ mod tests {
                 });
                 let graph = LinkGraph::of(&pages, 100);
                 for own in 0..4 {
-                    let mut way = std::iter::successors(Some(own), |page| graph.parents[*page as usize]);
-                    assert_eq!(way.nth(4), None, "{pages:?}");
+                    let mut ancestors =
+                        std::iter::successors(Some(own), |page| graph.parents[*page as usize]);
+                    assert_eq!(ancestors.nth(4), None, "{pages:?}");
                     let parent = graph.parents[own as usize];
                     assert!(parent.is_none_or(|from| graph.links.contains(&(from, own))));
                 }

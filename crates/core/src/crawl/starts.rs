@@ -178,11 +178,11 @@ impl Crawl {
     /// Returns a slot that no page can use any more.
     pub(super) fn return_slot(&mut self, now: Timestamp) -> Option<Output> {
         // A page in flight ends soon, and then the oldest waiting page uses the slot.
-        let kept = self.counts_renders()
+        let reserved = self.counts_renders()
             && !self.renders.is_empty()
             && self.pace.availability(now) == Availability::Busy;
         let unused = |kind: &SlotKind| {
-            self.team_slots.get(*kind) == TeamSlot::Held && !(kept && *kind == SlotKind::Browser)
+            self.team_slots.get(*kind) == TeamSlot::Held && !(reserved && *kind == SlotKind::Browser)
         };
         let kind = [SlotKind::Plain, SlotKind::Browser].into_iter().find(unused)?;
         self.team_slots.set(kind, TeamSlot::None);

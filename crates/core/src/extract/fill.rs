@@ -214,9 +214,9 @@ impl Filler<'_> {
         if value::is_list(&shape) {
             return self.list(name, &shape, sources, depth);
         }
-        let whole = shape.get("properties").is_some();
+        let prefers_objects = shape.get("properties").is_some();
         for source in sources {
-            for candidate in source.candidates(name, whole) {
+            for candidate in source.candidates(name, prefers_objects) {
                 self.steps = self.steps.saturating_sub(1);
                 if let Some(value) = self.value(name, &candidate, &shape, depth - 1) {
                     self.origins.insert(source.origin);
@@ -225,7 +225,7 @@ impl Filler<'_> {
             }
         }
         let key = names::key(name);
-        if whole {
+        if prefers_objects {
             let subject = sources
                 .first()
                 .is_some_and(|source| source.types.iter().any(|kind| kind.ends_with(&key)));

@@ -128,16 +128,17 @@ impl Source {
                 .all(|kind| PERIPHERAL_TYPES.contains(&kind.as_str()))
     }
 
-    /// Returns the values that a property may refer to, best first. `whole`: prefer objects to their properties.
-    pub(super) fn candidates(&self, name: &str, whole: bool) -> Vec<Value> {
+    /// Returns the values that a property may refer to, best first: objects before their
+    /// properties with `prefers_objects`.
+    pub(super) fn candidates(&self, name: &str, prefers_objects: bool) -> Vec<Value> {
         let words = names::words(name);
-        let mut found = self.by_words(&words, whole);
+        let mut found = self.by_words(&words, prefers_objects);
         // `prep_time_minutes` is `prepTime` in minutes.
         if let [name @ .., unit] = words.as_slice()
             && !name.is_empty()
             && names::is_unit(unit)
         {
-            found.extend(self.by_words(name, whole));
+            found.extend(self.by_words(name, prefers_objects));
         }
         // `productName` of a product is its `name`.
         let own = |prefix: &str| {
@@ -149,7 +150,7 @@ impl Source {
             && !rest.is_empty()
             && own(first)
         {
-            found.extend(self.by_words(rest, whole));
+            found.extend(self.by_words(rest, prefers_objects));
         }
         // `authorName` is the `name` of `author`.
         for split in (1..words.len()).rev() {
@@ -161,16 +162,16 @@ impl Source {
                 },
                 _ => continue,
             };
-            found.extend(Source::of_object(inner, self.origin).by_words(&words[split..], whole));
+            found.extend(Source::of_object(inner, self.origin).by_words(&words[split..], prefers_objects));
         }
         found
     }
 
-    fn by_words(&self, words: &[String], whole: bool) -> Vec<Value> {
+    fn by_words(&self, words: &[String], prefers_objects: bool) -> Vec<Value> {
         let key = words.join(" ");
         let mut found: Vec<Value> = self.values.get(&key).cloned().into_iter().collect();
         for path in names::paths(&key) {
-            if whole && let Some((outer, _)) = path.rsplit_once('.') {
+            if prefers_objects && let Some((outer, _)) = path.rsplit_once('.') {
                 found.extend(
                     self.follow(outer)
                         .filter(|value| value.is_object() || value.is_array()),

@@ -21,16 +21,16 @@ impl Filler<'_> {
         if depth == 0 {
             return None;
         }
-        let whole = self.schema;
-        let schema = merge_schema(whole, schema);
+        let root = self.schema;
+        let schema = merge_schema(root, schema);
         let any = Value::Bool(true);
-        let items = merge_schema(whole, schema.get("items").unwrap_or(&any));
+        let items = merge_schema(root, schema.get("items").unwrap_or(&any));
         let object_properties = items.get("properties").and_then(Value::as_object);
         for source in sources.iter().filter(|_| !name.is_empty()) {
             for candidate in source.candidates(name, object_properties.is_some()) {
                 // Plain text about the page is not a list of objects.
-                let fits = object_properties.is_none() || candidate.is_object() || candidate.is_array();
-                if fits && let Some(list) = self.items(name, &candidate, &schema, depth) {
+                let has_shape = object_properties.is_none() || candidate.is_object() || candidate.is_array();
+                if has_shape && let Some(list) = self.items(name, &candidate, &schema, depth) {
                     self.origins.insert(source.origin);
                     return Some(self.drop_invalid_items(list, &items));
                 }
@@ -108,8 +108,8 @@ impl Filler<'_> {
             if matches * 2 < properties.len() || best.as_ref().is_some_and(|(most, _)| *most >= matches) {
                 continue;
             }
-            let wanted = Value::Object(Map::from_iter([("items".to_owned(), items.clone())]));
-            if let Some(list) = self.items(name, &Value::Array(group), &wanted, depth) {
+            let list_schema = Value::Object(Map::from_iter([("items".to_owned(), items.clone())]));
+            if let Some(list) = self.items(name, &Value::Array(group), &list_schema, depth) {
                 best = Some((matches, list));
             }
         }

@@ -40,10 +40,10 @@ pub(super) fn merge_schema<'a>(root: &'a Schema, schema: &'a Value) -> Cow<'a, V
 
 /// Returns the non-null option of a nullable schema, or any other schema itself.
 pub(super) fn shape<'a>(root: &'a Schema, schema: &'a Value) -> Cow<'a, Value> {
-    let whole = root.resolve(schema);
+    let resolved = root.resolve(schema);
     let options = ["anyOf", "oneOf"]
         .iter()
-        .find_map(|keyword| whole.get(*keyword)?.as_array());
+        .find_map(|keyword| resolved.get(*keyword)?.as_array());
     let real = |option: &&Value| types(root.resolve(option)) != ["null"];
     let mut real = options.into_iter().flatten().filter(real);
     match (real.next(), real.next()) {
@@ -67,8 +67,8 @@ impl Filler<'_> {
             return None;
         }
         self.steps -= 1;
-        let whole = self.schema;
-        let schema = merge_schema(whole, schema);
+        let root = self.schema;
+        let schema = merge_schema(root, schema);
         for keyword in ["anyOf", "oneOf"] {
             if let Some(options) = schema.get(keyword).and_then(Value::as_array) {
                 return options
@@ -79,14 +79,14 @@ impl Filler<'_> {
         if let Some(options) = schema.get("enum").and_then(Value::as_array) {
             return option(given, options);
         }
-        let wanted = match types(&schema) {
+        let kinds = match types(&schema) {
             all if !all.is_empty() => all,
             _ if schema.get("properties").is_some() => vec!["object"],
             _ if schema.get("items").is_some() => vec!["array"],
             _ if schema.get("format").is_some() => vec!["string"],
             _ => vec!["any"],
         };
-        let found = wanted.iter().find_map(|kind| match *kind {
+        let found = kinds.iter().find_map(|kind| match *kind {
             "string" => self
                 .text(name, given, schema.get("format").and_then(Value::as_str))
                 .map(Value::from),
@@ -102,7 +102,7 @@ impl Filler<'_> {
         })?;
         // Objects and arrays may be incomplete.
         let is_part = found.is_object() || found.is_array();
-        (is_part || whole.allows(&schema, &found)).then_some(found)
+        (is_part || root.allows(&schema, &found)).then_some(found)
     }
 
     /// Converts an object of the page to another. A string stands for an object with that name.
@@ -257,8 +257,8 @@ fn in_unit(name: &str, seconds: f64) -> f64 {
 }
 
 fn json_number(number: f64) -> Option<Value> {
-    let whole = number.fract() == 0.0 && number.abs() < 9e15;
-    match whole {
+    let is_integer = number.fract() == 0.0 && number.abs() < 9e15;
+    match is_integer {
         true => Some(Value::from(number as i64)),
         false => Number::from_f64(number).map(Value::Number),
     }

@@ -87,13 +87,13 @@ fn index_by_url(pages: &[PageLinks]) -> HashMap<UrlKey, u32> {
 /// Returns the other pages that a page links to, without duplicates and in its own order, followed by those
 /// found on it that it does not list.
 fn targets(page: &PageLinks, own: u32, found: &[u32], index_by_url: &HashMap<UrlKey, u32>) -> Vec<u32> {
-    let mut known = HashSet::from([own]);
+    let mut seen = HashSet::from([own]);
     let known = page
         .links
         .iter()
         .filter_map(|link| index_by_url.get(&key(link)?).copied());
     let all = known.chain(found.iter().copied());
-    all.filter(|target| known.insert(*target)).collect()
+    all.filter(|target| seen.insert(*target)).collect()
 }
 
 /// Computes parents breadth first from the first page, then from the first page not reached, and so on. A page with

@@ -1,4 +1,4 @@
-//! Recent activity of a team (contract section 6.9).
+//! Recent activity of a team (docs/API.md section 6.9).
 
 use harvestman_core::ids::{JobId, KeyId};
 use harvestman_core::time::Timestamp;

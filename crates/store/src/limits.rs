@@ -37,15 +37,15 @@ pub(crate) const ZSTD_LEVEL: i32 = 1;
 pub(crate) const DOCUMENT_BYTES: u64 = 1 << 30;
 /// Minimum interval between two writes of a key's `last_used_at`, in ms.
 pub(crate) const KEY_USE_INTERVAL_MS: u64 = 60_000;
-/// How long an idempotency key is valid, in ms (contract section 1).
+/// How long an idempotency key is valid, in ms (docs/API.md section 1).
 pub(crate) const IDEMPOTENCY_MS: u64 = 24 * 3_600_000;
-/// How long activity is listed and stored, in ms (contract section 6.9).
+/// How long activity is listed and stored, in ms (docs/API.md section 6.9).
 pub(crate) const ACTIVITY_MS: u64 = 24 * 3_600_000;
 /// Activity rows examined for one page of a filtered list, in total and per query.
 pub(crate) const CALLS_EXAMINED: usize = 5_000;
 pub(crate) const CALLS_PER_QUERY: u32 = 500;
 /// Delay after the end of a job with zero data retention until its documents are deleted, in ms. Together
-/// with the pause between two runs of expiry that is within 10 minutes (contract section 6.1).
+/// with the pause between two runs of expiry that is within 10 minutes (docs/API.md section 6.1).
 pub(crate) const ZERO_RETENTION_DELAY_MS: u64 = 8 * 60_000;
 /// Default size of the page cache on disk.
 pub(crate) const DEFAULT_CACHE_BYTES: u64 = 1 << 30;

@@ -1,4 +1,4 @@
-//! Page actions of contract section 4.4.
+//! Page actions of docs/API.md section 4.4.
 
 use crate::api::body::{Body, Node, ToNode};
 use crate::api::fields::{Decimal, Field, FieldType, Fields, Schema, Slot, Wire};

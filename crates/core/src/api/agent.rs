@@ -1,4 +1,4 @@
-//! `/v2/agent` (contract section 10.3).
+//! `/v2/agent` (docs/API.md section 10.3).
 
 use harvestman_derive::Request;
 use serde::{Deserialize, Serialize};

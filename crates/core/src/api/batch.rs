@@ -1,4 +1,4 @@
-//! `POST /v2/batch/scrape` (contract section 8.1). The status of a batch is in
+//! `POST /v2/batch/scrape` (docs/API.md section 8.1). The status of a batch is in
 //! [`crate::api::job`].
 
 use std::collections::HashSet;

@@ -1,4 +1,4 @@
-//! Browser sessions: `/v2/browser` and `/v2/interact` (contract section 11).
+//! Browser sessions: `/v2/browser` and `/v2/interact` (docs/API.md section 11).
 
 use harvestman_derive::Request;
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! Fields that clients send by themselves (contract sections 1 and 3): accepted, stored with the
+//! Fields that clients send by themselves (docs/API.md sections 1 and 3): accepted, stored with the
 //! activity row where that is said, without any other effect.
 
 use harvestman_derive::Request;

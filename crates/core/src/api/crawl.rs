@@ -1,4 +1,4 @@
-//! `POST /v2/crawl` and `GET /v2/crawl/active` (contract sections 6.1 and 6.4). The status of a
+//! `POST /v2/crawl` and `GET /v2/crawl/active` (docs/API.md sections 6.1 and 6.4). The status of a
 //! job is in [`crate::api::job`].
 
 use std::ops::RangeInclusive;
@@ -35,7 +35,7 @@ wire_enum! {
     }
 }
 
-/// What the operator has switched on (contract section 5 rule 9, section 6.1).
+/// What the operator has switched on (docs/API.md section 5 rule 9, section 6.1).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Enabled {
     /// `ignoreRobotsTxt` and `robotsUserAgent`.

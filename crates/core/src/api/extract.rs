@@ -1,4 +1,4 @@
-//! `POST /v2/extract` and `GET /v2/extract/{id}` (contract sections 10.1 and 10.2).
+//! `POST /v2/extract` and `GET /v2/extract/{id}` (docs/API.md sections 10.1 and 10.2).
 
 use harvestman_derive::Request;
 use serde::{Deserialize, Serialize};

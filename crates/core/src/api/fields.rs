@@ -1,4 +1,4 @@
-//! The strict reader of request bodies (contract section 3). It collects every problem instead of
+//! The strict reader of request bodies (docs/API.md section 3). It collects every problem instead of
 //! stopping at the first, treats `null` as absent, ignores fields that begin with `__`, and never
 //! turns one JSON type into another (only `5.0` is read as 5).
 //!

@@ -1,4 +1,4 @@
-//! The formats of contract section 4.2: which parts of a page the caller wants.
+//! The formats of docs/API.md section 4.2: which parts of a page the caller wants.
 
 use harvestman_derive::Request;
 use serde_json::{Map, Value};

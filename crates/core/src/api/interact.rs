@@ -1,4 +1,4 @@
-//! `POST` and `DELETE /v2/scrape/{jobId}/interact` (contract sections 6.11 and 6.12).
+//! `POST` and `DELETE /v2/scrape/{jobId}/interact` (docs/API.md sections 6.11 and 6.12).
 
 use harvestman_derive::Request;
 use serde::{Deserialize, Serialize};

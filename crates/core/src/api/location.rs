@@ -1,4 +1,4 @@
-//! Where a visitor seems to come from, and which browser profile is used (contract sections 4.5
+//! Where a visitor seems to come from, and which browser profile is used (docs/API.md sections 4.5
 //! and 4.6).
 
 use harvestman_derive::Request;

@@ -1,4 +1,4 @@
-//! `POST /v2/map` (contract section 6.5).
+//! `POST /v2/map` (docs/API.md section 6.5).
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Requests of `/v2/monitor` (contract section 13). Answers are in [`crate::api::monitor_answer`].
+//! Requests of `/v2/monitor` (docs/API.md section 13). Answers are in [`crate::api::monitor_answer`].
 
 use std::ops::RangeInclusive;
 

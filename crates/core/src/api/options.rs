@@ -1,4 +1,4 @@
-//! `scrapeOptions` (contract section 4.1): how a page is fetched and what is made of it. Used by
+//! `scrapeOptions` (docs/API.md section 4.1): how a page is fetched and what is made of it. Used by
 //! scrape, crawl, batch scrape, search, extract, monitors; parse takes a subset.
 
 use std::collections::BTreeMap;

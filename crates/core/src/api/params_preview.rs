@@ -1,4 +1,4 @@
-//! `POST /v2/crawl/params-preview` (contract section 6.3): crawl options from a description in
+//! `POST /v2/crawl/params-preview` (docs/API.md section 6.3): crawl options from a description in
 //! words. Nothing is crawled.
 
 use harvestman_derive::Request;

@@ -1,4 +1,4 @@
-//! `POST /v2/parse` and `GET /v2/parse/formats` (contract sections 7.3 and 7.4).
+//! `POST /v2/parse` and `GET /v2/parse/formats` (docs/API.md sections 7.3 and 7.4).
 
 use serde::{Deserialize, Serialize};
 

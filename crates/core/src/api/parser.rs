@@ -1,4 +1,4 @@
-//! Document parsers of contract section 4.3.
+//! Document parsers of docs/API.md section 4.3.
 
 use harvestman_derive::Request;
 

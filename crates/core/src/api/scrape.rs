@@ -1,4 +1,4 @@
-//! `POST /v2/scrape` and `GET /v2/scrape/{id}` (contract sections 7.1 and 7.2).
+//! `POST /v2/scrape` and `GET /v2/scrape/{id}` (docs/API.md sections 7.1 and 7.2).
 
 use harvestman_derive::Request;
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! `POST /v2/search` (contract section 9). The answer is in [`crate::api::search_answer`].
+//! `POST /v2/search` (docs/API.md section 9). The answer is in [`crate::api::search_answer`].
 
 use std::ops::RangeInclusive;
 

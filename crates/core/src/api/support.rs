@@ -1,4 +1,4 @@
-//! `POST /v2/support/docs-search` (contract section 6.10).
+//! `POST /v2/support/docs-search` (docs/API.md section 6.10).
 
 use harvestman_derive::Request;
 use serde::{Deserialize, Serialize};

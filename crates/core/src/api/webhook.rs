@@ -1,4 +1,4 @@
-//! The `webhook` field of requests (contract section 4.8).
+//! The `webhook` field of requests (docs/API.md section 4.8).
 
 use std::collections::BTreeMap;
 

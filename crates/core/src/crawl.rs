@@ -206,7 +206,7 @@ pub enum Output {
     /// A page is ready to start: acquire one of the team's slots and report [`Input::SlotGranted`],
     /// however late. At most one request per kind is outstanding.
     AcquireSlot(SlotKind),
-    /// Release the acquired slot: no page can use it now.
+    /// Release the acquired slot: no page can use it now. It is requested again when needed.
     ReleaseSlot(SlotKind),
     /// Fetch and render a page in the slot of this kind that was acquired last, release the slot when
     /// the task ends, and report [`Input::PageFetched`].
@@ -490,7 +490,7 @@ impl Crawl {
         self.next_robots(now)
             .or_else(|| self.next_fetch(now))
             .or_else(|| self.next_commit(now))
-            .or_else(|| self.return_slot(now))
+            .or_else(|| self.release_unused_slot(now))
     }
 
     /// Returns when to poll again if no event arrives first. Valid after a poll that returned `None`.

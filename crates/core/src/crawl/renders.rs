@@ -33,7 +33,7 @@ impl RenderQueue {
         self.waiting.is_empty()
     }
 
-    /// Returns whether so many pages wait that no further page may start.
+    /// Returns whether so many pages wait, or hold so much memory, that no further page may start.
     pub(super) fn is_full(&self) -> bool {
         self.waiting.len() >= RENDERS_WAITING_MAX_PAGES || self.bytes >= RENDERS_WAITING_MAX_BYTES
     }

@@ -175,8 +175,8 @@ impl Crawl {
         }
     }
 
-    /// Returns a slot that no page can use any more.
-    pub(super) fn return_slot(&mut self, now: Timestamp) -> Option<Output> {
+    /// Releases a slot that no page can use any more.
+    pub(super) fn release_unused_slot(&mut self, now: Timestamp) -> Option<Output> {
         // A page in flight ends soon, and then the oldest waiting page uses the slot.
         let reserved = self.counts_renders()
             && !self.renders.is_empty()

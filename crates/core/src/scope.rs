@@ -235,7 +235,7 @@ impl Root {
         }
     }
 
-    /// Compares hosts without `www.` and ports; http and https on their default ports are equal.
+    /// Returns whether host and port are the same, ignoring `www.`; http and https on their default ports are equal.
     fn is_same_host(&self, url: &Url) -> bool {
         bare_host(url) == bare_host(&self.url)
             && ((url.port().is_none() && self.url.port().is_none())

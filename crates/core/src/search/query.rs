@@ -21,7 +21,7 @@ pub struct Query {
     pub in_title: Vec<String>,
     /// Words that the URL must have.
     pub in_url: Vec<String>,
-    /// Hosts that the page must be on, including subdomains.
+    /// Hosts, one of which the page must be on; subdomains count.
     pub sites: Vec<String>,
     /// Hosts that the page must not be on.
     pub without_sites: Vec<String>,

@@ -114,7 +114,7 @@ impl Check<'_> {
 
     fn number(&mut self, keywords: &Map<String, Value>, number: f64, pointer: &str) {
         let bound = |name: &str| keywords.get(name).and_then(Value::as_f64);
-        // Until draft 6, the exclusive bounds were boolean flags of the others.
+        // Before draft 6, the exclusive bounds were boolean flags of the others.
         let exclusive = |name: &str| keywords.get(name) == Some(&Value::Bool(true));
         if let Some(least) = bound("minimum")
             && (number < least || (exclusive("exclusiveMinimum") && number == least))

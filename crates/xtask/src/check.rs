@@ -2,7 +2,7 @@
 
 use anyhow::{Result, bail};
 
-use crate::{licences, project::Project, run, test, tidy, tools::Tools, wasm};
+use crate::{licences, lints, project::Project, run, test, tidy, tools::Tools, wasm};
 
 type Part<'a> = (&'static str, &'a dyn Fn() -> Result<()>);
 
@@ -12,15 +12,13 @@ type Part<'a> = (&'static str, &'a dyn Fn() -> Result<()>);
 /// Names the parts that failed.
 pub(crate) fn check(project: &Project, tools: &Tools) -> Result<()> {
     let parts: &[Part<'_>] = &[
-        ("format", &|| {
-            run::run(project.cargo().args(["fmt", "--all", "--check"]))
-        }),
+        ("format", &|| lints::format(project)),
         ("tidy", &|| tidy::tidy(project)),
         ("licences", &|| licences::check(project)),
         ("wasm", &|| wasm::check(project, tools)),
-        ("clippy", &|| clippy(project)),
+        ("clippy", &|| lints::clippy(project)),
         ("docs", &|| docs(project)),
-        ("test", &|| test::test(project, tools, &[])),
+        ("test", &|| test::programs(project, tools, None)),
     ];
     let mut failed = Vec::new();
     for (name, part) in parts {
@@ -39,14 +37,6 @@ pub(crate) fn check(project: &Project, tools: &Tools) -> Result<()> {
         failed.len(),
         parts.len(),
         failed.join(", ")
-    )
-}
-
-fn clippy(project: &Project) -> Result<()> {
-    run::run(
-        project
-            .cargo()
-            .args(["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]),
     )
 }
 

@@ -11,6 +11,7 @@ mod console_check;
 mod fingerprint;
 mod fuzz;
 mod licences;
+mod lints;
 mod npm;
 mod parts;
 mod project;
@@ -33,7 +34,8 @@ const USAGE: &str = "\
 usage: cargo xtask <task>
 
     serve [-- FLAGS]  build and start the console and server on http://localhost:3002; FLAGS go to `harvestman serve`
-    test [FILTER]     run all tests: crates, whole product, npm package; FILTER is a part of test names
+    test [FILTER]     check formatting and structure, run all tests (crates, whole product, npm package), run
+                      clippy; with FILTER, only tests whose name contains it
     bench WHICH       run benchmarks of the release server (docs/BENCHMARKS.md): crawl, fairness, interact,
                       live-view, site;
                       or compare the content crate with its peers: content [CORPUS]

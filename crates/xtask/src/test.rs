@@ -14,7 +14,7 @@ use self::{
     tally::Tally,
     targets::{Sources, Target, build},
 };
-use crate::{console, fingerprint::files_under, npm, project::Project, run, tidy, tools::Tools};
+use crate::{console, fingerprint::files_under, lints, npm, project::Project, run, tidy, tools::Tools};
 
 /// The console compiles for wasm32 only.
 const NATIVE: &[&str] = &["--workspace", "--exclude", "harvestman-web"];
@@ -23,16 +23,30 @@ const CHROMIUM: &str = "HARVESTMAN_CHROMIUM";
 /// Variable that tests which start the server read.
 const SERVER: &str = "HARVESTMAN_TEST_SERVER";
 
-/// Runs all tests, or those whose name contains the given filter.
+/// Runs all tests and checks formatting, structure and lints; or runs only the tests whose name contains the given
+/// filter.
+///
+/// # Errors
+/// A failed test or check, or a filter that matches no test.
+pub(crate) fn test(project: &Project, tools: &Tools, arguments: &[String]) -> Result<()> {
+    match arguments {
+        [] => {}
+        [one] => return programs(project, tools, Some(one)),
+        _ => bail!("too many arguments: give at most one filter"),
+    }
+    // What takes seconds comes first; the lints come last, because tests say more about a change.
+    lints::format(project)?;
+    tidy::tidy(project)?;
+    programs(project, tools, None)?;
+    run::say("clippy");
+    lints::clippy(project)
+}
+
+/// Runs all test programs, or those tests whose name contains `filter`.
 ///
 /// # Errors
 /// A failed test, or a filter that matches no test.
-pub(crate) fn test(project: &Project, tools: &Tools, arguments: &[String]) -> Result<()> {
-    let filter = match arguments {
-        [] => None,
-        [one] => Some(one.as_str()),
-        _ => bail!("too many arguments: give at most one filter"),
-    };
+pub(crate) fn programs(project: &Project, tools: &Tools, filter: Option<&str>) -> Result<()> {
     let targets = Target::find(project, filter)?;
     let scripts = Scripts::find(project, filter)?;
     let environment = Environment::prepare(project, tools, &targets, &scripts)?;
@@ -73,10 +87,8 @@ pub(crate) fn test(project: &Project, tools: &Tools, arguments: &[String]) -> Re
     }
     match filter {
         Some(filter) if total.is_empty() => bail!("no test has `{filter}` in its name"),
-        Some(_) => {}
-        None => tidy::tidy(project)?,
+        _ => total.finish(),
     }
-    total.finish()
 }
 
 /// Environment of the test programs.

@@ -17,7 +17,7 @@ use url::Url;
 const PAGES_BYTES: usize = 12_000_000;
 
 /// A converter to measure.
-pub struct Way {
+pub struct Converter {
     /// Name in the table.
     pub name: &'static str,
     /// Runs it and discards the result.
@@ -25,38 +25,38 @@ pub struct Way {
 }
 
 /// The converters, starting with the bare parse.
-pub const WAYS: [Way; 8] = [
-    Way {
+pub const CONVERTERS: [Converter; 8] = [
+    Converter {
         name: "html5ever: parse",
         run: html5ever,
     },
-    Way {
+    Converter {
         name: "harvestman: parse",
-        run: ours_parsed,
+        run: harvestman_parse,
     },
-    Way {
+    Converter {
         name: "harvestman: whole page to Markdown",
-        run: ours_whole,
+        run: harvestman_whole,
     },
-    Way {
+    Converter {
         name: "htmd: whole page to Markdown",
         run: htmd,
     },
-    Way {
+    Converter {
         name: "html-to-markdown: whole page to Markdown",
         run: html_to_markdown,
     },
-    Way {
+    Converter {
         name: "harvestman: main content to Markdown",
-        run: ours_main,
+        run: harvestman_main,
     },
-    Way {
+    Converter {
         name: "dom_smoothie: main content to Markdown",
         run: dom_smoothie,
     },
-    Way {
+    Converter {
         name: "harvestman: all outputs",
-        run: ours_all,
+        run: harvestman_all,
     },
 ];
 
@@ -126,20 +126,20 @@ fn html5ever(html: &str) {
     black_box(parse_document(RcDom::default(), ParseOpts::default()).one(html));
 }
 
-fn ours_parsed(html: &str) {
+fn harvestman_parse(html: &str) {
     black_box(page(html));
 }
 
-fn ours_whole(html: &str) {
+fn harvestman_whole(html: &str) {
     black_box(page(html).convert(&selection(false)).markdown());
 }
 
-fn ours_main(html: &str) {
+fn harvestman_main(html: &str) {
     black_box(page(html).convert(&selection(true)).markdown());
 }
 
 /// Every output of a page.
-fn ours_all(html: &str) {
+fn harvestman_all(html: &str) {
     let page = page(html);
     let content = page.convert(&selection(true));
     black_box((content.markdown(), content.html()));

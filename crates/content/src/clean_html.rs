@@ -72,7 +72,7 @@ fn start(out: &mut String, dom: &Dom, base: &Url, id: NodeId) {
         push_attribute(out, "src", url.as_str());
     }
     for attribute in dom.attributes(id) {
-        if let Some(value) = kept(dom, base, attribute, source.is_some()) {
+        if let Some(value) = output_value(dom, base, attribute, source.is_some()) {
             push_attribute(out, &dom.names[attribute.name as usize], &value);
         }
     }
@@ -80,7 +80,7 @@ fn start(out: &mut String, dom: &Dom, base: &Url, id: NodeId) {
 }
 
 /// Returns the value to write; `None` for attributes that are removed.
-fn kept(dom: &Dom, base: &Url, attribute: &Attribute, has_source: bool) -> Option<String> {
+fn output_value(dom: &Dom, base: &Url, attribute: &Attribute, has_source: bool) -> Option<String> {
     let name = &*dom.names[attribute.name as usize];
     let value = dom.value(attribute);
     let is_plain = name

@@ -48,13 +48,13 @@ pub(crate) fn choose(dom: &Dom, url: &Url, dropped: &mut [bool]) -> Vec<NodeId> 
     let body = dom.first(0, Tag::Body).unwrap_or(0);
     let names = element_names::read(dom);
     let (roots, kind) = by_rules(dom, url, &names, dropped);
-    let kept = kept(dom, &roots, dropped);
+    let kept = kept_nodes(dom, &roots, dropped);
     let weights = TextWeights::of(dom, &vec![false; dom.nodes.len()]);
     let blocks = features::measure(dom, body, kind, &names, &weights, &kept);
     let mut probabilities = classifier::probabilities(&blocks);
     let repeated = roots
         .last()
-        .and_then(|&root| title::repeated(dom, root, kind, &weights));
+        .and_then(|&root| title::repeated_title(dom, root, kind, &weights));
     let chosen = blocks.iter().find(|block| block.is_chosen_heading());
     let title = chosen
         .map(|block| block.id)
@@ -125,7 +125,7 @@ pub(crate) fn samples(dom: &Dom, url: &Url) -> Vec<(String, Vec<i32>)> {
     let mut dropped = vec![false; dom.nodes.len()];
     let names = element_names::read(dom);
     let (roots, kind) = by_rules(dom, url, &names, &mut dropped);
-    let kept = kept(dom, &roots, &dropped);
+    let kept = kept_nodes(dom, &roots, &dropped);
     dropped.fill(false);
     let weights = TextWeights::of(dom, &dropped);
     let body = dom.first(0, Tag::Body).unwrap_or(0);
@@ -149,7 +149,7 @@ pub(crate) fn samples(dom: &Dom, url: &Url) -> Vec<(String, Vec<i32>)> {
 }
 
 /// Returns by node whether the choice of the rules contains it.
-fn kept(dom: &Dom, roots: &[NodeId], dropped: &[bool]) -> Vec<bool> {
+fn kept_nodes(dom: &Dom, roots: &[NodeId], dropped: &[bool]) -> Vec<bool> {
     let mut kept = vec![false; dom.nodes.len()];
     for &root in roots {
         let mut at = root;
@@ -215,7 +215,7 @@ fn by_rules(dom: &Dom, url: &Url, names: &[NameHints], dropped: &mut [bool]) -> 
     let mut roots = vec![root];
     if kind == PageKind::Article {
         title::drop_repeated(dom, root, &weights, dropped);
-    } else if let Some(title) = title::outside(dom, body, root, dropped) {
+    } else if let Some(title) = title::title_outside(dom, body, root, dropped) {
         roots.insert(0, title);
     }
     (roots, kind)

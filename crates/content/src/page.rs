@@ -120,7 +120,7 @@ impl HtmlPage {
             .find(|&id| self.dom.tag(id) == Tag::Html)
             .unwrap_or(0);
         let roots = if !selection.include_tags.is_empty() {
-            self.included(&selection.include_tags)
+            self.matching_roots(&selection.include_tags)
         } else if selection.only_main_content {
             main_content::choose(&self.dom, &self.url, &mut dropped)
         } else {
@@ -151,7 +151,7 @@ impl HtmlPage {
     }
 
     /// Returns the outermost elements that match.
-    fn included(&self, selectors: &[Selector]) -> Vec<NodeId> {
+    fn matching_roots(&self, selectors: &[Selector]) -> Vec<NodeId> {
         let mut roots = Vec::new();
         let mut at = 0;
         while at < self.dom.len() {

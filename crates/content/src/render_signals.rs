@@ -169,8 +169,8 @@ pub(crate) fn render_signals(dom: &Dom, base: &Url, url: &Url) -> RenderSignals 
     };
     let (sums, mounts) = walk::walk(dom, body, &mut signals);
     signals.mount = mount(dom, mounts, &sums, &signals);
-    signals.javascript_request_in_text = placeholder::is_request(&signals.text);
-    signals.javascript_request_in_noscript = placeholder::asks_in_noscript(dom, body);
+    signals.javascript_request_in_text = placeholder::is_javascript_request(&signals.text);
+    signals.javascript_request_in_noscript = placeholder::has_noscript_request(dom, body);
     signals.challenge = placeholder::is_challenge(dom, &signals);
     signals.templates = placeholder::templates(&signals.text);
     signals

@@ -1,7 +1,7 @@
 //! Peak memory of each converter as a multiple of the page size: over all pages, and for the worst page of 10
 //! kB or more.
 
-use harvestman_content_bench::{WAYS, pages};
+use harvestman_content_bench::{CONVERTERS, pages};
 use peak_alloc::PeakAlloc;
 
 #[global_allocator]
@@ -14,12 +14,12 @@ fn main() {
     let pages = pages();
     let bytes: usize = pages.iter().map(String::len).sum();
     println!("peak memory, in bytes per byte of page\n");
-    for way in &WAYS {
+    for converter in &CONVERTERS {
         let (mut sum, mut worst) = (0, 0.0f64);
         for page in &pages {
             let before = ALLOCATED.current_usage();
             ALLOCATED.reset_peak_usage();
-            (way.run)(page);
+            (converter.run)(page);
             let peak = ALLOCATED.peak_usage().saturating_sub(before);
             sum += peak;
             if page.len() >= SMALL_BYTES {
@@ -28,7 +28,7 @@ fn main() {
         }
         println!(
             "{:<40} {:5.1}   worst {worst:5.1}",
-            way.name,
+            converter.name,
             sum as f64 / bytes as f64
         );
     }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use cpu_time::ProcessTime;
 use criterion::measurement::{Measurement, ValueFormatter, WallTime};
 use criterion::{Criterion, SamplingMode, Throughput, criterion_group, criterion_main};
-use harvestman_content_bench::{WAYS, pages};
+use harvestman_content_bench::{CONVERTERS, pages};
 
 /// Processor time of this process.
 struct CpuTime;
@@ -51,9 +51,9 @@ fn speed(criterion: &mut Criterion<CpuTime>) {
         .sample_size(10)
         .warm_up_time(Duration::from_secs(1))
         .measurement_time(Duration::from_secs(5));
-    for way in &WAYS {
-        group.bench_function(way.name, |bencher| {
-            bencher.iter(|| pages.iter().for_each(|page| (way.run)(page)));
+    for converter in &CONVERTERS {
+        group.bench_function(converter.name, |bencher| {
+            bencher.iter(|| pages.iter().for_each(|page| (converter.run)(page)));
         });
     }
     group.finish();

@@ -38,7 +38,7 @@ pub(super) fn objects(dom: &Dom) -> Vec<Map<String, Value>> {
         for (key, value) in object.iter_mut().filter(|(key, _)| !key.starts_with('@')) {
             // These properties point back to the page that contains the object.
             if key != "mainEntityOfPage" && key != "isPartOf" {
-                refer(value, &by_id, own.as_ref(), &mut budget);
+                resolve_references(value, &by_id, own.as_ref(), &mut budget);
             }
         }
     }
@@ -46,11 +46,16 @@ pub(super) fn objects(dom: &Dom) -> Vec<Map<String, Value>> {
 }
 
 /// Replaces references (objects with only an `@id`) in a property or a list of it, not deeper.
-fn refer(value: &mut Value, by_id: &HashMap<String, Value>, own: Option<&Value>, budget: &mut usize) {
+fn resolve_references(
+    value: &mut Value,
+    by_id: &HashMap<String, Value>,
+    own: Option<&Value>,
+    budget: &mut usize,
+) {
     match value {
         Value::Array(list) => {
             for item in list.iter_mut().filter(|item| item.is_object()) {
-                refer(item, by_id, own, budget);
+                resolve_references(item, by_id, own, budget);
             }
         }
         Value::Object(object) if object.len() == 1 && object.get("@id") != own => {

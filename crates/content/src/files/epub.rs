@@ -28,7 +28,7 @@ pub(super) fn read(body: &[u8]) -> Result<FileDocument, FileError> {
     let package = Package::read(&archive.required(&root)?)?;
     let base = Url::parse(PACKAGE)
         .and_then(|url| url.join(&root))
-        .map_err(|error| damaged(&error))?;
+        .map_err(|error| damaged_error(&error))?;
     let mut pages = Vec::new();
     for id in &package.spine {
         let Some(item) = package.items.get(id) else {
@@ -58,7 +58,7 @@ pub(super) fn read(body: &[u8]) -> Result<FileDocument, FileError> {
     })
 }
 
-fn damaged(error: &dyn std::fmt::Display) -> FileError {
+fn damaged_error(error: &dyn std::fmt::Display) -> FileError {
     FileError::Damaged(error.to_string())
 }
 
@@ -166,7 +166,7 @@ fn chapter(xhtml: &str, url: &Url) -> String {
     let page = HtmlPage::parse(&with_end_tags(xhtml), url);
     let whole = page.convert(&Selection::default()).html();
     let body = inner(&whole, "body");
-    rewritten(body, url)
+    remove_package_urls(body, url)
 }
 
 /// Returns the content of the first element of this name; everything when there is none.
@@ -209,7 +209,7 @@ fn with_end_tags(xhtml: &str) -> String {
 
 /// Removes the URLs of the package from cleaned HTML. Links into it point to an `id` with the chapter's name,
 /// or are removed; images become their description.
-fn rewritten(html: &str, url: &Url) -> String {
+fn remove_package_urls(html: &str, url: &Url) -> String {
     let mut out = Markup::default();
     let mut rest = html;
     while let Some(at) = rest.find('<') {
@@ -287,7 +287,7 @@ mod tests {
             r#"<a href="https://x.test/">web</a> <img alt="A tree" src="epub://package/i.png"></p>"#
         );
         assert_eq!(
-            rewritten(html, &url),
+            remove_package_urls(html, &url),
             "<p id=\"one-a\">See <a href=\"#two-b\">two</a>, <a href=\"https://x.test/\">web</a> [A tree]</p>\n"
         );
     }

@@ -122,7 +122,7 @@ pub(super) fn feed(html: &str, out: &mut impl Feed) -> bool {
             tag.advance(&segment[start..], from);
             tracked.push(tag);
         }
-        if let Some(tag) = confirmed(html, &mut tracked, &mut fed, out) {
+        if let Some(tag) = confirm_tag(html, &mut tracked, &mut fed, out) {
             let surplus = fed;
             (at, fed) = end_of(bytes, tag, close);
             truncated |= fed > surplus;
@@ -154,7 +154,7 @@ pub(super) fn feed(html: &str, out: &mut impl Feed) -> bool {
 
 /// Returns a tracked tag with surplus attributes that the tokenizer confirms; the page is fed up to its
 /// surplus.
-fn confirmed(
+fn confirm_tag(
     html: &str,
     tracked: &mut Vec<TrackedTag>,
     fed: &mut usize,

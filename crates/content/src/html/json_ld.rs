@@ -124,7 +124,7 @@ pub(crate) fn article_metadata(dom: &Dom) -> ArticleMetadata {
             "article.published",
         ])
         .filter(|text| parse_day(text).is_some())
-        .or_else(|| marked_time(dom))
+        .or_else(|| markup_date(dom))
         .or(page.published);
     }
     out.title = heading(dom)
@@ -292,7 +292,7 @@ fn byline(dom: &Dom) -> Option<String> {
 }
 
 /// Returns a date marked up with `itemprop=datePublished`, the first `time`, or a known class.
-fn marked_time(dom: &Dom) -> Option<String> {
+fn markup_date(dom: &Dom) -> Option<String> {
     let value = |id: NodeId| {
         let text = dom
             .attr(id, attr::DATETIME)
@@ -373,7 +373,7 @@ pub fn parse_day(text: &str) -> Option<String> {
         [year, month, day] if year.len() == 4 && text.starts_with(year) => {
             (*year, month.parse::<u8>().ok()?, *day)
         }
-        _ => written_day(text)?,
+        _ => parse_written_date(text)?,
     };
     let (year, day) = (year.parse::<u16>().ok()?, day.parse::<u8>().ok()?);
     let plausible = (1900..2200).contains(&year) && (1..=12).contains(&month) && (1..=31).contains(&day);
@@ -381,7 +381,7 @@ pub fn parse_day(text: &str) -> Option<String> {
 }
 
 /// Returns year, month and day of a date with an English month name.
-fn written_day(text: &str) -> Option<(&str, u8, &str)> {
+fn parse_written_date(text: &str) -> Option<(&str, u8, &str)> {
     const MONTHS: [&str; 12] = [
         "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec",
     ];

@@ -155,7 +155,7 @@ pub(crate) fn image_source(dom: &Dom, id: NodeId) -> Option<&str> {
         .into_iter()
         .filter_map(|name| dom.attr(id, name))
         .find_map(largest_of_set);
-    from_set.or_else(|| picture_source(dom, id)).or(plain)
+    from_set.or_else(|| source_element_image(dom, id)).or(plain)
 }
 
 /// Returns the largest image of an `img`, for the cleaned HTML.
@@ -168,7 +168,7 @@ pub(crate) fn largest_image(dom: &Dom, id: NodeId) -> Option<&str> {
 }
 
 /// Returns the image of the `source` elements beside an `img` in a `picture`.
-fn picture_source(dom: &Dom, id: NodeId) -> Option<&str> {
+fn source_element_image(dom: &Dom, id: NodeId) -> Option<&str> {
     let parent = dom.parent(id);
     if dom.tag(parent) != Tag::Picture {
         return None;

@@ -65,7 +65,7 @@ impl Selector {
     ///
     /// The message names the part that is not supported or not valid.
     pub fn parse(text: &str) -> Result<Selector, SelectorError> {
-        let fail = |reason: String| Err(SelectorError(format!("Selector `{}`: {reason}", shortened(text))));
+        let fail = |reason: String| Err(SelectorError(format!("Selector `{}`: {reason}", shorten(text))));
         if text.chars().count() > limits::SELECTOR_CHARS {
             return fail(format!("longer than {} characters", limits::SELECTOR_CHARS));
         }
@@ -99,7 +99,7 @@ impl Selector {
     }
 }
 
-fn shortened(text: &str) -> String {
+fn shorten(text: &str) -> String {
     let mut short: String = text.chars().take(80).collect();
     if short.len() < text.len() {
         short.push('…');

@@ -88,7 +88,7 @@ fn group(word: &str) -> Option<u32> {
 }
 
 /// Returns the word groups of an element and its nearest ancestors, `depth` elements in all.
-pub(super) fn around(dom: &Dom, names: &[NameHints], id: NodeId, depth: usize) -> u32 {
+pub(super) fn groups_around(dom: &Dom, names: &[NameHints], id: NodeId, depth: usize) -> u32 {
     std::iter::once(id)
         .chain(dom.ancestors(id))
         .take(depth)

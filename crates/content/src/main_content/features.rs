@@ -11,7 +11,7 @@ use crate::html::dom::{Dom, NodeId, attr};
 use crate::html::tag::Tag;
 
 /// Maximum number of ancestors that a block is compared with.
-const CLIMB: usize = 40;
+const MAX_ANCESTORS: usize = 40;
 /// Blocks before and after that are included.
 const NEIGHBOURS: usize = 2;
 
@@ -228,7 +228,7 @@ pub(crate) fn measure(
         let mut found = 0;
         let mut last = o.id;
         let steps = [1u32, 2, 4, 4];
-        for up in dom.ancestors(o.id).take(CLIMB) {
+        for up in dom.ancestors(o.id).take(MAX_ANCESTORS) {
             if found == steps.len() || up <= body {
                 break;
             }
@@ -249,9 +249,9 @@ pub(crate) fn measure(
             f.push((here.flags >> bit & 1) as i32);
         }
         let (own_words, near_words, all_words) = (
-            element_names::around(dom, names, o.id, 2),
-            element_names::around(dom, names, o.id, 5),
-            element_names::around(dom, names, o.id, 10),
+            element_names::groups_around(dom, names, o.id, 2),
+            element_names::groups_around(dom, names, o.id, 5),
+            element_names::groups_around(dom, names, o.id, 10),
         );
         for bit in 0..GROUPS {
             f.push(

@@ -36,8 +36,13 @@ pub(super) fn of_heading(dom: &Dom, id: NodeId) -> String {
 
 /// Returns the first `h1` of an article when it repeats `title` and the text is long enough without it. An
 /// article is an `article` element, or a page with a publication date.
-pub(super) fn repeated(dom: &Dom, root: NodeId, kind: PageKind, weights: &TextWeights) -> Option<NodeId> {
-    if kind != PageKind::Other || !stands_alone(weights, root) {
+pub(super) fn repeated_title(
+    dom: &Dom,
+    root: NodeId,
+    kind: PageKind,
+    weights: &TextWeights,
+) -> Option<NodeId> {
+    if kind != PageKind::Other || !is_long_enough(weights, root) {
         return None;
     }
     let is_article = |n: NodeId| dom.tag(n) == Tag::Article;
@@ -86,7 +91,7 @@ fn is_name(title: &str, text: &str) -> bool {
 }
 
 /// Returns true for a text long enough to be read without a title.
-fn stands_alone(weights: &TextWeights, root: NodeId) -> bool {
+fn is_long_enough(weights: &TextWeights, root: NodeId) -> bool {
     let (text, linked) = (weights.text[root as usize], weights.linked[root as usize]);
     text.saturating_sub(linked) >= UNTITLED_TEXT_BYTES && linked <= text / 2
 }
@@ -94,7 +99,7 @@ fn stands_alone(weights: &TextWeights, root: NodeId) -> bool {
 /// Drops the first `h1` of an article when the page's title contains it and the text is long enough without
 /// it.
 pub(super) fn drop_repeated(dom: &Dom, root: NodeId, weights: &TextWeights, dropped: &mut [bool]) {
-    if !stands_alone(weights, root) {
+    if !is_long_enough(weights, root) {
         return;
     }
     let title = of_page(dom);
@@ -108,7 +113,7 @@ pub(super) fn drop_repeated(dom: &Dom, root: NodeId, weights: &TextWeights, drop
 
 /// Returns the title heading when it is outside the root: the `h1` that the page's title contains, else the
 /// first before the root.
-pub(super) fn outside(dom: &Dom, body: NodeId, root: NodeId, dropped: &[bool]) -> Option<NodeId> {
+pub(super) fn title_outside(dom: &Dom, body: NodeId, root: NodeId, dropped: &[bool]) -> Option<NodeId> {
     let is_inside = |n: NodeId| n >= root && n < dom.end(root) && !is_dropped(dom, root, n, dropped);
     let headings: Vec<NodeId> = dom
         .below(body)

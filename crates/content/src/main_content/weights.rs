@@ -33,13 +33,13 @@ impl TextWeights {
             own_text: vec![0; length],
             own_linked: vec![0; length],
         };
-        weights.own(dom);
+        weights.add_own_text(dom);
         weights.sum(dom, dropped);
         weights
     }
 
     /// Adds up the text of each block.
-    fn own(&mut self, dom: &Dom) {
+    fn add_own_text(&mut self, dom: &Dom) {
         let mut link_end = 0;
         let mut at: NodeId = 1;
         while at < dom.len() {

@@ -24,11 +24,11 @@ pub(super) fn signature(dom: &Dom, id: NodeId) -> String {
 
 /// Relation of a link to the heading around it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Pointer {
+pub(super) enum SelfLink {
     /// It is the whole heading, and points to it.
     Whole,
     /// A sign beside the heading that points to it.
-    Sign,
+    Permalink,
     /// None: it leads elsewhere.
     None,
 }
@@ -36,7 +36,7 @@ pub(super) enum Pointer {
 /// Ancestors, and siblings, of a link among which its target is searched.
 const AROUND: usize = 8;
 
-const SIGN_CLASSES: &[&str] = &[
+const PERMALINK_CLASSES: &[&str] = &[
     "headerlink",
     "anchor-link",
     "header-anchor",
@@ -53,15 +53,15 @@ const SIGN_CLASSES: &[&str] = &[
 ];
 
 /// Detects whether a link points to its own position.
-pub(super) fn pointer(dom: &Dom, id: NodeId, href: &str) -> Pointer {
+pub(super) fn self_link(dom: &Dom, id: NodeId, href: &str) -> SelfLink {
     let heading = dom
         .ancestors(id)
         .take(3)
         .find(|&n| dom.tag(n).heading_level().is_some());
-    let is_classed = href.contains('#') && dom.classes(id).any(|class| SIGN_CLASSES.contains(&class));
+    let is_classed = href.contains('#') && dom.classes(id).any(|class| PERMALINK_CLASSES.contains(&class));
     let is_local = href.starts_with('#');
     if heading.is_none() && !is_local && !is_classed {
-        return Pointer::None;
+        return SelfLink::None;
     }
     let text = collapse(&dom.text_of(id, 512));
     let says_something = text.chars().any(char::is_alphanumeric);
@@ -69,27 +69,29 @@ pub(super) fn pointer(dom: &Dom, id: NodeId, href: &str) -> Pointer {
         && heading.is_some_and(|heading| collapse(&dom.text_of(heading, 512)) == text)
         && (is_local || is_classed)
     {
-        return Pointer::Whole;
+        return SelfLink::Whole;
     }
-    let is_sign = matches!(text.as_str(), "#" | "¶" | "§" | "🔗" | "⚓" | "\u{f0c1}");
+    let is_symbol = matches!(text.as_str(), "#" | "¶" | "§" | "🔗" | "⚓" | "\u{f0c1}");
     let is_word = matches!(
         text.as_str(),
         "link" | "Link" | "Anchor" | "Permalink" | "\u{200b}"
     );
     let is_empty = || text.is_empty() && !dom.below(id).any(|n| matches!(dom.tag(n), Tag::Img));
     let points = match is_local {
-        true => matches!(text.as_str(), "#" | "¶") || (is_sign || is_word || is_empty()) && heading.is_some(),
-        false => is_sign && heading.is_some(),
+        true => {
+            matches!(text.as_str(), "#" | "¶") || (is_symbol || is_word || is_empty()) && heading.is_some()
+        }
+        false => is_symbol && heading.is_some(),
     };
-    let says_where = || !says_something || is_word || stands_at_target(dom, id, href);
+    let says_where = || !says_something || is_word || is_at_target(dom, id, href);
     match points || is_classed && says_where() {
-        true => Pointer::Sign,
-        false => Pointer::None,
+        true => SelfLink::Permalink,
+        false => SelfLink::None,
     }
 }
 
 /// Returns true when a link points to an ancestor or sibling, as links like "Section titled ..." do.
-fn stands_at_target(dom: &Dom, id: NodeId, href: &str) -> bool {
+fn is_at_target(dom: &Dom, id: NodeId, href: &str) -> bool {
     let Some((_, fragment)) = href.rsplit_once('#') else {
         return false;
     };

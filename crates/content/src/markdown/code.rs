@@ -235,7 +235,7 @@ pub(crate) fn language(dom: &Dom, pre: NodeId) -> String {
     }
     for place in places {
         for name in [attr::DATA_LANG, attr::DATA_LANGUAGE, attr::LANGUAGE] {
-            if let Some(language) = dom.attr(place, name).and_then(known) {
+            if let Some(language) = dom.attr(place, name).and_then(normalize_language) {
                 return language;
             }
         }
@@ -243,7 +243,7 @@ pub(crate) fn language(dom: &Dom, pre: NodeId) -> String {
             && let Some(language) = dom
                 .attr(place, attr::LANG)
                 .filter(|l| l.len() > 2 && !l.contains('-'))
-                .and_then(known)
+                .and_then(normalize_language)
         {
             return language;
         }
@@ -279,7 +279,7 @@ fn from_classes(dom: &Dom, id: NodeId) -> Option<String> {
                 .get(..prefix.len())
                 .filter(|p| p.eq_ignore_ascii_case(prefix))
                 .map(|_| &class[prefix.len()..])
-                && let Some(language) = known(name)
+                && let Some(language) = normalize_language(name)
             {
                 if weak && !is_common(&language) {
                     continue;
@@ -295,10 +295,10 @@ fn from_classes(dom: &Dom, id: NodeId) -> Option<String> {
         if lower == "brush:" {
             return classes
                 .get(at + 1)
-                .and_then(|name| known(name.trim_end_matches(';')));
+                .and_then(|name| normalize_language(name.trim_end_matches(';')));
         }
         if let Some(name) = lower.strip_prefix("src-") {
-            return known(name);
+            return normalize_language(name);
         }
         let beside = |word: &str| classes.iter().any(|c| c.eq_ignore_ascii_case(word));
         if is_common(&lower)
@@ -315,7 +315,7 @@ fn from_classes(dom: &Dom, id: NodeId) -> Option<String> {
                 .iter()
                 .any(|w| beside(w)))
         {
-            return known(&lower);
+            return normalize_language(&lower);
         }
     }
     None
@@ -424,7 +424,7 @@ fn is_common(name: &str) -> bool {
 }
 
 /// Normalises a language name for a fence; `None` for words that are not a language.
-fn known(name: &str) -> Option<String> {
+fn normalize_language(name: &str) -> Option<String> {
     let name = name
         .trim()
         .trim_matches(|c: char| matches!(c, '"' | '\'' | ';' | ':' | '{' | '}'))
@@ -444,7 +444,7 @@ fn known(name: &str) -> Option<String> {
 }
 
 /// Returns a fenced code block.
-pub(super) fn fenced(code: &str, language: &str) -> String {
+pub(super) fn fence(code: &str, language: &str) -> String {
     let mut longest = 2;
     for line in code.lines() {
         let ticks = line.trim_start().bytes().take_while(|&b| b == b'`').count();
@@ -534,7 +534,7 @@ mod tests {
 
     #[test]
     fn fences_and_delimiters_are_long_enough() {
-        assert_eq!(fenced("a\n```\nb", "md"), "````md\na\n```\nb\n````");
+        assert_eq!(fence("a\n```\nb", "md"), "````md\na\n```\nb\n````");
         assert_eq!(span("a `b`", false), "`` a `b` ``");
         assert_eq!(span("a|b\n c", true), "`a\\|b c`");
     }

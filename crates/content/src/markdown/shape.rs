@@ -33,7 +33,7 @@ impl Shape {
                 let text = dom.text(id);
                 shape.text[at] = text.bytes().filter(|b| !b.is_ascii_whitespace()).count() as u32;
             } else {
-                shape.flags[at] |= own(dom, id, tag);
+                shape.flags[at] |= own_flags(dom, id, tag);
             }
             if dom.is_never_text(tag) {
                 (shape.flags[at], shape.text[at]) = (0, 0);
@@ -61,7 +61,7 @@ impl Shape {
     }
 }
 
-fn own(dom: &Dom, id: NodeId, tag: Tag) -> u16 {
+fn own_flags(dom: &Dom, id: NodeId, tag: Tag) -> u16 {
     let block = if tag.is_block() { BLOCK } else { 0 };
     block
         | match tag {

@@ -6,7 +6,7 @@ mod formula;
 mod structures;
 
 use super::Request;
-use super::anchors::{self, Pointer};
+use super::anchors::{self, SelfLink};
 use super::blocks::{Blocks, Gap};
 use super::callout;
 use super::code;
@@ -497,10 +497,10 @@ impl<'a> Walk<'a> {
         if self.note_reference(id) {
             return false;
         }
-        match anchors::pointer(self.dom, id, href) {
-            Pointer::Sign => return false,
-            Pointer::Whole => return true,
-            Pointer::None => {}
+        match anchors::self_link(self.dom, id, href) {
+            SelfLink::Permalink => return false,
+            SelfLink::Whole => return true,
+            SelfLink::None => {}
         }
         if self.inline.in_link() {
             return true;
@@ -594,6 +594,6 @@ impl<'a> Walk<'a> {
         }
         self.flush();
         let language = code::language(self.dom, id);
-        self.blocks.block(&code::fenced(&text, &language));
+        self.blocks.block(&code::fence(&text, &language));
     }
 }

@@ -64,7 +64,7 @@ const LOADER_NAMES: &[&str] = &[
 const SKELETON_NAMES: &[&str] = &["skeleton", "skeletons", "shimmer", "skel", "contentloader"];
 
 /// Words that, near "JavaScript", ask the reader to turn it on, in several languages.
-const REQUESTS: &[&str] = &[
+const REQUEST_WORDS: &[&str] = &[
     "enable",
     "required",
     "requires",
@@ -104,7 +104,7 @@ const REQUESTS: &[&str] = &[
 ];
 
 /// Prefixes of titles of bot challenges.
-const CHECK_TITLES: &[&str] = &[
+const CHALLENGE_TITLES: &[&str] = &[
     "just a moment",
     "attention required! | cloudflare",
     "ddos-guard",
@@ -182,19 +182,19 @@ pub(super) fn is_skeleton(dom: &Dom, id: NodeId) -> bool {
 }
 
 /// Returns whether a `noscript` of the page asks the reader to turn on JavaScript.
-pub(super) fn asks_in_noscript(dom: &Dom, body: NodeId) -> bool {
+pub(super) fn has_noscript_request(dom: &Dom, body: NodeId) -> bool {
     let mut end = 0;
     dom.below(body).any(|id| {
         if id < end || dom.tag(id) != Tag::Noscript {
             return false;
         }
         end = dom.end(id);
-        is_request(&dom.text_of(id, limits::MAIN_TEXT_BYTES))
+        is_javascript_request(&dom.text_of(id, limits::MAIN_TEXT_BYTES))
     })
 }
 
 /// Returns whether a text asks the reader to turn on JavaScript.
-pub(super) fn is_request(text: &str) -> bool {
+pub(super) fn is_javascript_request(text: &str) -> bool {
     let text = text.to_lowercase().replace("java script", "javascript");
     let word = "javascript";
     text.match_indices(word).any(|(at, _)| {
@@ -206,7 +206,9 @@ pub(super) fn is_request(text: &str) -> bool {
         };
         let start = boundary(at.saturating_sub(REQUEST_CHARS));
         let end = boundary((at + word.len() + REQUEST_CHARS).min(text.len()));
-        REQUESTS.iter().any(|request| text[start..end].contains(request))
+        REQUEST_WORDS
+            .iter()
+            .any(|request| text[start..end].contains(request))
     })
 }
 
@@ -215,9 +217,9 @@ pub(super) fn is_challenge(dom: &Dom, signals: &RenderSignals) -> bool {
     let title = dom
         .first(0, Tag::Title)
         .map(|id| collapse(&dom.text_of(id, limits::MAIN_TEXT_BYTES)).to_lowercase());
-    signals.scripts.checks
+    signals.scripts.challenge
         || signals.scripts.reloads && signals.headings == 0
-        || title.is_some_and(|title| CHECK_TITLES.iter().any(|known| title.starts_with(known)))
+        || title.is_some_and(|title| CHALLENGE_TITLES.iter().any(|known| title.starts_with(known)))
 }
 
 /// Counts unfilled template expressions.
@@ -265,10 +267,12 @@ mod tests {
             "请启用 JavaScript",
             "This site requires Javascript",
         ] {
-            assert!(is_request(text), "{text}");
+            assert!(is_javascript_request(text), "{text}");
         }
-        assert!(!is_request("A short history of JavaScript and its engines"));
-        assert!(!is_request("Enable cookies"));
+        assert!(!is_javascript_request(
+            "A short history of JavaScript and its engines"
+        ));
+        assert!(!is_javascript_request("Enable cookies"));
     }
 
     #[test]

@@ -18,7 +18,7 @@ pub struct Scripts {
     /// Whether a script stores a cookie and reloads the page.
     pub(super) reloads: bool,
     /// Whether a script belongs to a known bot challenge.
-    pub(super) checks: bool,
+    pub(super) challenge: bool,
     /// Element names in the inline scripts that write.
     names: BTreeSet<String>,
 }
@@ -270,7 +270,7 @@ const STATE_IDS: &[&str] = &[
 ];
 
 /// Code of bot challenges.
-const CHECK_CODE: &[&str] = &[
+const CHALLENGE_CODE: &[&str] = &[
     "_cf_chl_opt",
     "cf_chl_",
     "/cdn-cgi/challenge-platform/h/",
@@ -313,16 +313,16 @@ fn classify(dom: &Dom, id: NodeId, found: &mut Scripts) {
         || dom
             .attr(id, attr::ID)
             .is_some_and(|name| STATE_IDS.contains(&name));
-    if !is_run(dom.attr(id, attr::TYPE)) {
+    if !is_executed_type(dom.attr(id, attr::TYPE)) {
         return;
     }
     found.running += 1;
     if let Some(src) = dom.attr(id, attr::SRC) {
-        found.checks |= CHECK_CODE.iter().any(|word| src.contains(word));
+        found.challenge |= CHALLENGE_CODE.iter().any(|word| src.contains(word));
         found.writing += usize::from(!is_side_file(src));
         return;
     }
-    found.checks |= has(CHECK_CODE);
+    found.challenge |= has(CHALLENGE_CODE);
     found.reloads |=
         code.contains("document.cookie") && has(&["location.reload", "location.href", "location.replace"]);
     if code.len() <= SIDE_CODE_BYTES && has(SIDE_CODE) {
@@ -335,7 +335,7 @@ fn classify(dom: &Dom, id: NodeId, found: &mut Scripts) {
 }
 
 /// Returns whether a browser runs a script of this type; other types are data.
-fn is_run(kind: Option<&str>) -> bool {
+fn is_executed_type(kind: Option<&str>) -> bool {
     let Some(kind) = kind else { return true };
     let kind = kind.split(';').next().unwrap_or("").trim().to_ascii_lowercase();
     matches!(kind.as_str(), "" | "module" | "text/javascript" | "application/javascript" | "text/ecmascript")
@@ -429,7 +429,7 @@ mod tests {
             "application/json",
             "text/x-handlebars",
         ] {
-            assert!(!is_run(Some(data)), "{data}");
+            assert!(!is_executed_type(Some(data)), "{data}");
         }
         for run in [
             None,
@@ -439,7 +439,7 @@ mod tests {
             Some("application/x-javascript"),
             Some("1a2b-text/javascript"),
         ] {
-            assert!(is_run(run), "{run:?}");
+            assert!(is_executed_type(run), "{run:?}");
         }
     }
 }

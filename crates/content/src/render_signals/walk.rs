@@ -74,7 +74,7 @@ pub(super) fn walk(dom: &Dom, body: NodeId, signals: &mut RenderSignals) -> (Sum
         }
         match dom.tag(id) {
             Tag::Text => walk.text(id),
-            tag if is_skipped(dom, tag) => walk.skipped(id, tag),
+            tag if is_skipped(dom, tag) => walk.skip_element(id, tag),
             tag => walk.element(id, tag),
         }
     }
@@ -150,7 +150,7 @@ impl Walk<'_> {
     }
 
     /// Counts a skipped element, which holds no text of the page.
-    fn skipped(&mut self, id: NodeId, tag: Tag) {
+    fn skip_element(&mut self, id: NodeId, tag: Tag) {
         self.skip_end = self.dom.end(id);
         match tag {
             Tag::Select | Tag::Textarea => {

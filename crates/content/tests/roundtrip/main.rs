@@ -13,7 +13,7 @@ use pages::{Converted, converted, on_all, selection};
 use source_text::source_text;
 
 /// Minimum number of characters of main content, unless the whole page has fewer than twice as many.
-const LEAST_CHARS: usize = 40;
+const MIN_CHARS: usize = 40;
 
 #[test]
 fn no_page_is_empty() {
@@ -28,7 +28,7 @@ fn no_page_is_empty() {
         let html = source_text(&whole.html, &[]);
         assert_eq!(chars(whole) == 0, words(&html.must).is_empty(), "{}", whole.name);
         assert!(
-            chars(main) >= LEAST_CHARS.min(chars(whole).div_ceil(2)),
+            chars(main) >= MIN_CHARS.min(chars(whole).div_ceil(2)),
             "{}",
             main.name
         );

@@ -95,7 +95,7 @@ pub(crate) fn source_text(html: &str, labels: &[String]) -> SourceText {
         } else {
             place = attribute(tag, "id").unwrap_or(place);
             if !is_one_of(name, VOID) {
-                open.push(opened(name, tag, open.last().copied().unwrap_or_default()));
+                open.push(open_element(name, tag, open.last().copied().unwrap_or_default()));
             }
             let tex = attribute(tag, "alttext").or(attribute(tag, "data-entry"));
             out.may.extend(tex.map(|tex| format!(" {} ", unescaped(tex))));

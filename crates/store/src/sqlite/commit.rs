@@ -248,7 +248,7 @@ impl JobInCommit {
         event: Event,
         now: Timestamp,
     ) -> Result<(), StoreError> {
-        if event.is_among(self.webhook) {
+        if event.is_subscribed(self.webhook) {
             self.events
                 .add(connection, self.account.job, self.account.kind, event, now)
                 .await?;
@@ -321,7 +321,7 @@ mod tests {
         migrate::migrate(&mut connection, Path::new(":memory:"), MIGRATIONS)
             .await
             .unwrap();
-        for statement in [outcomes::CLOSE, urls::BLOCK] {
+        for statement in [outcomes::CLOSE_URLS, urls::BLOCK_URLS] {
             let plan = query(AssertSqlSafe(format!("EXPLAIN QUERY PLAN {statement}")))
                 .fetch_all(&mut connection)
                 .await

@@ -30,13 +30,13 @@ pub(crate) enum Event {
 
 impl Event {
     /// Returns whether a receiver with these subscriptions gets it.
-    pub(crate) fn is_among(self, wanted: WebhookEvents) -> bool {
+    pub(crate) fn is_subscribed(self, subscriptions: WebhookEvents) -> bool {
         match self {
-            Self::Started => wanted.started,
-            Self::Page(_) | Self::PageFailed(_) | Self::Action => wanted.page,
-            Self::Completed => wanted.completed,
-            Self::Failed => wanted.failed,
-            Self::Cancelled => wanted.cancelled,
+            Self::Started => subscriptions.started,
+            Self::Page(_) | Self::PageFailed(_) | Self::Action => subscriptions.page,
+            Self::Completed => subscriptions.completed,
+            Self::Failed => subscriptions.failed,
+            Self::Cancelled => subscriptions.cancelled,
         }
     }
 

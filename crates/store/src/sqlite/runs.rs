@@ -199,7 +199,7 @@ pub(crate) async fn add_run_event(
     data: Option<String>,
     now: Timestamp,
 ) -> Result<(), StoreError> {
-    if !event.is_among(WebhookEvents::from_bits(int(row.count("webhook_events")?))) {
+    if !event.is_subscribed(WebhookEvents::from_bits(int(row.count("webhook_events")?))) {
         return Ok(());
     }
     let mut log = EventLog {

@@ -19,7 +19,7 @@ use crate::sqlite::rows::{Columns, blob, int};
 
 /// The numbers of `bm25` are the weights of the columns team, host, path, title, description, headings and
 /// body.
-const BEST: &str =
+const SEARCH: &str =
     "SELECT cached_page.id, url, cached_page.title, cached_page.description, content_type, fetched_at,
         -bm25(page_text, 0, 1, 3, 8, 2, 3, 1) AS fit
      FROM page_text JOIN cached_page ON cached_page.id = page_text.rowid
@@ -42,7 +42,7 @@ impl Sqlite {
             window.from.map_or(0, |from| from.0),
             window.until.map_or(u64::MAX, |until| until.0),
         );
-        let rows = query(BEST)
+        let rows = query(SEARCH)
             .bind(&some)
             .bind(blob(team.0))
             .bind(int(from))
@@ -139,11 +139,11 @@ fn expression(team: TeamId, query: &Query, hosts: &[&str], between: &str) -> Opt
         return None;
     }
     let all = |words: &[String], column: &str, between: &str| {
-        let words = words.iter().map(|word| format!("{column}{}", quoted(word)));
+        let words = words.iter().map(|word| format!("{column}{}", quote(word)));
         let words: Vec<String> = words.collect();
         (!words.is_empty()).then(|| format!("({})", words.join(between)))
     };
-    let site = |host: &&str| format!("host : {}", quoted(host));
+    let site = |host: &&str| format!("host : {}", quote(host));
     let sites: Vec<&str> = query.sites.iter().map(String::as_str).collect();
     let any_site = |hosts: &[&str]| {
         let hosts: Vec<String> = hosts.iter().map(site).collect();
@@ -158,7 +158,7 @@ fn expression(team: TeamId, query: &Query, hosts: &[&str], between: &str) -> Opt
         any_site(&sites),
         any_site(hosts),
     ];
-    let mut expression = format!("team : {}", quoted(&team_word(team)));
+    let mut expression = format!("team : {}", quote(&team_word(team)));
     for part in parts.into_iter().flatten() {
         // Writing to a `String` never fails.
         let _ = write!(expression, " AND {part}");
@@ -169,6 +169,6 @@ fn expression(team: TeamId, query: &Query, hosts: &[&str], between: &str) -> Opt
     Some(expression)
 }
 
-fn quoted(word: &str) -> String {
+fn quote(word: &str) -> String {
     format!("\"{}\"", word.replace('"', "\"\"").replace('\0', " "))
 }

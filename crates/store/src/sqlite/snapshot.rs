@@ -93,7 +93,7 @@ async fn read_urls(
     .bind(blob(job.0))
     .fetch_all(&mut *connection)
     .await?;
-    snapshot.open = open.iter().map(admitted).collect::<Result<_, _>>()?;
+    snapshot.open = open.iter().map(admitted_url).collect::<Result<_, _>>()?;
     let spare: i64 = query_scalar("SELECT count(*) FROM job_url WHERE job_id = ?1 AND state = 'spare'")
         .bind(blob(job.0))
         .fetch_one(connection)
@@ -103,7 +103,7 @@ async fn read_urls(
 }
 
 /// Builds an admitted URL from a row with `url_key`, `url`, `depth` and `source`.
-pub(crate) fn admitted(row: &sqlx::sqlite::SqliteRow) -> Result<AdmittedUrl, StoreError> {
+pub(crate) fn admitted_url(row: &sqlx::sqlite::SqliteRow) -> Result<AdmittedUrl, StoreError> {
     Ok(AdmittedUrl {
         key: row.url_key("url_key")?,
         url: Url::parse(&row.text("url")?).map_err(|_| bad_column("url"))?,

@@ -150,7 +150,7 @@ impl Sqlite {
         .await?;
         let Some(row) = row else { return Ok(None) };
         let key = KeyId(row.id("key_id")?);
-        self.note_use(key, clock());
+        self.record_use(key, clock());
         Ok(Some(Principal {
             team: TeamId(row.id("team_id")?),
             team_name: row.text("team_name")?,
@@ -161,7 +161,7 @@ impl Sqlite {
 
     /// Updates `last_used_at` of a key, at most once per [`limits::KEY_USE_INTERVAL_MS`]. The write is not awaited,
     /// and its failure does not fail the request.
-    fn note_use(&self, key: KeyId, now: Timestamp) {
+    fn record_use(&self, key: KeyId, now: Timestamp) {
         {
             let mut uses = self
                 .key_uses

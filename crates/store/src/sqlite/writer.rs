@@ -37,7 +37,7 @@ pub(crate) struct Writer {
 struct WriteHealth(AtomicBool);
 
 impl WriteHealth {
-    fn note(&self, result: &Result<(), StoreError>) {
+    fn record(&self, result: &Result<(), StoreError>) {
         let now = matches!(result, Err(error) if error.is_transient());
         let before = self.0.swap(now, Ordering::Relaxed);
         match result {
@@ -172,14 +172,14 @@ async fn write_all(
         {
             group.push(task);
         }
-        health.note(&write_group(&mut connection, group).await);
+        health.record(&write_group(&mut connection, group).await);
         if queue.is_empty() && checkpoint.swap(false, Ordering::Relaxed) {
             let checkpointed = checkpoint_log(&mut connection).await;
             // The log cannot be truncated while a reader uses it.
             if !matches!(checkpointed, Ok(true)) {
                 checkpoint.store(true, Ordering::Relaxed);
             }
-            health.note(&checkpointed.map(|_| ()));
+            health.record(&checkpointed.map(|_| ()));
         }
     }
     execute(&mut connection, CHECKPOINT).await?;

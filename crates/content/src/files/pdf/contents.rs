@@ -22,12 +22,12 @@ pub(super) fn mark(pages: &mut [PdfPage]) {
                         page.blocks.push(as_entry(&line));
                     }
                     // Chapter entries often have no dots.
-                    None if is_contents && is_numbered_to_page(&text.plain()) => {
+                    None if is_contents && is_chapter_entry(&text.plain()) => {
                         page.blocks.push(as_entry(&text.plain()));
                     }
                     _ => page.blocks.push(Block::Text(text)),
                 },
-                Block::Table(table) if lists_pages(&table) => {
+                Block::Table(table) if is_contents_table(&table) => {
                     page.blocks.extend(table.rows.iter().map(|row| {
                         let cells: Vec<String> = row.iter().map(|cell| cell.text.plain()).collect();
                         as_entry(cells.join(" ").trim())
@@ -65,14 +65,14 @@ fn has_leader_dots(line: &str) -> bool {
 }
 
 /// Returns true for lines like `3 Duties 9`: a section number, words, and a page number.
-fn is_numbered_to_page(line: &str) -> bool {
+fn is_chapter_entry(line: &str) -> bool {
     let last = line.rsplit(' ').next().unwrap_or_default();
     starts_with_number(line) && line.split(' ').count() > 2 && is_page_number(last)
 }
 
 /// Returns true for a table that is part of a table of contents: several columns, the first with section
 /// numbers and the last with increasing page numbers.
-fn lists_pages(table: &Table) -> bool {
+fn is_contents_table(table: &Table) -> bool {
     let mut last = 0;
     let mut numbers = 0;
     for row in &table.rows {

@@ -30,7 +30,7 @@ pub(super) fn restore(pages: &mut [PdfPage]) {
     for_each_text(pages, &mut |text| {
         for run in &mut text.runs {
             if run.text.contains("- ") {
-                run.text = joined(&run.text, &hyphenated);
+                run.text = join_words(&run.text, &hyphenated);
             }
         }
     });
@@ -73,7 +73,7 @@ fn bare(word: &str) -> &str {
 
 /// Joins divided words: `admin- istrator` is one word; `pre- and post-` stays; `third- party` becomes
 /// `third-party` if that occurs elsewhere.
-fn joined(text: &str, hyphenated: &HashSet<String>) -> String {
+fn join_words(text: &str, hyphenated: &HashSet<String>) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(at) = rest.find("- ") {
@@ -105,7 +105,7 @@ mod tests {
     #[test]
     fn divided_words_are_joined_by_the_spelling_elsewhere() {
         let known = HashSet::from(["third-party".to_owned()]);
-        let check = |text: &str, expected: &str| assert_eq!(joined(text, &known), expected);
+        let check = |text: &str, expected: &str| assert_eq!(join_words(text, &known), expected);
         check("the list admin- istrator at", "the list administrator at");
         check("a third- party, who", "a third-party, who");
         check("pre- and post-war", "pre- and post-war");

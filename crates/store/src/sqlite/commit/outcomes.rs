@@ -19,7 +19,7 @@ use crate::sqlite::rows::{Columns, blob, int};
 use crate::sqlite::versions;
 
 /// `IN` instead of `UPDATE FROM`: a join with the list would scan every URL of the job.
-pub(super) const CLOSE: &str = "UPDATE job_url SET state = ?3
+pub(super) const CLOSE_URLS: &str = "UPDATE job_url SET state = ?3
     WHERE job_id = ?1 AND url_key IN (SELECT unhex(value) FROM json_each(?2)) AND state = 'open'
     RETURNING url_key";
 
@@ -92,7 +92,7 @@ impl JobInCommit {
         }
         let mut open = HashSet::new();
         for (state, keys) in keys {
-            let rows = query(CLOSE)
+            let rows = query(CLOSE_URLS)
                 .bind(blob(self.account.job.0))
                 .bind(json_text(&keys)?)
                 .bind(state)

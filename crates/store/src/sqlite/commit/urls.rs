@@ -11,10 +11,10 @@ use crate::limits;
 use crate::prepared::UrlList;
 use crate::sqlite::commit::{FRONTIER_FULL, JobInCommit};
 use crate::sqlite::rows::{Columns, blob, int};
-use crate::sqlite::snapshot::admitted;
+use crate::sqlite::snapshot::admitted_url;
 
-/// As with [`CLOSE`](super::outcomes::CLOSE), only the named URLs are searched.
-pub(super) const BLOCK: &str =
+/// As with [`CLOSE_URLS`](super::outcomes::CLOSE_URLS), only the named URLs are searched.
+pub(super) const BLOCK_URLS: &str =
     "UPDATE job_url SET robots_blocked = 1, state = iif(state = 'spare', 'known', state),
         url = coalesce(url, (SELECT value ->> 1 FROM json_each(?2) WHERE unhex(value ->> 0) = url_key))
     WHERE job_id = ?1 AND url_key IN (SELECT unhex(value ->> 0) FROM json_each(?2))";
@@ -87,7 +87,7 @@ impl JobInCommit {
         if blocked.len == 0 {
             return Ok(());
         }
-        query(BLOCK)
+        query(BLOCK_URLS)
             .bind(blob(self.account.job.0))
             .bind(blocked.json.clone())
             .execute(&mut *connection)
@@ -206,7 +206,7 @@ impl JobInCommit {
 fn in_order(rows: Vec<sqlx::sqlite::SqliteRow>) -> Result<Vec<AdmittedUrl>, StoreError> {
     let mut urls = Vec::with_capacity(rows.len());
     for row in &rows {
-        urls.push((row.count("position")?, admitted(row)?));
+        urls.push((row.count("position")?, admitted_url(row)?));
     }
     urls.sort_by_key(|(position, _)| *position);
     Ok(urls.into_iter().map(|(_, admitted)| admitted).collect())

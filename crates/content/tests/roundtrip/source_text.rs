@@ -130,7 +130,7 @@ pub(crate) fn source_text(html: &str, labels: &[String]) -> SourceText {
     out
 }
 
-fn opened<'a>(name: &'a str, tag: &'a str, outer: Open<'a>) -> Open<'a> {
+fn open_element<'a>(name: &'a str, tag: &'a str, outer: Open<'a>) -> Open<'a> {
     let classes = attribute(tag, "class").unwrap_or("").to_lowercase();
     let classed = |parts: &[&str]| parts.iter().any(|part| classes.contains(part));
     let fragment = attribute(tag, "href").and_then(|href| href.rsplit_once('#'));

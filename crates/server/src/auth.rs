@@ -39,11 +39,11 @@ impl FromRequestParts<App> for Caller {
 /// requests of the console do not.
 pub async fn require_key(State(app): State<App>, mut request: Request, next: Next) -> Response {
     let counts = request.uri().path().starts_with("/v2/");
-    let allowed = authenticate(&app, request.headers()).await.and_then(|who| {
+    let allowed = authenticate(&app, request.headers()).await.and_then(|principal| {
         if counts {
-            count(&app, &who)?;
+            count(&app, &principal)?;
         }
-        Ok(who)
+        Ok(principal)
     });
     match allowed {
         Ok(principal) => {
@@ -85,9 +85,9 @@ pub(crate) fn wants_socket(headers: &HeaderMap) -> bool {
 ///
 /// # Errors
 /// 429 above the rate limit of the team or of the key.
-pub(crate) fn count(app: &App, who: &Principal) -> Result<(), Failure> {
-    let limits = app.engine().plans().of(who.team);
-    app.rate_limit().count(who, &limits, Instant::now())
+pub(crate) fn count(app: &App, principal: &Principal) -> Result<(), Failure> {
+    let limits = app.engine().plans().of(principal.team);
+    app.rate_limit().count(principal, &limits, Instant::now())
 }
 
 /// Returns the key in the `Authorization` header.
@@ -117,8 +117,8 @@ pub(crate) async fn authenticate_key(app: &App, key: Option<&str>) -> Result<Pri
     found.ok_or_else(|| unauthorized("unknown API key; it may have been revoked"))
 }
 
-fn unauthorized(sentence: &str) -> Failure {
-    Failure::new(ErrorCode::Unauthorized, sentence)
+fn unauthorized(message: &str) -> Failure {
+    Failure::new(ErrorCode::Unauthorized, message)
 }
 
 fn bearer(value: &str) -> Option<&str> {
@@ -130,47 +130,47 @@ fn bearer(value: &str) -> Option<&str> {
 /// Cache of recent key lookups. Unknown keys are not cached.
 #[derive(Debug, Default)]
 pub struct Principals {
-    known: Mutex<HashMap<[u8; 32], (Instant, Principal)>>,
+    entries: Mutex<HashMap<[u8; 32], (Instant, Principal)>>,
     /// Invalidation generation: the result of a lookup started before a bump is not cached.
-    forgotten: AtomicU64,
+    generation: AtomicU64,
 }
 
 impl Principals {
     async fn of(&self, hash: [u8; 32], app: &App) -> Result<Option<Principal>, StoreError> {
-        if let Some(principal) = self.remembered(&hash) {
+        if let Some(principal) = self.cached(&hash) {
             return Ok(Some(principal));
         }
-        let forgotten = self.forgotten.load(Ordering::SeqCst);
+        let generation = self.generation.load(Ordering::SeqCst);
         let found = app.store().principal(hash).await?;
         if let Some(principal) = &found {
-            self.remember(hash, principal.clone(), forgotten);
+            self.insert(hash, principal.clone(), generation);
         }
         Ok(found)
     }
 
     /// Removes a revoked key from the cache; requests with it fail from now on.
-    pub(crate) fn forget(&self, key: KeyId) {
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        self.forgotten.fetch_add(1, Ordering::SeqCst);
-        known.retain(|_, (_, principal)| principal.key != Some(key));
+    pub(crate) fn remove(&self, key: KeyId) {
+        let mut entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
+        self.generation.fetch_add(1, Ordering::SeqCst);
+        entries.retain(|_, (_, principal)| principal.key != Some(key));
     }
 
-    fn remembered(&self, hash: &[u8; 32]) -> Option<Principal> {
-        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        let (since, principal) = known.get(hash)?;
+    fn cached(&self, hash: &[u8; 32]) -> Option<Principal> {
+        let entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
+        let (since, principal) = entries.get(hash)?;
         (since.elapsed() < limits::PRINCIPAL_CACHE_TIME).then(|| principal.clone())
     }
 
-    fn remember(&self, hash: [u8; 32], principal: Principal, forgotten: u64) {
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        if self.forgotten.load(Ordering::SeqCst) != forgotten {
+    fn insert(&self, hash: [u8; 32], principal: Principal, generation: u64) {
+        let mut entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
+        if self.generation.load(Ordering::SeqCst) != generation {
             return;
         }
-        if known.len() >= limits::PRINCIPAL_CACHE_ENTRIES {
-            known.retain(|_, (since, _)| since.elapsed() < limits::PRINCIPAL_CACHE_TIME);
+        if entries.len() >= limits::PRINCIPAL_CACHE_ENTRIES {
+            entries.retain(|_, (since, _)| since.elapsed() < limits::PRINCIPAL_CACHE_TIME);
         }
-        if known.len() < limits::PRINCIPAL_CACHE_ENTRIES {
-            known.insert(hash, (Instant::now(), principal));
+        if entries.len() < limits::PRINCIPAL_CACHE_ENTRIES {
+            entries.insert(hash, (Instant::now(), principal));
         }
     }
 }

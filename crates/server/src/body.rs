@@ -46,25 +46,25 @@ pub(crate) async fn read(
     if announced.is_some_and(|length| length > most as u64) {
         return Err(too_large(stream, most).await);
     }
-    let mut whole = Vec::with_capacity(announced.unwrap_or(0).min(64 * 1024) as usize);
+    let mut body = Vec::with_capacity(announced.unwrap_or(0).min(64 * 1024) as usize);
     loop {
         let part = timeout(silence, stream.next()).await.map_err(|_| {
-            let sentence = format!(
+            let message = format!(
                 "no data of the request body arrived for {} s",
                 silence.as_secs_f32()
             );
-            Failure::new(ErrorCode::RequestTimeout, sentence)
+            Failure::new(ErrorCode::RequestTimeout, message)
         })?;
         match part {
-            None => return Ok(whole.into()),
+            None => return Ok(body.into()),
             Some(Err(error)) => {
-                let sentence = format!("cannot read the request body: {error}");
-                return Err(Failure::new(ErrorCode::BadRequest, sentence));
+                let message = format!("cannot read the request body: {error}");
+                return Err(Failure::new(ErrorCode::BadRequest, message));
             }
-            Some(Ok(part)) if whole.len() + part.len() > most => {
+            Some(Ok(part)) if body.len() + part.len() > most => {
                 return Err(too_large(stream, most).await);
             }
-            Some(Ok(part)) => whole.extend_from_slice(&part),
+            Some(Ok(part)) => body.extend_from_slice(&part),
         }
     }
 }
@@ -81,6 +81,6 @@ async fn too_large(mut rest: BodyDataStream, most: usize) -> Failure {
         }
     };
     let _ = timeout(limits::DRAIN_TIME, drain).await;
-    let sentence = format!("the request body is larger than {most} bytes");
-    Failure::new(ErrorCode::PayloadTooLarge, sentence)
+    let message = format!("the request body is larger than {most} bytes");
+    Failure::new(ErrorCode::PayloadTooLarge, message)
 }

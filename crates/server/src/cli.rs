@@ -14,7 +14,7 @@ use harvestman_store::{Store, StoreConfig, StoreError};
 use crate::config::setting::SETTINGS;
 use crate::config::{Config, ConfigError, Values, source};
 use crate::offline::Usage;
-use crate::operator::door::Door;
+use crate::operator::endpoint::OperatorEndpoint;
 use crate::{bootstrap, mcp, offline, operator, read_file, request, serve};
 
 /// Runs the command in the arguments of the process. Exit codes: 0 success, 1 failure, 2 invalid usage or settings;
@@ -193,11 +193,11 @@ fn run(matches: &ArgMatches) -> anyhow::Result<ExitCode> {
     {
         return runtime()?.block_on(request::run(command, given));
     }
-    run_here(matches).map(|()| ExitCode::SUCCESS)
+    run_local(matches).map(|()| ExitCode::SUCCESS)
 }
 
 /// Runs a command that sends no request to another server itself.
-fn run_here(matches: &ArgMatches) -> anyhow::Result<()> {
+fn run_local(matches: &ArgMatches) -> anyhow::Result<()> {
     let mut out = io::stdout();
     if let Some(("mcp", given)) = matches.subcommand() {
         return runtime()?.block_on(mcp::run(given));
@@ -226,11 +226,11 @@ fn run_here(matches: &ArgMatches) -> anyhow::Result<()> {
     match matches.subcommand() {
         Some(("config", _)) => Ok(out.write_all(show(&values).as_bytes())?),
         Some((area @ ("keys" | "teams"), inner)) => {
-            runtime()?.block_on(operate(&config, operators_command(area, inner)))
+            runtime()?.block_on(run_operator_command(&config, operator_command(area, inner)))
         }
         _ => {
             start_log(&config.log);
-            for name in source::unread(environment()) {
+            for name in source::unknown_variables(environment()) {
                 tracing::warn!("ignoring {name}: this version has no such setting");
             }
             runtime()?.block_on(serve::serve(config))
@@ -269,43 +269,44 @@ fn start_log(filter: &str) {
 }
 
 /// Builds the operator command from the arguments.
-fn operators_command(area: &str, matches: &ArgMatches) -> operator::Command {
-    use operator::Command as Wanted;
+fn operator_command(area: &str, matches: &ArgMatches) -> operator::Command {
+    use operator::Command as OperatorCommand;
     let (verb, given) = matches.subcommand().expect("the grammar asks for a subcommand");
-    let maybe = |name: &str| given.get_one::<String>(name).cloned();
-    let text = |name: &str| maybe(name).unwrap_or_default();
+    let optional = |name: &str| given.get_one::<String>(name).cloned();
+    let text = |name: &str| optional(name).unwrap_or_default();
     match (area, verb) {
-        ("keys", "create") => Wanted::CreateKey {
+        ("keys", "create") => OperatorCommand::CreateKey {
             team: text("team"),
             name: text("name"),
         },
-        ("keys", "revoke") => Wanted::RevokeKey {
+        ("keys", "revoke") => OperatorCommand::RevokeKey {
             id: *given.get_one::<KeyId>("id").expect("the grammar asks for the id"),
         },
-        ("keys", _) => Wanted::ListKeys {
-            team: maybe("team"),
+        ("keys", _) => OperatorCommand::ListKeys {
+            team: optional("team"),
             revoked: given.get_flag("revoked"),
         },
-        (_, "create") => Wanted::CreateTeam { name: text("team") },
-        (_, "set-plan") => Wanted::SetPlan {
+        (_, "create") => OperatorCommand::CreateTeam { name: text("team") },
+        (_, "set-plan") => OperatorCommand::SetPlan {
             team: text("team"),
-            plan: maybe("plan"),
+            plan: optional("plan"),
         },
-        (_, _) => Wanted::ListTeams,
+        (_, _) => OperatorCommand::ListTeams,
     }
 }
 
 /// Runs an operator command: through the server that holds the data folder if one is running, else directly.
-async fn operate(config: &Config, command: operator::Command) -> anyhow::Result<()> {
+async fn run_operator_command(config: &Config, command: operator::Command) -> anyhow::Result<()> {
     let text = match Store::open(&StoreConfig::new(&config.data_dir)).await {
         Ok(store) => {
             let plans = Plans::new(config.limits, config.plans.clone());
-            let done = operator::carry_out(command, &store, &plans).await;
+            let output = operator::execute(command, &store, &plans).await;
             store.close().await?;
-            done.map_err(|failure| anyhow::anyhow!("{}", failure.0.message))?
+            output
+                .map_err(|failure| anyhow::anyhow!("{}", failure.0.message))?
                 .text
         }
-        Err(StoreError::Locked(_)) => Door::ask(&config.data_dir, &command).await?,
+        Err(StoreError::Locked(_)) => OperatorEndpoint::send(&config.data_dir, &command).await?,
         Err(error) => return Err(error.into()),
     };
     Ok(io::stdout().write_all(text.as_bytes())?)
@@ -315,15 +316,15 @@ fn show(values: &Values) -> String {
     let line = |setting: &crate::config::setting::Setting| match values.of(setting.key) {
         None => format!("# {} is not set\n", setting.key),
         Some((_, origin)) if setting.secret => format!("{} = \"(hidden)\"  # {origin}\n", setting.key),
-        Some((text, origin)) => format!("{} = {}  # {origin}\n", setting.key, quoted(text)),
+        Some((text, origin)) => format!("{} = {}  # {origin}\n", setting.key, quote(text)),
     };
     let plan = |(plan, _): (&str, Values)| {
-        let own = values.own_of_plan(plan);
-        let lines = own.map(|(key, text, origin)| format!("{key} = {}  # {origin}\n", quoted(text)));
+        let own = values.plan_overrides(plan);
+        let lines = own.map(|(key, text, origin)| format!("{key} = {}  # {origin}\n", quote(text)));
         format!(
             "\n[{}.{}]\n{}",
             source::PLANS,
-            quoted(plan),
+            quote(plan),
             lines.collect::<String>()
         )
     };
@@ -350,7 +351,7 @@ fn template() -> String {
     let entry = |setting: &crate::config::setting::Setting| {
         let value = match setting.default {
             Some(_) if setting.is_switch() => "false".to_owned(),
-            default => quoted(default.unwrap_or_default()),
+            default => quote(default.unwrap_or_default()),
         };
         format!(
             "# {}\n# Also --{} and {}.\n# {} = {value}\n\n",
@@ -369,7 +370,7 @@ fn template() -> String {
 }
 
 /// Quotes a TOML string; JSON's escapes are a subset of TOML's.
-fn quoted(text: &str) -> String {
+fn quote(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }
 

@@ -104,9 +104,9 @@ impl Config {
     /// # Errors
     /// The message names the setting, the source of its value, and what a valid value looks like.
     pub fn parse(values: &Values) -> Result<Config, ConfigError> {
-        let listen = values.required("listen", address)?;
-        let no_auth = values.required("no_auth", on_off)?;
-        let insecure = values.required("insecure", on_off)?;
+        let listen = values.required("listen", socket_address)?;
+        let no_auth = values.required("no_auth", boolean)?;
+        let insecure = values.required("insecure", boolean)?;
         if no_auth && !insecure && !listen.ip().is_loopback() {
             return Err(ConfigError(format!(
                 "no_auth on {listen} would let anyone who can reach this machine use the server; \
@@ -115,7 +115,7 @@ impl Config {
         }
         Ok(Config {
             listen,
-            data_dir: named_folder(values)?.unwrap_or_else(data_folder),
+            data_dir: configured_data_folder(values)?.unwrap_or_else(default_data_folder),
             api_keys: values.list("api_keys", configured_key)?,
             public_url: values.optional("public_url", public_url)?,
             allow_private_hosts: values
@@ -130,7 +130,7 @@ impl Config {
             python: values
                 .optional("python", program)?
                 .unwrap_or_else(harvestman_browser::find_python),
-            unsandboxed_code: values.required("unsandboxed_code", on_off)?,
+            unsandboxed_code: values.required("unsandboxed_code", boolean)?,
             dns_servers: values.list("dns_servers", |text| {
                 text.parse()
                     .map_err(|_| format!("`{text}` is not ip:port, for example 9.9.9.9:53"))
@@ -149,20 +149,20 @@ impl Config {
             })?,
             llm: llm(values)?,
             search: search(values)?,
-            allow_ignore_robots: values.required("allow_ignore_robots", on_off)?,
-            allow_zero_data_retention: values.required("allow_zero_data_retention", on_off)?,
-            limits: limits_of_team(values)?,
+            allow_ignore_robots: values.required("allow_ignore_robots", boolean)?,
+            allow_zero_data_retention: values.required("allow_zero_data_retention", boolean)?,
+            limits: team_limits(values)?,
             plans: values
                 .plans()
-                .map(|(plan, values)| Ok((plan.to_owned(), limits_of_team(&values)?)))
+                .map(|(plan, values)| Ok((plan.to_owned(), team_limits(&values)?)))
                 .collect::<Result<_, ConfigError>>()?,
             max_browser_pages: values
                 .optional("max_browser_pages", concurrency)?
                 .unwrap_or_else(cores),
             cache_bytes: values.required("cache_mib", mebibytes)?,
             no_auth,
-            trust_proxy: values.required("trust_proxy", on_off)?,
-            metrics_public: values.required("metrics_public", on_off)?,
+            trust_proxy: values.required("trust_proxy", boolean)?,
+            metrics_public: values.required("metrics_public", boolean)?,
             log: values.required("log", |text| {
                 text.parse::<tracing_subscriber::filter::Targets>()
                     .map(|_| text.to_owned())
@@ -172,7 +172,7 @@ impl Config {
     }
 }
 
-fn limits_of_team(values: &Values) -> Result<Limits, ConfigError> {
+fn team_limits(values: &Values) -> Result<Limits, ConfigError> {
     Ok(Limits {
         max_concurrency: values
             .optional("max_concurrency", concurrency)?
@@ -227,15 +227,15 @@ fn search(values: &Values) -> Result<Option<SearchConfig>, ConfigError> {
     })?;
     let url = values.optional("search_url", base_url)?;
     let api_key = values.optional("search_api_key", header_text)?;
-    let usual = match provider {
+    let default_url = match provider {
         SearchProvider::Searxng => None,
         SearchProvider::Serper => Some("https://google.serper.dev"),
         SearchProvider::Brave => Some("https://api.search.brave.com"),
     };
-    let usual = usual
+    let default_url = default_url
         .filter(|_| api_key.is_some())
-        .and_then(|usual| Url::parse(usual).ok());
-    match url.or(usual) {
+        .and_then(|default_url| Url::parse(default_url).ok());
+    match url.or(default_url) {
         Some(url) => Ok(Some(SearchConfig {
             provider,
             url,
@@ -249,19 +249,19 @@ fn search(values: &Values) -> Result<Option<SearchConfig>, ConfigError> {
 }
 
 /// Returns the data folder that `data_dir` or `database_url` names; if both are set, they must agree.
-fn named_folder(values: &Values) -> Result<Option<PathBuf>, ConfigError> {
+fn configured_data_folder(values: &Values) -> Result<Option<PathBuf>, ConfigError> {
     let folder = values.optional("data_dir", |text| Ok(PathBuf::from(text)))?;
-    let of_database = values.optional("database_url", folder_of_database)?;
-    match (&folder, &of_database) {
-        (Some(folder), Some(of_database)) if folder != of_database => Err(ConfigError(format!(
+    let from_database = values.optional("database_url", folder_from_database_url)?;
+    match (&folder, &from_database) {
+        (Some(folder), Some(from_database)) if folder != from_database => Err(ConfigError(format!(
             "`database_url` is not in `data_dir` ({}); set one of them",
             folder.display()
         ))),
-        _ => Ok(folder.or(of_database)),
+        _ => Ok(folder.or(from_database)),
     }
 }
 
-fn folder_of_database(url: &str) -> Result<PathBuf, String> {
+fn folder_from_database_url(url: &str) -> Result<PathBuf, String> {
     url.strip_prefix("sqlite://")
         .and_then(|path| path.strip_suffix(DATABASE_FILE))
         .filter(|folder| folder.ends_with('/'))
@@ -317,7 +317,7 @@ impl Values {
     }
 }
 
-fn address(text: &str) -> Result<SocketAddr, String> {
+fn socket_address(text: &str) -> Result<SocketAddr, String> {
     if let Some(port) = text.strip_prefix("localhost:").and_then(|port| port.parse().ok()) {
         return Ok(SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), port));
     }
@@ -325,7 +325,7 @@ fn address(text: &str) -> Result<SocketAddr, String> {
         .map_err(|_| format!("`{text}` is not address:port, for example 127.0.0.1:3002"))
 }
 
-fn on_off(text: &str) -> Result<bool, String> {
+fn boolean(text: &str) -> Result<bool, String> {
     match text {
         "1" | "true" => Ok(true),
         "0" | "false" => Ok(false),
@@ -357,8 +357,8 @@ fn mebibytes(text: &str) -> Result<u64, String> {
 
 fn base_url(text: &str) -> Result<Url, String> {
     let url = Url::parse(text).map_err(|error| format!("`{text}` is not a URL: {error}"))?;
-    let plain = url.username().is_empty() && url.password().is_none() && url.fragment().is_none();
-    if !matches!(url.scheme(), "http" | "https") || !plain {
+    let has_only_address = url.username().is_empty() && url.password().is_none() && url.fragment().is_none();
+    if !matches!(url.scheme(), "http" | "https") || !has_only_address {
         return Err("not an http or https URL without credentials and fragment".to_owned());
     }
     Ok(url)
@@ -374,11 +374,11 @@ fn header_text(text: &str) -> Result<String, String> {
 
 fn public_url(text: &str) -> Result<String, String> {
     let url = Url::parse(text).map_err(|error| format!("`{text}` is not a URL: {error}"))?;
-    let plain = url.username().is_empty()
+    let has_only_address = url.username().is_empty()
         && url.password().is_none()
         && url.query().is_none()
         && url.fragment().is_none();
-    if !matches!(url.scheme(), "http" | "https") || !plain {
+    if !matches!(url.scheme(), "http" | "https") || !has_only_address {
         return Err(format!(
             "`{text}` is not an http or https URL without credentials, query and fragment"
         ));
@@ -410,7 +410,7 @@ fn configured_key(text: &str) -> Result<ConfiguredKey, String> {
 }
 
 /// Returns the default data folder of this platform.
-fn data_folder() -> PathBuf {
+fn default_data_folder() -> PathBuf {
     let from = |variable: &str| {
         std::env::var_os(variable)
             .filter(|path| !path.is_empty())

@@ -51,7 +51,7 @@ impl Console {
     }
 
     /// Returns the response for a path below `/console/`. A path without a file extension is a screen of the console.
-    pub(crate) fn answer(&self, path: &str, headers: &HeaderMap) -> Response {
+    pub(crate) fn response(&self, path: &str, headers: &HeaderMap) -> Response {
         let names_file = path.rsplit('/').next().is_some_and(|last| last.contains('.'));
         if path.starts_with("api/") || path == "api" || path.split('/').any(|part| part == "..") {
             return no_file();

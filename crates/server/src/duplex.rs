@@ -15,17 +15,17 @@ const TRY_LATER: u16 = 1013;
 
 /// Reason for closing the socket.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum End {
+enum CloseReason {
     /// The client disconnected, or does not read.
-    Gone,
+    Disconnected,
     /// The outgoing stream or the incoming handler ended.
-    Over,
-    Session,
-    Server,
+    Finished,
+    SessionEnded,
+    ServerStopping,
 }
 
 /// Tokens that end a socket.
-pub(crate) struct Ends {
+pub(crate) struct StopSignals {
     /// Cancelled when the session ends.
     pub(crate) session: CancellationToken,
     /// Cancelled when the server shuts down.
@@ -35,66 +35,66 @@ pub(crate) struct Ends {
 /// Sends the messages of `outgoing` and passes received ones to `incoming`. Ends when `outgoing` ends, `incoming`
 /// returns `false`, the session or the server ends, or the client disconnects. Pings the client; one that does not
 /// reply counts as disconnected.
-pub(crate) async fn carry<F>(
+pub(crate) async fn relay<F>(
     socket: WebSocket,
-    ends: &Ends,
+    signals: &StopSignals,
     outgoing: impl Stream<Item = Message> + Send,
     mut incoming: impl FnMut(Message) -> F + Send,
 ) where
     F: Future<Output = bool> + Send,
 {
     let (mut sink, mut stream) = socket.split();
-    let heard = AtomicBool::new(true);
+    let alive = AtomicBool::new(true);
     let write = async {
         let mut outgoing = pin!(outgoing);
         let mut pings = interval_at(Instant::now() + limits::SOCKET_PING, limits::SOCKET_PING);
-        let mut unheard = 0;
+        let mut missed_pings = 0;
         loop {
             let message = tokio::select! {
                 message = outgoing.next() => match message {
                     Some(message) => message,
-                    None => return End::Over,
+                    None => return CloseReason::Finished,
                 },
                 _ = pings.tick() => {
-                    unheard = if heard.swap(false, Ordering::Relaxed) { 0 } else { unheard + 1 };
-                    if unheard > limits::SOCKET_UNHEARD {
-                        return End::Gone;
+                    missed_pings = if alive.swap(false, Ordering::Relaxed) { 0 } else { missed_pings + 1 };
+                    if missed_pings > limits::SOCKET_MISSED_PINGS {
+                        return CloseReason::Disconnected;
                     }
                     Message::Ping(Default::default())
                 }
             };
             if !matches!(timeout(limits::SOCKET_SEND, sink.send(message)).await, Ok(Ok(()))) {
-                return End::Gone;
+                return CloseReason::Disconnected;
             }
         }
     };
     let read = async {
         while let Some(Ok(message)) = stream.next().await {
-            heard.store(true, Ordering::Relaxed);
+            alive.store(true, Ordering::Relaxed);
             match message {
-                Message::Close(_) => return End::Gone,
+                Message::Close(_) => return CloseReason::Disconnected,
                 Message::Ping(_) | Message::Pong(_) => {}
                 message => {
                     if !incoming(message).await {
-                        return End::Over;
+                        return CloseReason::Finished;
                     }
                 }
             }
         }
-        End::Gone
+        CloseReason::Disconnected
     };
     let end = tokio::select! {
         biased;
-        () = ends.session.cancelled() => End::Session,
-        () = ends.server.cancelled() => End::Server,
+        () = signals.session.cancelled() => CloseReason::SessionEnded,
+        () = signals.server.cancelled() => CloseReason::ServerStopping,
         end = read => end,
         end = write => end,
     };
     let (code, reason) = match end {
-        End::Gone => return,
-        End::Over => (NORMAL, "the browser has closed the connection"),
-        End::Session => (NORMAL, "the session has ended"),
-        End::Server => (GOING_AWAY, "the server is shutting down; try again in a moment"),
+        CloseReason::Disconnected => return,
+        CloseReason::Finished => (NORMAL, "the browser has closed the connection"),
+        CloseReason::SessionEnded => (NORMAL, "the session has ended"),
+        CloseReason::ServerStopping => (GOING_AWAY, "the server is shutting down; try again in a moment"),
     };
     if let Ok(socket) = sink.reunite(stream) {
         close(socket, code, reason).await;

@@ -54,25 +54,25 @@ pub async fn edge(State(app): State<App>, mut request: Request, next: Next) -> R
     let id = RequestId::of(request.headers());
     let method = request.method().clone();
     let path = request.uri().path().to_owned();
-    let span = tracing::info_span!("request", request.id = %id, %method, path = &*told(&path));
+    let span = tracing::info_span!("request", request.id = %id, %method, path = &*redact_path(&path));
     let api = !path.starts_with("/console");
     request.extensions_mut().insert(id.clone());
 
     let mut response = async {
-        let response = match refuse(&request, api) {
+        let response = match early_response(&request, api) {
             Some(early) => early,
             None => AssertUnwindSafe(next.run(request))
                 .catch_unwind()
                 .await
-                .unwrap_or_else(|_| panicked(&id)),
+                .unwrap_or_else(|_| panic_response(&id)),
         };
-        report(response.status(), started);
+        log_response(response.status(), started);
         response
     }
     .instrument(span)
     .await;
 
-    app.metrics().answered(response.status());
+    app.metrics().count_response(response.status());
     let headers = response.headers_mut();
     headers.insert(REQUEST_ID, id.0);
     headers.insert(
@@ -89,20 +89,20 @@ pub async fn edge(State(app): State<App>, mut request: Request, next: Next) -> R
 }
 
 /// Returns the path for the log, with the token of a session redacted.
-fn told(path: &str) -> Cow<'_, str> {
-    for door in ["/live/", "/cdp/"] {
-        if let Some(token) = path.strip_prefix(door)
+fn redact_path(path: &str) -> Cow<'_, str> {
+    for prefix in ["/live/", "/cdp/"] {
+        if let Some(token) = path.strip_prefix(prefix)
             && !token.starts_with("assets/")
         {
             let rest = token.find('/').map_or("", |end| &token[end..]);
-            return format!("{door}...{rest}").into();
+            return format!("{prefix}...{rest}").into();
         }
     }
     path.into()
 }
 
 /// Returns the responses that do not depend on the path: to preflight requests and to encoded bodies.
-fn refuse(request: &Request, api: bool) -> Option<Response> {
+fn early_response(request: &Request, api: bool) -> Option<Response> {
     if api && request.method() == Method::OPTIONS {
         return Some(StatusCode::NO_CONTENT.into_response());
     }
@@ -110,8 +110,8 @@ fn refuse(request: &Request, api: bool) -> Option<Response> {
     if encoding.as_bytes().eq_ignore_ascii_case(b"identity") {
         return None;
     }
-    let sentence = "Content-Encoding is not supported in requests; send the body without it";
-    Some(Failure::new(ErrorCode::UnsupportedMediaType, sentence).into_response())
+    let message = "Content-Encoding is not supported in requests; send the body without it";
+    Some(Failure::new(ErrorCode::UnsupportedMediaType, message).into_response())
 }
 
 fn cors(headers: &mut HeaderMap) {
@@ -132,13 +132,13 @@ fn cors(headers: &mut HeaderMap) {
     }
 }
 
-fn panicked(id: &RequestId) -> Response {
+fn panic_response(id: &RequestId) -> Response {
     tracing::error!("a handler panicked");
-    let sentence = format!("internal server error; see the server's log for request id {id}");
-    Failure::new(ErrorCode::Unknown, sentence).into_response()
+    let message = format!("internal server error; see the server's log for request id {id}");
+    Failure::new(ErrorCode::Unknown, message).into_response()
 }
 
-fn report(status: StatusCode, started: Instant) {
+fn log_response(status: StatusCode, started: Instant) {
     let duration_ms = started.elapsed().as_millis();
     let status = status.as_u16();
     match status {
@@ -168,7 +168,7 @@ mod tests {
             ("/cdp/s3cret/json/version", "/cdp/.../json/version"),
             ("/v2/scrape/live/x", "/v2/scrape/live/x"),
         ] {
-            assert_eq!(told(path), expected);
+            assert_eq!(redact_path(path), expected);
         }
     }
 

@@ -7,7 +7,7 @@ use harvestman_store::StoreError;
 use serde::Serialize;
 
 /// Result of every handler.
-pub(crate) type Answer = Result<Response, Failure>;
+pub(crate) type HandlerResult = Result<Response, Failure>;
 
 /// An [`ApiError`] that becomes a response.
 #[derive(Clone, Debug)]
@@ -59,7 +59,7 @@ impl IntoResponse for Failure {
     fn into_response(self) -> Response {
         let Self(error) = self;
         let status = StatusCode::from_u16(error.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-        let mut response = json_answer(status, error.body().to_string());
+        let mut response = json_response(status, error.body().to_string());
         let headers = response.headers_mut();
         if let Some(seconds) = error
             .retry_after_s
@@ -78,7 +78,7 @@ impl IntoResponse for Failure {
 }
 
 /// Builds a response from serialized JSON.
-pub(crate) fn json_answer(status: StatusCode, body: String) -> Response {
+pub(crate) fn json_response(status: StatusCode, body: String) -> Response {
     (
         status,
         [(header::CONTENT_TYPE, HeaderValue::from_static("application/json"))],
@@ -88,14 +88,14 @@ pub(crate) fn json_answer(status: StatusCode, body: String) -> Response {
 }
 
 /// Builds a 200 response from a value.
-pub(crate) fn json(answer: &impl Serialize) -> Answer {
-    let text = serde_json::to_string(answer).map_err(|error| {
+pub(crate) fn json(value: &impl Serialize) -> HandlerResult {
+    let text = serde_json::to_string(value).map_err(|error| {
         Failure::new(
             ErrorCode::Unknown,
             format!("cannot serialize the response: {error}"),
         )
     })?;
-    Ok(json_answer(StatusCode::OK, text))
+    Ok(json_response(StatusCode::OK, text))
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use harvestman_store::KeyFingerprint;
 use sha2::{Digest, Sha256};
 
-use crate::limits::{HINT_CHARS, HINTED_KEY_CHARS};
+use crate::limits::{HINT_CHARS, MIN_HINT_KEY_CHARS};
 
 /// Creates an API key: `fc-` and 256 random bits in hexadecimal.
 pub fn new_key() -> Result<String, getrandom::Error> {
@@ -19,7 +19,7 @@ pub fn new_webhook_secret() -> Result<String, getrandom::Error> {
 
 /// Returns what is stored of a key: its hash and, unless the key is short, its last characters.
 pub fn print(key: &str) -> KeyFingerprint {
-    let long = key.len() >= HINTED_KEY_CHARS;
+    let long = key.len() >= MIN_HINT_KEY_CHARS;
     let hint = key.get(key.len().saturating_sub(HINT_CHARS)..).filter(|_| long);
     KeyFingerprint {
         hash: hash(key),

@@ -7,7 +7,7 @@ pub const BODY_BYTES: usize = 10 * 1024 * 1024;
 /// Pages of one team fetched at once, by default (docs/API.md section 19).
 pub const MAX_CONCURRENCY: usize = 64;
 /// Chunk size of a response whose documents are deleted after its last chunk.
-pub const TOLD_PART_BYTES: usize = 64 * 1024;
+pub const RESPONSE_CHUNK_BYTES: usize = 64 * 1024;
 /// Bytes that an upload may have in addition to the file: options and part headers.
 pub const UPLOAD_SLACK_BYTES: usize = 1024 * 1024;
 /// Uploads held in memory at once; further ones wait.
@@ -50,7 +50,7 @@ pub const KEYS_PER_TEAM: usize = 1_000;
 /// Last characters of a key that are stored, so that its owner can recognise it.
 pub const HINT_CHARS: usize = 4;
 /// Length below which no characters of a key are stored.
-pub const HINTED_KEY_CHARS: usize = 16;
+pub const MIN_HINT_KEY_CHARS: usize = 16;
 /// Time for which a key lookup is cached.
 pub const PRINCIPAL_CACHE_TIME: Duration = Duration::from_secs(5);
 /// Key lookups cached at once.
@@ -70,7 +70,7 @@ pub const SOCKET_PING: Duration = Duration::from_secs(20);
 /// Time limit for sending one message to a live socket.
 pub const SOCKET_SEND: Duration = Duration::from_secs(30);
 /// Unanswered pings in a row after which a session's socket is closed.
-pub const SOCKET_UNHEARD: u32 = 2;
+pub const SOCKET_MISSED_PINGS: u32 = 2;
 /// Replies to a viewer's inputs that may be queued; further inputs wait.
 pub const VIEW_REPLIES: usize = 16;
 /// Longest session token that is looked up.
@@ -86,7 +86,7 @@ pub const OVERVIEW_JOBS: u64 = 100;
 /// Browser sessions in the console's list.
 pub const OVERVIEW_SESSIONS: usize = 50;
 /// Pages of a job in one response of the console's page list.
-pub const PAGE_LINES: u64 = 2_000;
+pub const JOB_PAGES: u64 = 2_000;
 /// Pages of a job in its link graph.
 pub const GRAPH_PAGES: u64 = 2_000;
 /// Links in a link graph, in addition to those through which the pages were discovered.
@@ -100,13 +100,13 @@ pub const DELIVERIES_DEFAULT: u64 = 50;
 /// Time limit for each check of `/ready`.
 pub const READY_TIME: Duration = Duration::from_secs(5);
 /// Time for which a start retries to take over the address and the data folder of a server that was just killed.
-pub const START_PATIENCE: Duration = Duration::from_secs(2);
+pub const START_RETRY_TIME: Duration = Duration::from_secs(2);
 /// Delay between two such attempts.
-pub const START_PAUSE: Duration = Duration::from_millis(25);
+pub const START_RETRY_DELAY: Duration = Duration::from_millis(25);
 /// Time limit for a shutdown, from the first signal to the end of the process.
 pub const STOP_TIME: Duration = Duration::from_millis(9_500);
 /// Share of it for requests in flight, before the engine stops.
-pub const STOP_ANSWERS: Duration = Duration::from_secs(2);
+pub const STOP_DRAIN_TIME: Duration = Duration::from_secs(2);
 /// Longest line that `convert` and `robots` read.
 pub const LINE_BYTES: usize = 256 * 1024 * 1024;
 /// Largest file that `convert` reads, and largest body of an archived response, decoded.
@@ -125,24 +125,24 @@ pub const BROWSER_FOLDER: &str = "browser";
 /// Folder in the data folder where the operator may install playwright-core.
 pub const NODE_MODULES_FOLDER: &str = "node_modules";
 /// Size below which responses are not compressed, in bytes: they would gain nothing.
-pub const COMPRESSED_BYTES: u64 = 512;
+pub const MIN_COMPRESSED_BYTES: u64 = 512;
 /// Time limit for one request of a command or tool to a server; a scrape takes at most 5 minutes and may be queued.
 pub const REMOTE_TIME: Duration = Duration::from_secs(1800);
 /// Largest response to such a request.
-pub const REMOTE_ANSWER_BYTES: u64 = 256 * 1024 * 1024;
+pub const REMOTE_RESPONSE_BYTES: u64 = 256 * 1024 * 1024;
 /// Documents of a job in one such response.
 pub const REMOTE_DOCUMENTS: u64 = 100;
 /// Interval between two status requests for a running job.
-pub const REMOTE_LOOK_AGAIN: Duration = Duration::from_millis(500);
+pub const REMOTE_POLL_INTERVAL: Duration = Duration::from_millis(500);
 /// Attempts of one status request.
 pub const REMOTE_ATTEMPTS: u32 = 8;
 /// Delay after the first failed attempt; it grows by the same amount with each further one.
-pub const REMOTE_PAUSE: Duration = Duration::from_secs(1);
+pub const REMOTE_RETRY_DELAY: Duration = Duration::from_secs(1);
 /// Longest such delay, even if the server's `Retry-After` is longer.
-pub const REMOTE_LONGEST_PAUSE: Duration = Duration::from_secs(60);
+pub const REMOTE_MAX_RETRY_DELAY: Duration = Duration::from_secs(60);
 /// Tool calls that run at once for one client; further messages wait.
 pub const MCP_CALLS: usize = 32;
 /// Time for which a tool waits for the end of a job before it returns the job's id; clients time out after a minute.
-pub const MCP_PATIENCE: Duration = Duration::from_secs(45);
+pub const MCP_WAIT: Duration = Duration::from_secs(45);
 /// Documents of a job in one tool result by default.
 pub const MCP_DOCUMENTS: u64 = 10;

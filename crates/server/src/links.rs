@@ -15,12 +15,12 @@ impl FromRequestParts<App> for Base {
     type Rejection = std::convert::Infallible;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Self::Rejection> {
-        let asked = parts.uri.authority().map(|authority| authority.as_str());
+        let request_authority = parts.uri.authority().map(|authority| authority.as_str());
         Ok(match &app.config().public_url {
             Some(address) => Base(address.clone()),
             None => base(
                 &parts.headers,
-                asked,
+                request_authority,
                 app.config().trust_proxy,
                 &app.listening_on(),
             ),
@@ -28,7 +28,7 @@ impl FromRequestParts<App> for Base {
     }
 }
 
-fn base(headers: &HeaderMap, asked: Option<&str>, trust_proxy: bool, otherwise: &str) -> Base {
+fn base(headers: &HeaderMap, request_authority: Option<&str>, trust_proxy: bool, otherwise: &str) -> Base {
     let header = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
     // Each proxy appends an entry: the first one is what the client used.
     let forwarded = |name: &str| {
@@ -43,7 +43,7 @@ fn base(headers: &HeaderMap, asked: Option<&str>, trust_proxy: bool, otherwise: 
     };
     let host = forwarded("x-forwarded-host")
         .into_iter()
-        .chain(asked)
+        .chain(request_authority)
         .chain(header(header::HOST.as_str()))
         .find(|host| is_host(host))
         .unwrap_or(otherwise);

@@ -27,12 +27,12 @@ use crate::app::App;
 use crate::limits;
 
 mod activity;
-mod own_answer;
-mod watched;
+mod error_response;
+mod tracked;
 
-use activity::{Activity, Overdue};
-use own_answer::raw;
-use watched::{Watched, WatchedBody};
+use activity::{Activity, TimeoutReason};
+use error_response::raw_response;
+use tracked::{TrackedBody, TrackedStream};
 
 /// Network address of the client; in the request's extensions.
 #[derive(Clone, Copy, Debug)]
@@ -40,7 +40,7 @@ pub struct Peer(pub SocketAddr);
 
 /// Limits of connections.
 #[derive(Clone, Copy, Debug)]
-pub struct Patience {
+pub struct ConnectionLimits {
     /// Connections at once.
     pub connections: usize,
     /// Time limit for the head of a request.
@@ -51,7 +51,7 @@ pub struct Patience {
     pub write: Duration,
 }
 
-impl Default for Patience {
+impl Default for ConnectionLimits {
     fn default() -> Self {
         Self {
             connections: limits::MAX_CONNECTIONS,
@@ -68,10 +68,10 @@ pub async fn serve(
     listener: TcpListener,
     app: App,
     router: Router,
-    patience: Patience,
+    limits: ConnectionLimits,
     stop: CancellationToken,
 ) {
-    let places = Arc::new(Semaphore::new(patience.connections));
+    let permits = Arc::new(Semaphore::new(limits.connections));
     let refusals = Arc::new(Semaphore::new(limits::MAX_REFUSALS));
     let tasks = TaskTracker::new();
     loop {
@@ -87,21 +87,21 @@ pub async fn serve(
                 continue;
             }
         };
-        match places.clone().try_acquire_owned() {
-            Ok(place) => {
+        match permits.clone().try_acquire_owned() {
+            Ok(permit) => {
                 let connection = Connection {
                     app: app.clone(),
                     router: router.clone(),
                     peer,
-                    patience,
+                    limits,
                     stop: stop.clone(),
                 };
-                tasks.spawn(connection.serve(stream, place));
+                tasks.spawn(connection.serve(stream, permit));
             }
             Err(_) => {
-                app.metrics().refused();
-                if let Ok(place) = refusals.clone().try_acquire_owned() {
-                    tasks.spawn(refuse(stream, place));
+                app.metrics().count_refused_connection();
+                if let Ok(permit) = refusals.clone().try_acquire_owned() {
+                    tasks.spawn(refuse(stream, permit));
                 }
             }
         }
@@ -115,33 +115,33 @@ struct Connection {
     app: App,
     router: Router,
     peer: SocketAddr,
-    patience: Patience,
+    limits: ConnectionLimits,
     stop: CancellationToken,
 }
 
 impl Connection {
-    async fn serve(self, stream: TcpStream, place: OwnedSemaphorePermit) {
+    async fn serve(self, stream: TcpStream, permit: OwnedSemaphorePermit) {
         let Connection {
             app,
             router,
             peer,
-            patience,
+            limits,
             stop,
         } = self;
         let _ = stream.set_nodelay(true);
         let stream = Arc::new(stream);
         let activity = Arc::new(Activity::new());
-        let watched = Watched::new(stream.clone(), activity.clone(), place, app);
+        let tracked = TrackedStream::new(stream.clone(), activity.clone(), permit, app);
         let service = service_fn({
             let activity = activity.clone();
             move |request: Request<Incoming>| {
-                activity.request_began();
+                activity.request_started();
                 let mut request = request.map(Body::new);
                 request.extensions_mut().insert(Peer(peer));
                 let activity = activity.clone();
                 router.clone().oneshot(request).map(move |response| {
                     let Ok(response) = response;
-                    Ok::<_, Infallible>(response.map(|body| WatchedBody::new(body, activity)))
+                    Ok::<_, Infallible>(response.map(|body| TrackedBody::new(body, activity)))
                 })
             }
         });
@@ -152,23 +152,23 @@ impl Connection {
             .max_buf_size(limits::HEAD_BYTES);
         let mut connection = Box::pin(
             protocol
-                .serve_connection(TokioIo::new(watched), service)
+                .serve_connection(TokioIo::new(tracked), service)
                 .with_upgrades(),
         );
-        let mut overdue = pin!(activity.overdue(&patience));
+        let mut timeout = pin!(activity.timeout(&limits));
         let mut stopping = false;
-        let why = loop {
+        let reason = loop {
             tokio::select! {
                 result = connection.as_mut() => {
                     if let Err(error) = result {
                         tracing::debug!(%error, "connection ended early");
                         if error.is_parse() {
-                            let _ = tokio::time::timeout(limits::REFUSAL_TIME, read_out(&stream)).await;
+                            let _ = tokio::time::timeout(limits::REFUSAL_TIME, drain(&stream)).await;
                         }
                     }
                     return;
                 }
-                why = &mut overdue => break why,
+                reason = &mut timeout => break reason,
                 () = stop.cancelled(), if !stopping => {
                     stopping = true;
                     connection.as_mut().graceful_shutdown();
@@ -176,16 +176,17 @@ impl Connection {
             }
         };
         drop(connection);
-        if why == Overdue::Head {
-            let seconds = patience.head.as_secs_f32();
-            let sentence = format!("the head of the request did not arrive within {seconds} s");
-            let _ = stream.try_write(raw(&ApiError::new(ErrorCode::RequestTimeout, sentence)).as_bytes());
+        if reason == TimeoutReason::Head {
+            let seconds = limits.head.as_secs_f32();
+            let message = format!("the head of the request did not arrive within {seconds} s");
+            let _ =
+                stream.try_write(raw_response(&ApiError::new(ErrorCode::RequestTimeout, message)).as_bytes());
         }
     }
 }
 
 /// Reads and discards the rest of the request, so that the client sees the response instead of a connection reset.
-async fn read_out(stream: &TcpStream) {
+async fn drain(stream: &TcpStream) {
     let mut bytes = [0; 4096];
     while stream.readable().await.is_ok() {
         match stream.try_read(&mut bytes) {
@@ -197,8 +198,8 @@ async fn read_out(stream: &TcpStream) {
 }
 
 /// Sends a 503 to a client above the connection limit.
-async fn refuse(mut stream: TcpStream, _place: OwnedSemaphorePermit) {
-    let talk = async {
+async fn refuse(mut stream: TcpStream, _permit: OwnedSemaphorePermit) {
+    let exchange = async {
         let mut error = ApiError::new(
             ErrorCode::Unavailable,
             "too many connections; try again in a moment",
@@ -206,10 +207,10 @@ async fn refuse(mut stream: TcpStream, _place: OwnedSemaphorePermit) {
         error.retry_after_s = Some(1);
         let mut request = [0; 4096];
         let _ = stream.read(&mut request).await?;
-        stream.write_all(raw(&error).as_bytes()).await?;
+        stream.write_all(raw_response(&error).as_bytes()).await?;
         stream.shutdown().await?;
         while stream.read(&mut request).await? > 0 {}
         std::io::Result::Ok(())
     };
-    let _ = tokio::time::timeout(limits::REFUSAL_TIME, talk).await;
+    let _ = tokio::time::timeout(limits::REFUSAL_TIME, exchange).await;
 }

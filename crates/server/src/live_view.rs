@@ -12,7 +12,7 @@ use serde_json::json;
 use tokio::sync::mpsc;
 
 use crate::app::App;
-use crate::duplex::{self, Ends};
+use crate::duplex::{self, StopSignals};
 use crate::limits;
 
 const PAGE: &str = include_str!("live_view/view.html");
@@ -29,7 +29,7 @@ pub(crate) fn page() -> Response {
 }
 
 /// Returns the page for an unknown or ended session.
-pub(crate) fn over() -> Response {
+pub(crate) fn ended_page() -> Response {
     let page = PAGE
         .replace("data-state=\"connecting\"", "data-state=\"ended\"")
         .replace(" id=\"over\" hidden", " id=\"over\"")
@@ -64,54 +64,54 @@ fn html(status: StatusCode, page: String) -> Response {
 
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "camelCase")]
-enum Word<'a> {
+enum ServerMessage<'a> {
     Hello { control: bool },
     Tabs(&'a Tabs),
 }
 
 /// Serves one viewer until it disconnects or the session ends.
-pub(crate) async fn serve(app: App, door: SessionDoor, socket: WebSocket) {
-    let view = door.browser.live_view();
-    let control = door.access == DoorAccess::Control;
+pub(crate) async fn serve(app: App, session: SessionDoor, socket: WebSocket) {
+    let view = session.browser.live_view();
+    let control = session.access == DoorAccess::Control;
     let Some(viewer) = view.watch(control) else {
         return duplex::refuse(socket, "too many viewers of this session; try again later").await;
     };
     let (reply, replies) = mpsc::channel(limits::VIEW_REPLIES);
-    let hello = stream::iter([text(&Word::Hello { control })]);
-    let sights = stream::unfold((viewer, replies), |(mut viewer, mut replies)| async {
+    let hello = stream::iter([text(&ServerMessage::Hello { control })]);
+    let updates = stream::unfold((viewer, replies), |(mut viewer, mut replies)| async {
         let message = tokio::select! {
             Some(reply) = replies.recv() => reply,
-            sight = viewer.next() => seen(sight?),
+            sight = viewer.next() => message_for(sight?),
         };
         Some((message, (viewer, replies)))
     });
-    let ends = Ends {
-        session: door.ended,
+    let signals = StopSignals {
+        session: session.ended,
         server: app.stopping().clone(),
     };
-    let _counted = app.metrics().viewer();
-    duplex::carry(socket, &ends, hello.chain(sights), |message| {
+    let _counted = app.metrics().count_viewer();
+    duplex::relay(socket, &signals, hello.chain(updates), |message| {
         let (app, view, reply) = (app.clone(), view.clone(), reply.clone());
         async move {
             if !control {
-                app.metrics().input_refused();
+                app.metrics().count_refused_input();
                 return true;
             }
-            given(&view, &reply, message).await
+            handle_input(&view, &reply, message).await
         }
     })
     .await;
 }
 
-fn seen(sight: Sight) -> Message {
+fn message_for(sight: Sight) -> Message {
     match sight {
         Sight::Frame(frame) => Message::Binary(frame.jpeg.clone()),
-        Sight::Tabs(tabs) => text(&Word::Tabs(&tabs)),
+        Sight::Tabs(tabs) => text(&ServerMessage::Tabs(&tabs)),
     }
 }
 
 /// Performs an input and returns false when the browser is gone. Other messages are ignored.
-async fn given(view: &LiveView, reply: &mpsc::Sender<Message>, message: Message) -> bool {
+async fn handle_input(view: &LiveView, reply: &mpsc::Sender<Message>, message: Message) -> bool {
     let Message::Text(input) = message else {
         return true;
     };
@@ -119,7 +119,7 @@ async fn given(view: &LiveView, reply: &mpsc::Sender<Message>, message: Message)
         return true;
     };
     match view.input(input).await {
-        Ok(Some(said)) => reply.send(text(&said)).await.is_ok(),
+        Ok(Some(result)) => reply.send(text(&result)).await.is_ok(),
         Ok(None) => true,
         Err(error) if error.is_transient() => {
             // The page may recover.
@@ -133,8 +133,8 @@ async fn given(view: &LiveView, reply: &mpsc::Sender<Message>, message: Message)
     }
 }
 
-fn text(word: &impl Serialize) -> Message {
-    let text = serde_json::to_string(word).expect("the keys of messages are strings");
+fn text(message: &impl Serialize) -> Message {
+    let text = serde_json::to_string(message).expect("the keys of messages are strings");
     Message::Text(text.into())
 }
 
@@ -145,8 +145,8 @@ mod tests {
     #[test]
     fn the_page_has_nothing_inline_and_no_script_without_a_session() {
         assert!(!PAGE.contains("style=") && !PAGE.contains("onclick") && !PAGE.contains("<script>"));
-        let over = over();
-        assert_eq!(over.status(), StatusCode::NOT_FOUND);
+        let ended_page = ended_page();
+        assert_eq!(ended_page.status(), StatusCode::NOT_FOUND);
         for part in ["data-state=\"ended\"", "Ended", " A new session"] {
             assert!(!PAGE.contains(part), "{part}");
         }

@@ -53,8 +53,8 @@ pub(crate) async fn run(given: &ArgMatches) -> anyhow::Result<()> {
         tokio::select! {
             line = lines.recv(), if open && calls.running.len() < limits::MCP_CALLS => match line {
                 Some(line) => {
-                    if let Some(answer) = read(&line, &remote, &mut calls) {
-                        say(&answer)?;
+                    if let Some(response) = read(&line, &remote, &mut calls) {
+                        write_message(&response)?;
                     }
                 }
                 None => open = false,
@@ -62,7 +62,7 @@ pub(crate) async fn run(given: &ArgMatches) -> anyhow::Result<()> {
             Some(ended) = calls.running.join_next(), if !calls.running.is_empty() => match ended {
                 Ok((id, result)) => {
                     calls.handles.remove(&id.to_string());
-                    say(&answer(&id, Ok(result)))?;
+                    write_message(&response(&id, Ok(result)))?;
                 }
                 Err(error) if error.is_cancelled() => {}
                 Err(error) => return Err(error.into()),
@@ -79,7 +79,7 @@ struct Calls {
     handles: HashMap<String, AbortHandle>,
 }
 
-fn say(message: &Value) -> io::Result<()> {
+fn write_message(message: &Value) -> io::Result<()> {
     let mut out = io::stdout().lock();
     writeln!(out, "{message}")?;
     out.flush()
@@ -87,19 +87,19 @@ fn say(message: &Value) -> io::Result<()> {
 
 /// Handles a message and returns its response, unless it has none or a tool call sends it later.
 fn read(line: &Line, remote: &Remote, calls: &mut Calls) -> Option<Value> {
-    let fault = |code, message: &str| Some(answer(&Value::Null, Err((code, message.to_owned()))));
+    let error_response = |code, message: &str| Some(response(&Value::Null, Err((code, message.to_owned()))));
     let Line::Text(text) = line else {
-        return fault(PARSE_ERROR, "the message is too long");
+        return error_response(PARSE_ERROR, "the message is too long");
     };
     let Ok(message) = serde_json::from_slice::<Value>(text) else {
-        return fault(PARSE_ERROR, "the message is not JSON on one line");
+        return error_response(PARSE_ERROR, "the message is not JSON on one line");
     };
     let Some(method) = message["method"].as_str() else {
         // A response; this server sends no requests, so it is ignored.
-        let is_answer = message.get("result").or(message.get("error")).is_some();
-        return match is_answer {
+        let is_response = message.get("result").or(message.get("error")).is_some();
+        return match is_response {
             true => None,
-            false => fault(INVALID_REQUEST, "the message has no `method`"),
+            false => error_response(INVALID_REQUEST, "the message has no `method`"),
         };
     };
     let params = &message["params"];
@@ -112,7 +112,7 @@ fn read(line: &Line, remote: &Remote, calls: &mut Calls) -> Option<Value> {
         return None;
     };
     let result = match method {
-        "initialize" => Ok(initialized(params)),
+        "initialize" => Ok(initialize_result(params)),
         "ping" => Ok(json!({})),
         "tools/list" => Ok(json!({ "tools": tools::list() })),
         "tools/call" => match tools::Tool::of(params) {
@@ -123,14 +123,14 @@ fn read(line: &Line, remote: &Remote, calls: &mut Calls) -> Option<Value> {
                 calls.handles.insert(key, handle);
                 return None;
             }
-            Err(sentence) => Err((INVALID_PARAMS, sentence)),
+            Err(message) => Err((INVALID_PARAMS, message)),
         },
         _ => Err((METHOD_NOT_FOUND, format!("unknown method `{method}`"))),
     };
-    Some(answer(id, result))
+    Some(response(id, result))
 }
 
-fn answer(id: &Value, result: Result<Value, (i64, String)>) -> Value {
+fn response(id: &Value, result: Result<Value, (i64, String)>) -> Value {
     match result {
         Ok(result) => json!({ "jsonrpc": "2.0", "id": id, "result": result }),
         Err((code, message)) => {
@@ -139,9 +139,9 @@ fn answer(id: &Value, result: Result<Value, (i64, String)>) -> Value {
     }
 }
 
-fn initialized(params: &Value) -> Value {
-    let asked = params["protocolVersion"].as_str();
-    let version = VERSIONS.iter().find(|version| asked == Some(**version));
+fn initialize_result(params: &Value) -> Value {
+    let requested = params["protocolVersion"].as_str();
+    let version = VERSIONS.iter().find(|version| requested == Some(**version));
     json!({
         "protocolVersion": version.unwrap_or(&VERSIONS[0]),
         "capabilities": { "tools": {} },
@@ -162,37 +162,40 @@ mod tests {
     async fn messages_get_the_responses_of_the_protocol() {
         let remote = Remote::new("http://127.0.0.1:1", None).unwrap();
         let mut calls = Calls::default();
-        let mut ask = |text: &str| read(&Line::Text(text.as_bytes().to_vec()), &remote, &mut calls);
-        let hello = ask(
+        let mut handle = |text: &str| read(&Line::Text(text.as_bytes().to_vec()), &remote, &mut calls);
+        let hello = handle(
             r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2024-11-05"}}"#,
         );
         let hello = hello.unwrap();
         assert_eq!(hello["id"], 1);
         assert_eq!(hello["result"]["protocolVersion"], "2024-11-05");
         let newer =
-            ask(r#"{"id":"a","method":"initialize","params":{"protocolVersion":"2999-01-01"}}"#).unwrap();
+            handle(r#"{"id":"a","method":"initialize","params":{"protocolVersion":"2999-01-01"}}"#).unwrap();
         assert_eq!(
             (&newer["id"], &newer["result"]["protocolVersion"]),
             (&json!("a"), &json!(VERSIONS[0]))
         );
-        assert_eq!(ask(r#"{"method":"notifications/initialized"}"#), None);
+        assert_eq!(handle(r#"{"method":"notifications/initialized"}"#), None);
         assert_eq!(
-            ask(r#"{"method":"notifications/cancelled","params":{"requestId":9}}"#),
+            handle(r#"{"method":"notifications/cancelled","params":{"requestId":9}}"#),
             None
         );
-        assert_eq!(ask(r#"{"id":2,"method":"ping"}"#).unwrap()["result"], json!({}));
-        let code = |answer: Option<Value>| answer.unwrap()["error"]["code"].as_i64();
         assert_eq!(
-            code(ask(r#"{"id":3,"method":"resources/list"}"#)),
+            handle(r#"{"id":2,"method":"ping"}"#).unwrap()["result"],
+            json!({})
+        );
+        let code = |response: Option<Value>| response.unwrap()["error"]["code"].as_i64();
+        assert_eq!(
+            code(handle(r#"{"id":3,"method":"resources/list"}"#)),
             Some(METHOD_NOT_FOUND)
         );
         assert_eq!(
-            code(ask(r#"{"id":3,"method":"tools/call","params":{"name":"x"}}"#)),
+            code(handle(r#"{"id":3,"method":"tools/call","params":{"name":"x"}}"#)),
             Some(INVALID_PARAMS)
         );
-        assert_eq!(code(ask("{")), Some(PARSE_ERROR));
-        assert_eq!(code(ask("[]")), Some(INVALID_REQUEST));
-        assert_eq!(ask(r#"{"jsonrpc":"2.0","id":4,"result":{}}"#), None);
+        assert_eq!(code(handle("{")), Some(PARSE_ERROR));
+        assert_eq!(code(handle("[]")), Some(INVALID_REQUEST));
+        assert_eq!(handle(r#"{"jsonrpc":"2.0","id":4,"result":{}}"#), None);
         assert_eq!(code(read(&Line::TooLong, &remote, &mut calls)), Some(PARSE_ERROR));
     }
 

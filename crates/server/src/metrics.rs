@@ -13,7 +13,7 @@ use harvestman_engine::PageMetrics;
 #[derive(Debug)]
 pub struct Metrics {
     started: Instant,
-    answers: Mutex<BTreeMap<u16, u64>>,
+    responses: Mutex<BTreeMap<u16, u64>>,
     connections_open: AtomicI64,
     connections_refused: AtomicU64,
     viewers: AtomicI64,
@@ -33,7 +33,7 @@ impl Default for Metrics {
     fn default() -> Self {
         Self {
             started: Instant::now(),
-            answers: Mutex::default(),
+            responses: Mutex::default(),
             connections_open: AtomicI64::new(0),
             connections_refused: AtomicU64::new(0),
             viewers: AtomicI64::new(0),
@@ -44,29 +44,29 @@ impl Default for Metrics {
 
 impl Metrics {
     /// Counts a response.
-    pub(crate) fn answered(&self, status: StatusCode) {
-        let mut answers = self.answers.lock().unwrap_or_else(PoisonError::into_inner);
-        *answers.entry(status.as_u16()).or_default() += 1;
+    pub(crate) fn count_response(&self, status: StatusCode) {
+        let mut responses = self.responses.lock().unwrap_or_else(PoisonError::into_inner);
+        *responses.entry(status.as_u16()).or_default() += 1;
     }
 
     /// Counts a connection that opened (1) or closed (-1).
-    pub(crate) fn connection(&self, change: i64) {
+    pub(crate) fn change_connections(&self, change: i64) {
         self.connections_open.fetch_add(change, Ordering::Relaxed);
     }
 
     /// Counts a connection that was refused because too many are open.
-    pub(crate) fn refused(&self) {
+    pub(crate) fn count_refused_connection(&self) {
         self.connections_refused.fetch_add(1, Ordering::Relaxed);
     }
 
     /// Counts a viewer of a session.
-    pub(crate) fn viewer(&self) -> CountedViewer<'_> {
+    pub(crate) fn count_viewer(&self) -> CountedViewer<'_> {
         self.viewers.fetch_add(1, Ordering::Relaxed);
         CountedViewer(&self.viewers)
     }
 
     /// Counts an input from a read-only viewer.
-    pub(crate) fn input_refused(&self) {
+    pub(crate) fn count_refused_input(&self) {
         self.inputs_refused.fetch_add(1, Ordering::Relaxed);
     }
 
@@ -96,7 +96,7 @@ impl Metrics {
             "counter",
             "Completed requests by status.",
         );
-        for (status, count) in &*self.answers.lock().unwrap_or_else(PoisonError::into_inner) {
+        for (status, count) in &*self.responses.lock().unwrap_or_else(PoisonError::into_inner) {
             let _ = writeln!(
                 text,
                 "harvestman_http_requests_total{{status=\"{status}\"}} {count}"

@@ -1,5 +1,5 @@
 //! Operator commands for teams, keys and plans: run directly on the store, or by the running server that holds it
-//! ([`door`]). A key in the clear is only in the output of the command that creates it.
+//! ([`endpoint`]). A key in the clear is only in the output of the command that creates it.
 
 use harvestman_core::api::error::ErrorCode;
 use harvestman_core::ids::KeyId;
@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::Failure;
 use crate::keys;
 
-pub(crate) mod door;
+pub(crate) mod endpoint;
 
 /// Operator command.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -33,15 +33,15 @@ pub(crate) enum Command {
 
 /// Result of a command.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Done {
+pub(crate) struct CommandOutput {
     /// Lines to print.
     pub(crate) text: String,
     /// Key to remove from the cache of key lookups.
     pub(crate) revoked: Option<KeyId>,
 }
 
-impl Done {
-    fn told(text: impl Into<String>) -> Self {
+impl CommandOutput {
+    fn text(text: impl Into<String>) -> Self {
         Self {
             text: text.into(),
             revoked: None,
@@ -53,19 +53,23 @@ impl Done {
 ///
 /// # Errors
 /// Unknown keys, teams and plans, invalid names, and store errors, with a message for the operator.
-pub(crate) async fn carry_out(command: Command, store: &Store, plans: &Plans) -> Result<Done, Failure> {
+pub(crate) async fn execute(
+    command: Command,
+    store: &Store,
+    plans: &Plans,
+) -> Result<CommandOutput, Failure> {
     let now = harvestman_engine::now();
     match command {
         Command::CreateKey { team, name } => {
             check_name(&team)?;
             check_name(&name)?;
             let key = keys::new_key().map_err(|error| {
-                let sentence = format!("cannot create a key: the system returned no random bytes: {error}");
-                Failure::new(ErrorCode::Unknown, sentence)
+                let message = format!("cannot create a key: the system returned no random bytes: {error}");
+                Failure::new(ErrorCode::Unknown, message)
             })?;
             let team = store.ensure_team(&team).await?;
             store.add_key(team, &name, keys::print(&key), now).await?;
-            Ok(Done::told(format!("{key}\n")))
+            Ok(CommandOutput::text(format!("{key}\n")))
         }
         Command::ListKeys { team, revoked } => {
             let wanted = |row: &&KeyRow| {
@@ -73,12 +77,12 @@ pub(crate) async fn carry_out(command: Command, store: &Store, plans: &Plans) ->
                     && team.as_ref().is_none_or(|team| *team == row.team_name)
             };
             let rows = store.keys(None).await?;
-            Ok(Done::told(
+            Ok(CommandOutput::text(
                 rows.iter().filter(wanted).map(key_line).collect::<String>(),
             ))
         }
         Command::RevokeKey { id } => match store.revoke_key(None, id, now).await? {
-            RevokeOutcome::Revoked => Ok(Done {
+            RevokeOutcome::Revoked => Ok(CommandOutput {
                 text: format!("revoked {id}\n"),
                 revoked: Some(id),
             }),
@@ -90,11 +94,11 @@ pub(crate) async fn carry_out(command: Command, store: &Store, plans: &Plans) ->
         Command::CreateTeam { name } => {
             check_name(&name)?;
             let id = store.ensure_team(&name).await?;
-            Ok(Done::told(format!("{id}  {name}\n")))
+            Ok(CommandOutput::text(format!("{id}  {name}\n")))
         }
         Command::ListTeams => {
             let rows = store.teams().await?;
-            Ok(Done::told(
+            Ok(CommandOutput::text(
                 rows.iter().map(|row| team_line(row, plans)).collect::<String>(),
             ))
         }
@@ -102,25 +106,30 @@ pub(crate) async fn carry_out(command: Command, store: &Store, plans: &Plans) ->
     }
 }
 
-async fn set_plan(store: &Store, plans: &Plans, team: &str, plan: Option<&str>) -> Result<Done, Failure> {
+async fn set_plan(
+    store: &Store,
+    plans: &Plans,
+    team: &str,
+    plan: Option<&str>,
+) -> Result<CommandOutput, Failure> {
     if let Some(unknown) = plan.filter(|plan| !plans.has(plan)) {
-        let known: Vec<&str> = plans.names().collect();
-        let known = match known.as_slice() {
+        let configured: Vec<&str> = plans.names().collect();
+        let configured = match configured.as_slice() {
             [] => "no plans are configured".to_owned(),
-            known => format!("configured plans: {}", known.join(", ")),
+            configured => format!("configured plans: {}", configured.join(", ")),
         };
-        let sentence = format!("unknown plan `{unknown}`; {known}");
-        return Err(Failure::new(ErrorCode::BadRequest, sentence));
+        let message = format!("unknown plan `{unknown}`; {configured}");
+        return Err(Failure::new(ErrorCode::BadRequest, message));
     }
-    let found = store.set_plan(team, plan).await?;
-    let id = found.ok_or_else(|| {
+    let updated = store.set_plan(team, plan).await?;
+    let id = updated.ok_or_else(|| {
         Failure::new(
             ErrorCode::NotFound,
             format!("unknown team `{team}`; see `harvestman teams list`"),
         )
     })?;
     plans.assign(id, plan);
-    Ok(Done::told(match plan {
+    Ok(CommandOutput::text(match plan {
         Some(plan) => format!("{team} now has the plan {plan}\n"),
         None => format!("{team} now has the default limits\n"),
     }))
@@ -131,9 +140,9 @@ fn check_name(name: &str) -> Result<(), Failure> {
     if (1..=MAX_KEY_NAME_CHARS).contains(&chars) && !name.chars().any(char::is_control) {
         return Ok(());
     }
-    let sentence =
+    let message =
         format!("the name must have 1 to {MAX_KEY_NAME_CHARS} characters and no control characters");
-    Err(Failure::new(ErrorCode::BadRequest, sentence))
+    Err(Failure::new(ErrorCode::BadRequest, message))
 }
 
 fn key_line(row: &KeyRow) -> String {

@@ -16,12 +16,12 @@ use crate::limits::{RATE_WINDOW, RATE_WINDOWS};
 /// Rate windows of all teams and keys.
 #[derive(Debug, Default)]
 pub(crate) struct RateLimit {
-    windows: Mutex<HashMap<Counted, Window>>,
+    windows: Mutex<HashMap<Subject, Window>>,
 }
 
 /// Subject of a rate limit.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-enum Counted {
+enum Subject {
     Team(TeamId),
     Key(KeyId),
 }
@@ -37,10 +37,10 @@ impl RateLimit {
     ///
     /// # Errors
     /// 429 above a limit, with the seconds until the next window.
-    pub(crate) fn count(&self, who: &Principal, limits: &Limits, now: Instant) -> Result<(), Failure> {
-        let of_key = who.key.map(Counted::Key).zip(limits.key_rate_limit);
-        let of_team = Some(Counted::Team(who.team)).zip(limits.rate_limit);
-        let bounds: Vec<(Counted, u32)> = of_key.into_iter().chain(of_team).collect();
+    pub(crate) fn count(&self, principal: &Principal, limits: &Limits, now: Instant) -> Result<(), Failure> {
+        let of_key = principal.key.map(Subject::Key).zip(limits.key_rate_limit);
+        let of_team = Some(Subject::Team(principal.team)).zip(limits.rate_limit);
+        let bounds: Vec<(Subject, u32)> = of_key.into_iter().chain(of_team).collect();
         if bounds.is_empty() {
             return Ok(());
         }
@@ -48,19 +48,19 @@ impl RateLimit {
         if windows.len() >= RATE_WINDOWS {
             windows.retain(|_, window| now.saturating_duration_since(window.since) < RATE_WINDOW);
         }
-        for (counted, most) in &bounds {
-            let window = windows.entry(*counted).or_insert(Window::new(now));
+        for (subject, most) in &bounds {
+            let window = windows.entry(*subject).or_insert(Window::new(now));
             let passed = now.saturating_duration_since(window.since);
             if passed >= RATE_WINDOW {
                 *window = Window::new(now);
             }
             if window.requests >= *most {
                 let wait = RATE_WINDOW.saturating_sub(passed).as_secs_f64().ceil() as u32;
-                return Err(too_many(*counted, *most, wait));
+                return Err(too_many(*subject, *most, wait));
             }
         }
-        for (counted, _) in bounds {
-            windows.entry(counted).or_insert(Window::new(now)).requests += 1;
+        for (subject, _) in bounds {
+            windows.entry(subject).or_insert(Window::new(now)).requests += 1;
         }
         Ok(())
     }
@@ -72,12 +72,13 @@ impl Window {
     }
 }
 
-fn too_many(counted: Counted, most: u32, wait_s: u32) -> Failure {
-    let who = match counted {
-        Counted::Team(_) => "of the team",
-        Counted::Key(_) => "of this key",
+fn too_many(subject: Subject, most: u32, wait_s: u32) -> Failure {
+    let subject_name = match subject {
+        Subject::Team(_) => "of the team",
+        Subject::Key(_) => "of this key",
     };
-    let message = format!("the rate limit {who} is {most} requests per minute; try again in {wait_s} s");
+    let message =
+        format!("the rate limit {subject_name} is {most} requests per minute; try again in {wait_s} s");
     let mut error = ApiError::new(ErrorCode::RateLimited, message);
     error.retry_after_s = Some(wait_s);
     Failure(error)
@@ -102,7 +103,7 @@ mod tests {
         }
     }
 
-    fn who(team: u128, key: u128) -> Principal {
+    fn principal(team: u128, key: u128) -> Principal {
         Principal {
             team: TeamId(Uuid::from_u128(team)),
             team_name: String::new(),
@@ -115,28 +116,33 @@ mod tests {
     fn the_keys_of_a_team_share_its_rate_limit() {
         let (rate, limits) = (RateLimit::default(), limits(Some(2), None));
         let start = Instant::now();
-        let count = |who: &Principal, millis| rate.count(who, &limits, start + Duration::from_millis(millis));
+        let count = |principal: &Principal, millis| {
+            rate.count(principal, &limits, start + Duration::from_millis(millis))
+        };
         // Two keys of a team count together.
-        assert!(count(&who(1, 1), 0).is_ok() && count(&who(1, 2), 100).is_ok());
-        let refused = count(&who(1, 1), 30_500).unwrap_err().0;
+        assert!(count(&principal(1, 1), 0).is_ok() && count(&principal(1, 2), 100).is_ok());
+        let refused = count(&principal(1, 1), 30_500).unwrap_err().0;
         assert_eq!((refused.status(), refused.retry_after_s), (429, Some(30)));
-        assert!(count(&who(2, 3), 30_500).is_ok());
-        assert!(count(&who(1, 1), 60_000).is_ok());
+        assert!(count(&principal(2, 3), 30_500).is_ok());
+        assert!(count(&principal(1, 1), 60_000).is_ok());
     }
 
     #[test]
     fn a_key_above_its_limit_does_not_affect_other_keys() {
         let (rate, limits) = (RateLimit::default(), limits(Some(3), Some(1)));
         let now = Instant::now();
-        assert!(rate.count(&who(1, 1), &limits, now).is_ok());
+        assert!(rate.count(&principal(1, 1), &limits, now).is_ok());
         for _ in 0..5 {
-            let refused = rate.count(&who(1, 1), &limits, now).unwrap_err().0;
+            let refused = rate.count(&principal(1, 1), &limits, now).unwrap_err().0;
             assert!(refused.message.contains("this key"), "{}", refused.message);
         }
         // The refused requests did not count for the team.
-        assert!(rate.count(&who(1, 2), &limits, now).is_ok() && rate.count(&who(1, 3), &limits, now).is_ok());
         assert!(
-            rate.count(&who(1, 4), &limits, now)
+            rate.count(&principal(1, 2), &limits, now).is_ok()
+                && rate.count(&principal(1, 3), &limits, now).is_ok()
+        );
+        assert!(
+            rate.count(&principal(1, 4), &limits, now)
                 .unwrap_err()
                 .0
                 .message
@@ -148,7 +154,7 @@ mod tests {
     fn without_a_limit_nothing_is_counted() {
         let rate = RateLimit::default();
         let now = Instant::now();
-        assert!((0..1000).all(|_| rate.count(&who(1, 1), &limits(None, None), now).is_ok()));
+        assert!((0..1000).all(|_| rate.count(&principal(1, 1), &limits(None, None), now).is_ok()));
         assert!(rate.windows.lock().unwrap().is_empty());
     }
 }

@@ -14,10 +14,10 @@ pub(crate) fn run() -> anyhow::Result<()> {
     let request: FileRequest = serde_json::from_str(&head)?;
     let mut body = Vec::new();
     input.read_to_end(&mut body)?;
-    let answer: FileAnswer = read_file(&request, &body);
+    let response: FileAnswer = read_file(&request, &body);
     drop(body);
     let mut output = io::BufWriter::new(io::stdout().lock());
-    serde_json::to_writer(&mut output, &answer)?;
+    serde_json::to_writer(&mut output, &response)?;
     Ok(output.flush()?)
 }
 

@@ -131,8 +131,8 @@ pub fn routes() -> Vec<Route> {
         Public GET "/metrics" => health::metrics;
 
         // The console.
-        Public GET "/" => console::front_door;
-        Public GET "/console" => console::front_door;
+        Public GET "/" => console::root;
+        Public GET "/console" => console::root;
         Public GET "/console/" => console::page;
         Public GET "/console/{*path}" => console::page;
         Public POST "/console/api/start" => console::start;
@@ -186,7 +186,7 @@ pub fn router(app: App) -> Router {
         .layer(
             CompressionLayer::new()
                 .quality(CompressionLevel::Fastest)
-                .compress_when(DefaultPredicate::new().and(SizeAbove::new(limits::COMPRESSED_BYTES))),
+                .compress_when(DefaultPredicate::new().and(SizeAbove::new(limits::MIN_COMPRESSED_BYTES))),
         )
         .layer(from_fn_with_state(app.clone(), edge))
         .with_state(app)

@@ -32,8 +32,8 @@ pub(crate) mod webhooks;
 
 /// Returns the 501 of a path that this server does not support.
 pub(crate) async fn not_offered(method: Method, uri: Uri) -> Failure {
-    let sentence = format!("this server does not support {method} {}", uri.path());
-    Failure::new(ErrorCode::NotSupported, sentence)
+    let message = format!("this server does not support {method} {}", uri.path());
+    Failure::new(ErrorCode::NotSupported, message)
 }
 
 /// The `{id}` parameter of a path.

@@ -17,8 +17,8 @@ use url::Url;
 
 use crate::app::{App, Parts};
 use crate::config::{Config, cores};
-use crate::listen::{self, Patience};
-use crate::operator::door::Door;
+use crate::listen::{self, ConnectionLimits};
+use crate::operator::endpoint::OperatorEndpoint;
 use crate::router::router;
 use crate::sign_in::SignIn;
 use crate::{bootstrap, limits, signals};
@@ -29,7 +29,7 @@ const AGENT: &str = "Harvestman";
 /// Runs the server until a signal, then shuts down within [`limits::STOP_TIME`].
 pub async fn serve(config: Config) -> anyhow::Result<()> {
     let signals = signals::Signals::listen().context("cannot install signal handlers")?;
-    let listener = when_free(
+    let listener = retry_while_held(
         || TcpListener::bind(config.listen),
         |error| error.kind() == io::ErrorKind::AddrInUse,
     )
@@ -47,7 +47,7 @@ pub async fn serve(config: Config) -> anyhow::Result<()> {
         cache_bytes: config.cache_bytes,
         ..StoreConfig::new(&config.data_dir)
     };
-    let store = when_free(
+    let store = retry_while_held(
         || Store::open(&store_config),
         |error| matches!(error, StoreError::Locked(_)),
     )
@@ -63,23 +63,23 @@ pub async fn serve(config: Config) -> anyhow::Result<()> {
 
     let mut parts = Parts::new(config, store, engine, sign_in, listening_on);
     parts.open_mode = access.open_mode;
-    parts.operator = Some(Door::open(&parts.config.data_dir, listening_on)?);
+    parts.operator = Some(OperatorEndpoint::publish(&parts.config.data_dir, listening_on)?);
     let app = App::new(parts);
-    banner(&app, listening_on, access.new_key.as_deref(), &code)?;
+    print_banner(&app, listening_on, access.new_key.as_deref(), &code)?;
     run(app, listener, signals).await
 }
 
 /// Retries to acquire a resource that a just killed server may still hold: its address and its data folder are only
 /// free once the system has removed its process.
-async fn when_free<T, E, F>(take: impl Fn() -> F, taken: impl Fn(&E) -> bool) -> Result<T, E>
+async fn retry_while_held<T, E, F>(acquire: impl Fn() -> F, is_held: impl Fn(&E) -> bool) -> Result<T, E>
 where
     F: Future<Output = Result<T, E>>,
 {
-    let deadline = Instant::now() + limits::START_PATIENCE;
+    let deadline = Instant::now() + limits::START_RETRY_TIME;
     loop {
-        match take().await {
-            Err(error) if taken(&error) && Instant::now() < deadline => {
-                tokio::time::sleep(limits::START_PAUSE).await;
+        match acquire().await {
+            Err(error) if is_held(&error) && Instant::now() < deadline => {
+                tokio::time::sleep(limits::START_RETRY_DELAY).await;
             }
             result => return result,
         }
@@ -92,7 +92,7 @@ async fn run(app: App, listener: TcpListener, mut signals: signals::Signals) -> 
         listener,
         app.clone(),
         router(app.clone()),
-        Patience::default(),
+        ConnectionLimits::default(),
         stop.clone(),
     ));
     tokio::select! {
@@ -104,19 +104,19 @@ async fn run(app: App, listener: TcpListener, mut signals: signals::Signals) -> 
     }
     let deadline = Instant::now() + limits::STOP_TIME;
     app.stopping().cancel();
-    Door::close(&app.config().data_dir);
+    OperatorEndpoint::remove(&app.config().data_dir);
     stop.cancel();
-    let orderly = async {
+    let graceful = async {
         // Responses in progress come first; those that wait for the engine are aborted by its shutdown.
-        let answered = timeout(limits::STOP_ANSWERS, &mut server).await.is_ok();
+        let drained = timeout(limits::STOP_DRAIN_TIME, &mut server).await.is_ok();
         app.engine().shutdown().await;
-        if !answered {
+        if !drained {
             let _ = timeout_at(deadline, &mut server).await;
         }
         app.store().close().await
     };
     tokio::select! {
-        closed = timeout_at(deadline, orderly) => match closed {
+        closed = timeout_at(deadline, graceful) => match closed {
             Ok(closed) => closed.context("cannot close the store")?,
             Err(_) => tracing::warn!("shutdown took too long; the store recovers at the next start"),
         },
@@ -168,10 +168,7 @@ fn engine_config(config: &Config, plans: Plans) -> anyhow::Result<EngineConfig> 
             .map(|llm| language_model(config, llm))
             .transpose()?,
         search: match &config.search {
-            Some(search) => Some(Search::new(
-                named_by_operator(config, &search.url)?,
-                search.clone(),
-            )),
+            Some(search) => Some(Search::new(service_fetcher(config, &search.url)?, search.clone())),
             None => None,
         },
         enabled: Enabled {
@@ -188,7 +185,7 @@ fn engine_config(config: &Config, plans: Plans) -> anyhow::Result<EngineConfig> 
 }
 
 fn language_model(config: &Config, llm: &LlmConfig) -> anyhow::Result<Llm> {
-    let fetcher = named_by_operator(config, &llm.base_url);
+    let fetcher = service_fetcher(config, &llm.base_url);
     Ok(Llm::new(
         fetcher.context("cannot use the language model")?,
         llm.clone(),
@@ -196,7 +193,7 @@ fn language_model(config: &Config, llm: &LlmConfig) -> anyhow::Result<Llm> {
 }
 
 /// Creates a fetcher for a service that the operator has configured. It may reach this one private host and no other.
-fn named_by_operator(config: &Config, url: &Url) -> anyhow::Result<Fetcher> {
+fn service_fetcher(config: &Config, url: &Url) -> anyhow::Result<Fetcher> {
     let port = url.port_or_known_default().unwrap_or_default();
     let host = format!("{}:{port}", url.host_str().unwrap_or_default());
     let fetcher = Fetcher::new(FetchConfig {
@@ -217,7 +214,7 @@ fn own_program() -> PathBuf {
 }
 
 /// Prints the address, the first key and the console link to stdout, one per line. Scripts parse these lines.
-fn banner(app: &App, listening_on: SocketAddr, new_key: Option<&str>, code: &str) -> io::Result<()> {
+fn print_banner(app: &App, listening_on: SocketAddr, new_key: Option<&str>, code: &str) -> io::Result<()> {
     let mut out = io::stdout().lock();
     writeln!(
         out,
@@ -236,7 +233,7 @@ fn banner(app: &App, listening_on: SocketAddr, new_key: Option<&str>, code: &str
         writeln!(out, "Open mode: no API key required")?;
     }
     let base = match &app.config().public_url {
-        Some(address) => address.clone(),
+        Some(url) => url.clone(),
         None => format!("http://{}", browser_host(listening_on)),
     };
     writeln!(out, "Console: {base}/console/#start={code}")?;
@@ -287,22 +284,25 @@ mod tests {
         let held = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = held.local_addr().unwrap();
         tokio::spawn(async move {
-            tokio::time::sleep(limits::START_PAUSE * 4).await;
+            tokio::time::sleep(limits::START_RETRY_DELAY * 4).await;
             drop(held);
         });
         let bind = || TcpListener::bind(address);
         let in_use = |error: &io::Error| error.kind() == io::ErrorKind::AddrInUse;
         assert!(bind().await.is_err_and(|error| in_use(&error)));
-        assert!(when_free(bind, in_use).await.is_ok());
+        assert!(retry_while_held(bind, in_use).await.is_ok());
     }
 
     #[tokio::test]
     async fn a_start_waits_for_a_bounded_time_and_only_for_held_resources() {
-        for (error, patient) in [("held", true), ("denied", false)] {
-            let begun = Instant::now();
-            let take = || std::future::ready(Err::<(), _>(error));
-            assert_eq!(when_free(take, |error| *error == "held").await, Err(error));
-            assert_eq!(begun.elapsed() >= limits::START_PATIENCE, patient);
+        for (error, retries) in [("held", true), ("denied", false)] {
+            let started = Instant::now();
+            let acquire = || std::future::ready(Err::<(), _>(error));
+            assert_eq!(
+                retry_while_held(acquire, |error| *error == "held").await,
+                Err(error)
+            );
+            assert_eq!(started.elapsed() >= limits::START_RETRY_TIME, retries);
         }
     }
 

@@ -11,26 +11,26 @@ use crate::keys;
 /// Verifier of the sign-in code of one start.
 #[derive(Debug)]
 pub struct SignIn {
-    open: Mutex<Option<Open>>,
+    pending: Mutex<Option<PendingCode>>,
 }
 
 #[derive(Debug)]
-struct Open {
+struct PendingCode {
     hash: [u8; 32],
-    until: Instant,
+    expires_at: Instant,
 }
 
 impl SignIn {
     /// Creates a code that is valid for `time`, and its verifier.
     pub fn new(time: Duration) -> Result<(SignIn, String), getrandom::Error> {
         let code = keys::random_hex::<16>()?;
-        let open = Open {
+        let pending = PendingCode {
             hash: keys::hash(&code),
-            until: Instant::now() + time,
+            expires_at: Instant::now() + time,
         };
         Ok((
             SignIn {
-                open: Mutex::new(Some(open)),
+                pending: Mutex::new(Some(pending)),
             },
             code,
         ))
@@ -38,13 +38,13 @@ impl SignIn {
 
     /// Returns whether the code is correct and still valid. A code can be redeemed only once.
     pub fn redeem(&self, code: &str) -> bool {
-        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        let good = open.as_ref().is_some_and(|open| {
-            let same: bool = open.hash.ct_eq(&keys::hash(code)).into();
-            same && Instant::now() < open.until
+        let mut pending = self.pending.lock().unwrap_or_else(PoisonError::into_inner);
+        let good = pending.as_ref().is_some_and(|pending| {
+            let same: bool = pending.hash.ct_eq(&keys::hash(code)).into();
+            same && Instant::now() < pending.expires_at
         });
         if good {
-            *open = None;
+            *pending = None;
         }
         good
     }

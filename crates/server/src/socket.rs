@@ -1,5 +1,5 @@
-//! The live socket of a job (docs/API.md section 15): sends the current status, then each document as it completes, then
-//! the end of the job. Requests are refused after the upgrade, by a close frame, because browsers hide the HTTP
+//! The live socket of a job (docs/API.md section 15): sends the current status, then each document as it completes,
+//! then the end of the job. Requests are refused after the upgrade, by a close frame, because browsers hide the HTTP
 //! response from scripts.
 
 use std::time::Duration;
@@ -26,11 +26,11 @@ use crate::status::{StatusPage, job_row, state};
 pub(crate) const NORMAL: u16 = 1000;
 pub(crate) const GOING_AWAY: u16 = 1001;
 const POLICY: u16 = 1008;
-const FAULT: u16 = 1011;
+const INTERNAL_ERROR: u16 = 1011;
 const UNAUTHORIZED: u16 = 3000;
 
 /// Request to watch a job.
-pub(crate) struct Asked {
+pub(crate) struct WatchRequest {
     /// Kind of job.
     pub(crate) path: StatusPath,
     /// Job id in the path, not yet validated.
@@ -44,7 +44,7 @@ pub(crate) fn open(
     app: App,
     upgrade: WebSocketUpgrade,
     headers: &HeaderMap,
-    asked: Asked,
+    request: WatchRequest,
     base: String,
 ) -> Response {
     let offered = headers
@@ -67,21 +67,21 @@ pub(crate) fn open(
             app,
             socket,
             key,
-            path: asked.path,
+            path: request.path,
             base,
-            pinged: Instant::now(),
-            heard: Instant::now(),
+            last_ping: Instant::now(),
+            last_message: Instant::now(),
         };
-        let who = watcher.caller().await.and_then(|who| {
-            auth::count(&watcher.app, &who)?;
-            Ok(who)
+        let principal = watcher.caller().await.and_then(|principal| {
+            auth::count(&watcher.app, &principal)?;
+            Ok(principal)
         });
-        let (code, reason) = match (who, job_id(&asked.id), asked.skip) {
+        let (code, reason) = match (principal, job_id(&request.id), request.skip) {
             (Err(failure), ..) | (_, Err(failure), _) | (.., Err(failure)) => refusal(&failure),
-            (Ok(who), Ok(id), Ok(skip)) => match watcher.watch(&who, id, skip).await {
-                Ok(end) => end,
-                Err(End::Gone) => return,
-                Err(End::Failed(failure)) => refusal(&failure),
+            (Ok(principal), Ok(id), Ok(skip)) => match watcher.watch(&principal, id, skip).await {
+                Ok(close) => close,
+                Err(WatchError::Disconnected) => return,
+                Err(WatchError::Failed(failure)) => refusal(&failure),
             },
         };
         watcher.close(code, reason).await;
@@ -89,23 +89,23 @@ pub(crate) fn open(
 }
 
 /// Reason why a socket ends before the job.
-enum End {
+enum WatchError {
     /// The client disconnected, or does not read.
-    Gone,
+    Disconnected,
     /// The job cannot be read.
     Failed(Failure),
 }
 
-impl From<Failure> for End {
+impl From<Failure> for WatchError {
     fn from(failure: Failure) -> Self {
-        End::Failed(failure)
+        WatchError::Failed(failure)
     }
 }
 
 fn refusal(failure: &Failure) -> (u16, String) {
     let code = match failure.0.code {
         ErrorCode::Unauthorized => UNAUTHORIZED,
-        _ if failure.0.status() >= 500 => FAULT,
+        _ if failure.0.status() >= 500 => INTERNAL_ERROR,
         _ => POLICY,
     };
     (code, failure.0.message.clone())
@@ -117,8 +117,8 @@ struct Watcher {
     key: Option<String>,
     path: StatusPath,
     base: String,
-    pinged: Instant,
-    heard: Instant,
+    last_ping: Instant,
+    last_message: Instant,
 }
 
 impl Watcher {
@@ -129,37 +129,42 @@ impl Watcher {
 
     /// Sends everything after the first `skip` documents until the job ends. Returns the code and reason of the close
     /// frame.
-    async fn watch(&mut self, who: &Principal, id: JobId, skip: u64) -> Result<(u16, String), End> {
+    async fn watch(
+        &mut self,
+        principal: &Principal,
+        id: JobId,
+        skip: u64,
+    ) -> Result<(u16, String), WatchError> {
         let query = StatusQuery { skip, limit: None };
-        let page = StatusPage::read(&self.app, who, self.path, id, query).await?;
+        let page = StatusPage::read(&self.app, principal, self.path, id, query).await?;
         let status = page.json(&self.base, harvestman_engine::now());
-        self.say(format!("{{\"type\":\"catchup\",\"data\":{status}}}"))
+        self.send_text(format!("{{\"type\":\"catchup\",\"data\":{status}}}"))
             .await?;
-        let mut told = page.next_skip;
-        forget(&self.app, &page.row, skip, told).await?;
+        let mut sent = page.next_skip;
+        delete_delivered(&self.app, &page.row, skip, sent).await?;
         drop(page);
         loop {
             self.caller().await?;
-            let row = job_row(&self.app, who, self.path, id).await?;
-            let left = row.completed.saturating_sub(told).min(limits::SOCKET_DOCUMENTS);
-            if left > 0 {
+            let row = job_row(&self.app, principal, self.path, id).await?;
+            let remaining = row.completed.saturating_sub(sent).min(limits::SOCKET_DOCUMENTS);
+            if remaining > 0 {
                 let chunk = self
                     .app
                     .store()
-                    .documents(id, told, Some(left), MAX_DATA_BYTES)
+                    .documents(id, sent, Some(remaining), MAX_DATA_BYTES)
                     .await;
                 let chunk = chunk.map_err(Failure::from)?;
                 for document in chunk.documents {
-                    self.say(format!("{{\"type\":\"document\",\"data\":{document}}}"))
+                    self.send_text(format!("{{\"type\":\"document\",\"data\":{document}}}"))
                         .await?;
                 }
-                forget(&self.app, &row, told, chunk.next_skip).await?;
-                told = chunk.next_skip;
+                delete_delivered(&self.app, &row, sent, chunk.next_skip).await?;
+                sent = chunk.next_skip;
                 continue;
             }
-            let last = match state(row.status) {
+            let final_message = match state(row.status) {
                 JobStatus::Scraping => {
-                    if self.wait(who, id, told).await? {
+                    if self.wait(principal, id, sent).await? {
                         let reason = "the server is shutting down; try again in a moment";
                         return Ok((GOING_AWAY, reason.to_owned()));
                     }
@@ -167,58 +172,58 @@ impl Watcher {
                 }
                 JobStatus::Completed => {
                     let status =
-                        StatusPage::of_end(row, self.path).json(&self.base, harvestman_engine::now());
+                        StatusPage::finished(row, self.path).json(&self.base, harvestman_engine::now());
                     format!("{{\"type\":\"done\",\"data\":{status}}}")
                 }
                 JobStatus::Failed => {
-                    let why = row.error.unwrap_or_else(|| "the job failed".to_owned());
-                    json!({ "type": "error", "error": why }).to_string()
+                    let reason = row.error.unwrap_or_else(|| "the job failed".to_owned());
+                    json!({ "type": "error", "error": reason }).to_string()
                 }
                 JobStatus::Cancelled => {
                     json!({ "type": "error", "error": "the job was cancelled" }).to_string()
                 }
             };
-            self.say(last).await?;
+            self.send_text(final_message).await?;
             return Ok((NORMAL, String::new()));
         }
     }
 
     /// Waits for a change of the job, and pings the client meanwhile. Returns `true` when the server shuts down.
-    async fn wait(&mut self, who: &Principal, id: JobId, told: u64) -> Result<bool, End> {
-        let until_ping = limits::SOCKET_PING.saturating_sub(self.pinged.elapsed());
+    async fn wait(&mut self, principal: &Principal, id: JobId, sent: u64) -> Result<bool, WatchError> {
+        let until_ping = limits::SOCKET_PING.saturating_sub(self.last_ping.elapsed());
         tokio::select! {
-            () = self.app.engine().changed(who, id, told, limits::SOCKET_PING) => return Ok(false),
+            () = self.app.engine().changed(principal, id, sent, limits::SOCKET_PING) => return Ok(false),
             () = self.app.stopping().cancelled() => return Ok(true),
             message = self.socket.recv() => match message {
-                Some(Ok(Message::Close(_)) | Err(_)) | None => return Err(End::Gone),
-                Some(Ok(_)) => self.heard = Instant::now(),
+                Some(Ok(Message::Close(_)) | Err(_)) | None => return Err(WatchError::Disconnected),
+                Some(Ok(_)) => self.last_message = Instant::now(),
             },
             () = tokio::time::sleep(until_ping) => {
-                if self.heard.elapsed() > 3 * limits::SOCKET_PING {
-                    return Err(End::Gone);
+                if self.last_message.elapsed() > 3 * limits::SOCKET_PING {
+                    return Err(WatchError::Disconnected);
                 }
-                self.pinged = Instant::now();
+                self.last_ping = Instant::now();
                 self.send(Message::Ping(Default::default()), limits::SOCKET_SEND).await?;
             }
         }
         Ok(false)
     }
 
-    async fn say(&mut self, text: String) -> Result<(), End> {
+    async fn send_text(&mut self, text: String) -> Result<(), WatchError> {
         self.send(Message::Text(text.into()), limits::SOCKET_SEND).await
     }
 
-    async fn send(&mut self, message: Message, time: Duration) -> Result<(), End> {
+    async fn send(&mut self, message: Message, time: Duration) -> Result<(), WatchError> {
         match timeout(time, self.socket.send(message)).await {
             Ok(Ok(())) => Ok(()),
-            Ok(Err(_)) | Err(_) => Err(End::Gone),
+            Ok(Err(_)) | Err(_) => Err(WatchError::Disconnected),
         }
     }
 
     async fn close(&mut self, code: u16, reason: String) {
         let frame = CloseFrame {
             code,
-            reason: short(&reason),
+            reason: truncate_reason(&reason),
         };
         if self
             .send(Message::Close(Some(frame)), limits::SOCKET_SEND)
@@ -226,22 +231,22 @@ impl Watcher {
             .is_ok()
         {
             // The connection ends in order with the client's own close frame.
-            let answered = async { while let Some(Ok(_)) = self.socket.recv().await {} };
-            let _ = timeout(limits::REFUSAL_TIME, answered).await;
+            let closed = async { while let Some(Ok(_)) = self.socket.recv().await {} };
+            let _ = timeout(limits::REFUSAL_TIME, closed).await;
         }
     }
 }
 
 /// Deletes the documents that were sent if the job has zero data retention.
-async fn forget(app: &App, row: &JobRow, skip: u64, upto: u64) -> Result<(), Failure> {
-    if row.zero_data_retention && skip < upto {
-        app.store().delete_delivered(row.id, skip, upto).await?;
+async fn delete_delivered(app: &App, row: &JobRow, skip: u64, until: u64) -> Result<(), Failure> {
+    if row.zero_data_retention && skip < until {
+        app.store().delete_delivered(row.id, skip, until).await?;
     }
     Ok(())
 }
 
 /// Shortens a reason to the length that fits into a close frame.
-fn short(reason: &str) -> Utf8Bytes {
+fn truncate_reason(reason: &str) -> Utf8Bytes {
     let mut end = reason.len().min(limits::CLOSE_REASON_BYTES);
     while !reason.is_char_boundary(end) {
         end -= 1;
@@ -255,9 +260,9 @@ mod tests {
 
     #[test]
     fn a_reason_is_shortened_at_a_character_boundary() {
-        assert_eq!(short("short").as_str(), "short");
+        assert_eq!(truncate_reason("short").as_str(), "short");
         let long = "ä".repeat(100);
-        assert_eq!(short(&long).len(), 122);
+        assert_eq!(truncate_reason(&long).len(), 122);
     }
 
     #[test]

@@ -1,5 +1,5 @@
-//! Status of a crawl or batch scrape (docs/API.md sections 6.2 and 6.6): the counts of the job and its documents. Stored
-//! documents are spliced into the JSON unchanged and are never parsed again.
+//! Status of a crawl or batch scrape (docs/API.md sections 6.2 and 6.6): the counts of the job and its documents.
+//! Stored documents are spliced into the JSON unchanged and are never parsed again.
 
 use axum::body::{Body, Bytes};
 use axum::http::{HeaderValue, StatusCode, header};
@@ -13,7 +13,7 @@ use harvestman_core::time::Timestamp;
 use harvestman_store::{JobKind, JobRow, JobStatus as Stored, Principal};
 
 use crate::app::App;
-use crate::error::{Failure, json_answer};
+use crate::error::{Failure, json_response};
 use crate::limits;
 
 /// A job with some of its documents.
@@ -35,11 +35,14 @@ pub(crate) struct StatusPage {
 /// 404 if there is no such job of the kind of this path.
 pub(crate) async fn job_row(
     app: &App,
-    who: &Principal,
+    principal: &Principal,
     path: StatusPath,
     id: JobId,
 ) -> Result<JobRow, Failure> {
-    let row = app.store().job(who.team, id, harvestman_engine::now()).await?;
+    let row = app
+        .store()
+        .job(principal.team, id, harvestman_engine::now())
+        .await?;
     row.filter(|row| path_of(row.kind) == Some(path))
         .ok_or_else(Failure::no_job)
 }
@@ -48,15 +51,15 @@ pub(crate) async fn job_row(
 /// that follows `next` in a loop does not poll too fast.
 pub(crate) async fn hold_tail(
     app: &App,
-    who: &Principal,
+    principal: &Principal,
     path: StatusPath,
     id: JobId,
     skip: u64,
 ) -> Result<(), Failure> {
-    let row = job_row(app, who, path, id).await?;
+    let row = job_row(app, principal, path, id).await?;
     if !state(row.status).is_final() && row.completed <= skip {
         tokio::select! {
-            () = app.engine().changed(who, id, skip, limits::TAIL_HOLD) => {}
+            () = app.engine().changed(principal, id, skip, limits::TAIL_HOLD) => {}
             () = app.stopping().cancelled() => {}
         }
     }
@@ -67,15 +70,15 @@ impl StatusPage {
     /// Reads the job and as many of the requested documents as fit.
     pub(crate) async fn read(
         app: &App,
-        who: &Principal,
+        principal: &Principal,
         path: StatusPath,
         id: JobId,
         query: StatusQuery,
     ) -> Result<StatusPage, Failure> {
-        let row = job_row(app, who, path, id).await?;
+        let row = job_row(app, principal, path, id).await?;
         // A document stored after the row was read belongs to the next request.
-        let there = row.completed.saturating_sub(query.skip);
-        let wanted = query.limit.map_or(there, |limit| limit.min(there));
+        let available = row.completed.saturating_sub(query.skip);
+        let wanted = query.limit.map_or(available, |limit| limit.min(available));
         if wanted == 0 {
             return Ok(StatusPage {
                 row,
@@ -100,19 +103,19 @@ impl StatusPage {
 
     /// Builds the response. Documents of a job with zero data retention are deleted after the last chunk is sent and
     /// before the response ends; a client that disconnects earlier can request them again.
-    pub(crate) fn answer(&self, app: &App, base: &str) -> Response {
+    pub(crate) fn response(&self, app: &App, base: &str) -> Response {
         let json = self.json(base, harvestman_engine::now());
         if !self.row.zero_data_retention || self.documents.is_empty() {
-            return json_answer(StatusCode::OK, json);
+            return json_response(StatusCode::OK, json);
         }
         let (store, job) = (app.store().clone(), self.row.id);
-        let (skip, upto) = (self.query.skip, self.next_skip);
-        let told = async move { store.delete_delivered(job, skip, upto).await.err().map(Err) };
+        let (skip, until) = (self.query.skip, self.next_skip);
+        let delete_delivered = async move { store.delete_delivered(job, skip, until).await.err().map(Err) };
         let (mut json, mut parts) = (Bytes::from(json), Vec::new());
         while !json.is_empty() {
-            parts.push(Ok(json.split_to(json.len().min(limits::TOLD_PART_BYTES))));
+            parts.push(Ok(json.split_to(json.len().min(limits::RESPONSE_CHUNK_BYTES))));
         }
-        let body = stream::iter(parts).chain(stream::once(told).filter_map(future::ready));
+        let body = stream::iter(parts).chain(stream::once(delete_delivered).filter_map(future::ready));
         let kind = [(header::CONTENT_TYPE, HeaderValue::from_static("application/json"))];
         (kind, Body::from_stream(body)).into_response()
     }
@@ -149,7 +152,7 @@ impl StatusPage {
     }
 
     /// Creates the final status without documents, for the end of a live socket.
-    pub(crate) fn of_end(row: JobRow, path: StatusPath) -> StatusPage {
+    pub(crate) fn finished(row: JobRow, path: StatusPath) -> StatusPage {
         let query = StatusQuery {
             skip: row.completed,
             limit: None,

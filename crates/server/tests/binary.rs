@@ -41,14 +41,14 @@ fn command(folder: &Path) -> Command {
 }
 
 /// A running server; killed on drop.
-struct Running {
+struct Server {
     child: Child,
     out: BufReader<ChildStdout>,
     lines: Vec<String>,
 }
 
-impl Running {
-    fn start(folder: &Path) -> Running {
+impl Server {
+    fn start(folder: &Path) -> Server {
         let mut child = command(folder).spawn().unwrap();
         let mut out = BufReader::new(child.stdout.take().unwrap());
         let mut lines = Vec::new();
@@ -64,7 +64,7 @@ impl Running {
             );
             lines.push(line.trim_end().to_owned());
         }
-        Running { child, out, lines }
+        Server { child, out, lines }
     }
 
     fn line(&self, start: &str) -> Option<&str> {
@@ -75,25 +75,25 @@ impl Running {
         self.line("Harvestman 0.1.0 listening on http://").unwrap()
     }
 
-    fn ask(&self, line: &str, headers: &str, body: &str) -> String {
+    fn request(&self, line: &str, headers: &str, body: &str) -> String {
         let mut stream = TcpStream::connect(self.address()).unwrap();
         let length = body.len();
-        let fixed = "host: x\r\nconnection: close\r\n";
+        let common_headers = "host: x\r\nconnection: close\r\n";
         write!(
             stream,
-            "{line} HTTP/1.1\r\n{fixed}{headers}content-length: {length}\r\n\r\n{body}"
+            "{line} HTTP/1.1\r\n{common_headers}{headers}content-length: {length}\r\n\r\n{body}"
         )
         .unwrap();
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer).unwrap();
-        answer
+        let mut response = String::new();
+        stream.read_to_string(&mut response).unwrap();
+        response
     }
 
     fn signal(&self, signal: Signal) {
         kill_process(Pid::from_child(&self.child), signal).unwrap();
     }
 
-    fn ended(mut self) -> (ExitStatus, Duration) {
+    fn wait(mut self) -> (ExitStatus, Duration) {
         let since = Instant::now();
         let status = loop {
             if let Some(status) = self.child.try_wait().unwrap() {
@@ -109,16 +109,16 @@ impl Running {
     }
 }
 
-impl Drop for Running {
+impl Drop for Server {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-fn code_of(running: &Running) -> String {
-    let link = running.line("Console: ").unwrap();
-    let port = running.address().rsplit(':').next().unwrap();
+fn sign_in_code(server: &Server) -> String {
+    let link = server.line("Console: ").unwrap();
+    let port = server.address().rsplit(':').next().unwrap();
     let code = link
         .strip_prefix(&format!("http://localhost:{port}/console/#start="))
         .unwrap();
@@ -128,53 +128,53 @@ fn code_of(running: &Running) -> String {
 #[test]
 fn only_the_first_start_prints_a_key_and_every_start_prints_a_sign_in_link() {
     let folder = Folder::new();
-    let first = Running::start(&folder.0);
+    let first = Server::start(&folder.0);
     let key = first
         .line("API key: ")
         .expect("the first start prints a key")
         .to_owned();
     assert!(key.starts_with("fc-") && key.len() == 67);
-    let code = code_of(&first);
-    let answer = first.ask("POST /console/api/start", "", &format!("{{\"code\":\"{code}\"}}"));
+    let code = sign_in_code(&first);
+    let response = first.request("POST /console/api/start", "", &format!("{{\"code\":\"{code}\"}}"));
     assert!(
-        answer.starts_with("HTTP/1.1 200 OK\r\n") && answer.contains("\"apiKey\":\"fc-"),
-        "{answer}"
+        response.starts_with("HTTP/1.1 200 OK\r\n") && response.contains("\"apiKey\":\"fc-"),
+        "{response}"
     );
     first.signal(Signal::TERM);
-    let (status, took) = first.ended();
+    let (status, took) = first.wait();
     assert!(
         status.success() && took < Duration::from_secs(10),
         "{status} after {took:?}"
     );
 
-    let second = Running::start(&folder.0);
+    let second = Server::start(&folder.0);
     assert_eq!(second.line("API key: "), None, "the second start prints no key");
-    assert_ne!(code_of(&second), code);
-    let active = second.ask(
+    assert_ne!(sign_in_code(&second), code);
+    let active = second.request(
         "GET /v2/crawl/active",
         &format!("authorization: Bearer {key}\r\n"),
         "",
     );
     assert!(active.starts_with("HTTP/1.1 200 OK\r\n"), "{active}");
     second.signal(Signal::INT);
-    assert!(second.ended().0.success());
+    assert!(second.wait().0.success());
 }
 
 #[test]
 fn two_servers_never_share_a_data_folder() {
     let folder = Folder::new();
-    let first = Running::start(&folder.0);
+    let first = Server::start(&folder.0);
     let second = command(&folder.0).output().unwrap();
     assert_eq!(second.status.code(), Some(1));
-    let told = String::from_utf8(second.stderr).unwrap();
-    assert!(told.contains("another server uses the data folder"), "{told}");
+    let stderr = String::from_utf8(second.stderr).unwrap();
+    assert!(stderr.contains("another server uses the data folder"), "{stderr}");
     drop(first);
 }
 
 #[test]
 fn a_second_signal_stops_at_once() {
     let folder = Folder::new();
-    let server = Running::start(&folder.0);
+    let server = Server::start(&folder.0);
     // An incomplete request delays the graceful shutdown.
     let mut stream = TcpStream::connect(server.address()).unwrap();
     let key = server.line("API key: ").unwrap();
@@ -187,14 +187,14 @@ fn a_second_signal_stops_at_once() {
     server.signal(Signal::TERM);
     std::thread::sleep(Duration::from_millis(300));
     server.signal(Signal::TERM);
-    let (_, took) = server.ended();
+    let (_, took) = server.wait();
     assert!(took < Duration::from_secs(1), "{took:?}");
 }
 
 #[test]
 fn a_shutdown_takes_at_most_ten_seconds_with_an_open_request() {
     let folder = Folder::new();
-    let server = Running::start(&folder.0);
+    let server = Server::start(&folder.0);
     let key = server.line("API key: ").unwrap();
     let mut stream = TcpStream::connect(server.address()).unwrap();
     write!(
@@ -204,7 +204,7 @@ fn a_shutdown_takes_at_most_ten_seconds_with_an_open_request() {
     .unwrap();
     std::thread::sleep(Duration::from_millis(300));
     server.signal(Signal::TERM);
-    let (status, took) = server.ended();
+    let (status, took) = server.wait();
     assert!(
         status.success() && took < Duration::from_secs(10),
         "{status} after {took:?}"
@@ -223,16 +223,16 @@ fn invalid_settings_are_reported_with_exit_code_2() {
         ("HARVESTMAN_LOG", "a=b=c", "HARVESTMAN_LOG"),
     ] {
         let output = command(&folder.0).env(name, value).output().unwrap();
-        let told = String::from_utf8(output.stderr).unwrap();
-        assert_eq!(output.status.code(), Some(2), "{told}");
-        assert!(told.contains(expected), "{told}");
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{stderr}");
+        assert!(stderr.contains(expected), "{stderr}");
     }
     std::fs::write(folder.0.join("harvestman.toml"), "listem = \"x\"\n").unwrap();
     let output = command(&folder.0).output().unwrap();
-    let told = String::from_utf8(output.stderr).unwrap();
+    let stderr = String::from_utf8(output.stderr).unwrap();
     assert!(
-        told.contains("unknown setting `listem`") && told.contains("`listen`"),
-        "{told}"
+        stderr.contains("unknown setting `listem`") && stderr.contains("`listen`"),
+        "{stderr}"
     );
     let flag = command(&folder.0).arg("--listem=x").output().unwrap();
     assert_eq!(flag.status.code(), Some(2));
@@ -252,12 +252,12 @@ fn keys_are_created_listed_and_revoked_on_the_command_line() {
     };
     let key = run(&["keys", "create", "--team", "red", "--name", "ci"]);
     assert!(key.starts_with("fc-") && key.len() == 67);
-    let listed = run(&["keys", "list"]);
+    let output = run(&["keys", "list"]);
     assert!(
-        listed.ends_with("  red  ci") && !listed.contains(&key),
-        "{listed}"
+        output.ends_with("  red  ci") && !output.contains(&key),
+        "{output}"
     );
-    let id = listed.split(' ').next().unwrap().to_owned();
+    let id = output.split(' ').next().unwrap().to_owned();
     assert_eq!(run(&["keys", "revoke", &id]), format!("revoked {id}"));
     assert_eq!(run(&["keys", "list"]), "");
     assert_eq!(run(&["version"]), "harvestman 0.1.0");

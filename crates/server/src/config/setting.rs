@@ -242,7 +242,7 @@ pub const SETTINGS: &[Setting] = &[
 ];
 
 /// Settings that a plan may override, in `[plans.NAME]` of the file.
-pub const OF_PLANS: &[&str] = &[
+pub const PLAN_SETTINGS: &[&str] = &[
     "max_concurrency",
     "key_max_concurrency",
     "max_sessions",

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::ConfigError;
 use super::nearest::nearest;
-use super::setting::{OF_PLANS, SETTINGS, Setting, setting};
+use super::setting::{PLAN_SETTINGS, SETTINGS, Setting, setting};
 use crate::request::remote;
 
 /// File that is read from the working folder without `--config`.
@@ -75,11 +75,11 @@ impl Values {
         let from_file = match file {
             Some(path) => read(path)?,
             None if Path::new(FILE_NAME).is_file() => read(Path::new(FILE_NAME))?,
-            None => FromFile::default(),
+            None => FileSettings::default(),
         };
         let mut values = BTreeMap::new();
         for setting in SETTINGS {
-            let said = flags(setting)
+            let value = flags(setting)
                 .map(|text| (text, Origin::Flag))
                 .or_else(|| {
                     let text = environment(&setting.environment()).filter(|text| !text.is_empty());
@@ -87,8 +87,8 @@ impl Values {
                 })
                 .or_else(|| from_file.values.get(setting.key).cloned())
                 .or_else(|| setting.default.map(|text| (text.to_owned(), Origin::Default)));
-            if let Some(said) = said {
-                values.insert(setting.key, said);
+            if let Some(value) = value {
+                values.insert(setting.key, value);
             }
         }
         let plans = from_file.plans;
@@ -106,12 +106,12 @@ impl Values {
     }
 
     /// Returns the values that a plan overrides, in the order of the table.
-    pub fn own_of_plan<'v>(
+    pub fn plan_overrides<'v>(
         &'v self,
         plan: &str,
     ) -> impl Iterator<Item = (&'static str, &'v str, &'v Origin)> {
         let own = self.plans.get(plan);
-        OF_PLANS.iter().filter_map(move |key| {
+        PLAN_SETTINGS.iter().filter_map(move |key| {
             let (text, origin) = own?.get(key)?;
             Some((*key, text.as_str(), origin))
         })
@@ -125,7 +125,7 @@ impl Values {
 
 /// Returns the sorted names of non-empty `HARVESTMAN_` variables that this version does not read. Variables of the
 /// request commands are not reported.
-pub fn unread(environment: impl Iterator<Item = (String, String)>) -> Vec<String> {
+pub fn unknown_variables(environment: impl Iterator<Item = (String, String)>) -> Vec<String> {
     let mut names: Vec<String> = environment
         .filter(|(name, value)| name.starts_with("HARVESTMAN_") && !value.is_empty())
         .map(|(name, _)| name)
@@ -138,75 +138,83 @@ pub fn unread(environment: impl Iterator<Item = (String, String)>) -> Vec<String
 
 /// Contents of a settings file.
 #[derive(Default)]
-struct FromFile {
+struct FileSettings {
     values: Texts,
     plans: BTreeMap<String, Texts>,
 }
 
-fn read(path: &Path) -> Result<FromFile, ConfigError> {
+fn read(path: &Path) -> Result<FileSettings, ConfigError> {
     let text = std::fs::read_to_string(path)
         .map_err(|error| ConfigError(format!("cannot read {}: {error}", path.display())))?;
     let table: toml::Table = text
         .parse()
         .map_err(|error| ConfigError(format!("{} is not valid TOML: {error}", path.display())))?;
-    let mut found = FromFile::default();
-    let everything: Vec<&str> = SETTINGS.iter().map(|setting| setting.key).collect();
+    let mut settings = FileSettings::default();
+    let all_keys: Vec<&str> = SETTINGS.iter().map(|setting| setting.key).collect();
     for (key, value) in &table {
         if key == PLANS {
-            let plans = value.as_table().ok_or_else(|| not_plans(path))?;
+            let plans = value.as_table().ok_or_else(|| invalid_plans(path))?;
             for (name, plan) in plans {
-                let plan = plan.as_table().ok_or_else(|| not_plans(path))?;
-                let place = format!("[{PLANS}.{name}] of {}", path.display());
+                let plan = plan.as_table().ok_or_else(|| invalid_plans(path))?;
+                let location = format!("[{PLANS}.{name}] of {}", path.display());
                 let mut own = Texts::new();
                 for (key, value) in plan {
-                    let (key, text) = one(key, value, OF_PLANS, &place)?;
+                    let (key, text) = parse_entry(key, value, PLAN_SETTINGS, &location)?;
                     own.insert(key, (text, Origin::File(path.to_owned())));
                 }
-                found.plans.insert(name.clone(), own);
+                settings.plans.insert(name.clone(), own);
             }
             continue;
         }
-        let (key, text) = one(key, value, &everything, &path.display().to_string())?;
-        found.values.insert(key, (text, Origin::File(path.to_owned())));
+        let (key, text) = parse_entry(key, value, &all_keys, &path.display().to_string())?;
+        settings.values.insert(key, (text, Origin::File(path.to_owned())));
     }
-    Ok(found)
+    Ok(settings)
 }
 
-fn not_plans(path: &Path) -> ConfigError {
+fn invalid_plans(path: &Path) -> ConfigError {
     ConfigError(format!(
         "`{PLANS}` in {} is not a table of plans; write [{PLANS}.NAME] and the limits of the plan below it",
         path.display()
     ))
 }
 
-/// Returns the setting with this key and its value as text, if it is allowed here. `place` is for error messages.
-fn one(
+/// Returns the setting with this key and its value as text, if it is allowed here. `location` is for error messages.
+fn parse_entry(
     key: &str,
     value: &toml::Value,
     allowed: &[&'static str],
-    place: &str,
+    location: &str,
 ) -> Result<(&'static str, String), ConfigError> {
     let Some(setting) = setting(key).filter(|setting| allowed.contains(&setting.key)) else {
         let hint = nearest(key, allowed.iter().copied())
             .map(|name| format!("; did you mean `{name}`?"))
             .unwrap_or_default();
-        return Err(ConfigError(format!("unknown setting `{key}` in {place}{hint}")));
+        return Err(ConfigError(format!(
+            "unknown setting `{key}` in {location}{hint}"
+        )));
     };
-    let text = plain(value).ok_or_else(|| {
+    let text = value_text(value).ok_or_else(|| {
         ConfigError(format!(
-            "`{key}` in {place} must be a string, number, boolean, or list of these"
+            "`{key}` in {location} must be a string, number, boolean, or list of these"
         ))
     })?;
     Ok((setting.key, text))
 }
 
 /// Formats a TOML value as in an environment variable.
-fn plain(value: &toml::Value) -> Option<String> {
+fn value_text(value: &toml::Value) -> Option<String> {
     match value {
         toml::Value::String(text) => Some(text.clone()),
         toml::Value::Integer(number) => Some(number.to_string()),
         toml::Value::Boolean(switch) => Some(switch.to_string()),
-        toml::Value::Array(items) => Some(items.iter().map(plain).collect::<Option<Vec<_>>>()?.join(",")),
+        toml::Value::Array(items) => Some(
+            items
+                .iter()
+                .map(value_text)
+                .collect::<Option<Vec<_>>>()?
+                .join(","),
+        ),
         toml::Value::Float(_) | toml::Value::Datetime(_) | toml::Value::Table(_) => None,
     }
 }

@@ -179,17 +179,25 @@ fn open_mode_requires_loopback_or_insecure() {
 #[test]
 fn a_language_model_needs_a_url_and_a_name() {
     assert!(parse(&[]).unwrap().llm.is_none());
-    let address = ("HARVESTMAN_LLM_BASE_URL", "http://127.0.0.1:11434/v1");
+    let socket_address = ("HARVESTMAN_LLM_BASE_URL", "http://127.0.0.1:11434/v1");
     let (model, key) = (
         ("HARVESTMAN_LLM_MODEL", "small"),
         ("HARVESTMAN_LLM_API_KEY", "k-secret"),
     );
-    let llm = parse(&[address, model, key]).unwrap().llm.unwrap();
-    assert_eq!((llm.base_url.as_str(), llm.model.as_str()), (address.1, "small"));
+    let llm = parse(&[socket_address, model, key]).unwrap().llm.unwrap();
+    assert_eq!(
+        (llm.base_url.as_str(), llm.model.as_str()),
+        (socket_address.1, "small")
+    );
     assert_eq!(llm.api_key.as_deref(), Some("k-secret"));
     assert!(!format!("{llm:?}").contains("secret"));
     assert!(setting::setting("llm_api_key").unwrap().secret);
-    for half in [vec![address], vec![model], vec![key], vec![address, key]] {
+    for half in [
+        vec![socket_address],
+        vec![model],
+        vec![key],
+        vec![socket_address, key],
+    ] {
         let error = parse(&half).unwrap_err().to_string();
         assert!(error.contains("both `llm_base_url` and `llm_model`"), "{error}");
     }
@@ -223,7 +231,7 @@ fn unknown_variables_are_reported() {
     ];
     let variables = variables.map(|(name, value)| (name.to_owned(), value.to_owned()));
     assert_eq!(
-        source::unread(variables.into_iter()),
+        source::unknown_variables(variables.into_iter()),
         ["HARVESTMAN_LISTNE", "HARVESTMAN_SEARCHING"]
     );
 }

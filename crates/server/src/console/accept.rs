@@ -34,11 +34,11 @@ pub(super) fn codings(header: Option<&HeaderValue>) -> Vec<Coding> {
     let list = header.and_then(|value| value.to_str().ok()).unwrap_or_default();
     [Coding::Brotli, Coding::Gzip]
         .into_iter()
-        .filter(|coding| takes(list, coding.name()))
+        .filter(|coding| accepts(list, coding.name()))
         .collect()
 }
 
-fn takes(list: &str, name: &str) -> bool {
+fn accepts(list: &str, name: &str) -> bool {
     let wanted = |wanted: &str| {
         list.split(',').find_map(|entry| {
             let (coding, parameters) = entry.split_once(';').unwrap_or((entry, ""));

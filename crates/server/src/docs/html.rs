@@ -19,26 +19,26 @@ pub(super) fn index(pages: &[Page], question: Option<&str>, docs: &Docs) -> Stri
             let found = docs.search(question);
             let found = passages(&found);
             if found.is_empty() {
-                body.push_str(&format!("<p>{}</p>", escaped(NO_MATCH)));
+                body.push_str(&format!("<p>{}</p>", escape(NO_MATCH)));
             }
-            for one in found {
-                body.push_str(&passage(one));
+            for result in found {
+                body.push_str(&passage(result));
             }
         }
         None => {
             body.push_str("<ul>");
             for page in pages {
-                let (title, about) = head(page);
+                let (title, summary) = title_and_summary(page);
                 body.push_str(&format!(
-                    "<li><a href=\"{FROM_INDEX}{}\">{}</a>: {about}</li>",
+                    "<li><a href=\"{FROM_INDEX}{}\">{}</a>: {summary}</li>",
                     page.name,
-                    escaped(&title),
+                    escape(&title),
                 ));
             }
             body.push_str("</ul>");
         }
     }
-    whole(
+    document(
         pages,
         "Documentation",
         FROM_INDEX,
@@ -49,25 +49,31 @@ pub(super) fn index(pages: &[Page], question: Option<&str>, docs: &Docs) -> Stri
 
 /// Renders one page.
 pub(super) fn page(pages: &[Page], page: &Page) -> String {
-    let body = rendered(page.markdown, FROM_PAGE);
-    whole(pages, &head(page).0, FROM_PAGE, "", &body)
+    let body = render(page.markdown, FROM_PAGE);
+    document(pages, &title_and_summary(page).0, FROM_PAGE, "", &body)
 }
 
 fn passage(found: &SearchHit<'_>) -> String {
     let section = found.section;
-    let address = section.url("");
-    let address = address.trim_start_matches("/docs/");
+    let href = section.url("");
+    let href = href.trim_start_matches("/docs/");
     format!(
-        "<section><h2><a href=\"{FROM_INDEX}{address}\">{}</a></h2>{}</section>",
-        escaped(&section.name()),
-        rendered(&section.text, FROM_INDEX)
+        "<section><h2><a href=\"{FROM_INDEX}{href}\">{}</a></h2>{}</section>",
+        escape(&section.name()),
+        render(&section.text, FROM_INDEX)
     )
 }
 
-fn whole(pages: &[Page], title: &str, from: &str, question: &str, body: &str) -> String {
+fn document(pages: &[Page], title: &str, from: &str, question: &str, body: &str) -> String {
     let list: String = pages
         .iter()
-        .map(|page| format!("<a href=\"{from}{}\">{}</a>", page.name, escaped(&head(page).0)))
+        .map(|page| {
+            format!(
+                "<a href=\"{from}{}\">{}</a>",
+                page.name,
+                escape(&title_and_summary(page).0)
+            )
+        })
         .collect();
     let home = if from == FROM_INDEX { "docs" } else { "../docs" };
     format!(
@@ -76,13 +82,13 @@ fn whole(pages: &[Page], title: &str, from: &str, question: &str, body: &str) ->
          <header><a href=\"{home}\">Harvestman</a><form action=\"{home}\" role=\"search\"><input name=\"q\" \
          type=\"search\" placeholder=\"Ask the documentation\" aria-label=\"Question\" value=\"{question}\"></form>\
          </header><nav aria-label=\"Pages\">{list}</nav><main>{body}</main></html>",
-        title = escaped(title),
-        question = escaped(question),
+        title = escape(title),
+        question = escape(question),
     )
 }
 
 /// Returns the title of a page as text, and its first sentence as HTML.
-fn head(page: &Page) -> (String, String) {
+fn title_and_summary(page: &Page) -> (String, String) {
     let mut lines = page.markdown.lines();
     let title = lines.next().unwrap_or_default().trim_start_matches(['#', ' ']);
     let start: Vec<&str> = lines
@@ -91,13 +97,13 @@ fn head(page: &Page) -> (String, String) {
         .collect();
     let start = start.join(" ");
     let end = start.find(". ").map_or(start.len(), |at| at + 1);
-    let sentence = rendered(&start[..end], FROM_INDEX);
+    let sentence = render(&start[..end], FROM_INDEX);
     let sentence = sentence.trim().trim_start_matches("<p>").trim_end_matches("</p>");
     (title.to_owned(), sentence.to_owned())
 }
 
 /// Renders Markdown as HTML, with anchors on headings and with resolved links to other pages.
-fn rendered(markdown: &str, from: &str) -> String {
+fn render(markdown: &str, from: &str) -> String {
     let mut anchors = Anchors::default();
     let mut events: Vec<Event<'_>> = Parser::new_ext(markdown, Options::ENABLE_TABLES).collect();
     let mut heading = None;
@@ -129,7 +135,7 @@ fn rendered(markdown: &str, from: &str) -> String {
     out
 }
 
-fn escaped(text: &str) -> String {
+fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {

@@ -3,11 +3,11 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::Patience;
+use super::ConnectionLimits;
 
 /// Reason for a timeout.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Overdue {
+pub(super) enum TimeoutReason {
     /// The head of a request is incomplete.
     Head,
     /// No request arrived.
@@ -25,7 +25,7 @@ struct State {
     /// Whether no request has arrived yet.
     fresh: bool,
     /// Whether a request is in progress: its head is complete, its response is not yet handed to the connection.
-    answering: bool,
+    in_progress: bool,
     /// Start of the time without a request in progress.
     idle_since: Instant,
     /// Arrival of the first byte of an incomplete head.
@@ -38,7 +38,7 @@ impl Activity {
     pub(super) fn new() -> Activity {
         Activity(Mutex::new(State {
             fresh: true,
-            answering: false,
+            in_progress: false,
             idle_since: Instant::now(),
             head_since: None,
             blocked_since: None,
@@ -47,21 +47,21 @@ impl Activity {
 
     pub(super) fn received(&self) {
         let mut state = self.state();
-        if !state.answering && state.head_since.is_none() {
+        if !state.in_progress && state.head_since.is_none() {
             state.head_since = Some(Instant::now());
         }
     }
 
-    pub(super) fn request_began(&self) {
+    pub(super) fn request_started(&self) {
         let mut state = self.state();
         state.fresh = false;
-        state.answering = true;
+        state.in_progress = true;
         state.head_since = None;
     }
 
-    pub(super) fn answer_handed_over(&self) {
+    pub(super) fn response_finished(&self) {
         let mut state = self.state();
-        state.answering = false;
+        state.in_progress = false;
         state.idle_since = Instant::now();
     }
 
@@ -75,13 +75,13 @@ impl Activity {
     }
 
     /// Waits until a timeout has passed, and returns its reason.
-    pub(super) async fn overdue(&self, patience: &Patience) -> Overdue {
-        let shortest = patience.head.min(patience.idle).min(patience.write);
+    pub(super) async fn timeout(&self, limits: &ConnectionLimits) -> TimeoutReason {
+        let shortest = limits.head.min(limits.idle).min(limits.write);
         let tick = (shortest / 10).clamp(Duration::from_millis(5), Duration::from_secs(1));
         loop {
             tokio::time::sleep(tick).await;
-            if let Some(why) = self.state().overdue(Instant::now(), patience) {
-                return why;
+            if let Some(reason) = self.state().timeout(Instant::now(), limits) {
+                return reason;
             }
         }
     }
@@ -92,21 +92,18 @@ impl Activity {
 }
 
 impl State {
-    fn overdue(&self, now: Instant, patience: &Patience) -> Option<Overdue> {
+    fn timeout(&self, now: Instant, limits: &ConnectionLimits) -> Option<TimeoutReason> {
         let over = |since: Instant, time: Duration| now.saturating_duration_since(since) >= time;
-        if self
-            .blocked_since
-            .is_some_and(|since| over(since, patience.write))
-        {
-            return Some(Overdue::Write);
+        if self.blocked_since.is_some_and(|since| over(since, limits.write)) {
+            return Some(TimeoutReason::Write);
         }
-        if self.answering {
+        if self.in_progress {
             return None;
         }
-        let idle = if self.fresh { patience.head } else { patience.idle };
+        let idle = if self.fresh { limits.head } else { limits.idle };
         match self.head_since {
-            Some(since) => over(since, patience.head).then_some(Overdue::Head),
-            None => over(self.idle_since, idle).then_some(Overdue::Idle),
+            Some(since) => over(since, limits.head).then_some(TimeoutReason::Head),
+            None => over(self.idle_since, idle).then_some(TimeoutReason::Idle),
         }
     }
 }

@@ -22,7 +22,7 @@ export function listen({ picture, keys, list, send, notify }) {
         return { left: outer.left + (outer.width - width) / 2, top: outer.top, width, height };
     }
 
-    function place(event) {
+    function position(event) {
         const { left, top, width, height } = box();
         return { x: (event.clientX - left) / width, y: (event.clientY - top) / height };
     }
@@ -31,16 +31,16 @@ export function listen({ picture, keys, list, send, notify }) {
 
     let move = null;
     let turn = null;
-    let asked = false;
+    let frameRequested = false;
 
     function later() {
-        if (asked) return;
-        asked = true;
+        if (frameRequested) return;
+        frameRequested = true;
         requestAnimationFrame(flush);
     }
 
     function flush() {
-        asked = false;
+        frameRequested = false;
         if (move) send(move);
         if (turn) send(turn);
         move = null;
@@ -49,7 +49,7 @@ export function listen({ picture, keys, list, send, notify }) {
 
     function mouse(kind, event, clicks) {
         return {
-            type: 'mouse', kind, ...place(event), button: Math.max(event.button, 0), buttons: event.buttons & 7,
+            type: 'mouse', kind, ...position(event), button: Math.max(event.button, 0), buttons: event.buttons & 7,
             clicks, modifiers: modifiers(event),
         };
     }
@@ -90,7 +90,7 @@ export function listen({ picture, keys, list, send, notify }) {
             finger.moved ||= Math.hypot(dx, dy) > TOUCH_SLOP_PX;
             if (finger.moved) {
                 const scale = picture.width / box().width;
-                wheel(place(event), dx * scale, dy * scale, 0);
+                wheel(position(event), dx * scale, dy * scale, 0);
                 Object.assign(finger, { x: event.clientX, y: event.clientY });
             }
             return;
@@ -114,7 +114,7 @@ export function listen({ picture, keys, list, send, notify }) {
     picture.addEventListener('wheel', (event) => {
         event.preventDefault();
         const unit = [1, LINE_PX, picture.height][event.deltaMode];
-        wheel(place(event), event.deltaX * unit, event.deltaY * unit, modifiers(event));
+        wheel(position(event), event.deltaX * unit, event.deltaY * unit, modifiers(event));
     }, { passive: false });
 
     // --- keyboard

@@ -7,12 +7,12 @@ const root = document.documentElement;
 const element = (id) => document.getElementById(id);
 const picture = element('picture');
 const surface = picture.getContext('2d', { alpha: false });
-const FIRST_PAUSE_MS = 500;
-const LONGEST_PAUSE_MS = 8000;
+const FIRST_RETRY_MS = 500;
+const MAX_RETRY_MS = 8000;
 const NOTICE_MS = 6000;
 
 let socket = null;
-let pause = FIRST_PAUSE_MS;
+let retryDelay = FIRST_RETRY_MS;
 let control = false;
 let tabs = { tabs: [], current: '' };
 
@@ -24,13 +24,13 @@ function send(input) {
     if (control && socket?.readyState === WebSocket.OPEN) socket.send(JSON.stringify(input));
 }
 
-const hand = listen({ picture, keys: element('keys'), list: element('list'), send, notify });
+const inputs = listen({ picture, keys: element('keys'), list: element('list'), send, notify });
 
-function show(state, words) {
+function show(state, text) {
     root.dataset.state = state;
-    element('state').textContent = words;
+    element('state').textContent = text;
     element('over').hidden = state !== 'ended';
-    if (state !== 'live') hand.closeList();
+    if (state !== 'live') inputs.closeList();
 }
 
 function connect() {
@@ -38,16 +38,16 @@ function connect() {
     address.protocol = address.protocol === 'https:' ? 'wss:' : 'ws:';
     socket = new WebSocket(address);
     socket.binaryType = 'blob';
-    socket.onmessage = ({ data }) => (typeof data === 'string' ? told(JSON.parse(data)) : draw(data));
+    socket.onmessage = ({ data }) => (typeof data === 'string' ? receive(JSON.parse(data)) : draw(data));
     socket.onclose = async ({ code, reason }) => {
         if (code === 1000) return end();
         show('connecting', 'Reconnecting');
         if (code === 1013) notify(reason);
         // The close code does not say whether the session has ended; the page's status does.
-        const answer = await fetch(location.pathname, { method: 'HEAD' }).catch(() => null);
-        if (answer?.status === 404) return end();
-        setTimeout(connect, pause);
-        pause = Math.min(2 * pause, LONGEST_PAUSE_MS);
+        const response = await fetch(location.pathname, { method: 'HEAD' }).catch(() => null);
+        if (response?.status === 404) return end();
+        setTimeout(connect, retryDelay);
+        retryDelay = Math.min(2 * retryDelay, MAX_RETRY_MS);
     };
 }
 
@@ -55,15 +55,15 @@ function end() {
     show('ended', 'Ended');
     control = false;
     delete root.dataset.control;
-    ask();
+    showDialog();
     element('address').readOnly = true;
-    tell();
+    showTabs();
 }
 
-function told(message) {
+function receive(message) {
     switch (message.type) {
         case 'hello':
-            pause = FIRST_PAUSE_MS;
+            retryDelay = FIRST_RETRY_MS;
             control = message.control;
             root.toggleAttribute('data-control', control);
             element('mode').hidden = false;
@@ -74,14 +74,14 @@ function told(message) {
             break;
         case 'tabs':
             tabs = message;
-            tell();
-            ask(tabs.dialog);
+            showTabs();
+            showDialog(tabs.dialog);
             break;
         case 'select':
-            hand.openList(message);
+            inputs.openList(message);
             break;
         case 'copied':
-            hand.copied(message.text);
+            inputs.copied(message.text);
             break;
         case 'notice':
             notify(message.text);
@@ -118,7 +118,7 @@ async function draw(blob) {
 
 const blank = (url) => url === '' || url === 'about:blank';
 
-function tell() {
+function showTabs() {
     const current = tabs.tabs.find((tab) => tab.id === tabs.current);
     const address = element('address');
     if (document.activeElement !== address || address.readOnly) {
@@ -162,12 +162,12 @@ function tabElement(tab) {
 
 // --- dialogs of the page
 
-let asked = '';
+let shownDialog = '';
 
-function ask(dialog) {
+function showDialog(dialog) {
     const now = dialog ? JSON.stringify(dialog) : '';
-    if (now === asked) return;
-    asked = now;
+    if (now === shownDialog) return;
+    shownDialog = now;
     element('ask').hidden = !dialog;
     if (!dialog) return;
     const leaves = dialog.kind === 'beforeunload';
@@ -180,7 +180,7 @@ function ask(dialog) {
     if (control) (element('said').hidden ? element('yes') : element('said')).focus();
 }
 
-function answer(accept) {
+function closeDialog(accept) {
     send({ type: 'dialog', accept, text: element('said').value });
     element('ask').hidden = true;
     element('keys').focus({ preventScroll: true });
@@ -188,25 +188,25 @@ function answer(accept) {
 
 element('ask').onsubmit = (event) => {
     event.preventDefault();
-    answer(true);
+    closeDialog(true);
 };
-element('ask').onkeydown = (event) => event.key === 'Escape' && answer(false);
-element('no').onclick = () => answer(false);
+element('ask').onkeydown = (event) => event.key === 'Escape' && closeDialog(false);
+element('no').onclick = () => closeDialog(false);
 
-let noticed = 0;
+let noticeTimer = 0;
 function notify(text) {
     const notice = element('notice');
     notice.textContent = text;
     notice.hidden = false;
-    clearTimeout(noticed);
-    noticed = setTimeout(() => { notice.hidden = true; }, NOTICE_MS);
+    clearTimeout(noticeTimer);
+    noticeTimer = setTimeout(() => { notice.hidden = true; }, NOTICE_MS);
 }
 
 for (const [id, type] of [['back', 'back'], ['forward', 'forward'], ['reload', 'reload'], ['new', 'newTab']]) {
     element(id).onclick = () => send({ type });
 }
 element('address').onfocus = () => control && element('address').select();
-element('address').onblur = tell;
+element('address').onblur = showTabs;
 element('go').onsubmit = (event) => {
     event.preventDefault();
     send({ type: 'go', url: element('address').value });

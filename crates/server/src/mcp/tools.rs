@@ -169,13 +169,13 @@ impl Tool {
 
 /// The answer about a job that has one result: once it has ended, or once a caller will not wait longer.
 async fn ended(remote: &Remote, path: &str) -> anyhow::Result<Value> {
-    let deadline = Instant::now() + limits::MCP_PATIENCE;
+    let deadline = Instant::now() + limits::MCP_WAIT;
     loop {
         let answer = remote.get(path).await?;
         if answer["status"] != "processing" || Instant::now() >= deadline {
             return Ok(answer);
         }
-        sleep(limits::REMOTE_LOOK_AGAIN).await;
+        sleep(limits::REMOTE_POLL_INTERVAL).await;
     }
 }
 

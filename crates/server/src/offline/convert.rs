@@ -19,7 +19,7 @@ use uuid::Uuid;
 use crate::limits;
 use crate::offline::lines::{Line, Lines};
 use crate::offline::ordered::in_order;
-use crate::offline::warc::{Item, Records};
+use crate::offline::warc::{PageRecord, Records};
 use crate::offline::{Usage, flags, open};
 
 /// Media type of text that is already decoded: the charset of its `meta` element no longer applies.
@@ -27,7 +27,7 @@ const DECODED_HTML: &str = "text/html; charset=utf-8";
 
 /// One input line of `--jsonl`.
 #[derive(Deserialize)]
-struct Page<'a> {
+struct InputLine<'a> {
     #[serde(default)]
     id: Value,
     #[serde(borrow)]
@@ -36,16 +36,16 @@ struct Page<'a> {
     html: Cow<'a, str>,
 }
 
-/// The id of a line that is not a valid [`Page`].
+/// The id of a line that is not a valid [`InputLine`].
 #[derive(Deserialize)]
-struct Named {
+struct InputId {
     #[serde(default)]
     id: Value,
 }
 
 /// One line of output.
 #[derive(Serialize)]
-struct Answer {
+struct OutputLine {
     id: Value,
     #[serde(flatten)]
     result: Outcome,
@@ -89,15 +89,15 @@ pub(crate) fn run(matches: &ArgMatches) -> anyhow::Result<()> {
     let options = flags::options(matches)?;
     let url = matches
         .get_one::<String>("url")
-        .map(|text| address(text))
+        .map(|text| parse_url(text))
         .transpose()?;
     let mut out = BufWriter::new(std::io::stdout());
     if let Some(archive) = matches.get_one::<PathBuf>("warc") {
         let mut records = Records::open(open(archive)?)?;
         in_order(
             &mut records,
-            |item| of_item(item, &options),
-            |answer| put(&mut out, &answer),
+            |record| convert_record(record, &options),
+            |line| write_line(&mut out, &line),
         )?;
         out.flush()?;
         return records
@@ -105,13 +105,13 @@ pub(crate) fn run(matches: &ArgMatches) -> anyhow::Result<()> {
             .with_context(|| format!("{} is damaged", archive.display()));
     }
     let file = matches.get_one::<PathBuf>("file").expect("it has a default");
-    let url = url.map_or_else(|| address_of(file), Ok)?;
+    let url = url.map_or_else(|| file_url(file), Ok)?;
     if matches.get_flag("jsonl") {
         let mut lines = Lines::new(open(file)?, limits::LINE_BYTES);
         in_order(
             &mut lines,
-            |line| of_line(&line, &url, &options),
-            |answer| put(&mut out, &answer),
+            |line| convert_line(&line, &url, &options),
+            |line| write_line(&mut out, &line),
         )?;
         out.flush()?;
         return Ok(lines.end()?);
@@ -137,12 +137,12 @@ pub(crate) fn run(matches: &ArgMatches) -> anyhow::Result<()> {
     Ok(out.flush()?)
 }
 
-fn put(out: &mut impl Write, answer: &Answer) -> std::io::Result<()> {
-    serde_json::to_writer(&mut *out, answer)?;
+fn write_line(out: &mut impl Write, line: &OutputLine) -> std::io::Result<()> {
+    serde_json::to_writer(&mut *out, line)?;
     out.write_all(b"\n")
 }
 
-fn address(text: &str) -> Result<Url, Usage> {
+fn parse_url(text: &str) -> Result<Url, Usage> {
     let url = Url::parse(text)
         .ok()
         .filter(|url| matches!(url.scheme(), "http" | "https" | "file"));
@@ -150,13 +150,13 @@ fn address(text: &str) -> Result<Url, Usage> {
 }
 
 /// Returns the `file:` URL of a file; `file:///` for standard input.
-fn address_of(file: &Path) -> anyhow::Result<Url> {
-    let nowhere = || Url::parse("file:///").context("a constant");
+fn file_url(file: &Path) -> anyhow::Result<Url> {
+    let root = || Url::parse("file:///").context("a constant");
     if file.as_os_str() == "-" {
-        return nowhere();
+        return root();
     }
     let path = std::path::absolute(file)?;
-    Url::from_file_path(path).map_or_else(|()| nowhere(), Ok)
+    Url::from_file_path(path).map_or_else(|()| root(), Ok)
 }
 
 /// Returns the media type for a file extension; none for an unknown one, so that the bytes decide.
@@ -175,26 +175,26 @@ fn content_type(file: &Path) -> Option<&'static str> {
     })
 }
 
-fn of_line(line: &Line, base: &Url, options: &ScrapeOptions) -> Answer {
+fn convert_line(line: &Line, base: &Url, options: &ScrapeOptions) -> OutputLine {
     let Line::Text(text) = line else {
-        return failed(
+        return error_line(
             Value::Null,
             format!("the line is longer than {} bytes", limits::LINE_BYTES),
         );
     };
-    let page: Page<'_> = match serde_json::from_slice(text) {
+    let page: InputLine<'_> = match serde_json::from_slice(text) {
         Ok(page) => page,
         Err(error) => {
-            let id = serde_json::from_slice(text).map_or(Value::Null, |named: Named| named.id);
-            return failed(
+            let id = serde_json::from_slice(text).map_or(Value::Null, |input: InputId| input.id);
+            return error_line(
                 id,
                 format!("the line is not a JSON object with the string `html`: {error}"),
             );
         }
     };
-    let url = match page.url.as_deref().map(address).transpose() {
+    let url = match page.url.as_deref().map(parse_url).transpose() {
         Ok(url) => url.unwrap_or_else(|| base.clone()),
-        Err(error) => return failed(page.id, error.0),
+        Err(error) => return error_line(page.id, error.0),
     };
     let raw = RawPage {
         requested: &url,
@@ -203,23 +203,23 @@ fn of_line(line: &Line, base: &Url, options: &ScrapeOptions) -> Answer {
         content_type: Some(DECODED_HTML),
         body: page.html.as_bytes(),
     };
-    answer(page.id, document(&raw, options))
+    output_line(page.id, document(&raw, options))
 }
 
-fn of_item(item: Item, options: &ScrapeOptions) -> Answer {
-    let id = item.id.into();
-    let response = match item.payload.and_then(|payload| payload.response()) {
+fn convert_record(record: PageRecord, options: &ScrapeOptions) -> OutputLine {
+    let id = record.id.into();
+    let response = match record.payload.and_then(|payload| payload.response()) {
         Ok(response) => response,
-        Err(reason) => return failed(id, reason),
+        Err(reason) => return error_line(id, reason),
     };
     let raw = RawPage {
-        requested: &item.url,
-        url: &item.url,
+        requested: &record.url,
+        url: &record.url,
         status: response.status,
         content_type: response.content_type.as_deref(),
         body: &response.body,
     };
-    answer(id, document(&raw, options))
+    output_line(id, document(&raw, options))
 }
 
 /// Converts a page to a document, without the metadata of a fetch.
@@ -236,18 +236,18 @@ fn document(page: &RawPage<'_>, options: &ScrapeOptions) -> Result<Document, Str
     Ok(document)
 }
 
-fn answer(id: Value, result: Result<Document, String>) -> Answer {
+fn output_line(id: Value, result: Result<Document, String>) -> OutputLine {
     match result {
-        Ok(document) => Answer {
+        Ok(document) => OutputLine {
             id,
             result: Outcome::Document(Box::new(document)),
         },
-        Err(error) => failed(id, error),
+        Err(error) => error_line(id, error),
     }
 }
 
-fn failed(id: Value, error: String) -> Answer {
-    Answer {
+fn error_line(id: Value, error: String) -> OutputLine {
+    OutputLine {
         id,
         result: Outcome::Failed { error },
     }

@@ -8,45 +8,45 @@ use std::thread;
 /// Threads per core: some wait for their turn to write while others work.
 const THREADS_PER_CORE: usize = 3;
 
-struct Turn<P> {
+struct Output<P> {
     /// Number of the item whose result is written next.
     next: usize,
-    put: P,
-    failed: Option<io::Error>,
+    write: P,
+    error: Option<io::Error>,
 }
 
-/// Maps each item with `work` and passes the results to `put`, in order. `work` must not panic.
+/// Maps each item with `work` and passes the results to `write`, in order. `work` must not panic.
 ///
 /// # Errors
-/// The first error of `put`; later items are not processed.
+/// The first error of `write`; later items are not processed.
 pub(super) fn in_order<T, R>(
     items: impl Iterator<Item = T> + Send,
     work: impl Fn(T) -> R + Sync,
-    put: impl FnMut(R) -> io::Result<()> + Send,
+    write: impl FnMut(R) -> io::Result<()> + Send,
 ) -> io::Result<()> {
     let cores = thread::available_parallelism().map_or(1, usize::from);
     let input = Mutex::new(items.enumerate());
-    let turn = Mutex::new(Turn {
+    let output = Mutex::new(Output {
         next: 0,
-        put,
-        failed: None,
+        write,
+        error: None,
     });
-    let turned = Condvar::new();
+    let next_changed = Condvar::new();
     let worker = || {
         loop {
             let Some((number, item)) = lock(&input).next() else {
                 return;
             };
-            let answer = work(item);
-            let mut turn = turned
-                .wait_while(lock(&turn), |turn| turn.next != number)
+            let result = work(item);
+            let mut output = next_changed
+                .wait_while(lock(&output), |output| output.next != number)
                 .unwrap_or_else(PoisonError::into_inner);
-            if turn.failed.is_none() {
-                turn.failed = (turn.put)(answer).err();
+            if output.error.is_none() {
+                output.error = (output.write)(result).err();
             }
-            turn.next += 1;
-            turned.notify_all();
-            if turn.failed.is_some() {
+            output.next += 1;
+            next_changed.notify_all();
+            if output.error.is_some() {
                 return;
             }
         }
@@ -56,8 +56,8 @@ pub(super) fn in_order<T, R>(
             scope.spawn(worker);
         }
     });
-    let turn = turn.into_inner().unwrap_or_else(PoisonError::into_inner);
-    turn.failed.map_or(Ok(()), Err)
+    let output = output.into_inner().unwrap_or_else(PoisonError::into_inner);
+    output.error.map_or(Ok(()), Err)
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -70,17 +70,17 @@ mod tests {
 
     #[test]
     fn results_have_the_order_of_the_items() {
-        let mut answers = Vec::new();
+        let mut results = Vec::new();
         let work = |number: usize| {
             // The first of each ten is the slowest.
             (0..(10 - number % 10) * 1000).fold(number, |sum, step| sum ^ step ^ step)
         };
-        in_order(0..500, work, |answer| {
-            answers.push(answer);
+        in_order(0..500, work, |result| {
+            results.push(result);
             Ok(())
         })
         .unwrap();
-        assert_eq!(answers, (0..500).collect::<Vec<_>>());
+        assert_eq!(results, (0..500).collect::<Vec<_>>());
     }
 
     #[test]

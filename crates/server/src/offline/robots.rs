@@ -14,7 +14,7 @@ use crate::offline::open;
 use crate::offline::ordered::in_order;
 
 #[derive(Deserialize)]
-struct Question<'a> {
+struct RobotsQuery<'a> {
     #[serde(borrow)]
     robots: Cow<'a, str>,
     #[serde(borrow)]
@@ -41,17 +41,17 @@ pub(crate) fn run(matches: &ArgMatches) -> anyhow::Result<()> {
     let file = matches.get_one::<PathBuf>("file").expect("it has a default");
     let mut lines = Lines::new(open(file)?, limits::LINE_BYTES);
     let mut out = BufWriter::new(std::io::stdout());
-    let (mut number, mut wrong) = (0_u64, 0_u64);
+    let (mut number, mut invalid) = (0_u64, 0_u64);
     in_order(
         &mut lines,
-        |line| judge(&line),
-        |answer| {
+        |line| check(&line),
+        |result| {
             number += 1;
-            match answer {
+            match result {
                 Ok(true) => writeln!(out, "allowed"),
                 Ok(false) => writeln!(out, "disallowed"),
                 Err(reason) => {
-                    wrong += 1;
+                    invalid += 1;
                     let _ = writeln!(std::io::stderr(), "harvestman: line {number}: {reason}");
                     writeln!(out, "error")
                 }
@@ -60,15 +60,15 @@ pub(crate) fn run(matches: &ArgMatches) -> anyhow::Result<()> {
     )?;
     out.flush()?;
     lines.end()?;
-    anyhow::ensure!(wrong == 0, "{wrong} of {number} lines are invalid");
+    anyhow::ensure!(invalid == 0, "{invalid} of {number} lines are invalid");
     Ok(())
 }
 
-fn judge(line: &Line) -> Result<bool, String> {
+fn check(line: &Line) -> Result<bool, String> {
     let Line::Text(text) = line else {
         return Err(format!("longer than {} bytes", limits::LINE_BYTES));
     };
-    let question: Question<'_> = serde_json::from_slice(text).map_err(|error| error.to_string())?;
-    let robots = Robots::parse(question.robots.as_bytes(), &question.agent);
-    Ok(robots.allows(&path_and_query(&question.url)))
+    let query: RobotsQuery<'_> = serde_json::from_slice(text).map_err(|error| error.to_string())?;
+    let robots = Robots::parse(query.robots.as_bytes(), &query.agent);
+    Ok(robots.allows(&path_and_query(&query.url)))
 }

@@ -12,7 +12,7 @@ use crate::limits;
 pub(super) use payload::Payload;
 
 /// Record with a page.
-pub(super) struct Item {
+pub(super) struct PageRecord {
     /// `WARC-Record-ID` without its brackets.
     pub(super) id: String,
     pub(super) url: Url,
@@ -41,7 +41,7 @@ impl Fields {
     }
 
     fn first(&self, name: &str) -> Option<&str> {
-        let mut found = self.0.iter().filter(|(known, _)| known == name);
+        let mut found = self.0.iter().filter(|(field_name, _)| field_name == name);
         found.next().map(|(_, value)| value.as_str())
     }
 }
@@ -49,8 +49,8 @@ impl Fields {
 impl Records {
     /// Opens an archive and detects gzip compression by its first bytes.
     pub(super) fn open(mut input: Box<dyn BufRead + Send>) -> io::Result<Self> {
-        let packed = input.fill_buf()?.starts_with(&[0x1f, 0x8b]);
-        let input = match packed {
+        let is_gzip = input.fill_buf()?.starts_with(&[0x1f, 0x8b]);
+        let input = match is_gzip {
             true => Box::new(BufReader::new(MultiGzDecoder::new(input))),
             false => input,
         };
@@ -62,7 +62,7 @@ impl Records {
         self.error.map_or(Ok(()), Err)
     }
 
-    fn read(&mut self) -> io::Result<Option<Item>> {
+    fn read(&mut self) -> io::Result<Option<PageRecord>> {
         loop {
             let Some(version) = self.version()? else {
                 return Ok(None);
@@ -75,12 +75,12 @@ impl Records {
                 .first("content-length")
                 .and_then(|text| text.parse::<u64>().ok());
             let length = length.ok_or_else(|| damaged("a record has no Content-Length"))?;
-            let Some((id, url)) = page(&fields) else {
-                self.pass_over(length)?;
+            let Some((id, url)) = page_record(&fields) else {
+                self.skip(length)?;
                 continue;
             };
             let payload = if length > limits::RECORD_BYTES {
-                self.pass_over(length)?;
+                self.skip(length)?;
                 Err(format!(
                     "the record is larger than {} bytes",
                     limits::RECORD_BYTES
@@ -98,7 +98,7 @@ impl Records {
                     },
                 })
             };
-            return Ok(Some(Item { id, url, payload }));
+            return Ok(Some(PageRecord { id, url, payload }));
         }
     }
 
@@ -113,7 +113,7 @@ impl Records {
         }
     }
 
-    fn pass_over(&mut self, length: u64) -> io::Result<()> {
+    fn skip(&mut self, length: u64) -> io::Result<()> {
         match io::copy(&mut (&mut self.input).take(length), &mut io::sink())? == length {
             true => Ok(()),
             false => Err(damaged("the last record is truncated")),
@@ -122,9 +122,9 @@ impl Records {
 }
 
 impl Iterator for Records {
-    type Item = Item;
+    type Item = PageRecord;
 
-    fn next(&mut self) -> Option<Item> {
+    fn next(&mut self) -> Option<PageRecord> {
         self.read().unwrap_or_else(|error| {
             self.error = Some(error);
             None
@@ -133,7 +133,7 @@ impl Iterator for Records {
 }
 
 /// Returns the id and URL of a record with a page: a response or a resource.
-fn page(fields: &Fields) -> Option<(String, Url)> {
+fn page_record(fields: &Fields) -> Option<(String, Url)> {
     if !matches!(fields.first("warc-type")?, "response" | "resource") {
         return None;
     }

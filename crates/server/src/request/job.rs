@@ -145,7 +145,7 @@ impl Job {
                 return Ok(answer);
             }
             if !ended && documents.is_empty() {
-                tokio::time::sleep(limits::REMOTE_LOOK_AGAIN).await;
+                tokio::time::sleep(limits::REMOTE_POLL_INTERVAL).await;
             }
         }
     }
@@ -157,7 +157,7 @@ impl Job {
             if answer["status"] != "processing" {
                 return Ok(answer);
             }
-            tokio::time::sleep(limits::REMOTE_LOOK_AGAIN).await;
+            tokio::time::sleep(limits::REMOTE_POLL_INTERVAL).await;
         }
     }
 
@@ -182,8 +182,8 @@ impl Job {
             };
             eprintln!("harvestman: {transient}; trying again");
             let asked = transient.retry_after_s().map(Duration::from_secs);
-            let pause = asked.unwrap_or(limits::REMOTE_PAUSE * attempt);
-            tokio::time::sleep(pause.min(limits::REMOTE_LONGEST_PAUSE)).await;
+            let pause = asked.unwrap_or(limits::REMOTE_RETRY_DELAY * attempt);
+            tokio::time::sleep(pause.min(limits::REMOTE_MAX_RETRY_DELAY)).await;
             attempt += 1;
         }
     }

@@ -191,7 +191,7 @@ impl Remote {
                 ..FetchRequest::get(url, deadline)
             },
         };
-        request.max_body_bytes = limits::REMOTE_ANSWER_BYTES;
+        request.max_body_bytes = limits::REMOTE_RESPONSE_BYTES;
         request
             .headers
             .push(("Accept".to_owned(), "application/json".to_owned()));

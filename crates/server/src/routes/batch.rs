@@ -11,17 +11,17 @@ use harvestman_core::api::job::StatusPath;
 use crate::app::App;
 use crate::auth::Caller;
 use crate::body::WholeBody;
-use crate::error::{Answer, Failure, json};
+use crate::error::{Failure, HandlerResult, json};
 use crate::links::Base;
 use crate::routes::{PathId, job};
 
 pub(crate) async fn start(
     State(app): State<App>,
-    Caller(who): Caller,
+    Caller(principal): Caller,
     Base(base): Base,
     headers: HeaderMap,
     WholeBody(body): WholeBody,
-) -> Answer {
+) -> HandlerResult {
     let idempotency = job::idempotency(&headers, &body)?;
     // Parsing a hundred thousand URLs takes long enough to block other requests.
     let mut request = tokio::task::spawn_blocking(move || BatchScrapeRequest::from_json(&body))
@@ -30,7 +30,7 @@ pub(crate) async fn start(
     let left_out = request.take_left_out();
     let id = app
         .engine()
-        .start_batch(&who, request, idempotency, &base)
+        .start_batch(&principal, request, idempotency, &base)
         .await?;
     let url = StatusPath::BatchScrape.url(&base, id);
     json(&BatchStarted::new(id, url, left_out))
@@ -40,10 +40,10 @@ pub(crate) async fn status(app: State<App>, request: Request) -> Response {
     job::status(app, request, StatusPath::BatchScrape).await
 }
 
-pub(crate) async fn cancel(app: State<App>, who: Caller, id: PathId) -> Answer {
-    job::cancel(app, who, id, StatusPath::BatchScrape).await
+pub(crate) async fn cancel(app: State<App>, caller: Caller, id: PathId) -> HandlerResult {
+    job::cancel(app, caller, id, StatusPath::BatchScrape).await
 }
 
-pub(crate) async fn errors(app: State<App>, who: Caller, id: PathId) -> Answer {
-    job::errors(app, who, id, StatusPath::BatchScrape).await
+pub(crate) async fn errors(app: State<App>, caller: Caller, id: PathId) -> HandlerResult {
+    job::errors(app, caller, id, StatusPath::BatchScrape).await
 }

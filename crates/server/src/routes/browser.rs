@@ -8,40 +8,49 @@ use harvestman_core::ids::SessionId;
 use crate::app::App;
 use crate::auth::Caller;
 use crate::body::WholeBody;
-use crate::error::{Answer, json};
+use crate::error::{HandlerResult, json};
 use crate::links::Base;
 use crate::routes::PathId;
 
 pub(crate) async fn create(
     State(app): State<App>,
-    Caller(who): Caller,
+    Caller(principal): Caller,
     Base(base): Base,
     WholeBody(body): WholeBody,
-) -> Answer {
+) -> HandlerResult {
     let request = BrowserRequest::from_json(&body)?;
-    json(&app.engine().open_browser(&who, request, &base).await?)
+    json(&app.engine().open_browser(&principal, request, &base).await?)
 }
 
-pub(crate) async fn list(State(app): State<App>, Caller(who): Caller, Base(base): Base, uri: Uri) -> Answer {
+pub(crate) async fn list(
+    State(app): State<App>,
+    Caller(principal): Caller,
+    Base(base): Base,
+    uri: Uri,
+) -> HandlerResult {
     let query = SessionsQuery::parse(uri.query().unwrap_or_default())?;
-    json(&app.engine().browser_sessions(&who, query, &base).await?)
+    json(&app.engine().browser_sessions(&principal, query, &base).await?)
 }
 
 pub(crate) async fn execute(
     State(app): State<App>,
-    Caller(who): Caller,
+    Caller(principal): Caller,
     PathId(id): PathId,
     Base(base): Base,
     WholeBody(body): WholeBody,
-) -> Answer {
+) -> HandlerResult {
     let request = ExecuteRequest::from_json(&body)?;
     json(
         &app.engine()
-            .execute(&who, SessionId::from(id), request, &base)
+            .execute(&principal, SessionId::from(id), request, &base)
             .await?,
     )
 }
 
-pub(crate) async fn delete(State(app): State<App>, Caller(who): Caller, PathId(id): PathId) -> Answer {
-    json(&app.engine().end_browser(&who, id.into()).await?)
+pub(crate) async fn delete(
+    State(app): State<App>,
+    Caller(principal): Caller,
+    PathId(id): PathId,
+) -> HandlerResult {
+    json(&app.engine().end_browser(&principal, id.into()).await?)
 }

@@ -11,7 +11,7 @@ use serde_json::json;
 use crate::app::App;
 use crate::auth::Caller;
 use crate::body::WholeBody;
-use crate::error::{Answer, Failure, json_answer};
+use crate::error::{Failure, HandlerResult, json_response};
 use crate::links::Base;
 use crate::routes::keys::webhook_secret_source;
 use crate::routes::{health, job_pages};
@@ -21,7 +21,7 @@ use crate::{bootstrap, keys, limits};
 const KEY_NAME: &str = "Console";
 
 /// Redirects browsers to the console; other clients get a 404 at `/`.
-pub(crate) async fn front_door(uri: Uri, headers: HeaderMap) -> Response {
+pub(crate) async fn root(uri: Uri, headers: HeaderMap) -> Response {
     let accepts = headers
         .get(header::ACCEPT)
         .and_then(|accept| accept.to_str().ok())
@@ -38,7 +38,7 @@ pub(crate) async fn front_door(uri: Uri, headers: HeaderMap) -> Response {
 
 pub(crate) async fn page(State(app): State<App>, uri: Uri, headers: HeaderMap) -> Response {
     let path = uri.path().strip_prefix("/console/").unwrap_or_default();
-    app.console().answer(path, &headers)
+    app.console().response(path, &headers)
 }
 
 #[derive(Deserialize)]
@@ -47,13 +47,13 @@ struct Start {
 }
 
 /// Exchanges the one-time sign-in code for a new key.
-pub(crate) async fn start(State(app): State<App>, WholeBody(body): WholeBody) -> Answer {
+pub(crate) async fn start(State(app): State<App>, WholeBody(body): WholeBody) -> HandlerResult {
     let Start { code } = serde_json::from_slice(&body)
         .map_err(|_| Failure::new(ErrorCode::BadRequest, "the body must be {\"code\": \"...\"}"))?;
     if !app.sign_in().redeem(&code) {
-        let sentence = "the sign-in code is invalid, expired or already used; enter an API key, \
+        let message = "the sign-in code is invalid, expired or already used; enter an API key, \
                         or restart the server for a new code";
-        return Err(Failure::new(ErrorCode::Unauthorized, sentence));
+        return Err(Failure::new(ErrorCode::Unauthorized, message));
     }
     let key = keys::new_key().map_err(|error| Failure::new(ErrorCode::Unknown, error.to_string()))?;
     let team = app.store().ensure_team(bootstrap::TEAM).await?;
@@ -62,57 +62,61 @@ pub(crate) async fn start(State(app): State<App>, WholeBody(body): WholeBody) ->
         .await?;
     tracing::info!(team.id = %team, "console sign-in with the one-time code");
     let body = json!({ "success": true, "apiKey": key, "keyName": KEY_NAME, "team": bootstrap::TEAM });
-    Ok(json_answer(StatusCode::OK, body.to_string()))
+    Ok(json_response(StatusCode::OK, body.to_string()))
 }
 
 /// Returns the data of the settings screen.
-pub(crate) async fn info(State(app): State<App>, Caller(who): Caller) -> Answer {
-    let (taken, most) = app.engine().concurrency(&who);
+pub(crate) async fn info(State(app): State<App>, Caller(principal): Caller) -> HandlerResult {
+    let (running, limit) = app.engine().concurrency(&principal);
     let body = json!({
         "success": true,
         "version": env!("CARGO_PKG_VERSION"),
-        "team": who.team_name,
-        "teamId": who.team,
-        "keyName": who.key_name,
+        "team": principal.team_name,
+        "teamId": principal.team,
+        "keyName": principal.key_name,
         "open": app.open_mode().is_some(),
         "publicUrl": app.config().public_url,
-        "concurrency": taken,
+        "concurrency": running,
         "limits": {
-            "maxConcurrency": most,
+            "maxConcurrency": limit,
             "bodyBytes": limits::BODY_BYTES,
             "statusBytes": harvestman_core::limits::MAX_STATUS_BYTES,
         },
         "features": {
             "ignoreRobotsTxt": app.config().allow_ignore_robots,
             "zeroDataRetention": app.config().allow_zero_data_retention,
-            "webhookSignature": webhook_secret_source(&app, who.team).await?.is_some(),
+            "webhookSignature": webhook_secret_source(&app, principal.team).await?.is_some(),
         },
     });
-    Ok(json_answer(StatusCode::OK, body.to_string()))
+    Ok(json_response(StatusCode::OK, body.to_string()))
 }
 
 /// Returns the team's recent jobs, newest first.
-pub(crate) async fn jobs(State(app): State<App>, Caller(who): Caller, uri: Uri) -> Answer {
+pub(crate) async fn jobs(State(app): State<App>, Caller(principal): Caller, uri: Uri) -> HandlerResult {
     let query = Query::parse(uri.query().unwrap_or_default());
     let limit = query
         .integer("limit", 1..=limits::OVERVIEW_JOBS)?
         .unwrap_or(limits::OVERVIEW_JOBS_DEFAULT);
     let rows = app
         .store()
-        .recent_jobs(who.team, limit as u32, harvestman_engine::now())
+        .recent_jobs(principal.team, limit as u32, harvestman_engine::now())
         .await?;
     let jobs: Vec<_> = rows.iter().map(job_pages::entry).collect();
-    Ok(json_answer(
+    Ok(json_response(
         StatusCode::OK,
         json!({ "success": true, "jobs": jobs }).to_string(),
     ))
 }
 
 /// Returns the team's browser sessions of the last day, newest first, with their credits and end times.
-pub(crate) async fn sessions(State(app): State<App>, Caller(who): Caller, Base(base): Base) -> Answer {
+pub(crate) async fn sessions(
+    State(app): State<App>,
+    Caller(principal): Caller,
+    Base(base): Base,
+) -> HandlerResult {
     let overviews = app
         .engine()
-        .session_overviews(&who, limits::OVERVIEW_SESSIONS, &base)
+        .session_overviews(&principal, limits::OVERVIEW_SESSIONS, &base)
         .await?;
     let sessions: Vec<_> = overviews
         .into_iter()
@@ -128,7 +132,7 @@ pub(crate) async fn sessions(State(app): State<App>, Caller(who): Caller, Base(b
             })
         })
         .collect();
-    Ok(json_answer(
+    Ok(json_response(
         StatusCode::OK,
         json!({ "success": true, "sessions": sessions }).to_string(),
     ))

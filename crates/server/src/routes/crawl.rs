@@ -12,21 +12,21 @@ use harvestman_store::JobKind;
 use crate::app::App;
 use crate::auth::Caller;
 use crate::body::WholeBody;
-use crate::error::{Answer, json};
+use crate::error::{HandlerResult, json};
 use crate::links::Base;
 use crate::routes::{PathId, job};
 
 pub(crate) async fn start(
     State(app): State<App>,
-    Caller(who): Caller,
+    Caller(principal): Caller,
     Base(base): Base,
     headers: HeaderMap,
     WholeBody(body): WholeBody,
-) -> Answer {
+) -> HandlerResult {
     let (request, warning) = app.engine().read_crawl(&body).await?;
     let id = app
         .engine()
-        .start_crawl(&who, request, job::idempotency(&headers, &body)?, &base)
+        .start_crawl(&principal, request, job::idempotency(&headers, &body)?, &base)
         .await?;
     json(&JobStarted {
         warning,
@@ -34,7 +34,7 @@ pub(crate) async fn start(
     })
 }
 
-pub(crate) async fn params_preview(State(app): State<App>, WholeBody(body): WholeBody) -> Answer {
+pub(crate) async fn params_preview(State(app): State<App>, WholeBody(body): WholeBody) -> HandlerResult {
     let request = ParamsPreviewRequest::from_json(&body)?;
     json(&app.engine().crawl_params(&request).await)
 }
@@ -43,17 +43,17 @@ pub(crate) async fn status(app: State<App>, request: Request) -> Response {
     job::status(app, request, StatusPath::Crawl).await
 }
 
-pub(crate) async fn cancel(app: State<App>, who: Caller, id: PathId) -> Answer {
-    job::cancel(app, who, id, StatusPath::Crawl).await
+pub(crate) async fn cancel(app: State<App>, caller: Caller, id: PathId) -> HandlerResult {
+    job::cancel(app, caller, id, StatusPath::Crawl).await
 }
 
-pub(crate) async fn errors(app: State<App>, who: Caller, id: PathId) -> Answer {
-    job::errors(app, who, id, StatusPath::Crawl).await
+pub(crate) async fn errors(app: State<App>, caller: Caller, id: PathId) -> HandlerResult {
+    job::errors(app, caller, id, StatusPath::Crawl).await
 }
 
-pub(crate) async fn active(State(app): State<App>, Caller(who): Caller) -> Answer {
+pub(crate) async fn active(State(app): State<App>, Caller(principal): Caller) -> HandlerResult {
     let mut crawls = Vec::new();
-    for row in app.store().active(who.team).await? {
+    for row in app.store().active(principal.team).await? {
         if row.kind == JobKind::Crawl {
             let request = CrawlRequest::from_json(row.request.as_bytes())?;
             crawls.push(ActiveCrawl::new(row.id, row.team, row.created_at, &request));

@@ -10,7 +10,7 @@ use url::form_urlencoded;
 use crate::app::App;
 use crate::body::WholeBody;
 use crate::docs;
-use crate::error::{Answer, Failure, json};
+use crate::error::{Failure, HandlerResult, json};
 use crate::links::Base;
 
 /// Returns the list of pages, or the answer to the question in `q`.
@@ -23,7 +23,7 @@ pub(crate) async fn index(uri: Uri) -> Response {
     html(docs::index(question.as_deref()))
 }
 
-pub(crate) async fn page(Path(name): Path<String>) -> Answer {
+pub(crate) async fn page(Path(name): Path<String>) -> HandlerResult {
     let page = docs::page(&name);
     page.map(html).ok_or_else(|| {
         Failure::new(
@@ -33,7 +33,11 @@ pub(crate) async fn page(Path(name): Path<String>) -> Answer {
     })
 }
 
-pub(crate) async fn ask(State(app): State<App>, Base(base): Base, WholeBody(body): WholeBody) -> Answer {
+pub(crate) async fn ask(
+    State(app): State<App>,
+    Base(base): Base,
+    WholeBody(body): WholeBody,
+) -> HandlerResult {
     let request = DocsSearchRequest::from_json(&body)?;
     json(
         &app.engine()

@@ -9,17 +9,17 @@ use serde_json::json;
 use crate::app::App;
 use crate::auth::Caller;
 use crate::body::WholeBody;
-use crate::error::{Answer, json};
+use crate::error::{HandlerResult, json};
 use crate::links::Base;
 use crate::routes::{PathId, job};
 
 pub(crate) async fn start(
     State(app): State<App>,
-    Caller(who): Caller,
+    Caller(principal): Caller,
     Base(base): Base,
     headers: HeaderMap,
     WholeBody(body): WholeBody,
-) -> Answer {
+) -> HandlerResult {
     let idempotency = job::idempotency(&headers, &body)?;
     let mut request = ExtractRequest::from_json(&body)?;
     let invalid_urls = std::mem::take(&mut request.invalid_urls);
@@ -32,7 +32,7 @@ pub(crate) async fn start(
     });
     let id = app
         .engine()
-        .start_extract(&who, request, idempotency, &base)
+        .start_extract(&principal, request, idempotency, &base)
         .await?;
     json(&ExtractStarted {
         success: true,
@@ -42,22 +42,26 @@ pub(crate) async fn start(
     })
 }
 
-pub(crate) async fn status(State(app): State<App>, Caller(who): Caller, PathId(id): PathId) -> Answer {
-    json(&app.engine().extract_status(&who, id).await?)
+pub(crate) async fn status(
+    State(app): State<App>,
+    Caller(principal): Caller,
+    PathId(id): PathId,
+) -> HandlerResult {
+    json(&app.engine().extract_status(&principal, id).await?)
 }
 
 pub(crate) async fn start_agent(
     State(app): State<App>,
-    Caller(who): Caller,
+    Caller(principal): Caller,
     Base(base): Base,
     headers: HeaderMap,
     WholeBody(body): WholeBody,
-) -> Answer {
+) -> HandlerResult {
     let idempotency = job::idempotency(&headers, &body)?;
     let request = AgentRequest::from_json(&body)?;
     let id = app
         .engine()
-        .start_agent(&who, request, idempotency, &base)
+        .start_agent(&principal, request, idempotency, &base)
         .await?;
     json(&AgentStarted {
         success: true,
@@ -67,21 +71,29 @@ pub(crate) async fn start_agent(
     })
 }
 
-pub(crate) async fn agent_status(State(app): State<App>, Caller(who): Caller, PathId(id): PathId) -> Answer {
-    json(&app.engine().agent_status(&who, id).await?)
+pub(crate) async fn agent_status(
+    State(app): State<App>,
+    Caller(principal): Caller,
+    PathId(id): PathId,
+) -> HandlerResult {
+    json(&app.engine().agent_status(&principal, id).await?)
 }
 
 pub(crate) async fn agents(
     State(app): State<App>,
-    Caller(who): Caller,
+    Caller(principal): Caller,
     Base(base): Base,
     RawQuery(query): RawQuery,
-) -> Answer {
+) -> HandlerResult {
     let query = AgentsQuery::parse(query.as_deref().unwrap_or_default())?;
-    json(&app.engine().agents(&who, query, &base).await?)
+    json(&app.engine().agents(&principal, query, &base).await?)
 }
 
-pub(crate) async fn cancel_agent(State(app): State<App>, Caller(who): Caller, PathId(id): PathId) -> Answer {
-    app.engine().cancel_agent(&who, id).await?;
+pub(crate) async fn cancel_agent(
+    State(app): State<App>,
+    Caller(principal): Caller,
+    PathId(id): PathId,
+) -> HandlerResult {
+    app.engine().cancel_agent(&principal, id).await?;
     json(&json!({ "success": true }))
 }

@@ -11,39 +11,39 @@ use serde_json::json;
 use tokio::time::timeout;
 
 use crate::app::App;
-use crate::error::{Answer, Failure, json_answer};
+use crate::error::{Failure, HandlerResult, json_response};
 use crate::limits;
 use crate::listen::Peer;
 
 pub(crate) async fn live() -> Response {
-    json_answer(StatusCode::OK, json!({ "status": "ok" }).to_string())
+    json_response(StatusCode::OK, json!({ "status": "ok" }).to_string())
 }
 
 /// Returns 200 if all required components are ready, else 503; with the state of each component.
 pub(crate) async fn ready(State(app): State<App>) -> Response {
     let database = match timeout(limits::READY_TIME, app.store().ping()).await {
         Ok(Ok(())) => Ok("ok"),
-        Ok(Err(error)) => Err(fault(&error)),
-        Err(_) => Err(fault(&"no response in time")),
+        Ok(Err(error)) => Err(log_unavailable(&error)),
+        Err(_) => Err(log_unavailable(&"no response in time")),
     };
     let queue = if app.stopping().is_cancelled() {
         Err("stopping")
     } else {
         database
     };
-    let good = database.is_ok() && queue.is_ok();
-    let word = |part: Result<&'static str, &'static str>| part.unwrap_or_else(|problem| problem);
+    let is_ready = database.is_ok() && queue.is_ok();
+    let state = |part: Result<&'static str, &'static str>| part.unwrap_or_else(|problem| problem);
     let body = json!({
-        "status": if good { "ok" } else { "unavailable" },
-        "database": word(database),
-        "queue": word(queue),
+        "status": if is_ready { "ok" } else { "unavailable" },
+        "database": state(database),
+        "queue": state(queue),
         "browser": optional(app.engine().browser_works()),
         "llm": optional(app.engine().model_works()),
         "search": optional(app.engine().search_works()),
         "open": app.open_mode().is_some(),
     });
-    json_answer(
-        if good {
+    json_response(
+        if is_ready {
             StatusCode::OK
         } else {
             StatusCode::SERVICE_UNAVAILABLE
@@ -61,7 +61,7 @@ fn optional(works: Option<bool>) -> &'static str {
     }
 }
 
-fn fault(error: &dyn Display) -> &'static str {
+fn log_unavailable(error: &dyn Display) -> &'static str {
     tracing::warn!(%error, "database not ready");
     "unavailable"
 }
@@ -71,12 +71,13 @@ pub(crate) async fn metrics(
     State(app): State<App>,
     peer: Option<Extension<Peer>>,
     headers: HeaderMap,
-) -> Answer {
-    let passed_on = headers.contains_key("x-forwarded-for") || headers.contains_key(header::FORWARDED);
+) -> HandlerResult {
+    let forwarded = headers.contains_key("x-forwarded-for") || headers.contains_key(header::FORWARDED);
     let local = peer.is_some_and(|Extension(Peer(address))| address.ip().to_canonical().is_loopback());
-    if !app.config().metrics_public && (passed_on || !local) {
-        let sentence = "metrics are available only on the server's machine; the operator can open them with metrics_public";
-        return Err(Failure::new(ErrorCode::Forbidden, sentence));
+    if !app.config().metrics_public && (forwarded || !local) {
+        let message = "metrics are available only on the server's machine; \
+                       the operator can open them with metrics_public";
+        return Err(Failure::new(ErrorCode::Forbidden, message));
     }
     let kind = [(header::CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")];
     Ok((kind, app.metrics().text(&app.engine().page_metrics())).into_response())

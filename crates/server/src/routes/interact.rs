@@ -6,21 +6,29 @@ use harvestman_core::api::interact::InteractRequest;
 use crate::app::App;
 use crate::auth::Caller;
 use crate::body::WholeBody;
-use crate::error::{Answer, json};
+use crate::error::{HandlerResult, json};
 use crate::links::Base;
 use crate::routes::PathId;
 
 pub(crate) async fn start(
     State(app): State<App>,
-    Caller(who): Caller,
+    Caller(principal): Caller,
     PathId(id): PathId,
     Base(base): Base,
     WholeBody(body): WholeBody,
-) -> Answer {
+) -> HandlerResult {
     let request = InteractRequest::from_json(&body)?;
-    json(&app.engine().interact(&who, id.into(), request, &base).await?)
+    json(
+        &app.engine()
+            .interact(&principal, id.into(), request, &base)
+            .await?,
+    )
 }
 
-pub(crate) async fn stop(State(app): State<App>, Caller(who): Caller, PathId(id): PathId) -> Answer {
-    json(&app.engine().stop_interaction(&who, id.into()).await?)
+pub(crate) async fn stop(
+    State(app): State<App>,
+    Caller(principal): Caller,
+    PathId(id): PathId,
+) -> HandlerResult {
+    json(&app.engine().stop_interaction(&principal, id.into()).await?)
 }

@@ -15,7 +15,7 @@ use sha2::{Digest, Sha256};
 
 use crate::app::App;
 use crate::auth::{self, Caller};
-use crate::error::{Answer, Failure, json};
+use crate::error::{Failure, HandlerResult, json};
 use crate::links::Base;
 use crate::routes::PathId;
 use crate::status::{StatusPage, hold_tail, job_row};
@@ -35,8 +35,8 @@ pub(crate) async fn status(State(app): State<App>, request: Request, path: Statu
             Ok(upgrade) => {
                 let query = StatusQuery::parse(parts.uri.query().unwrap_or_default());
                 let skip = query.map(|query| query.skip).map_err(Failure::from);
-                let asked = socket::Asked { path, id, skip };
-                socket::open(app, upgrade, &parts.headers, asked, base.0)
+                let request = socket::WatchRequest { path, id, skip };
+                socket::open(app, upgrade, &parts.headers, request, base.0)
             }
             Err(rejection) => Failure::new(
                 ErrorCode::BadRequest,
@@ -48,38 +48,38 @@ pub(crate) async fn status(State(app): State<App>, request: Request, path: Statu
     status_page(app, parts, path).await.into_response()
 }
 
-async fn status_page(app: App, mut parts: Parts, path: StatusPath) -> Answer {
-    let Caller(who) = parts.extract_with_state(&app).await?;
+async fn status_page(app: App, mut parts: Parts, path: StatusPath) -> HandlerResult {
+    let Caller(principal) = parts.extract_with_state(&app).await?;
     let PathId(id) = parts.extract_with_state(&app).await?;
     let Ok(Base(base)) = parts.extract_with_state::<Base, App>(&app).await;
     let text = parts.uri.query().unwrap_or_default();
     let query = StatusQuery::parse(text)?;
     // Only requests that follow `next` wait; a first request returns at once.
     if Query::parse(text).text("skip").is_some() {
-        hold_tail(&app, &who, path, id, query.skip).await?;
+        hold_tail(&app, &principal, path, id, query.skip).await?;
     }
-    let page = StatusPage::read(&app, &who, path, id, query).await?;
-    Ok(page.answer(&app, &base))
+    let page = StatusPage::read(&app, &principal, path, id, query).await?;
+    Ok(page.response(&app, &base))
 }
 
 pub(crate) async fn cancel(
     State(app): State<App>,
-    Caller(who): Caller,
+    Caller(principal): Caller,
     PathId(id): PathId,
     path: StatusPath,
-) -> Answer {
-    job_row(&app, &who, path, id).await?;
-    app.engine().cancel(&who, id).await?;
+) -> HandlerResult {
+    job_row(&app, &principal, path, id).await?;
+    app.engine().cancel(&principal, id).await?;
     json(&JobCancelled::new())
 }
 
 pub(crate) async fn errors(
     State(app): State<App>,
-    Caller(who): Caller,
+    Caller(principal): Caller,
     PathId(id): PathId,
     path: StatusPath,
-) -> Answer {
-    job_row(&app, &who, path, id).await?;
+) -> HandlerResult {
+    job_row(&app, &principal, path, id).await?;
     let stored = app.store().errors(id).await?;
     let entries = stored.errors.into_iter().map(|entry| JobErrorEntry {
         id: entry.id,

@@ -15,13 +15,17 @@ use serde_json::{Value, json};
 
 use crate::app::App;
 use crate::auth::Caller;
-use crate::error::{Answer, Failure, json_answer};
+use crate::error::{Failure, HandlerResult, json_response};
 use crate::limits;
 use crate::routes::PathId;
 
 /// Returns the job as the console lists it, with its pace: the page counts, and the limiter that holds it back now.
-pub(crate) async fn job(State(app): State<App>, Caller(who): Caller, PathId(id): PathId) -> Answer {
-    let row = row(&app, &who, id).await?;
+pub(crate) async fn job(
+    State(app): State<App>,
+    Caller(principal): Caller,
+    PathId(id): PathId,
+) -> HandlerResult {
+    let row = row(&app, &principal, id).await?;
     let mut job = entry(&row);
     if matches!(row.kind, JobKind::Crawl | JobKind::BatchScrape) {
         let limiter = app
@@ -34,7 +38,7 @@ pub(crate) async fn job(State(app): State<App>, Caller(who): Caller, PathId(id):
         });
     }
     let body = json!({ "success": true, "job": job });
-    Ok(json_answer(StatusCode::OK, body.to_string()))
+    Ok(json_response(StatusCode::OK, body.to_string()))
 }
 
 /// Returns a job as the console lists it.
@@ -57,30 +61,37 @@ pub(crate) fn entry(row: &JobRow) -> Value {
 /// Returns a summary of each page from `skip` on, at most `limit` of them.
 pub(crate) async fn list(
     State(app): State<App>,
-    Caller(who): Caller,
+    Caller(principal): Caller,
     PathId(id): PathId,
     uri: Uri,
-) -> Answer {
+) -> HandlerResult {
     let query = Query::parse(uri.query().unwrap_or_default());
     let skip = query.integer("skip", 0..=Slot::UNBOUNDED)?.unwrap_or(0);
     let limit = query
-        .integer("limit", 1..=limits::PAGE_LINES)?
-        .unwrap_or(limits::PAGE_LINES);
-    let row = row(&app, &who, id).await?;
-    let (pages, next, more) = read(&app, &row, skip, limit, |document| Sketch::of(document).line()).await?;
+        .integer("limit", 1..=limits::JOB_PAGES)?
+        .unwrap_or(limits::JOB_PAGES);
+    let row = row(&app, &principal, id).await?;
+    let (pages, next, more) = read(&app, &row, skip, limit, |document| {
+        PageSummary::of(document).line()
+    })
+    .await?;
     let body = json!({ "success": true, "pages": pages, "next": more.then_some(next) });
-    Ok(json_answer(StatusCode::OK, body.to_string()))
+    Ok(json_response(StatusCode::OK, body.to_string()))
 }
 
 /// Returns the links among the first pages of a job.
-pub(crate) async fn links(State(app): State<App>, Caller(who): Caller, PathId(id): PathId) -> Answer {
-    let row = row(&app, &who, id).await?;
-    let (sketches, ..) = read(&app, &row, 0, limits::GRAPH_PAGES, |document| {
-        let sketch = Sketch::of(document);
-        (sketch.links.is_some(), sketch.links())
+pub(crate) async fn links(
+    State(app): State<App>,
+    Caller(principal): Caller,
+    PathId(id): PathId,
+) -> HandlerResult {
+    let row = row(&app, &principal, id).await?;
+    let (results, ..) = read(&app, &row, 0, limits::GRAPH_PAGES, |document| {
+        let summary = PageSummary::of(document);
+        (summary.links.is_some(), summary.links())
     })
     .await?;
-    let (listed, mut pages): (Vec<bool>, Vec<PageLinks>) = sketches.into_iter().unzip();
+    let (listed, mut pages): (Vec<bool>, Vec<PageLinks>) = results.into_iter().unzip();
     let found_on = app.store().found_on(row.id, pages.len() as u64).await?;
     for (page, found_on) in pages.iter_mut().zip(found_on) {
         page.found_on = found_on;
@@ -97,42 +108,45 @@ pub(crate) async fn links(State(app): State<App>, Caller(who): Caller, PathId(id
         "cut": graph.cut,
         "listed": listed.into_iter().all(|listed| listed),
     });
-    Ok(json_answer(StatusCode::OK, body.to_string()))
+    Ok(json_response(StatusCode::OK, body.to_string()))
 }
 
-async fn row(app: &App, who: &Principal, id: JobId) -> Result<JobRow, Failure> {
-    let row = app.store().job(who.team, id, harvestman_engine::now()).await?;
+async fn row(app: &App, principal: &Principal, id: JobId) -> Result<JobRow, Failure> {
+    let row = app
+        .store()
+        .job(principal.team, id, harvestman_engine::now())
+        .await?;
     row.ok_or_else(Failure::no_job)
 }
 
-/// Maps documents with `sketch`; returns the results, the offset of the next document, and whether there is one.
+/// Maps documents with `map`; returns the results, the offset of the next document, and whether there is one.
 async fn read<T: Send + 'static>(
     app: &App,
     row: &JobRow,
     skip: u64,
     limit: u64,
-    sketch: fn(&str) -> T,
+    map: fn(&str) -> T,
 ) -> Result<(Vec<T>, u64, bool), Failure> {
-    let (mut sketches, mut next) = (Vec::new(), skip);
+    let (mut results, mut next) = (Vec::new(), skip);
     loop {
-        let left = limit.saturating_sub(next - skip);
+        let remaining = limit.saturating_sub(next - skip);
         // Reading documents of such a job deletes them, which this request must not do.
-        if left == 0 || row.zero_data_retention {
-            return Ok((sketches, next, next < row.completed && !row.zero_data_retention));
+        if remaining == 0 || row.zero_data_retention {
+            return Ok((results, next, next < row.completed && !row.zero_data_retention));
         }
         let chunk = app
             .store()
-            .documents(row.id, next, Some(left), MAX_DATA_BYTES)
+            .documents(row.id, next, Some(remaining), MAX_DATA_BYTES)
             .await?;
         let documents = chunk.documents;
-        let work = move || documents.iter().map(|text| sketch(text)).collect::<Vec<_>>();
-        let part = tokio::task::spawn_blocking(work)
+        let work = move || documents.iter().map(|text| map(text)).collect::<Vec<_>>();
+        let mapped = tokio::task::spawn_blocking(work)
             .await
             .map_err(|_| StoreError::Closed)?;
         next = chunk.next_skip;
-        sketches.extend(part);
+        results.extend(mapped);
         if !chunk.more {
-            return Ok((sketches, next, false));
+            return Ok((results, next, false));
         }
     }
 }
@@ -140,17 +154,17 @@ async fn read<T: Send + 'static>(
 /// Fields of a stored document that are read here.
 #[derive(Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
-struct Sketch {
+struct PageSummary {
     markdown: Option<String>,
     html: Option<String>,
     raw_html: Option<String>,
     links: Option<Vec<String>>,
-    metadata: Facts,
+    metadata: Metadata,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
-struct Facts {
+struct Metadata {
     url: Option<String>,
     #[serde(rename = "sourceURL")]
     source_url: Option<String>,
@@ -159,30 +173,33 @@ struct Facts {
     error: Option<String>,
 }
 
-impl Sketch {
+impl PageSummary {
     fn of(document: &str) -> Self {
         serde_json::from_str(document).unwrap_or_default()
     }
 
     fn line(self) -> Value {
         let texts = [&self.markdown, &self.html, &self.raw_html];
-        let facts = self.metadata;
+        let metadata = self.metadata;
         json!({
-            "url": facts.url.or(facts.source_url).unwrap_or_default(),
-            "title": facts.title.unwrap_or_default(),
-            "status": facts.status_code,
-            "error": facts.error,
+            "url": metadata.url.or(metadata.source_url).unwrap_or_default(),
+            "title": metadata.title.unwrap_or_default(),
+            "status": metadata.status_code,
+            "error": metadata.error,
             "size": texts.into_iter().flatten().map(String::len).max().unwrap_or(0),
         })
     }
 
     /// Returns the links of the page: its `links` format, else the links in its Markdown.
     fn links(self) -> PageLinks {
-        let facts = self.metadata;
-        let found = || markdown_links(self.markdown.as_deref().unwrap_or_default());
+        let metadata = self.metadata;
+        let found_links = || markdown_links(self.markdown.as_deref().unwrap_or_default());
         PageLinks {
-            urls: [facts.url, facts.source_url].into_iter().flatten().collect(),
-            links: self.links.unwrap_or_else(found),
+            urls: [metadata.url, metadata.source_url]
+                .into_iter()
+                .flatten()
+                .collect(),
+            links: self.links.unwrap_or_else(found_links),
             found_on: None,
         }
     }

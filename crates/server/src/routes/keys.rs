@@ -13,41 +13,41 @@ use harvestman_store::{KeyRow, Principal, RevokeOutcome, StoreError};
 use crate::app::App;
 use crate::auth::Caller;
 use crate::body::WholeBody;
-use crate::error::{Answer, Failure, json};
+use crate::error::{Failure, HandlerResult, json};
 use crate::routes::PathId;
 use crate::{keys, limits};
 
-pub(crate) async fn list(State(app): State<App>, Caller(who): Caller) -> Answer {
-    let rows = app.store().keys(Some(who.team)).await?;
+pub(crate) async fn list(State(app): State<App>, Caller(principal): Caller) -> HandlerResult {
+    let rows = app.store().keys(Some(principal.team)).await?;
     json(&Keys {
         success: true,
-        keys: rows.into_iter().map(|row| listed(row, &who)).collect(),
+        keys: rows.into_iter().map(|row| key_of_row(row, &principal)).collect(),
     })
 }
 
 pub(crate) async fn create(
     State(app): State<App>,
-    Caller(who): Caller,
+    Caller(principal): Caller,
     WholeBody(body): WholeBody,
-) -> Answer {
+) -> HandlerResult {
     let NewKeyRequest { name } = NewKeyRequest::from_json(&body)?;
-    let rows = app.store().keys(Some(who.team)).await?;
+    let rows = app.store().keys(Some(principal.team)).await?;
     if rows.iter().filter(|row| row.revoked_at.is_none()).count() >= limits::KEYS_PER_TEAM {
-        let sentence = format!(
+        let message = format!(
             "the team has the maximum of {} keys; revoke one first",
             limits::KEYS_PER_TEAM
         );
-        return Err(Failure::new(ErrorCode::Conflict, sentence));
+        return Err(Failure::new(ErrorCode::Conflict, message));
     }
     let key = keys::new_key().map_err(no_random_bytes)?;
     let (print, now) = (keys::print(&key), harvestman_engine::now());
     let hint = print.hint.clone();
-    let id = app.store().add_key(who.team, &name, print, now).await?;
-    tracing::info!(team.id = %who.team, key.id = %id, "API key created");
+    let id = app.store().add_key(principal.team, &name, print, now).await?;
+    tracing::info!(team.id = %principal.team, key.id = %id, "API key created");
     let listed = Key {
         id,
         name,
-        team: Some(who.team_name),
+        team: Some(principal.team_name),
         hint,
         created_at: now,
         last_used_at: None,
@@ -61,16 +61,20 @@ pub(crate) async fn create(
     })
 }
 
-pub(crate) async fn revoke(State(app): State<App>, Caller(who): Caller, PathId(id): PathId) -> Answer {
+pub(crate) async fn revoke(
+    State(app): State<App>,
+    Caller(principal): Caller,
+    PathId(id): PathId,
+) -> HandlerResult {
     let key = KeyId(id.0);
     match app
         .store()
-        .revoke_key(Some(who.team), key, harvestman_engine::now())
+        .revoke_key(Some(principal.team), key, harvestman_engine::now())
         .await?
     {
         RevokeOutcome::Revoked => {
-            app.principals().forget(key);
-            tracing::info!(team.id = %who.team, key.id = %key, "API key revoked");
+            app.principals().remove(key);
+            tracing::info!(team.id = %principal.team, key.id = %key, "API key revoked");
             json(&serde_json::json!({ "success": true }))
         }
         RevokeOutcome::LastKey => Err(Failure::new(
@@ -84,8 +88,8 @@ pub(crate) async fn revoke(State(app): State<App>, Caller(who): Caller, PathId(i
     }
 }
 
-pub(crate) async fn webhook_secret(State(app): State<App>, Caller(who): Caller) -> Answer {
-    let source = webhook_secret_source(&app, who.team).await?;
+pub(crate) async fn webhook_secret(State(app): State<App>, Caller(principal): Caller) -> HandlerResult {
+    let source = webhook_secret_source(&app, principal.team).await?;
     json(&WebhookSecret {
         success: true,
         set: source.is_some(),
@@ -94,10 +98,13 @@ pub(crate) async fn webhook_secret(State(app): State<App>, Caller(who): Caller) 
 }
 
 /// Creates a new webhook secret for the team. It signs all later deliveries, including those of earlier events.
-pub(crate) async fn rotate_webhook_secret(State(app): State<App>, Caller(who): Caller) -> Answer {
+pub(crate) async fn rotate_webhook_secret(
+    State(app): State<App>,
+    Caller(principal): Caller,
+) -> HandlerResult {
     let secret = keys::new_webhook_secret().map_err(no_random_bytes)?;
-    app.store().set_webhook_secret(who.team, &secret).await?;
-    tracing::info!(team.id = %who.team, "webhook secret replaced");
+    app.store().set_webhook_secret(principal.team, &secret).await?;
+    tracing::info!(team.id = %principal.team, "webhook secret replaced");
     json(&NewWebhookSecret {
         success: true,
         secret,
@@ -106,11 +113,11 @@ pub(crate) async fn rotate_webhook_secret(State(app): State<App>, Caller(who): C
 
 pub(crate) async fn test_webhook(
     State(app): State<App>,
-    Caller(who): Caller,
+    Caller(principal): Caller,
     WholeBody(body): WholeBody,
-) -> Answer {
+) -> HandlerResult {
     let receiver = WebhookSpec::from_json(&body, Family::Webhook)?;
-    json(&app.engine().test_webhook(&who, receiver).await?)
+    json(&app.engine().test_webhook(&principal, receiver).await?)
 }
 
 /// Returns the source of the secret that signs the team's webhooks.
@@ -127,7 +134,7 @@ pub(crate) async fn webhook_secret_source(
     Ok(own.or_else(|| setting.map(|_| SecretSource::Setting)))
 }
 
-fn listed(row: KeyRow, who: &Principal) -> Key {
+fn key_of_row(row: KeyRow, principal: &Principal) -> Key {
     Key {
         id: row.id,
         name: row.name,
@@ -136,7 +143,7 @@ fn listed(row: KeyRow, who: &Principal) -> Key {
         created_at: row.created_at,
         last_used_at: row.last_used_at,
         revoked_at: row.revoked_at,
-        current: who.key == Some(row.id),
+        current: principal.key == Some(row.id),
     }
 }
 

@@ -6,8 +6,16 @@ use harvestman_core::api::map::MapRequest;
 use crate::app::App;
 use crate::auth::Caller;
 use crate::body::WholeBody;
-use crate::error::{Answer, json};
+use crate::error::{HandlerResult, json};
 
-pub(crate) async fn start(State(app): State<App>, Caller(who): Caller, WholeBody(body): WholeBody) -> Answer {
-    json(&app.engine().map(&who, MapRequest::from_json(&body)?).await?)
+pub(crate) async fn start(
+    State(app): State<App>,
+    Caller(principal): Caller,
+    WholeBody(body): WholeBody,
+) -> HandlerResult {
+    json(
+        &app.engine()
+            .map(&principal, MapRequest::from_json(&body)?)
+            .await?,
+    )
 }

@@ -6,19 +6,19 @@ use serde_json::json;
 
 use crate::app::App;
 use crate::body::WholeBody;
-use crate::error::{Answer, Failure, json};
-use crate::operator::carry_out;
+use crate::error::{Failure, HandlerResult, json};
+use crate::operator::execute;
 
-pub(crate) async fn command(State(app): State<App>, WholeBody(body): WholeBody) -> Answer {
+pub(crate) async fn command(State(app): State<App>, WholeBody(body): WholeBody) -> HandlerResult {
     let command = serde_json::from_slice(&body).map_err(|error| {
         Failure::new(
             ErrorCode::BadRequest,
             format!("invalid operator command: {error}"),
         )
     })?;
-    let done = carry_out(command, app.store(), app.engine().plans()).await?;
-    if let Some(key) = done.revoked {
-        app.principals().forget(key);
+    let output = execute(command, app.store(), app.engine().plans()).await?;
+    if let Some(key) = output.revoked {
+        app.principals().remove(key);
     }
-    json(&json!({ "success": true, "text": done.text }))
+    json(&json!({ "success": true, "text": output.text }))
 }

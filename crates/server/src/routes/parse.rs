@@ -15,42 +15,51 @@ use tokio::time::timeout;
 
 use crate::app::App;
 use crate::auth::Caller;
-use crate::error::{Answer, Failure, json};
+use crate::error::{Failure, HandlerResult, json};
 use crate::{body, limits};
 
 /// Bounds the uploads that are held in memory at once.
-static PLACES: Semaphore = Semaphore::const_new(limits::UPLOADS_AT_ONCE);
+static UPLOAD_PERMITS: Semaphore = Semaphore::const_new(limits::UPLOADS_AT_ONCE);
 
-pub(crate) async fn start(State(app): State<App>, Caller(who): Caller, request: Request) -> Answer {
-    let _place = PLACES.acquire().await.expect("the semaphore is never closed");
-    let (file, options) = timeout(limits::UPLOAD_TIME, received(&app, request))
+pub(crate) async fn start(
+    State(app): State<App>,
+    Caller(principal): Caller,
+    request: Request,
+) -> HandlerResult {
+    let _permit = UPLOAD_PERMITS
+        .acquire()
+        .await
+        .expect("the semaphore is never closed");
+    let (file, options) = timeout(limits::UPLOAD_TIME, read_upload(&app, request))
         .await
         .map_err(|_| Failure::new(ErrorCode::RequestTimeout, "the upload took too long"))??;
-    let document = app.engine().parse(&who, file, options).await?;
+    let document = app.engine().parse(&principal, file, options).await?;
     json(&ScrapeAnswer::done(document))
 }
 
-pub(crate) async fn formats() -> Answer {
+pub(crate) async fn formats() -> HandlerResult {
     json(&parse_formats())
 }
 
 /// Reads the parts `file` and `options`; others are ignored (docs/API.md section 3).
-async fn received(app: &App, request: Request) -> Result<(UploadedFile, ParseOptions), Failure> {
+async fn read_upload(app: &App, request: Request) -> Result<(UploadedFile, ParseOptions), Failure> {
     let mut form = form(app, request).await?;
     let mut file = None;
     let mut options = ParseOptions::default();
-    while let Some(field) = form.next_field().await.map_err(|error| unreadable(&error))? {
+    while let Some(field) = form.next_field().await.map_err(|error| unreadable_form(&error))? {
         match field.name() {
-            Some("file") if file.is_some() => return Err(bad("the form has several parts `file`; send one")),
-            Some("file") => file = Some(uploaded(field).await?),
+            Some("file") if file.is_some() => {
+                return Err(bad_request("the form has several parts `file`; send one"));
+            }
+            Some("file") => file = Some(read_file(field).await?),
             Some("options") => {
-                let text = field.bytes().await.map_err(|error| unreadable(&error))?;
+                let text = field.bytes().await.map_err(|error| unreadable_form(&error))?;
                 options = ParseOptions::from_json(&text)?;
             }
             _ => {}
         }
     }
-    let file = file.ok_or_else(|| bad("the part `file` with a file name is required"))?;
+    let file = file.ok_or_else(|| bad_request("the part `file` with a file name is required"))?;
     Ok((file, options))
 }
 
@@ -63,32 +72,32 @@ async fn form(app: &App, request: Request) -> Result<Multipart, Failure> {
         .unwrap_or_default()
         .to_ascii_lowercase();
     let is_form = kind.starts_with("multipart/form-data");
-    let most = match is_form {
+    let max_bytes = match is_form {
         true => MAX_UPLOAD_BYTES + limits::UPLOAD_SLACK_BYTES,
         false => limits::BODY_BYTES,
     };
-    let bytes = match body::read(&parts.headers, body, most, app.body_silence()).await {
+    let bytes = match body::read(&parts.headers, body, max_bytes, app.body_silence()).await {
         Err(Failure(error)) if error.code == ErrorCode::PayloadTooLarge => return Err(too_large()),
         read => read?,
     };
     if !is_form {
-        return Err(without_form(&bytes));
+        return Err(not_a_form(&bytes));
     }
     let mut request = Request::from_parts(parts, Body::from(bytes));
-    DefaultBodyLimit::max(most).apply(&mut request);
+    DefaultBodyLimit::max(max_bytes).apply(&mut request);
     Multipart::from_request(request, app)
         .await
-        .map_err(|error| bad(&format!("cannot read the form: {}", error.body_text())))
+        .map_err(|error| bad_request(&format!("cannot read the form: {}", error.body_text())))
 }
 
-async fn uploaded(field: Field<'_>) -> Result<UploadedFile, Failure> {
+async fn read_file(field: Field<'_>) -> Result<UploadedFile, Failure> {
     let name = field
         .file_name()
-        .map(own_name)
+        .map(base_name)
         .filter(|name| !name.is_empty())
-        .ok_or_else(|| bad("the part `file` needs a file name"))?;
+        .ok_or_else(|| bad_request("the part `file` needs a file name"))?;
     let content_type = field.content_type().map(str::to_owned);
-    let body = field.bytes().await.map_err(|error| unreadable(&error))?;
+    let body = field.bytes().await.map_err(|error| unreadable_form(&error))?;
     if body.len() > MAX_UPLOAD_BYTES {
         return Err(too_large());
     }
@@ -100,7 +109,7 @@ async fn uploaded(field: Field<'_>) -> Result<UploadedFile, Failure> {
 }
 
 /// Returns the last part of a path without control characters. It is displayed, never used as a path.
-fn own_name(path: &str) -> String {
+fn base_name(path: &str) -> String {
     let name = path.rsplit(['/', '\\']).next().unwrap_or_default();
     name.chars()
         .filter(|c| !c.is_control())
@@ -111,7 +120,7 @@ fn own_name(path: &str) -> String {
 }
 
 /// Returns the error for a body that is not a form; uploads by reference get their own error.
-fn without_form(body: &Bytes) -> Failure {
+fn not_a_form(body: &Bytes) -> Failure {
     let by_reference =
         serde_json::from_slice::<serde_json::Value>(body).is_ok_and(|body| body.get("uploadRef").is_some());
     match by_reference {
@@ -119,18 +128,18 @@ fn without_form(body: &Bytes) -> Failure {
             ErrorCode::NotSupported,
             "this server does not support uploads by `uploadRef`; send the file as multipart/form-data",
         ),
-        false => bad("send multipart/form-data with a part `file` and an optional part `options`"),
+        false => bad_request("send multipart/form-data with a part `file` and an optional part `options`"),
     }
 }
 
-fn bad(sentence: &str) -> Failure {
-    Failure::new(ErrorCode::BadRequest, sentence)
+fn bad_request(message: &str) -> Failure {
+    Failure::new(ErrorCode::BadRequest, message)
 }
 
 fn too_large() -> Failure {
-    bad(&format!("the file is larger than {} MiB", MAX_UPLOAD_BYTES >> 20))
+    bad_request(&format!("the file is larger than {} MiB", MAX_UPLOAD_BYTES >> 20))
 }
 
-fn unreadable(error: &MultipartError) -> Failure {
-    bad(&format!("cannot read the form: {}", error.body_text()))
+fn unreadable_form(error: &MultipartError) -> Failure {
+    bad_request(&format!("cannot read the form: {}", error.body_text()))
 }

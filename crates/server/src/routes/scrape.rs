@@ -9,19 +9,19 @@ use harvestman_store::StoredScrape;
 use crate::app::App;
 use crate::auth::Caller;
 use crate::body::WholeBody;
-use crate::error::{Answer, Failure, json, json_answer};
+use crate::error::{Failure, HandlerResult, json, json_response};
 use crate::links::Base;
 use crate::routes::PathId;
 
 pub(crate) async fn start(
     State(app): State<App>,
-    Caller(who): Caller,
+    Caller(principal): Caller,
     Base(base): Base,
     WholeBody(body): WholeBody,
-) -> Answer {
+) -> HandlerResult {
     let request = ScrapeRequest::from_json(&body).map_err(|error| {
-        let asked_otherwise = serde_json::from_slice(&body).is_ok_and(|body| is_alexandria(&body));
-        if asked_otherwise {
+        let is_unsupported = serde_json::from_slice(&body).is_ok_and(|body| is_alexandria(&body));
+        if is_unsupported {
             Failure::new(
                 ErrorCode::NotSupported,
                 "this server does not support scrapes by `alexandria`; send a `url`",
@@ -30,24 +30,28 @@ pub(crate) async fn start(
             Failure(error)
         }
     })?;
-    let document = app.engine().scrape(&who, request, &base).await?;
+    let document = app.engine().scrape(&principal, request, &base).await?;
     json(&ScrapeAnswer::done(document))
 }
 
-pub(crate) async fn result(State(app): State<App>, Caller(who): Caller, PathId(id): PathId) -> Answer {
-    let found = app
+pub(crate) async fn result(
+    State(app): State<App>,
+    Caller(principal): Caller,
+    PathId(id): PathId,
+) -> HandlerResult {
+    let stored = app
         .store()
-        .scrape(who.team, id.into(), harvestman_engine::now())
+        .scrape(principal.team, id.into(), harvestman_engine::now())
         .await?;
-    match found.ok_or_else(Failure::no_job)? {
+    match stored.ok_or_else(Failure::no_job)? {
         StoredScrape::Running => json(&ScrapeAnswer::running()),
-        StoredScrape::Document(document) => Ok(json_answer(
+        StoredScrape::Document(document) => Ok(json_response(
             StatusCode::OK,
             format!("{{\"success\":true,\"data\":{document}}}"),
         )),
         StoredScrape::Failed { status, body } => {
             let status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-            Ok(json_answer(status, body))
+            Ok(json_response(status, body))
         }
     }
 }

@@ -6,15 +6,15 @@ use harvestman_core::api::search::SearchRequest;
 use crate::app::App;
 use crate::auth::Caller;
 use crate::body::WholeBody;
-use crate::error::{Answer, json};
+use crate::error::{HandlerResult, json};
 use crate::links::Base;
 
 pub(crate) async fn start(
     State(app): State<App>,
-    Caller(who): Caller,
+    Caller(principal): Caller,
     Base(base): Base,
     WholeBody(body): WholeBody,
-) -> Answer {
+) -> HandlerResult {
     let request = SearchRequest::from_json(&body)?;
-    json(&app.engine().search(&who, &request, &base).await?)
+    json(&app.engine().search(&principal, &request, &base).await?)
 }

@@ -14,70 +14,78 @@ use harvestman_store::{CallQuery, JobStatus, StoreError};
 
 use crate::app::App;
 use crate::auth::Caller;
-use crate::error::{Answer, json};
+use crate::error::{HandlerResult, json};
 
-pub(crate) async fn credit_history(State(app): State<App>, Caller(who): Caller, uri: Uri) -> Answer {
+pub(crate) async fn credit_history(
+    State(app): State<App>,
+    Caller(principal): Caller,
+    uri: Uri,
+) -> HandlerResult {
     let query = UsageQuery::parse(uri.query().unwrap_or_default())?;
-    json(&app.engine().credit_history(&who, query).await?)
+    json(&app.engine().credit_history(&principal, query).await?)
 }
 
-pub(crate) async fn token_history(State(app): State<App>, Caller(who): Caller, uri: Uri) -> Answer {
+pub(crate) async fn token_history(
+    State(app): State<App>,
+    Caller(principal): Caller,
+    uri: Uri,
+) -> HandlerResult {
     let query = UsageQuery::parse(uri.query().unwrap_or_default())?;
-    json(&app.engine().credit_history(&who, query).await?.in_tokens())
+    json(&app.engine().credit_history(&principal, query).await?.in_tokens())
 }
 
-pub(crate) async fn credit_usage(State(app): State<App>, Caller(who): Caller) -> Answer {
-    json(&Data::new(app.engine().credit_usage(&who).await?))
+pub(crate) async fn credit_usage(State(app): State<App>, Caller(principal): Caller) -> HandlerResult {
+    json(&Data::new(app.engine().credit_usage(&principal).await?))
 }
 
-pub(crate) async fn token_usage(State(app): State<App>, Caller(who): Caller) -> Answer {
-    let usage = app.engine().credit_usage(&who).await?;
+pub(crate) async fn token_usage(State(app): State<App>, Caller(principal): Caller) -> HandlerResult {
+    let usage = app.engine().credit_usage(&principal).await?;
     json(&Data::new(TokenUsage::from(usage)))
 }
 
-pub(crate) async fn queue_status(State(app): State<App>, Caller(who): Caller) -> Answer {
-    json(&app.engine().queue_status(&who).await?)
+pub(crate) async fn queue_status(State(app): State<App>, Caller(principal): Caller) -> HandlerResult {
+    json(&app.engine().queue_status(&principal).await?)
 }
 
-pub(crate) async fn concurrency(State(app): State<App>, Caller(who): Caller) -> Answer {
-    let (taken, most) = app.engine().concurrency(&who);
+pub(crate) async fn concurrency(State(app): State<App>, Caller(principal): Caller) -> HandlerResult {
+    let (running, limit) = app.engine().concurrency(&principal);
     json(&ConcurrencyCheck {
         success: true,
-        concurrency: taken as u64,
-        max_concurrency: most as u64,
+        concurrency: running as u64,
+        max_concurrency: limit as u64,
     })
 }
 
-pub(crate) async fn activity(State(app): State<App>, Caller(who): Caller, uri: Uri) -> Answer {
+pub(crate) async fn activity(State(app): State<App>, Caller(principal): Caller, uri: Uri) -> HandlerResult {
     let query = ActivityQuery::parse(uri.query().unwrap_or_default())?;
-    let mut wanted = wanted(query);
+    let mut store_query = store_query(query);
     // One entry more shows whether there is a next page.
-    wanted.limit += 1;
-    let found = app.store().activity(who.team, &wanted).await?;
-    let entries: Result<Vec<_>, StoreError> = found.into_iter().map(entry).collect();
+    store_query.limit += 1;
+    let rows = app.store().activity(principal.team, &store_query).await?;
+    let entries: Result<Vec<_>, StoreError> = rows.into_iter().map(entry).collect();
     json(&Activity::of(entries?, query.limit as usize))
 }
 
 /// Returns the activity with keys and outcomes, for the console.
-pub(crate) async fn calls(State(app): State<App>, Caller(who): Caller, uri: Uri) -> Answer {
+pub(crate) async fn calls(State(app): State<App>, Caller(principal): Caller, uri: Uri) -> HandlerResult {
     let query = CallsQuery::parse(uri.query().unwrap_or_default())?;
-    let wanted = CallQuery {
-        activity: wanted(query.activity),
+    let call_query = CallQuery {
+        activity: store_query(query.activity),
         key: query.key,
         status: query
             .outcome
             .and_then(|outcome| JobStatus::parse(outcome.as_str())),
     };
-    let found = app.store().calls(who.team, &wanted).await?;
-    let data: Result<Vec<_>, StoreError> = found.calls.into_iter().map(call).collect();
+    let rows = app.store().calls(principal.team, &call_query).await?;
+    let data: Result<Vec<_>, StoreError> = rows.calls.into_iter().map(call).collect();
     json(&Calls {
         success: true,
         data: data?,
-        cursor: found.next.map(|(time, id)| Cursor { time, id: id.0 }.encode()),
+        cursor: rows.next.map(|(time, id)| Cursor { time, id: id.0 }.encode()),
     })
 }
 
-fn wanted(query: ActivityQuery) -> harvestman_store::ActivityQuery {
+fn store_query(query: ActivityQuery) -> harvestman_store::ActivityQuery {
     harvestman_store::ActivityQuery {
         now: harvestman_engine::now(),
         endpoint: query.endpoint.map(|endpoint| endpoint.to_string()),

@@ -14,7 +14,7 @@ use harvestman_fetch::{FetchConfig, Fetcher};
 use harvestman_server::app::{App, Parts};
 use harvestman_server::config::{Config, Values};
 use harvestman_server::console::Console;
-use harvestman_server::listen::{self, Patience, Peer};
+use harvestman_server::listen::{self, ConnectionLimits, Peer};
 use harvestman_server::sign_in::SignIn;
 use harvestman_server::{bootstrap, keys, router};
 use harvestman_store::{Store, StoreConfig};
@@ -37,13 +37,13 @@ pub(crate) struct TestApp {
 
 /// A response with its complete body.
 #[derive(Debug)]
-pub(crate) struct Answer {
+pub(crate) struct TestResponse {
     pub(crate) status: StatusCode,
     pub(crate) headers: HeaderMap,
     pub(crate) body: Vec<u8>,
 }
 
-impl Answer {
+impl TestResponse {
     pub(crate) fn json(&self) -> Value {
         serde_json::from_slice(&self.body)
             .unwrap_or_else(|error| panic!("{error}: {}", String::from_utf8_lossy(&self.body)))
@@ -158,12 +158,12 @@ impl TestApp {
             .header("host", "hm.test:3002")
     }
 
-    pub(crate) async fn get(&self, path: &str) -> Answer {
+    pub(crate) async fn get(&self, path: &str) -> TestResponse {
         self.send(self.request(Method::GET, path).body(Body::empty()).unwrap())
             .await
     }
 
-    pub(crate) async fn post(&self, path: &str, body: &Value) -> Answer {
+    pub(crate) async fn post(&self, path: &str, body: &Value) -> TestResponse {
         self.send(
             self.request(Method::POST, path)
                 .body(Body::from(body.to_string()))
@@ -172,7 +172,7 @@ impl TestApp {
         .await
     }
 
-    pub(crate) async fn send(&self, mut request: Request<Body>) -> Answer {
+    pub(crate) async fn send(&self, mut request: Request<Body>) -> TestResponse {
         if request.extensions().get::<Peer>().is_none() {
             request
                 .extensions_mut()
@@ -181,7 +181,7 @@ impl TestApp {
         let response = self.router.clone().oneshot(request).await.unwrap();
         let (parts, body) = response.into_parts();
         let body = to_bytes(body, usize::MAX).await.unwrap().to_vec();
-        Answer {
+        TestResponse {
             status: parts.status,
             headers: parts.headers,
             body,
@@ -189,7 +189,7 @@ impl TestApp {
     }
 
     /// Listens on a local port until the token is cancelled.
-    pub(crate) async fn listen(&self, patience: Patience) -> (SocketAddr, CancellationToken) {
+    pub(crate) async fn listen(&self, limits: ConnectionLimits) -> (SocketAddr, CancellationToken) {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let stop = CancellationToken::new();
@@ -197,7 +197,7 @@ impl TestApp {
             listener,
             self.app.clone(),
             self.router.clone(),
-            patience,
+            limits,
             stop.clone(),
         ));
         (address, stop)

@@ -6,7 +6,7 @@ use harvestman_store::RevokeOutcome;
 
 use crate::app::TestApp;
 
-async fn with_header(app: &TestApp, value: &str) -> crate::app::Answer {
+async fn with_header(app: &TestApp, value: &str) -> crate::app::TestResponse {
     let request = app
         .anonymous(Method::GET, "/v2/crawl/active")
         .header("authorization", value);
@@ -38,8 +38,8 @@ async fn missing_malformed_and_unknown_keys_are_refused() {
 #[tokio::test]
 async fn the_401_never_contains_the_key() {
     let app = TestApp::start().await;
-    let answer = with_header(&app, "Bearer fc-very-secret").await;
-    assert!(!String::from_utf8_lossy(&answer.body).contains("very-secret"));
+    let response = with_header(&app, "Bearer fc-very-secret").await;
+    assert!(!String::from_utf8_lossy(&response.body).contains("very-secret"));
 }
 
 #[tokio::test]

@@ -59,11 +59,11 @@ async fn the_content_type_is_ignored_and_invalid_json_is_rejected() {
         if !kind.is_empty() {
             request = request.header("content-type", kind);
         }
-        let answer = app
+        let response = app
             .send(request.body(Body::from(r#"{"url":"ftp://x/"}"#)).unwrap())
             .await;
-        answer.is_error(400, "BAD_REQUEST");
-        assert_eq!(answer.json()["details"][0]["path"], json!(["url"]));
+        response.is_error(400, "BAD_REQUEST");
+        assert_eq!(response.json()["details"][0]["path"], json!(["url"]));
     }
     for bad in ["", "{", "no", "\u{feff}{}x"] {
         let request = app
@@ -99,11 +99,11 @@ async fn an_incomplete_body_times_out_with_408() {
     let start = stream::iter([Ok::<_, std::io::Error>(Bytes::from_static(b"{\"url\":"))]);
     let body = Body::from_stream(start.chain(stream::pending()));
     let request = app.request(Method::POST, "/v2/crawl").body(body).unwrap();
-    let answer = tokio::time::timeout(Duration::from_secs(5), app.send(request))
+    let response = tokio::time::timeout(Duration::from_secs(5), app.send(request))
         .await
         .unwrap();
-    answer.is_error(408, "REQUEST_TIMEOUT");
-    assert_eq!(answer.header("connection"), "close");
+    response.is_error(408, "REQUEST_TIMEOUT");
+    assert_eq!(response.header("connection"), "close");
 }
 
 #[tokio::test]

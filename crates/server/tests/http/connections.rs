@@ -2,14 +2,14 @@
 
 use std::time::{Duration, Instant};
 
-use harvestman_server::listen::Patience;
+use harvestman_server::listen::ConnectionLimits;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
 use crate::app::TestApp;
 
-fn patience() -> Patience {
-    Patience {
+fn limits() -> ConnectionLimits {
+    ConnectionLimits {
         connections: 2,
         head: Duration::from_millis(300),
         idle: Duration::from_millis(900),
@@ -43,18 +43,21 @@ const HEALTH: &[u8] = b"GET /health HTTP/1.1\r\nhost: x\r\n\r\n";
 #[tokio::test]
 async fn a_slow_head_gets_408_and_the_connection_is_closed() {
     let app = TestApp::start().await;
-    let (address, _stop) = app.listen(patience()).await;
+    let (address, _stop) = app.listen(limits()).await;
     let mut stream = TcpStream::connect(address).await.unwrap();
     stream.write_all(b"GET /health HTTP/1.1\r\nho").await.unwrap();
-    let answer = rest(&mut stream).await;
-    assert!(answer.starts_with("HTTP/1.1 408 Request Timeout\r\n"), "{answer}");
-    assert!(answer.contains("\"code\":\"REQUEST_TIMEOUT\""), "{answer}");
+    let response = rest(&mut stream).await;
+    assert!(
+        response.starts_with("HTTP/1.1 408 Request Timeout\r\n"),
+        "{response}"
+    );
+    assert!(response.contains("\"code\":\"REQUEST_TIMEOUT\""), "{response}");
 }
 
 #[tokio::test]
 async fn a_connection_without_a_request_is_closed_without_a_response() {
     let app = TestApp::start().await;
-    let (address, _stop) = app.listen(patience()).await;
+    let (address, _stop) = app.listen(limits()).await;
     let mut stream = TcpStream::connect(address).await.unwrap();
     assert_eq!(rest(&mut stream).await, "");
 }
@@ -62,12 +65,12 @@ async fn a_connection_without_a_request_is_closed_without_a_response() {
 #[tokio::test]
 async fn a_keep_alive_connection_is_closed_after_the_idle_timeout() {
     let app = TestApp::start().await;
-    let (address, _stop) = app.listen(patience()).await;
+    let (address, _stop) = app.listen(limits()).await;
     let mut stream = TcpStream::connect(address).await.unwrap();
     for _ in 0..2 {
         stream.write_all(HEALTH).await.unwrap();
-        let answer = one_answer(&mut stream).await;
-        assert!(answer.starts_with("HTTP/1.1 200 OK\r\n"), "{answer}");
+        let response = one_answer(&mut stream).await;
+        assert!(response.starts_with("HTTP/1.1 200 OK\r\n"), "{response}");
         // Longer than the head timeout, shorter than the idle timeout.
         tokio::time::sleep(Duration::from_millis(450)).await;
     }
@@ -80,9 +83,9 @@ async fn a_keep_alive_connection_is_closed_after_the_idle_timeout() {
 async fn a_connection_above_the_limit_gets_503_and_others_continue() {
     let app = TestApp::start().await;
     let (address, _stop) = app
-        .listen(Patience {
+        .listen(ConnectionLimits {
             idle: Duration::from_secs(60),
-            ..patience()
+            ..limits()
         })
         .await;
     let mut kept = Vec::new();
@@ -94,14 +97,14 @@ async fn a_connection_above_the_limit_gets_503_and_others_continue() {
     }
     let mut third = TcpStream::connect(address).await.unwrap();
     third.write_all(HEALTH).await.unwrap();
-    let answer = rest(&mut third).await;
+    let response = rest(&mut third).await;
     assert!(
-        answer.starts_with("HTTP/1.1 503 Service Unavailable\r\n"),
-        "{answer}"
+        response.starts_with("HTTP/1.1 503 Service Unavailable\r\n"),
+        "{response}"
     );
     assert!(
-        answer.contains("retry-after: 1\r\n") && answer.contains("SERVICE_UNAVAILABLE"),
-        "{answer}"
+        response.contains("retry-after: 1\r\n") && response.contains("SERVICE_UNAVAILABLE"),
+        "{response}"
     );
 
     kept[0].write_all(HEALTH).await.unwrap();
@@ -126,7 +129,7 @@ async fn a_connection_above_the_limit_gets_503_and_others_continue() {
 #[tokio::test]
 async fn a_shutdown_closes_idle_connections() {
     let app = TestApp::start().await;
-    let (address, stop) = app.listen(Patience::default()).await;
+    let (address, stop) = app.listen(ConnectionLimits::default()).await;
     let mut stream = TcpStream::connect(address).await.unwrap();
     stream.write_all(HEALTH).await.unwrap();
     one_answer(&mut stream).await;
@@ -141,7 +144,7 @@ async fn a_shutdown_closes_idle_connections() {
 #[tokio::test]
 async fn a_malformed_head_gets_a_json_error() {
     let app = TestApp::start().await;
-    let (address, _stop) = app.listen(Patience::default()).await;
+    let (address, _stop) = app.listen(ConnectionLimits::default()).await;
     let long = "x".repeat(200_000);
     let many = "a: b\r\n".repeat(200);
     for (head, status) in [
@@ -154,10 +157,16 @@ async fn a_malformed_head_gets_a_json_error() {
     ] {
         let mut stream = TcpStream::connect(address).await.unwrap();
         stream.write_all(head.as_bytes()).await.unwrap();
-        let answer = rest(&mut stream).await;
-        let (told, body) = answer.split_once("\r\n\r\n").unwrap();
-        assert!(told.starts_with(&format!("HTTP/1.1 {status} ")), "{told}");
-        assert!(told.contains("content-type: application/json") && told.contains("connection: close"));
+        let response = rest(&mut stream).await;
+        let (response_head, body) = response.split_once("\r\n\r\n").unwrap();
+        assert!(
+            response_head.starts_with(&format!("HTTP/1.1 {status} ")),
+            "{response_head}"
+        );
+        assert!(
+            response_head.contains("content-type: application/json")
+                && response_head.contains("connection: close")
+        );
         let body: serde_json::Value = serde_json::from_str(body).unwrap();
         assert_eq!(
             (&body["success"], &body["code"]),

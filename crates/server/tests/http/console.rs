@@ -4,11 +4,11 @@ use axum::body::Body;
 use axum::http::Method;
 use serde_json::json;
 
-use crate::app::{Answer, TestApp};
-use crate::crawl::{ALLOW, start, until};
+use crate::app::{TestApp, TestResponse};
+use crate::crawl::{ALLOW, start, wait_until};
 use crate::site::Site;
 
-async fn with(app: &TestApp, path: &str, name: &str, value: &str) -> Answer {
+async fn with(app: &TestApp, path: &str, name: &str, value: &str) -> TestResponse {
     app.send(
         app.anonymous(Method::GET, path)
             .header(name, value)
@@ -27,11 +27,11 @@ async fn every_screen_returns_the_index_page_with_its_content_security_policy() 
         "/console/jobs/0192",
         "/console/settings?x=a.b",
     ] {
-        let answer = app.get(path).await;
-        assert_eq!(answer.status, 200, "{path}");
-        assert_eq!(answer.header("content-type"), "text/html; charset=utf-8");
-        assert_eq!(answer.header("cache-control"), "no-cache");
-        let policy = answer.header("content-security-policy");
+        let response = app.get(path).await;
+        assert_eq!(response.status, 200, "{path}");
+        assert_eq!(response.header("content-type"), "text/html; charset=utf-8");
+        assert_eq!(response.header("cache-control"), "no-cache");
+        let policy = response.header("content-security-policy");
         assert!(
             policy.contains("script-src 'self' 'wasm-unsafe-eval' 'sha256-"),
             "{policy}"
@@ -40,8 +40,8 @@ async fn every_screen_returns_the_index_page_with_its_content_security_policy() 
             policy.contains("frame-ancestors 'none'") && !policy.contains("unsafe-inline"),
             "{policy}"
         );
-        assert_eq!(answer.header("referrer-policy"), "no-referrer");
-        assert_eq!(answer.header("x-content-type-options"), "nosniff");
+        assert_eq!(response.header("referrer-policy"), "no-referrer");
+        assert_eq!(response.header("x-content-type-options"), "nosniff");
     }
 }
 
@@ -54,17 +54,17 @@ async fn hashed_files_are_cached_for_a_year_and_sent_in_an_accepted_coding() {
         ("gzip", "gzip", "gzip bytes"),
         ("identity", "", "plain script"),
     ] {
-        let answer = with(&app, path, "accept-encoding", accepts).await;
+        let response = with(&app, path, "accept-encoding", accepts).await;
         assert_eq!(
-            (answer.header("content-encoding"), answer.body.as_slice()),
+            (response.header("content-encoding"), response.body.as_slice()),
             (coding, bytes.as_bytes())
         );
         assert_eq!(
-            answer.header("cache-control"),
+            response.header("cache-control"),
             "public, max-age=31536000, immutable"
         );
-        assert_eq!(answer.header("content-type"), "text/javascript; charset=utf-8");
-        assert_eq!(answer.header("vary"), "accept-encoding");
+        assert_eq!(response.header("content-type"), "text/javascript; charset=utf-8");
+        assert_eq!(response.header("vary"), "accept-encoding");
     }
 }
 
@@ -157,8 +157,8 @@ async fn the_overview_lists_the_jobs_of_the_team_newest_first() {
             .await;
         ids.push(started.json()["id"].as_str().unwrap().to_owned());
     }
-    let listed = |answer: &Answer| -> Vec<String> {
-        answer.json()["jobs"]
+    let listed = |response: &TestResponse| -> Vec<String> {
+        response.json()["jobs"]
             .as_array()
             .unwrap()
             .iter()
@@ -196,7 +196,7 @@ async fn the_pages_of_a_job_are_listed_without_bodies_and_with_links() {
     let formats = json!({"formats": ["markdown", "links"]});
     let body = json!({"url": site.url("/"), "limit": 10, "scrapeOptions": formats});
     let id = start(&app, body).await;
-    until(&app, &id, |status| status["status"] == "completed").await;
+    wait_until(&app, &id, |status| status["status"] == "completed").await;
 
     let job = app.get(&format!("/console/api/jobs/{id}")).await.json();
     assert_eq!(job["job"]["kind"], "crawl");
@@ -239,7 +239,7 @@ async fn the_pages_of_a_job_are_listed_without_bodies_and_with_links() {
     let other = app.other_key("other").await;
     for path in ["", "/pages", "/links"] {
         let path = format!("/console/api/jobs/{id}{path}");
-        let answer = with(&app, &path, "authorization", &format!("Bearer {other}")).await;
-        answer.is_error(404, "NOT_FOUND");
+        let response = with(&app, &path, "authorization", &format!("Bearer {other}")).await;
+        response.is_error(404, "NOT_FOUND");
     }
 }

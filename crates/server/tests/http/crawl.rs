@@ -6,20 +6,20 @@ use axum::body::Body;
 use axum::http::Method;
 use serde_json::{Value, json};
 
-use crate::app::{Answer, TestApp};
+use crate::app::{TestApp, TestResponse};
 use crate::site::Site;
 
 pub(crate) const ALLOW: &[(&str, &str)] = &[("HARVESTMAN_ALLOW_PRIVATE_HOSTS", "127.0.0.1")];
 
 /// Starts a crawl and returns its id.
 pub(crate) async fn start(app: &TestApp, body: Value) -> String {
-    let answer = app.post("/v2/crawl", &body).await;
-    assert_eq!(answer.status, 200, "{}", answer.json());
-    answer.json()["id"].as_str().unwrap().to_owned()
+    let response = app.post("/v2/crawl", &body).await;
+    assert_eq!(response.status, 200, "{}", response.json());
+    response.json()["id"].as_str().unwrap().to_owned()
 }
 
 /// Polls the status until `enough` returns true, and returns it.
-pub(crate) async fn until(app: &TestApp, id: &str, enough: impl Fn(&Value) -> bool) -> Value {
+pub(crate) async fn wait_until(app: &TestApp, id: &str, enough: impl Fn(&Value) -> bool) -> Value {
     let deadline = Instant::now() + Duration::from_secs(20);
     loop {
         let status = app.get(&format!("/v2/crawl/{id}")).await.json();
@@ -31,7 +31,7 @@ pub(crate) async fn until(app: &TestApp, id: &str, enough: impl Fn(&Value) -> bo
     }
 }
 
-fn ended(status: &Value) -> bool {
+fn has_ended(status: &Value) -> bool {
     status["status"] != "scraping"
 }
 
@@ -55,7 +55,7 @@ async fn following_next_returns_each_document_of_a_crawl_once() {
         format!("http://hm.test:3002/v2/crawl/{id}")
     );
 
-    let status = until(&app, &id, ended).await;
+    let status = wait_until(&app, &id, has_ended).await;
     assert_eq!(
         (&status["status"], &status["total"], &status["completed"]),
         (&"completed".into(), &5.into(), &5.into())
@@ -101,9 +101,9 @@ async fn invalid_limit_and_skip_are_rejected() {
 #[tokio::test]
 async fn a_request_at_the_end_of_a_running_crawl_waits_for_the_next_document() {
     let app = TestApp::with(ALLOW).await;
-    let site = Site::closed(3).await;
+    let site = Site::blocked(3).await;
     let id = start(&app, json!({ "url": site.url("/"), "limit": 4 })).await;
-    let first = until(&app, &id, |status| status["completed"] == 1).await;
+    let first = wait_until(&app, &id, |status| status["completed"] == 1).await;
     let next = path_of(first["next"].as_str().unwrap());
     assert!(next.ends_with("?skip=1"), "{next}");
 
@@ -120,7 +120,7 @@ async fn a_request_at_the_end_of_a_running_crawl_waits_for_the_next_document() {
         (&json!([]), &next)
     );
 
-    site.let_go(1);
+    site.release(1);
     let second = app.get(&next).await.json();
     assert_eq!(second["data"].as_array().unwrap().len(), 1, "{second}");
 
@@ -130,20 +130,20 @@ async fn a_request_at_the_end_of_a_running_crawl_waits_for_the_next_document() {
         first_look.elapsed() < Duration::from_millis(500),
         "a request without skip does not wait"
     );
-    site.let_go(10);
-    until(&app, &id, ended).await;
+    site.release(10);
+    wait_until(&app, &id, has_ended).await;
 }
 
 #[tokio::test]
 async fn a_running_crawl_is_listed_as_active_until_it_is_cancelled() {
     let app = TestApp::with(ALLOW).await;
-    let site = Site::closed(3).await;
+    let site = Site::blocked(3).await;
     let id = start(
         &app,
         json!({ "url": site.url("/"), "limit": 4, "scrapeOptions": { "formats": ["html"] } }),
     )
     .await;
-    until(&app, &id, |status| status["completed"] == 1).await;
+    wait_until(&app, &id, |status| status["completed"] == 1).await;
     for path in ["/v2/crawl/active", "/v2/crawl/ongoing"] {
         let active = app.get(path).await.json();
         let crawl = &active["crawls"][0];
@@ -168,7 +168,7 @@ async fn a_running_crawl_is_listed_as_active_until_it_is_cancelled() {
             json!({ "success": true, "status": "cancelled" })
         );
     }
-    let status = until(&app, &id, ended).await;
+    let status = wait_until(&app, &id, has_ended).await;
     assert_eq!(
         (&status["status"], &status["next"]),
         (&"cancelled".into(), &Value::Null)
@@ -186,7 +186,7 @@ async fn a_finished_crawl_cannot_be_cancelled() {
     let app = TestApp::with(ALLOW).await;
     let site = Site::open(0).await;
     let id = start(&app, json!({ "url": site.url("/"), "limit": 1 })).await;
-    until(&app, &id, ended).await;
+    wait_until(&app, &id, has_ended).await;
     let request = app
         .request(Method::DELETE, &format!("/v2/crawl/{id}"))
         .body(Body::empty())
@@ -198,7 +198,7 @@ async fn a_finished_crawl_cannot_be_cancelled() {
 async fn the_same_idempotency_key_returns_the_same_crawl() {
     let app = TestApp::with(ALLOW).await;
     let site = Site::open(0).await;
-    let post = async |key: &str, limit: u32| -> Answer {
+    let post = async |key: &str, limit: u32| -> TestResponse {
         let body = json!({ "url": site.url("/"), "limit": limit }).to_string();
         let request = app
             .request(Method::POST, "/v2/crawl")
@@ -216,11 +216,11 @@ async fn the_same_idempotency_key_returns_the_same_crawl() {
 async fn a_scrape_can_be_read_again_by_its_id() {
     let app = TestApp::with(ALLOW).await;
     let site = Site::open(1).await;
-    let answer = app
+    let response = app
         .post("/v2/scrape", &json!({ "url": site.url("/page/1") }))
         .await;
-    assert_eq!(answer.status, 200, "{}", answer.json());
-    let json = answer.json();
+    assert_eq!(response.status, 200, "{}", response.json());
+    let json = response.json();
     assert_eq!(
         (&json["success"], &json["data"]["markdown"]),
         (&true.into(), &"# Page 1".into())
@@ -259,9 +259,9 @@ async fn a_scrape_that_is_interrupted_by_a_shutdown_gets_503() {
         let _taken = silent.accept().await.unwrap();
         app.app.engine().shutdown().await;
     };
-    let (answer, ()) = tokio::join!(app.post("/v2/scrape", &body), stop);
-    answer.is_error(503, "SERVICE_UNAVAILABLE");
-    assert_eq!(answer.header("retry-after"), "5");
+    let (response, ()) = tokio::join!(app.post("/v2/scrape", &body), stop);
+    response.is_error(503, "SERVICE_UNAVAILABLE");
+    assert_eq!(response.header("retry-after"), "5");
 }
 
 #[tokio::test]
@@ -271,7 +271,7 @@ async fn a_crawl_of_an_unreachable_site_fails_with_the_reason() {
     let url = format!("http://{}/", free.local_addr().unwrap());
     drop(free);
     let id = start(&app, json!({ "url": url })).await;
-    let status = until(&app, &id, ended).await;
+    let status = wait_until(&app, &id, has_ended).await;
     assert_eq!(status["status"], "failed");
     assert!(status["error"].as_str().unwrap().contains("refused"), "{status}");
 }
@@ -326,13 +326,13 @@ async fn a_status_page_ends_at_ten_mebibytes_and_next_returns_the_rest() {
     let site = Site::open(0).await;
     let body = json!({ "url": site.url("/big"), "limit": 5, "scrapeOptions": { "formats": ["rawHtml"] } });
     let id = start(&app, body).await;
-    until(&app, &id, ended).await;
+    wait_until(&app, &id, has_ended).await;
     let mut next = Some(format!("/v2/crawl/{id}"));
     let mut counts = Vec::new();
     while let Some(path) = next {
-        let answer = app.get(&path).await;
-        assert!(answer.body.len() <= 10_485_760, "{} bytes", answer.body.len());
-        let page = answer.json();
+        let response = app.get(&path).await;
+        assert!(response.body.len() <= 10_485_760, "{} bytes", response.body.len());
+        let page = response.json();
         counts.push(page["data"].as_array().unwrap().len());
         next = page["next"].as_str().map(path_of);
     }

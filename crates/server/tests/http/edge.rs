@@ -9,15 +9,15 @@ use crate::app::TestApp;
 async fn every_response_has_a_request_id_and_the_headers_of_the_api() {
     let app = TestApp::start().await;
     for path in ["/health", "/nowhere", "/v2/crawl/active"] {
-        let answer = app.get(path).await;
+        let response = app.get(path).await;
         assert!(
-            uuid::Uuid::try_parse(answer.header("x-request-id")).is_ok(),
+            uuid::Uuid::try_parse(response.header("x-request-id")).is_ok(),
             "{path}"
         );
-        assert_eq!(answer.header("x-content-type-options"), "nosniff", "{path}");
-        assert_eq!(answer.header("cache-control"), "no-store", "{path}");
-        assert_eq!(answer.header("access-control-allow-origin"), "*", "{path}");
-        assert_eq!(answer.header("content-type"), "application/json", "{path}");
+        assert_eq!(response.header("x-content-type-options"), "nosniff", "{path}");
+        assert_eq!(response.header("cache-control"), "no-store", "{path}");
+        assert_eq!(response.header("access-control-allow-origin"), "*", "{path}");
+        assert_eq!(response.header("content-type"), "application/json", "{path}");
     }
 }
 
@@ -27,8 +27,8 @@ async fn a_valid_request_id_is_echoed() {
     let request = app
         .anonymous(Method::GET, "/health")
         .header("x-request-id", "my:id-1._");
-    let answer = app.send(request.body(Body::empty()).unwrap()).await;
-    assert_eq!(answer.header("x-request-id"), "my:id-1._");
+    let response = app.send(request.body(Body::empty()).unwrap()).await;
+    assert_eq!(response.header("x-request-id"), "my:id-1._");
 }
 
 #[tokio::test]
@@ -38,10 +38,10 @@ async fn options_requests_need_no_key() {
         let request = app
             .anonymous(Method::OPTIONS, path)
             .header("origin", "https://app.example");
-        let answer = app.send(request.body(Body::empty()).unwrap()).await;
-        assert_eq!(answer.status, StatusCode::NO_CONTENT, "{path}");
-        assert_eq!(answer.header("access-control-allow-origin"), "*");
-        assert!(answer.header("access-control-allow-methods").contains("DELETE"));
+        let response = app.send(request.body(Body::empty()).unwrap()).await;
+        assert_eq!(response.status, StatusCode::NO_CONTENT, "{path}");
+        assert_eq!(response.header("access-control-allow-origin"), "*");
+        assert!(response.header("access-control-allow-methods").contains("DELETE"));
         for name in [
             "Authorization",
             "Content-Type",
@@ -49,7 +49,7 @@ async fn options_requests_need_no_key() {
             "x-request-id",
         ] {
             assert!(
-                answer.header("access-control-allow-headers").contains(name),
+                response.header("access-control-allow-headers").contains(name),
                 "{name}"
             );
         }
@@ -59,9 +59,9 @@ async fn options_requests_need_no_key() {
 #[tokio::test]
 async fn the_console_is_not_open_to_other_origins() {
     let app = TestApp::start().await;
-    let answer = app.get("/console/api/info").await;
-    assert_eq!(answer.status, StatusCode::OK);
-    assert_eq!(answer.header("access-control-allow-origin"), "");
+    let response = app.get("/console/api/info").await;
+    assert_eq!(response.status, StatusCode::OK);
+    assert_eq!(response.header("access-control-allow-origin"), "");
 }
 
 #[tokio::test]
@@ -70,9 +70,9 @@ async fn responses_are_compressed_if_the_client_accepts_it() {
     let request = app
         .anonymous(Method::GET, "/metrics")
         .header("accept-encoding", "gzip");
-    let answer = app.send(request.body(Body::empty()).unwrap()).await;
-    assert_eq!(answer.header("content-encoding"), "gzip");
-    assert_eq!(answer.body[..2], [0x1f, 0x8b]);
+    let response = app.send(request.body(Body::empty()).unwrap()).await;
+    assert_eq!(response.header("content-encoding"), "gzip");
+    assert_eq!(response.body[..2], [0x1f, 0x8b]);
     assert_eq!(app.get("/metrics").await.header("content-encoding"), "");
 }
 
@@ -91,10 +91,10 @@ async fn a_panic_becomes_a_500_with_the_request_id() {
     let request = app
         .anonymous(Method::GET, "/boom")
         .header("x-request-id", "find-me");
-    let answer = app.send(request.body(Body::empty()).unwrap()).await;
-    answer.is_error(500, "UNKNOWN_ERROR");
-    assert!(answer.json()["error"].as_str().unwrap().contains("find-me"));
-    assert!(!String::from_utf8_lossy(&answer.body).contains("panic of the test"));
+    let response = app.send(request.body(Body::empty()).unwrap()).await;
+    response.is_error(500, "UNKNOWN_ERROR");
+    assert!(response.json()["error"].as_str().unwrap().contains("find-me"));
+    assert!(!String::from_utf8_lossy(&response.body).contains("panic of the test"));
 }
 
 #[tokio::test]
@@ -133,22 +133,22 @@ async fn metrics_are_local_unless_metrics_public_is_set() {
 async fn ready_reports_the_state_of_each_component() {
     let app = TestApp::start().await;
     for path in ["/ready", "/health/ready"] {
-        let answer = app.get(path).await;
+        let response = app.get(path).await;
         assert_eq!(
-            (answer.status.as_u16(), &answer.json()["database"]),
+            (response.status.as_u16(), &response.json()["database"]),
             (200, &"ok".into())
         );
         for part in ["browser", "llm", "search"] {
-            assert_eq!(answer.json()[part], "not configured", "{part}");
+            assert_eq!(response.json()[part], "not configured", "{part}");
         }
     }
     for path in ["/health", "/health/live"] {
         assert_eq!(app.get(path).await.json(), serde_json::json!({ "status": "ok" }));
     }
     app.app.stopping().cancel();
-    let answer = app.get("/ready").await;
+    let response = app.get("/ready").await;
     assert_eq!(
-        (answer.status.as_u16(), &answer.json()["queue"]),
+        (response.status.as_u16(), &response.json()["queue"]),
         (503, &"stopping".into())
     );
 }

@@ -10,15 +10,15 @@ use harvestman_server::router::{Access, Route, routes};
 use harvestman_store::{JobKind, NewJob, NewSession};
 use serde_json::{Value, json};
 
-use crate::app::{Answer, TestApp};
+use crate::app::{TestApp, TestResponse};
 use crate::crawl::ALLOW;
 use crate::site::Site;
 
 /// Expected response for another team's key.
 #[derive(Clone, Copy)]
-enum Other {
+enum Expected {
     /// The id belongs to this team: this status and error code.
-    Refused(Thing, u16, &'static str),
+    Refused(ResourceKind, u16, &'static str),
     /// The request concerns the caller's own team: this status, and none of our data in the response.
     Own(u16),
     /// A token in the path authenticates the request; no API key opens it.
@@ -30,7 +30,7 @@ enum Other {
 }
 
 #[derive(Clone, Copy)]
-enum Thing {
+enum ResourceKind {
     Crawl,
     Batch,
     Scrape,
@@ -39,37 +39,57 @@ enum Thing {
     Key,
 }
 
-use Other::{Everybody, Operator, Own, Refused, Token};
+use Expected::{Everybody, Operator, Own, Refused, Token};
 
 const GONE: (u16, &str) = (404, "NOT_FOUND");
 const FORBIDDEN: (u16, &str) = (403, "FORBIDDEN");
 
-const fn gone(thing: Thing) -> Other {
-    Refused(thing, GONE.0, GONE.1)
+const fn not_found(kind: ResourceKind) -> Expected {
+    Refused(kind, GONE.0, GONE.1)
 }
 
-const fn forbidden(thing: Thing) -> Other {
-    Refused(thing, FORBIDDEN.0, FORBIDDEN.1)
+const fn forbidden(kind: ResourceKind) -> Expected {
+    Refused(kind, FORBIDDEN.0, FORBIDDEN.1)
 }
 
 /// Method, path, body, and the expected response for another team. Planned routes may already have a row.
-const TABLE: &[(&str, &str, &str, Other)] = &[
+const TABLE: &[(&str, &str, &str, Expected)] = &[
     ("POST", "/v2/crawl", "{}", Own(400)),
     ("POST", "/v2/crawl/params-preview", "{}", Own(400)),
     ("GET", "/v2/crawl/active", "", Own(200)),
     ("GET", "/v2/crawl/ongoing", "", Own(200)),
-    ("GET", "/v2/crawl/{id}", "", gone(Thing::Crawl)),
-    ("DELETE", "/v2/crawl/{id}", "", gone(Thing::Crawl)),
-    ("GET", "/v2/crawl/{id}/errors", "", gone(Thing::Crawl)),
+    ("GET", "/v2/crawl/{id}", "", not_found(ResourceKind::Crawl)),
+    ("DELETE", "/v2/crawl/{id}", "", not_found(ResourceKind::Crawl)),
+    ("GET", "/v2/crawl/{id}/errors", "", not_found(ResourceKind::Crawl)),
     ("POST", "/v2/batch/scrape", "{}", Own(400)),
-    ("POST", "/v2/batch/scrape", APPEND, gone(Thing::Batch)),
-    ("GET", "/v2/batch/scrape/{id}", "", gone(Thing::Batch)),
-    ("DELETE", "/v2/batch/scrape/{id}", "", gone(Thing::Batch)),
-    ("GET", "/v2/batch/scrape/{id}/errors", "", gone(Thing::Batch)),
+    ("POST", "/v2/batch/scrape", APPEND, not_found(ResourceKind::Batch)),
+    ("GET", "/v2/batch/scrape/{id}", "", not_found(ResourceKind::Batch)),
+    (
+        "DELETE",
+        "/v2/batch/scrape/{id}",
+        "",
+        not_found(ResourceKind::Batch),
+    ),
+    (
+        "GET",
+        "/v2/batch/scrape/{id}/errors",
+        "",
+        not_found(ResourceKind::Batch),
+    ),
     ("POST", "/v2/scrape", "{}", Own(400)),
-    ("GET", "/v2/scrape/{id}", "", gone(Thing::Scrape)),
-    ("POST", "/v2/scrape/{id}/interact", CODE, forbidden(Thing::Scrape)),
-    ("DELETE", "/v2/scrape/{id}/interact", "", forbidden(Thing::Scrape)),
+    ("GET", "/v2/scrape/{id}", "", not_found(ResourceKind::Scrape)),
+    (
+        "POST",
+        "/v2/scrape/{id}/interact",
+        CODE,
+        forbidden(ResourceKind::Scrape),
+    ),
+    (
+        "DELETE",
+        "/v2/scrape/{id}/interact",
+        "",
+        forbidden(ResourceKind::Scrape),
+    ),
     ("POST", "/v2/map", "{}", Own(400)),
     ("POST", "/v2/parse", "{}", Own(400)),
     ("GET", "/v2/parse/formats", "", Own(200)),
@@ -79,25 +99,30 @@ const TABLE: &[(&str, &str, &str, Other)] = &[
         "POST",
         "/v2/browser/{id}/execute",
         CODE,
-        forbidden(Thing::Session),
+        forbidden(ResourceKind::Session),
     ),
-    ("DELETE", "/v2/browser/{id}", "", forbidden(Thing::Session)),
+    ("DELETE", "/v2/browser/{id}", "", forbidden(ResourceKind::Session)),
     ("POST", "/v2/interact", "{}", Own(503)),
     ("GET", "/v2/interact", "", Own(200)),
     (
         "POST",
         "/v2/interact/{id}/execute",
         CODE,
-        forbidden(Thing::Session),
+        forbidden(ResourceKind::Session),
     ),
-    ("DELETE", "/v2/interact/{id}", "", forbidden(Thing::Session)),
+    (
+        "DELETE",
+        "/v2/interact/{id}",
+        "",
+        forbidden(ResourceKind::Session),
+    ),
     ("POST", "/v2/search", "{}", Own(400)),
     ("POST", "/v2/extract", "{}", Own(400)),
-    ("GET", "/v2/extract/{id}", "", gone(Thing::Agent)),
+    ("GET", "/v2/extract/{id}", "", not_found(ResourceKind::Agent)),
     ("POST", "/v2/agent", "{}", Own(400)),
     ("GET", "/v2/agent", "", Own(200)),
-    ("GET", "/v2/agent/{id}", "", gone(Thing::Agent)),
-    ("DELETE", "/v2/agent/{id}", "", gone(Thing::Agent)),
+    ("GET", "/v2/agent/{id}", "", not_found(ResourceKind::Agent)),
+    ("DELETE", "/v2/agent/{id}", "", not_found(ResourceKind::Agent)),
     ("GET", "/v2/team/credit-usage", "", Own(200)),
     ("GET", "/v2/team/credit-usage/historical", "", Own(200)),
     ("GET", "/v2/team/token-usage", "", Own(200)),
@@ -128,21 +153,46 @@ const TABLE: &[(&str, &str, &str, Other)] = &[
     ("POST", "/console/api/start", r#"{"code":"x"}"#, Everybody(401)),
     ("GET", "/console/api/info", "", Own(200)),
     ("GET", "/console/api/jobs", "", Own(200)),
-    ("GET", "/console/api/jobs/{id}", "", gone(Thing::Crawl)),
-    ("GET", "/console/api/jobs/{id}/pages", "", gone(Thing::Crawl)),
-    ("GET", "/console/api/jobs/{id}/links", "", gone(Thing::Crawl)),
+    (
+        "GET",
+        "/console/api/jobs/{id}",
+        "",
+        not_found(ResourceKind::Crawl),
+    ),
+    (
+        "GET",
+        "/console/api/jobs/{id}/pages",
+        "",
+        not_found(ResourceKind::Crawl),
+    ),
+    (
+        "GET",
+        "/console/api/jobs/{id}/links",
+        "",
+        not_found(ResourceKind::Crawl),
+    ),
     ("GET", "/console/api/activity", "", Own(200)),
     ("GET", "/console/api/sessions", "", Own(200)),
-    ("GET", "/console/api/jobs/{id}/webhooks", "", gone(Thing::Crawl)),
+    (
+        "GET",
+        "/console/api/jobs/{id}/webhooks",
+        "",
+        not_found(ResourceKind::Crawl),
+    ),
     (
         "POST",
         "/console/api/jobs/{id}/webhooks",
         RESEND,
-        gone(Thing::Crawl),
+        not_found(ResourceKind::Crawl),
     ),
     ("GET", "/console/api/keys", "", Own(200)),
     ("POST", "/console/api/keys", "{}", Own(400)),
-    ("DELETE", "/console/api/keys/{id}", "", gone(Thing::Key)),
+    (
+        "DELETE",
+        "/console/api/keys/{id}",
+        "",
+        not_found(ResourceKind::Key),
+    ),
     ("GET", "/console/api/webhook-secret", "", Own(200)),
     ("POST", "/console/api/webhook-secret", "{}", Own(200)),
     ("POST", "/console/api/webhook-test", "{}", Own(400)),
@@ -155,7 +205,7 @@ const APPEND: &str = r#"{"urls":["http://127.0.0.1:1/"],"appendToId":"{id}"}"#;
 const RESEND: &str = r#"{"webhookId":"0192f000-0000-7000-8000-000000000001"}"#;
 
 /// Resources of one team.
-struct Ours {
+struct Resources {
     crawl: JobId,
     batch: JobId,
     scrape: ScrapeId,
@@ -165,15 +215,15 @@ struct Ours {
     site: String,
 }
 
-impl Ours {
-    async fn make(app: &TestApp, site: &Site) -> Ours {
+impl Resources {
+    async fn create(app: &TestApp, site: &Site) -> Resources {
         let started = async |path: &str, body: Value| -> JobId {
-            let answer = app.post(path, &body).await;
-            assert_eq!(answer.status, 200, "{path}: {}", answer.json());
-            let answer = answer.json();
-            let id = answer
+            let response = app.post(path, &body).await;
+            assert_eq!(response.status, 200, "{path}: {}", response.json());
+            let response = response.json();
+            let id = response
                 .get("id")
-                .unwrap_or(&answer["data"]["metadata"]["scrapeId"]);
+                .unwrap_or(&response["data"]["metadata"]["scrapeId"]);
             id.as_str().unwrap().parse().unwrap()
         };
         let crawl = started("/v2/crawl", json!({ "url": site.url("/"), "limit": 3 })).await;
@@ -185,7 +235,7 @@ impl Ours {
         let agent = started("/v2/agent", task).await;
         let own = app.app.store().keys(None).await.unwrap().remove(0);
         let session = session(app, own.team).await;
-        Ours {
+        Resources {
             crawl,
             batch,
             scrape,
@@ -196,29 +246,29 @@ impl Ours {
         }
     }
 
-    fn id(&self, thing: Thing) -> String {
-        match thing {
-            Thing::Crawl => self.crawl.to_string(),
-            Thing::Batch => self.batch.to_string(),
-            Thing::Scrape => self.scrape.to_string(),
-            Thing::Agent => self.agent.to_string(),
-            Thing::Session => self.session.to_string(),
-            Thing::Key => self.key.to_string(),
+    fn id(&self, kind: ResourceKind) -> String {
+        match kind {
+            ResourceKind::Crawl => self.crawl.to_string(),
+            ResourceKind::Batch => self.batch.to_string(),
+            ResourceKind::Scrape => self.scrape.to_string(),
+            ResourceKind::Agent => self.agent.to_string(),
+            ResourceKind::Session => self.session.to_string(),
+            ResourceKind::Key => self.key.to_string(),
         }
     }
 
     /// Asserts that a response contains none of the ids and URLs.
-    fn is_not_in(&self, answer: &Answer, row: &str) {
-        let text = String::from_utf8_lossy(&answer.body);
-        let things = [
-            Thing::Crawl,
-            Thing::Batch,
-            Thing::Scrape,
-            Thing::Agent,
-            Thing::Session,
-            Thing::Key,
+    fn assert_not_in(&self, response: &TestResponse, row: &str) {
+        let text = String::from_utf8_lossy(&response.body);
+        let kinds = [
+            ResourceKind::Crawl,
+            ResourceKind::Batch,
+            ResourceKind::Scrape,
+            ResourceKind::Agent,
+            ResourceKind::Session,
+            ResourceKind::Key,
         ];
-        let ids = things.map(|thing| self.id(thing));
+        let ids = kinds.map(|kind| self.id(kind));
         for secret in ids.iter().chain([&self.site]) {
             assert!(!text.contains(secret.as_str()), "{row} reveals {secret}: {text}");
         }
@@ -259,7 +309,7 @@ struct Row {
     route: Route,
     path: String,
     body: String,
-    other: Other,
+    other: Expected,
 }
 
 impl Row {
@@ -269,7 +319,7 @@ impl Row {
     }
 
     /// Sends the request of the row with a key.
-    async fn ask(&self, app: &TestApp, key: Option<&str>) -> Answer {
+    async fn send(&self, app: &TestApp, key: Option<&str>) -> TestResponse {
         let method = self.route.method.clone().unwrap_or(Method::GET);
         let mut request = app.anonymous(method, &self.path);
         if let Some(key) = key {
@@ -281,7 +331,7 @@ impl Row {
 }
 
 /// Returns the rows of supported routes, with the ids of this team filled in.
-fn rows(ours: &Ours) -> Vec<Row> {
+fn rows(resources: &Resources) -> Vec<Row> {
     let all = routes();
     let route = |method: &str, path: &str| {
         let same =
@@ -291,8 +341,8 @@ fn rows(ours: &Ours) -> Vec<Row> {
     };
     let rows = TABLE.iter().map(|(method, path, body, other)| {
         let id = match other {
-            Refused(thing, ..) => ours.id(*thing),
-            Own(_) | Token | Everybody(_) | Operator => ours.id(Thing::Session),
+            Refused(kind, ..) => resources.id(*kind),
+            Own(_) | Token | Everybody(_) | Operator => resources.id(ResourceKind::Session),
         };
         let names = [
             "{id}", "{name}", "{token}", "{file}", "{page}", "{*rest}", "{*path}",
@@ -309,9 +359,9 @@ fn rows(ours: &Ours) -> Vec<Row> {
     rows.filter(|row| row.route.offered).collect()
 }
 
-fn said(answer: &Answer) -> String {
-    let status = answer.status.as_u16();
-    let json: Option<Value> = serde_json::from_slice(&answer.body).ok();
+fn outcome(response: &TestResponse) -> String {
+    let status = response.status.as_u16();
+    let json: Option<Value> = serde_json::from_slice(&response.body).ok();
     match json.as_ref().and_then(|json| json["code"].as_str()) {
         Some(code) => format!("{status} {code}"),
         None => status.to_string(),
@@ -322,11 +372,11 @@ fn said(answer: &Answer) -> String {
 async fn every_route_refuses_missing_invalid_and_foreign_keys() {
     let app = TestApp::with(ALLOW).await;
     // Its pages block, so that crawl and batch are still running when others try to cancel them.
-    let site = Site::closed(3).await;
-    let ours = Ours::make(&app, &site).await;
-    let stranger = app.other_key("strangers").await;
+    let site = Site::blocked(3).await;
+    let resources = Resources::create(&app, &site).await;
+    let other_key = app.other_key("strangers").await;
 
-    let rows = rows(&ours);
+    let rows = rows(&resources);
     let tested: BTreeSet<String> = rows.iter().map(Row::name).collect();
     for route in routes().into_iter().filter(|route| route.offered) {
         let method = route.method.map_or("any".to_owned(), |method| method.to_string());
@@ -343,17 +393,17 @@ async fn every_route_refuses_missing_invalid_and_foreign_keys() {
     );
     for row in &rows {
         let name = row.name();
-        let none = row.ask(&app, None).await;
-        let bad = row.ask(&app, Some("fc-nobody")).await;
-        let other = row.ask(&app, Some(&stranger)).await;
+        let none = row.send(&app, None).await;
+        let bad = row.send(&app, Some("fc-nobody")).await;
+        let other = row.send(&app, Some(&other_key)).await;
         println!(
             "{name:<46} {:<18} {:<18} {}",
-            said(&none),
-            said(&bad),
-            said(&other)
+            outcome(&none),
+            outcome(&bad),
+            outcome(&other)
         );
-        for answer in [&none, &bad, &other] {
-            ours.is_not_in(answer, &name);
+        for response in [&none, &bad, &other] {
+            resources.assert_not_in(response, &name);
         }
         if row.route.access != Access::Public {
             none.is_error(401, "UNAUTHORIZED");
@@ -365,51 +415,54 @@ async fn every_route_refuses_missing_invalid_and_foreign_keys() {
             }
             Operator => {
                 other.is_error(401, "UNAUTHORIZED");
-                row.ask(&app, Some(&app.key)).await.is_error(401, "UNAUTHORIZED");
+                row.send(&app, Some(&app.key)).await.is_error(401, "UNAUTHORIZED");
             }
             Own(status) => assert_eq!(other.status, status, "{name}: {other:?}"),
             Token => {
-                for answer in [&none, &bad, &other] {
-                    assert_eq!(answer.status, 404, "{name}: {answer:?}");
+                for response in [&none, &bad, &other] {
+                    assert_eq!(response.status, 404, "{name}: {response:?}");
                 }
             }
             Everybody(status) => {
-                for answer in [&none, &bad, &other] {
-                    assert_eq!(answer.status, status, "{name}: {answer:?}");
+                for response in [&none, &bad, &other] {
+                    assert_eq!(response.status, status, "{name}: {response:?}");
                 }
             }
         }
     }
-    nothing_was_changed(&app, &ours).await;
-    its_owner_gets_further(&app, &rows).await;
+    assert_unchanged(&app, &resources).await;
+    assert_owner_passes(&app, &rows).await;
 }
 
 /// Asserts that the requests of others had no effect.
-async fn nothing_was_changed(app: &TestApp, ours: &Ours) {
+async fn assert_unchanged(app: &TestApp, resources: &Resources) {
     for path in [
-        format!("/v2/crawl/{}", ours.crawl),
-        format!("/v2/batch/scrape/{}", ours.batch),
+        format!("/v2/crawl/{}", resources.crawl),
+        format!("/v2/batch/scrape/{}", resources.batch),
     ] {
         let status = app.get(&path).await.json();
         assert_eq!(status["status"], "scraping", "{path}: {status}");
     }
-    let batch = app.get(&format!("/v2/batch/scrape/{}", ours.batch)).await.json();
+    let batch = app
+        .get(&format!("/v2/batch/scrape/{}", resources.batch))
+        .await
+        .json();
     assert_eq!(batch["total"], 1, "no page was added");
     let store = app.app.store();
-    let session = store.session(ours.session).await.unwrap().unwrap();
+    let session = store.session(resources.session).await.unwrap().unwrap();
     assert_eq!(session.end, None);
     let secret = app.get("/console/api/webhook-secret").await.json();
     assert_eq!(secret["set"], false);
 }
 
 /// Asserts that the ids are valid: the same requests with the owner's key are not refused.
-async fn its_owner_gets_further(app: &TestApp, rows: &[Row]) {
+async fn assert_owner_passes(app: &TestApp, rows: &[Row]) {
     for row in rows {
         if let Refused(_, status, code) = row.other {
-            let own = row.ask(app, Some(&app.key)).await;
+            let own = row.send(app, Some(&app.key)).await;
             let resent = row.body == RESEND && own.status == 404;
             assert!(
-                resent || said(&own) != format!("{status} {code}"),
+                resent || outcome(&own) != format!("{status} {code}"),
                 "{}: {own:?}",
                 row.name()
             );

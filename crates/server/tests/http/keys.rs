@@ -4,11 +4,11 @@ use axum::body::Body;
 use axum::http::Method;
 use serde_json::{Value, json};
 
-use crate::app::{Answer, TestApp};
+use crate::app::{TestApp, TestResponse};
 use crate::crawl::ALLOW;
 use crate::site::Site;
 
-async fn call(app: &TestApp, method: Method, path: &str, key: &str, body: &Value) -> Answer {
+async fn call(app: &TestApp, method: Method, path: &str, key: &str, body: &Value) -> TestResponse {
     let request = app
         .anonymous(method, path)
         .header("authorization", format!("Bearer {key}"));
@@ -16,33 +16,33 @@ async fn call(app: &TestApp, method: Method, path: &str, key: &str, body: &Value
         .await
 }
 
-async fn listed(app: &TestApp, key: &str) -> Vec<Value> {
-    let answer = call(app, Method::GET, "/console/api/keys", key, &json!({})).await;
-    answer.json()["keys"].as_array().unwrap().clone()
+async fn list_keys(app: &TestApp, key: &str) -> Vec<Value> {
+    let response = call(app, Method::GET, "/console/api/keys", key, &json!({})).await;
+    response.json()["keys"].as_array().unwrap().clone()
 }
 
-async fn made(app: &TestApp, name: &str) -> (String, String) {
-    let made = app
+async fn create_key(app: &TestApp, name: &str) -> (String, String) {
+    let key = app
         .post("/console/api/keys", &json!({ "name": name }))
         .await
         .json();
-    assert_eq!((&made["success"], &made["name"]), (&true.into(), &name.into()));
-    let text = |field: &str| made[field].as_str().unwrap().to_owned();
+    assert_eq!((&key["success"], &key["name"]), (&true.into(), &name.into()));
+    let text = |field: &str| key[field].as_str().unwrap().to_owned();
     (text("id"), text("key"))
 }
 
 async fn works(app: &TestApp, key: &str) -> bool {
-    let answer = call(app, Method::GET, "/v2/crawl/active", key, &json!({})).await;
-    answer.status == 200
+    let response = call(app, Method::GET, "/v2/crawl/active", key, &json!({})).await;
+    response.status == 200
 }
 
 #[tokio::test]
 async fn a_key_is_created_listed_used_and_revoked() {
     let app = TestApp::start().await;
-    let (id, key) = made(&app, "ci").await;
+    let (id, key) = create_key(&app, "ci").await;
     assert!(works(&app, &key).await);
 
-    let keys = listed(&app, &key).await;
+    let keys = list_keys(&app, &key).await;
     let of = |keys: &[Value], id: &str| keys.iter().find(|row| row["id"] == id).unwrap().clone();
     let row = of(&keys, &id);
     assert_eq!(
@@ -65,7 +65,7 @@ async fn a_key_is_created_listed_used_and_revoked() {
     );
     // The lookup of the key was cached a moment ago.
     assert!(!works(&app, &key).await);
-    let row = of(&listed(&app, &app.key).await, &id);
+    let row = of(&list_keys(&app, &app.key).await, &id);
     assert!(
         row["revokedAt"].is_string() && row["lastUsedAt"].is_string(),
         "{row}"
@@ -78,13 +78,16 @@ async fn a_key_is_created_listed_used_and_revoked() {
 #[tokio::test]
 async fn the_last_key_of_a_team_cannot_be_revoked() {
     let app = TestApp::start().await;
-    let id = listed(&app, &app.key).await[0]["id"].as_str().unwrap().to_owned();
+    let id = list_keys(&app, &app.key).await[0]["id"]
+        .as_str()
+        .unwrap()
+        .to_owned();
     let path = format!("/console/api/keys/{id}");
     let refused = call(&app, Method::DELETE, &path, &app.key, &json!({})).await;
     refused.is_error(409, "CONFLICT");
     assert!(refused.json()["error"].as_str().unwrap().contains("last key"));
     assert!(works(&app, &app.key).await);
-    let (_, second) = made(&app, "second").await;
+    let (_, second) = create_key(&app, "second").await;
     let gone = call(&app, Method::DELETE, &path, &app.key, &json!({})).await;
     assert_eq!(gone.status, 200, "a key may revoke itself");
     assert!(!works(&app, &app.key).await && works(&app, &second).await);
@@ -94,8 +97,8 @@ async fn the_last_key_of_a_team_cannot_be_revoked() {
 async fn a_team_sees_and_revokes_only_its_own_keys() {
     let app = TestApp::start().await;
     let stranger = app.other_key("strangers").await;
-    let (id, key) = made(&app, "ours").await;
-    let theirs = listed(&app, &stranger).await;
+    let (id, key) = create_key(&app, "ours").await;
+    let theirs = list_keys(&app, &stranger).await;
     assert_eq!((theirs.len(), &theirs[0]["team"]), (1, &"strangers".into()));
     let path = format!("/console/api/keys/{id}");
     call(&app, Method::DELETE, &path, &stranger, &json!({}))
@@ -116,7 +119,7 @@ async fn a_team_sees_and_revokes_only_its_own_keys() {
 #[tokio::test]
 async fn a_revoked_configured_key_stays_revoked_after_a_restart() {
     let app = TestApp::with(&[("HARVESTMAN_API_KEYS", "fc-one=red,fc-two=red")]).await;
-    let keys = listed(&app, "fc-one").await;
+    let keys = list_keys(&app, "fc-one").await;
     let two = keys.iter().find(|row| row["current"] == false).unwrap();
     assert_eq!(two["hint"], "", "a short key has no hint");
     let path = format!("/console/api/keys/{}", two["id"].as_str().unwrap());
@@ -152,14 +155,14 @@ async fn a_test_event_is_signed_with_the_secret_of_the_team() {
         secret().await,
         json!({ "success": true, "set": true, "source": "team" })
     );
-    let answer = tried().await;
+    let response = tried().await;
     assert_eq!(
-        (&answer["success"], &answer["signed"]),
+        (&response["success"], &response["signed"]),
         (&true.into(), &true.into())
     );
     assert!(
-        answer["status"].is_u64() && answer["durationMs"].is_u64(),
-        "{answer}"
+        response["status"].is_u64() && response["durationMs"].is_u64(),
+        "{response}"
     );
 
     let gone = app

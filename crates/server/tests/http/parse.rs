@@ -4,7 +4,7 @@ use axum::body::Body;
 use axum::http::Method;
 use serde_json::{Value, json};
 
-use crate::app::{Answer, TestApp};
+use crate::app::{TestApp, TestResponse};
 
 const BOUNDARY: &str = "boundary-of-herons";
 
@@ -27,14 +27,14 @@ fn form(parts: &[Part<'_>]) -> Vec<u8> {
     body
 }
 
-async fn send(app: &TestApp, content_type: &str, body: Vec<u8>) -> Answer {
+async fn send(app: &TestApp, content_type: &str, body: Vec<u8>) -> TestResponse {
     let request = app
         .request(Method::POST, "/v2/parse")
         .header("content-type", content_type);
     app.send(request.body(Body::from(body)).unwrap()).await
 }
 
-async fn post(app: &TestApp, parts: &[Part<'_>]) -> Answer {
+async fn post(app: &TestApp, parts: &[Part<'_>]) -> TestResponse {
     send(
         app,
         &format!("multipart/form-data; boundary={BOUNDARY}"),
@@ -49,7 +49,7 @@ async fn parse(
     content_type: &str,
     bytes: &[u8],
     options: &Value,
-) -> Answer {
+) -> TestResponse {
     let options = options.to_string();
     let parts = [
         (disposition, content_type, bytes),
@@ -65,7 +65,7 @@ async fn text_is_converted_and_stored_under_its_scrape_id() {
     let app = TestApp::start().await;
     let file = "name=\"file\"; filename=\"C:\\\\birds\\\\herons.html\"";
     let page = b"<title>Herons</title><nav>Menu</nav><main><h1>Herons</h1><p>They wade in shallow water all day.</p></main>";
-    let answer = parse(
+    let response = parse(
         &app,
         file,
         "text/html",
@@ -73,9 +73,9 @@ async fn text_is_converted_and_stored_under_its_scrape_id() {
         &json!({"formats": ["markdown", "links"]}),
     )
     .await;
-    let json = answer.json();
+    let json = response.json();
     assert_eq!(
-        (answer.status.as_u16(), &json["success"]),
+        (response.status.as_u16(), &json["success"]),
         (200, &json!(true)),
         "{json}"
     );
@@ -108,8 +108,8 @@ async fn files_cost_the_same_credits_as_pages() {
     let app = TestApp::with(&[("HARVESTMAN_CREDIT_BUDGET", "6")]).await;
     let summed = json!({"formats": ["markdown", "summary"]});
     for (options, credits) in [(&summed, 5), (&json!({}), 1)] {
-        let answer = parse(&app, NOTES, "", b"# Herons\n\nThey wade.", options).await;
-        assert_eq!(answer.json()["data"]["metadata"]["creditsUsed"], credits);
+        let response = parse(&app, NOTES, "", b"# Herons\n\nThey wade.", options).await;
+        assert_eq!(response.json()["data"]["metadata"]["creditsUsed"], credits);
     }
     let refused = parse(&app, NOTES, "", b"# Herons", &json!({})).await;
     refused.is_error(402, "INSUFFICIENT_CREDITS");
@@ -173,8 +173,8 @@ async fn a_form_without_a_valid_file_is_rejected() {
     .await
     .is_error(400, "SCRAPE_UNSUPPORTED_FILE_ERROR");
     // Other parts are ignored.
-    let answer = post(&app, &[("name=\"more\"", "", b"?"), file]).await;
-    assert_eq!(answer.json()["data"]["markdown"], "x");
+    let response = post(&app, &[("name=\"more\"", "", b"?"), file]).await;
+    assert_eq!(response.json()["data"]["markdown"], "x");
 }
 
 #[tokio::test]
@@ -202,7 +202,7 @@ async fn invalid_forms_are_rejected() {
 async fn options_are_validated_like_those_of_a_scrape() {
     let app = TestApp::start().await;
     let check = async |options: &[u8], code: &str| {
-        let answer = post(
+        let response = post(
             &app,
             &[
                 (NOTES, "", b"x"),
@@ -210,7 +210,7 @@ async fn options_are_validated_like_those_of_a_scrape() {
             ],
         )
         .await;
-        answer.is_error(400, code).json()
+        response.is_error(400, code).json()
     };
     check(b"{", "BAD_REQUEST_INVALID_JSON").await;
     check(b"{\"format\":[]}", "BAD_REQUEST").await;
@@ -236,11 +236,11 @@ async fn options_are_validated_like_those_of_a_scrape() {
         json!({"formats": ["changeTracking", "markdown"]}),
         json!({"formats": ["branding"]}),
     ] {
-        let answer = check(forbidden.to_string().as_bytes(), "PARSE_UNSUPPORTED_OPTIONS").await;
+        let response = check(forbidden.to_string().as_bytes(), "PARSE_UNSUPPORTED_OPTIONS").await;
         let name = forbidden["formats"][0]
             .as_str()
             .unwrap_or_else(|| forbidden.as_object().unwrap().keys().next().unwrap());
-        assert!(answer["error"].as_str().unwrap().contains(name), "{answer}");
+        assert!(response["error"].as_str().unwrap().contains(name), "{response}");
     }
 }
 
@@ -257,8 +257,8 @@ async fn a_file_above_the_limit_is_a_bad_request() {
         .await
         .is_error(400, "BAD_REQUEST");
     bytes.truncate(most);
-    let answer = parse(&app, NOTES, "", &bytes, &json!({"formats": []})).await;
-    assert_eq!(answer.status.as_u16(), 200);
+    let response = parse(&app, NOTES, "", &bytes, &json!({"formats": []})).await;
+    assert_eq!(response.status.as_u16(), 200);
 }
 
 #[tokio::test]

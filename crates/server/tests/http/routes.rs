@@ -13,7 +13,7 @@ use crate::crawl::ALLOW;
 use crate::site::Site;
 
 /// Returns `(method, path, supported)` of every row of the documentation.
-fn documented() -> BTreeSet<(String, String, bool)> {
+fn documented_routes() -> BTreeSet<(String, String, bool)> {
     let text = include_str!("../../../../docs/ROUTES.md");
     text.lines()
         .filter_map(|line| {
@@ -57,15 +57,15 @@ fn the_route_table_matches_the_documentation() {
             (method, nameless(route.path), route.offered)
         })
         .collect();
-    let documented = documented();
-    assert!(documented.len() > 60, "the documentation was parsed");
+    let documented_routes = documented_routes();
+    assert!(documented_routes.len() > 60, "the documentation was parsed");
     assert_eq!(
-        table.difference(&documented).collect::<Vec<_>>(),
+        table.difference(&documented_routes).collect::<Vec<_>>(),
         Vec::<&_>::new(),
         "not documented"
     );
     assert_eq!(
-        documented.difference(&table).collect::<Vec<_>>(),
+        documented_routes.difference(&table).collect::<Vec<_>>(),
         Vec::<&_>::new(),
         "not in the table"
     );
@@ -80,13 +80,13 @@ async fn routes_check_the_key_before_anything_else() {
             .anonymous(method.clone(), &filled(route.path))
             .body(Body::from("{"))
             .unwrap();
-        let answer = app.send(request).await;
+        let response = app.send(request).await;
         match route.access {
             Access::Key | Access::KeyOrSocket | Access::Operator => {
-                answer.is_error(401, "UNAUTHORIZED");
+                response.is_error(401, "UNAUTHORIZED");
             }
             Access::Public if route.path != "/console/api/start" => {
-                assert_ne!(answer.status, 401, "{method} {}", route.path);
+                assert_ne!(response.status, 401, "{method} {}", route.path);
             }
             Access::Public => {}
         }
@@ -102,14 +102,14 @@ async fn only_unsupported_routes_return_501() {
             .request(method.clone(), &filled(route.path))
             .body(Body::from("{}"))
             .unwrap();
-        let answer = app.send(request).await;
+        let response = app.send(request).await;
         if route.offered {
-            assert_ne!(answer.status, 501, "{method} {}", route.path);
+            assert_ne!(response.status, 501, "{method} {}", route.path);
         } else if route.path.starts_with("/v2/") || route.access == Access::Public && route.method.is_some() {
-            answer.is_error(501, "FEATURE_NOT_SUPPORTED");
+            response.is_error(501, "FEATURE_NOT_SUPPORTED");
         } else {
-            answer.is_error(404, "NOT_FOUND");
-            assert!(answer.json()["error"].as_str().unwrap().contains("/v2/"));
+            response.is_error(404, "NOT_FOUND");
+            assert!(response.json()["error"].as_str().unwrap().contains("/v2/"));
         }
     }
 }
@@ -146,9 +146,9 @@ async fn ids_of_other_teams_and_unknown_ids_return_404_on_every_route() {
             let Ok(request) = request.body(Body::empty()) else {
                 continue;
             };
-            let answer = app.send(request).await;
-            answer.is_error(400, "BAD_REQUEST");
-            assert_eq!(answer.json()["details"][0]["path"], json!(["id"]));
+            let response = app.send(request).await;
+            response.is_error(400, "BAD_REQUEST");
+            assert_eq!(response.json()["details"][0]["path"], json!(["id"]));
         }
     }
 }
@@ -166,9 +166,9 @@ async fn unknown_paths_and_wrong_methods_are_json_errors() {
         (Method::DELETE, "/health"),
     ] {
         let request = app.request(method, path).body(Body::empty()).unwrap();
-        let answer = app.send(request).await;
-        answer.is_error(405, "METHOD_NOT_ALLOWED");
-        assert_ne!(answer.header("allow"), "");
+        let response = app.send(request).await;
+        response.is_error(405, "METHOD_NOT_ALLOWED");
+        assert_ne!(response.header("allow"), "");
     }
     let old = app.get("/v1/scrape").await;
     assert!(

@@ -20,13 +20,13 @@ pub(crate) struct Site {
 impl Site {
     /// Starts a site whose pages respond at once.
     pub(crate) async fn open(pages: usize) -> Site {
-        let site = Site::closed(pages).await;
-        site.let_go(Semaphore::MAX_PERMITS);
+        let site = Site::blocked(pages).await;
+        site.release(Semaphore::MAX_PERMITS);
         site
     }
 
     /// Starts a site whose `/page/N` respond once per permit.
-    pub(crate) async fn closed(pages: usize) -> Site {
+    pub(crate) async fn blocked(pages: usize) -> Site {
         let gate = Arc::new(Semaphore::new(0));
         let links: String = (1..=pages)
             .map(|n| format!("<p><a href=\"/page/{n}\">{n}</a>"))
@@ -49,7 +49,7 @@ impl Site {
         Site { address, gate }
     }
 
-    pub(crate) fn let_go(&self, pages: usize) {
+    pub(crate) fn release(&self, pages: usize) {
         self.gate.add_permits(pages);
     }
 

@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use futures_util::StreamExt;
-use harvestman_server::listen::Patience;
+use harvestman_server::listen::ConnectionLimits;
 use serde_json::{Value, json};
 use tokio::net::TcpStream;
 use tokio_tungstenite::tungstenite::Message;
@@ -12,7 +12,7 @@ use tokio_tungstenite::tungstenite::client::IntoClientRequest;
 use tokio_tungstenite::{WebSocketStream, client_async};
 
 use crate::app::TestApp;
-use crate::crawl::{ALLOW, path_of, start, until};
+use crate::crawl::{ALLOW, path_of, start, wait_until};
 use crate::site::Site;
 
 type Socket = WebSocketStream<TcpStream>;
@@ -50,12 +50,12 @@ async fn text(socket: &mut Socket) -> Value {
 }
 
 async fn document(socket: &mut Socket) -> Value {
-    let mut told = text(socket).await;
-    assert_eq!(told["type"], "document");
-    told["data"].take()
+    let mut message = text(socket).await;
+    assert_eq!(message["type"], "document");
+    message["data"].take()
 }
 
-async fn closed(socket: &mut Socket) -> (u16, String) {
+async fn close_frame(socket: &mut Socket) -> (u16, String) {
     match message(socket).await {
         Message::Close(Some(frame)) => (frame.code.into(), frame.reason.to_string()),
         other => panic!("{other:?}"),
@@ -65,10 +65,10 @@ async fn closed(socket: &mut Socket) -> (u16, String) {
 #[tokio::test]
 async fn a_client_gets_the_catchup_each_document_and_the_end() {
     let app = TestApp::with(ALLOW).await;
-    let site = Site::closed(2).await;
-    let (address, _stop) = app.listen(Patience::default()).await;
+    let site = Site::blocked(2).await;
+    let (address, _stop) = app.listen(ConnectionLimits::default()).await;
     let id = start(&app, json!({ "url": site.url("/"), "limit": 3 })).await;
-    until(&app, &id, |status| status["completed"] == 1).await;
+    wait_until(&app, &id, |status| status["completed"] == 1).await;
 
     let (mut socket, chosen) = connect(address, &id, ("sec-websocket-protocol", app.key.clone())).await;
     assert_eq!(
@@ -83,7 +83,7 @@ async fn a_client_gets_the_catchup_each_document_and_the_end() {
     );
     assert_eq!(catchup["data"]["data"].as_array().unwrap().len(), 1);
     for _ in 0..2 {
-        site.let_go(1);
+        site.release(1);
         let document = text(&mut socket).await;
         assert_eq!(document["type"], "document");
         assert!(
@@ -103,34 +103,34 @@ async fn a_client_gets_the_catchup_each_document_and_the_end() {
         (&done["data"]["data"], &done["data"]["completed"]),
         (&json!([]), &3.into())
     );
-    assert_eq!(closed(&mut socket).await.0, 1000);
+    assert_eq!(close_frame(&mut socket).await.0, 1000);
 }
 
 #[tokio::test]
 async fn a_cancelled_crawl_sends_an_error_and_closes() {
     let app = TestApp::with(ALLOW).await;
-    let site = Site::closed(2).await;
-    let (address, _stop) = app.listen(Patience::default()).await;
+    let site = Site::blocked(2).await;
+    let (address, _stop) = app.listen(ConnectionLimits::default()).await;
     let id = start(&app, json!({ "url": site.url("/"), "limit": 3 })).await;
     let (mut socket, _) = connect(address, &id, ("authorization", format!("Bearer {}", app.key))).await;
     assert_eq!(text(&mut socket).await["type"], "catchup");
     let request = app.request(http::Method::DELETE, &format!("/v2/crawl/{id}"));
     app.send(request.body(axum::body::Body::empty()).unwrap()).await;
     loop {
-        let told = text(&mut socket).await;
-        if told["type"] == "error" {
-            assert!(told["error"].as_str().unwrap().contains("cancelled"));
+        let message = text(&mut socket).await;
+        if message["type"] == "error" {
+            assert!(message["error"].as_str().unwrap().contains("cancelled"));
             break;
         }
-        assert_eq!(told["type"], "document");
+        assert_eq!(message["type"], "document");
     }
-    assert_eq!(closed(&mut socket).await.0, 1000);
+    assert_eq!(close_frame(&mut socket).await.0, 1000);
 }
 
 #[tokio::test]
 async fn refusals_come_after_the_upgrade_as_close_frames() {
     let app = TestApp::with(ALLOW).await;
-    let (address, _stop) = app.listen(Patience::default()).await;
+    let (address, _stop) = app.listen(ConnectionLimits::default()).await;
     let unknown = "01920000-0000-7000-8000-000000000001";
     let key = ("authorization", format!("Bearer {}", app.key));
     for (id, header, code) in [
@@ -141,7 +141,7 @@ async fn refusals_come_after_the_upgrade_as_close_frames() {
         ("not-an-id", key, 1008),
     ] {
         let (mut socket, _) = connect(address, id, header).await;
-        let (given, reason) = closed(&mut socket).await;
+        let (given, reason) = close_frame(&mut socket).await;
         assert_eq!(given, code, "{id}: {reason}");
         assert!(!reason.is_empty() && reason.len() <= 123);
     }
@@ -150,26 +150,26 @@ async fn refusals_come_after_the_upgrade_as_close_frames() {
 #[tokio::test]
 async fn a_shutdown_closes_the_socket_with_1001() {
     let app = TestApp::with(ALLOW).await;
-    let site = Site::closed(2).await;
-    let (address, _stop) = app.listen(Patience::default()).await;
+    let site = Site::blocked(2).await;
+    let (address, _stop) = app.listen(ConnectionLimits::default()).await;
     let id = start(&app, json!({ "url": site.url("/"), "limit": 3 })).await;
-    until(&app, &id, |status| status["completed"] == 1).await;
+    wait_until(&app, &id, |status| status["completed"] == 1).await;
     let (mut socket, _) = connect(address, &id, ("authorization", format!("Bearer {}", app.key))).await;
     assert_eq!(text(&mut socket).await["type"], "catchup");
     app.app.stopping().cancel();
-    assert_eq!(closed(&mut socket).await.0, 1001);
+    assert_eq!(close_frame(&mut socket).await.0, 1001);
 }
 
 #[tokio::test]
 async fn documents_follow_a_full_catchup_without_gap_or_repeat() {
     let app = TestApp::with(ALLOW).await;
-    let site = Site::closed(0).await;
-    let (address, _stop) = app.listen(Patience::default()).await;
+    let site = Site::blocked(0).await;
+    let (address, _stop) = app.listen(ConnectionLimits::default()).await;
     // Pages of 3 MiB; another one is fetched only after the client has received these.
     let body = json!({ "url": site.url("/big"), "limit": 6, "sitemap": "skip", "crawlEntireDomain": true,
         "scrapeOptions": { "formats": ["rawHtml"] } });
     let id = start(&app, body).await;
-    let status = until(&app, &id, |status| status["completed"] == 5).await;
+    let status = wait_until(&app, &id, |status| status["completed"] == 5).await;
     assert!(
         status["next"].is_string(),
         "the documents fill more than one status page"
@@ -186,13 +186,13 @@ async fn documents_follow_a_full_catchup_without_gap_or_repeat() {
             &json!(format!("http://{address}/v2/crawl/{id}?skip=3"))
         )
     );
-    let mut told: Vec<Value> = catchup["data"]["data"].as_array().unwrap().clone();
-    assert_eq!(told.len(), 3);
+    let mut documents: Vec<Value> = catchup["data"]["data"].as_array().unwrap().clone();
+    assert_eq!(documents.len(), 3);
     for _ in 0..2 {
-        told.push(document(&mut socket).await);
+        documents.push(document(&mut socket).await);
     }
-    site.let_go(1);
-    told.push(document(&mut socket).await);
+    site.release(1);
+    documents.push(document(&mut socket).await);
     let done = text(&mut socket).await;
     assert_eq!(
         (&done["type"], &done["data"]["completed"]),
@@ -211,7 +211,7 @@ async fn documents_follow_a_full_catchup_without_gap_or_repeat() {
         next = page["next"].as_str().map(path_of);
     }
     assert!(
-        told == stored,
+        documents == stored,
         "the socket sends the documents of the status in the same order"
     );
 }
@@ -220,10 +220,10 @@ async fn documents_follow_a_full_catchup_without_gap_or_repeat() {
 async fn the_catchup_equals_the_status_and_a_failed_crawl_sends_an_error() {
     let app = TestApp::with(ALLOW).await;
     let site = Site::open(0).await;
-    let (address, _stop) = app.listen(Patience::default()).await;
+    let (address, _stop) = app.listen(ConnectionLimits::default()).await;
     for (path, last) in [("/", "done"), ("/loop", "error")] {
         let id = start(&app, json!({ "url": site.url(path), "sitemap": "skip" })).await;
-        let status = until(&app, &id, |status| status["status"] != "scraping").await;
+        let status = wait_until(&app, &id, |status| status["status"] != "scraping").await;
         let (mut socket, chosen) =
             connect(address, &id, ("authorization", format!("Bearer {}", app.key))).await;
         assert_eq!(chosen, None, "no subprotocol was offered");
@@ -240,7 +240,7 @@ async fn the_catchup_equals_the_status_and_a_failed_crawl_sends_an_error() {
             ),
             _ => assert_eq!(end, json!({ "type": "error", "error": status["error"] })),
         }
-        assert_eq!(closed(&mut socket).await, (1000, String::new()));
+        assert_eq!(close_frame(&mut socket).await, (1000, String::new()));
     }
 }
 
@@ -248,57 +248,57 @@ async fn the_catchup_equals_the_status_and_a_failed_crawl_sends_an_error() {
 async fn a_job_of_another_team_closes_with_1008_and_a_store_error_with_1011() {
     let app = TestApp::with(ALLOW).await;
     let site = Site::open(0).await;
-    let (address, _stop) = app.listen(Patience::default()).await;
+    let (address, _stop) = app.listen(ConnectionLimits::default()).await;
     let id = start(&app, json!({ "url": site.url("/"), "limit": 1 })).await;
     let stranger = app.other_key("strangers").await;
     let (mut socket, chosen) = connect(address, &id, ("sec-websocket-protocol", stranger.clone())).await;
     assert_eq!(chosen, Some(stranger));
-    assert_eq!(closed(&mut socket).await.0, 1008);
+    assert_eq!(close_frame(&mut socket).await.0, 1008);
     app.app.store().close().await.unwrap();
     let (mut socket, _) = connect(address, &id, ("authorization", format!("Bearer {}", app.key))).await;
-    assert_eq!(closed(&mut socket).await.0, 1011);
+    assert_eq!(close_frame(&mut socket).await.0, 1011);
 }
 
 #[tokio::test]
 async fn an_idle_socket_gets_pings() {
     let app = TestApp::with(ALLOW).await;
-    let site = Site::closed(1).await;
-    let (address, _stop) = app.listen(Patience::default()).await;
+    let site = Site::blocked(1).await;
+    let (address, _stop) = app.listen(ConnectionLimits::default()).await;
     let id = start(
         &app,
         json!({ "url": site.url("/"), "limit": 2, "sitemap": "skip" }),
     )
     .await;
-    until(&app, &id, |status| status["completed"] == 1).await;
+    wait_until(&app, &id, |status| status["completed"] == 1).await;
     let (mut socket, _) = connect(address, &id, ("authorization", format!("Bearer {}", app.key))).await;
     assert_eq!(text(&mut socket).await["type"], "catchup");
     let next = tokio::time::timeout(Duration::from_secs(60), socket.next()).await;
     assert!(matches!(next, Ok(Some(Ok(Message::Ping(_))))), "{next:?}");
-    site.let_go(1);
+    site.release(1);
     assert_eq!(text(&mut socket).await["type"], "document");
 }
 
 #[tokio::test]
 async fn a_revoked_key_closes_the_socket() {
     let app = TestApp::with(ALLOW).await;
-    let site = Site::closed(2).await;
-    let (address, _stop) = app.listen(Patience::default()).await;
+    let site = Site::blocked(2).await;
+    let (address, _stop) = app.listen(ConnectionLimits::default()).await;
     let id = start(
         &app,
         json!({ "url": site.url("/"), "limit": 3, "sitemap": "skip" }),
     )
     .await;
-    until(&app, &id, |status| status["completed"] == 1).await;
-    let made = app
+    wait_until(&app, &id, |status| status["completed"] == 1).await;
+    let created = app
         .post("/console/api/keys", &json!({ "name": "watcher" }))
         .await
         .json();
-    let key = format!("Bearer {}", made["key"].as_str().unwrap());
+    let key = format!("Bearer {}", created["key"].as_str().unwrap());
     let (mut socket, _) = connect(address, &id, ("authorization", key)).await;
     assert_eq!(text(&mut socket).await["type"], "catchup");
-    site.let_go(1);
+    site.release(1);
     document(&mut socket).await;
-    let path = format!("/console/api/keys/{}", made["id"].as_str().unwrap());
+    let path = format!("/console/api/keys/{}", created["id"].as_str().unwrap());
     let revoke = app.request(http::Method::DELETE, &path);
     assert_eq!(
         app.send(revoke.body(axum::body::Body::empty()).unwrap())
@@ -306,22 +306,22 @@ async fn a_revoked_key_closes_the_socket() {
             .status,
         200
     );
-    site.let_go(1);
-    let (code, reason) = closed(&mut socket).await;
+    site.release(1);
+    let (code, reason) = close_frame(&mut socket).await;
     assert_eq!(code, 3000, "{reason}");
 }
 
 #[tokio::test]
 async fn a_socket_counts_towards_the_rate_limit() {
     let app = TestApp::with(&[ALLOW[0], ("HARVESTMAN_RATE_LIMIT", "2")]).await;
-    let site = Site::closed(1).await;
-    let (address, _stop) = app.listen(Patience::default()).await;
+    let site = Site::blocked(1).await;
+    let (address, _stop) = app.listen(ConnectionLimits::default()).await;
     let id = start(&app, json!({ "url": site.url("/page/1"), "limit": 1 })).await;
     let key = || ("authorization", format!("Bearer {}", app.key));
     let (mut first, _) = connect(address, &id, key()).await;
     assert_eq!(text(&mut first).await["type"], "catchup");
     let (mut second, _) = connect(address, &id, key()).await;
-    let (code, reason) = closed(&mut second).await;
+    let (code, reason) = close_frame(&mut second).await;
     assert_eq!(code, 1008);
     assert!(reason.contains("2 requests per minute"), "{reason}");
 }

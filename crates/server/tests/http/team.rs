@@ -10,7 +10,7 @@ use harvestman_store::{JobKind, NewJob};
 use serde_json::{Value, json};
 
 use crate::app::TestApp;
-use crate::crawl::{ALLOW, start, until};
+use crate::crawl::{ALLOW, start, wait_until};
 use crate::site::Site;
 
 const DAY_MS: u64 = 24 * 3_600_000;
@@ -115,13 +115,13 @@ async fn remaining_credits_are_those_of_the_current_month() {
     );
 
     let app = TestApp::with(&[("HARVESTMAN_CREDIT_BUDGET", "20")]).await;
-    let who = caller(&app).await;
+    let principal = caller(&app).await;
     let now = harvestman_engine::now();
     let month = Month::of(now);
-    note(&app, who, JobKind::Map, 19, Timestamp(month.start().0 - 1)).await;
+    note(&app, principal, JobKind::Map, 19, Timestamp(month.start().0 - 1)).await;
     let left = async |path: &str| app.get(path).await.json();
     for (credits, remaining) in [(8, 12), (11, 1), (2, 0)] {
-        note(&app, who, JobKind::Map, credits, now).await;
+        note(&app, principal, JobKind::Map, credits, now).await;
         let expected = json!({ "success": true, "data": {
             "remainingCredits": remaining, "planCredits": 20,
             "billingPeriodStart": month.start().to_string(), "billingPeriodEnd": month.end().to_string() } });
@@ -137,20 +137,20 @@ async fn remaining_credits_are_those_of_the_current_month() {
 #[tokio::test]
 async fn activity_is_paged_without_gap_or_repeat_while_new_entries_arrive() {
     let app = TestApp::start().await;
-    let who = caller(&app).await;
+    let principal = caller(&app).await;
     let now = harvestman_engine::now();
     let kinds = [JobKind::Map, JobKind::Search, JobKind::Interact];
-    let mut made = Vec::new();
+    let mut activities = Vec::new();
     for number in 0..150 {
         // Three entries per timestamp; the oldest is almost a day old.
         let at = Timestamp(now.0 - (number / 3 + 1) * (DAY_MS / 52));
         let kind = kinds[number as usize % 3];
-        made.push((at, note(&app, who, kind, 0, at).await, kind));
+        activities.push((at, note(&app, principal, kind, 0, at).await, kind));
     }
-    note(&app, who, JobKind::Map, 0, Timestamp(now.0 - DAY_MS)).await;
+    note(&app, principal, JobKind::Map, 0, Timestamp(now.0 - DAY_MS)).await;
     let other = app.app.store().ensure_team("others").await.unwrap();
     note(&app, (other, None), JobKind::Map, 0, now).await;
-    made.sort_by_key(|(at, id, _)| std::cmp::Reverse((*at, *id)));
+    activities.sort_by_key(|(at, id, _)| std::cmp::Reverse((*at, *id)));
 
     for (limit, kind) in [
         (1, Some(JobKind::Search)),
@@ -171,13 +171,20 @@ async fn activity_is_paged_without_gap_or_repeat_while_new_entries_arrive() {
                 break;
             };
             cursor = format!("&cursor={next}");
-            let newer = note(&app, who, kinds[walked.len() % 3], 0, harvestman_engine::now()).await;
+            let newer = note(
+                &app,
+                principal,
+                kinds[walked.len() % 3],
+                0,
+                harvestman_engine::now(),
+            )
+            .await;
             assert!(walked.iter().all(|entry| entry["id"] != newer.to_string()));
         }
         // Entries of an earlier walk are newer than all prepared ones.
         let since = Timestamp(now.0).to_string();
         walked.retain(|entry| entry["created_at"].as_str().unwrap() < since.as_str());
-        let expected: Vec<Value> = made
+        let expected: Vec<Value> = activities
             .iter()
             .filter(|(.., of)| kind.is_none_or(|kind| *of == kind))
             .map(|(at, id, kind)| {
@@ -200,9 +207,9 @@ async fn activity_is_paged_without_gap_or_repeat_while_new_entries_arrive() {
 async fn the_console_lists_activity_with_keys_and_outcomes_and_filters_it() {
     let app = TestApp::with(ALLOW).await;
     let (team, key) = caller(&app).await;
-    let site = Site::closed(0).await;
+    let site = Site::blocked(0).await;
     let crawl = start(&app, json!({ "url": site.url("/"), "sitemap": "skip" })).await;
-    until(&app, &crawl, |status| status["status"] == "completed").await;
+    wait_until(&app, &crawl, |status| status["status"] == "completed").await;
     let now = harvestman_engine::now();
     // Concurrent writes share a few transactions.
     let others =
@@ -236,9 +243,12 @@ async fn the_console_lists_activity_with_keys_and_outcomes_and_filters_it() {
         "the other entry is beyond the entries that one request scans"
     );
     assert_eq!(ids(&mine), [json!(crawl), json!(map)]);
-    let told = |call: &Value| (call["endpoint"].clone(), call["outcome"].clone());
-    assert_eq!(told(&mine[0]), (json!("crawl"), json!("completed")));
-    assert_eq!(told(&mine[1]), (json!("map"), json!("completed")));
+    let endpoint_and_outcome = |call: &Value| (call["endpoint"].clone(), call["outcome"].clone());
+    assert_eq!(
+        endpoint_and_outcome(&mine[0]),
+        (json!("crawl"), json!("completed"))
+    );
+    assert_eq!(endpoint_and_outcome(&mine[1]), (json!("map"), json!("completed")));
     assert!(mine[0]["key"].is_string() && mine[0]["key"] == mine[1]["key"]);
 
     let gone = json!({ "url": "http://nobody.test/" });
@@ -246,7 +256,7 @@ async fn the_console_lists_activity_with_keys_and_outcomes_and_filters_it() {
         .await
         .is_error(400, "SCRAPE_DNS_RESOLUTION_ERROR");
     let failed = walk("outcome=failed").await;
-    assert_eq!(told(&failed[0]), (json!("map"), json!("failed")));
+    assert_eq!(endpoint_and_outcome(&failed[0]), (json!("map"), json!("failed")));
     assert!(
         failed[0]["error"].as_str().unwrap().contains("nobody.test"),
         "{failed:?}"
@@ -272,14 +282,14 @@ async fn the_console_lists_activity_with_keys_and_outcomes_and_filters_it() {
 async fn queue_status_counts_running_and_waiting_pages() {
     let settings = [ALLOW, &[("HARVESTMAN_MAX_CONCURRENCY", "2")]].concat();
     let app = TestApp::with(&settings).await;
-    let site = Site::closed(5).await;
+    let site = Site::blocked(5).await;
     let queue = async |app: &TestApp| app.get("/v2/team/queue-status").await.json();
     let idle = json!({ "success": true, "jobsInQueue": 0, "activeJobsInQueue": 0, "waitingJobsInQueue": 0,
         "maxConcurrency": 2, "mostRecentSuccess": null });
     assert_eq!(queue(&app).await, idle);
 
     let id = start(&app, json!({ "url": site.url("/"), "sitemap": "skip" })).await;
-    until(&app, &id, |status| status["total"] == 6).await;
+    wait_until(&app, &id, |status| status["total"] == 6).await;
     let busy = loop {
         let busy = queue(&app).await;
         if busy["activeJobsInQueue"] == 2 && busy["jobsInQueue"] == 5 {
@@ -299,8 +309,8 @@ async fn queue_status_counts_running_and_waiting_pages() {
     let request = request.header("authorization", format!("Bearer {other}"));
     assert_eq!(app.send(request.body(Body::empty()).unwrap()).await.json(), idle);
 
-    site.let_go(5);
-    let status = until(&app, &id, |status| status["status"] == "completed").await;
+    site.release(5);
+    let status = wait_until(&app, &id, |status| status["status"] == "completed").await;
     let done = queue(&app).await;
     assert_eq!(
         (&done["jobsInQueue"], &done["mostRecentSuccess"]),
@@ -313,9 +323,9 @@ async fn usage_without_a_key_is_reported_as_open_mode() {
     let app = TestApp::with(&[("HARVESTMAN_NO_AUTH", "1")]).await;
     let report = async || {
         let request = app.anonymous(Method::GET, "/v2/team/credit-usage/historical?byApiKey=true");
-        let answer = app.send(request.body(Body::empty()).unwrap()).await;
-        assert_eq!(answer.status, StatusCode::OK);
-        let report = answer.json();
+        let response = app.send(request.body(Body::empty()).unwrap()).await;
+        assert_eq!(response.status, StatusCode::OK);
+        let report = response.json();
         let periods = report["periods"].as_array().unwrap();
         assert_eq!(periods.len(), 1);
         (periods[0]["apiKey"].clone(), periods[0]["creditsUsed"].clone())

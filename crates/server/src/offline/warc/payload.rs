@@ -45,8 +45,8 @@ impl Payload {
 
 fn http(block: &[u8]) -> Result<Response, String> {
     let mut rest = block;
-    let unreadable = |error: io::Error| format!("cannot read the response: {error}");
-    let first = line(&mut rest).map_err(unreadable)?.unwrap_or_default();
+    let read_error = |error: io::Error| format!("cannot read the response: {error}");
+    let first = line(&mut rest).map_err(read_error)?.unwrap_or_default();
     let first = String::from_utf8_lossy(&first);
     let mut words = first.split_ascii_whitespace();
     let status = words
@@ -54,18 +54,18 @@ fn http(block: &[u8]) -> Result<Response, String> {
         .filter(|version| version.starts_with("HTTP/"))
         .and_then(|_| words.next()?.parse().ok())
         .ok_or("the record contains no HTTP response")?;
-    let fields = Fields::of(&head(&mut rest).map_err(unreadable)?);
+    let fields = Fields::of(&head(&mut rest).map_err(read_error)?);
     let chunked = fields
         .first("transfer-encoding")
         .is_some_and(|coding| coding.contains("chunked"));
-    let joined = chunked.then(|| unchunk(rest)).flatten();
-    let mut body = joined.unwrap_or_else(|| rest.to_vec());
+    let unchunked = chunked.then(|| unchunk(rest)).flatten();
+    let mut body = unchunked.unwrap_or_else(|| rest.to_vec());
     let codings = fields
         .first("content-encoding")
         .unwrap_or_default()
         .to_ascii_lowercase();
     for coding in codings.split(',').rev().take(limits::RECORD_CODINGS) {
-        body = decoded(coding.trim(), body)?;
+        body = decode(coding.trim(), body)?;
     }
     Ok(Response {
         status,
@@ -98,11 +98,11 @@ fn unchunk(mut rest: &[u8]) -> Option<Vec<u8>> {
 }
 
 /// Decodes one content coding. A body that does not start with the magic bytes of the coding is returned unchanged.
-fn decoded(coding: &str, body: Vec<u8>) -> Result<Vec<u8>, String> {
-    let begins = |magic: &[u8]| body.starts_with(magic);
+fn decode(coding: &str, body: Vec<u8>) -> Result<Vec<u8>, String> {
+    let starts_with = |magic: &[u8]| body.starts_with(magic);
     let result = match coding {
-        "gzip" | "x-gzip" if begins(&[0x1f, 0x8b]) => read(MultiGzDecoder::new(body.as_slice())),
-        "zstd" if begins(&[0x28, 0xb5, 0x2f, 0xfd]) => {
+        "gzip" | "x-gzip" if starts_with(&[0x1f, 0x8b]) => read(MultiGzDecoder::new(body.as_slice())),
+        "zstd" if starts_with(&[0x28, 0xb5, 0x2f, 0xfd]) => {
             zstd::stream::read::Decoder::new(body.as_slice()).and_then(read)
         }
         "deflate" => {
@@ -115,7 +115,7 @@ fn decoded(coding: &str, body: Vec<u8>) -> Result<Vec<u8>, String> {
         _ => return Ok(body),
     };
     match result {
-        Ok(Some(decoded)) => Ok(decoded),
+        Ok(Some(body)) => Ok(body),
         Ok(None) => Err(format!(
             "the response is larger than {} bytes",
             limits::FILE_BYTES

@@ -24,32 +24,32 @@ const FILE: &str = "harvestman.operator";
 
 /// Address and token for operator commands of a running server.
 #[derive(Serialize, Deserialize)]
-pub(crate) struct Door {
+pub(crate) struct OperatorEndpoint {
     address: SocketAddr,
     token: String,
 }
 
-impl Door {
+impl OperatorEndpoint {
     /// Writes the file of this server and returns the hash of its token.
-    pub(crate) fn open(data_dir: &Path, listening_on: SocketAddr) -> anyhow::Result<[u8; 32]> {
-        let door = Door {
-            address: reachable(listening_on),
+    pub(crate) fn publish(data_dir: &Path, listening_on: SocketAddr) -> anyhow::Result<[u8; 32]> {
+        let endpoint = OperatorEndpoint {
+            address: reachable_address(listening_on),
             token: keys::random_hex::<32>()?,
         };
         let path = file(data_dir);
-        let text = serde_json::to_vec(&door)?;
+        let text = serde_json::to_vec(&endpoint)?;
         write_privately(&path, &text).with_context(|| format!("cannot write {}", path.display()))?;
-        Ok(keys::hash(&door.token))
+        Ok(keys::hash(&endpoint.token))
     }
 
     /// Removes the file when the server stops.
-    pub(crate) fn close(data_dir: &Path) {
+    pub(crate) fn remove(data_dir: &Path) {
         // The token of a remaining file is no longer valid.
         let _ = fs::remove_file(file(data_dir));
     }
 
     /// Sends a command to the server that holds the data folder and returns its output.
-    pub(crate) async fn ask(data_dir: &Path, command: &Command) -> anyhow::Result<String> {
+    pub(crate) async fn send(data_dir: &Path, command: &Command) -> anyhow::Result<String> {
         let path = file(data_dir);
         let text = fs::read(&path).with_context(|| {
             format!(
@@ -57,24 +57,25 @@ impl Door {
                 path.display()
             )
         })?;
-        let door: Door = serde_json::from_slice(&text)?;
+        let endpoint: OperatorEndpoint = serde_json::from_slice(&text)?;
         let fetcher = Fetcher::new(FetchConfig {
-            allow_private_hosts: AllowList::parse(&door.address.to_string()).map_err(anyhow::Error::msg)?,
+            allow_private_hosts: AllowList::parse(&endpoint.address.to_string())
+                .map_err(anyhow::Error::msg)?,
             ..FetchConfig::default()
         })?;
-        let url = Url::parse(&format!("http://{}{PATH}", door.address))?;
+        let url = Url::parse(&format!("http://{}{PATH}", endpoint.address))?;
         let body = serde_json::to_vec(command)?;
         let mut request = FetchRequest::post_json(url, body.into(), Instant::now() + limits::OPERATOR_TIME);
         request
             .headers
-            .push(("Authorization".to_owned(), format!("Bearer {}", door.token)));
-        let answer = fetcher
+            .push(("Authorization".to_owned(), format!("Bearer {}", endpoint.token)));
+        let response = fetcher
             .fetch(request)
             .await
-            .with_context(|| format!("no response from the server at {}", door.address))?;
-        let said: Value = serde_json::from_slice(&answer.body)?;
-        let text = |field: &str| said[field].as_str().unwrap_or_default().to_owned();
-        match answer.status {
+            .with_context(|| format!("no response from the server at {}", endpoint.address))?;
+        let result: Value = serde_json::from_slice(&response.body)?;
+        let text = |field: &str| result[field].as_str().unwrap_or_default().to_owned();
+        match response.status {
             200 => Ok(text("text")),
             _ => bail!("{}", text("error")),
         }
@@ -86,7 +87,7 @@ fn file(data_dir: &Path) -> PathBuf {
 }
 
 /// Returns the address at which this machine reaches the server.
-fn reachable(listening_on: SocketAddr) -> SocketAddr {
+fn reachable_address(listening_on: SocketAddr) -> SocketAddr {
     let ip = match listening_on.ip() {
         IpAddr::V4(ip) if ip.is_unspecified() => IpAddr::V4(Ipv4Addr::LOCALHOST),
         IpAddr::V6(ip) if ip.is_unspecified() => IpAddr::V6(Ipv6Addr::LOCALHOST),
@@ -119,7 +120,7 @@ mod tests {
             ("[::]:80", "[::1]:80"),
             ("192.168.1.4:80", "192.168.1.4:80"),
         ] {
-            let reached = reachable(listening_on.parse().unwrap());
+            let reached = reachable_address(listening_on.parse().unwrap());
             assert_eq!(reached, expected.parse().unwrap());
         }
     }
@@ -128,15 +129,15 @@ mod tests {
     #[test]
     fn the_file_is_private_and_always_new() {
         use std::os::unix::fs::PermissionsExt;
-        let folder = std::env::temp_dir().join(format!("harvestman-door-{}", uuid::Uuid::now_v7()));
+        let folder = std::env::temp_dir().join(format!("harvestman-endpoint-{}", uuid::Uuid::now_v7()));
         fs::create_dir_all(&folder).unwrap();
         let listening_on = "127.0.0.1:1".parse().unwrap();
         fs::write(file(&folder), "left over").unwrap();
-        let first = Door::open(&folder, listening_on).unwrap();
-        assert_ne!(Door::open(&folder, listening_on).unwrap(), first);
+        let first = OperatorEndpoint::publish(&folder, listening_on).unwrap();
+        assert_ne!(OperatorEndpoint::publish(&folder, listening_on).unwrap(), first);
         let mode = fs::metadata(file(&folder)).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o600);
-        Door::close(&folder);
+        OperatorEndpoint::remove(&folder);
         assert!(!file(&folder).exists());
         fs::remove_dir_all(folder).unwrap();
     }

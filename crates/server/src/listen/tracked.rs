@@ -12,48 +12,52 @@ use tokio::net::TcpStream;
 use tokio::sync::OwnedSemaphorePermit;
 
 use super::activity::Activity;
-use super::own_answer;
+use super::error_response;
 use crate::app::App;
 
 /// Stream of one connection. Holds the permit of the connection for its lifetime, also as a live socket.
-pub(super) struct Watched {
+pub(super) struct TrackedStream {
     stream: Arc<TcpStream>,
     activity: Arc<Activity>,
     /// Rest of the response that replaces hyper's own one.
-    instead: Option<Bytes>,
-    _place: OwnedSemaphorePermit,
+    replacement: Option<Bytes>,
+    _permit: OwnedSemaphorePermit,
     app: App,
 }
 
-impl Watched {
+impl TrackedStream {
     pub(super) fn new(
         stream: Arc<TcpStream>,
         activity: Arc<Activity>,
-        place: OwnedSemaphorePermit,
+        permit: OwnedSemaphorePermit,
         app: App,
     ) -> Self {
-        app.metrics().connection(1);
+        app.metrics().change_connections(1);
         Self {
             stream,
             activity,
-            instead: None,
-            _place: place,
+            replacement: None,
+            _permit: permit,
             app,
         }
     }
 
     /// Writes the replacement of hyper's own response, if `theirs` is one, and reports `theirs` as written.
-    fn write_instead(&mut self, context: &mut Context<'_>, theirs: &[u8]) -> Option<Poll<io::Result<usize>>> {
-        let mut ours = match self.instead.take() {
+    fn write_replacement(
+        &mut self,
+        context: &mut Context<'_>,
+        theirs: &[u8],
+    ) -> Option<Poll<io::Result<usize>>> {
+        let mut ours = match self.replacement.take() {
             Some(rest) => rest,
-            None => own_answer::instead_of(theirs)?.into(),
+            None => error_response::replacement_for(theirs)?.into(),
         };
         while !ours.is_empty() {
             match self.write(context, |stream| stream.try_write(&ours)) {
                 Poll::Ready(Ok(count)) => drop(ours.split_to(count)),
                 Poll::Ready(Err(error)) => return Some(Poll::Ready(Err(error))),
                 Poll::Pending => {
-                    self.instead = Some(ours);
+                    self.replacement = Some(ours);
                     return Some(Poll::Pending);
                 }
             }
@@ -85,13 +89,13 @@ impl Watched {
     }
 }
 
-impl Drop for Watched {
+impl Drop for TrackedStream {
     fn drop(&mut self) {
-        self.app.metrics().connection(-1);
+        self.app.metrics().change_connections(-1);
     }
 }
 
-impl AsyncRead for Watched {
+impl AsyncRead for TrackedStream {
     fn poll_read(
         self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -114,13 +118,13 @@ impl AsyncRead for Watched {
     }
 }
 
-impl AsyncWrite for Watched {
+impl AsyncWrite for TrackedStream {
     fn poll_write(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
-        if let Some(written) = self.write_instead(context, bytes) {
+        if let Some(written) = self.write_replacement(context, bytes) {
             return written;
         }
         self.write(context, |stream| stream.try_write(bytes))
@@ -132,7 +136,7 @@ impl AsyncWrite for Watched {
         slices: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
         if let [only] = slices
-            && let Some(written) = self.write_instead(context, only)
+            && let Some(written) = self.write_replacement(context, only)
         {
             return written;
         }
@@ -153,24 +157,24 @@ impl AsyncWrite for Watched {
 }
 
 /// Body of a response; dropped when all of it is handed to the connection, or when it is given up.
-pub(super) struct WatchedBody {
+pub(super) struct TrackedBody {
     body: Body,
     activity: Arc<Activity>,
 }
 
-impl WatchedBody {
+impl TrackedBody {
     pub(super) fn new(body: Body, activity: Arc<Activity>) -> Self {
         Self { body, activity }
     }
 }
 
-impl Drop for WatchedBody {
+impl Drop for TrackedBody {
     fn drop(&mut self) {
-        self.activity.answer_handed_over();
+        self.activity.response_finished();
     }
 }
 
-impl HttpBody for WatchedBody {
+impl HttpBody for TrackedBody {
     type Data = Bytes;
     type Error = axum::Error;
 

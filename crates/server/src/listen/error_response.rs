@@ -7,15 +7,15 @@ use harvestman_core::api::error::{ApiError, ErrorCode};
 use crate::limits;
 
 /// Returns the complete response as sent on the connection, which closes after it.
-pub(super) fn raw(error: &ApiError) -> String {
+pub(super) fn raw_response(error: &ApiError) -> String {
     with_status(StatusCode::from_u16(error.status()).unwrap_or_default(), error)
 }
 
 /// Returns the replacement if `bytes` are hyper's own response to a malformed head. Responses of the router differ:
 /// they have a body, or at least the headers that every response gets.
-pub(super) fn instead_of(bytes: &[u8]) -> Option<String> {
+pub(super) fn replacement_for(bytes: &[u8]) -> Option<String> {
     let status = std::str::from_utf8(bytes.strip_prefix(b"HTTP/1.1 ")?.get(..3)?).ok()?;
-    let sentence = match status {
+    let message = match status {
         "400" => "the head of the request is not valid HTTP/1.1".to_owned(),
         "414" => "the URL of the request is too long".to_owned(),
         "431" => format!(
@@ -27,7 +27,7 @@ pub(super) fn instead_of(bytes: &[u8]) -> Option<String> {
     let head = std::str::from_utf8(bytes).ok()?.strip_suffix("\r\n\r\n")?;
     let bare = head.contains("content-length: 0") && !head.contains("x-content-type-options");
     let status = status.parse().ok()?;
-    bare.then(|| with_status(status, &ApiError::new(ErrorCode::BadRequest, sentence)))
+    bare.then(|| with_status(status, &ApiError::new(ErrorCode::BadRequest, message)))
 }
 
 fn with_status(status: StatusCode, error: &ApiError) -> String {

@@ -8,9 +8,9 @@ use anyhow::{Context, Result, bail};
 use crate::{console, project::Project, run, score::CORPUS, tools::Tools};
 
 /// Benchmarks that need a Chromium and Node.js.
-const IN_A_BROWSER: &[&str] = &["interact", "job-page", "live-view"];
+const BROWSER_BENCHMARKS: &[&str] = &["interact", "job-page", "live-view"];
 /// The one of them that uses the console.
-const OF_THE_CONSOLE: &str = "job-page";
+const CONSOLE_BENCHMARK: &str = "job-page";
 
 /// Builds the server and its benchmarks, and runs the one that `arguments` name.
 ///
@@ -23,7 +23,7 @@ pub(crate) fn bench(project: &Project, arguments: &[String]) -> Result<()> {
         return content(project, rest);
     }
     let which = arguments.first().map(String::as_str).unwrap_or_default();
-    if which == OF_THE_CONSOLE {
+    if which == CONSOLE_BENCHMARK {
         console::build(project, &Tools::open()?)?;
     }
     run::run(project.cargo().args([
@@ -40,7 +40,7 @@ pub(crate) fn bench(project: &Project, arguments: &[String]) -> Result<()> {
     bench
         .env("HARVESTMAN_TEST_SERVER", release.join("harvestman"))
         .args(arguments);
-    if IN_A_BROWSER.contains(&which) {
+    if BROWSER_BENCHMARKS.contains(&which) {
         let tools = Tools::open()?;
         bench
             .env("HARVESTMAN_TEST_NODE", tools.node()?.path())

@@ -22,14 +22,14 @@ pub(crate) fn check(project: &Project, tools: &Tools) -> Result<()> {
     ];
     let mut failed = Vec::new();
     for (name, part) in parts {
-        run::say(&format!("check: {name}"));
+        run::print_step(&format!("check: {name}"));
         if let Err(error) = part() {
             eprintln!("xtask: {name}: {error:#}");
             failed.push(*name);
         }
     }
     if failed.is_empty() {
-        run::say(&format!("check: all {} parts passed", parts.len()));
+        run::print_step(&format!("check: all {} parts passed", parts.len()));
         return Ok(());
     }
     bail!(

@@ -31,9 +31,9 @@ pub(crate) fn compress_tree(folder: &Path) -> Result<()> {
         if !KINDS.contains(&kind) || bytes.len() < MIN_BYTES {
             continue;
         }
-        let twin = |suffix: &str| file.with_file_name(format!("{}.{suffix}", name_of(&file)));
-        fs::write(twin("br"), brotli(&bytes)?)?;
-        fs::write(twin("gz"), gzip(&bytes)?)?;
+        let copy_path = |suffix: &str| file.with_file_name(format!("{}.{suffix}", name_of(&file)));
+        fs::write(copy_path("br"), brotli(&bytes)?)?;
+        fs::write(copy_path("gz"), gzip(&bytes)?)?;
     }
     Ok(())
 }

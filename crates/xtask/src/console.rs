@@ -27,7 +27,7 @@ const SOURCES: &[&str] = &[
 ];
 
 /// Placeholder in index.html for the URL of the package's entry file.
-const PACKAGE_PLACE: &str = "not-built";
+const PACKAGE_PLACEHOLDER: &str = "not-built";
 const PACKAGE_ENTRY: &str = "slim.js";
 
 /// Brings `dist/` up to date.
@@ -39,9 +39,9 @@ pub(crate) fn build(project: &Project, tools: &Tools) -> Result<()> {
     if fs::read_to_string(&stamp).is_ok_and(|text| output(&sources, &dist).is_ok_and(|now| now == text)) {
         return Ok(());
     }
-    run::say("building the console (trunk build --release)");
+    run::print_step("building the console (trunk build --release)");
     run::run(trunk(project, tools)?.args(["build", "--release", "--offline=false", "--features=split"]))?;
-    parts::cut(project, tools, &dist)?;
+    parts::split(project, tools, &dist)?;
     shrink(&dist, tools)?;
     add_package(&package, &dist)?;
     compress_tree(&dist)?;
@@ -110,7 +110,7 @@ fn shrink(dist: &Path, tools: &Tools) -> Result<()> {
     let wasm_opt = match tools.wasm_opt() {
         Ok(found) => found,
         Err(error) => {
-            run::say(&format!(
+            run::print_step(&format!(
                 "skipping wasm-opt; the console is larger than necessary: {error:#}"
             ));
             return Ok(());
@@ -126,7 +126,7 @@ fn shrink(dist: &Path, tools: &Tools) -> Result<()> {
         .iter()
         .filter(|file| file.extension().is_some_and(|kind| kind == "wasm"))
     {
-        run::say(&format!("wasm-opt {} on {}", wasm_opt.version(), wasm.display()));
+        run::print_step(&format!("wasm-opt {} on {}", wasm_opt.version(), wasm.display()));
         wasm_opt.shrink(wasm)?;
     }
     Ok(())
@@ -149,11 +149,11 @@ fn add_package(package: &Path, dist: &Path) -> Result<()> {
     let index = dist.join("index.html");
     let text = fs::read_to_string(&index)?;
     ensure!(
-        text.matches(PACKAGE_PLACE).count() == 1,
-        "index.html has no {PACKAGE_PLACE}"
+        text.matches(PACKAGE_PLACEHOLDER).count() == 1,
+        "index.html has no {PACKAGE_PLACEHOLDER}"
     );
     let entry = format!("/console/{folder}/{PACKAGE_ENTRY}");
-    fs::write(&index, text.replace(PACKAGE_PLACE, &entry)).with_context(|| index.display().to_string())
+    fs::write(&index, text.replace(PACKAGE_PLACEHOLDER, &entry)).with_context(|| index.display().to_string())
 }
 
 /// Compressed size of the files that a browser fetches before the console can be used.

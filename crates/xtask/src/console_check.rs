@@ -17,7 +17,7 @@ const WASM_BYTES: usize = 340 << 10;
 pub(crate) fn check(project: &Project, tools: &Tools) -> Result<()> {
     console::build(project, tools)?;
     let load = console::first_load(project)?;
-    run::say(&format!(
+    run::print_step(&format!(
         "first load: {} of {FIRST_LOAD_BYTES} bytes, wasm {} of {WASM_BYTES}",
         load.total, load.wasm
     ));
@@ -34,7 +34,7 @@ pub(crate) fn check(project: &Project, tools: &Tools) -> Result<()> {
     tools.release()?;
     let packages = ["--package=harvestman-server", "--package=harvestman-tests"];
     run::run(project.cargo().arg("build").args(packages).arg("--bins"))?;
-    run::say("axe, hosts, console errors and horizontal scrolling on every screen");
+    run::print_step("axe, hosts, console errors and horizontal scrolling on every screen");
     let mut screens = project.cargo();
     screens.args([
         "test",
@@ -43,7 +43,7 @@ pub(crate) fn check(project: &Project, tools: &Tools) -> Result<()> {
         "every_screen",
     ]);
     run::run(screens.envs(environment.iter().cloned()))?;
-    run::say("Lighthouse on every screen");
+    run::print_step("Lighthouse on every screen");
     let mut lighthouse = run::command(project.target().join("debug/harvestman-bench"));
     run::run(lighthouse.arg("console").envs(environment))?;
     ensure!(

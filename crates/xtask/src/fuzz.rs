@@ -49,9 +49,9 @@ pub(crate) fn fuzz(project: &Project, arguments: &[String]) -> Result<()> {
     }
     let mut found = Vec::new();
     for target in targets {
-        run::say(&format!("fuzz: {target} for {seconds} s"));
+        run::print_step(&format!("fuzz: {target} for {seconds} s"));
         let program = output.join(&host).join("release").join(&target);
-        if run::run(&mut round(project, &program, &target, seconds)?).is_err() {
+        if run::run(&mut fuzz_command(project, &program, &target, seconds)?).is_err() {
             found.push(target);
         }
     }
@@ -62,7 +62,7 @@ pub(crate) fn fuzz(project: &Project, arguments: &[String]) -> Result<()> {
 }
 
 /// Returns the command that runs one target on its corpus and seeds.
-fn round(project: &Project, program: &Path, target: &str, seconds: u64) -> Result<Command> {
+fn fuzz_command(project: &Project, program: &Path, target: &str, seconds: u64) -> Result<Command> {
     let corpus = project.path("fuzz/corpus").join(target);
     let artifacts = project.path("fuzz/artifacts").join(target);
     for folder in [&corpus, &artifacts] {

@@ -63,32 +63,32 @@ fn is_allowed(expression: &str) -> Result<bool> {
         .replace('/', " OR ");
     let words: Vec<&str> = spaced.split_whitespace().collect();
     let mut rest = words.as_slice();
-    let allowed = either(&mut rest)?;
+    let allowed = or_expression(&mut rest)?;
     if let Some(word) = rest.first() {
         bail!("unexpected `{word}`");
     }
     Ok(allowed)
 }
 
-fn either(rest: &mut &[&str]) -> Result<bool> {
-    let mut allowed = both(rest)?;
+fn or_expression(rest: &mut &[&str]) -> Result<bool> {
+    let mut allowed = and_expression(rest)?;
     while take(rest, "OR") {
-        allowed |= both(rest)?;
+        allowed |= and_expression(rest)?;
     }
     Ok(allowed)
 }
 
-fn both(rest: &mut &[&str]) -> Result<bool> {
-    let mut allowed = one(rest)?;
+fn and_expression(rest: &mut &[&str]) -> Result<bool> {
+    let mut allowed = term(rest)?;
     while take(rest, "AND") {
-        allowed &= one(rest)?;
+        allowed &= term(rest)?;
     }
     Ok(allowed)
 }
 
-fn one(rest: &mut &[&str]) -> Result<bool> {
+fn term(rest: &mut &[&str]) -> Result<bool> {
     if take(rest, "(") {
-        let allowed = either(rest)?;
+        let allowed = or_expression(rest)?;
         if !take(rest, ")") {
             bail!("a parenthesis is not closed");
         }

@@ -19,7 +19,7 @@ const SOURCES: &[&str] = &[
 ];
 const LICENCES: &[&str] = &["LICENSE-APACHE", "LICENSE-MIT"];
 /// Placeholder in the source of package.json for the version of the workspace.
-const VERSION_PLACE: &str = "\"version\": \"0.0.0\"";
+const VERSION_PLACEHOLDER: &str = "\"version\": \"0.0.0\"";
 
 /// Brings the package up to date and returns its folder.
 pub(crate) fn build(project: &Project, tools: &Tools) -> Result<PathBuf> {
@@ -38,12 +38,12 @@ pub(crate) fn build(project: &Project, tools: &Tools) -> Result<PathBuf> {
     let wasm = compile(project, tools)?;
     fs::remove_dir_all(&folder).ok();
     fs::create_dir_all(&folder)?;
-    bind(project, tools, &wasm, &folder)?;
+    run_wasm_bindgen(project, tools, &wasm, &folder)?;
     assemble(project, &folder)?;
     fs::write(&stamp, output(&sources)?).with_context(|| stamp.display().to_string())?;
     let bytes = fs::read(folder.join("harvestman.wasm"))?;
     let packed = brotli(&bytes)?.len();
-    run::say(&format!(
+    run::print_step(&format!(
         "{}: wasm {} bytes, {packed} compressed",
         folder.display(),
         bytes.len()
@@ -52,7 +52,7 @@ pub(crate) fn build(project: &Project, tools: &Tools) -> Result<PathBuf> {
 }
 
 fn compile(project: &Project, tools: &Tools) -> Result<PathBuf> {
-    run::say("building the npm package");
+    run::print_step("building the npm package");
     let mut cargo = tools.wasm_target()?.cargo("build", project, tools)?;
     run::run(cargo.args(["--profile", "wasm", "--package", "harvestman-wasm", "--lib"]))?;
     Ok(project
@@ -61,7 +61,7 @@ fn compile(project: &Project, tools: &Tools) -> Result<PathBuf> {
 }
 
 /// Writes the wasm and its wasm-bindgen JavaScript under the file names of the package.
-fn bind(project: &Project, tools: &Tools, wasm: &Path, folder: &Path) -> Result<()> {
+fn run_wasm_bindgen(project: &Project, tools: &Tools, wasm: &Path, folder: &Path) -> Result<()> {
     let out = project.target().join("npm/glue");
     fs::remove_dir_all(&out).ok();
     let mut bindgen = run::command(tools.wasm_bindgen(project)?);
@@ -93,11 +93,11 @@ fn assemble(project: &Project, folder: &Path) -> Result<()> {
     let manifest = folder.join("package.json");
     let text = fs::read_to_string(&manifest)?;
     ensure!(
-        text.contains(VERSION_PLACE),
-        "package.json has no {VERSION_PLACE}"
+        text.contains(VERSION_PLACEHOLDER),
+        "package.json has no {VERSION_PLACEHOLDER}"
     );
     let version = format!("\"version\": \"{}\"", env!("CARGO_PKG_VERSION"));
-    fs::write(&manifest, text.replace(VERSION_PLACE, &version))?;
+    fs::write(&manifest, text.replace(VERSION_PLACEHOLDER, &version))?;
     let wasm = fs::read_dir(folder)?
         .filter_map(|entry| Some(entry.ok()?.file_name()))
         .filter(|name| Path::new(name).extension().is_some_and(|kind| kind == "wasm"));

@@ -22,7 +22,7 @@ const LINKED: &str = "wasm32-unknown-unknown/wasm/harvestman-web.wasm";
 pub(crate) const FOLDER: &str = "parts-";
 
 /// Replaces the complete program that trunk has put into `dist` by its parts.
-pub(crate) fn cut(project: &Project, tools: &Tools, dist: &Path) -> Result<()> {
+pub(crate) fn split(project: &Project, tools: &Tools, dist: &Path) -> Result<()> {
     let linked = project.wasm_target().join(LINKED);
     let whole = fs::read(&linked).with_context(|| linked.display().to_string())?;
     let print = Fingerprint::default()
@@ -30,7 +30,7 @@ pub(crate) fn cut(project: &Project, tools: &Tools, dist: &Path) -> Result<()> {
         .tree(&linked)?
         .finish();
     let (name, folder) = (format!("{PROGRAM}-{print}"), format!("{FOLDER}{print}"));
-    run::say("splitting the console's wasm into parts");
+    run::print_step("splitting the console's wasm into parts");
 
     let work = project.target().join("xtask-parts");
     if work.exists() {
@@ -45,8 +45,8 @@ pub(crate) fn cut(project: &Project, tools: &Tools, dist: &Path) -> Result<()> {
     options.main_out_path = &first;
     options.link_name = &link;
     options.main_module = &main;
-    let cut = transform(options).map_err(|error| anyhow!("cannot split the program: {error:#}"))?;
-    for part in cut.split_modules {
+    let split = transform(options).map_err(|error| anyhow!("cannot split the program: {error:#}"))?;
+    for part in split.split_modules {
         fs::rename(&part, work.join(&folder).join(name_of(&part)))?;
     }
 
@@ -67,27 +67,27 @@ pub(crate) fn cut(project: &Project, tools: &Tools, dist: &Path) -> Result<()> {
             .arg(first),
     )?;
 
-    let trunks = trunks_name(dist)?;
+    let program = program_name(dist)?;
     for end in [".js", "_bg.wasm"] {
-        fs::remove_file(dist.join(format!("{trunks}{end}")))?;
+        fs::remove_file(dist.join(format!("{program}{end}")))?;
     }
     for (from, to) in [
         (bound, dist.to_path_buf()),
         (work.join(&folder), dist.join(&folder)),
     ] {
         for file in files_under(&from)? {
-            let place = to.join(file.strip_prefix(&from)?);
-            fs::create_dir_all(place.parent().unwrap_or(&to))?;
-            fs::copy(&file, place)?;
+            let target = to.join(file.strip_prefix(&from)?);
+            fs::create_dir_all(target.parent().unwrap_or(&to))?;
+            fs::copy(&file, target)?;
         }
     }
     let index = dist.join("index.html");
-    let text = fs::read_to_string(&index)?.replace(&trunks, &name);
+    let text = fs::read_to_string(&index)?.replace(&program, &name);
     fs::write(&index, text).with_context(|| index.display().to_string())
 }
 
 /// Returns trunk's file name of the program, without its extension.
-fn trunks_name(dist: &Path) -> Result<String> {
+fn program_name(dist: &Path) -> Result<String> {
     let found = files_under(dist)?.iter().find_map(|file| {
         let name = name_of(file).strip_suffix("_bg.wasm")?.to_owned();
         name.starts_with(PROGRAM).then_some(name)

@@ -31,7 +31,7 @@ pub(crate) fn command(program: impl AsRef<OsStr>) -> Command {
 }
 
 /// Prints the start of a slow step.
-pub(crate) fn say(text: &str) {
+pub(crate) fn print_step(text: &str) {
     println!("==> {text}");
 }
 
@@ -42,7 +42,7 @@ pub(crate) fn say(text: &str) {
 pub(crate) fn run(command: &mut Command) -> Result<()> {
     let status = command
         .status()
-        .with_context(|| format!("cannot start {}", shown(command)))?;
+        .with_context(|| format!("cannot start {}", command_line(command)))?;
     ensure_success(command, status)
 }
 
@@ -52,7 +52,7 @@ pub(crate) fn run_within(command: &mut Command, limit: Duration) -> Result<()> {
     let mut child = command
         .stdin(Stdio::null())
         .spawn()
-        .with_context(|| format!("cannot start {}", shown(command)))?;
+        .with_context(|| format!("cannot start {}", command_line(command)))?;
     loop {
         if let Some(status) = child.try_wait()? {
             return ensure_success(command, status);
@@ -60,7 +60,11 @@ pub(crate) fn run_within(command: &mut Command, limit: Duration) -> Result<()> {
         if Instant::now() >= deadline {
             child.kill().ok();
             child.wait()?;
-            bail!("{} did not end within {} s", shown(command), limit.as_secs());
+            bail!(
+                "{} did not end within {} s",
+                command_line(command),
+                limit.as_secs()
+            );
         }
         thread::sleep(Duration::from_millis(50));
     }
@@ -75,15 +79,16 @@ pub(crate) fn output(command: &mut Command) -> Result<String> {
         .stdin(Stdio::null())
         .stderr(Stdio::piped())
         .output()
-        .with_context(|| format!("cannot start {}", shown(command)))?;
+        .with_context(|| format!("cannot start {}", command_line(command)))?;
     if !output.status.success() {
         bail!(
             "{} failed: {}",
-            shown(command),
+            command_line(command),
             String::from_utf8_lossy(&output.stderr).trim()
         );
     }
-    String::from_utf8(output.stdout).with_context(|| format!("output of {} is not UTF-8", shown(command)))
+    String::from_utf8(output.stdout)
+        .with_context(|| format!("output of {} is not UTF-8", command_line(command)))
 }
 
 /// Runs a command with inherited standard error and returns its standard output.
@@ -94,9 +99,10 @@ pub(crate) fn output_of_build(command: &mut Command) -> Result<String> {
     let output = command
         .stderr(Stdio::inherit())
         .output()
-        .with_context(|| format!("cannot start {}", shown(command)))?;
+        .with_context(|| format!("cannot start {}", command_line(command)))?;
     ensure_success(command, output.status)?;
-    String::from_utf8(output.stdout).with_context(|| format!("output of {} is not UTF-8", shown(command)))
+    String::from_utf8(output.stdout)
+        .with_context(|| format!("output of {} is not UTF-8", command_line(command)))
 }
 
 /// Returns the version in the first line of `program --version`, without a leading `v`; none if it cannot run.
@@ -133,12 +139,12 @@ pub(crate) fn path_with(folders: &[&Path]) -> Result<std::ffi::OsString> {
 
 fn ensure_success(command: &Command, status: ExitStatus) -> Result<()> {
     if !status.success() {
-        bail!("{} failed ({status})", shown(command));
+        bail!("{} failed ({status})", command_line(command));
     }
     Ok(())
 }
 
-fn shown(command: &Command) -> String {
+fn command_line(command: &Command) -> String {
     let mut text = format!("`{}", command.get_program().to_string_lossy());
     for argument in command.get_args() {
         text.push(' ');

@@ -55,7 +55,7 @@ pub(crate) fn score(project: &Project, tools: &Tools, arguments: &[String]) -> R
     let results = folder.join("results.jsonl");
     let out = File::create(&results).with_context(|| results.display().to_string())?;
     for (suite, flags) in SUITES {
-        run::say(&format!("converting {suite}"));
+        run::print_step(&format!("converting {suite}"));
         let mut command = run::command(&convert);
         command.args(*flags).args(["--fragments", "--time"]);
         feed(
@@ -66,7 +66,7 @@ pub(crate) fn score(project: &Project, tools: &Tools, arguments: &[String]) -> R
     }
     let empty = empty_pages(&results)?;
     ensure!(empty.is_empty(), "no Markdown for pages {}", empty.join(", "));
-    run::say("scoring");
+    run::print_step("scoring");
     let figures = run::output(
         run::command(python)
             .arg("-B")
@@ -182,7 +182,7 @@ fn against_bars(figures: &Value, peers: &Value) -> Result<(String, Vec<String>)>
         };
         let sign = if entry["lower"] == true { -1.0 } else { 1.0 };
         let reaches = |wanted: f64| (ours - wanted) * sign >= 0.0;
-        let said = match (reaches(bar), reaches(goal)) {
+        let verdict = match (reaches(bar), reaches(goal)) {
             (_, true) => "goal",
             (true, false) => "bar",
             (false, false) => {
@@ -190,7 +190,9 @@ fn against_bars(figures: &Value, peers: &Value) -> Result<(String, Vec<String>)>
                 "SHORT"
             }
         };
-        table.push_str(&format!("{figure:<28}{ours:>9.4}{bar:>9.3}{goal:>9.3}  {said}\n"));
+        table.push_str(&format!(
+            "{figure:<28}{ours:>9.4}{bar:>9.3}{goal:>9.3}  {verdict}\n"
+        ));
     }
     Ok((table, short))
 }

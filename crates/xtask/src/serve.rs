@@ -19,19 +19,19 @@ const KEY_BYTES: usize = 32;
 
 /// Builds and starts the server; returns only on an error.
 pub(crate) fn serve(project: &Project, tools: &Tools, flags: &[String]) -> Result<()> {
-    let mut ahead = Ahead::start(project)?;
+    let mut library_build = BackgroundBuild::start(project)?;
     // Both threads below need these; fetching them first keeps apt from running twice at once.
     tools.node()?;
     tools.wasm_target()?;
-    let (console, chromium, code) = thread::scope(|scope| {
+    let (console, chromium, languages_env) = thread::scope(|scope| {
         let console = scope.spawn(|| console::build(project, tools));
         let chromium = tools.chromium(project);
-        let code = tools.bubblewrap().and_then(|()| languages(project, tools));
-        (console.join(), chromium, code)
+        let languages_env = tools.bubblewrap().and_then(|()| languages(project, tools));
+        (console.join(), chromium, languages_env)
     });
     console.map_err(|_| anyhow!("the thread that builds the console panicked"))??;
     tools.release()?;
-    ahead.wait()?;
+    library_build.wait()?;
     run::run(&mut release(project))?;
 
     let mut server = run::command(project.target().join("release/harvestman"));
@@ -39,17 +39,17 @@ pub(crate) fn serve(project: &Project, tools: &Tools, flags: &[String]) -> Resul
     server.arg("serve").args(flags);
     match chromium {
         Ok(program) => drop(server.env("HARVESTMAN_CHROMIUM", program)),
-        Err(error) => run::say(&format!(
+        Err(error) => run::print_step(&format!(
             "{error:#}; requests that need a browser will be refused"
         )),
     }
-    match code {
-        Ok(code) => {
-            let said = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
-            let unsaid = code.into_iter().filter(|(name, _)| !said(name));
-            server.envs(unsaid);
+    match languages_env {
+        Ok(languages_env) => {
+            let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+            let unset = languages_env.into_iter().filter(|(name, _)| !is_set(name));
+            server.envs(unset);
         }
-        Err(error) => run::say(&format!("{error:#}; code in browser sessions will be refused")),
+        Err(error) => run::print_step(&format!("{error:#}; code in browser sessions will be refused")),
     }
     if std::env::var_os(KEYS_VARIABLE).is_none_or(|keys| keys.is_empty()) {
         let key = development_key(&tools.state().join("development.key"))?;
@@ -60,16 +60,16 @@ pub(crate) fn serve(project: &Project, tools: &Tools, flags: &[String]) -> Resul
 }
 
 /// First build of the server's library, which runs while the console is built.
-struct Ahead(Option<Child>);
+struct BackgroundBuild(Option<Child>);
 
-impl Ahead {
-    fn start(project: &Project) -> Result<Ahead> {
+impl BackgroundBuild {
+    fn start(project: &Project) -> Result<BackgroundBuild> {
         if project.target().join("release/harvestman").is_file() {
-            return Ok(Ahead(None));
+            return Ok(BackgroundBuild(None));
         }
-        run::say("compiling the server in parallel");
+        run::print_step("compiling the server in parallel");
         let child = release(project).args(["--quiet", "--lib"]).spawn();
-        Ok(Ahead(Some(child.context("cannot start cargo")?)))
+        Ok(BackgroundBuild(Some(child.context("cannot start cargo")?)))
     }
 
     /// Waits for the end of the build. Its errors are ignored: it may have seen an incomplete console, and the next
@@ -82,7 +82,7 @@ impl Ahead {
     }
 }
 
-impl Drop for Ahead {
+impl Drop for BackgroundBuild {
     fn drop(&mut self) {
         if let Some(mut child) = self.0.take() {
             child.kill().ok();

@@ -72,12 +72,12 @@ pub(crate) fn programs(project: &Project, tools: &Tools, filter: Option<&str>) -
                 title = format!("{title}, {}", browser.display());
                 command.env(CHROMIUM, browser);
             }
-            run::say(&title);
+            run::print_step(&title);
             total.add(&title, command.envs(environment.variables()))?;
         }
     }
     if !scripts.files.is_empty() {
-        run::say("tests of the npm package");
+        run::print_step("tests of the npm package");
         let mut node = tools.node()?.command();
         node.current_dir(project.root())
             .args(["--test", "--test-reporter=spec"])

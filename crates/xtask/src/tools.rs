@@ -43,7 +43,7 @@ pub(crate) struct Tools {
 impl Tools {
     /// Opens `$HARVESTMAN_TOOLS`, or `harvestman/tools` in the user's cache folder, and creates it if it is missing.
     pub(crate) fn open() -> Result<Tools> {
-        let dir = place(|name| {
+        let dir = tools_folder(|name| {
             std::env::var_os(name)
                 .filter(|value| !value.is_empty())
                 .map(PathBuf::from)
@@ -59,7 +59,7 @@ impl Tools {
     /// never waits. Locking again has no effect.
     fn hold(&self) -> Result<()> {
         if self.lock.try_lock().is_err() {
-            crate::run::say("waiting for another task that is fetching tools");
+            crate::run::print_step("waiting for another task that is fetching tools");
             self.lock.lock()?;
         }
         Ok(())
@@ -169,7 +169,7 @@ impl Tools {
         self.scorer(project)?;
         self.chromium(project)?;
         self.bubblewrap()?;
-        crate::run::say(&format!("all tools are in {}", self.dir.display()));
+        crate::run::print_step(&format!("all tools are in {}", self.dir.display()));
         Ok(())
     }
 
@@ -205,7 +205,7 @@ impl Tools {
                 fs::remove_file(&file).ok();
                 std::os::unix::fs::symlink(&found, &file)?;
             } else if let Err(error) = download::program(wanted.urls, name, version, &file) {
-                crate::run::say(&format!("no prebuilt {name} ({error:#})"));
+                crate::run::print_step(&format!("no prebuilt {name} ({error:#})"));
                 (wanted.from_source)(self)?;
             }
         }
@@ -245,7 +245,7 @@ struct Executable<'a> {
     from_source: &'a dyn Fn(&Tools) -> Result<()>,
 }
 
-fn place(variable: impl Fn(&str) -> Option<PathBuf>) -> Option<PathBuf> {
+fn tools_folder(variable: impl Fn(&str) -> Option<PathBuf>) -> Option<PathBuf> {
     variable("HARVESTMAN_TOOLS").or_else(|| {
         let cache = variable("XDG_CACHE_HOME").or_else(|| Some(variable("HOME")?.join(".cache")))?;
         Some(cache.join("harvestman/tools"))
@@ -257,7 +257,7 @@ mod tests {
     use super::*;
 
     fn check(variables: &[(&str, &str)], expected: Option<&str>) {
-        let found = place(|name| {
+        let found = tools_folder(|name| {
             variables
                 .iter()
                 .find(|(known, _)| *known == name)

@@ -19,7 +19,7 @@ pub(crate) fn check(project: &Project, tools: &Tools) -> Result<()> {
         for package in *group {
             command.args(["--package", package]);
         }
-        run::say(&format!("wasm32: {}", group.join(", ")));
+        run::print_step(&format!("wasm32: {}", group.join(", ")));
         run::run(&mut command)?;
     }
     Ok(())

@@ -3,7 +3,7 @@
 use crate::source::Source;
 
 /// Rule that restricts an API to some folders.
-struct Reach {
+struct Rule {
     what: &'static str,
     words: &'static [&'static str],
     only: Only,
@@ -21,13 +21,13 @@ enum Only {
 /// Pure crates, which get everything as values.
 const PURE: &[&str] = &["crates/content/src", "crates/core/src"];
 
-const RULES: &[Reach] = &[
-    Reach {
+const RULES: &[Rule] = &[
+    Rule {
         what: "async runtime",
         words: &["tokio", "async_std", "futures_util"],
         only: Only::NotIn(PURE),
     },
-    Reach {
+    Rule {
         what: "network",
         words: &[
             "std::net::TcpStream",
@@ -37,22 +37,22 @@ const RULES: &[Reach] = &[
         ],
         only: Only::NotIn(PURE),
     },
-    Reach {
+    Rule {
         what: "files",
         words: &["std::fs", "std::env", "std::thread"],
         only: Only::NotIn(PURE),
     },
-    Reach {
+    Rule {
         what: "clock",
         words: &["Instant", "SystemTime", "Timestamp::now", "Zoned::now"],
         only: Only::NotIn(PURE),
     },
-    Reach {
+    Rule {
         what: "randomness",
         words: &["getrandom", "rand", "new_v4", "now_v7", "RandomState"],
         only: Only::NotIn(PURE),
     },
-    Reach {
+    Rule {
         what: "outgoing connections",
         words: &[
             "hyper::client",
@@ -64,7 +64,7 @@ const RULES: &[Reach] = &[
         ],
         only: Only::InAndTests(&["crates/fetch/src"]),
     },
-    Reach {
+    Rule {
         what: "processes",
         words: &["std::process::Command", "process::Command", "tokio::process"],
         only: Only::InAndTests(&[
@@ -73,12 +73,12 @@ const RULES: &[Reach] = &[
             "crates/xtask/src",
         ]),
     },
-    Reach {
+    Rule {
         what: "SQL",
         words: &["sqlx", "rusqlite"],
         only: Only::In(&["crates/store/src", "crates/store/tests", "crates/store/examples"]),
     },
-    Reach {
+    Rule {
         what: "HTTP serving",
         words: &["axum"],
         only: Only::In(&["crates/server/src", "crates/server/tests"]),
@@ -104,7 +104,7 @@ pub(super) fn problems(sources: &[Source]) -> Vec<String> {
     found
 }
 
-impl Reach {
+impl Rule {
     fn forbids(&self, source: &Source) -> bool {
         match self.only {
             Only::NotIn(folders) => folders.iter().any(|folder| source.is_under(folder)),

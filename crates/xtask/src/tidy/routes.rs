@@ -8,7 +8,7 @@ use anyhow::{Context, Result};
 use crate::project::Project;
 
 const DOCS: &str = "docs/ROUTES.md";
-const SERVED: &str = "crates/server/src/router.rs";
+const ROUTER: &str = "crates/server/src/router.rs";
 const NOT_OFFERED: &str = "crates/server/src/router/not_offered.rs";
 
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
@@ -20,23 +20,23 @@ struct Route {
 
 pub(super) fn problems(project: &Project) -> Result<Vec<String>> {
     let read = |file| fs::read_to_string(project.path(file)).context(file);
-    Ok(compare(&read(DOCS)?, &read(SERVED)?, &read(NOT_OFFERED)?))
+    Ok(compare(&read(DOCS)?, &read(ROUTER)?, &read(NOT_OFFERED)?))
 }
 
 fn compare(docs: &str, served: &str, not_offered: &str) -> Vec<String> {
-    let documented: BTreeSet<Route> = docs.lines().filter_map(documented).collect();
+    let documented: BTreeSet<Route> = docs.lines().filter_map(parse_documented).collect();
     let mut routed: BTreeSet<Route> = served.lines().filter_map(served_row).collect();
     routed.extend(not_offered_rows(not_offered));
     let only_documented = documented.difference(&routed);
     let only_documented = only_documented.map(|route| format!("{DOCS}: not in the route table: {route}"));
     let only_routed = routed.difference(&documented);
     only_documented
-        .chain(only_routed.map(|route| format!("{SERVED}: not in {DOCS}: {route}")))
+        .chain(only_routed.map(|route| format!("{ROUTER}: not in {DOCS}: {route}")))
         .collect()
 }
 
 /// Parses a row of the form "| METHOD | `path` | state | what |".
-fn documented(line: &str) -> Option<Route> {
+fn parse_documented(line: &str) -> Option<Route> {
     let mut cells = line.split('|').skip(1).map(str::trim);
     let method = cells.next()?;
     let path = cells.next()?.strip_prefix('`')?.strip_suffix('`')?;
@@ -51,7 +51,7 @@ fn documented(line: &str) -> Option<Route> {
 fn served_row(line: &str) -> Option<Route> {
     let words: Vec<&str> = line.split_whitespace().collect();
     match words.as_slice() {
-        [_, method, path, "=>", ..] => Some(Route::new(method, quoted(path)?, "served")),
+        [_, method, path, "=>", ..] => Some(Route::new(method, unquote(path)?, "served")),
         _ => None,
     }
 }
@@ -81,7 +81,7 @@ fn not_offered_rows(code: &str) -> Vec<Route> {
     found
 }
 
-fn quoted(word: &str) -> Option<&str> {
+fn unquote(word: &str) -> Option<&str> {
     word.strip_prefix('"')?.strip_suffix('"')
 }
 

@@ -18,7 +18,7 @@ pub(super) fn install(packages: &[&str], why: &str) -> Result<()> {
     if run::find_in_path("apt-get").is_none() {
         bail!("apt-get not found: {by_hand}");
     }
-    run::say(&format!("apt-get install {} (to {why})", packages.join(" ")));
+    run::print_step(&format!("apt-get install {} (to {why})", packages.join(" ")));
     let install = || {
         run::run(
             apt_get()?

@@ -22,10 +22,10 @@ const PACKAGES: [&str; 2] = ["chromium-headless-shell", "chromium"];
 
 /// Returns the Chromium for rendering pages, and installs one if none is found.
 pub(super) fn ensure(tools: &Tools, project: &Project) -> Result<PathBuf> {
-    if let Some(named) = named() {
-        return Ok(named);
+    if let Some(configured) = configured() {
+        return Ok(configured);
     }
-    if let Some(found) = in_path().next().or_else(|| downloaded(tools)) {
+    if let Some(found) = in_path().next().or_else(|| find_downloaded(tools)) {
         return Ok(found);
     }
     let mut by_apt = Ok(());
@@ -44,7 +44,7 @@ pub(super) fn ensure(tools: &Tools, project: &Project) -> Result<PathBuf> {
 /// Returns each Chromium for tests: the one in `HARVESTMAN_CHROMIUM`, or all that are installed.
 pub(super) fn all(tools: &Tools, project: &Project) -> Result<Vec<PathBuf>> {
     let first = ensure(tools, project)?;
-    let others = match named() {
+    let others = match configured() {
         Some(_) => Vec::new(),
         None => in_path().filter(|other| *other != first).collect(),
     };
@@ -58,12 +58,12 @@ pub(super) fn install_all() {
         .filter(|package| run::find_in_path(package).is_none())
     {
         if let Err(error) = apt::install(&[package], "test with this Chromium") {
-            run::say(&format!("no {package}: {error:#}"));
+            run::print_step(&format!("no {package}: {error:#}"));
         }
     }
 }
 
-fn named() -> Option<PathBuf> {
+fn configured() -> Option<PathBuf> {
     std::env::var_os("HARVESTMAN_CHROMIUM").map(PathBuf::from)
 }
 
@@ -84,7 +84,7 @@ fn in_path() -> impl Iterator<Item = PathBuf> {
 }
 
 fn download(tools: &Tools, project: &Project) -> Result<PathBuf> {
-    run::say("downloading Chromium with Playwright");
+    run::print_step("downloading Chromium with Playwright");
     let cli = tools
         .javascript(project)?
         .join("node_modules/playwright-core/cli.js");
@@ -92,10 +92,10 @@ fn download(tools: &Tools, project: &Project) -> Result<PathBuf> {
     install.arg(cli).args(["install", "chromium-headless-shell"]);
     install.env("PLAYWRIGHT_BROWSERS_PATH", tools.path("chromium"));
     run::run_within(&mut install, DOWNLOAD_LIMIT)?;
-    downloaded(tools).context("the downloaded Chromium does not start")
+    find_downloaded(tools).context("the downloaded Chromium does not start")
 }
 
-fn downloaded(tools: &Tools) -> Option<PathBuf> {
+fn find_downloaded(tools: &Tools) -> Option<PathBuf> {
     let files = files_under(&tools.path("chromium")).ok()?;
     files
         .into_iter()

@@ -41,7 +41,7 @@ fn from_archive(url: &str, name: &str, version: &str, file: &Path) -> Result<()>
 
 /// Downloads a `.tar.gz` and extracts it into the new folder `into`.
 pub(super) fn fetch(url: &str, into: &Path) -> Result<()> {
-    run::say(&format!("downloading {url}"));
+    run::print_step(&format!("downloading {url}"));
     fs::remove_dir_all(into).ok();
     fs::create_dir_all(into)?;
     let archive = into.join("archive.tar.gz");

@@ -20,7 +20,7 @@ pub(super) fn ensure(tools: &Tools, project: &Project, name: &str, source: &str)
         return Ok(folder);
     }
     let node = tools.node()?;
-    run::say(&format!("npm ci: packages of {source}"));
+    run::print_step(&format!("npm ci: packages of {source}"));
     fs::create_dir_all(&folder)?;
     for source in &sources {
         let file = source.file_name().unwrap_or_default();

@@ -59,7 +59,7 @@ impl Node {
 
     /// Installs exactly one package into `folder/node_modules`.
     pub(super) fn install(&self, folder: &Path, package: &str) -> Result<()> {
-        run::say(&format!("npm install {package}"));
+        run::print_step(&format!("npm install {package}"));
         fs::remove_dir_all(folder).ok();
         fs::create_dir_all(folder)?;
         fs::write(folder.join("package.json"), "{ \"private\": true }\n")?;
@@ -69,7 +69,7 @@ impl Node {
 
 pub(super) fn ensure(tools: &Tools) -> Result<Node> {
     let unpacked = tools.path(&format!("node/node-v{VERSION}-{}/bin", archive_system()));
-    if let Some(node) = whole(&unpacked) {
+    if let Some(node) = complete_installation(&unpacked) {
         return Ok(node);
     }
     let npm = run::find_in_path("npm");
@@ -89,9 +89,9 @@ pub(super) fn ensure(tools: &Tools) -> Result<Node> {
         archive_system()
     );
     match download::fetch(&url, &tools.path("node")) {
-        Ok(()) => whole(&unpacked).with_context(|| format!("{url} has no node and npm")),
+        Ok(()) => complete_installation(&unpacked).with_context(|| format!("{url} has no node and npm")),
         Err(error) => {
-            run::say(&format!("cannot download Node.js ({error:#})"));
+            run::print_step(&format!("cannot download Node.js ({error:#})"));
             apt::install(&["npm"], "run wasm-opt and the JavaScript tests")?;
             from_npm(
                 tools,
@@ -122,7 +122,7 @@ fn from_npm(tools: &Tools, npm: PathBuf) -> Result<Node> {
     Ok(node)
 }
 
-fn whole(bin: &Path) -> Option<Node> {
+fn complete_installation(bin: &Path) -> Option<Node> {
     let node = Node {
         node: bin.join("node"),
         npm: bin.join("npm"),

@@ -16,7 +16,7 @@ pub(super) fn ensure(tools: &Tools, project: &Project, name: &str, requirements:
     if python.exists() && tools.stamped(name, &wanted) {
         return Ok(python);
     }
-    run::say(&format!("creating the Python environment {name}"));
+    run::print_step(&format!("creating the Python environment {name}"));
     let make = || {
         fs::remove_dir_all(&folder).ok();
         run::run(run::command("python3").args(["-m", "venv"]).arg(&folder))

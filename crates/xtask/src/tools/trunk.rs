@@ -31,7 +31,7 @@ fn urls(os: &str, arch: &str) -> Vec<String> {
 }
 
 fn from_source(tools: &Tools) -> Result<()> {
-    run::say(&format!(
+    run::print_step(&format!(
         "building trunk {VERSION} from source (once; about 5 minutes on two cores)"
     ));
     // --locked is required: trunk does not compile with newer versions of its dependencies.

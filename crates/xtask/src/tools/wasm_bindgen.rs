@@ -27,14 +27,14 @@ fn urls(os: &str, arch: &str, version: &str) -> Vec<String> {
 }
 
 fn from_source(tools: &Tools, version: &str) -> Result<()> {
-    run::say(&format!(
+    run::print_step(&format!(
         "building wasm-bindgen {version} from source (once; about 3 minutes on two cores)"
     ));
     // Its lock file may contain a crate version that the registry in use does not have.
     tools
         .cargo_install("wasm-bindgen-cli", version, &["--locked"])
         .or_else(|error| {
-            run::say(&format!("{error:#}; retrying without its lock file"));
+            run::print_step(&format!("{error:#}; retrying without its lock file"));
             tools.cargo_install("wasm-bindgen-cli", version, &[])
         })
         .with_context(|| format!("cannot build wasm-bindgen-cli {version}; alternatively, add it to PATH"))

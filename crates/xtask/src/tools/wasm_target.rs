@@ -70,15 +70,17 @@ pub(super) fn ensure() -> Result<WasmTarget> {
         return Ok(found);
     }
     if run::find_in_path("rustup").is_some() {
-        run::say(&format!("rustup target add {TARGET}"));
+        run::print_step(&format!("rustup target add {TARGET}"));
         let added = run::run_within(
             run::command("rustup").args(["target", "add", TARGET]),
             RUSTUP_LIMIT,
         );
         match added {
             Ok(()) if has_target() => return Ok(WasmTarget::Installed),
-            Ok(()) => run::say("the rustc in PATH does not belong to the toolchain that rustup changed"),
-            Err(error) => run::say(&format!("rustup cannot add the target ({error:#})")),
+            Ok(()) => {
+                run::print_step("the rustc in PATH does not belong to the toolchain that rustup changed")
+            }
+            Err(error) => run::print_step(&format!("rustup cannot add the target ({error:#})")),
         }
     }
     apt::install(DEBIAN_PACKAGES, "compile for wasm32")?;

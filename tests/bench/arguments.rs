@@ -16,14 +16,14 @@ impl Arguments {
 
     /// Removes `name` with its number and returns the number, or `default` if it is absent.
     pub(crate) fn number(&mut self, name: &str, default: u64) -> Result<u64> {
-        let Some(place) = self.words.iter().position(|word| word == name) else {
+        let Some(position) = self.words.iter().position(|word| word == name) else {
             return Ok(default);
         };
-        self.words.remove(place);
-        if place == self.words.len() {
+        self.words.remove(position);
+        if position == self.words.len() {
             bail!("{name} needs a number");
         }
-        let word = self.words.remove(place).replace('_', "");
+        let word = self.words.remove(position).replace('_', "");
         word.parse()
             .with_context(|| format!("{name} needs a number, not `{word}`"))
     }

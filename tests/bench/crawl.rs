@@ -15,24 +15,24 @@ use crate::process;
 use crate::site::GeneratedSite;
 
 /// Amount by which the limit exceeds the size of the site, so that an extra page would be noticed.
-const ROOM: u64 = 1_000;
+const LIMIT_MARGIN: u64 = 1_000;
 /// Pages of the warm-up crawl, after which caches and pools have their final size.
 const WARM_UP_PAGES: u64 = 2_000;
 /// Interval between two status requests.
-const LOOK_AGAIN: Duration = Duration::from_millis(100);
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
 /// Longest random delay between reaching a page count and the kill.
 const KILL_WAIT_MS: u64 = 400;
 /// Time without a new page after which the benchmark fails.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Resources that all processes of the measured crawl used together.
 #[derive(Default)]
-struct Used {
+struct ResourceUsage {
     cpu_s: f64,
     peak_bytes: u64,
 }
 
-impl Used {
+impl ResourceUsage {
     fn add(&mut self, pid: u32, cpu_before_s: f64) -> Result<()> {
         self.cpu_s += process::cpu_s(pid)? - cpu_before_s;
         self.peak_bytes = self.peak_bytes.max(process::peak_bytes(pid)?);
@@ -69,18 +69,22 @@ pub(crate) async fn run(arguments: &mut Arguments) -> Result<()> {
 
     let own_cpu_s = process::cpu_s(std::process::id())?;
     let mut cpu_before_s = process::cpu_s(server.pid())?;
-    process::forget_peak(server.pid())?;
+    process::reset_peak(server.pid())?;
     let resident_before = process::resident_bytes(server.pid())?;
     let served_before = site.served();
-    let (mut used, mut times, mut restarts) = (Used::default(), StatusTimes::default(), Latencies::default());
-    let began = Instant::now();
+    let (mut usage, mut times, mut restarts) = (
+        ResourceUsage::default(),
+        StatusTimes::default(),
+        Latencies::default(),
+    );
+    let started = Instant::now();
     let id = start(&server, &site, pages).await;
-    for (at, wait) in moments(pages, kills, seed) {
+    for (at, wait) in kill_times(pages, kills, seed) {
         if follow_until(&server, &id, at, |_, _| {}).await?["status"] != "scraping" {
             break;
         }
         tokio::time::sleep(wait).await;
-        used.add(server.pid(), cpu_before_s)?;
+        usage.add(server.pid(), cpu_before_s)?;
         server.kill9();
         let killed = Instant::now();
         server.restart().await;
@@ -99,8 +103,8 @@ pub(crate) async fn run(arguments: &mut Arguments) -> Result<()> {
         }
     })
     .await?;
-    let wall_s = began.elapsed().as_secs_f64();
-    used.add(server.pid(), cpu_before_s)?;
+    let wall_s = started.elapsed().as_secs_f64();
+    usage.add(server.pid(), cpu_before_s)?;
     let resident_after = process::resident_bytes(server.pid())?;
     let site_cpu_s = process::cpu_s(std::process::id())? - own_cpu_s;
     let fetched = site.served() - served_before;
@@ -111,15 +115,15 @@ pub(crate) async fn run(arguments: &mut Arguments) -> Result<()> {
     );
     println!(
         "server CPU      {:.1} s, {:.0} pages per CPU second",
-        used.cpu_s,
-        pages as f64 / used.cpu_s
+        usage.cpu_s,
+        pages as f64 / usage.cpu_s
     );
     println!("site CPU        {site_cpu_s:.1} s (this process: site and status requests)");
-    println!("peak memory     {:.1} MiB", mib(used.peak_bytes));
+    println!("peak memory     {:.1} MiB", mib(usage.peak_bytes));
     let per_url = |after: u64| after.saturating_sub(resident_before) as f64 / pages as f64;
     println!(
         "memory growth   {:.0} bytes per URL at the peak, {:.0} at the end (from {:.1} MiB)",
-        per_url(used.peak_bytes),
+        per_url(usage.peak_bytes),
         per_url(resident_after),
         mib(resident_before)
     );
@@ -166,12 +170,12 @@ fn mib(bytes: u64) -> f64 {
 async fn start(server: &TestServer, site: &GeneratedSite, pages: u64) -> String {
     let url = site.start(&format!("docs-{pages}"));
     server
-        .crawl(&json!({ "url": url, "limit": pages + ROOM, "scrapeOptions": { "maxAge": 0 } }))
+        .crawl(&json!({ "url": url, "limit": pages + LIMIT_MARGIN, "scrapeOptions": { "maxAge": 0 } }))
         .await
 }
 
 /// Returns the moments of the kills as page counts and delays, in order.
-fn moments(pages: u64, kills: u64, seed: u64) -> Vec<(u64, Duration)> {
+fn kill_times(pages: u64, kills: u64, seed: u64) -> Vec<(u64, Duration)> {
     let mut state = seed;
     let mut random = |below: u64| {
         // Knuth's MMIX generator; its upper bits are random enough for this purpose.
@@ -180,11 +184,11 @@ fn moments(pages: u64, kills: u64, seed: u64) -> Vec<(u64, Duration)> {
             .wrapping_add(1_442_695_040_888_963_407);
         (state >> 33) % below.max(1)
     };
-    let mut moments: Vec<_> = (0..kills)
+    let mut kill_times: Vec<_> = (0..kills)
         .map(|_| (random(pages), Duration::from_millis(random(KILL_WAIT_MS))))
         .collect();
-    moments.sort_unstable();
-    moments
+    kill_times.sort_unstable();
+    kill_times
 }
 
 async fn follow(server: &TestServer, id: &str, seen: impl FnMut(u64, Duration)) -> Result<Value> {
@@ -201,13 +205,13 @@ async fn follow_until(
 ) -> Result<Value> {
     let (mut most, mut since) = (0, Instant::now());
     loop {
-        let asked = Instant::now();
+        let started = Instant::now();
         let path = format!("/v2/crawl/{id}?limit=1&skip={}", most.max(1) - 1);
         let status = server.get(&path).await.ok();
         let completed = status["completed"]
             .as_u64()
             .context("the status has no page count")?;
-        seen(completed, asked.elapsed());
+        seen(completed, started.elapsed());
         if status["status"] != "scraping" || completed >= pages {
             return Ok(status);
         }
@@ -215,10 +219,10 @@ async fn follow_until(
             (most, since) = (completed, Instant::now());
         }
         ensure!(
-            since.elapsed() < PATIENCE,
+            since.elapsed() < TIMEOUT,
             "no new page after {completed}: {status}"
         );
-        tokio::time::sleep(LOOK_AGAIN).await;
+        tokio::time::sleep(POLL_INTERVAL).await;
     }
 }
 
@@ -241,10 +245,10 @@ async fn check_documents(server: &TestServer, site: &GeneratedSite, id: &str, pa
     let mut path = format!("/v2/crawl/{id}");
     let mut times = Latencies::default();
     loop {
-        let asked = Instant::now();
-        let answer = server.get(&path).await.ok();
-        times.push(asked.elapsed());
-        for document in answer["data"].as_array().context("`data` is not a list")? {
+        let started = Instant::now();
+        let response = server.get(&path).await.ok();
+        times.push(started.elapsed());
+        for document in response["data"].as_array().context("`data` is not a list")? {
             let url = document["metadata"]["sourceURL"]
                 .as_str()
                 .context("a document has no `sourceURL`")?;
@@ -259,7 +263,7 @@ async fn check_documents(server: &TestServer, site: &GeneratedSite, id: &str, pa
                 "{url} is empty"
             );
         }
-        let Some(next) = answer["next"].as_str() else {
+        let Some(next) = response["next"].as_str() else {
             break;
         };
         path = next
@@ -296,10 +300,10 @@ mod tests {
 
     #[test]
     fn moments_are_sorted_and_reproducible() {
-        let some = moments(1_000, 5, 7);
+        let some = kill_times(1_000, 5, 7);
         assert_eq!(some.len(), 5);
         assert!(some.is_sorted() && some.iter().all(|(at, _)| *at < 1_000));
-        assert_eq!(some, moments(1_000, 5, 7));
-        assert_ne!(some, moments(1_000, 5, 8));
+        assert_eq!(some, kill_times(1_000, 5, 7));
+        assert_ne!(some, kill_times(1_000, 5, 8));
     }
 }

@@ -18,13 +18,13 @@ use crate::site::GeneratedSite;
 /// Pages of a large job per page of a small one; each team starts with a large job.
 const LARGE: u64 = 20;
 /// Interval between two rounds of status requests for all jobs.
-const LOOK_AGAIN: Duration = Duration::from_millis(500);
+const POLL_INTERVAL: Duration = Duration::from_millis(500);
 /// Concurrent requests within a round, so that all statuses are from about the same time.
-const LOOKS_AT_ONCE: usize = 8;
+const STATUS_REQUESTS: usize = 8;
 /// Approximate number of lines of the progress table.
 const TABLE_LINES: usize = 12;
 /// Time without a new page after which the benchmark fails.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 struct Job {
     team: usize,
@@ -84,10 +84,10 @@ pub(crate) async fn run(arguments: &mut Arguments) -> Result<()> {
         latency.as_millis()
     );
 
-    let began = Instant::now();
+    let started = Instant::now();
     let starts = sizes.iter().map(|size| start(&server, &site, size));
     let mut running = futures_util::future::try_join_all(starts).await?;
-    println!("started         all in {:.1} s", began.elapsed().as_secs_f64());
+    println!("started         all in {:.1} s", started.elapsed().as_secs_f64());
     let total: u64 = sizes.iter().map(|size| size.pages).sum();
     let (mut samples, mut small, mut large) = (Vec::new(), StatusTimes::default(), StatusTimes::default());
     let mut spread = vec![None; teams];
@@ -96,9 +96,9 @@ pub(crate) async fn run(arguments: &mut Arguments) -> Result<()> {
         let looks = running
             .iter_mut()
             .filter(|job| !job.ended)
-            .map(|job| look(&server, job));
+            .map(|job| read_status(&server, job));
         let looks: Vec<_> = stream::iter(looks)
-            .buffer_unordered(LOOKS_AT_ONCE)
+            .buffer_unordered(STATUS_REQUESTS)
             .try_collect()
             .await?;
         for (is_large, time) in looks {
@@ -110,22 +110,22 @@ pub(crate) async fn run(arguments: &mut Arguments) -> Result<()> {
             }
         }
         samples.push(Sample {
-            at: began.elapsed(),
+            at: started.elapsed(),
             teams: (0..teams).map(|team| pages_of(&running, team)).collect(),
         });
         for (team, spread) in spread.iter_mut().enumerate() {
             if spread.is_none() {
-                *spread = spread_of(&running, team);
+                *spread = page_count_range(&running, team);
             }
         }
         let now: u64 = running.iter().map(|job| job.completed).sum();
         if now > most {
             (most, since) = (now, Instant::now());
         }
-        ensure!(since.elapsed() < PATIENCE, "no new page after {now} of {total}");
-        tokio::time::sleep(LOOK_AGAIN).await;
+        ensure!(since.elapsed() < TIMEOUT, "no new page after {now} of {total}");
+        tokio::time::sleep(POLL_INTERVAL).await;
     }
-    let wall_s = began.elapsed().as_secs_f64();
+    let wall_s = started.elapsed().as_secs_f64();
     println!(
         "wall            {wall_s:.1} s, {:.0} pages/s",
         total as f64 / wall_s
@@ -193,14 +193,15 @@ fn sizes(jobs: u64, teams: usize, pages: u64) -> Vec<Size> {
 }
 
 async fn start(server: &TestServer, site: &GeneratedSite, size: &Size) -> Result<Job> {
-    let request = json!({ "url": site.start(&format!("docs-{}", size.pages)), "limit": size.pages + 10, "scrapeOptions": { "maxAge": 0 } });
+    let url = site.start(&format!("docs-{}", size.pages));
+    let request = json!({ "url": url, "limit": size.pages + 10, "scrapeOptions": { "maxAge": 0 } });
     let now = Instant::now();
-    let answer = ask(server, size.team, Method::POST, "/v2/crawl", request.to_string()).await;
+    let response = send(server, size.team, Method::POST, "/v2/crawl", request.to_string()).await;
     Ok(Job {
         team: size.team,
         pages: size.pages,
         large: size.large,
-        id: answer["id"]
+        id: response["id"]
             .as_str()
             .context("the response has no job id")?
             .to_owned(),
@@ -213,21 +214,21 @@ async fn start(server: &TestServer, site: &GeneratedSite, size: &Size) -> Result
     })
 }
 
-async fn ask(server: &TestServer, team: usize, method: Method, path: &str, body: impl Into<Bytes>) -> Value {
+async fn send(server: &TestServer, team: usize, method: Method, path: &str, body: impl Into<Bytes>) -> Value {
     let authorization = format!("Bearer {}", key(team));
     let headers = [
         ("authorization", authorization.as_str()),
         ("content-type", "application/json"),
     ];
-    server.ask(method, path, &headers, body).await.ok()
+    server.send(method, path, &headers, body).await.ok()
 }
 
 /// Reads the status of a job with its newest document. Returns whether the job is large, and the time of the request.
-async fn look(server: &TestServer, job: &mut Job) -> Result<(bool, Duration)> {
+async fn read_status(server: &TestServer, job: &mut Job) -> Result<(bool, Duration)> {
     let path = format!("/v2/crawl/{}?limit=1&skip={}", job.id, job.completed.max(1) - 1);
-    let asked = Instant::now();
-    let status = ask(server, job.team, Method::GET, &path, Bytes::new()).await;
-    let took = asked.elapsed();
+    let started = Instant::now();
+    let status = send(server, job.team, Method::GET, &path, Bytes::new()).await;
+    let took = started.elapsed();
     let completed = status["completed"]
         .as_u64()
         .context("the status has no page count")?;
@@ -268,7 +269,7 @@ fn pages_of(jobs: &[Job], team: usize) -> u64 {
 }
 
 /// Returns the smallest and largest page count of a team's running small jobs, once the first one has ended.
-fn spread_of(jobs: &[Job], team: usize) -> Option<(u64, u64)> {
+fn page_count_range(jobs: &[Job], team: usize) -> Option<(u64, u64)> {
     let small = || jobs.iter().filter(|job| job.team == team && !job.large);
     if !small().any(|job| job.ended) {
         return None;
@@ -279,7 +280,7 @@ fn spread_of(jobs: &[Job], team: usize) -> Option<(u64, u64)> {
 
 /// Prints a table of pages by team over time, and the ratio between the teams while all had work.
 fn print_progress(samples: &[Sample], jobs: &[Job], teams: usize) {
-    let whole: Vec<u64> = (0..teams)
+    let totals: Vec<u64> = (0..teams)
         .map(|team| {
             jobs.iter()
                 .filter(|job| job.team == team)
@@ -289,7 +290,7 @@ fn print_progress(samples: &[Sample], jobs: &[Job], teams: usize) {
         .collect();
     let busy = samples
         .iter()
-        .rfind(|sample| sample.teams.iter().zip(&whole).all(|(now, all)| now < all));
+        .rfind(|sample| sample.teams.iter().zip(&totals).all(|(now, all)| now < all));
     for sample in samples.iter().step_by(samples.len().div_ceil(TABLE_LINES)) {
         let pages: Vec<String> = sample.teams.iter().map(|pages| format!("{pages:>7}")).collect();
         println!(

@@ -19,7 +19,7 @@ use crate::process;
 use crate::site::GeneratedSite;
 
 /// Concurrent requests of the fetching client: the default page limit of a team.
-const AT_ONCE: usize = 64;
+const CONCURRENCY: usize = 64;
 /// Hosts of the batch with several hosts.
 const HOSTS: u8 = 20;
 /// Pages of the warm-up job.
@@ -59,7 +59,7 @@ pub(crate) async fn run(arguments: &mut Arguments) -> Result<()> {
         ("HARVESTMAN_LOG", "warn"),
     ])
     .await;
-    println!("{pages} pages with {latency_ms} ms latency, {AT_ONCE} at once; pages/s");
+    println!("{pages} pages with {latency_ms} ms latency, {CONCURRENCY} at once; pages/s");
     println!("                  fetch only   no latency   latency   ratio to the slower");
     for (name, hosts, crawls) in [
         ("crawl, 1 host", 1, true),
@@ -109,8 +109,8 @@ async fn job(server: &TestServer, sites: &Sites, pages: u64, crawls: bool) -> Re
 /// Returns the requests per second of a client that only reads each page.
 async fn fetch_only(urls: Vec<String>) -> Result<f64> {
     let next = AtomicUsize::new(0);
-    let began = Instant::now();
-    let clients = (0..AT_ONCE).map(|_| async {
+    let started = Instant::now();
+    let clients = (0..CONCURRENCY).map(|_| async {
         let mut connections = HashMap::new();
         while let Some(url) = urls.get(next.fetch_add(1, Ordering::Relaxed)) {
             let url: Url = url.parse()?;
@@ -124,7 +124,7 @@ async fn fetch_only(urls: Vec<String>) -> Result<f64> {
         anyhow::Ok(())
     });
     try_join_all(clients).await?;
-    Ok(urls.len() as f64 / began.elapsed().as_secs_f64())
+    Ok(urls.len() as f64 / started.elapsed().as_secs_f64())
 }
 
 /// Sends one request, reads its response by its `Content-Length`, and returns the connection for the next request.
@@ -132,27 +132,27 @@ async fn fetch(mut stream: TcpStream, url: &Url) -> Result<TcpStream> {
     let request = format!("GET {} HTTP/1.1\r\nHost: {}\r\n\r\n", url.path(), url.authority());
     stream.set_nodelay(true)?;
     stream.write_all(request.as_bytes()).await?;
-    let mut answer = Vec::with_capacity(16 * 1024);
+    let mut response = Vec::with_capacity(16 * 1024);
     loop {
-        if let Some(end) = answer_end(&answer)?
-            && answer.len() >= end
+        if let Some(end) = response_end(&response)?
+            && response.len() >= end
         {
-            ensure!(answer.starts_with(b"HTTP/1.1 200"), "{url} is not a page");
+            ensure!(response.starts_with(b"HTTP/1.1 200"), "{url} is not a page");
             return Ok(stream);
         }
         ensure!(
-            stream.read_buf(&mut answer).await? > 0,
+            stream.read_buf(&mut response).await? > 0,
             "the response of {url} ended early"
         );
     }
 }
 
 /// Returns the length of the response with its body, once its head is complete.
-fn answer_end(answer: &[u8]) -> Result<Option<usize>> {
-    let Some(head) = answer.windows(4).position(|window| window == b"\r\n\r\n") else {
+fn response_end(response: &[u8]) -> Result<Option<usize>> {
+    let Some(head) = response.windows(4).position(|window| window == b"\r\n\r\n") else {
         return Ok(None);
     };
-    let text = std::str::from_utf8(&answer[..head])?;
+    let text = std::str::from_utf8(&response[..head])?;
     let length = text
         .lines()
         .find_map(|line| line.strip_prefix("Content-Length: "));

@@ -27,13 +27,13 @@ pub(crate) fn resident_bytes(pid: u32) -> Result<u64> {
     status_bytes(pid, "VmRSS:")
 }
 
-/// Returns the peak resident memory in bytes since the start or the last [`forget_peak`].
+/// Returns the peak resident memory in bytes since the start or the last [`reset_peak`].
 pub(crate) fn peak_bytes(pid: u32) -> Result<u64> {
     status_bytes(pid, "VmHWM:")
 }
 
 /// Resets the peak to the current resident memory.
-pub(crate) fn forget_peak(pid: u32) -> Result<()> {
+pub(crate) fn reset_peak(pid: u32) -> Result<()> {
     fs::write(format!("/proc/{pid}/clear_refs"), "5").context("/proc/PID/clear_refs")
 }
 

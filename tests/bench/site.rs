@@ -20,7 +20,7 @@ const BRANCHES: u64 = 10;
 /// Entries of the menu on every page.
 const MENU: u64 = 10;
 /// Random links of a page.
-const ACROSS: u64 = 15;
+const RANDOM_LINKS: u64 = 15;
 /// Different sentences in articles.
 const SENTENCES: usize = 512;
 /// Longest request in bytes; a longer one closes its connection.
@@ -56,7 +56,7 @@ impl GeneratedSite {
         let (writer, count) = (Arc::new(Writer::new()), served.clone());
         let task = tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
-                tokio::spawn(converse(stream, writer.clone(), count.clone(), latency));
+                tokio::spawn(serve_connection(stream, writer.clone(), count.clone(), latency));
             }
         });
         Ok(GeneratedSite {
@@ -104,10 +104,15 @@ pub(crate) async fn run(arguments: &mut Arguments) -> anyhow::Result<()> {
 }
 
 /// Serves the requests of one connection in turn.
-async fn converse(mut stream: TcpStream, writer: Arc<Writer>, served: Arc<AtomicU64>, latency: Duration) {
+async fn serve_connection(
+    mut stream: TcpStream,
+    writer: Arc<Writer>,
+    served: Arc<AtomicU64>,
+    latency: Duration,
+) {
     let _ = stream.set_nodelay(true);
     let mut request = Vec::with_capacity(1024);
-    let mut answer = Vec::with_capacity(16 * 1024);
+    let mut response = Vec::with_capacity(16 * 1024);
     loop {
         let end = loop {
             if let Some(end) = request.windows(4).position(|window| window == b"\r\n\r\n") {
@@ -119,15 +124,15 @@ async fn converse(mut stream: TcpStream, writer: Arc<Writer>, served: Arc<Atomic
         };
         let head = String::from_utf8_lossy(&request[..end]);
         let path = head.split(' ').nth(1).unwrap_or_default();
-        answer.clear();
-        if writer.answer(path, &mut answer) {
+        response.clear();
+        if writer.respond(path, &mut response) {
             served.fetch_add(1, Ordering::Relaxed);
             if !latency.is_zero() {
                 tokio::time::sleep(latency).await;
             }
         }
         request.drain(..end);
-        if stream.write_all(&answer).await.is_err() {
+        if stream.write_all(&response).await.is_err() {
             return;
         }
     }
@@ -169,7 +174,9 @@ impl Writer {
     fn new() -> Writer {
         let sentence = |index: u64| {
             let words = 8 + mix(index) % 14;
-            let text: Vec<&str> = (0..words).map(|place| word(mix(index * 64 + place))).collect();
+            let text: Vec<&str> = (0..words)
+                .map(|position| word(mix(index * 64 + position)))
+                .collect();
             format!("Sentence {index} says {}. ", text.join(" "))
         };
         Writer {
@@ -178,7 +185,7 @@ impl Writer {
     }
 
     /// Writes the complete response and returns whether it is a page.
-    fn answer(&self, path: &str, out: &mut Vec<u8>) -> bool {
+    fn respond(&self, path: &str, out: &mut Vec<u8>) -> bool {
         let page = parse(path).map(|(tree, number)| self.page(tree, number));
         let (status, body) = match &page {
             Some(body) => ("200 OK", body.as_str()),
@@ -213,16 +220,16 @@ impl Writer {
         html.push_str("</ul></nav></header>\n<main><article><h1>");
         html.push_str(&title);
         html.push_str("</h1>\n");
-        let across = |place: u64| mix(number * 31 + place) % size;
+        let random_page = |position: u64| mix(number * 31 + position) % size;
         for part in 0..5 + mix(number) % 5 {
             html.push_str("<h2>");
             html.push_str(word(mix(number * 7 + part)));
             html.push_str("</h2>\n<p>");
-            for place in 0..3 + mix(number ^ part) % 3 {
-                let index = mix(number * 1_009 + part * 17 + place) % SENTENCES as u64;
+            for position in 0..3 + mix(number ^ part) % 3 {
+                let index = mix(number * 1_009 + part * 17 + position) % SENTENCES as u64;
                 html.push_str(&self.sentences[usize::try_from(index).unwrap_or(0)]);
             }
-            link(&mut html, tree, across(part));
+            link(&mut html, tree, random_page(part));
             html.push_str(" and <strong>what follows</strong>, <code>code</code> too.</p>\n");
         }
         html.push_str("<table><tr><th>Name</th><th>Value</th></tr>\n");
@@ -238,9 +245,9 @@ impl Writer {
             html.push_str("</li>\n");
         }
         html.push_str("</ul></article></main>\n<aside><ul>\n");
-        for place in 0..ACROSS {
+        for position in 0..RANDOM_LINKS {
             html.push_str("<li>");
-            link(&mut html, tree, across(100 + place));
+            link(&mut html, tree, random_page(100 + position));
             html.push_str("</li>\n");
         }
         html.push_str("</ul></aside>\n<footer><p>");

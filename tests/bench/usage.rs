@@ -19,9 +19,9 @@ use crate::latency::Latencies;
 use crate::process;
 
 const TEAMS: usize = 10;
-const KEYS_OF_A_TEAM: usize = 8;
+const KEYS_PER_TEAM: usize = 8;
 /// Age of the entries on the late page of activity.
-const LATE: Duration = Duration::from_secs(23 * 3600);
+const LATE_PAGE_AGE: Duration = Duration::from_secs(23 * 3600);
 
 /// `usage --rows N --activity N --calls N`.
 pub(crate) async fn run(arguments: &mut Arguments) -> Result<()> {
@@ -30,7 +30,7 @@ pub(crate) async fn run(arguments: &mut Arguments) -> Result<()> {
     let calls = arguments.number("--calls", 200)?.max(1);
     arguments.end()?;
 
-    let keys: Vec<String> = (0..TEAMS * KEYS_OF_A_TEAM)
+    let keys: Vec<String> = (0..TEAMS * KEYS_PER_TEAM)
         .map(|number| format!("fc-{number}=team-{}:key-{number}", number % TEAMS))
         .collect();
     let keys = keys.join(",");
@@ -45,13 +45,15 @@ pub(crate) async fn run(arguments: &mut Arguments) -> Result<()> {
     let filled = Instant::now();
     fill(&folder.join(DATABASE_FILE), rows, activity)?;
     println!(
-        "{rows} ledger rows, {TEAMS} teams of {KEYS_OF_A_TEAM} keys, {activity} activity rows: {:.1} s, {:.1} MiB",
+        "{rows} ledger rows, {TEAMS} teams of {KEYS_PER_TEAM} keys, {activity} activity rows: {:.1} s, {:.1} MiB",
         filled.elapsed().as_secs_f64(),
         process::folder_bytes(&folder)? as f64 / f64::from(1 << 20)
     );
 
     server.restart().await;
-    let late = SystemTime::now().duration_since(UNIX_EPOCH)?.saturating_sub(LATE);
+    let late = SystemTime::now()
+        .duration_since(UNIX_EPOCH)?
+        .saturating_sub(LATE_PAGE_AGE);
     let late = Cursor {
         time: Timestamp(u64::try_from(late.as_millis())?),
         id: "00000000-0000-0000-0000-000000000000".parse::<JobId>()?.0,
@@ -83,9 +85,9 @@ pub(crate) async fn run(arguments: &mut Arguments) -> Result<()> {
     ] {
         let mut times = Latencies::default();
         for _ in 0..calls {
-            let asked = Instant::now();
+            let started = Instant::now();
             get(&server, &path).await?;
-            times.push(asked.elapsed());
+            times.push(started.elapsed());
         }
         println!("{name:<17} {}", times.line());
     }
@@ -96,9 +98,9 @@ pub(crate) async fn run(arguments: &mut Arguments) -> Result<()> {
 
 async fn get(server: &TestServer, path: &str) -> Result<Value> {
     let headers = [("authorization", "Bearer fc-0")];
-    let answer = server.ask(Method::GET, path, &headers, Bytes::new()).await;
-    ensure!(answer.status == 200, "{path}: {}", answer.json);
-    Ok(answer.json)
+    let response = server.send(Method::GET, path, &headers, Bytes::new()).await;
+    ensure!(response.status == 200, "{path}: {}", response.json);
+    Ok(response.json)
 }
 
 /// Fills the database with two years of usage, with a program that `cargo xtask bench` builds next to this one.
@@ -122,17 +124,17 @@ async fn check(folder: &std::path::Path, report: &Value, calls: u64) -> Result<(
     let month = Month::of(Timestamp(u64::try_from(now.as_millis())?));
     let mut times = Latencies::default();
     for _ in 0..calls {
-        let asked = Instant::now();
+        let started = Instant::now();
         store.credits_in_month(team, month).await?;
-        times.push(asked.elapsed());
+        times.push(started.elapsed());
     }
     println!("{:<17} {}", "budget, in store", times.line());
-    let began = Instant::now();
+    let started = Instant::now();
     let ledger = store.ledger_total(team).await?;
     println!(
         "{:<17} {:.1} s",
         "the whole ledger",
-        began.elapsed().as_secs_f64()
+        started.elapsed().as_secs_f64()
     );
     store.close().await?;
     let periods = report["periods"]

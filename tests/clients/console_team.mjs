@@ -1,6 +1,6 @@
 // Activity, usage, keys and webhooks of a team.
-// Usage: console_team.mjs ORIGIN KEY SITE_URL CRAWL_ID RECEIVER_URL, after a crawl of the site, a failed crawl, and more
-// other requests than the list shows at once.
+// Usage: console_team.mjs ORIGIN KEY SITE_URL CRAWL_ID RECEIVER_URL, after a crawl of the site, a failed crawl, and
+// more other requests than the list shows at once.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -66,15 +66,18 @@ await page.locator(".bars rect").first().waitFor();
 await visit("/keys", "Keys");
 await page.getByLabel(/^Key name/).fill("ci");
 await page.getByRole("button", { name: "Create key" }).click();
-const made = await page.locator("#new-key .secret").innerText();
-const ask = () => page.evaluate((made) => fetch("/v2/crawl/active", { headers: { Authorization: `Bearer ${made}` } }).then((answer) => answer.status), made);
-assert.equal(await ask(), 200);
+const newKey = await page.locator("#new-key .secret").innerText();
+const keyStatus = () => page.evaluate(async (key) => {
+  const response = await fetch("/v2/crawl/active", { headers: { Authorization: `Bearer ${key}` } });
+  return response.status;
+}, newKey);
+assert.equal(await keyStatus(), 200);
 await page.getByRole("button", { name: "Done" }).click();
-assert.ok(!(await page.content()).includes(made), "the key is shown only once");
+assert.ok(!(await page.content()).includes(newKey), "the key is shown only once");
 await page.getByRole("button", { name: "Revoke ci" }).click();
 await page.getByRole("dialog", { name: "Revoke this key?" }).getByRole("button", { name: "Revoke key" }).click();
 await page.locator("tr.gone", { hasText: "ci" }).waitFor();
-assert.equal(await ask(), 401);
+assert.equal(await keyStatus(), 401);
 // The browser logs the expected 401 as an error.
 assert.match(complaints.pop(), /401/);
 

@@ -12,10 +12,10 @@ const [apiUrl, apiKey, path] = process.argv.slice(2);
 const client = new Firecrawl({ apiKey, apiUrl });
 const data = await readFile(path);
 
-const whole = await client.parse({ data, filename: "some.pdf", contentType: "application/pdf" });
-for (const number of [1, 2, 3]) assert.ok(whole.markdown.includes(`Page ${number}`), whole.markdown);
-assert.deepEqual([whole.metadata.numPages, whole.metadata.creditsUsed], [3, 3]);
-assert.equal(whole.metadata.sourceURL, "some.pdf");
+const document = await client.parse({ data, filename: "some.pdf", contentType: "application/pdf" });
+for (const number of [1, 2, 3]) assert.ok(document.markdown.includes(`Page ${number}`), document.markdown);
+assert.deepEqual([document.metadata.numPages, document.metadata.creditsUsed], [3, 3]);
+assert.equal(document.metadata.sourceURL, "some.pdf");
 
 const options = { formats: ["markdown", "html"], parsers: [{ type: "pdf", maxPages: 2 }] };
 const part = await client.parse({ data, filename: "some.pdf" }, options);

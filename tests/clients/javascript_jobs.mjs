@@ -67,12 +67,12 @@ assert.deepEqual(addresses(seen), addresses((await client.getCrawlStatus(watched
 
 // A watcher of a finished job gets everything at once.
 const again = client.watcher(large.id, { pollInterval: 30, timeout: 60 });
-const told = [];
-again.on("document", (document) => told.push(document));
+const received = [];
+again.on("document", (document) => received.push(document));
 const all = once(again, "done");
 await again.start();
 await all;
-assert.deepEqual(addresses(told.slice(0, first.data.length)), addresses(first.data));
+assert.deepEqual(addresses(received.slice(0, first.data.length)), addresses(first.data));
 
 // A watcher of a cancelled job gets an error.
 const cancelled = await client.startCrawl(site, { limit: pages, delay: 1, sitemap: "skip" });

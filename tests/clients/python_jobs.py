@@ -88,8 +88,8 @@ watcher.add_listener(snapshots.append)
 watcher.start()
 watcher._thread.join(timeout=60)
 assert [end["status"] for end in ends] == ["completed"], ends
-whole = client.get_crawl_status(started.id)
-assert event_addresses(seen) == addresses(whole.data), "each page once, in the order of the status"
+final_status = client.get_crawl_status(started.id)
+assert event_addresses(seen) == addresses(final_status.data), "each page once, in the order of the status"
 assert event_addresses(ends[0]["data"]) == event_addresses(seen)
 assert snapshots[-1].status == "completed" and snapshots[-1].completed == snapshots[-1].total == 4
 assert snapshots[-1].credits_used == 4

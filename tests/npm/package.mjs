@@ -20,8 +20,8 @@ const pack = (...more) => {
     encoding: 'utf8',
     stdio: ['ignore', 'pipe', 'ignore'],
   });
-  const told = JSON.parse(output);
-  return Array.isArray(told) ? told[0] : Object.values(told)[0];
+  const packages = JSON.parse(output);
+  return Array.isArray(packages) ? packages[0] : Object.values(packages)[0];
 };
 
 /** npm's description of the tarball: `{ filename, size, files }`. */

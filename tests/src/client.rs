@@ -12,7 +12,7 @@ use tokio::net::TcpStream;
 
 /// Response of the server.
 #[derive(Clone, Debug)]
-pub struct Answer {
+pub struct HttpResponse {
     /// HTTP status.
     pub status: u16,
     /// Header fields.
@@ -23,7 +23,7 @@ pub struct Answer {
     pub body: Bytes,
 }
 
-impl Answer {
+impl HttpResponse {
     /// Returns the code of an error response, or an empty string.
     pub fn code(&self) -> &str {
         self.json["code"].as_str().unwrap_or_default()
@@ -54,13 +54,13 @@ impl Answer {
 ///
 /// # Errors
 /// No connection, or no complete response.
-pub async fn ask(
+pub async fn send_request(
     address: SocketAddr,
     method: Method,
     path: &str,
     headers: &[(&str, &str)],
     body: Bytes,
-) -> anyhow::Result<Answer> {
+) -> anyhow::Result<HttpResponse> {
     let stream = TcpStream::connect(address)
         .await
         .context("the server does not accept connections")?;
@@ -78,7 +78,7 @@ pub async fn ask(
     let body = body.collect().await?.to_bytes();
     driver.abort();
     let json = serde_json::from_slice(&body).unwrap_or(Value::Null);
-    Ok(Answer {
+    Ok(HttpResponse {
         status: parts.status.as_u16(),
         headers: parts.headers,
         json,

@@ -74,7 +74,7 @@ impl DocsSite {
         if self.sitemap {
             let all: Vec<String> = self.paths().into_iter().chain(self.orphan_paths()).collect();
             let (first, second) = all.split_at(all.len() / 2);
-            let index = wrapped(
+            let index = wrap(
                 "sitemapindex",
                 "sitemap",
                 &["/sitemap-1.xml".to_owned(), "/sitemap-2.xml.gz".to_owned()],
@@ -83,11 +83,11 @@ impl DocsSite {
                 .page("/sitemap.xml", Page::new("application/xml", index))
                 .page(
                     "/sitemap-1.xml",
-                    Page::new("application/xml", wrapped("urlset", "url", first)),
+                    Page::new("application/xml", wrap("urlset", "url", first)),
                 );
             // The base URL is known only when the site is served and cannot be inserted into compressed bytes, so the
             // second sitemap has relative URLs.
-            let second = wrapped("urlset", "url", second).replace("{base}", "");
+            let second = wrap("urlset", "url", second).replace("{base}", "");
             site = site.page(
                 "/sitemap-2.xml.gz",
                 Page::new("application/gzip", gzip(second.as_bytes())),
@@ -185,7 +185,7 @@ fn title(number: usize) -> String {
     }
 }
 
-fn wrapped(list: &str, item: &str, paths: &[String]) -> String {
+fn wrap(list: &str, item: &str, paths: &[String]) -> String {
     let mut xml = format!(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<{list} xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\">\n"
     );

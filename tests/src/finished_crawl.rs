@@ -9,7 +9,7 @@ use crate::site::RunningSite;
 
 /// A finished crawl.
 #[derive(Debug)]
-pub struct Crawled {
+pub struct FinishedCrawl {
     /// Job id.
     pub id: String,
     /// Final status, without documents.
@@ -27,7 +27,7 @@ impl TestServer {
     ///
     /// # Panics
     /// If the crawl is refused, does not end, or its counts are inconsistent.
-    pub async fn crawled(&self, request: &Value) -> Crawled {
+    pub async fn run_crawl(&self, request: &Value) -> FinishedCrawl {
         let id = self.crawl(request).await;
         self.read_crawl(id).await
     }
@@ -36,17 +36,17 @@ impl TestServer {
     ///
     /// # Panics
     /// If the crawl does not end or its counts are inconsistent.
-    pub async fn read_crawl(&self, id: String) -> Crawled {
+    pub async fn read_crawl(&self, id: String) -> FinishedCrawl {
         let status = self.wait(&id).await;
         let (documents, _) = self.documents(&id, 1000).await;
-        let answer = self.get(&format!("/v2/crawl/{id}/errors")).await.ok();
+        let response = self.get(&format!("/v2/crawl/{id}/errors")).await.ok();
         let text = |value: &Value| value.as_str().expect("a text").to_owned();
-        let list = |name: &str| answer[name].as_array().expect("a list").clone();
+        let list = |name: &str| response[name].as_array().expect("a list").clone();
         let errors: BTreeMap<_, _> = list("errors")
             .iter()
             .map(|entry| (text(&entry["url"]), text(&entry["code"])))
             .collect();
-        let crawled = Crawled {
+        let crawled = FinishedCrawl {
             id,
             status,
             documents,
@@ -58,7 +58,7 @@ impl TestServer {
     }
 }
 
-impl Crawled {
+impl FinishedCrawl {
     /// Returns `sourceURL` of every document.
     pub fn visited(&self) -> BTreeSet<String> {
         let source = |document: &Value| document["metadata"]["sourceURL"].as_str().map(str::to_owned);

@@ -38,7 +38,7 @@ pub const PARTIAL: &[&str] = &["/short", "/short-chunks", "/cut-gzip", "/damaged
 pub const SLOW: &[&str] = &["/silent", "/slow-head", "/drip"];
 
 /// Paths of pages that are hard to parse but valid.
-pub const HARD: &[&str] = &[
+pub const HARD_TO_PARSE: &[&str] = &[
     "/deep",
     "/unclosed",
     "/attributes",
@@ -67,7 +67,8 @@ impl Drop for HostileSite {
 }
 
 impl HostileSite {
-    /// Serves the site on a free port of 127.0.0.1. `/` links to all paths in [`BROKEN`], [`PARTIAL`] and [`HARD`].
+    /// Serves the site on a free port of 127.0.0.1. `/` links to all paths in [`BROKEN`], [`PARTIAL`] and
+    /// [`HARD_TO_PARSE`].
     ///
     /// # Panics
     /// If no port is free.
@@ -80,7 +81,7 @@ impl HostileSite {
                     continue;
                 };
                 // Errors are expected: clients abort most of these connections.
-                tokio::spawn(async move { drop(talk(stream).await) });
+                tokio::spawn(async move { drop(respond(stream).await) });
             }
         });
         HostileSite { address, task }
@@ -92,7 +93,7 @@ impl HostileSite {
     }
 }
 
-async fn talk(mut stream: TcpStream) -> std::io::Result<()> {
+async fn respond(mut stream: TcpStream) -> std::io::Result<()> {
     let mut head = Vec::new();
     while !head.windows(4).any(|four| four == b"\r\n\r\n") {
         if stream.read_buf(&mut head).await? == 0 {
@@ -102,7 +103,7 @@ async fn talk(mut stream: TcpStream) -> std::io::Result<()> {
     let head = String::from_utf8_lossy(&head).into_owned();
     let path = head.split(' ').nth(1).unwrap_or("/").to_owned();
     match path.as_str() {
-        "/" => stream.write_all(&html(front())).await?,
+        "/" => stream.write_all(&html(index_page())).await?,
         "/robots.txt" => {
             stream
                 .write_all(b"HTTP/1.1 404 X\r\nContent-Length: 0\r\n\r\n")
@@ -110,12 +111,12 @@ async fn talk(mut stream: TcpStream) -> std::io::Result<()> {
         }
         "/bomb-gzip" => {
             stream
-                .write_all(&coded("gzip", &gzip(&vec![b' '; 80 << 20])))
+                .write_all(&with_coding("gzip", &gzip(&vec![b' '; 80 << 20])))
                 .await?
         }
         "/bomb-stacked" => {
             stream
-                .write_all(&coded("gzip, gzip", &gzip(&gzip(&vec![b' '; 80 << 20]))))
+                .write_all(&with_coding("gzip, gzip", &gzip(&gzip(&vec![b' '; 80 << 20]))))
                 .await?
         }
         "/ten-gigabytes" => {
@@ -123,10 +124,10 @@ async fn talk(mut stream: TcpStream) -> std::io::Result<()> {
                 "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: {}\r\n\r\n",
                 10_u64 << 30
             );
-            forever(&mut stream, head.as_bytes(), &[b'x'; 65536]).await?
+            repeat_forever(&mut stream, head.as_bytes(), &[b'x'; 65536]).await?
         }
         "/endless" => {
-            forever(
+            repeat_forever(
                 &mut stream,
                 b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n",
                 &[b'x'; 65536],
@@ -135,7 +136,7 @@ async fn talk(mut stream: TcpStream) -> std::io::Result<()> {
         }
         "/endless-chunks" => {
             let chunk = [b"10000\r\n", &[b'x'; 65536][..], b"\r\n"].concat();
-            forever(
+            repeat_forever(
                 &mut stream,
                 b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n",
                 &chunk,
@@ -179,7 +180,7 @@ async fn talk(mut stream: TcpStream) -> std::io::Result<()> {
                 .await?;
         }
         "/endless-headers" => {
-            forever(
+            repeat_forever(
                 &mut stream,
                 b"HTTP/1.1 200 OK\r\n",
                 &b"X-More: yes\r\n".repeat(1000),
@@ -187,7 +188,7 @@ async fn talk(mut stream: TcpStream) -> std::io::Result<()> {
             .await?
         }
         "/endless-interim" => {
-            forever(&mut stream, b"", &b"HTTP/1.1 100 Continue\r\n\r\n".repeat(100)).await?
+            repeat_forever(&mut stream, b"", &b"HTTP/1.1 100 Continue\r\n\r\n".repeat(100)).await?
         }
         "/no-http" => {
             stream
@@ -197,20 +198,20 @@ async fn talk(mut stream: TcpStream) -> std::io::Result<()> {
         "/reset" => return stream.set_zero_linger(),
         "/closed" => {}
         "/cut-gzip" => {
-            let bytes = gzip(front().as_bytes());
+            let bytes = gzip(index_page().as_bytes());
             stream
-                .write_all(&coded("gzip", &bytes[..bytes.len() * 3 / 4]))
+                .write_all(&with_coding("gzip", &bytes[..bytes.len() * 3 / 4]))
                 .await?;
         }
         "/damaged-gzip" => {
             // A stored block, and a block of an invalid type.
-            let text = front().into_bytes();
+            let text = index_page().into_bytes();
             let length = u16::try_from(text.len()).unwrap_or(u16::MAX);
             let mut bytes = b"\x1f\x8b\x08\0\0\0\0\0\0\x03\0".to_vec();
             bytes.extend([length.to_le_bytes(), (!length).to_le_bytes()].concat());
             bytes.extend(&text[..usize::from(length)]);
             bytes.extend([0xff; 100]);
-            stream.write_all(&coded("gzip", &bytes)).await?;
+            stream.write_all(&with_coding("gzip", &bytes)).await?;
         }
         "/bad-headers" => {
             stream
@@ -219,10 +220,10 @@ async fn talk(mut stream: TcpStream) -> std::io::Result<()> {
         }
         "/no-gzip" => {
             stream
-                .write_all(&coded("gzip", b"<p>never compressed</p>"))
+                .write_all(&with_coding("gzip", b"<p>never compressed</p>"))
                 .await?
         }
-        "/unknown-coding" => stream.write_all(&coded("exotic", b"whatever")).await?,
+        "/unknown-coding" => stream.write_all(&with_coding("exotic", b"whatever")).await?,
         "/circle" => {
             stream
                 .write_all(b"HTTP/1.1 302 X\r\nLocation: /circle\r\nContent-Length: 0\r\n\r\n")
@@ -234,8 +235,8 @@ async fn talk(mut stream: TcpStream) -> std::io::Result<()> {
                 .await?
         }
         long if long.starts_with("/endless-redirects") => {
-            let answer = format!("HTTP/1.1 302 X\r\nLocation: {long}x\r\nContent-Length: 0\r\n\r\n");
-            stream.write_all(answer.as_bytes()).await?;
+            let response = format!("HTTP/1.1 302 X\r\nLocation: {long}x\r\nContent-Length: 0\r\n\r\n");
+            stream.write_all(response.as_bytes()).await?;
         }
         "/silent" => wait_for_the_end(&mut stream).await,
         "/slow-head" => {
@@ -250,7 +251,7 @@ async fn talk(mut stream: TcpStream) -> std::io::Result<()> {
                 tokio::time::sleep(Duration::from_millis(50)).await;
             }
         }
-        path => match hard(path).or_else(|| trap(path)) {
+        path => match hard_to_parse(path).or_else(|| trap(path)) {
             Some(page) => stream.write_all(&page).await?,
             None => {
                 stream
@@ -262,7 +263,7 @@ async fn talk(mut stream: TcpStream) -> std::io::Result<()> {
     stream.shutdown().await
 }
 
-async fn forever(stream: &mut TcpStream, first: &[u8], again: &[u8]) -> std::io::Result<()> {
+async fn repeat_forever(stream: &mut TcpStream, first: &[u8], again: &[u8]) -> std::io::Result<()> {
     stream.write_all(first).await?;
     loop {
         stream.write_all(again).await?;
@@ -273,10 +274,10 @@ async fn wait_for_the_end(stream: &mut TcpStream) {
     let _ = stream.read(&mut [0; 1]).await;
 }
 
-fn front() -> String {
+fn index_page() -> String {
     let mut page =
         "<!doctype html><title>Hostile</title><h1>Hostile</h1><p>Every link leads to trouble.</p>".to_owned();
-    for path in BROKEN.iter().chain(PARTIAL).chain(HARD) {
+    for path in BROKEN.iter().chain(PARTIAL).chain(HARD_TO_PARSE) {
         let _ = write!(page, "<a href=\"{path}\">{path}</a> ");
     }
     page
@@ -307,7 +308,7 @@ fn trap(path: &str) -> Option<Vec<u8>> {
     )))
 }
 
-fn hard(path: &str) -> Option<Vec<u8>> {
+fn hard_to_parse(path: &str) -> Option<Vec<u8>> {
     let body: Vec<u8> = match path {
         "/deep" => ("<div>".repeat(100_000) + "the bottom").into(),
         "/unclosed" => ("<p><b><i><u><a href=#x>".repeat(10_000) + "the end").into(),
@@ -324,10 +325,10 @@ fn hard(path: &str) -> Option<Vec<u8>> {
             b"</p>",
         ]
         .concat(),
-        "/unknown-charset" => return Some(said_to_be("x-nonsense", "<p>caf\u{e9} au lait</p>".as_bytes())),
-        "/wrong-charset" => return Some(said_to_be("utf-16", b"<p>caf\xe9 au lait</p>")),
+        "/unknown-charset" => return Some(with_charset("x-nonsense", "<p>caf\u{e9} au lait</p>".as_bytes())),
+        "/wrong-charset" => return Some(with_charset("utf-16", b"<p>caf\xe9 au lait</p>")),
         "/half-characters" => {
-            return Some(said_to_be(
+            return Some(with_charset(
                 "shift_jis",
                 &[&b"<p>"[..], &[0x81, 0xff].repeat(5000)].concat(),
             ));
@@ -348,7 +349,7 @@ fn html(body: impl AsRef<[u8]>) -> Vec<u8> {
     [head.as_bytes(), body].concat()
 }
 
-fn said_to_be(charset: &str, body: &[u8]) -> Vec<u8> {
+fn with_charset(charset: &str, body: &[u8]) -> Vec<u8> {
     let head = format!(
         "HTTP/1.1 200 OK\r\nContent-Type: text/html; charset={charset}\r\nContent-Length: {}\r\n\r\n",
         body.len()
@@ -356,7 +357,7 @@ fn said_to_be(charset: &str, body: &[u8]) -> Vec<u8> {
     [head.as_bytes(), body].concat()
 }
 
-fn coded(coding: &str, body: &[u8]) -> Vec<u8> {
+fn with_coding(coding: &str, body: &[u8]) -> Vec<u8> {
     let head = format!(
         "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Encoding: {coding}\r\nContent-Length: {}\r\n\r\n",
         body.len()

@@ -16,7 +16,7 @@ use crate::serve::serve;
 
 /// Recorded request.
 #[derive(Clone, Debug)]
-pub struct Asked {
+pub struct ReceivedRequest {
     /// Number of the request, from 1.
     pub number: usize,
     /// Path without the query.
@@ -42,12 +42,12 @@ impl From<(u16, Value)> for Reply {
 /// A service that runs until it is dropped.
 pub struct JsonService {
     address: SocketAddr,
-    asked: Arc<Mutex<Vec<Asked>>>,
+    requests: Arc<Mutex<Vec<ReceivedRequest>>>,
     task: JoinHandle<()>,
 }
 
 /// Reply function of a test.
-type Answers = dyn Fn(&Asked) -> Reply + Send + Sync;
+type ReplyFunction = dyn Fn(&ReceivedRequest) -> Reply + Send + Sync;
 
 impl Drop for JsonService {
     fn drop(&mut self) {
@@ -60,16 +60,22 @@ impl JsonService {
     ///
     /// # Panics
     /// If no port is free.
-    pub async fn start<R: Into<Reply>>(answers: impl Fn(&Asked) -> R + Send + Sync + 'static) -> JsonService {
+    pub async fn start<R: Into<Reply>>(
+        reply: impl Fn(&ReceivedRequest) -> R + Send + Sync + 'static,
+    ) -> JsonService {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port is free");
         let address = listener.local_addr().expect("the listener is bound");
-        let asked = Arc::new(Mutex::default());
-        let answers: Arc<Answers> = Arc::new(move |asked| answers(asked).into());
-        let noted = asked.clone();
+        let requests = Arc::new(Mutex::default());
+        let reply: Arc<ReplyFunction> = Arc::new(move |request| reply(request).into());
+        let recorded = requests.clone();
         let task = serve(listener, move |request| {
-            answer(noted.clone(), answers.clone(), request)
+            respond(recorded.clone(), reply.clone(), request)
         });
-        JsonService { address, asked, task }
+        JsonService {
+            address,
+            requests,
+            task,
+        }
     }
 
     /// Returns the base URL.
@@ -78,14 +84,17 @@ impl JsonService {
     }
 
     /// Returns all requests so far.
-    pub fn asked(&self) -> Vec<Asked> {
-        self.asked.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    pub fn requests(&self) -> Vec<ReceivedRequest> {
+        self.requests
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
     }
 }
 
-async fn answer(
-    noted: Arc<Mutex<Vec<Asked>>>,
-    answers: Arc<Answers>,
+async fn respond(
+    requests: Arc<Mutex<Vec<ReceivedRequest>>>,
+    reply: Arc<ReplyFunction>,
     request: Request<Incoming>,
 ) -> Response<Full<Bytes>> {
     let (parts, body) = request.into_parts();
@@ -95,7 +104,7 @@ async fn answer(
         .map(|body| body.to_bytes())
         .unwrap_or_default();
     let query = parts.uri.query().unwrap_or_default();
-    let mut asked = Asked {
+    let mut received = ReceivedRequest {
         number: 0,
         path: parts.uri.path().to_owned(),
         query: url::form_urlencoded::parse(query.as_bytes())
@@ -105,11 +114,11 @@ async fn answer(
         json: serde_json::from_slice(&body).unwrap_or_default(),
     };
     {
-        let mut noted = noted.lock().unwrap_or_else(PoisonError::into_inner);
-        asked.number = noted.len() + 1;
-        noted.push(asked.clone());
+        let mut requests = requests.lock().unwrap_or_else(PoisonError::into_inner);
+        received.number = requests.len() + 1;
+        requests.push(received.clone());
     }
-    let Some((status, body)) = answers(&asked).0 else {
+    let Some((status, body)) = reply(&received).0 else {
         return std::future::pending().await;
     };
     let response = Response::builder()

@@ -7,10 +7,10 @@
 #![allow(clippy::expect_used, clippy::unwrap_used)]
 
 mod client;
-pub mod crawled;
 pub mod docs_site;
 #[path = "../../crates/content/tests/files/fixtures.rs"]
 pub mod files;
+pub mod finished_crawl;
 pub mod hostile;
 pub mod json_service;
 pub mod model;
@@ -21,12 +21,12 @@ pub mod server;
 pub mod site;
 pub mod tools;
 
-pub use client::{Answer, ask};
-pub use crawled::Crawled;
+pub use client::{HttpResponse, send_request};
 pub use docs_site::DocsSite;
+pub use finished_crawl::FinishedCrawl;
 pub use hostile::HostileSite;
-pub use json_service::{Asked, JsonService};
-pub use model::{Model, Question, Said};
+pub use json_service::{JsonService, ReceivedRequest};
+pub use model::{Model, ModelReply, ModelRequest};
 pub use names::NameServer;
 pub use receiver::Receiver;
 pub use server::TestServer;

@@ -2,12 +2,12 @@
 
 use serde_json::{Value, json};
 
-use crate::json_service::{Asked, JsonService, Reply};
+use crate::json_service::{JsonService, ReceivedRequest, Reply};
 
 /// Chat completion request.
-pub type Question = Asked;
+pub type ModelRequest = ReceivedRequest;
 
-impl Question {
+impl ModelRequest {
     /// Returns the texts of all messages, in order.
     pub fn texts(&self) -> Vec<&str> {
         let messages = self.json["messages"]
@@ -40,7 +40,7 @@ impl Question {
 
 /// Reply of the model.
 #[derive(Clone, Debug)]
-pub enum Said {
+pub enum ModelReply {
     /// Tool calls: name and arguments.
     Calls(Vec<(&'static str, Value)>),
     /// A tool call with these exact arguments as text.
@@ -53,32 +53,32 @@ pub enum Said {
     Silence,
 }
 
-impl Said {
+impl ModelReply {
     /// Creates a reply with one tool call.
-    pub fn call(name: &'static str, arguments: Value) -> Said {
-        Said::Calls(vec![(name, arguments)])
+    pub fn call(name: &'static str, arguments: Value) -> ModelReply {
+        ModelReply::Calls(vec![(name, arguments)])
     }
 
     /// Creates a call of the tool `done` with an answer.
-    pub fn done(answer: &str) -> Said {
-        Said::call("done", json!({ "answer": answer }))
+    pub fn done(answer: &str) -> ModelReply {
+        ModelReply::call("done", json!({ "answer": answer }))
     }
 }
 
-impl From<Said> for Reply {
-    fn from(said: Said) -> Self {
-        let message = match said {
-            Said::Text(text) => json!({ "role": "assistant", "content": text }),
-            Said::RawCall(name, arguments) => calls(&[(name, arguments.to_owned())]),
-            Said::Calls(all) => {
+impl From<ModelReply> for Reply {
+    fn from(reply: ModelReply) -> Self {
+        let message = match reply {
+            ModelReply::Text(text) => json!({ "role": "assistant", "content": text }),
+            ModelReply::RawCall(name, arguments) => calls(&[(name, arguments.to_owned())]),
+            ModelReply::Calls(all) => {
                 let all: Vec<_> = all
                     .into_iter()
                     .map(|(name, arguments)| (name, arguments.to_string()))
                     .collect();
                 calls(&all)
             }
-            Said::Status(status, body) => return Reply(Some((status, body.to_owned()))),
-            Said::Silence => return Reply(None),
+            ModelReply::Status(status, body) => return Reply(Some((status, body.to_owned()))),
+            ModelReply::Silence => return Reply(None),
         };
         let choice = json!({ "index": 0, "message": message, "finish_reason": "stop" });
         let usage = json!({ "prompt_tokens": 12, "completion_tokens": 3, "total_tokens": 15 });
@@ -104,8 +104,8 @@ pub struct Model(JsonService);
 
 impl Model {
     /// Starts a model with a reply function.
-    pub async fn start(says: impl Fn(&Question) -> Said + Send + Sync + 'static) -> Model {
-        Model(JsonService::start(says).await)
+    pub async fn start(reply: impl Fn(&ModelRequest) -> ModelReply + Send + Sync + 'static) -> Model {
+        Model(JsonService::start(reply).await)
     }
 
     /// Returns the base URL.
@@ -114,7 +114,7 @@ impl Model {
     }
 
     /// Returns all requests so far.
-    pub fn questions(&self) -> Vec<Question> {
-        self.0.asked()
+    pub fn requests(&self) -> Vec<ModelRequest> {
+        self.0.requests()
     }
 }

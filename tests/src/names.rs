@@ -31,9 +31,9 @@ impl NameServer {
         let address = socket.local_addr().expect("the socket is bound");
         let task = tokio::spawn(async move {
             let mut packet = [0; 1500];
-            while let Ok((length, asker)) = socket.recv_from(&mut packet).await {
-                if let Some(answer) = answer(&packet[..length]) {
-                    let _ = socket.send_to(&answer, asker).await;
+            while let Ok((length, client)) = socket.recv_from(&mut packet).await {
+                if let Some(response) = dns_response(&packet[..length]) {
+                    let _ = socket.send_to(&response, client).await;
                 }
             }
         });
@@ -47,14 +47,14 @@ impl NameServer {
 }
 
 /// Builds the answer to the first question of a packet (RFC 1035 section 4).
-fn answer(packet: &[u8]) -> Option<Vec<u8>> {
+fn dns_response(packet: &[u8]) -> Option<Vec<u8>> {
     let name_length = packet.get(HEADER_BYTES..)?.iter().position(|byte| *byte == 0)? + 1;
     let question = packet.get(HEADER_BYTES..HEADER_BYTES + name_length + 4)?;
     let name = question[..name_length].to_ascii_lowercase();
     let exists = name.ends_with(b"\x04test\0") && !name[1..].starts_with(b"nowhere");
     let has_address = exists && question[name_length..name_length + 2] == TYPE_A;
-    let mut answer = packet[..2].to_vec();
-    answer.extend([
+    let mut response = packet[..2].to_vec();
+    response.extend([
         0x81,
         if exists { 0x80 } else { 0x83 },
         0,
@@ -66,9 +66,9 @@ fn answer(packet: &[u8]) -> Option<Vec<u8>> {
         0,
         0,
     ]);
-    answer.extend_from_slice(question);
+    response.extend_from_slice(question);
     if has_address {
-        answer.extend([
+        response.extend([
             0xc0,
             HEADER_BYTES as u8,
             0,
@@ -87,5 +87,5 @@ fn answer(packet: &[u8]) -> Option<Vec<u8>> {
             1,
         ]);
     }
-    Some(answer)
+    Some(response)
 }

@@ -18,7 +18,7 @@ use tokio::task::JoinHandle;
 use crate::serve::serve;
 
 /// Time limit for waits. It is generous: reaching it means failure and is never a measurement.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Recorded delivery.
 #[derive(Clone, Debug)]
@@ -112,8 +112,8 @@ impl Receiver {
             released: watch::Sender::new(false),
             reply: Box::new(reply),
         });
-        let answering = shared.clone();
-        let task = serve(listener, move |request| answer(answering.clone(), request));
+        let state = shared.clone();
+        let task = serve(listener, move |request| respond(state.clone(), request));
         Receiver {
             address,
             shared,
@@ -143,7 +143,7 @@ impl Receiver {
     pub async fn wait_until(&self, wanted: impl Fn(&[Delivery]) -> bool) -> Vec<Delivery> {
         let mut deliveries = self.shared.deliveries.subscribe();
         let waiting = deliveries.wait_for(|deliveries| wanted(deliveries));
-        match tokio::time::timeout(PATIENCE, waiting).await {
+        match tokio::time::timeout(TIMEOUT, waiting).await {
             Ok(Ok(deliveries)) => deliveries.clone(),
             _ => panic!(
                 "the expected deliveries did not arrive; received {:#?}",
@@ -159,7 +159,7 @@ impl Receiver {
     }
 }
 
-async fn answer(shared: Arc<Shared>, request: Request<Incoming>) -> Response<Full<Bytes>> {
+async fn respond(shared: Arc<Shared>, request: Request<Incoming>) -> Response<Full<Bytes>> {
     let (parts, body) = request.into_parts();
     let Ok(body) = body.collect().await else {
         return status(400);

@@ -14,7 +14,7 @@ use tokio::task::JoinHandle;
 /// Serves every request on a listener until the task is aborted.
 pub(crate) fn serve<A>(
     listener: TcpListener,
-    answer: impl Fn(Request<Incoming>) -> A + Clone + Send + 'static,
+    respond: impl Fn(Request<Incoming>) -> A + Clone + Send + 'static,
 ) -> JoinHandle<()>
 where
     A: Future<Output = Response<Full<Bytes>>> + Send + 'static,
@@ -24,11 +24,11 @@ where
             let Ok((stream, _)) = listener.accept().await else {
                 continue;
             };
-            let answer = answer.clone();
+            let respond = respond.clone();
             tokio::spawn(async move {
                 let service = service_fn(move |request| {
-                    let answer = answer(request);
-                    async { Ok::<_, Infallible>(answer.await) }
+                    let response = respond(request);
+                    async { Ok::<_, Infallible>(response.await) }
                 });
                 // Errors are expected: some tests abort connections or kill the client.
                 let _ = hyper::server::conn::http1::Builder::new()

@@ -14,7 +14,7 @@ use http::Method;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
-use crate::client::{self, Answer};
+use crate::client::{self, HttpResponse};
 
 /// Key of the team `test`.
 pub const KEY: &str = "fc-test";
@@ -22,18 +22,18 @@ pub const KEY: &str = "fc-test";
 pub const OTHER_KEY: &str = "fc-other";
 
 /// Time limit for waits. It is generous: reaching it means failure and is never a measurement.
-const PATIENCE: Duration = Duration::from_secs(120);
-const LOOK_AGAIN: Duration = Duration::from_millis(25);
+const TIMEOUT: Duration = Duration::from_secs(120);
+const POLL_INTERVAL: Duration = Duration::from_millis(25);
 
 /// A running server. Dropping it kills the process and removes its data.
 pub struct TestServer {
-    started: Started,
+    process: ServerProcess,
     folder: Folder,
     settings: Vec<(String, String)>,
 }
 
 /// Process with the address and link that it printed.
-struct Started {
+struct ServerProcess {
     child: Child,
     address: SocketAddr,
     sign_in_link: String,
@@ -55,9 +55,9 @@ impl TestServer {
             .iter()
             .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
             .collect();
-        let started = launch(&folder, "127.0.0.1:0", &settings).expect("the server starts");
+        let process = launch(&folder, "127.0.0.1:0", &settings).expect("the server starts");
         let mut server = TestServer {
-            started,
+            process,
             folder,
             settings,
         };
@@ -67,19 +67,19 @@ impl TestServer {
 
     /// Returns the address that it listens on.
     pub fn address(&self) -> SocketAddr {
-        self.started.address
+        self.process.address
     }
 
     /// Returns the id of its process.
     pub fn pid(&self) -> u32 {
-        self.started.child.id()
+        self.process.child.id()
     }
 
     /// Returns the peak memory of its process in bytes.
     ///
     /// # Panics
     /// On systems without `/proc` (other than Linux).
-    pub fn most_memory_bytes(&self) -> u64 {
+    pub fn peak_memory_bytes(&self) -> u64 {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.pid())).unwrap_or_default();
         let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
         let kilobytes = line.and_then(|line| line.trim().strip_suffix(" kB")?.parse::<u64>().ok());
@@ -97,7 +97,7 @@ impl TestServer {
     /// If it has already ended.
     pub fn kill9(&mut self) {
         assert!(
-            self.started
+            self.process
                 .child
                 .try_wait()
                 .expect("the process is ours")
@@ -105,8 +105,8 @@ impl TestServer {
             "the server has already ended:\n{}",
             self.log()
         );
-        self.started.child.kill().expect("the process is ours");
-        self.started.child.wait().expect("the process is ours");
+        self.process.child.kill().expect("the process is ours");
+        self.process.child.wait().expect("the process is ours");
     }
 
     /// Sends SIGTERM and waits for the end of the process.
@@ -114,18 +114,18 @@ impl TestServer {
     /// # Panics
     /// If it does not stop.
     pub async fn terminate(&mut self) -> ExitStatus {
-        kill_process(Pid::from_child(&self.started.child), Signal::TERM).expect("the process is ours");
+        kill_process(Pid::from_child(&self.process.child), Signal::TERM).expect("the process is ours");
         let since = Instant::now();
         loop {
-            if let Some(status) = self.started.child.try_wait().expect("the process is ours") {
+            if let Some(status) = self.process.child.try_wait().expect("the process is ours") {
                 return status;
             }
             assert!(
-                since.elapsed() < PATIENCE,
+                since.elapsed() < TIMEOUT,
                 "the server does not stop:\n{}",
                 self.log()
             );
-            tokio::time::sleep(LOOK_AGAIN).await;
+            tokio::time::sleep(POLL_INTERVAL).await;
         }
     }
 
@@ -135,15 +135,15 @@ impl TestServer {
     /// If it is still running, or does not become ready.
     pub async fn restart(&mut self) {
         assert!(
-            self.started
+            self.process
                 .child
                 .try_wait()
                 .expect("the process is ours")
                 .is_some(),
             "the server is still running"
         );
-        let address = self.started.address.to_string();
-        self.started = launch(&self.folder, &address, &self.settings).expect("the server starts again");
+        let address = self.process.address.to_string();
+        self.process = launch(&self.folder, &address, &self.settings).expect("the server starts again");
         self.wait_until_ready()
             .await
             .expect("the server becomes ready again");
@@ -162,11 +162,11 @@ impl TestServer {
             .expect("the server can be run");
         let since = Instant::now();
         while child.try_wait().expect("the process is ours").is_none() {
-            if since.elapsed() > PATIENCE {
+            if since.elapsed() > TIMEOUT {
                 let _ = child.kill();
                 panic!("a second server is running with the same data");
             }
-            std::thread::sleep(LOOK_AGAIN);
+            std::thread::sleep(POLL_INTERVAL);
         }
         let output = child.wait_with_output().expect("the process is ours");
         (
@@ -180,19 +180,19 @@ impl TestServer {
     ///
     /// # Panics
     /// If it cannot be run.
-    pub fn operate(&self, arguments: &[&str]) -> (bool, String) {
+    pub fn run_command(&self, arguments: &[&str]) -> (bool, String) {
         let output = command(&self.folder, "127.0.0.1:0", &self.settings)
             .args(arguments)
             .output()
             .expect("the program can be run");
         let good = output.status.success();
-        let said = if good { output.stdout } else { output.stderr };
-        (good, String::from_utf8_lossy(&said).into_owned())
+        let text = if good { output.stdout } else { output.stderr };
+        (good, String::from_utf8_lossy(&text).into_owned())
     }
 
     /// Returns the one-time sign-in link that the server printed.
     pub fn sign_in_link(&self) -> &str {
-        &self.started.sign_in_link
+        &self.process.sign_in_link
     }
 
     /// Returns the log of the server.
@@ -201,8 +201,8 @@ impl TestServer {
     }
 
     /// Sends a GET request with the key of the team `test`.
-    pub async fn get(&self, path: &str) -> Answer {
-        self.ask(
+    pub async fn get(&self, path: &str) -> HttpResponse {
+        self.send(
             Method::GET,
             path,
             &[("authorization", "Bearer fc-test")],
@@ -212,17 +212,17 @@ impl TestServer {
     }
 
     /// Sends a POST request with JSON and the key of the team `test`.
-    pub async fn post(&self, path: &str, body: &Value) -> Answer {
+    pub async fn post(&self, path: &str, body: &Value) -> HttpResponse {
         let headers = [
             ("authorization", "Bearer fc-test"),
             ("content-type", "application/json"),
         ];
-        self.ask(Method::POST, path, &headers, body.to_string()).await
+        self.send(Method::POST, path, &headers, body.to_string()).await
     }
 
     /// Sends a DELETE request with the key of the team `test`.
-    pub async fn delete(&self, path: &str) -> Answer {
-        self.ask(
+    pub async fn delete(&self, path: &str) -> HttpResponse {
+        self.send(
             Method::DELETE,
             path,
             &[("authorization", "Bearer fc-test")],
@@ -235,15 +235,15 @@ impl TestServer {
     ///
     /// # Panics
     /// If there is no response.
-    pub async fn ask(
+    pub async fn send(
         &self,
         method: Method,
         path: &str,
         headers: &[(&str, &str)],
         body: impl Into<Bytes>,
-    ) -> Answer {
-        match client::ask(self.started.address, method, path, headers, body.into()).await {
-            Ok(answer) => answer,
+    ) -> HttpResponse {
+        match client::send_request(self.process.address, method, path, headers, body.into()).await {
+            Ok(response) => response,
             Err(error) => panic!("no response to {path}: {error:#}\nlog:\n{}", self.log()),
         }
     }
@@ -266,9 +266,9 @@ impl TestServer {
     }
 
     async fn start_job(&self, path: &str, request: &Value) -> String {
-        let answer = self.post(path, request).await.ok();
-        assert_eq!(answer["success"], true);
-        answer["id"]
+        let response = self.post(path, request).await.ok();
+        assert_eq!(response["success"], true);
+        response["id"]
             .as_str()
             .expect("an accepted job has an id")
             .to_owned()
@@ -295,11 +295,11 @@ impl TestServer {
                 return status;
             }
             assert!(
-                since.elapsed() < PATIENCE,
+                since.elapsed() < TIMEOUT,
                 "the job does not end: {status}\nlog:\n{}",
                 self.log()
             );
-            tokio::time::sleep(LOOK_AGAIN * 4).await;
+            tokio::time::sleep(POLL_INTERVAL * 4).await;
         }
     }
 
@@ -318,46 +318,47 @@ impl TestServer {
     /// If `next` is on another server or never ends.
     pub async fn documents_at(&self, path: &str, page: usize) -> (Vec<Value>, usize) {
         let mut path = format!("{path}?limit={page}");
-        let (mut documents, mut answers) = (Vec::new(), 0);
+        let (mut documents, mut responses) = (Vec::new(), 0);
         loop {
-            let mut answer = self.get(&path).await.ok();
-            answers += 1;
-            let found = answer["data"].as_array_mut().expect("data is a list");
+            let mut response = self.get(&path).await.ok();
+            responses += 1;
+            let found = response["data"].as_array_mut().expect("data is a list");
             assert!(found.len() <= page);
             documents.append(found);
-            let Some(next) = answer["next"].as_str() else {
-                return (documents, answers);
+            let Some(next) = response["next"].as_str() else {
+                return (documents, responses);
             };
-            let rest = next.strip_prefix(&format!("http://{}", self.started.address));
+            let rest = next.strip_prefix(&format!("http://{}", self.process.address));
             path = rest
                 .unwrap_or_else(|| panic!("`next` is on another server: {next}"))
                 .to_owned();
-            assert!(answers < 100_000, "`next` never ends");
+            assert!(responses < 100_000, "`next` never ends");
         }
     }
 
     async fn wait_until_ready(&mut self) -> anyhow::Result<()> {
         let since = Instant::now();
         loop {
-            if let Some(status) = self.started.child.try_wait()? {
+            if let Some(status) = self.process.child.try_wait()? {
                 bail!("the server ended ({status}):\n{}", self.log());
             }
-            let answer = client::ask(self.started.address, Method::GET, "/health", &[], Bytes::new()).await;
-            if answer.as_ref().is_ok_and(|answer| answer.status == 200) {
+            let response =
+                client::send_request(self.process.address, Method::GET, "/health", &[], Bytes::new()).await;
+            if response.as_ref().is_ok_and(|response| response.status == 200) {
                 return Ok(());
             }
-            if since.elapsed() > PATIENCE {
-                bail!("no /health: {answer:?}\nlog:\n{}", self.log());
+            if since.elapsed() > TIMEOUT {
+                bail!("no /health: {response:?}\nlog:\n{}", self.log());
             }
-            tokio::time::sleep(LOOK_AGAIN).await;
+            tokio::time::sleep(POLL_INTERVAL).await;
         }
     }
 }
 
 impl Drop for TestServer {
     fn drop(&mut self) {
-        let _ = self.started.child.kill();
-        let _ = self.started.child.wait();
+        let _ = self.process.child.kill();
+        let _ = self.process.child.wait();
         if std::thread::panicking() {
             eprintln!("log of the server:\n{}", self.log());
         }
@@ -414,7 +415,7 @@ fn command(folder: &Folder, listen: &str, settings: &[(String, String)]) -> Comm
 }
 
 /// Starts the process and reads its address and sign-in link from its first lines.
-fn launch(folder: &Folder, listen: &str, settings: &[(String, String)]) -> anyhow::Result<Started> {
+fn launch(folder: &Folder, listen: &str, settings: &[(String, String)]) -> anyhow::Result<ServerProcess> {
     let log = File::options().create(true).append(true).open(folder.log())?;
     let mut child = command(folder, listen, settings)
         .arg("serve")
@@ -434,7 +435,7 @@ fn launch(folder: &Folder, listen: &str, settings: &[(String, String)]) -> anyho
     // Further output is read and dropped so that the pipe never fills up.
     std::thread::spawn(move || lines.map_while(Result::ok).for_each(drop));
     match address.zip(link) {
-        Some((address, sign_in_link)) => Ok(Started {
+        Some((address, sign_in_link)) => Ok(ServerProcess {
             child,
             address,
             sign_in_link,

@@ -145,10 +145,10 @@ impl Site {
             gate: watch::Sender::new(u64::MAX),
             arrived: watch::Sender::new(0),
             in_flight: AtomicUsize::new(0),
-            most_in_flight: AtomicUsize::new(0),
+            max_in_flight: AtomicUsize::new(0),
         });
-        let answering = shared.clone();
-        let task = serve(listener, move |request| answer(answering.clone(), request));
+        let state = shared.clone();
+        let task = serve(listener, move |request| respond(state.clone(), request));
         RunningSite {
             address,
             shared,
@@ -184,7 +184,7 @@ struct Shared {
     arrived: watch::Sender<u64>,
     /// Page requests in progress.
     in_flight: AtomicUsize,
-    most_in_flight: AtomicUsize,
+    max_in_flight: AtomicUsize,
 }
 
 /// Page request in progress.
@@ -193,7 +193,7 @@ struct InFlight<'a>(&'a Shared);
 impl InFlight<'_> {
     fn begin(shared: &Shared) -> InFlight<'_> {
         let now = shared.in_flight.fetch_add(1, Ordering::SeqCst) + 1;
-        shared.most_in_flight.fetch_max(now, Ordering::SeqCst);
+        shared.max_in_flight.fetch_max(now, Ordering::SeqCst);
         InFlight(shared)
     }
 }
@@ -227,8 +227,8 @@ impl RunningSite {
     }
 
     /// Returns the largest number of page requests in progress at once.
-    pub fn most_in_flight(&self) -> usize {
-        self.shared.most_in_flight.load(Ordering::SeqCst)
+    pub fn max_in_flight(&self) -> usize {
+        self.shared.max_in_flight.load(Ordering::SeqCst)
     }
 
     /// Replaces the page of a path; `None` removes it.
@@ -259,10 +259,10 @@ impl RunningSite {
         self.counts().get(path).copied().unwrap_or(0)
     }
 
-    /// Holds back responses after the first `answers` page requests since the start, until [`RunningSite::release`].
-    /// robots.txt and sitemaps are not held back.
-    pub fn hold_after(&self, answers: u64) {
-        self.shared.gate.send_replace(answers);
+    /// Holds back responses after the first `responses` page requests since the start, until
+    /// [`RunningSite::release`]. robots.txt and sitemaps are not held back.
+    pub fn hold_after(&self, responses: u64) {
+        self.shared.gate.send_replace(responses);
     }
 
     /// Stops holding back responses.
@@ -286,7 +286,7 @@ impl RunningSite {
     }
 }
 
-async fn answer(shared: Arc<Shared>, request: Request<Incoming>) -> Response<Full<Bytes>> {
+async fn respond(shared: Arc<Shared>, request: Request<Incoming>) -> Response<Full<Bytes>> {
     let path = request
         .uri()
         .path_and_query()

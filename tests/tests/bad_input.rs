@@ -2,33 +2,37 @@
 
 #![allow(clippy::unwrap_used)]
 
-use harvestman_tests::{Answer, Page, Site, TestServer, server};
+use harvestman_tests::{HttpResponse, Page, Site, TestServer, server};
 use http::Method;
 use serde_json::{Value, json};
 
 /// Asserts an error response of the API with this status and code.
 #[track_caller]
-fn check(what: &str, answer: &Answer, status: u16, code: &str) {
-    let shown = String::from_utf8_lossy(&answer.body);
-    assert_eq!((answer.status, answer.code()), (status, code), "{what}: {shown}");
-    assert_eq!(answer.json["success"], false, "{what}: {shown}");
-    assert!(!answer.error().is_empty(), "{what}: {shown}");
+fn check(what: &str, response: &HttpResponse, status: u16, code: &str) {
+    let body = String::from_utf8_lossy(&response.body);
+    assert_eq!(
+        (response.status, response.code()),
+        (status, code),
+        "{what}: {body}"
+    );
+    assert_eq!(response.json["success"], false, "{what}: {body}");
+    assert!(!response.error().is_empty(), "{what}: {body}");
     assert!(
-        answer.headers["content-type"]
+        response.headers["content-type"]
             .to_str()
             .unwrap()
             .starts_with("application/json"),
         "{what}"
     );
-    assert_eq!(answer.headers["x-content-type-options"], "nosniff", "{what}");
+    assert_eq!(response.headers["x-content-type-options"], "nosniff", "{what}");
 }
 
-async fn post_text(server: &TestServer, path: &str, body: impl Into<Vec<u8>>) -> Answer {
+async fn post_text(server: &TestServer, path: &str, body: impl Into<Vec<u8>>) -> HttpResponse {
     let headers = [
         ("authorization", "Bearer fc-test"),
         ("content-type", "application/json"),
     ];
-    server.ask(Method::POST, path, &headers, body.into()).await
+    server.send(Method::POST, path, &headers, body.into()).await
 }
 
 #[tokio::test]
@@ -62,9 +66,9 @@ async fn bodies_that_are_not_json_objects_are_rejected() {
             b"{\"limit\":1e999}",
             deep.as_bytes(),
         ] {
-            let answer = post_text(&server, path, body).await;
-            assert!(answer.code().starts_with("BAD_REQUEST"), "{answer:?}");
-            check("invalid text", &answer, 400, answer.code());
+            let response = post_text(&server, path, body).await;
+            assert!(response.code().starts_with("BAD_REQUEST"), "{response:?}");
+            check("invalid text", &response, 400, response.code());
         }
     }
 }
@@ -149,17 +153,17 @@ async fn invalid_crawl_fields_are_named_in_the_error() {
         ),
     ];
     for (body, named) in cases {
-        let answer = server.post("/v2/crawl", body).await;
+        let response = server.post("/v2/crawl", body).await;
         let what = body.to_string();
-        check(&what[..what.len().min(200)], &answer, 400, "BAD_REQUEST");
-        let said = format!("{} {}", answer.error(), answer.json["details"]);
+        check(&what[..what.len().min(200)], &response, 400, "BAD_REQUEST");
+        let message = format!("{} {}", response.error(), response.json["details"]);
         for word in *named {
             assert!(
-                said.contains(word),
-                "{what}: the error does not contain `{word}`: {said}"
+                message.contains(word),
+                "{what}: the error does not contain `{word}`: {message}"
             );
         }
-        assert!(!said.contains("secret"), "{said}");
+        assert!(!message.contains("secret"), "{message}");
     }
     let both = server
         .post(
@@ -210,20 +214,20 @@ async fn invalid_batch_fields_are_named_in_the_error() {
         ),
     ];
     for (body, named) in cases {
-        let answer = server.post("/v2/batch/scrape", body).await;
-        check(&body.to_string(), &answer, 400, "BAD_REQUEST");
-        let said = format!("{} {}", answer.error(), answer.json["details"]);
+        let response = server.post("/v2/batch/scrape", body).await;
+        check(&body.to_string(), &response, 400, "BAD_REQUEST");
+        let message = format!("{} {}", response.error(), response.json["details"]);
         for word in *named {
             assert!(
-                said.contains(word),
-                "{body}: the error does not contain `{word}`: {said}"
+                message.contains(word),
+                "{body}: the error does not contain `{word}`: {message}"
             );
         }
     }
     let mut large = br#"{"urls":["http://a.example/"#.to_vec();
     large.resize(10 * 1024 * 1024 + 1, b'x');
-    let answer = post_text(&server, "/v2/batch/scrape", large).await;
-    check("too large", &answer, 413, "PAYLOAD_TOO_LARGE");
+    let response = post_text(&server, "/v2/batch/scrape", large).await;
+    check("too large", &response, 413, "PAYLOAD_TOO_LARGE");
 }
 
 #[tokio::test]
@@ -241,7 +245,7 @@ async fn harmless_extra_values_are_accepted() {
         ("content-type", "text/plain"),
     ];
     let body = json!({ "url": site.url("/") }).to_string();
-    server.ask(Method::POST, "/v2/scrape", &headers, body).await.ok();
+    server.send(Method::POST, "/v2/scrape", &headers, body).await.ok();
 }
 
 #[tokio::test]
@@ -274,17 +278,21 @@ async fn every_request_without_a_valid_key_gets_401() {
     ];
     for (method, path) in &paths {
         for headers in keys {
-            let answer = server.ask(method.clone(), path, headers, "{}").await;
+            let response = server.send(method.clone(), path, headers, "{}").await;
             check(
                 &format!("{method} {path} {headers:?}"),
-                &answer,
+                &response,
                 401,
                 "UNAUTHORIZED",
             );
         }
     }
     for path in ["/health", "/ready"] {
-        assert_eq!(server.ask(Method::GET, path, &[], "").await.status, 200, "{path}");
+        assert_eq!(
+            server.send(Method::GET, path, &[], "").await.status,
+            200,
+            "{path}"
+        );
     }
 }
 
@@ -309,10 +317,10 @@ async fn jobs_of_another_team_are_not_found() {
         (Method::GET, format!("/v2/scrape/{page}")),
         (Method::GET, format!("/v2/scrape/{scrape}")),
     ] {
-        let answer = server
-            .ask(method.clone(), &path, &[("authorization", &other)], "")
+        let response = server
+            .send(method.clone(), &path, &[("authorization", &other)], "")
             .await;
-        check(&format!("{method} {path}"), &answer, 404, "NOT_FOUND");
+        check(&format!("{method} {path}"), &response, 404, "NOT_FOUND");
         if method == Method::GET {
             assert_eq!(
                 server.get(&path).await.status,
@@ -323,7 +331,7 @@ async fn jobs_of_another_team_are_not_found() {
     }
     let unknown = "/v2/crawl/01890000-0000-7000-8000-000000000000";
     let foreign = server
-        .ask(
+        .send(
             Method::GET,
             &format!("/v2/crawl/{id}"),
             &[("authorization", &other)],
@@ -336,7 +344,7 @@ async fn jobs_of_another_team_are_not_found() {
         "foreign and unknown jobs get the same error"
     );
     let active = server
-        .ask(Method::GET, "/v2/crawl/active", &[("authorization", &other)], "")
+        .send(Method::GET, "/v2/crawl/active", &[("authorization", &other)], "")
         .await
         .ok();
     assert_eq!(active["crawls"], json!([]));
@@ -399,15 +407,15 @@ async fn invalid_paths_and_methods_are_rejected() {
         (Method::POST, format!("/v2/crawl/{id}")),
         (Method::DELETE, format!("/v2/scrape/{id}")),
     ] {
-        let answer = server
-            .ask(
+        let response = server
+            .send(
                 method.clone(),
                 &path,
                 &[("authorization", "Bearer fc-test")],
                 "{}",
             )
             .await;
-        check(&format!("{method} {path}"), &answer, 405, "METHOD_NOT_ALLOWED");
+        check(&format!("{method} {path}"), &response, 405, "METHOD_NOT_ALLOWED");
     }
     check(
         "unsupported path",
@@ -416,7 +424,7 @@ async fn invalid_paths_and_methods_are_rejected() {
         "FEATURE_NOT_SUPPORTED",
     );
     let options = server
-        .ask(
+        .send(
             Method::OPTIONS,
             "/v2/crawl",
             &[("origin", "http://a.example")],
@@ -440,8 +448,8 @@ async fn bodies_that_are_too_large_or_encoded_are_rejected() {
     );
     for coding in ["gzip", "br", "x"] {
         let headers = [("authorization", "Bearer fc-test"), ("content-encoding", coding)];
-        let answer = server.ask(Method::POST, "/v2/crawl", &headers, "{}").await;
-        check(coding, &answer, 415, "UNSUPPORTED_MEDIA_TYPE");
+        let response = server.send(Method::POST, "/v2/crawl", &headers, "{}").await;
+        check(coding, &response, 415, "UNSUPPORTED_MEDIA_TYPE");
     }
     assert_eq!(server.get("/health").await.status, 200);
 }
@@ -480,10 +488,10 @@ async fn forbidden_and_unreachable_targets_have_their_own_error_codes() {
         (site.url("/slow"), 408, "SCRAPE_TIMEOUT"),
     ];
     for (url, status, code) in cases {
-        let answer = server
+        let response = server
             .post("/v2/scrape", &json!({ "url": url, "timeout": 5000 }))
             .await;
-        check(&url, &answer, status, code);
+        check(&url, &response, status, code);
     }
 }
 
@@ -498,9 +506,9 @@ async fn options_that_are_not_enabled_are_refused_before_anything_is_fetched() {
     ] {
         let mut request = json!({ "url": site.url("/") });
         request[field] = value;
-        let answer = server.post("/v2/crawl", &request).await;
-        check(field, &answer, 403, "FORBIDDEN");
-        assert!(answer.error().contains(field), "{}", answer.error());
+        let response = server.post("/v2/crawl", &request).await;
+        check(field, &response, 403, "FORBIDDEN");
+        assert!(response.error().contains(field), "{}", response.error());
     }
     assert_eq!(site.hits().len(), 0);
 }

@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use harvestman_tests::{Answer, Page, RunningSite, Site, TestServer};
+use harvestman_tests::{HttpResponse, Page, RunningSite, Site, TestServer};
 use http::Method;
 use serde_json::{Value, json};
 
@@ -41,7 +41,7 @@ fn check_counts(status: &Value, state: &str, total: usize) {
     }
 }
 
-async fn until(server: &TestServer, path: &str, reached: impl Fn(&Value) -> bool) -> Value {
+async fn wait_until(server: &TestServer, path: &str, reached: impl Fn(&Value) -> bool) -> Value {
     for _ in 0..2_000 {
         let status = server.get(&format!("{path}?limit=1")).await.ok();
         if reached(&status) {
@@ -63,25 +63,25 @@ async fn exactly_the_given_pages_are_fetched_once() {
         .serve()
         .await;
     let server = TestServer::start().await;
-    let mut given = urls(&site, 0..40);
-    given.insert(3, site.url("/0"));
-    given.insert(7, site.url("/1#part"));
-    given.push(site.url("/gone"));
-    given.push(site.url("/missing"));
-    let answer = server
+    let mut urls_in_request = urls(&site, 0..40);
+    urls_in_request.insert(3, site.url("/0"));
+    urls_in_request.insert(7, site.url("/1#part"));
+    urls_in_request.push(site.url("/gone"));
+    urls_in_request.push(site.url("/missing"));
+    let response = server
         .post(
             "/v2/batch/scrape",
-            &json!({ "urls": given, "formats": ["markdown"] }),
+            &json!({ "urls": urls_in_request, "formats": ["markdown"] }),
         )
         .await
         .ok();
-    let path = format!("/v2/batch/scrape/{}", answer["id"].as_str().unwrap());
-    assert_eq!(answer["invalidURLs"], json!([]));
-    assert_eq!(answer["url"], format!("http://{}{path}", server.address()));
+    let path = format!("/v2/batch/scrape/{}", response["id"].as_str().unwrap());
+    assert_eq!(response["invalidURLs"], json!([]));
+    assert_eq!(response["url"], format!("http://{}{path}", server.address()));
 
     check_counts(&server.wait_for_end(&path).await, "completed", 42);
-    let (documents, answers) = server.documents_at(&path, 10).await;
-    assert_eq!(answers, 5);
+    let (documents, responses) = server.documents_at(&path, 10).await;
+    assert_eq!(responses, 5);
     // Each document has the URL under which the page was given first.
     let expected = urls(&site, 0..40)
         .into_iter()
@@ -126,9 +126,9 @@ async fn the_status_can_be_read_only_at_the_batch_path() {
     let crawl = server.crawl(&json!({ "url": site.url("/0"), "limit": 1 })).await;
     for wrong in [format!("/v2/crawl/{id}"), format!("/v2/batch/scrape/{crawl}")] {
         for suffix in ["", "/errors"] {
-            let answer = server.get(&format!("{wrong}{suffix}")).await;
+            let response = server.get(&format!("{wrong}{suffix}")).await;
             assert_eq!(
-                (answer.status, answer.code()),
+                (response.status, response.code()),
                 (404, "NOT_FOUND"),
                 "{wrong}{suffix}"
             );
@@ -136,7 +136,7 @@ async fn the_status_can_be_read_only_at_the_batch_path() {
         assert_eq!(server.delete(&wrong).await.status, 404);
     }
     let theirs = server
-        .ask(Method::GET, &path, &[("authorization", "Bearer fc-other")], "")
+        .send(Method::GET, &path, &[("authorization", "Bearer fc-other")], "")
         .await;
     assert_eq!(theirs.status, 404);
     let active = server.get("/v2/crawl/active").await.ok();
@@ -153,30 +153,33 @@ async fn the_status_can_be_read_only_at_the_batch_path() {
 async fn invalid_urls_are_reported_or_reject_the_batch() {
     let site = pages(2).serve().await;
     let server = TestServer::start().await;
-    let given = json!([site.url("/0"), "ftp://a.example/", "http://", site.url("/1"), ""]);
-    let answer = server
-        .post("/v2/batch/scrape", &json!({ "urls": given }))
+    let urls_in_request = json!([site.url("/0"), "ftp://a.example/", "http://", site.url("/1"), ""]);
+    let response = server
+        .post("/v2/batch/scrape", &json!({ "urls": urls_in_request }))
         .await
         .ok();
-    assert_eq!(answer["invalidURLs"], json!(["ftp://a.example/", "http://", ""]));
-    let path = format!("/v2/batch/scrape/{}", answer["id"].as_str().unwrap());
+    assert_eq!(
+        response["invalidURLs"],
+        json!(["ftp://a.example/", "http://", ""])
+    );
+    let path = format!("/v2/batch/scrape/{}", response["id"].as_str().unwrap());
     check_counts(&server.wait_for_end(&path).await, "completed", 2);
 
     let strict = server
         .post(
             "/v2/batch/scrape",
-            &json!({ "urls": given, "ignoreInvalidURLs": false }),
+            &json!({ "urls": urls_in_request, "ignoreInvalidURLs": false }),
         )
         .await;
     assert_eq!((strict.status, strict.code()), (400, "BAD_REQUEST"));
-    let places: BTreeSet<String> = strict.json["details"]
+    let positions: BTreeSet<String> = strict.json["details"]
         .as_array()
         .unwrap()
         .iter()
         .map(|problem| problem["path"].to_string())
         .collect();
     assert_eq!(
-        places,
+        positions,
         [r#"["urls",1]"#, r#"["urls",2]"#, r#"["urls",4]"#]
             .map(str::to_owned)
             .into()
@@ -203,8 +206,8 @@ async fn a_failed_page_does_not_affect_the_others() {
     let site = pages(2).serve().await;
     let server = TestServer::start().await;
     let private = "http://10.1.2.3/private";
-    let given = [site.url("/0"), private.to_owned(), site.url("/1")];
-    let path = server.batch(&json!({ "urls": given })).await;
+    let urls_in_request = [site.url("/0"), private.to_owned(), site.url("/1")];
+    let path = server.batch(&json!({ "urls": urls_in_request })).await;
     let status = server.wait_for_end(&path).await;
     assert_eq!(
         (
@@ -256,10 +259,12 @@ async fn a_slow_host_does_not_delay_the_others() {
     slow.hold_after(0);
     let fast = pages(12).serve().await;
     let server = TestServer::start().await;
-    let mut given = urls(&slow, 0..30);
-    given.extend(urls(&fast, 0..12));
-    let path = server.batch(&json!({ "urls": given, "maxConcurrency": 4 })).await;
-    let status = until(&server, &path, |status| status["completed"] == 12).await;
+    let mut urls_in_request = urls(&slow, 0..30);
+    urls_in_request.extend(urls(&fast, 0..12));
+    let path = server
+        .batch(&json!({ "urls": urls_in_request, "maxConcurrency": 4 }))
+        .await;
+    let status = wait_until(&server, &path, |status| status["completed"] == 12).await;
     assert_eq!(
         (&status["status"], &status["total"]),
         (&json!("scraping"), &json!(42))
@@ -280,10 +285,10 @@ async fn a_cancelled_batch_keeps_its_documents() {
     let path = server
         .batch(&json!({ "urls": urls(&site, 0..30), "maxConcurrency": 2 }))
         .await;
-    until(&server, &path, |status| status["completed"] == 5).await;
+    wait_until(&server, &path, |status| status["completed"] == 5).await;
     for _ in 0..2 {
-        let answer = server.delete(&path).await.ok();
-        assert_eq!(answer, json!({ "success": true, "status": "cancelled" }));
+        let response = server.delete(&path).await.ok();
+        assert_eq!(response, json!({ "success": true, "status": "cancelled" }));
     }
     site.release();
     let status = server.get(&path).await.ok();
@@ -320,8 +325,8 @@ async fn pages_can_be_added_to_a_running_batch() {
     let id = path.rsplit('/').next().unwrap();
     // Five of them are already in the batch.
     let more = json!({ "urls": urls(&site, 5..20), "appendToId": id });
-    let answer = server.post("/v2/batch/scrape", &more).await.ok();
-    assert_eq!(answer["id"], id);
+    let response = server.post("/v2/batch/scrape", &more).await.ok();
+    assert_eq!(response["id"], id);
     let status = server.get(&path).await.ok();
     assert_eq!(
         (&status["status"], &status["total"]),
@@ -354,7 +359,7 @@ async fn added_pages_start_while_others_are_slow() {
     let id = path.rsplit('/').next().unwrap();
     let more = json!({ "urls": urls(&site, 0..3), "appendToId": id });
     server.post("/v2/batch/scrape", &more).await.ok();
-    until(&server, &path, |status| status["completed"] == 3).await;
+    wait_until(&server, &path, |status| status["completed"] == 3).await;
     slow.release();
     check_counts(&server.wait_for_end(&path).await, "completed", 5);
 }
@@ -408,12 +413,16 @@ async fn only_a_batch_of_the_same_team_and_options_can_be_extended() {
     let unknown = "01890000-0000-7000-8000-000000000000";
     for missing in [unknown, &crawl] {
         let more = json!({ "urls": urls(&site, 0..4), "appendToId": missing });
-        let answer = server.post("/v2/batch/scrape", &more).await;
-        assert_eq!((answer.status, answer.code()), (404, "NOT_FOUND"), "{missing}");
+        let response = server.post("/v2/batch/scrape", &more).await;
+        assert_eq!(
+            (response.status, response.code()),
+            (404, "NOT_FOUND"),
+            "{missing}"
+        );
     }
     let more = json!({ "urls": urls(&site, 0..4), "appendToId": id });
     let theirs = server
-        .ask(
+        .send(
             Method::POST,
             "/v2/batch/scrape",
             &[("authorization", "Bearer fc-other")],
@@ -422,18 +431,18 @@ async fn only_a_batch_of_the_same_team_and_options_can_be_extended() {
         .await;
     assert_eq!(theirs.status, 404);
     let other = json!({ "urls": urls(&site, 0..4), "appendToId": id, "formats": ["markdown", "html"] });
-    let answer = server.post("/v2/batch/scrape", &other).await;
-    assert_eq!((answer.status, answer.code()), (400, "BAD_REQUEST"));
-    assert_eq!(answer.json["details"][0]["path"], json!(["appendToId"]));
+    let response = server.post("/v2/batch/scrape", &other).await;
+    assert_eq!((response.status, response.code()), (400, "BAD_REQUEST"));
+    assert_eq!(response.json["details"][0]["path"], json!(["appendToId"]));
     let same = json!({ "urls": urls(&site, 0..4), "appendToId": id, "formats": ["html"], "origin": "x" });
     server.post("/v2/batch/scrape", &same).await.ok();
     check_counts(&server.wait_for_end(&path).await, "completed", 4);
 }
 
-async fn with_key(server: &TestServer, key: &str, body: &Value) -> Answer {
+async fn with_key(server: &TestServer, key: &str, body: &Value) -> HttpResponse {
     let headers = [("authorization", "Bearer fc-test"), ("x-idempotency-key", key)];
     server
-        .ask(Method::POST, "/v2/batch/scrape", &headers, body.to_string())
+        .send(Method::POST, "/v2/batch/scrape", &headers, body.to_string())
         .await
 }
 
@@ -467,12 +476,12 @@ async fn the_same_idempotency_key_returns_the_same_batch() {
 async fn options_that_are_not_enabled_are_refused() {
     let server = TestServer::start().await;
     let body = json!({ "urls": ["http://a.example/"], "zeroDataRetention": true });
-    let answer = server.post("/v2/batch/scrape", &body).await;
-    assert_eq!((answer.status, answer.code()), (403, "FORBIDDEN"));
+    let response = server.post("/v2/batch/scrape", &body).await;
+    assert_eq!((response.status, response.code()), (403, "FORBIDDEN"));
     let hook = json!({ "urls": ["http://a.example/"], "webhook": "http://10.0.0.1/hook" });
-    let answer = server.post("/v2/batch/scrape", &hook).await;
-    assert_eq!((answer.status, answer.code()), (400, "BAD_REQUEST"));
-    assert_eq!(answer.json["details"][0]["path"], json!(["webhook", "url"]));
+    let response = server.post("/v2/batch/scrape", &hook).await;
+    assert_eq!((response.status, response.code()), (400, "BAD_REQUEST"));
+    assert_eq!(response.json["details"][0]["path"], json!(["webhook", "url"]));
 }
 
 #[tokio::test]
@@ -506,8 +515,10 @@ async fn a_batch_has_at_most_a_hundred_thousand_pages() {
     let site = Site::new().serve().await;
     site.hold_after(0);
     let server = TestServer::start().await;
-    let mut given: Vec<String> = (0..100_000).map(|n| site.url(&format!("/p/{n}"))).collect();
-    let path = server.batch(&json!({ "urls": given, "maxConcurrency": 2 })).await;
+    let mut urls_in_request: Vec<String> = (0..100_000).map(|n| site.url(&format!("/p/{n}"))).collect();
+    let path = server
+        .batch(&json!({ "urls": urls_in_request, "maxConcurrency": 2 }))
+        .await;
     site.wait_for_requests(2).await;
     let status = server.get(&path).await.ok();
     assert_eq!(
@@ -515,7 +526,9 @@ async fn a_batch_has_at_most_a_hundred_thousand_pages() {
         (&json!("scraping"), &json!(100_000))
     );
     server.delete(&path).await.ok();
-    given.push(site.url("/p/one-more"));
-    let answer = server.post("/v2/batch/scrape", &json!({ "urls": given })).await;
-    assert_eq!((answer.status, answer.code()), (400, "BAD_REQUEST"));
+    urls_in_request.push(site.url("/p/one-more"));
+    let response = server
+        .post("/v2/batch/scrape", &json!({ "urls": urls_in_request }))
+        .await;
+    assert_eq!((response.status, response.code()), (400, "BAD_REQUEST"));
 }

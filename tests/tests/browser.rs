@@ -44,8 +44,8 @@ async fn server(settings: &[(&str, &str)]) -> TestServer {
 }
 
 async fn scrape(server: &TestServer, request: Value) -> Value {
-    let mut answer = server.post("/v2/scrape", &request).await.ok();
-    answer["data"].take()
+    let mut response = server.post("/v2/scrape", &request).await.ok();
+    response["data"].take()
 }
 
 #[tokio::test]
@@ -111,7 +111,7 @@ async fn actions_fill_and_submit_a_form_and_return_their_results() {
     let file = async |address: &Value| {
         let base = format!("http://{}", server.address());
         let path = address.as_str().unwrap().strip_prefix(&base).unwrap();
-        server.ask(Method::GET, path, &[], Bytes::new()).await
+        server.send(Method::GET, path, &[], Bytes::new()).await
     };
     let picture = file(&actions["screenshots"][0]).await;
     assert_eq!(

@@ -20,8 +20,8 @@ async fn without_browser() -> TestServer {
 
 async fn scrape(server: &TestServer, url: String) -> Value {
     let request = json!({ "url": url, "formats": ["markdown", "rawHtml"], "maxAge": 0 });
-    let mut answer = server.post("/v2/scrape", &request).await.ok();
-    answer["data"].take()
+    let mut response = server.post("/v2/scrape", &request).await.ok();
+    response["data"].take()
 }
 
 /// Returns the scrape engine of a document and the reason for it.

@@ -15,9 +15,9 @@ const SCRIPT: &str = "document.getElementById('root').innerHTML = '<h1>Herons</h
 /// Polls until `is_so` returns true for the response.
 async fn wait_until(server: &TestServer, path: &str, is_so: impl Fn(&Value) -> bool) -> Value {
     for _ in 0..2_000 {
-        let answer = server.get(path).await.ok();
-        if is_so(&answer) {
-            return answer;
+        let response = server.get(path).await.ok();
+        if is_so(&response) {
+            return response;
         }
         tokio::time::sleep(Duration::from_millis(25)).await;
     }
@@ -54,14 +54,14 @@ async fn plain_pages_continue_while_the_browser_is_busy() {
 
     // One page is in the browser; the other waits for it and is not in flight.
     let console = batch.replace("/v2/batch/scrape", "/console/api/jobs");
-    let job = wait_until(&server, &console, |answer| {
-        answer["job"]["pace"]["limitedBy"] == "browser"
+    let job = wait_until(&server, &console, |response| {
+        response["job"]["pace"]["limitedBy"] == "browser"
     })
     .await;
     assert_eq!(job["job"]["pace"]["pages"]["retried"], 0, "{job}");
-    let told = server.get("/v2/concurrency-check").await.ok();
+    let response = server.get("/v2/concurrency-check").await.ok();
     assert_eq!(
-        (&told["concurrency"], &told["maxConcurrency"]),
+        (&response["concurrency"], &response["maxConcurrency"]),
         (&json!(1), &json!(1))
     );
     let queue = server.get("/v2/team/queue-status").await.ok();

@@ -5,7 +5,7 @@
 use std::time::Duration;
 
 use harvestman_tests::server::OTHER_KEY;
-use harvestman_tests::{Answer, Page, RunningSite, Site, TestServer};
+use harvestman_tests::{HttpResponse, Page, RunningSite, Site, TestServer};
 use http::Method;
 use serde_json::{Value, json};
 
@@ -19,7 +19,7 @@ async fn two_pages() -> RunningSite {
         .await
 }
 
-async fn scrape(server: &TestServer, url: &str, options: Value) -> Answer {
+async fn scrape(server: &TestServer, url: &str, options: Value) -> HttpResponse {
     let mut body = options;
     body["url"] = url.into();
     server.post("/v2/scrape", &body).await
@@ -27,8 +27,8 @@ async fn scrape(server: &TestServer, url: &str, options: Value) -> Answer {
 
 /// Scrapes and returns the cache state: `hit`, `miss`, or none if the cache was not used.
 async fn state(server: &TestServer, url: &str, options: Value) -> Option<String> {
-    let answer = scrape(server, url, options).await.ok();
-    let metadata = &answer["data"]["metadata"];
+    let response = scrape(server, url, options).await.ok();
+    let metadata = &response["data"]["metadata"];
     let hit = metadata["cacheState"] == "hit";
     assert_eq!(metadata["cachedAt"].is_string(), hit, "{metadata}");
     assert_eq!(metadata["creditsUsed"], 1, "a cache hit costs the same");
@@ -36,9 +36,9 @@ async fn state(server: &TestServer, url: &str, options: Value) -> Option<String>
 }
 
 #[track_caller]
-fn is_error(answer: &Answer, status: u16, code: &str) {
-    let found = (answer.status, answer.code());
-    assert_eq!(found, (status, code), "{}", answer.error());
+fn is_error(response: &HttpResponse, status: u16, code: &str) {
+    let found = (response.status, response.code());
+    assert_eq!(found, (status, code), "{}", response.error());
 }
 
 #[tokio::test]
@@ -101,10 +101,10 @@ async fn min_age_uses_only_the_cache() {
         (json!({ "minAge": HOUR_MS }), false),
         (json!({ "minAge": 5, "maxAge": 6 }), false),
     ] {
-        let answer = scrape(&server, &url, options).await;
+        let response = scrape(&server, &url, options).await;
         match hit {
-            true => assert_eq!(answer.ok()["data"]["metadata"]["cacheState"], "hit"),
-            false => is_error(&answer, 404, "SCRAPE_NO_CACHED_DATA"),
+            true => assert_eq!(response.ok()["data"]["metadata"]["cacheState"], "hit"),
+            false => is_error(&response, 404, "SCRAPE_NO_CACHED_DATA"),
         }
     }
     assert_eq!(site.hits().len(), 1);
@@ -194,7 +194,7 @@ async fn copies_are_separate_per_team_location_and_url() {
         ("content-type", "application/json"),
     ];
     let body = json!({ "url": url, "lockdown": true }).to_string();
-    let stranger = server.ask(Method::POST, "/v2/scrape", &headers, body).await;
+    let stranger = server.send(Method::POST, "/v2/scrape", &headers, body).await;
     is_error(&stranger, 404, "SCRAPE_LOCKDOWN_CACHE_MISS");
 }
 
@@ -214,12 +214,12 @@ async fn crawls_and_batches_read_and_write_the_cache() {
         let state = |document: &Value| document["metadata"]["cacheState"].clone();
         documents.iter().map(state).collect()
     };
-    let first = server.crawled(&request(json!({}))).await;
+    let first = server.run_crawl(&request(json!({}))).await;
     first.assert_visited(&site, &["/", "/a", "/b"]);
     assert_eq!(states(&first.documents), ["miss"; 3]);
     let hits = site.hits().len();
 
-    let locked = server.crawled(&request(json!({ "lockdown": true }))).await;
+    let locked = server.run_crawl(&request(json!({ "lockdown": true }))).await;
     locked.assert_visited(&site, &["/", "/a", "/b"]);
     assert_eq!(states(&locked.documents), ["hit"; 3]);
     let batch = json!({ "urls": [site.url("/a"), site.url("/b")] });
@@ -232,12 +232,12 @@ async fn crawls_and_batches_read_and_write_the_cache() {
         "nothing was fetched, not even robots.txt"
     );
 
-    let second = server.crawled(&request(json!({}))).await;
+    let second = server.run_crawl(&request(json!({}))).await;
     assert_eq!(states(&second.documents), ["hit"; 3]);
     assert_eq!(site.hits().len(), hits + 1);
     assert_eq!(site.count("/robots.txt"), 2);
 
-    let third = server.crawled(&request(json!({ "maxAge": 0 }))).await;
+    let third = server.run_crawl(&request(json!({ "maxAge": 0 }))).await;
     assert_eq!(states(&third.documents), [Value::Null, Value::Null, Value::Null]);
     assert_eq!(site.count("/sitemap.xml"), 2);
     assert_eq!(site.count("/a"), 2);
@@ -249,7 +249,7 @@ async fn uncached_pages_fail_in_jobs_that_may_not_fetch() {
     let server = TestServer::start().await;
     scrape(&server, &site.url("/"), json!({})).await.ok();
     let request = json!({ "url": site.url("/"), "scrapeOptions": { "lockdown": true } });
-    let crawled = server.crawled(&request).await;
+    let crawled = server.run_crawl(&request).await;
     crawled.assert_visited(&site, &["/"]);
     assert_eq!(crawled.errors[&site.url("/a")], "SCRAPE_LOCKDOWN_CACHE_MISS");
     let batch = json!({ "urls": [site.url("/a")], "minAge": 0 });

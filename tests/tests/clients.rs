@@ -8,7 +8,7 @@ use std::time::Duration;
 use harvestman_tests::files::{Pdf, line};
 use harvestman_tests::receiver::{Delivery, Reply};
 use harvestman_tests::server::KEY;
-use harvestman_tests::{DocsSite, Model, Page, Question, Receiver, Said, Site, TestServer, tools};
+use harvestman_tests::{DocsSite, Model, ModelReply, ModelRequest, Page, Receiver, Site, TestServer, tools};
 use serde_json::json;
 
 const PAGES: usize = 24;
@@ -182,22 +182,22 @@ async fn run_extract(mut client: Command, done: &str) {
         .page("/pot", product("Pot"));
     let site = site.serve().await;
     let cup = site.url("/cup");
-    let model = Model::start(move |question: &Question| {
-        let (task, last) = (question.texts()[1], question.last());
-        match question.json.get("tools") {
-            Some(_) if task.contains("wait") => Said::Silence,
+    let model = Model::start(move |request: &ModelRequest| {
+        let (task, last) = (request.texts()[1], request.last());
+        match request.json.get("tools") {
+            Some(_) if task.contains("wait") => ModelReply::Silence,
             Some(_) if last.contains("This is a Cup") => {
-                Said::call("done", json!({ "result": { "name": "Cup", "price": 9.5 } }))
+                ModelReply::call("done", json!({ "result": { "name": "Cup", "price": 9.5 } }))
             }
-            Some(_) => Said::call("scrape", json!({ "url": cup })),
-            None if task.contains("Summarize") => Said::Text("A product."),
+            Some(_) => ModelReply::call("scrape", json!({ "url": cup })),
+            None if task.contains("Summarize") => ModelReply::Text("A product."),
             None if task.contains("all products") && task.contains("This is a Pot") => {
-                Said::Text(r#"{"products": [{"name": "Pot", "price": 20}]}"#)
+                ModelReply::Text(r#"{"products": [{"name": "Pot", "price": 20}]}"#)
             }
             None if task.contains("all products") => {
-                Said::Text(r#"{"products": [{"name": "Cup", "price": 9.5}]}"#)
+                ModelReply::Text(r#"{"products": [{"name": "Cup", "price": 9.5}]}"#)
             }
-            None => Said::Text(r#"{"name": "Cup", "price": 9.5}"#),
+            None => ModelReply::Text(r#"{"name": "Cup", "price": 9.5}"#),
         }
     })
     .await;

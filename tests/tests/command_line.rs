@@ -79,8 +79,8 @@ async fn one_format_is_printed_as_text_and_several_as_json() {
         (&json!("A"), &json!(site.url("/")))
     );
     let (text, _) = printed(&run(&server, &["scrape", &url, "--json", "--pretty"]).await, 0);
-    let answer: Value = serde_json::from_str(&text).unwrap();
-    assert!(answer["success"] == true && text.lines().count() > 3, "{text}");
+    let response: Value = serde_json::from_str(&text).unwrap();
+    assert!(response["success"] == true && text.lines().count() > 3, "{text}");
 
     let file = server.data_dir().join("request.json");
     std::fs::write(&file, json!({"url": url, "formats": ["html"]}).to_string()).unwrap();

@@ -6,13 +6,13 @@ use std::fmt::Write as _;
 use std::process::Command;
 use std::time::Duration;
 
-use harvestman_tests::hostile::HARD;
+use harvestman_tests::hostile::HARD_TO_PARSE;
 use harvestman_tests::{DocsSite, HostileSite, Page, Site, TestServer, tools};
 
 const PAGES: usize = 24;
 
 /// Runs a script of `tests/clients` that uses the console.
-async fn drive(server: &TestServer, script: &str, arguments: &[&str], done: &str) {
+async fn run_script(server: &TestServer, script: &str, arguments: &[&str], done: &str) {
     let mut browser = Command::new(tools::path("HARVESTMAN_TEST_NODE"));
     browser
         .env("NODE_PATH", tools::path("HARVESTMAN_TEST_JAVASCRIPT"))
@@ -29,7 +29,7 @@ async fn a_new_user_signs_in_crawls_and_reads_a_page() {
     let server = TestServer::start().await;
     let site = DocsSite::new(PAGES).build().serve().await;
     let arguments = [site.url("/"), PAGES.to_string()];
-    drive(
+    run_script(
         &server,
         "console.mjs",
         &arguments.each_ref().map(String::as_str),
@@ -48,7 +48,7 @@ async fn a_session_is_watched_used_and_ended() {
         <label>name <input name=name></label><button>Send</button><output></output></form>
         <p>A form that says hello to whoever fills it in and sends it.</p></main>";
     let site = Site::new().page("/", Page::html(form)).serve().await;
-    drive(&server, "console/sessions.mjs", &[&site.url("/")], "sessions: ok").await;
+    run_script(&server, "console/sessions.mjs", &[&site.url("/")], "sessions: ok").await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -70,7 +70,7 @@ async fn maps_crawls_and_batches_work_in_all_views() {
     // The pages of the site, the page with bad links, and the missing page.
     let pages = (PAGES + 2).to_string();
     let arguments = [site.url("/"), pages, slow.url("/")];
-    drive(
+    run_script(
         &server,
         "console/jobs.mjs",
         &arguments.each_ref().map(String::as_str),
@@ -93,15 +93,15 @@ async fn hostile_pages_cannot_run_code_in_the_console_or_stop_it() {
     let base = base.trim_end_matches('/');
     let paths = ["/scripts", "/right-to-left", "/table", "/long"];
     let arguments: Vec<&str> = std::iter::once(base).chain(paths).collect();
-    drive(&server, "console/hostile.mjs", &arguments, "hostile pages: ok").await;
+    run_script(&server, "console/hostile.mjs", &arguments, "hostile pages: ok").await;
     // Each sign-in link works only once, so this needs another server.
     let server = TestServer::start().await;
     let hard = HostileSite::serve().await;
     let base = hard.url("");
     let arguments: Vec<&str> = std::iter::once(base.as_str())
-        .chain(HARD.iter().copied())
+        .chain(HARD_TO_PARSE.iter().copied())
         .collect();
-    drive(&server, "console/hostile.mjs", &arguments, "hostile pages: ok").await;
+    run_script(&server, "console/hostile.mjs", &arguments, "hostile pages: ok").await;
 }
 
 fn sitemap(paths: &[&str]) -> Page {

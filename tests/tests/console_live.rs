@@ -30,7 +30,7 @@ async fn a_job_reaches_its_end_despite_failures() {
         .stdout(Stdio::piped())
         .spawn()
         .unwrap();
-    let mut answers = child.stdin.take().unwrap();
+    let mut responses = child.stdin.take().unwrap();
     let lines = BufReader::new(child.stdout.take().unwrap()).lines();
     let (tell, mut told) = mpsc::unbounded_channel();
     let reader = std::thread::spawn(move || lines.map_while(Result::ok).all(|line| tell.send(line).is_ok()));
@@ -44,7 +44,7 @@ async fn a_job_reaches_its_end_despite_failures() {
                 continue;
             }
         }
-        writeln!(answers, "done").unwrap();
+        writeln!(responses, "done").unwrap();
     }
     reader.join().unwrap();
     let status = child.wait().unwrap();

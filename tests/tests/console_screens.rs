@@ -14,7 +14,7 @@ const CALLS: usize = 60;
 const NOWHERE: &str = "http://127.0.0.1:1/";
 
 /// Runs a script of `tests/clients` in the console of a server.
-async fn play(server: &TestServer, script: &str, arguments: &[&str], done: &str) {
+async fn run_script(server: &TestServer, script: &str, arguments: &[&str], done: &str) {
     let mut browser = Command::new(tools::path("HARVESTMAN_TEST_NODE"));
     browser
         .env("NODE_PATH", tools::path("HARVESTMAN_TEST_JAVASCRIPT"))
@@ -31,7 +31,7 @@ async fn every_screen_is_accessible_and_fits_a_phone() {
     let site = DocsSite::new(4).build().serve().await;
     let job = server.crawl(&json!({ "url": site.url("/") })).await;
     server.wait(&job).await;
-    play(&server, "console_routes.mjs", &[&job], "screens").await;
+    run_script(&server, "console_routes.mjs", &[&job], "screens").await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -51,7 +51,7 @@ async fn the_team_sees_its_activity_usage_and_keys() {
     }
     let (top, receiving) = (site.url("/"), receiver.url());
     let arguments = [&top, &crawl, &receiving].map(String::as_str);
-    play(&server, "console_team.mjs", &arguments, "team: ok").await;
+    run_script(&server, "console_team.mjs", &arguments, "team: ok").await;
     // The test event is signed with the secret that the script created.
     let deliveries = receiver.wait_until(|all| !all.is_empty()).await;
     assert!(!deliveries[0].header("x-service-signature").is_empty());
@@ -60,7 +60,7 @@ async fn the_team_sees_its_activity_usage_and_keys() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_screen_that_cannot_be_fetched_shows_an_error_and_loads_on_retry() {
     let server = TestServer::start().await;
-    play(&server, "console_parts.mjs", &[], "parts: ok").await;
+    run_script(&server, "console_parts.mjs", &[], "parts: ok").await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -70,7 +70,7 @@ async fn selected_search_results_are_scraped() {
     // Without a search provider, the search covers the team's own pages.
     let crawl = server.crawl(&json!({ "url": site.url("/") })).await;
     server.wait(&crawl).await;
-    play(&server, "console_search.mjs", &["page", "2"], "search: ok").await;
+    run_script(&server, "console_search.mjs", &["page", "2"], "search: ok").await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -82,7 +82,7 @@ async fn an_extract_shows_its_sources() {
         "<title>Cup</title><script type=\"application/ld+json\">{data}</script><main><h1>Cup</h1><p>It is a cup.</p></main>"
     );
     let site = Site::new().page("/cup", Page::html(html)).serve().await;
-    play(
+    run_script(
         &server,
         "console_extract.mjs",
         &[&site.url("/cup")],
@@ -96,7 +96,7 @@ async fn the_documentation_answers_questions_and_explains_failures() {
     let server = TestServer::start().await;
     let failed = server.crawl(&json!({ "url": NOWHERE })).await;
     server.wait(&failed).await;
-    play(&server, "console_ask.mjs", &[], "ask: ok").await;
+    run_script(&server, "console_ask.mjs", &[], "ask: ok").await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -111,7 +111,7 @@ async fn a_form_can_be_filled_by_keyboard_and_as_json() {
          <p id=said>Nobody is greeted.</p></main>"
     );
     let site = Site::new().page("/greeter", Page::html(html)).serve().await;
-    play(
+    run_script(
         &server,
         "console_forms.mjs",
         &[&site.url("/greeter")],
@@ -123,11 +123,11 @@ async fn a_form_can_be_filled_by_keyboard_and_as_json() {
 #[tokio::test(flavor = "multi_thread")]
 async fn tools_work_without_requests_to_the_server() {
     let server = TestServer::start().await;
-    play(&server, "console_tools.mjs", &[], "tools: ok").await;
+    run_script(&server, "console_tools.mjs", &[], "tools: ok").await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn local_settings_are_stored_and_cleared() {
     let server = TestServer::start().await;
-    play(&server, "console_settings.mjs", &[], "settings: ok").await;
+    run_script(&server, "console_settings.mjs", &[], "settings: ok").await;
 }

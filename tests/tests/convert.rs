@@ -137,9 +137,9 @@ fn pdf_and_office_files_are_converted() {
         run(&[&["convert", file.path()], more].concat(), b"")
     };
     let document = |output: Output| serde_json::from_slice::<Value>(&output.stdout).unwrap();
-    let whole = document(convert("a.pdf", &pdf.bytes(), &[]));
-    assert_eq!(whole["markdown"], "One\n\nTwo");
-    assert_eq!(whole["metadata"]["totalPages"], 2);
+    let complete = document(convert("a.pdf", &pdf.bytes(), &[]));
+    assert_eq!(complete["markdown"], "One\n\nTwo");
+    assert_eq!(complete["metadata"]["totalPages"], 2);
     let parsers = "[{\"type\":\"pdf\",\"maxPages\":1}]";
     let part = document(convert("b.pdf", &pdf.bytes(), &["--parsers", parsers]));
     assert_eq!(part["markdown"], "One");
@@ -206,9 +206,9 @@ fn a_closed_output_ends_the_command_without_an_error() {
             .unwrap();
         assert!(first.starts_with("{\"id\":1,"), "{first}");
         let status = child.wait().unwrap();
-        let mut said = String::new();
-        child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
-        assert!(status.success() && said.is_empty(), "{status}: {said}");
+        let mut stderr = String::new();
+        child.stderr.take().unwrap().read_to_string(&mut stderr).unwrap();
+        assert!(status.success() && stderr.is_empty(), "{status}: {stderr}");
     });
 }
 
@@ -295,8 +295,8 @@ fn plain_and_compressed_archives_are_converted() {
 
 #[test]
 fn a_truncated_archive_returns_its_complete_records_and_an_error() {
-    let whole = records().concat();
-    let file = TempFile::new("cut.warc", &whole[..whole.len() - 155]);
+    let archive = records().concat();
+    let file = TempFile::new("cut.warc", &archive[..archive.len() - 155]);
     let output = run(&["convert", "--warc", file.path()], b"");
     assert_eq!(output.status.code(), Some(1));
     assert_eq!(output.stdout.iter().filter(|byte| **byte == b'\n').count(), 3);
@@ -307,9 +307,9 @@ fn a_truncated_archive_returns_its_complete_records_and_an_error() {
 fn exit_codes_distinguish_usage_errors_from_failures() {
     let check = |arguments: &[&str], input: &[u8], code: i32, words: &str| {
         let output = run(arguments, input);
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(code), "{arguments:?}: {said}");
-        assert!(said.contains(words), "{arguments:?}: {said}");
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(code), "{arguments:?}: {stderr}");
+        assert!(stderr.contains(words), "{arguments:?}: {stderr}");
         assert!(output.stdout.is_empty(), "{arguments:?}");
     };
     check(&["convert", "--formats", "markdwon"], b"", 2, "markdwon");

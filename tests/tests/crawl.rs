@@ -27,8 +27,8 @@ async fn a_crawl_of_a_large_site_respects_its_limit_and_fetches_each_page_once()
         assert_eq!(status[field], value, "{field}: {status}");
     }
 
-    let (documents, answers) = server.documents(&id, 50).await;
-    assert_eq!((documents.len(), answers), (300, 6));
+    let (documents, responses) = server.documents(&id, 50).await;
+    assert_eq!((documents.len(), responses), (300, 6));
     assert_eq!(sources(&documents).len(), 300, "each page has one document");
     let known: HashSet<String> = docs.paths().iter().map(|path| site.url(path)).collect();
     assert!(documents.iter().all(|document| known.contains(source(document))));
@@ -98,7 +98,7 @@ async fn a_crawl_finds_linked_pages_and_those_of_the_sitemap() {
 
 #[tokio::test]
 async fn the_link_graph_places_pages_below_the_page_on_which_they_were_found() {
-    const PLACES: [(&str, Option<&str>); 6] = [
+    const FOUND_ON: [(&str, Option<&str>); 6] = [
         ("/", None),
         ("/a", Some("/")),
         ("/b", Some("/")),
@@ -107,7 +107,7 @@ async fn the_link_graph_places_pages_below_the_page_on_which_they_were_found() {
         ("/b/1", Some("/b")),
     ];
     let page = |path: &str| {
-        let below = PLACES.iter().filter(|(_, found_on)| *found_on == Some(path));
+        let below = FOUND_ON.iter().filter(|(_, found_on)| *found_on == Some(path));
         let below: String = below
             .map(|(to, _)| format!("<li><a href=\"{to}\">{to}</a></li>"))
             .collect();
@@ -117,33 +117,37 @@ async fn the_link_graph_places_pages_below_the_page_on_which_they_were_found() {
              is a menu, and beside it a list of what lies below, but this text has no link.</p></main>"
         ))
     };
-    let site = PLACES
+    let site = FOUND_ON
         .iter()
         .fold(Site::new(), |site, (path, _)| site.page(path, page(path)));
     let site = site.serve().await;
     let mut server = TestServer::start().await;
-    let crawled = server.crawled(&json!({ "url": site.url("/") })).await;
+    let crawled = server.run_crawl(&json!({ "url": site.url("/") })).await;
     let text = |document: &Value| document["markdown"].as_str().unwrap().to_owned();
     assert!(!crawled.documents.iter().map(text).any(|text| text.contains("](")));
-    assert_eq!(crawled.documents.len(), PLACES.len());
+    assert_eq!(crawled.documents.len(), FOUND_ON.len());
 
     let path = format!("/console/api/jobs/{}/links", crawled.id);
-    let told = server.get(&path).await.ok();
+    let response = server.get(&path).await.ok();
     let urls: Vec<&str> = crawled.documents.iter().map(source).collect();
-    let place = |path: &str| urls.iter().position(|url| *url == site.url(path)).unwrap();
+    let position = |path: &str| urls.iter().position(|url| *url == site.url(path)).unwrap();
     let mut ways = Vec::new();
-    for (page, found_on) in PLACES {
-        let parent = found_on.map(place);
-        assert_eq!(told["parents"][place(page)], json!(parent), "{page}: {told}");
-        ways.extend(parent.map(|parent| json!([parent, place(page)])));
+    for (page, found_on) in FOUND_ON {
+        let parent = found_on.map(position);
+        assert_eq!(
+            response["parents"][position(page)],
+            json!(parent),
+            "{page}: {response}"
+        );
+        ways.extend(parent.map(|parent| json!([parent, position(page)])));
     }
-    let links = told["links"].as_array().unwrap();
-    assert_eq!(links.len(), ways.len(), "{told}");
-    assert!(ways.iter().all(|way| links.contains(way)), "{told}");
+    let links = response["links"].as_array().unwrap();
+    assert_eq!(links.len(), ways.len(), "{response}");
+    assert!(ways.iter().all(|way| links.contains(way)), "{response}");
 
     server.kill9();
     server.restart().await;
-    assert_eq!(server.get(&path).await.ok(), told);
+    assert_eq!(server.get(&path).await.ok(), response);
 }
 
 #[tokio::test]
@@ -245,9 +249,9 @@ async fn a_cancelled_crawl_keeps_its_documents_and_fetches_no_more() {
         .crawl(&json!({ "url": site.url("/"), "maxConcurrency": 4 }))
         .await;
     site.wait_for_requests(21).await;
-    let answer = server.delete(&format!("/v2/crawl/{id}")).await.ok();
-    assert_eq!(answer, json!({ "success": true, "status": "cancelled" }));
-    let asked = site.hits().len();
+    let response = server.delete(&format!("/v2/crawl/{id}")).await.ok();
+    assert_eq!(response, json!({ "success": true, "status": "cancelled" }));
+    let earlier_requests = site.hits().len();
     site.release();
     let status = server.wait(&id).await;
     assert_eq!(status["status"], "cancelled");
@@ -263,7 +267,7 @@ async fn a_cancelled_crawl_keeps_its_documents_and_fetches_no_more() {
         status => panic!("{status:?}"),
     };
     assert_eq!(sources(&documents).len(), documents.len());
-    let later = site.hits().split_off(asked);
+    let later = site.hits().split_off(earlier_requests);
     let own: BTreeSet<&str> = sources(&others);
     let strays: Vec<&str> = later
         .iter()
@@ -329,8 +333,8 @@ async fn a_scraped_page_can_be_read_again() {
     let site = DocsSite::new(3).build().serve().await;
     let server = TestServer::start().await;
     let request = json!({ "url": site.url("/section-0/page-1"), "formats": ["markdown", "links", "html"] });
-    let answer = server.post("/v2/scrape", &request).await.ok();
-    let document = &answer["data"];
+    let response = server.post("/v2/scrape", &request).await.ok();
+    let document = &response["data"];
     assert_eq!(document["metadata"]["title"], "Topic 1 - Fixture Docs");
     assert_eq!(document["metadata"]["sourceURL"], site.url("/section-0/page-1"));
     assert!(document["markdown"].as_str().unwrap().contains("# Topic 1"));

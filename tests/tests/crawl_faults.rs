@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used)]
 
-use harvestman_tests::{Crawled, DocsSite, HostileSite, NameServer, Page, Site, TestServer};
+use harvestman_tests::{DocsSite, FinishedCrawl, HostileSite, NameServer, Page, Site, TestServer};
 use serde_json::{Value, json};
 
 /// Returns the address of a closed port.
@@ -11,7 +11,7 @@ async fn closed_port() -> String {
     listener.local_addr().unwrap().to_string()
 }
 
-fn assert_failed(crawled: &Crawled, url: &str, code: &str) {
+fn assert_failed(crawled: &FinishedCrawl, url: &str, code: &str) {
     let status = &crawled.status;
     assert_eq!(status["status"], "failed", "{status}");
     assert_eq!(status["success"], true, "`success` is true for a failed job");
@@ -43,10 +43,10 @@ async fn an_unreachable_start_host_fails_the_crawl_with_its_error_code() {
         (format!("http://{}/", closed_port().await), "SCRAPE_SITE_ERROR"),
         (format!("https://{}/", plain.address()), "SCRAPE_SSL_ERROR"),
     ] {
-        let crawled = server.crawled(&json!({ "url": url })).await;
+        let crawled = server.run_crawl(&json!({ "url": url })).await;
         assert_failed(&crawled, &url, code);
-        let answer = server.get(&format!("/v2/crawl/{}/errors", crawled.id)).await.ok();
-        let entry = &answer["errors"][0];
+        let response = server.get(&format!("/v2/crawl/{}/errors", crawled.id)).await.ok();
+        let entry = &response["errors"][0];
         let id = entry["id"].as_str().unwrap();
         assert!(entry["timestamp"].as_str().unwrap().ends_with('Z'));
         let page = server.get(&format!("/v2/scrape/{id}")).await;
@@ -64,7 +64,7 @@ async fn a_start_url_without_a_scheme_is_tried_with_http_when_https_fails() {
     let site = Site::new().graph(&[("/", &["/a"]), ("/a", &[])]).serve().await;
     let server = TestServer::start().await;
     let crawled = server
-        .crawled(&json!({ "url": site.address().to_string(), "sitemap": "skip" }))
+        .run_crawl(&json!({ "url": site.address().to_string(), "sitemap": "skip" }))
         .await;
     crawled.assert_visited(&site, &["/", "/a"]);
 }
@@ -81,7 +81,7 @@ async fn a_crawl_with_a_failed_start_page_continues_with_the_sitemap() {
         .serve()
         .await;
     let server = TestServer::start().await;
-    let crawled = server.crawled(&json!({ "url": site.url("/") })).await;
+    let crawled = server.run_crawl(&json!({ "url": site.url("/") })).await;
     crawled.assert_visited(&site, &["/a", "/b"]);
     assert_eq!(
         crawled.errors,
@@ -90,7 +90,7 @@ async fn a_crawl_with_a_failed_start_page_continues_with_the_sitemap() {
     assert_eq!(crawled.status["total"], 3);
 
     let crawled = server
-        .crawled(&json!({ "url": site.url("/"), "sitemap": "skip" }))
+        .run_crawl(&json!({ "url": site.url("/"), "sitemap": "skip" }))
         .await;
     assert_failed(&crawled, &site.url("/"), "SCRAPE_SITE_ERROR");
 }
@@ -125,13 +125,15 @@ async fn total_includes_pages_in_flight_at_a_cancel() {
         );
     }
     site.release();
-    let other = server.crawled(&json!({ "url": site.url("/"), "limit": 5 })).await;
-    let answer = server.delete(&format!("/v2/crawl/{}", other.id)).await;
+    let other = server
+        .run_crawl(&json!({ "url": site.url("/"), "limit": 5 }))
+        .await;
+    let response = server.delete(&format!("/v2/crawl/{}", other.id)).await;
     assert_eq!(
-        (answer.status, answer.code()),
+        (response.status, response.code()),
         (409, "CONFLICT"),
         "{}",
-        answer.json
+        response.json
     );
     assert_eq!(
         server.get(&path).await.ok()["total"],
@@ -147,14 +149,14 @@ async fn a_crawl_of_an_endless_site_ends_at_the_limit() {
     for trap in ["/calendar/1", "/session?sid=1", "/deeper/"] {
         let request =
             json!({ "url": site.url(trap), "sitemap": "skip", "crawlEntireDomain": true, "limit": 40 });
-        let crawled = server.crawled(&request).await;
+        let crawled = server.run_crawl(&request).await;
         assert_eq!(crawled.status["status"], "completed");
         assert_eq!(crawled.status["total"], 40, "{trap}: {}", crawled.status);
         assert_eq!(crawled.visited().len(), 40, "{trap}");
     }
     let request = json!({ "url": site.url("/calendar/1"), "sitemap": "skip", "crawlEntireDomain": true,
         "maxDiscoveryDepth": 3 });
-    let crawled = server.crawled(&request).await;
+    let crawled = server.run_crawl(&request).await;
     assert_eq!(
         crawled.status["total"], 7,
         "the start page, and two new days per level"
@@ -162,13 +164,13 @@ async fn a_crawl_of_an_endless_site_ends_at_the_limit() {
     let request =
         json!({ "url": site.url("/session?sid=1"), "sitemap": "skip", "ignoreQueryParameters": true });
     assert_eq!(
-        server.crawled(&request).await.status["total"],
+        server.run_crawl(&request).await.status["total"],
         1,
         "without the query all URLs are one page"
     );
     // Each step makes the URL a thousand characters longer, so the crawl ends at the longest allowed URL.
     let crawled = server
-        .crawled(&json!({ "url": site.url("/longer/"), "sitemap": "skip" }))
+        .run_crawl(&json!({ "url": site.url("/longer/"), "sitemap": "skip" }))
         .await;
     assert_eq!(crawled.status["total"], 9, "{}", crawled.status);
 }

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use harvestman_tests::{Crawled, NameServer, Page, RunningSite, Site, TestServer};
+use harvestman_tests::{FinishedCrawl, NameServer, Page, RunningSite, Site, TestServer};
 use serde_json::{Value, json};
 
 /// Starts a server that resolves every name under `.test`, and returns it with its DNS server.
@@ -15,16 +15,16 @@ async fn server() -> (TestServer, NameServer) {
     (server, names)
 }
 
-async fn crawl(server: &TestServer, start: &str, options: Value) -> Crawled {
+async fn crawl(server: &TestServer, start: &str, options: Value) -> FinishedCrawl {
     let mut request = json!({ "url": start, "sitemap": "skip" });
     request
         .as_object_mut()
         .unwrap()
         .extend(options.as_object().unwrap().clone());
-    server.crawled(&request).await
+    server.run_crawl(&request).await
 }
 
-fn assert_visited<S: AsRef<str>>(crawled: &Crawled, expected: &[S]) {
+fn assert_visited<S: AsRef<str>>(crawled: &FinishedCrawl, expected: &[S]) {
     assert_eq!(crawled.status["status"], "completed", "{}", crawled.status);
     let expected: BTreeSet<String> = expected.iter().map(|url| url.as_ref().to_owned()).collect();
     assert_eq!(crawled.visited(), expected);
@@ -244,11 +244,11 @@ async fn redirects_out_of_scope_are_dropped() {
 
     let options = json!({ "crawlEntireDomain": true, "allowExternalLinks": true });
     let crawled = crawl(&server, &at("/docs"), options).await;
-    for (asked, found) in [
+    for (requested, found) in [
         ("/docs/up", at("/up")),
         ("/docs/away", other.url_at("other.test", "/page")),
     ] {
-        assert_eq!(crawled.document(&at(asked))["metadata"]["url"], found);
+        assert_eq!(crawled.document(&at(requested))["metadata"]["url"], found);
     }
 }
 

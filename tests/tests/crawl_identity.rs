@@ -55,11 +55,11 @@ async fn similar_urls_are_deduplicated_by_option() {
         let mut request = options;
         request["url"] = site.url("/").into();
         request["sitemap"] = "skip".into();
-        server.crawled(&request).await.assert_visited(&site, expected);
-        let mut asked: BTreeMap<String, usize> = site.counts();
-        assert_eq!(asked.remove("/robots.txt"), Some(1));
-        assert_eq!(asked.len(), expected.len(), "{request}: {asked:?}");
-        assert!(asked.values().all(|count| *count == 1), "{asked:?}");
+        server.run_crawl(&request).await.assert_visited(&site, expected);
+        let mut requests: BTreeMap<String, usize> = site.counts();
+        assert_eq!(requests.remove("/robots.txt"), Some(1));
+        assert_eq!(requests.len(), expected.len(), "{request}: {requests:?}");
+        assert!(requests.values().all(|count| *count == 1), "{requests:?}");
     }
 }
 
@@ -76,7 +76,7 @@ async fn www_is_the_same_host_and_the_same_page() {
             .await;
         let request = json!({ "url": site.url_at("site.test", "/"), "sitemap": "skip",
             "deduplicateSimilarURLs": dedupe });
-        let crawled = server.crawled(&request).await;
+        let crawled = server.run_crawl(&request).await;
         assert_eq!(crawled.status["completed"], 1 + count, "{:?}", crawled.visited());
         assert_eq!(site.count("/a"), count);
     }
@@ -96,7 +96,7 @@ async fn a_redirect_to_a_known_page_does_not_count_towards_the_limit() {
         .await;
     let server = TestServer::start().await;
     let request = json!({ "url": site.url("/"), "sitemap": "skip", "limit": 3, "maxConcurrency": 1 });
-    let crawled = server.crawled(&request).await;
+    let crawled = server.run_crawl(&request).await;
     // `/old` was fetched first: the page is reported once, under the requested URL.
     assert_eq!(crawled.status["completed"], 3, "{:?}", crawled.visited());
     let landed: Vec<&str> = crawled
@@ -128,9 +128,9 @@ async fn a_canonical_url_is_followed_as_a_link() {
         .await;
     let server = TestServer::start().await;
     let request = json!({ "url": site.url("/"), "sitemap": "skip" });
-    let crawled = server.crawled(&request).await;
+    let crawled = server.run_crawl(&request).await;
     crawled.assert_visited(&site, &["/", "/a?utm=1", "/a", "/b"]);
     let request = json!({ "url": site.url("/"), "sitemap": "skip", "ignoreQueryParameters": true });
-    let crawled = server.crawled(&request).await;
+    let crawled = server.run_crawl(&request).await;
     crawled.assert_visited(&site, &["/", "/a?utm=1", "/b"]);
 }

@@ -22,8 +22,8 @@ fn star(robots: &str) -> Site {
 }
 
 fn pages(site: &RunningSite) -> Vec<String> {
-    let asked = site.hits().into_iter().map(|hit| hit.path);
-    asked.filter(|path| path != "/robots.txt").collect()
+    let requested = site.hits().into_iter().map(|hit| hit.path);
+    requested.filter(|path| path != "/robots.txt").collect()
 }
 
 #[tokio::test]
@@ -43,7 +43,7 @@ async fn max_concurrency_is_reached_and_never_exceeded() {
             .read_crawl(id)
             .await
             .assert_visited(&site, &[&["/"][..], LINKS].concat());
-        assert_eq!(site.most_in_flight() as u64, most, "maxConcurrency {wish:?}");
+        assert_eq!(site.max_in_flight() as u64, most, "maxConcurrency {wish:?}");
     }
 }
 
@@ -58,9 +58,9 @@ async fn a_team_has_64_pages_in_flight_by_default_even_on_one_private_host() {
     let urls: Vec<String> = paths.iter().map(|path| site.url(path)).collect();
     let batch = server.batch(&json!({ "urls": urls })).await;
     site.wait_for_requests(64).await;
-    let told = server.get("/v2/concurrency-check").await.ok();
+    let response = server.get("/v2/concurrency-check").await.ok();
     assert_eq!(
-        (&told["concurrency"], &told["maxConcurrency"]),
+        (&response["concurrency"], &response["maxConcurrency"]),
         (&json!(64), &json!(64))
     );
     let queue = server.get("/v2/team/queue-status").await.ok();
@@ -73,7 +73,7 @@ async fn a_team_has_64_pages_in_flight_by_default_even_on_one_private_host() {
     assert_eq!(counts.map(|name| queue[name].as_u64().unwrap()), [80, 64, 16, 64]);
     site.release();
     assert_eq!(server.wait_for_end(&batch).await["completed"], 80);
-    assert_eq!(site.most_in_flight(), 64);
+    assert_eq!(site.max_in_flight(), 64);
 }
 
 #[tokio::test]
@@ -81,11 +81,11 @@ async fn with_a_delay_pages_are_fetched_one_by_one_in_order() {
     let server = TestServer::start().await;
     let site = star("").delay(Duration::from_millis(30)).serve().await;
     let request = json!({ "url": site.url("/"), "sitemap": "skip", "delay": 0.02, "maxConcurrency": 5 });
-    let crawled = server.crawled(&request).await;
+    let crawled = server.run_crawl(&request).await;
     let order = [&["/"][..], LINKS].concat();
     crawled.assert_visited(&site, &order);
     assert_eq!(
-        (pages(&site), site.most_in_flight()),
+        (pages(&site), site.max_in_flight()),
         (order.into_iter().map(str::to_owned).collect(), 1)
     );
 }
@@ -99,18 +99,18 @@ async fn with_crawl_delay_pages_are_fetched_one_by_one_unless_overridden() {
         .serve()
         .await;
     let request = json!({ "url": site.url("/"), "sitemap": "skip" });
-    server.crawled(&request).await.assert_visited(&site, &order);
+    server.run_crawl(&request).await.assert_visited(&site, &order);
     assert_eq!(
-        (pages(&site), site.most_in_flight()),
+        (pages(&site), site.max_in_flight()),
         (order.iter().map(|path| (*path).to_owned()).collect(), 1)
     );
 
     // With a minute between two fetches the test would time out.
     let site = star("User-agent: *\nCrawl-delay: 60").serve().await;
     let request = json!({ "url": site.url("/"), "sitemap": "skip", "delay": 0.01 });
-    server.crawled(&request).await.assert_visited(&site, &order);
+    server.run_crawl(&request).await.assert_visited(&site, &order);
     let request = json!({ "url": site.url("/"), "sitemap": "skip", "ignoreRobotsTxt": true });
-    server.crawled(&request).await.assert_visited(&site, &order);
+    server.run_crawl(&request).await.assert_visited(&site, &order);
 }
 
 #[tokio::test]
@@ -123,17 +123,17 @@ async fn robots_options_must_be_enabled_by_the_operator() {
     ] {
         let mut request = json!({ "url": site.url("/") });
         request[option] = value;
-        let answer = server.post("/v2/crawl", &request).await;
+        let response = server.post("/v2/crawl", &request).await;
         assert_eq!(
-            (answer.status, answer.code()),
+            (response.status, response.code()),
             (403, "FORBIDDEN"),
             "{}",
-            answer.json
+            response.json
         );
-        assert!(answer.error().contains(option), "{}", answer.error());
+        assert!(response.error().contains(option), "{}", response.error());
     }
     let crawled = server
-        .crawled(&json!({ "url": site.url("/"), "ignoreRobotsTxt": false }))
+        .run_crawl(&json!({ "url": site.url("/"), "ignoreRobotsTxt": false }))
         .await;
     crawled.assert_visited(&site, &[]);
     assert_eq!(crawled.robots_blocked, [site.url("/")].into());
@@ -155,7 +155,7 @@ async fn robots_txt_can_be_ignored_or_read_as_another_agent() {
         let mut request = options;
         request["url"] = site.url("/").into();
         request["sitemap"] = "skip".into();
-        let crawled = server.crawled(&request).await;
+        let crawled = server.run_crawl(&request).await;
         let mut expected = [&["/"][..], LINKS].concat();
         expected.retain(|path| *path != missing);
         crawled.assert_visited(&site, &expected);
@@ -177,7 +177,7 @@ async fn robots_txt_with_5xx_blocks_everything_and_with_4xx_nothing() {
             .serve()
             .await;
         let crawled = server
-            .crawled(&json!({ "url": site.url("/"), "sitemap": "skip" }))
+            .run_crawl(&json!({ "url": site.url("/"), "sitemap": "skip" }))
             .await;
         crawled.assert_visited(&site, &[&["/"][..], LINKS].concat());
     }
@@ -185,7 +185,7 @@ async fn robots_txt_with_5xx_blocks_everything_and_with_4xx_nothing() {
         .page("/robots.txt", Page::html("no").status(503))
         .serve()
         .await;
-    let crawled = server.crawled(&json!({ "url": site.url("/") })).await;
+    let crawled = server.run_crawl(&json!({ "url": site.url("/") })).await;
     assert_eq!(crawled.status["status"], "failed");
     let error = crawled.status["error"].as_str().unwrap();
     assert!(

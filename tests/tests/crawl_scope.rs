@@ -3,17 +3,17 @@
 
 #![allow(clippy::unwrap_used)]
 
-use harvestman_tests::{Crawled, Page, RunningSite, Site, TestServer};
+use harvestman_tests::{FinishedCrawl, Page, RunningSite, Site, TestServer};
 use serde_json::{Value, json};
 
 /// Crawls from `start` without sitemaps.
-async fn crawl(server: &TestServer, site: &RunningSite, start: &str, options: Value) -> Crawled {
+async fn crawl(server: &TestServer, site: &RunningSite, start: &str, options: Value) -> FinishedCrawl {
     let mut request = json!({ "url": site.url(start), "sitemap": "skip" });
     request
         .as_object_mut()
         .unwrap()
         .extend(options.as_object().unwrap().clone());
-    server.crawled(&request).await
+    server.run_crawl(&request).await
 }
 
 async fn blog() -> RunningSite {
@@ -148,8 +148,8 @@ async fn pages_are_visited_breadth_first_in_document_order() {
         "/blog/2025/two",
     ];
     crawled.assert_visited(&site, &order);
-    let asked: Vec<String> = site.hits().into_iter().map(|hit| hit.path).collect();
-    assert_eq!(asked[1..], order);
+    let requested: Vec<String> = site.hits().into_iter().map(|hit| hit.path).collect();
+    assert_eq!(requested[1..], order);
     let in_order: Vec<String> = order.iter().map(|path| site.url(path)).collect();
     let documents: Vec<&str> = crawled
         .documents
@@ -286,8 +286,8 @@ async fn links_to_assets_and_other_schemes_are_not_followed() {
     let server = TestServer::start().await;
     let crawled = crawl(&server, &site, "/", json!({})).await;
     assert_eq!(crawled.status["status"], "completed");
-    let asked: Vec<String> = site.hits().into_iter().map(|hit| hit.path).collect();
-    let mut pages = asked[1..].to_vec();
+    let requested: Vec<String> = site.hits().into_iter().map(|hit| hit.path).collect();
+    let mut pages = requested[1..].to_vec();
     pages.sort();
     let expected = [
         "/",

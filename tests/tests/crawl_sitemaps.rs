@@ -37,11 +37,11 @@ fn gzip(bytes: &[u8]) -> Vec<u8> {
     encoder.finish().unwrap()
 }
 
-fn sitemaps_asked(site: &RunningSite) -> Vec<String> {
-    let mut asked: Vec<String> = site.hits().into_iter().map(|hit| hit.path).collect();
-    asked.retain(|path| path.starts_with("/sitemap"));
-    asked.sort();
-    asked
+fn requested_sitemaps(site: &RunningSite) -> Vec<String> {
+    let mut sitemaps: Vec<String> = site.hits().into_iter().map(|hit| hit.path).collect();
+    sitemaps.retain(|path| path.starts_with("/sitemap"));
+    sitemaps.sort();
+    sitemaps
 }
 
 #[tokio::test]
@@ -68,7 +68,7 @@ async fn the_sitemap_option_selects_the_sources_of_pages() {
             .serve()
             .await;
         let crawled = server
-            .crawled(&json!({ "url": site.url("/"), "sitemap": mode }))
+            .run_crawl(&json!({ "url": site.url("/"), "sitemap": mode }))
             .await;
         crawled.assert_visited(&site, expected);
         let times = usize::from(mode != "skip");
@@ -107,11 +107,11 @@ async fn sitemap_entries_are_filtered_and_have_depth_0() {
         .await;
     let server = TestServer::start().await;
     let mut request = json!({ "url": site.url("/docs"), "excludePaths": ["draft"], "maxDiscoveryDepth": 0 });
-    let crawled = server.crawled(&request).await;
+    let crawled = server.run_crawl(&request).await;
     crawled.assert_visited(&site, &["/docs", "/docs/a"]);
     assert_eq!(crawled.robots_blocked, [site.url("/docs/private")].into());
     request["maxDiscoveryDepth"] = 1.into();
-    let crawled = server.crawled(&request).await;
+    let crawled = server.run_crawl(&request).await;
     crawled.assert_visited(&site, &["/docs", "/docs/a", "/docs/linked", "/docs/below-a"]);
 }
 
@@ -140,7 +140,7 @@ async fn sitemap_lines_of_robots_txt_replace_the_default_location() {
         .serve()
         .await;
     let server = TestServer::start().await;
-    let crawled = server.crawled(&json!({ "url": site.url("/") })).await;
+    let crawled = server.run_crawl(&json!({ "url": site.url("/") })).await;
     crawled.assert_visited(&site, &["/", "/a", "/b", "/packed"]);
     assert_eq!(site.count("/sitemap.xml"), 0);
 }
@@ -163,11 +163,11 @@ async fn sitemap_indexes_nest_five_levels_and_loops_end() {
         .serve()
         .await;
     let server = TestServer::start().await;
-    let crawled = server.crawled(&json!({ "url": site.url("/") })).await;
+    let crawled = server.run_crawl(&json!({ "url": site.url("/") })).await;
     crawled.assert_visited(&site, &["/", "/2", "/5"]);
     let expected = ["2", "3", "4", "5", "next", "pages"].map(|name| format!("/sitemap-{name}.xml"));
     assert_eq!(
-        sitemaps_asked(&site),
+        requested_sitemaps(&site),
         [&expected[..], &["/sitemap.xml".to_owned()]].concat()
     );
 }
@@ -193,7 +193,7 @@ async fn a_huge_sitemap_is_read_up_to_its_limit() {
         let site = site.serve().await;
         let server = TestServer::start().await;
         let crawled = server
-            .crawled(&json!({ "url": site.url("/"), "sitemap": "only" }))
+            .run_crawl(&json!({ "url": site.url("/"), "sitemap": "only" }))
             .await;
         let expected: Vec<&str> = paths.iter().map(String::as_str).chain(["/"]).collect();
         crawled.assert_visited(&site, &expected);
@@ -220,7 +220,7 @@ async fn a_crawl_waits_for_a_slow_sitemap_only_where_a_depth_depends_on_it() {
         .assert_visited(&site, &["/", "/a", "/below"]);
     let request = json!({ "url": site.url("/"), "maxDiscoveryDepth": 1 });
     server
-        .crawled(&request)
+        .run_crawl(&request)
         .await
         .assert_visited(&site, &["/", "/a", "/below"]);
 }
@@ -250,6 +250,6 @@ async fn many_compressed_sitemaps_are_read_in_bounded_memory() {
     for id in ids {
         server.read_crawl(id).await.assert_visited(&site, &["/", "/a"]);
     }
-    let most = server.most_memory_bytes();
+    let most = server.peak_memory_bytes();
     assert!(most < (150 + 100 * cores as u64) << 20, "{} MiB", most >> 20);
 }

@@ -17,7 +17,7 @@ fn sources(documents: &[Value]) -> Vec<&str> {
 }
 
 /// Asserts that every page of the site is stored and charged once, and returns the documents.
-async fn check_whole(server: &TestServer, id: &str, docs: &DocsSite, site: &RunningSite) -> Vec<Value> {
+async fn assert_complete(server: &TestServer, id: &str, docs: &DocsSite, site: &RunningSite) -> Vec<Value> {
     let status = server.wait(id).await;
     let pages = docs.paths().len();
     assert_eq!(status["status"], "completed", "{status}");
@@ -59,7 +59,7 @@ async fn a_crawl_continues_after_kill_9() {
     server.kill9();
     site.release();
     server.restart().await;
-    let documents = check_whole(&server, &id, &docs, &site).await;
+    let documents = assert_complete(&server, &id, &docs, &site).await;
     assert_eq!(
         documents[..seen_before.len()],
         seen_before[..],
@@ -106,7 +106,7 @@ async fn a_crawl_survives_many_kills() {
         );
     }
     site.release();
-    check_whole(&server, &id, &docs, &site).await;
+    assert_complete(&server, &id, &docs, &site).await;
 }
 
 async fn completed(server: &TestServer, id: &str) -> u64 {
@@ -143,7 +143,7 @@ async fn an_acknowledged_crawl_survives_a_kill() {
         server.restart().await;
     }
     for id in &ids {
-        check_whole(&server, id, &docs, &site).await;
+        assert_complete(&server, id, &docs, &site).await;
     }
 }
 
@@ -161,7 +161,7 @@ async fn a_graceful_shutdown_loses_nothing() {
     assert!(status.success(), "{status}\n{}", server.log());
     site.release();
     server.restart().await;
-    check_whole(&server, &id, &docs, &site).await;
+    assert_complete(&server, &id, &docs, &site).await;
 }
 
 #[tokio::test]
@@ -170,7 +170,7 @@ async fn finished_jobs_survive_a_kill() {
     let site = docs.build().serve().await;
     let mut server = TestServer::start().await;
     let id = server.crawl(&json!({ "url": site.url("/") })).await;
-    let documents = check_whole(&server, &id, &docs, &site).await;
+    let documents = assert_complete(&server, &id, &docs, &site).await;
     let scrape = server
         .post("/v2/scrape", &json!({ "url": site.url("/"), "maxAge": 0 }))
         .await
@@ -182,7 +182,7 @@ async fn finished_jobs_survive_a_kill() {
     let fetched = site.hits().len();
     server.kill9();
     server.restart().await;
-    assert_eq!(check_whole(&server, &id, &docs, &site).await, documents);
+    assert_eq!(assert_complete(&server, &id, &docs, &site).await, documents);
     let stored = server.get(&format!("/v2/scrape/{scrape_id}")).await.ok();
     assert_eq!(stored["data"], scrape["data"]);
     assert_eq!(site.hits().len(), fetched, "no page is fetched again");

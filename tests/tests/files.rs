@@ -7,12 +7,12 @@ use std::time::{Duration, Instant};
 
 use harvestman_tests::files::{Pdf, docx, line, open_document, paragraph, scan};
 use harvestman_tests::server::KEY;
-use harvestman_tests::{Answer, Page, Site, TestServer};
+use harvestman_tests::{HttpResponse, Page, Site, TestServer};
 use http::Method;
 use serde_json::{Value, json};
 
 /// Time limit for waits.
-const PATIENCE: Duration = Duration::from_secs(30);
+const TIMEOUT: Duration = Duration::from_secs(30);
 
 const PDF: &str = "application/pdf";
 const DOCX: &str = "application/vnd.openxmlformats-officedocument.wordprocessingml.document";
@@ -31,7 +31,7 @@ fn letter() -> Vec<u8> {
     docx(&(paragraph("Heading1", "A letter") + &paragraph("", "The herons are back.")))
 }
 
-async fn parse(server: &TestServer, name: &str, bytes: &[u8], options: Value) -> Answer {
+async fn parse(server: &TestServer, name: &str, bytes: &[u8], options: Value) -> HttpResponse {
     let head = format!("--x\r\nContent-Disposition: form-data; name=\"file\"; filename=\"{name}\"\r\n\r\n");
     let options =
         format!("\r\n--x\r\nContent-Disposition: form-data; name=\"options\"\r\n\r\n{options}\r\n--x--\r\n");
@@ -41,7 +41,7 @@ async fn parse(server: &TestServer, name: &str, bytes: &[u8], options: Value) ->
         ("content-type", "multipart/form-data; boundary=x".to_owned()),
     ];
     let headers = headers.each_ref().map(|(name, value)| (*name, value.as_str()));
-    server.ask(Method::POST, "/v2/parse", &headers, body).await
+    server.send(Method::POST, "/v2/parse", &headers, body).await
 }
 
 #[tokio::test]
@@ -196,14 +196,14 @@ async fn uploaded_files_are_parsed() {
 async fn an_unreadable_file_is_an_error_with_the_reason() {
     let server = TestServer::start().await;
     let check = async |name: &str, bytes: &[u8], status: u16, code: &str, words: &str| {
-        let answer = parse(&server, name, bytes, json!({})).await;
+        let response = parse(&server, name, bytes, json!({})).await;
         assert_eq!(
-            (answer.status, answer.code()),
+            (response.status, response.code()),
             (status, code),
             "{name}: {}",
-            answer.error()
+            response.error()
         );
-        assert!(answer.error().contains(words), "{name}: {}", answer.error());
+        assert!(response.error().contains(words), "{name}: {}", response.error());
     };
     let protected = Pdf {
         pages: vec![line(12, 700, "secret")],
@@ -241,22 +241,22 @@ async fn a_slow_file_reader_is_killed_and_the_server_continues() {
         ..Pdf::default()
     }
     .bytes();
-    let answer = parse(&server, "slow.pdf", &slow, json!({ "timeout": 1000 })).await;
-    assert_eq!((answer.status, answer.code()), (408, "SCRAPE_TIMEOUT"));
+    let response = parse(&server, "slow.pdf", &slow, json!({ "timeout": 1000 })).await;
+    assert_eq!((response.status, response.code()), (408, "SCRAPE_TIMEOUT"));
     let data = parse(&server, "letter.docx", &letter(), json!({})).await.ok();
     assert_eq!(data["data"]["markdown"], "# A letter\n\nThe herons are back.");
     if Path::new("/proc/self").exists() {
         // The response may be sent before the reader process has ended.
         let since = Instant::now();
-        while readers_of(server.pid()) > 0 {
-            assert!(since.elapsed() < PATIENCE, "a reader process is still running");
+        while count_readers(server.pid()) > 0 {
+            assert!(since.elapsed() < TIMEOUT, "a reader process is still running");
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
     }
 }
 
 /// Returns the number of running child processes of the server.
-fn readers_of(server: u32) -> usize {
+fn count_readers(server: u32) -> usize {
     let is_child = |entry: std::fs::DirEntry| {
         let stat = std::fs::read_to_string(entry.path().join("stat")).ok()?;
         // After the name in parentheses, which may contain anything: state, parent.

@@ -21,7 +21,7 @@ async fn birds() -> RunningSite {
         .await
 }
 
-async fn tracked(server: &TestServer, url: &str, format: Value) -> Value {
+async fn change_tracking(server: &TestServer, url: &str, format: Value) -> Value {
     let request = json!({ "url": url, "formats": ["markdown", format] });
     let document = server.post("/v2/scrape", &request).await.ok()["data"].clone();
     document["changeTracking"].clone()
@@ -34,19 +34,19 @@ async fn change_tracking_reports_new_same_changed_and_removed() {
     let url = site.url("/");
     let plain = json!("changeTracking");
 
-    let first = tracked(&server, &url, plain.clone()).await;
+    let first = change_tracking(&server, &url, plain.clone()).await;
     assert_eq!(
         first,
         json!({"previousScrapeAt": null, "changeStatus": "new", "visibility": "visible"})
     );
-    let second = tracked(&server, &url, plain.clone()).await;
+    let second = change_tracking(&server, &url, plain.clone()).await;
     assert_eq!(second["changeStatus"], "same");
     let at = second["previousScrapeAt"].as_str().unwrap();
     assert!(at.ends_with('Z'), "{at}");
 
     site.change("/", Some(Page::html(HERONS.replace("12 euros", "14 euros"))));
     let diffed = json!({ "type": "changeTracking", "modes": ["git-diff"] });
-    let changed = tracked(&server, &url, diffed.clone()).await;
+    let changed = change_tracking(&server, &url, diffed.clone()).await;
     assert_eq!(changed["changeStatus"], "changed");
     let text = changed["diff"]["text"].as_str().unwrap();
     assert!(
@@ -68,10 +68,13 @@ async fn change_tracking_reports_new_same_changed_and_removed() {
 
     // Each tag has a separate history.
     let tagged = json!({ "type": "changeTracking", "tag": "weekly" });
-    assert_eq!(tracked(&server, &url, tagged).await["changeStatus"], "new");
+    assert_eq!(
+        change_tracking(&server, &url, tagged).await["changeStatus"],
+        "new"
+    );
 
     site.change("/", None);
-    let removed = tracked(&server, &url, diffed).await;
+    let removed = change_tracking(&server, &url, diffed).await;
     assert_eq!(removed["changeStatus"], "removed");
     assert_eq!(removed.get("diff"), None);
 }
@@ -82,13 +85,13 @@ async fn the_history_of_a_page_survives_a_restart_and_is_private_to_its_team() {
     let mut server = TestServer::start().await;
     let url = site.url("/");
     assert_eq!(
-        tracked(&server, &url, json!("changeTracking")).await["changeStatus"],
+        change_tracking(&server, &url, json!("changeTracking")).await["changeStatus"],
         "new"
     );
     server.kill9();
     server.restart().await;
     assert_eq!(
-        tracked(&server, &url, json!("changeTracking")).await["changeStatus"],
+        change_tracking(&server, &url, json!("changeTracking")).await["changeStatus"],
         "same"
     );
 
@@ -98,7 +101,7 @@ async fn the_history_of_a_page_survives_a_restart_and_is_private_to_its_team() {
         ("content-type", "application/json"),
     ];
     let other = server
-        .ask(Method::POST, "/v2/scrape", &headers, request)
+        .send(Method::POST, "/v2/scrape", &headers, request)
         .await
         .ok();
     assert_eq!(other["data"]["changeTracking"]["changeStatus"], "new");
@@ -197,22 +200,22 @@ async fn unsupported_formats_are_refused_by_name() {
     ];
     for (formats, status, code, word) in cases {
         let request = json!({ "url": site.url("/"), "formats": formats });
-        let answer = server.post("/v2/scrape", &request).await;
+        let response = server.post("/v2/scrape", &request).await;
         assert_eq!(
-            (answer.status, answer.code()),
+            (response.status, response.code()),
             (status, code),
             "{request}: {}",
-            answer.json
+            response.json
         );
-        assert!(answer.error().contains(word), "{request}: {}", answer.json);
+        assert!(response.error().contains(word), "{request}: {}", response.json);
 
         let request = json!({ "url": site.url("/"), "scrapeOptions": { "formats": formats } });
-        let answer = server.post("/v2/crawl", &request).await;
+        let response = server.post("/v2/crawl", &request).await;
         assert_eq!(
-            (answer.status, answer.code()),
+            (response.status, response.code()),
             (status, code),
             "{request}: {}",
-            answer.json
+            response.json
         );
     }
     assert_eq!(site.hits().len(), 0, "requests are refused before any fetch");

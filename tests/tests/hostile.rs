@@ -4,7 +4,7 @@
 
 use std::collections::BTreeSet;
 
-use harvestman_tests::hostile::{BROKEN, HARD, HostileSite, PARTIAL, SLOW};
+use harvestman_tests::hostile::{BROKEN, HARD_TO_PARSE, HostileSite, PARTIAL, SLOW};
 use harvestman_tests::{Page, Site, TestServer};
 use serde_json::json;
 
@@ -13,7 +13,7 @@ async fn every_broken_response_is_an_error_with_a_reason() {
     let site = HostileSite::serve().await;
     let server = TestServer::start().await;
     for path in BROKEN {
-        let answer = server
+        let response = server
             .post("/v2/scrape", &json!({ "url": site.url(path), "timeout": 60_000 }))
             .await;
         let (status, code) = if *path == "/inward" {
@@ -22,12 +22,12 @@ async fn every_broken_response_is_an_error_with_a_reason() {
             (500, "SCRAPE_SITE_ERROR")
         };
         assert_eq!(
-            (answer.status, answer.code()),
+            (response.status, response.code()),
             (status, code),
             "{path}: {}",
-            answer.json
+            response.json
         );
-        assert!(answer.error().len() > 10, "{path}: {}", answer.json);
+        assert!(response.error().len() > 10, "{path}: {}", response.json);
     }
     assert_eq!(server.get("/health").await.status, 200);
 }
@@ -37,14 +37,14 @@ async fn endless_responses_are_ended_by_the_timeout() {
     let site = HostileSite::serve().await;
     let server = TestServer::start().await;
     for path in SLOW {
-        let answer = server
+        let response = server
             .post("/v2/scrape", &json!({ "url": site.url(path), "timeout": 1000 }))
             .await;
         assert_eq!(
-            (answer.status, answer.code()),
+            (response.status, response.code()),
             (408, "SCRAPE_TIMEOUT"),
             "{path}: {}",
-            answer.json
+            response.json
         );
     }
 }
@@ -53,11 +53,11 @@ async fn endless_responses_are_ended_by_the_timeout() {
 async fn pages_that_are_hard_to_parse_are_scraped() {
     let site = HostileSite::serve().await;
     let server = TestServer::start().await;
-    for path in HARD {
+    for path in HARD_TO_PARSE {
         let request = json!({ "url": site.url(path), "formats": ["markdown", "html", "links"], "onlyMainContent": false });
-        let answer = server.post("/v2/scrape", &request).await;
-        assert_eq!(answer.status, 200, "{path}: {}", answer.json);
-        let document = &answer.json["data"];
+        let response = server.post("/v2/scrape", &request).await;
+        assert_eq!(response.status, 200, "{path}: {}", response.json);
+        let document = &response.json["data"];
         assert_eq!(document["metadata"]["statusCode"], 200, "{path}");
         let markdown = document["markdown"].as_str().unwrap();
         assert!(!markdown.contains('\0'), "{path}");
@@ -94,7 +94,7 @@ async fn a_crawl_of_a_hostile_site_ends_and_accounts_for_every_page() {
         .iter()
         .map(|document| document["metadata"]["sourceURL"].as_str().unwrap())
         .collect();
-    let pages = || HARD.iter().chain(PARTIAL).chain(&["/"]);
+    let pages = || HARD_TO_PARSE.iter().chain(PARTIAL).chain(&["/"]);
     let expected: BTreeSet<String> = pages().map(|path| site.url(path)).collect();
     assert_eq!(found, expected.iter().map(String::as_str).collect());
     assert_eq!(
@@ -133,7 +133,7 @@ async fn a_crawl_of_endless_responses_is_ended_by_the_timeout() {
     for path in SLOW {
         let request =
             json!({ "url": site.url(path), "sitemap": "skip", "scrapeOptions": { "timeout": 1000 } });
-        let crawled = server.crawled(&request).await;
+        let crawled = server.run_crawl(&request).await;
         assert_eq!(crawled.status["status"], "failed", "{path}: {}", crawled.status);
         assert_eq!(
             crawled.errors,
@@ -156,7 +156,7 @@ async fn a_robots_txt_of_100_mb_is_read_up_to_its_limit() {
         .serve()
         .await;
     let server = TestServer::start().await;
-    let crawled = server.crawled(&json!({ "url": site.url("/") })).await;
+    let crawled = server.run_crawl(&json!({ "url": site.url("/") })).await;
     crawled.assert_visited(&site, &["/", "/open"]);
     assert_eq!(crawled.robots_blocked, [site.url("/private")].into());
     assert_eq!(site.count("/private"), 0);

@@ -5,8 +5,8 @@
 
 mod interact {
     pub(crate) mod ends;
-    pub(crate) mod place;
     pub(crate) mod profiles;
     pub(crate) mod replay;
+    pub(crate) mod setup;
     pub(crate) mod statuses;
 }

@@ -12,15 +12,15 @@ const FORM: &str = "<!doctype html><title>Form</title><h1>Sign up</h1>
     </form><output></output>
     <p style='margin-top: 3000px'>The end</p><a href=/next>Next</a>";
 
-struct Desk {
+struct Fixture {
     server: TestServer,
     path: String,
     /// Keeps the site running.
     _site: RunningSite,
 }
 
-impl Desk {
-    async fn open() -> (Desk, String) {
+impl Fixture {
+    async fn open() -> (Fixture, String) {
         let site = Site::new()
             .page("/", Page::html(FORM))
             .page(
@@ -39,12 +39,12 @@ impl Desk {
         let id = scraped["data"]["metadata"]["scrapeId"].as_str().unwrap();
         let path = format!("/v2/scrape/{id}/interact");
         let next = site.url("/next");
-        let desk = Desk {
+        let fixture = Fixture {
             server,
             path,
             _site: site,
         };
-        (desk, next)
+        (fixture, next)
     }
 
     async fn run(&self, code: &str) -> Value {
@@ -53,26 +53,26 @@ impl Desk {
     }
 
     async fn prints(&self, code: &str) -> String {
-        let answer = self.run(code).await;
+        let response = self.run(code).await;
         assert_eq!(
-            (&answer["success"], &answer["exitCode"]),
+            (&response["success"], &response["exitCode"]),
             (&json!(true), &json!(0)),
-            "{code}: {answer}"
+            "{code}: {response}"
         );
-        assert_eq!(answer["stderr"], "");
-        answer["stdout"].as_str().unwrap().to_owned()
+        assert_eq!(response["stderr"], "");
+        response["stdout"].as_str().unwrap().to_owned()
     }
 }
 
 #[tokio::test]
 async fn the_documented_commands_work() {
-    let (desk, next) = Desk::open().await;
-    let snapshot = desk.prints("agent-browser snapshot -i").await;
+    let (fixture, next) = Fixture::open().await;
+    let snapshot = fixture.prints("agent-browser snapshot -i").await;
     assert_eq!(
         snapshot,
         "- textbox \"Name\" [ref=e1]\n- button \"Send\" [ref=e2]\n- link \"Next\" [ref=e3]\n"
     );
-    let printed = desk
+    let printed = fixture
         .prints("fill @e1 \"Ada L.\" && click @e2\n\n# what it says\nget text output\nget title\nget url")
         .await;
     assert!(
@@ -80,30 +80,34 @@ async fn the_documented_commands_work() {
         "{printed}"
     );
     assert!(
-        desk.prints("snapshot")
+        fixture
+            .prints("snapshot")
             .await
             .contains("- heading \"Sign up\" [level=1, ref=e1]")
     );
-    let printed = desk
+    let printed = fixture
         .prints("type input ' x'\npress Enter\nwait 50\nget text output")
         .await;
     assert!(printed.ends_with("Hello Ada L. x\n"), "{printed}");
     assert!(
-        desk.prints("scroll down 700\neval \"scrollY\"")
+        fixture
+            .prints("scroll down 700\neval \"scrollY\"")
             .await
             .ends_with("\n700\n")
     );
     assert!(
-        desk.prints("scroll up 200px && eval 'scrollY'")
+        fixture
+            .prints("scroll up 200px && eval 'scrollY'")
             .await
             .ends_with("\n500\n")
     );
-    let printed = desk
+    let printed = fixture
         .prints(&format!("open {next}\nback\nforward\nreload\nget title"))
         .await;
     assert!(printed.ends_with("Next\n"), "{printed}");
     assert!(
-        desk.prints("screenshot")
+        fixture
+            .prints("screenshot")
             .await
             .starts_with("data:image/png;base64,")
     );
@@ -111,7 +115,7 @@ async fn the_documented_commands_work() {
 
 #[tokio::test]
 async fn a_failed_script_reports_the_line_and_is_not_a_shell() {
-    let (desk, _) = Desk::open().await;
+    let (fixture, _) = Fixture::open().await;
     for (code, printed, line) in [
         (
             "get title\nclick #nothing\nget title",
@@ -130,29 +134,29 @@ async fn a_failed_script_reports_the_line_and_is_not_a_shell() {
             "line 3: cannot open `file:///etc/passwd`",
         ),
     ] {
-        let answer = desk.run(code).await;
+        let response = fixture.run(code).await;
         assert_eq!(
-            (&answer["success"], &answer["exitCode"]),
+            (&response["success"], &response["exitCode"]),
             (&json!(false), &json!(1)),
             "{code}"
         );
         let (stdout, stderr) = (
-            answer["stdout"].as_str().unwrap(),
-            answer["stderr"].as_str().unwrap(),
+            response["stdout"].as_str().unwrap(),
+            response["stderr"].as_str().unwrap(),
         );
         assert!(stderr.starts_with(line), "{code}: {stderr}");
-        assert_eq!(answer["error"], stderr.trim_end());
+        assert_eq!(response["error"], stderr.trim_end());
         if !code.contains("&&") {
             assert_eq!(stdout, printed);
         }
     }
     let body = json!({ "code": "get title\nwait 60000", "language": "bash", "timeout": 2 });
-    let answer = desk.server.post(&desk.path, &body).await.ok();
+    let response = fixture.server.post(&fixture.path, &body).await.ok();
     assert_eq!(
-        (&answer["killed"], &answer["exitCode"]),
+        (&response["killed"], &response["exitCode"]),
         (&json!(true), &json!(124)),
-        "{answer}"
+        "{response}"
     );
-    assert_eq!(answer["stdout"], "Form\n");
-    assert_eq!(desk.prints("get title").await, "Form\n");
+    assert_eq!(response["stdout"], "Form\n");
+    assert_eq!(fixture.prints("get title").await, "Form\n");
 }

@@ -3,7 +3,9 @@
 
 #![allow(clippy::unwrap_used)]
 
-use harvestman_tests::{Answer, Model, Page, Question, RunningSite, Said, Site, TestServer, tools};
+use harvestman_tests::{
+    HttpResponse, Model, ModelReply, ModelRequest, Page, RunningSite, Site, TestServer, tools,
+};
 use serde_json::{Value, json};
 
 const SHOP: &str = "<!doctype html><title>Shop</title><h1>Lamps</h1>
@@ -31,14 +33,14 @@ const ROOM: &str = "<!doctype html><title>Room</title><h1>Room</h1>
     <dl><dt>Weight<dd>3 kg</dl><div style='height: 4000px'></div><h2>Cellar</h2>";
 
 /// A server with a browser, and a scrape of the shop to continue.
-struct Desk {
+struct Fixture {
     server: TestServer,
     site: RunningSite,
     path: String,
 }
 
-impl Desk {
-    async fn open(model: Option<&Model>) -> Desk {
+impl Fixture {
+    async fn open(model: Option<&Model>) -> Fixture {
         let site = Site::new()
             .page("/", Page::html(SHOP))
             .page(
@@ -65,83 +67,83 @@ impl Desk {
             .await
             .ok();
         let id = scraped["data"]["metadata"]["scrapeId"].as_str().unwrap();
-        Desk {
+        Fixture {
             path: format!("/v2/scrape/{id}/interact"),
             server,
             site,
         }
     }
 
-    async fn ask(&self, prompt: &str) -> Answer {
+    async fn ask(&self, prompt: &str) -> HttpResponse {
         // Clients also send a language with a prompt.
         let body = json!({ "prompt": prompt, "language": "bash", "timeout": 60 });
         self.server.post(&self.path, &body).await
     }
 
-    async fn told(&self, prompt: &str) -> Value {
-        let answer = self.ask(prompt).await.ok();
-        assert_eq!(answer["success"], true, "{prompt}: {answer}");
+    async fn successful(&self, prompt: &str) -> Value {
+        let response = self.ask(prompt).await.ok();
+        assert_eq!(response["success"], true, "{prompt}: {response}");
         assert_eq!(
-            (&answer["exitCode"], &answer["killed"]),
+            (&response["exitCode"], &response["killed"]),
             (&json!(0), &json!(false))
         );
-        answer
+        response
     }
 
-    async fn failed(&self, prompt: &str) -> Value {
-        let answer = self.ask(prompt).await.ok();
+    async fn unsuccessful(&self, prompt: &str) -> Value {
+        let response = self.ask(prompt).await.ok();
         assert_eq!(
-            (&answer["success"], &answer["exitCode"]),
+            (&response["success"], &response["exitCode"]),
             (&json!(false), &json!(1)),
-            "{answer}"
+            "{response}"
         );
-        answer
+        response
     }
 }
 
 #[tokio::test]
 async fn without_a_model_plain_steps_are_performed() {
-    let desk = Desk::open(None).await;
-    let answer = desk
-        .told("Type \"Ada\" into the Name field, select Blue in Color, click Order, then read the output and tell me the price")
+    let fixture = Fixture::open(None).await;
+    let response = fixture
+        .successful("Type \"Ada\" into the Name field, select Blue in Color, click Order, then read the output and tell me the price")
         .await;
-    assert_eq!(answer["output"], "Thanks Ada, Blue\n12 €");
-    let snapshot = answer["result"].as_str().unwrap();
+    assert_eq!(response["output"], "Thanks Ada, Blue\n12 €");
+    let snapshot = response["result"].as_str().unwrap();
     assert!(
         snapshot.contains("- heading \"Lamps\" [level=1, ref=e1]"),
         "{snapshot}"
     );
     assert!(snapshot.contains("Thanks Ada, Blue"), "{snapshot}");
-    let done = answer["stdout"].as_str().unwrap();
+    let done = response["stdout"].as_str().unwrap();
     assert_eq!(done.lines().next(), Some("type \"Ada\" into \"Name\""));
     // The same browser, and a step without output.
-    let answer = desk.told("go to /imprint").await;
-    assert_eq!(answer["output"], "1 step completed");
-    assert!(answer["result"].as_str().unwrap().contains("Who we are."));
-    let answer = desk
-        .told("1. go back\n2. what is the page title?\n3. give me the url")
+    let response = fixture.successful("go to /imprint").await;
+    assert_eq!(response["output"], "1 step completed");
+    assert!(response["result"].as_str().unwrap().contains("Who we are."));
+    let response = fixture
+        .successful("1. go back\n2. what is the page title?\n3. give me the url")
         .await;
-    assert_eq!(answer["output"], format!("Shop\n{}", desk.site.url("/")));
+    assert_eq!(response["output"], format!("Shop\n{}", fixture.site.url("/")));
 
-    let answer = desk
-        .failed("read the price, then click the Checkout button")
+    let response = fixture
+        .unsuccessful("read the price, then click the Checkout button")
         .await;
-    let error = answer["error"].as_str().unwrap();
+    let error = response["error"].as_str().unwrap();
     assert_eq!(
         error,
         "step 2 (click \"Checkout\"): no element on the page is named `Checkout`"
     );
     assert_eq!(
-        answer["output"], "12 €",
+        response["output"], "12 €",
         "the output of earlier steps is returned"
     );
-    assert!(answer["result"].as_str().unwrap().contains("Lamps"));
+    assert!(response["result"].as_str().unwrap().contains("Lamps"));
 }
 
 #[tokio::test]
 async fn plain_steps_cover_user_interactions() {
-    let desk = Desk::open(None).await;
-    desk.told("go to /room").await;
+    let fixture = Fixture::open(None).await;
+    fixture.successful("go to /room").await;
     for (prompt, output) in [
         ("tick Light and read Light", "checked"),
         ("uncheck the light checkbox, then read light", "not checked"),
@@ -168,25 +170,25 @@ async fn plain_steps_cover_user_interactions() {
         ("what is the weight?", "3 kg"),
         ("scroll to Cellar", "1 step completed"),
     ] {
-        let answer = desk.told(prompt).await;
-        assert_eq!(answer["output"], output, "{prompt}");
+        let response = fixture.successful(prompt).await;
+        assert_eq!(response["output"], output, "{prompt}");
     }
     let scrolled = json!({ "code": "eval 'scrollY > 1000'", "language": "bash" });
     assert_eq!(
-        desk.server.post(&desk.path, &scrolled).await.ok()["stdout"],
+        fixture.server.post(&fixture.path, &scrolled).await.ok()["stdout"],
         "true\n"
     );
-    let answer = desk
-        .told("scroll to the top, scroll down, wait half a second, take a screenshot")
+    let response = fixture
+        .successful("scroll to the top, scroll down, wait half a second, take a screenshot")
         .await;
     assert!(
-        answer["output"]
+        response["output"]
             .as_str()
             .unwrap()
             .starts_with("data:image/jpeg;base64,")
     );
-    let answer = desk.failed("tick Heating").await;
-    let error = answer["error"].as_str().unwrap();
+    let response = fixture.unsuccessful("tick Heating").await;
+    let error = response["error"].as_str().unwrap();
     assert!(
         error.contains("no checkbox on the page is named `Heating`"),
         "{error}"
@@ -195,36 +197,41 @@ async fn plain_steps_cover_user_interactions() {
 
 #[tokio::test]
 async fn without_a_model_other_prompts_are_refused_before_a_browser_opens() {
-    let desk = Desk::open(None).await;
-    let answer = desk.ask("Click Order. Compare the lamps. Which is best?").await;
-    assert_eq!((answer.status, answer.code()), (503, "FEATURE_NOT_CONFIGURED"));
-    assert!(
-        answer.error().contains("`Compare the lamps`, `Which is best`"),
-        "{}",
-        answer.error()
+    let fixture = Fixture::open(None).await;
+    let response = fixture
+        .ask("Click Order. Compare the lamps. Which is best?")
+        .await;
+    assert_eq!(
+        (response.status, response.code()),
+        (503, "FEATURE_NOT_CONFIGURED")
     );
-    let sessions = desk.server.get("/v2/browser").await.ok();
+    assert!(
+        response.error().contains("`Compare the lamps`, `Which is best`"),
+        "{}",
+        response.error()
+    );
+    let sessions = fixture.server.get("/v2/browser").await.ok();
     assert_eq!(sessions["sessions"], json!([]));
 }
 
 /// Script of a model that orders a lamp, after `before` requests that the test scripts itself.
-fn orders(question: &Question, before: usize) -> Said {
-    match question.number - before {
-        1 => Said::Calls(vec![
+fn order_lamp(request: &ModelRequest, before: usize) -> ModelReply {
+    match request.number - before {
+        1 => ModelReply::Calls(vec![
             (
                 "fill",
-                json!({ "ref": question.reference("\"Name\""), "text": "Ada" }),
+                json!({ "ref": request.reference("\"Name\""), "text": "Ada" }),
             ),
             (
                 "select",
-                json!({ "ref": format!("@{}", question.reference("\"Color\"")), "option": "Blue" }),
+                json!({ "ref": format!("@{}", request.reference("\"Color\"")), "option": "Blue" }),
             ),
         ]),
-        2 => Said::call("click", json!({ "ref": question.reference("\"Order\"") })),
-        3 => Said::call("read", json!({ "about": "price" })),
+        2 => ModelReply::call("click", json!({ "ref": request.reference("\"Order\"") })),
+        3 => ModelReply::call("read", json!({ "about": "price" })),
         _ => {
-            let paid = question.last().contains("12 €") && question.last().contains("Thanks Ada, Blue");
-            Said::done(if paid {
+            let paid = request.last().contains("12 €") && request.last().contains("Thanks Ada, Blue");
+            ModelReply::done(if paid {
                 "It costs 12 €."
             } else {
                 "It went wrong."
@@ -235,80 +242,84 @@ fn orders(question: &Question, before: usize) -> Said {
 
 #[tokio::test]
 async fn a_model_reads_the_page_and_uses_tools() {
-    let model = Model::start(|question| orders(question, 0)).await;
-    let desk = Desk::open(Some(&model)).await;
-    let answer = desk.told("Order a blue lamp for Ada and say what it costs").await;
-    assert_eq!(answer["output"], "It costs 12 €.");
-    assert!(answer["result"].as_str().unwrap().contains("Thanks Ada, Blue"));
-    let done = answer["stdout"].as_str().unwrap();
+    let model = Model::start(|request| order_lamp(request, 0)).await;
+    let fixture = Fixture::open(Some(&model)).await;
+    let response = fixture
+        .successful("Order a blue lamp for Ada and say what it costs")
+        .await;
+    assert_eq!(response["output"], "It costs 12 €.");
+    assert!(response["result"].as_str().unwrap().contains("Thanks Ada, Blue"));
+    let done = response["stdout"].as_str().unwrap();
     assert_eq!(done.lines().count(), 4, "{done}");
     assert!(done.starts_with("fill @e"), "{done}");
 
-    let questions = model.questions();
-    assert_eq!(questions.len(), 4);
-    assert_eq!(desk.site.count("/trap"), 0);
-    for question in &questions {
-        assert_eq!(question.path, "/v1/chat/completions");
-        assert_eq!(question.headers["authorization"], "Bearer model-key");
-        assert_eq!(question.json["model"], "small");
-        let tools = question.json["tools"].as_array().unwrap();
+    let requests = model.requests();
+    assert_eq!(requests.len(), 4);
+    assert_eq!(fixture.site.count("/trap"), 0);
+    for request in &requests {
+        assert_eq!(request.path, "/v1/chat/completions");
+        assert_eq!(request.headers["authorization"], "Bearer model-key");
+        assert_eq!(request.json["model"], "small");
+        let tools = request.json["tools"].as_array().unwrap();
         assert!(tools.iter().any(|tool| tool["function"]["name"] == "done"));
         // Page content is enclosed in tags that it cannot close, and only the newest is kept.
-        let said = question.texts().join("\n");
-        assert_eq!(said.matches("- heading \"Lamps\"").count(), 1, "{said}");
-        let page = question.last().rsplit_once("<page>").unwrap().1;
+        let texts = request.texts().join("\n");
+        assert_eq!(texts.matches("- heading \"Lamps\"").count(), 1, "{texts}");
+        let page = request.last().rsplit_once("<page>").unwrap().1;
         assert!(page.trim_end().ends_with("</page>"));
         assert_eq!(page.matches("</page").count(), 1, "{page}");
-        assert!(question.texts()[0].contains("never an instruction"));
-        assert!(question.texts()[1].starts_with("Task: Order a blue lamp"));
+        assert!(request.texts()[0].contains("never an instruction"));
+        assert!(request.texts()[1].starts_with("Task: Order a blue lamp"));
     }
 }
 
 /// Reply function of a model.
-type Answers = fn(&Question) -> Said;
+type Answers = fn(&ModelRequest) -> ModelReply;
 
 #[tokio::test]
 async fn a_model_can_recover_from_invalid_replies() {
     // The first reply is invalid; then the model does the task.
     let wrong: [(Answers, &str); 7] = [
-        (|_| Said::RawCall("click", "{\"ref\": "), "not valid JSON"),
+        (|_| ModelReply::RawCall("click", "{\"ref\": "), "not valid JSON"),
         (
-            |_| Said::call("click", json!({ "ref": "e999" })),
+            |_| ModelReply::call("click", json!({ "ref": "e999" })),
             "not in the last snapshot",
         ),
-        (|_| Said::call("fly", json!({})), "unknown tool `fly`"),
+        (|_| ModelReply::call("fly", json!({})), "unknown tool `fly`"),
         (
-            |_| Said::call("open", json!({ "url": "file:///etc/passwd" })),
+            |_| ModelReply::call("open", json!({ "url": "file:///etc/passwd" })),
             "only http and https",
         ),
         (
-            |_| Said::Text("First I will click the button."),
+            |_| ModelReply::Text("First I will click the button."),
             "Continue by calling a tool",
         ),
-        (|_| Said::Status(429, "{}"), ""),
-        (|_| Said::Status(500, "oops"), ""),
+        (|_| ModelReply::Status(429, "{}"), ""),
+        (|_| ModelReply::Status(500, "oops"), ""),
     ];
-    for (mistake, told) in wrong {
-        let model = Model::start(move |question| match question.number {
-            1 => mistake(question),
+    for (mistake, hint) in wrong {
+        let model = Model::start(move |request| match request.number {
+            1 => mistake(request),
             // The reply to a text message has no page content, so the model requests a snapshot.
-            2 if question.last().contains("Continue by calling a tool") => Said::call("snapshot", json!({})),
+            2 if request.last().contains("Continue by calling a tool") => {
+                ModelReply::call("snapshot", json!({}))
+            }
             _ => {
-                let passed = question
+                let passed = request
                     .texts()
                     .iter()
                     .any(|text| text.contains("Continue by calling a tool"));
-                orders(question, if passed { 2 } else { 1 })
+                order_lamp(request, if passed { 2 } else { 1 })
             }
         })
         .await;
-        let desk = Desk::open(Some(&model)).await;
-        let answer = desk.told("Order a blue lamp for Ada").await;
-        assert_eq!(answer["output"], "It costs 12 €.", "{told}");
-        let second = &model.questions()[1];
+        let fixture = Fixture::open(Some(&model)).await;
+        let response = fixture.successful("Order a blue lamp for Ada").await;
+        assert_eq!(response["output"], "It costs 12 €.", "{hint}");
+        let second = &model.requests()[1];
         assert!(
-            second.last().contains(told),
-            "the reply does not contain `{told}`: {}",
+            second.last().contains(hint),
+            "the reply does not contain `{hint}`: {}",
             second.last()
         );
     }
@@ -316,61 +327,64 @@ async fn a_model_can_recover_from_invalid_replies() {
 
 #[tokio::test]
 async fn a_model_that_only_replies_with_text_returns_it_as_output() {
-    let model = Model::start(|_| Said::Text("The lamp costs 12 €.")).await;
-    let desk = Desk::open(Some(&model)).await;
-    let answer = desk.told("What does the lamp cost?").await;
-    assert_eq!(answer["output"], "The lamp costs 12 €.");
-    assert_eq!(model.questions().len(), 2);
+    let model = Model::start(|_| ModelReply::Text("The lamp costs 12 €.")).await;
+    let fixture = Fixture::open(Some(&model)).await;
+    let response = fixture.successful("What does the lamp cost?").await;
+    assert_eq!(response["output"], "The lamp costs 12 €.");
+    assert_eq!(model.requests().len(), 2);
 }
 
 #[tokio::test]
 async fn a_prompt_ends_after_25_steps() {
-    let model = Model::start(|_| Said::call("scroll", json!({ "direction": "down" }))).await;
-    let desk = Desk::open(Some(&model)).await;
-    let answer = desk.failed("Scroll").await;
-    assert_eq!(answer["error"], "the task was not completed within 25 steps");
-    assert_eq!(answer["stdout"].as_str().unwrap().lines().count(), 25);
-    assert_eq!(model.questions().len(), 25);
-    assert!(answer.get("output").is_none());
-    assert!(answer["result"].as_str().unwrap().contains("Lamps"));
+    let model = Model::start(|_| ModelReply::call("scroll", json!({ "direction": "down" }))).await;
+    let fixture = Fixture::open(Some(&model)).await;
+    let response = fixture.unsuccessful("Scroll").await;
+    assert_eq!(response["error"], "the task was not completed within 25 steps");
+    assert_eq!(response["stdout"].as_str().unwrap().lines().count(), 25);
+    assert_eq!(model.requests().len(), 25);
+    assert!(response.get("output").is_none());
+    assert!(response["result"].as_str().unwrap().contains("Lamps"));
 }
 
 #[tokio::test]
 async fn a_model_error_is_a_502_only_if_nothing_has_run() {
-    let model = Model::start(|_| Said::Status(401, r#"{"error":{"message":"wrong key"}}"#)).await;
-    let desk = Desk::open(Some(&model)).await;
-    let answer = desk.ask("Order a lamp").await;
-    assert_eq!((answer.status, answer.code()), (502, "AGENT_ERROR"));
+    let model = Model::start(|_| ModelReply::Status(401, r#"{"error":{"message":"wrong key"}}"#)).await;
+    let fixture = Fixture::open(Some(&model)).await;
+    let response = fixture.ask("Order a lamp").await;
+    assert_eq!((response.status, response.code()), (502, "AGENT_ERROR"));
     assert_eq!(
-        answer.error(),
+        response.error(),
         "the language model returned status 401: wrong key"
     );
-    assert_eq!(model.questions().len(), 1, "an invalid key is not retried");
+    assert_eq!(model.requests().len(), 1, "an invalid key is not retried");
 
-    let model = Model::start(|question| match question.number {
-        1 => Said::call("click", json!({ "ref": question.reference("\"Order\"") })),
-        _ => Said::Status(500, ""),
+    let model = Model::start(|request| match request.number {
+        1 => ModelReply::call("click", json!({ "ref": request.reference("\"Order\"") })),
+        _ => ModelReply::Status(500, ""),
     })
     .await;
-    let desk = Desk::open(Some(&model)).await;
-    let answer = desk.failed("Order a lamp").await;
-    assert_eq!(answer["error"], "the language model returned status 500");
-    assert!(answer["result"].as_str().unwrap().contains("Thanks"), "{answer}");
+    let fixture = Fixture::open(Some(&model)).await;
+    let response = fixture.unsuccessful("Order a lamp").await;
+    assert_eq!(response["error"], "the language model returned status 500");
+    assert!(
+        response["result"].as_str().unwrap().contains("Thanks"),
+        "{response}"
+    );
 }
 
 #[tokio::test]
 async fn a_silent_model_times_out() {
-    let model = Model::start(|_| Said::Silence).await;
-    let desk = Desk::open(Some(&model)).await;
+    let model = Model::start(|_| ModelReply::Silence).await;
+    let fixture = Fixture::open(Some(&model)).await;
     let body = json!({ "prompt": "Order a lamp", "timeout": 5 });
-    let answer = desk.server.post(&desk.path, &body).await.ok();
+    let response = fixture.server.post(&fixture.path, &body).await.ok();
     assert_eq!(
-        (&answer["success"], &answer["killed"]),
+        (&response["success"], &response["killed"]),
         (&json!(false), &json!(true))
     );
-    assert_eq!(answer["exitCode"], 124);
+    assert_eq!(response["exitCode"], 124);
     // The session continues.
     let next = json!({ "code": "get title", "language": "bash" });
-    let next = desk.server.post(&desk.path, &next).await.ok();
+    let next = fixture.server.post(&fixture.path, &next).await.ok();
     assert_eq!(next["stdout"], "Shop\n");
 }

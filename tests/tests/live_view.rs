@@ -68,7 +68,7 @@ async fn each_token_opens_one_endpoint_and_is_not_logged() {
             .to_owned()
     };
     let [view, control, cdp] = ["liveViewUrl", "interactiveLiveViewUrl", "cdpUrl"].map(token);
-    let get = async |path: String| server.ask(Method::GET, &path, &[], "").await;
+    let get = async |path: String| server.send(Method::GET, &path, &[], "").await;
     for token in [&view, &control] {
         let page = get(format!("/live/{token}")).await;
         assert_eq!(page.status, 200);

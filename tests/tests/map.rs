@@ -9,8 +9,8 @@ use harvestman_tests::{DocsSite, Page, RunningSite, Site, TestServer};
 use serde_json::{Value, json};
 
 /// Returns the listed URLs, as paths for URLs of the site.
-fn paths(answer: &Value, site: &RunningSite) -> Vec<String> {
-    let links = answer["links"].as_array().unwrap().iter();
+fn paths(response: &Value, site: &RunningSite) -> Vec<String> {
+    let links = response["links"].as_array().unwrap().iter();
     let urls = links.map(|link| link["url"].as_str().unwrap());
     urls.map(|url| url.strip_prefix(&site.url("")).unwrap_or(url).to_owned())
         .collect()
@@ -21,10 +21,10 @@ async fn map(server: &TestServer, site: &RunningSite, options: Value) -> Vec<Str
     for (name, value) in options.as_object().unwrap() {
         body[name] = value.clone();
     }
-    let answer = server.post("/v2/map", &body).await.ok();
-    assert_eq!(answer["success"], true);
-    assert!(answer["id"].is_string(), "{answer}");
-    paths(&answer, site)
+    let response = server.post("/v2/map", &body).await.ok();
+    assert_eq!(response["success"], true);
+    assert!(response["id"].is_string(), "{response}");
+    paths(&response, site)
 }
 
 fn urlset(paths: &[&str]) -> Page {
@@ -208,26 +208,29 @@ async fn errors_and_warnings_have_a_reason() {
             "BAD_REQUEST",
         ),
     ] {
-        let answer = server.post("/v2/map", &body).await;
+        let response = server.post("/v2/map", &body).await;
         assert_eq!(
-            (answer.status, answer.code()),
+            (response.status, response.code()),
             (status, code),
             "{body}: {}",
-            answer.error()
+            response.error()
         );
     }
-    let answer = server
+    let response = server
         .post("/v2/map", &json!({ "url": site.url("/") }))
         .await
         .ok();
-    assert_eq!(paths(&answer, &site), ["/"]);
-    assert!(answer["warning"].as_str().unwrap().contains("404"), "{answer}");
-    let only = json!({ "url": site.url("/"), "sitemap": "only" });
-    let answer = server.post("/v2/map", &only).await.ok();
-    assert_eq!(answer["links"], json!([]));
+    assert_eq!(paths(&response, &site), ["/"]);
     assert!(
-        answer["warning"].as_str().unwrap().contains("no sitemap"),
-        "{answer}"
+        response["warning"].as_str().unwrap().contains("404"),
+        "{response}"
+    );
+    let only = json!({ "url": site.url("/"), "sitemap": "only" });
+    let response = server.post("/v2/map", &only).await.ok();
+    assert_eq!(response["links"], json!([]));
+    assert!(
+        response["warning"].as_str().unwrap().contains("no sitemap"),
+        "{response}"
     );
 }
 
@@ -239,8 +242,8 @@ async fn a_url_without_a_scheme_is_also_tried_with_http() {
     for (options, links) in [(json!({}), 6), (json!({ "sitemap": "only" }), 4)] {
         let mut body = json!({ "url": bare });
         body["sitemap"] = options["sitemap"].clone();
-        let answer = server.post("/v2/map", &body).await.ok();
-        assert_eq!(paths(&answer, &site).len(), links, "{answer}");
+        let response = server.post("/v2/map", &body).await.ok();
+        assert_eq!(paths(&response, &site).len(), links, "{response}");
     }
 }
 
@@ -342,12 +345,16 @@ async fn a_map_includes_pages_of_earlier_crawls_with_titles() {
         .await;
     let server = TestServer::start().await;
     server
-        .crawled(&json!({ "url": site.url("/"), "sitemap": "skip" }))
+        .run_crawl(&json!({ "url": site.url("/"), "sitemap": "skip" }))
         .await;
     let body = json!({ "url": site.url("/"), "search": "contact" });
-    let answer = server.post("/v2/map", &body).await.ok();
-    assert_eq!(paths(&answer, &site)[0], "/contact", "the page is two links away");
-    assert_eq!(answer["links"][0]["title"], "Contact us");
+    let response = server.post("/v2/map", &body).await.ok();
+    assert_eq!(
+        paths(&response, &site)[0],
+        "/contact",
+        "the page is two links away"
+    );
+    assert_eq!(response["links"][0]["title"], "Contact us");
     let only = map(&server, &site, json!({ "sitemap": "only" })).await;
     assert_eq!(only, ["/", "/pricing", "/docs/install", "/blog/one"]);
     let skipped = map(&server, &site, json!({ "sitemap": "skip" })).await;

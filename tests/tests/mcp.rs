@@ -44,20 +44,20 @@ impl Client {
         serde_json::from_str(&line).expect(&line)
     }
 
-    fn ask(&mut self, method: &str, params: Value) -> Value {
+    fn request(&mut self, method: &str, params: Value) -> Value {
         self.last_id += 1;
         let id = self.last_id;
         self.send(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}));
-        let answer = self.receive();
-        assert_eq!(answer["id"], id);
-        answer
+        let response = self.receive();
+        assert_eq!(response["id"], id);
+        response
     }
 
     /// Calls a tool and returns the text of its result, and whether it is an error.
     fn call(&mut self, name: &str, arguments: Value) -> (String, bool) {
-        let answer = self.ask("tools/call", json!({"name": name, "arguments": arguments}));
-        let result = &answer["result"];
-        assert_eq!(result["content"].as_array().unwrap().len(), 1, "{answer}");
+        let response = self.request("tools/call", json!({"name": name, "arguments": arguments}));
+        let result = &response["result"];
+        assert_eq!(result["content"].as_array().unwrap().len(), 1, "{response}");
         let text = result["content"][0]["text"].as_str().unwrap().to_owned();
         (text, result["isError"].as_bool().unwrap())
     }
@@ -74,13 +74,13 @@ async fn tools_send_requests_and_return_results() {
     let (start, a) = (site.url("/"), site.url("/a"));
     let mut client = Client::start(&server);
     let story = move || {
-        let hello = client.ask(
+        let hello = client.request(
             "initialize",
             json!({"protocolVersion": "2025-06-18", "capabilities": {}}),
         );
         assert_eq!(hello["result"]["serverInfo"]["name"], "harvestman");
         client.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
-        let tools = client.ask("tools/list", json!({}));
+        let tools = client.request("tools/list", json!({}));
         let tools = tools["result"]["tools"].as_array().unwrap().clone();
         assert!(tools.iter().any(|tool| tool["name"] == "harvestman_scrape"));
 

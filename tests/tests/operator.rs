@@ -6,33 +6,33 @@ use http::Method;
 use serde_json::json;
 
 use harvestman_tests::server::{KEY, OTHER_KEY};
-use harvestman_tests::{Answer, Page, Site, TestServer};
+use harvestman_tests::{HttpResponse, Page, Site, TestServer};
 
 const PLANS: &str = "[plans.small]\nrate_limit = 3\ncredit_budget = 1\nmax_concurrency = 1\n";
 
-async fn look(server: &TestServer, key: &str) -> Answer {
+async fn send_request(server: &TestServer, key: &str) -> HttpResponse {
     let authorization = format!("Bearer {key}");
     let headers = [("authorization", authorization.as_str())];
-    server.ask(Method::GET, "/v2/crawl/active", &headers, "").await
+    server.send(Method::GET, "/v2/crawl/active", &headers, "").await
 }
 
 fn done(server: &TestServer, arguments: &[&str]) -> String {
-    let (good, said) = server.operate(arguments);
-    assert!(good, "{arguments:?}: {said}");
-    said.trim_end().to_owned()
+    let (good, output) = server.run_command(arguments);
+    assert!(good, "{arguments:?}: {output}");
+    output.trim_end().to_owned()
 }
 
 fn refused(server: &TestServer, arguments: &[&str]) -> String {
-    let (good, said) = server.operate(arguments);
-    assert!(!good, "{arguments:?}: {said}");
-    said
+    let (good, output) = server.run_command(arguments);
+    assert!(!good, "{arguments:?}: {output}");
+    output
 }
 
 #[tokio::test]
 async fn keys_are_created_and_revoked_with_a_running_server() {
     let mut server = TestServer::start().await;
     let key = done(&server, &["keys", "create", "--team", "red", "--name", "ci"]);
-    assert_eq!(look(&server, &key).await.status, 200);
+    assert_eq!(send_request(&server, &key).await.status, 200);
     let listed = done(&server, &["keys", "list", "--team", "red"]);
     assert!(
         listed.ends_with("  red  ci") && !listed.contains(&key),
@@ -46,10 +46,10 @@ async fn keys_are_created_and_revoked_with_a_running_server() {
 
     // The lookup of the key was cached a moment ago.
     let id = listed.split(' ').next().unwrap();
-    assert_eq!(look(&server, &key).await.status, 200);
+    assert_eq!(send_request(&server, &key).await.status, 200);
     assert_eq!(done(&server, &["keys", "revoke", id]), format!("revoked {id}"));
-    let answer = look(&server, &key).await;
-    assert_eq!((answer.status, answer.code()), (401, "UNAUTHORIZED"));
+    let response = send_request(&server, &key).await;
+    assert_eq!((response.status, response.code()), (401, "UNAUTHORIZED"));
     assert!(refused(&server, &["keys", "revoke", id]).contains("already revoked"));
     assert_eq!(done(&server, &["keys", "list", "--team", "red"]), "");
     assert!(done(&server, &["keys", "list", "--team", "red", "--revoked"]).contains("  red  ci  revoked 20"));
@@ -59,8 +59,8 @@ async fn keys_are_created_and_revoked_with_a_running_server() {
     let other = done(&server, &["keys", "create", "--team", "red"]);
     assert!(done(&server, &["teams", "list"]).contains("  red  1 key  default limits"));
     server.restart().await;
-    assert_eq!(look(&server, &other).await.status, 200);
-    assert_eq!(look(&server, &key).await.status, 401);
+    assert_eq!(send_request(&server, &other).await.status, 200);
+    assert_eq!(send_request(&server, &key).await.status, 401);
 
     // After a crash the connection file of the killed server is still there and must be ignored.
     server.kill9();
@@ -75,11 +75,11 @@ async fn operator_commands_require_the_token() {
     let command = r#"{"command":"create-key","team":"test","name":"x"}"#;
     for authorization in ["", "Bearer fc-test", "Bearer 0000", "Basic x"] {
         let headers = [("authorization", authorization)];
-        let answer = server
-            .ask(Method::POST, "/console/api/operator", &headers, command)
+        let response = server
+            .send(Method::POST, "/console/api/operator", &headers, command)
             .await;
         assert_eq!(
-            (answer.status, answer.code()),
+            (response.status, response.code()),
             (401, "UNAUTHORIZED"),
             "{authorization}"
         );
@@ -102,7 +102,7 @@ async fn a_plan_applies_to_its_team_at_once_and_after_a_restart() {
         let authorization = format!("Bearer {key}");
         let headers = [("authorization", authorization.as_str())];
         let body = json!({ "url": site.url("/") }).to_string();
-        server.ask(Method::POST, "/v2/scrape", &headers, body).await
+        server.send(Method::POST, "/v2/scrape", &headers, body).await
     };
     scrape(OTHER_KEY).await.ok();
     assert_eq!(
@@ -112,9 +112,9 @@ async fn a_plan_applies_to_its_team_at_once_and_after_a_restart() {
     let broke = scrape(OTHER_KEY).await;
     assert_eq!((broke.status, broke.code()), (402, "INSUFFICIENT_CREDITS"));
     for _ in 0..2 {
-        assert_eq!(look(&server, OTHER_KEY).await.status, 200);
+        assert_eq!(send_request(&server, OTHER_KEY).await.status, 200);
     }
-    let much = look(&server, OTHER_KEY).await;
+    let much = send_request(&server, OTHER_KEY).await;
     assert_eq!((much.status, much.code()), (429, "RATE_LIMITED"));
     let wait: u64 = much.headers["retry-after"].to_str().unwrap().parse().unwrap();
     assert!((1..=60).contains(&wait), "{wait}");
@@ -135,7 +135,7 @@ async fn a_plan_applies_to_its_team_at_once_and_after_a_restart() {
         let authorization = format!("Bearer {OTHER_KEY}");
         let headers = [("authorization", authorization.as_str())];
         let body = json!({ "url": site.url("/") }).to_string();
-        server.ask(Method::POST, "/v2/scrape", &headers, body).await
+        server.send(Method::POST, "/v2/scrape", &headers, body).await
     };
     assert_eq!(broke.status, 402, "the plan survives the restart");
 }

@@ -5,7 +5,7 @@
 use http::Method;
 use serde_json::{Value, json};
 
-use harvestman_tests::{Answer, RunningSite, Site, TestServer};
+use harvestman_tests::{HttpResponse, RunningSite, Site, TestServer};
 
 async fn star() -> RunningSite {
     let links: Vec<String> = (0..20).map(|n| format!("/{n}")).collect();
@@ -18,10 +18,10 @@ async fn star() -> RunningSite {
         .await
 }
 
-async fn scrape(server: &TestServer, site: &RunningSite, key: &str) -> Answer {
+async fn scrape(server: &TestServer, site: &RunningSite, key: &str) -> HttpResponse {
     let headers = [("authorization", key)];
     let body = json!({ "url": site.url("/0") }).to_string();
-    server.ask(Method::POST, "/v2/scrape", &headers, body).await
+    server.send(Method::POST, "/v2/scrape", &headers, body).await
 }
 
 #[tokio::test]
@@ -48,7 +48,7 @@ async fn a_crawl_ends_when_the_credits_are_used_up() {
     let server = TestServer::start_with(&[("HARVESTMAN_CREDIT_BUDGET", "8")]).await;
     scrape(&server, &site, "Bearer fc-test").await.ok();
     let request = json!({ "url": site.url("/"), "sitemap": "skip" });
-    let crawled = server.crawled(&request).await;
+    let crawled = server.run_crawl(&request).await;
     assert_eq!(crawled.status["status"], "completed");
     assert_eq!(
         (&crawled.status["creditsUsed"], crawled.documents.len()),
@@ -107,14 +107,14 @@ async fn a_repeated_request_returns_its_job_when_the_credits_are_used_up() {
     let batch = json!({ "urls": [site.url("/1")] }).to_string();
     let start = async |path: &str, key: &str, body: &str| {
         let headers = [("authorization", "Bearer fc-test"), ("x-idempotency-key", key)];
-        server.ask(Method::POST, path, &headers, body.to_owned()).await
+        server.send(Method::POST, path, &headers, body.to_owned()).await
     };
     // Hold the pages back, so that both jobs start before the credit is used.
     site.hold_after(0);
     let first = start("/v2/crawl", "one", &crawl).await.ok();
     let second = start("/v2/batch/scrape", "two", &batch).await.ok();
     site.release();
-    let id = |answer: &Value| answer["id"].as_str().unwrap().to_owned();
+    let id = |response: &Value| response["id"].as_str().unwrap().to_owned();
     server.wait(&id(&first)).await;
     server
         .wait_for_end(&format!("/v2/batch/scrape/{}", id(&second)))
@@ -141,7 +141,7 @@ async fn waiting_pages_are_marked_and_get_429_after_their_timeout() {
             .await;
         site.wait_for_requests(1).await;
         let waiting = of("/2");
-        let (answer, ()) = tokio::join!(server.post("/v2/scrape", &waiting), async {
+        let (response, ()) = tokio::join!(server.post("/v2/scrape", &waiting), async {
             let mut hasty = of("/3");
             hasty["timeout"] = json!(1000);
             let refused = server.post("/v2/scrape", &hasty).await;
@@ -151,7 +151,7 @@ async fn waiting_pages_are_marked_and_get_429_after_their_timeout() {
             scrape_other(&server, setting).await;
             site.release();
         });
-        let metadata = answer.ok()["data"]["metadata"].clone();
+        let metadata = response.ok()["data"]["metadata"].clone();
         assert_eq!(metadata["concurrencyLimited"], true, "{metadata}");
         assert!(metadata["concurrencyQueueDurationMs"].is_u64(), "{metadata}");
         server.wait(&crawl).await;
@@ -167,9 +167,9 @@ async fn scrape_other(server: &TestServer, setting: &str) {
     let site = Site::new().graph(&[("/", &[])]).serve().await;
     let body = json!({ "url": site.url("/") }).to_string();
     let headers = [("authorization", "Bearer fc-other")];
-    let answer = server.ask(Method::POST, "/v2/scrape", &headers, body).await.ok();
+    let response = server.send(Method::POST, "/v2/scrape", &headers, body).await.ok();
     assert_eq!(
-        answer["data"]["metadata"]["concurrencyLimited"], false,
+        response["data"]["metadata"]["concurrencyLimited"], false,
         "{setting}"
     );
 }

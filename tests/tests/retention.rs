@@ -14,7 +14,7 @@ use harvestman_tests::{Page, Receiver, RunningSite, Site, TestServer, tools};
 /// Text in every URL, title and text of the site, and nowhere else.
 const CANARY: &str = "canary7f3a";
 
-const PATIENCE: Duration = Duration::from_secs(120);
+const TIMEOUT: Duration = Duration::from_secs(120);
 
 const SETTINGS: &[(&str, &str)] = &[
     ("HARVESTMAN_ALLOW_ZERO_DATA_RETENTION", "1"),
@@ -70,7 +70,7 @@ fn traces(folder: &Path) -> Vec<(PathBuf, usize)> {
     found
 }
 
-async fn told(server: &TestServer, path: &str) -> (Value, usize) {
+async fn read_job(server: &TestServer, path: &str) -> (Value, usize) {
     let status = server.wait_for_end(path).await;
     let (documents, _) = server.documents_at(path, 50).await;
     for document in &documents {
@@ -80,11 +80,11 @@ async fn told(server: &TestServer, path: &str) -> (Value, usize) {
 }
 
 /// Returns whether a response of the API or the console contains the canary.
-async fn is_told_of(server: &TestServer, path: &str) -> bool {
-    let answer = server
-        .ask(Method::GET, path, &[("authorization", "Bearer fc-test")], "")
+async fn contains_canary(server: &TestServer, path: &str) -> bool {
+    let response = server
+        .send(Method::GET, path, &[("authorization", "Bearer fc-test")], "")
         .await;
-    String::from_utf8_lossy(&answer.body).contains(CANARY)
+    String::from_utf8_lossy(&response.body).contains(CANARY)
 }
 
 #[tokio::test]
@@ -103,14 +103,14 @@ async fn no_trace_of_a_page_is_left_on_disk_or_in_the_log() {
 
     let crawl = json!({ "url": site.url(&path(0)), "zeroDataRetention": true, "crawlEntireDomain": true });
     let crawl_path = format!("/v2/crawl/{}", server.crawl(&crawl).await);
-    let (status, documents) = told(&server, &crawl_path).await;
+    let (status, documents) = read_job(&server, &crawl_path).await;
     assert_eq!(status["status"], "completed", "{status}");
     assert!(documents > 40, "{documents}");
 
     let urls: Vec<String> = (3..300).map(|number| site.url(&path(number))).collect();
     let batch = json!({ "urls": urls, "zeroDataRetention": true, "webhook": receiver.url() });
     let batch_path = server.batch(&batch).await;
-    assert!(told(&server, &batch_path).await.1 > 40);
+    assert!(read_job(&server, &batch_path).await.1 > 40);
     receiver.wait_for("batch_scrape.completed").await;
 
     // Expiry runs at the start of the server, and then once per minute.
@@ -122,11 +122,11 @@ async fn no_trace_of_a_page_is_left_on_disk_or_in_the_log() {
         if left.is_empty() {
             break;
         }
-        assert!(since.elapsed() < PATIENCE, "traces are left: {left:?}");
+        assert!(since.elapsed() < TIMEOUT, "traces are left: {left:?}");
         tokio::time::sleep(Duration::from_millis(500)).await;
     }
     for path in ["/console/api/jobs", "/v2/team/activity", &crawl_path, &batch_path] {
-        assert!(!is_told_of(&server, path).await, "{path}");
+        assert!(!contains_canary(&server, path).await, "{path}");
     }
     // A batch whose URLs were deleted accepts more pages, and deletes them as well.
     let more = json!({ "urls": [site.url(&path(1))], "appendToId": batch_path.rsplit('/').next(),
@@ -177,5 +177,5 @@ async fn the_trace_search_finds_stored_pages() {
         .await
         .ok();
     assert!(!traces(server.data_dir()).is_empty());
-    assert!(is_told_of(&server, "/console/api/jobs").await);
+    assert!(contains_canary(&server, "/console/api/jobs").await);
 }

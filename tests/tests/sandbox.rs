@@ -223,14 +223,14 @@ async fn hostile_code_and_pages_cannot_escape() {
             .replace("{CANARY}", &canary_port.to_string())
             .replace("{SOCKET}", &socket)
             .replace("{SITE}", site.url("/").trim_end_matches('/'));
-        let answer = run(&server, &id, language, &code).await;
+        let response = run(&server, &id, language, &code).await;
         let refused = expected.split('|').any(|word| match word.len() {
             // A longer text is part of the message of a library.
-            12.. => answer.contains(word),
-            _ => answer == word,
+            12.. => response.contains(word),
+            _ => response == word,
         });
-        if !refused || answer.starts_with("escaped") {
-            failed.push(format!("{name}: {answer}"));
+        if !refused || response.starts_with("escaped") {
+            failed.push(format!("{name}: {response}"));
         }
     }
     assert!(failed.is_empty(), "{}", failed.join("\n"));
@@ -289,17 +289,17 @@ async fn server(allowed: &str) -> TestServer {
 }
 
 async fn open(server: &TestServer) -> String {
-    let answer = server.post("/v2/browser", &json!({})).await.ok();
-    answer["id"].as_str().unwrap().to_owned()
+    let response = server.post("/v2/browser", &json!({})).await.ok();
+    response["id"].as_str().unwrap().to_owned()
 }
 
 /// Runs code and returns its result or error as text.
 async fn run(server: &TestServer, id: &str, language: &str, code: &str) -> String {
     let request = json!({"code": code, "language": language, "timeout": 60});
     let path = format!("/v2/browser/{id}/execute");
-    let answer = server.post(&path, &request).await.ok();
-    match (&answer["result"], &answer["error"]) {
+    let response = server.post(&path, &request).await.ok();
+    match (&response["result"], &response["error"]) {
         (Value::String(text), _) | (_, Value::String(text)) => text.clone(),
-        _ => format!("no result: {answer}"),
+        _ => format!("no result: {response}"),
     }
 }

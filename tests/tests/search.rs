@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 use harvestman_tests::server::OTHER_KEY;
-use harvestman_tests::{Asked, JsonService, Page, RunningSite, Site, TestServer};
+use harvestman_tests::{JsonService, Page, ReceivedRequest, RunningSite, Site, TestServer};
 use http::Method;
 use serde_json::{Value, json};
 
@@ -45,8 +45,8 @@ async fn search(server: &TestServer, body: Value) -> Value {
     server.post("/v2/search", &body).await.ok()
 }
 
-fn urls(answer: &Value) -> Vec<&str> {
-    let web = answer["data"]["web"].as_array().unwrap();
+fn urls(response: &Value) -> Vec<&str> {
+    let web = response["data"]["web"].as_array().unwrap();
     web.iter().map(|result| result["url"].as_str().unwrap()).collect()
 }
 
@@ -64,13 +64,13 @@ async fn without_a_provider_the_search_covers_the_teams_own_pages() {
         "{empty}"
     );
 
-    server.crawled(&json!({ "url": site.url("/") })).await;
-    let answer = search(
+    server.run_crawl(&json!({ "url": site.url("/") })).await;
+    let response = search(
         &server,
         json!({ "query": "where do herons nest?", "origin": "test" }),
     )
     .await;
-    let first = &answer["data"]["web"][0];
+    let first = &response["data"]["web"][0];
     assert_eq!(first["url"], site.url("/herons"));
     assert_eq!(
         (&first["title"], &first["position"]),
@@ -85,13 +85,13 @@ async fn without_a_provider_the_search_covers_the_teams_own_pages() {
     );
     assert!(first.get("markdown").is_none() && first.get("metadata").is_none());
     assert!(
-        answer["warning"]
+        response["warning"]
             .as_str()
             .unwrap()
             .contains("pages that your team has scraped")
     );
     assert_eq!(
-        (&answer["success"], &answer["creditsUsed"]),
+        (&response["success"], &response["creditsUsed"]),
         (&json!(true), &json!(2))
     );
 
@@ -118,7 +118,7 @@ async fn without_a_provider_the_search_covers_the_teams_own_pages() {
         .iter()
         .map(|(name, value)| (*name, value.as_str()))
         .collect();
-    let other = server.ask(
+    let other = server.send(
         Method::POST,
         "/v2/search",
         &headers,
@@ -159,11 +159,11 @@ async fn uncached_pages_are_not_found() {
 async fn results_are_scraped_if_requested() {
     let site = birds().await;
     let server = TestServer::start().await;
-    server.crawled(&json!({ "url": site.url("/") })).await;
+    server.run_crawl(&json!({ "url": site.url("/") })).await;
     let body =
         json!({ "query": "herons ducks", "limit": 2, "scrapeOptions": { "formats": ["markdown", "links"] } });
-    let answer = search(&server, body).await;
-    let web = answer["data"]["web"].as_array().unwrap();
+    let response = search(&server, body).await;
+    let web = response["data"]["web"].as_array().unwrap();
     assert_eq!(web.len(), 2);
     for result in web {
         assert!(result["markdown"].as_str().unwrap().starts_with("# "), "{result}");
@@ -171,7 +171,7 @@ async fn results_are_scraped_if_requested() {
         assert!(result["title"].is_string() && result["position"].is_u64());
     }
     assert_eq!(
-        answer["creditsUsed"], 4,
+        response["creditsUsed"], 4,
         "two credits for the search, one per page"
     );
 
@@ -197,8 +197,8 @@ async fn results_are_scraped_if_requested() {
             "FEATURE_NOT_CONFIGURED",
         ),
     ] {
-        let answer = server.post("/v2/search", &body).await;
-        assert_eq!((answer.status, answer.code()), (status, code), "{body}");
+        let response = server.post("/v2/search", &body).await;
+        assert_eq!((response.status, response.code()), (status, code), "{body}");
     }
     let both = search(&server, json!({ "query": "herons", "sources": ["web", "news"] })).await;
     assert_eq!(both["data"]["news"], json!([]));
@@ -211,8 +211,8 @@ async fn results_are_scraped_if_requested() {
 }
 
 /// Returns the response of a SearXNG instance.
-fn searxng(base: &str, asked: &Asked) -> (u16, Value) {
-    let page: u32 = asked.query["pageno"].parse().unwrap();
+fn searxng(base: &str, request: &ReceivedRequest) -> (u16, Value) {
+    let page: u32 = request.query["pageno"].parse().unwrap();
     let result = |number: u32| {
         json!({
             "url": format!("{base}/{number}"), "title": format!("Result <b>{number}</b>"),
@@ -227,7 +227,7 @@ fn searxng(base: &str, asked: &Asked) -> (u16, Value) {
     };
     (
         200,
-        json!({ "query": asked.query["q"], "results": results, "unresponsive_engines": [] }),
+        json!({ "query": request.query["q"], "results": results, "unresponsive_engines": [] }),
     )
 }
 
@@ -251,23 +251,26 @@ async fn searxng_gets_its_own_parameters_and_is_read_page_by_page() {
         .serve()
         .await;
     let base = site.url("");
-    let provider = JsonService::start(move |asked| searxng(&base, asked)).await;
+    let provider = JsonService::start(move |request| searxng(&base, request)).await;
     let server = provided(&provider, "searxng").await;
     let body = json!({
         "query": "herons", "limit": 15, "tbs": "qdr:w", "country": "DE", "safe": true, "location": "Bonn",
         "excludeDomains": ["b.test"],
     });
-    let answer = search(&server, body).await;
-    let web = answer["data"]["web"].as_array().unwrap();
+    let response = search(&server, body).await;
+    let web = response["data"]["web"].as_array().unwrap();
     assert_eq!(web.len(), 15, "two result pages with two duplicates");
     assert_eq!(
         web[1],
         json!({ "url": site.url("/1"), "title": "Result 1", "description": "What it says.", "position": 2 })
     );
-    assert_eq!((&answer["creditsUsed"], answer.get("warning")), (&json!(4), None));
-    let asked = provider.asked();
-    assert_eq!(asked.len(), 2);
-    let query = &asked[1].query;
+    assert_eq!(
+        (&response["creditsUsed"], response.get("warning")),
+        (&json!(4), None)
+    );
+    let requests = provider.requests();
+    assert_eq!(requests.len(), 2);
+    let query = &requests[1].query;
     let expected = [
         ("q", "herons -site:b.test Bonn"),
         ("format", "json"),
@@ -289,14 +292,14 @@ async fn searxng_gets_its_own_parameters_and_is_read_page_by_page() {
     for (name, value) in expected {
         assert_eq!(query[&name], value, "{name}");
     }
-    assert_eq!(asked[0].path, "/search");
+    assert_eq!(requests[0].path, "/search");
 
     let sources = json!({ "query": "herons", "limit": 3, "sources": ["news", { "type": "images" }] });
-    let answer = search(&server, sources).await;
-    assert_eq!(answer["data"].get("web"), None);
-    assert_eq!(answer["data"]["news"][0]["date"], "2026-01-01T00:00:00");
-    assert_eq!(answer["data"]["news"][0]["snippet"], "What it says.");
-    let image = &answer["data"]["images"][2];
+    let response = search(&server, sources).await;
+    assert_eq!(response["data"].get("web"), None);
+    assert_eq!(response["data"]["news"][0]["date"], "2026-01-01T00:00:00");
+    assert_eq!(response["data"]["news"][0]["snippet"], "What it says.");
+    let image = &response["data"]["images"][2];
     assert_eq!(
         (&image["imageWidth"], &image["imageHeight"]),
         (&json!(640), &json!(480))
@@ -304,30 +307,30 @@ async fn searxng_gets_its_own_parameters_and_is_read_page_by_page() {
     assert_eq!(image["imageUrl"], site.url("/2.png"));
 
     let days = json!({ "query": "herons", "tbs": "cdr:1,cd_min:1/3/2026,cd_max:1/5/2026", "limit": 5 });
-    let answer = search(&server, days).await;
-    assert_eq!(urls(&answer), [site.url("/2"), site.url("/3"), site.url("/4")]);
+    let response = search(&server, days).await;
+    assert_eq!(urls(&response), [site.url("/2"), site.url("/3"), site.url("/4")]);
 
     // Only one result can be scraped; the others have no page content.
     let scraped = json!({ "query": "herons", "limit": 2, "scrapeOptions": { "formats": ["markdown"] } });
-    let answer = search(&server, scraped).await;
+    let response = search(&server, scraped).await;
     assert!(
-        answer["data"]["web"][0]["markdown"]
+        response["data"]["web"][0]["markdown"]
             .as_str()
             .unwrap()
             .contains("Nothing counts")
     );
-    assert_eq!(answer["data"]["web"][1]["metadata"]["statusCode"], 404);
+    assert_eq!(response["data"]["web"][1]["metadata"]["statusCode"], 404);
 }
 
 #[tokio::test]
 async fn serper_and_brave_get_their_own_parameters() {
-    let provider = JsonService::start(|asked| {
+    let provider = JsonService::start(|request| {
         let result = |number: u64| {
             json!({ "title": format!("R{number}"), "link": format!("https://a.test/{number}"), "snippet": "S", "date": "2 days ago",
                 "imageUrl": "https://a.test/i.png", "imageWidth": 3, "imageHeight": 4 })
         };
-        let page = asked.json["page"].as_u64().unwrap();
-        let name = match asked.path.as_str() {
+        let page = request.json["page"].as_u64().unwrap();
+        let name = match request.path.as_str() {
             "/search" => "organic",
             "/news" => "news",
             _ => "images",
@@ -339,11 +342,11 @@ async fn serper_and_brave_get_their_own_parameters() {
     let body = json!({ "query": "rust", "sources": ["web", "news", "images"], "tbs": "qdr:d,sbd:1", "location": "Bonn", "categories": ["pdf"] });
     let mut open = body.clone();
     open["categories"] = json!([]);
-    let answer = search(&server, open).await;
-    assert_eq!(urls(&answer), ["https://a.test/1", "https://a.test/2"]);
-    assert_eq!(answer["data"]["news"][1]["date"], "2 days ago");
-    assert_eq!(answer["data"]["images"][0]["imageWidth"], 3);
-    let first = provider.asked()[0].clone();
+    let response = search(&server, open).await;
+    assert_eq!(urls(&response), ["https://a.test/1", "https://a.test/2"]);
+    assert_eq!(response["data"]["news"][1]["date"], "2 days ago");
+    assert_eq!(response["data"]["images"][0]["imageWidth"], 3);
+    let first = provider.requests()[0].clone();
     assert_eq!(first.headers["x-api-key"], "between-us");
     let sent =
         json!({ "q": "rust", "gl": "us", "num": 10, "page": 1, "tbs": "qdr:d,sbd:1", "location": "Bonn" });
@@ -352,8 +355,8 @@ async fn serper_and_brave_get_their_own_parameters() {
     assert_eq!(urls(&none), [""; 0], "no result is a PDF");
     assert!(none["warning"].as_str().unwrap().contains("No results"));
 
-    let brave = JsonService::start(|asked| {
-        let results = match asked.query["offset"].as_str() {
+    let brave = JsonService::start(|request| {
+        let results = match request.query["offset"].as_str() {
             "0" => json!([{ "url": "https://a.test/1", "title": "R1", "description": "<strong>S</strong>", "page_age": "2026-01-01T00:00:00" }]),
             _ => json!([]),
         };
@@ -361,13 +364,13 @@ async fn serper_and_brave_get_their_own_parameters() {
     })
     .await;
     let server = provided(&brave, "brave").await;
-    let answer = search(
+    let response = search(
         &server,
         json!({ "query": "rust", "tbs": "cdr:1,cd_min:1/1/2026,cd_max:1/2/2026" }),
     )
     .await;
-    assert_eq!(answer["data"]["web"][0]["description"], "S");
-    let first = brave.asked()[0].clone();
+    assert_eq!(response["data"]["web"][0]["description"], "S");
+    let first = brave.requests()[0].clone();
     assert_eq!(first.path, "/res/v1/web/search");
     assert_eq!(first.headers["x-subscription-token"], "between-us");
     assert_eq!(first.query["freshness"], "2026-01-01to2026-01-02");
@@ -377,18 +380,18 @@ async fn serper_and_brave_get_their_own_parameters() {
 async fn a_failed_provider_is_reported() {
     let silent = JsonService::start(|_| (500, json!({}))).await;
     let server = provided(&silent, "searxng").await;
-    let answer = server.post("/v2/search", &json!({ "query": "x" })).await;
+    let response = server.post("/v2/search", &json!({ "query": "x" })).await;
     assert_eq!(
-        (answer.status, answer.code()),
+        (response.status, response.code()),
         (503, "SERVICE_UNAVAILABLE"),
         "{}",
-        answer.error()
+        response.error()
     );
-    assert!(answer.error().contains("500") && !answer.error().contains("between-us"));
-    assert_eq!(silent.asked().len(), 2, "a transient failure is retried once");
+    assert!(response.error().contains("500") && !response.error().contains("between-us"));
+    assert_eq!(silent.requests().len(), 2, "a transient failure is retried once");
     assert_eq!(server.get("/ready").await.ok()["search"], "unavailable");
 
-    let odd = JsonService::start(|asked| match asked.query["categories"].as_str() {
+    let odd = JsonService::start(|request| match request.query["categories"].as_str() {
         "news" => (403, json!({})),
         _ => (
             200,
@@ -397,9 +400,12 @@ async fn a_failed_provider_is_reported() {
     })
     .await;
     let server = provided(&odd, "searxng").await;
-    let answer = search(&server, json!({ "query": "x", "sources": ["web", "news"] })).await;
-    assert_eq!(urls(&answer), ["https://a.test/", "ftp://b.test/"]);
-    assert!(answer["warning"].as_str().unwrap().contains("403"), "{answer}");
+    let response = search(&server, json!({ "query": "x", "sources": ["web", "news"] })).await;
+    assert_eq!(urls(&response), ["https://a.test/", "ftp://b.test/"]);
+    assert!(
+        response["warning"].as_str().unwrap().contains("403"),
+        "{response}"
+    );
     let valid = search(&server, json!({ "query": "x", "ignoreInvalidURLs": true })).await;
     assert_eq!(urls(&valid), ["https://a.test/"]);
     assert_eq!(server.get("/ready").await.ok()["search"], "ok");
@@ -412,8 +418,8 @@ async fn a_failed_provider_is_reported() {
         .serve()
         .await;
     let server = TestServer::start_with(&[("HARVESTMAN_SEARCH_URL", slow.url("").as_str())]).await;
-    let answer = server
+    let response = server
         .post("/v2/search", &json!({ "query": "x", "timeout": 300 }))
         .await;
-    assert_eq!((answer.status, answer.code()), (408, "SEARCH_TIMEOUT"));
+    assert_eq!((response.status, response.code()), (408, "SEARCH_TIMEOUT"));
 }

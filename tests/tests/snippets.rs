@@ -81,8 +81,11 @@ async fn run(server: &TestServer, base: &str, language: SnippetLanguage, code: S
     let output = tokio::task::spawn_blocking(move || command.output());
     let output = output.await.unwrap().unwrap();
     let printed = String::from_utf8_lossy(&output.stdout).into_owned();
-    let told = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{language}:\n{code}\n{printed}\n{told}");
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        output.status.success(),
+        "{language}:\n{code}\n{printed}\n{stderr}"
+    );
     printed
 }
 
@@ -170,11 +173,11 @@ async fn every_form_has_a_command_and_a_tool() {
         let by_command = printed(SnippetLanguage::Cli).await;
         assert!(by_command.contains(printed_by_command), "{command}: {by_command}");
         let by_tool = printed(SnippetLanguage::Mcp).await;
-        let answers: Vec<Value> = by_tool
+        let responses: Vec<Value> = by_tool
             .lines()
             .map(|line| serde_json::from_str(line).unwrap())
             .collect();
-        let result = &answers.iter().find(|answer| answer["id"] == 1).unwrap()["result"];
+        let result = &responses.iter().find(|response| response["id"] == 1).unwrap()["result"];
         let text = result["content"][0]["text"].as_str().unwrap();
         assert!(
             result["isError"] == false && text.contains(told_by_tool),

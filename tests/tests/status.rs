@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 const MIB: usize = 1 << 20;
 /// Largest response, including the fields around the documents.
-const ANSWER_BYTES: usize = 10 * MIB;
+const RESPONSE_BYTES: usize = 10 * MIB;
 
 fn sources(status: &Value) -> Vec<&str> {
     let documents = status["data"].as_array().unwrap();
@@ -62,16 +62,16 @@ async fn a_document_above_ten_mebibytes_has_a_response_of_its_own() {
         json!({ "url": site.url("/"), "sitemap": "skip", "scrapeOptions": { "formats": ["rawHtml"] } });
     let id = server.crawl(&request).await;
     assert_eq!(server.wait(&id).await["completed"], 6);
-    let (mut path, mut answers) = (format!("/v2/crawl/{id}"), Vec::new());
+    let (mut path, mut responses) = (format!("/v2/crawl/{id}"), Vec::new());
     loop {
-        let answer = server.get(&path).await;
-        let (bytes, status) = (answer.body.len(), answer.ok());
+        let response = server.get(&path).await;
+        let (bytes, status) = (response.body.len(), response.ok());
         let found: Vec<String> = sources(&status).into_iter().map(str::to_owned).collect();
         assert!(
-            bytes <= ANSWER_BYTES || found.len() == 1,
+            bytes <= RESPONSE_BYTES || found.len() == 1,
             "{bytes} bytes for {found:?}"
         );
-        answers.push(found);
+        responses.push(found);
         if status["next"].is_null() {
             break;
         }
@@ -82,7 +82,7 @@ async fn a_document_above_ten_mebibytes_has_a_response_of_its_own() {
         .iter()
         .map(|paths| paths.iter().map(|path| site.url(path)).collect())
         .collect();
-    assert_eq!(answers, expected);
+    assert_eq!(responses, expected);
 }
 
 #[tokio::test]
@@ -149,10 +149,10 @@ async fn skip_and_limit_are_respected_and_validated() {
         "skip=1e3",
         "skip=99999999999999999999",
     ] {
-        let answer = server.get(&format!("{path}?{bad}")).await;
-        assert_eq!((answer.status, answer.code()), (400, "BAD_REQUEST"), "{bad}");
+        let response = server.get(&format!("{path}?{bad}")).await;
+        assert_eq!((response.status, response.code()), (400, "BAD_REQUEST"), "{bad}");
         assert_eq!(
-            answer.json["details"][0]["path"][0],
+            response.json["details"][0]["path"][0],
             bad.split('=').next().unwrap()
         );
     }
@@ -236,11 +236,11 @@ async fn another_team_cannot_read_or_cancel_a_crawl() {
         (Method::GET, format!("/v2/crawl/{id}/errors")),
         (Method::DELETE, format!("/v2/crawl/{id}")),
     ] {
-        let answer = server.ask(method, &path, &stranger, "").await;
-        assert_eq!((answer.status, answer.code()), (404, "NOT_FOUND"), "{path}");
+        let response = server.send(method, &path, &stranger, "").await;
+        assert_eq!((response.status, response.code()), (404, "NOT_FOUND"), "{path}");
     }
     let active = server
-        .ask(Method::GET, "/v2/crawl/active", &stranger, "")
+        .send(Method::GET, "/v2/crawl/active", &stranger, "")
         .await
         .ok();
     assert_eq!(active["crawls"], json!([]));

@@ -9,7 +9,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use harvestman_store::{Store, StoreConfig};
 use harvestman_tests::files::{Pdf, line};
-use harvestman_tests::{Answer, DocsSite, Page, RunningSite, TestServer, ask};
+use harvestman_tests::{DocsSite, HttpResponse, Page, RunningSite, TestServer, send_request};
 use http::Method;
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
@@ -26,20 +26,20 @@ const KEYS: [(&str, &str, &str); 4] = [
     ("fc-other", "elsewhere", "other"),
 ];
 /// Number of each kind of step.
-const MIX: &[(Deed, usize)] = &[
-    (Deed::Scrape, 24),
-    (Deed::Crawl, 8),
-    (Deed::Batch, 8),
-    (Deed::Append, 5),
-    (Deed::Map, 6),
-    (Deed::Parse, 7),
-    (Deed::Cancel, 8),
-    (Deed::Kill, 5),
-    (Deed::Stop, 2),
+const MIX: &[(Step, usize)] = &[
+    (Step::Scrape, 24),
+    (Step::Crawl, 8),
+    (Step::Batch, 8),
+    (Step::Append, 5),
+    (Step::Map, 6),
+    (Step::Parse, 7),
+    (Step::Cancel, 8),
+    (Step::Kill, 5),
+    (Step::Stop, 2),
 ];
 
 #[derive(Clone, Copy, PartialEq, Debug)]
-enum Deed {
+enum Step {
     Scrape,
     Crawl,
     Batch,
@@ -52,9 +52,9 @@ enum Deed {
 }
 
 /// Seeded random number generator (splitmix64).
-struct Dice(u64);
+struct Rng(u64);
 
-impl Dice {
+impl Rng {
     fn below(&mut self, bound: usize) -> usize {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut z = self.0;
@@ -79,24 +79,24 @@ struct Job {
 }
 
 /// A step with its key and response; no response if the server was killed before.
-type Heard = (Deed, usize, Option<Answer>);
+type StepResult = (Step, usize, Option<HttpResponse>);
 
-struct World {
-    dice: Dice,
+struct Simulation {
+    rng: Rng,
     server: TestServer,
     /// One site per key, so that the target of an activity entry shows its key.
     sites: Vec<RunningSite>,
     paths: Vec<String>,
     pdf: Vec<u8>,
-    asked: JoinSet<Heard>,
-    maps: JoinSet<Heard>,
+    requests: JoinSet<StepResult>,
+    maps: JoinSet<StepResult>,
     jobs: Vec<Job>,
     /// Number of responses by step and status; 0 for no response.
-    answers: BTreeMap<String, usize>,
+    responses: BTreeMap<String, usize>,
 }
 
-impl World {
-    async fn new(seed: u64) -> World {
+impl Simulation {
+    async fn new(seed: u64) -> Simulation {
         let docs = DocsSite::new(PAGES);
         let page = |number| line(12, 700, &format!("Page {number} of the paper"));
         let pdf = Pdf {
@@ -119,104 +119,104 @@ impl World {
         .await;
         let mut paths = docs.paths();
         paths.push("/paper.pdf".to_owned());
-        World {
-            dice: Dice(seed),
+        Simulation {
+            rng: Rng(seed),
             server,
             sites,
             paths,
             pdf,
-            asked: JoinSet::new(),
+            requests: JoinSet::new(),
             maps: JoinSet::new(),
             jobs: Vec::new(),
-            answers: BTreeMap::new(),
+            responses: BTreeMap::new(),
         }
     }
 
-    async fn play(&mut self) {
-        let deeds = MIX.iter().flat_map(|(deed, times)| vec![*deed; *times]);
-        for deed in self.dice.shuffled(deeds.collect()) {
-            let key = self.dice.below(KEYS.len());
-            match deed {
-                Deed::Scrape => {
-                    let url = match self.dice.below(8) {
+    async fn run_steps(&mut self) {
+        let steps = MIX.iter().flat_map(|(step, times)| vec![*step; *times]);
+        for step in self.rng.shuffled(steps.collect()) {
+            let key = self.rng.below(KEYS.len());
+            match step {
+                Step::Scrape => {
+                    let url = match self.rng.below(8) {
                         // The site does not support TLS: the scrape fails and costs nothing.
                         0 => self.sites[key].url("/").replace("http:", "https:"),
                         1 => self.sites[key].url("/missing"),
                         _ => self.urls(key, 1).remove(0),
                     };
                     let formats = [json!(["markdown"]), json!(["markdown", "summary"])];
-                    let formats = &formats[self.dice.below(2)];
+                    let formats = &formats[self.rng.below(2)];
                     self.post(
-                        deed,
+                        step,
                         key,
                         "/v2/scrape",
                         &json!({ "url": url, "formats": formats }),
                     );
                 }
-                Deed::Crawl => {
-                    let max_age = [0, 172_800_000][self.dice.below(2)];
+                Step::Crawl => {
+                    let max_age = [0, 172_800_000][self.rng.below(2)];
                     let request = json!({
-                        "url": self.sites[key].url("/"), "limit": 1 + self.dice.below(PAGES), "sitemap": "skip",
+                        "url": self.sites[key].url("/"), "limit": 1 + self.rng.below(PAGES), "sitemap": "skip",
                         "scrapeOptions": { "formats": ["markdown"], "maxAge": max_age },
                     });
-                    self.post(deed, key, "/v2/crawl", &request);
+                    self.post(step, key, "/v2/crawl", &request);
                 }
-                Deed::Batch => {
-                    let count = 1 + self.dice.below(PAGES);
+                Step::Batch => {
+                    let count = 1 + self.rng.below(PAGES);
                     let request = json!({ "urls": self.urls(key, count) });
-                    self.post(deed, key, "/v2/batch/scrape", &request);
+                    self.post(step, key, "/v2/batch/scrape", &request);
                 }
-                Deed::Append => {
+                Step::Append => {
                     let Some((Job { key, .. }, id)) = self.job("/v2/batch/scrape/") else {
                         continue;
                     };
                     let request = json!({ "urls": self.urls(key, 3), "appendToId": id });
-                    self.post(deed, key, "/v2/batch/scrape", &request);
+                    self.post(step, key, "/v2/batch/scrape", &request);
                 }
-                Deed::Map => self.post(deed, key, "/v2/map", &json!({ "url": self.sites[key].url("/") })),
-                Deed::Parse => {
+                Step::Map => self.post(step, key, "/v2/map", &json!({ "url": self.sites[key].url("/") })),
+                Step::Parse => {
                     let name = KEYS[key].1;
                     let head = format!(
                         "--x\r\nContent-Disposition: form-data; name=\"file\"; filename=\"{name}.pdf\"\r\n\r\n"
                     );
                     let body = [head.as_bytes(), &self.pdf, b"\r\n--x--\r\n"].concat();
                     let form = "multipart/form-data; boundary=x";
-                    self.ask(deed, key, Method::POST, "/v2/parse", form, body.into());
+                    self.send(step, key, Method::POST, "/v2/parse", form, body.into());
                 }
-                Deed::Cancel => {
+                Step::Cancel => {
                     if let Some((job, _)) = self.job("/v2/") {
-                        self.ask(deed, job.key, Method::DELETE, &job.path, "", Bytes::new());
+                        self.send(step, job.key, Method::DELETE, &job.path, "", Bytes::new());
                     }
                 }
-                Deed::Kill => {
+                Step::Kill => {
                     self.server.kill9();
                     self.server.restart().await;
                 }
-                Deed::Stop => {
+                Step::Stop => {
                     // A map that a shutdown interrupts may or may not be charged, so wait for all maps first.
-                    while let Some(heard) = self.maps.join_next().await {
-                        self.hear(heard.unwrap());
+                    while let Some(result) = self.maps.join_next().await {
+                        self.record(result.unwrap());
                     }
                     assert!(self.server.terminate().await.success());
                     self.server.restart().await;
                 }
             }
-            let pause = [0, 30, 200][self.dice.below(3)];
+            let pause = [0, 30, 200][self.rng.below(3)];
             tokio::time::sleep(Duration::from_millis(pause)).await;
-            while let Some(heard) = self.asked.try_join_next() {
-                self.hear(heard.unwrap());
+            while let Some(result) = self.requests.try_join_next() {
+                self.record(result.unwrap());
             }
         }
-        for mut open in [std::mem::take(&mut self.asked), std::mem::take(&mut self.maps)] {
-            while let Some(heard) = open.join_next().await {
-                self.hear(heard.unwrap());
+        for mut requests_left in [std::mem::take(&mut self.requests), std::mem::take(&mut self.maps)] {
+            while let Some(result) = requests_left.join_next().await {
+                self.record(result.unwrap());
             }
         }
     }
 
     /// Returns random pages of the site of a key.
     fn urls(&mut self, key: usize, count: usize) -> Vec<String> {
-        let paths = self.dice.shuffled(self.paths.clone());
+        let paths = self.rng.shuffled(self.paths.clone());
         paths
             .iter()
             .take(count)
@@ -228,47 +228,51 @@ impl World {
     fn job(&mut self, prefix: &str) -> Option<(Job, String)> {
         let mut fitting = self.jobs.clone();
         fitting.retain(|job| job.path.starts_with(prefix));
-        let newest = self.dice.below(fitting.len().clamp(1, 3));
+        let newest = self.rng.below(fitting.len().clamp(1, 3));
         let job = fitting.into_iter().rev().nth(newest)?;
         let id = job.path.rsplit('/').next()?.to_owned();
         Some((job, id))
     }
 
-    fn post(&mut self, deed: Deed, key: usize, path: &str, request: &Value) {
+    fn post(&mut self, step: Step, key: usize, path: &str, request: &Value) {
         let body = Bytes::from(request.to_string());
-        self.ask(deed, key, Method::POST, path, "application/json", body);
+        self.send(step, key, Method::POST, path, "application/json", body);
     }
 
-    fn ask(&mut self, deed: Deed, key: usize, method: Method, path: &str, content_type: &str, body: Bytes) {
+    fn send(&mut self, step: Step, key: usize, method: Method, path: &str, content_type: &str, body: Bytes) {
         let (address, path) = (self.server.address(), path.to_owned());
         let (bearer, content_type) = (format!("Bearer {}", KEYS[key].0), content_type.to_owned());
-        let asking = async move {
+        let request = async move {
             let headers = [
                 ("authorization", bearer.as_str()),
                 ("content-type", content_type.as_str()),
             ];
-            (deed, key, ask(address, method, &path, &headers, body).await.ok())
+            (
+                step,
+                key,
+                send_request(address, method, &path, &headers, body).await.ok(),
+            )
         };
-        if deed == Deed::Map {
-            self.maps.spawn(asking);
+        if step == Step::Map {
+            self.maps.spawn(request);
         } else {
-            self.asked.spawn(asking);
+            self.requests.spawn(request);
         }
     }
 
-    fn hear(&mut self, (deed, key, answer): Heard) {
-        let status = answer.as_ref().map_or(0, |answer| answer.status);
-        *self.answers.entry(format!("{deed:?} {status}")).or_default() += 1;
-        let Some(answer) = answer else { return };
-        match deed {
-            Deed::Map => assert_eq!(
-                answer.status, 200,
+    fn record(&mut self, (step, key, response): StepResult) {
+        let status = response.as_ref().map_or(0, |response| response.status);
+        *self.responses.entry(format!("{step:?} {status}")).or_default() += 1;
+        let Some(response) = response else { return };
+        match step {
+            Step::Map => assert_eq!(
+                response.status, 200,
                 "every map with a response succeeds: {}",
-                answer.json
+                response.json
             ),
-            Deed::Crawl | Deed::Batch if answer.status == 200 => {
-                let id = answer.json["id"].as_str().unwrap();
-                let family = if deed == Deed::Crawl {
+            Step::Crawl | Step::Batch if response.status == 200 => {
+                let id = response.json["id"].as_str().unwrap();
+                let family = if step == Step::Crawl {
                     "crawl"
                 } else {
                     "batch/scrape"
@@ -280,15 +284,15 @@ impl World {
         }
     }
 
-    async fn get(&self, key: usize, path: &str) -> Answer {
+    async fn get(&self, key: usize, path: &str) -> HttpResponse {
         let bearer = format!("Bearer {}", KEYS[key].0);
         self.server
-            .ask(Method::GET, path, &[("authorization", &bearer)], Bytes::new())
+            .send(Method::GET, path, &[("authorization", &bearer)], Bytes::new())
             .await
     }
 
     /// Returns the credits of a team by key, as reported by its jobs and documents.
-    async fn of_jobs(&self, key: usize) -> BTreeMap<&'static str, u64> {
+    async fn credits_of_jobs(&self, key: usize) -> BTreeMap<&'static str, u64> {
         let mut used = BTreeMap::new();
         let mut cursor = String::new();
         loop {
@@ -310,11 +314,11 @@ impl World {
 
     /// Returns the name of the key that a target belongs to.
     fn owner(&self, target: &str) -> &'static str {
-        let place = (0..KEYS.len()).find(|key| {
+        let owner = (0..KEYS.len()).find(|key| {
             let site = self.sites[*key].address().to_string();
             target.contains(&format!("//{site}/")) || target == format!("upload:{}.pdf", KEYS[*key].1)
         });
-        KEYS[place.unwrap_or_else(|| panic!("{target} belongs to no key"))].1
+        KEYS[owner.unwrap_or_else(|| panic!("{target} belongs to no key"))].1
     }
 
     /// Returns the credits of an activity entry, after waiting for the end of its job.
@@ -323,9 +327,9 @@ impl World {
         match entry["endpoint"].as_str().unwrap() {
             "map" => 1,
             "scrape" => {
-                let answer = self.get(key, &format!("/v2/scrape/{id}")).await;
-                match answer.status {
-                    200 => answer.json["data"]["metadata"]["creditsUsed"].as_u64().unwrap(),
+                let response = self.get(key, &format!("/v2/scrape/{id}")).await;
+                match response.status {
+                    200 => response.json["data"]["metadata"]["creditsUsed"].as_u64().unwrap(),
                     _ => 0,
                 }
             }
@@ -350,7 +354,7 @@ impl World {
     }
 
     /// Returns the credits by key, as in a report; `unit` is credit or token.
-    async fn of_report(&self, key: usize, unit: &str, field: &str) -> BTreeMap<String, u64> {
+    async fn credits_of_report(&self, key: usize, unit: &str, field: &str) -> BTreeMap<String, u64> {
         let path = format!("/v2/team/{unit}-usage/historical");
         let plain = self.get(key, &path).await.ok();
         let by_key = self.get(key, &format!("{path}?byApiKey=true")).await.ok();
@@ -372,39 +376,39 @@ impl World {
 async fn ledger_jobs_and_reports_agree_after_restarts_and_kills() {
     let seed = std::env::var("HARVESTMAN_SEED").map_or(SEED, |seed| seed.parse().unwrap());
     println!("seed {seed}");
-    let mut world = World::new(seed).await;
-    world.play().await;
-    println!("answers {:?}", world.answers);
+    let mut simulation = Simulation::new(seed).await;
+    simulation.run_steps().await;
+    println!("responses {:?}", simulation.responses);
 
     let mut totals = Vec::new();
     for (key, (_, _, team)) in KEYS.iter().enumerate().filter(|(key, _)| [0, 3].contains(key)) {
-        let jobs: BTreeMap<String, u64> = world
-            .of_jobs(key)
+        let jobs: BTreeMap<String, u64> = simulation
+            .credits_of_jobs(key)
             .await
             .into_iter()
             .map(|(name, credits)| (name.to_owned(), credits))
             .filter(|(_, credits)| *credits > 0)
             .collect();
-        let report = world.of_report(key, "credit", "creditsUsed").await;
+        let report = simulation.credits_of_report(key, "credit", "creditsUsed").await;
         println!("team {team}: jobs {jobs:?}, report {report:?}");
         assert_eq!(jobs, report, "seed {seed}");
-        let tokens = world.of_report(key, "token", "tokensUsed").await;
+        let tokens = simulation.credits_of_report(key, "token", "tokensUsed").await;
         assert!(report.iter().all(|(name, credits)| tokens[name] == 15 * credits));
         let total: u64 = report.values().sum();
         assert!(total > 0);
         totals.push((*team, total));
 
-        let left = world.get(key, "/v2/team/credit-usage").await.ok();
+        let left = simulation.get(key, "/v2/team/credit-usage").await.ok();
         assert_eq!(left["data"]["planCredits"], BUDGET);
         assert_eq!(left["data"]["remainingCredits"], BUDGET - total, "{left}");
 
-        let queue = world.get(key, "/v2/team/queue-status").await.ok();
+        let queue = simulation.get(key, "/v2/team/queue-status").await.ok();
         assert_eq!(queue["jobsInQueue"], 0, "{queue}");
         assert!(queue["mostRecentSuccess"].is_string(), "{queue}");
     }
 
-    assert!(world.server.terminate().await.success());
-    let store = Store::open(&StoreConfig::new(world.server.data_dir().join("data")))
+    assert!(simulation.server.terminate().await.success());
+    let store = Store::open(&StoreConfig::new(simulation.server.data_dir().join("data")))
         .await
         .unwrap();
     for (team, total) in totals {

@@ -40,9 +40,9 @@ fn events(deliveries: &[Delivery]) -> Vec<&str> {
 }
 
 /// Returns the events of first attempts.
-fn firsts(deliveries: &[Delivery]) -> Vec<&str> {
-    let firsts = deliveries.iter().filter(|delivery| delivery.attempt == 1);
-    firsts.map(Delivery::event).collect()
+fn first_attempts(deliveries: &[Delivery]) -> Vec<&str> {
+    let first_attempts = deliveries.iter().filter(|delivery| delivery.attempt == 1);
+    first_attempts.map(Delivery::event).collect()
 }
 
 async fn log(server: &TestServer, id: &str, query: &str) -> Value {
@@ -51,7 +51,7 @@ async fn log(server: &TestServer, id: &str, query: &str) -> Value {
 }
 
 /// Returns the delivery log when no event is pending.
-async fn settled_log(server: &TestServer, id: &str) -> Value {
+async fn final_log(server: &TestServer, id: &str) -> Value {
     for _ in 0..600 {
         let log = log(server, id, "").await;
         if log["pending"] == 0 {
@@ -207,15 +207,22 @@ async fn only_requested_events_are_sent() {
     }
     for (id, receiver, expected) in jobs {
         server.wait(&id).await;
-        let log = settled_log(&server, &id).await;
+        let log = final_log(&server, &id).await;
         assert_eq!(log["delivered"], expected.len());
         assert_eq!(events(&receiver.deliveries()), expected);
     }
     for wrong in ["batch_scrape.page", "pages", "Completed"] {
         let webhook = json!({ "url": "http://127.0.0.1:9/", "events": [wrong] });
-        let answer = server.post("/v2/crawl", &crawl_of(&site, webhook)).await;
-        assert_eq!((answer.status, answer.code()), (400, "BAD_REQUEST"), "{wrong}");
-        assert_eq!(answer.json["details"][0]["path"], json!(["webhook", "events", 0]));
+        let response = server.post("/v2/crawl", &crawl_of(&site, webhook)).await;
+        assert_eq!(
+            (response.status, response.code()),
+            (400, "BAD_REQUEST"),
+            "{wrong}"
+        );
+        assert_eq!(
+            response.json["details"][0]["path"],
+            json!(["webhook", "events", 0])
+        );
     }
 }
 
@@ -230,7 +237,7 @@ async fn retries_deliver_the_same_bytes() {
         .wait_until(|deliveries| deliveries.iter().filter(|delivery| delivery.attempt == 2).count() == 5)
         .await;
     assert_eq!(
-        firsts(&deliveries),
+        first_attempts(&deliveries),
         [
             "crawl.started",
             "crawl.page",
@@ -253,7 +260,7 @@ async fn retries_deliver_the_same_bytes() {
         "every attempt has the same body"
     );
 
-    let log = settled_log(&server, &id).await;
+    let log = final_log(&server, &id).await;
     assert_eq!(
         (&log["delivered"], &log["givenUp"], &log["url"]),
         (&json!(5), &json!(0), &json!(receiver.url()))
@@ -295,7 +302,7 @@ async fn undeliverable_events_are_given_up_and_stay_in_the_log() {
         "completed",
         "failed deliveries do not affect the job"
     );
-    let whole = settled_log(&server, &id).await;
+    let whole = final_log(&server, &id).await;
     assert_eq!((&whole["givenUp"], &whole["delivered"]), (&json!(2), &json!(0)));
     let event = &whole["events"][0];
     let attempts = event["attempts"].as_array().unwrap();
@@ -322,7 +329,7 @@ async fn undeliverable_events_are_given_up_and_stay_in_the_log() {
     let stranger = ("authorization", &*format!("Bearer {OTHER_KEY}"));
     for method in [http::Method::GET, http::Method::POST] {
         let body = json!({ "webhookId": event["webhookId"] }).to_string();
-        assert_eq!(server.ask(method, &path, &[stranger], body).await.status, 404);
+        assert_eq!(server.send(method, &path, &[stranger], body).await.status, 404);
     }
     for wrong in ["?limit=0", "?limit=101", "?state=lost", "?after=-1"] {
         assert_eq!(server.get(&format!("{path}{wrong}")).await.status, 400, "{wrong}");
@@ -334,7 +341,7 @@ async fn undeliverable_events_are_given_up_and_stay_in_the_log() {
         .await
         .ok();
     receiver.wait_until(|deliveries| deliveries.len() == 7).await;
-    let again = settled_log(&server, &id).await;
+    let again = final_log(&server, &id).await;
     assert_eq!(again["events"][0]["attempts"].as_array().unwrap().len(), 4);
     let unknown = json!({ "webhookId": id });
     assert_eq!(server.post(&path, &unknown).await.status, 404);
@@ -360,7 +367,7 @@ async fn a_slow_receiver_delays_neither_its_job_nor_other_receivers() {
     slow.release();
     let deliveries = slow.wait_for("crawl.completed").await;
     assert_eq!(
-        firsts(&deliveries),
+        first_attempts(&deliveries),
         [
             "crawl.started",
             "crawl.page",
@@ -383,7 +390,7 @@ async fn a_delivery_without_a_response_is_retried() {
     let webhook = json!({ "url": receiver.url(), "events": ["completed"] });
     let id = server.crawl(&crawl_of(&site, webhook)).await;
     receiver.wait_until(|deliveries| deliveries.len() == 2).await;
-    let log = settled_log(&server, &id).await;
+    let log = final_log(&server, &id).await;
     let attempts = log["events"][0]["attempts"].as_array().unwrap();
     assert_eq!(
         (&attempts[0]["status"], &attempts[1]["status"]),
@@ -410,7 +417,7 @@ async fn kill_9_during_a_delivery_loses_no_event() {
     server.restart().await;
     let deliveries = receiver.wait_for("crawl.completed").await;
     assert_eq!(
-        firsts(&deliveries),
+        first_attempts(&deliveries),
         [
             "crawl.started",
             "crawl.page",
@@ -426,7 +433,7 @@ async fn kill_9_during_a_delivery_loses_no_event() {
         .collect();
     assert_eq!(twice.len(), 2, "the delivery in flight is repeated");
     assert_eq!(twice[0].body, twice[1].body);
-    assert_eq!(settled_log(&server, &id).await["delivered"], 5);
+    assert_eq!(final_log(&server, &id).await["delivered"], 5);
 }
 
 #[tokio::test]
@@ -444,14 +451,14 @@ async fn a_receiver_at_a_private_address_is_refused_when_the_crawl_starts() {
         ),
         (json!({ "url": "http://[::1]:80/" }), json!(["webhook", "url"])),
     ] {
-        let answer = server.post("/v2/crawl", &crawl_of(&site, webhook.clone())).await;
+        let response = server.post("/v2/crawl", &crawl_of(&site, webhook.clone())).await;
         assert_eq!(
-            (answer.status, answer.code()),
+            (response.status, response.code()),
             (400, "BAD_REQUEST"),
             "{webhook}: {}",
-            answer.json
+            response.json
         );
-        assert_eq!(answer.json["details"][0]["path"], url_path);
+        assert_eq!(response.json["details"][0]["path"], url_path);
     }
     let jobs = server.get("/console/api/jobs").await.ok();
     assert_eq!(jobs["jobs"], json!([]), "no job was stored");
@@ -516,7 +523,7 @@ async fn the_secret_of_a_team_replaces_that_of_the_operator() {
     let key = format!("Bearer {OTHER_KEY}");
     let path = "/console/api/webhook-test";
     let other = server
-        .ask(http::Method::POST, path, &[("authorization", &key)], request)
+        .send(http::Method::POST, path, &[("authorization", &key)], request)
         .await
         .ok();
     let theirs = receiver

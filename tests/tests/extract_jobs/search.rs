@@ -3,9 +3,9 @@
 use super::*;
 
 /// Starts a provider that returns these URLs for every query.
-async fn finds(urls: Vec<String>) -> JsonService {
-    JsonService::start(move |asked| {
-        let first = asked.query["pageno"] == "1";
+async fn search_provider(urls: Vec<String>) -> JsonService {
+    JsonService::start(move |request| {
+        let first = request.query["pageno"] == "1";
         let found = urls.iter().filter(|_| first);
         let results: Vec<Value> = found
             .map(|url| json!({ "url": url, "title": "A <b>find</b>", "content": "What it says." }))
@@ -28,7 +28,7 @@ async fn searching(provider: &JsonService, model: Option<&Model>) -> TestServer 
 }
 
 /// Returns the credits used in the current month.
-async fn charged(server: &TestServer) -> Value {
+async fn credits_used(server: &TestServer) -> Value {
     server.get("/v2/team/credit-usage/historical").await.ok()["periods"][0]["creditsUsed"].clone()
 }
 
@@ -36,7 +36,7 @@ async fn charged(server: &TestServer) -> Value {
 async fn an_extract_reads_its_own_pages_and_then_search_results() {
     let site = shop().await;
     let (cup, pot) = (site.url("/shop/cup"), site.url("/shop/pot"));
-    let provider = finds(vec![
+    let provider = search_provider(vec![
         "ftp://a.test/".to_owned(),
         cup.clone(),
         pot.clone(),
@@ -54,9 +54,9 @@ async fn an_extract_reads_its_own_pages_and_then_search_results() {
     let pages = json!([{"name": "Cup", "price": 9.5}, {"name": "Pot", "price": 20}]);
     assert_eq!(status["data"]["products"], pages);
     assert_eq!(status["creditsUsed"], 2 + 2, "{status}");
-    assert_eq!(charged(&server).await, 4);
-    let asked = provider.asked();
-    let words = &asked[0].query["q"];
+    assert_eq!(credits_used(&server).await, 4);
+    let requests = provider.requests();
+    let words = &requests[0].query["q"];
     assert!(
         words.starts_with("pots and xxx") && words.chars().count() == 500,
         "{words}"
@@ -68,8 +68,8 @@ async fn an_extract_reads_its_own_pages_and_then_search_results() {
     let status = extracted(&server, &full).await;
     assert!(warning(&status).contains("`limit` was reached"), "{status}");
     assert_eq!(
-        (&status["creditsUsed"], provider.asked().len()),
-        (&json!(1), asked.len())
+        (&status["creditsUsed"], provider.requests().len()),
+        (&json!(1), requests.len())
     );
 
     // Without a prompt, the title of the schema is the query.
@@ -77,7 +77,7 @@ async fn an_extract_reads_its_own_pages_and_then_search_results() {
     titled["title"] = json!("Pots and pans");
     let request = json!({ "urls": [pot], "schema": titled, "enableWebSearch": true });
     assert_eq!(extracted(&server, &request).await["status"], "completed");
-    assert_eq!(provider.asked()[asked.len()].query["q"], "Pots and pans");
+    assert_eq!(provider.requests()[requests.len()].query["q"], "Pots and pans");
 }
 
 #[tokio::test]
@@ -88,7 +88,7 @@ async fn pages_are_found_by_search_if_none_are_given() {
     let agent = json!({ "prompt": "price of the cup", "schema": schema() });
     for (path, request) in [("/v2/extract", &extract), ("/v2/agent", &agent)] {
         let id = started(&server, path, request).await;
-        let status = ended(&server, path, &id).await;
+        let status = wait_for_result(&server, path, &id).await;
         assert_eq!(
             (&status["status"], &status["creditsUsed"]),
             (&json!("failed"), &json!(0)),
@@ -100,8 +100,8 @@ async fn pages_are_found_by_search_if_none_are_given() {
             "{error}"
         );
     }
-    server.crawled(&json!({ "url": site.url("/shop/cup") })).await;
-    let before = charged(&server).await;
+    server.run_crawl(&json!({ "url": site.url("/shop/cup") })).await;
+    let before = credits_used(&server).await;
     let status = extracted(&server, &extract).await;
     assert_eq!(status["data"], json!({"name": "Cup", "price": 9.5}), "{status}");
     assert!(
@@ -110,13 +110,13 @@ async fn pages_are_found_by_search_if_none_are_given() {
     );
     assert_eq!(status["creditsUsed"], 2 + 1);
     let id = started(&server, "/v2/agent", &agent).await;
-    let status = ended(&server, "/v2/agent", &id).await;
+    let status = wait_for_result(&server, "/v2/agent", &id).await;
     assert_eq!(
         (&status["data"], &status["creditsUsed"]),
         (&json!({"name": "Cup", "price": 9.5}), &json!(3)),
         "{status}"
     );
-    assert_eq!(charged(&server).await, before.as_u64().unwrap() + 6);
+    assert_eq!(credits_used(&server).await, before.as_u64().unwrap() + 6);
     server.kill9();
 
     let silent = JsonService::start(|_| (403, json!({}))).await;
@@ -141,12 +141,12 @@ async fn pages_are_found_by_search_if_none_are_given() {
 async fn an_agent_searches_and_opens_the_results() {
     let site = shop().await;
     let cup = site.url("/shop/cup");
-    let (provider, scraped) = (finds(vec![cup.clone()]).await, cup.clone());
-    let model = Model::start(move |question| match question.number {
-        1 | 3 => Said::call("scrape", json!({ "url": scraped })),
-        2 => Said::call("search", json!({ "query": "cup price" })),
-        4 => Said::call("search", json!({ "query": "more cups" })),
-        _ => Said::call("done", json!({ "result": { "name": "Cup", "price": 9.5 } })),
+    let (provider, scraped) = (search_provider(vec![cup.clone()]).await, cup.clone());
+    let model = Model::start(move |request| match request.number {
+        1 | 3 => ModelReply::call("scrape", json!({ "url": scraped })),
+        2 => ModelReply::call("search", json!({ "query": "cup price" })),
+        4 => ModelReply::call("search", json!({ "query": "more cups" })),
+        _ => ModelReply::call("done", json!({ "result": { "name": "Cup", "price": 9.5 } })),
     })
     .await;
     let server = searching(&provider, Some(&model)).await;
@@ -154,23 +154,23 @@ async fn an_agent_searches_and_opens_the_results() {
     let request = json!({ "prompt": "What does it cost?", "schema": schema(), "maxCredits": 8,
         "location": { "country": "DE" }, "webhook": receiver.url() });
     let id = started(&server, "/v2/agent", &request).await;
-    let status = ended(&server, "/v2/agent", &id).await;
+    let status = wait_for_result(&server, "/v2/agent", &id).await;
     assert_eq!(status["data"], json!({"name": "Cup", "price": 9.5}), "{status}");
     assert_eq!(status["creditsUsed"], 2 + 5);
-    assert_eq!(charged(&server).await, 7);
-    let questions = model.questions();
+    assert_eq!(credits_used(&server).await, 7);
+    let requests = model.requests();
     assert!(
-        questions[1]
+        requests[1]
             .last()
             .contains("neither given by the user nor returned")
     );
-    let shown = questions[2].last();
+    let shown = requests[2].last();
     assert_eq!(shown, format!("<page>\n{cup} A find\nWhat it says.\n</page>"));
-    assert!(questions[3].last().contains("It is a Cup"));
-    assert!(questions[4].last().contains("the credits are used up"));
-    let asked = provider.asked();
-    assert!(asked.iter().all(|asked| asked.query["q"] == "cup price"));
-    assert_eq!(asked[0].query["language"], "de-DE");
+    assert!(requests[3].last().contains("It is a Cup"));
+    assert!(requests[4].last().contains("the credits are used up"));
+    let requests = provider.requests();
+    assert!(requests.iter().all(|request| request.query["q"] == "cup price"));
+    assert_eq!(requests[0].query["language"], "de-DE");
     let events = receiver.wait_for("agent.completed").await;
     assert_eq!(
         events[1].json["data"],

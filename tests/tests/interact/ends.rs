@@ -5,7 +5,7 @@ use harvestman_tests::tools;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
-use super::place::{
+use super::setup::{
     bash, credits, delete, descendants, execute, interact, open, run, scrape, server, sessions, site,
     wait_for_end, wait_until_gone,
 };
@@ -24,9 +24,9 @@ async fn one_of_many_deletes_ends_a_session_which_is_charged_once() {
     let (path, code) = (execute(&id), bash("wait 20000"));
     let deletes = join_all((0..5).map(|_| delete(&server, &id)));
     let (running, deletes) = tokio::join!(server.post(&path, &code), deletes);
-    let (done, late): (Vec<_>, Vec<_>) = deletes.into_iter().partition(|answer| answer.status == 200);
+    let (done, late): (Vec<_>, Vec<_>) = deletes.into_iter().partition(|response| response.status == 200);
     assert_eq!(done.len(), 1);
-    assert!(late.iter().all(|answer| answer.status == 404));
+    assert!(late.iter().all(|response| response.status == 404));
     assert_eq!((running.status, running.code()), (410, "SESSION_DESTROYED"));
     let billed = done[0].json["creditsBilled"].as_u64().unwrap();
     assert!(billed >= 1);
@@ -94,7 +94,7 @@ async fn sessions_of_a_killed_server_have_ended_and_are_charged_once() {
     server.kill9();
     wait_until_gone(&browsers).await;
     server.restart().await;
-    let over = |answer: harvestman_tests::Answer| (answer.status, answer.code().to_owned());
+    let over = |response: harvestman_tests::HttpResponse| (response.status, response.code().to_owned());
     let destroyed = (410, "SESSION_DESTROYED".to_owned());
     assert_eq!(
         over(server.post(&interact(&scraped), &bash("get url")).await),

@@ -4,12 +4,12 @@ use harvestman_tests::TestServer;
 use http::Method;
 use serde_json::{Value, json};
 
-use super::place::{as_other, delete, execute, interact, open, run, scrape, server, site};
+use super::setup::{as_other, delete, execute, interact, open, run, scrape, server, site};
 
 async fn known(server: &TestServer, url: String, profile: Value) -> String {
     let request = json!({ "url": url, "profile": profile });
-    let answer = server.post("/v2/scrape", &request).await.ok();
-    answer["data"]["markdown"].as_str().unwrap().to_owned()
+    let response = server.post("/v2/scrape", &request).await.ok();
+    response["data"]["markdown"].as_str().unwrap().to_owned()
 }
 
 #[tokio::test]

@@ -9,8 +9,8 @@ use serde_json::json;
 use tokio::io::AsyncWriteExt;
 use tokio::net::TcpStream;
 
-use super::place::{
-    PATIENCE, as_other, bash, delete, execute, interact, open, run, scrape, server, sessions, site,
+use super::setup::{
+    TIMEOUT, as_other, bash, delete, execute, interact, open, run, scrape, server, sessions, site,
 };
 
 #[tokio::test]
@@ -23,30 +23,33 @@ async fn a_session_continues_a_scrape_and_keeps_its_browser() {
     ] });
     let id = scrape(&server, request).await;
     let path = interact(&id);
-    let answer = server.post(&path, &bash("get text output")).await.ok();
+    let response = server.post(&path, &bash("get text output")).await.ok();
     assert_eq!(
-        answer["stdout"].as_str().unwrap().trim(),
+        response["stdout"].as_str().unwrap().trim(),
         "Hello Ada",
         "the actions were replayed"
     );
     assert_eq!(
-        (&answer["success"], &answer["exitCode"], &answer["killed"]),
+        (&response["success"], &response["exitCode"], &response["killed"]),
         (&json!(true), &json!(0), &json!(false))
     );
-    assert!(answer.get("error").is_none(), "{answer}");
+    assert!(response.get("error").is_none(), "{response}");
     let base = format!("http://{}", server.address());
     for name in ["liveViewUrl", "interactiveLiveViewUrl"] {
         assert!(
-            answer[name]
+            response[name]
                 .as_str()
                 .unwrap()
                 .starts_with(&format!("{base}/live/")),
-            "{answer}"
+            "{response}"
         );
     }
     let cdp = format!("ws://{}/cdp/", server.address());
-    assert!(answer["cdpUrl"].as_str().unwrap().starts_with(&cdp), "{answer}");
-    assert_ne!(answer["liveViewUrl"], answer["interactiveLiveViewUrl"]);
+    assert!(
+        response["cdpUrl"].as_str().unwrap().starts_with(&cdp),
+        "{response}"
+    );
+    assert_ne!(response["liveViewUrl"], response["interactiveLiveViewUrl"]);
     let visits: Vec<_> = site
         .hits()
         .into_iter()
@@ -58,8 +61,8 @@ async fn a_session_continues_a_scrape_and_keeps_its_browser() {
     run(&server, &path, "fill input Bob && press Enter").await;
     assert_eq!(run(&server, &path, "get text output").await, "Hello Bob");
     let second = server.post(&path, &bash("get url")).await.ok();
-    assert_eq!(second["sessionId"], answer["sessionId"]);
-    assert_eq!(second["liveViewUrl"], answer["liveViewUrl"]);
+    assert_eq!(second["sessionId"], response["sessionId"]);
+    assert_eq!(second["liveViewUrl"], response["liveViewUrl"]);
 
     let failed = server.post(&path, &bash("click '#nothing'")).await.ok();
     assert_eq!(
@@ -133,7 +136,7 @@ async fn a_call_continues_when_its_client_disconnects() {
     site.release();
     let since = Instant::now();
     while run(&server, &path, "eval \"window.begun === true\"").await != "true" {
-        assert!(since.elapsed() < PATIENCE, "the code was not run");
+        assert!(since.elapsed() < TIMEOUT, "the code was not run");
     }
     assert_eq!(site.count("/second"), 2, "the session of the first call is used");
 }
@@ -146,9 +149,9 @@ async fn a_scrape_can_take_over_an_existing_session() {
     let first = scrape(&server, json!({ "url": site.url("/second") })).await;
     let mut request = bash("get url");
     request["existingSessionId"] = json!(id);
-    let answer = server.post(&interact(&first), &request).await.ok();
-    assert_eq!(answer["sessionId"], id.as_str());
-    assert_eq!(answer["stdout"].as_str().unwrap().trim(), site.url("/second"));
+    let response = server.post(&interact(&first), &request).await.ok();
+    assert_eq!(response["sessionId"], id.as_str());
+    assert_eq!(response["stdout"].as_str().unwrap().trim(), site.url("/second"));
     assert_eq!(run(&server, &execute(&id), "get url").await, site.url("/second"));
 
     let page = json!({ "url": site.url("/") });
@@ -160,8 +163,8 @@ async fn a_scrape_can_take_over_an_existing_session() {
     assert_eq!((refused.status, refused.code()), (403, "FORBIDDEN"));
 
     let other = scrape(&server, page).await;
-    let taken = server.post(&interact(&other), &request).await;
-    assert_eq!((taken.status, taken.code()), (409, "CONFLICT"));
+    let conflict = server.post(&interact(&other), &request).await;
+    assert_eq!((conflict.status, conflict.code()), (409, "CONFLICT"));
     delete(&server, &id).await.ok();
     let gone = server.post(&interact(&first), &request).await;
     assert_eq!((gone.status, gone.code()), (410, "SESSION_DESTROYED"));

@@ -4,12 +4,12 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use harvestman_store::{Store, StoreConfig};
-use harvestman_tests::{Answer, Page, RunningSite, Site, TestServer, tools};
+use harvestman_tests::{HttpResponse, Page, RunningSite, Site, TestServer, tools};
 use http::Method;
 use serde_json::{Value, json};
 
 /// Time limit for waits.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(120);
+pub(crate) const TIMEOUT: Duration = Duration::from_secs(120);
 
 const FORM: &str = "<!doctype html><title>Form</title>
     <form onsubmit=\"event.preventDefault(); document.querySelector('output').textContent =
@@ -48,8 +48,8 @@ pub(crate) async fn server(settings: &[(&str, &str)]) -> TestServer {
 
 /// Scrapes a page and returns its scrape id.
 pub(crate) async fn scrape(server: &TestServer, request: Value) -> String {
-    let answer = server.post("/v2/scrape", &request).await.ok();
-    answer["data"]["metadata"]["scrapeId"]
+    let response = server.post("/v2/scrape", &request).await.ok();
+    response["data"]["metadata"]["scrapeId"]
         .as_str()
         .unwrap()
         .to_owned()
@@ -65,13 +65,13 @@ pub(crate) fn interact(scrape: &str) -> String {
 
 /// Runs browser commands and returns their output.
 pub(crate) async fn run(server: &TestServer, path: &str, code: &str) -> String {
-    let answer = server.post(path, &bash(code)).await.ok();
+    let response = server.post(path, &bash(code)).await.ok();
     assert_eq!(
-        (&answer["success"], &answer["exitCode"]),
+        (&response["success"], &response["exitCode"]),
         (&json!(true), &json!(0)),
-        "{answer}"
+        "{response}"
     );
-    answer["stdout"].as_str().unwrap().trim().to_owned()
+    response["stdout"].as_str().unwrap().trim().to_owned()
 }
 
 /// Sends a request with the key of the team `other`.
@@ -80,32 +80,32 @@ pub(crate) async fn as_other(
     method: Method,
     path: &str,
     body: Option<&Value>,
-) -> Answer {
+) -> HttpResponse {
     let headers = [("authorization", "Bearer fc-other")];
     let body = body.map(Value::to_string).unwrap_or_default();
-    server.ask(method, path, &headers, Bytes::from(body)).await
+    server.send(method, path, &headers, Bytes::from(body)).await
 }
 
 /// Opens a browser session and returns its id.
 pub(crate) async fn open(server: &TestServer, request: Value) -> String {
-    let answer = server.post("/v2/browser", &request).await.ok();
-    assert_eq!(answer["success"], true);
-    answer["id"].as_str().unwrap().to_owned()
+    let response = server.post("/v2/browser", &request).await.ok();
+    assert_eq!(response["success"], true);
+    response["id"].as_str().unwrap().to_owned()
 }
 
 pub(crate) fn execute(id: &str) -> String {
     format!("/v2/browser/{id}/execute")
 }
 
-pub(crate) async fn delete(server: &TestServer, id: &str) -> Answer {
+pub(crate) async fn delete(server: &TestServer, id: &str) -> HttpResponse {
     server.delete(&format!("/v2/browser/{id}")).await
 }
 
 /// Returns the sessions of the team `test`.
 pub(crate) async fn sessions(server: &TestServer, query: &str) -> Vec<Value> {
-    let mut answer = server.get(&format!("/v2/browser{query}")).await.ok();
-    assert_eq!(answer["success"], true);
-    std::mem::take(answer["sessions"].as_array_mut().unwrap())
+    let mut response = server.get(&format!("/v2/browser{query}")).await.ok();
+    assert_eq!(response["success"], true);
+    std::mem::take(response["sessions"].as_array_mut().unwrap())
 }
 
 /// Waits until a session has ended.
@@ -116,7 +116,7 @@ pub(crate) async fn wait_for_end(server: &TestServer, id: &str) {
         .iter()
         .any(|session| session["id"] == id)
     {
-        assert!(since.elapsed() < PATIENCE, "the session does not end");
+        assert!(since.elapsed() < TIMEOUT, "the session does not end");
         tokio::time::sleep(Duration::from_millis(100)).await;
     }
 }
@@ -166,10 +166,7 @@ pub(crate) async fn wait_until_gone(pids: &[u32]) {
         !stat.is_empty() && !stat.contains(") Z ")
     };
     while pids.iter().any(runs) {
-        assert!(
-            since.elapsed() < PATIENCE,
-            "processes are still running: {pids:?}"
-        );
+        assert!(since.elapsed() < TIMEOUT, "processes are still running: {pids:?}");
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
 }

@@ -6,7 +6,7 @@ use harvestman_tests::TestServer;
 use http::Method;
 use serde_json::{Value, json};
 
-use super::place::{as_other, bash, delete, execute, interact, open, run, scrape, server, sessions, site};
+use super::setup::{as_other, bash, delete, execute, interact, open, run, scrape, server, sessions, site};
 
 const UNKNOWN: &str = "01890a5d-ac96-774b-bcce-b302099a8057";
 
@@ -18,9 +18,9 @@ async fn every_refused_request_has_its_status() {
     ];
     let (site, server) = (site().await, server(&settings).await);
     let refused = async |path: &str, body: Value| {
-        let answer = server.post(path, &body).await;
-        assert_eq!(answer.json["success"], false, "{path} {body}");
-        (answer.status, answer.code().to_owned())
+        let response = server.post(path, &body).await;
+        assert_eq!(response.json["success"], false, "{path} {body}");
+        (response.status, response.code().to_owned())
     };
     let code = || bash("get url");
     let is = |status: u16, code: &str| (status, code.to_owned());
@@ -57,7 +57,10 @@ async fn every_refused_request_has_its_status() {
         ("authorization", "Bearer fc-test"),
         ("content-type", "multipart/form-data; boundary=x"),
     ];
-    let parsed = server.ask(Method::POST, "/v2/parse", &headers, upload).await.ok();
+    let parsed = server
+        .send(Method::POST, "/v2/parse", &headers, upload)
+        .await
+        .ok();
     let parsed = parsed["data"]["metadata"]["scrapeId"].as_str().unwrap();
     assert_eq!(
         refused(&interact(parsed), code()).await,
@@ -105,9 +108,9 @@ async fn without_a_browser_session_requests_get_503() {
         (interact(&id), bash("get url")),
         ("/v2/browser".to_owned(), json!({})),
     ] {
-        let answer = server.post(&path, &body).await;
+        let response = server.post(&path, &body).await;
         assert_eq!(
-            (answer.status, answer.code()),
+            (response.status, response.code()),
             (503, "FEATURE_NOT_CONFIGURED"),
             "{path}"
         );
@@ -123,8 +126,8 @@ async fn other_teams_cannot_access_a_session() {
     let code = bash("get url");
     let forbidden = async |method: Method, path: &str| {
         let body = (method == Method::POST).then_some(&code);
-        let answer = as_other(&server, method, path, body).await;
-        assert_eq!((answer.status, answer.code()), (403, "FORBIDDEN"), "{path}");
+        let response = as_other(&server, method, path, body).await;
+        assert_eq!((response.status, response.code()), (403, "FORBIDDEN"), "{path}");
     };
     let both = async |path: &str| {
         forbidden(Method::POST, path).await;
@@ -183,7 +186,12 @@ async fn the_queue_of_calls_of_a_session_is_limited() {
         calls.collect::<Vec<_>>().await
     };
     let (first, others) = tokio::join!(server.post(&path, &long), others);
-    assert!(others.iter().chain([&first]).all(|answer| answer.status == 200));
+    assert!(
+        others
+            .iter()
+            .chain([&first])
+            .all(|response| response.status == 200)
+    );
 }
 
 #[tokio::test]

@@ -38,9 +38,9 @@ pub async fn plans(config: &Config, store: &Store) -> Result<Plans, StoreError> 
 pub async fn access(config: &Config, store: &Store, now: Timestamp) -> anyhow::Result<Access> {
     for configured in &config.api_keys {
         let team = store.ensure_team(&configured.team).await?;
-        let print = keys::print(&configured.key);
-        let hash = print.hash;
-        store.add_key(team, &configured.name, print, now).await?;
+        let fingerprint = keys::fingerprint(&configured.key);
+        let hash = fingerprint.hash;
+        store.add_key(team, &configured.name, fingerprint, now).await?;
         if store.principal(hash).await?.is_none() {
             let ConfiguredKey { team, name, .. } = configured;
             tracing::warn!(
@@ -66,7 +66,9 @@ pub async fn access(config: &Config, store: &Store, now: Timestamp) -> anyhow::R
     }
     let key = keys::new_key().context("cannot create a key: the system returned no random bytes")?;
     let team = store.ensure_team(TEAM).await?;
-    store.add_key(team, "first key", keys::print(&key), now).await?;
+    store
+        .add_key(team, "first key", keys::fingerprint(&key), now)
+        .await?;
     Ok(Access {
         new_key: Some(key),
         open_mode: None,

@@ -18,7 +18,7 @@ pub fn new_webhook_secret() -> Result<String, getrandom::Error> {
 }
 
 /// Returns what is stored of a key: its hash and, unless the key is short, its last characters.
-pub fn print(key: &str) -> KeyFingerprint {
+pub fn fingerprint(key: &str) -> KeyFingerprint {
     let long = key.len() >= MIN_HINT_KEY_CHARS;
     let hint = key.get(key.len().saturating_sub(HINT_CHARS)..).filter(|_| long);
     KeyFingerprint {
@@ -50,10 +50,10 @@ mod tests {
     #[test]
     fn the_hint_of_a_short_key_is_empty() {
         let key = new_key().unwrap();
-        assert_eq!(print(&key).hint, key[key.len() - 4..]);
-        assert_eq!(print(&key).hash, hash(&key));
+        assert_eq!(fingerprint(&key).hint, key[key.len() - 4..]);
+        assert_eq!(fingerprint(&key).hash, hash(&key));
         for short in ["", "fc-a", "fc-12345678"] {
-            assert_eq!(print(short).hint, "", "{short}");
+            assert_eq!(fingerprint(short).hint, "", "{short}");
         }
     }
 

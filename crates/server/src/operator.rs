@@ -68,7 +68,7 @@ pub(crate) async fn execute(
                 Failure::new(ErrorCode::Unknown, message)
             })?;
             let team = store.ensure_team(&team).await?;
-            store.add_key(team, &name, keys::print(&key), now).await?;
+            store.add_key(team, &name, keys::fingerprint(&key), now).await?;
             Ok(CommandOutput::text(format!("{key}\n")))
         }
         Command::ListKeys { team, revoked } => {

@@ -58,7 +58,7 @@ pub(crate) async fn start(State(app): State<App>, WholeBody(body): WholeBody) ->
     let key = keys::new_key().map_err(|error| Failure::new(ErrorCode::Unknown, error.to_string()))?;
     let team = app.store().ensure_team(bootstrap::TEAM).await?;
     app.store()
-        .add_key(team, KEY_NAME, keys::print(&key), harvestman_engine::now())
+        .add_key(team, KEY_NAME, keys::fingerprint(&key), harvestman_engine::now())
         .await?;
     tracing::info!(team.id = %team, "console sign-in with the one-time code");
     let body = json!({ "success": true, "apiKey": key, "keyName": KEY_NAME, "team": bootstrap::TEAM });

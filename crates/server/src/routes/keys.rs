@@ -40,9 +40,12 @@ pub(crate) async fn create(
         return Err(Failure::new(ErrorCode::Conflict, message));
     }
     let key = keys::new_key().map_err(no_random_bytes)?;
-    let (print, now) = (keys::print(&key), harvestman_engine::now());
-    let hint = print.hint.clone();
-    let id = app.store().add_key(principal.team, &name, print, now).await?;
+    let (fingerprint, now) = (keys::fingerprint(&key), harvestman_engine::now());
+    let hint = fingerprint.hint.clone();
+    let id = app
+        .store()
+        .add_key(principal.team, &name, fingerprint, now)
+        .await?;
     tracing::info!(team.id = %principal.team, key.id = %id, "API key created");
     let listed = Key {
         id,

@@ -138,7 +138,7 @@ impl TestApp {
         let team = self.app.store().ensure_team(team).await.unwrap();
         self.app
             .store()
-            .add_key(team, "other", keys::print(&key), harvestman_engine::now())
+            .add_key(team, "other", keys::fingerprint(&key), harvestman_engine::now())
             .await
             .unwrap();
         key

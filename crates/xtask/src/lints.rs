@@ -32,6 +32,6 @@ fn component(project: &Project, name: &str, command: &str) -> Result<()> {
     if works.is_ok_and(|output| output.status.success()) {
         return Ok(());
     }
-    run::say(&format!("rustup component add {name}"));
+    run::print_step(&format!("rustup component add {name}"));
     run::run(run::command("rustup").args(["component", "add", name]))
 }

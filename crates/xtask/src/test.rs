@@ -38,7 +38,7 @@ pub(crate) fn test(project: &Project, tools: &Tools, arguments: &[String]) -> Re
     lints::format(project)?;
     tidy::tidy(project)?;
     programs(project, tools, None)?;
-    run::say("clippy");
+    run::print_step("clippy");
     lints::clippy(project)
 }
 

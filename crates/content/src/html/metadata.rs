@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn common_tags_get_the_contract_names() {
+    fn common_tags_get_the_api_names() {
         let meta = read(
             "<html lang=' de-AT '><title> A \n B </title><title>no</title><meta name=Description content=''>\
              <meta name=Description content='one'><meta name=description content='two'><meta property='og:title' content='T'>\

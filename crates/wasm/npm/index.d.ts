@@ -1,4 +1,8 @@
-// Types of the package. Option names follow the API; a test of the crate compares them with the models.
+// Types of the package. Those of requests are in requests.d.ts.
+
+import type { BatchScrapeOptions, CrawlOptions, CrawlRequest, MapOptions, ScrapeRequest } from './requests.js';
+
+export * from './requests.js';
 
 /** Options of every call. */
 export interface CallOptions {
@@ -14,110 +18,6 @@ export interface Settings {
   maxRetries?: number;
   /** Timeout for one response. Default: none. */
   timeoutMs?: number;
-}
-
-export type Format =
-  | 'markdown' | 'html' | 'rawHtml' | 'links' | 'images' | 'screenshot' | 'summary' | 'changeTracking' | 'branding'
-  | { type: 'markdown' | 'html' | 'rawHtml' | 'links' | 'images' | 'summary' | 'branding' }
-  | { type: 'screenshot'; fullPage?: boolean; quality?: number; viewport?: { width: number; height: number } }
-  | { type: 'json'; schema?: object; prompt?: string }
-  | { type: 'changeTracking'; modes?: ('git-diff' | 'json')[]; schema?: object; prompt?: string; tag?: string | null }
-  | { type: 'attributes'; selectors: { selector: string; attribute: string }[] }
-  | { type: 'question'; question: string }
-  | { type: 'highlights'; query: string }
-  | { type: 'query'; prompt: string; mode?: 'freeform' | 'directQuote' };
-
-export type Action =
-  | { type: 'wait'; milliseconds: number }
-  | { type: 'wait'; selector: string }
-  | { type: 'click'; selector: string; all?: boolean }
-  | { type: 'write'; text: string }
-  | { type: 'press'; key: string }
-  | { type: 'scroll'; direction?: 'up' | 'down'; selector?: string }
-  | { type: 'screenshot'; fullPage?: boolean; quality?: number; viewport?: { width: number; height: number } }
-  | { type: 'scrape' }
-  | { type: 'executeJavascript'; script: string }
-  | { type: 'pdf'; format?: string; landscape?: boolean; scale?: number };
-
-export type Parser =
-  | 'pdf' | 'image'
-  | { type: 'pdf'; mode?: 'fast' | 'auto' | 'ocr'; maxPages?: number; pages?: boolean; blocks?: boolean; pageMarkers?: boolean }
-  | { type: 'image' };
-
-/** How a page is fetched, and which formats are returned. */
-export interface ScrapeOptions {
-  formats?: Format[];
-  onlyMainContent?: boolean;
-  onlyCleanContent?: boolean;
-  includeTags?: string[];
-  excludeTags?: string[];
-  /** Milliseconds. */
-  maxAge?: number;
-  /** Milliseconds. */
-  minAge?: number;
-  headers?: Record<string, string>;
-  /** Milliseconds. */
-  waitFor?: number;
-  mobile?: boolean;
-  skipTlsVerification?: boolean;
-  /** Milliseconds. */
-  timeout?: number;
-  parsers?: Parser[];
-  actions?: Action[];
-  location?: { country?: string; languages?: string[] };
-  removeBase64Images?: boolean;
-  blockAds?: boolean;
-  proxy?: 'auto' | 'basic' | 'enhanced' | 'stealth';
-  storeInCache?: boolean;
-  lockdown?: boolean;
-  profile?: { name: string; saveChanges?: boolean };
-  redactPII?: boolean | { mode?: 'accurate' | 'aggressive' | 'fast'; entities?: string[]; replaceStyle?: 'tag' | 'mask' | 'remove' };
-}
-
-export interface ScrapeRequest extends ScrapeOptions {
-  zeroDataRetention?: boolean;
-}
-
-export interface Webhook {
-  url: string;
-  headers?: Record<string, string>;
-  metadata?: Record<string, unknown>;
-  events?: string[];
-}
-
-/** Scope and pace of a crawl. */
-export interface CrawlOptions {
-  prompt?: string;
-  excludePaths?: string[];
-  includePaths?: string[];
-  maxDiscoveryDepth?: number;
-  sitemap?: 'skip' | 'include' | 'only';
-  ignoreQueryParameters?: boolean;
-  deduplicateSimilarURLs?: boolean;
-  regexOnFullURL?: boolean;
-  limit?: number;
-  crawlEntireDomain?: boolean;
-  allowExternalLinks?: boolean;
-  allowSubdomains?: boolean;
-  ignoreRobotsTxt?: boolean;
-  robotsUserAgent?: string;
-  /** Seconds. */
-  delay?: number;
-  maxConcurrency?: number;
-  webhook?: string | Webhook;
-  scrapeOptions?: ScrapeOptions;
-  zeroDataRetention?: boolean;
-}
-
-/** Options of a batch scrape. */
-export interface BatchScrapeOptions extends ScrapeOptions {
-  webhook?: string | Webhook;
-  /** Id of a batch scrape to which the pages are added. One that has ended runs again. */
-  appendToId?: string;
-  /** Skip invalid URLs instead of rejecting the request. Default: true. */
-  ignoreInvalidURLs?: boolean;
-  maxConcurrency?: number;
-  zeroDataRetention?: boolean;
 }
 
 export interface Metadata {
@@ -238,28 +138,6 @@ export declare class BatchScrapeJob extends Job {
   readonly invalidURLs: string[];
 }
 
-/** Which URLs of a site are listed, and in which order. */
-export interface MapOptions {
-  /** Sorts by relevance to this text; no URL is dropped. */
-  search?: string;
-  sitemap?: 'skip' | 'include' | 'only';
-  /** Default: true. */
-  includeSubdomains?: boolean;
-  /** Drops URLs with a query. Default: true. */
-  ignoreQueryParameters?: boolean;
-  /** Ignores cached sitemaps, which are up to 7 days old. */
-  ignoreCache?: boolean;
-  /** 1 to 100000. Default: 5000. */
-  limit?: number;
-  /** Milliseconds. Default: none. */
-  timeout?: number;
-  location?: { country?: string; languages?: string[] };
-  includePaths?: string[];
-  excludePaths?: string[];
-  regexOnFullURL?: boolean;
-  headers?: Record<string, string>;
-}
-
 export interface MapLink {
   url: string;
   title?: string;
@@ -371,7 +249,7 @@ export declare class Robots {
 
 /** The scope rules of a crawl request. */
 export declare class Scope {
-  constructor(request: CrawlOptions & { url: string });
+  constructor(request: CrawlRequest);
   /** Checks a link found at a discovery depth. A link on the start page has depth 1. */
   check(url: string | URL, options?: { depth?: number }): { included: boolean; reason?: string };
 }

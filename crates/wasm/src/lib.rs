@@ -11,7 +11,5 @@ pub mod page;
 pub mod robots;
 pub mod scope;
 pub mod sitemap;
-#[cfg(test)]
-mod types;
 pub mod urls;
 pub mod webhook;

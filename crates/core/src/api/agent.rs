@@ -76,13 +76,13 @@ pub struct AgentRequest {
     /// Name of the model.
     #[field(bounds = 0..=MAX_SHORT_TEXT_CHARS, label = "Model")]
     pub model: Option<String>,
-    /// How much work the agent puts into the task.
+    /// How much work the agent puts into the task. Default: `medium`.
     #[field(label = "Effort")]
     pub effort: Option<Effort>,
     /// Receiver of events: a URL, or an object with `url`, `headers`, `metadata` and `events`.
     #[field(bounds = Family::Agent, label = "Webhook", example = r#""https://example.com/hook""#)]
     pub webhook: Option<WebhookSpec>,
-    /// Whether to return data or to have a conversation.
+    /// Whether to return data or to have a conversation. Default: `extract`.
     #[field(label = "Mode")]
     pub mode: Option<AgentMode>,
     /// Conversation to continue.

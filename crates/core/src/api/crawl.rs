@@ -108,13 +108,13 @@ pub struct CrawlRequest {
         example = "100"
     )]
     pub limit: u64,
-    /// Follow links to siblings and parents of the start page too.
+    /// Crawl pages of the same host above the path of the start URL and at its level too.
     #[field(label = "Entire domain")]
     pub crawl_entire_domain: bool,
-    /// Follow links to other hosts too, one hop away.
+    /// Crawl pages of other sites that are linked to; their own links are not followed.
     #[field(label = "External links")]
     pub allow_external_links: bool,
-    /// Follow links to subdomains too.
+    /// Crawl every host below the same registrable domain.
     #[field(label = "Subdomains")]
     pub allow_subdomains: bool,
     /// Ignore robots.txt. The operator must enable it.

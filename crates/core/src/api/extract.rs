@@ -100,10 +100,10 @@ pub struct ExtractRequest {
     /// Skip entries of `urls` that are no URLs instead of refusing the request.
     #[field(name = "ignoreInvalidURLs", default = true, label = "Skip invalid URLs")]
     pub ignore_invalid_urls: bool,
-    /// Maximum number of pages.
+    /// Maximum number of pages. Default: 20.
     #[field(bounds = 1..=Slot::UNBOUNDED, label = "Page limit", unit = "pages", example = "20")]
     pub limit: Option<u64>,
-    /// Time limit of the whole job.
+    /// Time limit of the whole job. Default: 30 minutes.
     #[field(bounds = 1..=Slot::UNBOUNDED, label = "Timeout", unit = "ms", example = "60000")]
     pub timeout: Option<u64>,
     /// How pages are fetched.

@@ -55,6 +55,24 @@ const NOT_OFFERED: &[&str] = &[
     "deterministicJson",
 ];
 
+/// Formats that their name alone asks for.
+const BY_NAME: &[&str] = &[
+    "markdown",
+    "html",
+    "rawHtml",
+    "links",
+    "images",
+    "screenshot",
+    "summary",
+    "changeTracking",
+    "branding",
+];
+
+/// Formats without options.
+const PLAIN: &[&str] = &[
+    "markdown", "html", "rawHtml", "links", "images", "summary", "branding",
+];
+
 /// One wanted part of a page.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Format {
@@ -114,7 +132,7 @@ wire_enum! {
 pub struct Screenshot {
     /// Capture the whole page rather than the viewport.
     pub full_page: bool,
-    /// JPEG quality. Default: PNG.
+    /// JPEG quality; without it the picture is a PNG.
     #[field(bounds = 1..=100, example = "80")]
     pub quality: Option<u32>,
     /// Size of the browser window.
@@ -368,8 +386,13 @@ impl FieldType for Format {
         let question = prompt("question", "What to answer from the page.");
         let query = prompt("query", "What the passages are about.");
         let either = prompt("prompt", "What to answer or to look for.");
+        let plain = Field {
+            required: true,
+            ..Field::new("type", "Name of the format.", Schema::Word(PLAIN))
+        };
         Schema::OneOf(vec![
-            FormatKind::schema(()),
+            Schema::Word(BY_NAME),
+            Schema::Object("PlainFormat", vec![plain]),
             Schema::tagged("ScreenshotFormat", "screenshot", Screenshot::fields()),
             Schema::tagged("JsonFormat", "json", JsonFormat::fields()),
             Schema::tagged("ChangeTrackingFormat", "changeTracking", ChangeTracking::fields()),

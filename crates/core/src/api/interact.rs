@@ -59,7 +59,7 @@ pub struct InteractRequest {
         example = "30"
     )]
     pub timeout: f64,
-    /// Lifetime of a session that this request creates.
+    /// Lifetime of a session that this request creates. Default: 600.
     #[field(
         bounds = MIN_SESSION_TTL_S..=MAX_SESSION_TTL_S,
         label = "Lifetime",
@@ -67,7 +67,7 @@ pub struct InteractRequest {
         example = "600"
     )]
     pub ttl: Option<u64>,
-    /// Idle time after which a session that this request creates ends.
+    /// Idle time after which a session that this request creates ends. Default: 300.
     #[field(
         bounds = MIN_SESSION_IDLE_S..=MAX_SESSION_TTL_S,
         label = "Idle time",

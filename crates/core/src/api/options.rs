@@ -172,7 +172,7 @@ pub struct ScrapeOptions {
     /// Replace `data:` images in Markdown with a placeholder.
     #[field(default = true, label = "Remove inline images")]
     pub remove_base64_images: bool,
-    /// Block advertisements and cookie banners.
+    /// In the browser, block requests to known advertising and tracking hosts.
     #[field(default = true, label = "Block ads")]
     pub block_ads: bool,
     /// Proxy class to use.

@@ -83,6 +83,11 @@ pub(super) fn with_urls(markdown: &str, base: &str) -> String {
     out
 }
 
+/// Whether a line is nothing but a comment, such as the marker of a generated table.
+fn is_comment(line: &str) -> bool {
+    line.starts_with("<!--") && line.ends_with("-->")
+}
+
 /// Returns the sections of a page that have text, in order.
 pub(super) fn sections(page: &str, markdown: &str) -> Vec<Section> {
     let mut anchors = Anchors::default();
@@ -99,8 +104,10 @@ pub(super) fn sections(page: &str, markdown: &str) -> Vec<Section> {
             .then(|| line[level..].strip_prefix(' '))
             .flatten();
         let Some(title) = title else {
-            open.text.push_str(line);
-            open.text.push('\n');
+            if in_code || !is_comment(line) {
+                open.text.push_str(line);
+                open.text.push('\n');
+            }
             continue;
         };
         let title = title.trim().replace('`', "");
@@ -142,7 +149,7 @@ mod tests {
 
     #[test]
     fn a_page_is_split_into_sections_with_anchors() {
-        let page = "# One\n\na\n\n## `b` & c!\n\n```\n# no heading\n```\n\n### Deep\n\nd\n\n## Same\n\ne\n\n## Same\n\nf\n## Empty\n";
+        let page = "# One\n\n<!-- x -->\na\n\n## `b` & c!\n\n```\n# no heading\n```\n\n### Deep\n\nd\n\n## Same\n\ne\n\n## Same\n\nf\n## Empty\n";
         let found: Vec<_> = sections("p", page)
             .into_iter()
             .map(|section| (section.name(), section.url("http://a.test"), section.text))

@@ -9,7 +9,7 @@ use harvestman_core::webhook::Family;
 use harvestman_store::{AddPagesOutcome, CreateOutcome, Idempotency, JobKind, NewJob, Principal};
 
 use crate::clock;
-use crate::engine::{Engine, key_reused, no_job, subscribed, unavailable};
+use crate::engine::{Engine, job_not_found, key_reused, subscribed, unavailable};
 use crate::new_job::new_job;
 
 impl Engine {
@@ -98,7 +98,7 @@ impl Engine {
             .await
             .map_err(|error| unavailable(&error))?
             .filter(|row| row.kind == JobKind::BatchScrape)
-            .ok_or_else(no_job)?;
+            .ok_or_else(job_not_found)?;
         options.check_append(&BatchOptions::from_json(row.request.as_bytes())?)?;
         let added = store
             .add_pages(who.team, batch, pages, idempotency.as_ref(), clock::now())
@@ -106,7 +106,7 @@ impl Engine {
         match added.map_err(|error| unavailable(&error))? {
             AddPagesOutcome::Added(pages) => {
                 tracing::info!(batch.id = %batch, team.id = %who.team, pages, "pages added to a batch scrape");
-                self.inner.driven.add(batch);
+                self.inner.driver_signals.pages_added(batch);
                 self.inner.new_work.notify_one();
                 self.inner.outbox.notify_one();
                 self.inner.changes.announce(batch);
@@ -122,7 +122,7 @@ impl Engine {
                 ErrorCode::Conflict,
                 "the batch has reached the maximum number of pages; start a new batch",
             )),
-            AddPagesOutcome::NotFound => Err(no_job()),
+            AddPagesOutcome::NotFound => Err(job_not_found()),
         }
     }
 }

@@ -15,10 +15,10 @@ use harvestman_fetch::{Egress, Fetcher};
 use tokio::time::Instant;
 use url::Url;
 
-use crate::answer::Answer;
+use crate::health::Health;
 use crate::profiles::OpenProfile;
 use crate::scraper::ScrapeFailure;
-use crate::works::Works;
+use crate::site_response::SiteResponse;
 
 /// Renders pages in the browser. Cheap to clone.
 #[derive(Clone)]
@@ -27,7 +27,7 @@ pub struct BrowserPages {
     live: LiveBrowsers,
     egress: Arc<Egress>,
     /// Whether the browser program starts.
-    works: Works,
+    health: Health,
 }
 
 /// Settings of the browsers.
@@ -55,7 +55,7 @@ pub struct BrowserSettings {
 
 /// What the browser captured besides the HTML.
 #[derive(Debug, Default)]
-pub(crate) struct Taken {
+pub(crate) struct PageCaptures {
     pub(crate) screenshot: Option<Picture>,
     /// Results of the actions, if the request has any.
     pub(crate) steps: Option<Steps>,
@@ -67,8 +67,8 @@ pub(crate) struct Taken {
 #[derive(Debug)]
 pub(crate) struct BrowserPage {
     /// `None` if the resource is not HTML: the browser only displays such a resource.
-    pub(crate) answer: Option<Answer>,
-    pub(crate) taken: Taken,
+    pub(crate) response: Option<SiteResponse>,
+    pub(crate) captures: PageCaptures,
 }
 
 impl BrowserPages {
@@ -120,7 +120,7 @@ impl BrowserPages {
             browser,
             live,
             egress,
-            works: Works::default(),
+            health: Health::default(),
         })
     }
 
@@ -130,8 +130,8 @@ impl BrowserPages {
     }
 
     /// Returns whether the browser program starts, judged by the pages rendered so far.
-    pub(crate) fn works(&self) -> bool {
-        self.works.get()
+    pub(crate) fn is_healthy(&self) -> bool {
+        self.health.is_healthy()
     }
 
     pub(crate) async fn page(
@@ -149,18 +149,19 @@ impl BrowserPages {
             deadline,
         };
         let rendering = self.browser.render(request).await;
-        self.works.note(!matches!(rendering, Err(BrowserError::Start(_))));
+        self.health
+            .record(!matches!(rendering, Err(BrowserError::Start(_))));
         let rendering = match rendering {
             Ok(rendering) => rendering,
             Err(BrowserError::Download) => {
                 return Ok(BrowserPage {
-                    answer: None,
-                    taken: Taken::default(),
+                    response: None,
+                    captures: PageCaptures::default(),
                 });
             }
             Err(error) => return Err(self.failure(url, error)),
         };
-        let answer = rendering.content_type.contains("html").then(|| Answer {
+        let response = rendering.content_type.contains("html").then(|| SiteResponse {
             url: rendering.url,
             status: rendering.status,
             content_type: Some("text/html; charset=utf-8".to_owned()),
@@ -170,8 +171,8 @@ impl BrowserPages {
             incomplete: None,
         });
         Ok(BrowserPage {
-            answer,
-            taken: Taken {
+            response,
+            captures: PageCaptures {
                 screenshot: rendering.screenshot,
                 steps: (!options.actions.is_empty()).then_some(rendering.steps),
                 storage: rendering.storage,

@@ -28,14 +28,14 @@ struct Account {
     month: Month,
     spent: u64,
     /// Number of pages in flight.
-    open: u64,
+    in_flight: u64,
     /// When `spent` was last read from the store or changed.
-    at: Instant,
+    updated_at: Instant,
 }
 
 /// One reserved credit; released on drop, replaced by the real cost in `spend`.
 #[derive(Debug)]
-pub(crate) struct Reserved(Option<(Budget, TeamId)>);
+pub(crate) struct CreditReservation(Option<(Budget, TeamId)>);
 
 impl Budget {
     pub(crate) fn new(plans: Plans) -> Self {
@@ -47,39 +47,39 @@ impl Budget {
     ///
     /// # Errors
     /// 402 if no credit is left.
-    pub(crate) async fn reserve(&self, store: &Store, team: TeamId) -> Result<Reserved, ApiError> {
-        let Some(most) = self.plans.of(team).credit_budget else {
-            return Ok(Reserved(None));
+    pub(crate) async fn reserve(&self, store: &Store, team: TeamId) -> Result<CreditReservation, ApiError> {
+        let Some(budget) = self.plans.of(team).credit_budget else {
+            return Ok(CreditReservation(None));
         };
         let month = this_month();
-        if self.is_stale(most, team, month) {
+        if self.is_stale(budget, team, month) {
             let spent = store
                 .credits_in_month(team, month)
                 .await
                 .map_err(|error| unavailable(&error))?;
             let mut accounts = self.accounts();
-            let open = accounts.get(&team).map_or(0, |account| account.open);
-            let at = Instant::now();
+            let in_flight = accounts.get(&team).map_or(0, |account| account.in_flight);
+            let updated_at = Instant::now();
             accounts.insert(
                 team,
                 Account {
                     month,
                     spent,
-                    open,
-                    at,
+                    in_flight,
+                    updated_at,
                 },
             );
         }
         match self.accounts().get_mut(&team) {
-            Some(account) if account.spent + account.open < most => account.open += 1,
+            Some(account) if account.spent + account.in_flight < budget => account.in_flight += 1,
             _ => {
                 let message = format!(
-                    "the team has used its {most} credits of this month; wait for the next month, or ask the operator for a larger budget"
+                    "the team has used its {budget} credits of this month; wait for the next month, or ask the operator for a larger budget"
                 );
                 return Err(ApiError::new(ErrorCode::InsufficientCredits, message));
             }
         }
-        Ok(Reserved(Some((self.clone(), team))))
+        Ok(CreditReservation(Some((self.clone(), team))))
     }
 
     /// Checks that at least one credit is left.
@@ -92,22 +92,22 @@ impl Budget {
 
     /// Returns whether the team exceeds its budget when the `running` credits of a session are added.
     pub(crate) fn is_exceeded(&self, team: TeamId, running: u64) -> bool {
-        self.plans.of(team).credit_budget.is_some_and(|most| {
+        self.plans.of(team).credit_budget.is_some_and(|budget| {
             let accounts = self.accounts();
             let account = accounts
                 .get(&team)
                 .filter(|account| account.month == this_month());
-            account.map_or(0, |account| account.spent).saturating_add(running) > most
+            account.map_or(0, |account| account.spent).saturating_add(running) > budget
         })
     }
 
     /// Returns whether `spent` has to be read from the store: the account is of another month, or the budget
     /// seems used up although some pages may never be charged (a job was cancelled, a page redirected to a
     /// known one).
-    fn is_stale(&self, most: u64, team: TeamId, month: Month) -> bool {
+    fn is_stale(&self, budget: u64, team: TeamId, month: Month) -> bool {
         self.accounts().get(&team).is_none_or(|account| {
-            let quiet = account.open == 0 && account.at.elapsed() > limits::BUDGET_QUIET;
-            account.month != month || (account.spent >= most && quiet)
+            let quiet = account.in_flight == 0 && account.updated_at.elapsed() > limits::BUDGET_QUIET;
+            account.month != month || (account.spent >= budget && quiet)
         })
     }
 
@@ -116,24 +116,24 @@ impl Budget {
     }
 }
 
-impl Reserved {
+impl CreditReservation {
     /// Replaces the reservation by the credits that the page cost.
     pub(crate) fn spend(self, credits: u32) {
         if let Some((budget, team)) = &self.0
             && let Some(account) = budget.accounts().get_mut(team)
         {
             account.spent += u64::from(credits);
-            account.at = Instant::now();
+            account.updated_at = Instant::now();
         }
     }
 }
 
-impl Drop for Reserved {
+impl Drop for CreditReservation {
     fn drop(&mut self) {
         if let Some((budget, team)) = &self.0
             && let Some(account) = budget.accounts().get_mut(team)
         {
-            account.open = account.open.saturating_sub(1);
+            account.in_flight = account.in_flight.saturating_sub(1);
         }
     }
 }

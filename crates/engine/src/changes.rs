@@ -9,25 +9,25 @@ use tokio::sync::Notify;
 
 /// Waiters by job.
 #[derive(Debug, Default)]
-pub(crate) struct Changes {
-    waiting: Mutex<HashMap<JobId, Arc<Notify>>>,
+pub(crate) struct JobChanges {
+    waiters: Mutex<HashMap<JobId, Arc<Notify>>>,
 }
 
-impl Changes {
+impl JobChanges {
     /// Wakes everyone who waits for the job.
     pub(crate) fn announce(&self, job: JobId) {
-        let waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(notify) = waiting.get(&job) {
+        let waiters = self.waiters.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(notify) = waiters.get(&job) {
             notify.notify_waiters();
         }
     }
 
     /// Returns a notifier for the job. Create the `notified()` future before reading the store, so that a
     /// change between the read and the wait is not missed.
-    pub(crate) fn listen(&self, job: JobId) -> Arc<Notify> {
-        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
-        waiting.retain(|_, notify| Arc::strong_count(notify) > 1);
-        waiting.entry(job).or_default().clone()
+    pub(crate) fn subscribe(&self, job: JobId) -> Arc<Notify> {
+        let mut waiters = self.waiters.lock().unwrap_or_else(PoisonError::into_inner);
+        waiters.retain(|_, notify| Arc::strong_count(notify) > 1);
+        waiters.entry(job).or_default().clone()
     }
 }
 
@@ -39,9 +39,13 @@ mod tests {
 
     #[tokio::test]
     async fn a_change_wakes_all_waiters_of_that_job_and_no_others() {
-        let changes = Changes::default();
+        let changes = JobChanges::default();
         let [one, other] = [1, 2].map(|number| JobId(Uuid::from_u128(number)));
-        let (first, second, stranger) = (changes.listen(one), changes.listen(one), changes.listen(other));
+        let (first, second, stranger) = (
+            changes.subscribe(one),
+            changes.subscribe(one),
+            changes.subscribe(other),
+        );
         let (first, second, stranger) = (first.notified(), second.notified(), stranger.notified());
         tokio::pin!(first, second, stranger);
         // Registered before the announcement, because a read of the store lies in between.
@@ -54,10 +58,10 @@ mod tests {
 
     #[test]
     fn notifiers_without_waiters_are_removed() {
-        let changes = Changes::default();
+        let changes = JobChanges::default();
         for number in 0..100 {
-            drop(changes.listen(JobId(Uuid::from_u128(number))));
+            drop(changes.subscribe(JobId(Uuid::from_u128(number))));
         }
-        assert_eq!(changes.waiting.lock().unwrap().len(), 1);
+        assert_eq!(changes.waiters.lock().unwrap().len(), 1);
     }
 }

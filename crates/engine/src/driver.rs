@@ -24,9 +24,9 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
-use crate::browser_pages::Taken;
+use crate::browser_pages::PageCaptures;
 use crate::clock::{self, Ticker};
-use crate::driven::Words;
+use crate::driver_signals::JobSignals;
 use crate::engine::Inner;
 use crate::files::Place;
 use crate::job_request::JobRequest;
@@ -39,13 +39,13 @@ use crate::{files, limits, profiles, tracking};
 
 /// Why a driver stopped.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Stopped {
+pub(crate) enum DriverExit {
     /// The job has ended.
     Ended,
     /// Another node owns the shard.
     LeaseLost,
     /// The server is shutting down; the shard was released.
-    GivenBack,
+    Released,
 }
 
 /// One crawl under this node's lease.
@@ -147,7 +147,11 @@ impl Driver {
     }
 
     /// Drives the crawl until it ends, the lease is lost, or `stop` is cancelled.
-    pub(crate) async fn run(self, stop: CancellationToken, words: &Words) -> Result<Stopped, StoreError> {
+    pub(crate) async fn run(
+        self,
+        stop: CancellationToken,
+        signals: &JobSignals,
+    ) -> Result<DriverExit, StoreError> {
         let mut run = self.load().await?;
         let mut heartbeat = tokio::time::interval(limits::HEARTBEAT);
         heartbeat.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
@@ -155,12 +159,12 @@ impl Driver {
             while let Some(output) = run.crawl.poll(self.ticker.now()) {
                 if self.start(&mut run, output) {
                     self.inner.changes.announce(self.job());
-                    return Ok(Stopped::Ended);
+                    return Ok(DriverExit::Ended);
                 }
             }
-            words.set_limiter(run.crawl.limiter());
+            signals.set_limiter(run.crawl.limiter());
             let wake = run.crawl.wake_at().map(|time| self.ticker.instant(time));
-            match next_step(&mut run, wake, &mut heartbeat, &stop, &words.added).await {
+            match next_step(&mut run, wake, &mut heartbeat, &stop, &signals.pages_added).await {
                 Step::Done(input) => {
                     if let Input::PageFetched { key, .. } = &input {
                         run.waiting.remove(key);
@@ -174,11 +178,11 @@ impl Driver {
                     self.inner.changes.announce(self.job());
                     self.inner.outbox.notify_one();
                 }
-                Step::Committed(Err(CommitError::LeaseLost)) => return Ok(Stopped::LeaseLost),
+                Step::Committed(Err(CommitError::LeaseLost)) => return Ok(DriverExit::LeaseLost),
                 Step::Committed(Err(CommitError::Repeated(mut repeated))) => {
                     tracing::info!("the response to a commit was lost; continuing from the stored state");
                     if repeated.state == JobState::Ended {
-                        return Ok(Stopped::Ended);
+                        return Ok(DriverExit::Ended);
                     }
                     // The owner is still the same, so no page caused a crash.
                     repeated.snapshot.progress.begun.clear();
@@ -193,7 +197,7 @@ impl Driver {
                         .renew(&self.lease, clock::now(), limits::LEASE_MS)
                         .await?
                     {
-                        return Ok(Stopped::LeaseLost);
+                        return Ok(DriverExit::LeaseLost);
                     }
                 }
                 Step::Stop => return self.give_back(run).await,
@@ -313,8 +317,8 @@ impl Driver {
                             transient,
                         })
                     };
-                    let reserved = match inner.budget.reserve(&inner.store, team).await {
-                        Ok(reserved) => reserved,
+                    let reservation = match inner.budget.reserve(&inner.store, team).await {
+                        Ok(reservation) => reservation,
                         Err(error) => {
                             let transient = error.code != ErrorCode::InsufficientCredits;
                             return Input::PageFetched {
@@ -339,10 +343,10 @@ impl Driver {
                         turn: &turn,
                     };
                     let page = AssertUnwindSafe(inner.scraper.page(target, &cache, &options, id, &jar));
-                    let (mut outcome, mut taken) = page
+                    let (mut outcome, mut captures) = page
                         .catch_unwind()
                         .await
-                        .unwrap_or_else(|_| (panicked(id), Taken::default()));
+                        .unwrap_or_else(|_| (panicked(id), PageCaptures::default()));
                     if let PageOutcome::Page(page) = &mut outcome {
                         turn.note(&mut page.document.metadata);
                         let document = &mut page.document;
@@ -352,8 +356,8 @@ impl Driver {
                             keep,
                         };
                         let finished = async {
-                            profiles::keep(&inner, profile, &mut taken).await?;
-                            files::attach(place, document, taken).await?;
+                            profiles::save(&inner, profile, &mut captures).await?;
+                            files::attach(place, document, captures).await?;
                             tracking::track(&inner.store, team, &task.url, &options, document).await
                         };
                         if let Err(error) = finished.await {
@@ -361,7 +365,7 @@ impl Driver {
                         }
                     }
                     if let PageOutcome::Page(page) = &outcome {
-                        reserved.spend(page.credits);
+                        reservation.spend(page.credits);
                     }
                     turn.report().await;
                     drop(turn);
@@ -398,7 +402,7 @@ impl Driver {
 
     /// Shuts down: waits for the last commit, drops pages in flight (the next owner fetches them again) and
     /// releases the shard at once.
-    async fn give_back(&self, run: Run) -> Result<Stopped, StoreError> {
+    async fn give_back(&self, run: Run) -> Result<DriverExit, StoreError> {
         let Run {
             mut tasks, commit, ..
         } = run;
@@ -407,7 +411,7 @@ impl Driver {
             let _ = tokio::time::timeout(limits::DRAIN, commit).await;
         }
         self.inner.store.release(&self.lease).await?;
-        Ok(Stopped::GivenBack)
+        Ok(DriverExit::Released)
     }
 }
 

@@ -31,8 +31,8 @@ use tokio_util::sync::CancellationToken;
 
 use crate::browser_pages::BrowserPages;
 use crate::budget::Budget;
-use crate::changes::Changes;
-use crate::driven::Driven;
+use crate::changes::JobChanges;
+use crate::driver_signals::DriverSignals;
 use crate::file_reader::FileReader;
 use crate::llm::Llm;
 use crate::map::Mapping;
@@ -103,8 +103,8 @@ pub(crate) struct Inner {
     pub(crate) maps: Arc<Semaphore>,
     /// Permits for reading sitemaps.
     pub(crate) sitemaps: Arc<Semaphore>,
-    pub(crate) changes: Changes,
-    pub(crate) driven: Driven,
+    pub(crate) changes: JobChanges,
+    pub(crate) driver_signals: DriverSignals,
     /// Identifies this process among others that use the same store.
     pub(crate) node: String,
     pub(crate) new_work: Notify,
@@ -136,8 +136,8 @@ impl Engine {
             profiles: Profiles::default(),
             maps: Arc::new(Semaphore::new(limits::MAPS_AT_ONCE)),
             sitemaps: Arc::new(Semaphore::new(config.cores.max(1))),
-            changes: Changes::default(),
-            driven: Driven::default(),
+            changes: JobChanges::default(),
+            driver_signals: DriverSignals::default(),
             node: clock::new_job_id().to_string(),
             new_work: Notify::new(),
             outbox: Notify::new(),
@@ -168,18 +168,18 @@ impl Engine {
 
     /// Returns whether the browser's program starts, judged by the pages rendered so far; `None` without a
     /// browser.
-    pub fn browser_works(&self) -> Option<bool> {
-        self.inner.scraper.browser().map(BrowserPages::works)
+    pub fn browser_is_healthy(&self) -> Option<bool> {
+        self.inner.scraper.browser().map(BrowserPages::is_healthy)
     }
 
     /// Returns whether the last request to the language model succeeded; `None` without a model.
-    pub fn model_works(&self) -> Option<bool> {
-        self.inner.config.llm.as_ref().map(Llm::works)
+    pub fn model_is_healthy(&self) -> Option<bool> {
+        self.inner.config.llm.as_ref().map(Llm::is_healthy)
     }
 
     /// Returns whether the last request to the search provider succeeded; `None` without a provider.
-    pub fn search_works(&self) -> Option<bool> {
-        self.inner.config.search.as_ref().map(Search::works)
+    pub fn search_is_healthy(&self) -> Option<bool> {
+        self.inner.config.search.as_ref().map(Search::is_healthy)
     }
 
     /// Returns how many pages of the team are in flight (HTTP and browser), and the limit of pages over HTTP.
@@ -191,7 +191,7 @@ impl Engine {
     /// Returns why no further page of a job starts now; `None` if nothing limits it or another node drives
     /// it.
     pub fn limiter(&self, job: JobId) -> Option<Limiter> {
-        let limiter = self.inner.driven.limiter(job)?;
+        let limiter = self.inner.driver_signals.limiter(job)?;
         let behind = self.inner.scraper.conversions().is_behind();
         // Pages that wait for a conversion hold their slots, so conversion is the real limit.
         Some(match limiter {
@@ -264,11 +264,11 @@ impl Engine {
         idempotency: Option<&Idempotency>,
     ) -> Result<Option<JobId>, ApiError> {
         let store = &self.inner.store;
-        let Err(refused) = self.inner.budget.check(store, who.team).await else {
+        let Err(refusal) = self.inner.budget.check(store, who.team).await else {
             return Ok(None);
         };
         let Some(idempotency) = idempotency else {
-            return Err(refused);
+            return Err(refusal);
         };
         match store
             .find_earlier_request(who.team, idempotency, clock::now())
@@ -277,7 +277,7 @@ impl Engine {
         {
             Some(CreateOutcome::Repeated(id)) => Ok(Some(id)),
             Some(CreateOutcome::KeyReused) => Err(key_reused()),
-            Some(CreateOutcome::Created) | None => Err(refused),
+            Some(CreateOutcome::Created) | None => Err(refusal),
         }
     }
 
@@ -334,7 +334,7 @@ impl Engine {
             .map_err(|error| unavailable(&error))?
         {
             CancelOutcome::Cancelled => {
-                self.inner.driven.cancel(job);
+                self.inner.driver_signals.cancel(job);
                 self.inner.changes.announce(job);
                 Ok(())
             }
@@ -345,7 +345,7 @@ impl Engine {
                     status.as_str()
                 ),
             )),
-            CancelOutcome::NotFound => Err(no_job()),
+            CancelOutcome::NotFound => Err(job_not_found()),
         }
     }
 
@@ -356,13 +356,13 @@ impl Engine {
         job: JobId,
         event: WebhookId,
     ) -> Result<bool, StoreError> {
-        let found = self
+        let exists = self
             .inner
             .store
             .resend_event(who.team, job, event, clock::now())
             .await?;
         self.inner.outbox.notify_one();
-        Ok(found)
+        Ok(exists)
     }
 
     /// Scrapes one page and stores the result under its scrape id. For `base` see [`Self::start_crawl`].
@@ -378,20 +378,20 @@ impl Engine {
         if !request.options.lockdown {
             self.check_target(&request.url.url).await?;
         }
-        let reserved = self.inner.budget.reserve(&self.inner.store, who.team).await?;
+        let reservation = self.inner.budget.reserve(&self.inner.store, who.team).await?;
         let scrape = SingleScrape::begin(self.inner.clone(), who.clone(), request, base).await?;
         let document = scrape.run().await?;
-        reserved.spend(document.metadata.credits_used.unwrap_or(0));
+        reservation.spend(document.metadata.credits_used.unwrap_or(0));
         Ok(document)
     }
 
     /// Lists the URLs of a site.
     pub async fn map(&self, who: &Principal, request: MapRequest) -> Result<MapAnswer, ApiError> {
-        let reserved = self.inner.budget.reserve(&self.inner.store, who.team).await?;
+        let reservation = self.inner.budget.reserve(&self.inner.store, who.team).await?;
         let answer = Mapping::new(self.inner.clone(), who.team, request)
             .run(who)
             .await?;
-        reserved.spend(MAP_CREDITS);
+        reservation.spend(MAP_CREDITS);
         Ok(answer)
     }
 
@@ -418,20 +418,20 @@ impl Engine {
             caller: request.caller,
             ..ScrapeRequest::new(upload.url())
         };
-        let reserved = self.inner.budget.reserve(&self.inner.store, who.team).await?;
+        let reservation = self.inner.budget.reserve(&self.inner.store, who.team).await?;
         // An upload has no screenshots, so no link needs a base URL.
         let scrape = SingleScrape::begin(self.inner.clone(), who.clone(), request, "").await?;
         let document = scrape.of_upload(file, content_type).run().await?;
-        reserved.spend(document.metadata.credits_used.unwrap_or(0));
+        reservation.spend(document.metadata.credits_used.unwrap_or(0));
         Ok(document)
     }
 
     /// Waits until the job has more than `seen_completed` documents, has ended, or `wait` has passed.
-    pub async fn changed(&self, who: &Principal, job: JobId, seen_completed: u64, wait: Duration) {
-        let news = self.inner.changes.listen(job);
+    pub async fn wait_for_change(&self, who: &Principal, job: JobId, seen_completed: u64, wait: Duration) {
+        let notify = self.inner.changes.subscribe(job);
         let watching = async {
             loop {
-                let notified = news.notified();
+                let notified = notify.notified();
                 match self.inner.store.job(who.team, job, clock::now()).await {
                     Ok(Some(row)) if row.completed <= seen_completed && row.status == JobStatus::Scraping => {
                         notified.await
@@ -496,7 +496,7 @@ pub(crate) fn key_reused() -> ApiError {
     )
 }
 
-pub(crate) fn no_job() -> ApiError {
+pub(crate) fn job_not_found() -> ApiError {
     ApiError::new(ErrorCode::NotFound, "no such job; it may have expired")
 }
 
@@ -509,7 +509,7 @@ pub(crate) fn unavailable(error: &StoreError) -> ApiError {
     )
 }
 
-pub(crate) fn fault(error: &impl std::error::Error) -> ApiError {
+pub(crate) fn internal_error(error: &impl std::error::Error) -> ApiError {
     tracing::error!(%error, "internal error");
     ApiError::new(ErrorCode::Unknown, "internal server error; see the server log")
 }

@@ -9,7 +9,7 @@ use harvestman_store::{NewFile, Store};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use crate::browser_pages::Taken;
+use crate::browser_pages::PageCaptures;
 use crate::engine::unavailable;
 use crate::{clock, limits};
 
@@ -24,7 +24,11 @@ pub(crate) struct Place<'a> {
 }
 
 /// Adds what the browser captured to the document.
-pub(crate) async fn attach(place: Place<'_>, document: &mut Document, taken: Taken) -> Result<(), ApiError> {
+pub(crate) async fn attach(
+    place: Place<'_>,
+    document: &mut Document,
+    captures: PageCaptures,
+) -> Result<(), ApiError> {
     let mut files = Vec::new();
     let mut link = |content_type: &'static str, extension: &str, bytes: Vec<u8>| {
         if !place.keep {
@@ -47,8 +51,8 @@ pub(crate) async fn attach(place: Place<'_>, document: &mut Document, taken: Tak
             picture.bytes,
         )
     };
-    document.screenshot = taken.screenshot.map(&mut picture);
-    if let Some(steps) = taken.steps {
+    document.screenshot = captures.screenshot.map(&mut picture);
+    if let Some(steps) = captures.steps {
         let Steps {
             screenshots,
             scrapes,

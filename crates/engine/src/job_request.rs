@@ -30,7 +30,7 @@ impl JobRequest {
                 };
                 let first = known_by
                     .parse::<Url>()
-                    .map_err(|error| crate::engine::fault(&error))?;
+                    .map_err(|error| crate::engine::internal_error(&error))?;
                 Ok(Self::Batch(first, Box::new(batch)))
             }),
             _ => CrawlRequest::from_json(bytes).map(|request| Self::Crawl(Box::new(request))),

@@ -2,7 +2,6 @@
 //! core asks for. It contains no HTTP routes and no SQL. Start reading at `engine.rs`, then `scheduler.rs`
 //! and `driver.rs`.
 
-mod answer;
 mod ask;
 mod batch;
 mod browser_pages;
@@ -12,12 +11,13 @@ mod clock;
 mod conversions;
 mod crawl_prompt;
 mod docs;
-mod driven;
 mod driver;
+mod driver_signals;
 mod engine;
 mod expiry;
 mod file_reader;
 mod files;
+mod health;
 mod host_memory;
 mod job_request;
 pub mod limits;
@@ -37,12 +37,12 @@ mod search;
 mod sessions;
 mod single;
 mod site_files;
+mod site_response;
 mod slots;
 mod tracking;
 mod turn;
 mod usage;
 mod webhooks;
-mod works;
 
 pub use browser_pages::{BrowserPages, BrowserSettings};
 pub use clock::{new_job_id, now};

@@ -18,9 +18,9 @@ use serde_json::Value;
 use tokio::time::Instant;
 use url::Url;
 
-use crate::answer::retry_after_ms;
+use crate::health::Health;
 use crate::limits;
-use crate::works::Works;
+use crate::site_response::retry_after_ms;
 
 /// Connection settings of the model.
 #[derive(Clone, PartialEq, Eq)]
@@ -53,7 +53,7 @@ struct Shared {
     fetcher: Fetcher,
     config: LlmConfig,
     endpoint: Url,
-    works: Works,
+    health: Health,
 }
 
 impl std::fmt::Debug for Llm {
@@ -172,14 +172,14 @@ impl Llm {
                 fetcher,
                 config,
                 endpoint,
-                works: Works::default(),
+                health: Health::default(),
             }),
         }
     }
 
     /// Returns whether the last request succeeded.
-    pub(crate) fn works(&self) -> bool {
-        self.shared.works.get()
+    pub(crate) fn is_healthy(&self) -> bool {
+        self.shared.health.is_healthy()
     }
 
     /// Sends a conversation and returns the model's next message.
@@ -203,13 +203,13 @@ impl Llm {
         for attempt in 1.. {
             let failure = match self.attempt(&body, deadline).await {
                 Ok(answer) => {
-                    self.shared.works.note(true);
+                    self.shared.health.record(true);
                     return Ok(answer);
                 }
                 Err(failure) => failure,
             };
             if failure.error.is_its_own() {
-                self.shared.works.note(false);
+                self.shared.health.record(false);
             }
             let wait = failure.wait.unwrap_or(pause);
             let last = attempt == limits::LLM_ATTEMPTS || wait > limits::LLM_RETRY_MAX;

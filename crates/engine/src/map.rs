@@ -21,7 +21,7 @@ use harvestman_store::{JobKind, NewJob, Principal};
 use tokio::time::{Instant, timeout_at};
 use url::Url;
 
-use crate::engine::{Inner, fault, stopping, unavailable};
+use crate::engine::{Inner, internal_error, stopping, unavailable};
 use crate::new_job::new_job;
 use crate::page_cache::PageCache;
 use crate::scraper::{ScrapeFailure, Scraped, Target};
@@ -31,7 +31,7 @@ use crate::turn::Turn;
 use crate::{clock, limits};
 
 /// One map request.
-pub(crate) struct Mapping {
+pub(crate) struct SiteMapper {
     inner: Arc<Inner>,
     team: TeamId,
     request: MapRequest,
@@ -43,7 +43,7 @@ pub(crate) struct Mapping {
 
 /// The result of the first fetches from a site. There is no page in sitemap-only mode, and no robots.txt when
 /// sitemaps are skipped.
-struct Look {
+struct SiteProbe {
     page: Option<Scraped>,
     robots: Option<RobotsOutcome>,
     /// Why there is no page, or no robots.txt if only that was fetched.
@@ -52,7 +52,7 @@ struct Look {
     unreachable: bool,
 }
 
-impl Mapping {
+impl SiteMapper {
     pub(crate) fn new(inner: Arc<Inner>, team: TeamId, request: MapRequest) -> Self {
         let cache = PageCache::new(inner.store.clone(), team);
         let files = SiteFiles::of_map(&inner, cache.clone(), &request);
@@ -77,26 +77,26 @@ impl Mapping {
         };
         let inner = self.inner.clone();
         let timeout = self.request.timeout.map(Duration::from_millis);
-        let work = Box::pin(self.answer(listing));
+        let work = Box::pin(self.build(listing));
         let result = tokio::select! {
             result = within(timeout, work) => result,
             () = inner.stop.cancelled() => Err(stopping()),
         };
         let end = result.as_ref().map(|_| MAP_CREDITS);
-        let noted = inner.store.record_call(&call, end, clock::now()).await;
-        noted.map_err(|error| unavailable(&error))?;
+        let recorded = inner.store.record_call(&call, end, clock::now()).await;
+        recorded.map_err(|error| unavailable(&error))?;
         result
     }
 
     /// Returns only the links, as a part of another operation: not recorded as a call of its own.
     pub(crate) async fn links(self) -> Result<Vec<MapLink>, ApiError> {
         let listing = Listing::new(&self.request)?;
-        Ok(Box::pin(self.answer(listing)).await?.links)
+        Ok(Box::pin(self.build(listing)).await?.links)
     }
 
-    async fn answer(mut self, mut listing: Listing) -> Result<MapAnswer, ApiError> {
-        let place = self.inner.maps.clone().acquire_owned().await;
-        let _place = place.expect("the semaphore is never closed");
+    async fn build(mut self, mut listing: Listing) -> Result<MapAnswer, ApiError> {
+        let permit = self.inner.maps.clone().acquire_owned().await;
+        let _permit = permit.expect("the semaphore is never closed");
         let target = self
             .inner
             .scraper
@@ -105,11 +105,11 @@ impl Mapping {
             .await;
         target.map_err(|error| ApiError::new(error.code(), error.to_string()))?;
 
-        let look = self.look_at_site(&mut listing).await;
-        if let Some(robots) = look.robots {
+        let probe = self.probe_site(&mut listing).await;
+        if let Some(robots) = probe.robots {
             listing = self.read_sitemaps(listing, robots).await?;
         }
-        if let Some(failure) = look.failure {
+        if let Some(failure) = probe.failure {
             if listing.is_empty() {
                 return Err(failure);
             }
@@ -118,17 +118,17 @@ impl Mapping {
         if self.request.sitemap != SitemapMode::Only {
             listing.list_root();
         }
-        let known = self.cache.known_pages(listing.root()).await;
-        let known = known.map_err(|error| unavailable(&error))?;
+        let known_pages = self.cache.known_pages(listing.root()).await;
+        let known_pages = known_pages.map_err(|error| unavailable(&error))?;
         let list_known = self.request.sitemap != SitemapMode::Only;
         let filled = off_thread(listing, move |listing| {
-            if let Some(page) = look.page {
-                listing.list(&page.answer.url);
+            if let Some(page) = probe.page {
+                listing.list(&page.response.url);
                 page.rendered.links.iter().for_each(|link| listing.list(link));
                 let about = page.rendered.document.metadata;
-                listing.describe(&page.answer.url, about.title, about.description);
+                listing.describe(&page.response.url, about.title, about.description);
             }
-            for (url, page) in known {
+            for (url, page) in known_pages {
                 if list_known {
                     listing.list(&url);
                 }
@@ -143,45 +143,45 @@ impl Mapping {
         Ok(MapAnswer {
             success: true,
             id: Some(self.id),
-            links: links.map_err(|error| fault(&error))?,
+            links: links.map_err(|error| internal_error(&error))?,
             warning: (!self.warnings.is_empty()).then(|| self.warnings.join(" ")),
         })
     }
 
     /// Fetches the given URL, over HTTP if HTTPS was a guess and is unreachable, and moves the map to the URL
     /// that it redirects to.
-    async fn look_at_site(&mut self, listing: &mut Listing) -> Look {
+    async fn probe_site(&mut self, listing: &mut Listing) -> SiteProbe {
         let mut site = self.request.url.url.clone();
-        let mut look = self.look(&site).await;
-        if look.unreachable
+        let mut probe = self.probe(&site).await;
+        if probe.unreachable
             && let Some(plain) = self.request.url.http_fallback()
         {
-            let second = self.look(&plain).await;
+            let second = self.probe(&plain).await;
             if !second.unreachable {
                 listing.rebase(&plain);
-                (look, site) = (second, plain);
+                (probe, site) = (second, plain);
             }
         }
-        if let Some(page) = &look.page {
-            if page.answer.status >= 400 {
-                self.warnings.push(warnings::error_status(page.answer.status));
+        if let Some(page) = &probe.page {
+            if page.response.status >= 400 {
+                self.warnings.push(warnings::error_status(page.response.status));
             }
-            if !listing.rebase(&page.answer.url) {
+            if !listing.rebase(&page.response.url) {
                 self.warnings
-                    .push(warnings::redirected_off_site(&page.answer.url));
+                    .push(warnings::redirected_off_site(&page.response.url));
             }
         }
         let root = HostKey::of(listing.root());
-        if look.robots.is_some()
+        if probe.robots.is_some()
             && root != HostKey::of(&site)
             && let Some(url) = root.robots_url()
         {
-            look.robots = Some(self.robots(url).await);
+            probe.robots = Some(self.robots(url).await);
         }
-        look
+        probe
     }
 
-    async fn look(&self, site: &Url) -> Look {
+    async fn probe(&self, site: &Url) -> SiteProbe {
         let page = async {
             match self.request.sitemap {
                 SitemapMode::Only => None,
@@ -194,7 +194,7 @@ impl Mapping {
                 (SitemapMode::Skip, _) | (_, None) => None,
             }
         };
-        let mut look = Look {
+        let mut probe = SiteProbe {
             page: None,
             robots: None,
             failure: None,
@@ -202,26 +202,26 @@ impl Mapping {
         };
         let (page, robots) = tokio::join!(page, robots);
         match (page, &robots) {
-            (Some(Ok(page)), _) => look.page = Some(page),
+            (Some(Ok(page)), _) => probe.page = Some(page),
             (Some(Err(failure)), _) => {
-                look.unreachable = failure.unreachable;
-                look.failure = Some(page_failure(failure.error));
+                probe.unreachable = failure.unreachable;
+                probe.failure = Some(page_failure(failure.error));
             }
             (None, Some(RobotsOutcome::HostError(fault))) => {
-                look.unreachable = true;
-                look.failure = Some(page_failure(ApiError::new(fault.code, fault.message.clone())));
+                probe.unreachable = true;
+                probe.failure = Some(page_failure(ApiError::new(fault.code, fault.message.clone())));
             }
             (None, Some(RobotsOutcome::Unreachable(why))) => {
-                look.unreachable = true;
-                look.failure = Some(ApiError::new(
+                probe.unreachable = true;
+                probe.failure = Some(ApiError::new(
                     ErrorCode::MapFailed,
                     warnings::unreachable(site, why),
                 ));
             }
             (None, _) => {}
         }
-        look.robots = robots;
-        look
+        probe.robots = robots;
+        probe
     }
 
     async fn robots(&self, url: Url) -> RobotsOutcome {
@@ -324,7 +324,7 @@ async fn off_thread(
         work(&mut listing);
         listing
     });
-    work.await.map_err(|error| fault(&error))
+    work.await.map_err(|error| internal_error(&error))
 }
 
 async fn within<T>(

@@ -5,7 +5,7 @@ use harvestman_core::api::error::ApiError;
 use harvestman_store::{JobKind, NewJob, Principal};
 use serde::Serialize;
 
-use crate::engine::fault;
+use crate::engine::internal_error;
 use crate::{clock, limits};
 
 /// Returns a job of one page, without a webhook or base URL; callers override fields that differ.
@@ -22,7 +22,7 @@ pub(crate) fn new_job(
         key: who.key,
         kind,
         url: target.to_string(),
-        request: serde_json::to_string(request).map_err(|error| fault(&error))?,
+        request: serde_json::to_string(request).map_err(|error| internal_error(&error))?,
         base: String::new(),
         page_limit: 1,
         webhook: None,

@@ -9,8 +9,8 @@ use harvestman_core::search::PageText;
 use harvestman_store::{KnownPage, NewCachedPage, Store, StoreError};
 use url::Url;
 
-use crate::answer::Answer;
 use crate::clock;
+use crate::site_response::SiteResponse;
 
 /// The cached responses of one team.
 #[derive(Clone)]
@@ -25,13 +25,13 @@ impl PageCache {
     }
 
     /// Returns the cached copy under this key, if its age is within `ages`.
-    pub(crate) async fn copy(&self, key: CacheKey, ages: Ages) -> Result<Option<Answer>, StoreError> {
+    pub(crate) async fn copy(&self, key: CacheKey, ages: Ages) -> Result<Option<SiteResponse>, StoreError> {
         let Some(page) = self.store.cached_page(self.team, key, ages, clock::now()).await? else {
             return Ok(None);
         };
         let url = Url::parse(&page.url)
             .map_err(|error| StoreError::Unreadable(format!("URL of a cached page: {error}")))?;
-        Ok(Some(Answer {
+        Ok(Some(SiteResponse {
             url,
             status: page.status,
             content_type: page.content_type,
@@ -54,34 +54,34 @@ impl PageCache {
 
     /// Stores a page under this key with its title and description. Searches find it only if its Markdown is
     /// known.
-    pub(crate) async fn keep_page(&self, key: CacheKey, answer: &Answer, document: &Document) {
+    pub(crate) async fn keep_page(&self, key: CacheKey, response: &SiteResponse, document: &Document) {
         let about = &document.metadata;
         let page = NewCachedPage {
-            site: Some(site_of(&answer.url)),
+            site: Some(site_of(&response.url)),
             title: about.title.clone(),
             description: about.description.clone(),
-            text: text_of(answer.url.clone(), document).await,
-            ..self.entry(key, answer)
+            text: text_of(response.url.clone(), document).await,
+            ..self.entry(key, response)
         };
-        self.store.cache_page(page, answer.body.clone()).await;
+        self.store.cache_page(page, response.body.clone()).await;
     }
 
     /// Stores a sitemap under this key.
-    pub(crate) async fn keep_sitemap(&self, key: CacheKey, answer: &Answer) {
-        let body = answer.body.clone();
-        self.store.cache_page(self.entry(key, answer), body).await;
+    pub(crate) async fn keep_sitemap(&self, key: CacheKey, response: &SiteResponse) {
+        let body = response.body.clone();
+        self.store.cache_page(self.entry(key, response), body).await;
     }
 
-    fn entry(&self, key: CacheKey, answer: &Answer) -> NewCachedPage {
+    fn entry(&self, key: CacheKey, response: &SiteResponse) -> NewCachedPage {
         NewCachedPage {
             team: self.team,
             key,
             site: None,
-            url: answer.url.to_string(),
+            url: response.url.to_string(),
             title: None,
             description: None,
-            status: answer.status,
-            content_type: answer.content_type.clone(),
+            status: response.status,
+            content_type: response.content_type.clone(),
             fetched_at: clock::now(),
             text: None,
         }

@@ -15,7 +15,7 @@ use harvestman_core::ids::{JobId, TeamId};
 use harvestman_core::interact::SessionError;
 use harvestman_store::Store;
 
-use crate::browser_pages::Taken;
+use crate::browser_pages::PageCaptures;
 use crate::engine::{Inner, unavailable};
 use crate::{clock, limits};
 
@@ -64,9 +64,9 @@ impl Profiles {
             true => Some(self.write(team, &profile.name, owner)?),
             false => None,
         };
-        let kept = store.profile(team, &profile.name).await;
-        let kept = kept.map_err(|error| unavailable(&error))?;
-        let storage = kept.and_then(|state| {
+        let stored = store.profile(team, &profile.name).await;
+        let stored = stored.map_err(|error| unavailable(&error))?;
+        let storage = stored.and_then(|state| {
             serde_json::from_str(&state)
                 .inspect_err(
                     |error| tracing::warn!(%error, "cannot read a profile; starting with an empty one"),
@@ -84,10 +84,10 @@ impl Profiles {
     fn write(&self, team: TeamId, name: &str, owner: JobId) -> Result<Writer, SessionError> {
         let key = (team, name.to_owned());
         match self.writers().entry(key.clone()) {
-            Entry::Vacant(free) => {
-                free.insert(Writers { owner, count: 1 });
+            Entry::Vacant(entry) => {
+                entry.insert(Writers { owner, count: 1 });
             }
-            Entry::Occupied(mut taken) if taken.get().owner == owner => taken.get_mut().count += 1,
+            Entry::Occupied(mut entry) if entry.get().owner == owner => entry.get_mut().count += 1,
             Entry::Occupied(_) => return Err(SessionError::ProfileBusy(name.to_owned())),
         }
         Ok(Writer {
@@ -124,13 +124,13 @@ impl Inner {
 }
 
 /// Saves the browser storage to the profile, if there is one, and closes the profile.
-pub(crate) async fn keep(
+pub(crate) async fn save(
     inner: &Inner,
     profile: Option<OpenProfile>,
-    taken: &mut Taken,
+    captures: &mut PageCaptures,
 ) -> Result<(), ApiError> {
-    match (profile, taken.storage.take()) {
-        (Some(profile), Some(storage)) => profile.keep(&inner.store, storage).await,
+    match (profile, captures.storage.take()) {
+        (Some(profile), Some(storage)) => profile.save(&inner.store, storage).await,
         _ => Ok(()),
     }
 }
@@ -145,7 +145,7 @@ impl OpenProfile {
     ///
     /// # Errors
     /// If the store fails.
-    pub(crate) async fn keep(&self, store: &Store, storage: Storage) -> Result<(), ApiError> {
+    pub(crate) async fn save(&self, store: &Store, storage: Storage) -> Result<(), ApiError> {
         if !self.saves() {
             return Ok(());
         }
@@ -160,10 +160,10 @@ impl OpenProfile {
 impl Drop for Writer {
     fn drop(&mut self) {
         let mut writers = self.profiles.writers();
-        if let Entry::Occupied(mut taken) = writers.entry(self.key.clone()) {
-            taken.get_mut().count -= 1;
-            if taken.get().count == 0 {
-                taken.remove();
+        if let Entry::Occupied(mut entry) = writers.entry(self.key.clone()) {
+            entry.get_mut().count -= 1;
+            if entry.get().count == 0 {
+                entry.remove();
             }
         }
     }
@@ -177,11 +177,11 @@ fn bounded(mut storage: Storage) -> String {
         if state.len() <= limits::PROFILE_BYTES {
             return state;
         }
-        let size = |kept: &harvestman_browser::OriginStorage| -> usize {
-            let items = kept.local.iter().chain(&kept.session);
+        let size = |stored: &harvestman_browser::OriginStorage| -> usize {
+            let items = stored.local.iter().chain(&stored.session);
             items.map(|(key, value)| key.len() + value.len()).sum()
         };
-        let largest = storage.origins.iter().max_by_key(|(_, kept)| size(kept));
+        let largest = storage.origins.iter().max_by_key(|(_, stored)| size(stored));
         match largest.map(|(origin, _)| origin.clone()) {
             Some(origin) => {
                 tracing::warn!(
@@ -223,11 +223,11 @@ mod tests {
     fn a_profile_is_bounded() {
         let mut storage = Storage::default();
         for (origin, bytes) in [("https://small", 10), ("https://large", limits::PROFILE_BYTES)] {
-            let mut kept = OriginStorage::default();
-            kept.local.insert("key".to_owned(), "x".repeat(bytes));
-            storage.origins.insert(origin.to_owned(), kept);
+            let mut stored = OriginStorage::default();
+            stored.local.insert("key".to_owned(), "x".repeat(bytes));
+            storage.origins.insert(origin.to_owned(), stored);
         }
-        let kept: Storage = serde_json::from_str(&bounded(storage)).unwrap();
-        assert_eq!(kept.origins.keys().collect::<Vec<_>>(), ["https://small"]);
+        let stored: Storage = serde_json::from_str(&bounded(storage)).unwrap();
+        assert_eq!(stored.origins.keys().collect::<Vec<_>>(), ["https://small"]);
     }
 }

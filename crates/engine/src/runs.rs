@@ -19,7 +19,7 @@ use harvestman_store::{JobKind, Lease, RunEnd, StoreError};
 use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
 
-use crate::driver::Stopped;
+use crate::driver::DriverExit;
 use crate::engine::Inner;
 use crate::{clock, limits};
 
@@ -110,7 +110,7 @@ pub(crate) async fn drive(
     inner: Arc<Inner>,
     lease: Lease,
     stop: CancellationToken,
-) -> Result<Stopped, StoreError> {
+) -> Result<DriverExit, StoreError> {
     let work = async {
         if lease.epoch > limits::RUN_ATTEMPTS {
             return Found::failed(
@@ -135,9 +135,9 @@ pub(crate) async fn drive(
         biased;
         () = stop.cancelled() => {
             inner.store.release(&lease).await?;
-            return Ok(Stopped::GivenBack);
+            return Ok(DriverExit::Released);
         }
-        lost = heartbeat => return lost.map(|()| Stopped::LeaseLost),
+        lost = heartbeat => return lost.map(|()| DriverExit::LeaseLost),
         found = work => found,
     };
     let end = found.end(&lease);
@@ -152,7 +152,11 @@ pub(crate) async fn drive(
             Err(error) => return Err(error),
             Ok(ended) => {
                 inner.outbox.notify_one();
-                return Ok(if ended { Stopped::Ended } else { Stopped::LeaseLost });
+                return Ok(if ended {
+                    DriverExit::Ended
+                } else {
+                    DriverExit::LeaseLost
+                });
             }
         }
     }

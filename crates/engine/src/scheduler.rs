@@ -48,15 +48,15 @@ pub(crate) async fn run(inner: Arc<Inner>, stop: CancellationToken) {
 
 async fn drive(inner: Arc<Inner>, lease: Lease, stop: CancellationToken) {
     if matches!(lease.kind, JobKind::Extract | JobKind::Agent) {
-        let words = inner.driven.watch(&lease);
+        let signals = inner.driver_signals.register(&lease);
         tokio::select! {
             ended = runs::drive(inner.clone(), lease.clone(), stop) => match ended {
-                Ok(stopped) => tracing::debug!(?stopped, "stopped driving a run"),
+                Ok(exit) => tracing::debug!(?exit, "stopped driving a run"),
                 Err(error) => tracing::error!(%error, "a run failed; it will be restarted when its lease expires"),
             },
-            () = words.cancelled.cancelled() => tracing::debug!("run cancelled"),
+            () = signals.cancelled.cancelled() => tracing::debug!("run cancelled"),
         }
-        inner.driven.forget(&lease);
+        inner.driver_signals.remove(&lease);
         inner.changes.announce(lease.job);
         return;
     }
@@ -64,16 +64,16 @@ async fn drive(inner: Arc<Inner>, lease: Lease, stop: CancellationToken) {
         Ok(driver) => driver,
         Err(error) => return tracing::error!(%error, "cannot read a stored job"),
     };
-    let words = inner.driven.watch(&lease);
+    let signals = inner.driver_signals.register(&lease);
     tokio::select! {
-        stopped = driver.run(stop, &words) => match stopped {
-            Ok(stopped) => tracing::debug!(?stopped, "stopped driving a crawl"),
+        exit = driver.run(stop, &signals) => match exit {
+            Ok(exit) => tracing::debug!(?exit, "stopped driving a crawl"),
             // The lease expires, and this or another node leases the shard again.
             Err(error) => tracing::error!(%error, "a crawl failed; it will be resumed when its lease expires"),
         },
         // Dropping the driver drops its fetches; a commit in progress finds the lease lost.
-        () = words.cancelled.cancelled() => tracing::debug!("crawl cancelled"),
+        () = signals.cancelled.cancelled() => tracing::debug!("crawl cancelled"),
     }
-    inner.driven.forget(&lease);
+    inner.driver_signals.remove(&lease);
     inner.changes.announce(lease.job);
 }

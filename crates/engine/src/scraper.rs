@@ -19,8 +19,7 @@ use tokio::sync::Semaphore;
 use tokio::time::Instant;
 use url::Url;
 
-use crate::answer::Answer;
-use crate::browser_pages::{BrowserPage, BrowserPages, Taken};
+use crate::browser_pages::{BrowserPage, BrowserPages, PageCaptures};
 use crate::conversions::Conversions;
 use crate::engine::unavailable;
 use crate::file_reader::FileReader;
@@ -28,6 +27,7 @@ use crate::host_memory::HostMemory;
 use crate::llm::Llm;
 use crate::page_cache::PageCache;
 use crate::profiles::OpenProfile;
+use crate::site_response::SiteResponse;
 use crate::turn::Turn;
 use crate::{limits, model_formats};
 
@@ -70,15 +70,15 @@ pub(crate) struct ScrapeFailure {
 /// A scraped page.
 #[derive(Debug)]
 pub(crate) struct Scraped {
-    pub(crate) answer: Answer,
+    pub(crate) response: SiteResponse,
     pub(crate) rendered: Rendered,
-    pub(crate) taken: Taken,
+    pub(crate) captures: PageCaptures,
 }
 
 /// A fetched page, before conversion.
 struct Fetched {
-    answer: Answer,
-    taken: Taken,
+    response: SiteResponse,
+    captures: PageCaptures,
     by_browser: bool,
 }
 
@@ -169,8 +169,8 @@ impl Scraper {
             let _place = place.expect("the semaphore is never closed");
             for url in std::iter::once(target.url).chain(&target.fallback) {
                 let copy = cache.copy(CacheKey::of_page(url, options), ages).await;
-                if let Some(answer) = copy.map_err(ScrapeFailure::of_store)? {
-                    let mut scraped = self.render(url, answer, options, id, deadline).await?;
+                if let Some(response) = copy.map_err(ScrapeFailure::of_store)? {
+                    let mut scraped = self.render(url, response, options, id, deadline).await?;
                     scraped.warn_of_placeholder(self.browser.is_some());
                     return Ok(scraped);
                 }
@@ -182,11 +182,11 @@ impl Scraper {
         let (url, mut scraped) = self.visit(&target, options, id, jar, deadline).await?;
         scraped.warn_of_placeholder(self.browser.is_some());
         // A cached placeholder would hide the real page until the copy expires.
-        let is_whole = scraped.answer.incomplete.is_none() && scraped.placeholder().is_none();
-        if cache::is_cacheable(options, scraped.answer.status) && is_whole {
+        let is_whole = scraped.response.incomplete.is_none() && scraped.placeholder().is_none();
+        if cache::is_cacheable(options, scraped.response.status) && is_whole {
             let key = CacheKey::of_page(url, options);
             cache
-                .keep_page(key, &scraped.answer, &scraped.rendered.document)
+                .keep_page(key, &scraped.response, &scraped.rendered.document)
                 .await;
         }
         Ok(scraped)
@@ -202,31 +202,31 @@ impl Scraper {
         jar: &CookieJar,
         deadline: Instant,
     ) -> Result<Fetched, ScrapeFailure> {
-        let taken = match &self.browser {
+        let captures = match &self.browser {
             Some(browser) if needs_browser(options) => {
                 let deadline = target.turn.browser(0, deadline).await?;
                 match browser.page(url, options, target.profile, deadline).await? {
                     BrowserPage {
-                        answer: Some(answer),
-                        taken,
+                        response: Some(response),
+                        captures,
                     } => {
                         return Ok(Fetched {
-                            answer,
-                            taken,
+                            response,
+                            captures,
                             by_browser: true,
                         });
                     }
-                    BrowserPage { taken, .. } => taken,
+                    BrowserPage { captures, .. } => captures,
                 }
             }
-            _ => Taken::default(),
+            _ => PageCaptures::default(),
         };
         let request = page_request(url, options, jar, deadline);
         let fetched = self.fetcher.fetch(request).await;
         fetched
             .map(|response| Fetched {
-                answer: Answer::from(response),
-                taken,
+                response: SiteResponse::from(response),
+                captures,
                 by_browser: false,
             })
             .map_err(ScrapeFailure::from)
@@ -236,12 +236,12 @@ impl Scraper {
     pub(crate) async fn convert(
         &self,
         requested: &Url,
-        answer: Answer,
+        response: SiteResponse,
         options: &Arc<ScrapeOptions>,
         id: ScrapeId,
         deadline: Instant,
     ) -> Result<Scraped, ScrapeFailure> {
-        let mut scraped = self.render(requested, answer, options, id, deadline).await?;
+        let mut scraped = self.render(requested, response, options, id, deadline).await?;
         self.ask_model(&mut scraped, options, deadline).await;
         Ok(scraped)
     }
@@ -249,27 +249,27 @@ impl Scraper {
     async fn render(
         &self,
         requested: &Url,
-        answer: Answer,
+        response: SiteResponse,
         options: &Arc<ScrapeOptions>,
         id: ScrapeId,
         deadline: Instant,
     ) -> Result<Scraped, ScrapeFailure> {
         // An incomplete page is still usable; an incomplete file is damaged.
-        if let Some(fault) = &answer.incomplete
-            && file_request(&raw(requested, &answer), options).is_some()
+        if let Some(fault) = &response.incomplete
+            && file_request(&raw(requested, &response), options).is_some()
         {
             return Err(fault.clone().into());
         }
         let (requested, options) = (requested.clone(), options.clone());
         let has_model = self.llm.is_some();
         let work = async {
-            let file = match file_request(&raw(&requested, &answer), &options) {
-                Some(request) => Some((request, self.files.read(&request, &answer.body).await?)),
+            let file = match file_request(&raw(&requested, &response), &options) {
+                Some(request) => Some((request, self.files.read(&request, &response.body).await?)),
                 None => None,
             };
             let permit = self.conversions.permit().await;
             let converting = tokio::task::spawn_blocking(move || {
-                let page = raw(&requested, &answer);
+                let page = raw(&requested, &response);
                 let rendered = match file {
                     Some((request, file)) => prepare_file(&page, &options, id, &request, file),
                     None => prepare(&page, &options, id),
@@ -279,23 +279,23 @@ impl Scraper {
                 if !has_model {
                     rendered.without_model(&options);
                 }
-                if let Some(fault) = &answer.incomplete {
+                if let Some(fault) = &response.incomplete {
                     rendered
                         .document
                         .warn(&format!("The page is incomplete: {fault}."));
                 }
                 let metadata = &mut rendered.document.metadata;
-                if answer.cached_at.is_some() {
+                if response.cached_at.is_some() {
                     // A cached copy costs as much as one page, however many pages the file has.
                     rendered.credits = billing::page(&options, 1);
                     metadata.credits_used = Some(rendered.credits);
                 }
-                metadata.cached_at = answer.cached_at;
-                metadata.cache_state = cache::cache_state(&options, answer.cached_at).map(str::to_owned);
+                metadata.cached_at = response.cached_at;
+                metadata.cache_state = cache::cache_state(&options, response.cached_at).map(str::to_owned);
                 Ok(Scraped {
-                    answer,
+                    response,
                     rendered,
-                    taken: Taken::default(),
+                    captures: PageCaptures::default(),
                 })
             });
             converting.await.unwrap_or_else(|panic| {
@@ -320,23 +320,23 @@ impl Scraper {
         options: &Arc<ScrapeOptions>,
         id: ScrapeId,
         jar: &CookieJar,
-    ) -> (PageOutcome, Taken) {
+    ) -> (PageOutcome, PageCaptures) {
         let deadline = Instant::now() + Duration::from_millis(options.timeout);
         match self.scrape(target, cache, options, id, jar, deadline).await {
             Ok(Scraped {
-                answer,
+                response,
                 rendered,
-                taken,
+                captures,
             }) => {
                 let page = PageOutcome::Page(Box::new(FetchedPage {
-                    retry_after_ms: answer.retry_after_ms,
-                    final_url: answer.url,
-                    status: answer.status,
+                    retry_after_ms: response.retry_after_ms,
+                    final_url: response.url,
+                    status: response.status,
                     links: rendered.links,
                     document: Box::new(rendered.document),
                     credits: rendered.credits,
                 }));
-                (page, taken)
+                (page, captures)
             }
             Err(failure) => {
                 let failed = PageOutcome::Failed(FetchFailure {
@@ -345,7 +345,7 @@ impl Scraper {
                     message: failure.error.message,
                     transient: failure.transient,
                 });
-                (failed, Taken::default())
+                (failed, PageCaptures::default())
             }
         }
     }
@@ -367,17 +367,17 @@ impl Scraped {
     /// Returns the approximate memory of the page in bytes.
     fn memory_bytes(&self) -> usize {
         // The document contains about as much text as the body that it was made from.
-        2 * self.answer.body.len() + limits::SCRAPED_BYTES
+        2 * self.response.body.len() + limits::SCRAPED_BYTES
     }
 }
 
-fn raw<'a>(requested: &'a Url, answer: &'a Answer) -> RawPage<'a> {
+fn raw<'a>(requested: &'a Url, response: &'a SiteResponse) -> RawPage<'a> {
     RawPage {
         requested,
-        url: &answer.url,
-        status: answer.status,
-        content_type: answer.content_type.as_deref(),
-        body: &answer.body,
+        url: &response.url,
+        status: response.status,
+        content_type: response.content_type.as_deref(),
+        body: &response.body,
     }
 }
 

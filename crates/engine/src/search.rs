@@ -64,12 +64,12 @@ pub(crate) async fn pages(
     request: &SearchRequest,
     deadline: Instant,
 ) -> Result<PagesFound, ApiError> {
-    let reserved = inner.budget.reserve(&inner.store, team).await?;
+    let reservation = inner.budget.reserve(&inner.store, team).await?;
     let mut searching = Searching::new(inner, team, request);
     searching.deadline = searching.deadline.min(deadline);
     let found = searching.find_in_time().await?;
     let credits = price(&found);
-    reserved.spend(credits);
+    reservation.spend(credits);
     Ok(PagesFound {
         pages: found.web.unwrap_or_default(),
         warnings: searching.warnings,
@@ -95,7 +95,7 @@ impl Engine {
             check_supported(options, &self.inner.capabilities())
                 .map_err(|error| problem::under("scrapeOptions", error))?;
         }
-        let reserved = self.inner.budget.reserve(&self.inner.store, who.team).await?;
+        let reservation = self.inner.budget.reserve(&self.inner.store, who.team).await?;
         let call = NewJob {
             url: request.query.clone(),
             ..new_job(who, JobKind::Search, &request.query, request, &request.caller)?
@@ -109,7 +109,7 @@ impl Engine {
         let noted = self.inner.store.record_call(&call, end, clock::now()).await;
         noted.map_err(|error| unavailable(&error))?;
         let (answer, credits) = result?;
-        reserved.spend(credits);
+        reservation.spend(credits);
         Ok(answer)
     }
 }

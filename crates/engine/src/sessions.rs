@@ -29,7 +29,7 @@ use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
 use crate::clock;
-use crate::engine::{Engine, Inner, fault, stopping, unavailable};
+use crate::engine::{Engine, Inner, internal_error, stopping, unavailable};
 use crate::plans::Plans;
 use crate::prompt::Outcome;
 use live::LiveSession;
@@ -169,7 +169,7 @@ impl Engine {
             }
         };
         tokio::spawn(opening.in_current_span());
-        let session = told.await.map_err(|gone| fault(&gone))??;
+        let session = told.await.map_err(|gone| internal_error(&gone))??;
         let addresses = session.tokens.urls(base);
         Ok(BrowserCreated {
             success: true,
@@ -391,5 +391,5 @@ async fn detached<T: Send + 'static>(
     work: impl Future<Output = Result<T, ApiError>> + Send + 'static,
 ) -> Result<T, ApiError> {
     let task = tokio::spawn(work.in_current_span());
-    task.await.unwrap_or_else(|panic| Err(fault(&panic)))
+    task.await.unwrap_or_else(|panic| Err(internal_error(&panic)))
 }

@@ -13,12 +13,12 @@ use harvestman_fetch::CookieJar;
 use harvestman_store::{JobKind, NewJob, Principal, ScrapeResult};
 use tokio::time::Instant;
 
-use crate::answer::Answer;
 use crate::engine::{Inner, UploadedFile, stopping, unavailable};
 use crate::files::Place;
 use crate::new_job::new_job;
 use crate::page_cache::PageCache;
 use crate::scraper::{Scraped, Target};
+use crate::site_response::SiteResponse;
 use crate::slots::Asker;
 use crate::turn::Turn;
 use crate::{clock, files, limits, profiles, tracking};
@@ -130,17 +130,19 @@ impl SingleScrape {
             )
             .await;
         let Scraped {
-            rendered, mut taken, ..
+            rendered,
+            mut captures,
+            ..
         } = result.map_err(|failure| failure.error)?;
         let mut document = rendered.document;
         turn.note(&mut document.metadata);
-        profiles::keep(inner, profile, &mut taken).await?;
+        profiles::save(inner, profile, &mut captures).await?;
         let place = Place {
             store: &self.inner.store,
             base: &self.base,
             keep: !self.request.zero_data_retention,
         };
-        files::attach(place, &mut document, taken).await?;
+        files::attach(place, &mut document, captures).await?;
         let url = &self.request.url.url;
         tracking::track(
             &self.inner.store,
@@ -160,7 +162,7 @@ impl SingleScrape {
         deadline: Instant,
     ) -> Result<Document, ApiError> {
         let url = &self.request.url.url;
-        let answer = Answer {
+        let response = SiteResponse {
             url: url.clone(),
             status: 200,
             content_type: Some(content_type.to_owned()),
@@ -170,7 +172,7 @@ impl SingleScrape {
             incomplete: None,
         };
         let scraper = &self.inner.scraper;
-        let converting = scraper.convert(url, answer, &self.options, ScrapeId::from(self.job), deadline);
+        let converting = scraper.convert(url, response, &self.options, ScrapeId::from(self.job), deadline);
         let mut document = converting
             .await
             .map_err(|failure| failure.error)?

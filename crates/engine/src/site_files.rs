@@ -18,9 +18,9 @@ use tokio::sync::Semaphore;
 use tokio::time::Instant;
 use url::Url;
 
-use crate::answer::Answer;
 use crate::engine::Inner;
 use crate::page_cache::PageCache;
+use crate::site_response::SiteResponse;
 use crate::{clock, limits};
 
 /// Fetches robots.txt and sitemaps for one job or request.
@@ -97,11 +97,13 @@ impl SiteFiles {
         request.max_body_bytes = limits::ROBOTS_BYTES;
         request.max_redirects = limits::ROBOTS_REDIRECTS;
         match self.fetcher.fetch(request).await {
-            Ok(answer) if answer.status < 300 => RobotsOutcome::Found(Robots::parse(&answer.body, agent)),
+            Ok(response) if response.status < 300 => {
+                RobotsOutcome::Found(Robots::parse(&response.body, agent))
+            }
             // RFC 9309 section 2.3.1.2: too many redirects count as unavailable, which allows all.
-            Ok(answer) if answer.status < 500 => RobotsOutcome::Missing,
+            Ok(response) if response.status < 500 => RobotsOutcome::Missing,
             Err(FetchError::TooManyRedirects { .. }) => RobotsOutcome::Missing,
-            Ok(answer) => RobotsOutcome::Unreachable(format!("HTTP status {}", answer.status)),
+            Ok(response) => RobotsOutcome::Unreachable(format!("HTTP status {}", response.status)),
             Err(FetchError::Timeout) => {
                 let seconds = limits::SITE_FILE_TIMEOUT.as_secs();
                 RobotsOutcome::Unreachable(format!("no response within {seconds} s"))
@@ -129,19 +131,19 @@ impl SiteFiles {
         }
         let mut request = self.request(url);
         request.max_body_bytes = limits::SITEMAP_BYTES;
-        let answer = self.fetcher.fetch(request).await.ok();
-        let answer = answer.filter(|answer| answer.status < 300)?;
-        let keep = self.keep && !answer.truncated;
-        let answer = Answer::from(answer);
-        let sitemap = self.parsed(&answer).await?;
+        let response = self.fetcher.fetch(request).await.ok();
+        let response = response.filter(|response| response.status < 300)?;
+        let keep = self.keep && !response.truncated;
+        let response = SiteResponse::from(response);
+        let sitemap = self.parsed(&response).await?;
         if keep {
-            self.cache.keep_sitemap(key, &answer).await;
+            self.cache.keep_sitemap(key, &response).await;
         }
         Some(sitemap)
     }
 
-    async fn parsed(&self, answer: &Answer) -> Option<Sitemap> {
-        let (body, url) = (answer.body.clone(), answer.url.clone());
+    async fn parsed(&self, response: &SiteResponse) -> Option<Sitemap> {
+        let (body, url) = (response.body.clone(), response.url.clone());
         let place = self.places.clone().acquire_owned().await;
         let place = place.expect("the semaphore is never closed");
         let parse = move || {

@@ -11,7 +11,7 @@ use harvestman_core::scrape::changes;
 use harvestman_store::Store;
 use url::Url;
 
-use crate::engine::{fault, unavailable};
+use crate::engine::{internal_error, unavailable};
 
 /// Adds what changed on a page since the team's last scrape, if the options ask for it.
 ///
@@ -39,6 +39,6 @@ pub(crate) async fn track(
     };
     *document = tokio::task::spawn_blocking(work)
         .await
-        .map_err(|panic| fault(&panic))?;
+        .map_err(|panic| internal_error(&panic))?;
     Ok(())
 }

@@ -192,7 +192,7 @@ impl Watcher {
     async fn wait(&mut self, principal: &Principal, id: JobId, sent: u64) -> Result<bool, WatchError> {
         let until_ping = limits::SOCKET_PING.saturating_sub(self.last_ping.elapsed());
         tokio::select! {
-            () = self.app.engine().changed(principal, id, sent, limits::SOCKET_PING) => return Ok(false),
+            () = self.app.engine().wait_for_change(principal, id, sent, limits::SOCKET_PING) => return Ok(false),
             () = self.app.stopping().cancelled() => return Ok(true),
             message = self.socket.recv() => match message {
                 Some(Ok(Message::Close(_)) | Err(_)) | None => return Err(WatchError::Disconnected),

@@ -59,7 +59,7 @@ pub(crate) async fn hold_tail(
     let row = job_row(app, principal, path, id).await?;
     if !state(row.status).is_final() && row.completed <= skip {
         tokio::select! {
-            () = app.engine().changed(principal, id, skip, limits::TAIL_HOLD) => {}
+            () = app.engine().wait_for_change(principal, id, skip, limits::TAIL_HOLD) => {}
             () = app.stopping().cancelled() => {}
         }
     }

@@ -23,7 +23,7 @@ use url::{Host, Url};
 use super::agent_tools::{Asked, asked, tools};
 use super::pages::{Page, Pages};
 use super::{Found, choose, deadline, extract};
-use crate::engine::{Inner, fault};
+use crate::engine::{Inner, internal_error};
 use crate::llm::{Llm, Message, Reply, ToolCall, marked};
 use crate::map::Mapping;
 use crate::{clock, limits, search};
@@ -255,7 +255,7 @@ impl<'a> Agent<'a> {
             .store
             .add_action(self.lease, told.to_string(), clock::now())
             .await;
-        noted.map_err(|error| fault(&error))?;
+        noted.map_err(|error| internal_error(&error))?;
         self.inner.outbox.notify_one();
         Ok(text)
     }

@@ -60,7 +60,7 @@ impl<'a> Pages<'a> {
         deadline: Instant,
     ) -> Result<Page, ApiError> {
         let inner = self.inner;
-        let reserved = inner.budget.reserve(&inner.store, self.lease.team).await?;
+        let reservation = inner.budget.reserve(&inner.store, self.lease.team).await?;
         let asker = Asker {
             team: self.lease.team,
             key: self.lease.key,
@@ -87,15 +87,15 @@ impl<'a> Pages<'a> {
             .scrape(target, &self.cache, options, id, &self.jar, deadline)
             .await;
         let Scraped {
-            answer,
+            response,
             rendered,
-            mut taken,
+            mut captures,
         } = scraped.map_err(|failure| failure.error)?;
-        profiles::keep(inner, profile, &mut taken).await?;
-        reserved.spend(rendered.credits);
+        profiles::save(inner, profile, &mut captures).await?;
+        reservation.spend(rendered.credits);
         Ok(Page {
             document: rendered.document,
-            url: answer.url,
+            url: response.url,
             links: rendered.links,
             credits: rendered.credits,
         })

@@ -12,7 +12,7 @@ use harvestman_core::time::Timestamp;
 use harvestman_store::{JobKind, JobStatus, Principal, RunRow};
 use serde_json::Value;
 
-use crate::engine::{Engine, no_job, unavailable};
+use crate::engine::{Engine, job_not_found, unavailable};
 use crate::{clock, limits};
 
 /// Error text of a cancelled agent.
@@ -53,7 +53,7 @@ impl Engine {
     pub async fn agent_status(&self, who: &Principal, id: JobId) -> Result<AgentAnswer, ApiError> {
         let run = self.read_run(who, id).await?;
         if run.kind != JobKind::Agent {
-            return Err(no_job());
+            return Err(job_not_found());
         }
         let mut result = parts(&run);
         let answer = AgentAnswer {
@@ -107,7 +107,7 @@ impl Engine {
     /// 404; 409 if it has ended.
     pub async fn cancel_agent(&self, who: &Principal, id: JobId) -> Result<(), ApiError> {
         if self.read_run(who, id).await?.kind != JobKind::Agent {
-            return Err(no_job());
+            return Err(job_not_found());
         }
         self.cancel(who, id).await?;
         self.inner.outbox.notify_one();
@@ -116,7 +116,8 @@ impl Engine {
 
     async fn read_run(&self, who: &Principal, id: JobId) -> Result<RunRow, ApiError> {
         let run = self.inner.store.run(who.team, id, clock::now()).await;
-        run.map_err(|error| unavailable(&error))?.ok_or_else(no_job)
+        run.map_err(|error| unavailable(&error))?
+            .ok_or_else(job_not_found)
     }
 
     /// Deletes the result of a run without data retention once it was returned.

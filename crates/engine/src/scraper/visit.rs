@@ -14,9 +14,9 @@ use tokio::time::Instant;
 use url::Url;
 
 use super::{Fetched, ScrapeFailure, Scraped, Scraper, Target, page_request, raw};
-use crate::answer::Answer;
 use crate::host_memory::Lesson;
 use crate::limits;
+use crate::site_response::SiteResponse;
 use crate::turn::Turn;
 
 /// Headers that a redirect to another origin must not carry.
@@ -48,19 +48,19 @@ impl Scraper {
             (url, fetched) = (plain, Ok(second));
         }
         let Fetched {
-            answer,
-            taken,
+            response,
+            captures,
             by_browser,
         } = fetched?;
-        let mut scraped = self.render(url, answer, options, id, deadline).await?;
+        let mut scraped = self.render(url, response, options, id, deadline).await?;
         if by_browser {
             scraped.came_by_browser(EngineReason::Requested);
         } else {
             scraped = self.follow(scraped, url, options, id, jar, deadline).await?;
-            if let Some(answer) = self.with_frames(&scraped, options, jar, deadline).await {
+            if let Some(response) = self.with_frames(&scraped, options, jar, deadline).await {
                 // The page's own links come first, including those to its frames.
                 let links = scraped.rendered.links;
-                scraped = self.render(url, answer, options, id, deadline).await?;
+                scraped = self.render(url, response, options, id, deadline).await?;
                 let more = std::mem::replace(&mut scraped.rendered.links, links);
                 scraped.rendered.add_links(more);
             }
@@ -71,7 +71,7 @@ impl Scraper {
                     .await;
             }
         }
-        scraped.taken = taken;
+        scraped.captures = captures;
         Ok((url, scraped))
     }
 
@@ -93,7 +93,7 @@ impl Scraper {
             .ok()??;
         scraped.came_by_browser(EngineReason::Learned);
         // Only an HTTP response contains `Retry-After`.
-        let is_busy = matches!(scraped.answer.status, 429 | 503);
+        let is_busy = matches!(scraped.response.status, 429 | 503);
         (!is_busy && scraped.placeholder().is_none()).then_some(scraped)
     }
 
@@ -107,13 +107,13 @@ impl Scraper {
         id: ScrapeId,
         deadline: Instant,
     ) -> Scraped {
-        let Some(reason) = fetched.rendered.browser_reason(fetched.answer.status) else {
+        let Some(reason) = fetched.rendered.browser_reason(fetched.response.status) else {
             return fetched;
         };
         let plain_reason = if !reason.needs_browser() {
             self.memory.learn(url, Lesson::Plain);
             EngineReason::Page(reason)
-        } else if fetched.answer.retry_after_ms.is_some() {
+        } else if fetched.response.retry_after_ms.is_some() {
             // The site asks clients to wait.
             EngineReason::Page(BrowserReason::ErrorPage)
         } else if self.browser.is_none() {
@@ -160,8 +160,8 @@ impl Scraper {
             return Ok(None);
         };
         let deadline = turn.browser(held_bytes, deadline).await?;
-        match browser.page(url, options, None, deadline).await?.answer {
-            Some(answer) => self.render(url, answer, options, id, deadline).await.map(Some),
+        match browser.page(url, options, None, deadline).await?.response {
+            Some(response) => self.render(url, response, options, id, deadline).await.map(Some),
             None => Ok(None),
         }
     }
@@ -177,10 +177,10 @@ impl Scraper {
         deadline: Instant,
     ) -> Result<Scraped, ScrapeFailure> {
         let mut seen = HashSet::new();
-        while scraped.answer.status < 400
+        while scraped.response.status < 400
             && let Some(next) = scraped.rendered.redirect.take()
         {
-            let from = &scraped.answer.url;
+            let from = &scraped.response.url;
             if seen.len() >= limits::PAGE_REFRESHES as usize {
                 let limit = limits::PAGE_REFRESHES;
                 return Err(FetchError::TooManyRedirects { limit }.into());
@@ -193,8 +193,8 @@ impl Scraper {
                 .into());
             }
             let request = request_from(requested, &next, options, jar, deadline);
-            let answer = Answer::from(self.fetcher.fetch(request).await?);
-            scraped = self.render(requested, answer, options, id, deadline).await?;
+            let response = SiteResponse::from(self.fetcher.fetch(request).await?);
+            scraped = self.render(requested, response, options, id, deadline).await?;
         }
         Ok(scraped)
     }
@@ -206,18 +206,18 @@ impl Scraper {
         options: &ScrapeOptions,
         jar: &CookieJar,
         deadline: Instant,
-    ) -> Option<Answer> {
+    ) -> Option<SiteResponse> {
         let has_frames = scraped
             .rendered
             .signs
             .as_ref()
             .is_some_and(|signs| signs.frames > 0);
-        if !has_frames || scraped.answer.status >= 400 {
+        if !has_frames || scraped.response.status >= 400 {
             return None;
         }
         let mut left = limits::PAGE_FRAMES;
         self.framed(
-            &scraped.answer,
+            &scraped.response,
             options,
             jar,
             deadline,
@@ -231,17 +231,17 @@ impl Scraper {
     /// may still be fetched.
     fn framed<'a>(
         &'a self,
-        answer: &'a Answer,
+        response: &'a SiteResponse,
         options: &'a ScrapeOptions,
         jar: &'a CookieJar,
         deadline: Instant,
         left: &'a mut usize,
         depth: u32,
-    ) -> BoxFuture<'a, Option<Answer>> {
+    ) -> BoxFuture<'a, Option<SiteResponse>> {
         async move {
             let framed = match depth {
                 0 => None,
-                _ => FramedPage::read(&raw(&answer.url, answer)),
+                _ => FramedPage::read(&raw(&response.url, response)),
             }?;
             let mut documents = Vec::new();
             for url in framed.urls() {
@@ -249,10 +249,10 @@ impl Scraper {
                 *left = rest;
                 let now = Instant::now();
                 let time = limits::FRAME_TIME.min(deadline.saturating_duration_since(now) / 2);
-                let mut request = request_from(&answer.url, &url, options, jar, now + time);
+                let mut request = request_from(&response.url, &url, options, jar, now + time);
                 request.max_body_bytes = limits::FRAME_BYTES;
                 let document = match self.fetcher.fetch(request).await {
-                    Ok(response) if response.status < 400 => Answer::from(response),
+                    Ok(response) if response.status < 400 => SiteResponse::from(response),
                     _ => {
                         documents.push(None);
                         continue;
@@ -272,10 +272,10 @@ impl Scraper {
                 framed.with(&pages)
             });
             let body = composing.await.ok()?.into();
-            Some(Answer {
+            Some(SiteResponse {
                 content_type: Some("text/html; charset=utf-8".to_owned()),
                 body,
-                ..answer.clone()
+                ..response.clone()
             })
         }
         .boxed()
@@ -305,7 +305,7 @@ fn request_from(
 impl Scraped {
     /// Returns whether the browser's version has more content than the `fetched` one.
     fn adds_to(&self, fetched: &Scraped) -> bool {
-        let is_error = |scraped: &Scraped| scraped.answer.status >= 400;
+        let is_error = |scraped: &Scraped| scraped.response.status >= 400;
         let (Some(before), Some(after)) = (&fetched.rendered.signs, &self.rendered.signs) else {
             return false;
         };
@@ -316,7 +316,7 @@ impl Scraped {
 
     /// Returns what the page shows in place of its content, if anything.
     pub(super) fn placeholder(&self) -> Option<&'static str> {
-        let reason = self.rendered.browser_reason(self.answer.status);
+        let reason = self.rendered.browser_reason(self.response.status);
         reason.and_then(BrowserReason::placeholder)
     }
 

@@ -15,8 +15,8 @@ use tokio::time::Instant;
 use url::Url;
 
 use super::Searching;
-use crate::answer::Answer;
 use crate::engine::unavailable;
+use crate::site_response::SiteResponse;
 use crate::{clock, limits};
 
 impl Searching<'_> {
@@ -97,7 +97,7 @@ impl Searching<'_> {
         let inner = self.inner;
         let kept: CachedPage = inner.store.cached_page_by_id(self.team, page.id).await.ok()??;
         let url = Url::parse(&kept.url).ok()?;
-        let answer = Answer {
+        let response = SiteResponse {
             url: url.clone(),
             status: kept.status,
             content_type: kept.content_type,
@@ -109,7 +109,7 @@ impl Searching<'_> {
         let deadline = self.deadline.min(Instant::now() + limits::SEARCH_PASSAGE_TIME);
         let options = Arc::new(ScrapeOptions::default());
         let id = ScrapeId::from(clock::new_job_id());
-        let converting = inner.scraper.convert(&url, answer, &options, id, deadline);
+        let converting = inner.scraper.convert(&url, response, &options, id, deadline);
         let markdown = converting.await.ok()?.rendered.document.markdown?;
         let query = self.request.query.clone();
         let finding = tokio::task::spawn_blocking(move || rules::passage(&markdown, &query));

@@ -16,9 +16,9 @@ use url::Url;
 use super::brave::Brave;
 use super::searxng::Searxng;
 use super::serper::Serper;
-use crate::answer::retry_after_ms;
+use crate::health::Health;
 use crate::limits;
-use crate::works::Works;
+use crate::site_response::retry_after_ms;
 
 /// The protocol of a search provider.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -57,7 +57,7 @@ impl Debug for SearchConfig {
 pub struct Search {
     fetcher: Fetcher,
     protocol: Arc<dyn Protocol>,
-    works: Works,
+    health: Health,
 }
 
 impl Debug for Search {
@@ -164,13 +164,13 @@ impl Search {
         Search {
             fetcher,
             protocol,
-            works: Works::default(),
+            health: Health::default(),
         }
     }
 
     /// Returns whether the last request succeeded.
-    pub(crate) fn works(&self) -> bool {
-        self.works.get()
+    pub(crate) fn is_healthy(&self) -> bool {
+        self.health.is_healthy()
     }
 
     /// Returns the maximum number of result pages to request; a few more than needed, because results may be
@@ -190,7 +190,7 @@ impl Search {
         let hits = self.attempt(ask, page, deadline).await;
         // A timeout may be the client's fault, so it says nothing about the provider.
         if hits != Err(SearchError::Timeout) {
-            self.works.note(hits.is_ok());
+            self.health.record(hits.is_ok());
         }
         hits
     }

@@ -104,7 +104,7 @@ impl Inner {
         let settled = self.settle(session.id, end).await;
         if let Some(held) = held {
             if let Ok(Some(SessionRow { end: Some(end), .. })) = &settled {
-                held.reserved
+                held.reservation
                     .spend(u32::try_from(end.credits).unwrap_or(u32::MAX));
             }
             drop(held.place);
@@ -119,7 +119,7 @@ impl Inner {
         }
         match timeout(limits::PROFILE_SAVE_TIME, session.browser.storage()).await {
             Ok(Ok(storage)) => {
-                if let Err(error) = profile.keep(&self.store, storage).await {
+                if let Err(error) = profile.save(&self.store, storage).await {
                     tracing::warn!(%error, session.id = %session.id, "cannot save a profile");
                 }
             }

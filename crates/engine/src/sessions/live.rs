@@ -15,7 +15,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::registry::Place;
-use crate::budget::Reserved;
+use crate::budget::CreditReservation;
 use crate::llm::Llm;
 use crate::profiles::OpenProfile;
 use crate::prompt::{self, Outcome};
@@ -39,7 +39,7 @@ pub(crate) struct LiveSession {
 /// What a session owns until it ends.
 pub(crate) struct Held {
     pub(crate) profile: Option<OpenProfile>,
-    pub(crate) reserved: Reserved,
+    pub(crate) reservation: CreditReservation,
     pub(crate) place: Place,
 }
 

@@ -17,7 +17,7 @@ use tokio::time::Instant;
 
 use super::live::{Held, LiveSession, check_task, nothing_ran};
 use super::replay::Replay;
-use crate::engine::{Inner, fault, stopping, unavailable};
+use crate::engine::{Inner, internal_error, stopping, unavailable};
 use crate::{clock, limits};
 
 /// Parameters of a new session.
@@ -140,7 +140,7 @@ impl Inner {
         let id = SessionId(clock::new_job_id().0);
         let tokens = new_tokens(plan.stream_web_view)?;
         let place = self.sessions.registry.place(who.team)?;
-        let reserved = self.budget.reserve(&self.store, who.team).await?;
+        let reservation = self.budget.reserve(&self.store, who.team).await?;
         let profile = self.open_profile(who.team, plan.options, JobId::from(id)).await?;
         let browser = browsers.open(plan.options).await.map_err(nothing_ran)?;
         let prepared = async {
@@ -158,7 +158,7 @@ impl Inner {
         }
         let held = Held {
             profile,
-            reserved,
+            reservation,
             place,
         };
         let session = LiveSession::new(id, who.team, plan.lifetime, browser, tokens, held);
@@ -239,7 +239,7 @@ async fn go(browser: &LiveBrowser, replay: &Replay) -> Result<(), ApiError> {
 fn new_tokens(views: bool) -> Result<SessionTokens, ApiError> {
     let token = || {
         let mut bytes = [0; 16];
-        let filled = getrandom::fill(&mut bytes).map_err(|error| fault(&error));
+        let filled = getrandom::fill(&mut bytes).map_err(|error| internal_error(&error));
         filled.map(|()| format!("{:032x}", u128::from_ne_bytes(bytes)))
     };
     let views = match views {

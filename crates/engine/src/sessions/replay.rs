@@ -10,7 +10,7 @@ use harvestman_core::time::Timestamp;
 use harvestman_store::{JobKind, OriginState, ScrapeOrigin};
 use url::Url;
 
-use crate::engine::fault;
+use crate::engine::internal_error;
 
 /// A scrape to repeat.
 #[derive(Clone, Debug)]
@@ -38,12 +38,12 @@ impl Replay {
             OriginState::Failed => return Err(SessionError::failed_page().into()),
             OriginState::Ended => {}
         }
-        let url = Url::parse(&origin.url).map_err(|error| fault(&error))?;
+        let url = Url::parse(&origin.url).map_err(|error| internal_error(&error))?;
         if !matches!(url.scheme(), "http" | "https") {
             return Err(SessionError::upload().into());
         }
         let request = origin.request.as_bytes();
-        let unreadable = |error: ApiError| fault(&error);
+        let unreadable = |error: ApiError| internal_error(&error);
         let (fallback, options) = match origin.kind {
             JobKind::Scrape => {
                 let request = ScrapeRequest::from_json(request).map_err(unreadable)?;

@@ -37,9 +37,9 @@ pub(crate) async fn ready(State(app): State<App>) -> Response {
         "status": if is_ready { "ok" } else { "unavailable" },
         "database": state(database),
         "queue": state(queue),
-        "browser": optional(app.engine().browser_works()),
-        "llm": optional(app.engine().model_works()),
-        "search": optional(app.engine().search_works()),
+        "browser": optional(app.engine().browser_is_healthy()),
+        "llm": optional(app.engine().model_is_healthy()),
+        "search": optional(app.engine().search_is_healthy()),
         "open": app.open_mode().is_some(),
     });
     json_response(

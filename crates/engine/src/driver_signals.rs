@@ -12,38 +12,38 @@ use tokio_util::sync::CancellationToken;
 
 /// Signals by job, for the jobs that this node drives.
 #[derive(Debug, Default)]
-pub(crate) struct Driven {
-    jobs: Mutex<HashMap<JobId, (u64, Words)>>,
+pub(crate) struct DriverSignals {
+    jobs: Mutex<HashMap<JobId, (u64, JobSignals)>>,
 }
 
 /// The signals of one job.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Words {
+pub(crate) struct JobSignals {
     /// Cancelled when the job is cancelled.
     pub(crate) cancelled: CancellationToken,
     /// Notified when pages were added.
-    pub(crate) added: Arc<Notify>,
+    pub(crate) pages_added: Arc<Notify>,
     /// Why no further page starts; set by the driver.
     limiter: Arc<Mutex<Option<Limiter>>>,
 }
 
-impl Words {
+impl JobSignals {
     /// Sets the reason why no further page of the job starts now.
     pub(crate) fn set_limiter(&self, limiter: Option<Limiter>) {
         *self.limiter.lock().unwrap_or_else(PoisonError::into_inner) = limiter;
     }
 }
 
-impl Driven {
+impl DriverSignals {
     /// Registers a driver and returns its signals. Call this before loading the job.
-    pub(crate) fn watch(&self, lease: &Lease) -> Words {
-        let words = Words::default();
-        self.lock().insert(lease.job, (lease.epoch, words.clone()));
-        words
+    pub(crate) fn register(&self, lease: &Lease) -> JobSignals {
+        let signals = JobSignals::default();
+        self.lock().insert(lease.job, (lease.epoch, signals.clone()));
+        signals
     }
 
     /// Removes the driver that holds this lease.
-    pub(crate) fn forget(&self, lease: &Lease) {
+    pub(crate) fn remove(&self, lease: &Lease) {
         let mut jobs = self.lock();
         if jobs
             .get(&lease.job)
@@ -55,15 +55,15 @@ impl Driven {
 
     /// Signals to the job's driver, if it runs here, that the job is cancelled.
     pub(crate) fn cancel(&self, job: JobId) {
-        if let Some((_, words)) = self.lock().remove(&job) {
-            words.cancelled.cancel();
+        if let Some((_, signals)) = self.lock().remove(&job) {
+            signals.cancelled.cancel();
         }
     }
 
     /// Signals to the job's driver, if it runs here, that pages were added.
-    pub(crate) fn add(&self, job: JobId) {
-        if let Some((_, words)) = self.lock().get(&job) {
-            words.added.notify_one();
+    pub(crate) fn pages_added(&self, job: JobId) {
+        if let Some((_, signals)) = self.lock().get(&job) {
+            signals.pages_added.notify_one();
         }
     }
 
@@ -71,11 +71,11 @@ impl Driven {
     /// here.
     pub(crate) fn limiter(&self, job: JobId) -> Option<Limiter> {
         let jobs = self.lock();
-        let (_, words) = jobs.get(&job)?;
-        *words.limiter.lock().unwrap_or_else(PoisonError::into_inner)
+        let (_, signals) = jobs.get(&job)?;
+        *signals.limiter.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<JobId, (u64, Words)>> {
+    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<JobId, (u64, JobSignals)>> {
         self.jobs.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -10,7 +10,7 @@ use url::Url;
 
 /// The parts of a site's response that scraping needs.
 #[derive(Clone, Debug)]
-pub(crate) struct Answer {
+pub(crate) struct SiteResponse {
     /// Final URL, after redirects.
     pub(crate) url: Url,
     pub(crate) status: u16,
@@ -25,7 +25,7 @@ pub(crate) struct Answer {
     pub(crate) incomplete: Option<FetchError>,
 }
 
-impl From<FetchResponse> for Answer {
+impl From<FetchResponse> for SiteResponse {
     fn from(response: FetchResponse) -> Self {
         Self {
             content_type: response.content_type().map(str::to_owned),

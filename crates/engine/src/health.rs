@@ -6,18 +6,18 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The state of one part, shared by all clones. It counts as working until a use fails.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Works {
+pub(crate) struct Health {
     failed: Arc<AtomicBool>,
 }
 
-impl Works {
+impl Health {
     /// Records the result of the last use.
-    pub(crate) fn note(&self, works: bool) {
-        self.failed.store(!works, Ordering::Relaxed);
+    pub(crate) fn record(&self, healthy: bool) {
+        self.failed.store(!healthy, Ordering::Relaxed);
     }
 
     /// Returns whether the last use succeeded.
-    pub(crate) fn get(&self) -> bool {
+    pub(crate) fn is_healthy(&self) -> bool {
         !self.failed.load(Ordering::Relaxed)
     }
 }

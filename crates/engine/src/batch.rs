@@ -18,7 +18,7 @@ impl Engine {
     /// the job's errors.
     pub async fn start_batch(
         &self,
-        who: &Principal,
+        principal: &Principal,
         mut request: BatchScrapeRequest,
         idempotency: Option<Idempotency>,
         base: &str,
@@ -26,22 +26,22 @@ impl Engine {
         request.batch.check_enabled(self.inner.config.enabled)?;
         check_supported(&request.batch.options, &self.inner.capabilities())?;
         self.check_receiver(request.batch.webhook.as_ref()).await?;
-        if let Some(first) = self.afford(who, idempotency.as_ref()).await? {
+        if let Some(first) = self.afford(principal, idempotency.as_ref()).await? {
             return Ok(first);
         }
         let pages = batch_scrape::offers(std::mem::take(&mut request.urls));
         match request.append_to_id {
             Some(batch) => {
-                self.add_to_batch(who, batch, request.batch, pages, idempotency)
+                self.add_to_batch(principal, batch, request.batch, pages, idempotency)
                     .await
             }
-            None => self.new_batch(who, request.batch, pages, idempotency, base).await,
+            None => self.new_batch(principal, request.batch, pages, idempotency, base).await,
         }
     }
 
     async fn new_batch(
         &self,
-        who: &Principal,
+        principal: &Principal,
         options: BatchOptions,
         pages: Vec<Offer>,
         idempotency: Option<Idempotency>,
@@ -65,7 +65,13 @@ impl Engine {
             page_limit: count as u64,
             webhook,
             zero_data_retention,
-            ..new_job(who, JobKind::BatchScrape, &first, &options, &caller)?
+            ..new_job(
+                principal,
+                JobKind::BatchScrape,
+                &first,
+                &options,
+                &caller,
+            )?
         };
         let created = self
             .inner
@@ -74,7 +80,7 @@ impl Engine {
             .await;
         match created.map_err(|error| unavailable(&error))? {
             CreateOutcome::Created => {
-                tracing::info!(batch.id = %job.id, team.id = %who.team, pages = count, "batch scrape started");
+                tracing::info!(batch.id = %job.id, team.id = %principal.team, pages = count, "batch scrape started");
                 self.inner.new_work.notify_one();
                 self.inner.outbox.notify_one();
                 Ok(job.id)
@@ -86,7 +92,7 @@ impl Engine {
 
     async fn add_to_batch(
         &self,
-        who: &Principal,
+        principal: &Principal,
         batch: JobId,
         options: BatchOptions,
         pages: Vec<Offer>,
@@ -94,18 +100,18 @@ impl Engine {
     ) -> Result<JobId, ApiError> {
         let store = &self.inner.store;
         let row = store
-            .job(who.team, batch, clock::now())
+            .job(principal.team, batch, clock::now())
             .await
             .map_err(|error| unavailable(&error))?
             .filter(|row| row.kind == JobKind::BatchScrape)
             .ok_or_else(job_not_found)?;
         options.check_append(&BatchOptions::from_json(row.request.as_bytes())?)?;
         let added = store
-            .add_pages(who.team, batch, pages, idempotency.as_ref(), clock::now())
+            .add_pages(principal.team, batch, pages, idempotency.as_ref(), clock::now())
             .await;
         match added.map_err(|error| unavailable(&error))? {
             AddPagesOutcome::Added(pages) => {
-                tracing::info!(batch.id = %batch, team.id = %who.team, pages, "pages added to a batch scrape");
+                tracing::info!(batch.id = %batch, team.id = %principal.team, pages, "pages added to a batch scrape");
                 self.inner.driver_signals.pages_added(batch);
                 self.inner.new_work.notify_one();
                 self.inner.outbox.notify_one();

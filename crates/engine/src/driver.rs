@@ -28,13 +28,13 @@ use crate::browser_pages::PageCaptures;
 use crate::clock::{self, Ticker};
 use crate::driver_signals::JobSignals;
 use crate::engine::Inner;
-use crate::files::Place;
+use crate::files::FileTarget;
 use crate::job_request::JobRequest;
 use crate::page_cache::PageCache;
 use crate::scraper::Target;
 use crate::site_files::SiteFiles;
-use crate::slots::{Asked, Asker, Queued, Slot};
-use crate::turn::{News, Turn};
+use crate::slots::{QueueTime, Slot, SlotOwner, SlotRequest};
+use crate::turn::{Turn, TurnEvent};
 use crate::{files, limits, profiles, tracking};
 
 /// Why a driver stopped.
@@ -68,29 +68,29 @@ struct Run {
     tasks: JoinSet<Input>,
     commit: Option<JoinHandle<Result<CommitResponse, CommitError>>>,
     /// The slot for the next page, of each kind: first requested, then held.
-    plain: NextSlot,
+    http: NextSlot,
     browser: NextSlot,
     /// Events from pages that are being scraped.
-    news: (mpsc::Sender<News>, mpsc::Receiver<News>),
+    turn_events: (mpsc::Sender<TurnEvent>, mpsc::Receiver<TurnEvent>),
     /// Pages that wait for a browser slot, and the channels that deliver their slots.
-    waiting: HashMap<UrlKey, oneshot::Sender<(Slot, Queued)>>,
+    waiting_for_browser: HashMap<UrlKey, oneshot::Sender<(Slot, QueueTime)>>,
     /// Sites whose host was already resolved to find out whether it is private.
-    located: HashSet<String>,
+    resolved_sites: HashSet<String>,
 }
 
 #[derive(Default)]
 struct NextSlot {
-    asked: Option<Asked>,
-    slot: Option<(Slot, Queued)>,
+    request: Option<SlotRequest>,
+    slot: Option<(Slot, QueueTime)>,
 }
 
 impl NextSlot {
-    async fn await_slot(&mut self) -> (Slot, Queued) {
-        let slot = match &mut self.asked {
-            Some(asked) => asked.await_slot().await,
+    async fn await_slot(&mut self) -> (Slot, QueueTime) {
+        let slot = match &mut self.request {
+            Some(request) => request.wait().await,
             None => std::future::pending().await,
         };
-        self.asked = None;
+        self.request = None;
         slot
     }
 }
@@ -98,16 +98,16 @@ impl NextSlot {
 impl Run {
     fn next_slot(&mut self, kind: SlotKind) -> &mut NextSlot {
         match kind {
-            SlotKind::Plain => &mut self.plain,
+            SlotKind::Plain => &mut self.http,
             SlotKind::Browser => &mut self.browser,
         }
     }
 }
 
-enum Step {
+enum LoopEvent {
     Done(Input),
-    Slot((Slot, Queued)),
-    News(News),
+    Slot((Slot, QueueTime)),
+    Turn(TurnEvent),
     Committed(Result<CommitResponse, CommitError>),
     Wake,
     Heartbeat,
@@ -164,22 +164,22 @@ impl Driver {
             }
             signals.set_limiter(run.crawl.limiter());
             let wake = run.crawl.wake_at().map(|time| self.ticker.instant(time));
-            match next_step(&mut run, wake, &mut heartbeat, &stop, &signals.pages_added).await {
-                Step::Done(input) => {
+            match next_event(&mut run, wake, &mut heartbeat, &stop, &signals.pages_added).await {
+                LoopEvent::Done(input) => {
                     if let Input::PageFetched { key, .. } = &input {
-                        run.waiting.remove(key);
+                        run.waiting_for_browser.remove(key);
                     }
                     run.crawl.handle(self.ticker.now(), input);
                 }
-                Step::News(news) => self.heard(&mut run, news),
-                Step::Slot(slot) => self.slot_taken(&mut run, slot),
-                Step::Committed(Ok(committed)) => {
+                LoopEvent::Turn(event) => self.handle_turn_event(&mut run, event),
+                LoopEvent::Slot(slot) => self.slot_acquired(&mut run, slot),
+                LoopEvent::Committed(Ok(committed)) => {
                     run.crawl.handle(self.ticker.now(), Input::Committed(committed));
                     self.inner.changes.announce(self.job());
                     self.inner.outbox.notify_one();
                 }
-                Step::Committed(Err(CommitError::LeaseLost)) => return Ok(DriverExit::LeaseLost),
-                Step::Committed(Err(CommitError::Repeated(mut repeated))) => {
+                LoopEvent::Committed(Err(CommitError::LeaseLost)) => return Ok(DriverExit::LeaseLost),
+                LoopEvent::Committed(Err(CommitError::Repeated(mut repeated))) => {
                     tracing::info!("the response to a commit was lost; continuing from the stored state");
                     if repeated.state == JobState::Ended {
                         return Ok(DriverExit::Ended);
@@ -188,9 +188,9 @@ impl Driver {
                     repeated.snapshot.progress.begun.clear();
                     run = self.restore(repeated.snapshot)?;
                 }
-                Step::Committed(Err(CommitError::Store(error))) => return Err(error),
-                Step::Wake => {}
-                Step::Heartbeat => {
+                LoopEvent::Committed(Err(CommitError::Store(error))) => return Err(error),
+                LoopEvent::Wake => {}
+                LoopEvent::Heartbeat => {
                     if !self
                         .inner
                         .store
@@ -200,7 +200,7 @@ impl Driver {
                         return Ok(DriverExit::LeaseLost);
                     }
                 }
-                Step::Stop => return self.give_back(run).await,
+                LoopEvent::Stop => return self.release(run).await,
             }
         }
     }
@@ -218,29 +218,29 @@ impl Driver {
             crawl,
             tasks: JoinSet::new(),
             commit: None,
-            plain: NextSlot::default(),
+            http: NextSlot::default(),
             browser: NextSlot::default(),
-            news: mpsc::channel(limits::NEWS_WAITING),
-            waiting: HashMap::new(),
-            located: HashSet::new(),
+            turn_events: mpsc::channel(limits::NEWS_WAITING),
+            waiting_for_browser: HashMap::new(),
+            resolved_sites: HashSet::new(),
         })
     }
 
-    fn slot_taken(&self, run: &mut Run, slot: (Slot, Queued)) {
+    fn slot_acquired(&self, run: &mut Run, slot: (Slot, QueueTime)) {
         let kind = slot.0.kind();
         run.next_slot(kind).slot = Some(slot);
         run.crawl.handle(self.ticker.now(), Input::SlotGranted(kind));
     }
 
     /// Forwards an event of a page to the core.
-    fn heard(&self, run: &mut Run, news: News) {
-        let input = match news {
-            News::NeedsBrowser { key, bytes, granted } => {
-                run.waiting.insert(key, granted);
+    fn handle_turn_event(&self, run: &mut Run, event: TurnEvent) {
+        let input = match event {
+            TurnEvent::NeedsBrowser { key, bytes, reply } => {
+                run.waiting_for_browser.insert(key, reply);
                 Input::NeedsBrowser { key, bytes }
             }
-            News::PrivateHost(host) => Input::PrivateHost(host),
-            News::Worked { in_browser, waited } => Input::PageProcessed { in_browser, waited },
+            TurnEvent::PrivateHost(host) => Input::PrivateHost(host),
+            TurnEvent::Finished { in_browser, waited } => Input::PageProcessed { in_browser, waited },
         };
         run.crawl.handle(self.ticker.now(), input);
     }
@@ -271,23 +271,23 @@ impl Driver {
                 run.tasks.spawn(work.instrument(span));
             }
             Output::AcquireSlot(kind) => {
-                let asker = Asker {
+                let owner = SlotOwner {
                     team: self.team,
                     key: self.lease.key,
                     job: self.job(),
                 };
-                let mut asked = self.inner.slots.ask(asker, kind);
-                match asked.at_once() {
-                    Some(slot) => self.slot_taken(run, slot),
-                    None => run.next_slot(kind).asked = Some(asked),
+                let mut request = self.inner.slots.request(owner, kind);
+                match request.try_slot() {
+                    Some(slot) => self.slot_acquired(run, slot),
+                    None => run.next_slot(kind).request = Some(request),
                 }
             }
             Output::ReleaseSlot(kind) => run.next_slot(kind).slot = None,
             Output::Render(key) => {
                 let slot = run.browser.slot.take();
-                if let Some((granted, slot)) = run.waiting.remove(&key).zip(slot) {
+                if let Some((reply, slot)) = run.waiting_for_browser.remove(&key).zip(slot) {
                     // The page may have ended meanwhile; the slot is released again in that case.
-                    let _ = granted.send(slot);
+                    let _ = reply.send(slot);
                 }
             }
             Output::FetchPage(task, kind) => {
@@ -296,18 +296,23 @@ impl Driver {
                     .slot
                     .take()
                     .expect("the core starts a page only in a slot that it was given");
-                let turn = Turn::of_job(self.inner.slots.clone(), task.key, run.news.0.clone(), slot);
+                let turn = Turn::of_job(
+                    self.inner.slots.clone(),
+                    task.key,
+                    run.turn_events.0.clone(),
+                    slot,
+                );
                 if task.attempt > 1 {
-                    self.inner.slots.counters().retried();
+                    self.inner.slots.counters().count_retry();
                 }
-                let locating = self.locating(run, &task);
+                let resolving = self.resolve_site(run, &task);
                 let inner = self.inner.clone();
                 let (options, jar) = (self.options.clone(), self.jar.clone());
                 let (team, job) = (self.team, self.job());
                 let cache = self.cache.clone();
                 let (base, keep) = (self.lease.base.clone(), !self.request.zero_data_retention());
                 let work = async move {
-                    locating.await;
+                    resolving.await;
                     let id = clock::new_scrape_id();
                     let failed = |error: ApiError, transient| {
                         PageOutcome::Failed(FetchFailure {
@@ -346,18 +351,18 @@ impl Driver {
                     let (mut outcome, mut captures) = page
                         .catch_unwind()
                         .await
-                        .unwrap_or_else(|_| (panicked(id), PageCaptures::default()));
+                        .unwrap_or_else(|_| (panic_outcome(id), PageCaptures::default()));
                     if let PageOutcome::Page(page) = &mut outcome {
-                        turn.note(&mut page.document.metadata);
+                        turn.record_in(&mut page.document.metadata);
                         let document = &mut page.document;
-                        let place = Place {
+                        let file_target = FileTarget {
                             store: &inner.store,
                             base: &base,
                             keep,
                         };
                         let finished = async {
                             profiles::save(&inner, profile, &mut captures).await?;
-                            files::attach(place, document, captures).await?;
+                            files::attach(file_target, document, captures).await?;
                             tracking::track(&inner.store, team, &task.url, &options, document).await
                         };
                         if let Err(error) = finished.await {
@@ -388,21 +393,21 @@ impl Driver {
 
     /// Resolves the host before the first page of a site is fetched, to find out whether the site is at a
     /// private address.
-    fn locating(&self, run: &mut Run, task: &PageTask) -> impl Future<Output = ()> + use<> {
-        let is_new = !self.options.cache_only() && run.located.insert(site_of(&task.url));
+    fn resolve_site(&self, run: &mut Run, task: &PageTask) -> impl Future<Output = ()> + use<> {
+        let is_new = !self.options.cache_only() && run.resolved_sites.insert(site_of(&task.url));
         let fetcher = self.inner.scraper.fetcher().clone();
-        let (url, news) = (task.url.clone(), run.news.0.clone());
+        let (url, turn_events) = (task.url.clone(), run.turn_events.0.clone());
         async move {
             if is_new && fetcher.is_private(&url).await {
                 // The receiver is gone once the driver has ended.
-                let _ = news.send(News::PrivateHost(HostKey::of(&url))).await;
+                let _ = turn_events.send(TurnEvent::PrivateHost(HostKey::of(&url))).await;
             }
         }
     }
 
     /// Shuts down: waits for the last commit, drops pages in flight (the next owner fetches them again) and
     /// releases the shard at once.
-    async fn give_back(&self, run: Run) -> Result<DriverExit, StoreError> {
+    async fn release(&self, run: Run) -> Result<DriverExit, StoreError> {
         let Run {
             mut tasks, commit, ..
         } = run;
@@ -415,19 +420,19 @@ impl Driver {
     }
 }
 
-async fn next_step(
+async fn next_event(
     run: &mut Run,
     wake: Option<Instant>,
     heartbeat: &mut tokio::time::Interval,
     stop: &CancellationToken,
-    added: &Notify,
-) -> Step {
+    pages_added: &Notify,
+) -> LoopEvent {
     let Run {
         tasks,
         commit,
-        plain,
+        http,
         browser,
-        news: (_, news),
+        turn_events: (_, turn_events),
         ..
     } = run;
     let committing = async {
@@ -444,28 +449,28 @@ async fn next_step(
     };
     tokio::select! {
         biased;
-        () = stop.cancelled() => Step::Stop,
+        () = stop.cancelled() => LoopEvent::Stop,
         result = committing => {
             run.commit = None;
-            Step::Committed(result.unwrap_or_else(|panic| Err(CommitError::Store(StoreError::Unreadable(panic.to_string())))))
+            LoopEvent::Committed(result.unwrap_or_else(|panic| Err(CommitError::Store(StoreError::Unreadable(panic.to_string())))))
         }
         // Polled before finished tasks, so that a page's times are counted before the page ends.
-        Some(news) = news.recv() => Step::News(news),
+        Some(event) = turn_events.recv() => LoopEvent::Turn(event),
         Some(result) = tasks.join_next() => match result {
-            Ok(input) => Step::Done(input),
+            Ok(input) => LoopEvent::Done(input),
             // A panic in a task is a bug; the shard is leased again and the page fetched again.
-            Err(panic) => Step::Committed(Err(CommitError::Store(StoreError::Unreadable(panic.to_string())))),
+            Err(panic) => LoopEvent::Committed(Err(CommitError::Store(StoreError::Unreadable(panic.to_string())))),
         },
-        slot = plain.await_slot() => Step::Slot(slot),
-        slot = browser.await_slot() => Step::Slot(slot),
-        () = added.notified() => Step::Done(Input::PagesAdded),
-        () = waking => Step::Wake,
-        _ = heartbeat.tick() => Step::Heartbeat,
+        slot = http.await_slot() => LoopEvent::Slot(slot),
+        slot = browser.await_slot() => LoopEvent::Slot(slot),
+        () = pages_added.notified() => LoopEvent::Done(Input::PagesAdded),
+        () = waking => LoopEvent::Wake,
+        _ = heartbeat.tick() => LoopEvent::Heartbeat,
     }
 }
 
 /// Returns the outcome of a page whose task panicked: the page fails, the job goes on.
-fn panicked(id: ScrapeId) -> PageOutcome {
+fn panic_outcome(id: ScrapeId) -> PageOutcome {
     let message = "internal error while processing this page; see the server log".to_owned();
     PageOutcome::Failed(FetchFailure {
         id,

@@ -183,9 +183,9 @@ impl Engine {
     }
 
     /// Returns how many pages of the team are in flight (HTTP and browser), and the limit of pages over HTTP.
-    pub fn concurrency(&self, who: &Principal) -> (usize, usize) {
-        let most = self.inner.config.plans.of(who.team).max_concurrency;
-        (self.inner.slots.taken(who.team), most)
+    pub fn concurrency(&self, principal: &Principal) -> (usize, usize) {
+        let most = self.inner.config.plans.of(principal.team).max_concurrency;
+        (self.inner.slots.in_use(principal.team), most)
     }
 
     /// Returns why no further page of a job starts now; `None` if nothing limits it or another node drives
@@ -204,8 +204,8 @@ impl Engine {
     pub fn page_metrics(&self) -> PageMetrics {
         let slots = &self.inner.slots;
         PageMetrics {
-            plain_in_flight: slots.taken_in_all(SlotKind::Plain) as u64,
-            browser_in_flight: slots.taken_in_all(SlotKind::Browser) as u64,
+            plain_in_flight: slots.in_use_in_all_teams(SlotKind::Plain) as u64,
+            browser_in_flight: slots.in_use_in_all_teams(SlotKind::Browser) as u64,
             waiting_for_conversion: self.inner.scraper.conversions().waiting() as u64,
             ..slots.counters().read()
         }
@@ -216,13 +216,13 @@ impl Engine {
     /// documents.
     pub async fn start_crawl(
         &self,
-        who: &Principal,
+        principal: &Principal,
         request: CrawlRequest,
         idempotency: Option<Idempotency>,
         base: &str,
     ) -> Result<JobId, ApiError> {
         self.check_crawl(&request).await?;
-        if let Some(first) = self.afford(who, idempotency.as_ref()).await? {
+        if let Some(first) = self.afford(principal, idempotency.as_ref()).await? {
             return Ok(first);
         }
         let job = NewJob {
@@ -233,7 +233,13 @@ impl Engine {
                 .as_ref()
                 .map(|webhook| subscribed(webhook, Family::Crawl)),
             zero_data_retention: request.zero_data_retention,
-            ..new_job(who, JobKind::Crawl, &request.url.url, &request, &request.caller)?
+            ..new_job(
+                principal,
+                JobKind::Crawl,
+                &request.url.url,
+                &request,
+                &request.caller,
+            )?
         };
         match self
             .inner
@@ -243,7 +249,7 @@ impl Engine {
             .map_err(|error| unavailable(&error))?
         {
             CreateOutcome::Created => {
-                tracing::info!(crawl.id = %job.id, team.id = %who.team, "crawl started");
+                tracing::info!(crawl.id = %job.id, team.id = %principal.team, "crawl started");
                 self.inner.new_work.notify_one();
                 self.inner.outbox.notify_one();
                 Ok(job.id)
@@ -260,18 +266,18 @@ impl Engine {
     /// 402 if no credit is left.
     pub(crate) async fn afford(
         &self,
-        who: &Principal,
+        principal: &Principal,
         idempotency: Option<&Idempotency>,
     ) -> Result<Option<JobId>, ApiError> {
         let store = &self.inner.store;
-        let Err(refusal) = self.inner.budget.check(store, who.team).await else {
+        let Err(refusal) = self.inner.budget.check(store, principal.team).await else {
             return Ok(None);
         };
         let Some(idempotency) = idempotency else {
             return Err(refusal);
         };
         match store
-            .find_earlier_request(who.team, idempotency, clock::now())
+            .find_earlier_request(principal.team, idempotency, clock::now())
             .await
             .map_err(|error| unavailable(&error))?
         {
@@ -325,11 +331,11 @@ impl Engine {
     }
 
     /// Cancels a job of the team. Cancelling it again succeeds.
-    pub async fn cancel(&self, who: &Principal, job: JobId) -> Result<(), ApiError> {
+    pub async fn cancel(&self, principal: &Principal, job: JobId) -> Result<(), ApiError> {
         match self
             .inner
             .store
-            .cancel(who.team, job, clock::now())
+            .cancel(principal.team, job, clock::now())
             .await
             .map_err(|error| unavailable(&error))?
         {
@@ -352,14 +358,14 @@ impl Engine {
     /// Sends an event of a job of the team again. Returns false if there is no such event.
     pub async fn resend_event(
         &self,
-        who: &Principal,
+        principal: &Principal,
         job: JobId,
         event: WebhookId,
     ) -> Result<bool, StoreError> {
         let exists = self
             .inner
             .store
-            .resend_event(who.team, job, event, clock::now())
+            .resend_event(principal.team, job, event, clock::now())
             .await?;
         self.inner.outbox.notify_one();
         Ok(exists)
@@ -368,7 +374,7 @@ impl Engine {
     /// Scrapes one page and stores the result under its scrape id. For `base` see [`Self::start_crawl`].
     pub async fn scrape(
         &self,
-        who: &Principal,
+        principal: &Principal,
         request: ScrapeRequest,
         base: &str,
     ) -> Result<Document, ApiError> {
@@ -378,18 +384,26 @@ impl Engine {
         if !request.options.lockdown {
             self.check_target(&request.url.url).await?;
         }
-        let reservation = self.inner.budget.reserve(&self.inner.store, who.team).await?;
-        let scrape = SingleScrape::begin(self.inner.clone(), who.clone(), request, base).await?;
+        let reservation = self
+            .inner
+            .budget
+            .reserve(&self.inner.store, principal.team)
+            .await?;
+        let scrape = SingleScrape::begin(self.inner.clone(), principal.clone(), request, base).await?;
         let document = scrape.run().await?;
         reservation.spend(document.metadata.credits_used.unwrap_or(0));
         Ok(document)
     }
 
     /// Lists the URLs of a site.
-    pub async fn map(&self, who: &Principal, request: MapRequest) -> Result<MapAnswer, ApiError> {
-        let reservation = self.inner.budget.reserve(&self.inner.store, who.team).await?;
-        let answer = Mapping::new(self.inner.clone(), who.team, request)
-            .run(who)
+    pub async fn map(&self, principal: &Principal, request: MapRequest) -> Result<MapAnswer, ApiError> {
+        let reservation = self
+            .inner
+            .budget
+            .reserve(&self.inner.store, principal.team)
+            .await?;
+        let answer = Mapping::new(self.inner.clone(), principal.team, request)
+            .run(principal)
             .await?;
         reservation.spend(MAP_CREDITS);
         Ok(answer)
@@ -401,7 +415,7 @@ impl Engine {
     /// 400 for unsupported file types and options, 402 without a credit; otherwise as for a scrape.
     pub async fn parse(
         &self,
-        who: &Principal,
+        principal: &Principal,
         file: UploadedFile,
         request: ParseOptions,
     ) -> Result<Document, ApiError> {
@@ -418,21 +432,31 @@ impl Engine {
             caller: request.caller,
             ..ScrapeRequest::new(upload.url())
         };
-        let reservation = self.inner.budget.reserve(&self.inner.store, who.team).await?;
+        let reservation = self
+            .inner
+            .budget
+            .reserve(&self.inner.store, principal.team)
+            .await?;
         // An upload has no screenshots, so no link needs a base URL.
-        let scrape = SingleScrape::begin(self.inner.clone(), who.clone(), request, "").await?;
-        let document = scrape.of_upload(file, content_type).run().await?;
+        let scrape = SingleScrape::begin(self.inner.clone(), principal.clone(), request, "").await?;
+        let document = scrape.with_upload(file, content_type).run().await?;
         reservation.spend(document.metadata.credits_used.unwrap_or(0));
         Ok(document)
     }
 
     /// Waits until the job has more than `seen_completed` documents, has ended, or `wait` has passed.
-    pub async fn wait_for_change(&self, who: &Principal, job: JobId, seen_completed: u64, wait: Duration) {
+    pub async fn wait_for_change(
+        &self,
+        principal: &Principal,
+        job: JobId,
+        seen_completed: u64,
+        wait: Duration,
+    ) {
         let notify = self.inner.changes.subscribe(job);
         let watching = async {
             loop {
                 let notified = notify.notified();
-                match self.inner.store.job(who.team, job, clock::now()).await {
+                match self.inner.store.job(principal.team, job, clock::now()).await {
                     Ok(Some(row)) if row.completed <= seen_completed && row.status == JobStatus::Scraping => {
                         notified.await
                     }

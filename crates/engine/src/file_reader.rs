@@ -18,28 +18,28 @@ use crate::limits;
 pub const READ_FILE_COMMAND: &str = "read-file";
 
 /// The result of a file reader.
-pub type FileAnswer = Result<FileDocument, FileError>;
+pub type FileResult = Result<FileDocument, FileError>;
 
 /// Starts file readers, a limited number at a time. Cheap to clone.
 #[derive(Clone)]
 pub(crate) struct FileReader {
     program: PathBuf,
-    places: Arc<Semaphore>,
+    permits: Arc<Semaphore>,
 }
 
 impl FileReader {
     pub(crate) fn new(program: PathBuf, cores: usize) -> Self {
-        let places = Arc::new(Semaphore::new(cores.max(1) * limits::FILE_READERS_PER_CORE));
-        Self { program, places }
+        let permits = Arc::new(Semaphore::new(cores.max(1) * limits::FILE_READERS_PER_CORE));
+        Self { program, permits }
     }
 
     /// Reads a file. Dropping the future kills the reader.
     ///
     /// # Errors
     /// 500 if the reader cannot be started.
-    pub(crate) async fn read(&self, request: &FileRequest, body: &[u8]) -> Result<FileAnswer, ApiError> {
-        let _place = self
-            .places
+    pub(crate) async fn read(&self, request: &FileRequest, body: &[u8]) -> Result<FileResult, ApiError> {
+        let _permit = self
+            .permits
             .acquire()
             .await
             .expect("the semaphore is never closed");
@@ -47,12 +47,12 @@ impl FileReader {
             tracing::error!(%error, program = %self.program.display(), "cannot start the file reader");
             ApiError::new(ErrorCode::Unknown, "cannot read the file; see the server log")
         })?;
-        let answer = converse(&mut child, request, body).await;
+        let answer = exchange(&mut child, request, body).await;
         let _ = child.start_kill();
-        let ended = child.wait().await.ok();
+        let status = child.wait().await.ok();
         Ok(match answer.map(|answer| serde_json::from_slice(&answer)) {
             Ok(Ok(answer)) => answer,
-            Ok(Err(_)) | Err(_) => Err(without_answer(ended)),
+            Ok(Err(_)) | Err(_) => Err(failure(status)),
         })
     }
 
@@ -69,29 +69,29 @@ impl FileReader {
 }
 
 /// Sends the request as one line of JSON, then the file; returns the reader's output.
-async fn converse(child: &mut Child, request: &FileRequest, body: &[u8]) -> std::io::Result<Vec<u8>> {
+async fn exchange(child: &mut Child, request: &FileRequest, body: &[u8]) -> std::io::Result<Vec<u8>> {
     let (stdin, stdout) = (child.stdin.take(), child.stdout.take());
     let (mut stdin, stdout) = stdin.zip(stdout).ok_or(std::io::ErrorKind::BrokenPipe)?;
     let mut head = serde_json::to_vec(request)?;
     head.push(b'\n');
-    let asking = async move {
+    let sending = async move {
         stdin.write_all(&head).await?;
         stdin.write_all(body).await?;
         stdin.shutdown().await
     };
     let mut answer = Vec::new();
     let mut limited = stdout.take(limits::FILE_ANSWER_BYTES);
-    let (asked, read) = tokio::join!(asking, limited.read_to_end(&mut answer));
+    let (sent, read) = tokio::join!(sending, limited.read_to_end(&mut answer));
     read?;
     // A reader may answer before it has read the whole file.
     if answer.is_empty() {
-        asked?;
+        sent?;
     }
     Ok(answer)
 }
 
-fn without_answer(ended: Option<ExitStatus>) -> FileError {
-    match ended.and_then(|status| status.code()) {
+fn failure(status: Option<ExitStatus>) -> FileError {
+    match status.and_then(|status| status.code()) {
         Some(_) => FileError::Damaged("the file reader failed".to_owned()),
         // Killed by a signal: out of memory, processor time or stack.
         None => FileError::TooLarge("reading it takes more memory or time than allowed".to_owned()),
@@ -114,7 +114,7 @@ mod tests {
 
     /// Reads a file larger than a pipe's buffer with this shell script as the reader.
     #[allow(clippy::unwrap_used, reason = "a failing test should panic")]
-    async fn read_by(name: &str, script: &str) -> Result<FileAnswer, ApiError> {
+    async fn read_by(name: &str, script: &str) -> Result<FileResult, ApiError> {
         let path = std::env::temp_dir().join(format!("harvestman-reader-{}-{name}", std::process::id()));
         std::fs::write(&path, format!("#!/bin/sh\n{script}\n")).unwrap();
         std::fs::set_permissions(&path, PermissionsExt::from_mode(0o700)).unwrap();

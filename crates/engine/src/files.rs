@@ -15,7 +15,7 @@ use crate::{clock, limits};
 
 /// Where the files of a document are stored and linked.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Place<'a> {
+pub(crate) struct FileTarget<'a> {
     pub(crate) store: &'a Store,
     /// URL of this server as the client sees it.
     pub(crate) base: &'a str,
@@ -25,24 +25,24 @@ pub(crate) struct Place<'a> {
 
 /// Adds what the browser captured to the document.
 pub(crate) async fn attach(
-    place: Place<'_>,
+    target: FileTarget<'_>,
     document: &mut Document,
     captures: PageCaptures,
 ) -> Result<(), ApiError> {
     let mut files = Vec::new();
     let mut link = |content_type: &'static str, extension: &str, bytes: Vec<u8>| {
-        if !place.keep {
+        if !target.keep {
             return format!("data:{content_type};base64,{}", STANDARD.encode(bytes));
         }
         let token = Uuid::new_v4().simple().to_string();
-        let address = format!("{}/files/{token}.{extension}", place.base);
+        let url = format!("{}/files/{token}.{extension}", target.base);
         files.push(NewFile {
             token,
             content_type,
             bytes,
             expires_at: clock::now() + limits::FILE_TIME,
         });
-        address
+        url
     };
     let mut picture = |picture: Picture| {
         link(
@@ -82,7 +82,7 @@ pub(crate) async fn attach(
     if files.is_empty() {
         return Ok(());
     }
-    place
+    target
         .store
         .store_files(files)
         .await

@@ -17,34 +17,34 @@ pub(crate) struct HostMemory {
 
 #[derive(Debug, Default)]
 struct Hosts {
-    known: HashMap<String, Known>,
+    records: HashMap<String, HostRecord>,
     /// Incremented at every use.
     clock: u64,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
-struct Known {
+struct HostRecord {
     /// Consecutive pages that needed the browser and gained content from it.
     added: u32,
     /// Consecutive pages that gained nothing: with signs of a placeholder, and with little text only.
-    nothing: [u32; 2],
+    added_nothing: [u32; 2],
     /// Lookups since the result became certain.
-    asked: u32,
-    used: u64,
+    lookups: u32,
+    last_used: u64,
 }
 
 /// How the browser helped on one page.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Lesson {
+pub(crate) enum BrowserEffect {
     /// The page did not need the browser.
-    Plain,
+    NotNeeded,
     /// The page seemed to need the browser, which added content.
-    Added,
+    AddedContent,
     /// The page seemed to need the browser, which added nothing.
-    Nothing(BrowserReason),
+    AddedNothing(BrowserReason),
 }
 
-fn nothing_index(reason: BrowserReason) -> usize {
+fn reason_index(reason: BrowserReason) -> usize {
     usize::from(reason.placeholder().is_none())
 }
 
@@ -55,37 +55,37 @@ impl HostMemory {
 
     /// Returns whether a page of this host goes straight to the browser. Every few pages it does not, so that
     /// a change of the site is noticed.
-    pub(crate) fn begins_with_browser(&self, url: &Url) -> bool {
+    pub(crate) fn starts_in_browser(&self, url: &Url) -> bool {
         self.hosts()
-            .ask(url, |known| known.added >= limits::LEARNED_AFTER)
+            .lookup(url, |record| record.added >= limits::LEARNED_AFTER)
     }
 
     /// Returns whether to skip the browser although the page seems to need it. Every few pages it is tried
     /// again.
-    pub(crate) fn is_useless(&self, url: &Url, reason: BrowserReason) -> bool {
-        self.hosts().ask(url, |known| {
-            known.nothing[nothing_index(reason)] >= limits::LEARNED_AFTER
+    pub(crate) fn should_skip_browser(&self, url: &Url, reason: BrowserReason) -> bool {
+        self.hosts().lookup(url, |record| {
+            record.added_nothing[reason_index(reason)] >= limits::LEARNED_AFTER
         })
     }
 
     /// Records how the browser helped on a page.
-    pub(crate) fn learn(&self, url: &Url, lesson: Lesson) {
+    pub(crate) fn record(&self, url: &Url, effect: BrowserEffect) {
         let mut hosts = self.hosts();
         // Hosts whose pages never needed the browser are not worth an entry.
-        if lesson == Lesson::Plain && !hosts.known.contains_key(&key(url)) {
+        if effect == BrowserEffect::NotNeeded && !hosts.records.contains_key(&key(url)) {
             return;
         }
-        let known = hosts.entry(url);
-        match lesson {
-            Lesson::Plain => known.added = 0,
-            Lesson::Added => {
-                known.added = known.added.saturating_add(1);
-                known.nothing = [0; 2];
+        let record = hosts.entry(url);
+        match effect {
+            BrowserEffect::NotNeeded => record.added = 0,
+            BrowserEffect::AddedContent => {
+                record.added = record.added.saturating_add(1);
+                record.added_nothing = [0; 2];
             }
-            Lesson::Nothing(reason) => {
-                known.added = 0;
-                let nothing = &mut known.nothing[nothing_index(reason)];
-                *nothing = nothing.saturating_add(1);
+            BrowserEffect::AddedNothing(reason) => {
+                record.added = 0;
+                let added_nothing = &mut record.added_nothing[reason_index(reason)];
+                *added_nothing = added_nothing.saturating_add(1);
             }
         }
     }
@@ -101,30 +101,30 @@ fn key(url: &Url) -> String {
 }
 
 impl Hosts {
-    fn ask(&mut self, url: &Url, is_sure: impl Fn(&Known) -> bool) -> bool {
-        if !self.known.contains_key(&key(url)) {
+    fn lookup(&mut self, url: &Url, is_sure: impl Fn(&HostRecord) -> bool) -> bool {
+        if !self.records.contains_key(&key(url)) {
             return false;
         }
-        let known = self.entry(url);
-        if !is_sure(known) {
+        let record = self.entry(url);
+        if !is_sure(record) {
             return false;
         }
-        known.asked = known.asked.wrapping_add(1);
-        !known.asked.is_multiple_of(limits::LEARN_AGAIN)
+        record.lookups = record.lookups.wrapping_add(1);
+        !record.lookups.is_multiple_of(limits::LEARN_AGAIN)
     }
 
-    fn entry(&mut self, url: &Url) -> &mut Known {
+    fn entry(&mut self, url: &Url) -> &mut HostRecord {
         let key = key(url);
         self.clock += 1;
-        if !self.known.contains_key(&key) && self.known.len() >= limits::LEARNED_HOSTS {
-            let oldest = self.known.iter().min_by_key(|(_, known)| known.used);
+        if !self.records.contains_key(&key) && self.records.len() >= limits::LEARNED_HOSTS {
+            let oldest = self.records.iter().min_by_key(|(_, record)| record.last_used);
             if let Some(oldest) = oldest.map(|(key, _)| key.clone()) {
-                self.known.remove(&oldest);
+                self.records.remove(&oldest);
             }
         }
-        let known = self.known.entry(key).or_default();
-        known.used = self.clock;
-        known
+        let record = self.records.entry(key).or_default();
+        record.last_used = self.clock;
+        record
     }
 }
 
@@ -141,34 +141,34 @@ mod tests {
         let (memory, host) = (HostMemory::default(), url("a.example"));
         let little = BrowserReason::LittleText;
         for _ in 0..limits::LEARNED_AFTER {
-            assert!(!memory.is_useless(&host, little));
-            memory.learn(&host, Lesson::Nothing(little));
+            assert!(!memory.should_skip_browser(&host, little));
+            memory.record(&host, BrowserEffect::AddedNothing(little));
         }
-        assert!(memory.is_useless(&host, little));
+        assert!(memory.should_skip_browser(&host, little));
         assert!(
-            !memory.is_useless(&host, BrowserReason::EmptyMount),
+            !memory.should_skip_browser(&host, BrowserReason::EmptyMount),
             "a stronger sign counts separately"
         );
-        assert!(!memory.is_useless(&url("b.example"), little));
-        let asked = (0..2 * limits::LEARN_AGAIN)
-            .filter(|_| !memory.is_useless(&host, little))
+        assert!(!memory.should_skip_browser(&url("b.example"), little));
+        let tried = (0..2 * limits::LEARN_AGAIN)
+            .filter(|_| !memory.should_skip_browser(&host, little))
             .count();
-        assert_eq!(asked, 2, "the browser is tried again every few pages");
-        memory.learn(&host, Lesson::Added);
-        assert!(!memory.is_useless(&host, little));
+        assert_eq!(tried, 2, "the browser is tried again every few pages");
+        memory.record(&host, BrowserEffect::AddedContent);
+        assert!(!memory.should_skip_browser(&host, little));
     }
 
     #[test]
     fn pages_go_to_the_browser_first_where_it_always_added_content() {
         let (memory, host) = (HostMemory::default(), url("a.example"));
         for _ in 0..limits::LEARNED_AFTER {
-            assert!(!memory.begins_with_browser(&host));
-            memory.learn(&host, Lesson::Added);
+            assert!(!memory.starts_in_browser(&host));
+            memory.record(&host, BrowserEffect::AddedContent);
         }
-        assert!(memory.begins_with_browser(&host));
-        memory.learn(&host, Lesson::Plain);
+        assert!(memory.starts_in_browser(&host));
+        memory.record(&host, BrowserEffect::NotNeeded);
         assert!(
-            !memory.begins_with_browser(&host),
+            !memory.starts_in_browser(&host),
             "one page that does not need the browser resets the host"
         );
     }
@@ -176,20 +176,20 @@ mod tests {
     #[test]
     fn memory_is_bounded_and_keeps_recently_used_hosts() {
         let memory = HostMemory::default();
-        let learned = |host: &Url| {
+        let learn = |host: &Url| {
             for _ in 0..limits::LEARNED_AFTER {
-                memory.learn(host, Lesson::Added);
+                memory.record(host, BrowserEffect::AddedContent);
             }
         };
-        learned(&url("first.example"));
+        learn(&url("first.example"));
         for number in 0..limits::LEARNED_HOSTS {
-            memory.begins_with_browser(&url("first.example"));
-            memory.learn(&url(&format!("{number}.example")), Lesson::Added);
+            memory.starts_in_browser(&url("first.example"));
+            memory.record(&url(&format!("{number}.example")), BrowserEffect::AddedContent);
         }
-        assert_eq!(memory.hosts().known.len(), limits::LEARNED_HOSTS);
-        assert!(memory.hosts().known.contains_key("first.example:443"));
-        assert!(!memory.hosts().known.contains_key("0.example:443"));
-        memory.learn(&url("plain.example"), Lesson::Plain);
-        assert!(!memory.hosts().known.contains_key("plain.example:443"));
+        assert_eq!(memory.hosts().records.len(), limits::LEARNED_HOSTS);
+        assert!(memory.hosts().records.contains_key("first.example:443"));
+        assert!(!memory.hosts().records.contains_key("0.example:443"));
+        memory.record(&url("plain.example"), BrowserEffect::NotNeeded);
+        assert!(!memory.hosts().records.contains_key("plain.example:443"));
     }
 }

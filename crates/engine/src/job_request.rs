@@ -9,7 +9,7 @@ use harvestman_store::{JobKind, Lease, StoreError};
 use url::Url;
 
 /// URL that stands for a batch whose URLs were deleted, when pages are added to it.
-const FORGOTTEN: &str = "http://forgotten.invalid/";
+const DELETED_URL: &str = "http://forgotten.invalid/";
 
 /// The request of a job that fetches many pages.
 pub(crate) enum JobRequest {
@@ -23,12 +23,12 @@ impl JobRequest {
         let bytes = lease.request.as_bytes();
         let read = match lease.kind {
             JobKind::BatchScrape => BatchOptions::from_json(bytes).and_then(|batch| {
-                let known_by = if lease.url.is_empty() {
-                    FORGOTTEN
+                let url = if lease.url.is_empty() {
+                    DELETED_URL
                 } else {
                     &lease.url
                 };
-                let first = known_by
+                let first = url
                     .parse::<Url>()
                     .map_err(|error| crate::engine::internal_error(&error))?;
                 Ok(Self::Batch(first, Box::new(batch)))

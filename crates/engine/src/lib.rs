@@ -47,7 +47,7 @@ mod webhooks;
 pub use browser_pages::{BrowserPages, BrowserSettings};
 pub use clock::{new_job_id, now};
 pub use engine::{Engine, EngineConfig, UploadedFile};
-pub use file_reader::{FileAnswer, READ_FILE_COMMAND};
+pub use file_reader::{FileResult, READ_FILE_COMMAND};
 pub use llm::{Llm, LlmConfig};
 pub use page_counts::PageMetrics;
 pub use plans::{Limits, Plans};

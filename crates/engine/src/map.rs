@@ -26,7 +26,7 @@ use crate::new_job::new_job;
 use crate::page_cache::PageCache;
 use crate::scraper::{ScrapeFailure, Scraped, Target};
 use crate::site_files::SiteFiles;
-use crate::slots::Asker;
+use crate::slots::SlotOwner;
 use crate::turn::Turn;
 use crate::{clock, limits};
 
@@ -68,12 +68,18 @@ impl SiteMapper {
     }
 
     /// Runs the map and records the call and its credits before it returns.
-    pub(crate) async fn run(self, who: &Principal) -> Result<MapAnswer, ApiError> {
+    pub(crate) async fn run(self, principal: &Principal) -> Result<MapAnswer, ApiError> {
         let listing = Listing::new(&self.request)?;
         let request = &self.request;
         let call = NewJob {
             id: self.id,
-            ..new_job(who, JobKind::Map, &request.url.url, request, &request.caller)?
+            ..new_job(
+                principal,
+                JobKind::Map,
+                &request.url.url,
+                request,
+                &request.caller,
+            )?
         };
         let inner = self.inner.clone();
         let timeout = self.request.timeout.map(Duration::from_millis);
@@ -238,7 +244,7 @@ impl SiteMapper {
         });
         let deadline = Instant::now() + Duration::from_millis(options.timeout);
         let (scraper, slots) = (&self.inner.scraper, &self.inner.slots);
-        let asker = Asker {
+        let owner = SlotOwner {
             team: self.team,
             key: None,
             job: self.id,
@@ -249,7 +255,7 @@ impl SiteMapper {
                     url,
                     fallback: None,
                     profile: None,
-                    turn: &Turn::of_call(slots.clone(), asker, None),
+                    turn: &Turn::of_call(slots.clone(), owner, None),
                 },
                 &self.cache,
                 &options,

@@ -10,7 +10,7 @@ use crate::{clock, limits};
 
 /// Returns a job of one page, without a webhook or base URL; callers override fields that differ.
 pub(crate) fn new_job(
-    who: &Principal,
+    principal: &Principal,
     kind: JobKind,
     target: &impl ToString,
     request: &impl Serialize,
@@ -18,8 +18,8 @@ pub(crate) fn new_job(
 ) -> Result<NewJob, ApiError> {
     Ok(NewJob {
         id: clock::new_job_id(),
-        team: who.team,
-        key: who.key,
+        team: principal.team,
+        key: principal.key,
         kind,
         url: target.to_string(),
         request: serde_json::to_string(request).map_err(|error| internal_error(&error))?,

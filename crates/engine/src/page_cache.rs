@@ -54,12 +54,12 @@ impl PageCache {
 
     /// Stores a page under this key with its title and description. Searches find it only if its Markdown is
     /// known.
-    pub(crate) async fn keep_page(&self, key: CacheKey, response: &SiteResponse, document: &Document) {
-        let about = &document.metadata;
+    pub(crate) async fn store_page(&self, key: CacheKey, response: &SiteResponse, document: &Document) {
+        let metadata = &document.metadata;
         let page = NewCachedPage {
             site: Some(site_of(&response.url)),
-            title: about.title.clone(),
-            description: about.description.clone(),
+            title: metadata.title.clone(),
+            description: metadata.description.clone(),
             text: text_of(response.url.clone(), document).await,
             ..self.entry(key, response)
         };
@@ -67,7 +67,7 @@ impl PageCache {
     }
 
     /// Stores a sitemap under this key.
-    pub(crate) async fn keep_sitemap(&self, key: CacheKey, response: &SiteResponse) {
+    pub(crate) async fn store_sitemap(&self, key: CacheKey, response: &SiteResponse) {
         let body = response.body.clone();
         self.store.cache_page(self.entry(key, response), body).await;
     }

@@ -32,14 +32,14 @@ pub(crate) struct PageCounters {
 
 impl PageCounters {
     /// Counts a processed page.
-    pub(crate) fn worked(&self, in_browser: bool, waited: bool) {
+    pub(crate) fn count_page(&self, in_browser: bool, waited: bool) {
         let kind = if in_browser { &self.browser } else { &self.plain };
         kind.fetch_add(1, Ordering::Relaxed);
         self.waited.fetch_add(u64::from(waited), Ordering::Relaxed);
     }
 
     /// Counts a retry of a page.
-    pub(crate) fn retried(&self) {
+    pub(crate) fn count_retry(&self) {
         self.retried.fetch_add(1, Ordering::Relaxed);
     }
 

@@ -26,50 +26,50 @@ pub struct Limits {
 /// The limits of all teams. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Plans {
-    usual: Limits,
-    named: Arc<BTreeMap<String, Limits>>,
-    of_teams: Arc<RwLock<HashMap<TeamId, Limits>>>,
+    default: Limits,
+    plans: Arc<BTreeMap<String, Limits>>,
+    by_team: Arc<RwLock<HashMap<TeamId, Limits>>>,
 }
 
 impl Plans {
     /// Creates the limits from the default limits and those of each plan.
-    pub fn new(usual: Limits, named: BTreeMap<String, Limits>) -> Self {
+    pub fn new(default: Limits, plans: BTreeMap<String, Limits>) -> Self {
         Self {
-            usual,
-            named: Arc::new(named),
-            of_teams: Arc::default(),
+            default,
+            plans: Arc::new(plans),
+            by_team: Arc::default(),
         }
     }
 
     /// Returns whether there is a plan of this name.
     pub fn has(&self, plan: &str) -> bool {
-        self.named.contains_key(plan)
+        self.plans.contains_key(plan)
     }
 
     /// Returns the names of all plans.
     pub fn names(&self) -> impl Iterator<Item = &str> {
-        self.named.keys().map(String::as_str)
+        self.plans.keys().map(String::as_str)
     }
 
     /// Returns the limits of a team.
     pub fn of(&self, team: TeamId) -> Limits {
-        let of_teams = self.of_teams.read().unwrap_or_else(PoisonError::into_inner);
-        of_teams.get(&team).copied().unwrap_or(self.usual)
+        let by_team = self.by_team.read().unwrap_or_else(PoisonError::into_inner);
+        by_team.get(&team).copied().unwrap_or(self.default)
     }
 
     /// Assigns a plan to a team, with immediate effect; the default limits if there is no plan, or none of
     /// this name.
     pub fn assign(&self, team: TeamId, plan: Option<&str>) {
-        let mut of_teams = self.of_teams.write().unwrap_or_else(PoisonError::into_inner);
-        match plan.and_then(|plan| self.named.get(plan)) {
-            Some(limits) => of_teams.insert(team, *limits),
-            None => of_teams.remove(&team),
+        let mut by_team = self.by_team.write().unwrap_or_else(PoisonError::into_inner);
+        match plan.and_then(|plan| self.plans.get(plan)) {
+            Some(limits) => by_team.insert(team, *limits),
+            None => by_team.remove(&team),
         };
     }
 
     /// Returns the highest page limit of any plan.
-    pub(crate) fn most_concurrency(&self) -> usize {
-        let all = self.named.values().chain([&self.usual]);
+    pub(crate) fn highest_concurrency(&self) -> usize {
+        let all = self.plans.values().chain([&self.default]);
         all.map(|limits| limits.max_concurrency).max().unwrap_or(1)
     }
 }
@@ -96,17 +96,17 @@ mod tests {
 
     #[test]
     fn a_team_has_the_limits_of_its_plan_or_the_default_ones() {
-        let (usual, small) = (Limits::at_once(8), Limits::at_once(2));
-        let plans = Plans::new(usual, BTreeMap::from([("small".to_owned(), small)]));
+        let (default, small) = (Limits::at_once(8), Limits::at_once(2));
+        let plans = Plans::new(default, BTreeMap::from([("small".to_owned(), small)]));
         let [one, other] = [1, 2].map(|id| TeamId(Uuid::from_u128(id)));
         plans.assign(one, Some("small"));
-        assert_eq!((plans.of(one), plans.of(other)), (small, usual));
-        for gone in [None, Some("unknown")] {
+        assert_eq!((plans.of(one), plans.of(other)), (small, default));
+        for no_plan in [None, Some("unknown")] {
             plans.assign(one, Some("small"));
-            plans.clone().assign(one, gone);
-            assert_eq!(plans.of(one), usual, "{gone:?}");
+            plans.clone().assign(one, no_plan);
+            assert_eq!(plans.of(one), default, "{no_plan:?}");
         }
         assert!(plans.has("small") && !plans.has("large"));
-        assert_eq!(plans.most_concurrency(), 8);
+        assert_eq!(plans.highest_concurrency(), 8);
     }
 }

@@ -186,7 +186,7 @@ impl Scraper {
         if cache::is_cacheable(options, scraped.response.status) && is_whole {
             let key = CacheKey::of_page(url, options);
             cache
-                .keep_page(key, &scraped.response, &scraped.rendered.document)
+                .store_page(key, &scraped.response, &scraped.rendered.document)
                 .await;
         }
         Ok(scraped)

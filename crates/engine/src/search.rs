@@ -86,7 +86,7 @@ impl Engine {
     /// the request needs a provider and none is configured.
     pub async fn search(
         &self,
-        who: &Principal,
+        principal: &Principal,
         request: &SearchRequest,
         base: &str,
     ) -> Result<SearchAnswer, ApiError> {
@@ -95,14 +95,24 @@ impl Engine {
             check_supported(options, &self.inner.capabilities())
                 .map_err(|error| problem::under("scrapeOptions", error))?;
         }
-        let reservation = self.inner.budget.reserve(&self.inner.store, who.team).await?;
+        let reservation = self
+            .inner
+            .budget
+            .reserve(&self.inner.store, principal.team)
+            .await?;
         let call = NewJob {
             url: request.query.clone(),
-            ..new_job(who, JobKind::Search, &request.query, request, &request.caller)?
+            ..new_job(
+                principal,
+                JobKind::Search,
+                &request.query,
+                request,
+                &request.caller,
+            )?
         };
-        let searching = Searching::new(&self.inner, who.team, request);
+        let searching = Searching::new(&self.inner, principal.team, request);
         let result = tokio::select! {
-            result = searching.answer(self, who, base, call.id) => result,
+            result = searching.answer(self, principal, base, call.id) => result,
             () = self.inner.stop.cancelled() => Err(stopping()),
         };
         let end = result.as_ref().map(|(_, credits)| *credits);
@@ -130,14 +140,14 @@ impl<'e> Searching<'e> {
     async fn answer(
         mut self,
         engine: &Engine,
-        who: &Principal,
+        principal: &Principal,
         base: &str,
         id: JobId,
     ) -> Result<(SearchAnswer, u32), ApiError> {
         let mut data = self.find_in_time().await?;
         let credits = price(&data);
         let pages = match self.request.scrapes() {
-            Some(_) => self.scrape(&mut data, engine, who, base).await,
+            Some(_) => self.scrape(&mut data, engine, principal, base).await,
             None => 0,
         };
         let answer = SearchAnswer {
@@ -282,7 +292,7 @@ impl<'e> Searching<'e> {
         &mut self,
         results: &mut SearchResults,
         engine: &Engine,
-        who: &Principal,
+        principal: &Principal,
         base: &str,
     ) -> u64 {
         let web = results.web.iter_mut().flatten().map(|result| {
@@ -297,7 +307,11 @@ impl<'e> Searching<'e> {
         let mut scrapes: FuturesUnordered<_> = web
             .chain(news)
             .map(|(url, fields, place)| async move {
-                (document(engine, who, request, base, &url).await, fields, place)
+                (
+                    document(engine, principal, request, base, &url).await,
+                    fields,
+                    place,
+                )
             })
             .collect();
         let mut credits = 0;
@@ -331,7 +345,7 @@ enum Place<'r> {
 /// Scrapes the page of a result.
 async fn document(
     engine: &Engine,
-    who: &Principal,
+    principal: &Principal,
     request: &SearchRequest,
     base: &str,
     url: &str,
@@ -341,7 +355,7 @@ async fn document(
         caller: request.caller.clone(),
         ..ScrapeRequest::new(TargetUrl::parse(url).ok()?)
     };
-    match engine.scrape(who, scrape, base).await {
+    match engine.scrape(principal, scrape, base).await {
         Ok(document) => Some(document),
         Err(error) => {
             tracing::debug!(url, code = error.code.as_str(), "cannot scrape a search result");

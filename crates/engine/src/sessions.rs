@@ -113,14 +113,14 @@ impl Engine {
     /// disconnects.
     pub async fn interact(
         &self,
-        who: &Principal,
+        principal: &Principal,
         scrape: ScrapeId,
         request: InteractRequest,
         base: &str,
     ) -> Result<ExecuteAnswer, ApiError> {
-        let (inner, who, base) = (self.inner.clone(), who.clone(), base.to_owned());
+        let (inner, principal, base) = (self.inner.clone(), principal.clone(), base.to_owned());
         detached(async move {
-            let session = inner.session_of(&who, scrape, &request).await?;
+            let session = inner.session_of(&principal, scrape, &request).await?;
             let timeout = Duration::from_millis(request.timeout_ms());
             inner.execute(&session, request.task(), timeout, &base).await
         })
@@ -133,7 +133,7 @@ impl Engine {
     /// 403 for another team's session; 404 if there is none or it has already ended.
     pub async fn stop_interaction(
         &self,
-        who: &Principal,
+        principal: &Principal,
         scrape: ScrapeId,
     ) -> Result<SessionEnded, ApiError> {
         let store = &self.inner.store;
@@ -146,25 +146,25 @@ impl Engine {
                 .scrape_origin(scrape)
                 .await
                 .map_err(|error| unavailable(&error))?;
-            if origin.is_some_and(|origin| origin.team != who.team) {
+            if origin.is_some_and(|origin| origin.team != principal.team) {
                 return Err(SessionError::OtherTeam.into());
             }
         }
-        self.end(who, found).await
+        self.end(principal, found).await
     }
 
     /// Opens a browser that does not continue a scrape.
     pub async fn open_browser(
         &self,
-        who: &Principal,
+        principal: &Principal,
         request: BrowserRequest,
         base: &str,
     ) -> Result<BrowserCreated, ApiError> {
-        let (inner, who) = (self.inner.clone(), who.clone());
+        let (inner, principal) = (self.inner.clone(), principal.clone());
         let (tell, told) = oneshot::channel();
         let opening = async move {
             // If the client has disconnected, it never learns the id and could not end the session.
-            if let Err(Ok(session)) = tell.send(inner.open_own(&who, request).await) {
+            if let Err(Ok(session)) = tell.send(inner.open_own(&principal, request).await) {
                 inner.end_later(session.id);
             }
         };
@@ -184,12 +184,16 @@ impl Engine {
     /// Lists the sessions of the team within the last day, newest first.
     pub async fn browser_sessions(
         &self,
-        who: &Principal,
+        principal: &Principal,
         query: SessionsQuery,
         base: &str,
     ) -> Result<BrowserSessions, ApiError> {
         let live = query.status.map(|status| status == SessionStatus::Active);
-        let rows = self.inner.store.sessions(who.team, live, clock::now()).await;
+        let rows = self
+            .inner
+            .store
+            .sessions(principal.team, live, clock::now())
+            .await;
         let rows = rows.map_err(|error| unavailable(&error))?;
         let sessions = rows.into_iter().map(|row| self.described(&row, base));
         let wanted = |session: &BrowserSession| query.status.is_none_or(|status| session.status == status);
@@ -203,12 +207,12 @@ impl Engine {
     /// times.
     pub async fn session_overviews(
         &self,
-        who: &Principal,
+        principal: &Principal,
         most: usize,
         base: &str,
     ) -> Result<Vec<SessionOverview>, ApiError> {
         let store = &self.inner.store;
-        let rows = store.sessions(who.team, None, clock::now()).await;
+        let rows = store.sessions(principal.team, None, clock::now()).await;
         let rows = rows.map_err(|error| unavailable(&error))?;
         let mut overviews = Vec::new();
         for row in rows.into_iter().take(most) {
@@ -267,12 +271,12 @@ impl Engine {
     /// [`Engine::interact`].
     pub async fn execute(
         &self,
-        who: &Principal,
+        principal: &Principal,
         id: SessionId,
         request: ExecuteRequest,
         base: &str,
     ) -> Result<ExecuteAnswer, ApiError> {
-        let session = self.inner.living(who, id).await?;
+        let session = self.inner.living(principal, id).await?;
         let (inner, base) = (self.inner.clone(), base.to_owned());
         let timeout = Duration::from_millis(request.timeout_ms());
         let task = Task::Code {
@@ -286,19 +290,19 @@ impl Engine {
     ///
     /// # Errors
     /// 403 for another team's session; 404 if there is none or it has already ended.
-    pub async fn end_browser(&self, who: &Principal, id: SessionId) -> Result<SessionEnded, ApiError> {
+    pub async fn end_browser(&self, principal: &Principal, id: SessionId) -> Result<SessionEnded, ApiError> {
         let found = self
             .inner
             .store
             .session(id)
             .await
             .map_err(|error| unavailable(&error))?;
-        self.end(who, found).await
+        self.end(principal, found).await
     }
 
-    async fn end(&self, who: &Principal, found: Option<SessionRow>) -> Result<SessionEnded, ApiError> {
+    async fn end(&self, principal: &Principal, found: Option<SessionRow>) -> Result<SessionEnded, ApiError> {
         let row = found.ok_or(SessionError::NoSession)?;
-        if row.team != who.team {
+        if row.team != principal.team {
             return Err(SessionError::OtherTeam.into());
         }
         let inner = self.inner.clone();
@@ -326,7 +330,7 @@ impl Engine {
 
 impl Inner {
     /// Returns an active session of the team.
-    async fn living(&self, who: &Principal, id: SessionId) -> Result<Arc<LiveSession>, ApiError> {
+    async fn living(&self, principal: &Principal, id: SessionId) -> Result<Arc<LiveSession>, ApiError> {
         let live = self.sessions.registry.get(id);
         let team = match &live {
             Some(session) => Some(session.team),
@@ -341,7 +345,7 @@ impl Inner {
         };
         match (team, live) {
             (None, _) => Err(SessionError::NoSession.into()),
-            (Some(team), _) if team != who.team => Err(SessionError::OtherTeam.into()),
+            (Some(team), _) if team != principal.team => Err(SessionError::OtherTeam.into()),
             (Some(_), None) => Err(SessionError::Destroyed.into()),
             (Some(_), Some(session)) => Ok(session),
         }

@@ -14,12 +14,12 @@ use harvestman_store::{JobKind, NewJob, Principal, ScrapeResult};
 use tokio::time::Instant;
 
 use crate::engine::{Inner, UploadedFile, stopping, unavailable};
-use crate::files::Place;
+use crate::files::FileTarget;
 use crate::new_job::new_job;
 use crate::page_cache::PageCache;
 use crate::scraper::{Scraped, Target};
 use crate::site_response::SiteResponse;
-use crate::slots::Asker;
+use crate::slots::SlotOwner;
 use crate::turn::Turn;
 use crate::{clock, files, limits, profiles, tracking};
 
@@ -27,7 +27,7 @@ use crate::{clock, files, limits, profiles, tracking};
 /// client disconnects.
 pub(crate) struct SingleScrape {
     inner: Arc<Inner>,
-    who: Principal,
+    principal: Principal,
     request: ScrapeRequest,
     /// The uploaded file, if there is one instead of a URL, and its content type.
     upload: Option<(UploadedFile, &'static str)>,
@@ -35,20 +35,26 @@ pub(crate) struct SingleScrape {
     job: JobId,
     base: String,
     started: Instant,
-    settled: bool,
+    stored_end: bool,
 }
 
 impl SingleScrape {
     pub(crate) async fn begin(
         inner: Arc<Inner>,
-        who: Principal,
+        principal: Principal,
         request: ScrapeRequest,
         base: &str,
     ) -> Result<Self, ApiError> {
         let job = NewJob {
             base: base.to_owned(),
             zero_data_retention: request.zero_data_retention,
-            ..new_job(&who, JobKind::Scrape, &request.url.url, &request, &request.caller)?
+            ..new_job(
+                &principal,
+                JobKind::Scrape,
+                &request.url.url,
+                &request,
+                &request.caller,
+            )?
         };
         inner
             .store
@@ -60,19 +66,19 @@ impl SingleScrape {
         let options = Arc::new(options);
         Ok(Self {
             inner,
-            who,
+            principal,
             request,
             upload: None,
             options,
             job: job.id,
             base: job.base,
             started: Instant::now(),
-            settled: false,
+            stored_end: false,
         })
     }
 
     /// Makes this scrape convert an uploaded file.
-    pub(crate) fn of_upload(mut self, file: UploadedFile, content_type: &'static str) -> Self {
+    pub(crate) fn with_upload(mut self, file: UploadedFile, content_type: &'static str) -> Self {
         self.upload = Some((file, content_type));
         self
     }
@@ -95,7 +101,7 @@ impl SingleScrape {
             .finish_scrape(self.job, stored, clock::now())
             .await
             .map_err(|error| unavailable(&error))?;
-        self.settled = true;
+        self.stored_end = true;
         result
     }
 
@@ -105,13 +111,15 @@ impl SingleScrape {
         let turn = self.turn(timeout).await?;
         if let Some((file, content_type)) = &self.upload {
             let mut document = self.parse(file, content_type, deadline).await?;
-            turn.note(&mut document.metadata);
+            turn.record_in(&mut document.metadata);
             return Ok(document);
         }
         let jar = CookieJar::default();
-        let cache = PageCache::new(self.inner.store.clone(), self.who.team);
+        let cache = PageCache::new(self.inner.store.clone(), self.principal.team);
         let inner = &self.inner;
-        let profile = inner.open_profile(self.who.team, &self.options, self.job).await?;
+        let profile = inner
+            .open_profile(self.principal.team, &self.options, self.job)
+            .await?;
         let target = Target {
             url: &self.request.url.url,
             fallback: self.request.url.http_fallback(),
@@ -135,18 +143,18 @@ impl SingleScrape {
             ..
         } = result.map_err(|failure| failure.error)?;
         let mut document = rendered.document;
-        turn.note(&mut document.metadata);
+        turn.record_in(&mut document.metadata);
         profiles::save(inner, profile, &mut captures).await?;
-        let place = Place {
+        let file_target = FileTarget {
             store: &self.inner.store,
             base: &self.base,
             keep: !self.request.zero_data_retention,
         };
-        files::attach(place, &mut document, captures).await?;
+        files::attach(file_target, &mut document, captures).await?;
         let url = &self.request.url.url;
         tracking::track(
             &self.inner.store,
-            self.who.team,
+            self.principal.team,
             url,
             &self.options,
             &mut document,
@@ -185,39 +193,39 @@ impl SingleScrape {
     /// Waits for a slot of the team. If there is none after two thirds of the timeout: 429 (docs/API.md section 7.1).
     async fn turn(&self, timeout: Duration) -> Result<Turn, ApiError> {
         let slots = &self.inner.slots;
-        let asker = Asker {
-            team: self.who.team,
-            key: self.who.key,
+        let owner = SlotOwner {
+            team: self.principal.team,
+            key: self.principal.key,
             job: self.job,
         };
         let kind = match self.upload {
             Some(_) => SlotKind::Plain,
             None => self.inner.scraper.first_slot(&self.options),
         };
-        let slot = tokio::time::timeout(timeout * 2 / 3, slots.take(asker, kind))
+        let slot = tokio::time::timeout(timeout * 2 / 3, slots.acquire(owner, kind))
             .await
             .map_err(|_| {
-                let sentence = match kind {
+                let message = match kind {
                     SlotKind::Plain => format!(
                         "all {} concurrent pages of the team, or those of this key, are in use; try again when one has finished",
-                        self.inner.config.plans.of(self.who.team).max_concurrency
+                        self.inner.config.plans.of(self.principal.team).max_concurrency
                     ),
                     SlotKind::Browser => format!(
                         "all {} concurrent pages of the browser are in use; try again when one has finished",
                         self.inner.config.browser_pages
                     ),
                 };
-                let mut error = ApiError::new(ErrorCode::ConcurrencyLimited, sentence);
+                let mut error = ApiError::new(ErrorCode::ConcurrencyLimited, message);
                 error.retry_after_s = Some(limits::RETRY_AFTER_S);
                 error
             })?;
-        Ok(Turn::of_call(slots.clone(), asker, Some(slot)))
+        Ok(Turn::of_call(slots.clone(), owner, Some(slot)))
     }
 }
 
 impl Drop for SingleScrape {
     fn drop(&mut self) {
-        if self.settled {
+        if self.stored_end {
             return;
         }
         let (inner, job) = (self.inner.clone(), self.job);

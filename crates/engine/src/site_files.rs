@@ -29,12 +29,12 @@ pub(crate) struct SiteFiles {
     fetcher: Fetcher,
     /// Permits, shared by all jobs, for unpacking and parsing sitemaps: a small file may unpack to a large
     /// one.
-    places: Arc<Semaphore>,
+    permits: Arc<Semaphore>,
     cache: PageCache,
     /// Accepted ages of cached sitemaps; `None` disables reading the cache.
-    copies: Option<Ages>,
+    cached_ages: Option<Ages>,
     /// Whether to cache sitemaps.
-    keep: bool,
+    store_in_cache: bool,
     /// Fetch nothing; use only the cache.
     cache_only: bool,
     /// Request headers for one host only: they may contain secrets.
@@ -46,10 +46,10 @@ impl SiteFiles {
     pub(crate) fn of_job(inner: &Inner, cache: PageCache, options: &ScrapeOptions) -> Self {
         Self {
             fetcher: inner.scraper.fetcher().clone(),
-            places: inner.sitemaps.clone(),
+            permits: inner.sitemaps.clone(),
             cache,
-            copies: wanted_sitemap_ages(options),
-            keep: options.stores_in_cache(),
+            cached_ages: wanted_sitemap_ages(options),
+            store_in_cache: options.stores_in_cache(),
             cache_only: options.cache_only(),
             headers: None,
         }
@@ -61,13 +61,13 @@ impl SiteFiles {
         let headers = || request.headers.clone().into_iter().collect();
         Self {
             fetcher: inner.scraper.fetcher().clone(),
-            places: inner.sitemaps.clone(),
+            permits: inner.sitemaps.clone(),
             cache,
-            copies: (plain && !request.ignore_cache).then_some(Ages {
+            cached_ages: (plain && !request.ignore_cache).then_some(Ages {
                 min_ms: 0,
                 max_ms: SITEMAP_CACHE_MS,
             }),
-            keep: plain,
+            store_in_cache: plain,
             cache_only: false,
             headers: (!plain).then(|| (HostKey::of(&request.url.url), headers())),
         }
@@ -121,10 +121,10 @@ impl SiteFiles {
     /// Returns one sitemap, cached or fetched; `None` if there is none or it is not a sitemap.
     pub(crate) async fn sitemap(&self, url: Url) -> Option<Sitemap> {
         let key = CacheKey::of_site_file(&url);
-        if let Some(ages) = self.copies
+        if let Some(ages) = self.cached_ages
             && let Ok(Some(copy)) = self.cache.copy(key, ages).await
         {
-            return self.parsed(&copy).await;
+            return self.parse_sitemap(&copy).await;
         }
         if self.cache_only {
             return None;
@@ -133,29 +133,29 @@ impl SiteFiles {
         request.max_body_bytes = limits::SITEMAP_BYTES;
         let response = self.fetcher.fetch(request).await.ok();
         let response = response.filter(|response| response.status < 300)?;
-        let keep = self.keep && !response.truncated;
+        let store_in_cache = self.store_in_cache && !response.truncated;
         let response = SiteResponse::from(response);
-        let sitemap = self.parsed(&response).await?;
-        if keep {
-            self.cache.keep_sitemap(key, &response).await;
+        let sitemap = self.parse_sitemap(&response).await?;
+        if store_in_cache {
+            self.cache.store_sitemap(key, &response).await;
         }
         Some(sitemap)
     }
 
-    async fn parsed(&self, response: &SiteResponse) -> Option<Sitemap> {
+    async fn parse_sitemap(&self, response: &SiteResponse) -> Option<Sitemap> {
         let (body, url) = (response.body.clone(), response.url.clone());
-        let place = self.places.clone().acquire_owned().await;
-        let place = place.expect("the semaphore is never closed");
+        let permit = self.permits.clone().acquire_owned().await;
+        let permit = permit.expect("the semaphore is never closed");
         let parse = move || {
-            let _place = place;
-            Sitemap::parse(&gunzipped(body)?, &url)
+            let _permit = permit;
+            Sitemap::parse(&gunzip(body)?, &url)
         };
         tokio::task::spawn_blocking(parse).await.ok().flatten()
     }
 }
 
 /// Unpacks a `sitemap.xml.gz`, which is a gzip file and not a response with a content encoding.
-fn gunzipped(body: Bytes) -> Option<Bytes> {
+fn gunzip(body: Bytes) -> Option<Bytes> {
     if !body.starts_with(&[0x1f, 0x8b]) {
         return Some(body);
     }
@@ -181,9 +181,9 @@ mod tests {
 
     #[test]
     fn gzip_files_are_unpacked_and_others_are_unchanged() {
-        assert_eq!(gunzipped(Bytes::from_static(b"<urlset/>")).unwrap(), "<urlset/>");
-        assert_eq!(gunzipped(gzip(b"<urlset/>").into()).unwrap(), "<urlset/>");
-        assert_eq!(gunzipped(Bytes::from_static(&[0x1f, 0x8b, 8, 0])), None);
+        assert_eq!(gunzip(Bytes::from_static(b"<urlset/>")).unwrap(), "<urlset/>");
+        assert_eq!(gunzip(gzip(b"<urlset/>").into()).unwrap(), "<urlset/>");
+        assert_eq!(gunzip(Bytes::from_static(&[0x1f, 0x8b, 8, 0])), None);
     }
 
     #[test]
@@ -193,7 +193,7 @@ mod tests {
             .collect();
         let mut packed = gzip(&text);
         packed.truncate(packed.len() / 2);
-        let read = gunzipped(packed.into()).unwrap();
+        let read = gunzip(packed.into()).unwrap();
         assert!(!read.is_empty() && text.starts_with(&read));
     }
 
@@ -204,9 +204,6 @@ mod tests {
             3 * 1024 * 1024
                 + usize::try_from(limits::SITEMAP_BYTES).unwrap()
         ]);
-        assert_eq!(
-            gunzipped(packed.into()).unwrap().len() as u64,
-            limits::SITEMAP_BYTES
-        );
+        assert_eq!(gunzip(packed.into()).unwrap().len() as u64, limits::SITEMAP_BYTES);
     }
 }

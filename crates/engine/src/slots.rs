@@ -26,7 +26,7 @@ pub(crate) struct Slots {
 
 /// The owner of a page: team, key and job.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Asker {
+pub(crate) struct SlotOwner {
     pub(crate) team: TeamId,
     /// `None` in open mode.
     pub(crate) key: Option<KeyId>,
@@ -38,21 +38,21 @@ pub(crate) struct Asker {
 pub(crate) struct Slot {
     slots: Slots,
     kind: SlotKind,
-    of: Asker,
+    owner: SlotOwner,
 }
 
 /// A request for a slot. If it is dropped, the slot goes to the next waiter.
 #[derive(Debug)]
-pub(crate) struct Asked {
-    at: Instant,
-    answer: oneshot::Receiver<Slot>,
+pub(crate) struct SlotRequest {
+    requested_at: Instant,
+    receiver: oneshot::Receiver<Slot>,
 }
 
 /// The wait for a slot; `None` if one was free at once.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Queued(Option<Duration>);
+pub(crate) struct QueueTime(Option<Duration>);
 
-impl Queued {
+impl QueueTime {
     /// Creates a wait of this duration.
     pub(crate) fn of(wait: Duration) -> Self {
         Self(Some(wait))
@@ -72,7 +72,7 @@ impl Queued {
     }
 
     /// Records the wait in the metadata of a document.
-    pub(crate) fn note(self, metadata: &mut Metadata) {
+    pub(crate) fn record_in(self, metadata: &mut Metadata) {
         metadata.concurrency_limited = Some(self.0.is_some());
         metadata.concurrency_queue_duration_ms = self
             .0
@@ -83,8 +83,8 @@ impl Queued {
 impl Slots {
     /// Creates the slots of all teams. `browser_pages` is the number of browser slots over all teams.
     pub(crate) fn new(plans: Plans, browser_pages: usize) -> Self {
-        let plain = limits::PAGES_IN_FLIGHT.max(plans.most_concurrency());
-        let shares = |in_all| Mutex::new(Shares::new(plans.clone(), in_all));
+        let plain = limits::PAGES_IN_FLIGHT.max(plans.highest_concurrency());
+        let shares = |total| Mutex::new(Shares::new(plans.clone(), total));
         Self {
             kinds: Arc::new([shares(plain), shares(browser_pages.max(1))]),
             counters: Arc::default(),
@@ -92,14 +92,14 @@ impl Slots {
     }
 
     /// Returns the number of slots of both kinds that the team has in use.
-    pub(crate) fn taken(&self, team: TeamId) -> usize {
+    pub(crate) fn in_use(&self, team: TeamId) -> usize {
         let kinds = [SlotKind::Plain, SlotKind::Browser];
-        kinds.into_iter().map(|kind| self.state(kind).taken(team)).sum()
+        kinds.into_iter().map(|kind| self.state(kind).in_use(team)).sum()
     }
 
     /// Returns the number of slots of a kind in use over all teams.
-    pub(crate) fn taken_in_all(&self, kind: SlotKind) -> usize {
-        self.state(kind).taken
+    pub(crate) fn in_use_in_all_teams(&self, kind: SlotKind) -> usize {
+        self.state(kind).in_use
     }
 
     /// Returns the counters of processed pages.
@@ -108,31 +108,31 @@ impl Slots {
     }
 
     /// Requests a slot for a page.
-    pub(crate) fn ask(&self, asker: Asker, kind: SlotKind) -> Asked {
-        let (tell, answer) = oneshot::channel();
-        self.state(kind).wait(asker, tell);
-        self.hand_out(kind);
-        Asked {
-            at: Instant::now(),
-            answer,
+    pub(crate) fn request(&self, owner: SlotOwner, kind: SlotKind) -> SlotRequest {
+        let (sender, receiver) = oneshot::channel();
+        self.state(kind).enqueue(owner, sender);
+        self.assign_free(kind);
+        SlotRequest {
+            requested_at: Instant::now(),
+            receiver,
         }
     }
 
     /// Waits for a slot for a page. Also returns how long that took.
-    pub(crate) async fn take(&self, asker: Asker, kind: SlotKind) -> (Slot, Queued) {
-        let mut asked = self.ask(asker, kind);
-        match asked.at_once() {
-            Some(taken) => taken,
-            None => asked.await_slot().await,
+    pub(crate) async fn acquire(&self, owner: SlotOwner, kind: SlotKind) -> (Slot, QueueTime) {
+        let mut request = self.request(owner, kind);
+        match request.try_slot() {
+            Some(slot) => slot,
+            None => request.wait().await,
         }
     }
 
     /// Assigns free slots to waiters.
-    fn hand_out(&self, kind: SlotKind) {
+    fn assign_free(&self, kind: SlotKind) {
         // Outside the lock: if the receiver is gone, the slot is dropped, which locks again.
-        while let Some((of, tell)) = { self.state(kind).next(oneshot::Sender::is_closed) } {
+        while let Some((owner, sender)) = { self.state(kind).assign_next(oneshot::Sender::is_closed) } {
             let slots = self.clone();
-            let _ = tell.send(Slot { slots, kind, of });
+            let _ = sender.send(Slot { slots, kind, owner });
         }
     }
 
@@ -152,23 +152,23 @@ impl Slot {
 
 impl Drop for Slot {
     fn drop(&mut self) {
-        self.slots.state(self.kind).give_back(self.of);
-        self.slots.hand_out(self.kind);
+        self.slots.state(self.kind).release(self.owner);
+        self.slots.assign_free(self.kind);
     }
 }
 
-impl Asked {
+impl SlotRequest {
     /// Returns the slot if it was free at once; call this right after requesting it.
-    pub(crate) fn at_once(&mut self) -> Option<(Slot, Queued)> {
-        self.answer.try_recv().ok().map(|slot| (slot, Queued(None)))
+    pub(crate) fn try_slot(&mut self) -> Option<(Slot, QueueTime)> {
+        self.receiver.try_recv().ok().map(|slot| (slot, QueueTime(None)))
     }
 
     /// Waits for the slot and returns it with the wait. Cancel safe.
-    pub(crate) async fn await_slot(&mut self) -> (Slot, Queued) {
-        let slot = (&mut self.answer)
+    pub(crate) async fn wait(&mut self) -> (Slot, QueueTime) {
+        let slot = (&mut self.receiver)
             .await
             .expect("a waiter stays in the list until a slot is sent");
-        (slot, Queued(Some(self.at.elapsed())))
+        (slot, QueueTime(Some(self.requested_at.elapsed())))
     }
 }
 
@@ -176,29 +176,29 @@ impl Asked {
 #[derive(Debug)]
 struct Shares<W> {
     plans: Plans,
-    in_all: usize,
-    taken: usize,
-    handed_out: u64,
+    total: usize,
+    in_use: usize,
+    assigned: u64,
     teams: HashMap<TeamId, Team<W>>,
 }
 
 #[derive(Debug)]
 struct Team<W> {
-    taken: usize,
+    in_use: usize,
     /// Slots in use by job; never 0.
     jobs: HashMap<JobId, usize>,
     /// Slots in use by key; never 0.
     keys: HashMap<KeyId, usize>,
     /// In order of arrival.
-    waiting: Vec<(Asker, W)>,
-    /// Value of `handed_out` when the team got its last slot.
+    waiting: Vec<(SlotOwner, W)>,
+    /// Value of `assigned` when the team got its last slot.
     served: u64,
 }
 
 impl<W> Default for Team<W> {
     fn default() -> Self {
         Self {
-            taken: 0,
+            in_use: 0,
             jobs: HashMap::new(),
             keys: HashMap::new(),
             waiting: Vec::new(),
@@ -211,93 +211,100 @@ impl<W> Team<W> {
     /// Returns whether this key may have another slot.
     fn has_room(&self, key: Option<KeyId>, limits: &Limits) -> bool {
         let of_key = key.and_then(|key| self.keys.get(&key)).copied().unwrap_or(0);
-        self.taken < limits.max_concurrency.max(1)
-            && limits.key_max_concurrency.is_none_or(|most| of_key < most.max(1))
+        self.in_use < limits.max_concurrency.max(1)
+            && limits
+                .key_max_concurrency
+                .is_none_or(|limit| of_key < limit.max(1))
     }
 
     /// Returns the index of the next waiter: of the job with the fewest slots, and among equals the longest
     /// waiting one.
-    fn next_place(&self, limits: &Limits) -> Option<usize> {
-        let of_job = |place: &usize| self.jobs.get(&self.waiting[*place].0.job).copied().unwrap_or(0);
+    fn next_waiter(&self, limits: &Limits) -> Option<usize> {
+        let of_job = |waiter_index: &usize| {
+            self.jobs
+                .get(&self.waiting[*waiter_index].0.job)
+                .copied()
+                .unwrap_or(0)
+        };
         (0..self.waiting.len())
-            .filter(|place| self.has_room(self.waiting[*place].0.key, limits))
+            .filter(|waiter_index| self.has_room(self.waiting[*waiter_index].0.key, limits))
             .min_by_key(of_job)
     }
 }
 
 impl<W> Shares<W> {
-    fn new(plans: Plans, in_all: usize) -> Self {
+    fn new(plans: Plans, total: usize) -> Self {
         Self {
             plans,
-            in_all,
-            taken: 0,
-            handed_out: 0,
+            total,
+            in_use: 0,
+            assigned: 0,
             teams: HashMap::new(),
         }
     }
 
-    fn taken(&self, team: TeamId) -> usize {
-        self.teams.get(&team).map_or(0, |team| team.taken)
+    fn in_use(&self, team: TeamId) -> usize {
+        self.teams.get(&team).map_or(0, |team| team.in_use)
     }
 
-    fn wait(&mut self, asker: Asker, waiter: W) {
+    fn enqueue(&mut self, owner: SlotOwner, waiter: W) {
         self.teams
-            .entry(asker.team)
+            .entry(owner.team)
             .or_default()
             .waiting
-            .push((asker, waiter));
+            .push((owner, waiter));
     }
 
-    fn give_back(&mut self, of: Asker) {
-        let Some(team) = self.teams.get_mut(&of.team) else {
+    fn release(&mut self, owner: SlotOwner) {
+        let Some(team) = self.teams.get_mut(&owner.team) else {
             return;
         };
-        self.taken -= 1;
-        team.taken -= 1;
-        one_less(&mut team.jobs, of.job);
-        if let Some(key) = of.key {
-            one_less(&mut team.keys, key);
+        self.in_use -= 1;
+        team.in_use -= 1;
+        decrement(&mut team.jobs, owner.job);
+        if let Some(key) = owner.key {
+            decrement(&mut team.keys, key);
         }
-        if team.taken == 0 && team.waiting.is_empty() {
-            self.teams.remove(&of.team);
+        if team.in_use == 0 && team.waiting.is_empty() {
+            self.teams.remove(&owner.team);
         }
     }
 
     /// Assigns the next free slot to a waiter and returns it; skips waiters that are `gone`.
-    fn next(&mut self, gone: impl Fn(&W) -> bool) -> Option<(Asker, W)> {
+    fn assign_next(&mut self, gone: impl Fn(&W) -> bool) -> Option<(SlotOwner, W)> {
         loop {
             let plans = &self.plans;
-            let may_take = |id: TeamId, team: &Team<W>| {
+            let can_assign = |id: TeamId, team: &Team<W>| {
                 let limits = plans.of(id);
                 team.waiting
                     .iter()
-                    .any(|(asker, _)| team.has_room(asker.key, &limits))
+                    .any(|(owner, _)| team.has_room(owner.key, &limits))
             };
             let (&id, team) = self
                 .teams
                 .iter_mut()
-                .filter(|(id, team)| self.taken < self.in_all && may_take(**id, team))
-                .min_by_key(|(_, team)| (team.taken, team.served))?;
-            let place = team.next_place(&plans.of(id))?;
-            let (asker, waiter) = team.waiting.remove(place);
+                .filter(|(id, team)| self.in_use < self.total && can_assign(**id, team))
+                .min_by_key(|(_, team)| (team.in_use, team.served))?;
+            let waiter_index = team.next_waiter(&plans.of(id))?;
+            let (owner, waiter) = team.waiting.remove(waiter_index);
             if gone(&waiter) {
                 continue;
             }
-            self.taken += 1;
-            self.handed_out += 1;
-            team.taken += 1;
-            team.served = self.handed_out;
-            *team.jobs.entry(asker.job).or_default() += 1;
-            if let Some(key) = asker.key {
+            self.in_use += 1;
+            self.assigned += 1;
+            team.in_use += 1;
+            team.served = self.assigned;
+            *team.jobs.entry(owner.job).or_default() += 1;
+            if let Some(key) = owner.key {
                 *team.keys.entry(key).or_default() += 1;
             }
-            return Some((asker, waiter));
+            return Some((owner, waiter));
         }
     }
 }
 
 /// Decrements a count; removes it at zero.
-fn one_less<K: Eq + std::hash::Hash>(counts: &mut HashMap<K, usize>, key: K) {
+fn decrement<K: Eq + std::hash::Hash>(counts: &mut HashMap<K, usize>, key: K) {
     if let Some(count) = counts.get_mut(&key) {
         *count -= 1;
         if *count == 0 {

@@ -14,29 +14,29 @@ impl Engine {
     /// Returns the credits of every month with usage and of the current month, also by key.
     pub async fn credit_history(
         &self,
-        who: &Principal,
+        principal: &Principal,
         query: UsageQuery,
     ) -> Result<UsageHistory<CreditPeriod>, StoreError> {
-        let used = self.inner.store.month_usage(who.team).await?;
+        let used = self.inner.store.month_usage(principal.team).await?;
         let used = used.into_iter().map(by_name).collect();
-        Ok(UsageHistory::of(used, query, this_month(), &who.key_name))
+        Ok(UsageHistory::of(used, query, this_month(), &principal.key_name))
     }
 
     /// Returns the credits of the current month.
-    pub async fn credit_usage(&self, who: &Principal) -> Result<CreditUsage, StoreError> {
+    pub async fn credit_usage(&self, principal: &Principal) -> Result<CreditUsage, StoreError> {
         let month = this_month();
-        let used = self.inner.store.credits_in_month(who.team, month).await?;
+        let used = self.inner.store.credits_in_month(principal.team, month).await?;
         Ok(CreditUsage::of(
             month,
-            self.plans().of(who.team).credit_budget,
+            self.plans().of(principal.team).credit_budget,
             used,
         ))
     }
 
     /// Returns the numbers of pages in progress and waiting.
-    pub async fn queue_status(&self, who: &Principal) -> Result<QueueStatus, StoreError> {
-        let queue = self.inner.store.queue(who.team).await?;
-        let (in_work, most) = self.concurrency(who);
+    pub async fn queue_status(&self, principal: &Principal) -> Result<QueueStatus, StoreError> {
+        let queue = self.inner.store.queue(principal.team).await?;
+        let (in_work, most) = self.concurrency(principal);
         Ok(QueueStatus::of(
             queue.pending_pages,
             in_work as u64,

@@ -150,11 +150,15 @@ impl Engine {
     ///
     /// # Errors
     /// 400 for a receiver at a private address.
-    pub async fn test_webhook(&self, who: &Principal, spec: WebhookSpec) -> Result<WebhookTested, ApiError> {
+    pub async fn test_webhook(
+        &self,
+        principal: &Principal,
+        spec: WebhookSpec,
+    ) -> Result<WebhookTested, ApiError> {
         let inner = &self.inner;
         self.check_receiver_at(&["url"], &spec).await?;
         let secret = inner
-            .webhook_secret(who.team)
+            .webhook_secret(principal.team)
             .await
             .map_err(|error| unavailable(&error))?;
         let webhook_id = WebhookId(harvestman_store::new_id());

@@ -4,7 +4,7 @@
 use std::io::{self, BufRead, Read, Write};
 
 use harvestman_core::scrape::{FileRequest, read_file};
-use harvestman_engine::FileAnswer;
+use harvestman_engine::FileResult;
 
 pub(crate) fn run() -> anyhow::Result<()> {
     limit();
@@ -14,7 +14,7 @@ pub(crate) fn run() -> anyhow::Result<()> {
     let request: FileRequest = serde_json::from_str(&head)?;
     let mut body = Vec::new();
     input.read_to_end(&mut body)?;
-    let response: FileAnswer = read_file(&request, &body);
+    let response: FileResult = read_file(&request, &body);
     drop(body);
     let mut output = io::BufWriter::new(io::stdout().lock());
     serde_json::to_writer(&mut output, &response)?;

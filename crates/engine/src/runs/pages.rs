@@ -18,7 +18,7 @@ use crate::engine::Inner;
 use crate::page_cache::PageCache;
 use crate::profiles;
 use crate::scraper::{ScrapeFailure, Scraped, Target};
-use crate::slots::Asker;
+use crate::slots::SlotOwner;
 use crate::turn::Turn;
 
 /// Reads the pages of one run.
@@ -61,16 +61,16 @@ impl<'a> Pages<'a> {
     ) -> Result<Page, ApiError> {
         let inner = self.inner;
         let reservation = inner.budget.reserve(&inner.store, self.lease.team).await?;
-        let asker = Asker {
+        let owner = SlotOwner {
             team: self.lease.team,
             key: self.lease.key,
             job: self.lease.job,
         };
-        let slot = inner.slots.take(asker, inner.scraper.first_slot(options));
+        let slot = inner.slots.acquire(owner, inner.scraper.first_slot(options));
         let slot = tokio::time::timeout_at(deadline, slot)
             .await
             .map_err(|_| ScrapeFailure::timeout().error)?;
-        let turn = Turn::of_call(inner.slots.clone(), asker, Some(slot));
+        let turn = Turn::of_call(inner.slots.clone(), owner, Some(slot));
         let deadline = deadline.min(Instant::now() + Duration::from_millis(options.timeout));
         let profile = inner
             .open_profile(self.lease.team, options, self.lease.job)

@@ -20,7 +20,7 @@ impl Engine {
     /// 400, 402, 403; 503 if the request needs a language model and there is none.
     pub async fn start_extract(
         &self,
-        who: &Principal,
+        principal: &Principal,
         request: ExtractRequest,
         idempotency: Option<Idempotency>,
         base: &str,
@@ -45,9 +45,15 @@ impl Engine {
         let job = NewJob {
             base: base.to_owned(),
             webhook: webhook.map(|webhook| subscribed(webhook, Family::Extract)),
-            ..new_job(who, JobKind::Extract, &target(first), &request, &request.caller)?
+            ..new_job(
+                principal,
+                JobKind::Extract,
+                &target(first),
+                &request,
+                &request.caller,
+            )?
         };
-        self.start_run(who, job, idempotency).await
+        self.start_run(principal, job, idempotency).await
     }
 
     /// Stores an agent and starts it. Returns once it is stored.
@@ -56,7 +62,7 @@ impl Engine {
     /// As for [`Engine::start_extract`].
     pub async fn start_agent(
         &self,
-        who: &Principal,
+        principal: &Principal,
         request: AgentRequest,
         idempotency: Option<Idempotency>,
         base: &str,
@@ -80,9 +86,15 @@ impl Engine {
             base: base.to_owned(),
             webhook: webhook.map(|webhook| subscribed(webhook, Family::Agent)),
             zero_data_retention: request.zero_data_retention,
-            ..new_job(who, JobKind::Agent, &target(first), &request, &request.caller)?
+            ..new_job(
+                principal,
+                JobKind::Agent,
+                &target(first),
+                &request,
+                &request.caller,
+            )?
         };
-        self.start_run(who, job, idempotency).await
+        self.start_run(principal, job, idempotency).await
     }
 
     fn check_model(&self, can_do_without: bool) -> Result<(), ApiError> {
@@ -98,11 +110,11 @@ impl Engine {
 
     async fn start_run(
         &self,
-        who: &Principal,
+        principal: &Principal,
         job: NewJob,
         idempotency: Option<Idempotency>,
     ) -> Result<JobId, ApiError> {
-        if let Some(first) = self.afford(who, idempotency.as_ref()).await? {
+        if let Some(first) = self.afford(principal, idempotency.as_ref()).await? {
             return Ok(first);
         }
         let created = self.inner.store.create_crawl(&job, idempotency.as_ref()).await;

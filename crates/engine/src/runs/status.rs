@@ -23,8 +23,8 @@ impl Engine {
     ///
     /// # Errors
     /// 404; 503 if the store fails.
-    pub async fn extract_status(&self, who: &Principal, id: JobId) -> Result<ExtractAnswer, ApiError> {
-        let run = self.read_run(who, id).await?;
+    pub async fn extract_status(&self, principal: &Principal, id: JobId) -> Result<ExtractAnswer, ApiError> {
+        let run = self.read_run(principal, id).await?;
         let mut result = parts(&run);
         let answer = ExtractAnswer {
             success: true,
@@ -50,8 +50,8 @@ impl Engine {
     ///
     /// # Errors
     /// As for [`Engine::extract_status`].
-    pub async fn agent_status(&self, who: &Principal, id: JobId) -> Result<AgentAnswer, ApiError> {
-        let run = self.read_run(who, id).await?;
+    pub async fn agent_status(&self, principal: &Principal, id: JobId) -> Result<AgentAnswer, ApiError> {
+        let run = self.read_run(principal, id).await?;
         if run.kind != JobKind::Agent {
             return Err(job_not_found());
         }
@@ -78,12 +78,17 @@ impl Engine {
     ///
     /// # Errors
     /// 503 if the store fails.
-    pub async fn agents(&self, who: &Principal, query: AgentsQuery, base: &str) -> Result<Agents, ApiError> {
+    pub async fn agents(
+        &self,
+        principal: &Principal,
+        query: AgentsQuery,
+        base: &str,
+    ) -> Result<Agents, ApiError> {
         let limit = u32::try_from(AGENTS_PER_PAGE).unwrap_or(u32::MAX);
         let runs = self
             .inner
             .store
-            .agents(who.team, query.before, limit + 1, clock::now())
+            .agents(principal.team, query.before, limit + 1, clock::now())
             .await
             .map_err(|error| unavailable(&error))?;
         let more = runs.len() > AGENTS_PER_PAGE;
@@ -105,17 +110,17 @@ impl Engine {
     ///
     /// # Errors
     /// 404; 409 if it has ended.
-    pub async fn cancel_agent(&self, who: &Principal, id: JobId) -> Result<(), ApiError> {
-        if self.read_run(who, id).await?.kind != JobKind::Agent {
+    pub async fn cancel_agent(&self, principal: &Principal, id: JobId) -> Result<(), ApiError> {
+        if self.read_run(principal, id).await?.kind != JobKind::Agent {
             return Err(job_not_found());
         }
-        self.cancel(who, id).await?;
+        self.cancel(principal, id).await?;
         self.inner.outbox.notify_one();
         Ok(())
     }
 
-    async fn read_run(&self, who: &Principal, id: JobId) -> Result<RunRow, ApiError> {
-        let run = self.inner.store.run(who.team, id, clock::now()).await;
+    async fn read_run(&self, principal: &Principal, id: JobId) -> Result<RunRow, ApiError> {
+        let run = self.inner.store.run(principal.team, id, clock::now()).await;
         run.map_err(|error| unavailable(&error))?
             .ok_or_else(job_not_found)
     }

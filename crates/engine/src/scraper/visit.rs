@@ -14,7 +14,7 @@ use tokio::time::Instant;
 use url::Url;
 
 use super::{Fetched, ScrapeFailure, Scraped, Scraper, Target, page_request, raw};
-use crate::host_memory::Lesson;
+use crate::host_memory::BrowserEffect;
 use crate::limits;
 use crate::site_response::SiteResponse;
 use crate::turn::Turn;
@@ -34,7 +34,7 @@ impl Scraper {
     ) -> Result<(&'t Url, Scraped), ScrapeFailure> {
         let is_free = !needs_browser(options);
         if is_free
-            && self.memory.begins_with_browser(target.url)
+            && self.memory.starts_in_browser(target.url)
             && let Some(scraped) = self.as_learned(target, options, id, deadline).await
         {
             return Ok((target.url, scraped));
@@ -111,14 +111,14 @@ impl Scraper {
             return fetched;
         };
         let plain_reason = if !reason.needs_browser() {
-            self.memory.learn(url, Lesson::Plain);
+            self.memory.record(url, BrowserEffect::NotNeeded);
             EngineReason::Page(reason)
         } else if fetched.response.retry_after_ms.is_some() {
             // The site asks clients to wait.
             EngineReason::Page(BrowserReason::ErrorPage)
         } else if self.browser.is_none() {
             EngineReason::NoBrowser
-        } else if self.memory.is_useless(url, reason) {
+        } else if self.memory.should_skip_browser(url, reason) {
             EngineReason::Unhelpful
         } else {
             let held = fetched.memory_bytes();
@@ -126,14 +126,14 @@ impl Scraper {
                 Ok(Some(mut made)) => {
                     made.came_by_browser(EngineReason::Page(reason));
                     if made.adds_to(&fetched) {
-                        self.memory.learn(url, Lesson::Added);
+                        self.memory.record(url, BrowserEffect::AddedContent);
                         return made;
                     }
-                    self.memory.learn(url, Lesson::Nothing(reason));
+                    self.memory.record(url, BrowserEffect::AddedNothing(reason));
                     EngineReason::NothingAdded
                 }
                 Ok(None) => {
-                    self.memory.learn(url, Lesson::Nothing(reason));
+                    self.memory.record(url, BrowserEffect::AddedNothing(reason));
                     EngineReason::NothingAdded
                 }
                 Err(failure) => {

@@ -35,22 +35,22 @@ impl Inner {
     /// Returns the session that continues a scrape; the first call opens it.
     pub(super) async fn session_of(
         self: &Arc<Self>,
-        who: &Principal,
+        principal: &Principal,
         scrape: ScrapeId,
         request: &InteractRequest,
     ) -> Result<Arc<LiveSession>, ApiError> {
         let registry = &self.sessions.registry;
         if let Some(session) = registry.of_scrape(scrape) {
-            return owned(who, session);
+            return owned(principal, session);
         }
         let first = registry.first_call(scrape);
         let _first = first.lock().await;
         if let Some(session) = registry.of_scrape(scrape) {
-            return owned(who, session);
+            return owned(principal, session);
         }
         let stored = self.store.session_of(scrape).await;
         if let Some(row) = stored.map_err(|error| unavailable(&error))? {
-            return Err(match row.team == who.team {
+            return Err(match row.team == principal.team {
                 true => SessionError::Destroyed.into(),
                 false => SessionError::OtherTeam.into(),
             });
@@ -58,7 +58,7 @@ impl Inner {
         let origin = self.store.scrape_origin(scrape).await;
         let origin = origin.map_err(|error| unavailable(&error))?;
         let origin = origin.ok_or(SessionError::NoScrape)?;
-        if origin.team != who.team {
+        if origin.team != principal.team {
             return Err(SessionError::OtherTeam.into());
         }
         let replay = Replay::of(&origin, clock::now())?;
@@ -69,10 +69,10 @@ impl Inner {
         )
         .await?;
         if let Some(existing) = &request.existing_session_id {
-            return self.take_over(who, existing, scrape, &replay).await;
+            return self.take_over(principal, existing, scrape, &replay).await;
         }
         self.open(
-            who,
+            principal,
             Plan {
                 kind: JobKind::Interact,
                 lifetime: Lifetime::of_interact(request),
@@ -88,13 +88,13 @@ impl Inner {
     /// Lets an existing session of the team continue a scrape. Its browser keeps its own options.
     async fn take_over(
         self: &Arc<Self>,
-        who: &Principal,
+        principal: &Principal,
         id: &str,
         scrape: ScrapeId,
         replay: &Replay,
     ) -> Result<Arc<LiveSession>, ApiError> {
         let id: SessionId = id.parse().map_err(|_| SessionError::NoSession)?;
-        let session = self.living(who, id).await?;
+        let session = self.living(principal, id).await?;
         let turn = session.turn().await?;
         if self.sessions.registry.continues_one(id) {
             return Err(SessionError::InUse.into());
@@ -112,7 +112,7 @@ impl Inner {
     /// Opens a session that does not continue a scrape.
     pub(super) async fn open_own(
         self: &Arc<Self>,
-        who: &Principal,
+        principal: &Principal,
         request: BrowserRequest,
     ) -> Result<Arc<LiveSession>, ApiError> {
         let options = ScrapeOptions {
@@ -122,7 +122,7 @@ impl Inner {
             ..ScrapeOptions::default()
         };
         self.open(
-            who,
+            principal,
             Plan {
                 kind: JobKind::Browser,
                 lifetime: Lifetime::of_browser(&request),
@@ -135,13 +135,19 @@ impl Inner {
         .await
     }
 
-    async fn open(self: &Arc<Self>, who: &Principal, plan: Plan<'_>) -> Result<Arc<LiveSession>, ApiError> {
+    async fn open(
+        self: &Arc<Self>,
+        principal: &Principal,
+        plan: Plan<'_>,
+    ) -> Result<Arc<LiveSession>, ApiError> {
         let browsers = self.sessions.browsers()?;
         let id = SessionId(clock::new_job_id().0);
         let tokens = new_tokens(plan.stream_web_view)?;
-        let place = self.sessions.registry.place(who.team)?;
-        let reservation = self.budget.reserve(&self.store, who.team).await?;
-        let profile = self.open_profile(who.team, plan.options, JobId::from(id)).await?;
+        let place = self.sessions.registry.place(principal.team)?;
+        let reservation = self.budget.reserve(&self.store, principal.team).await?;
+        let profile = self
+            .open_profile(principal.team, plan.options, JobId::from(id))
+            .await?;
         let browser = browsers.open(plan.options).await.map_err(nothing_ran)?;
         let prepared = async {
             if let Some(profile) = &profile {
@@ -161,14 +167,14 @@ impl Inner {
             reservation,
             place,
         };
-        let session = LiveSession::new(id, who.team, plan.lifetime, browser, tokens, held);
-        self.begin(who, &plan, Arc::new(session)).await
+        let session = LiveSession::new(id, principal.team, plan.lifetime, browser, tokens, held);
+        self.begin(principal, &plan, Arc::new(session)).await
     }
 
     /// Stores the session and adds it to the registry.
     async fn begin(
         self: &Arc<Self>,
-        who: &Principal,
+        principal: &Principal,
         plan: &Plan<'_>,
         session: Arc<LiveSession>,
     ) -> Result<Arc<LiveSession>, ApiError> {
@@ -176,8 +182,8 @@ impl Inner {
         let begun = NewSession {
             call: NewJob {
                 id: JobId::from(session.id),
-                team: who.team,
-                key: who.key,
+                team: principal.team,
+                key: principal.key,
                 kind: plan.kind,
                 url: url.unwrap_or_default(),
                 request: String::new(),
@@ -198,7 +204,7 @@ impl Inner {
             session.browser.end().await;
             return Err(unavailable(&error));
         }
-        tracing::info!(session.id = %session.id, team.id = %who.team, "browser session started");
+        tracing::info!(session.id = %session.id, team.id = %principal.team, "browser session started");
         if !self.sessions.registry.add(session.clone(), begun.scrape) {
             let ended = self.finish(session).await;
             return Err(ended.map_or_else(|error| unavailable(&error), |_| stopping()));
@@ -208,8 +214,8 @@ impl Inner {
 }
 
 /// Returns the session if it belongs to the principal's team.
-fn owned(who: &Principal, session: Arc<LiveSession>) -> Result<Arc<LiveSession>, ApiError> {
-    match session.team == who.team {
+fn owned(principal: &Principal, session: Arc<LiveSession>) -> Result<Arc<LiveSession>, ApiError> {
+    match session.team == principal.team {
         true => Ok(session),
         false => Err(SessionError::OtherTeam.into()),
     }

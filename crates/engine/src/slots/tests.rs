@@ -13,8 +13,8 @@ fn job(number: usize) -> JobId {
 }
 
 /// The owner of a page: a job without a key.
-fn asker(of_team: usize, of_job: usize) -> Asker {
-    Asker {
+fn owner(of_team: usize, of_job: usize) -> SlotOwner {
+    SlotOwner {
         team: team(of_team),
         key: None,
         job: job(of_job),
@@ -25,37 +25,37 @@ fn plans(per_team: usize) -> Plans {
     Plans::new(Limits::at_once(per_team), BTreeMap::new())
 }
 
-fn shares<W>(per_team: usize, in_all: usize) -> Shares<W> {
-    Shares::new(plans(per_team), in_all)
+fn shares<W>(per_team: usize, total: usize) -> Shares<W> {
+    Shares::new(plans(per_team), total)
 }
 
 /// A job that always wants one more page, and how long each of its pages takes.
-struct Wanting {
+struct SimulatedJob {
     team: usize,
     page_ms: u64,
 }
 
 /// Simulates jobs on virtual time. Returns the pages that each job finished within `until_ms`, and its
 /// longest wait.
-fn run(per_team: usize, in_all: usize, jobs: &[Wanting], until_ms: u64) -> Vec<(u64, u64)> {
-    let mut shares = shares(per_team, in_all);
+fn run(per_team: usize, total: usize, jobs: &[SimulatedJob], until_ms: u64) -> Vec<(u64, u64)> {
+    let mut shares = shares(per_team, total);
     let mut ended = vec![(0, 0); jobs.len()];
     let mut asked_at = vec![0; jobs.len()];
     // Ordered by end time, then by start.
     let mut running: BTreeMap<(u64, u64), usize> = BTreeMap::new();
     let (mut now, mut started) = (0, 0);
-    for (number, wanting) in jobs.iter().enumerate() {
-        shares.wait(asker(wanting.team, number), number);
+    for (number, simulated_job) in jobs.iter().enumerate() {
+        shares.enqueue(owner(simulated_job.team, number), number);
     }
     loop {
-        while let Some((of, number)) = shares.next(|_| false) {
+        while let Some((of, number)) = shares.assign_next(|_| false) {
             assert_eq!((of.team, of.job), (team(jobs[number].team), job(number)));
-            assert!(shares.taken(of.team) <= per_team && shares.taken <= in_all);
+            assert!(shares.in_use(of.team) <= per_team && shares.in_use <= total);
             ended[number].1 = ended[number].1.max(now - asked_at[number]);
             started += 1;
             running.insert((now + jobs[number].page_ms, started), number);
             asked_at[number] = now;
-            shares.wait(of, number);
+            shares.enqueue(of, number);
         }
         let ((at, _), number) = running.pop_first().unwrap();
         if at > until_ms {
@@ -63,17 +63,17 @@ fn run(per_team: usize, in_all: usize, jobs: &[Wanting], until_ms: u64) -> Vec<(
         }
         now = at;
         ended[number].0 += 1;
-        shares.give_back(asker(jobs[number].team, number));
+        shares.release(owner(jobs[number].team, number));
     }
 }
 
-fn wanting(team: usize, page_ms: u64) -> Wanting {
-    Wanting { team, page_ms }
+fn simulated_job(team: usize, page_ms: u64) -> SimulatedJob {
+    SimulatedJob { team, page_ms }
 }
 
 #[test]
 fn equal_jobs_of_a_team_get_equal_shares() {
-    let jobs: Vec<_> = (0..50).map(|_| wanting(0, 100)).collect();
+    let jobs: Vec<_> = (0..50).map(|_| simulated_job(0, 100)).collect();
     for (pages, longest_wait) in run(8, 100, &jobs, 100_000) {
         // 8 slots, 10 pages per second each, 100 s, 50 jobs.
         assert!((158..=162).contains(&pages), "{pages}");
@@ -83,7 +83,12 @@ fn equal_jobs_of_a_team_get_equal_shares() {
 
 #[test]
 fn slow_pages_of_one_job_do_not_take_the_slots_of_others() {
-    let ended = run(4, 100, &[wanting(0, 60_000), wanting(0, 100)], 600_000);
+    let ended = run(
+        4,
+        100,
+        &[simulated_job(0, 60_000), simulated_job(0, 100)],
+        600_000,
+    );
     // With round robin the slow job would soon hold all four slots.
     assert!(ended[1].0 > 11_000, "{ended:?}");
     assert_eq!(ended[0].0, 20, "two slots, ten minutes: {ended:?}");
@@ -91,9 +96,9 @@ fn slow_pages_of_one_job_do_not_take_the_slots_of_others() {
 
 #[test]
 fn a_team_with_many_jobs_gets_no_more_than_a_team_with_one_job() {
-    let mut jobs: Vec<_> = (0..100).map(|_| wanting(0, 50)).collect();
-    jobs.push(wanting(1, 50));
-    jobs.push(wanting(2, 50));
+    let mut jobs: Vec<_> = (0..100).map(|_| simulated_job(0, 50)).collect();
+    jobs.push(simulated_job(1, 50));
+    jobs.push(simulated_job(2, 50));
     let ended = run(8, 12, &jobs, 60_000);
     let many: u64 = ended[..100].iter().map(|(pages, _)| pages).sum();
     for (pages, longest_wait) in &ended[100..] {
@@ -105,7 +110,7 @@ fn a_team_with_many_jobs_gets_no_more_than_a_team_with_one_job() {
 
 #[test]
 fn teams_take_turns_when_the_total_is_limited() {
-    let jobs: Vec<_> = (0..5).map(|number| wanting(number, 10)).collect();
+    let jobs: Vec<_> = (0..5).map(|number| simulated_job(number, 10)).collect();
     let ended = run(8, 2, &jobs, 10_000);
     for (pages, longest_wait) in ended {
         assert!((398..=402).contains(&pages), "{pages}");
@@ -117,100 +122,100 @@ fn teams_take_turns_when_the_total_is_limited() {
 fn teams_without_slots_leave_no_entry() {
     let mut shares = shares(2, 2);
     for number in 0..100 {
-        shares.wait(asker(number, number), ());
-        assert!(shares.next(|()| false).is_some());
-        shares.give_back(asker(number, number));
+        shares.enqueue(owner(number, number), ());
+        assert!(shares.assign_next(|()| false).is_some());
+        shares.release(owner(number, number));
     }
-    assert_eq!((shares.taken, shares.teams.len()), (0, 0));
+    assert_eq!((shares.in_use, shares.teams.len()), (0, 0));
 }
 
 #[tokio::test]
 async fn waiters_are_served_in_order_and_report_their_wait() {
     let slots = Slots::new(plans(1), 1);
-    let (held, queued) = slots.take(asker(1, 0), SlotKind::Plain).await;
-    assert!(queued.0.is_none());
-    let mut waiters: Vec<Asked> = (1..4)
-        .map(|number| slots.ask(asker(1, number), SlotKind::Plain))
+    let (held, queue_time) = slots.acquire(owner(1, 0), SlotKind::Plain).await;
+    assert!(queue_time.0.is_none());
+    let mut waiters: Vec<SlotRequest> = (1..4)
+        .map(|number| slots.request(owner(1, number), SlotKind::Plain))
         .collect();
-    assert_eq!(slots.taken(team(1)), 1);
+    assert_eq!(slots.in_use(team(1)), 1);
     // A waiter that went away is skipped.
     drop(waiters.remove(1));
     drop(held);
     for mut waiter in waiters {
-        let (slot, queued) = waiter.await_slot().await;
-        assert!(queued.0.is_some());
-        assert_eq!(slots.taken(team(1)), 1);
+        let (slot, queue_time) = waiter.wait().await;
+        assert!(queue_time.0.is_some());
+        assert_eq!(slots.in_use(team(1)), 1);
         drop(slot);
     }
-    assert_eq!(slots.taken(team(1)), 0);
+    assert_eq!(slots.in_use(team(1)), 0);
 }
 
 #[tokio::test]
 async fn teams_do_not_take_each_others_slots() {
     let slots = Slots::new(plans(2), 1);
     let _held = [
-        slots.take(asker(1, 1), SlotKind::Plain).await,
-        slots.take(asker(1, 1), SlotKind::Plain).await,
+        slots.acquire(owner(1, 1), SlotKind::Plain).await,
+        slots.acquire(owner(1, 1), SlotKind::Plain).await,
     ];
-    assert!(slots.ask(asker(1, 2), SlotKind::Plain).at_once().is_none());
-    let (_slot, queued) = slots.take(asker(2, 3), SlotKind::Plain).await;
-    assert!(queued.0.is_none());
-    assert_eq!((slots.taken(team(1)), slots.taken(team(2))), (2, 1));
+    assert!(slots.request(owner(1, 2), SlotKind::Plain).try_slot().is_none());
+    let (_slot, queue_time) = slots.acquire(owner(2, 3), SlotKind::Plain).await;
+    assert!(queue_time.0.is_none());
+    assert_eq!((slots.in_use(team(1)), slots.in_use(team(2))), (2, 1));
 }
 
 #[tokio::test]
 async fn an_abandoned_slot_goes_to_the_next_waiter() {
     let slots = Slots::new(plans(1), 1);
-    let held = slots.take(asker(1, 1), SlotKind::Plain).await;
-    let given_up = slots.ask(asker(1, 2), SlotKind::Plain);
-    let mut next = slots.ask(asker(1, 3), SlotKind::Plain);
+    let held = slots.acquire(owner(1, 1), SlotKind::Plain).await;
+    let abandoned = slots.request(owner(1, 2), SlotKind::Plain);
+    let mut next = slots.request(owner(1, 3), SlotKind::Plain);
     drop(held);
     // The slot was already sent to the abandoned request, which has not been dropped yet.
-    assert!(next.at_once().is_none());
-    drop(given_up);
-    assert!(next.at_once().is_some());
+    assert!(next.try_slot().is_none());
+    drop(abandoned);
+    assert!(next.try_slot().is_some());
 }
 
 #[tokio::test]
 async fn browser_pages_and_http_pages_do_not_wait_for_each_other() {
     let slots = Slots::new(plans(2), 1);
-    let (held, queued) = slots.take(asker(1, 1), SlotKind::Browser).await;
-    assert!(!queued.waited() && held.kind() == SlotKind::Browser);
+    let (held, queue_time) = slots.acquire(owner(1, 1), SlotKind::Browser).await;
+    assert!(!queue_time.waited() && held.kind() == SlotKind::Browser);
     // Browser slots are shared by all teams.
-    let mut next = slots.ask(asker(2, 2), SlotKind::Browser);
-    assert!(next.at_once().is_none());
+    let mut next = slots.request(owner(2, 2), SlotKind::Browser);
+    assert!(next.try_slot().is_none());
     let _plain = [
-        slots.take(asker(1, 1), SlotKind::Plain).await,
-        slots.take(asker(1, 1), SlotKind::Plain).await,
+        slots.acquire(owner(1, 1), SlotKind::Plain).await,
+        slots.acquire(owner(1, 1), SlotKind::Plain).await,
     ];
-    assert_eq!(slots.taken(team(1)), 3);
-    assert!(slots.ask(asker(1, 1), SlotKind::Plain).at_once().is_none());
+    assert_eq!(slots.in_use(team(1)), 3);
+    assert!(slots.request(owner(1, 1), SlotKind::Plain).try_slot().is_none());
     drop(held);
-    assert!(next.at_once().is_some());
-    assert_eq!(slots.taken(team(1)), 2);
+    assert!(next.try_slot().is_some());
+    assert_eq!(slots.in_use(team(1)), 2);
 }
 
 #[test]
 fn waits_add_up() {
-    let wait = |ms| Queued::of(Duration::from_millis(ms));
-    assert_eq!(Queued::default().and(Queued::default()).0, None);
-    assert_eq!(Queued::default().and(wait(5)).0, wait(5).0);
+    let wait = |ms| QueueTime::of(Duration::from_millis(ms));
+    assert_eq!(QueueTime::default().and(QueueTime::default()).0, None);
+    assert_eq!(QueueTime::default().and(wait(5)).0, wait(5).0);
     assert_eq!(wait(7).and(wait(5)).0, wait(12).0);
 }
 
 #[test]
 fn a_wait_is_recorded_in_the_document() {
     let mut metadata = Metadata::default();
-    Queued(None).note(&mut metadata);
-    let noted = |metadata: &Metadata| {
+    QueueTime(None).record_in(&mut metadata);
+    let recorded = |metadata: &Metadata| {
         (
             metadata.concurrency_limited,
             metadata.concurrency_queue_duration_ms,
         )
     };
-    assert_eq!(noted(&metadata), (Some(false), None));
-    Queued(Some(Duration::from_millis(12))).note(&mut metadata);
-    assert_eq!(noted(&metadata), (Some(true), Some(12)));
+    assert_eq!(recorded(&metadata), (Some(false), None));
+    QueueTime(Some(Duration::from_millis(12))).record_in(&mut metadata);
+    assert_eq!(recorded(&metadata), (Some(true), Some(12)));
 }
 
 #[tokio::test]
@@ -220,24 +225,24 @@ async fn a_key_is_limited_to_its_share_of_the_teams_slots() {
         ..Limits::at_once(2)
     };
     let slots = Slots::new(Plans::new(limits, BTreeMap::new()), 1);
-    let with = |key: u128, of_job| Asker {
+    let with = |key: u128, of_job| SlotOwner {
         key: Some(KeyId(Uuid::from_u128(key))),
-        ..asker(1, of_job)
+        ..owner(1, of_job)
     };
-    let held = slots.take(with(1, 1), SlotKind::Plain).await;
-    let mut same_key = slots.ask(with(1, 2), SlotKind::Plain);
-    assert!(same_key.at_once().is_none());
+    let held = slots.acquire(with(1, 1), SlotKind::Plain).await;
+    let mut same_key = slots.request(with(1, 2), SlotKind::Plain);
+    assert!(same_key.try_slot().is_none());
     // A later request of another key does not wait for it.
-    let (other, queued) = slots.take(with(2, 3), SlotKind::Plain).await;
-    assert!(queued.0.is_none());
+    let (other, queue_time) = slots.acquire(with(2, 3), SlotKind::Plain).await;
+    assert!(queue_time.0.is_none());
     assert!(
-        slots.ask(with(3, 4), SlotKind::Plain).at_once().is_none(),
+        slots.request(with(3, 4), SlotKind::Plain).try_slot().is_none(),
         "the team has only two slots"
     );
     drop(other);
-    assert!(same_key.at_once().is_none());
+    assert!(same_key.try_slot().is_none());
     drop(held);
-    assert!(same_key.at_once().is_some());
+    assert!(same_key.try_slot().is_some());
 }
 
 #[tokio::test]
@@ -247,13 +252,13 @@ async fn a_plan_takes_effect_immediately() {
         BTreeMap::from([("more".to_owned(), Limits::at_once(2))]),
     );
     let slots = Slots::new(plans.clone(), 1);
-    let _held = slots.take(asker(1, 1), SlotKind::Plain).await;
-    assert!(slots.ask(asker(1, 2), SlotKind::Plain).at_once().is_none());
+    let _held = slots.acquire(owner(1, 1), SlotKind::Plain).await;
+    assert!(slots.request(owner(1, 2), SlotKind::Plain).try_slot().is_none());
     plans.assign(team(1), Some("more"));
-    assert!(slots.ask(asker(1, 2), SlotKind::Plain).at_once().is_some());
-    let _other = slots.take(asker(2, 3), SlotKind::Plain).await;
+    assert!(slots.request(owner(1, 2), SlotKind::Plain).try_slot().is_some());
+    let _other = slots.acquire(owner(2, 3), SlotKind::Plain).await;
     assert!(
-        slots.ask(asker(2, 4), SlotKind::Plain).at_once().is_none(),
+        slots.request(owner(2, 4), SlotKind::Plain).try_slot().is_none(),
         "other teams keep their plan"
     );
 }

@@ -9,10 +9,10 @@ use tokio::time::Instant;
 
 use crate::engine::Engine;
 use crate::limits;
-use crate::llm::{Form, Llm, LlmError, Message};
+use crate::llm::{Llm, LlmError, Message, ReplyFormat};
 
-const BEHAVIOUR: &str = include_str!("crawl_prompt/options.txt");
-const NOT_TOGETHER: &str =
+const SYSTEM_PROMPT: &str = include_str!("crawl_prompt/options.txt");
+const CONFLICTING_OPTIONS: &str =
     "The options derived from `prompt` conflict with those of the request and were ignored.";
 
 impl Engine {
@@ -24,17 +24,17 @@ impl Engine {
         let Some(llm) = &config.llm else {
             return by_rules();
         };
-        let why = match propose(llm, request).await {
+        let reason = match propose(llm, request).await {
             Ok(proposal) => match ParamsPreview::from_proposal(request, &proposal, config.enabled) {
                 Some(preview) => return preview,
                 None => "it proposed no valid crawl option".to_owned(),
             },
             Err(error) => error.to_string(),
         };
-        tracing::warn!(%why, "cannot read a crawl prompt with the language model; using the built-in rules");
+        tracing::warn!(%reason, "cannot read a crawl prompt with the language model; using the built-in rules");
         let mut preview = by_rules();
         preview.warn(&format!(
-            "The prompt was read by the built-in rules because the language model failed: {why}."
+            "The prompt was read by the built-in rules because the language model failed: {reason}."
         ));
         preview
     }
@@ -49,16 +49,16 @@ impl Engine {
         let Some(prompt) = request.prompt.clone().filter(|prompt| !prompt.trim().is_empty()) else {
             return Ok((request, None));
         };
-        let asked = ParamsPreviewRequest {
+        let preview_request = ParamsPreviewRequest {
             url: request.url.clone(),
             prompt,
             caller: request.caller.clone(),
         };
-        let mut preview = self.crawl_params(&asked).await;
+        let mut preview = self.crawl_params(&preview_request).await;
         match CrawlRequest::from_json_with_defaults(body, &preview.data) {
             Ok(completed) => Ok((completed, preview.warning)),
             Err(_) => {
-                preview.warn(NOT_TOGETHER);
+                preview.warn(CONFLICTING_OPTIONS);
                 Ok((request, preview.warning))
             }
         }
@@ -67,15 +67,15 @@ impl Engine {
 
 async fn propose(llm: &Llm, request: &ParamsPreviewRequest) -> Result<serde_json::Value, LlmError> {
     let messages = [
-        Message::System(BEHAVIOUR.to_owned()),
+        Message::System(SYSTEM_PROMPT.to_owned()),
         Message::User(format!(
             "Start URL: {}\n<request>\n{}\n</request>",
             request.url.url, request.prompt
         )),
     ];
     let deadline = Instant::now() + limits::CRAWL_PROMPT_TIME;
-    let form = proposal_schema();
-    llm.chat_json(&messages, Form::Schema("crawl_options", &form), deadline)
+    let schema = proposal_schema();
+    llm.chat_json(&messages, ReplyFormat::Schema("crawl_options", &schema), deadline)
         .await
         .map(|reply| reply.value)
 }

@@ -8,14 +8,14 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use crate::engine::Engine;
-use crate::llm::{Form, JsonReply, Llm, LlmError, Message};
+use crate::llm::{JsonReply, Llm, LlmError, Message, ReplyFormat};
 use crate::{clock, limits};
 
-const BEHAVIOUR: &str = include_str!("docs/answer.txt");
+const SYSTEM_PROMPT: &str = include_str!("docs/answer.txt");
 
 /// The model's answer.
 #[derive(Deserialize)]
-struct Answered {
+struct ModelAnswer {
     answer: String,
     sources: Vec<usize>,
 }
@@ -24,7 +24,7 @@ impl Engine {
     /// Answers a question from these pages, or says that they do not answer it. `base` is this server's URL
     /// as the client sees it. Never fails.
     pub async fn ask_docs(&self, pages: &Docs, question: &str, base: &str) -> DocsAnswer {
-        let since = Instant::now();
+        let started = Instant::now();
         let found = pages.search(question);
         let by_model = match &self.inner.config.llm {
             Some(llm) if !found.is_empty() => by_model(llm, question, &found, base).await,
@@ -40,7 +40,7 @@ impl Engine {
             answer,
             evidence,
             usage,
-            duration_ms: u64::try_from(since.elapsed().as_millis()).unwrap_or(u64::MAX),
+            duration_ms: u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX),
         }
     }
 }
@@ -52,21 +52,21 @@ async fn by_model(
     found: &[SearchHit<'_>],
     base: &str,
 ) -> Result<(String, Vec<Evidence>, ModelUsage), ModelUsage> {
-    let shown = &found[..found.len().min(limits::DOCS_PASSAGES)];
-    let (value, usage) = match ask(llm, question, shown).await {
+    let passages = &found[..found.len().min(limits::DOCS_PASSAGES)];
+    let (value, usage) = match request_answer(llm, question, passages).await {
         Ok(JsonReply { value, usage }) => (value, usage),
         Err(error) => {
             tracing::warn!(%error, "cannot answer a documentation question with the language model; returning passages");
             return Err(ModelUsage::default());
         }
     };
-    let answered: Answered = serde_json::from_value(value).map_err(|_| usage)?;
+    let model_answer: ModelAnswer = serde_json::from_value(value).map_err(|_| usage)?;
     let cited: Vec<SearchHit<'_>> = (1..)
-        .zip(shown)
-        .filter(|(number, _)| answered.sources.contains(number))
+        .zip(passages)
+        .filter(|(number, _)| model_answer.sources.contains(number))
         .map(|(_, found)| found.clone())
         .collect();
-    let text = answered.answer.trim();
+    let text = model_answer.answer.trim();
     match (text.is_empty(), cited.is_empty()) {
         (true, _) => Ok((docs::NO_MATCH.to_owned(), Vec::new(), usage)),
         // Without a citation the answer does not come from the pages.
@@ -75,22 +75,26 @@ async fn by_model(
     }
 }
 
-async fn ask(llm: &Llm, question: &str, found: &[SearchHit<'_>]) -> Result<JsonReply, LlmError> {
+async fn request_answer(llm: &Llm, question: &str, found: &[SearchHit<'_>]) -> Result<JsonReply, LlmError> {
     let passages = (1..).zip(found).map(|(number, found)| {
         let (name, text) = (found.section.name(), &found.section.text);
         format!("<passage number=\"{number}\" title=\"{name}\">\n{text}\n</passage>\n")
     });
     let passages: String = passages.collect();
     let messages = [
-        Message::System(BEHAVIOUR.to_owned()),
+        Message::System(SYSTEM_PROMPT.to_owned()),
         Message::User(format!("{passages}\nQuestion: {question}")),
     ];
     let deadline = Instant::now() + limits::DOCS_TIME;
-    llm.chat_json(&messages, Form::Schema("answer", &form()), deadline)
-        .await
+    llm.chat_json(
+        &messages,
+        ReplyFormat::Schema("answer", &answer_schema()),
+        deadline,
+    )
+    .await
 }
 
-fn form() -> Value {
+fn answer_schema() -> Value {
     json!({
         "type": "object",
         "properties": {

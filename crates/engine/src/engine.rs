@@ -37,7 +37,7 @@ use crate::file_reader::FileReader;
 use crate::llm::Llm;
 use crate::map::Mapping;
 use crate::new_job::new_job;
-use crate::page_counts::PageMetrics;
+use crate::page_metrics::PageMetrics;
 use crate::plans::Plans;
 use crate::profiles::Profiles;
 use crate::scraper::Scraper;

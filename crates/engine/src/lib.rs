@@ -2,7 +2,6 @@
 //! core asks for. It contains no HTTP routes and no SQL. Start reading at `engine.rs`, then `scheduler.rs`
 //! and `driver.rs`.
 
-mod ask;
 mod batch;
 mod browser_pages;
 mod budget;
@@ -23,10 +22,11 @@ mod job_request;
 pub mod limits;
 mod llm;
 mod map;
+mod model_answers;
 mod model_formats;
 mod new_job;
 mod page_cache;
-mod page_counts;
+mod page_metrics;
 mod plans;
 mod profiles;
 mod prompt;
@@ -49,7 +49,7 @@ pub use clock::{new_job_id, now};
 pub use engine::{Engine, EngineConfig, UploadedFile};
 pub use file_reader::{FileResult, READ_FILE_COMMAND};
 pub use llm::{Llm, LlmConfig};
-pub use page_counts::PageMetrics;
+pub use page_metrics::PageMetrics;
 pub use plans::{Limits, Plans};
 pub use search::{Search, SearchConfig, SearchProvider};
 pub use sessions::{DoorAccess, SessionDoor, SessionOverview};

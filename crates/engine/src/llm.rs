@@ -6,7 +6,7 @@
 //! Prompts, and the effects of tool calls, are defined elsewhere.
 
 mod json;
-mod marked;
+mod untrusted;
 mod wire;
 
 use std::sync::Arc;
@@ -62,8 +62,8 @@ impl std::fmt::Debug for Llm {
     }
 }
 
-pub(crate) use json::{Form, JsonReply};
-pub(crate) use marked::marked;
+pub(crate) use json::{JsonReply, ReplyFormat};
+pub(crate) use untrusted::mark_untrusted;
 
 /// A message of a conversation.
 #[derive(Clone, PartialEq, Debug)]
@@ -85,7 +85,7 @@ pub(crate) enum Message {
 
 impl Message {
     /// A reply that consists of text only.
-    pub(crate) fn said(text: String) -> Self {
+    pub(crate) fn assistant(text: String) -> Self {
         Self::Assistant(Reply {
             text: Some(text),
             calls: Vec::new(),
@@ -128,8 +128,8 @@ pub(crate) enum LlmError {
     #[error("cannot reach the language model: {0}")]
     Unreachable(String),
     /// The endpoint returned an error status.
-    #[error("the language model returned status {status}{}", said(.message))]
-    Refused {
+    #[error("the language model returned status {status}{}", suffix(.message))]
+    Status {
         /// HTTP status.
         status: u16,
         /// Error message of the endpoint; may be empty.
@@ -142,20 +142,20 @@ pub(crate) enum LlmError {
 
 impl LlmError {
     /// Returns whether the model is at fault, not a request with too short a deadline or too much content.
-    fn is_its_own(&self) -> bool {
-        let of_the_caller = matches!(
+    fn is_model_fault(&self) -> bool {
+        let is_request_fault = matches!(
             self,
             LlmError::Timeout
-                | LlmError::Refused {
+                | LlmError::Status {
                     status: 400 | 413 | 422,
                     ..
                 }
         );
-        !of_the_caller
+        !is_request_fault
     }
 }
 
-fn said(message: &str) -> String {
+fn suffix(message: &str) -> String {
     match message {
         "" => String::new(),
         message => format!(": {message}"),
@@ -193,25 +193,25 @@ impl Llm {
         deadline: Instant,
     ) -> Result<Reply, LlmError> {
         let body = wire::request(&self.shared.config.model, messages, tools);
-        self.converse(&body, deadline).await.map(|(reply, _)| reply)
+        self.send(&body, deadline).await.map(|(reply, _)| reply)
     }
 
     /// Sends a request, with retries, and returns the reply and the tokens used.
-    async fn converse(&self, body: &Value, deadline: Instant) -> Result<(Reply, ModelUsage), LlmError> {
+    async fn send(&self, body: &Value, deadline: Instant) -> Result<(Reply, ModelUsage), LlmError> {
         let body = body.to_string();
         let mut pause = limits::LLM_RETRY;
         for attempt in 1.. {
             let failure = match self.attempt(&body, deadline).await {
-                Ok(answer) => {
+                Ok(reply) => {
                     self.shared.health.record(true);
-                    return Ok(answer);
+                    return Ok(reply);
                 }
                 Err(failure) => failure,
             };
-            if failure.error.is_its_own() {
+            if failure.error.is_model_fault() {
                 self.shared.health.record(false);
             }
-            let wait = failure.wait.unwrap_or(pause);
+            let wait = failure.retry_after.unwrap_or(pause);
             let last = attempt == limits::LLM_ATTEMPTS || wait > limits::LLM_RETRY_MAX;
             if !failure.transient || last || Instant::now() + wait >= deadline {
                 return Err(failure.error);
@@ -223,7 +223,7 @@ impl Llm {
         Err(LlmError::Timeout)
     }
 
-    async fn attempt(&self, body: &str, deadline: Instant) -> Result<(Reply, ModelUsage), Failure> {
+    async fn attempt(&self, body: &str, deadline: Instant) -> Result<(Reply, ModelUsage), AttemptError> {
         let Shared {
             fetcher,
             config,
@@ -241,35 +241,35 @@ impl Llm {
                 .headers
                 .push(("Authorization".to_owned(), format!("Bearer {key}")));
         }
-        let answer = fetcher.fetch(request).await?;
-        if (200..300).contains(&answer.status) {
-            return wire::reply(&answer.body).map_err(|why| Failure {
+        let response = fetcher.fetch(request).await?;
+        if (200..300).contains(&response.status) {
+            return wire::reply(&response.body).map_err(|why| AttemptError {
                 error: LlmError::Unreadable(why),
                 transient: true,
-                wait: None,
+                retry_after: None,
             });
         }
-        Err(Failure {
-            transient: matches!(answer.status, 408 | 409 | 429 | 500..=599),
-            wait: retry_after_ms(&answer.headers, SystemTime::now()).map(Duration::from_millis),
-            error: LlmError::Refused {
-                status: answer.status,
-                message: wire::error_message(&answer.body),
+        Err(AttemptError {
+            transient: matches!(response.status, 408 | 409 | 429 | 500..=599),
+            retry_after: retry_after_ms(&response.headers, SystemTime::now()).map(Duration::from_millis),
+            error: LlmError::Status {
+                status: response.status,
+                message: wire::error_message(&response.body),
             },
         })
     }
 }
 
 /// A failed attempt.
-struct Failure {
+struct AttemptError {
     error: LlmError,
     /// Whether another attempt may succeed.
     transient: bool,
     /// How long the endpoint asks clients to wait.
-    wait: Option<Duration>,
+    retry_after: Option<Duration>,
 }
 
-impl From<FetchError> for Failure {
+impl From<FetchError> for AttemptError {
     fn from(error: FetchError) -> Self {
         let transient = matches!(
             error,
@@ -281,7 +281,7 @@ impl From<FetchError> for Failure {
                 error => LlmError::Unreachable(error.to_string()),
             },
             transient,
-            wait: None,
+            retry_after: None,
         }
     }
 }

@@ -10,19 +10,19 @@ use harvestman_core::scrape::model::{ModelInput, ModelTask, tasks};
 use serde_json::Value;
 use tokio::time::Instant;
 
-use crate::ask::{self, Data, NoAnswer, Wanted};
 use crate::llm::Llm;
+use crate::model_answers::{self, AnswerError, DataRequest, ExtractedData};
 
-const SUMMARY: &str = "Summarize the page in two to four sentences.";
+const SUMMARY_PROMPT: &str = "Summarize the page in two to four sentences.";
 /// What is compared if the client does not say.
-const TRACKED: &str = "Extract the main data of the page.";
+const TRACKING_PROMPT: &str = "Extract the main data of the page.";
 /// Reason for not asking the model about an error page.
-const NO_PAGE: &str = "the target returned an error";
+const ERROR_PAGE: &str = "the target returned an error";
 
 /// What the model produced for one format.
-enum Made {
-    Data(Data),
-    Words(String, Vec<String>),
+enum ModelOutput {
+    Data(ExtractedData),
+    Text(String, Vec<String>),
 }
 
 /// Fills the formats that need the model, within the deadline.
@@ -36,34 +36,36 @@ pub(crate) async fn fill(llm: &Llm, rendered: &mut Rendered, options: &ScrapeOpt
         .metadata
         .status_code
         .is_none_or(|status| status < 400);
-    let made: Vec<Result<Made, String>> = match is_page {
+    let outputs: Vec<Result<ModelOutput, String>> = match is_page {
         true => {
-            let asked = tasks
+            let requests = tasks
                 .iter()
-                .map(|task| make(llm, task, &rendered.model_input, deadline));
-            let made = join_all(asked).await.into_iter();
-            made.map(|made| made.map_err(|error| error.to_string())).collect()
+                .map(|task| produce(llm, task, &rendered.model_input, deadline));
+            let outputs = join_all(requests).await.into_iter();
+            outputs
+                .map(|output| output.map_err(|error| error.to_string()))
+                .collect()
         }
-        false => tasks.iter().map(|_| Err(NO_PAGE.to_owned())).collect(),
+        false => tasks.iter().map(|_| Err(ERROR_PAGE.to_owned())).collect(),
     };
-    if made.iter().all(Result::is_err) {
+    if outputs.iter().all(Result::is_err) {
         rendered.credits = billing::without_model(rendered.credits);
         rendered.document.metadata.credits_used = Some(rendered.credits);
     }
-    for (task, made) in tasks.iter().zip(made) {
+    for (task, output) in tasks.iter().zip(outputs) {
         let document = &mut rendered.document;
-        let warnings = match made {
-            Ok(Made::Data(data)) => {
+        let warnings = match output {
+            Ok(ModelOutput::Data(data)) => {
                 match task {
                     ModelTask::Tracked { .. } => document.tracked = Some(data.value),
                     _ => document.json = Some(data.value),
                 }
                 data.warnings
             }
-            Ok(Made::Words(words, warnings)) => {
+            Ok(ModelOutput::Text(text, warnings)) => {
                 match task {
-                    ModelTask::Summary => document.summary = Some(words),
-                    _ => document.answer = Some(words),
+                    ModelTask::Summary => document.summary = Some(text),
+                    _ => document.answer = Some(text),
                 }
                 warnings
             }
@@ -81,37 +83,37 @@ pub(crate) async fn fill(llm: &Llm, rendered: &mut Rendered, options: &ScrapeOpt
     }
 }
 
-async fn make(
+async fn produce(
     llm: &Llm,
     task: &ModelTask<'_>,
     page: &ModelInput,
     deadline: Instant,
-) -> Result<Made, NoAnswer> {
+) -> Result<ModelOutput, AnswerError> {
     let data = async |schema: &Option<&serde_json::Map<String, Value>>,
                       prompt: Option<&str>,
-                      stated: Option<&FillResult>| {
+                      page_facts: Option<&FillResult>| {
         let schema = schema.map(|schema| Schema::new(schema.clone()));
-        let wanted = Wanted {
+        let request = DataRequest {
             schema: schema.as_ref(),
             prompt,
             system: None,
-            stated: stated.map(|filled| &filled.value),
+            page_facts: page_facts.map(|filled| &filled.value),
         };
-        ask::data(llm, wanted, &page.markdown, deadline)
+        model_answers::extract_data(llm, request, &page.markdown, deadline)
             .await
-            .map(Made::Data)
+            .map(ModelOutput::Data)
     };
-    let words = async |task: &str| {
-        let (text, warnings) = ask::words(llm, task, &page.markdown, deadline).await?;
-        Ok(Made::Words(text, warnings))
+    let text = async |task: &str| {
+        let (text, warnings) = model_answers::answer_text(llm, task, &page.markdown, deadline).await?;
+        Ok(ModelOutput::Text(text, warnings))
     };
     match task {
         ModelTask::Json { schema, prompt } => data(schema, *prompt, page.json.as_ref()).await,
         ModelTask::Tracked { schema, prompt } => {
-            let prompt = prompt.or(schema.is_none().then_some(TRACKED));
+            let prompt = prompt.or(schema.is_none().then_some(TRACKING_PROMPT));
             data(schema, prompt, page.tracked.as_ref()).await
         }
-        ModelTask::Summary => words(SUMMARY).await,
-        ModelTask::Answer { question } => words(question).await,
+        ModelTask::Summary => text(SUMMARY_PROMPT).await,
+        ModelTask::Answer { question } => text(question).await,
     }
 }

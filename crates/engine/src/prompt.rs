@@ -5,7 +5,7 @@
 //! model gets wrong is reported back to it, and it continues for at most [`limits::AGENT_STEPS`] steps.
 
 mod agent;
-mod follow;
+mod plain_steps;
 mod tools;
 
 use harvestman_browser::commands::CommandError;
@@ -20,13 +20,13 @@ use crate::llm::{Llm, LlmError};
 /// The result of code or of a prompt. For a prompt, the execution's result is the last snapshot of the page,
 /// and its output lists what was done, one line each.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub(crate) struct Outcome {
+pub(crate) struct TaskOutcome {
     /// The answer to a prompt; `None` if there is none.
     pub(crate) output: Option<String>,
     pub(crate) execution: Execution,
 }
 
-impl From<Execution> for Outcome {
+impl From<Execution> for TaskOutcome {
     fn from(execution: Execution) -> Self {
         Self {
             output: None,
@@ -46,12 +46,12 @@ pub(crate) fn check(prompt: &str, llm: Option<&Llm>) -> Result<(), ApiError> {
     parse_steps(prompt).map(drop).map_err(|unknown| {
         let unknown: Vec<String> = unknown
             .iter()
-            .map(|words| format!("`{}`", cut(words, 100)))
+            .map(|words| format!("`{}`", truncate(words, 100)))
             .collect();
         let message = format!(
             "no language model is configured on this server, and without one it only executes plain steps \
              (`click Sign in, type x into Email, press Enter, read the price`); not understood: {}",
-            cut(&unknown.join(", "), limits::UNKNOWN_WORDS_CHARS)
+            truncate(&unknown.join(", "), limits::UNKNOWN_WORDS_CHARS)
         );
         ApiError::new(ErrorCode::NotConfigured, message)
     })
@@ -66,25 +66,25 @@ pub(crate) async fn run(
     prompt: &str,
     llm: Option<&Llm>,
     deadline: Instant,
-) -> Result<Outcome, ApiError> {
+) -> Result<TaskOutcome, ApiError> {
     check(prompt, llm)?;
-    let mut work = Work::new(browser, deadline);
-    let ended = match llm {
+    let mut work = PromptRun::new(browser, deadline);
+    let result = match llm {
         Some(llm) => agent::run(&mut work, prompt, llm).await,
-        None => follow::run(&mut work, &parse_steps(prompt).unwrap_or_default()).await,
+        None => plain_steps::run(&mut work, &parse_steps(prompt).unwrap_or_default()).await,
     };
-    match ended {
-        Err(Failure::Browser(error)) if work.steps == 0 => {
+    match result {
+        Err(PromptError::Browser(error)) if work.steps == 0 => {
             return Err(ApiError::new(ErrorCode::BrowserError, error.to_string()));
         }
-        Err(Failure::Model(error)) if work.steps == 0 && error != LlmError::Timeout => {
+        Err(PromptError::Model(error)) if work.steps == 0 && error != LlmError::Timeout => {
             return Err(ApiError::new(ErrorCode::AgentError, error.to_string()));
         }
-        Err(failure) => work.fail(&failure),
+        Err(error) => work.fail(&error),
         Ok(()) => {}
     }
-    let last_look = Instant::now() + limits::LAST_LOOK;
-    if let Ok(snapshot) = browser.snapshot(false, last_look).await {
+    let snapshot_deadline = Instant::now() + limits::LAST_LOOK;
+    if let Ok(snapshot) = browser.snapshot(false, snapshot_deadline).await {
         work.outcome.execution.result = Some(snapshot.text);
     }
     Ok(work.outcome)
@@ -92,7 +92,7 @@ pub(crate) async fn run(
 
 /// Why a prompt was not completed.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
-enum Failure {
+enum PromptError {
     /// The page or the task prevents it.
     #[error("{0}")]
     Page(String),
@@ -104,7 +104,7 @@ enum Failure {
     Model(LlmError),
 }
 
-impl From<CommandError> for Failure {
+impl From<CommandError> for PromptError {
     fn from(error: CommandError) -> Self {
         match error {
             CommandError::Failed(why) => Self::Page(why),
@@ -115,45 +115,47 @@ impl From<CommandError> for Failure {
 }
 
 /// A prompt in execution.
-struct Work<'a> {
+struct PromptRun<'a> {
     browser: &'a LiveBrowser,
     deadline: Instant,
     /// Number of commands sent to the browser.
     steps: usize,
-    outcome: Outcome,
+    outcome: TaskOutcome,
 }
 
-impl<'a> Work<'a> {
+impl<'a> PromptRun<'a> {
     fn new(browser: &'a LiveBrowser, deadline: Instant) -> Self {
         Self {
             browser,
             deadline,
             steps: 0,
-            outcome: Outcome::default(),
+            outcome: TaskOutcome::default(),
         }
     }
 
     /// Records the next step.
-    fn note(&mut self, line: &str) {
+    fn log_step(&mut self, line: &str) {
         self.steps += 1;
         let stdout = &mut self.outcome.execution.stdout;
-        stdout.push_str(cut(line, limits::NOTE_BYTES));
+        stdout.push_str(truncate(line, limits::NOTE_BYTES));
         stdout.push('\n');
     }
 
-    fn fail(&mut self, failure: &Failure) {
+    fn fail(&mut self, error: &PromptError) {
         let execution = &mut self.outcome.execution;
-        execution.killed = matches!(failure, Failure::Timeout | Failure::Model(LlmError::Timeout))
-            && Instant::now() >= self.deadline;
+        execution.killed = matches!(
+            error,
+            PromptError::Timeout | PromptError::Model(LlmError::Timeout)
+        ) && Instant::now() >= self.deadline;
         execution.exit_code = if execution.killed { 124 } else { 1 };
-        let why = failure.to_string();
+        let why = error.to_string();
         execution.stderr = format!("{why}\n");
         execution.error = Some(why);
     }
 }
 
 /// Returns at most the first `bytes` bytes of a text, cut at a character boundary.
-fn cut(text: &str, bytes: usize) -> &str {
+fn truncate(text: &str, bytes: usize) -> &str {
     &text[..text.floor_char_boundary(bytes)]
 }
 

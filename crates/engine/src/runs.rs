@@ -5,8 +5,8 @@
 
 mod agent;
 mod agent_tools;
-mod choose;
 mod extract;
+mod page_selection;
 mod pages;
 mod start;
 mod status;
@@ -25,7 +25,7 @@ use crate::{clock, limits};
 
 /// The outcome of a run.
 #[derive(Clone, PartialEq, Debug, Default)]
-struct Found {
+struct RunOutcome {
     /// The result; `None` if the run failed.
     data: Option<Value>,
     /// The agent's answer in chat mode.
@@ -40,7 +40,7 @@ struct Found {
     pages: u64,
 }
 
-impl Found {
+impl RunOutcome {
     fn failed(error: impl Into<String>) -> Self {
         Self {
             error: Some(error.into()),
@@ -48,10 +48,10 @@ impl Found {
         }
     }
 
-    fn warn(&mut self, sentence: impl Into<String>) {
-        let sentence = sentence.into();
-        if !self.warnings.contains(&sentence) && self.warnings.len() < limits::RUN_WARNINGS {
-            self.warnings.push(sentence);
+    fn warn(&mut self, warning: impl Into<String>) {
+        let warning = warning.into();
+        if !self.warnings.contains(&warning) && self.warnings.len() < limits::RUN_WARNINGS {
+            self.warnings.push(warning);
         }
     }
 
@@ -62,12 +62,12 @@ impl Found {
         };
         let violations = schema.violations(data);
         // A run of one page already has the warning of that page.
-        let told = self.pages == 1
+        let is_reported = self.pages == 1
             && self
                 .warnings
                 .iter()
                 .any(|one| one.contains("does not match the schema"));
-        if !violations.is_empty() && !told {
+        if !violations.is_empty() && !is_reported {
             self.warn(format!(
                 "The result does not match the schema: {}",
                 violations.join(" ")
@@ -76,20 +76,20 @@ impl Found {
     }
 
     /// Returns the outcome as it is stored and sent to webhooks.
-    fn end(self, lease: &Lease) -> RunEnd {
+    fn into_end(self, lease: &Lease) -> RunEnd {
         // A failed run costs nothing.
         let credits = if self.error.is_none() { self.credits } else { 0 };
         let warning = (!self.warnings.is_empty()).then(|| self.warnings.join(" "));
-        let told = match (lease.kind, &self.error) {
+        let payload = match (lease.kind, &self.error) {
             (JobKind::Agent, None) => Some(json!({ "creditsUsed": credits, "data": self.data })),
             (JobKind::Agent, Some(_)) => Some(json!({ "creditsUsed": credits })),
             (_, None) => {
-                let mut told = json!({ "success": true, "data": self.data, "extractId": lease.job,
+                let mut payload = json!({ "success": true, "data": self.data, "extractId": lease.job,
                     "totalUrlsScraped": self.pages });
                 if let Some(sources) = &self.sources {
-                    told["sources"] = Value::Object(sources.clone());
+                    payload["sources"] = Value::Object(sources.clone());
                 }
-                Some(told)
+                Some(payload)
             }
             (_, Some(_)) => None,
         };
@@ -100,7 +100,7 @@ impl Found {
             error: self.error,
             result: result.map(|result| result.to_string()),
             credits,
-            event_data: told.map(|told| told.to_string()),
+            event_data: payload.map(|payload| payload.to_string()),
         }
     }
 }
@@ -113,15 +113,15 @@ pub(crate) async fn drive(
 ) -> Result<DriverExit, StoreError> {
     let work = async {
         if lease.epoch > limits::RUN_ATTEMPTS {
-            return Found::failed(
+            return RunOutcome::failed(
                 "the server stopped too often while it worked on this job; start the job again",
             );
         }
-        let found = match lease.kind {
+        let outcome = match lease.kind {
             JobKind::Agent => agent::run(&inner, &lease).await,
             _ => extract::run(&inner, &lease).await,
         };
-        found.unwrap_or_else(|error| Found::failed(error.message))
+        outcome.unwrap_or_else(|error| RunOutcome::failed(error.message))
     };
     let heartbeat = async {
         loop {
@@ -131,16 +131,16 @@ pub(crate) async fn drive(
             }
         }
     };
-    let found = tokio::select! {
+    let outcome = tokio::select! {
         biased;
         () = stop.cancelled() => {
             inner.store.release(&lease).await?;
             return Ok(DriverExit::Released);
         }
-        lost = heartbeat => return lost.map(|()| DriverExit::LeaseLost),
-        found = work => found,
+        result = heartbeat => return result.map(|()| DriverExit::LeaseLost),
+        outcome = work => outcome,
     };
-    let end = found.end(&lease);
+    let end = outcome.into_end(&lease);
     let mut pause = limits::COMMIT_RETRY;
     loop {
         match inner.store.finish_run(&lease, end.clone(), clock::now()).await {

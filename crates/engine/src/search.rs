@@ -33,11 +33,11 @@ use crate::clock;
 use crate::engine::{Engine, Inner, stopping, unavailable};
 use crate::new_job::new_job;
 
-use provider::{Ask, Hit, SearchError};
+use provider::{Hit, ProviderQuery, SearchError};
 pub use provider::{Search, SearchConfig, SearchProvider};
 
 /// One search in progress.
-struct Searching<'e> {
+struct SearchRun<'e> {
     inner: &'e Inner,
     team: TeamId,
     request: &'e SearchRequest,
@@ -47,7 +47,7 @@ struct Searching<'e> {
 }
 
 /// Pages that a search found for another job, which pays for them.
-pub(crate) struct PagesFound {
+pub(crate) struct FoundPages {
     /// Most relevant first.
     pub(crate) pages: Vec<WebResult>,
     pub(crate) warnings: Vec<String>,
@@ -58,21 +58,21 @@ pub(crate) struct PagesFound {
 ///
 /// # Errors
 /// 402, 408; 503 if the provider fails.
-pub(crate) async fn pages(
+pub(crate) async fn search_pages(
     inner: &Inner,
     team: TeamId,
     request: &SearchRequest,
     deadline: Instant,
-) -> Result<PagesFound, ApiError> {
+) -> Result<FoundPages, ApiError> {
     let reservation = inner.budget.reserve(&inner.store, team).await?;
-    let mut searching = Searching::new(inner, team, request);
-    searching.deadline = searching.deadline.min(deadline);
-    let found = searching.find_in_time().await?;
-    let credits = price(&found);
+    let mut run = SearchRun::new(inner, team, request);
+    run.deadline = run.deadline.min(deadline);
+    let results = run.find_in_time().await?;
+    let credits = search_credits(&results);
     reservation.spend(credits);
-    Ok(PagesFound {
-        pages: found.web.unwrap_or_default(),
-        warnings: searching.warnings,
+    Ok(FoundPages {
+        pages: results.web.unwrap_or_default(),
+        warnings: run.warnings,
         credits,
     })
 }
@@ -110,21 +110,21 @@ impl Engine {
                 &request.caller,
             )?
         };
-        let searching = Searching::new(&self.inner, principal.team, request);
+        let run = SearchRun::new(&self.inner, principal.team, request);
         let result = tokio::select! {
-            result = searching.answer(self, principal, base, call.id) => result,
+            result = run.respond(self, principal, base, call.id) => result,
             () = self.inner.stop.cancelled() => Err(stopping()),
         };
         let end = result.as_ref().map(|(_, credits)| *credits);
-        let noted = self.inner.store.record_call(&call, end, clock::now()).await;
-        noted.map_err(|error| unavailable(&error))?;
-        let (answer, credits) = result?;
+        let recorded = self.inner.store.record_call(&call, end, clock::now()).await;
+        recorded.map_err(|error| unavailable(&error))?;
+        let (response, credits) = result?;
         reservation.spend(credits);
-        Ok(answer)
+        Ok(response)
     }
 }
 
-impl<'e> Searching<'e> {
+impl<'e> SearchRun<'e> {
     fn new(inner: &'e Inner, team: TeamId, request: &'e SearchRequest) -> Self {
         Self {
             inner,
@@ -137,7 +137,7 @@ impl<'e> Searching<'e> {
     }
 
     /// Returns the response and the credits of the search itself.
-    async fn answer(
+    async fn respond(
         mut self,
         engine: &Engine,
         principal: &Principal,
@@ -145,24 +145,24 @@ impl<'e> Searching<'e> {
         id: JobId,
     ) -> Result<(SearchAnswer, u32), ApiError> {
         let mut data = self.find_in_time().await?;
-        let credits = price(&data);
+        let credits = search_credits(&data);
         let pages = match self.request.scrapes() {
             Some(_) => self.scrape(&mut data, engine, principal, base).await,
             None => 0,
         };
-        let answer = SearchAnswer {
+        let response = SearchAnswer {
             success: true,
             id: Some(id),
             credits_used: u64::from(credits) + pages,
             data,
             warning: (!self.warnings.is_empty()).then(|| self.warnings.join(" ")),
         };
-        Ok((answer, credits))
+        Ok((response, credits))
     }
 
     async fn find_in_time(&mut self) -> Result<SearchResults, ApiError> {
-        let found = timeout_at(self.deadline, self.find());
-        found.await.map_err(|_| too_slow())?
+        let results = timeout_at(self.deadline, self.find());
+        results.await.map_err(|_| timeout_error())?
     }
 
     async fn find(&mut self) -> Result<SearchResults, ApiError> {
@@ -177,7 +177,7 @@ impl<'e> Searching<'e> {
         let mut failures = Vec::new();
         for source in &self.request.sources {
             match self.hits(&search, source).await {
-                Ok(hits) => self.put(&mut results, source.kind, hits),
+                Ok(hits) => self.add_results(&mut results, source.kind, hits),
                 Err(error) => failures.push(error),
             }
         }
@@ -186,7 +186,7 @@ impl<'e> Searching<'e> {
             && failures.len() == self.request.sources.len()
         {
             return Err(match error {
-                SearchError::Timeout => too_slow(),
+                SearchError::Timeout => timeout_error(),
                 error => ApiError::new(ErrorCode::Unavailable, error.to_string()),
             });
         }
@@ -203,7 +203,7 @@ impl<'e> Searching<'e> {
     async fn hits(&self, search: &Search, source: &Source) -> Result<Vec<Hit>, SearchError> {
         let request = self.request;
         let tbs = source.tbs.as_ref().or(request.tbs.as_ref());
-        let ask = Ask {
+        let provider_query = ProviderQuery {
             kind: source.kind,
             query: self.filter.add_to_query(&request.query),
             count: request.limit as usize,
@@ -215,33 +215,35 @@ impl<'e> Searching<'e> {
         };
         let mut seen = HashSet::new();
         let mut hits: Vec<Hit> = Vec::new();
-        for page in 0..search.pages(&ask) {
-            let more = search.ask(&ask, page, self.deadline).await?;
+        for page in 0..search.pages(&provider_query) {
+            let more = search.fetch_page(&provider_query, page, self.deadline).await?;
             let before = (hits.len(), more.len());
             hits.extend(more.into_iter().filter(|hit| {
-                seen.insert(hit.identity()) && self.fits(hit) && ask.window.allows_day(hit.day())
+                seen.insert(hit.identity())
+                    && self.matches(hit)
+                    && provider_query.window.allows_day(hit.day())
             }));
-            if before.1 == 0 || hits.len() >= ask.count || (page > 0 && hits.len() == before.0) {
+            if before.1 == 0 || hits.len() >= provider_query.count || (page > 0 && hits.len() == before.0) {
                 break;
             }
         }
-        if ask.window.by_date {
+        if provider_query.window.by_date {
             hits.sort_by(|one, next| next.day().cmp(&one.day()));
         }
-        hits.truncate(ask.count);
+        hits.truncate(provider_query.count);
         Ok(hits)
     }
 
     /// Returns whether a result passes the domain and category filters, and is a valid URL if the request
     /// requires it.
-    fn fits(&self, hit: &Hit) -> bool {
+    fn matches(&self, hit: &Hit) -> bool {
         match Url::parse(&hit.url) {
             Ok(url) if TargetUrl::parse(&hit.url).is_ok() => self.filter.allows(&url, None),
             _ => !self.request.ignore_invalid_urls,
         }
     }
 
-    fn put(&self, results: &mut SearchResults, kind: SourceKind, hits: Vec<Hit>) {
+    fn add_results(&self, results: &mut SearchResults, kind: SourceKind, hits: Vec<Hit>) {
         let numbered = (1..).zip(hits);
         match kind {
             SourceKind::Web => {
@@ -296,28 +298,28 @@ impl<'e> Searching<'e> {
         base: &str,
     ) -> u64 {
         let web = results.web.iter_mut().flatten().map(|result| {
-            let place = Place::Web(&mut result.description);
-            (result.url.clone(), &mut result.scraped, place)
+            let result_text = ResultText::Web(&mut result.description);
+            (result.url.clone(), &mut result.scraped, result_text)
         });
         let news = results.news.iter_mut().flatten().map(|result| {
-            let place = Place::News(&mut result.snippet);
-            (result.url.clone(), &mut result.scraped, place)
+            let result_text = ResultText::News(&mut result.snippet);
+            (result.url.clone(), &mut result.scraped, result_text)
         });
         let request = self.request;
         let mut scrapes: FuturesUnordered<_> = web
             .chain(news)
-            .map(|(url, fields, place)| async move {
+            .map(|(url, fields, result_text)| async move {
                 (
                     document(engine, principal, request, base, &url).await,
                     fields,
-                    place,
+                    result_text,
                 )
             })
             .collect();
         let mut credits = 0;
         loop {
             match timeout_at(self.deadline, scrapes.next()).await {
-                Ok(Some((Some(document), fields, Place::Web(text) | Place::News(text)))) => {
+                Ok(Some((Some(document), fields, ResultText::Web(text) | ResultText::News(text)))) => {
                     credits += u64::from(document.metadata.credits_used.unwrap_or(0));
                     let passage = document.markdown.as_deref().filter(|_| request.highlights);
                     if let Some(found) = passage.and_then(|page| rules::passage(page, &request.query)) {
@@ -337,13 +339,13 @@ impl<'e> Searching<'e> {
 }
 
 /// The description of a result.
-enum Place<'r> {
+enum ResultText<'r> {
     Web(&'r mut String),
     News(&'r mut String),
 }
 
 /// Scrapes the page of a result.
-async fn document(
+async fn scrape_result(
     engine: &Engine,
     principal: &Principal,
     request: &SearchRequest,
@@ -372,11 +374,11 @@ fn count(results: &SearchResults) -> usize {
 }
 
 /// Returns the credits of a search, without the pages scraped for it.
-fn price(results: &SearchResults) -> u32 {
+fn search_credits(results: &SearchResults) -> u32 {
     u32::try_from(billing::search(count(results) as u64)).unwrap_or(u32::MAX)
 }
 
-fn too_slow() -> ApiError {
+fn timeout_error() -> ApiError {
     ApiError::new(
         ErrorCode::SearchTimeout,
         "the search did not finish within `timeout`; allow more time, or request fewer results",

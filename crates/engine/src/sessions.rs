@@ -31,7 +31,7 @@ use tracing::Instrument;
 use crate::clock;
 use crate::engine::{Engine, Inner, internal_error, stopping, unavailable};
 use crate::plans::Plans;
-use crate::prompt::Outcome;
+use crate::prompt::TaskOutcome;
 use live::LiveSession;
 use registry::Registry;
 
@@ -364,7 +364,7 @@ impl Inner {
             // The browser died during this call: end the session, so that the next call gets 410.
             self.end_later(session.id);
         }
-        let Outcome { output, execution } = match ran {
+        let TaskOutcome { output, execution } = match ran {
             Err(_) if self.stop.is_cancelled() => return Err(stopping()),
             ran => ran?,
         };

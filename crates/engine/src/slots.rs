@@ -14,7 +14,7 @@ use tokio::sync::oneshot;
 use tokio::time::Instant;
 
 use crate::limits;
-use crate::page_counts::PageCounters;
+use crate::page_metrics::PageCounters;
 use crate::plans::{Limits, Plans};
 
 /// The slots of all teams. Cheap to clone.

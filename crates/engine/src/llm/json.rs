@@ -10,9 +10,9 @@ use crate::limits;
 
 /// The requested format of a reply.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(crate) enum Form<'a> {
+pub(crate) enum ReplyFormat<'a> {
     /// Plain text.
-    Words,
+    Text,
     /// A JSON object.
     Object,
     /// JSON that matches a schema, and a name for the schema: letters, digits and `_`.
@@ -28,9 +28,9 @@ pub(crate) struct JsonReply {
 }
 
 /// Statuses of endpoints that do not support a response format.
-const UNKNOWN_FORM: [u16; 3] = [400, 422, 501];
+const UNSUPPORTED_FORMAT: [u16; 3] = [400, 422, 501];
 /// Sent to a model that did not reply with JSON.
-const ONLY_JSON: &str = "Answer with only the JSON object: no text around it, no code fence.";
+const JSON_ONLY: &str = "Answer with only the JSON object: no text around it, no code fence.";
 
 impl Llm {
     /// Returns the model's reply as a JSON object. The conversation should describe the format too.
@@ -40,23 +40,23 @@ impl Llm {
     pub(crate) async fn chat_json(
         &self,
         messages: &[Message],
-        form: Form<'_>,
+        format: ReplyFormat<'_>,
         deadline: Instant,
     ) -> Result<JsonReply, LlmError> {
         let mut messages = messages.to_vec();
         let mut usage = ModelUsage::default();
         for _ in 0..limits::LLM_JSON_ROUNDS {
-            let (reply, used) = self.answer(&messages, form, deadline).await?;
-            usage.input_tokens += used.input_tokens;
-            usage.output_tokens += used.output_tokens;
-            usage.total_tokens += used.total_tokens;
-            if let Some(value) = reply.text.as_deref().and_then(object) {
+            let (reply, request_usage) = self.reply(&messages, format, deadline).await?;
+            usage.input_tokens += request_usage.input_tokens;
+            usage.output_tokens += request_usage.output_tokens;
+            usage.total_tokens += request_usage.total_tokens;
+            if let Some(value) = reply.text.as_deref().and_then(parse_object) {
                 return Ok(JsonReply { value, usage });
             }
             if reply.text.is_some() {
                 messages.push(Message::Assistant(reply));
             }
-            messages.push(Message::User(ONLY_JSON.to_owned()));
+            messages.push(Message::User(JSON_ONLY.to_owned()));
         }
         Err(LlmError::Unreadable("not a JSON object".to_owned()))
     }
@@ -66,42 +66,42 @@ impl Llm {
     ///
     /// # Errors
     /// Any [`LlmError`].
-    pub(crate) async fn answer(
+    pub(crate) async fn reply(
         &self,
         messages: &[Message],
-        form: Form<'_>,
+        format: ReplyFormat<'_>,
         deadline: Instant,
     ) -> Result<(Reply, ModelUsage), LlmError> {
         let object = || json!({"type": "json_object"});
-        let forms = match form {
-            Form::Words => vec![None],
-            Form::Object => vec![Some(object()), None],
-            Form::Schema(name, schema) => {
+        let formats = match format {
+            ReplyFormat::Text => vec![None],
+            ReplyFormat::Object => vec![Some(object()), None],
+            ReplyFormat::Schema(name, schema) => {
                 let schema = json!({"type": "json_schema", "json_schema": {"name": name, "schema": schema}});
                 vec![Some(schema), Some(object()), None]
             }
         };
-        let mut refusal = LlmError::Timeout;
-        for form in forms {
+        let mut last_error = LlmError::Timeout;
+        for format in formats {
             let mut body = wire::request(&self.shared.config.model, messages, &[]);
-            if let Some(form) = form {
-                body["response_format"] = form;
+            if let Some(format) = format {
+                body["response_format"] = format;
             }
-            match self.converse(&body, deadline).await {
-                Err(LlmError::Refused { status, message }) if UNKNOWN_FORM.contains(&status) => {
-                    refusal = LlmError::Refused { status, message };
+            match self.send(&body, deadline).await {
+                Err(LlmError::Status { status, message }) if UNSUPPORTED_FORMAT.contains(&status) => {
+                    last_error = LlmError::Status { status, message };
                 }
-                answer => return answer,
+                result => return result,
             }
         }
-        Err(refusal)
+        Err(last_error)
     }
 }
 
 /// Parses the JSON object in a reply, which may be inside a code fence or surrounded by text.
-fn object(text: &str) -> Option<Value> {
-    let within = &text[text.find('{')?..=text.rfind('}')?];
-    let value: Value = serde_json::from_str(within).ok()?;
+fn parse_object(text: &str) -> Option<Value> {
+    let json_text = &text[text.find('{')?..=text.rfind('}')?];
+    let value: Value = serde_json::from_str(json_text).ok()?;
     value.is_object().then_some(value)
 }
 
@@ -111,10 +111,13 @@ mod tests {
 
     #[test]
     fn an_object_is_found_in_the_text_of_a_reply() {
-        assert_eq!(object("{\"a\":1}"), Some(json!({"a": 1})));
-        assert_eq!(object("Sure!\n```json\n{\"a\": {}}\n```"), Some(json!({"a": {}})));
+        assert_eq!(parse_object("{\"a\":1}"), Some(json!({"a": 1})));
+        assert_eq!(
+            parse_object("Sure!\n```json\n{\"a\": {}}\n```"),
+            Some(json!({"a": {}}))
+        );
         for text in ["", "no", "}{", "[1]", "{a}", "{\"a\":1} and {\"b\":2}"] {
-            assert_eq!(object(text), None, "{text}");
+            assert_eq!(parse_object(text), None, "{text}");
         }
     }
 }

@@ -15,12 +15,12 @@ struct Endpoint {
 }
 
 impl Endpoint {
-    async fn start(answers: &[&str]) -> Endpoint {
+    async fn start(responses: &[&str]) -> Endpoint {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
         let address = listener.local_addr().unwrap();
         let requests = Arc::new(Mutex::new(Vec::new()));
-        let answers: Vec<String> = answers.iter().map(|answer| (*answer).to_owned()).collect();
-        let seen = requests.clone();
+        let responses: Vec<String> = responses.iter().map(|response| (*response).to_owned()).collect();
+        let received = requests.clone();
         tokio::spawn(async move {
             while let Ok((mut stream, _)) = listener.accept().await {
                 let mut request = Vec::new();
@@ -30,16 +30,16 @@ impl Endpoint {
                     }
                 }
                 let count = {
-                    let mut seen = seen.lock().unwrap();
-                    seen.push(String::from_utf8(request).unwrap());
-                    seen.len()
+                    let mut received = received.lock().unwrap();
+                    received.push(String::from_utf8(request).unwrap());
+                    received.len()
                 };
-                let answer = &answers[(count - 1).min(answers.len() - 1)];
-                if answer == "hang" {
+                let response = &responses[(count - 1).min(responses.len() - 1)];
+                if response == "hang" {
                     std::future::pending::<()>().await;
                 }
                 // The client may have gone away.
-                let _gone = stream.write_all(answer.as_bytes()).await;
+                let _gone = stream.write_all(response.as_bytes()).await;
             }
         });
         let fetcher = Fetcher::new(FetchConfig {
@@ -57,7 +57,7 @@ impl Endpoint {
         }
     }
 
-    async fn ask(&self) -> Result<Reply, LlmError> {
+    async fn chat(&self) -> Result<Reply, LlmError> {
         let deadline = Instant::now() + Duration::from_secs(20);
         self.llm
             .chat(&[Message::User("hello".to_owned())], &[], deadline)
@@ -90,13 +90,13 @@ fn http(status: &str, headers: &str, body: &str) -> String {
     )
 }
 
-fn yes() -> String {
+fn ok_response() -> String {
     let body = json!({"choices": [{"message": {"content": "yes"}}]}).to_string();
     http("200 OK", "Content-Type: application/json\r\n", &body)
 }
 
-fn refused(status: u16, message: &str) -> LlmError {
-    LlmError::Refused {
+fn status_error(status: u16, message: &str) -> LlmError {
+    LlmError::Status {
         status,
         message: message.to_owned(),
     }
@@ -104,8 +104,8 @@ fn refused(status: u16, message: &str) -> LlmError {
 
 #[tokio::test]
 async fn a_conversation_is_sent_with_the_api_key() {
-    let endpoint = Endpoint::start(&[&yes()]).await;
-    assert_eq!(endpoint.ask().await.unwrap().text.as_deref(), Some("yes"));
+    let endpoint = Endpoint::start(&[&ok_response()]).await;
+    assert_eq!(endpoint.chat().await.unwrap().text.as_deref(), Some("yes"));
     let request = endpoint.requests.lock().unwrap()[0].clone();
     assert!(
         request.starts_with("POST /v1/chat/completions HTTP/1.1\r\n"),
@@ -133,9 +133,9 @@ async fn transient_failures_are_retried() {
         http("200 OK", "", "not json"),
         "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf".to_owned(),
     ] {
-        let endpoint = Endpoint::start(&[&first, &yes()]).await;
+        let endpoint = Endpoint::start(&[&first, &ok_response()]).await;
         assert_eq!(
-            endpoint.ask().await.unwrap().text.as_deref(),
+            endpoint.chat().await.unwrap().text.as_deref(),
             Some("yes"),
             "{first}"
         );
@@ -147,8 +147,8 @@ async fn transient_failures_are_retried() {
 async fn other_failures_are_returned_at_once() {
     let wrong = http("401 Unauthorized", "", r#"{"error":{"message":"wrong key"}}"#);
     let endpoint = Endpoint::start(&[&wrong]).await;
-    let error = endpoint.ask().await.unwrap_err();
-    assert_eq!(error, refused(401, "wrong key"));
+    let error = endpoint.chat().await.unwrap_err();
+    assert_eq!(error, status_error(401, "wrong key"));
     assert_eq!(
         error.to_string(),
         "the language model returned status 401: wrong key"
@@ -157,19 +157,19 @@ async fn other_failures_are_returned_at_once() {
     // Redirects are not followed: the key is meant for this host only.
     let away = http("302 Found", "Location: http://127.0.0.1:1/\r\n", "");
     let endpoint = Endpoint::start(&[&away]).await;
-    assert_eq!(endpoint.ask().await.unwrap_err(), refused(302, ""));
+    assert_eq!(endpoint.chat().await.unwrap_err(), status_error(302, ""));
 }
 
 #[tokio::test]
 async fn retries_are_limited() {
     let endpoint = Endpoint::start(&[&http("429 Too Many Requests", "Retry-After: 0\r\n", "")]).await;
-    assert_eq!(endpoint.ask().await.unwrap_err(), refused(429, ""));
+    assert_eq!(endpoint.chat().await.unwrap_err(), status_error(429, ""));
     assert_eq!(endpoint.count(), limits::LLM_ATTEMPTS as usize);
     // A wait beyond the deadline ends the retries.
     let endpoint = Endpoint::start(&[&http("429 Too Many Requests", "Retry-After: 19\r\n", "")]).await;
     let deadline = Instant::now() + Duration::from_secs(10);
-    let asked = endpoint.llm.chat(&[], &[], deadline).await;
-    assert_eq!(asked.unwrap_err(), refused(429, ""));
+    let reply = endpoint.llm.chat(&[], &[], deadline).await;
+    assert_eq!(reply.unwrap_err(), status_error(429, ""));
     assert_eq!(endpoint.count(), 1);
 }
 
@@ -184,7 +184,7 @@ async fn a_silent_or_endless_endpoint_is_abandoned() {
     let body = "x".repeat(limits::LLM_ANSWER_BYTES as usize + 1);
     let endpoint = Endpoint::start(&[&http("200 OK", "", &body)]).await;
     assert!(matches!(
-        endpoint.ask().await.unwrap_err(),
+        endpoint.chat().await.unwrap_err(),
         LlmError::Unreachable(_)
     ));
     assert_eq!(endpoint.count(), 1);
@@ -204,7 +204,7 @@ async fn json_is_requested_in_a_format_that_the_endpoint_supports() {
     let messages = [Message::User("hello".to_owned())];
     let reply = endpoint
         .llm
-        .chat_json(&messages, Form::Schema("form", &schema), deadline)
+        .chat_json(&messages, ReplyFormat::Schema("form", &schema), deadline)
         .await
         .unwrap();
     assert_eq!(reply.value, json!({"a": 1}));

@@ -50,13 +50,13 @@ fn message(message: &Message) -> Value {
 struct Completion {
     choices: Vec<Choice>,
     #[serde(default)]
-    usage: Option<Used>,
+    usage: Option<Usage>,
 }
 
 /// Token counts; endpoints omit the ones that they do not count.
 #[derive(Deserialize, Default)]
 #[serde(default)]
-struct Used {
+struct Usage {
     prompt_tokens: Option<u64>,
     completion_tokens: Option<u64>,
     total_tokens: Option<u64>,
@@ -64,11 +64,11 @@ struct Used {
 
 #[derive(Deserialize)]
 struct Choice {
-    message: Said,
+    message: ReplyMessage,
 }
 
 #[derive(Deserialize)]
-struct Said {
+struct ReplyMessage {
     #[serde(default)]
     content: Value,
     #[serde(default)]
@@ -92,24 +92,24 @@ struct Function {
 /// Parses a response into the reply and the tokens used. The error says what is wrong with the response.
 pub(super) fn reply(body: &[u8]) -> Result<(Reply, ModelUsage), String> {
     let completion: Completion = serde_json::from_slice(body).map_err(|error| error.to_string())?;
-    let used = completion.usage.unwrap_or_default();
-    let (read, written) = (
-        used.prompt_tokens.unwrap_or(0),
-        used.completion_tokens.unwrap_or(0),
+    let tokens = completion.usage.unwrap_or_default();
+    let (input, output) = (
+        tokens.prompt_tokens.unwrap_or(0),
+        tokens.completion_tokens.unwrap_or(0),
     );
     let usage = ModelUsage {
-        input_tokens: read,
-        output_tokens: written,
-        total_tokens: used.total_tokens.unwrap_or(read.saturating_add(written)),
+        input_tokens: input,
+        output_tokens: output,
+        total_tokens: tokens.total_tokens.unwrap_or(input.saturating_add(output)),
     };
     let first = completion.choices.into_iter().next();
-    let said = first.ok_or("it has no choices")?.message;
-    let calls = said
+    let message = first.ok_or("it has no choices")?.message;
+    let calls = message
         .tool_calls
         .unwrap_or_default()
         .into_iter()
         .take(limits::LLM_CALLS);
-    let calls = calls.enumerate().map(|(at, call)| ToolCall {
+    let calls = calls.enumerate().map(|(index, call)| ToolCall {
         id: call
             .id
             .filter(|id| !id.is_empty())
@@ -123,7 +123,7 @@ pub(super) fn reply(body: &[u8]) -> Result<(Reply, ModelUsage), String> {
         },
     });
     let reply = Reply {
-        text: text(said.content),
+        text: text(message.content),
         calls: calls.collect(),
     };
     Ok((reply, usage))
@@ -142,13 +142,13 @@ fn text(content: Value) -> Option<String> {
 /// Returns the message of an error response, truncated; empty if there is none.
 pub(super) fn error_message(body: &[u8]) -> String {
     let body: Value = serde_json::from_slice(body).unwrap_or_default();
-    let said = [
+    let candidates = [
         &body["error"]["message"],
         &body["error"],
         &body["message"],
         &body["detail"],
     ];
-    let message = said.into_iter().find_map(Value::as_str).unwrap_or_default();
+    let message = candidates.into_iter().find_map(Value::as_str).unwrap_or_default();
     message.chars().take(limits::LLM_ERROR_CHARS).collect()
 }
 
@@ -210,24 +210,24 @@ mod tests {
                 calls: vec![],
             })
         };
-        let said =
+        let completion =
             |message: Value| json!({"choices": [{"message": message, "finish_reason": "stop"}], "usage": {}});
         assert_eq!(
-            read(said(json!({"role": "assistant", "content": "yes"}))),
+            read(completion(json!({"role": "assistant", "content": "yes"}))),
             text("yes")
         );
         assert_eq!(
-            read(said(
+            read(completion(
                 json!({"content": [{"type": "text", "text": "a"}, {"text": "b"}]})
             )),
             text("ab")
         );
-        assert_eq!(read(said(json!({"content": null}))), Ok(Reply::default()));
+        assert_eq!(read(completion(json!({"content": null}))), Ok(Reply::default()));
         assert_eq!(
-            read(said(json!({"content": " ", "tool_calls": null}))),
+            read(completion(json!({"content": " ", "tool_calls": null}))),
             Ok(Reply::default())
         );
-        let calls = read(said(json!({"tool_calls": [
+        let calls = read(completion(json!({"tool_calls": [
             {"id": "x", "function": {"name": "a", "arguments": "{}"}},
             {"function": {"name": "b", "arguments": {"k": 1}}},
             {"id": "", "function": {"name": "c"}},

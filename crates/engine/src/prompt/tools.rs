@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use harvestman_browser::commands::{Act, Awaited, By, Command, Find, Target};
+use harvestman_browser::commands::{Act, By, Command, Find, Target, WaitCondition};
 use serde_json::{Map, Value, json};
 
 use crate::limits;
@@ -10,11 +10,11 @@ use crate::llm::{Tool, ToolCall};
 
 /// A parsed tool call.
 #[derive(Clone, PartialEq, Debug)]
-pub(super) enum Asked {
+pub(super) enum ToolRequest {
     /// Run a command; the text is its line in the log of the prompt.
-    Do(Command, String),
+    Command(Command, String),
     /// Take a new snapshot.
-    Look,
+    Snapshot,
     /// Finish with this answer.
     Done(String),
 }
@@ -104,7 +104,7 @@ pub(super) fn tools() -> Vec<Tool> {
 }
 
 /// Parses a tool call. The error is for the model.
-pub(super) fn asked(call: &ToolCall) -> Result<Asked, String> {
+pub(super) fn parse_call(call: &ToolCall) -> Result<ToolRequest, String> {
     let arguments: Map<String, Value> = match serde_json::from_str(&call.arguments) {
         Ok(Value::Object(arguments)) => arguments,
         Ok(_) => return Err("the arguments are not a JSON object".to_owned()),
@@ -120,7 +120,7 @@ pub(super) fn asked(call: &ToolCall) -> Result<Asked, String> {
         "press" => Command::Press(arguments.text("key")?),
         "scroll" => {
             let pixels = arguments.number("pixels").map(|pixels| pixels.to_string());
-            parsed(&[
+            parse_command(&[
                 "scroll",
                 &arguments.text("direction")?,
                 pixels.as_deref().unwrap_or("600"),
@@ -128,19 +128,19 @@ pub(super) fn asked(call: &ToolCall) -> Result<Asked, String> {
         }
         "wait" => Command::Wait {
             until: match arguments.text("text") {
-                Ok(text) => Awaited::Visible(Target::Find(shown(&text))),
+                Ok(text) => WaitCondition::Visible(Target::Find(find_text(&text))),
                 Err(_) => {
                     let time = Duration::from_millis(arguments.number("milliseconds").unwrap_or(1_000));
-                    Awaited::Time(time.min(limits::AGENT_WAIT))
+                    WaitCondition::Time(time.min(limits::AGENT_WAIT))
                 }
             },
             timeout: Some(limits::AGENT_WAIT),
         },
-        "open" => parsed(&["open", &arguments.text("url")?])?,
+        "open" => parse_command(&["open", &arguments.text("url")?])?,
         "back" => Command::Back,
         "read" => Command::Read(arguments.text("about").ok()),
-        "snapshot" => return Ok(Asked::Look),
-        "done" => return Ok(Asked::Done(arguments.text("answer")?)),
+        "snapshot" => return Ok(ToolRequest::Snapshot),
+        "done" => return Ok(ToolRequest::Done(arguments.text("answer")?)),
         other => {
             let known: Vec<&str> = tools().iter().map(|tool| tool.name).collect();
             return Err(format!(
@@ -149,11 +149,11 @@ pub(super) fn asked(call: &ToolCall) -> Result<Asked, String> {
             ));
         }
     };
-    Ok(Asked::Do(command, noted(call, &arguments)))
+    Ok(ToolRequest::Command(command, log_line(call, &arguments)))
 }
 
 /// Finds an element that shows a text.
-pub(super) fn shown(text: &str) -> Find {
+pub(super) fn find_text(text: &str) -> Find {
     Find {
         by: By::Text,
         words: text.to_owned(),
@@ -163,13 +163,13 @@ pub(super) fn shown(text: &str) -> Find {
     }
 }
 
-fn parsed(words: &[&str]) -> Result<Command, String> {
+fn parse_command(words: &[&str]) -> Result<Command, String> {
     let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
     Command::parse(&words)
 }
 
 /// Returns the log line of a call: the tool and its arguments.
-fn noted(call: &ToolCall, arguments: &Arguments) -> String {
+fn log_line(call: &ToolCall, arguments: &Arguments) -> String {
     let values = arguments
         .0
         .iter()
@@ -203,9 +203,11 @@ impl Arguments {
     /// Parses a reference: `e3`, `@e3`, `ref=e3`, `[ref=e3]` or 3.
     fn reference(&self) -> Result<Target, String> {
         let given = self.text("ref")?;
-        let bare = given.trim_matches(['[', ']', ' ', '@']);
-        let bare = bare.strip_prefix("ref=").unwrap_or(bare);
-        let digits = bare.strip_prefix('e').unwrap_or(bare);
+        let digits_with_prefix = given.trim_matches(['[', ']', ' ', '@']);
+        let digits_with_prefix = digits_with_prefix
+            .strip_prefix("ref=")
+            .unwrap_or(digits_with_prefix);
+        let digits = digits_with_prefix.strip_prefix('e').unwrap_or(digits_with_prefix);
         digits
             .parse()
             .map(Target::Reference)
@@ -219,8 +221,8 @@ mod tests {
 
     use super::*;
 
-    fn ask(name: &str, arguments: &str) -> Result<Asked, String> {
-        asked(&ToolCall {
+    fn parse(name: &str, arguments: &str) -> Result<ToolRequest, String> {
+        parse_call(&ToolCall {
             id: "1".to_owned(),
             name: name.to_owned(),
             arguments: arguments.to_owned(),
@@ -299,15 +301,15 @@ mod tests {
             ),
         ] {
             assert_eq!(
-                ask(name, arguments),
-                Ok(Asked::Do(command, note.to_owned())),
+                parse(name, arguments),
+                Ok(ToolRequest::Command(command, note.to_owned())),
                 "{name} {arguments}"
             );
         }
-        assert_eq!(ask("snapshot", "{}"), Ok(Asked::Look));
+        assert_eq!(parse("snapshot", "{}"), Ok(ToolRequest::Snapshot));
         assert_eq!(
-            ask("done", r#"{"answer":"12 €"}"#),
-            Ok(Asked::Done("12 €".to_owned()))
+            parse("done", r#"{"answer":"12 €"}"#),
+            Ok(ToolRequest::Done("12 €".to_owned()))
         );
     }
 
@@ -328,7 +330,7 @@ mod tests {
             ),
             ("done", "{}", "`answer` is missing"),
         ] {
-            let error = ask(name, arguments).unwrap_err();
+            let error = parse(name, arguments).unwrap_err();
             assert!(error.contains(why), "{name} {arguments}: {error}");
         }
     }
@@ -336,7 +338,7 @@ mod tests {
     #[test]
     fn every_tool_is_known_and_described() {
         for tool in tools() {
-            let error = ask(tool.name, "{}").err().unwrap_or_default();
+            let error = parse(tool.name, "{}").err().unwrap_or_default();
             assert!(!error.contains("unknown tool"), "{}", tool.name);
             assert!(!tool.description.is_empty());
             for required in tool.parameters["required"].as_array().unwrap() {

@@ -20,41 +20,41 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 use url::{Host, Url};
 
-use super::agent_tools::{Asked, asked, tools};
-use super::pages::{Page, Pages};
-use super::{Found, choose, deadline, extract};
+use super::agent_tools::{AgentAction, parse_call, tools};
+use super::pages::{PageReader, RunPage};
+use super::{RunOutcome, deadline, extract, page_selection};
 use crate::engine::{Inner, internal_error};
-use crate::llm::{Llm, Message, Reply, ToolCall, marked};
+use crate::llm::{Llm, Message, Reply, ToolCall, mark_untrusted};
 use crate::map::Mapping;
 use crate::{clock, limits, search};
 
-const BEHAVIOUR: &str = include_str!("agent.txt");
+const SYSTEM_PROMPT: &str = include_str!("agent.txt");
 const USE_TOOLS: &str =
     "Continue by calling a tool. When you have what the task asks for, call `done` with the result.";
 /// Replaces the text of a page that was read long ago.
-const READ_BEFORE: &str = "(omitted: you have already read this page)";
+const PAGE_OMITTED: &str = "(omitted: you have already read this page)";
 
 /// Runs the agent of a lease.
 ///
 /// # Errors
 /// If the model gives no result, or none of the pages can be read.
-pub(super) async fn run(inner: &Arc<Inner>, lease: &Lease) -> Result<Found, ApiError> {
+pub(super) async fn run(inner: &Arc<Inner>, lease: &Lease) -> Result<RunOutcome, ApiError> {
     let request = AgentRequest::from_json(lease.request.as_bytes())?;
     match inner.config.llm.clone() {
         Some(llm) => Agent::new(inner, lease, &request).run(&llm).await,
-        None => extract::of_request(inner, lease, without_model(&request)).await,
+        None => extract::of_request(inner, lease, as_extract(&request)).await,
     }
 }
 
 /// Returns the extract that replaces an agent if there is no model.
-fn without_model(request: &AgentRequest) -> ExtractRequest {
+fn as_extract(request: &AgentRequest) -> ExtractRequest {
     let target = |url: &TargetUrl| ExtractTarget {
         url: url.clone(),
         whole_site: false,
     };
-    let searches = request.urls.is_empty();
+    let has_no_urls = request.urls.is_empty();
     // Reading a page costs one credit.
-    let search = match searches {
+    let search = match has_no_urls {
         true => billing::search(limits::EXTRACT_SEARCH_RESULTS),
         false => 0,
     };
@@ -62,7 +62,7 @@ fn without_model(request: &AgentRequest) -> ExtractRequest {
         urls: request.urls.iter().map(target).collect(),
         prompt: Some(request.prompt.clone()),
         schema: request.schema.clone(),
-        enable_web_search: searches,
+        enable_web_search: has_no_urls,
         limit: Some(
             request
                 .max_credits
@@ -90,14 +90,14 @@ struct Agent<'a> {
     request: &'a AgentRequest,
     schema: Option<Schema>,
     options: Arc<ScrapeOptions>,
-    pages: Pages<'a>,
+    pages: PageReader<'a>,
     deadline: Instant,
     messages: Vec<Message>,
     /// Index and size in bytes of the messages that contain a page, oldest first.
-    shown: Vec<(usize, usize)>,
+    page_messages: Vec<(usize, usize)>,
     /// URLs that the user gave or a tool returned.
-    known: HashSet<UrlKey>,
-    found: Found,
+    known_urls: HashSet<UrlKey>,
+    outcome: RunOutcome,
 }
 
 impl<'a> Agent<'a> {
@@ -108,12 +108,12 @@ impl<'a> Agent<'a> {
             request,
             schema: request.schema.clone().map(Schema::new),
             options: Arc::new(options(request)),
-            pages: Pages::new(inner, lease),
+            pages: PageReader::new(inner, lease),
             deadline: deadline(None),
             messages: Vec::new(),
-            shown: Vec::new(),
-            known: request.urls.iter().map(|url| key(&url.url)).collect(),
-            found: Found::default(),
+            page_messages: Vec::new(),
+            known_urls: request.urls.iter().map(|url| key(&url.url)).collect(),
+            outcome: RunOutcome::default(),
         }
     }
 
@@ -121,20 +121,24 @@ impl<'a> Agent<'a> {
         self.request.mode == Some(AgentMode::Chat)
     }
 
-    async fn run(mut self, llm: &Llm) -> Result<Found, ApiError> {
+    async fn run(mut self, llm: &Llm) -> Result<RunOutcome, ApiError> {
         let strict = self.request.strict_constrain_to_urls;
         let tools = tools(self.schema.as_ref().map(Schema::root), strict, self.is_chat());
-        let most = match self.request.effort {
+        let max_steps = match self.request.effort {
             Some(Effort::Low) => limits::RUN_STEPS_LOW,
             Some(Effort::Medium) | None => limits::RUN_STEPS,
             Some(Effort::High) => limits::RUN_STEPS_HIGH,
         };
         self.messages = vec![
-            Message::System(BEHAVIOUR.trim_end().replace("{steps}", &most.to_string())),
+            Message::System(
+                SYSTEM_PROMPT
+                    .trim_end()
+                    .replace("{steps}", &max_steps.to_string()),
+            ),
             Message::User(self.task()),
         ];
-        let (mut steps, mut silences, mut invalid) = (0, 0, 0);
-        while steps < most {
+        let (mut steps, mut replies_without_calls, mut invalid) = (0, 0, 0);
+        while steps < max_steps {
             let reply = llm
                 .chat(&self.messages, &tools, self.deadline)
                 .await
@@ -144,29 +148,29 @@ impl<'a> Agent<'a> {
             }
             if reply.calls.is_empty() {
                 steps += 1;
-                silences += 1;
-                let said = reply.text.unwrap_or_default();
-                if self.is_chat() && !said.is_empty() {
-                    return Ok(self.finished(Value::String(said)));
+                replies_without_calls += 1;
+                let text = reply.text.unwrap_or_default();
+                if self.is_chat() && !text.is_empty() {
+                    return Ok(self.finish(Value::String(text)));
                 }
                 // Some models write the result instead of calling `done`.
-                if let Ok(read) = answer::parse(&said, self.schema.as_ref(), None) {
-                    return Ok(self.finished(read.value));
+                if let Ok(read) = answer::parse(&text, self.schema.as_ref(), None) {
+                    return Ok(self.finish(read.value));
                 }
-                if silences > limits::AGENT_SILENCES {
+                if replies_without_calls > limits::AGENT_SILENCES {
                     break;
                 }
                 self.messages.push(Message::User(USE_TOOLS.to_owned()));
                 continue;
             }
-            silences = 0;
+            replies_without_calls = 0;
             for call in &reply.calls {
                 steps += 1;
-                let text = match asked(call, strict) {
-                    _ if steps > most => "not executed: no steps left".to_owned(),
+                let text = match parse_call(call, strict) {
+                    _ if steps > max_steps => "not executed: no steps left".to_owned(),
                     Err(why) => format!("error: {why}"),
-                    Ok(Asked::Done(result)) => match self.checked(result) {
-                        Ok(value) => return Ok(self.finished(value)),
+                    Ok(AgentAction::Done(result)) => match self.validate(result) {
+                        Ok(value) => return Ok(self.finish(value)),
                         Err(why) => {
                             invalid += 1;
                             if invalid > limits::RUN_REPAIRS {
@@ -181,10 +185,10 @@ impl<'a> Agent<'a> {
                     id: call.id.clone(),
                     text,
                 });
-                self.forget_old_pages();
+                self.drop_old_pages();
             }
         }
-        Err(no_result(&format!("no result after {most} steps")))
+        Err(no_result(&format!("no result after {max_steps} steps")))
     }
 
     fn task(&self) -> String {
@@ -205,7 +209,7 @@ impl<'a> Agent<'a> {
     }
 
     /// Returns a valid result, without fields that are not in the schema. The error is for the model.
-    fn checked(&mut self, result: Value) -> Result<Value, String> {
+    fn validate(&mut self, result: Value) -> Result<Value, String> {
         if self.is_chat() {
             return match result {
                 Value::String(text) if !text.trim().is_empty() => Ok(Value::String(text)),
@@ -213,49 +217,49 @@ impl<'a> Agent<'a> {
             };
         }
         let read = answer::parse(&result.to_string(), self.schema.as_ref(), None);
-        let read = read.map_err(|complaints| complaints.join(" "))?;
+        let read = read.map_err(|problems| problems.join(" "))?;
         Ok(read.value)
     }
 
-    fn finished(mut self, value: Value) -> Found {
+    fn finish(mut self, value: Value) -> RunOutcome {
         match (self.is_chat(), value) {
-            (true, Value::String(text)) => self.found.message = Some(text),
-            (_, value) => self.found.data = Some(value),
+            (true, Value::String(text)) => self.outcome.message = Some(text),
+            (_, value) => self.outcome.data = Some(value),
         }
-        self.found
+        self.outcome
     }
 
     /// Runs a tool call and returns its result for the model.
     ///
     /// # Errors
     /// If the team's budget is used up or the store fails.
-    async fn act(&mut self, call: &ToolCall, action: Asked) -> Result<String, ApiError> {
+    async fn act(&mut self, call: &ToolCall, action: AgentAction) -> Result<String, ApiError> {
         let (url, cost) = match &action {
-            Asked::Scrape(url) => (Some(url), u64::from(1 + MODEL_CREDITS)),
-            Asked::Map(url, _) => (Some(url), u64::from(MAP_CREDITS)),
-            Asked::Search(_) => (None, billing::search(limits::RUN_SEARCH_RESULTS)),
-            Asked::Done(_) => return Ok(String::new()),
+            AgentAction::Scrape(url) => (Some(url), u64::from(1 + MODEL_CREDITS)),
+            AgentAction::Map(url, _) => (Some(url), u64::from(MAP_CREDITS)),
+            AgentAction::Search(_) => (None, billing::search(limits::RUN_SEARCH_RESULTS)),
+            AgentAction::Done(_) => return Ok(String::new()),
         };
-        if url.is_some_and(|url| !self.may_open(&url.url)) {
+        if url.is_some_and(|url| !self.is_allowed(&url.url)) {
             return Ok("error: this URL was neither given by the user nor returned by a tool".to_owned());
         }
-        if u64::from(self.found.credits) + cost > self.request.max_credits {
+        if u64::from(self.outcome.credits) + cost > self.request.max_credits {
             return Ok("not executed: the credits are used up; call `done` with what you have".to_owned());
         }
         let text = match action {
-            Asked::Search(query) => self.search(query).await?,
-            Asked::Map(url, search) => self.map(&url, search.as_deref()).await,
-            Asked::Scrape(url) => self.scrape(&url).await?,
-            Asked::Done(_) => String::new(),
+            AgentAction::Search(query) => self.search(query).await?,
+            AgentAction::Map(url, search) => self.map(&url, search.as_deref()).await,
+            AgentAction::Scrape(url) => self.scrape(&url).await?,
+            AgentAction::Done(_) => String::new(),
         };
         let input: Value = serde_json::from_str(&call.arguments).unwrap_or_default();
-        let told = json!({ "creditsUsed": self.found.credits, "action": call.name, "input": input });
-        let noted = self
+        let payload = json!({ "creditsUsed": self.outcome.credits, "action": call.name, "input": input });
+        let stored = self
             .inner
             .store
-            .add_action(self.lease, told.to_string(), clock::now())
+            .add_action(self.lease, payload.to_string(), clock::now())
             .await;
-        noted.map_err(|error| internal_error(&error))?;
+        stored.map_err(|error| internal_error(&error))?;
         self.inner.outbox.notify_one();
         Ok(text)
     }
@@ -263,8 +267,8 @@ impl<'a> Agent<'a> {
     /// Returns whether the agent may open a URL: one that was given or returned by a tool, one on a host that
     /// the user gave, or, if the user gave no URL, the top page of any host. A URL made up by the model could
     /// leak what the agent has read.
-    fn may_open(&self, url: &Url) -> bool {
-        if self.known.contains(&key(url)) {
+    fn is_allowed(&self, url: &Url) -> bool {
+        if self.known_urls.contains(&key(url)) {
             return true;
         }
         if self.request.strict_constrain_to_urls {
@@ -274,12 +278,12 @@ impl<'a> Agent<'a> {
         let same_host = |known: &TargetUrl| known.url.host() == url.host();
         match self.request.urls.is_empty() {
             false => is_plain && self.request.urls.iter().any(same_host),
-            true => is_plain && (url.path() == "/" || self.is_named(url)),
+            true => is_plain && (url.path() == "/" || self.is_in_prompt(url)),
         }
     }
 
     /// Returns whether the prompt names the URL's host.
-    fn is_named(&self, url: &Url) -> bool {
+    fn is_in_prompt(&self, url: &Url) -> bool {
         match url.host() {
             Some(Host::Domain(host)) => self
                 .request
@@ -297,12 +301,12 @@ impl<'a> Agent<'a> {
             Err(error) => return Ok(format!("error: {}", error.message)),
             Ok(page) => page,
         };
-        self.found.credits = self.found.credits.saturating_add(page.credits + MODEL_CREDITS);
-        self.found.pages += 1;
-        self.known.insert(key(&page.url));
-        self.known.extend(page.links.iter().map(key));
-        let text = shown(&page);
-        self.shown.push((self.messages.len(), text.len()));
+        self.outcome.credits = self.outcome.credits.saturating_add(page.credits + MODEL_CREDITS);
+        self.outcome.pages += 1;
+        self.known_urls.insert(key(&page.url));
+        self.known_urls.extend(page.links.iter().map(key));
+        let text = format_page(&page);
+        self.page_messages.push((self.messages.len(), text.len()));
         Ok(text)
     }
 
@@ -319,47 +323,50 @@ impl<'a> Agent<'a> {
             Ok(Err(error)) => return format!("error: {}", error.message),
             Err(_) => return "error: the time limit is reached".to_owned(),
         };
-        self.found.credits = self.found.credits.saturating_add(MAP_CREDITS);
+        self.outcome.credits = self.outcome.credits.saturating_add(MAP_CREDITS);
         let mut lines = Vec::with_capacity(links.len());
         for link in links {
-            self.known.extend(Url::parse(&link.url).ok().as_ref().map(key));
+            self.known_urls
+                .extend(Url::parse(&link.url).ok().as_ref().map(key));
             lines.push(match link.title {
                 Some(title) => format!("{} {title}", link.url),
                 None => link.url,
             });
         }
-        marked(cut(&lines.join("\n"), limits::AGENT_READ_BYTES))
+        mark_untrusted(truncate(&lines.join("\n"), limits::AGENT_READ_BYTES))
     }
 
     async fn search(&mut self, query: String) -> Result<String, ApiError> {
-        let request = choose::search(query, limits::RUN_SEARCH_RESULTS, &self.request.location);
-        let found = match search::pages(self.inner, self.lease.team, &request, self.deadline).await {
+        let request =
+            page_selection::search_request(query, limits::RUN_SEARCH_RESULTS, &self.request.location);
+        let results = match search::search_pages(self.inner, self.lease.team, &request, self.deadline).await {
             Err(error) if error.code == ErrorCode::InsufficientCredits => return Err(error),
             Err(error) => return Ok(format!("error: {}", error.message)),
-            Ok(found) => found,
+            Ok(results) => results,
         };
-        self.found.credits = self.found.credits.saturating_add(found.credits);
-        let mut lines = Vec::with_capacity(found.pages.len());
-        for page in found.pages {
-            self.known.extend(Url::parse(&page.url).ok().as_ref().map(key));
-            let description = cut(&page.description, limits::AGENT_LINE_BYTES);
+        self.outcome.credits = self.outcome.credits.saturating_add(results.credits);
+        let mut lines = Vec::with_capacity(results.pages.len());
+        for page in results.pages {
+            self.known_urls
+                .extend(Url::parse(&page.url).ok().as_ref().map(key));
+            let description = truncate(&page.description, limits::AGENT_LINE_BYTES);
             lines.push(format!("{} {}\n{description}", page.url, page.title));
         }
-        let results = marked(cut(&lines.join("\n\n"), limits::AGENT_READ_BYTES));
-        let notes = found.warnings.join(" ");
-        for warning in found.warnings {
-            self.found.warn(warning);
+        let text = mark_untrusted(truncate(&lines.join("\n\n"), limits::AGENT_READ_BYTES));
+        let notes = results.warnings.join(" ");
+        for warning in results.warnings {
+            self.outcome.warn(warning);
         }
         Ok(format!("{notes}\n{results}").trim_start().to_owned())
     }
 
     /// Removes the oldest pages while all pages together exceed [`limits::RUN_TALK_BYTES`].
-    fn forget_old_pages(&mut self) {
-        let mut bytes: usize = self.shown.iter().map(|(_, bytes)| bytes).sum();
-        while bytes > limits::RUN_TALK_BYTES && self.shown.len() > 1 {
-            let (at, size) = self.shown.remove(0);
+    fn drop_old_pages(&mut self) {
+        let mut bytes: usize = self.page_messages.iter().map(|(_, bytes)| bytes).sum();
+        while bytes > limits::RUN_TALK_BYTES && self.page_messages.len() > 1 {
+            let (at, size) = self.page_messages.remove(0);
             if let Some(Message::Tool { text, .. }) = self.messages.get_mut(at) {
-                READ_BEFORE.clone_into(text);
+                PAGE_OMITTED.clone_into(text);
             }
             bytes -= size;
         }
@@ -367,9 +374,9 @@ impl<'a> Agent<'a> {
 }
 
 /// Formats a page for the model: its text, then its links.
-fn shown(page: &Page) -> String {
+fn format_page(page: &RunPage) -> String {
     let markdown = page.document.markdown.as_deref().unwrap_or_default();
-    let text = cut(markdown, limits::AGENT_PAGE_BYTES);
+    let text = truncate(markdown, limits::AGENT_PAGE_BYTES);
     let rest = if text.len() < markdown.len() {
         "\n(the rest is omitted)"
     } else {
@@ -383,15 +390,15 @@ fn shown(page: &Page) -> String {
         .take(limits::RUN_LINKS_SHOWN)
         .map(Url::as_str)
         .collect();
-    let links = cut(&links.join("\n"), limits::AGENT_READ_BYTES).to_owned();
-    marked(&format!(
+    let links = truncate(&links.join("\n"), limits::AGENT_READ_BYTES).to_owned();
+    mark_untrusted(&format!(
         "URL: {}\nstatus: {status}\ntitle: {}\n\n{text}{rest}\n\nlinks:\n{links}",
         page.url,
-        cut(title, limits::AGENT_LINE_BYTES)
+        truncate(title, limits::AGENT_LINE_BYTES)
     ))
 }
 
-fn cut(text: &str, bytes: usize) -> &str {
+fn truncate(text: &str, bytes: usize) -> &str {
     &text[..text.floor_char_boundary(bytes)]
 }
 

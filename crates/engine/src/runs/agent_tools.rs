@@ -10,7 +10,7 @@ use crate::llm::{Tool, ToolCall};
 
 /// A parsed tool call.
 #[derive(Clone, PartialEq, Debug)]
-pub(super) enum Asked {
+pub(super) enum AgentAction {
     /// Search for pages; 1 to 500 characters.
     Search(String),
     /// Read a page.
@@ -59,18 +59,18 @@ pub(super) fn tools(schema: Option<&Value>, strict: bool, chat: bool) -> Vec<Too
 }
 
 #[derive(Deserialize)]
-struct Place {
+struct UrlArguments {
     url: String,
     search: Option<String>,
 }
 
 #[derive(Deserialize)]
-struct Words {
+struct QueryArguments {
     query: String,
 }
 
 #[derive(Deserialize)]
-struct End {
+struct ResultArguments {
     result: Value,
 }
 
@@ -78,26 +78,26 @@ struct End {
 ///
 /// # Errors
 /// What is wrong with the call, for the model.
-pub(super) fn asked(call: &ToolCall, strict: bool) -> Result<Asked, String> {
+pub(super) fn parse_call(call: &ToolCall, strict: bool) -> Result<AgentAction, String> {
     fn read<'a, T: Deserialize<'a>>(call: &'a ToolCall) -> Result<T, String> {
         serde_json::from_str(&call.arguments)
             .map_err(|error| format!("invalid arguments of `{}`: {error}", call.name))
     }
-    let place = || -> Result<(TargetUrl, Option<String>), String> {
-        let place: Place = read(call)?;
-        let url = TargetUrl::parse(&place.url).map_err(|why| format!("`url` {why}"))?;
-        Ok((url, place.search.filter(|search| !search.trim().is_empty())))
+    let url_arguments = || -> Result<(TargetUrl, Option<String>), String> {
+        let arguments: UrlArguments = read(call)?;
+        let url = TargetUrl::parse(&arguments.url).map_err(|why| format!("`url` {why}"))?;
+        Ok((url, arguments.search.filter(|search| !search.trim().is_empty())))
     };
     match call.name.as_str() {
-        "scrape" => Ok(Asked::Scrape(place()?.0)),
-        "map" if !strict => place().map(|(url, search)| Asked::Map(url, search)),
-        "search" if !strict => match read::<Words>(call)?.query.trim() {
+        "scrape" => Ok(AgentAction::Scrape(url_arguments()?.0)),
+        "map" if !strict => url_arguments().map(|(url, search)| AgentAction::Map(url, search)),
+        "search" if !strict => match read::<QueryArguments>(call)?.query.trim() {
             "" => Err("`query` is empty".to_owned()),
-            query => Ok(Asked::Search(
+            query => Ok(AgentAction::Search(
                 query.chars().take(MAX_SEARCH_QUERY_CHARS).collect(),
             )),
         },
-        "done" => Ok(Asked::Done(read::<End>(call)?.result)),
+        "done" => Ok(AgentAction::Done(read::<ResultArguments>(call)?.result)),
         name => Err(format!("unknown tool `{name}`")),
     }
 }
@@ -116,15 +116,15 @@ mod tests {
 
     #[test]
     fn calls_are_parsed_or_rejected_with_a_reason() {
-        let scrape = asked(&call("scrape", r#"{"url":"https://a.test/x"}"#), true).unwrap();
-        assert!(matches!(scrape, Asked::Scrape(url) if url.url.as_str() == "https://a.test/x"));
-        let map = asked(&call("map", r#"{"url":"https://a.test","search":" "}"#), false).unwrap();
-        assert!(matches!(map, Asked::Map(_, None)));
-        let done = asked(&call("done", r#"{"result":{"a":1}}"#), true).unwrap();
-        assert_eq!(done, Asked::Done(json!({"a": 1})));
-        let search = asked(&call("search", r#"{"query":" cups "}"#), false).unwrap();
-        assert_eq!(search, Asked::Search("cups".to_owned()));
-        let wordless = asked(&call("search", r#"{"query":" "}"#), false).unwrap_err();
+        let scrape = parse_call(&call("scrape", r#"{"url":"https://a.test/x"}"#), true).unwrap();
+        assert!(matches!(scrape, AgentAction::Scrape(url) if url.url.as_str() == "https://a.test/x"));
+        let map = parse_call(&call("map", r#"{"url":"https://a.test","search":" "}"#), false).unwrap();
+        assert!(matches!(map, AgentAction::Map(_, None)));
+        let done = parse_call(&call("done", r#"{"result":{"a":1}}"#), true).unwrap();
+        assert_eq!(done, AgentAction::Done(json!({"a": 1})));
+        let search = parse_call(&call("search", r#"{"query":" cups "}"#), false).unwrap();
+        assert_eq!(search, AgentAction::Search("cups".to_owned()));
+        let wordless = parse_call(&call("search", r#"{"query":" "}"#), false).unwrap_err();
         assert!(wordless.contains("is empty"), "{wordless}");
         for (name, arguments, why) in [
             ("search", r#"{"query":"cups"}"#, "unknown tool `search`"),
@@ -134,7 +134,7 @@ mod tests {
             ("delete", "{}", "unknown tool"),
             ("done", "{}", "invalid arguments"),
         ] {
-            let wrong = asked(&call(name, arguments), true).unwrap_err();
+            let wrong = parse_call(&call(name, arguments), true).unwrap_err();
             assert!(wrong.contains(why), "{wrong}");
         }
     }

@@ -19,8 +19,8 @@ use harvestman_store::Lease;
 use serde_json::{Map, Value};
 use tokio::time::Instant;
 
-use super::pages::{Page, Pages};
-use super::{Found, choose, deadline};
+use super::pages::{PageReader, RunPage};
+use super::{RunOutcome, deadline, page_selection};
 use crate::engine::Inner;
 use crate::{limits, search};
 
@@ -30,14 +30,14 @@ struct Extract<'a> {
     lease: &'a Lease,
     request: ExtractRequest,
     deadline: Instant,
-    found: Found,
+    outcome: RunOutcome,
 }
 
 /// Runs the extract of a lease.
 ///
 /// # Errors
 /// If none of its pages can be read.
-pub(super) async fn run(inner: &Arc<Inner>, lease: &Lease) -> Result<Found, ApiError> {
+pub(super) async fn run(inner: &Arc<Inner>, lease: &Lease) -> Result<RunOutcome, ApiError> {
     let request = ExtractRequest::from_json(lease.request.as_bytes())?;
     of_request(inner, lease, request).await
 }
@@ -47,27 +47,27 @@ pub(super) async fn of_request(
     inner: &Arc<Inner>,
     lease: &Lease,
     request: ExtractRequest,
-) -> Result<Found, ApiError> {
+) -> Result<RunOutcome, ApiError> {
     let extract = Extract {
         inner,
         lease,
         deadline: deadline(request.timeout),
         request,
-        found: Found::default(),
+        outcome: RunOutcome::default(),
     };
     extract.run().await
 }
 
 impl Extract<'_> {
-    async fn run(mut self) -> Result<Found, ApiError> {
+    async fn run(mut self) -> Result<RunOutcome, ApiError> {
         if self
             .request
             .limit
             .is_some_and(|limit| limit > limits::EXTRACT_PAGES_MAX)
         {
-            let most = limits::EXTRACT_PAGES_MAX;
-            self.found.warn(format!(
-                "`limit` was reduced to {most}, the maximum number of pages of one extract."
+            let max_pages = limits::EXTRACT_PAGES_MAX;
+            self.outcome.warn(format!(
+                "`limit` was reduced to {max_pages}, the maximum number of pages of one extract."
             ));
         }
         let schema = self.request.schema.clone().map(Schema::new);
@@ -81,12 +81,12 @@ impl Extract<'_> {
         let options = Arc::new(self.options(part));
         let results = self.read(&mut urls, &options).await?;
         let merged = merge::merge(results);
-        self.found.data = Some(merged.value);
+        self.outcome.data = Some(merged.value);
         if self.request.show_sources {
-            self.found.sources = Some(merged.sources);
+            self.outcome.sources = Some(merged.sources);
         }
-        self.found.check(schema.as_ref());
-        Ok(self.found)
+        self.outcome.check(schema.as_ref());
+        Ok(self.outcome)
     }
 
     fn limit(&self) -> u64 {
@@ -102,25 +102,32 @@ impl Extract<'_> {
         let (sites, pages): (Vec<_>, Vec<_>) =
             self.request.urls.iter().cloned().partition(|one| one.whole_site);
         for page in pages {
-            add(&mut urls, page.url);
+            add_url(&mut urls, page.url);
         }
         for site in sites {
             let room = self.limit().saturating_sub(urls.len() as u64);
             if room == 0 {
-                self.found.warn("Some sites were skipped: `limit` was reached.");
+                self.outcome.warn("Some sites were skipped: `limit` was reached.");
                 break;
             }
-            let below =
-                choose::below(self.inner, self.lease, &self.request, &site, room, self.deadline).await;
-            self.found.credits = self.found.credits.saturating_add(billing::MAP_CREDITS);
+            let below = page_selection::pages_below(
+                self.inner,
+                self.lease,
+                &self.request,
+                &site,
+                room,
+                self.deadline,
+            )
+            .await;
+            self.outcome.credits = self.outcome.credits.saturating_add(billing::MAP_CREDITS);
             match below {
-                Ok(found) => found.into_iter().for_each(|url| add(&mut urls, url.into())),
+                Ok(pages) => pages.into_iter().for_each(|url| add_url(&mut urls, url.into())),
                 Err(error) => {
-                    self.found.warn(format!(
+                    self.outcome.warn(format!(
                         "Cannot list the pages of {}: {}",
                         site.url.url, error.message
                     ));
-                    add(&mut urls, site.url);
+                    add_url(&mut urls, site.url);
                 }
             }
         }
@@ -128,7 +135,7 @@ impl Extract<'_> {
             self.search(&mut urls).await;
         }
         if urls.is_empty() {
-            let why = self.found.warnings.join(" ");
+            let why = self.outcome.warnings.join(" ");
             return Err(ApiError::new(
                 ErrorCode::BadRequest,
                 format!("no page to extract from; set `urls`. {why}")
@@ -143,38 +150,39 @@ impl Extract<'_> {
     /// Adds the first search results, up to the page limit.
     async fn search(&mut self, urls: &mut VecDeque<TargetUrl>) {
         let request = &self.request;
-        let Some(words) = choose::question(request.prompt.as_deref(), request.schema.as_ref()) else {
-            self.found
+        let Some(query) = page_selection::search_query(request.prompt.as_deref(), request.schema.as_ref())
+        else {
+            self.outcome
                 .warn("The web search was skipped: neither `prompt` nor `schema` contains a search term.");
             return;
         };
         if self.limit() <= urls.len() as u64 {
-            self.found
+            self.outcome
                 .warn("The web search was skipped: `limit` was reached.");
             return;
         }
         let search = SearchRequest {
             highlights: false,
-            ..choose::search(
-                words,
+            ..page_selection::search_request(
+                query,
                 limits::EXTRACT_SEARCH_RESULTS,
                 &request.scrape_options.location,
             )
         };
-        match search::pages(self.inner, self.lease.team, &search, self.deadline).await {
-            Ok(found) => {
-                self.found.credits = self.found.credits.saturating_add(found.credits);
-                for warning in found.warnings {
-                    self.found.warn(format!("Search: {warning}"));
+        match search::search_pages(self.inner, self.lease.team, &search, self.deadline).await {
+            Ok(results) => {
+                self.outcome.credits = self.outcome.credits.saturating_add(results.credits);
+                for warning in results.warnings {
+                    self.outcome.warn(format!("Search: {warning}"));
                 }
-                for page in found.pages {
+                for page in results.pages {
                     if let Ok(url) = TargetUrl::parse(&page.url) {
-                        add(urls, url);
+                        add_url(urls, url);
                     }
                 }
             }
             Err(error) => self
-                .found
+                .outcome
                 .warn(format!("The web search failed: {}.", error.message)),
         }
     }
@@ -201,8 +209,8 @@ impl Extract<'_> {
         urls: &mut VecDeque<TargetUrl>,
         options: &Arc<ScrapeOptions>,
     ) -> Result<Vec<(String, Value)>, ApiError> {
-        let pages = Pages::new(self.inner, self.lease);
-        let mut seen: Vec<UrlKey> = urls.iter().map(key).collect();
+        let pages = PageReader::new(self.inner, self.lease);
+        let mut known_urls: Vec<UrlKey> = urls.iter().map(key).collect();
         let mut results: Vec<(usize, String, Value)> = Vec::new();
         let mut reading = FuturesUnordered::new();
         let (mut next, mut failure) = (0, None);
@@ -225,22 +233,26 @@ impl Extract<'_> {
             match read {
                 Ok(page) => {
                     if self.request.allow_external_links {
-                        let query =
-                            choose::query(self.request.prompt.as_deref(), self.request.schema.as_ref());
-                        for link in
-                            choose::external(&page.url, &page.links, query.as_deref().unwrap_or_default())
-                        {
+                        let query = page_selection::ranking_query(
+                            self.request.prompt.as_deref(),
+                            self.request.schema.as_ref(),
+                        );
+                        for link in page_selection::external_links(
+                            &page.url,
+                            &page.links,
+                            query.as_deref().unwrap_or_default(),
+                        ) {
                             let link = TargetUrl::from(link);
-                            if seen.len() < limit && !seen.contains(&key(&link)) {
-                                seen.push(key(&link));
+                            if known_urls.len() < limit && !known_urls.contains(&key(&link)) {
+                                known_urls.push(key(&link));
                                 urls.push_back(link);
                             }
                         }
                     }
-                    results.push((at, page.url.to_string(), self.take(page)));
+                    results.push((at, page.url.to_string(), self.take_data(page)));
                 }
                 Err(error) => {
-                    self.found
+                    self.outcome
                         .warn(format!("Cannot read {}: {}", url.url, error.message));
                     failure.get_or_insert(error);
                 }
@@ -248,7 +260,7 @@ impl Extract<'_> {
         }
         drop(reading);
         if !urls.is_empty() {
-            self.found
+            self.outcome
                 .warn("Some pages were not read: the timeout was reached.");
         }
         match failure {
@@ -261,25 +273,26 @@ impl Extract<'_> {
     }
 
     /// Adds the page to the totals and returns its data.
-    fn take(&mut self, page: Page) -> Value {
+    fn take_data(&mut self, page: RunPage) -> Value {
         let credits = match self.inner.config.llm {
             Some(_) => page.credits,
             None => billing::without_model(page.credits),
         };
-        self.found.credits = self.found.credits.saturating_add(credits);
-        self.found.pages += 1;
+        self.outcome.credits = self.outcome.credits.saturating_add(credits);
+        self.outcome.pages += 1;
         if let Some(status) = page.document.metadata.status_code.filter(|status| *status >= 400) {
-            self.found.warn(format!("{} returned status {status}.", page.url));
+            self.outcome
+                .warn(format!("{} returned status {status}.", page.url));
             return Value::Null;
         }
         if let Some(warning) = page.document.warning {
-            self.found.warn(warning);
+            self.outcome.warn(warning);
         }
         page.document.json.unwrap_or_default()
     }
 }
 
-fn add(urls: &mut VecDeque<TargetUrl>, url: TargetUrl) {
+fn add_url(urls: &mut VecDeque<TargetUrl>, url: TargetUrl) {
     if urls.iter().all(|known| key(known) != key(&url)) {
         urls.push_back(url);
     }

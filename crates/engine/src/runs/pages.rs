@@ -22,7 +22,7 @@ use crate::slots::SlotOwner;
 use crate::turn::Turn;
 
 /// Reads the pages of one run.
-pub(super) struct Pages<'a> {
+pub(super) struct PageReader<'a> {
     inner: &'a Arc<Inner>,
     lease: &'a Lease,
     cache: PageCache,
@@ -30,7 +30,7 @@ pub(super) struct Pages<'a> {
 }
 
 /// A page that a run has read.
-pub(super) struct Page {
+pub(super) struct RunPage {
     pub(super) document: Document,
     /// Final URL, after redirects.
     pub(super) url: Url,
@@ -39,7 +39,7 @@ pub(super) struct Page {
     pub(super) credits: u32,
 }
 
-impl<'a> Pages<'a> {
+impl<'a> PageReader<'a> {
     pub(super) fn new(inner: &'a Arc<Inner>, lease: &'a Lease) -> Self {
         Self {
             inner,
@@ -58,7 +58,7 @@ impl<'a> Pages<'a> {
         url: &TargetUrl,
         options: &Arc<ScrapeOptions>,
         deadline: Instant,
-    ) -> Result<Page, ApiError> {
+    ) -> Result<RunPage, ApiError> {
         let inner = self.inner;
         let reservation = inner.budget.reserve(&inner.store, self.lease.team).await?;
         let owner = SlotOwner {
@@ -93,7 +93,7 @@ impl<'a> Pages<'a> {
         } = scraped.map_err(|failure| failure.error)?;
         profiles::save(inner, profile, &mut captures).await?;
         reservation.spend(rendered.credits);
-        Ok(Page {
+        Ok(RunPage {
             document: rendered.document,
             url: response.url,
             links: rendered.links,

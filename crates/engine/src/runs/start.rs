@@ -97,8 +97,8 @@ impl Engine {
         self.start_run(principal, job, idempotency).await
     }
 
-    fn check_model(&self, can_do_without: bool) -> Result<(), ApiError> {
-        if can_do_without || self.inner.config.llm.is_some() {
+    fn check_model(&self, works_without_model: bool) -> Result<(), ApiError> {
+        if works_without_model || self.inner.config.llm.is_some() {
             return Ok(());
         }
         Err(ApiError::new(

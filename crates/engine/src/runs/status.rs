@@ -25,7 +25,7 @@ impl Engine {
     /// 404; 503 if the store fails.
     pub async fn extract_status(&self, principal: &Principal, id: JobId) -> Result<ExtractAnswer, ApiError> {
         let run = self.read_run(principal, id).await?;
-        let mut result = parts(&run);
+        let mut result = result_fields(&run);
         let answer = ExtractAnswer {
             success: true,
             status: match run.status {
@@ -34,15 +34,15 @@ impl Engine {
                 JobStatus::Failed => ExtractStatus::Failed,
                 JobStatus::Cancelled => ExtractStatus::Cancelled,
             },
-            data: part(&mut result, "data").or_else(|| part(&mut result, "message")),
+            data: take_field(&mut result, "data").or_else(|| take_field(&mut result, "message")),
             error: run.error.clone(),
             expires_at: Some(expires_at(&run)),
-            tokens_used: ended(&run).then(|| billing::tokens(run.credits)),
-            credits_used: ended(&run).then_some(run.credits),
-            sources: part(&mut result, "sources"),
-            warning: text(part(&mut result, "warning")),
+            tokens_used: has_ended(&run).then(|| billing::tokens(run.credits)),
+            credits_used: has_ended(&run).then_some(run.credits),
+            sources: take_field(&mut result, "sources"),
+            warning: into_text(take_field(&mut result, "warning")),
         };
-        self.told(&run).await?;
+        self.delete_if_returned(&run).await?;
         Ok(answer)
     }
 
@@ -55,22 +55,23 @@ impl Engine {
         if run.kind != JobKind::Agent {
             return Err(job_not_found());
         }
-        let mut result = parts(&run);
+        let mut result = result_fields(&run);
         let answer = AgentAnswer {
             success: true,
             status: agent_status(run.status),
-            data: part(&mut result, "data"),
+            data: take_field(&mut result, "data"),
             error: match run.status {
                 JobStatus::Cancelled => Some(CANCELLED.to_owned()),
                 _ => run.error.clone(),
             },
             model: AgentRequest::from_json(run.request.as_bytes())?.model,
             expires_at: Some(expires_at(&run)),
-            credits_used: ended(&run).then_some(run.credits),
-            message: text(part(&mut result, "message")).or_else(|| text(part(&mut result, "warning"))),
+            credits_used: has_ended(&run).then_some(run.credits),
+            message: into_text(take_field(&mut result, "message"))
+                .or_else(|| into_text(take_field(&mut result, "warning"))),
             partial: None,
         };
-        self.told(&run).await?;
+        self.delete_if_returned(&run).await?;
         Ok(answer)
     }
 
@@ -126,16 +127,16 @@ impl Engine {
     }
 
     /// Deletes the result of a run without data retention once it was returned.
-    async fn told(&self, run: &RunRow) -> Result<(), ApiError> {
+    async fn delete_if_returned(&self, run: &RunRow) -> Result<(), ApiError> {
         if run.zero_data_retention && run.result.is_some() {
-            let forgotten = self.inner.store.delete_delivered(run.id, 0, 1).await;
-            forgotten.map_err(|error| unavailable(&error))?;
+            let deleted = self.inner.store.delete_delivered(run.id, 0, 1).await;
+            deleted.map_err(|error| unavailable(&error))?;
         }
         Ok(())
     }
 }
 
-fn ended(run: &RunRow) -> bool {
+fn has_ended(run: &RunRow) -> bool {
     run.status != JobStatus::Scraping
 }
 
@@ -145,19 +146,19 @@ fn expires_at(run: &RunRow) -> Timestamp {
     run.expires_at.unwrap_or(soonest)
 }
 
-fn parts(run: &RunRow) -> Value {
+fn result_fields(run: &RunRow) -> Value {
     let result = run.result.as_deref().map(serde_json::from_str);
     result.and_then(Result::ok).unwrap_or_default()
 }
 
-fn part(result: &mut Value, name: &str) -> Option<Value> {
+fn take_field(result: &mut Value, name: &str) -> Option<Value> {
     result
         .get_mut(name)
         .map(Value::take)
         .filter(|value| !value.is_null())
 }
 
-fn text(value: Option<Value>) -> Option<String> {
+fn into_text(value: Option<Value>) -> Option<String> {
     match value? {
         Value::String(text) => Some(text),
         _ => None,

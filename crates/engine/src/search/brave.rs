@@ -7,7 +7,7 @@ use serde_json::Value;
 use tokio::time::Instant;
 use url::Url;
 
-use super::provider::{Ask, Hit, Protocol, SearchConfig, list, maybe, text};
+use super::provider::{Hit, Protocol, ProviderQuery, SearchConfig, list, optional_text, text};
 
 /// Maximum results per page; image results have only one page.
 const WEB_SIZE: usize = 20;
@@ -29,9 +29,9 @@ impl Brave {
 }
 
 impl Protocol for Brave {
-    fn request(&self, ask: &Ask, page: usize, deadline: Instant) -> FetchRequest {
+    fn request(&self, query: &ProviderQuery, page: usize, deadline: Instant) -> FetchRequest {
         let mut url = self.base.clone();
-        let kind = match ask.kind {
+        let kind = match query.kind {
             SourceKind::Web => "web",
             SourceKind::News => "news",
             SourceKind::Images => "images",
@@ -41,22 +41,22 @@ impl Protocol for Brave {
             self.base.path().trim_end_matches('/')
         ));
         {
-            let mut query = url.query_pairs_mut();
-            query
-                .append_pair("q", &ask.query_with_place())
-                .append_pair("country", &ask.country)
+            let mut pairs = url.query_pairs_mut();
+            pairs
+                .append_pair("q", &query.query_with_location())
+                .append_pair("country", &query.country)
                 .append_pair(
                     "count",
-                    &self.page_size(ask.kind).min(ask.count.max(1)).to_string(),
+                    &self.page_size(query.kind).min(query.count.max(1)).to_string(),
                 );
-            if ask.kind != SourceKind::Images {
-                query.append_pair("offset", &page.to_string());
-                if let Some(freshness) = freshness(&ask.window) {
-                    query.append_pair("freshness", &freshness);
+            if query.kind != SourceKind::Images {
+                pairs.append_pair("offset", &page.to_string());
+                if let Some(freshness) = freshness(&query.window) {
+                    pairs.append_pair("freshness", &freshness);
                 }
             }
-            if let Some(safe) = ask.safe {
-                query.append_pair("safesearch", if safe { "strict" } else { "off" });
+            if let Some(safe) = query.safe {
+                pairs.append_pair("safesearch", if safe { "strict" } else { "off" });
             }
         }
         let mut request = FetchRequest::get(url, deadline.into_std());
@@ -68,18 +68,19 @@ impl Protocol for Brave {
         request
     }
 
-    fn read(&self, kind: SourceKind, answer: &Value) -> Result<Vec<Hit>, String> {
+    fn parse(&self, kind: SourceKind, response: &Value) -> Result<Vec<Hit>, String> {
         let results = match kind {
-            SourceKind::Web if answer["web"].is_null() => return Ok(Vec::new()),
-            SourceKind::Web => list(&answer["web"], "results")?,
-            SourceKind::News | SourceKind::Images => list(answer, "results")?,
+            SourceKind::Web if response["web"].is_null() => return Ok(Vec::new()),
+            SourceKind::Web => list(&response["web"], "results")?,
+            SourceKind::News | SourceKind::Images => list(response, "results")?,
         };
         let hits = results.iter().map(|result| Hit {
             url: result["url"].as_str().unwrap_or_default().to_owned(),
             title: text(&result["title"]),
             description: text(&result["description"]),
-            date: maybe(&result["page_age"]).or_else(|| maybe(&result["age"])),
-            image_url: maybe(&result["properties"]["url"]).or_else(|| maybe(&result["thumbnail"]["src"])),
+            date: optional_text(&result["page_age"]).or_else(|| optional_text(&result["age"])),
+            image_url: optional_text(&result["properties"]["url"])
+                .or_else(|| optional_text(&result["thumbnail"]["src"])),
             image_size: (
                 result["properties"]["width"].as_u64().unwrap_or(0),
                 result["properties"]["height"].as_u64().unwrap_or(0),

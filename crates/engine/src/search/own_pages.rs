@@ -14,12 +14,12 @@ use harvestman_store::CachedPage;
 use tokio::time::Instant;
 use url::Url;
 
-use super::Searching;
+use super::SearchRun;
 use crate::engine::unavailable;
 use crate::site_response::SiteResponse;
 use crate::{clock, limits};
 
-impl Searching<'_> {
+impl SearchRun<'_> {
     pub(super) async fn own_pages(&mut self, results: &mut SearchResults) -> Result<(), ApiError> {
         let request = self.request;
         let source = request
@@ -32,7 +32,7 @@ impl Searching<'_> {
         let window = tbs.map(|tbs| Window::of(tbs, clock::now())).unwrap_or_default();
         let query = Query::of(&request.query);
         let store = &self.inner.store;
-        let found = store
+        let candidates = store
             .search_pages(
                 self.team,
                 &query,
@@ -42,10 +42,10 @@ impl Searching<'_> {
             )
             .await
             .map_err(|error| unavailable(&error))?;
-        let fitting = found.into_iter().filter(|page| {
+        let matching = candidates.into_iter().filter(|page| {
             self.filter.allows(&page.url, page.content_type.as_deref()) && query.allows(&page.url)
         });
-        let mut pages = rank(&query, fitting.collect());
+        let mut pages = rank(&query, matching.collect());
         if window.by_date {
             pages.sort_by_key(|page| std::cmp::Reverse(page.fetched_at));
         }
@@ -95,15 +95,15 @@ impl Searching<'_> {
             return None;
         }
         let inner = self.inner;
-        let kept: CachedPage = inner.store.cached_page_by_id(self.team, page.id).await.ok()??;
-        let url = Url::parse(&kept.url).ok()?;
+        let cached: CachedPage = inner.store.cached_page_by_id(self.team, page.id).await.ok()??;
+        let url = Url::parse(&cached.url).ok()?;
         let response = SiteResponse {
             url: url.clone(),
-            status: kept.status,
-            content_type: kept.content_type,
-            body: kept.body.into(),
+            status: cached.status,
+            content_type: cached.content_type,
+            body: cached.body.into(),
             retry_after_ms: None,
-            cached_at: Some(kept.fetched_at),
+            cached_at: Some(cached.fetched_at),
             incomplete: None,
         };
         let deadline = self.deadline.min(Instant::now() + limits::SEARCH_PASSAGE_TIME);

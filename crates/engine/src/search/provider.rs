@@ -68,7 +68,7 @@ impl Debug for Search {
 
 /// A query to a provider.
 #[derive(Clone, PartialEq, Debug)]
-pub(super) struct Ask {
+pub(super) struct ProviderQuery {
     pub(super) kind: SourceKind,
     /// Query in search engine syntax, including domain filters.
     pub(super) query: String,
@@ -82,11 +82,11 @@ pub(super) struct Ask {
     pub(super) safe: Option<bool>,
 }
 
-impl Ask {
+impl ProviderQuery {
     /// Returns the query with the location appended, for protocols without a field for it.
-    pub(super) fn query_with_place(&self) -> String {
+    pub(super) fn query_with_location(&self) -> String {
         match &self.location {
-            Some(place) => format!("{} {place}", self.query),
+            Some(location) => format!("{} {location}", self.query),
             None => self.query.clone(),
         }
     }
@@ -130,10 +130,10 @@ impl Hit {
 /// The protocol of a search provider.
 pub(super) trait Protocol: Send + Sync {
     /// Returns the request for one page of results, counted from 0.
-    fn request(&self, ask: &Ask, page: usize, deadline: Instant) -> FetchRequest;
+    fn request(&self, query: &ProviderQuery, page: usize, deadline: Instant) -> FetchRequest;
 
     /// Parses the results of a response. The error says what is wrong with it.
-    fn read(&self, kind: SourceKind, answer: &Value) -> Result<Vec<Hit>, String>;
+    fn parse(&self, kind: SourceKind, response: &Value) -> Result<Vec<Hit>, String>;
 
     /// Returns the maximum number of results per page.
     fn page_size(&self, kind: SourceKind) -> usize;
@@ -147,7 +147,7 @@ pub(super) enum SearchError {
     #[error("cannot reach the search provider: {0}")]
     Unreachable(String),
     #[error("the search provider returned status {0}")]
-    Refused(u16),
+    Status(u16),
     #[error("cannot read the search provider's response: {0}")]
     Unreadable(String),
 }
@@ -175,19 +175,19 @@ impl Search {
 
     /// Returns the maximum number of result pages to request; a few more than needed, because results may be
     /// filtered.
-    pub(super) fn pages(&self, ask: &Ask) -> usize {
-        let needed = ask.count.div_ceil(self.protocol.page_size(ask.kind).max(1));
+    pub(super) fn pages(&self, query: &ProviderQuery) -> usize {
+        let needed = query.count.div_ceil(self.protocol.page_size(query.kind).max(1));
         (needed + limits::SEARCH_SPARE_PAGES).min(limits::SEARCH_PAGES)
     }
 
     /// Returns one page of results. Retries once if the provider asks for a short wait.
-    pub(super) async fn ask(
+    pub(super) async fn fetch_page(
         &self,
-        ask: &Ask,
+        query: &ProviderQuery,
         page: usize,
         deadline: Instant,
     ) -> Result<Vec<Hit>, SearchError> {
-        let hits = self.attempt(ask, page, deadline).await;
+        let hits = self.attempt(query, page, deadline).await;
         // A timeout may be the client's fault, so it says nothing about the provider.
         if hits != Err(SearchError::Timeout) {
             self.health.record(hits.is_ok());
@@ -195,39 +195,44 @@ impl Search {
         hits
     }
 
-    async fn attempt(&self, ask: &Ask, page: usize, deadline: Instant) -> Result<Vec<Hit>, SearchError> {
-        let mut repeated = false;
+    async fn attempt(
+        &self,
+        query: &ProviderQuery,
+        page: usize,
+        deadline: Instant,
+    ) -> Result<Vec<Hit>, SearchError> {
+        let mut has_retried = false;
         loop {
-            let mut request = self.protocol.request(ask, page, deadline);
+            let mut request = self.protocol.request(query, page, deadline);
             request.max_body_bytes = limits::SEARCH_ANSWER_BYTES;
             request
                 .headers
                 .push(("Accept".to_owned(), "application/json".to_owned()));
-            let answer = match self.fetcher.fetch(request).await {
-                Ok(answer) => answer,
-                Err(FetchError::Connect { .. } | FetchError::Reset { .. }) if !repeated => {
-                    repeated = true;
+            let response = match self.fetcher.fetch(request).await {
+                Ok(response) => response,
+                Err(FetchError::Connect { .. } | FetchError::Reset { .. }) if !has_retried => {
+                    has_retried = true;
                     continue;
                 }
                 Err(FetchError::Timeout) => return Err(SearchError::Timeout),
                 Err(error) => return Err(SearchError::Unreachable(error.to_string())),
             };
-            if (200..300).contains(&answer.status) {
-                let body: Value = serde_json::from_slice(&answer.body)
+            if (200..300).contains(&response.status) {
+                let body: Value = serde_json::from_slice(&response.body)
                     .map_err(|error| SearchError::Unreadable(error.to_string()))?;
                 return self
                     .protocol
-                    .read(ask.kind, &body)
+                    .parse(query.kind, &body)
                     .map_err(SearchError::Unreadable);
             }
-            let wait = retry_after_ms(&answer.headers, SystemTime::now())
+            let wait = retry_after_ms(&response.headers, SystemTime::now())
                 .map_or(limits::SEARCH_RETRY, std::time::Duration::from_millis);
-            let transient = matches!(answer.status, 429 | 500..=599);
-            if repeated || !transient || wait > limits::SEARCH_RETRY_MAX || Instant::now() + wait >= deadline
+            let transient = matches!(response.status, 429 | 500..=599);
+            if has_retried || !transient || wait > limits::SEARCH_RETRY_MAX || Instant::now() + wait >= deadline
             {
-                return Err(SearchError::Refused(answer.status));
+                return Err(SearchError::Status(response.status));
             }
-            repeated = true;
+            has_retried = true;
             tokio::time::sleep(wait).await;
         }
     }
@@ -249,15 +254,15 @@ pub(super) fn text(value: &Value) -> String {
 }
 
 /// Returns a text, if it is present and not empty.
-pub(super) fn maybe(value: &Value) -> Option<String> {
+pub(super) fn optional_text(value: &Value) -> Option<String> {
     value.as_str().filter(|text| !text.is_empty()).map(str::to_owned)
 }
 
 /// Returns the list in this field; empty if the field is missing.
-pub(super) fn list<'v>(answer: &'v Value, name: &str) -> Result<&'v [Value], String> {
-    match &answer[name] {
+pub(super) fn list<'v>(response: &'v Value, name: &str) -> Result<&'v [Value], String> {
+    match &response[name] {
         Value::Array(list) => Ok(list),
-        Value::Null if answer.is_object() => Ok(&[]),
+        Value::Null if response.is_object() => Ok(&[]),
         _ => Err(format!("`{name}` is not a list")),
     }
 }

@@ -1,4 +1,4 @@
-//! SearXNG: `GET /search?format=json`. It has named time ranges only and no locations; [`super::Searching`]
+//! SearXNG: `GET /search?format=json`. It has named time ranges only and no locations; [`super::SearchRun`]
 //! filters by exact dates, and the location becomes part of the query.
 
 use harvestman_core::api::location::Location;
@@ -9,7 +9,7 @@ use serde_json::Value;
 use tokio::time::Instant;
 use url::Url;
 
-use super::provider::{Ask, Hit, Protocol, SearchConfig, list, maybe, text};
+use super::provider::{Hit, Protocol, ProviderQuery, SearchConfig, list, optional_text, text};
 
 /// Approximate results per page: an instance merges the results of its engines.
 const PAGE_SIZE: usize = 10;
@@ -34,34 +34,34 @@ impl Searxng {
 }
 
 impl Protocol for Searxng {
-    fn request(&self, ask: &Ask, page: usize, deadline: Instant) -> FetchRequest {
+    fn request(&self, query: &ProviderQuery, page: usize, deadline: Instant) -> FetchRequest {
         let mut url = self.endpoint.clone();
-        let category = match ask.kind {
+        let category = match query.kind {
             SourceKind::Web => "general",
             SourceKind::News => "news",
             SourceKind::Images => "images",
         };
         {
-            let mut query = url.query_pairs_mut();
-            query
-                .append_pair("q", &ask.query_with_place())
+            let mut pairs = url.query_pairs_mut();
+            pairs
+                .append_pair("q", &query.query_with_location())
                 .append_pair("format", "json")
                 .append_pair("categories", category)
                 .append_pair("pageno", &(page + 1).to_string());
-            if let Some(range) = ask.window.recent.map(range) {
-                query.append_pair("time_range", range);
+            if let Some(range) = query.window.recent.map(range) {
+                pairs.append_pair("time_range", range);
             }
-            if let Some(safe) = ask.safe {
-                query.append_pair("safesearch", if safe { "2" } else { "0" });
+            if let Some(safe) = query.safe {
+                pairs.append_pair("safesearch", if safe { "2" } else { "0" });
             }
             // The default country says nothing about the language that the user wants.
-            if ask.country != Location::default().country {
+            if query.country != Location::default().country {
                 let location = Location {
-                    country: ask.country.clone(),
+                    country: query.country.clone(),
                     languages: Vec::new(),
                 };
                 if let Some(language) = location.effective_languages().first() {
-                    query.append_pair("language", language);
+                    pairs.append_pair("language", language);
                 }
             }
         }
@@ -74,19 +74,19 @@ impl Protocol for Searxng {
         request
     }
 
-    fn read(&self, kind: SourceKind, answer: &Value) -> Result<Vec<Hit>, String> {
-        let hits = list(answer, "results")?.iter().map(|result| {
+    fn parse(&self, kind: SourceKind, response: &Value) -> Result<Vec<Hit>, String> {
+        let hits = list(response, "results")?.iter().map(|result| {
             let image = match kind {
-                SourceKind::Images => maybe(&result["img_src"]),
+                SourceKind::Images => optional_text(&result["img_src"]),
                 SourceKind::Web | SourceKind::News => {
-                    maybe(&result["thumbnail"]).or_else(|| maybe(&result["img_src"]))
+                    optional_text(&result["thumbnail"]).or_else(|| optional_text(&result["img_src"]))
                 }
             };
             Hit {
                 url: result["url"].as_str().unwrap_or_default().to_owned(),
                 title: text(&result["title"]),
                 description: text(&result["content"]),
-                date: maybe(&result["publishedDate"]),
+                date: optional_text(&result["publishedDate"]),
                 image_url: image,
                 image_size: size(result["resolution"].as_str().unwrap_or_default()),
             }

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 use url::Url;
 
-use super::provider::{Ask, Hit, Protocol, SearchConfig, list, maybe, text};
+use super::provider::{Hit, Protocol, ProviderQuery, SearchConfig, list, optional_text, text};
 
 /// Results per page that Serper charges as one query.
 const PAGE_SIZE: usize = 10;
@@ -26,27 +26,27 @@ impl Serper {
 }
 
 impl Protocol for Serper {
-    fn request(&self, ask: &Ask, page: usize, deadline: Instant) -> FetchRequest {
+    fn request(&self, query: &ProviderQuery, page: usize, deadline: Instant) -> FetchRequest {
         let mut url = self.base.clone();
-        let endpoint = match ask.kind {
+        let endpoint = match query.kind {
             SourceKind::Web => "search",
             SourceKind::News => "news",
             SourceKind::Images => "images",
         };
         url.set_path(&format!("{}/{endpoint}", self.base.path().trim_end_matches('/')));
         let mut body = json!({
-            "q": ask.query,
-            "gl": ask.country.to_lowercase(),
+            "q": query.query,
+            "gl": query.country.to_lowercase(),
             "num": PAGE_SIZE,
             "page": page + 1,
         });
-        if let Some(tbs) = &ask.tbs {
+        if let Some(tbs) = &query.tbs {
             body["tbs"] = tbs.as_str().into();
         }
-        if let Some(location) = &ask.location {
+        if let Some(location) = &query.location {
             body["location"] = location.as_str().into();
         }
-        if let Some(safe) = ask.safe {
+        if let Some(safe) = query.safe {
             body["safe"] = if safe { "active" } else { "off" }.into();
         }
         let mut request = FetchRequest::post_json(url, body.to_string().into(), deadline.into_std());
@@ -56,18 +56,18 @@ impl Protocol for Serper {
         request
     }
 
-    fn read(&self, kind: SourceKind, answer: &Value) -> Result<Vec<Hit>, String> {
+    fn parse(&self, kind: SourceKind, response: &Value) -> Result<Vec<Hit>, String> {
         let name = match kind {
             SourceKind::Web => "organic",
             SourceKind::News => "news",
             SourceKind::Images => "images",
         };
-        let hits = list(answer, name)?.iter().map(|result| Hit {
+        let hits = list(response, name)?.iter().map(|result| Hit {
             url: result["link"].as_str().unwrap_or_default().to_owned(),
             title: text(&result["title"]),
             description: text(&result["snippet"]),
-            date: maybe(&result["date"]),
-            image_url: maybe(&result["imageUrl"]),
+            date: optional_text(&result["date"]),
+            image_url: optional_text(&result["imageUrl"]),
             image_size: (
                 result["imageWidth"].as_u64().unwrap_or(0),
                 result["imageHeight"].as_u64().unwrap_or(0),

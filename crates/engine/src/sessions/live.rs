@@ -18,7 +18,7 @@ use super::registry::Place;
 use crate::budget::CreditReservation;
 use crate::llm::Llm;
 use crate::profiles::OpenProfile;
-use crate::prompt::{self, Outcome};
+use crate::prompt::{self, TaskOutcome};
 use crate::{clock, limits};
 
 /// An active session.
@@ -113,13 +113,13 @@ impl LiveSession {
         task: Task,
         timeout: Duration,
         llm: Option<&Llm>,
-    ) -> Result<Outcome, ApiError> {
+    ) -> Result<TaskOutcome, ApiError> {
         let _turn = self.turn().await?;
         let running = async {
             match &task {
                 Task::Code { code, language } => {
                     let ran = self.browser.run(code, *language, timeout).await;
-                    ran.map(Outcome::from).map_err(nothing_ran)
+                    ran.map(TaskOutcome::from).map_err(nothing_ran)
                 }
                 Task::Prompt(prompt) => {
                     prompt::run(&self.browser, prompt, llm, Instant::now() + timeout).await

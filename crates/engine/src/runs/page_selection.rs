@@ -21,7 +21,7 @@ use crate::limits;
 use crate::map::Mapping;
 
 /// Returns the words by which pages of a site are ranked: the prompt, else the property names of the schema.
-pub(super) fn query(prompt: Option<&str>, schema: Option<&Map<String, Value>>) -> Option<String> {
+pub(super) fn ranking_query(prompt: Option<&str>, schema: Option<&Map<String, Value>>) -> Option<String> {
     if let Some(prompt) = prompt {
         return Some(prompt.to_owned());
     }
@@ -35,11 +35,11 @@ pub(super) fn query(prompt: Option<&str>, schema: Option<&Map<String, Value>>) -
 }
 
 /// Returns the query of a web search: the beginning of the prompt, else the schema's title or property names.
-pub(super) fn question(prompt: Option<&str>, schema: Option<&Map<String, Value>>) -> Option<String> {
+pub(super) fn search_query(prompt: Option<&str>, schema: Option<&Map<String, Value>>) -> Option<String> {
     let title = || schema?.get("title")?.as_str().map(str::to_owned);
     let text = match prompt {
         Some(prompt) => prompt.to_owned(),
-        None => title().or_else(|| query(None, schema))?,
+        None => title().or_else(|| ranking_query(None, schema))?,
     };
     let beginning: String = text.trim().chars().take(MAX_SEARCH_QUERY_CHARS).collect();
     let words: Vec<&str> = beginning.split_whitespace().collect();
@@ -47,7 +47,7 @@ pub(super) fn question(prompt: Option<&str>, schema: Option<&Map<String, Value>>
 }
 
 /// Returns a search request whose results a run can open.
-pub(super) fn search(words: String, limit: u64, location: &Location) -> SearchRequest {
+pub(super) fn search_request(words: String, limit: u64, location: &Location) -> SearchRequest {
     SearchRequest {
         limit,
         country: location.country.clone(),
@@ -60,7 +60,7 @@ pub(super) fn search(words: String, limit: u64, location: &Location) -> SearchRe
 ///
 /// # Errors
 /// As for a map.
-pub(super) async fn below(
+pub(super) async fn pages_below(
     inner: &Arc<Inner>,
     lease: &Lease,
     request: &ExtractRequest,
@@ -72,7 +72,7 @@ pub(super) async fn below(
     let top =
         TargetUrl::parse(target.url.given().trim_end_matches('/')).unwrap_or_else(|_| target.url.clone());
     let map = MapRequest {
-        search: query(request.prompt.as_deref(), request.schema.as_ref()),
+        search: ranking_query(request.prompt.as_deref(), request.schema.as_ref()),
         include_subdomains: request.include_subdomains,
         sitemap: match request.ignore_sitemap {
             true => SitemapMode::Skip,
@@ -86,11 +86,11 @@ pub(super) async fn below(
     let links = links
         .await
         .map_err(|_| crate::scraper::ScrapeFailure::timeout().error)??;
-    Ok(within(&top.url, links, limit))
+    Ok(links_below(&top.url, links, limit))
 }
 
 /// Returns the links at or below a URL; the URL itself if there are none.
-fn within(top: &Url, links: Vec<MapLink>, limit: u64) -> Vec<Url> {
+fn links_below(top: &Url, links: Vec<MapLink>, limit: u64) -> Vec<Url> {
     let path = top.path().trim_end_matches('/');
     let is_below = |url: &Url| {
         let rest = url.path().strip_prefix(path);
@@ -106,7 +106,7 @@ fn within(top: &Url, links: Vec<MapLink>, limit: u64) -> Vec<Url> {
 }
 
 /// Returns the links to other hosts whose URL contains a word of the query, most relevant first.
-pub(super) fn external(page: &Url, links: &[Url], query: &str) -> Vec<Url> {
+pub(super) fn external_links(page: &Url, links: &[Url], query: &str) -> Vec<Url> {
     let words: Vec<String> = query
         .split(|c: char| !c.is_alphanumeric())
         .filter(|word| word.chars().count() >= limits::CHOOSING_WORD_CHARS)
@@ -141,7 +141,7 @@ mod tests {
                 .collect()
         };
         let chosen = |urls: &[&str], limit| -> Vec<String> {
-            within(&top, links(urls), limit)
+            links_below(&top, links(urls), limit)
                 .into_iter()
                 .map(String::from)
                 .collect()
@@ -177,7 +177,7 @@ mod tests {
         .iter()
         .map(|url| Url::parse(url).unwrap())
         .collect();
-        let found = external(&page, &links, "the prices of a cup");
+        let found = external_links(&page, &links, "the prices of a cup");
         assert_eq!(
             found.iter().map(Url::as_str).collect::<Vec<_>>(),
             ["https://b.test/cup-prices", "https://c.test/prices"]
@@ -188,20 +188,29 @@ mod tests {
     fn the_web_search_uses_the_prompt_or_the_schema() {
         let named = json!({"properties": {"price": {}, "name": {}}});
         let titled = json!({"title": "Cups", "properties": {"price": {}}});
-        let ask = |prompt, schema: &Value| question(prompt, schema.as_object());
-        assert_eq!(ask(Some(" the\n price "), &titled).as_deref(), Some("the price"));
-        assert_eq!(ask(None, &titled).as_deref(), Some("Cups"));
-        assert_eq!(ask(None, &named).as_deref(), Some("name price"));
-        assert_eq!((ask(Some(" "), &titled), ask(None, &json!({}))), (None, None));
+        let query_of = |prompt, schema: &Value| search_query(prompt, schema.as_object());
+        assert_eq!(
+            query_of(Some(" the\n price "), &titled).as_deref(),
+            Some("the price")
+        );
+        assert_eq!(query_of(None, &titled).as_deref(), Some("Cups"));
+        assert_eq!(query_of(None, &named).as_deref(), Some("name price"));
+        assert_eq!(
+            (query_of(Some(" "), &titled), query_of(None, &json!({}))),
+            (None, None)
+        );
         let long = "ö".repeat(600);
-        assert_eq!(ask(Some(&long), &named).unwrap().chars().count(), 500);
+        assert_eq!(query_of(Some(&long), &named).unwrap().chars().count(), 500);
     }
 
     #[test]
     fn pages_are_ranked_by_the_property_names_of_the_schema() {
         let schema = json!({"properties": {"price": {}, "title": {}}});
-        assert_eq!(query(None, schema.as_object()).as_deref(), Some("price title"));
-        assert_eq!(query(Some("x"), schema.as_object()).as_deref(), Some("x"));
-        assert_eq!(query(None, json!({}).as_object()), None);
+        assert_eq!(
+            ranking_query(None, schema.as_object()).as_deref(),
+            Some("price title")
+        );
+        assert_eq!(ranking_query(Some("x"), schema.as_object()).as_deref(), Some("x"));
+        assert_eq!(ranking_query(None, json!({}).as_object()), None);
     }
 }

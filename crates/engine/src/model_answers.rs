@@ -7,26 +7,26 @@ use serde_json::Value;
 use tokio::time::Instant;
 
 use crate::limits;
-use crate::llm::{Form, Llm, LlmError, Message, marked};
+use crate::llm::{Llm, LlmError, Message, ReplyFormat, mark_untrusted};
 
-const FOR_DATA: &str = include_str!("ask/data.txt");
-const FOR_WORDS: &str = include_str!("ask/words.txt");
+const DATA_INSTRUCTIONS: &str = include_str!("model_answers/data.txt");
+const TEXT_INSTRUCTIONS: &str = include_str!("model_answers/text.txt");
 
 /// The data to extract.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Wanted<'a> {
+pub(crate) struct DataRequest<'a> {
     pub(crate) schema: Option<&'a Schema>,
     /// What to extract, in the user's words.
     pub(crate) prompt: Option<&'a str>,
     /// The user's additional instructions.
     pub(crate) system: Option<&'a str>,
     /// The data that the page itself states for the schema.
-    pub(crate) stated: Option<&'a Value>,
+    pub(crate) page_facts: Option<&'a Value>,
 }
 
 /// A valid answer of the model.
 #[derive(Clone, PartialEq, Debug)]
-pub(crate) struct Data {
+pub(crate) struct ExtractedData {
     pub(crate) value: Value,
     /// Warnings for the client.
     pub(crate) warnings: Vec<String>,
@@ -34,7 +34,7 @@ pub(crate) struct Data {
 
 /// Why the model gave no usable answer.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
-pub(crate) enum NoAnswer {
+pub(crate) enum AnswerError {
     /// The request to the model failed.
     #[error("{0}")]
     Model(#[from] LlmError),
@@ -48,52 +48,52 @@ pub(crate) enum NoAnswer {
 ///
 /// # Errors
 /// If the request fails or the corrected answer is invalid too.
-pub(crate) async fn data(
+pub(crate) async fn extract_data(
     llm: &Llm,
-    wanted: Wanted<'_>,
+    request: DataRequest<'_>,
     page: &str,
     deadline: Instant,
-) -> Result<Data, NoAnswer> {
+) -> Result<ExtractedData, AnswerError> {
     let mut warnings = Vec::new();
     let mut messages = vec![
-        Message::System(FOR_DATA.trim_end().to_owned()),
-        Message::User(task(wanted, &cut(page, &mut warnings))),
+        Message::System(DATA_INSTRUCTIONS.trim_end().to_owned()),
+        Message::User(task(request, &truncate(page, &mut warnings))),
     ];
-    let form = match wanted.schema {
-        Some(schema) => Form::Schema("answer", schema.root()),
-        None => Form::Object,
+    let format = match request.schema {
+        Some(schema) => ReplyFormat::Schema("answer", schema.root()),
+        None => ReplyFormat::Object,
     };
-    for repair in [true, false] {
-        let (reply, _) = llm.answer(&messages, form, deadline).await?;
-        let complaints = match answer::parse(
+    for may_repair in [true, false] {
+        let (reply, _) = llm.reply(&messages, format, deadline).await?;
+        let problems = match answer::parse(
             reply.text.as_deref().unwrap_or_default(),
-            wanted.schema,
-            wanted.stated,
+            request.schema,
+            request.page_facts,
         ) {
-            Ok(parsed) => return Ok(finished(parsed, wanted, warnings)),
-            Err(complaints) if repair => complaints,
-            Err(complaints) => return Err(NoAnswer::Invalid(complaints)),
+            Ok(parsed) => return Ok(into_data(parsed, request, warnings)),
+            Err(problems) if may_repair => problems,
+            Err(problems) => return Err(AnswerError::Invalid(problems)),
         };
         // Tool calls get no reply because no tools were offered; endpoints reject messages without content.
         if let Some(text) = reply.text {
-            messages.push(Message::said(text));
+            messages.push(Message::assistant(text));
         }
         messages.push(Message::User(format!(
             "This answer is not valid: {}\nAnswer again, with the corrected JSON alone.",
-            complaints.join(" ")
+            problems.join(" ")
         )));
     }
-    Err(NoAnswer::Invalid(Vec::new()))
+    Err(AnswerError::Invalid(Vec::new()))
 }
 
-fn finished(parsed: answer::ValidAnswer, wanted: Wanted<'_>, mut warnings: Vec<String>) -> Data {
+fn into_data(parsed: answer::ValidAnswer, request: DataRequest<'_>, mut warnings: Vec<String>) -> ExtractedData {
     if !parsed.removed.is_empty() {
         warnings.push(format!(
             "Fields that are not in the schema were removed from the language model's answer: {}.",
             parsed.removed.join(", ")
         ));
     }
-    if let Some(schema) = wanted.schema
+    if let Some(schema) = request.schema
         && !schema.unchecked().is_empty()
     {
         warnings.push(format!(
@@ -101,28 +101,28 @@ fn finished(parsed: answer::ValidAnswer, wanted: Wanted<'_>, mut warnings: Vec<S
             schema.unchecked().join(", ")
         ));
     }
-    Data {
+    ExtractedData {
         value: parsed.value,
         warnings,
     }
 }
 
-fn task(wanted: Wanted<'_>, page: &str) -> String {
+fn task(request: DataRequest<'_>, page: &str) -> String {
     let mut task = String::from("Task: ");
-    task.push_str(wanted.prompt.unwrap_or("Extract what the schema asks for."));
-    if let Some(system) = wanted.system {
+    task.push_str(request.prompt.unwrap_or("Extract what the schema asks for."));
+    if let Some(system) = request.system {
         task.push_str(&format!("\n\nInstructions from the user: {system}"));
     }
-    if let Some(schema) = wanted.schema {
+    if let Some(schema) = request.schema {
         task.push_str(&format!("\n\nJSON Schema of the answer:\n{}", schema.root()));
     }
-    task.push_str(&format!("\n\n{}", marked(page)));
-    if let Some(stated) = wanted.stated.filter(|stated| !stated.is_null()) {
-        let stated = stated.to_string();
-        if stated.len() <= limits::MODEL_STATED_BYTES {
+    task.push_str(&format!("\n\n{}", mark_untrusted(page)));
+    if let Some(page_facts) = request.page_facts.filter(|page_facts| !page_facts.is_null()) {
+        let page_facts = page_facts.to_string();
+        if page_facts.len() <= limits::MODEL_STATED_BYTES {
             task.push_str(&format!(
                 "\n\nStructured data of the page, just as untrusted:\n{}",
-                marked(&stated)
+                mark_untrusted(&page_facts)
             ));
         }
     }
@@ -133,27 +133,27 @@ fn task(wanted: Wanted<'_>, page: &str) -> String {
 ///
 /// # Errors
 /// If the request fails or the reply is empty.
-pub(crate) async fn words(
+pub(crate) async fn answer_text(
     llm: &Llm,
     task: &str,
     page: &str,
     deadline: Instant,
-) -> Result<(String, Vec<String>), NoAnswer> {
+) -> Result<(String, Vec<String>), AnswerError> {
     let mut warnings = Vec::new();
-    let page = marked(&cut(page, &mut warnings));
+    let page = mark_untrusted(&truncate(page, &mut warnings));
     let messages = [
-        Message::System(FOR_WORDS.trim_end().to_owned()),
+        Message::System(TEXT_INSTRUCTIONS.trim_end().to_owned()),
         Message::User(format!("Task: {task}\n\n{page}")),
     ];
-    let (reply, _) = llm.answer(&messages, Form::Words, deadline).await?;
+    let (reply, _) = llm.reply(&messages, ReplyFormat::Text, deadline).await?;
     match reply.text.map(|text| text.trim().to_owned()) {
         Some(text) => Ok((text, warnings)),
-        None => Err(NoAnswer::Invalid(vec!["The answer is empty.".to_owned()])),
+        None => Err(AnswerError::Invalid(vec!["The answer is empty.".to_owned()])),
     }
 }
 
 /// Cuts a page at the end of a line to the size that the model gets.
-fn cut(page: &str, warnings: &mut Vec<String>) -> String {
+fn truncate(page: &str, warnings: &mut Vec<String>) -> String {
     if page.len() <= limits::MODEL_PAGE_BYTES {
         return page.to_owned();
     }

@@ -134,7 +134,7 @@ impl BrowserPages {
         self.health.is_healthy()
     }
 
-    pub(crate) async fn page(
+    pub(crate) async fn render(
         &self,
         url: &Url,
         options: &ScrapeOptions,

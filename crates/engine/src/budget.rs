@@ -106,7 +106,7 @@ impl Budget {
     /// known one).
     fn is_stale(&self, budget: u64, team: TeamId, month: Month) -> bool {
         self.accounts().get(&team).is_none_or(|account| {
-            let quiet = account.in_flight == 0 && account.updated_at.elapsed() > limits::BUDGET_QUIET;
+            let quiet = account.in_flight == 0 && account.updated_at.elapsed() > limits::BUDGET_RECHECK_AFTER;
             account.month != month || (account.spent >= budget && quiet)
         })
     }

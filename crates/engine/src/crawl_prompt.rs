@@ -73,7 +73,7 @@ async fn propose(llm: &Llm, request: &ParamsPreviewRequest) -> Result<serde_json
             request.url.url, request.prompt
         )),
     ];
-    let deadline = Instant::now() + limits::CRAWL_PROMPT_TIME;
+    let deadline = Instant::now() + limits::CRAWL_PROMPT_TIMEOUT;
     let schema = proposal_schema();
     llm.chat_json(&messages, ReplyFormat::Schema("crawl_options", &schema), deadline)
         .await

@@ -85,7 +85,7 @@ async fn request_answer(llm: &Llm, question: &str, found: &[SearchHit<'_>]) -> R
         Message::System(SYSTEM_PROMPT.to_owned()),
         Message::User(format!("{passages}\nQuestion: {question}")),
     ];
-    let deadline = Instant::now() + limits::DOCS_TIME;
+    let deadline = Instant::now() + limits::DOCS_TIMEOUT;
     llm.chat_json(
         &messages,
         ReplyFormat::Schema("answer", &answer_schema()),

@@ -220,7 +220,7 @@ impl Driver {
             commit: None,
             http: NextSlot::default(),
             browser: NextSlot::default(),
-            turn_events: mpsc::channel(limits::NEWS_WAITING),
+            turn_events: mpsc::channel(limits::TURN_EVENTS_QUEUED),
             waiting_for_browser: HashMap::new(),
             resolved_sites: HashSet::new(),
         })
@@ -347,7 +347,8 @@ impl Driver {
                         profile: profile.as_ref(),
                         turn: &turn,
                     };
-                    let page = AssertUnwindSafe(inner.scraper.page(target, &cache, &options, id, &jar));
+                    let page =
+                        AssertUnwindSafe(inner.scraper.scrape_task(target, &cache, &options, id, &jar));
                     let (mut outcome, mut captures) = page
                         .catch_unwind()
                         .await
@@ -413,7 +414,7 @@ impl Driver {
         } = run;
         tasks.shutdown().await;
         if let Some(commit) = commit {
-            let _ = tokio::time::timeout(limits::DRAIN, commit).await;
+            let _ = tokio::time::timeout(limits::DRAIN_TIMEOUT, commit).await;
         }
         self.inner.store.release(&self.lease).await?;
         Ok(DriverExit::Released)

@@ -80,7 +80,7 @@ async fn exchange(child: &mut Child, request: &FileRequest, body: &[u8]) -> std:
         stdin.shutdown().await
     };
     let mut answer = Vec::new();
-    let mut limited = stdout.take(limits::FILE_ANSWER_BYTES);
+    let mut limited = stdout.take(limits::FILE_READER_OUTPUT_BYTES);
     let (sent, read) = tokio::join!(sending, limited.read_to_end(&mut answer));
     read?;
     // A reader may answer before it has read the whole file.

@@ -40,7 +40,7 @@ pub(crate) async fn attach(
             token,
             content_type,
             bytes,
-            expires_at: clock::now() + limits::FILE_TIME,
+            expires_at: clock::now() + limits::FILE_RETENTION,
         });
         url
     };

@@ -57,14 +57,14 @@ impl HostMemory {
     /// a change of the site is noticed.
     pub(crate) fn starts_in_browser(&self, url: &Url) -> bool {
         self.hosts()
-            .lookup(url, |record| record.added >= limits::LEARNED_AFTER)
+            .lookup(url, |record| record.added >= limits::HOST_MEMORY_CERTAIN_AFTER)
     }
 
     /// Returns whether to skip the browser although the page seems to need it. Every few pages it is tried
     /// again.
     pub(crate) fn should_skip_browser(&self, url: &Url, reason: BrowserReason) -> bool {
         self.hosts().lookup(url, |record| {
-            record.added_nothing[reason_index(reason)] >= limits::LEARNED_AFTER
+            record.added_nothing[reason_index(reason)] >= limits::HOST_MEMORY_CERTAIN_AFTER
         })
     }
 
@@ -110,13 +110,13 @@ impl Hosts {
             return false;
         }
         record.lookups = record.lookups.wrapping_add(1);
-        !record.lookups.is_multiple_of(limits::LEARN_AGAIN)
+        !record.lookups.is_multiple_of(limits::HOST_MEMORY_RETEST_EVERY)
     }
 
     fn entry(&mut self, url: &Url) -> &mut HostRecord {
         let key = key(url);
         self.clock += 1;
-        if !self.records.contains_key(&key) && self.records.len() >= limits::LEARNED_HOSTS {
+        if !self.records.contains_key(&key) && self.records.len() >= limits::HOST_MEMORY_HOSTS {
             let oldest = self.records.iter().min_by_key(|(_, record)| record.last_used);
             if let Some(oldest) = oldest.map(|(key, _)| key.clone()) {
                 self.records.remove(&oldest);
@@ -140,7 +140,7 @@ mod tests {
     fn the_browser_is_skipped_where_it_added_nothing_a_few_times() {
         let (memory, host) = (HostMemory::default(), url("a.example"));
         let little = BrowserReason::LittleText;
-        for _ in 0..limits::LEARNED_AFTER {
+        for _ in 0..limits::HOST_MEMORY_CERTAIN_AFTER {
             assert!(!memory.should_skip_browser(&host, little));
             memory.record(&host, BrowserEffect::AddedNothing(little));
         }
@@ -150,7 +150,7 @@ mod tests {
             "a stronger sign counts separately"
         );
         assert!(!memory.should_skip_browser(&url("b.example"), little));
-        let tried = (0..2 * limits::LEARN_AGAIN)
+        let tried = (0..2 * limits::HOST_MEMORY_RETEST_EVERY)
             .filter(|_| !memory.should_skip_browser(&host, little))
             .count();
         assert_eq!(tried, 2, "the browser is tried again every few pages");
@@ -161,7 +161,7 @@ mod tests {
     #[test]
     fn pages_go_to_the_browser_first_where_it_always_added_content() {
         let (memory, host) = (HostMemory::default(), url("a.example"));
-        for _ in 0..limits::LEARNED_AFTER {
+        for _ in 0..limits::HOST_MEMORY_CERTAIN_AFTER {
             assert!(!memory.starts_in_browser(&host));
             memory.record(&host, BrowserEffect::AddedContent);
         }
@@ -177,16 +177,16 @@ mod tests {
     fn memory_is_bounded_and_keeps_recently_used_hosts() {
         let memory = HostMemory::default();
         let learn = |host: &Url| {
-            for _ in 0..limits::LEARNED_AFTER {
+            for _ in 0..limits::HOST_MEMORY_CERTAIN_AFTER {
                 memory.record(host, BrowserEffect::AddedContent);
             }
         };
         learn(&url("first.example"));
-        for number in 0..limits::LEARNED_HOSTS {
+        for number in 0..limits::HOST_MEMORY_HOSTS {
             memory.starts_in_browser(&url("first.example"));
             memory.record(&url(&format!("{number}.example")), BrowserEffect::AddedContent);
         }
-        assert_eq!(memory.hosts().records.len(), limits::LEARNED_HOSTS);
+        assert_eq!(memory.hosts().records.len(), limits::HOST_MEMORY_HOSTS);
         assert!(memory.hosts().records.contains_key("first.example:443"));
         assert!(!memory.hosts().records.contains_key("0.example:443"));
         memory.record(&url("plain.example"), BrowserEffect::NotNeeded);

@@ -52,4 +52,4 @@ pub use llm::{Llm, LlmConfig};
 pub use page_metrics::PageMetrics;
 pub use plans::{Limits, Plans};
 pub use search::{Search, SearchConfig, SearchProvider};
-pub use sessions::{DoorAccess, SessionDoor, SessionOverview};
+pub use sessions::{SessionHandle, SessionOverview, TokenAccess};

@@ -25,11 +25,11 @@ pub const ROBOTS_REDIRECTS: u32 = 5;
 /// Bytes read of a sitemap file, after decompression.
 pub const SITEMAP_BYTES: u64 = 50 * 1024 * 1024;
 /// Timeout of all sitemaps of a map.
-pub const MAP_SITEMAPS_TIME: Duration = Duration::from_secs(120);
+pub const MAP_SITEMAPS_TIMEOUT: Duration = Duration::from_secs(120);
 /// Maps that run at once; further ones wait.
 pub const MAPS_AT_ONCE: usize = 16;
 /// How long a used-up budget must be unchanged before the store is asked what was really charged.
-pub const BUDGET_QUIET: Duration = Duration::from_secs(10);
+pub const BUDGET_RECHECK_AFTER: Duration = Duration::from_secs(10);
 /// Redirects followed for a page.
 pub const PAGE_REDIRECTS: u32 = 20;
 /// Redirects made by pages (`meta` refresh and the like) that are followed for a page (docs/API.md section
@@ -42,23 +42,23 @@ pub const FRAME_DEPTH: u32 = 2;
 /// Bytes read of a frame document.
 pub const FRAME_BYTES: u64 = 4 * 1024 * 1024;
 /// Timeout of a frame document; never more than half of the time that the page has left.
-pub const FRAME_TIME: Duration = Duration::from_secs(10);
+pub const FRAME_TIMEOUT: Duration = Duration::from_secs(10);
 /// Hosts for which the engine remembers whether the browser helped.
-pub const LEARNED_HOSTS: usize = 4_096;
+pub const HOST_MEMORY_HOSTS: usize = 4_096;
 /// Consecutive pages after which the result for a host counts as certain.
-pub const LEARNED_AFTER: u32 = 3;
+pub const HOST_MEMORY_CERTAIN_AFTER: u32 = 3;
 /// Pages of a host after which a certain result is tested again.
-pub const LEARN_AGAIN: u32 = 20;
+pub const HOST_MEMORY_RETEST_EVERY: u32 = 20;
 /// Bytes read of a page, after decompression.
 pub const PAGE_BYTES: u64 = 50 * 1024 * 1024;
 /// Bodies from the page cache held in memory at once, per core.
 pub const COPIES_PER_CORE: usize = 4;
 /// Approximate memory of a scraped page besides its texts, in bytes.
-pub const SCRAPED_BYTES: usize = 16 * 1024;
+pub const SCRAPED_OVERHEAD_BYTES: usize = 16 * 1024;
 /// Capacity of the channel from the pages of a job to its driver.
-pub const NEWS_WAITING: usize = 64;
+pub const TURN_EVENTS_QUEUED: usize = 64;
 /// Time for the last commit of a job to finish at shutdown.
-pub const DRAIN: Duration = Duration::from_secs(5);
+pub const DRAIN_TIMEOUT: Duration = Duration::from_secs(5);
 /// Pages in flight at once over all teams, unless one team alone may have more.
 pub const PAGES_IN_FLIGHT: usize = 512;
 /// `Retry-After` of a request that the shutdown interrupts, in seconds.
@@ -70,13 +70,13 @@ pub const WEBHOOK_POLL: Duration = Duration::from_secs(1);
 /// Timeout of one webhook delivery (docs/API.md section 14).
 pub const WEBHOOK_TIMEOUT: Duration = Duration::from_secs(10);
 /// Bytes read of a receiver's response.
-pub const WEBHOOK_ANSWER_BYTES: u64 = 64 * 1024;
+pub const WEBHOOK_RESPONSE_BYTES: u64 = 64 * 1024;
 /// Bytes of a receiver's response shown to the user who tests a receiver.
-pub const WEBHOOK_ANSWER_SHOWN: usize = 1024;
+pub const WEBHOOK_RESPONSE_SHOWN: usize = 1024;
 /// How long results stay available after the end of a job (docs/API.md section 19).
 pub const RETENTION_MS: u64 = 24 * 60 * 60 * 1_000;
 /// How long a screenshot or PDF stays available (docs/API.md section 4.2).
-pub const FILE_TIME: Duration = Duration::from_secs(24 * 60 * 60);
+pub const FILE_RETENTION: Duration = Duration::from_secs(24 * 60 * 60);
 /// Jobs whose events are delivered concurrently.
 pub const WEBHOOK_RECEIVERS: usize = 128;
 /// How long events of one job are delivered before another job gets its turn.
@@ -88,21 +88,21 @@ pub const RETRY_AFTER_S: u32 = 5;
 /// Interval at which expired browser sessions are ended.
 pub const SESSION_POLL: Duration = Duration::from_secs(1);
 /// Interval at which the last use of browser sessions is stored: what is lost if the server is killed.
-pub const SESSION_NOTE: Duration = Duration::from_secs(5);
+pub const SESSION_USE_INTERVAL: Duration = Duration::from_secs(5);
 /// Browser sessions at once, over all teams.
 pub const SESSIONS_AT_ONCE: usize = 256;
 /// Calls that run or wait in one browser session.
 pub const CALLS_PER_SESSION: usize = 16;
 /// Time for browser sessions to end at shutdown.
-pub const SESSIONS_STOP: Duration = Duration::from_secs(5);
+pub const SESSIONS_STOP_TIMEOUT: Duration = Duration::from_secs(5);
 /// Time to read a profile from the browser of an ending session.
-pub const PROFILE_SAVE_TIME: Duration = Duration::from_secs(10);
+pub const PROFILE_SAVE_TIMEOUT: Duration = Duration::from_secs(10);
 /// Maximum size of a browser profile, as JSON text in bytes.
 pub const PROFILE_BYTES: usize = 16 * 1024 * 1024;
 /// Files read at once, per core.
 pub const FILE_READERS_PER_CORE: usize = 1;
 /// Maximum output of a file reader, in bytes.
-pub const FILE_ANSWER_BYTES: u64 = 256 * 1024 * 1024;
+pub const FILE_READER_OUTPUT_BYTES: u64 = 256 * 1024 * 1024;
 /// Maximum memory of a file reader, in bytes.
 pub const FILE_READER_MEMORY_BYTES: u64 = 1024 * 1024 * 1024;
 /// Maximum processor time of a file reader, in seconds: the longest timeout of a scrape.
@@ -116,7 +116,7 @@ pub const LLM_RETRY: Duration = Duration::from_millis(500);
 /// Longest pause between two attempts; if the endpoint asks for a longer one, the request fails.
 pub const LLM_RETRY_MAX: Duration = Duration::from_secs(20);
 /// Bytes read of a response of the language model.
-pub const LLM_ANSWER_BYTES: u64 = 2 * 1024 * 1024;
+pub const LLM_RESPONSE_BYTES: u64 = 2 * 1024 * 1024;
 /// Tool calls accepted from one reply of the language model.
 pub const LLM_CALLS: usize = 16;
 /// Requests to the language model until it returns JSON.
@@ -126,7 +126,7 @@ pub const LLM_ERROR_CHARS: usize = 300;
 /// Steps that a language model may take for one prompt (docs/COMMANDS.md: at most 25).
 pub const AGENT_STEPS: usize = 25;
 /// Consecutive replies without a tool call after which the text counts as the answer.
-pub const AGENT_SILENCES: usize = 2;
+pub const AGENT_REPLIES_WITHOUT_CALLS: usize = 2;
 /// Bytes of a page snapshot sent to the language model.
 pub const AGENT_PAGE_BYTES: usize = 40 * 1024;
 /// Bytes of a text that the language model reads with a tool.
@@ -136,17 +136,17 @@ pub const AGENT_LINE_BYTES: usize = 1024;
 /// Longest time that the language model may wait for something to appear.
 pub const AGENT_WAIT: Duration = Duration::from_secs(10);
 /// Maximum size of one line in the log of a prompt, in bytes.
-pub const NOTE_BYTES: usize = 1024;
+pub const PROMPT_LOG_LINE_BYTES: usize = 1024;
 /// Characters of the words that a prompt's error reports as not understood.
 pub const UNKNOWN_WORDS_CHARS: usize = 1_000;
 /// Timeout of the final snapshot of a prompt.
-pub const LAST_LOOK: Duration = Duration::from_secs(3);
+pub const FINAL_SNAPSHOT_TIMEOUT: Duration = Duration::from_secs(3);
 /// How long a plain step waits for its element.
-pub const STEP_PATIENCE: Duration = Duration::from_secs(4);
+pub const STEP_ELEMENT_TIMEOUT: Duration = Duration::from_secs(4);
 /// Interval at which a plain step looks for its element.
 pub const STEP_POLL: Duration = Duration::from_millis(200);
 /// Bytes read of a response of the search provider.
-pub const SEARCH_ANSWER_BYTES: u64 = 4 * 1024 * 1024;
+pub const SEARCH_RESPONSE_BYTES: u64 = 4 * 1024 * 1024;
 /// Result pages requested from the search provider, per source.
 pub const SEARCH_PAGES: usize = 12;
 /// Of these, pages beyond the number that would do if every result matched.
@@ -159,19 +159,19 @@ pub const SEARCH_RETRY_MAX: Duration = Duration::from_secs(5);
 pub const SEARCH_CANDIDATES: u32 = 500;
 /// Timeout for extracting the passage that describes a cached page; after it the page's own description is
 /// used.
-pub const SEARCH_PASSAGE_TIME: Duration = Duration::from_secs(5);
+pub const SEARCH_PASSAGE_TIMEOUT: Duration = Duration::from_secs(5);
 /// Documentation passages sent to the language model.
 pub const DOCS_PASSAGES: usize = 6;
 /// Timeout of the language model for a question about the documentation.
-pub const DOCS_TIME: Duration = Duration::from_secs(45);
+pub const DOCS_TIMEOUT: Duration = Duration::from_secs(45);
 /// Timeout of the language model for proposing the options of a crawl.
-pub const CRAWL_PROMPT_TIME: Duration = Duration::from_secs(20);
+pub const CRAWL_PROMPT_TIMEOUT: Duration = Duration::from_secs(20);
 /// Bytes of a page sent to the language model: about 30,000 tokens of English.
 pub const MODEL_PAGE_BYTES: usize = 120 * 1024;
 /// Bytes of a page's structured data sent to the language model.
-pub const MODEL_STATED_BYTES: usize = 16 * 1024;
+pub const MODEL_FACTS_BYTES: usize = 16 * 1024;
 /// Longest duration of an extract or agent.
-pub const RUN_TIME: Duration = Duration::from_secs(30 * 60);
+pub const RUN_TIMEOUT: Duration = Duration::from_secs(30 * 60);
 /// Attempts of one extract or agent: how many servers may stop while they work on it.
 pub const RUN_ATTEMPTS: u64 = 5;
 /// Pages of one extract or agent read concurrently.
@@ -187,9 +187,9 @@ pub const RUN_SEARCH_RESULTS: u64 = 10;
 /// Maximum number of warnings in one result.
 pub const RUN_WARNINGS: usize = 20;
 /// Property names by which the pages of a site are chosen.
-pub const CHOOSING_NAMES: usize = 16;
+pub const RANKING_PROPERTY_NAMES: usize = 16;
 /// Shortest word by which links to other sites are chosen, in characters.
-pub const CHOOSING_WORD_CHARS: usize = 4;
+pub const RANKING_WORD_CHARS: usize = 4;
 /// Steps of an agent at low effort.
 pub const RUN_STEPS_LOW: usize = 8;
 /// Steps of an agent at medium effort.
@@ -203,6 +203,6 @@ pub const RUN_MAP_LINKS: u64 = 200;
 /// Links of a page shown to an agent.
 pub const RUN_LINKS_SHOWN: usize = 200;
 /// Bytes of page text in an agent's conversation at one time.
-pub const RUN_TALK_BYTES: usize = 200 * 1024;
+pub const RUN_CONVERSATION_BYTES: usize = 200 * 1024;
 /// Characters of a prompt that identify an agent in a list.
 pub const AGENT_HINT_CHARS: usize = 100;

@@ -232,7 +232,7 @@ impl Llm {
         } = &*self.shared;
         let end = deadline.min(Instant::now() + limits::LLM_TIMEOUT);
         let mut request = FetchRequest::post_json(endpoint.clone(), body.to_owned().into(), end.into_std());
-        request.max_body_bytes = limits::LLM_ANSWER_BYTES;
+        request.max_body_bytes = limits::LLM_RESPONSE_BYTES;
         request
             .headers
             .push(("Accept".to_owned(), "application/json".to_owned()));

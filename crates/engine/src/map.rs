@@ -280,7 +280,7 @@ impl SiteMapper {
         if queue.is_empty() {
             queue.push_root(SitemapQueue::default_url(&root));
         }
-        let deadline = Instant::now() + limits::MAP_SITEMAPS_TIME;
+        let deadline = Instant::now() + limits::MAP_SITEMAPS_TIMEOUT;
         let mut fetches = FuturesUnordered::new();
         let mut read = 0_u32;
         while !listing.is_full() {

@@ -119,7 +119,7 @@ fn task(request: DataRequest<'_>, page: &str) -> String {
     task.push_str(&format!("\n\n{}", mark_untrusted(page)));
     if let Some(page_facts) = request.page_facts.filter(|page_facts| !page_facts.is_null()) {
         let page_facts = page_facts.to_string();
-        if page_facts.len() <= limits::MODEL_STATED_BYTES {
+        if page_facts.len() <= limits::MODEL_FACTS_BYTES {
             task.push_str(&format!(
                 "\n\nStructured data of the page, just as untrusted:\n{}",
                 mark_untrusted(&page_facts)

@@ -83,7 +83,7 @@ pub(crate) async fn run(
         Err(error) => work.fail(&error),
         Ok(()) => {}
     }
-    let snapshot_deadline = Instant::now() + limits::LAST_LOOK;
+    let snapshot_deadline = Instant::now() + limits::FINAL_SNAPSHOT_TIMEOUT;
     if let Ok(snapshot) = browser.snapshot(false, snapshot_deadline).await {
         work.outcome.execution.result = Some(snapshot.text);
     }
@@ -137,7 +137,7 @@ impl<'a> PromptRun<'a> {
     fn log_step(&mut self, line: &str) {
         self.steps += 1;
         let stdout = &mut self.outcome.execution.stdout;
-        stdout.push_str(truncate(line, limits::NOTE_BYTES));
+        stdout.push_str(truncate(line, limits::PROMPT_LOG_LINE_BYTES));
         stdout.push('\n');
     }
 

@@ -162,10 +162,10 @@ pub(crate) async fn drive(
     }
 }
 
-/// Returns the deadline of a run: its own timeout, at most [`limits::RUN_TIME`].
+/// Returns the deadline of a run: its own timeout, at most [`limits::RUN_TIMEOUT`].
 fn deadline(timeout_ms: Option<u64>) -> tokio::time::Instant {
     let time = timeout_ms
-        .map_or(limits::RUN_TIME, Duration::from_millis)
-        .min(limits::RUN_TIME);
+        .map_or(limits::RUN_TIMEOUT, Duration::from_millis)
+        .min(limits::RUN_TIMEOUT);
     tokio::time::Instant::now() + time
 }

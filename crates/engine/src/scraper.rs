@@ -76,10 +76,10 @@ pub(crate) struct Scraped {
 }
 
 /// A fetched page, before conversion.
-struct Fetched {
+struct FetchResult {
     response: SiteResponse,
     captures: PageCaptures,
-    by_browser: bool,
+    is_rendered: bool,
 }
 
 impl Scraper {
@@ -141,21 +141,24 @@ impl Scraper {
         deadline: Instant,
     ) -> Result<Scraped, ScrapeFailure> {
         let turn = target.turn;
-        let mut scraped = self.read(target, cache, options, id, jar, deadline).await?;
-        turn.leave_browser();
-        self.ask_model(&mut scraped, options, turn.moved(deadline)).await;
+        let mut scraped = self
+            .scrape_without_model(target, cache, options, id, jar, deadline)
+            .await?;
+        turn.release_browser();
+        self.fill_model_formats(&mut scraped, options, turn.extended(deadline))
+            .await;
         Ok(scraped)
     }
 
     /// Fills the formats that need the language model, if there is one.
-    async fn ask_model(&self, scraped: &mut Scraped, options: &ScrapeOptions, deadline: Instant) {
+    async fn fill_model_formats(&self, scraped: &mut Scraped, options: &ScrapeOptions, deadline: Instant) {
         if let Some(llm) = &self.llm {
             model_formats::fill(llm, &mut scraped.rendered, options, deadline).await;
         }
     }
 
     /// Scrapes a page, except for the formats that need the language model.
-    async fn read(
+    async fn scrape_without_model(
         &self,
         target: Target<'_>,
         cache: &PageCache,
@@ -165,11 +168,11 @@ impl Scraper {
         deadline: Instant,
     ) -> Result<Scraped, ScrapeFailure> {
         if let Some(ages) = cache::wanted_ages(options) {
-            let place = self.copies.acquire().await;
-            let _place = place.expect("the semaphore is never closed");
+            let permit = self.copies.acquire().await;
+            let _permit = permit.expect("the semaphore is never closed");
             for url in std::iter::once(target.url).chain(&target.fallback) {
                 let copy = cache.copy(CacheKey::of_page(url, options), ages).await;
-                if let Some(response) = copy.map_err(ScrapeFailure::of_store)? {
+                if let Some(response) = copy.map_err(ScrapeFailure::store_error)? {
                     let mut scraped = self.render(url, response, options, id, deadline).await?;
                     scraped.warn_of_placeholder(self.browser.is_some());
                     return Ok(scraped);
@@ -177,7 +180,7 @@ impl Scraper {
             }
         }
         if let Some(refusal) = cache::cache_only_error(options) {
-            return Err(ScrapeFailure::final_(refusal));
+            return Err(ScrapeFailure::permanent(refusal));
         }
         let (url, mut scraped) = self.visit(&target, options, id, jar, deadline).await?;
         scraped.warn_of_placeholder(self.browser.is_some());
@@ -201,19 +204,19 @@ impl Scraper {
         options: &ScrapeOptions,
         jar: &CookieJar,
         deadline: Instant,
-    ) -> Result<Fetched, ScrapeFailure> {
+    ) -> Result<FetchResult, ScrapeFailure> {
         let captures = match &self.browser {
             Some(browser) if needs_browser(options) => {
-                let deadline = target.turn.browser(0, deadline).await?;
-                match browser.page(url, options, target.profile, deadline).await? {
+                let deadline = target.turn.acquire_browser(0, deadline).await?;
+                match browser.render(url, options, target.profile, deadline).await? {
                     BrowserPage {
                         response: Some(response),
                         captures,
                     } => {
-                        return Ok(Fetched {
+                        return Ok(FetchResult {
                             response,
                             captures,
-                            by_browser: true,
+                            is_rendered: true,
                         });
                     }
                     BrowserPage { captures, .. } => captures,
@@ -222,12 +225,12 @@ impl Scraper {
             _ => PageCaptures::default(),
         };
         let request = page_request(url, options, jar, deadline);
-        let fetched = self.fetcher.fetch(request).await;
-        fetched
-            .map(|response| Fetched {
+        let result = self.fetcher.fetch(request).await;
+        result
+            .map(|response| FetchResult {
                 response: SiteResponse::from(response),
                 captures,
-                by_browser: false,
+                is_rendered: false,
             })
             .map_err(ScrapeFailure::from)
     }
@@ -242,7 +245,7 @@ impl Scraper {
         deadline: Instant,
     ) -> Result<Scraped, ScrapeFailure> {
         let mut scraped = self.render(requested, response, options, id, deadline).await?;
-        self.ask_model(&mut scraped, options, deadline).await;
+        self.fill_model_formats(&mut scraped, options, deadline).await;
         Ok(scraped)
     }
 
@@ -256,20 +259,20 @@ impl Scraper {
     ) -> Result<Scraped, ScrapeFailure> {
         // An incomplete page is still usable; an incomplete file is damaged.
         if let Some(fault) = &response.incomplete
-            && file_request(&raw(requested, &response), options).is_some()
+            && file_request(&raw_page(requested, &response), options).is_some()
         {
             return Err(fault.clone().into());
         }
         let (requested, options) = (requested.clone(), options.clone());
         let has_model = self.llm.is_some();
         let work = async {
-            let file = match file_request(&raw(&requested, &response), &options) {
+            let file = match file_request(&raw_page(&requested, &response), &options) {
                 Some(request) => Some((request, self.files.read(&request, &response.body).await?)),
                 None => None,
             };
             let permit = self.conversions.permit().await;
             let converting = tokio::task::spawn_blocking(move || {
-                let page = raw(&requested, &response);
+                let page = raw_page(&requested, &response);
                 let rendered = match file {
                     Some((request, file)) => prepare_file(&page, &options, id, &request, file),
                     None => prepare(&page, &options, id),
@@ -307,13 +310,13 @@ impl Scraper {
             })
         };
         match tokio::time::timeout_at(deadline, work).await {
-            Ok(result) => result.map_err(ScrapeFailure::final_),
+            Ok(result) => result.map_err(ScrapeFailure::permanent),
             Err(_) => Err(ScrapeFailure::timeout()),
         }
     }
 
     /// Scrapes one page of a crawl. Returns the outcome for the core and what the browser captured.
-    pub(crate) async fn page(
+    pub(crate) async fn scrape_task(
         &self,
         target: Target<'_>,
         cache: &PageCache,
@@ -367,11 +370,11 @@ impl Scraped {
     /// Returns the approximate memory of the page in bytes.
     fn memory_bytes(&self) -> usize {
         // The document contains about as much text as the body that it was made from.
-        2 * self.response.body.len() + limits::SCRAPED_BYTES
+        2 * self.response.body.len() + limits::SCRAPED_OVERHEAD_BYTES
     }
 }
 
-fn raw<'a>(requested: &'a Url, response: &'a SiteResponse) -> RawPage<'a> {
+fn raw_page<'a>(requested: &'a Url, response: &'a SiteResponse) -> RawPage<'a> {
     RawPage {
         requested,
         url: &response.url,
@@ -382,7 +385,7 @@ fn raw<'a>(requested: &'a Url, response: &'a SiteResponse) -> RawPage<'a> {
 }
 
 impl ScrapeFailure {
-    fn final_(error: ApiError) -> Self {
+    fn permanent(error: ApiError) -> Self {
         Self {
             error,
             transient: false,
@@ -390,7 +393,7 @@ impl ScrapeFailure {
         }
     }
 
-    fn of_store(error: StoreError) -> Self {
+    fn store_error(error: StoreError) -> Self {
         Self {
             error: unavailable(&error),
             transient: true,

@@ -39,11 +39,11 @@ pub(crate) use ending::run;
 
 /// Access to a session through one of its tokens.
 #[derive(Clone)]
-pub struct SessionDoor {
+pub struct SessionHandle {
     /// The browser.
     pub browser: LiveBrowser,
     /// What the token allows.
-    pub access: DoorAccess,
+    pub access: TokenAccess,
     /// Cancelled when the session ends.
     pub ended: CancellationToken,
 }
@@ -69,7 +69,7 @@ pub struct SessionOverview {
 
 /// What a session token allows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum DoorAccess {
+pub enum TokenAccess {
     /// View the browser.
     View,
     /// View the browser and send input to it.
@@ -119,8 +119,8 @@ impl Engine {
         base: &str,
     ) -> Result<ExecuteAnswer, ApiError> {
         let (inner, principal, base) = (self.inner.clone(), principal.clone(), base.to_owned());
-        detached(async move {
-            let session = inner.session_of(&principal, scrape, &request).await?;
+        run_detached(async move {
+            let session = inner.session_of_scrape(&principal, scrape, &request).await?;
             let timeout = Duration::from_millis(request.timeout_ms());
             inner.execute(&session, request.task(), timeout, &base).await
         })
@@ -137,11 +137,11 @@ impl Engine {
         scrape: ScrapeId,
     ) -> Result<SessionEnded, ApiError> {
         let store = &self.inner.store;
-        let found = store
+        let session = store
             .session_of(scrape)
             .await
             .map_err(|error| unavailable(&error))?;
-        if found.is_none() {
+        if session.is_none() {
             let origin = store
                 .scrape_origin(scrape)
                 .await
@@ -150,7 +150,7 @@ impl Engine {
                 return Err(SessionError::OtherTeam.into());
             }
         }
-        self.end(principal, found).await
+        self.end(principal, session).await
     }
 
     /// Opens a browser that does not continue a scrape.
@@ -161,22 +161,22 @@ impl Engine {
         base: &str,
     ) -> Result<BrowserCreated, ApiError> {
         let (inner, principal) = (self.inner.clone(), principal.clone());
-        let (tell, told) = oneshot::channel();
+        let (sender, receiver) = oneshot::channel();
         let opening = async move {
             // If the client has disconnected, it never learns the id and could not end the session.
-            if let Err(Ok(session)) = tell.send(inner.open_own(&principal, request).await) {
+            if let Err(Ok(session)) = sender.send(inner.open_standalone(&principal, request).await) {
                 inner.end_later(session.id);
             }
         };
         tokio::spawn(opening.in_current_span());
-        let session = told.await.map_err(|gone| internal_error(&gone))??;
-        let addresses = session.tokens.urls(base);
+        let session = receiver.await.map_err(|closed| internal_error(&closed))??;
+        let urls = session.tokens.urls(base);
         Ok(BrowserCreated {
             success: true,
             id: session.id.to_string(),
-            cdp_url: addresses.cdp,
-            live_view_url: addresses.live_view,
-            interactive_live_view_url: addresses.interactive_live_view,
+            cdp_url: urls.cdp,
+            live_view_url: urls.live_view,
+            interactive_live_view_url: urls.interactive_live_view,
             expires_at: session.created + session.lifetime.ttl,
         })
     }
@@ -195,27 +195,27 @@ impl Engine {
             .sessions(principal.team, live, clock::now())
             .await;
         let rows = rows.map_err(|error| unavailable(&error))?;
-        let sessions = rows.into_iter().map(|row| self.described(&row, base));
-        let wanted = |session: &BrowserSession| query.status.is_none_or(|status| session.status == status);
+        let sessions = rows.into_iter().map(|row| self.describe(&row, base));
+        let is_wanted = |session: &BrowserSession| query.status.is_none_or(|status| session.status == status);
         Ok(BrowserSessions {
             success: true,
-            sessions: sessions.filter(wanted).collect(),
+            sessions: sessions.filter(is_wanted).collect(),
         })
     }
 
-    /// Lists the newest sessions of the team within the last day, at most `most`, with their credits and end
+    /// Lists the newest sessions of the team within the last day, at most `limit`, with their credits and end
     /// times.
     pub async fn session_overviews(
         &self,
         principal: &Principal,
-        most: usize,
+        limit: usize,
         base: &str,
     ) -> Result<Vec<SessionOverview>, ApiError> {
         let store = &self.inner.store;
         let rows = store.sessions(principal.team, None, clock::now()).await;
         let rows = rows.map_err(|error| unavailable(&error))?;
         let mut overviews = Vec::new();
-        for row in rows.into_iter().take(most) {
+        for row in rows.into_iter().take(limit) {
             let origin = match row.scrape {
                 Some(scrape) => store
                     .scrape_origin(scrape)
@@ -231,7 +231,7 @@ impl Engine {
                 (None, None) => billing::browser_session(row.created_at, row.last_activity_at),
             };
             overviews.push(SessionOverview {
-                session: self.described(&row, base),
+                session: self.describe(&row, base),
                 scrape: row.scrape,
                 url: origin.map(|origin| origin.url),
                 ended_at: row.end.map(|end| end.at),
@@ -243,9 +243,9 @@ impl Engine {
         Ok(overviews)
     }
 
-    fn described(&self, row: &SessionRow, base: &str) -> BrowserSession {
+    fn describe(&self, row: &SessionRow, base: &str) -> BrowserSession {
         let live = self.inner.sessions.registry.get(row.id);
-        let addresses = live
+        let urls = live
             .as_ref()
             .map(|live| live.tokens.urls(base))
             .unwrap_or_default();
@@ -255,9 +255,9 @@ impl Engine {
                 Some(_) => SessionStatus::Active,
                 None => SessionStatus::Destroyed,
             },
-            cdp_url: addresses.cdp,
-            live_view_url: addresses.live_view,
-            interactive_live_view_url: addresses.interactive_live_view,
+            cdp_url: urls.cdp,
+            live_view_url: urls.live_view,
+            interactive_live_view_url: urls.interactive_live_view,
             stream_web_view: row.stream_web_view,
             created_at: row.created_at,
             last_activity: live.map_or(row.last_activity_at, |live| live.last_activity()),
@@ -276,14 +276,14 @@ impl Engine {
         request: ExecuteRequest,
         base: &str,
     ) -> Result<ExecuteAnswer, ApiError> {
-        let session = self.inner.living(principal, id).await?;
+        let session = self.inner.active_session(principal, id).await?;
         let (inner, base) = (self.inner.clone(), base.to_owned());
         let timeout = Duration::from_millis(request.timeout_ms());
         let task = Task::Code {
             code: request.code,
             language: request.language,
         };
-        detached(async move { inner.execute(&session, task, timeout, &base).await }).await
+        run_detached(async move { inner.execute(&session, task, timeout, &base).await }).await
     }
 
     /// Ends a session of the team.
@@ -291,22 +291,26 @@ impl Engine {
     /// # Errors
     /// 403 for another team's session; 404 if there is none or it has already ended.
     pub async fn end_browser(&self, principal: &Principal, id: SessionId) -> Result<SessionEnded, ApiError> {
-        let found = self
+        let session = self
             .inner
             .store
             .session(id)
             .await
             .map_err(|error| unavailable(&error))?;
-        self.end(principal, found).await
+        self.end(principal, session).await
     }
 
-    async fn end(&self, principal: &Principal, found: Option<SessionRow>) -> Result<SessionEnded, ApiError> {
-        let row = found.ok_or(SessionError::NoSession)?;
+    async fn end(
+        &self,
+        principal: &Principal,
+        session: Option<SessionRow>,
+    ) -> Result<SessionEnded, ApiError> {
+        let row = session.ok_or(SessionError::NoSession)?;
         if row.team != principal.team {
             return Err(SessionError::OtherTeam.into());
         }
         let inner = self.inner.clone();
-        let ended = detached(async move { inner.end_session(row.id).await }).await?;
+        let ended = run_detached(async move { inner.end_session(row.id).await }).await?;
         let row = ended.ok_or(SessionError::NoSession)?;
         let end = row.end.ok_or(SessionError::NoSession)?;
         Ok(SessionEnded {
@@ -318,9 +322,9 @@ impl Engine {
     }
 
     /// Returns the session that a token gives access to; `None` if there is no such session any more.
-    pub fn session_by_token(&self, token: &str) -> Option<SessionDoor> {
+    pub fn session_by_token(&self, token: &str) -> Option<SessionHandle> {
         let (session, access) = self.inner.sessions.registry.by_token(token)?;
-        Some(SessionDoor {
+        Some(SessionHandle {
             browser: session.browser.clone(),
             access,
             ended: session.ended.clone(),
@@ -330,7 +334,11 @@ impl Engine {
 
 impl Inner {
     /// Returns an active session of the team.
-    async fn living(&self, principal: &Principal, id: SessionId) -> Result<Arc<LiveSession>, ApiError> {
+    async fn active_session(
+        &self,
+        principal: &Principal,
+        id: SessionId,
+    ) -> Result<Arc<LiveSession>, ApiError> {
         let live = self.sessions.registry.get(id);
         let team = match &live {
             Some(session) => Some(session.team),
@@ -359,22 +367,22 @@ impl Inner {
         timeout: Duration,
         base: &str,
     ) -> Result<ExecuteAnswer, ApiError> {
-        let ran = session.run(task, timeout, self.config.llm.as_ref()).await;
+        let result = session.run(task, timeout, self.config.llm.as_ref()).await;
         if session.browser.has_ended() {
             // The browser died during this call: end the session, so that the next call gets 410.
             self.end_later(session.id);
         }
-        let TaskOutcome { output, execution } = match ran {
+        let TaskOutcome { output, execution } = match result {
             Err(_) if self.stop.is_cancelled() => return Err(stopping()),
-            ran => ran?,
+            result => result?,
         };
-        let addresses = session.tokens.urls(base);
+        let urls = session.tokens.urls(base);
         let success = execution.exit_code == 0 && !execution.killed;
         Ok(ExecuteAnswer {
             success,
-            live_view_url: Some(addresses.live_view),
-            interactive_live_view_url: Some(addresses.interactive_live_view),
-            cdp_url: Some(addresses.cdp),
+            live_view_url: Some(urls.live_view),
+            interactive_live_view_url: Some(urls.interactive_live_view),
+            cdp_url: Some(urls.cdp),
             session_id: Some(session.id.to_string()),
             output,
             stdout: Some(execution.stdout),
@@ -391,7 +399,7 @@ impl Inner {
 }
 
 /// Runs work to its end even if the caller stops waiting.
-async fn detached<T: Send + 'static>(
+async fn run_detached<T: Send + 'static>(
     work: impl Future<Output = Result<T, ApiError>> + Send + 'static,
 ) -> Result<T, ApiError> {
     let task = tokio::spawn(work.in_current_span());

@@ -18,47 +18,47 @@ use tracing::Instrument;
 use crate::engine::{Engine, Inner, unavailable};
 use crate::{clock, limits};
 
-/// Delivers due events until `stop` is cancelled; deliveries in flight get [`limits::DRAIN`] to finish.
+/// Delivers due events until `stop` is cancelled; deliveries in flight get [`limits::DRAIN_TIMEOUT`] to finish.
 pub(crate) async fn run(inner: Arc<Inner>, stop: CancellationToken) {
-    let mut turns = JoinSet::new();
+    let mut deliveries = JoinSet::new();
     while !stop.is_cancelled() {
-        while turns.try_join_next().is_some() {}
-        for job in due(&inner, limits::WEBHOOK_RECEIVERS - turns.len()).await {
+        while deliveries.try_join_next().is_some() {}
+        for job in due(&inner, limits::WEBHOOK_RECEIVERS - deliveries.len()).await {
             let span = tracing::info_span!("webhooks", job.id = %job);
-            turns.spawn(turn(inner.clone(), job, stop.clone()).instrument(span));
+            deliveries.spawn(deliver_job(inner.clone(), job, stop.clone()).instrument(span));
         }
         tokio::select! {
             () = stop.cancelled() => break,
             () = inner.outbox.notified() => {}
-            Some(_) = turns.join_next() => {}
+            Some(_) = deliveries.join_next() => {}
             () = tokio::time::sleep(limits::WEBHOOK_POLL) => {}
         }
     }
-    let _ = tokio::time::timeout(limits::DRAIN, async {
-        while turns.join_next().await.is_some() {}
+    let _ = tokio::time::timeout(limits::DRAIN_TIMEOUT, async {
+        while deliveries.join_next().await.is_some() {}
     })
     .await;
 }
 
-/// Leases at most `places` jobs that have events to deliver.
-async fn due(inner: &Inner, places: usize) -> Vec<JobId> {
-    if places == 0 {
+/// Leases at most `limit` jobs that have events to deliver.
+async fn due(inner: &Inner, limit: usize) -> Vec<JobId> {
+    if limit == 0 {
         return Vec::new();
     }
-    let taken = inner
+    let leased = inner
         .store
-        .lease_receivers(clock::now(), limits::WEBHOOK_LEASE_MS, places as u32)
+        .lease_receivers(clock::now(), limits::WEBHOOK_LEASE_MS, limit as u32)
         .await;
-    taken.unwrap_or_else(|error| {
+    leased.unwrap_or_else(|error| {
         tracing::warn!(%error, "cannot read due webhook events; retrying");
         Vec::new()
     })
 }
 
 /// Delivers events of one job in order, until none is due or its time is up.
-async fn turn(inner: Arc<Inner>, job: JobId, stop: CancellationToken) {
-    let begun = Instant::now();
-    while begun.elapsed() < limits::WEBHOOK_TURN && !stop.is_cancelled() {
+async fn deliver_job(inner: Arc<Inner>, job: JobId, stop: CancellationToken) {
+    let started = Instant::now();
+    while started.elapsed() < limits::WEBHOOK_TURN && !stop.is_cancelled() {
         match deliver_next(&inner, job).await {
             Ok(true) => {}
             Ok(false) => break,
@@ -81,14 +81,14 @@ async fn deliver_next(inner: &Inner, job: JobId) -> Result<bool, StoreError> {
         return Ok(false);
     };
     let secret = inner.webhook_secret(event.team).await?;
-    let begun = Instant::now();
-    let Met { status, error, .. } = match prepared(inner, &event, secret.as_deref()) {
+    let started = Instant::now();
+    let DeliveryResult { status, error, .. } = match prepare(inner, &event, secret.as_deref()) {
         Ok(request) => send(inner, request).await,
         Err(error) => {
             tracing::error!(%error, event.no = event.event_no, "cannot send a webhook event");
-            Met {
+            DeliveryResult {
                 error: Some(error),
-                ..Met::default()
+                ..DeliveryResult::default()
             }
         }
     };
@@ -99,7 +99,7 @@ async fn deliver_next(inner: &Inner, job: JobId) -> Result<bool, StoreError> {
     };
     let attempt = Attempt {
         at,
-        duration_ms: millis_since(begun),
+        duration_ms: millis_since(started),
         status,
         error,
     };
@@ -112,29 +112,29 @@ async fn deliver_next(inner: &Inner, job: JobId) -> Result<bool, StoreError> {
 
 /// The result of a delivery attempt; without an error the receiver accepted the event.
 #[derive(Debug, Default)]
-struct Met {
+struct DeliveryResult {
     status: Option<u16>,
     error: Option<String>,
     body: Vec<u8>,
 }
 
-async fn send(inner: &Inner, request: FetchRequest) -> Met {
+async fn send(inner: &Inner, request: FetchRequest) -> DeliveryResult {
     match inner.scraper.fetcher().fetch(request).await {
-        Ok(answer) => Met {
-            status: Some(answer.status),
-            error: (!(200..300).contains(&answer.status))
-                .then(|| format!("the receiver returned status {}", answer.status)),
-            body: answer.body.to_vec(),
+        Ok(response) => DeliveryResult {
+            status: Some(response.status),
+            error: (!(200..300).contains(&response.status))
+                .then(|| format!("the receiver returned status {}", response.status)),
+            body: response.body.to_vec(),
         },
-        Err(error) => Met {
+        Err(error) => DeliveryResult {
             error: Some(error.to_string()),
-            ..Met::default()
+            ..DeliveryResult::default()
         },
     }
 }
 
-fn millis_since(begun: Instant) -> u64 {
-    u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX)
+fn millis_since(started: Instant) -> u64 {
+    u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX)
 }
 
 impl Inner {
@@ -168,17 +168,17 @@ impl Engine {
             webhook_id,
             spec.metadata.clone(),
         );
-        let begun = Instant::now();
-        let met = send(inner, signed(inner, spec, payload.to_json(), secret.as_deref())).await;
-        let shown = &met.body[..met.body.len().min(limits::WEBHOOK_ANSWER_SHOWN)];
+        let started = Instant::now();
+        let result = send(inner, signed(inner, spec, payload.to_json(), secret.as_deref())).await;
+        let shown = &result.body[..result.body.len().min(limits::WEBHOOK_RESPONSE_SHOWN)];
         Ok(WebhookTested {
             success: true,
-            delivered: met.error.is_none(),
+            delivered: result.error.is_none(),
             signed: secret.is_some(),
             webhook_id,
-            status: met.status,
-            error: met.error,
-            duration_ms: millis_since(begun),
+            status: result.status,
+            error: result.error,
+            duration_ms: millis_since(started),
             answer: String::from_utf8_lossy(shown).into_owned(),
         })
     }
@@ -186,7 +186,7 @@ impl Engine {
 
 /// Returns the request for an event, with the same bytes on every attempt. The error says why it cannot be
 /// built.
-fn prepared(inner: &Inner, event: &DueEvent, secret: Option<&str>) -> Result<FetchRequest, String> {
+fn prepare(inner: &Inner, event: &DueEvent, secret: Option<&str>) -> Result<FetchRequest, String> {
     let name = Event::parse(&event.event).ok_or("unknown event")?;
     let spec =
         WebhookSpec::from_json(event.webhook.as_bytes(), name.family()).map_err(|error| error.message)?;
@@ -198,11 +198,13 @@ fn signed(inner: &Inner, spec: WebhookSpec, body: String, secret: Option<&str>) 
     let deadline = Instant::now() + limits::WEBHOOK_TIMEOUT;
     let signature = secret.map(|secret| webhook::sign(secret.as_bytes(), body.as_bytes()));
     let mut request = FetchRequest::post_json(spec.url, body.into(), deadline.into_std());
-    request.max_body_bytes = limits::WEBHOOK_ANSWER_BYTES;
+    request.max_body_bytes = limits::WEBHOOK_RESPONSE_BYTES;
     request.truncate = true;
-    request
-        .headers
-        .extend(spec.headers.into_iter().filter(|(name, _)| !is_ours(inner, name)));
+    request.headers.extend(
+        spec.headers
+            .into_iter()
+            .filter(|(name, _)| !is_reserved_header(inner, name)),
+    );
     if let Some(signature) = signature {
         let aliases = inner.config.webhook_signature_aliases.iter().map(String::as_str);
         for name in std::iter::once(webhook::SIGNATURE_HEADER).chain(aliases) {
@@ -213,12 +215,12 @@ fn signed(inner: &Inner, spec: WebhookSpec, body: String, secret: Option<&str>) 
 }
 
 /// Returns whether the server sets this header itself, so that a webhook cannot replace it.
-fn is_ours(inner: &Inner, name: &str) -> bool {
+fn is_reserved_header(inner: &Inner, name: &str) -> bool {
     let aliases = inner.config.webhook_signature_aliases.iter().map(String::as_str);
     ["content-type", webhook::SIGNATURE_HEADER]
         .into_iter()
         .chain(aliases)
-        .any(|ours| ours.eq_ignore_ascii_case(name))
+        .any(|reserved| reserved.eq_ignore_ascii_case(name))
 }
 
 fn payload(name: Event, event: &DueEvent, spec: &WebhookSpec) -> Result<Payload, String> {
@@ -228,8 +230,8 @@ fn payload(name: Event, event: &DueEvent, spec: &WebhookSpec) -> Result<Payload,
         EventSubject::Job { error: Some(error) } if !name.is_success() => payload.with_error(error),
         EventSubject::Job { .. } => payload,
         EventSubject::Run { data: told, error } => {
-            let told = serde_json::from_str(told).map_err(|error| error.to_string())?;
-            let payload = payload.with_data(told);
+            let data = serde_json::from_str(told).map_err(|error| error.to_string())?;
+            let payload = payload.with_data(data);
             match name.is_success() {
                 true => payload,
                 // A cancelled job has no other error.

@@ -6,7 +6,7 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use futures_util::{StreamExt, stream};
 use harvestman_browser::{Input, LiveView, Sight, Tabs};
-use harvestman_engine::{DoorAccess, SessionDoor};
+use harvestman_engine::{SessionHandle, TokenAccess};
 use serde::Serialize;
 use serde_json::json;
 use tokio::sync::mpsc;
@@ -70,9 +70,9 @@ enum ServerMessage<'a> {
 }
 
 /// Serves one viewer until it disconnects or the session ends.
-pub(crate) async fn serve(app: App, session: SessionDoor, socket: WebSocket) {
+pub(crate) async fn serve(app: App, session: SessionHandle, socket: WebSocket) {
     let view = session.browser.live_view();
-    let control = session.access == DoorAccess::Control;
+    let control = session.access == TokenAccess::Control;
     let Some(viewer) = view.watch(control) else {
         return duplex::refuse(socket, "too many viewers of this session; try again later").await;
     };

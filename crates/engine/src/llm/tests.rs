@@ -181,7 +181,7 @@ async fn a_silent_or_endless_endpoint_is_abandoned() {
         endpoint.llm.chat(&[], &[], deadline).await.unwrap_err(),
         LlmError::Timeout
     );
-    let body = "x".repeat(limits::LLM_ANSWER_BYTES as usize + 1);
+    let body = "x".repeat(limits::LLM_RESPONSE_BYTES as usize + 1);
     let endpoint = Endpoint::start(&[&http("200 OK", "", &body)]).await;
     assert!(matches!(
         endpoint.chat().await.unwrap_err(),

@@ -46,7 +46,7 @@ pub(super) async fn run(work: &mut PromptRun<'_>, prompt: &str, llm: &Llm) -> Re
         if reply.calls.is_empty() {
             steps += 1;
             replies_without_calls += 1;
-            if replies_without_calls < limits::AGENT_SILENCES {
+            if replies_without_calls < limits::AGENT_REPLIES_WITHOUT_CALLS {
                 conversation.messages.push(Message::User(USE_TOOLS.to_owned()));
                 continue;
             }

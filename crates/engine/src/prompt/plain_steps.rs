@@ -211,9 +211,9 @@ impl PromptRun<'_> {
         self.command(Command::Wait { until, timeout: None }).await
     }
 
-    /// Finds the element that a step names, waiting up to [`limits::STEP_PATIENCE`] for it to appear.
+    /// Finds the element that a step names, waiting up to [`limits::STEP_ELEMENT_TIMEOUT`] for it to appear.
     async fn find(&self, named: &ElementRef, purpose: ElementUse) -> Result<Target, PromptError> {
-        let end = self.deadline.min(Instant::now() + limits::STEP_PATIENCE);
+        let end = self.deadline.min(Instant::now() + limits::STEP_ELEMENT_TIMEOUT);
         loop {
             if let Some(found) = self.find_once(named, purpose).await? {
                 return Ok(found);

@@ -157,7 +157,7 @@ impl<'a> Agent<'a> {
                 if let Ok(read) = answer::parse(&text, self.schema.as_ref(), None) {
                     return Ok(self.finish(read.value));
                 }
-                if replies_without_calls > limits::AGENT_SILENCES {
+                if replies_without_calls > limits::AGENT_REPLIES_WITHOUT_CALLS {
                     break;
                 }
                 self.messages.push(Message::User(USE_TOOLS.to_owned()));
@@ -360,10 +360,10 @@ impl<'a> Agent<'a> {
         Ok(format!("{notes}\n{results}").trim_start().to_owned())
     }
 
-    /// Removes the oldest pages while all pages together exceed [`limits::RUN_TALK_BYTES`].
+    /// Removes the oldest pages while all pages together exceed [`limits::RUN_CONVERSATION_BYTES`].
     fn drop_old_pages(&mut self) {
         let mut bytes: usize = self.page_messages.iter().map(|(_, bytes)| bytes).sum();
-        while bytes > limits::RUN_TALK_BYTES && self.page_messages.len() > 1 {
+        while bytes > limits::RUN_CONVERSATION_BYTES && self.page_messages.len() > 1 {
             let (at, size) = self.page_messages.remove(0);
             if let Some(Message::Tool { text, .. }) = self.messages.get_mut(at) {
                 PAGE_OMITTED.clone_into(text);

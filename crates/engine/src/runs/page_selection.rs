@@ -29,7 +29,7 @@ pub(super) fn ranking_query(prompt: Option<&str>, schema: Option<&Map<String, Va
     let names: Vec<&str> = properties
         .keys()
         .map(String::as_str)
-        .take(limits::CHOOSING_NAMES)
+        .take(limits::RANKING_PROPERTY_NAMES)
         .collect();
     (!names.is_empty()).then(|| names.join(" "))
 }
@@ -109,7 +109,7 @@ fn links_below(top: &Url, links: Vec<MapLink>, limit: u64) -> Vec<Url> {
 pub(super) fn external_links(page: &Url, links: &[Url], query: &str) -> Vec<Url> {
     let words: Vec<String> = query
         .split(|c: char| !c.is_alphanumeric())
-        .filter(|word| word.chars().count() >= limits::CHOOSING_WORD_CHARS)
+        .filter(|word| word.chars().count() >= limits::RANKING_WORD_CHARS)
         .map(str::to_lowercase)
         .collect();
     let score = |url: &Url| {

@@ -13,7 +13,7 @@ use harvestman_fetch::{CookieJar, FetchError, FetchRequest};
 use tokio::time::Instant;
 use url::Url;
 
-use super::{Fetched, ScrapeFailure, Scraped, Scraper, Target, page_request, raw};
+use super::{FetchResult, ScrapeFailure, Scraped, Scraper, Target, page_request, raw_page};
 use crate::host_memory::BrowserEffect;
 use crate::limits;
 use crate::site_response::SiteResponse;
@@ -32,10 +32,10 @@ impl Scraper {
         jar: &CookieJar,
         deadline: Instant,
     ) -> Result<(&'t Url, Scraped), ScrapeFailure> {
-        let is_free = !needs_browser(options);
-        if is_free
+        let is_browser_optional = !needs_browser(options);
+        if is_browser_optional
             && self.memory.starts_in_browser(target.url)
-            && let Some(scraped) = self.as_learned(target, options, id, deadline).await
+            && let Some(scraped) = self.try_browser_first(target, options, id, deadline).await
         {
             return Ok((target.url, scraped));
         }
@@ -47,27 +47,29 @@ impl Scraper {
         {
             (url, fetched) = (plain, Ok(second));
         }
-        let Fetched {
+        let FetchResult {
             response,
             captures,
-            by_browser,
+            is_rendered,
         } = fetched?;
         let mut scraped = self.render(url, response, options, id, deadline).await?;
-        if by_browser {
-            scraped.came_by_browser(EngineReason::Requested);
+        if is_rendered {
+            scraped.set_browser_engine(EngineReason::Requested);
         } else {
-            scraped = self.follow(scraped, url, options, id, jar, deadline).await?;
-            if let Some(response) = self.with_frames(&scraped, options, jar, deadline).await {
+            scraped = self
+                .follow_page_redirects(scraped, url, options, id, jar, deadline)
+                .await?;
+            if let Some(response) = self.inline_frames(&scraped, options, jar, deadline).await {
                 // The page's own links come first, including those to its frames.
                 let links = scraped.rendered.links;
                 scraped = self.render(url, response, options, id, deadline).await?;
                 let more = std::mem::replace(&mut scraped.rendered.links, links);
                 scraped.rendered.add_links(more);
             }
-            scraped.came_by_http(None);
-            if is_free {
+            scraped.set_http_engine(None);
+            if is_browser_optional {
                 scraped = self
-                    .by_scripts(scraped, url, target.turn, options, id, deadline)
+                    .render_if_needed(scraped, url, target.turn, options, id, deadline)
                     .await;
             }
         }
@@ -77,7 +79,7 @@ impl Scraper {
 
     /// Fetches a page with the browser on a host whose pages need it. Returns `None` if the page should be
     /// fetched over HTTP after all.
-    async fn as_learned(
+    async fn try_browser_first(
         &self,
         target: &Target<'_>,
         options: &Arc<ScrapeOptions>,
@@ -86,19 +88,19 @@ impl Scraper {
     ) -> Option<Scraped> {
         // Leaves a third of the time to fetch the page over HTTP.
         let now = Instant::now();
-        let patience = now + deadline.saturating_duration_since(now) * 2 / 3;
+        let browser_deadline = now + deadline.saturating_duration_since(now) * 2 / 3;
         let mut scraped = self
-            .in_browser(target.url, target.turn, 0, options, id, patience)
+            .render_in_browser(target.url, target.turn, 0, options, id, browser_deadline)
             .await
             .ok()??;
-        scraped.came_by_browser(EngineReason::Learned);
+        scraped.set_browser_engine(EngineReason::Learned);
         // Only an HTTP response contains `Retry-After`.
         let is_busy = matches!(scraped.response.status, 429 | 503);
         (!is_busy && scraped.placeholder().is_none()).then_some(scraped)
     }
 
     /// Renders the page in the browser if it seems to need its scripts; otherwise returns the fetched page.
-    async fn by_scripts(
+    async fn render_if_needed(
         &self,
         mut fetched: Scraped,
         url: &Url,
@@ -121,13 +123,16 @@ impl Scraper {
         } else if self.memory.should_skip_browser(url, reason) {
             EngineReason::Unhelpful
         } else {
-            let held = fetched.memory_bytes();
-            match self.in_browser(url, turn, held, options, id, deadline).await {
-                Ok(Some(mut made)) => {
-                    made.came_by_browser(EngineReason::Page(reason));
-                    if made.adds_to(&fetched) {
+            let held_bytes = fetched.memory_bytes();
+            match self
+                .render_in_browser(url, turn, held_bytes, options, id, deadline)
+                .await
+            {
+                Ok(Some(mut rendered)) => {
+                    rendered.set_browser_engine(EngineReason::Page(reason));
+                    if rendered.adds_content_to(&fetched) {
                         self.memory.record(url, BrowserEffect::AddedContent);
-                        return made;
+                        return rendered;
                     }
                     self.memory.record(url, BrowserEffect::AddedNothing(reason));
                     EngineReason::NothingAdded
@@ -142,12 +147,12 @@ impl Scraper {
                 }
             }
         };
-        fetched.came_by_http(Some(plain_reason));
+        fetched.set_http_engine(Some(plain_reason));
         fetched
     }
 
     /// Renders the page in the browser. Returns `None` without a browser, and if the resource is not HTML.
-    async fn in_browser(
+    async fn render_in_browser(
         &self,
         url: &Url,
         turn: &Turn,
@@ -159,15 +164,15 @@ impl Scraper {
         let Some(browser) = &self.browser else {
             return Ok(None);
         };
-        let deadline = turn.browser(held_bytes, deadline).await?;
-        match browser.page(url, options, None, deadline).await?.response {
+        let deadline = turn.acquire_browser(held_bytes, deadline).await?;
+        match browser.render(url, options, None, deadline).await?.response {
             Some(response) => self.render(url, response, options, id, deadline).await.map(Some),
             None => Ok(None),
         }
     }
 
-    /// Follows immediate redirects made by pages (docs/API.md section 5 rule 12).
-    async fn follow(
+    /// Follows immediate redirects made by pages (docs/API.md section 5.12).
+    async fn follow_page_redirects(
         &self,
         mut scraped: Scraped,
         requested: &Url,
@@ -200,7 +205,7 @@ impl Scraper {
     }
 
     /// Fetches the frames of a page and inlines them. Returns `None` if the page has no frames.
-    async fn with_frames(
+    async fn inline_frames(
         &self,
         scraped: &Scraped,
         options: &ScrapeOptions,
@@ -215,40 +220,42 @@ impl Scraper {
         if !has_frames || scraped.response.status >= 400 {
             return None;
         }
-        let mut left = limits::PAGE_FRAMES;
-        self.framed(
+        let mut remaining = limits::PAGE_FRAMES;
+        self.inline_nested_frames(
             &scraped.response,
             options,
             jar,
             deadline,
-            &mut left,
+            &mut remaining,
             limits::FRAME_DEPTH,
         )
         .await
     }
 
-    /// Returns a response with the documents of its frames inlined. `left` is the number of documents that
+    /// Returns a response with the documents of its frames inlined. `remaining` is the number of documents that
     /// may still be fetched.
-    fn framed<'a>(
+    fn inline_nested_frames<'a>(
         &'a self,
         response: &'a SiteResponse,
         options: &'a ScrapeOptions,
         jar: &'a CookieJar,
         deadline: Instant,
-        left: &'a mut usize,
+        remaining: &'a mut usize,
         depth: u32,
     ) -> BoxFuture<'a, Option<SiteResponse>> {
         async move {
-            let framed = match depth {
+            let framed_page = match depth {
                 0 => None,
-                _ => FramedPage::read(&raw(&response.url, response)),
+                _ => FramedPage::read(&raw_page(&response.url, response)),
             }?;
             let mut documents = Vec::new();
-            for url in framed.urls() {
-                let Some(rest) = left.checked_sub(1) else { break };
-                *left = rest;
+            for url in framed_page.urls() {
+                let Some(rest) = remaining.checked_sub(1) else {
+                    break;
+                };
+                *remaining = rest;
                 let now = Instant::now();
-                let time = limits::FRAME_TIME.min(deadline.saturating_duration_since(now) / 2);
+                let time = limits::FRAME_TIMEOUT.min(deadline.saturating_duration_since(now) / 2);
                 let mut request = request_from(&response.url, &url, options, jar, now + time);
                 request.max_body_bytes = limits::FRAME_BYTES;
                 let document = match self.fetcher.fetch(request).await {
@@ -259,7 +266,7 @@ impl Scraper {
                     }
                 };
                 let inner = self
-                    .framed(&document, options, jar, deadline, left, depth - 1)
+                    .inline_nested_frames(&document, options, jar, deadline, remaining, depth - 1)
                     .await;
                 documents.push(Some(inner.unwrap_or(document)));
             }
@@ -268,8 +275,10 @@ impl Scraper {
             }
             let composing = tokio::task::spawn_blocking(move || {
                 let pages = documents.iter().map(Option::as_ref);
-                let pages: Vec<_> = pages.map(|page| page.map(|page| raw(&page.url, page))).collect();
-                framed.with(&pages)
+                let pages: Vec<_> = pages
+                    .map(|page| page.map(|page| raw_page(&page.url, page)))
+                    .collect();
+                framed_page.with(&pages)
             });
             let body = composing.await.ok()?.into();
             Some(SiteResponse {
@@ -304,7 +313,7 @@ fn request_from(
 
 impl Scraped {
     /// Returns whether the browser's version has more content than the `fetched` one.
-    fn adds_to(&self, fetched: &Scraped) -> bool {
+    fn adds_content_to(&self, fetched: &Scraped) -> bool {
         let is_error = |scraped: &Scraped| scraped.response.status >= 400;
         let (Some(before), Some(after)) = (&fetched.rendered.signs, &self.rendered.signs) else {
             return false;
@@ -320,14 +329,14 @@ impl Scraped {
         reason.and_then(BrowserReason::placeholder)
     }
 
-    fn came_by_browser(&mut self, reason: EngineReason) {
+    fn set_browser_engine(&mut self, reason: EngineReason) {
         self.rendered.scripts_have_run();
         let metadata = &mut self.rendered.document.metadata;
         metadata.scrape_engine = Some("browser".to_owned());
         metadata.scrape_engine_reason = Some(reason.name().to_owned());
     }
 
-    fn came_by_http(&mut self, reason: Option<EngineReason>) {
+    fn set_http_engine(&mut self, reason: Option<EngineReason>) {
         let metadata = &mut self.rendered.document.metadata;
         metadata.scrape_engine = Some("http".to_owned());
         metadata.scrape_engine_reason = reason.map(|reason| reason.name().to_owned());

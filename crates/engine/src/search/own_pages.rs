@@ -106,7 +106,7 @@ impl SearchRun<'_> {
             cached_at: Some(cached.fetched_at),
             incomplete: None,
         };
-        let deadline = self.deadline.min(Instant::now() + limits::SEARCH_PASSAGE_TIME);
+        let deadline = self.deadline.min(Instant::now() + limits::SEARCH_PASSAGE_TIMEOUT);
         let options = Arc::new(ScrapeOptions::default());
         let id = ScrapeId::from(clock::new_job_id());
         let converting = inner.scraper.convert(&url, response, &options, id, deadline);

@@ -204,7 +204,7 @@ impl Search {
         let mut has_retried = false;
         loop {
             let mut request = self.protocol.request(query, page, deadline);
-            request.max_body_bytes = limits::SEARCH_ANSWER_BYTES;
+            request.max_body_bytes = limits::SEARCH_RESPONSE_BYTES;
             request
                 .headers
                 .push(("Accept".to_owned(), "application/json".to_owned()));

@@ -14,29 +14,29 @@ use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
 
 use super::live::LiveSession;
-use super::registry::End;
+use super::registry::SessionEnd;
 use crate::engine::{Inner, unavailable};
 use crate::profiles::OpenProfile;
 use crate::{clock, limits};
 
 /// Ends expired sessions, and stores when the others were last used, until `stop` is cancelled.
 pub(crate) async fn run(inner: Arc<Inner>, stop: CancellationToken) {
-    let mut noted = Instant::now();
+    let mut last_stored = Instant::now();
     loop {
         tokio::select! {
             () = stop.cancelled() => return,
             () = tokio::time::sleep(limits::SESSION_POLL) => {}
         }
-        let (over, live) = inner.looked_through();
+        let (over, live) = inner.partition_sessions();
         for session in over {
             inner.end_later(session.id);
         }
-        for id in inner.sessions.registry.owed() {
+        for id in inner.sessions.registry.unsettled() {
             // If the store fails again, the end stays unsettled.
-            let _later = inner.settle_owed(id).await;
+            let _later = inner.settle_unsettled(id).await;
         }
-        if noted.elapsed() >= limits::SESSION_NOTE && !live.is_empty() {
-            noted = Instant::now();
+        if last_stored.elapsed() >= limits::SESSION_USE_INTERVAL && !live.is_empty() {
+            last_stored = Instant::now();
             let uses: Vec<_> = live
                 .iter()
                 .map(|session| (session.id, session.last_activity()))
@@ -50,7 +50,7 @@ pub(crate) async fn run(inner: Arc<Inner>, stop: CancellationToken) {
 
 impl Inner {
     /// Returns the sessions that are over, and the others.
-    fn looked_through(&self) -> (Vec<Arc<LiveSession>>, Vec<Arc<LiveSession>>) {
+    fn partition_sessions(&self) -> (Vec<Arc<LiveSession>>, Vec<Arc<LiveSession>>) {
         let now = clock::now();
         let all = self.sessions.registry.all();
         let mut running: HashMap<TeamId, u64> = HashMap::new();
@@ -69,7 +69,7 @@ impl Inner {
     pub(super) async fn end_session(&self, id: SessionId) -> Result<Option<SessionRow>, ApiError> {
         let settled = match self.sessions.registry.remove(id) {
             Some(session) => self.finish(session).await,
-            None => self.settle_owed(id).await,
+            None => self.settle_unsettled(id).await,
         };
         settled.map_err(|error| unavailable(&error))
     }
@@ -91,23 +91,27 @@ impl Inner {
     pub(super) async fn finish(&self, session: Arc<LiveSession>) -> Result<Option<SessionRow>, StoreError> {
         let last_activity = session.last_activity();
         // The time between expiry and the poll that notices it is not charged.
-        let end = End {
+        let end = SessionEnd {
             last_activity,
             at: clock::now().min(session.lifetime.ends_at(session.created, last_activity)),
         };
         session.ended.cancel();
-        let held = session.take_held();
-        if let Some(profile) = held.as_ref().and_then(|held| held.profile.as_ref()) {
+        let resources = session.take_resources();
+        if let Some(profile) = resources
+            .as_ref()
+            .and_then(|resources| resources.profile.as_ref())
+        {
             self.save(&session, profile).await;
         }
         session.browser.end().await;
         let settled = self.settle(session.id, end).await;
-        if let Some(held) = held {
+        if let Some(resources) = resources {
             if let Ok(Some(SessionRow { end: Some(end), .. })) = &settled {
-                held.reservation
+                resources
+                    .reservation
                     .spend(u32::try_from(end.credits).unwrap_or(u32::MAX));
             }
-            drop(held.place);
+            drop(resources.permit);
         }
         tracing::info!(session.id = %session.id, team.id = %session.team, "browser session ended");
         settled
@@ -117,7 +121,7 @@ impl Inner {
         if !profile.saves() {
             return;
         }
-        match timeout(limits::PROFILE_SAVE_TIME, session.browser.storage()).await {
+        match timeout(limits::PROFILE_SAVE_TIMEOUT, session.browser.storage()).await {
             Ok(Ok(storage)) => {
                 if let Err(error) = profile.save(&self.store, storage).await {
                     tracing::warn!(%error, session.id = %session.id, "cannot save a profile");
@@ -133,17 +137,17 @@ impl Inner {
     }
 
     /// Stores the end of a session; keeps it as unsettled if the store fails.
-    async fn settle(&self, id: SessionId, end: End) -> Result<Option<SessionRow>, StoreError> {
+    async fn settle(&self, id: SessionId, end: SessionEnd) -> Result<Option<SessionRow>, StoreError> {
         let ended = self.store.end_session(id, end.last_activity, end.at).await;
         if ended.is_err() {
-            self.sessions.registry.owe(id, end);
+            self.sessions.registry.add_unsettled(id, end);
         }
         ended
     }
 
     /// Stores an unsettled end again; `None` if there is none.
-    async fn settle_owed(&self, id: SessionId) -> Result<Option<SessionRow>, StoreError> {
-        match self.sessions.registry.take_owed(id) {
+    async fn settle_unsettled(&self, id: SessionId) -> Result<Option<SessionRow>, StoreError> {
+        match self.sessions.registry.take_unsettled(id) {
             Some(end) => self.settle(id, end).await,
             None => Ok(None),
         }
@@ -157,7 +161,10 @@ impl Inner {
             .all()
             .into_iter()
             .map(|session| self.end_session(session.id));
-        if timeout(limits::SESSIONS_STOP, join_all(all)).await.is_err() {
+        if timeout(limits::SESSIONS_STOP_TIMEOUT, join_all(all))
+            .await
+            .is_err()
+        {
             tracing::warn!("some browser sessions did not end in time");
         }
         if let Some(browsers) = &self.sessions.browsers {

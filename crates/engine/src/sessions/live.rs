@@ -14,7 +14,7 @@ use tokio::sync::OwnedMutexGuard;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use super::registry::Place;
+use super::registry::SessionPermit;
 use crate::budget::CreditReservation;
 use crate::llm::Llm;
 use crate::profiles::OpenProfile;
@@ -33,14 +33,14 @@ pub(crate) struct LiveSession {
     turn: Arc<tokio::sync::Mutex<()>>,
     /// Number of calls that run or wait.
     calls: AtomicUsize,
-    held: Mutex<Option<Held>>,
+    resources: Mutex<Option<SessionResources>>,
 }
 
 /// What a session owns until it ends.
-pub(crate) struct Held {
+pub(crate) struct SessionResources {
     pub(crate) profile: Option<OpenProfile>,
     pub(crate) reservation: CreditReservation,
-    pub(crate) place: Place,
+    pub(crate) permit: SessionPermit,
 }
 
 impl LiveSession {
@@ -50,7 +50,7 @@ impl LiveSession {
         lifetime: Lifetime,
         browser: LiveBrowser,
         tokens: SessionTokens,
-        held: Held,
+        resources: SessionResources,
     ) -> Self {
         Self {
             id,
@@ -62,7 +62,7 @@ impl LiveSession {
             ended: CancellationToken::new(),
             turn: Arc::default(),
             calls: AtomicUsize::new(0),
-            held: Mutex::new(Some(held)),
+            resources: Mutex::new(Some(resources)),
         }
     }
 
@@ -83,23 +83,26 @@ impl LiveSession {
     }
 
     /// Takes what the session owns; `None` on the second call.
-    pub(crate) fn take_held(&self) -> Option<Held> {
-        self.held.lock().unwrap_or_else(PoisonError::into_inner).take()
+    pub(crate) fn take_resources(&self) -> Option<SessionResources> {
+        self.resources
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take()
     }
 
     /// Waits for exclusive use of the browser; calls run in the order of arrival.
     ///
     /// # Errors
     /// 410 if the session ends meanwhile, 429 if too many calls wait.
-    pub(crate) async fn turn(self: &Arc<Self>) -> Result<Turn, SessionError> {
-        let call = Call(self.clone());
+    pub(crate) async fn turn(self: &Arc<Self>) -> Result<SessionTurn, SessionError> {
+        let call = CallGuard(self.clone());
         if self.calls.fetch_add(1, Ordering::Relaxed) >= limits::CALLS_PER_SESSION {
             return Err(SessionError::CallLimit(limits::CALLS_PER_SESSION));
         }
         tokio::select! {
             biased;
             () = self.ended.cancelled() => Err(SessionError::Destroyed),
-            turn = self.turn.clone().lock_owned() => Ok(Turn { _turn: turn, _call: call }),
+            turn = self.turn.clone().lock_owned() => Ok(SessionTurn { _turn: turn, _call: call }),
         }
     }
 
@@ -115,11 +118,11 @@ impl LiveSession {
         llm: Option<&Llm>,
     ) -> Result<TaskOutcome, ApiError> {
         let _turn = self.turn().await?;
-        let running = async {
+        let task_future = async {
             match &task {
                 Task::Code { code, language } => {
-                    let ran = self.browser.run(code, *language, timeout).await;
-                    ran.map(TaskOutcome::from).map_err(nothing_ran)
+                    let result = self.browser.run(code, *language, timeout).await;
+                    result.map(TaskOutcome::from).map_err(before_run_error)
                 }
                 Task::Prompt(prompt) => {
                     prompt::run(&self.browser, prompt, llm, Instant::now() + timeout).await
@@ -129,21 +132,21 @@ impl LiveSession {
         tokio::select! {
             biased;
             () = self.ended.cancelled() => Err(SessionError::Destroyed.into()),
-            ran = running => ran,
+            result = task_future => result,
         }
     }
 }
 
 /// Exclusive use of the browser.
-pub(crate) struct Turn {
+pub(crate) struct SessionTurn {
     _turn: OwnedMutexGuard<()>,
-    _call: Call,
+    _call: CallGuard,
 }
 
 /// A call that runs or waits.
-struct Call(Arc<LiveSession>);
+struct CallGuard(Arc<LiveSession>);
 
-impl Drop for Call {
+impl Drop for CallGuard {
     fn drop(&mut self) {
         self.0.calls.fetch_sub(1, Ordering::Relaxed);
     }
@@ -159,13 +162,13 @@ pub(crate) async fn check_task(
     llm: Option<&Llm>,
 ) -> Result<(), ApiError> {
     match task {
-        Task::Code { language, .. } => browsers.check(*language).await.map_err(nothing_ran),
+        Task::Code { language, .. } => browsers.check(*language).await.map_err(before_run_error),
         Task::Prompt(prompt) => prompt::check(prompt, llm),
     }
 }
 
 /// Converts the error of a browser that failed before anything has run (docs/API.md section 2: 502 only then).
-pub(crate) fn nothing_ran(error: BrowserError) -> ApiError {
+pub(crate) fn before_run_error(error: BrowserError) -> ApiError {
     match error {
         BrowserError::NotConfigured(_) => error.into(),
         error => ApiError::new(ErrorCode::BrowserError, error.to_string()),

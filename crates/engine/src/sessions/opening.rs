@@ -15,13 +15,13 @@ use harvestman_core::interact::{Lifetime, SessionError, SessionTokens, ViewToken
 use harvestman_store::{JobKind, NewJob, NewSession, Principal};
 use tokio::time::Instant;
 
-use super::live::{Held, LiveSession, check_task, nothing_ran};
+use super::live::{LiveSession, SessionResources, before_run_error, check_task};
 use super::replay::Replay;
 use crate::engine::{Inner, internal_error, stopping, unavailable};
 use crate::{clock, limits};
 
 /// Parameters of a new session.
-struct Plan<'a> {
+struct SessionPlan<'a> {
     kind: JobKind,
     lifetime: Lifetime,
     options: &'a ScrapeOptions,
@@ -33,20 +33,20 @@ struct Plan<'a> {
 
 impl Inner {
     /// Returns the session that continues a scrape; the first call opens it.
-    pub(super) async fn session_of(
+    pub(super) async fn session_of_scrape(
         self: &Arc<Self>,
         principal: &Principal,
         scrape: ScrapeId,
         request: &InteractRequest,
     ) -> Result<Arc<LiveSession>, ApiError> {
         let registry = &self.sessions.registry;
-        if let Some(session) = registry.of_scrape(scrape) {
-            return owned(principal, session);
+        if let Some(session) = registry.by_scrape(scrape) {
+            return check_owner(principal, session);
         }
-        let first = registry.first_call(scrape);
-        let _first = first.lock().await;
-        if let Some(session) = registry.of_scrape(scrape) {
-            return owned(principal, session);
+        let lock = registry.opening_lock(scrape);
+        let _guard = lock.lock().await;
+        if let Some(session) = registry.by_scrape(scrape) {
+            return check_owner(principal, session);
         }
         let stored = self.store.session_of(scrape).await;
         if let Some(row) = stored.map_err(|error| unavailable(&error))? {
@@ -69,11 +69,11 @@ impl Inner {
         )
         .await?;
         if let Some(existing) = &request.existing_session_id {
-            return self.take_over(principal, existing, scrape, &replay).await;
+            return self.continue_scrape(principal, existing, scrape, &replay).await;
         }
         self.open(
             principal,
-            Plan {
+            SessionPlan {
                 kind: JobKind::Interact,
                 lifetime: Lifetime::of_interact(request),
                 options: &replay.options,
@@ -86,7 +86,7 @@ impl Inner {
     }
 
     /// Lets an existing session of the team continue a scrape. Its browser keeps its own options.
-    async fn take_over(
+    async fn continue_scrape(
         self: &Arc<Self>,
         principal: &Principal,
         id: &str,
@@ -94,12 +94,12 @@ impl Inner {
         replay: &Replay,
     ) -> Result<Arc<LiveSession>, ApiError> {
         let id: SessionId = id.parse().map_err(|_| SessionError::NoSession)?;
-        let session = self.living(principal, id).await?;
+        let session = self.active_session(principal, id).await?;
         let turn = session.turn().await?;
-        if self.sessions.registry.continues_one(id) {
+        if self.sessions.registry.continues_a_scrape(id) {
             return Err(SessionError::InUse.into());
         }
-        go(&session.browser, replay).await?;
+        repeat_scrape(&session.browser, replay).await?;
         let bound = self.store.bind_session(id, scrape).await;
         if !bound.map_err(|error| unavailable(&error))? {
             return Err(SessionError::Destroyed.into());
@@ -110,7 +110,7 @@ impl Inner {
     }
 
     /// Opens a session that does not continue a scrape.
-    pub(super) async fn open_own(
+    pub(super) async fn open_standalone(
         self: &Arc<Self>,
         principal: &Principal,
         request: BrowserRequest,
@@ -123,7 +123,7 @@ impl Inner {
         };
         self.open(
             principal,
-            Plan {
+            SessionPlan {
                 kind: JobKind::Browser,
                 lifetime: Lifetime::of_browser(&request),
                 options: &options,
@@ -138,48 +138,51 @@ impl Inner {
     async fn open(
         self: &Arc<Self>,
         principal: &Principal,
-        plan: Plan<'_>,
+        plan: SessionPlan<'_>,
     ) -> Result<Arc<LiveSession>, ApiError> {
         let browsers = self.sessions.browsers()?;
         let id = SessionId(clock::new_job_id().0);
         let tokens = new_tokens(plan.stream_web_view)?;
-        let place = self.sessions.registry.place(principal.team)?;
+        let permit = self.sessions.registry.permit(principal.team)?;
         let reservation = self.budget.reserve(&self.store, principal.team).await?;
         let profile = self
             .open_profile(principal.team, plan.options, JobId::from(id))
             .await?;
-        let browser = browsers.open(plan.options).await.map_err(nothing_ran)?;
-        let prepared = async {
+        let browser = browsers.open(plan.options).await.map_err(before_run_error)?;
+        let preparation = async {
             if let Some(profile) = &profile {
-                browser.restore(&profile.storage).await.map_err(nothing_ran)?;
+                browser
+                    .restore(&profile.storage)
+                    .await
+                    .map_err(before_run_error)?;
             }
             match plan.scrape {
-                Some((_, replay)) => go(&browser, replay).await,
+                Some((_, replay)) => repeat_scrape(&browser, replay).await,
                 None => Ok(()),
             }
         };
-        if let Err(error) = prepared.await {
+        if let Err(error) = preparation.await {
             browser.end().await;
             return Err(error);
         }
-        let held = Held {
+        let resources = SessionResources {
             profile,
             reservation,
-            place,
+            permit,
         };
-        let session = LiveSession::new(id, principal.team, plan.lifetime, browser, tokens, held);
-        self.begin(principal, &plan, Arc::new(session)).await
+        let session = LiveSession::new(id, principal.team, plan.lifetime, browser, tokens, resources);
+        self.register(principal, &plan, Arc::new(session)).await
     }
 
     /// Stores the session and adds it to the registry.
-    async fn begin(
+    async fn register(
         self: &Arc<Self>,
         principal: &Principal,
-        plan: &Plan<'_>,
+        plan: &SessionPlan<'_>,
         session: Arc<LiveSession>,
     ) -> Result<Arc<LiveSession>, ApiError> {
         let url = plan.scrape.map(|(_, replay)| replay.url.to_string());
-        let begun = NewSession {
+        let new_session = NewSession {
             call: NewJob {
                 id: JobId::from(session.id),
                 team: principal.team,
@@ -200,12 +203,12 @@ impl Inner {
             stream_web_view: plan.stream_web_view,
             expires_at: session.created + session.lifetime.ttl,
         };
-        if let Err(error) = self.store.begin_session(&begun).await {
+        if let Err(error) = self.store.begin_session(&new_session).await {
             session.browser.end().await;
             return Err(unavailable(&error));
         }
         tracing::info!(session.id = %session.id, team.id = %principal.team, "browser session started");
-        if !self.sessions.registry.add(session.clone(), begun.scrape) {
+        if !self.sessions.registry.add(session.clone(), new_session.scrape) {
             let ended = self.finish(session).await;
             return Err(ended.map_or_else(|error| unavailable(&error), |_| stopping()));
         }
@@ -214,7 +217,7 @@ impl Inner {
 }
 
 /// Returns the session if it belongs to the principal's team.
-fn owned(principal: &Principal, session: Arc<LiveSession>) -> Result<Arc<LiveSession>, ApiError> {
+fn check_owner(principal: &Principal, session: Arc<LiveSession>) -> Result<Arc<LiveSession>, ApiError> {
     match session.team == principal.team {
         true => Ok(session),
         false => Err(SessionError::OtherTeam.into()),
@@ -225,19 +228,19 @@ fn owned(principal: &Principal, session: Arc<LiveSession>) -> Result<Arc<LiveSes
 ///
 /// # Errors
 /// 409 if the page cannot be scraped again, 502 if the browser fails.
-async fn go(browser: &LiveBrowser, replay: &Replay) -> Result<(), ApiError> {
+async fn repeat_scrape(browser: &LiveBrowser, replay: &Replay) -> Result<(), ApiError> {
     let deadline = Instant::now() + Duration::from_millis(replay.options.timeout);
-    let mut gone = browser.replay(&replay.url, &replay.options, deadline).await;
-    if let (Err(BrowserError::Navigation { .. }), Some(fallback)) = (&gone, &replay.fallback) {
-        gone = browser.replay(fallback, &replay.options, deadline).await;
+    let mut result = browser.replay(&replay.url, &replay.options, deadline).await;
+    if let (Err(BrowserError::Navigation { .. }), Some(fallback)) = (&result, &replay.fallback) {
+        result = browser.replay(fallback, &replay.options, deadline).await;
     }
-    gone.map_err(|error| match error {
+    result.map_err(|error| match error {
         BrowserError::Navigation { .. }
         | BrowserError::Timeout
         | BrowserError::Download
         | BrowserError::Crashed
         | BrowserError::Action { .. } => SessionError::NoReplay(error.to_string()).into(),
-        error => nothing_ran(error),
+        error => before_run_error(error),
     })
 }
 

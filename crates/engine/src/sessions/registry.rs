@@ -7,7 +7,7 @@ use harvestman_core::ids::{ScrapeId, SessionId, TeamId};
 use harvestman_core::interact::SessionError;
 use harvestman_core::time::Timestamp;
 
-use super::DoorAccess;
+use super::TokenAccess;
 use super::live::LiveSession;
 use crate::limits;
 use crate::plans::Plans;
@@ -21,26 +21,26 @@ pub(crate) struct Registry {
 #[derive(Default)]
 struct State {
     sessions: HashMap<SessionId, Arc<LiveSession>>,
-    of_scrapes: HashMap<ScrapeId, SessionId>,
-    tokens: HashMap<String, (SessionId, DoorAccess)>,
+    sessions_by_scrape: HashMap<ScrapeId, SessionId>,
+    tokens: HashMap<String, (SessionId, TokenAccess)>,
     /// Number of browsers per team, including those being opened.
-    places: HashMap<TeamId, usize>,
-    first_calls: HashMap<ScrapeId, Weak<tokio::sync::Mutex<()>>>,
+    browsers_by_team: HashMap<TeamId, usize>,
+    opening_locks: HashMap<ScrapeId, Weak<tokio::sync::Mutex<()>>>,
     /// Ends that are not stored yet.
-    unsettled: HashMap<SessionId, End>,
+    unsettled: HashMap<SessionId, SessionEnd>,
     /// No session is added any more.
     closed: bool,
 }
 
 /// When a session ended, and when it was last used.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct End {
+pub(crate) struct SessionEnd {
     pub(crate) last_activity: Timestamp,
     pub(crate) at: Timestamp,
 }
 
 /// Permit for one browser of a team; released on drop.
-pub(crate) struct Place {
+pub(crate) struct SessionPermit {
     state: Arc<Mutex<State>>,
     team: TeamId,
 }
@@ -61,34 +61,34 @@ impl Registry {
     ///
     /// # Errors
     /// 429 if the team or the server has reached its limit.
-    pub(crate) fn place(&self, team: TeamId) -> Result<Place, SessionError> {
+    pub(crate) fn permit(&self, team: TeamId) -> Result<SessionPermit, SessionError> {
         let mut state = self.state();
-        let of_all: usize = state.places.values().sum();
-        let taken = state.places.get(&team).copied().unwrap_or_default();
-        let most = self.plans.of(team).max_sessions;
-        if taken >= most {
-            return Err(SessionError::TeamLimit(most));
+        let total: usize = state.browsers_by_team.values().sum();
+        let in_use = state.browsers_by_team.get(&team).copied().unwrap_or_default();
+        let limit = self.plans.of(team).max_sessions;
+        if in_use >= limit {
+            return Err(SessionError::TeamLimit(limit));
         }
-        if of_all >= limits::SESSIONS_AT_ONCE {
+        if total >= limits::SESSIONS_AT_ONCE {
             return Err(SessionError::ServerLimit);
         }
-        state.places.insert(team, taken + 1);
-        Ok(Place {
+        state.browsers_by_team.insert(team, in_use + 1);
+        Ok(SessionPermit {
             state: self.state.clone(),
             team,
         })
     }
 
     /// Returns the lock that serializes opening the session of a scrape.
-    pub(crate) fn first_call(&self, scrape: ScrapeId) -> Arc<tokio::sync::Mutex<()>> {
+    pub(crate) fn opening_lock(&self, scrape: ScrapeId) -> Arc<tokio::sync::Mutex<()>> {
         let mut state = self.state();
-        state.first_calls.retain(|_, call| call.strong_count() > 0);
-        if let Some(call) = state.first_calls.get(&scrape).and_then(Weak::upgrade) {
-            return call;
+        state.opening_locks.retain(|_, lock| lock.strong_count() > 0);
+        if let Some(lock) = state.opening_locks.get(&scrape).and_then(Weak::upgrade) {
+            return lock;
         }
-        let call = Arc::default();
-        state.first_calls.insert(scrape, Arc::downgrade(&call));
-        call
+        let lock = Arc::default();
+        state.opening_locks.insert(scrape, Arc::downgrade(&lock));
+        lock
     }
 
     /// Adds a session; returns false during shutdown.
@@ -99,38 +99,41 @@ impl Registry {
         }
         let id = session.id;
         let tokens = &session.tokens;
-        let mut door = |token: &String, access| state.tokens.insert(token.clone(), (id, access));
-        door(&tokens.cdp, DoorAccess::Cdp);
+        let mut add_token = |token: &String, access| state.tokens.insert(token.clone(), (id, access));
+        add_token(&tokens.cdp, TokenAccess::Cdp);
         if let Some(views) = &tokens.views {
-            door(&views.view, DoorAccess::View);
-            door(&views.control, DoorAccess::Control);
+            add_token(&views.view, TokenAccess::View);
+            add_token(&views.control, TokenAccess::Control);
         }
-        state.of_scrapes.extend(scrape.map(|scrape| (scrape, id)));
+        state.sessions_by_scrape.extend(scrape.map(|scrape| (scrape, id)));
         state.sessions.insert(id, session);
         true
     }
 
     /// Returns whether the session already continues a scrape.
-    pub(crate) fn continues_one(&self, id: SessionId) -> bool {
-        self.state().of_scrapes.values().any(|of| *of == id)
+    pub(crate) fn continues_a_scrape(&self, id: SessionId) -> bool {
+        self.state()
+            .sessions_by_scrape
+            .values()
+            .any(|session_id| *session_id == id)
     }
 
     /// Records that the session continues this scrape.
     pub(crate) fn bind(&self, id: SessionId, scrape: ScrapeId) {
-        self.state().of_scrapes.insert(scrape, id);
+        self.state().sessions_by_scrape.insert(scrape, id);
     }
 
     pub(crate) fn get(&self, id: SessionId) -> Option<Arc<LiveSession>> {
         self.state().sessions.get(&id).cloned()
     }
 
-    pub(crate) fn of_scrape(&self, scrape: ScrapeId) -> Option<Arc<LiveSession>> {
+    pub(crate) fn by_scrape(&self, scrape: ScrapeId) -> Option<Arc<LiveSession>> {
         let state = self.state();
-        let id = state.of_scrapes.get(&scrape)?;
+        let id = state.sessions_by_scrape.get(&scrape)?;
         state.sessions.get(id).cloned()
     }
 
-    pub(crate) fn by_token(&self, token: &str) -> Option<(Arc<LiveSession>, DoorAccess)> {
+    pub(crate) fn by_token(&self, token: &str) -> Option<(Arc<LiveSession>, TokenAccess)> {
         let state = self.state();
         let (id, access) = state.tokens.get(token)?;
         let session = state.sessions.get(id)?;
@@ -145,8 +148,8 @@ impl Registry {
     pub(crate) fn remove(&self, id: SessionId) -> Option<Arc<LiveSession>> {
         let mut state = self.state();
         let session = state.sessions.remove(&id)?;
-        state.tokens.retain(|_, (of, _)| *of != id);
-        state.of_scrapes.retain(|_, of| *of != id);
+        state.tokens.retain(|_, (session_id, _)| *session_id != id);
+        state.sessions_by_scrape.retain(|_, session_id| *session_id != id);
         Some(session)
     }
 
@@ -156,28 +159,28 @@ impl Registry {
     }
 
     /// Records an end that the store could not take.
-    pub(crate) fn owe(&self, id: SessionId, end: End) {
+    pub(crate) fn add_unsettled(&self, id: SessionId, end: SessionEnd) {
         self.state().unsettled.insert(id, end);
     }
 
     /// Takes an end that is not stored yet, to store it.
-    pub(crate) fn take_owed(&self, id: SessionId) -> Option<End> {
+    pub(crate) fn take_unsettled(&self, id: SessionId) -> Option<SessionEnd> {
         self.state().unsettled.remove(&id)
     }
 
     /// Returns the sessions whose end is not stored yet.
-    pub(crate) fn owed(&self) -> Vec<SessionId> {
+    pub(crate) fn unsettled(&self) -> Vec<SessionId> {
         self.state().unsettled.keys().copied().collect()
     }
 }
 
-impl Drop for Place {
+impl Drop for SessionPermit {
     fn drop(&mut self) {
         let mut state = locked(&self.state);
-        if let Some(taken) = state.places.get_mut(&self.team) {
-            *taken -= 1;
-            if *taken == 0 {
-                state.places.remove(&self.team);
+        if let Some(in_use) = state.browsers_by_team.get_mut(&self.team) {
+            *in_use -= 1;
+            if *in_use == 0 {
+                state.browsers_by_team.remove(&self.team);
             }
         }
     }
@@ -196,44 +199,44 @@ mod tests {
     use super::*;
     use crate::plans::Limits;
 
-    fn with_places(per_team: usize) -> Registry {
+    fn with_limit(per_team: usize) -> Registry {
         Registry::new(Plans::new(Limits::at_once(per_team), BTreeMap::new()))
     }
 
     #[test]
     fn a_team_has_no_more_browsers_than_its_limit() {
-        let registry = with_places(2);
+        let registry = with_limit(2);
         let (team, other) = (TeamId(new_id()), TeamId(new_id()));
-        let first = registry.place(team).ok();
-        let _second = registry.place(team).ok();
-        assert_eq!(registry.place(team).err(), Some(SessionError::TeamLimit(2)));
-        assert!(registry.place(other).is_ok());
+        let first = registry.permit(team).ok();
+        let _second = registry.permit(team).ok();
+        assert_eq!(registry.permit(team).err(), Some(SessionError::TeamLimit(2)));
+        assert!(registry.permit(other).is_ok());
         drop(first);
-        assert!(registry.place(team).is_ok());
+        assert!(registry.permit(team).is_ok());
 
-        let registry = with_places(limits::SESSIONS_AT_ONCE);
+        let registry = with_limit(limits::SESSIONS_AT_ONCE);
         let all: Vec<_> = (0..limits::SESSIONS_AT_ONCE - 1)
-            .map(|_| registry.place(team))
+            .map(|_| registry.permit(team))
             .collect();
-        let last = registry.place(other);
-        assert_eq!(registry.place(other).err(), Some(SessionError::ServerLimit));
+        let last = registry.permit(other);
+        assert_eq!(registry.permit(other).err(), Some(SessionError::ServerLimit));
         drop((all, last));
-        assert!(registry.state().places.is_empty());
+        assert!(registry.state().browsers_by_team.is_empty());
     }
 
     #[tokio::test]
     async fn first_calls_of_a_scrape_are_serialized() {
-        let registry = with_places(1);
+        let registry = with_limit(1);
         let scrape = ScrapeId(new_id());
-        let call = registry.first_call(scrape);
-        let held = call.lock().await;
-        assert!(registry.first_call(scrape).try_lock().is_err());
-        assert!(registry.first_call(ScrapeId(new_id())).try_lock().is_ok());
-        drop(held);
-        drop(call);
-        assert!(registry.first_call(scrape).try_lock().is_ok());
+        let lock = registry.opening_lock(scrape);
+        let guard = lock.lock().await;
+        assert!(registry.opening_lock(scrape).try_lock().is_err());
+        assert!(registry.opening_lock(ScrapeId(new_id())).try_lock().is_ok());
+        drop(guard);
+        drop(lock);
+        assert!(registry.opening_lock(scrape).try_lock().is_ok());
         assert_eq!(
-            registry.state().first_calls.len(),
+            registry.state().opening_locks.len(),
             1,
             "finished calls leave no entry"
         );

@@ -11,7 +11,7 @@ use axum::response::Response;
 use futures_util::stream;
 use harvestman_browser::{CdpPath, limits as browser_limits};
 use harvestman_core::api::error::{ApiError, ErrorCode};
-use harvestman_engine::{DoorAccess, SessionDoor};
+use harvestman_engine::{SessionHandle, TokenAccess};
 
 use crate::app::App;
 use crate::duplex::{self, StopSignals};
@@ -22,12 +22,12 @@ use crate::live_view;
 
 type Upgrade = Result<WebSocketUpgrade, WebSocketUpgradeRejection>;
 
-fn find_session(app: &App, token: &str, good: &[DoorAccess]) -> Option<SessionDoor> {
+fn find_session(app: &App, token: &str, good: &[TokenAccess]) -> Option<SessionHandle> {
     let session = (token.len() <= limits::TOKEN_CHARS).then(|| app.engine().session_by_token(token))?;
     session.filter(|session| good.contains(&session.access) && !session.ended.is_cancelled())
 }
 
-const WATCH: [DoorAccess; 2] = [DoorAccess::View, DoorAccess::Control];
+const WATCH: [TokenAccess; 2] = [TokenAccess::View, TokenAccess::Control];
 
 pub(crate) async fn page(State(app): State<App>, Path(token): Path<String>) -> Response {
     match find_session(&app, &token, &WATCH) {
@@ -72,7 +72,7 @@ pub(crate) async fn cdp_below(
 }
 
 async fn serve_cdp(app: App, Base(base): &Base, token: &str, rest: &str, upgrade: Upgrade) -> HandlerResult {
-    let session = find_session(&app, token, &[DoorAccess::Cdp]).ok_or_else(no_session)?;
+    let session = find_session(&app, token, &[TokenAccess::Cdp]).ok_or_else(no_session)?;
     let path = CdpPath::of(rest).ok_or_else(|| Failure::new(ErrorCode::NotFound, "no such CDP endpoint"))?;
     let websocket_base = base.replacen("http", "ws", 1);
     let url = format!("{websocket_base}/cdp/{token}");

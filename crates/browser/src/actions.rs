@@ -5,7 +5,7 @@ use harvestman_core::api::action::{Action, ScrollDirection};
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use crate::browser::{PageHtml, ScriptValue, Steps};
+use crate::browser::{ActionResults, PageHtml, ScriptValue};
 use crate::cdp::text;
 use crate::error::BrowserError;
 use crate::keys::Key;
@@ -22,11 +22,11 @@ pub(crate) async fn run(
     visitor: &Visitor,
     actions: &[Action],
     deadline: Instant,
-) -> Result<Steps, BrowserError> {
-    let mut steps = Steps::default();
+) -> Result<ActionResults, BrowserError> {
+    let mut results = ActionResults::default();
     for (index, action) in actions.iter().enumerate() {
-        let done = step(page, visitor, action, &mut steps, deadline).await;
-        done.map_err(|error| match error {
+        let result = run_action(page, visitor, action, &mut results, deadline).await;
+        result.map_err(|error| match error {
             BrowserError::Refused { reason, .. } => BrowserError::Action {
                 index,
                 kind: action.kind(),
@@ -40,14 +40,14 @@ pub(crate) async fn run(
             other => other,
         })?;
     }
-    Ok(steps)
+    Ok(results)
 }
 
-async fn step(
+async fn run_action(
     page: &Page,
     visitor: &Visitor,
     action: &Action,
-    steps: &mut Steps,
+    results: &mut ActionResults,
     deadline: Instant,
 ) -> Result<(), BrowserError> {
     match action {
@@ -60,7 +60,7 @@ async fn step(
         Action::Write { text } => write(page, text, deadline).await,
         Action::Press { key } => {
             let Some(key) = Key::parse(key) else {
-                return Err(refused(format!("unknown key `{key}`")));
+                return Err(rejected(format!("unknown key `{key}`")));
             };
             key.press(page.session()).await?;
             page.after_input(deadline).await
@@ -69,20 +69,20 @@ async fn step(
             scroll(page, *direction, selector.as_deref(), deadline).await
         }
         Action::Screenshot(wanted) => {
-            let taken = picture::take(page, visitor, wanted, deadline).await?;
-            steps.screenshots.push(taken);
+            let screenshot = picture::take(page, visitor, wanted, deadline).await?;
+            results.screenshots.push(screenshot);
             Ok(())
         }
         Action::Scrape => {
             let content = page.content(deadline).await?;
-            steps.scrapes.push(PageHtml {
+            results.scrapes.push(PageHtml {
                 url: content.url,
                 html: content.html,
             });
             Ok(())
         }
         Action::ExecuteJavascript { script } => {
-            steps.script_values.push(execute(page, script, deadline).await?);
+            results.script_values.push(execute(page, script, deadline).await?);
             page.after_input(deadline).await
         }
         Action::Pdf {
@@ -90,8 +90,8 @@ async fn step(
             landscape,
             scale,
         } => {
-            let printed = picture::print(page, *format, *landscape, *scale, deadline).await?;
-            steps.pdfs.push(printed);
+            let pdf = picture::print(page, *format, *landscape, *scale, deadline).await?;
+            results.pdfs.push(pdf);
             Ok(())
         }
     }
@@ -134,7 +134,7 @@ async fn click(page: &Page, selector: &str, all: bool, deadline: Instant) -> Res
     let found = call(page, COUNT, json!([selector]), deadline).await?;
     let found = usize::try_from(found.as_u64().unwrap_or(0)).unwrap_or(usize::MAX);
     if found == 0 && !all {
-        return Err(refused(format!("no element matches `{selector}`")));
+        return Err(rejected(format!("no element matches `{selector}`")));
     }
     let wanted = if all { found.min(limits::MAX_CLICKS) } else { 1 };
     for index in 0..wanted {
@@ -175,7 +175,7 @@ async fn scroll(
     let found = call(page, SCROLL, json!([selector, sign]), deadline).await?;
     if found != Value::Bool(true) {
         let selector = selector.unwrap_or_default();
-        return Err(refused(format!("no element matches `{selector}`")));
+        return Err(rejected(format!("no element matches `{selector}`")));
     }
     page.sleep(limits::AFTER_INPUT, deadline).await?;
     page.rest(deadline).await
@@ -195,7 +195,9 @@ pub(crate) async fn execute(
     let result = result?;
     let value = result["value"].clone();
     if value.to_string().len() > limits::MAX_SCRIPT_VALUE_BYTES {
-        return Err(refused("the value of the script is larger than 1 MiB".to_owned()));
+        return Err(rejected(
+            "the value of the script is larger than 1 MiB".to_owned(),
+        ));
     }
     Ok(ScriptValue {
         kind: text(&result, "type"),
@@ -203,7 +205,7 @@ pub(crate) async fn execute(
     })
 }
 
-fn refused(reason: String) -> BrowserError {
+fn rejected(reason: String) -> BrowserError {
     BrowserError::Refused {
         command: String::new(),
         reason,

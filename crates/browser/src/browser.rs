@@ -49,12 +49,12 @@ pub struct Browser {
 
 struct Shared {
     config: BrowserConfig,
-    places: Arc<Semaphore>,
-    process: Mutex<Option<Running>>,
-    started: AtomicU64,
+    permits: Arc<Semaphore>,
+    process: Mutex<Option<RunningProcess>>,
+    process_count: AtomicU64,
 }
 
-struct Running {
+struct RunningProcess {
     process: Process,
     pages: u32,
 }
@@ -88,14 +88,14 @@ pub struct Rendering {
     /// The screenshot of the format `screenshot`.
     pub screenshot: Option<Picture>,
     /// Results of the actions.
-    pub steps: Steps,
+    pub steps: ActionResults,
     /// Cookies and storage, if requested.
     pub storage: Option<Storage>,
 }
 
 /// Results of actions, each kind in order.
 #[derive(Clone, PartialEq, Debug, Default)]
-pub struct Steps {
+pub struct ActionResults {
     /// Results of `screenshot`.
     pub screenshots: Vec<Picture>,
     /// Results of `scrape`.
@@ -127,13 +127,13 @@ pub struct ScriptValue {
 impl Browser {
     /// Creates a browser with these settings; the process starts later.
     pub fn new(config: BrowserConfig) -> Browser {
-        let places = config.pages.max(1);
+        let permits = config.pages.max(1);
         Browser {
             shared: Arc::new(Shared {
                 config,
-                places: Arc::new(Semaphore::new(places)),
+                permits: Arc::new(Semaphore::new(permits)),
                 process: Mutex::default(),
-                started: AtomicU64::new(0),
+                process_count: AtomicU64::new(0),
             }),
         }
     }
@@ -145,9 +145,9 @@ impl Browser {
     /// Any [`BrowserError`]; the page is closed in any case.
     pub async fn render(&self, request: RenderRequest<'_>) -> Result<Rendering, BrowserError> {
         let work = async {
-            let _place = self
+            let _permit = self
                 .shared
-                .places
+                .permits
                 .acquire()
                 .await
                 .expect("the semaphore is never closed");
@@ -170,8 +170,8 @@ impl Shared {
     /// Returns the running process; starts a new one if there is none, or it has ended or rendered too many
     /// pages.
     async fn connect(&self) -> Result<(Connection, String), BrowserError> {
-        let mut slot = self.process.lock().await;
-        if let Some(running) = slot.as_mut()
+        let mut process_slot = self.process.lock().await;
+        if let Some(running) = process_slot.as_mut()
             && running.process.is_alive()
             && running.pages < limits::PAGES_PER_PROCESS
         {
@@ -182,8 +182,8 @@ impl Shared {
             ));
         }
         // Dropping the old process kills it; pages that it still renders fail with `Gone`.
-        *slot = None;
-        let number = self.started.fetch_add(1, Ordering::Relaxed);
+        *process_slot = None;
+        let number = self.process_count.fetch_add(1, Ordering::Relaxed);
         let name = format!("browser-{number}");
         let process = Process::start(
             &self.config.program,
@@ -192,7 +192,7 @@ impl Shared {
             &name,
         )
         .await?;
-        let running = slot.insert(Running { process, pages: 1 });
+        let running = process_slot.insert(RunningProcess { process, pages: 1 });
         Ok((
             running.process.connection.clone(),
             running.process.version.clone(),
@@ -205,23 +205,23 @@ impl Shared {
         version: &str,
         request: RenderRequest<'_>,
     ) -> Result<Rendering, BrowserError> {
-        let wanted = request.options.formats.iter().find_map(|format| match format {
-            Format::Screenshot(wanted) => Some(wanted),
+        let screenshot_options = request.options.formats.iter().find_map(|format| match format {
+            Format::Screenshot(screenshot_options) => Some(screenshot_options),
             _ => None,
         });
-        let window = wanted.and_then(|wanted| wanted.viewport);
+        let window = screenshot_options.and_then(|screenshot_options| screenshot_options.viewport);
         let visitor = Visitor::new(request.options, window, version, &self.config.agent);
         let page = Arc::new(Page::open(connection, &visitor).await?);
-        let result = show(&page, &visitor, wanted, request).await;
+        let result = render_page(&page, &visitor, screenshot_options, request).await;
         page.close().await;
         result
     }
 }
 
-async fn show(
+async fn render_page(
     page: &Arc<Page>,
     visitor: &Visitor,
-    wanted: Option<&Screenshot>,
+    screenshot_options: Option<&Screenshot>,
     request: RenderRequest<'_>,
 ) -> Result<Rendering, BrowserError> {
     let deadline = request.deadline;
@@ -239,14 +239,14 @@ async fn show(
     if !request.options.actions.is_empty() {
         page.rest(deadline).await?;
     }
-    let screenshot = match wanted {
-        Some(wanted) => {
+    let screenshot = match screenshot_options {
+        Some(screenshot_options) => {
             // The window already has the requested size.
-            let wanted = Screenshot {
+            let screenshot_options = Screenshot {
                 viewport: None,
-                ..wanted.clone()
+                ..screenshot_options.clone()
             };
-            Some(picture::take(page, visitor, &wanted, deadline).await?)
+            Some(picture::take(page, visitor, &screenshot_options, deadline).await?)
         }
         None => None,
     };

@@ -20,7 +20,7 @@ use tokio::time::{Instant, timeout_at};
 
 use crate::error::BrowserError;
 use crate::limits;
-use crate::multiplexer::Outside;
+use crate::multiplexer::ExternalClients;
 
 /// The connection to one browser. Cheap to clone.
 #[derive(Clone)]
@@ -31,21 +31,21 @@ pub(crate) struct Connection {
 struct Shared {
     outgoing: mpsc::Sender<Outgoing>,
     /// Bytes that external clients may have queued.
-    room: Arc<Semaphore>,
+    forward_budget: Arc<Semaphore>,
     last_id: AtomicU64,
     ended: AtomicBool,
-    waiting: Mutex<Waiting>,
-    outside: Mutex<Outside>,
+    routes: Mutex<Routes>,
+    external: Mutex<ExternalClients>,
 }
 
 /// A queued command, with its share of the queue.
 struct Outgoing {
     bytes: Vec<u8>,
-    _room: Option<OwnedSemaphorePermit>,
+    _budget: Option<OwnedSemaphorePermit>,
 }
 
 #[derive(Default)]
-struct Waiting {
+struct Routes {
     commands: HashMap<u64, Command>,
     /// Event channels of page sessions.
     sessions: HashMap<String, mpsc::Sender<Event>>,
@@ -55,7 +55,7 @@ struct Waiting {
 
 struct Command {
     session: Option<String>,
-    answer: oneshot::Sender<Result<Box<RawValue>, BrowserError>>,
+    response: oneshot::Sender<Result<Box<RawValue>, BrowserError>>,
     name: &'static str,
 }
 
@@ -91,7 +91,7 @@ impl Event {
 }
 
 #[derive(Deserialize)]
-struct Refusal {
+struct ErrorBody {
     message: String,
 }
 
@@ -104,11 +104,11 @@ impl Connection {
         let (outgoing, commands) = mpsc::channel(limits::MAX_WAITING_COMMANDS);
         let shared = Arc::new(Shared {
             outgoing,
-            room: Arc::new(Semaphore::new(limits::MAX_FORWARDED_BYTES)),
+            forward_budget: Arc::new(Semaphore::new(limits::MAX_FORWARDED_BYTES)),
             last_id: AtomicU64::new(0),
             ended: AtomicBool::new(false),
-            waiting: Mutex::default(),
-            outside: Mutex::default(),
+            routes: Mutex::default(),
+            external: Mutex::default(),
         });
         tokio::spawn(write(commands, to_browser));
         tokio::spawn(read(shared.clone(), from_browser));
@@ -121,7 +121,7 @@ impl Connection {
     }
 
     /// Fails all pending commands, as if the pipe had ended.
-    pub(crate) fn give_up(&self) {
+    pub(crate) fn fail_all(&self) {
         self.shared.end();
     }
 
@@ -137,8 +137,8 @@ impl Connection {
     }
 
     /// Returns the external clients.
-    pub(crate) fn outside(&self) -> MutexGuard<'_, Outside> {
-        self.shared.outside()
+    pub(crate) fn external(&self) -> MutexGuard<'_, ExternalClients> {
+        self.shared.external()
     }
 
     /// Returns an id for a command that is sent with [`Connection::forward`].
@@ -156,12 +156,17 @@ impl Connection {
         // Every command takes at least this share, so that half of the queue stays free for the server's own
         // commands.
         let share = limits::MAX_FORWARDED_BYTES / (limits::MAX_WAITING_COMMANDS / 2);
-        let wanted = bytes.len().clamp(share, limits::MAX_FORWARDED_BYTES);
-        let wanted = u32::try_from(wanted).unwrap_or(u32::MAX);
-        let room = self.shared.room.clone().acquire_many_owned(wanted).await;
+        let share_bytes = bytes.len().clamp(share, limits::MAX_FORWARDED_BYTES);
+        let share_bytes = u32::try_from(share_bytes).unwrap_or(u32::MAX);
+        let forward_budget = self
+            .shared
+            .forward_budget
+            .clone()
+            .acquire_many_owned(share_bytes)
+            .await;
         let outgoing = Outgoing {
             bytes,
-            _room: Some(room.expect("the semaphore is never closed")),
+            _budget: Some(forward_budget.expect("the semaphore is never closed")),
         };
         let sent = self.shared.outgoing.send(outgoing).await;
         sent.map_err(|_| BrowserError::Gone)
@@ -173,14 +178,14 @@ impl Connection {
         target: &str,
     ) -> Result<(Session, mpsc::Receiver<Event>), BrowserError> {
         let params = json!({"targetId": target, "flatten": true});
-        let answer = self.call("Target.attachToTarget", params).await?;
-        Ok(self.adopt(text(&answer, "sessionId")))
+        let response = self.call("Target.attachToTarget", params).await?;
+        Ok(self.adopt(text(&response, "sessionId")))
     }
 
     /// Returns a session for a target that the browser attached automatically.
     pub(crate) fn adopt(&self, id: String) -> (Session, mpsc::Receiver<Event>) {
         let (sender, events) = mpsc::channel(limits::MAX_WAITING_EVENTS);
-        self.shared.waiting().sessions.insert(id.clone(), sender);
+        self.shared.routes().sessions.insert(id.clone(), sender);
         let session = Session {
             shared: self.shared.clone(),
             id,
@@ -191,7 +196,7 @@ impl Connection {
     /// Subscribes to events of the browser itself; replaces the previous subscriber.
     pub(crate) fn events(&self) -> mpsc::Receiver<Event> {
         let (sender, events) = mpsc::channel(limits::MAX_WAITING_EVENTS);
-        self.shared.waiting().browser = Some(sender);
+        self.shared.routes().browser = Some(sender);
         events
     }
 }
@@ -224,14 +229,14 @@ impl Session {
     }
 
     /// Sends a command to the page and returns the response as unparsed JSON, because it may be large.
-    pub(crate) async fn raw_until(
+    pub(crate) async fn call_raw_until(
         &self,
         method: &'static str,
         params: Value,
         deadline: Instant,
     ) -> Result<Box<RawValue>, BrowserError> {
         let pending = self.shared.send(Some(&self.id), method, params, deadline).await?;
-        pending.raw_answer(deadline).await
+        pending.raw_response(deadline).await
     }
 
     /// Sends commands without waiting in between, and returns the result of each.
@@ -244,11 +249,11 @@ impl Session {
         for (method, params) in commands {
             sent.push(self.shared.send(Some(&self.id), method, params, deadline).await?);
         }
-        let mut answers = Vec::with_capacity(sent.len());
+        let mut responses = Vec::with_capacity(sent.len());
         for pending in sent {
-            answers.push(pending.answer(deadline).await);
+            responses.push(pending.response(deadline).await);
         }
-        Ok(answers)
+        Ok(responses)
     }
 
     /// Sends a command without waiting for the response; drops it if the queue is full.
@@ -259,7 +264,7 @@ impl Session {
 
 impl Drop for Session {
     fn drop(&mut self) {
-        self.shared.waiting().sessions.remove(&self.id);
+        self.shared.routes().sessions.remove(&self.id);
     }
 }
 
@@ -268,12 +273,12 @@ impl Shared {
         self.last_id.fetch_add(1, Ordering::Relaxed) + 1
     }
 
-    fn waiting(&self) -> MutexGuard<'_, Waiting> {
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    fn routes(&self) -> MutexGuard<'_, Routes> {
+        self.routes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn outside(&self) -> MutexGuard<'_, Outside> {
-        self.outside.lock().unwrap_or_else(PoisonError::into_inner)
+    fn external(&self) -> MutexGuard<'_, ExternalClients> {
+        self.external.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn post(&self, session: Option<&str>, method: &'static str, params: Value) {
@@ -291,7 +296,7 @@ impl Shared {
         deadline: Instant,
     ) -> Result<Value, BrowserError> {
         let pending = self.send(session, method, params, deadline).await?;
-        pending.answer(deadline).await
+        pending.response(deadline).await
     }
 
     async fn send(
@@ -302,17 +307,17 @@ impl Shared {
         deadline: Instant,
     ) -> Result<Pending<'_>, BrowserError> {
         let id = self.next_id();
-        let (answer, answered) = oneshot::channel();
+        let (sender, receiver) = oneshot::channel();
         let command = Command {
             session: session.map(str::to_owned),
-            answer,
+            response: sender,
             name: method,
         };
-        self.waiting().commands.insert(id, command);
+        self.routes().commands.insert(id, command);
         let pending = Pending {
             shared: self,
             id,
-            answered,
+            receiver,
         };
         if self.ended.load(Ordering::Acquire) {
             return Err(BrowserError::Gone);
@@ -330,51 +335,51 @@ impl Shared {
             Ok(message) => message,
             Err(error) => return tracing::debug!(%error, "ignoring an invalid message of the browser"),
         };
-        if self.outside().receive(&message) {
+        if self.external().receive(&message) {
             return;
         }
         if let Some(id) = message.id {
-            self.answer(id, message);
+            self.complete(id, message);
         } else if let Some(method) = message.method {
             self.event(method.into_owned(), message.session_id.as_deref(), message.params);
         }
     }
 
-    fn answer(&self, id: u64, message: Message<'_>) {
-        let Some(command) = self.waiting().commands.remove(&id) else {
+    fn complete(&self, id: u64, message: Message<'_>) {
+        let Some(command) = self.routes().commands.remove(&id) else {
             return;
         };
-        let answer = match (message.error, message.result) {
-            (Some(refusal), _) => Err(BrowserError::Refused {
+        let response = match (message.error, message.result) {
+            (Some(error), _) => Err(BrowserError::Refused {
                 command: command.name.to_owned(),
-                reason: serde_json::from_str(refusal.get())
-                    .map_or_else(|_| "no reason given".to_owned(), |Refusal { message }| message),
+                reason: serde_json::from_str(error.get())
+                    .map_or_else(|_| "no reason given".to_owned(), |ErrorBody { message }| message),
             }),
             (None, Some(result)) => Ok(result.to_owned()),
             (None, None) => Ok(RawValue::NULL.to_owned()),
         };
         // The caller may have stopped waiting.
-        let _gone = command.answer.send(answer);
+        let _closed = command.response.send(response);
     }
 
     fn event(&self, method: String, session: Option<&str>, params: Option<&RawValue>) {
-        let mut waiting = self.waiting();
+        let mut routes = self.routes();
         if method == "Inspector.targetCrashed" {
-            let lost: Vec<u64> = waiting
+            let failed: Vec<u64> = routes
                 .commands
                 .iter()
                 .filter(|(_, command)| command.session.as_deref() == session)
                 .map(|(id, _)| *id)
                 .collect();
-            for id in lost {
-                if let Some(command) = waiting.commands.remove(&id) {
-                    let _gone = command.answer.send(Err(BrowserError::Crashed));
+            for id in failed {
+                if let Some(command) = routes.commands.remove(&id) {
+                    let _closed = command.response.send(Err(BrowserError::Crashed));
                 }
             }
         }
         let events = match session {
-            Some(session) => waiting.sessions.get(session),
-            None => waiting.browser.as_ref(),
+            Some(session) => routes.sessions.get(session),
+            None => routes.browser.as_ref(),
         };
         if let Some(events) = events {
             let event = Event {
@@ -389,12 +394,12 @@ impl Shared {
 
     fn end(&self) {
         self.ended.store(true, Ordering::Release);
-        let mut waiting = self.waiting();
-        waiting.commands.clear();
-        waiting.sessions.clear();
-        waiting.browser = None;
-        drop(waiting);
-        self.outside().end();
+        let mut routes = self.routes();
+        routes.commands.clear();
+        routes.sessions.clear();
+        routes.browser = None;
+        drop(routes);
+        self.external().end();
     }
 }
 
@@ -402,32 +407,32 @@ impl Shared {
 struct Pending<'a> {
     shared: &'a Shared,
     id: u64,
-    answered: oneshot::Receiver<Result<Box<RawValue>, BrowserError>>,
+    receiver: oneshot::Receiver<Result<Box<RawValue>, BrowserError>>,
 }
 
 impl Pending<'_> {
-    async fn answer(self, deadline: Instant) -> Result<Value, BrowserError> {
-        let result = self.raw_answer(deadline).await?;
+    async fn response(self, deadline: Instant) -> Result<Value, BrowserError> {
+        let result = self.raw_response(deadline).await?;
         Ok(serde_json::from_str(result.get()).unwrap_or(Value::Null))
     }
 
-    async fn raw_answer(mut self, deadline: Instant) -> Result<Box<RawValue>, BrowserError> {
-        let answer = timeout_at(deadline, &mut self.answered)
+    async fn raw_response(mut self, deadline: Instant) -> Result<Box<RawValue>, BrowserError> {
+        let response = timeout_at(deadline, &mut self.receiver)
             .await
             .map_err(|_| BrowserError::Timeout)?;
-        answer.unwrap_or(Err(BrowserError::Gone))
+        response.unwrap_or(Err(BrowserError::Gone))
     }
 }
 
 impl Drop for Pending<'_> {
     fn drop(&mut self) {
-        self.shared.waiting().commands.remove(&self.id);
+        self.shared.routes().commands.remove(&self.id);
     }
 }
 
 /// Returns a string field of a response; empty if it is missing.
-pub(crate) fn text(answer: &Value, field: &str) -> String {
-    answer[field].as_str().unwrap_or_default().to_owned()
+pub(crate) fn text(response: &Value, field: &str) -> String {
+    response[field].as_str().unwrap_or_default().to_owned()
 }
 
 fn encode(id: u64, session: Option<&str>, method: &str, params: Value) -> Outgoing {
@@ -437,7 +442,7 @@ fn encode(id: u64, session: Option<&str>, method: &str, params: Value) -> Outgoi
     }
     let mut bytes = message.to_string().into_bytes();
     bytes.push(0);
-    Outgoing { bytes, _room: None }
+    Outgoing { bytes, _budget: None }
 }
 
 async fn write(mut commands: mpsc::Receiver<Outgoing>, mut to_browser: impl AsyncWrite + Unpin) {
@@ -450,16 +455,16 @@ async fn write(mut commands: mpsc::Receiver<Outgoing>, mut to_browser: impl Asyn
 
 async fn read(shared: Arc<Shared>, mut from_browser: impl AsyncRead + Unpin) {
     let mut buffer = Vec::with_capacity(64 * 1024);
-    let mut searched = 0;
+    let mut scanned = 0;
     while let Ok(1..) = from_browser.read_buf(&mut buffer).await {
         let mut start = 0;
-        while let Some(length) = buffer[searched.max(start)..].iter().position(|byte| *byte == 0) {
-            let end = searched.max(start) + length;
+        while let Some(length) = buffer[scanned.max(start)..].iter().position(|byte| *byte == 0) {
+            let end = scanned.max(start) + length;
             shared.receive(&buffer[start..end]);
             start = end + 1;
         }
         buffer.drain(..start);
-        searched = buffer.len();
+        scanned = buffer.len();
         if buffer.len() > limits::MAX_MESSAGE_BYTES {
             tracing::warn!("a message of the browser is too large; closing the connection");
             break;
@@ -477,19 +482,19 @@ mod tests {
         let (ours, theirs) = tokio::io::duplex(1 << 16);
         let (read_half, write_half) = tokio::io::split(ours);
         tokio::spawn(async move {
-            let (mut commands, mut answers) = tokio::io::split(theirs);
+            let (mut commands, mut responses) = tokio::io::split(theirs);
             let mut buffer = Vec::new();
             while let Ok(1..) = commands.read_buf(&mut buffer).await {
                 while let Some(end) = buffer.iter().position(|byte| *byte == 0) {
                     let command: Value = serde_json::from_slice(&buffer[..end]).unwrap();
                     buffer.drain(..=end);
-                    for answer in script(command) {
-                        if answer.is_null() {
+                    for response in script(command) {
+                        if response.is_null() {
                             return;
                         }
-                        let mut bytes = answer.to_string().into_bytes();
+                        let mut bytes = response.to_string().into_bytes();
                         bytes.push(0);
-                        answers.write_all(&bytes).await.unwrap();
+                        responses.write_all(&bytes).await.unwrap();
                     }
                 }
             }

@@ -157,7 +157,7 @@ pub(crate) async fn trees(frames: &[Frame], deadline: Instant) -> Result<Vec<Fra
         let params = json!({"frameId": frame.id});
         let answer = frame
             .session
-            .raw_until("Accessibility.getFullAXTree", params, deadline)
+            .call_raw_until("Accessibility.getFullAXTree", params, deadline)
             .await;
         let clickable = match answer {
             Ok(_) => clickable(frame, deadline).await.unwrap_or_default(),

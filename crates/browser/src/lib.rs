@@ -32,7 +32,7 @@ mod visitor;
 mod worker;
 
 pub use browser::{
-    Browser, BrowserConfig, PageHtml, RenderRequest, Rendering, ScriptValue, Steps, find_chromium,
+    ActionResults, Browser, BrowserConfig, PageHtml, RenderRequest, Rendering, ScriptValue, find_chromium,
 };
 pub use cdp_server::CdpPath;
 pub use error::BrowserError;

@@ -5,7 +5,7 @@
 //! session. A client never sees messages of other clients or of this crate's own sessions, and commands that
 //! [`policy`] rejects are not sent. When it disconnects, all its sessions are detached.
 
-mod outside;
+mod external;
 mod policy;
 
 use std::borrow::Cow;
@@ -19,14 +19,14 @@ use tokio::sync::Mutex;
 use crate::cdp::{Connection, text};
 use crate::error::BrowserError;
 use crate::limits;
-use outside::{Answer, Inbox, SERVER_ERROR};
+use external::{CommandResult, Inbox, SERVER_ERROR};
 use policy::Verdict;
 
-pub(crate) use outside::Outside;
+pub(crate) use external::ExternalClients;
 
 /// The kind of a client's command, as far as the rest of the crate needs it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Sent {
+pub(crate) enum CommandKind {
     /// The client handles HTTP authentication requests from now on.
     Authentication,
     /// Any other command.
@@ -37,13 +37,13 @@ pub(crate) enum Sent {
 #[derive(Clone)]
 pub(crate) struct Multiplexer {
     connection: Connection,
-    used: Arc<dyn Fn(Sent) + Send + Sync>,
+    on_command: Arc<dyn Fn(CommandKind) + Send + Sync>,
 }
 
 /// An external client.
 pub struct CdpClient {
     connection: Connection,
-    used: Arc<dyn Fn(Sent) + Send + Sync>,
+    on_command: Arc<dyn Fn(CommandKind) + Send + Sync>,
     client: u64,
     root: String,
     inbox: Mutex<Inbox>,
@@ -62,27 +62,30 @@ struct Command<'a> {
 }
 
 impl Command<'_> {
-    fn sent(&self) -> Sent {
+    fn kind(&self) -> CommandKind {
         let params = || -> Option<Value> { serde_json::from_str(self.params?.get()).ok() };
         match self.method == "Fetch.enable"
             && params().is_some_and(|params| params["handleAuthRequests"] == true)
         {
-            true => Sent::Authentication,
-            false => Sent::Other,
+            true => CommandKind::Authentication,
+            false => CommandKind::Other,
         }
     }
 }
 
 /// Error codes of the protocol, as the browser uses them.
 const NOT_JSON: i32 = -32_700;
-const NO_SESSION: i32 = -32_001;
+const SESSION_NOT_FOUND: i32 = -32_001;
 
 impl Multiplexer {
-    /// Creates a multiplexer; `used` is called for every command that is sent to the browser.
-    pub(crate) fn new(connection: Connection, used: impl Fn(Sent) + Send + Sync + 'static) -> Multiplexer {
+    /// Creates a multiplexer; `on_command` is called for every command that is sent to the browser.
+    pub(crate) fn new(
+        connection: Connection,
+        on_command: impl Fn(CommandKind) + Send + Sync + 'static,
+    ) -> Multiplexer {
         Multiplexer {
             connection,
-            used: Arc::new(used),
+            on_command: Arc::new(on_command),
         }
     }
 
@@ -93,8 +96,8 @@ impl Multiplexer {
     pub(crate) async fn client(&self, target: Option<&str>) -> Result<CdpClient, BrowserError> {
         let (multiplexer, target) = (self.clone(), target.map(str::to_owned));
         // A task of its own, so that a client that disconnects meanwhile leaves nothing attached.
-        let attaching = tokio::spawn(async move { multiplexer.attach(target.as_deref()).await });
-        attaching.await.unwrap_or(Err(BrowserError::Gone))
+        let attach_task = tokio::spawn(async move { multiplexer.attach(target.as_deref()).await });
+        attach_task.await.unwrap_or(Err(BrowserError::Gone))
     }
 
     async fn attach(&self, target: Option<&str>) -> Result<CdpClient, BrowserError> {
@@ -110,8 +113,8 @@ impl Multiplexer {
             }
         };
         let root = text(&attached, "sessionId");
-        let added = self.connection.outside().add(&root);
-        let Some((client, inbox)) = added else {
+        let client = self.connection.external().add(&root);
+        let Some((client, inbox)) = client else {
             detach(&self.connection, &root);
             return Err(BrowserError::Refused {
                 command: "a further client".to_owned(),
@@ -123,7 +126,7 @@ impl Multiplexer {
         }
         Ok(CdpClient {
             connection: self.connection.clone(),
-            used: self.used.clone(),
+            on_command: self.on_command.clone(),
             client,
             root,
             inbox: Mutex::new(inbox),
@@ -171,11 +174,11 @@ impl CdpClient {
     /// If the browser is gone or the client was disconnected.
     pub async fn send(&self, message: &str) -> Result<(), BrowserError> {
         match self.translate(message) {
-            Some((command, sent)) => {
-                (self.used)(sent);
+            Some((command, kind)) => {
+                (self.on_command)(kind);
                 self.connection.forward(command).await
             }
-            None if self.connection.outside().serves(self.client) => Ok(()),
+            None if self.connection.external().is_connected(self.client) => Ok(()),
             None => Err(BrowserError::Gone),
         }
     }
@@ -187,21 +190,21 @@ impl CdpClient {
     }
 
     /// Returns the command as it is sent to the browser; `None` if it was answered here.
-    fn translate(&self, message: &str) -> Option<(String, Sent)> {
+    fn translate(&self, message: &str) -> Option<(String, CommandKind)> {
         // Text after a zero byte would be a second command that was not checked.
         let command = serde_json::from_str::<Command<'_>>(message).ok();
         let Some(command) = command.filter(|_| !message.contains('\0')) else {
-            let words = "a message must be JSON with an integer `id` and a string `method`";
-            let mut outside = self.connection.outside();
-            outside.answer(self.client, None, None, Err((NOT_JSON, words)));
+            let message = "a message must be JSON with an integer `id` and a string `method`";
+            let mut clients = self.connection.external();
+            clients.respond(self.client, None, None, Err((NOT_JSON, message)));
             return None;
         };
-        let named = command.session_id.as_deref();
-        match self.admit(&command, named.unwrap_or(&self.root)) {
-            Ok(text) => Some((text, command.sent())),
-            Err(answer) => {
-                let mut outside = self.connection.outside();
-                outside.answer(self.client, Some(command.id), named, answer);
+        let session_name = command.session_id.as_deref();
+        match self.prepare(&command, session_name.unwrap_or(&self.root)) {
+            Ok(text) => Some((text, command.kind())),
+            Err(result) => {
+                let mut clients = self.connection.external();
+                clients.respond(self.client, Some(command.id), session_name, result);
                 None
             }
         }
@@ -209,27 +212,27 @@ impl CdpClient {
 
     /// Returns the command as it is sent to the browser in `session`, or the response in place of the
     /// browser's.
-    fn admit(&self, command: &Command<'_>, session: &str) -> Result<String, Answer> {
-        let params = match policy::judge(&command.method, command.params) {
+    fn prepare(&self, command: &Command<'_>, session: &str) -> Result<String, CommandResult> {
+        let params = match policy::decide(&command.method, command.params) {
             Verdict::Pass => Cow::from(command.params.map_or("{}", RawValue::get)),
-            Verdict::With(params) => Cow::from(params.to_string()),
-            Verdict::Done => return Err(Ok(json!({}))),
-            Verdict::Refused(words) => return Err(Err((SERVER_ERROR, words))),
+            Verdict::PassWith(params) => Cow::from(params.to_string()),
+            Verdict::Succeed => return Err(Ok(json!({}))),
+            Verdict::Reject(message) => return Err(Err((SERVER_ERROR, message))),
         };
-        let number = self.connection.next_id();
+        let browser_id = self.connection.next_id();
         let text = format!(
-            "{{\"id\":{number},\"method\":{},\"params\":{params},\"sessionId\":{}}}",
+            "{{\"id\":{browser_id},\"method\":{},\"params\":{params},\"sessionId\":{}}}",
             Value::from(&*command.method),
             Value::from(session),
         );
-        let mut outside = self.connection.outside();
-        if !outside.owns(self.client, session) {
-            return Err(Err((NO_SESSION, "Session with given id not found.")));
+        let mut clients = self.connection.external();
+        if !clients.owns(self.client, session) {
+            return Err(Err((SESSION_NOT_FOUND, "Session with given id not found.")));
         }
-        if command.method.starts_with("Target.attachTo") && !outside.may_attach(self.client) {
+        if command.method.starts_with("Target.attachTo") && !clients.may_attach(self.client) {
             return Err(Err((SERVER_ERROR, "this client has too many sessions")));
         }
-        match outside.ask(self.client, number, command.id, session) {
+        match clients.add_pending(self.client, browser_id, command.id, session) {
             true => Ok(text),
             false => Err(Err((
                 SERVER_ERROR,
@@ -241,7 +244,7 @@ impl CdpClient {
 
 impl Drop for CdpClient {
     fn drop(&mut self) {
-        self.connection.outside().remove(self.client);
+        self.connection.external().remove(self.client);
         detach(&self.connection, &self.root);
     }
 }

@@ -174,7 +174,7 @@ impl Drop for Process {
         // The process may have ended already.
         let _ended = self.child.start_kill();
         // Its child processes may survive for a moment and keep the pipe open.
-        self.connection.give_up();
+        self.connection.fail_all();
         if let Left::Profile(profile) = &self.left
             && let Err(error) = std::fs::remove_dir_all(profile)
         {

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use harvestman_browser::{
-    Browser, BrowserConfig, BrowserError, LiveBrowsers, LiveConfig, Picture, RenderRequest, Sandbox, Steps,
-    Storage,
+    ActionResults, Browser, BrowserConfig, BrowserError, LiveBrowsers, LiveConfig, Picture, RenderRequest,
+    Sandbox, Storage,
 };
 use harvestman_core::api::error::ApiError;
 use harvestman_core::api::options::ScrapeOptions;
@@ -58,7 +58,7 @@ pub struct BrowserSettings {
 pub(crate) struct PageCaptures {
     pub(crate) screenshot: Option<Picture>,
     /// Results of the actions, if the request has any.
-    pub(crate) steps: Option<Steps>,
+    pub(crate) steps: Option<ActionResults>,
     /// Storage to save, if the request writes to a profile.
     pub(crate) storage: Option<Storage>,
 }

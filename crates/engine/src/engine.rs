@@ -35,7 +35,7 @@ use crate::changes::JobChanges;
 use crate::driver_signals::DriverSignals;
 use crate::file_reader::FileReader;
 use crate::llm::Llm;
-use crate::map::Mapping;
+use crate::map::SiteMapper;
 use crate::new_job::new_job;
 use crate::page_metrics::PageMetrics;
 use crate::plans::Plans;
@@ -402,7 +402,7 @@ impl Engine {
             .budget
             .reserve(&self.inner.store, principal.team)
             .await?;
-        let answer = Mapping::new(self.inner.clone(), principal.team, request)
+        let answer = SiteMapper::new(self.inner.clone(), principal.team, request)
             .run(principal)
             .await?;
         reservation.spend(MAP_CREDITS);

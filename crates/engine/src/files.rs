@@ -2,7 +2,7 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use harvestman_browser::{Picture, Steps};
+use harvestman_browser::{ActionResults, Picture};
 use harvestman_core::api::error::ApiError;
 use harvestman_core::api::page::Document;
 use harvestman_store::{NewFile, Store};
@@ -53,7 +53,7 @@ pub(crate) async fn attach(
     };
     document.screenshot = captures.screenshot.map(&mut picture);
     if let Some(steps) = captures.steps {
-        let Steps {
+        let ActionResults {
             screenshots,
             scrapes,
             script_values,

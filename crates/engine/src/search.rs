@@ -310,7 +310,7 @@ impl<'e> SearchRun<'e> {
             .chain(news)
             .map(|(url, fields, result_text)| async move {
                 (
-                    document(engine, principal, request, base, &url).await,
+                    scrape_result(engine, principal, request, base, &url).await,
                     fields,
                     result_text,
                 )

@@ -15,7 +15,7 @@ use crate::cdp::Connection;
 use crate::commands::{self, Memory};
 use crate::error::BrowserError;
 use crate::limits;
-use crate::multiplexer::{CdpClient, Multiplexer, Sent};
+use crate::multiplexer::{CdpClient, Multiplexer, CommandKind};
 use crate::page::Page;
 use crate::screencast::Screen;
 use crate::visitor::Visitor;
@@ -66,7 +66,7 @@ impl LiveBrowser {
             let (last_used, pages) = (last_used.clone(), pages.clone());
             Multiplexer::new(connection.clone(), move |command| {
                 touch(&last_used);
-                if command == Sent::Authentication {
+                if command == CommandKind::Authentication {
                     pages.leave_authentication();
                 }
             })

@@ -82,68 +82,68 @@ pub(super) enum Verdict {
     /// Send the command unchanged.
     Pass,
     /// Send the command with these parsed parameters, so that what was checked is what is sent.
-    With(Value),
+    PassWith(Value),
     /// Do not send the command; answer that it succeeded.
-    Done,
+    Succeed,
     /// Reject the command with this message.
-    Refused(&'static str),
+    Reject(&'static str),
 }
 
-const NOT_ALLOWED: Verdict = Verdict::Refused("this command is not allowed in a session");
-const NO_ADDRESS: Verdict =
-    Verdict::Refused("only http:, https:, data: and blob: URLs and about:blank can be opened");
-const NO_FILE: Verdict =
-    Verdict::Refused("the browser of a session has no files; pass the content, not a path");
-const NO_PROXY: Verdict = Verdict::Refused("a browser context cannot have its own proxy");
+const NOT_ALLOWED: Verdict = Verdict::Reject("this command is not allowed in a session");
+const URL_NOT_ALLOWED: Verdict =
+    Verdict::Reject("only http:, https:, data: and blob: URLs and about:blank can be opened");
+const FILES_NOT_ALLOWED: Verdict =
+    Verdict::Reject("the browser of a session has no files; pass the content, not a path");
+const PROXY_NOT_ALLOWED: Verdict = Verdict::Reject("a browser context cannot have its own proxy");
 
 /// Decides about one command.
-pub(super) fn judge(method: &str, params: Option<&RawValue>) -> Verdict {
+pub(super) fn decide(method: &str, params: Option<&RawValue>) -> Verdict {
     // Sessions are ended through the API only.
     if matches!(method, "Browser.close" | "Browser.crash") {
-        return Verdict::Done;
+        return Verdict::Succeed;
     }
     let domain = method.split('.').next().unwrap_or_default();
     if DOMAINS.binary_search(&domain).is_err() && COMMANDS.binary_search(&method).is_err() {
         return NOT_ALLOWED;
     }
-    let read = || -> Map<String, Value> {
+    let parse = || -> Map<String, Value> {
         let params = params.and_then(|params| serde_json::from_str(params.get()).ok());
         params.unwrap_or_default()
     };
     match method {
         "Page.crash" => NOT_ALLOWED,
         "Page.navigate" | "Target.createTarget" | "Network.loadNetworkResource" | "Fetch.continueRequest" => {
-            may_open(read())
+            check_url(parse())
         }
-        "Target.createBrowserContext" => may_create_context(read()),
-        "Browser.setDownloadBehavior" | "Page.setDownloadBehavior" => no_download(read()),
-        "DOM.setFileInputFiles" => no_files(read(), |params| params.get("files")),
-        "Input.dispatchDragEvent" => no_files(read(), |params| params.get("data")?.get("files")),
+        "Target.createBrowserContext" => check_context(parse()),
+        "Browser.setDownloadBehavior" | "Page.setDownloadBehavior" => deny_download(parse()),
+        "DOM.setFileInputFiles" => reject_files(parse(), |params| params.get("files")),
+        "Input.dispatchDragEvent" => reject_files(parse(), |params| params.get("data")?.get("files")),
         _ => Verdict::Pass,
     }
 }
 
 /// Denies all downloads. Libraries enable them when they connect, but work without.
-fn no_download(mut params: Map<String, Value>) -> Verdict {
+fn deny_download(mut params: Map<String, Value>) -> Verdict {
     params.remove("downloadPath");
     params.insert("behavior".to_owned(), json!("deny"));
-    Verdict::With(params.into())
+    Verdict::PassWith(params.into())
 }
 
 /// Rejects file paths; an empty list is allowed.
-fn no_files(params: Map<String, Value>, files: fn(&Map<String, Value>) -> Option<&Value>) -> Verdict {
-    let none = match files(&params) {
+fn reject_files(params: Map<String, Value>, files: fn(&Map<String, Value>) -> Option<&Value>) -> Verdict {
+    let is_empty = match files(&params) {
         None | Some(Value::Null) => true,
         Some(Value::Array(files)) => files.is_empty(),
         Some(_) => false,
     };
-    match none {
-        true => Verdict::With(params.into()),
-        false => NO_FILE,
+    match is_empty {
+        true => Verdict::PassWith(params.into()),
+        false => FILES_NOT_ALLOWED,
     }
 }
 
-fn may_open(params: Map<String, Value>) -> Verdict {
+fn check_url(params: Map<String, Value>) -> Verdict {
     let allowed = match params.get("url") {
         None | Some(Value::Null) => true,
         Some(Value::String(url)) if url.is_empty() => true,
@@ -155,24 +155,24 @@ fn may_open(params: Map<String, Value>) -> Verdict {
         Some(_) => false,
     };
     match allowed {
-        true => Verdict::With(params.into()),
-        false => NO_ADDRESS,
+        true => Verdict::PassWith(params.into()),
+        false => URL_NOT_ALLOWED,
     }
 }
 
-fn may_create_context(params: Map<String, Value>) -> Verdict {
-    let own_way = [
+fn check_context(params: Map<String, Value>) -> Verdict {
+    let network_options = [
         "proxyServer",
         "proxyBypassList",
         "originsWithUniversalNetworkAccess",
     ];
-    let given = |name: &&str| {
+    let is_set = |name: &&str| {
         let value = params.get(*name).unwrap_or(&Value::Null);
         !(value.is_null() || value == "" || value == &json!([]))
     };
-    match own_way.iter().any(given) {
-        true => NO_PROXY,
-        false => Verdict::With(params.into()),
+    match network_options.iter().any(is_set) {
+        true => PROXY_NOT_ALLOWED,
+        false => Verdict::PassWith(params.into()),
     }
 }
 
@@ -182,7 +182,7 @@ mod tests {
 
     fn check(method: &str, params: Value) -> Verdict {
         let params = RawValue::from_string(params.to_string()).unwrap();
-        judge(method, Some(&params))
+        decide(method, Some(&params))
     }
 
     #[test]
@@ -231,7 +231,7 @@ mod tests {
             assert_eq!(check(method, json!({"x": 1})), Verdict::Pass, "{method}");
         }
         for method in ["Browser.close", "Browser.crash"] {
-            assert_eq!(check(method, json!({})), Verdict::Done, "{method}");
+            assert_eq!(check(method, json!({})), Verdict::Succeed, "{method}");
         }
     }
 
@@ -252,7 +252,7 @@ mod tests {
                 "",
             ] {
                 let params = json!({"url": good, "frameId": "f"});
-                assert_eq!(check(method, params.clone()), Verdict::With(params), "{good}");
+                assert_eq!(check(method, params.clone()), Verdict::PassWith(params), "{good}");
             }
             for bad in [
                 "file:///etc/passwd",
@@ -270,9 +270,9 @@ mod tests {
                 "filesystem:http://a.test/x",
                 "/etc/passwd",
             ] {
-                assert_eq!(check(method, json!({"url": bad})), NO_ADDRESS, "{bad}");
+                assert_eq!(check(method, json!({"url": bad})), URL_NOT_ALLOWED, "{bad}");
             }
-            assert_eq!(check(method, json!({"url": ["file:///"]})), NO_ADDRESS);
+            assert_eq!(check(method, json!({"url": ["file:///"]})), URL_NOT_ALLOWED);
         }
     }
 
@@ -280,17 +280,20 @@ mod tests {
     fn the_url_that_was_checked_is_the_one_that_is_sent() {
         let twice = r#"{"url":"file:///etc/passwd","url":"http://a.test/"}"#;
         let params = RawValue::from_string(twice.to_owned()).unwrap();
-        let verdict = judge("Page.navigate", Some(&params));
-        assert_eq!(verdict, Verdict::With(json!({"url": "http://a.test/"})));
+        let verdict = decide("Page.navigate", Some(&params));
+        assert_eq!(verdict, Verdict::PassWith(json!({"url": "http://a.test/"})));
     }
 
     #[test]
     fn a_context_cannot_have_its_own_proxy() {
         let create = |params| check("Target.createBrowserContext", params);
-        assert_eq!(create(json!({"proxyServer": "http://1.2.3.4:80"})), NO_PROXY);
-        assert_eq!(create(json!({"proxyBypassList": "*"})), NO_PROXY);
+        assert_eq!(
+            create(json!({"proxyServer": "http://1.2.3.4:80"})),
+            PROXY_NOT_ALLOWED
+        );
+        assert_eq!(create(json!({"proxyBypassList": "*"})), PROXY_NOT_ALLOWED);
         let plain = json!({"disposeOnDetach": true, "proxyServer": null});
-        assert_eq!(create(plain.clone()), Verdict::With(plain));
+        assert_eq!(create(plain.clone()), Verdict::PassWith(plain));
     }
 
     #[test]
@@ -298,22 +301,25 @@ mod tests {
         let allow = json!({"behavior": "allowAndName", "downloadPath": "/tmp", "eventsEnabled": true});
         let deny = json!({"behavior": "deny", "eventsEnabled": true});
         for method in ["Browser.setDownloadBehavior", "Page.setDownloadBehavior"] {
-            assert_eq!(check(method, allow.clone()), Verdict::With(deny.clone()));
+            assert_eq!(check(method, allow.clone()), Verdict::PassWith(deny.clone()));
         }
         let files = |paths: Value| json!({"files": paths, "backendNodeId": 1});
         let method = "DOM.setFileInputFiles";
-        assert_eq!(check(method, files(json!(["/etc/passwd"]))), NO_FILE);
-        assert_eq!(check(method, files(json!("/etc/passwd"))), NO_FILE);
-        assert_eq!(check(method, files(json!([]))), Verdict::With(files(json!([]))));
+        assert_eq!(check(method, files(json!(["/etc/passwd"]))), FILES_NOT_ALLOWED);
+        assert_eq!(check(method, files(json!("/etc/passwd"))), FILES_NOT_ALLOWED);
+        assert_eq!(
+            check(method, files(json!([]))),
+            Verdict::PassWith(files(json!([])))
+        );
         let drag = |paths: Value| json!({"type": "drop", "data": {"items": [], "files": paths}});
         assert_eq!(
             check("Input.dispatchDragEvent", drag(json!(["/etc/passwd"]))),
-            NO_FILE
+            FILES_NOT_ALLOWED
         );
         let plain = drag(Value::Null);
         assert_eq!(
             check("Input.dispatchDragEvent", plain.clone()),
-            Verdict::With(plain)
+            Verdict::PassWith(plain)
         );
     }
 }

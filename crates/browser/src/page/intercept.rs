@@ -179,7 +179,7 @@ impl Paused {
     /// Returns the body of the response, if the browser provides it.
     async fn body(&self, session: &Session, request: &Value) -> Option<Vec<u8>> {
         let deadline = Instant::now() + limits::COMMAND_TIMEOUT;
-        let answer = session.raw_until("Fetch.getResponseBody", request.clone(), deadline);
+        let answer = session.call_raw_until("Fetch.getResponseBody", request.clone(), deadline);
         let answer = answer.await.ok()?;
         let Body { body, base64_encoded } = serde_json::from_str(answer.get()).ok()?;
         match base64_encoded {

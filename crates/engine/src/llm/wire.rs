@@ -113,7 +113,7 @@ pub(super) fn reply(body: &[u8]) -> Result<(Reply, ModelUsage), String> {
         id: call
             .id
             .filter(|id| !id.is_empty())
-            .unwrap_or_else(|| format!("call_{at}")),
+            .unwrap_or_else(|| format!("call_{index}")),
         name: call.function.name,
         arguments: match call.function.arguments {
             Value::String(text) => text,

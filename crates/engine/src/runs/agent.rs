@@ -25,7 +25,7 @@ use super::pages::{PageReader, RunPage};
 use super::{RunOutcome, deadline, extract, page_selection};
 use crate::engine::{Inner, internal_error};
 use crate::llm::{Llm, Message, Reply, ToolCall, mark_untrusted};
-use crate::map::Mapping;
+use crate::map::SiteMapper;
 use crate::{clock, limits, search};
 
 const SYSTEM_PROMPT: &str = include_str!("agent.txt");
@@ -317,7 +317,7 @@ impl<'a> Agent<'a> {
             location: self.request.location.clone(),
             ..MapRequest::new(url.clone())
         };
-        let mapping = Mapping::new(self.inner.clone(), self.lease.team, map).links();
+        let mapping = SiteMapper::new(self.inner.clone(), self.lease.team, map).links();
         let links = match tokio::time::timeout_at(self.deadline, mapping).await {
             Ok(Ok(links)) => links,
             Ok(Err(error)) => return format!("error: {}", error.message),
@@ -357,7 +357,7 @@ impl<'a> Agent<'a> {
         for warning in results.warnings {
             self.outcome.warn(warning);
         }
-        Ok(format!("{notes}\n{results}").trim_start().to_owned())
+        Ok(format!("{notes}\n{text}").trim_start().to_owned())
     }
 
     /// Removes the oldest pages while all pages together exceed [`limits::RUN_CONVERSATION_BYTES`].

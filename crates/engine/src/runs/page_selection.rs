@@ -18,7 +18,7 @@ use url::Url;
 
 use crate::engine::Inner;
 use crate::limits;
-use crate::map::Mapping;
+use crate::map::SiteMapper;
 
 /// Returns the words by which pages of a site are ranked: the prompt, else the property names of the schema.
 pub(super) fn ranking_query(prompt: Option<&str>, schema: Option<&Map<String, Value>>) -> Option<String> {
@@ -82,7 +82,7 @@ pub(super) async fn pages_below(
         headers: request.scrape_options.headers.clone(),
         ..MapRequest::new(top.clone())
     };
-    let links = timeout_at(deadline, Mapping::new(inner.clone(), lease.team, map).links());
+    let links = timeout_at(deadline, SiteMapper::new(inner.clone(), lease.team, map).links());
     let links = links
         .await
         .map_err(|_| crate::scraper::ScrapeFailure::timeout().error)??;

@@ -16,12 +16,12 @@ use crate::limits;
 
 /// The external clients of one browser.
 #[derive(Default)]
-pub(crate) struct Outside {
+pub(crate) struct ExternalClients {
     last_client: u64,
     clients: HashMap<u64, Client>,
     /// The client that owns each session.
     sessions: HashMap<String, u64>,
-    asked: HashMap<u64, Asked>,
+    pending: HashMap<u64, PendingCommand>,
 }
 
 struct Client {
@@ -34,14 +34,14 @@ struct Client {
 }
 
 /// A pending command.
-struct Asked {
+struct PendingCommand {
     client: u64,
     id: i64,
     session: String,
 }
 
 /// A result, or the code and message of an error.
-pub(super) type Answer = Result<Value, (i32, &'static str)>;
+pub(super) type CommandResult = Result<Value, (i32, &'static str)>;
 
 /// The queue of messages for a client.
 pub(super) struct Inbox {
@@ -60,12 +60,12 @@ impl Inbox {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct OfSession<'a> {
+struct SessionParams<'a> {
     #[serde(borrow)]
     session_id: Cow<'a, str>,
 }
 
-impl Outside {
+impl ExternalClients {
     /// Adds a client whose connection is the session `root`; returns `None` if there are too many clients.
     pub(super) fn add(&mut self, root: &str) -> Option<(u64, Inbox)> {
         if self.clients.len() >= limits::MAX_CLIENTS {
@@ -94,11 +94,11 @@ impl Outside {
     pub(super) fn remove(&mut self, client: u64) {
         self.clients.remove(&client);
         self.sessions.retain(|_, owner| *owner != client);
-        self.asked.retain(|_, asked| asked.client != client);
+        self.pending.retain(|_, command| command.client != client);
     }
 
     /// Returns whether a client is still connected.
-    pub(super) fn serves(&self, client: u64) -> bool {
+    pub(super) fn is_connected(&self, client: u64) -> bool {
         self.clients.contains_key(&client)
     }
 
@@ -113,23 +113,30 @@ impl Outside {
         client.is_some_and(|client| client.sessions < limits::MAX_CLIENT_SESSIONS)
     }
 
-    /// Records the client's command `id`, sent to the browser as `number`; returns false if too many are
+    /// Records the client's command `id`, sent to the browser as `browser_id`; returns false if too many are
     /// pending.
-    pub(super) fn ask(&mut self, client: u64, number: u64, id: i64, session: &str) -> bool {
+    pub(super) fn add_pending(&mut self, client: u64, browser_id: u64, id: i64, session: &str) -> bool {
         match self.clients.get_mut(&client) {
-            Some(asking) if asking.commands < limits::MAX_CLIENT_COMMANDS => asking.commands += 1,
+            Some(sender) if sender.commands < limits::MAX_CLIENT_COMMANDS => sender.commands += 1,
             _ => return false,
         }
         let session = session.to_owned();
-        self.asked.insert(number, Asked { client, id, session });
+        self.pending
+            .insert(browser_id, PendingCommand { client, id, session });
         true
     }
 
     /// Answers a command of a client in place of the browser.
-    pub(super) fn answer(&mut self, client: u64, id: Option<i64>, session: Option<&str>, answer: Answer) {
-        let mut message = match answer {
+    pub(super) fn respond(
+        &mut self,
+        client: u64,
+        id: Option<i64>,
+        session: Option<&str>,
+        result: CommandResult,
+    ) {
+        let mut message = match result {
             Ok(result) => json!({"result": result}),
-            Err((code, words)) => json!({"error": {"code": code, "message": words}}),
+            Err((code, message_text)) => json!({"error": {"code": code, "message": message_text}}),
         };
         if let Some(id) = id {
             message["id"] = id.into();
@@ -143,7 +150,7 @@ impl Outside {
     /// Routes a message of the browser; returns false if it is not for an external client.
     pub(crate) fn receive(&mut self, message: &Message<'_>) -> bool {
         match (message.id, &message.method, &message.session_id) {
-            (Some(number), ..) => self.receive_answer(number, message),
+            (Some(browser_id), ..) => self.receive_response(browser_id, message),
             (None, Some(method), Some(session)) => self.receive_event(method, session, message.params),
             (None, Some(method), None) => {
                 if method == "Target.detachedFromTarget" {
@@ -160,14 +167,14 @@ impl Outside {
     pub(crate) fn end(&mut self) {
         self.clients.clear();
         self.sessions.clear();
-        self.asked.clear();
+        self.pending.clear();
     }
 
-    fn receive_answer(&mut self, number: u64, message: &Message<'_>) -> bool {
-        let Some(asked) = self.asked.remove(&number) else {
+    fn receive_response(&mut self, browser_id: u64, message: &Message<'_>) -> bool {
+        let Some(command) = self.pending.remove(&browser_id) else {
             return false;
         };
-        let Some(client) = self.clients.get_mut(&asked.client) else {
+        let Some(client) = self.clients.get_mut(&command.client) else {
             return true;
         };
         client.commands -= 1;
@@ -175,16 +182,16 @@ impl Outside {
             (Some(error), _) => ("error", error.get()),
             (None, result) => ("result", result.map_or("{}", RawValue::get)),
         };
-        let session = name(&client.root, &asked.session);
-        let text = format!("{{\"id\":{},\"{kind}\":{content}{session}}}", asked.id);
-        self.deliver(asked.client, text);
+        let session = session_field(&client.root, &command.session);
+        let text = format!("{{\"id\":{},\"{kind}\":{content}{session}}}", command.id);
+        self.deliver(command.client, text);
         true
     }
 
     /// Removes a client whose page was closed.
     fn root_detached(&mut self, params: Option<&RawValue>) {
-        let detached = params.and_then(|params| serde_json::from_str::<OfSession<'_>>(params.get()).ok());
-        if let Some(OfSession { session_id }) = detached
+        let detached = params.and_then(|params| serde_json::from_str::<SessionParams<'_>>(params.get()).ok());
+        if let Some(SessionParams { session_id }) = detached
             && let Some(client) = self.sessions.get(&*session_id).copied()
         {
             self.remove(client);
@@ -199,23 +206,26 @@ impl Outside {
             return true;
         };
         let params = params.map_or("{}", RawValue::get);
-        let named = name(&client.root, session);
-        let text = format!("{{\"method\":{},\"params\":{params}{named}}}", quoted(method));
-        let other = || serde_json::from_str::<OfSession<'_>>(params).ok();
+        let named = session_field(&client.root, session);
+        let text = format!(
+            "{{\"method\":{},\"params\":{params}{named}}}",
+            json_string(method)
+        );
+        let other_session = || serde_json::from_str::<SessionParams<'_>>(params).ok();
         match method {
             "Target.attachedToTarget" => {
-                if let Some(other) = other() {
+                if let Some(other_session) = other_session() {
                     client.sessions += 1;
-                    self.sessions.insert(other.session_id.into_owned(), owner);
+                    self.sessions.insert(other_session.session_id.into_owned(), owner);
                 }
             }
             "Target.detachedFromTarget" => {
-                if let Some(other) = other()
-                    && self.sessions.get(&*other.session_id) == Some(&owner)
+                if let Some(other_session) = other_session()
+                    && self.sessions.get(&*other_session.session_id) == Some(&owner)
                 {
                     client.sessions -= 1;
-                    self.sessions.remove(&*other.session_id);
-                    self.fail(&other.session_id, "Session with given id was detached.");
+                    self.sessions.remove(&*other_session.session_id);
+                    self.fail(&other_session.session_id, "Session with given id was detached.");
                 }
             }
             // The browser never answers pending commands of a crashed page.
@@ -227,16 +237,21 @@ impl Outside {
     }
 
     /// Answers every pending command of a session with an error.
-    fn fail(&mut self, session: &str, words: &'static str) {
-        let lost = self.asked.extract_if(|_, asked| asked.session == session);
-        let lost: Vec<Asked> = lost.map(|(_, asked)| asked).collect();
-        for Asked { client, id, session } in lost {
-            let Some(asking) = self.clients.get_mut(&client) else {
+    fn fail(&mut self, session: &str, message_text: &'static str) {
+        let failed = self.pending.extract_if(|_, command| command.session == session);
+        let failed: Vec<PendingCommand> = failed.map(|(_, command)| command).collect();
+        for PendingCommand { client, id, session } in failed {
+            let Some(sender) = self.clients.get_mut(&client) else {
                 continue;
             };
-            asking.commands -= 1;
-            let named = (asking.root != session).then_some(session);
-            self.answer(client, Some(id), named.as_deref(), Err((SERVER_ERROR, words)));
+            sender.commands -= 1;
+            let named = (sender.root != session).then_some(session);
+            self.respond(
+                client,
+                Some(id),
+                named.as_deref(),
+                Err((SERVER_ERROR, message_text)),
+            );
         }
     }
 
@@ -247,8 +262,8 @@ impl Outside {
         };
         let length = message.len();
         let before = to.queued_bytes.fetch_add(length, Ordering::AcqRel);
-        let too_much = before > 0 && before + length > limits::MAX_CLIENT_QUEUE_BYTES;
-        if too_much || to.queue.try_send(message).is_err() {
+        let is_over_limit = before > 0 && before + length > limits::MAX_CLIENT_QUEUE_BYTES;
+        if is_over_limit || to.queue.try_send(message).is_err() {
             tracing::debug!(client, "disconnecting a client that reads too slowly");
             self.remove(client);
         }
@@ -259,14 +274,14 @@ impl Outside {
 pub(super) const SERVER_ERROR: i32 = -32_000;
 
 /// Returns the session field of a message; empty for the session that stands for the client's connection.
-fn name(root: &str, session: &str) -> String {
+fn session_field(root: &str, session: &str) -> String {
     match session == root {
         true => String::new(),
-        false => format!(",\"sessionId\":{}", quoted(session)),
+        false => format!(",\"sessionId\":{}", json_string(session)),
     }
 }
 
-fn quoted(text: &str) -> String {
+fn json_string(text: &str) -> String {
     Value::from(text).to_string()
 }
 
@@ -274,18 +289,18 @@ fn quoted(text: &str) -> String {
 mod tests {
     use super::*;
 
-    struct Table {
-        outside: Outside,
+    struct TestClient {
+        clients: ExternalClients,
         client: u64,
         inbox: Inbox,
     }
 
-    impl Table {
-        fn new() -> Table {
-            let mut outside = Outside::default();
-            let (client, inbox) = outside.add("root").unwrap();
-            Table {
-                outside,
+    impl TestClient {
+        fn new() -> TestClient {
+            let mut clients = ExternalClients::default();
+            let (client, inbox) = clients.add("root").unwrap();
+            TestClient {
+                clients,
                 client,
                 inbox,
             }
@@ -294,7 +309,7 @@ mod tests {
         /// Returns whether the message is for an external client.
         fn receive(&mut self, message: Value) -> bool {
             let text = message.to_string();
-            self.outside.receive(&serde_json::from_str(&text).unwrap())
+            self.clients.receive(&serde_json::from_str(&text).unwrap())
         }
 
         fn attach(&mut self, to: &str) {
@@ -305,7 +320,7 @@ mod tests {
         }
 
         /// Returns the messages that the client received.
-        fn got(&mut self) -> Vec<Value> {
+        fn received(&mut self) -> Vec<Value> {
             let messages = std::iter::from_fn(|| self.inbox.messages.try_recv().ok());
             messages
                 .map(|message| serde_json::from_str(&message).unwrap())
@@ -315,26 +330,26 @@ mod tests {
 
     #[test]
     fn messages_to_a_client_have_its_own_ids_and_sessions() {
-        let mut table = Table::new();
-        table.attach("page");
-        table.got();
-        assert!(table.outside.ask(table.client, 90, -7, "root"));
-        assert!(table.outside.ask(table.client, 91, 7, "page"));
-        assert!(table.receive(json!({"id": 91, "result": {"x": 1}, "sessionId": "page"})));
-        assert!(table.receive(json!({"id": 90, "error": {"code": 1, "message": "no"}, "sessionId": "root"})));
-        assert!(table.receive(json!({"method": "A.b", "params": {"y": 2}, "sessionId": "root"})));
-        assert!(!table.receive(json!({"id": 92, "result": {}})), "not of a client");
+        let mut test = TestClient::new();
+        test.attach("page");
+        test.received();
+        assert!(test.clients.add_pending(test.client, 90, -7, "root"));
+        assert!(test.clients.add_pending(test.client, 91, 7, "page"));
+        assert!(test.receive(json!({"id": 91, "result": {"x": 1}, "sessionId": "page"})));
+        assert!(test.receive(json!({"id": 90, "error": {"code": 1, "message": "no"}, "sessionId": "root"})));
+        assert!(test.receive(json!({"method": "A.b", "params": {"y": 2}, "sessionId": "root"})));
+        assert!(!test.receive(json!({"id": 92, "result": {}})), "not of a client");
         assert!(
-            !table.receive(json!({"method": "A.b", "sessionId": "other"})),
+            !test.receive(json!({"method": "A.b", "sessionId": "other"})),
             "not of a client"
         );
-        assert!(!table.receive(json!({"method": "A.b"})), "not of a client");
+        assert!(!test.receive(json!({"method": "A.b"})), "not of a client");
         let expected = [
             json!({"id": 7, "result": {"x": 1}, "sessionId": "page"}),
             json!({"id": -7, "error": {"code": 1, "message": "no"}}),
             json!({"method": "A.b", "params": {"y": 2}}),
         ];
-        assert_eq!(table.got(), expected);
+        assert_eq!(test.received(), expected);
     }
 
     #[test]
@@ -349,43 +364,47 @@ mod tests {
                 "root",
             ),
         ] {
-            let mut table = Table::new();
-            table.attach("page");
-            table.got();
-            assert!(table.outside.ask(table.client, 1, 5, "page"));
-            assert!(table.outside.ask(table.client, 2, 6, "root"));
-            assert!(table.receive(event));
-            let got = table.got();
-            assert_eq!((&got[0]["id"], got.len()), (&json!(5), 2), "{session}: {got:?}");
-            assert_eq!(table.outside.asked.len(), 1);
+            let mut test = TestClient::new();
+            test.attach("page");
+            test.received();
+            assert!(test.clients.add_pending(test.client, 1, 5, "page"));
+            assert!(test.clients.add_pending(test.client, 2, 6, "root"));
+            assert!(test.receive(event));
+            let received = test.received();
+            assert_eq!(
+                (&received[0]["id"], received.len()),
+                (&json!(5), 2),
+                "{session}: {received:?}"
+            );
+            assert_eq!(test.clients.pending.len(), 1);
         }
     }
 
     #[test]
     fn a_client_that_does_not_read_is_disconnected() {
-        let mut table = Table::new();
+        let mut test = TestClient::new();
         let large = "x".repeat(limits::MAX_CLIENT_QUEUE_BYTES);
         // A single message may exceed the limit.
-        assert!(table.receive(json!({"method": "A.b", "params": {"x": large}, "sessionId": "root"})));
-        assert!(table.outside.serves(table.client));
-        assert!(table.receive(json!({"method": "A.b", "params": {}, "sessionId": "root"})));
-        assert!(!table.outside.serves(table.client));
-        assert!(table.outside.sessions.is_empty());
+        assert!(test.receive(json!({"method": "A.b", "params": {"x": large}, "sessionId": "root"})));
+        assert!(test.clients.is_connected(test.client));
+        assert!(test.receive(json!({"method": "A.b", "params": {}, "sessionId": "root"})));
+        assert!(!test.clients.is_connected(test.client));
+        assert!(test.clients.sessions.is_empty());
     }
 
     #[test]
     fn pending_commands_and_sessions_are_limited() {
-        let mut table = Table::new();
-        for number in 0..limits::MAX_CLIENT_COMMANDS as u64 {
-            assert!(table.outside.ask(table.client, number, 1, "root"));
+        let mut test = TestClient::new();
+        for browser_id in 0..limits::MAX_CLIENT_COMMANDS as u64 {
+            assert!(test.clients.add_pending(test.client, browser_id, 1, "root"));
         }
-        assert!(!table.outside.ask(table.client, u64::MAX, 1, "root"));
-        assert!(table.receive(json!({"id": 3, "result": {}})));
-        assert!(table.outside.ask(table.client, 3, 1, "root"));
-        for number in 1..limits::MAX_CLIENT_SESSIONS {
-            assert!(table.outside.may_attach(table.client));
-            table.attach(&number.to_string());
+        assert!(!test.clients.add_pending(test.client, u64::MAX, 1, "root"));
+        assert!(test.receive(json!({"id": 3, "result": {}})));
+        assert!(test.clients.add_pending(test.client, 3, 1, "root"));
+        for browser_id in 1..limits::MAX_CLIENT_SESSIONS {
+            assert!(test.clients.may_attach(test.client));
+            test.attach(&browser_id.to_string());
         }
-        assert!(!table.outside.may_attach(table.client));
+        assert!(!test.clients.may_attach(test.client));
     }
 }

@@ -70,12 +70,12 @@ impl CdpServer {
         token: &str,
     ) -> std::io::Result<CdpServer> {
         let address = format!("ws://{}/{token}", listener.local_addr()?);
-        let door = Arc::new(Door {
+        let endpoint = Arc::new(Endpoint {
             multiplexer,
             token: token.to_owned(),
             address: address.clone(),
         });
-        let task = tokio::spawn(accept(listener, door)).abort_handle();
+        let task = tokio::spawn(accept(listener, endpoint)).abort_handle();
         Ok(CdpServer { address, task })
     }
 
@@ -92,18 +92,18 @@ impl Drop for CdpServer {
     }
 }
 
-struct Door {
+struct Endpoint {
     multiplexer: Multiplexer,
     token: String,
     address: String,
 }
 
 /// Accepts connections; they end with this task.
-async fn accept(listener: TcpListener, door: Arc<Door>) {
-    let places = Arc::new(Semaphore::new(limits::MAX_CDP_CONNECTIONS));
+async fn accept(listener: TcpListener, endpoint: Arc<Endpoint>) {
+    let permits = Arc::new(Semaphore::new(limits::MAX_CDP_CONNECTIONS));
     let mut connections = JoinSet::new();
     loop {
-        let place = places
+        let permit = permits
             .clone()
             .acquire_owned()
             .await
@@ -113,41 +113,41 @@ async fn accept(listener: TcpListener, door: Arc<Door>) {
         };
         while connections.try_join_next().is_some() {}
         // Each message is waited for, so Nagle's algorithm only adds delay.
-        let _slower = stream.set_nodelay(true);
-        let door = door.clone();
+        let _ignored = stream.set_nodelay(true);
+        let endpoint = endpoint.clone();
         connections.spawn(async move {
-            converse(stream, &door).await;
-            drop(place);
+            serve_connection(stream, &endpoint).await;
+            drop(permit);
         });
     }
 }
 
 /// Serves the requests of one connection, and the WebSocket that it may become.
-async fn converse(stream: TcpStream, door: &Door) {
+async fn serve_connection(stream: TcpStream, endpoint: &Endpoint) {
     let (sockets, mut socket) = tokio::sync::mpsc::channel(1);
     let service = service_fn(|request: Request<Incoming>| {
         let sockets = sockets.clone();
         async move {
-            let answer = match door.answer(request).await {
-                Ok((answer, upgraded)) => {
+            let response = match endpoint.respond(request).await {
+                Ok((response, upgraded)) => {
                     if let Some(upgraded) = upgraded {
                         // A connection is upgraded at most once, so the channel has room.
                         let _first = sockets.try_send(upgraded);
                     }
-                    answer
+                    response
                 }
                 Err(status) => plain(status),
             };
-            Ok::<_, Infallible>(answer)
+            Ok::<_, Infallible>(response)
         }
     });
-    let served = http1::Builder::new()
+    let result = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(limits::CDP_HEAD_TIME)
         .serve_connection(TokioIo::new(stream), service)
         .with_upgrades()
         .await;
-    if let Err(error) = served {
+    if let Err(error) = result {
         return tracing::debug!(%error, "a DevTools connection of a session's code failed");
     }
     if let Ok((upgrade, client)) = socket.try_recv()
@@ -158,17 +158,17 @@ async fn converse(stream: TcpStream, door: &Door) {
             .max_message_size(Some(limits::MAX_CLIENT_MESSAGE_BYTES))
             .max_frame_size(Some(limits::MAX_CLIENT_MESSAGE_BYTES));
         let socket = WebSocketStream::from_raw_socket(io, Role::Server, Some(config)).await;
-        carry(socket, client).await;
+        forward_messages(socket, client).await;
     }
 }
 
-type Answered = (
+type HttpResult = (
     Response<Full<Bytes>>,
     Option<(hyper::upgrade::OnUpgrade, CdpClient)>,
 );
 
-impl Door {
-    async fn answer(&self, request: Request<Incoming>) -> Result<Answered, StatusCode> {
+impl Endpoint {
+    async fn respond(&self, request: Request<Incoming>) -> Result<HttpResult, StatusCode> {
         let path = request.uri().path();
         let rest = path
             .strip_prefix('/')
@@ -197,16 +197,16 @@ impl Door {
             CdpPath::Browser => None,
             CdpPath::Page(target) => Some(target.to_owned()),
         };
-        let switching = switching(&request).ok_or(StatusCode::UPGRADE_REQUIRED)?;
+        let response = upgrade_response(&request).ok_or(StatusCode::UPGRADE_REQUIRED)?;
         let client = self.multiplexer.client(target.as_deref()).await.map_err(gone)?;
-        Ok((switching, Some((hyper::upgrade::on(request), client))))
+        Ok((response, Some((hyper::upgrade::on(request), client))))
     }
 }
 
 /// Returns the response to a WebSocket upgrade (RFC 6455 section 4.2); `None` if the request is not a valid
 /// one.
-fn switching(request: &Request<Incoming>) -> Option<Response<Full<Bytes>>> {
-    let says = |name: header::HeaderName, word: &str| {
+fn upgrade_response(request: &Request<Incoming>) -> Option<Response<Full<Bytes>>> {
+    let has_token = |name: header::HeaderName, word: &str| {
         let value = request.headers().get(name).and_then(|value| value.to_str().ok());
         value.is_some_and(|value| {
             value
@@ -214,8 +214,8 @@ fn switching(request: &Request<Incoming>) -> Option<Response<Full<Bytes>>> {
                 .any(|part| part.trim().eq_ignore_ascii_case(word))
         })
     };
-    let upgrade = says(header::CONNECTION, "upgrade") && says(header::UPGRADE, "websocket");
-    if !upgrade || !says(header::SEC_WEBSOCKET_VERSION, "13") {
+    let upgrade = has_token(header::CONNECTION, "upgrade") && has_token(header::UPGRADE, "websocket");
+    if !upgrade || !has_token(header::SEC_WEBSOCKET_VERSION, "13") {
         return None;
     }
     let accept = derive_accept_key(request.headers().get(header::SEC_WEBSOCKET_KEY)?.as_bytes());
@@ -228,7 +228,7 @@ fn switching(request: &Request<Incoming>) -> Option<Response<Full<Bytes>>> {
 }
 
 /// Forwards messages both ways until one side ends.
-async fn carry<S>(mut socket: WebSocketStream<S>, client: CdpClient)
+async fn forward_messages<S>(mut socket: WebSocketStream<S>, client: CdpClient)
 where
     S: tokio::io::AsyncRead + tokio::io::AsyncWrite + Unpin,
 {

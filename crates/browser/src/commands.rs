@@ -6,11 +6,11 @@
 
 mod error;
 mod glob;
-mod look;
-mod memory;
+mod locate;
 mod parse;
 mod run;
 mod script;
+mod state;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -26,16 +26,16 @@ use crate::live::LiveBrowser;
 use crate::page::Page;
 use crate::snapshot::Snapshot;
 use crate::worker::Execution;
-use run::Hand;
+use run::CommandRunner;
 use script::{Line, Script};
 
 pub use error::CommandError;
-pub(crate) use memory::Memory;
+pub(crate) use state::CommandState;
 
 /// Exit code of a failed script.
 const FAILED: i32 = 1;
 /// Exit code of a script that timed out.
-const OUT_OF_TIME: i32 = 124;
+const TIMED_OUT: i32 = 124;
 
 /// One browser command.
 #[derive(Clone, PartialEq, Debug)]
@@ -69,13 +69,13 @@ pub enum Command {
         target: Option<Target>,
     },
     /// Return a property of the page or of an element.
-    Get(Asked),
+    Get(Property),
     /// Return `true` or `false` for a state of an element.
-    Is(State, Target),
+    Is(ElementState, Target),
     /// Wait for a condition.
     Wait {
         /// The condition.
-        until: Awaited,
+        until: WaitCondition,
         /// Maximum wait; `None`: [`crate::limits::WAIT_TIMEOUT`].
         timeout: Option<Duration>,
     },
@@ -183,7 +183,7 @@ pub enum Direction {
 
 /// The property that `get` returns.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Asked {
+pub enum Property {
     /// Text of an element; `None`: of the page.
     Text(Option<Target>),
     /// Inner HTML of an element; `None`: HTML of the page.
@@ -202,7 +202,7 @@ pub enum Asked {
 
 /// The state that `is` tests.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum State {
+pub enum ElementState {
     /// The element is visible.
     Visible,
     /// The element is enabled.
@@ -213,7 +213,7 @@ pub enum State {
 
 /// The condition that `wait` waits for.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Awaited {
+pub enum WaitCondition {
     /// A duration has passed.
     Time(Duration),
     /// An element is visible.
@@ -225,7 +225,7 @@ pub enum Awaited {
     /// The page has loaded (`load` or `domcontentloaded`).
     Load,
     /// No requests are in flight.
-    Rest,
+    NetworkIdle,
     /// The value of a script is truthy.
     Script(String),
 }
@@ -247,20 +247,20 @@ pub enum Tab {
 pub(crate) async fn run(browser: &LiveBrowser, script: &str, deadline: Instant) -> Execution {
     let mut execution = Execution::default();
     for line in Script::new(script) {
-        let (number, done) = match line {
+        let (number, result) = match line {
             Ok(Line { number, words }) => match Command::parse(&words) {
                 Ok(command) => (number, browser.command(&command, deadline).await),
                 Err(reason) => (number, Err(CommandError::Failed(reason))),
             },
-            Err(unreadable) => (unreadable.number, Err(CommandError::Failed(unreadable.reason))),
+            Err(error) => (error.number, Err(CommandError::Failed(error.reason))),
         };
-        match done {
+        match result {
             Ok(output) => print(&mut execution.stdout, &output),
             Err(error) => {
                 let message = format!("line {number}: {error}");
                 print(&mut execution.stderr, &message);
                 execution.killed = error == CommandError::Timeout && Instant::now() >= deadline;
-                execution.exit_code = if execution.killed { OUT_OF_TIME } else { FAILED };
+                execution.exit_code = if execution.killed { TIMED_OUT } else { FAILED };
                 execution.error = Some(message);
                 break;
             }
@@ -270,18 +270,21 @@ pub(crate) async fn run(browser: &LiveBrowser, script: &str, deadline: Instant) 
 }
 
 /// Terminates a script that blocks a page, so that the next command can use the page.
-async fn set_free(page: Arc<Page>) {
-    let patience = Instant::now() + limits::ANSWER_TIMEOUT;
+async fn unblock(page: Arc<Page>) {
+    let response_deadline = Instant::now() + limits::ANSWER_TIMEOUT;
     let ask = json!({"expression": "0"});
-    let asked = page.session().call_until("Runtime.evaluate", ask, patience).await;
-    if asked == Err(BrowserError::Timeout) {
+    let response = page
+        .session()
+        .call_until("Runtime.evaluate", ask, response_deadline)
+        .await;
+    if response == Err(BrowserError::Timeout) {
         page.session().post("Runtime.terminateExecution", json!({}));
     }
 }
 
 /// Returns whether a command follows the current page when that changes.
-fn follows(command: &Command) -> bool {
-    matches!(command, Command::Wait { until, .. } if !matches!(until, Awaited::Time(_)))
+fn follows_current_page(command: &Command) -> bool {
+    matches!(command, Command::Wait { until, .. } if !matches!(until, WaitCondition::Time(_)))
 }
 
 /// Appends a text and a newline, up to [`limits::MAX_OUTPUT_BYTES`].
@@ -309,27 +312,27 @@ impl LiveBrowser {
             }
             loop {
                 let page = self.page().await?;
-                let hand = self.hand(&page, deadline);
+                let runner = self.runner(&page, deadline);
                 tokio::select! {
                     biased;
-                    done = hand.run(command) => {
+                    result = runner.run(command) => {
                         // A page opened by the command is the current one for the next command.
                         self.pages().adopted().await?;
-                        return done;
+                        return result;
                     }
-                    () = self.another(&page), if follows(command) => {}
+                    () = self.until_current_page_changes(&page), if follows_current_page(command) => {}
                 }
             }
         };
-        let done = timeout_at(deadline, work).await;
+        let result = timeout_at(deadline, work).await;
         self.touch();
-        let done = done.unwrap_or(Err(CommandError::Timeout));
-        if done == Err(CommandError::Timeout)
+        let result = result.unwrap_or(Err(CommandError::Timeout));
+        if result == Err(CommandError::Timeout)
             && let Some(page) = self.pages().current()
         {
-            tokio::spawn(set_free(page));
+            tokio::spawn(unblock(page));
         }
-        done
+        result
     }
 
     /// Returns the current page as text. Its references are valid in commands until the next snapshot, as
@@ -341,7 +344,7 @@ impl LiveBrowser {
         self.touch();
         let work = async {
             let page = self.page().await?;
-            self.hand(&page, deadline).snapshot(interactive).await
+            self.runner(&page, deadline).snapshot(interactive).await
         };
         timeout_at(deadline, work)
             .await
@@ -349,7 +352,7 @@ impl LiveBrowser {
     }
 
     /// Waits until another page becomes the current one.
-    async fn another(&self, page: &Page) {
+    async fn until_current_page_changes(&self, page: &Page) {
         while self
             .pages()
             .current()
@@ -359,17 +362,17 @@ impl LiveBrowser {
         }
     }
 
-    fn hand<'a>(&'a self, page: &'a Page, deadline: Instant) -> Hand<'a> {
-        Hand {
+    fn runner<'a>(&'a self, page: &'a Page, deadline: Instant) -> CommandRunner<'a> {
+        CommandRunner {
             connection: self.connection(),
             page,
-            memory: self.memory(),
+            state: self.command_state(),
             deadline,
         }
     }
 
     async fn tab(&self, tab: &Tab, deadline: Instant) -> Result<String, CommandError> {
-        let numbered = |number: usize| -> Result<Arc<Page>, CommandError> {
+        let page_number = |number: usize| -> Result<Arc<Page>, CommandError> {
             let pages = self.pages().all();
             let page = number.checked_sub(1).and_then(|at| pages.get(at)).cloned();
             page.ok_or_else(|| {
@@ -381,17 +384,21 @@ impl LiveBrowser {
             Tab::New(url) => {
                 let page = self.pages().create().await?;
                 match url {
-                    Some(url) => self.hand(&page, deadline).run(&Command::Open(url.clone())).await,
+                    Some(url) => {
+                        self.runner(&page, deadline)
+                            .run(&Command::Open(url.clone()))
+                            .await
+                    }
                     None => self.tabs().await,
                 }
             }
             Tab::Select(number) => {
-                self.pages().choose(numbered(*number)?.target());
+                self.pages().choose(page_number(*number)?.target());
                 self.tabs().await
             }
             Tab::Close(number) => {
                 let page = match number {
-                    Some(number) => numbered(*number)?,
+                    Some(number) => page_number(*number)?,
                     None => self.page().await?,
                 };
                 page.close().await;

@@ -17,12 +17,12 @@ pub(crate) struct Element {
     session: Arc<Session>,
     object: String,
     /// The elements that contain its frame, innermost first.
-    holders: Vec<Element>,
+    frame_elements: Vec<Element>,
 }
 
 impl Element {
     /// Returns the element that a function of the main frame returns; `None` if it returns null.
-    pub(crate) async fn given(
+    pub(crate) async fn from_function(
         page: &Page,
         function: &str,
         arguments: Value,
@@ -42,22 +42,22 @@ impl Element {
         Ok(result["objectId"].as_str().map(|object| Element {
             session: page.session().clone(),
             object: object.to_owned(),
-            holders: Vec::new(),
+            frame_elements: Vec::new(),
         }))
     }
 
     /// Returns the element with this backend node id in a frame; `frames` are the frames of its page.
-    pub(crate) async fn numbered(
+    pub(crate) async fn from_node(
         frames: &[Frame],
         frame: usize,
-        number: i64,
+        node_id: i64,
         deadline: Instant,
     ) -> Result<Element, BrowserError> {
-        let mut element = resolve(&frames[frame], number, deadline).await?;
+        let mut element = resolve(&frames[frame], node_id, deadline).await?;
         let mut inner = frame;
-        while let Some((outer, holder)) = frames[inner].owner {
-            let holder = resolve(&frames[outer], holder, deadline).await?;
-            element.holders.push(holder);
+        while let Some((outer, frame_element)) = frames[inner].owner {
+            let frame_element = resolve(&frames[outer], frame_element, deadline).await?;
+            element.frame_elements.push(frame_element);
             inner = outer;
         }
         Ok(element)
@@ -92,7 +92,7 @@ impl Element {
     pub(crate) async fn click(&self, page: &Page, times: u32, deadline: Instant) -> Result<(), BrowserError> {
         const POINT: &str = include_str!("actions/point.js");
         let point = format!("function () {{ return ({POINT})(this); }}");
-        if let Some((x, y)) = self.place(&point, deadline).await? {
+        if let Some((x, y)) = self.position(&point, deadline).await? {
             pointer::click(page.session(), x, y, times, deadline).await?;
         }
         page.after_input(deadline).await
@@ -100,7 +100,7 @@ impl Element {
 
     /// Returns the position in the window. `function` returns it relative to the element's own frame, and may
     /// scroll.
-    async fn place(&self, function: &str, deadline: Instant) -> Result<Option<(f64, f64)>, BrowserError> {
+    async fn position(&self, function: &str, deadline: Instant) -> Result<Option<(f64, f64)>, BrowserError> {
         const SHOW: &str = "function () { this.scrollIntoView({ block: 'center', behavior: 'instant' }); }";
         const CORNER: &str = "function () {
             const box = this.getBoundingClientRect();
@@ -108,15 +108,15 @@ impl Element {
             return { x: box.left + this.clientLeft + parseFloat(style.paddingLeft),
                      y: box.top + this.clientTop + parseFloat(style.paddingTop) };
         }";
-        for holder in self.holders.iter().rev() {
-            holder.call(SHOW, json!([]), deadline).await?;
+        for frame_element in self.frame_elements.iter().rev() {
+            frame_element.call(SHOW, json!([]), deadline).await?;
         }
-        let mut place = self.call(function, json!([]), deadline).await.map(point)?;
-        for holder in &self.holders {
-            let corner = holder.call(CORNER, json!([]), deadline).await.map(point)?;
-            place = place.zip(corner).map(|(a, b)| (a.0 + b.0, a.1 + b.1));
+        let mut position = self.call(function, json!([]), deadline).await.map(point)?;
+        for frame_element in &self.frame_elements {
+            let corner = frame_element.call(CORNER, json!([]), deadline).await.map(point)?;
+            position = position.zip(corner).map(|(a, b)| (a.0 + b.0, a.1 + b.1));
         }
-        Ok(place)
+        Ok(position)
     }
 
     /// Moves the pointer over the element.
@@ -126,7 +126,7 @@ impl Element {
             const box = this.getBoundingClientRect();
             return { x: box.left + box.width / 2, y: box.top + box.height / 2 };
         }";
-        if let Some((x, y)) = self.place(MIDDLE, deadline).await? {
+        if let Some((x, y)) = self.position(MIDDLE, deadline).await? {
             pointer::move_to(page.session(), x, y, deadline).await?;
         }
         page.after_input(deadline).await
@@ -140,9 +140,9 @@ impl Drop for Element {
     }
 }
 
-async fn resolve(frame: &Frame, number: i64, deadline: Instant) -> Result<Element, BrowserError> {
+async fn resolve(frame: &Frame, node_id: i64, deadline: Instant) -> Result<Element, BrowserError> {
     let context = page::isolated(&frame.session, &frame.id, deadline).await?;
-    let params = json!({"backendNodeId": number, "executionContextId": context});
+    let params = json!({"backendNodeId": node_id, "executionContextId": context});
     let answer = frame
         .session
         .call_until("DOM.resolveNode", params, deadline)
@@ -150,7 +150,7 @@ async fn resolve(frame: &Frame, number: i64, deadline: Instant) -> Result<Elemen
     Ok(Element {
         session: frame.session.clone(),
         object: text(&answer["object"], "objectId"),
-        holders: Vec::new(),
+        frame_elements: Vec::new(),
     })
 }
 

@@ -46,21 +46,32 @@ impl FrameSessions {
             owner: None,
         };
         let mut frames = vec![main];
-        let others = self.others(connection, deadline).await?;
+        let remote_frames = self.remote_frames(connection, deadline).await?;
         let mut at = 0;
         // Each out-of-process frame has its own frame tree.
         while at < frames.len() {
             let Frame { session, id, .. } = frames[at].clone();
-            let is_root = frames[at].owner.is_none() || others.iter().any(|other| other.target == id);
+            let is_root = frames[at].owner.is_none()
+                || remote_frames.iter().any(|remote_frame| remote_frame.target == id);
             if is_root {
                 let tree = session
                     .call_until("Page.getFrameTree", json!({}), deadline)
                     .await?;
-                within(&mut frames, at, &tree["frameTree"], deadline).await;
+                add_child_frames(&mut frames, at, &tree["frameTree"], deadline).await;
             }
-            for other in others.iter().filter(|other| other.parent == id) {
-                if frames.iter().all(|frame| frame.id != other.target) {
-                    hold(&mut frames, at, &other.target, other.session.clone(), deadline).await;
+            for remote_frame in remote_frames
+                .iter()
+                .filter(|remote_frame| remote_frame.parent == id)
+            {
+                if frames.iter().all(|frame| frame.id != remote_frame.target) {
+                    add_frame(
+                        &mut frames,
+                        at,
+                        &remote_frame.target,
+                        remote_frame.session.clone(),
+                        deadline,
+                    )
+                    .await;
                 }
             }
             at += 1;
@@ -69,13 +80,17 @@ impl FrameSessions {
     }
 
     /// Returns the out-of-process frames of all pages.
-    async fn others(&self, connection: &Connection, deadline: Instant) -> Result<Vec<Other>, BrowserError> {
+    async fn remote_frames(
+        &self,
+        connection: &Connection,
+        deadline: Instant,
+    ) -> Result<Vec<RemoteFrame>, BrowserError> {
         let params = json!({"filter": [{"type": "iframe"}]});
         let answer = connection.call("Target.getTargets", params).await?;
-        let mut others = Vec::new();
+        let mut remote_frames = Vec::new();
         for target in answer["targetInfos"].as_array().into_iter().flatten() {
             let id = text(target, "targetId");
-            if others.len() == limits::SNAPSHOT_FRAMES || Instant::now() > deadline {
+            if remote_frames.len() == limits::SNAPSHOT_FRAMES || Instant::now() > deadline {
                 break;
             }
             let known = self.attached().get(&id).cloned();
@@ -87,17 +102,17 @@ impl FrameSessions {
                     Err(_) => continue,
                 },
             };
-            others.push(Other {
+            remote_frames.push(RemoteFrame {
                 parent: text(target, "parentFrameId"),
                 target: id,
                 session,
             });
         }
-        let kept = others
+        let kept = remote_frames
             .iter()
-            .map(|other| (other.target.clone(), other.session.clone()));
+            .map(|remote_frame| (remote_frame.target.clone(), remote_frame.session.clone()));
         *self.attached() = kept.collect();
-        Ok(others)
+        Ok(remote_frames)
     }
 
     fn attached(&self) -> std::sync::MutexGuard<'_, HashMap<String, Arc<Session>>> {
@@ -106,20 +121,20 @@ impl FrameSessions {
 }
 
 /// An out-of-process frame.
-struct Other {
+struct RemoteFrame {
     target: String,
     parent: String,
     session: Arc<Session>,
 }
 
 /// Adds the frames of a frame tree, which share the process of its root.
-async fn within(frames: &mut Vec<Frame>, root: usize, tree: &Value, deadline: Instant) {
+async fn add_child_frames(frames: &mut Vec<Frame>, root: usize, tree: &Value, deadline: Instant) {
     let mut waiting = vec![(root, tree)];
     while let Some((parent, tree)) = waiting.pop() {
         for child in tree["childFrames"].as_array().into_iter().flatten() {
             let session = frames[root].session.clone();
             let id = text(&child["frame"], "id");
-            if let Some(at) = hold(frames, parent, &id, session, deadline).await {
+            if let Some(at) = add_frame(frames, parent, &id, session, deadline).await {
                 waiting.push((at, child));
             }
         }
@@ -127,7 +142,7 @@ async fn within(frames: &mut Vec<Frame>, root: usize, tree: &Value, deadline: In
 }
 
 /// Adds a frame and returns its index; `None` if its element is gone or there are too many frames.
-async fn hold(
+async fn add_frame(
     frames: &mut Vec<Frame>,
     parent: usize,
     id: &str,

@@ -123,58 +123,58 @@ pub(crate) struct FrameTree {
 }
 
 /// One line of the snapshot, with its children.
-struct Shown {
+struct SnapshotLine {
     role: String,
     name: String,
     states: Vec<String>,
     reference: Option<usize>,
     /// Value of a field, or the text of an element that contains nothing else.
     value: Option<String>,
-    children: Vec<Shown>,
+    children: Vec<SnapshotLine>,
 }
 
 impl Snapshot {
     /// Formats trees, the main frame's first; with `interactive` only elements that take input.
     pub(crate) fn of(frames: &[FrameTree], interactive: bool) -> Snapshot {
-        let held = frames
+        let child_frames = frames
             .iter()
             .enumerate()
             .filter_map(|(at, frame)| Some((frame.owner?, at)))
             .collect();
-        let mut reading = Reading {
+        let mut builder = SnapshotBuilder {
             frames,
-            held,
+            child_frames,
             interactive,
             elements: Vec::new(),
         };
-        let mut shown = Vec::new();
-        reading.frame(0, &mut shown, 0);
+        let mut lines = Vec::new();
+        builder.frame(0, &mut lines, 0);
         let mut text = String::new();
-        let mut left_out = 0;
-        for one in &shown {
-            print(one, 0, &mut text, &mut left_out);
+        let mut omitted = 0;
+        for one in &lines {
+            write_line(one, 0, &mut text, &mut omitted);
         }
-        if left_out > 0 {
+        if omitted > 0 {
             // Writing to a string cannot fail.
-            let _ = writeln!(text, "... ({left_out} more lines)");
+            let _ = writeln!(text, "... ({omitted} more lines)");
         }
         Snapshot {
             text,
-            elements: reading.elements,
+            elements: builder.elements,
         }
     }
 }
 
-struct Reading<'a> {
+struct SnapshotBuilder<'a> {
     frames: &'a [FrameTree],
     /// The frame that each frame element contains.
-    held: HashMap<(usize, i64), usize>,
+    child_frames: HashMap<(usize, i64), usize>,
     interactive: bool,
     elements: Vec<SnapshotElement>,
 }
 
-impl Reading<'_> {
-    fn frame(&mut self, frame: usize, into: &mut Vec<Shown>, depth: usize) {
+impl SnapshotBuilder<'_> {
+    fn frame(&mut self, frame: usize, into: &mut Vec<SnapshotLine>, depth: usize) {
         let Some(FrameTree { tree, .. }) = self.frames.get(frame) else {
             return;
         };
@@ -184,7 +184,14 @@ impl Reading<'_> {
     }
 
     /// Appends the lines of a node. `covered` is the name that an ancestor already shows.
-    fn node(&mut self, frame: usize, node: &AxNode, covered: &str, into: &mut Vec<Shown>, depth: usize) {
+    fn node(
+        &mut self,
+        frame: usize,
+        node: &AxNode,
+        covered: &str,
+        into: &mut Vec<SnapshotLine>,
+        depth: usize,
+    ) {
         if depth > limits::SNAPSHOT_DEPTH {
             return;
         }
@@ -204,20 +211,21 @@ impl Reading<'_> {
         if node.ignored || INLINE.contains(&role) {
             return self.children(frame, node, covered, into, depth);
         }
-        let name = words(&node.name());
+        let name = one_line(&node.name());
         if role == "StaticText" {
             if !self.interactive && !covered.contains(&name) {
                 add_text(into, &node.name());
             }
             return;
         }
-        let held = node
+        let child_frame = node
             .backend
-            .and_then(|number| self.held.get(&(frame, number)).copied());
+            .and_then(|number| self.child_frames.get(&(frame, number)).copied());
         let takes_input = INTERACTIVE.contains(&role) || node.takes_input();
-        let plain = PLAIN.contains(&role) && (name.is_empty() || role.ends_with("WebArea")) && !takes_input;
-        let left_out = self.interactive && !takes_input && held.is_none();
-        if plain || left_out {
+        let is_transparent =
+            PLAIN.contains(&role) && (name.is_empty() || role.ends_with("WebArea")) && !takes_input;
+        let omitted = self.interactive && !takes_input && child_frame.is_none();
+        if is_transparent || omitted {
             let before = into.len();
             let mut inside = Vec::new();
             self.children(frame, node, covered, &mut inside, depth);
@@ -231,15 +239,15 @@ impl Reading<'_> {
         let referenced = takes_input || (CONTENT.contains(&role) && !name.is_empty() && !self.interactive);
         let value = node
             .value()
-            .map(|value| words(&value))
+            .map(|value| one_line(&value))
             .filter(|value| !value.is_empty() && *value != name);
         let reference = node
             .backend
             .filter(|_| referenced)
-            .and_then(|number| self.refer(role, &name, value.clone(), frame, number));
+            .and_then(|number| self.add_reference(role, &name, value.clone(), frame, number));
         let mut children = Vec::new();
-        match held {
-            Some(held) => self.frame(held, &mut children, depth + 1),
+        match child_frame {
+            Some(child_frame) => self.frame(child_frame, &mut children, depth + 1),
             // The text inside a field is its value.
             None if value.is_some() && matches!(role, "textbox" | "searchbox" | "spinbutton") => {}
             None => {
@@ -254,7 +262,7 @@ impl Reading<'_> {
         }
         let bare = name.is_empty() && value.is_none() && children.is_empty() && reference.is_none();
         if !bare {
-            into.push(Shown {
+            into.push(SnapshotLine {
                 role: role.to_owned(),
                 name,
                 states: states(node),
@@ -266,19 +274,19 @@ impl Reading<'_> {
     }
 
     /// Appends a clickable element without a meaningful role; its text is its name.
-    fn clickable(&mut self, frame: usize, node: &AxNode, into: &mut Vec<Shown>, depth: usize) {
+    fn clickable(&mut self, frame: usize, node: &AxNode, into: &mut Vec<SnapshotLine>, depth: usize) {
         let mut name = node.name();
         if name.is_empty() {
             self.text_of(frame, node, &mut name, depth);
         }
-        let name = words(&name);
+        let name = one_line(&name);
         let reference = node
             .backend
-            .and_then(|number| self.refer("clickable", &name, None, frame, number));
+            .and_then(|number| self.add_reference("clickable", &name, None, frame, number));
         let mut children = Vec::new();
         self.children(frame, node, &name, &mut children, depth);
         children.retain(|child| !child.is_boundary() && !child.is_text());
-        into.push(Shown {
+        into.push(SnapshotLine {
             role: "clickable".to_owned(),
             name,
             states: Vec::new(),
@@ -306,7 +314,7 @@ impl Reading<'_> {
     }
 
     /// Gives an element a reference, up to the limit.
-    fn refer(
+    fn add_reference(
         &mut self,
         role: &str,
         name: &str,
@@ -327,7 +335,14 @@ impl Reading<'_> {
         Some(self.elements.len())
     }
 
-    fn children(&mut self, frame: usize, node: &AxNode, covered: &str, into: &mut Vec<Shown>, depth: usize) {
+    fn children(
+        &mut self,
+        frame: usize,
+        node: &AxNode,
+        covered: &str,
+        into: &mut Vec<SnapshotLine>,
+        depth: usize,
+    ) {
         let frames = self.frames;
         for child in frames[frame].tree.children(node) {
             self.node(frame, child, covered, into, depth + 1);
@@ -335,7 +350,7 @@ impl Reading<'_> {
     }
 }
 
-impl Shown {
+impl SnapshotLine {
     fn is_text(&self) -> bool {
         self.role == "text"
     }
@@ -349,8 +364,8 @@ impl Shown {
     }
 }
 
-fn text(words: &str) -> Shown {
-    Shown {
+fn text(words: &str) -> SnapshotLine {
+    SnapshotLine {
         role: "text".to_owned(),
         name: String::new(),
         states: Vec::new(),
@@ -361,8 +376,8 @@ fn text(words: &str) -> Shown {
 }
 
 /// Returns a marker for the end of a line of text.
-fn boundary() -> Shown {
-    Shown {
+fn boundary() -> SnapshotLine {
+    SnapshotLine {
         role: String::new(),
         value: None,
         ..text("")
@@ -370,9 +385,9 @@ fn boundary() -> Shown {
 }
 
 /// Appends to the preceding line of text, or starts a new one.
-fn add_text(into: &mut Vec<Shown>, more: &str) {
+fn add_text(into: &mut Vec<SnapshotLine>, more: &str) {
     match into.last_mut() {
-        Some(Shown {
+        Some(SnapshotLine {
             role,
             value: Some(before),
             ..
@@ -382,7 +397,7 @@ fn add_text(into: &mut Vec<Shown>, more: &str) {
 }
 
 fn states(node: &AxNode) -> Vec<String> {
-    let told = STATES.iter().filter_map(|state| {
+    let states = STATES.iter().filter_map(|state| {
         let value = node.property(state)?;
         match value {
             Value::Bool(false) if !matches!(*state, "checked" | "expanded" | "pressed") => None,
@@ -394,25 +409,25 @@ fn states(node: &AxNode) -> Vec<String> {
             other => Some(format!("{state}={other}")),
         }
     });
-    told.collect()
+    states.collect()
 }
 
 /// Writes a line and its children, within the size limit; counts the lines beyond it.
-fn print(shown: &Shown, depth: usize, text: &mut String, left_out: &mut usize) {
-    if shown.is_boundary() || shown.is_empty() {
+fn write_line(snapshot_line: &SnapshotLine, depth: usize, text: &mut String, omitted: &mut usize) {
+    if snapshot_line.is_boundary() || snapshot_line.is_empty() {
         return;
     }
     let mut line = format!(
         "{}- {}",
         "  ".repeat(depth.min(limits::SNAPSHOT_INDENTS)),
-        shown.role
+        snapshot_line.role
     );
-    if !shown.name.is_empty() {
+    if !snapshot_line.name.is_empty() {
         line.push(' ');
-        line.push_str(&Value::from(shown.name.as_str()).to_string());
+        line.push_str(&Value::from(snapshot_line.name.as_str()).to_string());
     }
-    let reference = shown.reference.map(|number| format!("ref=e{number}"));
-    let marks: Vec<&str> = shown
+    let reference = snapshot_line.reference.map(|number| format!("ref=e{number}"));
+    let marks: Vec<&str> = snapshot_line
         .states
         .iter()
         .chain(&reference)
@@ -421,22 +436,22 @@ fn print(shown: &Shown, depth: usize, text: &mut String, left_out: &mut usize) {
     if !marks.is_empty() {
         let _ = write!(line, " [{}]", marks.join(", "));
     }
-    if let Some(value) = &shown.value {
-        let _ = write!(line, ": {}", words(value));
+    if let Some(value) = &snapshot_line.value {
+        let _ = write!(line, ": {}", one_line(value));
     }
     line.push('\n');
-    if *left_out > 0 || text.len() + line.len() > limits::SNAPSHOT_BYTES {
-        *left_out += 1;
+    if *omitted > 0 || text.len() + line.len() > limits::SNAPSHOT_BYTES {
+        *omitted += 1;
     } else {
         text.push_str(&line);
     }
-    for child in &shown.children {
-        print(child, depth + 1, text, left_out);
+    for child in &snapshot_line.children {
+        write_line(child, depth + 1, text, omitted);
     }
 }
 
 /// Returns a text in one line, without invisible characters, cut at [`limits::SNAPSHOT_NAME_CHARS`].
-fn words(text: &str) -> String {
+fn one_line(text: &str) -> String {
     let seen = |c: &char| !matches!(c, '\u{feff}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}');
     let mut line = String::new();
     let mut chars = 0;

@@ -15,15 +15,15 @@ use crate::process::{Process, find_chromium};
 
 const TOKEN: &str = "f00d";
 
-struct Served {
+struct TestServer {
     process: Process,
     multiplexer: Multiplexer,
     server: CdpServer,
-    used: Arc<AtomicU32>,
+    command_count: Arc<AtomicU32>,
 }
 
-impl Served {
-    async fn start(name: &str) -> Served {
+impl TestServer {
+    async fn start(name: &str) -> TestServer {
         let program = std::env::var_os("HARVESTMAN_CHROMIUM")
             .map(PathBuf::from)
             .or_else(find_chromium);
@@ -33,18 +33,18 @@ impl Served {
         let process = Process::start(&program.unwrap(), proxy, &folder, name)
             .await
             .unwrap();
-        let used = Arc::<AtomicU32>::default();
-        let counter = used.clone();
+        let command_count = Arc::<AtomicU32>::default();
+        let counter = command_count.clone();
         let multiplexer = Multiplexer::new(process.connection.clone(), move |_| {
             counter.fetch_add(1, Ordering::Relaxed);
         });
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
         let server = CdpServer::start(listener, multiplexer.clone(), TOKEN).unwrap();
-        Served {
+        TestServer {
             process,
             multiplexer,
             server,
-            used,
+            command_count,
         }
     }
 
@@ -64,11 +64,11 @@ impl Served {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn two_concurrent_clients_see_only_their_own_messages() {
-    let served = Served::start("two").await;
-    let (mut one, mut two) = (served.client().await, served.client().await);
+    let test_server = TestServer::start("two").await;
+    let (mut one, mut two) = (test_server.client().await, test_server.client().await);
     let (_, first) = one.open_page("one").await;
     let (target, second) = two.open_page("two").await;
-    assert!(served.used.load(Ordering::Relaxed) > 0);
+    assert!(test_server.command_count.load(Ordering::Relaxed) > 0);
 
     // Both clients use the same ids at the same time, and each gets its own responses.
     for (client, session, title) in [(&mut one, &first, "one"), (&mut two, &second, "two")] {
@@ -90,11 +90,11 @@ async fn two_concurrent_clients_see_only_their_own_messages() {
         assert_eq!(sessions, [session]);
     }
     // Sessions of other clients and of the server do not exist for a client.
-    let (_ours, _events) = served.process.connection.attach(&target).await.unwrap();
-    let words = one
+    let (_ours, _events) = test_server.process.connection.attach(&target).await.unwrap();
+    let message = one
         .refusal(Some(&second), "Runtime.evaluate", json!({"expression": "1"}))
         .await;
-    assert_eq!(words, "Session with given id not found.");
+    assert_eq!(message, "Session with given id not found.");
     // Closing a client detaches its own sessions only.
     drop(two);
     assert_eq!(one.value(Some(&first), "document.title").await, "one");
@@ -102,16 +102,16 @@ async fn two_concurrent_clients_see_only_their_own_messages() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_client_of_one_page_needs_no_session_id() {
-    let served = Served::start("page").await;
-    let mut whole = served.client().await;
-    let (target, _) = whole.open_page("the page").await;
-    let (status, list) = served.get(&format!("/{TOKEN}/json/list"), "").await;
+    let test_server = TestServer::start("page").await;
+    let mut browser_client = test_server.client().await;
+    let (target, _) = browser_client.open_page("the page").await;
+    let (status, list) = test_server.get(&format!("/{TOKEN}/json/list"), "").await;
     assert_eq!(status, 200);
     let list: Vec<Value> = serde_json::from_str(&list).unwrap();
-    let listed = list.iter().find(|page| page["id"] == target.as_str()).unwrap();
-    assert_eq!(listed["type"], "page");
+    let page_info = list.iter().find(|page| page["id"] == target.as_str()).unwrap();
+    assert_eq!(page_info["type"], "page");
 
-    let mut page = Client::connect(listed["webSocketDebuggerUrl"].as_str().unwrap()).await;
+    let mut page = Client::connect(page_info["webSocketDebuggerUrl"].as_str().unwrap()).await;
     assert_eq!(page.value(None, "document.title").await, "the page");
     page.result(None, "Page.enable", json!({})).await;
     page.result(None, "Page.reload", json!({})).await;
@@ -125,7 +125,7 @@ async fn a_client_of_one_page_needs_no_session_id() {
         page.events.push(event);
     }
     // The client ends with its page.
-    whole
+    browser_client
         .result(None, "Target.closeTarget", json!({"targetId": target}))
         .await;
     page.until_closed().await;
@@ -133,7 +133,7 @@ async fn a_client_of_one_page_needs_no_session_id() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn requests_without_the_token_or_from_pages_are_rejected() {
-    let served = Served::start("token").await;
+    let test_server = TestServer::start("token").await;
     for path in [
         "/",
         "/json/version",
@@ -143,20 +143,20 @@ async fn requests_without_the_token_or_from_pages_are_rejected() {
         "/f00d/json/new",
         "/f00d/x",
     ] {
-        assert_eq!(served.get(path, "").await.0, 404, "{path}");
+        assert_eq!(test_server.get(path, "").await.0, 404, "{path}");
     }
     assert_eq!(
-        served
+        test_server
             .get("/f00d/json/version", "Origin: http://a.test\r\n")
             .await
             .0,
         403
     );
-    assert_eq!(served.get("/f00d", "").await.0, 426);
-    let (status, version) = served.get("/f00d/json/version/", "").await;
+    assert_eq!(test_server.get("/f00d", "").await.0, 426);
+    let (status, version) = test_server.get("/f00d/json/version/", "").await;
     let version: Value = serde_json::from_str(&version).unwrap();
     assert_eq!(status, 200);
-    assert_eq!(version["webSocketDebuggerUrl"], served.server.address());
+    assert_eq!(version["webSocketDebuggerUrl"], test_server.server.address());
     assert!(
         version["Browser"].as_str().unwrap().contains("Chrome/"),
         "{version}"
@@ -165,8 +165,8 @@ async fn requests_without_the_token_or_from_pages_are_rejected() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_client_cannot_leave_its_session_or_end_the_browser() {
-    let served = Served::start("reach").await;
-    let mut client = served.client().await;
+    let test_server = TestServer::start("reach").await;
+    let mut client = test_server.client().await;
     let (_, session) = client.open_page("mine").await;
     for (method, params) in [
         ("Page.navigate", json!({"url": "file:///etc/passwd"})),
@@ -194,8 +194,8 @@ async fn a_client_cannot_leave_its_session_or_end_the_browser() {
     ] {
         client.refusal(None, method, params).await;
     }
-    let folder = std::env::temp_dir().join("harvestman-no-downloads");
-    let params = json!({"behavior": "allow", "downloadPath": folder});
+    let download_folder = std::env::temp_dir().join("harvestman-no-downloads");
+    let params = json!({"behavior": "allow", "downloadPath": download_folder});
     client.result(None, "Browser.setDownloadBehavior", params).await;
     client.result(None, "Browser.close", json!({})).await;
     client.result(None, "Browser.crash", json!({})).await;
@@ -210,7 +210,7 @@ async fn a_client_cannot_leave_its_session_or_end_the_browser() {
         assert_eq!(client.next().await["error"]["code"], NOT_JSON, "{wrong}");
     }
     assert_eq!(client.value(Some(&session), "document.title").await, "mine");
-    assert!(!folder.exists());
+    assert!(!download_folder.exists());
 }
 
 /// The protocol's error code for an invalid message.
@@ -218,23 +218,23 @@ const NOT_JSON: i32 = -32_700;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_number_of_clients_is_limited() {
-    let served = Served::start("many").await;
+    let test_server = TestServer::start("many").await;
     let mut clients = Vec::new();
     for _ in 0..limits::MAX_CLIENTS {
-        clients.push(served.multiplexer.client(None).await.unwrap());
+        clients.push(test_server.multiplexer.client(None).await.unwrap());
     }
-    assert!(served.multiplexer.client(None).await.is_err());
+    assert!(test_server.multiplexer.client(None).await.is_err());
     clients.pop();
-    assert!(served.multiplexer.client(None).await.is_ok());
+    assert!(test_server.multiplexer.client(None).await.is_ok());
     // The previous client was released at once.
-    assert!(served.multiplexer.client(None).await.is_ok());
+    assert!(test_server.multiplexer.client(None).await.is_ok());
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn clients_end_with_the_browser() {
-    let served = Served::start("end").await;
-    let mut client = served.client().await;
+    let test_server = TestServer::start("end").await;
+    let mut client = test_server.client().await;
     client.result(None, "Browser.getVersion", json!({})).await;
-    drop(served.process);
+    drop(test_server.process);
     client.until_closed().await;
 }

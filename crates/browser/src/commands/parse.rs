@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use url::Url;
 
-use super::{Act, Asked, Awaited, By, Command, Direction, Find, State, Tab, Target};
+use super::{Act, By, Command, Direction, ElementState, Find, Property, Tab, Target, WaitCondition};
 use crate::limits;
 
 /// The commands listed in error messages.
-const KNOWN: &str = "open, snapshot, click, dblclick, hover, focus, fill, type, press, check, uncheck, select, \
+const COMMAND_NAMES: &str = "open, snapshot, click, dblclick, hover, focus, fill, type, press, check, uncheck, select, \
     scroll, scrollintoview, get, is, find, wait, screenshot, eval, read, back, forward, reload, tab";
 
 impl Command {
@@ -26,7 +26,7 @@ impl Command {
             words.remove(0);
         }
         let Some((name, rest)) = words.split_first() else {
-            return Err(format!("`agent-browser` needs a command: {KNOWN}"));
+            return Err(format!("`agent-browser` needs a command: {COMMAND_NAMES}"));
         };
         Words::new(name, rest).command()
     }
@@ -48,7 +48,7 @@ impl<'a> Words<'a> {
 
     fn command(mut self) -> Result<Command, String> {
         let command = match self.name {
-            "open" | "goto" | "navigate" => Command::Open(address(self.next("a URL")?)?),
+            "open" | "goto" | "navigate" => Command::Open(url(self.next("a URL")?)?),
             "back" => Command::Back,
             "forward" => Command::Forward,
             "reload" => Command::Reload,
@@ -61,9 +61,9 @@ impl<'a> Words<'a> {
             "get" => Command::Get(self.get()?),
             "is" => {
                 let state = match self.next("visible, enabled or checked")? {
-                    "visible" => State::Visible,
-                    "enabled" => State::Enabled,
-                    "checked" => State::Checked,
+                    "visible" => ElementState::Visible,
+                    "enabled" => ElementState::Enabled,
+                    "checked" => ElementState::Checked,
                     other => {
                         return Err(format!(
                             "`is` accepts visible, enabled and checked, not `{other}`"
@@ -79,11 +79,13 @@ impl<'a> Words<'a> {
             "read" => Command::Read((!self.rest.is_empty()).then(|| self.all())),
             "tab" => Command::Tab(self.tab()?),
             name => {
-                let Some(needs) = act(name) else {
-                    return Err(format!("unknown command `{name}`; available commands: {KNOWN}"));
+                let Some(parse_act) = act(name) else {
+                    return Err(format!(
+                        "unknown command `{name}`; available commands: {COMMAND_NAMES}"
+                    ));
                 };
                 let target = self.target()?;
-                let act = needs(&mut self)?;
+                let act = parse_act(&mut self)?;
                 Command::Act(target, act)
             }
         };
@@ -127,11 +129,11 @@ impl<'a> Words<'a> {
             }
         };
         let mut pixels = limits::SCROLL_PIXELS;
-        if let Some(given) = self.rest.pop_front() {
-            pixels = given
+        if let Some(value) = self.rest.pop_front() {
+            pixels = value
                 .trim_end_matches("px")
                 .parse()
-                .map_err(|_| format!("`{given}` is not a number of pixels"))?;
+                .map_err(|_| format!("`{value}` is not a number of pixels"))?;
         }
         Ok(Command::Scroll {
             direction,
@@ -140,24 +142,24 @@ impl<'a> Words<'a> {
         })
     }
 
-    fn get(&mut self) -> Result<Asked, String> {
+    fn get(&mut self) -> Result<Property, String> {
         Ok(match self.next("text, html, value, attr, url, title or count")? {
-            "text" => Asked::Text(self.some_target()?),
-            "html" => Asked::Html(self.some_target()?),
-            "value" => Asked::Value(self.target()?),
+            "text" => Property::Text(self.optional_target()?),
+            "html" => Property::Html(self.optional_target()?),
+            "value" => Property::Value(self.target()?),
             "attr" => {
                 // Both orders are in use.
                 let (first, second) = (self.next("an element")?, self.next("an attribute name")?);
                 if is_reference(second) {
-                    Asked::Attribute(target(second)?, first.to_owned())
+                    Property::Attribute(target(second)?, first.to_owned())
                 } else {
-                    Asked::Attribute(target(first)?, second.to_owned())
+                    Property::Attribute(target(first)?, second.to_owned())
                 }
             }
-            "url" => Asked::Url,
-            "title" => Asked::Title,
+            "url" => Property::Url,
+            "title" => Property::Title,
             "count" => match self.target()? {
-                Target::Find(find) => Asked::Count(find),
+                Target::Find(find) => Property::Count(find),
                 Target::Reference(_) => return Err("`get count` needs a selector".to_owned()),
             },
             other => {
@@ -186,8 +188,8 @@ impl<'a> Words<'a> {
                 By::Css
             }
             "nth" => {
-                let given = self.next("a number from 0")?;
-                nth = given.parse().map_err(|_| format!("`{given}` is not a number"))?;
+                let value = self.next("a number from 0")?;
+                nth = value.parse().map_err(|_| format!("`{value}` is not a number"))?;
                 By::Css
             }
             other => {
@@ -205,12 +207,12 @@ impl<'a> Words<'a> {
         });
         let action = self.rest.pop_front().unwrap_or("click");
         Ok(match action {
-            "text" => Command::Get(Asked::Text(Some(found))),
+            "text" => Command::Get(Property::Text(Some(found))),
             action => {
-                let needs = act(action).ok_or_else(|| {
+                let parse_act = act(action).ok_or_else(|| {
                     format!("`find` accepts the actions click, fill, type, check, hover, focus ..., not `{action}`")
                 })?;
-                Command::Act(found, needs(self)?)
+                Command::Act(found, parse_act(self)?)
             }
         })
     }
@@ -218,15 +220,15 @@ impl<'a> Words<'a> {
     fn wait(&mut self) -> Result<Command, String> {
         let timeout = self.option(&["--timeout"])?.map(milliseconds).transpose()?;
         let until = if let Some(text) = self.option(&["-t", "--text"])? {
-            Awaited::Text(text.to_owned())
+            WaitCondition::Text(text.to_owned())
         } else if let Some(url) = self.option(&["-u", "--url"])? {
-            Awaited::Url(url.to_owned())
+            WaitCondition::Url(url.to_owned())
         } else if let Some(script) = self.option(&["-f", "--fn"])? {
-            Awaited::Script(script.to_owned())
+            WaitCondition::Script(script.to_owned())
         } else if let Some(state) = self.option(&["-l", "--load"])? {
             match state {
-                "load" | "domcontentloaded" => Awaited::Load,
-                "networkidle" => Awaited::Rest,
+                "load" | "domcontentloaded" => WaitCondition::Load,
+                "networkidle" => WaitCondition::NetworkIdle,
                 other => {
                     return Err(format!(
                         "`wait --load` accepts load, domcontentloaded and networkidle, not `{other}`"
@@ -234,10 +236,10 @@ impl<'a> Words<'a> {
                 }
             }
         } else {
-            let given = self.next("an element, milliseconds, --text, --url, --load or --fn")?;
-            match milliseconds(given) {
-                Ok(time) => Awaited::Time(time),
-                Err(_) => Awaited::Visible(target(given)?),
+            let value = self.next("an element, milliseconds, --text, --url, --load or --fn")?;
+            match milliseconds(value) {
+                Ok(time) => WaitCondition::Time(time),
+                Err(_) => WaitCondition::Visible(target(value)?),
             }
         };
         Ok(Command::Wait { until, timeout })
@@ -272,11 +274,11 @@ impl<'a> Words<'a> {
         };
         Ok(match word {
             "list" => Tab::List,
-            "new" => Tab::New(self.rest.pop_front().map(address).transpose()?),
+            "new" => Tab::New(self.rest.pop_front().map(url).transpose()?),
             "close" => {
                 match self.rest.pop_front() {
-                    Some(given) => Tab::Close(Some(number(given).ok_or_else(|| {
-                        format!("`{given}` is not a tab number; tabs are numbered from 1")
+                    Some(value) => Tab::Close(Some(number(value).ok_or_else(|| {
+                        format!("`{value}` is not a tab number; tabs are numbered from 1")
                     })?)),
                     None => Tab::Close(None),
                 }
@@ -297,7 +299,7 @@ impl<'a> Words<'a> {
         target(self.next("an element: a reference such as @e1, or a selector")?)
     }
 
-    fn some_target(&mut self) -> Result<Option<Target>, String> {
+    fn optional_target(&mut self) -> Result<Option<Target>, String> {
         self.rest.pop_front().map(target).transpose()
     }
 
@@ -332,10 +334,10 @@ impl<'a> Words<'a> {
     }
 }
 
-type ReadAct = fn(&mut Words<'_>) -> Result<Act, String>;
+type ParseAct = fn(&mut Words<'_>) -> Result<Act, String>;
 
 /// Returns the parser for the arguments of an action on an element.
-fn act(name: &str) -> Option<ReadAct> {
+fn act(name: &str) -> Option<ParseAct> {
     Some(match name {
         "click" => |_| Ok(Act::Click),
         "dblclick" => |_| Ok(Act::DoubleClick),
@@ -413,7 +415,7 @@ fn milliseconds(word: &str) -> Result<Duration, String> {
 }
 
 /// Parses a URL that may be opened. One without a scheme gets https, or http for this machine.
-fn address(word: &str) -> Result<Url, String> {
+fn url(word: &str) -> Result<Url, String> {
     let wrong = |why: &dyn std::fmt::Display| format!("cannot open `{word}`: {why}");
     let scheme = word.split_once(':').map(|(scheme, rest)| {
         let port = rest.split(['/', '?', '#']).next().unwrap_or_default();

@@ -10,8 +10,8 @@ use tokio::time::Instant;
 use url::Url;
 
 use super::error::CommandError;
-use super::memory::{Memory, References};
-use super::{Act, Asked, Awaited, Command, Direction, State, Target, glob};
+use super::state::{CommandState, References};
+use super::{Act, Command, Direction, ElementState, Property, Target, WaitCondition, glob};
 use crate::actions;
 use crate::cdp::Connection;
 use crate::element::Element;
@@ -27,14 +27,14 @@ use crate::snapshot::Snapshot;
 const DONE: &str = "✓ Done";
 
 /// Executes commands on one page until a deadline.
-pub(super) struct Hand<'a> {
+pub(super) struct CommandRunner<'a> {
     pub(super) connection: &'a Connection,
     pub(super) page: &'a Page,
-    pub(super) memory: &'a Memory,
+    pub(super) state: &'a CommandState,
     pub(super) deadline: Instant,
 }
 
-impl Hand<'_> {
+impl CommandRunner<'_> {
     /// Executes a command and returns its output. Tab commands are handled elsewhere.
     pub(super) async fn run(&self, command: &Command) -> Result<String, CommandError> {
         match command {
@@ -42,10 +42,10 @@ impl Hand<'_> {
             Command::Back => self.history(-1).await,
             Command::Forward => self.history(1).await,
             Command::Reload => {
-                let before = self.shown();
+                let before = self.current_document();
                 self.call("Page.reload", json!({})).await?;
                 self.page.arrived(before, self.deadline).await?;
-                self.arrived().await
+                self.describe_document().await
             }
             Command::Snapshot { interactive } => Ok(self.snapshot(*interactive).await?.text),
             Command::Act(target, act) => self.act(target, act).await,
@@ -59,9 +59,9 @@ impl Hand<'_> {
                 pixels,
                 target,
             } => self.scroll(*direction, *pixels, target.as_ref()).await,
-            Command::Get(asked) => self.get(asked).await,
+            Command::Get(property) => self.get(property).await,
             Command::Is(state, target) => {
-                let element = self.element(target).await?;
+                let element = self.locate(target).await?;
                 Ok(is(&element, *state, self.deadline).await?.to_string())
             }
             Command::Wait { until, timeout } => self.wait(until, *timeout).await,
@@ -83,34 +83,34 @@ impl Hand<'_> {
     async fn open(&self, url: &Url) -> Result<String, CommandError> {
         self.page.navigate(url, self.deadline).await?;
         self.page.rest(self.deadline).await?;
-        self.arrived().await
+        self.describe_document().await
     }
 
     async fn history(&self, by: i64) -> Result<String, CommandError> {
         let history = self.call("Page.getNavigationHistory", json!({})).await?;
-        let wanted = history["currentIndex"].as_i64().unwrap_or(0) + by;
-        let entry = usize::try_from(wanted)
+        let screenshot_options = history["currentIndex"].as_i64().unwrap_or(0) + by;
+        let entry = usize::try_from(screenshot_options)
             .ok()
             .map(|at| &history["entries"][at]["id"]);
         let Some(entry) = entry.filter(|entry| !entry.is_null()) else {
-            let way = if by < 0 { "back" } else { "forward" };
-            return Err(CommandError::failed(format!("no page to go {way} to")));
+            let direction_name = if by < 0 { "back" } else { "forward" };
+            return Err(CommandError::failed(format!("no page to go {direction_name} to")));
         };
-        let before = self.shown();
+        let before = self.current_document();
         self.call("Page.navigateToHistoryEntry", json!({"entryId": entry}))
             .await?;
         self.page.arrived(before, self.deadline).await?;
-        self.arrived().await
+        self.describe_document().await
     }
 
     /// Returns the loader id and URL of the current document.
-    fn shown(&self) -> (String, String) {
+    fn current_document(&self) -> (String, String) {
         let state = self.page.state();
         (state.loader.clone(), state.url.clone())
     }
 
     /// Returns the title and URL of the current document.
-    async fn arrived(&self) -> Result<String, CommandError> {
+    async fn describe_document(&self) -> Result<String, CommandError> {
         self.page.after_input(self.deadline).await?;
         let shown = self.evaluate("[document.title, location.href]").await?;
         let (title, url) = (shown[0].as_str().unwrap_or(""), shown[1].as_str().unwrap_or(""));
@@ -122,7 +122,7 @@ impl Hand<'_> {
 
     /// Returns the page as text. Its references are valid until the next snapshot.
     pub(super) async fn snapshot(&self, interactive: bool) -> Result<Snapshot, CommandError> {
-        self.settled().await?;
+        self.wait_until_idle().await?;
         let document = self.page.state().loader.clone();
         let frames = self
             .memory
@@ -131,7 +131,7 @@ impl Hand<'_> {
             .await?;
         let trees = frames::trees(&frames, self.deadline).await?;
         let snapshot = Snapshot::of(&trees, interactive);
-        self.memory.keep(References {
+        self.state.set_references(References {
             target: self.page.target().to_owned(),
             document,
             frames,
@@ -141,29 +141,29 @@ impl Hand<'_> {
     }
 
     /// Waits for a busy page to become idle, at most [`limits::SETTLE_TIMEOUT`].
-    async fn settled(&self) -> Result<(), CommandError> {
+    async fn wait_until_idle(&self) -> Result<(), CommandError> {
         if self.page.state().loader.is_empty() {
             // No page was opened yet.
             return Ok(());
         }
-        let patience = self.deadline.min(Instant::now() + limits::SETTLE_TIMEOUT);
-        Ok(self.page.rest(patience).await?)
+        let wait_end = self.deadline.min(Instant::now() + limits::SETTLE_TIMEOUT);
+        Ok(self.page.rest(wait_end).await?)
     }
 
     async fn act(&self, target: &Target, act: &Act) -> Result<String, CommandError> {
-        let element = self.element(target).await?;
+        let element = self.locate(target).await?;
         let deadline = self.deadline;
-        let usable = matches!(act, Act::Click | Act::DoubleClick | Act::Check | Act::Uncheck);
-        if usable && !is(&element, State::Enabled, deadline).await? {
+        let needs_enabled = matches!(act, Act::Click | Act::DoubleClick | Act::Check | Act::Uncheck);
+        if needs_enabled && !is(&element, ElementState::Enabled, deadline).await? {
             return Err(CommandError::failed(format!(
                 "{} is disabled",
-                self.memory.name(target)
+                self.state.describe(target)
             )));
         }
-        let told = |error: BrowserError| match error {
+        let with_name = |error: BrowserError| match error {
             BrowserError::Refused { reason, .. } => {
                 let reason = reason.trim_start_matches("Error: ");
-                CommandError::failed(format!("{}: {reason}", self.memory.name(target)))
+                CommandError::failed(format!("{}: {reason}", self.state.describe(target)))
             }
             other => other.into(),
         };
@@ -176,7 +176,7 @@ impl Hand<'_> {
                 let fill = element
                     .call(include_str!("fill.js"), json!([text]), deadline)
                     .await;
-                if fill.map_err(told)? == Value::Bool(true) {
+                if fill.map_err(with_name)? == Value::Bool(true) {
                     self.replace(text).await?;
                 }
                 self.page.after_input(deadline).await?;
@@ -189,14 +189,14 @@ impl Hand<'_> {
                 self.focus(&element).await?;
                 return self.press(key).await;
             }
-            Act::Check => self.tick(&element, target, true).await?,
-            Act::Uncheck => self.tick(&element, target, false).await?,
+            Act::Check => self.set_checked(&element, target, true).await?,
+            Act::Uncheck => self.set_checked(&element, target, false).await?,
             Act::Select(options) => {
                 let select = include_str!("select.js");
                 let chosen = element
                     .call(select, json!([options]), deadline)
                     .await
-                    .map_err(told)?;
+                    .map_err(with_name)?;
                 self.page.after_input(deadline).await?;
                 return Ok(format!("✓ Selected {}", chosen.as_str().unwrap_or_default()));
             }
@@ -242,18 +242,23 @@ impl Hand<'_> {
         done()
     }
 
-    async fn tick(&self, element: &Element, target: &Target, ticked: bool) -> Result<(), CommandError> {
-        if is(element, State::Checked, self.deadline).await? == ticked {
+    async fn set_checked(
+        &self,
+        element: &Element,
+        target: &Target,
+        checked: bool,
+    ) -> Result<(), CommandError> {
+        if is(element, ElementState::Checked, self.deadline).await? == checked {
             return Ok(());
         }
         element.click(self.page, 1, self.deadline).await?;
-        match is(element, State::Checked, self.deadline).await {
+        match is(element, ElementState::Checked, self.deadline).await {
             // The click may have opened another document.
-            Ok(now) if now == ticked => Ok(()),
+            Ok(now) if now == checked => Ok(()),
             Err(CommandError::Failed(_)) => Ok(()),
             Ok(_) => Err(CommandError::failed(format!(
                 "{} did not change when it was clicked",
-                self.memory.name(target)
+                self.state.describe(target)
             ))),
             Err(error) => Err(error),
         }
@@ -273,8 +278,16 @@ impl Hand<'_> {
             Direction::Right => (pixels, 0),
         };
         let element = match target {
-            Some(target) => Some(self.element(target).await?),
-            None => Element::given(self.page, include_str!("middle.js"), json!([]), self.deadline).await?,
+            Some(target) => Some(self.locate(target).await?),
+            None => {
+                Element::from_function(
+                    self.page,
+                    include_str!("scroll_target.js"),
+                    json!([]),
+                    self.deadline,
+                )
+                .await?
+            }
         };
         if let Some(element) = element {
             element
@@ -285,29 +298,29 @@ impl Hand<'_> {
         done()
     }
 
-    async fn get(&self, asked: &Asked) -> Result<String, CommandError> {
-        let (target, function) = match asked {
-            Asked::Url => return self.evaluated("location.href").await,
-            Asked::Title => return self.evaluated("document.title").await,
-            Asked::Count(find) => return Ok(self.count(find).await?.to_string()),
-            Asked::Text(None) => return self.read(None).await,
-            Asked::Html(None) => return Ok(self.page.content(self.deadline).await?.html),
-            Asked::Text(Some(target)) => (
+    async fn get(&self, property: &Property) -> Result<String, CommandError> {
+        let (target, function) = match property {
+            Property::Url => return self.evaluate_text("location.href").await,
+            Property::Title => return self.evaluate_text("document.title").await,
+            Property::Count(find) => return Ok(self.count(find).await?.to_string()),
+            Property::Text(None) => return self.read(None).await,
+            Property::Html(None) => return Ok(self.page.content(self.deadline).await?.html),
+            Property::Text(Some(target)) => (
                 target,
                 "function () { return this.innerText ?? this.textContent; }",
             ),
-            Asked::Html(Some(target)) => (target, "function () { return this.innerHTML; }"),
-            Asked::Value(target) => (
+            Property::Html(Some(target)) => (target, "function () { return this.innerHTML; }"),
+            Property::Value(target) => (
                 target,
                 "function () { const e = this.localName === 'label' ? this.control : this; return e?.value ?? ''; }",
             ),
-            Asked::Attribute(target, _) => (target, "function (name) { return this.getAttribute(name); }"),
+            Property::Attribute(target, _) => (target, "function (name) { return this.getAttribute(name); }"),
         };
-        let arguments = match asked {
-            Asked::Attribute(_, name) => json!([name]),
+        let arguments = match property {
+            Property::Attribute(_, name) => json!([name]),
             _ => json!([]),
         };
-        let element = self.element(target).await?;
+        let element = self.locate(target).await?;
         let value = element.call(function, arguments, self.deadline).await?;
         Ok(match value {
             Value::String(text) => text,
@@ -316,48 +329,48 @@ impl Hand<'_> {
         })
     }
 
-    async fn wait(&self, until: &Awaited, timeout: Option<Duration>) -> Result<String, CommandError> {
-        let patience = Instant::now() + timeout.unwrap_or(limits::WAIT_TIMEOUT);
-        let end = self.deadline.min(patience);
+    async fn wait(&self, until: &WaitCondition, timeout: Option<Duration>) -> Result<String, CommandError> {
+        let wait_end = Instant::now() + timeout.unwrap_or(limits::WAIT_TIMEOUT);
+        let end = self.deadline.min(wait_end);
         loop {
-            let there = match until {
-                Awaited::Time(time) => {
+            let is_met = match until {
+                WaitCondition::Time(time) => {
                     self.page.sleep(*time, self.deadline).await?;
                     true
                 }
-                Awaited::Load => {
+                WaitCondition::Load => {
                     let state = self.page.state();
                     state.dom_ready && state.loaded && !state.navigating
                 }
-                Awaited::Rest => {
+                WaitCondition::NetworkIdle => {
                     self.page.rest(end).await?;
                     Instant::now() < end
                 }
-                Awaited::Visible(target) => match self.look(target).await? {
-                    Some(element) => match is(&element, State::Visible, self.deadline).await {
+                WaitCondition::Visible(target) => match self.locate_once(target).await? {
+                    Some(element) => match is(&element, ElementState::Visible, self.deadline).await {
                         Err(CommandError::Failed(_)) => false,
                         seen => seen?,
                     },
                     None => false,
                 },
-                Awaited::Text(text) => {
-                    let shown = passing(self.evaluate("document.body?.innerText ?? ''").await)?;
+                WaitCondition::Text(text) => {
+                    let shown = ignore_error(self.evaluate("document.body?.innerText ?? ''").await)?;
                     shown.as_str().is_some_and(|shown| shown.contains(text))
                 }
-                Awaited::Url(pattern) => {
+                WaitCondition::Url(pattern) => {
                     let url = self.page.state().url.clone();
                     glob::matches(pattern, &url)
                 }
-                Awaited::Script(script) => {
+                WaitCondition::Script(script) => {
                     let value = self.page.evaluate(script, World::Page, self.deadline).await;
-                    truthy(&passing(value.map_err(CommandError::from))?)
+                    truthy(&ignore_error(value.map_err(CommandError::from))?)
                 }
             };
-            if there {
+            if is_met {
                 return done();
             }
             if Instant::now() >= end {
-                return match patience < self.deadline {
+                return match wait_end < self.deadline {
                     true => Err(CommandError::failed("the condition was not met in time")),
                     false => Err(CommandError::Timeout),
                 };
@@ -367,24 +380,24 @@ impl Hand<'_> {
     }
 
     async fn screenshot(&self, full: bool, jpeg: bool) -> Result<String, CommandError> {
-        let wanted = Screenshot {
+        let screenshot_options = Screenshot {
             full_page: full,
             quality: jpeg.then_some(limits::SCREENSHOT_QUALITY),
             ..Screenshot::default()
         };
-        let picture = picture::capture(self.page, &wanted, self.deadline).await?;
+        let picture = picture::capture(self.page, &screenshot_options, self.deadline).await?;
         let data = STANDARD.encode(&picture.bytes);
         Ok(format!("data:{};base64,{data}", picture.format.mime_type()))
     }
 
     async fn read(&self, words: Option<&str>) -> Result<String, CommandError> {
-        self.settled().await?;
+        self.wait_until_idle().await?;
         let Some(words) = words else {
             let script = format!(
                 "(document.body?.innerText ?? '').slice(0, {})",
                 limits::READ_CHARS
             );
-            return self.evaluated(&script).await;
+            return self.evaluate_text(&script).await;
         };
         let script = format!(
             "({})({}, {})",
@@ -410,17 +423,17 @@ impl Hand<'_> {
         Ok(value.await?)
     }
 
-    async fn evaluated(&self, script: &str) -> Result<String, CommandError> {
+    async fn evaluate_text(&self, script: &str) -> Result<String, CommandError> {
         let value = self.evaluate(script).await?;
         Ok(value.as_str().unwrap_or_default().to_owned())
     }
 }
 
-async fn is(element: &Element, state: State, deadline: Instant) -> Result<bool, CommandError> {
+async fn is(element: &Element, state: ElementState, deadline: Instant) -> Result<bool, CommandError> {
     let what = match state {
-        State::Visible => "visible",
-        State::Enabled => "enabled",
-        State::Checked => "checked",
+        ElementState::Visible => "visible",
+        ElementState::Enabled => "enabled",
+        ElementState::Checked => "checked",
     };
     let value = element
         .call(include_str!("state.js"), json!([what]), deadline)
@@ -429,7 +442,7 @@ async fn is(element: &Element, state: State, deadline: Instant) -> Result<bool, 
 }
 
 /// Turns an error, which is normal while a document is replaced by another, into null.
-fn passing(value: Result<Value, CommandError>) -> Result<Value, CommandError> {
+fn ignore_error(value: Result<Value, CommandError>) -> Result<Value, CommandError> {
     match value {
         Err(CommandError::Failed(_)) => Ok(Value::Null),
         other => other,

@@ -14,7 +14,7 @@ pub(crate) struct Line {
 
 /// Why the rest of a script cannot be parsed.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Unreadable {
+pub(crate) struct ScriptError {
     pub(crate) number: usize,
     pub(crate) reason: String,
 }
@@ -26,12 +26,12 @@ pub(crate) struct Script<'a> {
     failed: bool,
 }
 
-enum Part {
+enum Token {
     Word(String),
     /// `&&` or a newline.
-    End,
+    EndOfCommand,
     /// The end of the script.
-    Over,
+    EndOfScript,
 }
 
 impl<'a> Script<'a> {
@@ -43,90 +43,92 @@ impl<'a> Script<'a> {
         }
     }
 
-    fn line(&mut self) -> Result<Option<Line>, Unreadable> {
+    fn line(&mut self) -> Result<Option<Line>, ScriptError> {
         let mut words = Vec::new();
         let mut number = self.number;
         loop {
-            match self.part(words.is_empty())? {
-                Part::Word(word) => {
+            match self.token(words.is_empty())? {
+                Token::Word(word) => {
                     if words.is_empty() {
                         number = self.number - word.matches('\n').count();
                     }
                     if words.len() == limits::COMMAND_WORDS {
-                        return self.refuse(format!("a command has at most {} words", limits::COMMAND_WORDS));
+                        return self.error(format!("a command has at most {} words", limits::COMMAND_WORDS));
                     }
                     words.push(word);
                 }
-                Part::End if words.is_empty() => {}
-                Part::Over if words.is_empty() => return Ok(None),
-                Part::End | Part::Over => return Ok(Some(Line { number, words })),
+                Token::EndOfCommand if words.is_empty() => {}
+                Token::EndOfScript if words.is_empty() => return Ok(None),
+                Token::EndOfCommand | Token::EndOfScript => return Ok(Some(Line { number, words })),
             }
         }
     }
 
-    fn part(&mut self, first: bool) -> Result<Part, Unreadable> {
+    fn token(&mut self, first: bool) -> Result<Token, ScriptError> {
         let mut word: Option<String> = None;
         loop {
             let Some(&next) = self.rest.peek() else {
-                return Ok(word.map_or(Part::Over, Part::Word));
+                return Ok(word.map_or(Token::EndOfScript, Token::Word));
             };
             match next {
                 '\n' if word.is_none() => {
-                    self.take();
-                    return Ok(Part::End);
+                    self.next_char();
+                    return Ok(Token::EndOfCommand);
                 }
                 '&' if word.is_none() => {
-                    self.take();
+                    self.next_char();
                     if self.rest.next_if_eq(&'&').is_none() {
-                        return self.refuse(no_shell("`&` runs something in the background"));
+                        return self.error(not_a_shell("`&` runs something in the background"));
                     }
-                    return Ok(Part::End);
+                    return Ok(Token::EndOfCommand);
                 }
                 c if c.is_whitespace() => {
                     if let Some(word) = word {
-                        return Ok(Part::Word(word));
+                        return Ok(Token::Word(word));
                     }
-                    self.take();
+                    self.next_char();
                 }
-                '&' if self.then("&&") => return Ok(Part::Word(word.unwrap_or_default())),
-                '#' if word.is_none() && (first || self.comment()) => {
+                '&' if self.starts_with("&&") => return Ok(Token::Word(word.unwrap_or_default())),
+                '#' if word.is_none() && (first || self.is_comment()) => {
                     while self.rest.next_if(|c| *c != '\n').is_some() {}
                 }
                 '\'' | '"' => {
-                    self.take();
+                    self.next_char();
                     self.quoted(next, word.get_or_insert_default())?;
                 }
                 '\\' => {
-                    self.take();
-                    match self.take() {
+                    self.next_char();
+                    match self.next_char() {
                         // The command continues in the next line.
                         Some('\n') => {}
                         Some(c) => word.get_or_insert_default().push(c),
-                        None => return self.refuse("the script ends with a backslash".to_owned()),
+                        None => return self.error("the script ends with a backslash".to_owned()),
                     }
                 }
-                '|' => return self.refuse(no_shell("`|` is a pipe")),
-                ';' => return self.refuse(no_shell("`;` is not supported; use a new line or `&&`")),
+                '|' => return self.error(not_a_shell("`|` is a pipe")),
+                ';' => return self.error(not_a_shell("`;` is not supported; use a new line or `&&`")),
                 '<' | '>' => {
-                    return self.refuse(no_shell(&format!("`{next}` is a redirect; quote a selector")));
+                    return self.error(not_a_shell(&format!("`{next}` is a redirect; quote a selector")));
                 }
-                '`' => return self.refuse(no_shell("a backtick is a subshell; quote a script")),
-                '(' if word.is_none() => return self.refuse(no_shell("`(` is a subshell; quote a script")),
-                '$' if self.then("$(") => return self.refuse(no_shell("`$(` is a subshell; quote a script")),
+                '`' => return self.error(not_a_shell("a backtick is a subshell; quote a script")),
+                '(' if word.is_none() => return self.error(not_a_shell("`(` is a subshell; quote a script")),
+                '$' if self.starts_with("$(") => {
+                    return self.error(not_a_shell("`$(` is a subshell; quote a script"));
+                }
                 c => {
-                    self.take();
+                    self.next_char();
                     word.get_or_insert_default().push(c);
                 }
             }
         }
     }
 
-    fn quoted(&mut self, mark: char, word: &mut String) -> Result<(), Unreadable> {
+    fn quoted(&mut self, mark: char, word: &mut String) -> Result<(), ScriptError> {
         let number = self.number;
         loop {
-            match self.take() {
+            match self.next_char() {
                 Some(c) if c == mark => return Ok(()),
-                Some('\\') if mark == '"' => match self.take() {
+                Some('\\') if mark == '"' => match self.next_char() {
                     Some('\n') => {}
                     Some(c @ ('"' | '\\' | '$' | '`')) => word.push(c),
                     Some(c) => word.extend(['\\', c]),
@@ -135,33 +137,33 @@ impl<'a> Script<'a> {
                 Some(c) => word.push(c),
                 None => {
                     self.number = number;
-                    return self.refuse(format!("the quote {mark} is not closed"));
+                    return self.error(format!("the quote {mark} is not closed"));
                 }
             }
         }
     }
 
-    fn take(&mut self) -> Option<char> {
+    fn next_char(&mut self) -> Option<char> {
         let c = self.rest.next();
         self.number += usize::from(c == Some('\n'));
         c
     }
 
     /// Returns whether exactly this text comes next.
-    fn then(&self, text: &str) -> bool {
+    fn starts_with(&self, text: &str) -> bool {
         let mut rest = self.rest.clone();
         text.chars().all(|c| rest.next() == Some(c))
     }
 
     /// Returns whether a `#` after other words starts a comment, not a selector.
-    fn comment(&self) -> bool {
+    fn is_comment(&self) -> bool {
         let mut rest = self.rest.clone();
         rest.next();
         rest.next().is_none_or(char::is_whitespace)
     }
 
-    fn refuse<T>(&self, reason: String) -> Result<T, Unreadable> {
-        Err(Unreadable {
+    fn error<T>(&self, reason: String) -> Result<T, ScriptError> {
+        Err(ScriptError {
             number: self.number,
             reason,
         })
@@ -169,7 +171,7 @@ impl<'a> Script<'a> {
 }
 
 impl Iterator for Script<'_> {
-    type Item = Result<Line, Unreadable>;
+    type Item = Result<Line, ScriptError>;
 
     fn next(&mut self) -> Option<Self::Item> {
         if self.failed {
@@ -181,7 +183,7 @@ impl Iterator for Script<'_> {
     }
 }
 
-fn no_shell(what: &str) -> String {
+fn not_a_shell(what: &str) -> String {
     format!("this is not a system shell; only browser commands are supported: {what}")
 }
 
@@ -236,21 +238,21 @@ mod tests {
 
     #[test]
     fn shell_features_are_rejected_with_their_line_number() {
-        let refused = |script: &str, number: usize, words: &str| {
+        let check_error = |script: &str, number: usize, words: &str| {
             let error = Script::new(script).find_map(Result::err).unwrap();
             assert_eq!(error.number, number, "{script}");
             assert!(error.reason.contains(words), "{script}: {}", error.reason);
         };
-        refused("snapshot | grep x", 1, "not a system shell");
-        refused("back\nsnapshot|grep x", 2, "pipe");
-        refused("snapshot > file", 1, "redirect");
-        refused("eval < file", 1, "redirect");
-        refused("back; forward", 1, "new line or `&&`");
-        refused("open $(cat x)", 1, "subshell");
-        refused("open `cat x`", 1, "subshell");
-        refused("(back)", 1, "subshell");
-        refused("back &", 1, "background");
-        refused("back\nfill @e1 \"x\n\n", 2, "not closed");
+        check_error("snapshot | grep x", 1, "not a system shell");
+        check_error("back\nsnapshot|grep x", 2, "pipe");
+        check_error("snapshot > file", 1, "redirect");
+        check_error("eval < file", 1, "redirect");
+        check_error("back; forward", 1, "new line or `&&`");
+        check_error("open $(cat x)", 1, "subshell");
+        check_error("open `cat x`", 1, "subshell");
+        check_error("(back)", 1, "subshell");
+        check_error("back &", 1, "background");
+        check_error("back\nfill @e1 \"x\n\n", 2, "not closed");
     }
 
     #[test]

@@ -12,10 +12,10 @@ use url::Url;
 
 use crate::actions;
 use crate::cdp::Connection;
-use crate::commands::{self, Memory};
+use crate::commands::{self, CommandState};
 use crate::error::BrowserError;
 use crate::limits;
-use crate::multiplexer::{CdpClient, Multiplexer, CommandKind};
+use crate::multiplexer::{CdpClient, CommandKind, Multiplexer};
 use crate::page::Page;
 use crate::screencast::Screen;
 use crate::visitor::Visitor;
@@ -45,7 +45,7 @@ struct Live {
     /// The storage that was restored.
     restored: Mutex<Storage>,
     /// State of the browser commands.
-    memory: Memory,
+    command_state: CommandState,
     code: Code,
 }
 
@@ -81,7 +81,7 @@ impl LiveBrowser {
             outside,
             screen: Arc::default(),
             restored: Mutex::default(),
-            memory: Memory::default(),
+            command_state: CommandState::default(),
             code: Code::new(languages, worker),
         });
         let browser = LiveBrowser { live };
@@ -285,8 +285,8 @@ impl LiveBrowser {
         Ok(revived)
     }
 
-    pub(crate) fn memory(&self) -> &Memory {
-        &self.live.memory
+    pub(crate) fn command_state(&self) -> &CommandState {
+        &self.live.command_state
     }
 
     pub(crate) fn connection(&self) -> &Connection {

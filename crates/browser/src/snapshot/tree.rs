@@ -16,9 +16,9 @@ pub(crate) struct AxNode {
     node_id: String,
     #[serde(default)]
     pub(super) ignored: bool,
-    role: Option<Said>,
-    name: Option<Said>,
-    value: Option<Said>,
+    role: Option<AxValue>,
+    name: Option<AxValue>,
+    value: Option<AxValue>,
     #[serde(default)]
     properties: Vec<Property>,
     #[serde(default)]
@@ -28,7 +28,7 @@ pub(crate) struct AxNode {
 }
 
 #[derive(Deserialize, Debug)]
-struct Said {
+struct AxValue {
     #[serde(default)]
     value: Value,
 }
@@ -36,18 +36,18 @@ struct Said {
 #[derive(Deserialize, Debug)]
 struct Property {
     name: String,
-    value: Said,
+    value: AxValue,
 }
 
 /// The nodes of one frame.
 #[derive(Debug, Default)]
 pub(crate) struct AxTree {
     nodes: Vec<AxNode>,
-    places: HashMap<String, usize>,
+    index_by_id: HashMap<String, usize>,
 }
 
 #[derive(Deserialize)]
-struct Answer {
+struct TreeResponse {
     nodes: Nodes,
 }
 
@@ -84,14 +84,14 @@ impl<'de> Visitor<'de> for FirstNodes {
 
 impl AxTree {
     /// Parses the response, at most [`limits::SNAPSHOT_NODES`] nodes; empty if it is invalid.
-    pub(crate) fn read(answer: &str) -> AxTree {
-        let nodes = serde_json::from_str(answer).map_or(Vec::new(), |Answer { nodes }| nodes.0);
-        let places = nodes
+    pub(crate) fn read(response: &str) -> AxTree {
+        let nodes = serde_json::from_str(response).map_or(Vec::new(), |TreeResponse { nodes }| nodes.0);
+        let index_by_id = nodes
             .iter()
             .enumerate()
             .map(|(at, node)| (node.node_id.clone(), at))
             .collect();
-        AxTree { nodes, places }
+        AxTree { nodes, index_by_id }
     }
 
     /// Returns the first node: the document.
@@ -102,22 +102,22 @@ impl AxTree {
     pub(super) fn children<'a>(&'a self, node: &'a AxNode) -> impl Iterator<Item = &'a AxNode> {
         node.child_ids
             .iter()
-            .filter_map(|id| Some(&self.nodes[*self.places.get(id)?]))
+            .filter_map(|id| Some(&self.nodes[*self.index_by_id.get(id)?]))
     }
 }
 
 impl AxNode {
     pub(super) fn role(&self) -> &str {
-        let said = self.role.as_ref().and_then(|role| role.value.as_str());
-        said.unwrap_or("none")
+        let role = self.role.as_ref().and_then(|role| role.value.as_str());
+        role.unwrap_or("none")
     }
 
     pub(super) fn name(&self) -> String {
-        said(self.name.as_ref()).unwrap_or_default()
+        to_text(self.name.as_ref()).unwrap_or_default()
     }
 
     pub(super) fn value(&self) -> Option<String> {
-        said(self.value.as_ref())
+        to_text(self.value.as_ref())
     }
 
     pub(super) fn property(&self, name: &str) -> Option<&Value> {
@@ -134,8 +134,8 @@ impl AxNode {
     }
 }
 
-fn said(said: Option<&Said>) -> Option<String> {
-    match &said?.value {
+fn to_text(value: Option<&AxValue>) -> Option<String> {
+    match &value?.value {
         Value::String(text) => Some(text.clone()),
         Value::Number(number) => Some(number.to_string()),
         _ => None,

@@ -15,10 +15,10 @@ pub(super) async fn get(host: &str, path: &str, headers: &str) -> (u16, String) 
     let mut stream = TcpStream::connect(host).await.unwrap();
     let request = format!("GET {path} HTTP/1.1\r\nHost: x\r\n{headers}Connection: close\r\n\r\n");
     stream.write_all(request.as_bytes()).await.unwrap();
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer).await.unwrap();
-    let status = answer[9..12].parse().unwrap();
-    (status, answer.split_once("\r\n\r\n").unwrap().1.to_owned())
+    let mut response = String::new();
+    stream.read_to_string(&mut response).await.unwrap();
+    let status = response[9..12].parse().unwrap();
+    (status, response.split_once("\r\n\r\n").unwrap().1.to_owned())
 }
 
 /// A DevTools client.
@@ -62,7 +62,7 @@ impl Client {
     }
 
     /// Sends a command and returns the whole response; collects events received meanwhile.
-    pub(super) async fn ask(&mut self, session: Option<&str>, method: &str, params: Value) -> Value {
+    pub(super) async fn call(&mut self, session: Option<&str>, method: &str, params: Value) -> Value {
         self.last_id += 1;
         let mut command = json!({"id": self.last_id, "method": method, "params": params});
         if let Some(session) = session {
@@ -83,16 +83,16 @@ impl Client {
     }
 
     pub(super) async fn result(&mut self, session: Option<&str>, method: &str, params: Value) -> Value {
-        let mut answer = self.ask(session, method, params).await;
-        assert!(answer["error"].is_null(), "{method}: {answer}");
-        answer["result"].take()
+        let mut response = self.call(session, method, params).await;
+        assert!(response["error"].is_null(), "{method}: {response}");
+        response["result"].take()
     }
 
     pub(super) async fn refusal(&mut self, session: Option<&str>, method: &str, params: Value) -> String {
-        let answer = self.ask(session, method, params).await;
-        answer["error"]["message"]
+        let response = self.call(session, method, params).await;
+        response["error"]["message"]
             .as_str()
-            .unwrap_or_else(|| panic!("{method}: {answer}"))
+            .unwrap_or_else(|| panic!("{method}: {response}"))
             .to_owned()
     }
 

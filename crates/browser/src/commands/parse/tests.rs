@@ -20,7 +20,7 @@ fn find(by: By, words: &str) -> Target {
     })
 }
 
-fn wait(until: Awaited) -> Command {
+fn wait(until: WaitCondition) -> Command {
     Command::Wait { until, timeout: None }
 }
 
@@ -109,41 +109,47 @@ fn every_command_is_parsed() {
             "scroll right 5 --selector .box",
             scroll(Direction::Right, 5, Some(css(".box"))),
         ),
-        ("get text", Command::Get(Asked::Text(None))),
-        ("get text @e1", Command::Get(Asked::Text(Some(first())))),
-        ("get html main", Command::Get(Asked::Html(Some(css("main"))))),
-        ("get value @e1", Command::Get(Asked::Value(first()))),
+        ("get text", Command::Get(Property::Text(None))),
+        ("get text @e1", Command::Get(Property::Text(Some(first())))),
+        ("get html main", Command::Get(Property::Html(Some(css("main"))))),
+        ("get value @e1", Command::Get(Property::Value(first()))),
         (
             "get attr @e1 href",
-            Command::Get(Asked::Attribute(first(), "href".to_owned())),
+            Command::Get(Property::Attribute(first(), "href".to_owned())),
         ),
         (
             "get attr href @e1",
-            Command::Get(Asked::Attribute(first(), "href".to_owned())),
+            Command::Get(Property::Attribute(first(), "href".to_owned())),
         ),
-        ("get url", Command::Get(Asked::Url)),
-        ("get title", Command::Get(Asked::Title)),
-        ("is visible @e1", Command::Is(State::Visible, first())),
-        ("is enabled button", Command::Is(State::Enabled, css("button"))),
-        ("is checked @e1", Command::Is(State::Checked, first())),
-        ("wait 500", wait(Awaited::Time(Duration::from_millis(500)))),
-        ("wait @e1", wait(Awaited::Visible(first()))),
-        ("wait .done", wait(Awaited::Visible(css(".done")))),
+        ("get url", Command::Get(Property::Url)),
+        ("get title", Command::Get(Property::Title)),
+        ("is visible @e1", Command::Is(ElementState::Visible, first())),
+        (
+            "is enabled button",
+            Command::Is(ElementState::Enabled, css("button")),
+        ),
+        ("is checked @e1", Command::Is(ElementState::Checked, first())),
+        ("wait 500", wait(WaitCondition::Time(Duration::from_millis(500)))),
+        ("wait @e1", wait(WaitCondition::Visible(first()))),
+        ("wait .done", wait(WaitCondition::Visible(css(".done")))),
         (
             "wait --text 'All done'",
-            wait(Awaited::Text("All done".to_owned())),
+            wait(WaitCondition::Text("All done".to_owned())),
         ),
-        ("wait --url **/done", wait(Awaited::Url("**/done".to_owned()))),
-        ("wait --load networkidle", wait(Awaited::Rest)),
-        ("wait --load load", wait(Awaited::Load)),
+        (
+            "wait --url **/done",
+            wait(WaitCondition::Url("**/done".to_owned())),
+        ),
+        ("wait --load networkidle", wait(WaitCondition::NetworkIdle)),
+        ("wait --load load", wait(WaitCondition::Load)),
         (
             "wait --fn 'window.x'",
-            wait(Awaited::Script("window.x".to_owned())),
+            wait(WaitCondition::Script("window.x".to_owned())),
         ),
         (
             "wait .x --timeout 700",
             Command::Wait {
-                until: Awaited::Visible(css(".x")),
+                until: WaitCondition::Visible(css(".x")),
                 timeout: Some(Duration::from_millis(700)),
             },
         ),
@@ -196,7 +202,7 @@ fn every_command_is_parsed() {
         ),
         (
             "find testid go text",
-            Command::Get(Asked::Text(Some(find(By::TestId, "go")))),
+            Command::Get(Property::Text(Some(find(By::TestId, "go")))),
         ),
     ];
     for (line, command) in table {

@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use super::error::CommandError;
-use super::memory::References;
-use super::run::Hand;
+use super::run::CommandRunner;
+use super::state::References;
 use super::{By, Find, Target};
 use crate::element::Element;
 use crate::error::BrowserError;
@@ -17,19 +17,19 @@ use crate::snapshot::Snapshot;
 /// Finds elements in the page.
 const FIND: &str = include_str!("find.js");
 
-impl Hand<'_> {
+impl CommandRunner<'_> {
     /// Returns the element; waits up to [`limits::ELEMENT_TIMEOUT`] for it to appear, unless it is a
     /// reference.
-    pub(super) async fn element(&self, target: &Target) -> Result<Element, CommandError> {
+    pub(super) async fn locate(&self, target: &Target) -> Result<Element, CommandError> {
         let end = self.deadline.min(Instant::now() + limits::ELEMENT_TIMEOUT);
         loop {
-            if let Some(element) = self.look(target).await? {
+            if let Some(element) = self.locate_once(target).await? {
                 return Ok(element);
             }
             if Instant::now() >= end {
                 return Err(CommandError::failed(format!(
                     "no element on the page matches {}",
-                    self.memory.name(target)
+                    self.state.describe(target)
                 )));
             }
             tokio::time::sleep_until(end.min(Instant::now() + limits::POLL)).await;
@@ -37,22 +37,22 @@ impl Hand<'_> {
     }
 
     /// Looks for the element once.
-    pub(super) async fn look(&self, target: &Target) -> Result<Option<Element>, CommandError> {
+    pub(super) async fn locate_once(&self, target: &Target) -> Result<Option<Element>, CommandError> {
         let found = match target {
-            Target::Reference(number) => return self.referenced(*number).await.map(Some),
+            Target::Reference(number) => return self.by_reference(*number).await.map(Some),
             Target::Find(find) if find.by == By::Role => {
                 let (references, matching) = self.by_role(find).await?;
                 let Some(at) = nth(&matching, find.nth) else {
                     return Ok(None);
                 };
                 let found = &references.elements[at];
-                Element::numbered(&references.frames, found.frame, found.node, self.deadline)
+                Element::from_node(&references.frames, found.frame, found.node, self.deadline)
                     .await
                     .map(Some)
             }
             Target::Find(find) => {
-                let arguments = looked_for(find, Some(find.nth));
-                Element::given(self.page, FIND, arguments, self.deadline).await
+                let arguments = find_arguments(find, Some(find.nth));
+                Element::from_function(self.page, FIND, arguments, self.deadline).await
             }
         };
         match found {
@@ -60,7 +60,7 @@ impl Hand<'_> {
             Err(BrowserError::Refused { reason, .. })
                 if reason.contains("SyntaxError") || reason.contains("not a valid") =>
             {
-                let name = self.memory.name(target);
+                let name = self.state.describe(target);
                 Err(CommandError::failed(format!("{name} is not a valid selector")))
             }
             // The document may be replaced by another at this moment.
@@ -69,24 +69,25 @@ impl Hand<'_> {
         }
     }
 
-    async fn referenced(&self, number: usize) -> Result<Element, CommandError> {
+    async fn by_reference(&self, number: usize) -> Result<Element, CommandError> {
         let stale = |why: &str| {
             CommandError::failed(format!(
                 "@e{number} {why}; take a new snapshot for new references"
             ))
         };
-        let Some(references) = self.memory.references() else {
+        let Some(references) = self.state.references() else {
             return Err(stale("is unknown: there was no snapshot yet"));
         };
-        let here = references.target == self.page.target() && references.document == self.page.state().loader;
-        if !here {
+        let is_current =
+            references.target == self.page.target() && references.document == self.page.state().loader;
+        if !is_current {
             return Err(stale("refers to a page that is no longer open"));
         }
         let found = number.checked_sub(1).and_then(|at| references.elements.get(at));
         let Some(found) = found else {
             return Err(stale("is not in the last snapshot"));
         };
-        let element = Element::numbered(&references.frames, found.frame, found.node, self.deadline).await;
+        let element = Element::from_node(&references.frames, found.frame, found.node, self.deadline).await;
         let gone = || stale("is no longer on the page");
         match element {
             Ok(element) => {
@@ -111,7 +112,7 @@ impl Hand<'_> {
             .await?;
         let trees = frames::trees(&frames, self.deadline).await?;
         let elements = Snapshot::of(&trees, false).elements;
-        let fits = |name: &str| match &find.name {
+        let is_match = |name: &str| match &find.name {
             None => true,
             Some(wanted) if find.exact => name == wanted,
             Some(wanted) => name.to_lowercase().contains(&wanted.to_lowercase()),
@@ -119,7 +120,7 @@ impl Hand<'_> {
         let matching = elements
             .iter()
             .enumerate()
-            .filter(|(_, element)| element.role.eq_ignore_ascii_case(&find.words) && fits(&element.name))
+            .filter(|(_, element)| element.role.eq_ignore_ascii_case(&find.words) && is_match(&element.name))
             .map(|(at, _)| at)
             .collect();
         let references = References {
@@ -136,7 +137,7 @@ impl Hand<'_> {
         if find.by == By::Role {
             return Ok(self.by_role(find).await?.1.len() as u64);
         }
-        let script = format!("({FIND})(...{})", looked_for(find, None));
+        let script = format!("({FIND})(...{})", find_arguments(find, None));
         let found = self
             .page
             .evaluate(&script, World::Isolated, self.deadline)
@@ -146,7 +147,7 @@ impl Hand<'_> {
 }
 
 /// Returns the arguments for `find.js`.
-fn looked_for(find: &Find, nth: Option<i32>) -> Value {
+fn find_arguments(find: &Find, nth: Option<i32>) -> Value {
     let by = match find.by {
         By::Css => "css",
         By::XPath => "xpath",
@@ -161,12 +162,12 @@ fn looked_for(find: &Find, nth: Option<i32>) -> Value {
     json!([by, find.words, find.exact, nth])
 }
 
-fn nth(places: &[usize], nth: i32) -> Option<usize> {
+fn nth(indexes: &[usize], nth: i32) -> Option<usize> {
     match usize::try_from(nth) {
-        Ok(nth) => places.get(nth).copied(),
-        Err(_) => places
+        Ok(nth) => indexes.get(nth).copied(),
+        Err(_) => indexes
             .len()
             .checked_sub(nth.unsigned_abs() as usize)
-            .map(|at| places[at]),
+            .map(|at| indexes[at]),
     }
 }

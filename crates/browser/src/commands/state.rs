@@ -8,9 +8,9 @@ use crate::snapshot::SnapshotElement;
 
 /// The state of one live browser.
 #[derive(Default)]
-pub(crate) struct Memory {
+pub(crate) struct CommandState {
     pub(super) frames: FrameSessions,
-    last: Mutex<Option<Arc<References>>>,
+    references: Mutex<Option<Arc<References>>>,
 }
 
 /// The elements that the references of a snapshot stand for.
@@ -23,28 +23,31 @@ pub(super) struct References {
     pub(super) elements: Vec<SnapshotElement>,
 }
 
-impl Memory {
+impl CommandState {
     /// Replaces the last snapshot.
-    pub(super) fn keep(&self, references: References) {
-        *self.last.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(references));
+    pub(super) fn set_references(&self, references: References) {
+        *self.references.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(references));
     }
 
     pub(super) fn references(&self) -> Option<Arc<References>> {
-        self.last.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.references
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
     }
 
     /// Returns the description of an element for messages.
-    pub(super) fn name(&self, target: &Target) -> String {
+    pub(super) fn describe(&self, target: &Target) -> String {
         match target {
             Target::Find(find) => match &find.name {
                 Some(name) => format!("`{}` with the name `{name}`", find.words),
                 None => format!("`{}`", find.words),
             },
             Target::Reference(number) => {
-                let known = self.references();
-                let element = known
+                let references = self.references();
+                let element = references
                     .as_ref()
-                    .and_then(|known| known.elements.get(number.checked_sub(1)?));
+                    .and_then(|references| references.elements.get(number.checked_sub(1)?));
                 match element {
                     Some(element) if !element.name.is_empty() => {
                         format!("@e{number} ({} \"{}\")", element.role, element.name)

@@ -178,7 +178,7 @@ async fn scroll(
         return Err(rejected(format!("no element matches `{selector}`")));
     }
     page.sleep(limits::AFTER_INPUT, deadline).await?;
-    page.rest(deadline).await
+    page.wait_until_idle(deadline).await
 }
 
 /// Runs a script and returns the value of its last expression, or of its `return` statement.

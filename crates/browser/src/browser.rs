@@ -237,7 +237,7 @@ async fn render_page(
     page.sleep(wait, deadline).await?;
     let steps = actions::run(page, visitor, &request.options.actions, deadline).await?;
     if !request.options.actions.is_empty() {
-        page.rest(deadline).await?;
+        page.wait_until_idle(deadline).await?;
     }
     let screenshot = match screenshot_options {
         Some(screenshot_options) => {

@@ -317,7 +317,7 @@ impl LiveBrowser {
                     biased;
                     result = runner.run(command) => {
                         // A page opened by the command is the current one for the next command.
-                        self.pages().adopted().await?;
+                        self.pages().wait_until_set_up().await?;
                         return result;
                     }
                     () = self.until_current_page_changes(&page), if follows_current_page(command) => {}

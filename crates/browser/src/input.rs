@@ -20,11 +20,11 @@ use crate::screencast::LiveView;
 pub use messages::{Input, KeyKind, MouseKind, Point, Reply, SelectList, SelectOption};
 
 #[derive(Deserialize)]
-struct FoundSelect {
+struct SelectAtPoint {
     options: Vec<SelectOption>,
     selected: i64,
     #[serde(rename = "box")]
-    place: [f64; 4],
+    bounds: [f64; 4],
 }
 
 impl LiveView {
@@ -49,7 +49,7 @@ impl LiveView {
                     MouseKind::Down => ("mousePressed", true),
                     MouseKind::Up => ("mouseReleased", true),
                 };
-                let Some((x, y)) = self.place(at) else {
+                let Some((x, y)) = self.page_position(at) else {
                     return Ok(None);
                 };
                 if kind == "mousePressed"
@@ -78,7 +78,7 @@ impl LiveView {
                 dy,
                 modifiers,
             } => {
-                let Some((x, y)) = self.place(at) else {
+                let Some((x, y)) = self.page_position(at) else {
                     return Ok(None);
                 };
                 let event = json!({
@@ -103,7 +103,7 @@ impl LiveView {
             Input::Text { text } => page.session().post("Input.insertText", json!({"text": text})),
             Input::Copy => {
                 let copy = call(include_str!("input/copy.js"), json!([limits::MAX_COPIED_CHARS]));
-                let copied = page.evaluate(&copy, World::Isolated, soon()).await;
+                let copied = page.evaluate(&copy, World::Isolated, default_deadline()).await;
                 let text = copied.ok().and_then(|copied| Some(copied.as_str()?.to_owned()));
                 return Ok(text
                     .filter(|text| !text.is_empty())
@@ -111,27 +111,27 @@ impl LiveView {
             }
             Input::Choose { index } => {
                 let choose = call(include_str!("input/choose.js"), json!([index]));
-                if let Err(error) = page.evaluate(&choose, World::Isolated, soon()).await {
+                if let Err(error) = page.evaluate(&choose, World::Isolated, default_deadline()).await {
                     tracing::debug!(%error, "cannot select an option");
                 }
             }
             Input::Dialog { accept, text } => {
                 let answer = json!({"accept": accept, "promptText": text});
                 page.session().post("Page.handleJavaScriptDialog", answer);
-                self.stir();
+                self.refresh();
             }
             Input::Tab { id } => {
                 self.browser.pages().choose(&id);
                 self.browser
                     .connection()
                     .post("Target.activateTarget", json!({"targetId": id}));
-                self.stir();
+                self.refresh();
             }
             Input::CloseTab { id } => {
                 let pages = self.browser.pages().all();
                 if let Some(page) = pages.iter().find(|page| page.target() == id) {
                     page.close().await;
-                    self.stir();
+                    self.refresh();
                 }
             }
             Input::NewTab => {
@@ -139,18 +139,18 @@ impl LiveView {
                     return Ok(notice("Too many tabs are open; close one first."));
                 }
                 self.browser.pages().create().await?;
-                self.stir();
+                self.refresh();
             }
-            Input::Back => step(&page, -1).await?,
-            Input::Forward => step(&page, 1).await?,
+            Input::Back => navigate_history(&page, -1).await?,
+            Input::Forward => navigate_history(&page, 1).await?,
             Input::Reload => page.session().post("Page.reload", json!({})),
-            Input::Go { url } => return go(&page, &url).await,
+            Input::Go { url } => return open_url(&page, &url).await,
         }
         Ok(None)
     }
 
-    fn place(&self, at: Point) -> Option<(f64, f64)> {
-        Some(self.last_frame()?.place(at))
+    fn page_position(&self, at: Point) -> Option<(f64, f64)> {
+        Some(self.last_frame()?.to_page(at))
     }
 
     /// Returns the select list at a position of the page; `None` if there is none or the page does not
@@ -160,9 +160,9 @@ impl LiveView {
         let look = call(include_str!("input/select.js"), arguments);
         let deadline = Instant::now() + limits::SELECT_PATIENCE;
         let found = page.evaluate(&look, World::Isolated, deadline).await.ok()?;
-        let found: FoundSelect = serde_json::from_value(found).ok()?;
+        let found: SelectAtPoint = serde_json::from_value(found).ok()?;
         let (width, height) = self.last_frame()?.size;
-        let [left, top, wide, high] = found.place;
+        let [left, top, wide, high] = found.bounds;
         Some(SelectList {
             options: found.options,
             selected: found.selected,
@@ -182,7 +182,7 @@ fn call(function: &str, arguments: Value) -> String {
     format!("({function})(...{arguments})")
 }
 
-fn soon() -> Instant {
+fn default_deadline() -> Instant {
     Instant::now() + limits::COMMAND_TIMEOUT
 }
 
@@ -206,26 +206,31 @@ fn key_event(kind: KeyKind, key: &str, code: &str, key_code: u8, modifiers: u8, 
         let mut characters = key.chars();
         let single = characters.next().is_some() && characters.next().is_none();
         // AltGr, which types `@` on some keyboards, is reported as Control and Alt.
-        let held = modifiers & (ALT | CONTROL | META);
-        let writes = match key {
+        let held_modifiers = modifiers & (ALT | CONTROL | META);
+        let typed_text = match key {
             "Enter" => Some("\r"),
-            _ if single && (held == 0 || held == ALT | CONTROL) => Some(key),
+            _ if single && (held_modifiers == 0 || held_modifiers == ALT | CONTROL) => Some(key),
             _ => None,
         };
-        event["type"] = if writes.is_some() { "keyDown" } else { "rawKeyDown" }.into();
-        event["autoRepeat"] = repeat.into();
-        if let Some(writes) = writes {
-            event["text"] = writes.into();
-            event["unmodifiedText"] = writes.into();
+        event["type"] = if typed_text.is_some() {
+            "keyDown"
+        } else {
+            "rawKeyDown"
         }
-        if held == CONTROL && key.eq_ignore_ascii_case("a") {
+        .into();
+        event["autoRepeat"] = repeat.into();
+        if let Some(typed_text) = typed_text {
+            event["text"] = typed_text.into();
+            event["unmodifiedText"] = typed_text.into();
+        }
+        if held_modifiers == CONTROL && key.eq_ignore_ascii_case("a") {
             event["commands"] = json!(["selectAll"]);
         }
     }
     event
 }
 
-async fn step(page: &Page, by: i64) -> Result<(), BrowserError> {
+async fn navigate_history(page: &Page, by: i64) -> Result<(), BrowserError> {
     let history = page
         .session()
         .call("Page.getNavigationHistory", json!({}))
@@ -241,8 +246,8 @@ async fn step(page: &Page, by: i64) -> Result<(), BrowserError> {
     Ok(())
 }
 
-async fn go(page: &Page, typed: &str) -> Result<Option<Reply>, BrowserError> {
-    let Some(url) = address(typed) else {
+async fn open_url(page: &Page, input_text: &str) -> Result<Option<Reply>, BrowserError> {
+    let Some(url) = parse_url(input_text) else {
         return Ok(notice("This is not the URL of a web page."));
     };
     let answer = page
@@ -260,14 +265,18 @@ async fn go(page: &Page, typed: &str) -> Result<Option<Reply>, BrowserError> {
 }
 
 /// Parses a typed URL; adds `https://` if the scheme is missing.
-fn address(typed: &str) -> Option<Url> {
-    let typed = typed.trim();
-    let whole = match Url::parse(typed) {
-        Ok(url) if matches!(url.scheme(), "http" | "https") || typed == "about:blank" => return Some(url),
+fn parse_url(input_text: &str) -> Option<Url> {
+    let input_text = input_text.trim();
+    let whole = match Url::parse(input_text) {
+        Ok(url) if matches!(url.scheme(), "http" | "https") || input_text == "about:blank" => {
+            return Some(url);
+        }
         // `localhost:3000` parses as a URL with the scheme `localhost`.
-        Ok(url) if !typed.contains("//") && url.path().starts_with(|c: char| c.is_ascii_digit()) => typed,
+        Ok(url) if !input_text.contains("//") && url.path().starts_with(|c: char| c.is_ascii_digit()) => {
+            input_text
+        }
         Ok(_) => return None,
-        Err(_) => typed,
+        Err(_) => input_text,
     };
     let url = Url::parse(&format!("https://{whole}")).ok()?;
     url.has_host().then_some(url)
@@ -279,8 +288,12 @@ mod tests {
 
     #[test]
     fn only_web_urls_are_opened() {
-        let check = |typed: &str, expected: Option<&str>| {
-            assert_eq!(address(typed).as_ref().map(Url::as_str), expected, "{typed}");
+        let check = |input_text: &str, expected: Option<&str>| {
+            assert_eq!(
+                parse_url(input_text).as_ref().map(Url::as_str),
+                expected,
+                "{input_text}"
+            );
         };
         check("https://a.test/x", Some("https://a.test/x"));
         check(" a.test/x ", Some("https://a.test/x"));
@@ -303,11 +316,11 @@ mod tests {
 
     #[test]
     fn a_key_types_text_unless_a_modifier_is_held() {
-        let check = |key: &str, modifiers: u8, kind: &str, writes: Option<&str>| {
+        let check = |key: &str, modifiers: u8, kind: &str, typed_text: Option<&str>| {
             let event = key_event(KeyKind::Down, key, "", 0, modifiers, false);
             assert_eq!(
                 (event["type"].as_str(), event["text"].as_str()),
-                (Some(kind), writes),
+                (Some(kind), typed_text),
                 "{key}"
             );
         };

@@ -41,6 +41,6 @@ pub use live::{LiveBrowser, LiveBrowsers, LiveConfig, OriginStorage, ServeEgress
 pub use multiplexer::CdpClient;
 pub use picture::{Picture, PictureFormat};
 pub use sandbox::{Bubblewrap, SANDBOX_INIT_COMMAND, Sandbox, sandbox_init};
-pub use screencast::{Frame, LiveView, OpenDialog, Sight, Tab, Tabs, Viewer};
+pub use screencast::{Frame, LiveView, OpenDialog, Tab, Tabs, ViewUpdate, Viewer};
 pub use snapshot::{Snapshot, SnapshotElement};
 pub use worker::{Execution, find_node, find_python};

@@ -55,7 +55,7 @@ pub struct LiveConfig {
 }
 
 impl LiveConfig {
-    fn private(&self) -> Vec<PathBuf> {
+    fn private_folders(&self) -> Vec<PathBuf> {
         let folder = std::path::absolute(&self.folder).unwrap_or_else(|_| self.folder.clone());
         folder.parent().map(PathBuf::from).into_iter().collect()
     }
@@ -106,7 +106,7 @@ impl LiveBrowsers {
             launcher.clone(),
             config.init.clone(),
             config.folder.join("code"),
-            config.private(),
+            config.private_folders(),
             sandbox,
             config.unsandboxed_code,
             programs,
@@ -122,29 +122,34 @@ impl LiveBrowsers {
         Self { shared }
     }
 
-    /// Opens a browser with an empty page and the visitor settings of `visit`; starts the next spare in the
+    /// Opens a browser with an empty page and the visitor settings of `options`; starts the next spare in the
     /// background.
     ///
     /// # Errors
     /// If the browser cannot be started.
-    pub async fn open(&self, visit: &ScrapeOptions) -> Result<LiveBrowser, BrowserError> {
+    pub async fn open(&self, options: &ScrapeOptions) -> Result<LiveBrowser, BrowserError> {
         let spare = self.shared.spare().take();
-        let opened = match spare {
-            Some(spare) => self.visit(spare, visit).await,
+        let result = match spare {
+            Some(spare) => self.open_in(spare, options).await,
             None => Err(BrowserError::Gone),
         };
         // The spare may have died unnoticed.
-        let opened = match opened {
-            Err(BrowserError::Gone) => self.visit(self.shared.start().await?, visit).await,
-            opened => opened,
+        let result = match result {
+            Err(BrowserError::Gone) => self.open_in(self.shared.start().await?, options).await,
+            result => result,
         };
         tokio::spawn(self.shared.clone().start_spare());
-        opened
+        result
     }
 
-    async fn visit(&self, browser: Spare, visit: &ScrapeOptions) -> Result<LiveBrowser, BrowserError> {
+    async fn open_in(&self, browser: Spare, options: &ScrapeOptions) -> Result<LiveBrowser, BrowserError> {
         let Spare { chromium, worker } = browser;
-        let visitor = Visitor::new(visit, None, &chromium.process.version, &self.shared.config.agent);
+        let visitor = Visitor::new(
+            options,
+            None,
+            &chromium.process.version,
+            &self.shared.config.agent,
+        );
         LiveBrowser::open(chromium, worker, self.shared.languages.clone(), visitor).await
     }
 
@@ -190,9 +195,9 @@ impl Shared {
         let process = match &config.sandbox {
             Sandbox::Bubblewrap(bubblewrap) => {
                 let serve = |listener| egress = Some((config.egress)(listener));
-                let private = config.private();
+                let private = config.private_folders();
                 let launcher = &self.launcher;
-                Process::enclose(
+                Process::start_sandboxed(
                     &config.program,
                     bubblewrap,
                     launcher,

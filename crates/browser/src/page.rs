@@ -16,7 +16,7 @@ use crate::error::BrowserError;
 use crate::limits;
 use crate::visitor::Visitor;
 use intercept::Interception;
-use watch::{Answers, DocumentResponse, State, Watch};
+use watch::{DocumentResponse, PagePolicy, PageState, Watch};
 
 /// An open page; [`Page::close`] removes everything that it left in the browser.
 pub(crate) struct Page {
@@ -30,7 +30,7 @@ pub(crate) struct Page {
 }
 
 /// JavaScript function that returns the document as HTML, up to a number of characters.
-const TAKE_HTML: &str = include_str!("page/take_html.js");
+const HTML_OF_DOCUMENT: &str = include_str!("page/take_html.js");
 
 /// The content of a page.
 pub(crate) struct Content {
@@ -81,26 +81,26 @@ impl Page {
         Ok(page)
     }
 
-    /// Sets up an existing page with the settings of `visitor`. Its dialogs are dismissed after `patience`.
+    /// Sets up an existing page with the settings of `visitor`. Its dialogs are dismissed after `dialog_timeout`.
     pub(crate) async fn adopt(
         connection: &Connection,
         target: String,
         (session, events): (Session, mpsc::Receiver<Event>),
         visitor: &Visitor,
-        patience: Duration,
+        dialog_timeout: Duration,
     ) -> Result<Page, BrowserError> {
         let session = Arc::new(session);
-        let answers = Answers {
+        let policy = PagePolicy {
             interception: Interception {
                 headers: visitor.headers().clone(),
                 origin: None,
                 cancels_authentication: true,
             },
-            patience,
+            dialog_timeout,
         };
-        let intercept = answers.interception.enable();
+        let intercept = policy.interception.enable();
         // A page's main frame has the id of its target. Intercepted requests continue during the setup.
-        let watch = Watch::start(&session, target.clone(), answers, events);
+        let watch = Watch::start(&session, target.clone(), policy, events);
         let mut commands = vec![
             ("Page.enable", json!({})),
             ("Network.enable", json!({})),
@@ -112,8 +112,8 @@ impl Page {
         // A page that was opened by another answers only once it runs, and by then all of the above must be
         // set.
         commands.push(("Runtime.runIfWaitingForDebugger", json!({})));
-        for answer in session.call_all(commands).await? {
-            match answer {
+        for response in session.call_all(commands).await? {
+            match response {
                 // Set per process; another page of the same process has set it already.
                 Err(BrowserError::Refused { command, .. }) if command == "Emulation.setLocaleOverride" => {}
                 other => drop(other?),
@@ -153,7 +153,7 @@ impl Page {
     }
 
     /// Returns the current state of the page.
-    pub(crate) fn state(&self) -> MutexGuard<'_, State> {
+    pub(crate) fn state(&self) -> MutexGuard<'_, PageState> {
         self.watch.state()
     }
 
@@ -168,7 +168,7 @@ impl Page {
     }
 
     /// Leaves HTTP authentication to an external client.
-    pub(crate) fn leave_authentication(&self) {
+    pub(crate) fn delegate_authentication(&self) {
         let mut state = self.state();
         if std::mem::take(&mut state.interception.cancels_authentication) {
             let (command, params) = state.interception.enable();
@@ -178,29 +178,26 @@ impl Page {
 
     /// Opens a URL and waits until it is loaded.
     pub(crate) async fn navigate(&self, url: &Url, deadline: Instant) -> Result<(), BrowserError> {
-        let answer = self
+        let response = self
             .session
             .call_until("Page.navigate", json!({"url": url.as_str()}), deadline)
             .await?;
         if self.watch.state().download {
             return Err(BrowserError::Download);
         }
-        match text(&answer, "errorText") {
+        match text(&response, "errorText") {
             // A response without content: the page does not change.
             reason if reason == "net::ERR_ABORTED" => Err(BrowserError::Download),
-            reason if reason.is_empty() => self.loaded(deadline).await,
+            reason if reason.is_empty() => self.wait_until_loaded(deadline).await,
             reason => Err(BrowserError::Navigation { reason }),
         }
     }
 
     /// Waits for the end of a navigation. If the document is there but still loads subresources after
     /// [`limits::LOAD_TIMEOUT`], it is used as it is.
-    async fn loaded(&self, deadline: Instant) -> Result<(), BrowserError> {
-        let patience = deadline.min(Instant::now() + limits::LOAD_TIMEOUT);
-        let loaded = self
-            .watch
-            .until(patience, |state| state.loaded.then_some(()))
-            .await;
+    async fn wait_until_loaded(&self, deadline: Instant) -> Result<(), BrowserError> {
+        let end = deadline.min(Instant::now() + limits::LOAD_TIMEOUT);
+        let loaded = self.watch.until(end, |state| state.loaded.then_some(())).await;
         match loaded {
             Err(BrowserError::Timeout) => {
                 self.watch
@@ -212,9 +209,9 @@ impl Page {
     }
 
     /// Waits until the page is idle, at most [`limits::QUIET_TIMEOUT`].
-    pub(crate) async fn rest(&self, deadline: Instant) -> Result<(), BrowserError> {
-        let patience = deadline.min(Instant::now() + limits::QUIET_TIMEOUT);
-        self.watch.rest(limits::QUIET, patience).await
+    pub(crate) async fn wait_until_idle(&self, deadline: Instant) -> Result<(), BrowserError> {
+        let end = deadline.min(Instant::now() + limits::QUIET_TIMEOUT);
+        self.watch.wait_until_idle(limits::QUIET, end).await
     }
 
     /// Waits for the end of a navigation that an input started, if any.
@@ -231,16 +228,16 @@ impl Page {
     }
 
     /// Waits for the end of a navigation away from the document and URL `before`.
-    pub(crate) async fn arrived(
+    pub(crate) async fn wait_for_navigation(
         &self,
         before: (String, String),
         deadline: Instant,
     ) -> Result<(), BrowserError> {
-        let patience = deadline.min(Instant::now() + limits::LOAD_TIMEOUT);
+        let end = deadline.min(Instant::now() + limits::LOAD_TIMEOUT);
         self.watch
-            .until(patience, |state| {
-                let other = (&state.loader, &state.url) != (&before.0, &before.1);
-                (other && !state.navigating && state.dom_ready).then_some(())
+            .until(end, |state| {
+                let is_other_document = (&state.loader, &state.url) != (&before.0, &before.1);
+                (is_other_document && !state.navigating && state.dom_ready).then_some(())
             })
             .await
     }
@@ -257,8 +254,8 @@ impl Page {
 
     /// Returns the current content of the page.
     pub(crate) async fn content(&self, deadline: Instant) -> Result<Content, BrowserError> {
-        let take = format!("({TAKE_HTML})({})", limits::MAX_HTML_CHARS);
-        let html = self.evaluate(&take, World::Isolated, deadline).await?;
+        let html_script = format!("({HTML_OF_DOCUMENT})({})", limits::MAX_HTML_CHARS);
+        let html = self.evaluate(&html_script, World::Isolated, deadline).await?;
         let state = self.watch.state();
         Ok(Content {
             url: state.url.clone(),
@@ -295,11 +292,11 @@ impl Page {
         if world == World::Isolated {
             params["contextId"] = isolated(&self.session, self.main_frame(), deadline).await?;
         }
-        let answer = self
+        let response = self
             .session
             .call_until("Runtime.evaluate", params, deadline)
             .await?;
-        value(answer)
+        value(response)
     }
 
     /// Closes the page. If it has its own context, removes all pages that it opened, its cookies and its
@@ -324,24 +321,24 @@ pub(crate) async fn isolated(
     deadline: Instant,
 ) -> Result<Value, BrowserError> {
     let params = json!({"frameId": frame, "worldName": "harvestman"});
-    let mut made = session
+    let mut response = session
         .call_until("Page.createIsolatedWorld", params, deadline)
         .await?;
-    Ok(made["executionContextId"].take())
+    Ok(response["executionContextId"].take())
 }
 
 /// Returns the result of a script; an exception is returned as [`BrowserError::Refused`] with its message.
-pub(crate) fn value(mut answer: Value) -> Result<Value, BrowserError> {
-    let exception = &answer["exceptionDetails"];
+pub(crate) fn value(mut response: Value) -> Result<Value, BrowserError> {
+    let exception = &response["exceptionDetails"];
     if exception.is_null() {
-        return Ok(answer["result"].take());
+        return Ok(response["result"].take());
     }
-    let said = exception["exception"]["description"]
+    let message = exception["exception"]["description"]
         .as_str()
         .or(exception["exception"]["value"].as_str())
         .or(exception["text"].as_str())
         .unwrap_or("the script threw an exception");
-    let reason = said.lines().next().unwrap_or_default().to_owned();
+    let reason = message.lines().next().unwrap_or_default().to_owned();
     Err(BrowserError::Refused {
         command: "the script".to_owned(),
         reason,

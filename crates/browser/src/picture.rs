@@ -52,15 +52,15 @@ impl PictureFormat {
 pub(crate) async fn take(
     page: &Page,
     visitor: &Visitor,
-    wanted: &Screenshot,
+    options: &Screenshot,
     deadline: Instant,
 ) -> Result<Picture, BrowserError> {
-    if wanted.viewport.is_some() {
-        visitor.resize(page.session(), wanted.viewport).await?;
-        page.rest(deadline).await?;
+    if options.viewport.is_some() {
+        visitor.resize(page.session(), options.viewport).await?;
+        page.wait_until_idle(deadline).await?;
     }
-    let picture = capture(page, wanted, deadline).await?;
-    if wanted.viewport.is_some() {
+    let picture = capture(page, options, deadline).await?;
+    if options.viewport.is_some() {
         visitor.resize(page.session(), None).await?;
     }
     Ok(picture)
@@ -69,18 +69,18 @@ pub(crate) async fn take(
 /// Takes a screenshot of the current viewport or of the whole page.
 pub(crate) async fn capture(
     page: &Page,
-    wanted: &Screenshot,
+    options: &Screenshot,
     deadline: Instant,
 ) -> Result<Picture, BrowserError> {
-    let (format, name) = match wanted.quality {
+    let (format, name) = match options.quality {
         Some(_) => (PictureFormat::Jpeg, "jpeg"),
         None => (PictureFormat::Png, "png"),
     };
-    let mut params = json!({"format": name, "captureBeyondViewport": wanted.full_page});
-    if let Some(quality) = wanted.quality {
+    let mut params = json!({"format": name, "captureBeyondViewport": options.full_page});
+    if let Some(quality) = options.quality {
         params["quality"] = quality.into();
     }
-    if wanted.full_page {
+    if options.full_page {
         let layout = page
             .session()
             .call_until("Page.getLayoutMetrics", json!({}), deadline)

@@ -19,10 +19,10 @@ use tokio::time::timeout;
 use crate::cdp::Connection;
 use crate::error::BrowserError;
 use crate::limits;
-use crate::sandbox::{Access, Bubblewrap, Enclosed, Group, Launcher, Room};
+use crate::sandbox::{Access, Bubblewrap, Group, Launcher, SandboxSpec, SandboxedProcess};
 
 /// Paths used by distributions, headless shells first.
-const KNOWN_PLACES: [&str; 6] = [
+const KNOWN_PATHS: [&str; 6] = [
     "/usr/lib/chromium/chromium-headless-shell",
     "/usr/bin/chromium-headless-shell",
     "/usr/lib/chromium/chromium",
@@ -36,23 +36,23 @@ const PROXY_PORT: u16 = 3128;
 
 /// Finds the first Chromium installed on this machine.
 pub fn find_chromium() -> Option<PathBuf> {
-    KNOWN_PLACES.iter().map(PathBuf::from).find(|path| path.is_file())
+    KNOWN_PATHS.iter().map(PathBuf::from).find(|path| path.is_file())
 }
 
 /// Returns the program that a distribution's start script runs, because the script needs more of the machine
 /// than a sandbox shows.
-fn behind_script(program: &Path) -> PathBuf {
+fn resolve_wrapper(program: &Path) -> PathBuf {
     let mut start = [0; 2];
     let script = std::fs::File::open(program)
         .and_then(|mut file| file.read_exact(&mut start))
         .is_ok_and(|()| &start == b"#!");
     let name = program.file_name().unwrap_or_default();
-    let behind = KNOWN_PLACES.iter().map(Path::new).find(|place| {
+    let target = KNOWN_PATHS.iter().map(Path::new).find(|place| {
         let known = place.file_name() == Some(name) && place.starts_with("/usr/lib");
         known && place.is_file()
     });
-    match behind {
-        Some(behind) if script => behind.to_owned(),
+    match target {
+        Some(target) if script => target.to_owned(),
         _ => program.to_owned(),
     }
 }
@@ -64,11 +64,11 @@ pub(crate) struct Process {
     pub(crate) version: String,
     child: Child,
     /// Removed with the process.
-    left: Left,
+    leftovers: Leftovers,
 }
 
 /// What a browser leaves on the machine.
-enum Left {
+enum Leftovers {
     /// The folder of its profile.
     Profile(PathBuf),
     /// The control groups of its sandbox, if any.
@@ -86,20 +86,20 @@ impl Process {
         let profile = folder.join(name);
         let failed = |error: io::Error| BrowserError::Start(error.to_string());
         // A killed server may have left a profile of this name.
-        let _none = std::fs::remove_dir_all(&profile);
+        let _ignored = std::fs::remove_dir_all(&profile);
         std::fs::create_dir_all(&profile).map_err(failed)?;
         let pipe = Pipe::open().map_err(failed)?;
         let mut command = Command::new(program);
-        pipe.theirs.give(&mut command).map_err(failed)?;
+        pipe.child.pass_to(&mut command).map_err(failed)?;
         command.args(flags(proxy, &profile, !rustix::process::geteuid().is_root()));
         command.env("HOME", &profile);
         let child = command.spawn().map_err(failed)?;
-        Process::greet(child, pipe.ours, Left::Profile(profile)).await
+        Process::handshake(child, pipe.server, Leftovers::Profile(profile)).await
     }
 
     /// Starts `program` in a sandbox, where [`PROXY_PORT`] of its loopback interface is its only network
     /// access. `serve` receives the listener of that port.
-    pub(crate) async fn enclose(
+    pub(crate) async fn start_sandboxed(
         program: &Path,
         bubblewrap: &Bubblewrap,
         launcher: &Launcher,
@@ -108,34 +108,37 @@ impl Process {
         serve: impl FnOnce(std::net::TcpListener),
     ) -> Result<Process, BrowserError> {
         let failed = |error: io::Error| BrowserError::Start(error.to_string());
-        let program = &behind_script(program);
-        let mut room = Room::new(Access::Browser, PROXY_PORT, private);
+        let program = &resolve_wrapper(program);
+        let mut spec = SandboxSpec::new(Access::Browser, PROXY_PORT, private);
         if let Some(folder) = program.parent().filter(|folder| !folder.starts_with("/usr")) {
-            room.shown.push((folder.to_owned(), folder.to_owned()));
+            spec.visible.push((folder.to_owned(), folder.to_owned()));
         }
         let proxy = SocketAddr::from((Ipv4Addr::LOCALHOST, PROXY_PORT));
-        let arguments = flags(proxy, Path::new("/tmp/profile"), bubblewrap.nests());
-        let Pipe { ours, theirs } = Pipe::open().map_err(failed)?;
-        let set_up = |command: &mut Command| theirs.give(command);
-        let enclosed = bubblewrap
-            .start(launcher, init, &room, program, arguments, set_up)
+        let arguments = flags(proxy, Path::new("/tmp/profile"), bubblewrap.can_nest());
+        let Pipe {
+            server: pipe_ends,
+            child: child_ends,
+        } = Pipe::open().map_err(failed)?;
+        let set_up = |command: &mut Command| child_ends.pass_to(command);
+        let sandboxed = bubblewrap
+            .start(launcher, init, &spec, program, arguments, set_up)
             .await;
-        let Enclosed { child, group, port } = enclosed.map_err(failed)?;
+        let SandboxedProcess { child, group, port } = sandboxed.map_err(failed)?;
         serve(port);
-        Process::greet(child, ours, Left::Group(group)).await
+        Process::handshake(child, pipe_ends, Leftovers::Group(group)).await
     }
 
     /// Returns a newly started process once the browser responds.
-    async fn greet(
+    async fn handshake(
         child: Child,
         (from_browser, to_browser): (pipe::Receiver, pipe::Sender),
-        left: Left,
+        leftovers: Leftovers,
     ) -> Result<Process, BrowserError> {
         let mut process = Process {
             connection: Connection::start(from_browser, to_browser),
             version: String::new(),
             child,
-            left,
+            leftovers,
         };
         let first = process.connection.call("Browser.getVersion", json!({}));
         let version = match timeout(limits::START_TIMEOUT, first).await {
@@ -155,8 +158,8 @@ impl Process {
     /// Kills the process and waits until it has ended.
     pub(crate) async fn end(mut self) {
         // The process may have ended already.
-        let _ended = self.child.kill().await;
-        if let Left::Group(group) = &mut self.left
+        let _ignored = self.child.kill().await;
+        if let Leftovers::Group(group) = &mut self.leftovers
             && let Some(group) = group.take()
         {
             group.remove().await;
@@ -172,10 +175,10 @@ impl Process {
 impl Drop for Process {
     fn drop(&mut self) {
         // The process may have ended already.
-        let _ended = self.child.start_kill();
+        let _ignored = self.child.start_kill();
         // Its child processes may survive for a moment and keep the pipe open.
         self.connection.fail_all();
-        if let Left::Profile(profile) = &self.left
+        if let Leftovers::Profile(profile) = &self.leftovers
             && let Err(error) = std::fs::remove_dir_all(profile)
         {
             tracing::debug!(%error, "cannot remove the profile of a browser");
@@ -185,12 +188,12 @@ impl Drop for Process {
 
 /// The two pipes of the protocol.
 pub(crate) struct Pipe {
-    pub(crate) ours: (pipe::Receiver, pipe::Sender),
-    pub(crate) theirs: TheirEnds,
+    pub(crate) server: (pipe::Receiver, pipe::Sender),
+    pub(crate) child: ChildPipeEnds,
 }
 
 /// The browser's pipe ends: it reads commands from descriptor 3 and writes messages to 4.
-pub(crate) struct TheirEnds {
+pub(crate) struct ChildPipeEnds {
     commands: OwnedFd,
     answers: OwnedFd,
 }
@@ -200,11 +203,11 @@ impl Pipe {
         let (commands_in, commands_out) = io::pipe()?;
         let (answers_in, answers_out) = io::pipe()?;
         Ok(Pipe {
-            ours: (
+            server: (
                 pipe::Receiver::from_owned_fd(answers_in.into())?,
                 pipe::Sender::from_owned_fd(commands_out.into())?,
             ),
-            theirs: TheirEnds {
+            child: ChildPipeEnds {
                 commands: commands_in.into(),
                 answers: answers_out.into(),
             },
@@ -212,10 +215,10 @@ impl Pipe {
     }
 }
 
-impl TheirEnds {
+impl ChildPipeEnds {
     /// Passes these descriptors to `command`, with a clean environment and none of the server's other
     /// descriptors.
-    pub(crate) fn give(self, command: &mut Command) -> io::Result<()> {
+    pub(crate) fn pass_to(self, command: &mut Command) -> io::Result<()> {
         command
             .env_clear()
             .env("PATH", "/usr/bin:/bin")

@@ -17,7 +17,7 @@ use tokio::process::Child;
 pub use bubblewrap::Bubblewrap;
 pub use init::{SANDBOX_INIT_COMMAND, sandbox_init};
 
-pub(crate) use bubblewrap::{Access, Room};
+pub(crate) use bubblewrap::{Access, SandboxSpec};
 pub(crate) use group::Group;
 pub(crate) use launcher::Launcher;
 
@@ -44,7 +44,7 @@ impl Sandbox {
 }
 
 /// A process in a sandbox.
-pub(crate) struct Enclosed {
+pub(crate) struct SandboxedProcess {
     pub(crate) child: Child,
     /// Removed with the process.
     pub(crate) group: Option<Group>,

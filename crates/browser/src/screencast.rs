@@ -18,8 +18,8 @@ use crate::input::Point;
 use crate::limits;
 use crate::live::LiveBrowser;
 use crate::page::Page;
-use cast::Cast;
-use tabs::cut;
+use cast::Screencast;
+use tabs::truncate;
 
 pub use tabs::{OpenDialog, Tab, Tabs};
 
@@ -36,8 +36,8 @@ pub struct Frame {
 
 impl Frame {
     /// Converts a point of the picture (0 to 1 in both directions) to page coordinates.
-    pub(crate) fn place(&self, point: Point) -> (f64, f64) {
-        let inside = |value: f64| {
+    pub(crate) fn to_page(&self, point: Point) -> (f64, f64) {
+        let clamp_unit = |value: f64| {
             if value.is_finite() {
                 value.clamp(0.0, 1.0)
             } else {
@@ -45,7 +45,10 @@ impl Frame {
             }
         };
         let (width, height) = self.size;
-        (inside(point.x) * width, inside(point.y) * height - self.top)
+        (
+            clamp_unit(point.x) * width,
+            clamp_unit(point.y) * height - self.top,
+        )
     }
 }
 
@@ -55,11 +58,11 @@ pub(crate) struct Screen {
     tabs: watch::Sender<Arc<Tabs>>,
     viewers: AtomicUsize,
     /// Number of viewers that may give input.
-    hands: AtomicUsize,
+    controllers: AtomicUsize,
     /// Notified when a viewer has taken a picture.
-    taken: Notify,
+    frame_taken: Notify,
     /// Notified when something changed that viewers should see.
-    stirred: Notify,
+    refresh_requested: Notify,
     /// Whether the task that takes pictures is running.
     running: Mutex<bool>,
 }
@@ -70,9 +73,9 @@ impl Default for Screen {
             frame: watch::Sender::new(None),
             tabs: watch::Sender::default(),
             viewers: AtomicUsize::new(0),
-            hands: AtomicUsize::new(0),
-            taken: Notify::new(),
-            stirred: Notify::new(),
+            controllers: AtomicUsize::new(0),
+            frame_taken: Notify::new(),
+            refresh_requested: Notify::new(),
             running: Mutex::new(false),
         }
     }
@@ -95,7 +98,7 @@ pub struct Viewer {
 
 /// An update for a viewer.
 #[derive(Clone, PartialEq, Debug)]
-pub enum Sight {
+pub enum ViewUpdate {
     /// A picture.
     Frame(Arc<Frame>),
     /// Changed tabs, URLs or titles.
@@ -121,7 +124,7 @@ impl LiveView {
             screen.viewers.fetch_sub(1, Ordering::AcqRel);
             return None;
         }
-        screen.hands.fetch_add(control.into(), Ordering::AcqRel);
+        screen.controllers.fetch_add(control.into(), Ordering::AcqRel);
         let mut viewer = Viewer {
             browser: self.browser.clone(),
             frame: screen.frame.subscribe(),
@@ -133,7 +136,7 @@ impl LiveView {
         let mut running = screen.running();
         if !*running {
             *running = true;
-            tokio::spawn(show(self.browser.clone()));
+            tokio::spawn(send_updates(self.browser.clone()));
         }
         drop(running);
         Some(viewer)
@@ -150,14 +153,14 @@ impl LiveView {
     }
 
     /// Updates tabs and page at once.
-    pub(crate) fn stir(&self) {
-        self.browser.screen().stirred.notify_one();
+    pub(crate) fn refresh(&self) {
+        self.browser.screen().refresh_requested.notify_one();
     }
 }
 
 impl Viewer {
     /// Waits for the next update; `None` when the browser has ended. Cancel safe.
-    pub async fn next(&mut self) -> Option<Sight> {
+    pub async fn next(&mut self) -> Option<ViewUpdate> {
         loop {
             if self.browser.has_ended() {
                 return None;
@@ -166,14 +169,14 @@ impl Viewer {
                 biased;
                 changed = self.tabs.changed() => {
                     changed.ok()?;
-                    return Some(Sight::Tabs(self.tabs.borrow_and_update().clone()));
+                    return Some(ViewUpdate::Tabs(self.tabs.borrow_and_update().clone()));
                 }
                 changed = self.frame.changed() => {
                     changed.ok()?;
                     let frame = self.frame.borrow_and_update().clone();
-                    self.browser.screen().taken.notify_one();
+                    self.browser.screen().frame_taken.notify_one();
                     if let Some(frame) = frame {
-                        return Some(Sight::Frame(frame));
+                        return Some(ViewUpdate::Frame(frame));
                     }
                 }
             }
@@ -185,8 +188,10 @@ impl Drop for Viewer {
     fn drop(&mut self) {
         let screen = self.browser.screen();
         screen.viewers.fetch_sub(1, Ordering::AcqRel);
-        screen.hands.fetch_sub(self.control.into(), Ordering::AcqRel);
-        screen.stirred.notify_one();
+        screen
+            .controllers
+            .fetch_sub(self.control.into(), Ordering::AcqRel);
+        screen.refresh_requested.notify_one();
     }
 }
 
@@ -196,23 +201,23 @@ impl Screen {
     }
 
     /// Returns the open dialog of a page, and extends its time while there is a viewer who may answer it.
-    fn ask(&self, page: &Page) -> Option<OpenDialog> {
+    fn open_dialog(&self, page: &Page) -> Option<OpenDialog> {
         let mut state = page.state();
         let dialog = state.dialog.as_mut()?;
-        if self.hands.load(Ordering::Acquire) > 0 {
+        if self.controllers.load(Ordering::Acquire) > 0 {
             let longest = dialog.opened + limits::DIALOG_LONGEST;
-            let on = Instant::now() + limits::DIALOG_PATIENCE;
-            dialog.kept_until = dialog.kept_until.max(on.min(longest));
+            let extended = Instant::now() + limits::DIALOG_PATIENCE;
+            dialog.dismiss_at = dialog.dismiss_at.max(extended.min(longest));
         }
         Some(OpenDialog {
             kind: dialog.kind.clone(),
-            message: cut(&dialog.message, limits::MAX_DIALOG_CHARS),
-            text: cut(&dialog.text, limits::MAX_DIALOG_CHARS),
+            message: truncate(&dialog.message, limits::MAX_DIALOG_CHARS),
+            text: truncate(&dialog.text, limits::MAX_DIALOG_CHARS),
         })
     }
 
     /// Returns whether there are no viewers left, and in that case stops taking pictures.
-    fn rests(&self) -> bool {
+    fn stop_if_unwatched(&self) -> bool {
         let mut running = self.running();
         *running = self.viewers.load(Ordering::Acquire) > 0;
         if !*running {
@@ -224,12 +229,12 @@ impl Screen {
 }
 
 /// Sends pictures and tabs to viewers for as long as there are any.
-async fn show(browser: LiveBrowser) {
+async fn send_updates(browser: LiveBrowser) {
     let screen = browser.screen().clone();
-    let mut cast: Option<Cast> = None;
-    let mut look = interval(limits::VIEW_LOOK);
-    look.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    while !screen.rests() {
+    let mut cast: Option<Screencast> = None;
+    let mut view_interval = interval(limits::VIEW_LOOK);
+    view_interval.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    while !screen.stop_if_unwatched() {
         if browser.has_ended() {
             *screen.running() = false;
             // Wakes waiting viewers, which then notice the end.
@@ -240,15 +245,15 @@ async fn show(browser: LiveBrowser) {
             Ok(page) => page,
             Err(error) => {
                 tracing::debug!(%error, "no page to show");
-                look.tick().await;
+                view_interval.tick().await;
                 continue;
             }
         };
         if cast.as_ref().is_none_or(|cast| cast.target != page.target()) {
-            cast = Cast::start(&browser, page.target()).await;
+            cast = Screencast::start(&browser, page.target()).await;
         }
         let mut tabs = Tabs::read(&browser, page.target()).await;
-        tabs.dialog = screen.ask(&page);
+        tabs.dialog = screen.open_dialog(&page);
         screen.tabs.send_if_modified(|known| {
             let changed = **known != tabs;
             if changed {
@@ -256,20 +261,20 @@ async fn show(browser: LiveBrowser) {
             }
             changed
         });
-        let on = async {
+        let streaming = async {
             match &mut cast {
                 Some(cast) => cast.run(&screen).await,
                 None => std::future::pending().await,
             }
         };
         tokio::select! {
-            () = on => {
+            () = streaming => {
                 cast = None;
                 // Gives the page time to notice what ended the stream.
-                look.tick().await;
+                view_interval.tick().await;
             }
-            _ = look.tick() => {}
-            () = screen.stirred.notified() => {}
+            _ = view_interval.tick() => {}
+            () = screen.refresh_requested.notified() => {}
         }
     }
 }

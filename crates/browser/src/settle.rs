@@ -15,23 +15,23 @@ use crate::page::{Page, World};
 const DOM_QUIET: &str = include_str!("settle/dom_quiet.js");
 
 /// Waits until the page has settled, within the limits and the deadline. Waits for placeholders only if no
-/// actions follow (`acts`), because an action may be what the placeholder waits for.
-pub(crate) async fn settle(page: &Page, acts: bool, deadline: Instant) -> Result<(), BrowserError> {
+/// actions follow (`has_actions`), because an action may be what the placeholder waits for.
+pub(crate) async fn settle(page: &Page, has_actions: bool, deadline: Instant) -> Result<(), BrowserError> {
     let start = Instant::now();
     let left = deadline.saturating_duration_since(start);
     let end = start + left.saturating_sub(limits::AFTER_SETTLING.min(left / 4));
     loop {
-        page.rest(end).await?;
+        page.wait_until_idle(end).await?;
         dom_quiet(page, end).await;
-        if acts {
+        if has_actions {
             return Ok(());
         }
-        let patience = match pending(page, deadline).await? {
+        let limit = match content_pending(page, deadline).await? {
             Certainty::None | Certainty::Low => return Ok(()),
             Certainty::Medium => limits::UNSURE_TIMEOUT,
             Certainty::High => limits::PLACEHOLDER_TIMEOUT,
         };
-        if Instant::now() + limits::PLACEHOLDER_POLL >= end.min(start + patience) {
+        if Instant::now() + limits::PLACEHOLDER_POLL >= end.min(start + limit) {
             return Ok(());
         }
         page.sleep(limits::PLACEHOLDER_POLL, deadline).await?;
@@ -39,22 +39,22 @@ pub(crate) async fn settle(page: &Page, acts: bool, deadline: Instant) -> Result
 }
 
 /// Waits until the document is stable. If the page navigates meanwhile, the caller's next checks notice it.
-async fn dom_quiet(page: &Page, patience: Instant) {
-    let most = limits::DOM_QUIET_TIMEOUT.min(patience.saturating_duration_since(Instant::now()));
+async fn dom_quiet(page: &Page, limit: Instant) {
+    let longest = limits::DOM_QUIET_TIMEOUT.min(limit.saturating_duration_since(Instant::now()));
     let script = format!(
         "({DOM_QUIET})({}, {})",
         limits::DOM_QUIET.as_millis(),
-        most.as_millis()
+        longest.as_millis()
     );
     let slack = Duration::from_secs(1);
-    let quiet = page.evaluate(&script, World::Isolated, Instant::now() + most + slack);
+    let quiet = page.evaluate(&script, World::Isolated, Instant::now() + longest + slack);
     if let Err(error) = quiet.await {
         tracing::debug!(%error, "cannot wait for a stable document");
     }
 }
 
 /// Returns how likely it is that the content of the page is still loading.
-async fn pending(page: &Page, deadline: Instant) -> Result<Certainty, BrowserError> {
+async fn content_pending(page: &Page, deadline: Instant) -> Result<Certainty, BrowserError> {
     let content = page.content(deadline).await?;
     let Ok(url) = Url::parse(&content.url) else {
         return Ok(Certainty::None);
@@ -63,7 +63,7 @@ async fn pending(page: &Page, deadline: Instant) -> Result<Certainty, BrowserErr
         return Ok(Certainty::None);
     }
     let status = content.response.map_or(200, |response| response.status);
-    let looking = tokio::task::spawn_blocking(move || scrape::pending(&content.html, &url, status));
+    let check = tokio::task::spawn_blocking(move || scrape::pending(&content.html, &url, status));
     // A failed check is no reason to wait.
-    Ok(looking.await.unwrap_or(Certainty::None))
+    Ok(check.await.unwrap_or(Certainty::None))
 }

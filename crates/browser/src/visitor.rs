@@ -65,7 +65,7 @@ impl Visitor {
                 "user-agent" => visitor.user_agent.clone_from(value),
                 lower => {
                     if lower == "accept-language" {
-                        visitor.languages = by_weight(value);
+                        visitor.languages = tags_by_weight(value);
                     }
                     visitor.headers.insert(name.clone(), value.clone().into());
                 }
@@ -135,7 +135,7 @@ impl Visitor {
 
 /// Returns the language tags of an `Accept-Language` value (RFC 9110 section 12.5.4), the most preferred
 /// first.
-fn by_weight(value: &str) -> Vec<String> {
+fn tags_by_weight(value: &str) -> Vec<String> {
     let mut tags: Vec<(f32, &str)> = value
         .split(',')
         .filter_map(|part| {

@@ -27,8 +27,8 @@ use crate::cdp_server::CdpServer;
 use crate::error::BrowserError;
 use crate::limits;
 use crate::multiplexer::Multiplexer;
-use crate::process::{Pipe, TheirEnds};
-use crate::sandbox::{Access, Bubblewrap, Enclosed, Group, Room};
+use crate::process::{ChildPipeEnds, Pipe};
+use crate::sandbox::{Access, Bubblewrap, Group, SandboxSpec, SandboxedProcess};
 use output::{Output, Stream};
 
 use runtime::Runtime;
@@ -58,17 +58,17 @@ pub(crate) struct Worker {
     child: Child,
     group: Option<Group>,
     commands: pipe::Sender,
-    said: mpsc::Receiver<Said>,
+    messages: mpsc::Receiver<WorkerMessage>,
     output: Arc<Output>,
     /// The port for the browser's endpoint, then the server on it.
     port: Option<TcpListener>,
-    served: Option<CdpServer>,
+    server: Option<CdpServer>,
 }
 
 /// A message of a worker.
 #[derive(Debug, Deserialize)]
 #[serde(tag = "said", rename_all = "lowercase")]
-enum Said {
+enum WorkerMessage {
     /// The worker is loaded and can be connected.
     Loaded,
     /// The worker is connected.
@@ -104,7 +104,7 @@ pub(crate) struct Task<'a> {
 }
 
 /// The outcome of a piece of code.
-pub(crate) struct Outcome {
+pub(crate) struct CodeOutcome {
     pub(crate) execution: Execution,
     /// Target id of the page that is `page` at the end.
     pub(crate) target: Option<String>,
@@ -117,29 +117,32 @@ pub(crate) struct Outcome {
 /// Port of the DevTools endpoint in a sandbox.
 const CDP_PORT: u16 = 9222;
 /// Exit code of code that was stopped by the timeout.
-const OUT_OF_TIME: i32 = 124;
+const TIMED_OUT: i32 = 124;
 
 impl Worker {
     /// Starts a worker, which then loads in the background.
     async fn start(languages: &Languages, runtime: &Runtime) -> Result<Worker, BrowserError> {
         let failed = |error: io::Error| BrowserError::Start(format!("cannot start a worker: {error}"));
-        let Pipe { ours, theirs } = Pipe::open().map_err(failed)?;
+        let Pipe {
+            server: pipe_ends,
+            child: child_ends,
+        } = Pipe::open().map_err(failed)?;
         let (child, group, port) = match &languages.sandbox {
-            Some(bubblewrap) => enclose(languages, bubblewrap, runtime, theirs).await,
-            None => unprotected(languages, runtime, theirs).await,
+            Some(bubblewrap) => start_sandboxed(languages, bubblewrap, runtime, child_ends).await,
+            None => start_unsandboxed(languages, runtime, child_ends).await,
         }
         .map_err(failed)?;
-        let (from_worker, commands) = ours;
+        let (from_worker, commands) = pipe_ends;
         let output = Arc::new(Output::default());
-        let (sender, said) = mpsc::channel(limits::MAX_WORKER_WORDS);
+        let (sender, messages) = mpsc::channel(limits::MAX_WORKER_WORDS);
         let mut worker = Worker {
             child,
             group,
             commands,
-            said,
+            messages,
             output: output.clone(),
             port: Some(port),
-            served: None,
+            server: None,
         };
         if let Some(stdout) = worker.child.stdout.take() {
             tokio::spawn(capture(stdout, Stream::Stdout, output.clone()));
@@ -158,17 +161,17 @@ impl Worker {
         };
         let failed =
             |reason: String| BrowserError::Start(format!("cannot connect code to the browser: {reason}"));
-        let served = tokio::net::TcpListener::from_std(port)
+        let server = tokio::net::TcpListener::from_std(port)
             .and_then(|port| CdpServer::start(port, browser.clone(), &token()?))
             .map_err(|error| failed(error.to_string()))?;
-        let served = self.served.insert(served);
-        let command = json!({"connect": served.address()});
+        let server = self.server.insert(server);
+        let command = json!({"connect": server.address()});
         let exchange = async {
             send(&mut self.commands, &command).await?;
             loop {
-                match self.said.recv().await {
-                    Some(Said::Ready) => return Ok(()),
-                    Some(Said::Failed { reason }) => return Err(reason),
+                match self.messages.recv().await {
+                    Some(WorkerMessage::Ready) => return Ok(()),
+                    Some(WorkerMessage::Failed { reason }) => return Err(reason),
                     Some(_) => {}
                     None => {
                         let (_, stderr) = self.output.take();
@@ -177,62 +180,63 @@ impl Worker {
                 }
             }
         };
-        let done = timeout(limits::WORKER_START_TIMEOUT, exchange).await;
-        done.unwrap_or_else(|_| Err("the worker does not respond".to_owned()))
+        let result = timeout(limits::WORKER_START_TIMEOUT, exchange).await;
+        result
+            .unwrap_or_else(|_| Err("the worker does not respond".to_owned()))
             .map_err(failed)
     }
 
     /// Runs code. At the timeout the worker is killed. A caller that stops waiting must drop the worker.
-    pub(crate) async fn run(&mut self, Task { code, target, time }: Task<'_>) -> Outcome {
+    pub(crate) async fn run(&mut self, Task { code, target, time }: Task<'_>) -> CodeOutcome {
         let deadline = Instant::now() + time;
         let command = json!({"run": code, "target": target});
         let mut begun = false;
         let exchange = async {
             // If the worker is gone, the end of its messages shows it.
-            let _gone = send(&mut self.commands, &command).await;
+            let _ignored = send(&mut self.commands, &command).await;
             loop {
-                match self.said.recv().await {
-                    Some(Said::Begun) => begun = true,
-                    Some(Said::Loaded | Said::Ready | Said::Output { .. }) => {}
+                match self.messages.recv().await {
+                    Some(WorkerMessage::Begun) => begun = true,
+                    Some(WorkerMessage::Loaded | WorkerMessage::Ready | WorkerMessage::Output { .. }) => {}
                     other => return other,
                 }
             }
         };
-        let said = timeout_at(deadline, exchange).await;
-        let mut outcome = Outcome {
+        let message = timeout_at(deadline, exchange).await;
+        let mut outcome = CodeOutcome {
             execution: Execution::default(),
             target: None,
             begun,
             alive: false,
         };
         let execution = &mut outcome.execution;
-        match said {
-            Ok(Some(Said::Done {
+        match message {
+            Ok(Some(WorkerMessage::Done {
                 result,
                 error,
                 target,
             })) => {
                 execution.exit_code = i32::from(error.is_some());
-                execution.result = result.map(|text| output::cut(text, limits::MAX_OUTPUT_BYTES));
-                execution.error = error.map(|text| output::cut(text, limits::MAX_OUTPUT_BYTES));
+                execution.result = result.map(|text| output::truncate(text, limits::MAX_OUTPUT_BYTES));
+                execution.error = error.map(|text| output::truncate(text, limits::MAX_OUTPUT_BYTES));
                 outcome.target = target;
                 outcome.alive = true;
             }
-            Ok(Some(Said::Exit { code })) => {
+            Ok(Some(WorkerMessage::Exit { code })) => {
                 execution.exit_code = code;
                 execution.error = (code != 0).then(|| format!("the code exited with code {code}"));
             }
-            Ok(Some(Said::Failed { reason })) => {
+            Ok(Some(WorkerMessage::Failed { reason })) => {
                 execution.exit_code = 1;
                 execution.error = Some(reason);
             }
             Ok(_) => {
                 let status = timeout(limits::CLOSE_TIMEOUT, self.child.wait()).await;
-                execution.exit_code = ended_with(status.ok().and_then(Result::ok));
+                execution.exit_code = exit_code_of(status.ok().and_then(Result::ok));
                 execution.error = Some("the worker process ended unexpectedly".to_owned());
             }
             Err(_) => {
-                execution.exit_code = OUT_OF_TIME;
+                execution.exit_code = TIMED_OUT;
                 execution.killed = true;
                 let seconds = time.as_secs_f64();
                 execution.error = Some(format!("the code timed out after {seconds} s; raise `timeout`"));
@@ -248,7 +252,7 @@ impl Worker {
 
     /// Returns whether the worker is still running.
     pub(crate) fn is_alive(&mut self) -> bool {
-        !self.said.is_closed() && matches!(self.child.try_wait(), Ok(None))
+        !self.messages.is_closed() && matches!(self.child.try_wait(), Ok(None))
     }
 
     /// Kills the worker and removes its files and groups.
@@ -262,11 +266,11 @@ impl Worker {
     async fn kill(&mut self) {
         kill_group(&self.child);
         // The process may have ended already.
-        let _ended = self.child.kill().await;
+        let _ignored = self.child.kill().await;
         // Read what it wrote before it was killed.
-        while timeout(limits::LAST_WORDS_TIMEOUT, self.said.recv())
+        while timeout(limits::LAST_WORDS_TIMEOUT, self.messages.recv())
             .await
-            .is_ok_and(|said| said.is_some())
+            .is_ok_and(|message| message.is_some())
         {}
     }
 }
@@ -283,20 +287,20 @@ fn kill_group(child: &Child) {
         .id()
         .and_then(|id| rustix::process::Pid::from_raw(id.cast_signed()));
     if let Some(id) = id {
-        let _ended = rustix::process::kill_process_group(id, rustix::process::Signal::KILL);
+        let _ignored = rustix::process::kill_process_group(id, rustix::process::Signal::KILL);
     }
 }
 
-async fn enclose(
+async fn start_sandboxed(
     languages: &Languages,
     bubblewrap: &Bubblewrap,
     runtime: &Runtime,
-    theirs: TheirEnds,
+    child_ends: ChildPipeEnds,
 ) -> io::Result<(Child, Option<Group>, TcpListener)> {
-    let mut room = Room::new(Access::Code, CDP_PORT, languages.private.clone());
-    room.shown.clone_from(&runtime.shown);
+    let mut spec = SandboxSpec::new(Access::Code, CDP_PORT, languages.private.clone());
+    spec.visible.clone_from(&runtime.visible);
     let set_up = |command: &mut Command| {
-        theirs.give(command)?;
+        child_ends.pass_to(command)?;
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         Ok(())
     };
@@ -304,25 +308,25 @@ async fn enclose(
     let start = bubblewrap.start(
         &languages.launcher,
         &languages.init,
-        &room,
+        &spec,
         &runtime.inside,
         arguments,
         set_up,
     );
-    let Enclosed { child, group, port } = start.await?;
+    let SandboxedProcess { child, group, port } = start.await?;
     Ok((child, group, port))
 }
 
-async fn unprotected(
+async fn start_unsandboxed(
     languages: &Languages,
     runtime: &Runtime,
-    theirs: TheirEnds,
+    child_ends: ChildPipeEnds,
 ) -> io::Result<(Child, Option<Group>, TcpListener)> {
     let port = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
     port.set_nonblocking(true)?;
     std::fs::create_dir_all(&languages.folder)?;
     let mut command = Command::new(&runtime.program);
-    theirs.give(&mut command)?;
+    child_ends.pass_to(&mut command)?;
     command
         .args(&runtime.arguments_outside)
         .env("HOME", &languages.folder)
@@ -339,20 +343,20 @@ async fn send(commands: &mut pipe::Sender, command: &Value) -> Result<(), String
 }
 
 /// Forwards the worker's messages until it ends or sends one that is too long.
-async fn listen(from_worker: pipe::Receiver, said: mpsc::Sender<Said>, output: Arc<Output>) {
+async fn listen(from_worker: pipe::Receiver, messages: mpsc::Sender<WorkerMessage>, output: Arc<Output>) {
     let mut lines = BufReader::new(from_worker);
     let mut line = Vec::new();
     loop {
         line.clear();
-        let most = limits::MAX_WORKER_MESSAGE_BYTES;
-        match (&mut lines).take(most).read_until(b'\n', &mut line).await {
+        let limit = limits::MAX_WORKER_MESSAGE_BYTES;
+        match (&mut lines).take(limit).read_until(b'\n', &mut line).await {
             Ok(1..) if line.ends_with(b"\n") => {}
             _ => return,
         }
         match serde_json::from_slice(&line) {
-            Ok(Said::Output { stream, text }) => output.add(stream, text.as_bytes()),
+            Ok(WorkerMessage::Output { stream, text }) => output.add(stream, text.as_bytes()),
             Ok(other) => {
-                if said.send(other).await.is_err() {
+                if messages.send(other).await.is_err() {
                     return;
                 }
             }
@@ -370,7 +374,7 @@ async fn capture(mut from: impl AsyncRead + Unpin, stream: Stream, output: Arc<O
 }
 
 /// Returns the exit code of a process as a shell reports it.
-fn ended_with(status: Option<ExitStatus>) -> i32 {
+fn exit_code_of(status: Option<ExitStatus>) -> i32 {
     use std::os::unix::process::ExitStatusExt;
     let of = |status: ExitStatus| status.code().or(status.signal().map(|signal| 128 + signal));
     // A process that exits without a message has failed, whatever its code.

@@ -2,10 +2,10 @@
 
 #![allow(clippy::unwrap_used)]
 
-#[path = "live/house.rs"]
-mod house;
 #[path = "live/plain.rs"]
 mod plain;
+#[path = "live/sandboxed.rs"]
+mod sandboxed;
 #[path = "live/sites.rs"]
 mod sites;
 
@@ -31,7 +31,7 @@ async fn run(browser: &LiveBrowser, language: Language, code: &str) -> Execution
 }
 
 async fn check(name: &str, language: Language, rows: &[Row]) {
-    let browsers = house::browsers(name).await;
+    let browsers = sandboxed::browsers(name).await;
     let browser = browsers.open(&ScrapeOptions::default()).await.unwrap();
     for (code, stdout, stderr, result, exit_code, error) in rows {
         let done = run(&browser, language, code).await;
@@ -141,7 +141,7 @@ async fn python_returns_results_as_its_repl_does() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn code_that_times_out_is_killed_and_the_next_call_has_the_same_page() {
-    let browsers = house::browsers("stopped").await;
+    let browsers = sandboxed::browsers("stopped").await;
     let browser = browsers.open(&ScrapeOptions::default()).await.unwrap();
     let endless: [(Language, &str); 3] = [
         (
@@ -176,7 +176,7 @@ async fn code_that_times_out_is_killed_and_the_next_call_has_the_same_page() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn all_languages_use_the_most_recently_used_page() {
-    let browsers = house::browsers("turns").await;
+    let browsers = sandboxed::browsers("turns").await;
     let browser = browsers.open(&ScrapeOptions::default()).await.unwrap();
     let steps = [
         (
@@ -222,7 +222,7 @@ async fn without_a_sandbox_code_runs_only_if_the_operator_allows_it() {
         let browsers = LiveBrowsers::new(LiveConfig {
             sandbox: Sandbox::Off,
             unsandboxed_code: allowed,
-            ..house::config(&format!("unsandboxed-{allowed}")).await
+            ..sandboxed::config(&format!("unsandboxed-{allowed}")).await
         });
         let browser = browsers.open(&ScrapeOptions::default()).await.unwrap();
         for language in [Language::Node, Language::Python] {
@@ -246,7 +246,7 @@ async fn a_missing_language_is_named_with_the_fix() {
     let browsers = LiveBrowsers::new(LiveConfig {
         node_modules: vec![],
         python: None,
-        ..house::config("languages").await
+        ..sandboxed::config("languages").await
     });
     let browser = browsers.open(&ScrapeOptions::default()).await.unwrap();
     for (language, word) in [

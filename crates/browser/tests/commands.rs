@@ -25,7 +25,7 @@ impl Desk {
         let browsers = LiveBrowsers::new(plain::config(&format!("desk-{name}")));
         let browser = browsers.open(&ScrapeOptions::default()).await.unwrap();
         let desk = Desk { browsers, browser };
-        desk.does("open http://app.test/desk").await;
+        desk.run_ok("open http://app.test/desk").await;
         desk
     }
 
@@ -36,7 +36,7 @@ impl Desk {
 
     /// Runs a script that must succeed and returns its output.
     #[track_caller]
-    fn does<'a>(&'a self, script: &'a str) -> impl Future<Output = String> + 'a {
+    fn run_ok<'a>(&'a self, script: &'a str) -> impl Future<Output = String> + 'a {
         let caller = std::panic::Location::caller();
         async move {
             let done = self.run(script, 60).await;
@@ -51,7 +51,7 @@ impl Desk {
     }
 
     /// Runs a script that must fail and returns its error.
-    async fn fails(&self, script: &str) -> String {
+    async fn run_err(&self, script: &str) -> String {
         let done = self.run(script, 60).await;
         assert_eq!(
             (done.exit_code, done.killed),
@@ -65,7 +65,7 @@ impl Desk {
 
     /// Returns the reference in the snapshot line that contains these words.
     async fn reference(&self, words: &str) -> String {
-        let snapshot = self.does("snapshot").await;
+        let snapshot = self.run_ok("snapshot").await;
         let line = snapshot.lines().find(|line| line.contains(words));
         let line = line.unwrap_or_else(|| panic!("no {words} in {snapshot}"));
         let name = line.split("ref=").nth(1).unwrap().split(']').next().unwrap();
@@ -81,13 +81,13 @@ impl Desk {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_form_is_filled_by_references() {
     let desk = Desk::open("form").await;
-    let snapshot = desk.does("snapshot -i").await;
+    let snapshot = desk.run_ok("snapshot -i").await;
     assert!(
         snapshot.contains("- textbox \"Email\" [ref=e1]: old"),
         "{snapshot}"
     );
     assert!(!snapshot.contains("Order desk"), "{snapshot}");
-    let full = desk.does("agent-browser snapshot").await;
+    let full = desk.run_ok("agent-browser snapshot").await;
     assert!(
         full.contains("- heading \"Order desk\" [level=1, ref=e1]"),
         "{full}"
@@ -110,14 +110,14 @@ async fn a_form_is_filled_by_references() {
         "# the order\nfill {email} 'a@b.c' && select {color} blue\n\ncheck {keep}\ncheck {keep}\n\
          fill {day} 2026-11-21\ntype {notes} 'äx'\nclick {send}\nwait --text 'Hello a@b.c'\nget text #answer"
     );
-    let told = desk.does(&script).await;
+    let told = desk.run_ok(&script).await;
     assert!(told.ends_with("Hello a@b.c, b, true, 2026-11-21\n"), "{told}");
     assert!(told.contains("✓ Selected Blue"), "{told}");
-    assert_eq!(desk.does(&format!("get value {notes}")).await, "äx\n");
-    assert_eq!(desk.does("get title").await, "Typing a@b.c\n");
-    assert_eq!(desk.does("get attr #color data-seen").await, "b\n");
+    assert_eq!(desk.run_ok(&format!("get value {notes}")).await, "äx\n");
+    assert_eq!(desk.run_ok("get title").await, "Typing a@b.c\n");
+    assert_eq!(desk.run_ok("get attr #color data-seen").await, "b\n");
     assert_eq!(
-        desk.does(&format!(
+        desk.run_ok(&format!(
             "is checked {keep} && uncheck {keep} && is checked {keep}"
         ))
         .await,
@@ -125,18 +125,18 @@ async fn a_form_is_filled_by_references() {
     );
     // Fill the form again, using labels and the keyboard.
     let script = "find label Email fill x && press Enter && wait --text 'Hello x' && fill #letter Sir && get text #letter";
-    assert!(desk.does(script).await.ends_with("Sir\n"));
+    assert!(desk.run_ok(script).await.ends_with("Sir\n"));
     let told = desk
-        .fails(&format!("click {}", desk.reference("\"Pay\"").await))
+        .run_err(&format!("click {}", desk.reference("\"Pay\"").await))
         .await;
     assert!(told.contains("(button \"Pay\") is disabled"), "{told}");
     assert!(
-        desk.fails(&format!("select {color} green"))
+        desk.run_err(&format!("select {color} green"))
             .await
             .contains("options: `Red`, `Blue`")
     );
     assert!(
-        desk.fails(&format!("fill {send} x"))
+        desk.run_err(&format!("fill {send} x"))
             .await
             .contains("does not accept text")
     );
@@ -187,7 +187,7 @@ async fn elements_are_found_by_every_property() {
             "http://app.test/desk",
         ),
     ] {
-        let told = desk.does(script).await;
+        let told = desk.run_ok(script).await;
         assert_eq!(told.lines().last().unwrap(), answer, "{script}: {told}");
     }
     desk.end().await;
@@ -196,7 +196,7 @@ async fn elements_are_found_by_every_property() {
 #[tokio::test(flavor = "multi_thread")]
 async fn an_element_that_only_looks_clickable_gets_a_reference() {
     let desk = Desk::open("looks").await;
-    let snapshot = desk.does("snapshot -i").await;
+    let snapshot = desk.run_ok("snapshot -i").await;
     assert!(
         snapshot.contains("- clickable \"Press me twice\" ["),
         "{snapshot}"
@@ -204,7 +204,7 @@ async fn an_element_that_only_looks_clickable_gets_a_reference() {
     assert_eq!(snapshot.matches("- clickable").count(), 2, "{snapshot}");
     let looks = desk.reference("- clickable \"Only looks so\"").await;
     assert!(
-        desk.does(&format!("click {looks} && get text #answer"))
+        desk.run_ok(&format!("click {looks} && get text #answer"))
             .await
             .ends_with("looked clickable\n")
     );
@@ -215,12 +215,12 @@ async fn an_element_that_only_looks_clickable_gets_a_reference() {
 async fn frames_are_part_of_the_page() {
     let desk = Desk::open("frames").await;
     let near = desk.reference("\"Near frame\"").await;
-    desk.does(&format!("click {near}")).await;
-    let snapshot = desk.does("snapshot").await;
+    desk.run_ok(&format!("click {near}")).await;
+    let snapshot = desk.run_ok("snapshot").await;
     assert!(snapshot.contains("\"pressed near\""), "{snapshot}");
     let far = desk.reference("\"Far frame\"").await;
-    desk.does(&format!("click {far}")).await;
-    let snapshot = desk.does("snapshot").await;
+    desk.run_ok(&format!("click {far}")).await;
+    let snapshot = desk.run_ok("snapshot").await;
     assert!(snapshot.contains("\"pressed far\""), "{snapshot}");
     desk.end().await;
 }
@@ -230,40 +230,40 @@ async fn history_and_tabs_are_navigated() {
     let desk = Desk::open("pages").await;
     let next = desk.reference("\"Next page\"").await;
     assert_eq!(
-        desk.does(&format!("click {next} && get title")).await,
+        desk.run_ok(&format!("click {next} && get title")).await,
         "✓ Done\nNext desk\n"
     );
-    let stale = desk.fails(&format!("click {next}")).await;
+    let stale = desk.run_err(&format!("click {next}")).await;
     assert!(stale.contains("no longer open; take a new snapshot"), "{stale}");
-    assert_eq!(desk.does("back").await, "✓ Desk\n  http://app.test/desk\n");
+    assert_eq!(desk.run_ok("back").await, "✓ Desk\n  http://app.test/desk\n");
     assert_eq!(
-        desk.does("forward").await,
+        desk.run_ok("forward").await,
         "✓ Next desk\n  http://app.test/desk-next\n"
     );
-    assert!(desk.fails("forward").await.contains("no page to go forward to"));
-    assert!(desk.does("reload").await.contains("Next desk"));
-    desk.does("back").await;
+    assert!(desk.run_err("forward").await.contains("no page to go forward to"));
+    assert!(desk.run_ok("reload").await.contains("Next desk"));
+    desk.run_ok("back").await;
     // A link that opens a tab, which becomes the current one.
-    desk.does("click 'text=New window' && wait --url '**/popup'")
+    desk.run_ok("click 'text=New window' && wait --url '**/popup'")
         .await;
-    let tabs = desk.does("tab").await;
+    let tabs = desk.run_ok("tab").await;
     assert_eq!(
         tabs,
         "  [1] Desk - http://app.test/desk\n→ [2] Popup - http://app.test/popup\n"
     );
     assert_eq!(
-        desk.does("tab 1 && get title").await.lines().last().unwrap(),
+        desk.run_ok("tab 1 && get title").await.lines().last().unwrap(),
         "Desk"
     );
-    assert!(desk.fails("tab 5").await.contains("no tab 5"));
-    let one = desk.does("tab close 2").await;
+    assert!(desk.run_err("tab 5").await.contains("no tab 5"));
+    let one = desk.run_ok("tab close 2").await;
     assert_eq!(one, "→ [1] Desk - http://app.test/desk\n");
     assert!(
-        desk.does("tab new http://app.test/next && get title")
+        desk.run_ok("tab new http://app.test/next && get title")
             .await
             .ends_with("Next\n")
     );
-    assert!(desk.does("tab close").await.contains("→ [1] Desk"));
+    assert!(desk.run_ok("tab close").await.contains("→ [1] Desk"));
     desk.end().await;
 }
 
@@ -277,39 +277,43 @@ async fn a_script_ends_at_its_first_failure() {
         done.stderr,
         "line 3: @e99 is unknown: there was no snapshot yet; take a new snapshot for new references\n"
     );
-    desk.does("snapshot").await;
+    desk.run_ok("snapshot").await;
     assert!(
-        desk.fails("click @e999")
+        desk.run_err("click @e999")
             .await
             .contains("not in the last snapshot")
     );
-    assert!(desk.fails("get title | cat").await.contains("not a system shell"));
     assert!(
-        desk.fails("cat /etc/passwd")
+        desk.run_err("get title | cat")
+            .await
+            .contains("not a system shell")
+    );
+    assert!(
+        desk.run_err("cat /etc/passwd")
             .await
             .contains("unknown command `cat`")
     );
     assert!(
-        desk.fails("open file:///etc/passwd")
+        desk.run_err("open file:///etc/passwd")
             .await
             .contains("only http and https")
     );
     assert!(
-        desk.fails("eval 'nothing.there'")
+        desk.run_err("eval 'nothing.there'")
             .await
             .contains("nothing is not defined")
     );
-    assert!(desk.fails("click 'a[['").await.contains("not a valid selector"));
+    assert!(desk.run_err("click 'a[['").await.contains("not a valid selector"));
     assert!(
-        desk.fails("wait .never --timeout 100")
+        desk.run_err("wait .never --timeout 100")
             .await
             .contains("was not met in time")
     );
     let gone = desk.reference("\"Send\"").await;
-    desk.does("eval \"document.querySelector('form').remove()\"")
+    desk.run_ok("eval \"document.querySelector('form').remove()\"")
         .await;
     assert!(
-        desk.fails(&format!("click {gone}"))
+        desk.run_err(&format!("click {gone}"))
             .await
             .contains("no longer on the page")
     );
@@ -322,7 +326,7 @@ async fn a_script_ends_at_its_first_failure() {
         (124, true, "Desk\n")
     );
     assert!(done.stderr.starts_with("line 2: "));
-    assert_eq!(desk.does("get title").await, "Desk\n");
+    assert_eq!(desk.run_ok("get title").await, "Desk\n");
     desk.end().await;
 }
 
@@ -341,7 +345,7 @@ async fn a_script_that_blocks_its_page_is_terminated() {
             done.stderr
         );
         assert_eq!(
-            desk.does("get title && eval '1 + 1'").await,
+            desk.run_ok("get title && eval '1 + 1'").await,
             "Desk\n2\n",
             "{script}"
         );
@@ -352,9 +356,9 @@ async fn a_script_that_blocks_its_page_is_terminated() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_screenshot_is_printed() {
     let desk = Desk::open("picture").await;
-    let png = desk.does("screenshot").await;
+    let png = desk.run_ok("screenshot").await;
     assert!(png.starts_with("data:image/png;base64,iVBOR"), "{}", &png[..40]);
-    let jpeg = desk.does("screenshot --full page.jpg").await;
+    let jpeg = desk.run_ok("screenshot --full page.jpg").await;
     assert!(jpeg.starts_with("data:image/jpeg;base64,/9j/"), "{}", &jpeg[..40]);
     desk.end().await;
 }

@@ -3,10 +3,10 @@
 
 #![allow(clippy::unwrap_used, clippy::print_stdout)]
 
-#[path = "live/house.rs"]
-mod house;
 #[path = "live/plain.rs"]
 mod plain;
+#[path = "live/sandboxed.rs"]
+mod sandboxed;
 #[path = "live/sites.rs"]
 mod sites;
 
@@ -95,7 +95,7 @@ fn groups() -> usize {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn killed_processes_are_replaced_or_reported_and_nothing_is_left() {
-    let browsers = house::browsers("killed").await;
+    let browsers = sandboxed::browsers("killed").await;
     let browser = browsers.open(&ScrapeOptions::default()).await.unwrap();
     let go = "await page.goto('http://app.test/form'); globalThis.kept = 1; await page.title()";
     assert_eq!(

@@ -2,10 +2,10 @@
 
 #![allow(clippy::unwrap_used)]
 
-#[path = "live/house.rs"]
-mod house;
 #[path = "live/plain.rs"]
 mod plain;
+#[path = "live/sandboxed.rs"]
+mod sandboxed;
 #[path = "live/sites.rs"]
 mod sites;
 
@@ -28,7 +28,7 @@ async fn go(browser: &LiveBrowser, url: &str, json: &str) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_profile_moves_from_one_browser_to_another() {
-    let browsers = house::browsers("profile").await;
+    let browsers = sandboxed::browsers("profile").await;
     let plain = ScrapeOptions::default();
     let first = browsers.open(&plain).await.unwrap();
     let fill = r#"{"actions":[{"type":"executeJavascript","script":

@@ -12,7 +12,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use harvestman_browser::{
-    CdpClient, Frame, Input, LiveBrowser, LiveBrowsers, LiveView, Point, Reply, Sight, Tabs, Viewer, limits,
+    CdpClient, Frame, Input, LiveBrowser, LiveBrowsers, LiveView, Point, Reply, Tabs, ViewUpdate, Viewer,
+    limits,
 };
 use harvestman_core::api::options::ScrapeOptions;
 use rustix::process::{Pid, Signal, kill_process};
@@ -60,7 +61,7 @@ const PAGE: &str = "data:text/html,<title>The page</title><style>body *{position
     <option value=a>First<option value=b>Second<optgroup label=More><option value=c>Third<option disabled>No</optgroup></select>
     <a target=_blank href='http://app.test/popup'>another</a>";
 
-struct Watched {
+struct TestView {
     folder: PathBuf,
     browsers: LiveBrowsers,
     browser: LiveBrowser,
@@ -68,8 +69,8 @@ struct Watched {
     view: LiveView,
 }
 
-impl Watched {
-    async fn start(name: &str) -> Watched {
+impl TestView {
+    async fn start(name: &str) -> TestView {
         let config = plain::config(&format!("view-{name}"));
         let folder = config.folder.clone();
         let browsers = LiveBrowsers::new(config);
@@ -77,19 +78,19 @@ impl Watched {
         let targets = browser.cdp_targets("").await.unwrap();
         let client = browser.client(targets[0]["id"].as_str()).await.unwrap();
         let view = browser.live_view();
-        let mut watched = Watched {
+        let mut test_view = TestView {
             folder,
             browsers,
             browser,
             client,
             view,
         };
-        watched.ask("Page.navigate", json!({"url": PAGE})).await;
-        watched.until("document.title", "The page").await;
-        watched
+        test_view.call("Page.navigate", json!({"url": PAGE})).await;
+        test_view.until("document.title", "The page").await;
+        test_view
     }
 
-    async fn ask(&mut self, method: &str, params: Value) -> Value {
+    async fn call(&mut self, method: &str, params: Value) -> Value {
         let command = json!({"id": 7, "method": method, "params": params});
         self.client.send(&command.to_string()).await.unwrap();
         loop {
@@ -103,7 +104,7 @@ impl Watched {
 
     async fn value(&mut self, expression: &str) -> Value {
         let params = json!({"expression": expression, "returnByValue": true});
-        self.ask("Runtime.evaluate", params).await["result"]["value"].take()
+        self.call("Runtime.evaluate", params).await["result"]["value"].take()
     }
 
     async fn until(&mut self, expression: &str, expected: &str) {
@@ -134,13 +135,13 @@ impl Watched {
     }
 }
 
-async fn sight(viewer: &mut Viewer) -> Sight {
+async fn next_update(viewer: &mut Viewer) -> ViewUpdate {
     timeout(PATIENCE, viewer.next()).await.unwrap().unwrap()
 }
 
 async fn frame(viewer: &mut Viewer) -> Arc<Frame> {
     loop {
-        if let Sight::Frame(frame) = sight(viewer).await {
+        if let ViewUpdate::Frame(frame) = next_update(viewer).await {
             return frame;
         }
     }
@@ -148,7 +149,7 @@ async fn frame(viewer: &mut Viewer) -> Arc<Frame> {
 
 async fn tabs(viewer: &mut Viewer, wanted: impl Fn(&Tabs) -> bool) -> Arc<Tabs> {
     loop {
-        if let Sight::Tabs(tabs) = sight(viewer).await
+        if let ViewUpdate::Tabs(tabs) = next_update(viewer).await
             && wanted(&tabs)
         {
             return tabs;
@@ -158,47 +159,47 @@ async fn tabs(viewer: &mut Viewer, wanted: impl Fn(&Tabs) -> bool) -> Arc<Tabs> 
 
 #[tokio::test(flavor = "multi_thread")]
 async fn each_viewer_sees_the_page_and_its_changes() {
-    let watched = Watched::start("sees").await;
-    let mut first = watched.view.watch(false).unwrap();
+    let test_view = TestView::start("sees").await;
+    let mut first = test_view.view.watch(false).unwrap();
     let before = frame(&mut first).await;
     assert!(before.jpeg.starts_with(b"\xff\xd8\xff"), "a JPEG");
     assert_eq!(before.size.0, 1280.0);
     // Nothing changes, and a second viewer still gets the page.
-    let mut second = watched.view.watch(false).unwrap();
+    let mut second = test_view.view.watch(false).unwrap();
     assert!(frame(&mut second).await.jpeg.starts_with(b"\xff\xd8\xff"));
-    watched.click(&before, (50.0, 30.0)).await;
+    test_view.click(&before, (50.0, 30.0)).await;
     for viewer in [&mut first, &mut second] {
         while frame(viewer).await.jpeg == before.jpeg {}
     }
     // A viewer that comes after all others have left gets it as well.
     drop((first, second));
-    let mut third = watched.view.watch(false).unwrap();
+    let mut third = test_view.view.watch(false).unwrap();
     assert_ne!(frame(&mut third).await.jpeg, before.jpeg);
     // The number of viewers is limited.
     let others: Vec<_> = (1..limits::MAX_VIEWERS)
-        .map(|_| watched.view.watch(false).unwrap())
+        .map(|_| test_view.view.watch(false).unwrap())
         .collect();
-    assert!(watched.view.watch(false).is_none());
+    assert!(test_view.view.watch(false).is_none());
     drop(others);
-    assert!(watched.view.watch(false).is_some());
-    watched.end().await;
+    assert!(test_view.view.watch(false).is_some());
+    test_view.end().await;
     while timeout(PATIENCE, third.next()).await.unwrap().is_some() {}
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn mouse_keys_text_and_select_lists_work() {
-    let mut watched = Watched::start("works").await;
-    let mut viewer = watched.view.watch(false).unwrap();
+    let mut test_view = TestView::start("works").await;
+    let mut viewer = test_view.view.watch(false).unwrap();
     let shown = frame(&mut viewer).await;
-    let used = watched.browser.last_used();
+    let used = test_view.browser.last_used();
 
-    watched.click(&shown, (50.0, 30.0)).await;
-    watched
+    test_view.click(&shown, (50.0, 30.0)).await;
+    test_view
         .until("document.querySelector('button').textContent", "clicked 1")
         .await;
-    assert!(watched.browser.last_used() > used);
+    assert!(test_view.browser.last_used() > used);
 
-    watched.click(&shown, (50.0, 75.0)).await;
+    test_view.click(&shown, (50.0, 75.0)).await;
     for (key, code, number) in [
         ("a", "KeyA", 65),
         ("B", "KeyB", 66),
@@ -206,25 +207,27 @@ async fn mouse_keys_text_and_select_lists_work() {
     ] {
         for kind in ["down", "up"] {
             let key = json!({"type": "key", "kind": kind, "key": key, "code": code, "keyCode": number});
-            watched.input(key).await;
+            test_view.input(key).await;
         }
     }
-    watched.until("document.title", "a").await;
-    watched.input(json!({"type": "text", "text": " – ä 漢 🦀"})).await;
-    watched.until("document.title", "a – ä 漢 🦀").await;
+    test_view.until("document.title", "a").await;
+    test_view
+        .input(json!({"type": "text", "text": " – ä 漢 🦀"}))
+        .await;
+    test_view.until("document.title", "a – ä 漢 🦀").await;
     let all =
         json!({"type": "key", "kind": "down", "key": "a", "code": "KeyA", "keyCode": 65, "modifiers": 2});
-    watched.input(all).await;
+    test_view.input(all).await;
     // The key may still be on its way to the page when the text is requested.
     let expected = Some(Reply::Copied {
         text: "a – ä 漢 🦀".to_owned(),
     });
     let copied = timeout(PATIENCE, async {
-        while watched.input(json!({"type": "copy"})).await != expected {}
+        while test_view.input(json!({"type": "copy"})).await != expected {}
     });
     assert!(copied.await.is_ok(), "the selected text is not copied");
 
-    let Some(Reply::Select(list)) = watched.click(&shown, (50.0, 115.0)).await else {
+    let Some(Reply::Select(list)) = test_view.click(&shown, (50.0, 115.0)).await else {
         panic!("no select list");
     };
     let labels: Vec<_> = list
@@ -247,27 +250,27 @@ async fn mouse_keys_text_and_select_lists_work() {
         near(list.at, 10.0, 100.0) && near(list.size, 100.0, 30.0),
         "{list:?}"
     );
-    watched.input(json!({"type": "choose", "index": 3})).await;
-    watched.input(json!({"type": "choose", "index": 2})).await;
-    watched.until("document.title", "chose c").await;
+    test_view.input(json!({"type": "choose", "index": 3})).await;
+    test_view.input(json!({"type": "choose", "index": 2})).await;
+    test_view.until("document.title", "chose c").await;
 
-    watched
+    test_view
         .input(json!({"type": "wheel", "x": 0.5, "y": 0.5, "dx": 0, "dy": 300}))
         .await;
-    watched.until("String(scrollY > 0)", "true").await;
-    watched.end().await;
+    test_view.until("String(scrollY > 0)", "true").await;
+    test_view.end().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn tabs_are_listed_selected_and_closed_and_history_is_navigated() {
-    let mut watched = Watched::start("tabs").await;
-    let mut viewer = watched.view.watch(false).unwrap();
-    let mut list = watched.view.watch(false).unwrap();
+    let mut test_view = TestView::start("tabs").await;
+    let mut viewer = test_view.view.watch(false).unwrap();
+    let mut list = test_view.view.watch(false).unwrap();
     let shown = frame(&mut viewer).await;
     let first = tabs(&mut list, |tabs| tabs.tabs[0].title == "The page").await;
     assert_eq!((first.tabs.len(), &first.tabs[0].id), (1, &first.current));
 
-    watched.click(&shown, (30.0, 158.0)).await;
+    test_view.click(&shown, (30.0, 158.0)).await;
     let two = tabs(&mut list, |tabs| {
         tabs.tabs.len() == 2 && tabs.tabs[1].title == "Popup"
     })
@@ -275,46 +278,46 @@ async fn tabs_are_listed_selected_and_closed_and_history_is_navigated() {
     assert_eq!(two.current, two.tabs[1].id);
     while frame(&mut viewer).await.jpeg == shown.jpeg {}
 
-    watched.input(json!({"type": "tab", "id": first.current})).await;
+    test_view.input(json!({"type": "tab", "id": first.current})).await;
     tabs(&mut list, |tabs| tabs.current == first.current).await;
-    watched
+    test_view
         .input(json!({"type": "closeTab", "id": two.current}))
         .await;
     tabs(&mut list, |tabs| tabs.tabs.len() == 1).await;
 
-    watched
+    test_view
         .input(json!({"type": "go", "url": "http://app.test/shop"}))
         .await;
     tabs(&mut list, |tabs| tabs.tabs[0].url == "http://app.test/shop").await;
-    watched.input(json!({"type": "back"})).await;
-    watched.until("location.protocol", "data:").await;
-    watched.input(json!({"type": "forward"})).await;
-    watched.until("location.host", "app.test").await;
+    test_view.input(json!({"type": "back"})).await;
+    test_view.until("location.protocol", "data:").await;
+    test_view.input(json!({"type": "forward"})).await;
+    test_view.until("location.host", "app.test").await;
     for refused in [
         "file:///etc/passwd",
         "chrome://version",
         "javascript:document.title='x'",
     ] {
-        let reply = watched.input(json!({"type": "go", "url": refused})).await;
+        let reply = test_view.input(json!({"type": "go", "url": refused})).await;
         assert!(matches!(reply, Some(Reply::Notice { .. })), "{refused}");
     }
-    watched.until("location.host", "app.test").await;
-    watched.end().await;
+    test_view.until("location.host", "app.test").await;
+    test_view.end().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_dialog_waits_for_a_viewer_who_may_answer_it() {
-    let mut watched = Watched::start("dialog").await;
-    let viewer = watched.view.watch(false).unwrap();
+    let mut test_view = TestView::start("dialog").await;
+    let viewer = test_view.view.watch(false).unwrap();
     // For viewers without control, dialogs are dismissed soon.
-    let ask =
+    let prompt_script =
         json!({"expression": "setTimeout(() => { document.title = 'said ' + prompt('Your name?', 'Ada') })"});
-    watched.ask("Runtime.evaluate", ask.clone()).await;
-    watched.until("document.title", "said null").await;
+    test_view.call("Runtime.evaluate", prompt_script.clone()).await;
+    test_view.until("document.title", "said null").await;
     drop(viewer);
 
-    let mut viewer = watched.view.watch(true).unwrap();
-    watched.ask("Runtime.evaluate", ask).await;
+    let mut viewer = test_view.view.watch(true).unwrap();
+    test_view.call("Runtime.evaluate", prompt_script).await;
     let tabs = tabs(&mut viewer, |tabs| tabs.dialog.is_some()).await;
     let dialog = tabs.dialog.as_ref().unwrap();
     assert_eq!(
@@ -322,33 +325,33 @@ async fn a_dialog_waits_for_a_viewer_who_may_answer_it() {
         ("prompt", "Your name?", "Ada")
     );
     tokio::time::sleep(2 * limits::DIALOG_PATIENCE).await;
-    watched
+    test_view
         .input(json!({"type": "dialog", "accept": true, "text": "Grace"}))
         .await;
-    watched.until("document.title", "said Grace").await;
-    watched.end().await;
+    test_view.until("document.title", "said Grace").await;
+    test_view.end().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_page_whose_renderer_was_killed_is_shown_again() {
-    let watched = Watched::start("killed").await;
+    let test_view = TestView::start("killed").await;
     let shows = |tabs: &Tabs, title: &str| tabs.tabs.iter().any(|tab| tab.title == title);
-    let mut viewer = watched.view.watch(true).unwrap();
-    let mut list = watched.view.watch(false).unwrap();
-    watched
+    let mut viewer = test_view.view.watch(true).unwrap();
+    let mut list = test_view.view.watch(false).unwrap();
+    test_view
         .input(json!({"type": "go", "url": "http://app.test/next"}))
         .await;
     let before = tabs(&mut list, |tabs| shows(tabs, "Next")).await;
-    kill_renderers(&watched.folder);
+    kill_renderers(&test_view.folder);
     let after = tabs(&mut list, |tabs| {
         tabs.current != before.current && shows(tabs, "Next")
     })
     .await;
     assert_eq!(after.tabs.len(), 1);
     frame(&mut viewer).await;
-    watched
+    test_view
         .input(json!({"type": "go", "url": "http://app.test/form"}))
         .await;
     tabs(&mut list, |tabs| shows(tabs, "Form")).await;
-    watched.end().await;
+    test_view.end().await;
 }

@@ -16,22 +16,22 @@ use tokio::time::Instant;
 use url::Url;
 
 /// Request heads that reached the sites.
-type Seen = Arc<Mutex<Vec<String>>>;
+type Requests = Arc<Mutex<Vec<String>>>;
 
-async fn sites() -> (SocketAddr, Seen) {
+async fn sites() -> (SocketAddr, Requests) {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
     let address = listener.local_addr().unwrap();
-    let seen = Seen::default();
-    let heads = seen.clone();
+    let requests = Requests::default();
+    let heads = requests.clone();
     tokio::spawn(async move {
         while let Ok((stream, _)) = listener.accept().await {
             tokio::spawn(answer(stream, heads.clone()));
         }
     });
-    (address, seen)
+    (address, requests)
 }
 
-async fn answer(mut stream: TcpStream, seen: Seen) {
+async fn answer(mut stream: TcpStream, requests: Requests) {
     let mut head = Vec::new();
     while !head.ends_with(b"\r\n\r\n") {
         let mut byte = [0];
@@ -42,7 +42,7 @@ async fn answer(mut stream: TcpStream, seen: Seen) {
     }
     let head = String::from_utf8_lossy(&head).into_owned();
     let url = head.split(' ').nth(1).unwrap_or_default().to_owned();
-    seen.lock().unwrap().push(head);
+    requests.lock().unwrap().push(head);
     let (status, kind, body) = page(&url);
     let framed = match url.ends_with("/chunked") {
         true => format!("Transfer-Encoding: chunked\r\n\r\n{}0\r\n\r\n", chunk(body)),
@@ -121,12 +121,12 @@ fn page(url: &str) -> (&'static str, &'static str, &'static str) {
 
 struct Chromium {
     browser: Browser,
-    seen: Seen,
+    requests: Requests,
 }
 
 impl Chromium {
     async fn start(name: &str) -> Chromium {
-        let (proxy, seen) = sites().await;
+        let (proxy, requests) = sites().await;
         let program = std::env::var_os("HARVESTMAN_CHROMIUM")
             .map(PathBuf::from)
             .or_else(find_chromium)
@@ -138,7 +138,7 @@ impl Chromium {
             agent: "Harvestman/1.0".to_owned(),
             pages: 2,
         });
-        Chromium { browser, seen }
+        Chromium { browser, requests }
     }
 
     async fn render(&self, url: &str, options: &str) -> Result<Rendering, BrowserError> {
@@ -268,15 +268,17 @@ async fn the_page_sees_the_visitor_settings_and_only_the_target_gets_the_headers
 
     let secret = r#"{"headers":{"X-Key":"secret"}}"#;
     chromium.render("http://app.test/", secret).await.unwrap();
-    let seen = chromium.seen.lock().unwrap();
+    let requests = chromium.requests.lock().unwrap();
     let carries = |start: &str| {
-        seen.iter()
+        requests
+            .iter()
             .rfind(|head| head.starts_with(start))
             .is_some_and(|head| head.to_ascii_lowercase().contains("x-key: secret"))
     };
     assert!(carries("GET http://app.test/ "));
     assert!(
-        seen.iter()
+        requests
+            .iter()
             .any(|head| head.starts_with("GET http://other.test/lib.js "))
     );
     assert!(!carries("GET http://other.test/lib.js "));

@@ -5,7 +5,7 @@ use axum::extract::ws::{Message, WebSocket};
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use futures_util::{StreamExt, stream};
-use harvestman_browser::{Input, LiveView, Sight, Tabs};
+use harvestman_browser::{Input, LiveView, Tabs, ViewUpdate};
 use harvestman_engine::{SessionHandle, TokenAccess};
 use serde::Serialize;
 use serde_json::json;
@@ -81,7 +81,7 @@ pub(crate) async fn serve(app: App, session: SessionHandle, socket: WebSocket) {
     let updates = stream::unfold((viewer, replies), |(mut viewer, mut replies)| async {
         let message = tokio::select! {
             Some(reply) = replies.recv() => reply,
-            sight = viewer.next() => message_for(sight?),
+            update = viewer.next() => message_for(update?),
         };
         Some((message, (viewer, replies)))
     });
@@ -103,10 +103,10 @@ pub(crate) async fn serve(app: App, session: SessionHandle, socket: WebSocket) {
     .await;
 }
 
-fn message_for(sight: Sight) -> Message {
-    match sight {
-        Sight::Frame(frame) => Message::Binary(frame.jpeg.clone()),
-        Sight::Tabs(tabs) => text(&ServerMessage::Tabs(&tabs)),
+fn message_for(update: ViewUpdate) -> Message {
+    match update {
+        ViewUpdate::Frame(frame) => Message::Binary(frame.jpeg.clone()),
+        ViewUpdate::Tabs(tabs) => text(&ServerMessage::Tabs(&tabs)),
     }
 }
 

@@ -44,7 +44,7 @@ impl CommandRunner<'_> {
             Command::Reload => {
                 let before = self.current_document();
                 self.call("Page.reload", json!({})).await?;
-                self.page.arrived(before, self.deadline).await?;
+                self.page.wait_for_navigation(before, self.deadline).await?;
                 self.describe_document().await
             }
             Command::Snapshot { interactive } => Ok(self.snapshot(*interactive).await?.text),
@@ -82,7 +82,7 @@ impl CommandRunner<'_> {
 
     async fn open(&self, url: &Url) -> Result<String, CommandError> {
         self.page.navigate(url, self.deadline).await?;
-        self.page.rest(self.deadline).await?;
+        self.page.wait_until_idle(self.deadline).await?;
         self.describe_document().await
     }
 
@@ -99,7 +99,7 @@ impl CommandRunner<'_> {
         let before = self.current_document();
         self.call("Page.navigateToHistoryEntry", json!({"entryId": entry}))
             .await?;
-        self.page.arrived(before, self.deadline).await?;
+        self.page.wait_for_navigation(before, self.deadline).await?;
         self.describe_document().await
     }
 
@@ -147,7 +147,7 @@ impl CommandRunner<'_> {
             return Ok(());
         }
         let wait_end = self.deadline.min(Instant::now() + limits::SETTLE_TIMEOUT);
-        Ok(self.page.rest(wait_end).await?)
+        Ok(self.page.wait_until_idle(wait_end).await?)
     }
 
     async fn act(&self, target: &Target, act: &Act) -> Result<String, CommandError> {
@@ -343,7 +343,7 @@ impl CommandRunner<'_> {
                     state.dom_ready && state.loaded && !state.navigating
                 }
                 WaitCondition::NetworkIdle => {
-                    self.page.rest(end).await?;
+                    self.page.wait_until_idle(end).await?;
                     Instant::now() < end
                 }
                 WaitCondition::Visible(target) => match self.locate_once(target).await? {

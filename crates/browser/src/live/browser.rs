@@ -39,8 +39,8 @@ struct Live {
     ended: AtomicBool,
     last_used: Arc<Mutex<Instant>>,
     /// When the current page last responded.
-    answered: Mutex<Option<Instant>>,
-    outside: Multiplexer,
+    last_response: Mutex<Option<Instant>>,
+    multiplexer: Multiplexer,
     screen: Arc<Screen>,
     /// The storage that was restored.
     restored: Mutex<Storage>,
@@ -59,15 +59,15 @@ impl LiveBrowser {
         let connection = chromium.process.connection.clone();
         let deny = json!({"behavior": "deny"});
         connection.call("Browser.setDownloadBehavior", deny).await?;
-        let pages = Pages::follow(&connection, visitor).await?;
+        let pages = Pages::track(&connection, visitor).await?;
         pages.first().await?;
         let last_used = Arc::new(Mutex::new(Instant::now()));
-        let outside = {
+        let multiplexer = {
             let (last_used, pages) = (last_used.clone(), pages.clone());
             Multiplexer::new(connection.clone(), move |command| {
                 touch(&last_used);
                 if command == CommandKind::Authentication {
-                    pages.leave_authentication();
+                    pages.delegate_authentication();
                 }
             })
         };
@@ -77,8 +77,8 @@ impl LiveBrowser {
             chromium: Mutex::new(Some(chromium)),
             ended: AtomicBool::new(false),
             last_used,
-            answered: Mutex::default(),
-            outside,
+            last_response: Mutex::default(),
+            multiplexer,
             screen: Arc::default(),
             restored: Mutex::default(),
             command_state: CommandState::default(),
@@ -108,15 +108,15 @@ impl LiveBrowser {
                 page.send_headers_to(url).await?;
             }
             page.navigate(url, deadline).await?;
-            page.rest(deadline).await?;
+            page.wait_until_idle(deadline).await?;
             let wait = Duration::from_millis(options.wait_for);
             page.sleep(wait, deadline).await?;
             actions::run(&page, visitor, &options.actions, deadline).await?;
-            page.rest(deadline).await
+            page.wait_until_idle(deadline).await
         };
-        let done = timeout_at(deadline, work).await;
+        let result = timeout_at(deadline, work).await;
         self.touch();
-        done.unwrap_or(Err(BrowserError::Timeout))
+        result.unwrap_or(Err(BrowserError::Timeout))
     }
 
     /// Runs code with the current page. An exception or a timeout also returns an [`Execution`].
@@ -132,9 +132,9 @@ impl LiveBrowser {
         self.touch();
         // Detects a browser that is gone before any code runs.
         let mut page = self.page().await?;
-        if self.has_died(&page).await {
+        if self.has_crashed(&page).await {
             // The page may get the crash event only later.
-            page.state().ended.get_or_insert(BrowserError::Crashed);
+            page.state().end_reason.get_or_insert(BrowserError::Crashed);
             page = self.page().await?;
         }
         if language == Language::Bash {
@@ -145,14 +145,14 @@ impl LiveBrowser {
             target: page.target(),
             time: timeout,
         };
-        let outcome = self.live.code.run(&self.live.outside, language, task).await?;
+        let outcome = self.live.code.run(&self.live.multiplexer, language, task).await?;
         // If the code switched to another page, make that the current one; otherwise a page that it opened
         // may be current.
         if let Some(target) = outcome.target.filter(|target| target != page.target()) {
             self.live.pages.choose(&target);
         }
         if outcome.execution.killed {
-            calm(&page).await;
+            terminate_script(&page).await;
         }
         self.touch();
         Ok(outcome.execution)
@@ -160,24 +160,29 @@ impl LiveBrowser {
 
     /// Returns whether the page's renderer has crashed without the browser having reported it yet. A page
     /// that responded within [`limits::ALIVE_TIME`] is not checked again.
-    async fn has_died(&self, page: &Page) -> bool {
-        let answered = || self.live.answered.lock().unwrap_or_else(PoisonError::into_inner);
+    async fn has_crashed(&self, page: &Page) -> bool {
+        let last_response = || {
+            self.live
+                .last_response
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+        };
         let now = Instant::now();
-        if answered().is_some_and(|at| now < at + limits::ALIVE_TIME) {
+        if last_response().is_some_and(|at| now < at + limits::ALIVE_TIME) {
             return false;
         }
-        let soon = now + limits::DEAD_PAGE_TIMEOUT;
+        let response_deadline = now + limits::DEAD_PAGE_TIMEOUT;
         let answer = page
             .session()
-            .call_until("Runtime.evaluate", json!({"expression": "0"}), soon)
+            .call_until("Runtime.evaluate", json!({"expression": "0"}), response_deadline)
             .await;
-        *answered() = answer.is_ok().then_some(now);
+        *last_response() = answer.is_ok().then_some(now);
         matches!(answer, Err(BrowserError::Crashed))
     }
 
     /// Connects the worker that was started in advance.
     async fn warm_up(self) {
-        if let Err(error) = self.live.code.warm_up(&self.live.outside).await {
+        if let Err(error) = self.live.code.warm_up(&self.live.multiplexer).await {
             tracing::debug!(%error, "cannot connect the spare worker");
         }
     }
@@ -198,7 +203,7 @@ impl LiveBrowser {
     /// # Errors
     /// If there is no such page, there are too many clients, or the browser is gone.
     pub async fn client(&self, target: Option<&str>) -> Result<CdpClient, BrowserError> {
-        self.live.outside.client(target).await
+        self.live.multiplexer.client(target).await
     }
 
     /// Returns the contents of `/json/version`; `address` is the WebSocket URL of the browser.
@@ -206,7 +211,7 @@ impl LiveBrowser {
     /// # Errors
     /// If the browser is gone.
     pub async fn cdp_version(&self, address: &str) -> Result<Value, BrowserError> {
-        self.live.outside.version(address).await
+        self.live.multiplexer.version(address).await
     }
 
     /// Returns the contents of `/json/list`: the pages, with WebSocket URLs below `address`.
@@ -214,7 +219,7 @@ impl LiveBrowser {
     /// # Errors
     /// If the browser is gone.
     pub async fn cdp_targets(&self, address: &str) -> Result<Value, BrowserError> {
-        self.live.outside.targets(address).await
+        self.live.multiplexer.targets(address).await
     }
 
     /// Returns whether the browser has ended, on request or unexpectedly.
@@ -266,23 +271,23 @@ impl LiveBrowser {
         let Some(page) = self.live.pages.current() else {
             return self.live.pages.create().await;
         };
-        let (crashed, url) = {
+        let (is_crashed, url) = {
             let state = page.state();
-            (state.ended.is_some(), state.url.clone())
+            (state.end_reason.is_some(), state.url.clone())
         };
-        if !crashed {
+        if !is_crashed {
             return Ok(page);
         }
-        let revived = self.live.pages.create().await?;
+        let new_page = self.live.pages.create().await?;
         page.close().await;
         if let Ok(url) = Url::parse(&url) {
             let deadline = Instant::now() + limits::LOAD_TIMEOUT;
             // If that fails, the empty page is still the best available.
-            if let Err(error) = revived.navigate(&url, deadline).await {
+            if let Err(error) = new_page.navigate(&url, deadline).await {
                 tracing::debug!(%error, "cannot reopen a crashed page");
             }
         }
-        Ok(revived)
+        Ok(new_page)
     }
 
     pub(crate) fn command_state(&self) -> &CommandState {
@@ -303,11 +308,11 @@ impl LiveBrowser {
 }
 
 /// Terminates a script of the page that does not end.
-async fn calm(page: &Page) {
-    let soon = Instant::now() + limits::STOPPED_PAGE_TIMEOUT;
+async fn terminate_script(page: &Page) {
+    let response_deadline = Instant::now() + limits::STOPPED_PAGE_TIMEOUT;
     let answer = page
         .session()
-        .call_until("Runtime.evaluate", json!({"expression": "1"}), soon);
+        .call_until("Runtime.evaluate", json!({"expression": "1"}), response_deadline);
     if matches!(answer.await, Err(BrowserError::Timeout)) {
         page.session().post("Runtime.terminateExecution", json!({}));
     }

@@ -7,7 +7,7 @@ use tokio::sync::{Mutex, watch};
 
 use crate::error::BrowserError;
 use crate::multiplexer::Multiplexer;
-use crate::worker::{Languages, Outcome, Task, Worker};
+use crate::worker::{CodeOutcome, Languages, Task, Worker};
 
 pub(super) struct Code {
     languages: Arc<Languages>,
@@ -41,32 +41,32 @@ impl Code {
         browser: &Multiplexer,
         language: Language,
         task: Task<'_>,
-    ) -> Result<Outcome, BrowserError> {
+    ) -> Result<CodeOutcome, BrowserError> {
         let work = async {
             let mut workers = self.workers.lock().await;
-            let slot = workers.of(language);
-            let known = slot.is_some();
-            let mut outcome = self.run_in(slot, browser, language, task).await?;
+            let worker_slot = workers.slot(language);
+            let had_worker = worker_slot.is_some();
+            let mut outcome = self.run_in(worker_slot, browser, language, task).await?;
             // The end of a worker between two calls may be noticed only now.
-            if known && !outcome.begun && !outcome.alive && !outcome.execution.killed {
-                outcome = self.run_in(slot, browser, language, task).await?;
+            if had_worker && !outcome.begun && !outcome.alive && !outcome.execution.killed {
+                outcome = self.run_in(worker_slot, browser, language, task).await?;
             }
             Ok(outcome)
         };
-        self.until_end(work).await
+        self.unless_ended(work).await
     }
 
     async fn run_in(
         &self,
-        slot: &mut Option<Worker>,
+        worker_slot: &mut Option<Worker>,
         browser: &Multiplexer,
         language: Language,
         task: Task<'_>,
-    ) -> Result<Outcome, BrowserError> {
-        let mut worker = self.free(slot, browser, language).await?;
+    ) -> Result<CodeOutcome, BrowserError> {
+        let mut worker = self.connected_worker(worker_slot, browser, language).await?;
         let outcome = worker.run(task).await;
         match outcome.alive {
-            true => *slot = Some(worker),
+            true => *worker_slot = Some(worker),
             false => worker.end().await,
         }
         Ok(outcome)
@@ -81,7 +81,7 @@ impl Code {
                 None => Ok(()),
             }
         };
-        self.until_end(work).await
+        self.unless_ended(work).await
     }
 
     /// Kills all workers, and with them any running code.
@@ -95,13 +95,13 @@ impl Code {
 
     /// Returns the connected worker of a language; starts a new one if there is none or it cannot be used any
     /// more.
-    async fn free(
+    async fn connected_worker(
         &self,
-        slot: &mut Option<Worker>,
+        worker_slot: &mut Option<Worker>,
         browser: &Multiplexer,
         language: Language,
     ) -> Result<Worker, BrowserError> {
-        if let Some(mut worker) = slot.take() {
+        if let Some(mut worker) = worker_slot.take() {
             if worker.is_alive() && worker.connect(browser).await.is_ok() {
                 return Ok(worker);
             }
@@ -112,7 +112,7 @@ impl Code {
         Ok(worker)
     }
 
-    async fn until_end<T>(
+    async fn unless_ended<T>(
         &self,
         work: impl Future<Output = Result<T, BrowserError>>,
     ) -> Result<T, BrowserError> {
@@ -125,7 +125,7 @@ impl Code {
 }
 
 impl Workers {
-    fn of(&mut self, language: Language) -> &mut Option<Worker> {
+    fn slot(&mut self, language: Language) -> &mut Option<Worker> {
         match language {
             Language::Python => &mut self.python,
             Language::Node | Language::Bash => &mut self.node,

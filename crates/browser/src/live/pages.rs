@@ -23,16 +23,16 @@ pub(crate) struct Pages {
     open: Mutex<Vec<Arc<Page>>>,
     changed: Notify,
     /// A page without an opener that appears now was created by this server and stays hidden.
-    hiding: AtomicBool,
+    creating_hidden: AtomicBool,
     /// A newly opened page is being set up.
-    adopting: AtomicBool,
+    setting_up: AtomicBool,
     /// An external client handles HTTP authentication requests.
-    authentication_left: AtomicBool,
+    authentication_delegated: AtomicBool,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Attached {
+struct AttachedEvent {
     session_id: String,
     target_info: TargetInfo,
 }
@@ -47,24 +47,21 @@ struct TargetInfo {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Detached {
+struct DetachedEvent {
     session_id: String,
 }
 
 impl Pages {
     /// Sets up the existing pages and all future ones. New pages wait until `visitor` is applied.
-    pub(crate) async fn follow(
-        connection: &Connection,
-        visitor: Visitor,
-    ) -> Result<Arc<Pages>, BrowserError> {
+    pub(crate) async fn track(connection: &Connection, visitor: Visitor) -> Result<Arc<Pages>, BrowserError> {
         let pages = Arc::new(Pages {
             connection: connection.clone(),
             visitor,
             open: Mutex::default(),
             changed: Notify::new(),
-            hiding: AtomicBool::new(false),
-            adopting: AtomicBool::new(false),
-            authentication_left: AtomicBool::new(false),
+            creating_hidden: AtomicBool::new(false),
+            setting_up: AtomicBool::new(false),
+            authentication_delegated: AtomicBool::new(false),
         });
         tokio::spawn(pages.clone().listen(connection.events()));
         let attach = json!({
@@ -82,9 +79,9 @@ impl Pages {
     }
 
     /// Leaves HTTP authentication to an external client, in these pages and all future ones.
-    pub(crate) fn leave_authentication(&self) {
-        self.authentication_left.store(true, Ordering::Release);
-        self.open().iter().for_each(|page| page.leave_authentication());
+    pub(crate) fn delegate_authentication(&self) {
+        self.authentication_delegated.store(true, Ordering::Release);
+        self.open().iter().for_each(|page| page.delegate_authentication());
     }
 
     /// Returns all open pages, in the order of opening.
@@ -95,15 +92,15 @@ impl Pages {
     /// Returns the page that was most recently opened or selected.
     pub(crate) fn current(&self) -> Option<Arc<Page>> {
         let open = self.open();
-        let used = |page: &&Arc<Page>| page.state().used;
-        open.iter().rev().max_by_key(used).cloned()
+        let last_used = |page: &&Arc<Page>| page.state().last_used;
+        open.iter().rev().max_by_key(last_used).cloned()
     }
 
     /// Makes a page the current one; does nothing if there is no page with this target id.
     pub(crate) fn choose(&self, target: &str) {
         let page = self.open().iter().find(|page| page.target() == target).cloned();
         if let Some(page) = page {
-            page.state().used = Some(Instant::now());
+            page.state().last_used = Some(Instant::now());
         }
     }
 
@@ -115,33 +112,33 @@ impl Pages {
             "targetId",
         );
         let page = self
-            .until(|open| open.iter().find(|page| page.target() == target).cloned())
+            .wait_for(|open| open.iter().find(|page| page.target() == target).cloned())
             .await?;
-        page.state().used = Some(Instant::now());
+        page.state().last_used = Some(Instant::now());
         Ok(page)
     }
 
     /// Waits for the first page of the browser.
     pub(crate) async fn first(&self) -> Result<Arc<Page>, BrowserError> {
-        self.until(|open| open.first().cloned()).await
+        self.wait_for(|open| open.first().cloned()).await
     }
 
     /// Opens an empty page that never becomes the current one, and returns its target id.
     pub(crate) async fn create_hidden(&self) -> Result<String, BrowserError> {
-        self.hiding.store(true, Ordering::Release);
+        self.creating_hidden.store(true, Ordering::Release);
         let target = json!({"url": "about:blank", "background": true});
         let created = self.connection.call("Target.createTarget", target).await;
-        self.hiding.store(false, Ordering::Release);
+        self.creating_hidden.store(false, Ordering::Release);
         Ok(text(&created?, "targetId"))
     }
 
     /// Waits until newly opened pages are set up.
-    pub(crate) async fn adopted(&self) -> Result<(), BrowserError> {
-        let adopting = || self.adopting.load(Ordering::Acquire);
-        self.until(|_| (!adopting()).then_some(())).await
+    pub(crate) async fn wait_until_set_up(&self) -> Result<(), BrowserError> {
+        let is_setting_up = || self.setting_up.load(Ordering::Acquire);
+        self.wait_for(|_| (!is_setting_up()).then_some(())).await
     }
 
-    async fn until<T>(&self, look: impl Fn(&[Arc<Page>]) -> Option<T>) -> Result<T, BrowserError> {
+    async fn wait_for<T>(&self, look: impl Fn(&[Arc<Page>]) -> Option<T>) -> Result<T, BrowserError> {
         let deadline = Instant::now() + limits::ADOPT_TIMEOUT;
         loop {
             let changed = self.changed.notified();
@@ -165,21 +162,21 @@ impl Pages {
 
     async fn listen(self: Arc<Self>, mut events: mpsc::Receiver<Event>) {
         // The browser also reports further sessions of known pages.
-        let mut seen = HashSet::new();
+        let mut known_targets = HashSet::new();
         while let Some(event) = events.recv().await {
             match event.method.as_str() {
                 "Target.attachedToTarget" => {
-                    if let Some(attached) = event.read::<Attached>()
+                    if let Some(attached) = event.read::<AttachedEvent>()
                         && attached.target_info.r#type == "page"
-                        && seen.insert(attached.target_info.target_id.clone())
+                        && known_targets.insert(attached.target_info.target_id.clone())
                     {
-                        self.adopting.store(true, Ordering::Release);
-                        self.attached(attached).await;
-                        self.adopting.store(false, Ordering::Release);
+                        self.setting_up.store(true, Ordering::Release);
+                        self.set_up_page(attached).await;
+                        self.setting_up.store(false, Ordering::Release);
                     }
                 }
                 "Target.detachedFromTarget" => {
-                    if let Some(detached) = event.read::<Detached>() {
+                    if let Some(detached) = event.read::<DetachedEvent>() {
                         self.open()
                             .retain(|page| page.session().id() != detached.session_id);
                     }
@@ -192,33 +189,33 @@ impl Pages {
         self.changed.notify_waiters();
     }
 
-    async fn attached(&self, attached: Attached) {
+    async fn set_up_page(&self, attached: AttachedEvent) {
         let target = attached.target_info;
-        let opened = target.opener_id.is_some();
+        let has_opener = target.opener_id.is_some();
         let session = self.connection.adopt(attached.session_id.clone());
-        if !opened && self.hiding.load(Ordering::Acquire) {
+        if !has_opener && self.creating_hidden.load(Ordering::Acquire) {
             session.0.post("Runtime.runIfWaitingForDebugger", json!({}));
             return;
         }
-        let adopting = Page::adopt(
+        let setup = Page::adopt(
             &self.connection,
             target.target_id,
             session,
             &self.visitor,
             limits::DIALOG_PATIENCE,
         );
-        let adopted = match timeout(limits::ADOPT_TIMEOUT, adopting).await {
-            Ok(adopted) => adopted,
+        let result = match timeout(limits::ADOPT_TIMEOUT, setup).await {
+            Ok(result) => result,
             Err(_) => Err(BrowserError::Timeout),
         };
-        match adopted {
+        match result {
             Ok(page) => {
-                if opened {
-                    page.state().used = Some(Instant::now());
+                if has_opener {
+                    page.state().last_used = Some(Instant::now());
                 }
                 let mut open = self.open();
-                if self.authentication_left.load(Ordering::Acquire) {
-                    page.leave_authentication();
+                if self.authentication_delegated.load(Ordering::Acquire) {
+                    page.delegate_authentication();
                 }
                 open.push(Arc::new(page));
             }
@@ -226,7 +223,7 @@ impl Pages {
             Err(error) => {
                 tracing::debug!(%error, "cannot set up a new page");
                 let detach = json!({"sessionId": attached.session_id});
-                let _gone = self.connection.call("Target.detachFromTarget", detach).await;
+                let _detached = self.connection.call("Target.detachFromTarget", detach).await;
             }
         }
     }

@@ -51,7 +51,7 @@ pub(super) async fn read(
 ) -> Result<Storage, BrowserError> {
     let open = pages.all();
     let stand_in = pages.create_hidden().await?;
-    gather(connection, json!({}), &open, stand_in, known).await
+    collect_storage(connection, json!({}), &open, stand_in, known).await
 }
 
 /// Reads all storage of a page in its own browser context.
@@ -61,7 +61,7 @@ pub(crate) async fn read_page(page: &Arc<Page>, known: &Storage) -> Result<Stora
     target["url"] = "about:blank".into();
     let stand_in = connection.call("Target.createTarget", target).await?;
     let open = std::slice::from_ref(page);
-    gather(
+    collect_storage(
         connection,
         page.in_context(),
         open,
@@ -72,7 +72,7 @@ pub(crate) async fn read_page(page: &Arc<Page>, known: &Storage) -> Result<Stora
 }
 
 /// Reads the storage of a browser context. Uses the page `stand_in` for this and closes it.
-async fn gather(
+async fn collect_storage(
     connection: &Connection,
     context: Value,
     open: &[Arc<Page>],
@@ -94,21 +94,21 @@ async fn gather(
         let read = format!("({READ})('sessionStorage', {})", limits::MAX_STORED_CHARS);
         // A page that has crashed or hangs keeps its previously known storage.
         if let Ok(found) = page.evaluate(&read, World::Isolated, deadline).await
-            && let Some(kept) = found["origin"]
+            && let Some(stored) = found["origin"]
                 .as_str()
                 .and_then(|origin| origins.get_mut(origin))
         {
-            kept.session = serde_json::from_value(found["items"].clone()).unwrap_or_default();
+            stored.session = serde_json::from_value(found["items"].clone()).unwrap_or_default();
         }
     }
     let read = async {
-        let place = StandIn::attach(connection, &stand_in).await?;
-        for (origin, kept) in &mut origins {
-            place.go(origin).await?;
+        let stand_in_page = StandIn::attach(connection, &stand_in).await?;
+        for (origin, stored) in &mut origins {
+            stand_in_page.open(origin).await?;
             let read = format!("({READ})('localStorage', {})", limits::MAX_STORED_CHARS);
-            let found = place.evaluate(&read).await?;
+            let found = stand_in_page.evaluate(&read).await?;
             if found["origin"].as_str() == Some(origin) {
-                kept.local = serde_json::from_value(found["items"].clone()).unwrap_or_default();
+                stored.local = serde_json::from_value(found["items"].clone()).unwrap_or_default();
             }
         }
         Ok(())
@@ -117,7 +117,7 @@ async fn gather(
     let close = connection.call("Target.closeTarget", json!({"targetId": stand_in}));
     let _closed = close.await;
     result?;
-    origins.retain(|_, kept| !kept.local.is_empty() || !kept.session.is_empty());
+    origins.retain(|_, stored| !stored.local.is_empty() || !stored.session.is_empty());
     Ok(Storage { cookies, origins })
 }
 
@@ -125,25 +125,25 @@ async fn gather(
 pub(crate) async fn write(page: &Page, storage: &Storage) -> Result<(), BrowserError> {
     let connection = page.connection();
     let mut cookies = page.in_context();
-    cookies["cookies"] = storage.cookies.iter().map(settable).collect();
+    cookies["cookies"] = storage.cookies.iter().map(settable_cookie).collect();
     connection.call("Storage.setCookies", cookies).await?;
     if storage.origins.is_empty() {
         return Ok(());
     }
-    let place = StandIn::attach(connection, page.target()).await?;
-    for (origin, kept) in &storage.origins {
-        place.go(origin).await?;
-        let kept = json!([origin, kept.local, kept.session]);
-        place.evaluate(&format!("({WRITE})(...{kept})")).await?;
+    let stand_in_page = StandIn::attach(connection, page.target()).await?;
+    for (origin, stored) in &storage.origins {
+        stand_in_page.open(origin).await?;
+        let stored = json!([origin, stored.local, stored.session]);
+        stand_in_page.evaluate(&format!("({WRITE})(...{stored})")).await?;
     }
-    place.go("about:blank").await?;
-    place.leave(connection).await;
-    let forget = page.session().call("Page.resetNavigationHistory", json!({}));
-    forget.await.map(drop)
+    stand_in_page.open("about:blank").await?;
+    stand_in_page.detach(connection).await;
+    let reset = page.session().call("Page.resetNavigationHistory", json!({}));
+    reset.await.map(drop)
 }
 
 /// Returns a cookie in the form that the browser accepts: a session cookie has no expiry.
-fn settable(cookie: &Value) -> Value {
+fn settable_cookie(cookie: &Value) -> Value {
     let mut cookie = cookie.clone();
     if let Some(fields) = cookie.as_object_mut() {
         if fields.get("session") == Some(&Value::Bool(true)) {
@@ -170,15 +170,15 @@ impl StandIn {
         session.call("Page.enable", json!({})).await?;
         session.call("Fetch.enable", everything).await?;
         let loaded = Arc::new(Notify::new());
-        let told = loaded.clone();
-        let answering = Arc::downgrade(&session);
+        let notify = loaded.clone();
+        let weak_session = Arc::downgrade(&session);
         tokio::spawn(async move {
             while let Some(event) = events.recv().await {
-                let Some(session) = answering.upgrade() else {
+                let Some(session) = weak_session.upgrade() else {
                     return;
                 };
                 if event.method == "Page.loadEventFired" {
-                    told.notify_waiters();
+                    notify.notify_waiters();
                 }
                 if event.method == "Fetch.requestPaused"
                     && let Some(paused) = event.read::<Value>()
@@ -197,12 +197,12 @@ impl StandIn {
     }
 
     /// Opens an origin, or `about:blank`.
-    async fn go(&self, address: &str) -> Result<(), BrowserError> {
-        let there = json!({"url": address});
+    async fn open(&self, url: &str) -> Result<(), BrowserError> {
+        let params = json!({"url": url});
         let loaded = self.loaded.notified();
         tokio::pin!(loaded);
         loaded.as_mut().enable();
-        self.session.call("Page.navigate", there).await?;
+        self.session.call("Page.navigate", params).await?;
         // A document that is evaluated too early may crash its renderer.
         timeout(limits::ADOPT_TIMEOUT, loaded)
             .await
@@ -211,7 +211,7 @@ impl StandIn {
         while Instant::now() < deadline {
             // The previous document may still respond, or just be gone.
             if let Ok(Value::String(now)) = self.evaluate("location.href").await
-                && now.starts_with(address)
+                && now.starts_with(url)
             {
                 return Ok(());
             }
@@ -227,7 +227,7 @@ impl StandIn {
     }
 
     /// Stops intercepting the page's requests.
-    async fn leave(self, connection: &Connection) {
+    async fn detach(self, connection: &Connection) {
         let detach = json!({"sessionId": self.session.id()});
         let _gone = connection.call("Target.detachFromTarget", detach).await;
     }

@@ -30,13 +30,18 @@ const BLANK_BODY: &str = "Cg==";
 /// false for other events.
 pub(super) fn resume(event: &Event, session: &Arc<Session>, interception: &Interception) -> bool {
     match event.method.as_str() {
-        "Fetch.requestPaused" => match event.read::<Paused>() {
+        "Fetch.requestPaused" => match event.read::<RequestPaused>() {
             // The body may have to be read first, and other events must not wait for it.
-            Some(paused) if paused.is_response() => drop(tokio::spawn(respond(session.clone(), paused))),
-            Some(paused) => session.post("Fetch.continueRequest", paused.with(interception)),
+            Some(request_paused) if request_paused.is_response() => {
+                drop(tokio::spawn(respond(session.clone(), request_paused)))
+            }
+            Some(request_paused) => session.post(
+                "Fetch.continueRequest",
+                request_paused.continue_params(interception),
+            ),
             None => {}
         },
-        "Fetch.authRequired" => cancel(event, session),
+        "Fetch.authRequired" => cancel_authentication(event, session),
         _ => return false,
     }
     true
@@ -81,8 +86,8 @@ impl Interception {
 }
 
 /// Cancels HTTP authentication, so that the 401 response becomes the page.
-fn cancel(event: &Event, session: &Arc<Session>) {
-    if let Some(Asking { request_id }) = event.read() {
+fn cancel_authentication(event: &Event, session: &Arc<Session>) {
+    if let Some(AuthRequired { request_id }) = event.read() {
         let params = json!({"requestId": request_id, "authChallengeResponse": {"response": "CancelAuth"}});
         session.post("Fetch.continueWithAuth", params);
     }
@@ -90,18 +95,20 @@ fn cancel(event: &Event, session: &Arc<Session>) {
 
 /// Passes a response on to the page: an error without a body as an empty document, a document without a
 /// charset with the charset that HTTP scrapes use.
-async fn respond(session: Arc<Session>, paused: Paused) {
-    let request = json!({"requestId": paused.request_id});
-    let replacement = match paused.status() {
-        400.. if paused.has_no_body(&session, &request).await => Some(paused.blank()),
-        200..300 | 400.. => paused.with_charset(&session, &request).await,
+async fn respond(session: Arc<Session>, request_paused: RequestPaused) {
+    let request = json!({"requestId": request_paused.request_id});
+    let replacement = match request_paused.status() {
+        400.. if request_paused.has_no_body(&session, &request).await => {
+            Some(request_paused.blank_response())
+        }
+        200..300 | 400.. => request_paused.charset_response(&session, &request).await,
         _ => None,
     };
-    let done = match replacement {
+    let result = match replacement {
         Some(response) => session.call("Fetch.fulfillRequest", response).await,
         None => session.call("Fetch.continueResponse", request).await,
     };
-    if let Err(error) = done {
+    if let Err(error) = result {
         // The page may have navigated away meanwhile.
         tracing::debug!(%error, "cannot pass on an intercepted response");
     }
@@ -109,7 +116,7 @@ async fn respond(session: Arc<Session>, paused: Paused) {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Paused {
+struct RequestPaused {
     request_id: String,
     request: Request,
     response_error_reason: Option<String>,
@@ -120,7 +127,7 @@ struct Paused {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Asking {
+struct AuthRequired {
     request_id: String,
 }
 
@@ -136,7 +143,7 @@ struct Header {
     value: String,
 }
 
-impl Paused {
+impl RequestPaused {
     fn is_response(&self) -> bool {
         self.response_status_code.is_some() || self.response_error_reason.is_some()
     }
@@ -148,17 +155,17 @@ impl Paused {
 
     /// Returns the parameters that continue the request, with the client's headers replacing its own if it is
     /// for their origin.
-    fn with(self, interception: &Interception) -> Value {
+    fn continue_params(self, interception: &Interception) -> Value {
         if !interception.has_headers_for(&self.request.url) {
             return json!({"requestId": self.request_id});
         }
         let headers = &interception.headers;
-        let kept = self
+        let remaining = self
             .request
             .headers
             .into_iter()
             .filter(|(name, _)| headers.keys().all(|own| !own.eq_ignore_ascii_case(name)));
-        let all: Vec<Value> = kept
+        let all: Vec<Value> = remaining
             .chain(headers.clone())
             .map(|(name, value)| json!({"name": name, "value": value}))
             .collect();
@@ -179,9 +186,9 @@ impl Paused {
     /// Returns the body of the response, if the browser provides it.
     async fn body(&self, session: &Session, request: &Value) -> Option<Vec<u8>> {
         let deadline = Instant::now() + limits::COMMAND_TIMEOUT;
-        let answer = session.call_raw_until("Fetch.getResponseBody", request.clone(), deadline);
-        let answer = answer.await.ok()?;
-        let Body { body, base64_encoded } = serde_json::from_str(answer.get()).ok()?;
+        let response = session.call_raw_until("Fetch.getResponseBody", request.clone(), deadline);
+        let response = response.await.ok()?;
+        let Body { body, base64_encoded } = serde_json::from_str(response.get()).ok()?;
         match base64_encoded {
             true => STANDARD.decode(&*body).ok(),
             false => Some(body.into_owned().into_bytes()),
@@ -189,9 +196,9 @@ impl Paused {
     }
 
     /// Returns the parameters for the same response with its charset declared; `None` if that is not needed.
-    async fn with_charset(&self, session: &Session, request: &Value) -> Option<Value> {
+    async fn charset_response(&self, session: &Session, request: &Value) -> Option<Value> {
         let content_type = self.header("content-type").unwrap_or("text/html");
-        if !lacks_charset(content_type) {
+        if !has_no_charset(content_type) {
             return None;
         }
         let body = self.body(session, request).await?;
@@ -202,19 +209,19 @@ impl Paused {
         };
         let mut headers = self.headers_without(&["content-type"]);
         headers.push(&declared);
-        Some(self.fulfilled(&headers, &STANDARD.encode(&body)))
+        Some(self.fulfill_params(&headers, &STANDARD.encode(&body)))
     }
 
     /// Returns the headers except `others` and those that describe how the body was transferred.
     fn headers_without(&self, others: &[&str]) -> Vec<&Header> {
         let framing = ["content-length", "content-encoding", "transfer-encoding"];
-        let left_out = |header: &&Header| {
+        let is_omitted = |header: &&Header| {
             let mut names = framing.iter().chain(others);
             names.any(|name| header.name.eq_ignore_ascii_case(name))
         };
         self.response_headers
             .iter()
-            .filter(|header| !left_out(header))
+            .filter(|header| !is_omitted(header))
             .collect()
     }
 
@@ -227,12 +234,12 @@ impl Paused {
     }
 
     /// Returns the parameters for a response with this status and an empty document.
-    fn blank(&self) -> Value {
-        self.fulfilled(&self.headers_without(&[]), BLANK_BODY)
+    fn blank_response(&self) -> Value {
+        self.fulfill_params(&self.headers_without(&[]), BLANK_BODY)
     }
 
     /// Returns the parameters for a response with this status, these headers and a Base64 body.
-    fn fulfilled(&self, headers: &[&Header], body: &str) -> Value {
+    fn fulfill_params(&self, headers: &[&Header], body: &str) -> Value {
         json!({
             "requestId": self.request_id,
             "responseCode": self.status(),
@@ -243,7 +250,7 @@ impl Paused {
 }
 
 /// Returns whether a content type is HTML without a charset.
-fn lacks_charset(content_type: &str) -> bool {
+fn has_no_charset(content_type: &str) -> bool {
     let lower = content_type.to_ascii_lowercase();
     lower.split(';').next().unwrap_or("").trim() == "text/html" && !lower.contains("charset")
 }

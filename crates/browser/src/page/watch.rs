@@ -17,7 +17,7 @@ use crate::error::BrowserError;
 use crate::limits;
 
 /// The current state of a page.
-pub(crate) struct State {
+pub(crate) struct PageState {
     main_frame: String,
     /// Loader id of the main frame's document.
     pub(crate) loader: String,
@@ -33,13 +33,13 @@ pub(crate) struct State {
     pub(crate) download: bool,
     pub(crate) interception: Interception,
     /// When the page was last opened or selected; `None` for a page that was never used.
-    pub(crate) used: Option<Instant>,
+    pub(crate) last_used: Option<Instant>,
     /// Origins of all documents that were loaded.
     pub(crate) origins: BTreeSet<String>,
     /// The open dialog, if any.
     pub(crate) dialog: Option<Dialog>,
     /// Why the page cannot be used any more.
-    pub(crate) ended: Option<BrowserError>,
+    pub(crate) end_reason: Option<BrowserError>,
     in_flight: HashSet<String>,
     quiet_since: Instant,
 }
@@ -55,14 +55,14 @@ pub(crate) struct Dialog {
     pub(crate) text: String,
     pub(crate) opened: Instant,
     /// When the dialog is dismissed, unless it has been answered.
-    pub(crate) kept_until: Instant,
+    pub(crate) dismiss_at: Instant,
 }
 
 /// How requests and dialogs of a page are answered.
-pub(crate) struct Answers {
+pub(crate) struct PagePolicy {
     pub(crate) interception: Interception,
     /// How long a dialog waits for an answer before it is dismissed.
-    pub(crate) patience: Duration,
+    pub(crate) dialog_timeout: Duration,
 }
 
 /// Head of a document's response.
@@ -75,7 +75,7 @@ pub(crate) struct DocumentResponse {
 
 /// Tracks the events of one page.
 pub(crate) struct Watch {
-    state: Mutex<State>,
+    state: Mutex<PageState>,
     changed: Notify,
 }
 
@@ -84,11 +84,11 @@ impl Watch {
     pub(crate) fn start(
         session: &Arc<Session>,
         main_frame: String,
-        answers: Answers,
+        policy: PagePolicy,
         mut events: mpsc::Receiver<Event>,
     ) -> Arc<Watch> {
         let watch = Arc::new(Watch {
-            state: Mutex::new(State {
+            state: Mutex::new(PageState {
                 main_frame,
                 loader: String::new(),
                 url: String::new(),
@@ -97,11 +97,11 @@ impl Watch {
                 loaded: false,
                 navigating: false,
                 download: false,
-                interception: answers.interception,
-                used: None,
+                interception: policy.interception,
+                last_used: None,
                 dialog: None,
                 origins: BTreeSet::new(),
-                ended: None,
+                end_reason: None,
                 in_flight: HashSet::new(),
                 quiet_since: Instant::now(),
             }),
@@ -117,20 +117,20 @@ impl Watch {
                 {
                     continue;
                 }
-                if let Some(dialog) = opened(&event, answers.patience) {
+                if let Some(dialog) = opened_dialog(&event, policy.dialog_timeout) {
                     watching.state().dialog = Some(dialog.clone());
                     tokio::spawn(dismiss(watching.clone(), session.clone(), dialog.opened));
                 }
                 watching.state().apply(&event);
                 watching.changed.notify_waiters();
             }
-            watching.state().ended.get_or_insert(BrowserError::Gone);
+            watching.state().end_reason.get_or_insert(BrowserError::Gone);
             watching.changed.notify_waiters();
         });
         watch
     }
 
-    pub(crate) fn state(&self) -> MutexGuard<'_, State> {
+    pub(crate) fn state(&self) -> MutexGuard<'_, PageState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -141,7 +141,7 @@ impl Watch {
     pub(crate) async fn until<T>(
         &self,
         deadline: Instant,
-        mut look: impl FnMut(&State) -> Option<T>,
+        mut look: impl FnMut(&PageState) -> Option<T>,
     ) -> Result<T, BrowserError> {
         loop {
             let changed = self.changed.notified();
@@ -149,7 +149,7 @@ impl Watch {
             changed.as_mut().enable();
             {
                 let state = self.state();
-                if let Some(error) = &state.ended {
+                if let Some(error) = &state.end_reason {
                     return Err(error.clone());
                 }
                 if let Some(found) = look(&state) {
@@ -164,32 +164,36 @@ impl Watch {
 
     /// Waits until the document is loaded and no request has been in flight for `quiet`, at most until the
     /// deadline.
-    pub(crate) async fn rest(&self, quiet: Duration, deadline: Instant) -> Result<(), BrowserError> {
+    pub(crate) async fn wait_until_idle(
+        &self,
+        quiet: Duration,
+        deadline: Instant,
+    ) -> Result<(), BrowserError> {
         loop {
-            let at_rest = |state: &State| {
-                let still = state.loaded && !state.navigating && state.in_flight.is_empty();
-                still.then_some(state.quiet_since)
+            let idle_since = |state: &PageState| {
+                let is_idle = state.loaded && !state.navigating && state.in_flight.is_empty();
+                is_idle.then_some(state.quiet_since)
             };
-            let since = match self.until(deadline, at_rest).await {
+            let since = match self.until(deadline, idle_since).await {
                 Ok(since) => since,
                 Err(BrowserError::Timeout) => return Ok(()),
                 Err(error) => return Err(error),
             };
-            let rested = since + quiet;
-            if Instant::now() >= rested {
+            let idle_at = since + quiet;
+            if Instant::now() >= idle_at {
                 return Ok(());
             }
-            if rested > deadline {
+            if idle_at > deadline {
                 sleep_until(deadline).await;
                 return Ok(());
             }
-            sleep_until(rested).await;
+            sleep_until(idle_at).await;
         }
     }
 }
 
 /// Returns the dialog that an event reports.
-fn opened(event: &Event, patience: Duration) -> Option<Dialog> {
+fn opened_dialog(event: &Event, timeout: Duration) -> Option<Dialog> {
     if event.method != "Page.javascriptDialogOpening" {
         return None;
     }
@@ -200,21 +204,21 @@ fn opened(event: &Event, patience: Duration) -> Option<Dialog> {
         message: opening.message,
         text: opening.default_prompt,
         opened,
-        kept_until: opened + patience,
+        dismiss_at: opened + timeout,
     })
 }
 
 /// Dismisses a dialog when its time is up, unless it has been answered.
 async fn dismiss(watch: Arc<Watch>, session: Weak<Session>, opened: Instant) {
     loop {
-        let kept_until = match &watch.state().dialog {
-            Some(dialog) if dialog.opened == opened => dialog.kept_until,
+        let dismiss_at = match &watch.state().dialog {
+            Some(dialog) if dialog.opened == opened => dialog.dismiss_at,
             _ => return,
         };
-        if kept_until <= Instant::now() {
+        if dismiss_at <= Instant::now() {
             break;
         }
-        sleep_until(kept_until).await;
+        sleep_until(dismiss_at).await;
     }
     if let Some(session) = session.upgrade() {
         session.post("Page.handleJavaScriptDialog", json!({"accept": false}));
@@ -269,24 +273,24 @@ struct RequestEvent {
     response: Option<DocumentResponse>,
 }
 
-impl State {
+impl PageState {
     fn apply(&mut self, event: &Event) {
         match event.method.as_str() {
             "Page.frameNavigated" => self.navigated(event),
             "Page.lifecycleEvent" => self.lifecycle(event),
             "Page.navigatedWithinDocument" => {
-                if let Some(FrameEvent { url: Some(url), .. }) = self.of_main_frame(event) {
+                if let Some(FrameEvent { url: Some(url), .. }) = self.main_frame_event(event) {
                     self.url = url.into_owned();
                 }
             }
             "Page.frameStartedLoading" | "Page.frameStartedNavigating" => {
-                self.navigating |= self.of_main_frame(event).is_some();
+                self.navigating |= self.main_frame_event(event).is_some();
             }
-            "Page.frameStoppedLoading" if self.of_main_frame(event).is_some() => {
+            "Page.frameStoppedLoading" if self.main_frame_event(event).is_some() => {
                 self.navigating = false;
                 self.loaded = true;
             }
-            "Page.downloadWillBegin" => self.download |= self.of_main_frame(event).is_some(),
+            "Page.downloadWillBegin" => self.download |= self.main_frame_event(event).is_some(),
             "Network.requestWillBeSent" => {
                 if let Some(request) = event.read::<RequestEvent>()
                     && !matches!(
@@ -313,7 +317,7 @@ impl State {
                 }
             }
             "Page.javascriptDialogClosed" => self.dialog = None,
-            "Inspector.targetCrashed" => self.ended = Some(BrowserError::Crashed),
+            "Inspector.targetCrashed" => self.end_reason = Some(BrowserError::Crashed),
             _ => {}
         }
     }
@@ -331,7 +335,7 @@ impl State {
         if frame.id != self.main_frame {
             return;
         }
-        self.used = Some(Instant::now());
+        self.last_used = Some(Instant::now());
         self.loader = frame.loader_id;
         self.url = frame.url + &frame.url_fragment;
         self.dom_ready = false;
@@ -341,7 +345,7 @@ impl State {
     }
 
     fn lifecycle(&mut self, event: &Event) {
-        let Some(FrameEvent { loader_id, name, .. }) = self.of_main_frame(event) else {
+        let Some(FrameEvent { loader_id, name, .. }) = self.main_frame_event(event) else {
             return;
         };
         if loader_id.is_none_or(|loader| loader != self.loader) {
@@ -358,7 +362,7 @@ impl State {
         }
     }
 
-    fn of_main_frame<'a>(&self, event: &'a Event) -> Option<FrameEvent<'a>> {
+    fn main_frame_event<'a>(&self, event: &'a Event) -> Option<FrameEvent<'a>> {
         let event: FrameEvent<'a> = event.read()?;
         (event.frame_id == self.main_frame).then_some(event)
     }

@@ -14,10 +14,10 @@ use tokio::time::timeout;
 use super::group::Groups;
 use super::init::{self, Stage};
 use super::launcher::Launcher;
-use super::{Enclosed, INIT};
+use super::{INIT, SandboxedProcess};
 use crate::limits;
 
-const KNOWN_PLACES: [&str; 3] = ["/usr/bin/bwrap", "/bin/bwrap", "/usr/local/bin/bwrap"];
+const KNOWN_PATHS: [&str; 3] = ["/usr/bin/bwrap", "/bin/bwrap", "/usr/local/bin/bwrap"];
 
 /// A user id that no system assigns, so that it has only the rights that every user has.
 const SANDBOX_USER: u32 = 64_123;
@@ -27,7 +27,7 @@ const SANDBOX_USER: u32 = 64_123;
 pub struct Bubblewrap {
     program: PathBuf,
     /// Whether user namespaces can be nested, which a browser's own sandbox needs.
-    nests: bool,
+    can_nest: bool,
     /// User that starts sandboxes if the server runs as root and this works.
     user: Option<u32>,
     groups: Groups,
@@ -35,9 +35,9 @@ pub struct Bubblewrap {
 
 /// What one process can see and its resource limits.
 #[derive(Clone, Debug)]
-pub(crate) struct Room {
+pub(crate) struct SandboxSpec {
     /// Visible files and folders, as host path and sandbox path; always read-only.
-    pub(crate) shown: Vec<(PathBuf, PathBuf)>,
+    pub(crate) visible: Vec<(PathBuf, PathBuf)>,
     /// Private folders of the server, hidden if they are within a visible folder.
     pub(crate) private: Vec<PathBuf>,
     /// Size of the writable in-memory folder.
@@ -64,56 +64,56 @@ impl Bubblewrap {
     /// # Errors
     /// Why it cannot be used, for the operator.
     pub(super) async fn detect() -> Result<Bubblewrap, String> {
-        let program = KNOWN_PLACES
+        let program = KNOWN_PATHS
             .iter()
             .map(PathBuf::from)
             .find(|path| path.is_file())
             .ok_or("bubblewrap is not installed")?;
         let mut bubblewrap = Bubblewrap {
-            nests: false,
+            can_nest: false,
             user: rustix::process::geteuid().is_root().then_some(SANDBOX_USER),
             groups: Groups::detect(),
             program,
         };
-        let room = Room::new(Access::Code, 0, vec![]);
-        if bubblewrap.user.is_some() && bubblewrap.try_out(&room, &["/usr/bin/true"]).await.is_err() {
+        let spec = SandboxSpec::new(Access::Code, 0, vec![]);
+        if bubblewrap.user.is_some() && bubblewrap.test_run(&spec, &["/usr/bin/true"]).await.is_err() {
             // Only root may create user namespaces here.
             bubblewrap.user = None;
         }
-        bubblewrap.try_out(&room, &["/usr/bin/true"]).await?;
-        let again = bubblewrap.program.to_string_lossy().into_owned();
+        bubblewrap.test_run(&spec, &["/usr/bin/true"]).await?;
+        let bwrap = bubblewrap.program.to_string_lossy().into_owned();
         let nested = [
-            again.as_str(),
+            bwrap.as_str(),
             "--unshare-user",
             "--ro-bind",
             "/",
             "/",
             "/usr/bin/true",
         ];
-        let nests = bubblewrap
-            .try_out(&Room::new(Access::Browser, 0, vec![]), &nested)
+        let nested_result = bubblewrap
+            .test_run(&SandboxSpec::new(Access::Browser, 0, vec![]), &nested)
             .await;
-        if let Err(reason) = &nests {
+        if let Err(reason) = &nested_result {
             tracing::info!(%reason, "browsers run without their own nested sandbox");
         }
         if !bubblewrap.groups.complete() {
             tracing::warn!("no control groups: resource limits of sandboxes apply to single processes only");
         }
         Ok(Bubblewrap {
-            nests: nests.is_ok(),
+            can_nest: nested_result.is_ok(),
             ..bubblewrap
         })
     }
 
     /// Returns whether a browser's own sandbox works inside.
-    pub(crate) fn nests(&self) -> bool {
-        self.nests
+    pub(crate) fn can_nest(&self) -> bool {
+        self.can_nest
     }
 
-    async fn try_out(&self, room: &Room, program: &[&str]) -> Result<(), String> {
+    async fn test_run(&self, spec: &SandboxSpec, program: &[&str]) -> Result<(), String> {
         let mut command = Command::new(&self.program);
         command
-            .args(room.arguments())
+            .args(spec.arguments())
             .arg("--")
             .args(program)
             .env_clear()
@@ -142,18 +142,18 @@ impl Bubblewrap {
         &self,
         launcher: &Launcher,
         init: &Path,
-        room: &Room,
+        spec: &SandboxSpec,
         program: &Path,
         arguments: Vec<String>,
         set_up: impl FnOnce(&mut Command) -> io::Result<()>,
-    ) -> io::Result<Enclosed> {
-        let group = self.groups.make(launcher, room.memory_bytes, room.tasks)?;
+    ) -> io::Result<SandboxedProcess> {
+        let group = self.groups.make(launcher, spec.memory_bytes, spec.tasks)?;
         let enter = Stage::Enter {
-            port: room.port,
+            port: spec.port,
             program: program.into(),
             arguments,
         };
-        let mut arguments = room.arguments();
+        let mut arguments = spec.arguments();
         arguments.extend([
             "--ro-bind".to_owned(),
             init.display().to_string(),
@@ -161,11 +161,16 @@ impl Bubblewrap {
         ]);
         arguments.extend(["--remount-ro", "/", "--", INIT].map(str::to_owned));
         arguments.extend(enter.arguments());
-        let needed = room.shown.iter().map(|(from, _)| from.as_path()).chain([init]);
+        let required_paths = spec.visible.iter().map(|(from, _)| from.as_path()).chain([init]);
         let confine = Stage::Confine {
-            user: self.user.filter(|_| needed.into_iter().all(open_to_all)),
-            groups: group.as_ref().map(|group| group.doors()).unwrap_or_default(),
-            data_bytes: (room.access == Access::Code).then_some(limits::WORKER_MEMORY_BYTES),
+            user: self
+                .user
+                .filter(|_| required_paths.into_iter().all(is_world_readable)),
+            groups: group
+                .as_ref()
+                .map(|group| group.procs_files())
+                .unwrap_or_default(),
+            data_bytes: (spec.access == Access::Code).then_some(limits::WORKER_MEMORY_BYTES),
             program: self.program.clone(),
             arguments,
         };
@@ -179,17 +184,17 @@ impl Bubblewrap {
         let (ours, theirs) = UnixStream::pair()?;
         command.stdin(OwnedFd::from(theirs));
         let child = launcher.spawn(command).await?;
-        let port = timeout(limits::START_TIMEOUT, init::take_in(ours))
+        let port = timeout(limits::START_TIMEOUT, init::receive_listener(ours))
             .await
             .map_err(|_| io::Error::other("the sandbox did not start in time"))?
             .map_err(|_| io::Error::other("the sandbox failed to start"))?;
-        Ok(Enclosed { child, group, port })
+        Ok(SandboxedProcess { child, group, port })
     }
 }
 
-impl Room {
+impl SandboxSpec {
     /// Creates a sandbox description that shows only the system's programs.
-    pub(crate) fn new(access: Access, port: u16, private: Vec<PathBuf>) -> Room {
+    pub(crate) fn new(access: Access, port: u16, private: Vec<PathBuf>) -> SandboxSpec {
         let (memory_bytes, tasks, files_bytes) = match access {
             Access::Browser => (
                 limits::BROWSER_MEMORY_BYTES,
@@ -202,8 +207,8 @@ impl Room {
                 limits::WORKER_FILES_BYTES,
             ),
         };
-        Room {
-            shown: vec![],
+        SandboxSpec {
+            visible: vec![],
             private,
             files_bytes,
             memory_bytes,
@@ -239,15 +244,15 @@ impl Room {
         ] {
             arguments.add(["--ro-bind-try", name, name]);
         }
-        for (from, to) in &self.shown {
+        for (from, to) in &self.visible {
             arguments.add([OsStr::new("--ro-bind"), from.as_os_str(), to.as_os_str()]);
         }
         for folder in &self.private {
-            let shown = self
-                .shown
+            let is_visible = self
+                .visible
                 .iter()
                 .any(|(from, to)| from == to && folder.starts_with(from));
-            if shown || folder.starts_with("/usr") {
+            if is_visible || folder.starts_with("/usr") {
                 arguments.add([OsStr::new("--tmpfs"), folder.as_os_str()]);
                 arguments.add([OsStr::new("--remount-ro"), folder.as_os_str()]);
             }
@@ -257,7 +262,7 @@ impl Room {
         match self.access {
             // The browser's own sandbox writes there about its own processes.
             Access::Browser => {
-                for name in settings_of_the_kernel() {
+                for name in writable_proc_entries() {
                     arguments.add(["--ro-bind-try", &name, &name]);
                 }
             }
@@ -280,7 +285,7 @@ impl Room {
 }
 
 /// Returns whether every user may read the path.
-fn open_to_all(path: &Path) -> bool {
+fn is_world_readable(path: &Path) -> bool {
     let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let allows =
         |path: &Path, rights| std::fs::metadata(path).is_ok_and(|data| data.mode() & rights == rights);
@@ -289,19 +294,19 @@ fn open_to_all(path: &Path) -> bool {
 
 /// Returns the writable entries of `/proc` other than processes. They belong to root, and the kernel treats a
 /// process started by a server that runs as root as root's, whatever its user id in the sandbox is.
-fn settings_of_the_kernel() -> Vec<String> {
+fn writable_proc_entries() -> Vec<String> {
     let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
     entries
         .filter(|entry| {
-            let process = entry
+            let is_process = entry
                 .file_name()
                 .to_string_lossy()
                 .starts_with(|c: char| c.is_ascii_digit());
-            let written = entry
+            let is_writable = entry
                 .metadata()
                 .is_ok_and(|data| data.is_dir() || data.mode() & 0o222 != 0);
-            let link = entry.file_type().is_ok_and(|kind| kind.is_symlink());
-            written && !process && !link
+            let is_link = entry.file_type().is_ok_and(|kind| kind.is_symlink());
+            is_writable && !is_process && !is_link
         })
         .map(|entry| entry.path().display().to_string())
         .collect()
@@ -328,9 +333,9 @@ mod tests {
         let bubblewrap = Bubblewrap::detect().await.unwrap();
         for access in [Access::Browser, Access::Code] {
             let write = "file=/proc/sys/kernel/core_uses_pid; known=$(cat $file) && ! echo $known > $file";
-            let room = Room::new(access, 0, vec![]);
+            let spec = SandboxSpec::new(access, 0, vec![]);
             bubblewrap
-                .try_out(&room, &["/bin/sh", "-c", write])
+                .test_run(&spec, &["/bin/sh", "-c", write])
                 .await
                 .unwrap();
         }

@@ -36,8 +36,8 @@ const ROOT: &str = "/sys/fs/cgroup";
 impl Groups {
     /// Finds out where groups can be created, and removes groups of servers that have ended.
     pub(crate) fn detect() -> Groups {
-        let own = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
-        let hierarchies: Vec<Hierarchy> = own.lines().filter_map(hierarchy).collect();
+        let own_groups = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
+        let hierarchies: Vec<Hierarchy> = own_groups.lines().filter_map(hierarchy).collect();
         for hierarchy in &hierarchies {
             hierarchy.sweep();
         }
@@ -56,11 +56,11 @@ impl Groups {
         memory_bytes: u64,
         tasks: u64,
     ) -> io::Result<Option<Group>> {
-        static MADE: AtomicU64 = AtomicU64::new(0);
+        static COUNTER: AtomicU64 = AtomicU64::new(0);
         if self.hierarchies.is_empty() {
             return Ok(None);
         }
-        let number = MADE.fetch_add(1, Ordering::Relaxed);
+        let number = COUNTER.fetch_add(1, Ordering::Relaxed);
         let name = format!("{PREFIX}{}-{number}", std::process::id());
         let mut group = Group {
             folders: vec![],
@@ -71,9 +71,9 @@ impl Groups {
             // A server that had the same process id may have left an empty group.
             fs::create_dir_all(&folder)?;
             group.folders.push(folder.clone());
-            for (file, most) in [(hierarchy.tasks, tasks), (hierarchy.memory, memory_bytes)] {
+            for (file, limit) in [(hierarchy.tasks, tasks), (hierarchy.memory, memory_bytes)] {
                 if let Some(file) = file {
-                    fs::write(folder.join(file), most.to_string())?;
+                    fs::write(folder.join(file), limit.to_string())?;
                 }
             }
             if hierarchy.memory == Some(MEMORY) {
@@ -87,7 +87,7 @@ impl Groups {
 
 impl Group {
     /// Returns the `cgroup.procs` files: a process that writes to them joins the groups.
-    pub(crate) fn doors(&self) -> Vec<PathBuf> {
+    pub(crate) fn procs_files(&self) -> Vec<PathBuf> {
         self.folders
             .iter()
             .map(|folder| folder.join("cgroup.procs"))
@@ -97,7 +97,7 @@ impl Group {
     /// Waits until the processes have ended and removes the groups.
     pub(crate) async fn remove(mut self) {
         let removed = self.launcher.remove(std::mem::take(&mut self.folders));
-        let _thread_ended = removed.await;
+        let _ignored = removed.await;
     }
 }
 
@@ -116,8 +116,8 @@ fn hierarchy(line: &str) -> Option<Hierarchy> {
     if controllers.is_empty() {
         let own = Path::new(ROOT).join(path);
         // A service whose processes are in a subgroup may create groups beside that one.
-        let beside = own.parent().filter(|parent| parent.starts_with(ROOT));
-        return beside.into_iter().chain([own.as_path()]).find_map(unified);
+        let siblings = own.parent().filter(|parent| parent.starts_with(ROOT));
+        return siblings.into_iter().chain([own.as_path()]).find_map(unified);
     }
     let has = |name| controllers.split(',').any(|controller| controller == name);
     let hierarchy = Hierarchy {
@@ -125,8 +125,8 @@ fn hierarchy(line: &str) -> Option<Hierarchy> {
         tasks: has("pids").then_some("pids.max"),
         memory: has("memory").then_some("memory.limit_in_bytes"),
     };
-    let of_use = hierarchy.tasks.is_some() || hierarchy.memory.is_some();
-    (of_use && hierarchy.works()).then_some(hierarchy)
+    let is_useful = hierarchy.tasks.is_some() || hierarchy.memory.is_some();
+    (is_useful && hierarchy.works()).then_some(hierarchy)
 }
 
 /// Returns a version 2 folder if groups in it can have limits.

@@ -87,7 +87,7 @@ pub fn sandbox_init(argument: &str) -> io::Result<Infallible> {
             program,
             arguments,
         } => {
-            pass_out(&TcpListener::bind((Ipv4Addr::LOCALHOST, port))?)?;
+            send_listener(&TcpListener::bind((Ipv4Addr::LOCALHOST, port))?)?;
             // Replacing stdin closes the socket.
             Err(Command::new(program).args(arguments).stdin(Stdio::null()).exec())
         }
@@ -101,11 +101,11 @@ fn limit(data_bytes: Option<u64>, without_groups: bool) {
         (Resource::Data, data_bytes),
         (Resource::Nproc, without_groups.then_some(limits::USER_TASKS)),
     ];
-    for (resource, most) in limits {
-        if let Some(most) = most {
+    for (resource, value) in limits {
+        if let Some(value) = value {
             let limit = Rlimit {
-                current: Some(most),
-                maximum: Some(most),
+                current: Some(value),
+                maximum: Some(value),
             };
             // If the limit is already lower, it stays.
             let _ = setrlimit(resource, limit);
@@ -114,7 +114,7 @@ fn limit(data_bytes: Option<u64>, without_groups: bool) {
 }
 
 /// Passes the listener out over the socket at stdin.
-fn pass_out(listener: &TcpListener) -> io::Result<()> {
+fn send_listener(listener: &TcpListener) -> io::Result<()> {
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
     let mut control = SendAncillaryBuffer::new(&mut space);
     let listeners = [listener.as_fd()];
@@ -128,7 +128,7 @@ fn pass_out(listener: &TcpListener) -> io::Result<()> {
 ///
 /// # Errors
 /// If the process ends first.
-pub(super) async fn take_in(socket: UnixStream) -> io::Result<TcpListener> {
+pub(super) async fn receive_listener(socket: UnixStream) -> io::Result<TcpListener> {
     socket.set_nonblocking(true)?;
     let socket = tokio::net::UnixStream::from_std(socket)?;
     let receive = || {
@@ -138,7 +138,7 @@ pub(super) async fn take_in(socket: UnixStream) -> io::Result<TcpListener> {
         let mut bytes = [IoSliceMut::new(&mut byte)];
         rustix::net::recvmsg(&socket, &mut bytes, &mut control, RecvFlags::CMSG_CLOEXEC)?;
         let listener = control.drain().find_map(|message| match message {
-            RecvAncillaryMessage::ScmRights(mut passed) => passed.next(),
+            RecvAncillaryMessage::ScmRights(mut fds) => fds.next(),
             _ => None,
         });
         listener.ok_or_else(|| io::Error::from(io::ErrorKind::UnexpectedEof))

@@ -15,10 +15,10 @@ use crate::limits;
 /// Sends work to the thread. Cheap to clone.
 #[derive(Clone)]
 pub(crate) struct Launcher {
-    orders: mpsc::Sender<Order>,
+    commands: mpsc::Sender<LauncherCommand>,
 }
 
-enum Order {
+enum LauncherCommand {
     Start {
         command: Box<Command>,
         runtime: Handle,
@@ -34,26 +34,26 @@ enum Order {
 impl Launcher {
     /// Starts the thread. If that fails, every later `spawn` returns an error.
     pub(crate) fn start() -> Launcher {
-        let (orders, received) = mpsc::channel();
+        let (commands, receiver) = mpsc::channel();
         let thread = std::thread::Builder::new()
             .name("launcher".to_owned())
-            .spawn(move || received.into_iter().for_each(Order::carry_out));
+            .spawn(move || receiver.into_iter().for_each(LauncherCommand::run));
         if let Err(error) = thread {
             tracing::error!(%error, "cannot start the launcher thread");
         }
-        Launcher { orders }
+        Launcher { commands }
     }
 
     /// Starts a process.
     pub(crate) async fn spawn(&self, command: Command) -> io::Result<Child> {
         let (started, child) = oneshot::channel();
-        let order = Order::Start {
+        let launcher_command = LauncherCommand::Start {
             command: Box::new(command),
             runtime: Handle::current(),
             started,
         };
         let ended = || io::Error::other("the launcher thread has ended");
-        self.orders.send(order).map_err(|_| ended())?;
+        self.commands.send(launcher_command).map_err(|_| ended())?;
         child.await.map_err(|_| ended())?
     }
 
@@ -61,24 +61,24 @@ impl Launcher {
     pub(crate) fn remove(&self, folders: Vec<PathBuf>) -> oneshot::Receiver<()> {
         let (removed, done) = oneshot::channel();
         // If the thread has ended, the next start of the server removes them.
-        let _ended = self.orders.send(Order::Remove { folders, removed });
+        let _ignored = self.commands.send(LauncherCommand::Remove { folders, removed });
         done
     }
 }
 
-impl Order {
-    fn carry_out(self) {
+impl LauncherCommand {
+    fn run(self) {
         match self {
-            Order::Start {
+            LauncherCommand::Start {
                 mut command,
                 runtime,
                 started,
             } => {
                 let _within = runtime.enter();
                 // If the caller has stopped waiting, dropping the child kills it.
-                let _gone = started.send(command.spawn());
+                let _ignored = started.send(command.spawn());
             }
-            Order::Remove { folders, removed } => {
+            LauncherCommand::Remove { folders, removed } => {
                 let deadline = Instant::now() + limits::GROUP_REMOVAL_TIMEOUT;
                 for folder in folders {
                     while let Err(error) = std::fs::remove_dir(&folder)
@@ -91,7 +91,7 @@ impl Order {
                         std::thread::sleep(Duration::from_millis(5));
                     }
                 }
-                let _nobody = removed.send(());
+                let _ignored = removed.send(());
             }
         }
     }

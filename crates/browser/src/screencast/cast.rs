@@ -18,21 +18,21 @@ use crate::live::LiveBrowser;
 use super::{Frame, Screen};
 
 /// A screencast with its own session; ends on drop.
-pub(super) struct Cast {
+pub(super) struct Screencast {
     browser: LiveBrowser,
     pub(super) target: String,
     session: Session,
     events: mpsc::Receiver<Event>,
-    owed: Option<Owed>,
+    pending_ack: Option<PendingAck>,
 }
 
 /// The pending acknowledgement of the last picture; the browser sends no further picture before it.
-struct Owed {
+struct PendingAck {
     picture: i64,
     /// Earliest time of the acknowledgement.
     due: Instant,
     /// Whether a viewer has taken the picture.
-    taken: bool,
+    is_taken: bool,
 }
 
 #[derive(Deserialize)]
@@ -52,16 +52,16 @@ struct Metadata {
     device_height: f64,
 }
 
-impl Cast {
-    pub(super) async fn start(browser: &LiveBrowser, target: &str) -> Option<Cast> {
-        let started = async {
+impl Screencast {
+    pub(super) async fn start(browser: &LiveBrowser, target: &str) -> Option<Screencast> {
+        let start = async {
             let (session, events) = browser.connection().attach(target).await?;
-            let cast = Cast {
+            let cast = Screencast {
                 browser: browser.clone(),
                 target: target.to_owned(),
                 session,
                 events,
-                owed: None,
+                pending_ack: None,
             };
             let (width, height) = limits::MAX_FRAME_SIZE;
             let wanted = json!({
@@ -75,8 +75,8 @@ impl Cast {
             Ok::<_, BrowserError>(cast)
         };
         // A crashed page never responds.
-        let started = timeout(limits::CAST_TIMEOUT, started).await;
-        started
+        let result = timeout(limits::CAST_TIMEOUT, start).await;
+        result
             .unwrap_or(Err(BrowserError::Timeout))
             .inspect_err(|error| tracing::debug!(%error, "cannot start the screencast of a page"))
             .ok()
@@ -85,16 +85,16 @@ impl Cast {
     /// Forwards pictures until the page ends. Cancel safe.
     pub(super) async fn run(&mut self, screen: &Screen) {
         loop {
-            if let Some(owed) = &mut self.owed {
-                if !owed.taken {
+            if let Some(pending_ack) = &mut self.pending_ack {
+                if !pending_ack.is_taken {
                     // All viewers may be gone; continue in any case.
-                    let _taken = timeout(limits::FRAME_PATIENCE, screen.taken.notified()).await;
-                    owed.taken = true;
+                    let _timed_out = timeout(limits::FRAME_PATIENCE, screen.frame_taken.notified()).await;
+                    pending_ack.is_taken = true;
                 }
-                sleep_until(owed.due).await;
-                let taken = json!({"sessionId": owed.picture});
+                sleep_until(pending_ack.due).await;
+                let ack = json!({"sessionId": pending_ack.picture});
                 self.session.post("Page.screencastFrameAck", taken);
-                self.owed = None;
+                self.pending_ack = None;
             }
             let Some(event) = self.events.recv().await else {
                 return;
@@ -104,10 +104,10 @@ impl Cast {
                     let Some(frame) = event.read::<ScreencastFrame<'_>>() else {
                         continue;
                     };
-                    self.owed = Some(Owed {
+                    self.pending_ack = Some(PendingAck {
                         picture: frame.session_id,
                         due: Instant::now() + limits::FRAME_INTERVAL,
-                        taken: false,
+                        is_taken: false,
                     });
                     if let Ok(jpeg) = BASE64_STANDARD.decode(frame.data.as_bytes()) {
                         let frame = Frame {
@@ -125,7 +125,7 @@ impl Cast {
     }
 }
 
-impl Drop for Cast {
+impl Drop for Screencast {
     fn drop(&mut self) {
         let session = json!({"sessionId": self.session.id()});
         self.browser.connection().post("Target.detachFromTarget", session);

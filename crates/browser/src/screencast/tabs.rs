@@ -50,7 +50,7 @@ impl Tabs {
         let title = |id: &str| {
             let targets = known["targetInfos"].as_array()?;
             let target = targets.iter().find(|target| target["targetId"] == id)?;
-            Some(cut(target["title"].as_str()?, limits::MAX_TITLE_CHARS))
+            Some(truncate(target["title"].as_str()?, limits::MAX_TITLE_CHARS))
         };
         let pages = browser.pages().all();
         let tabs = pages.iter().take(limits::MAX_TABS_SHOWN).map(|page| {
@@ -58,7 +58,7 @@ impl Tabs {
             Tab {
                 id: page.target().to_owned(),
                 title: title(page.target()).unwrap_or_default(),
-                url: cut(&state.url, limits::MAX_ADDRESS_BYTES),
+                url: truncate(&state.url, limits::MAX_ADDRESS_BYTES),
                 busy: state.navigating,
             }
         });
@@ -71,6 +71,6 @@ impl Tabs {
 }
 
 /// Returns the first `most` characters of a text.
-pub(super) fn cut(text: &str, most: usize) -> String {
+pub(super) fn truncate(text: &str, most: usize) -> String {
     text.chars().take(most).collect()
 }

@@ -20,9 +20,9 @@ pub(super) struct Output(Mutex<[Vec<u8>; 2]>);
 
 impl Output {
     pub(super) fn add(&self, stream: Stream, bytes: &[u8]) {
-        let kept = &mut self.streams()[stream as usize];
-        let room = limits::MAX_OUTPUT_BYTES - kept.len();
-        kept.extend_from_slice(&bytes[..bytes.len().min(room)]);
+        let buffer = &mut self.streams()[stream as usize];
+        let remaining = limits::MAX_OUTPUT_BYTES - buffer.len();
+        buffer.extend_from_slice(&bytes[..bytes.len().min(remaining)]);
     }
 
     /// Takes stdout and stderr.
@@ -44,11 +44,11 @@ fn text(mut bytes: Vec<u8>) -> String {
         bytes.truncate(error.valid_up_to());
     }
     let text = String::from_utf8_lossy(&bytes).into_owned();
-    cut(text, limits::MAX_OUTPUT_BYTES)
+    truncate(text, limits::MAX_OUTPUT_BYTES)
 }
 
 /// Cuts a text to at most `most` bytes.
-pub(super) fn cut(mut text: String, most: usize) -> String {
+pub(super) fn truncate(mut text: String, most: usize) -> String {
     text.truncate(text.floor_char_boundary(most));
     text
 }

@@ -22,7 +22,7 @@ pub(crate) struct Runtime {
     /// Path of the program inside a sandbox.
     pub(crate) inside: PathBuf,
     /// Files and folders that a sandbox has to show in addition to the system's programs.
-    pub(crate) shown: Vec<(PathBuf, PathBuf)>,
+    pub(crate) visible: Vec<(PathBuf, PathBuf)>,
     pub(crate) arguments: Vec<String>,
     /// Arguments without a sandbox.
     pub(crate) arguments_outside: Vec<String>,
@@ -48,7 +48,8 @@ fn in_path(name: &str) -> Option<PathBuf> {
 impl Runtime {
     /// Node.js with playwright-core from one of `folders`, or from Node.js's own package folders.
     pub(crate) fn node(program: Option<&Path>, folders: &[PathBuf]) -> Result<Runtime, BrowserError> {
-        let program = program.ok_or_else(|| missing("node", "Node.js was not found; set HARVESTMAN_NODE"))?;
+        let program =
+            program.ok_or_else(|| not_configured("node", "Node.js was not found; set HARVESTMAN_NODE"))?;
         let program = program.canonicalize().unwrap_or_else(|_| program.to_owned());
         let package = node_modules(&program, folders)
             .map(|folder| folder.join("playwright-core"))
@@ -57,18 +58,18 @@ impl Runtime {
                 let first = folders.first().and_then(|folder| folder.parent());
                 let first = first.map(|folder| format!(" --prefix {}", folder.display()));
                 let install = format!("npm install{} playwright-core", first.unwrap_or_default());
-                missing(
+                not_configured(
                     "node",
                     &format!("playwright-core is not installed; run `{install}`"),
                 )
             })?;
-        let inside = shown_at(&program, "/run/node");
+        let inside = path_in_sandbox(&program, "/run/node");
         let arguments = |base: PathBuf| {
             let base = base.join("worker.cjs").display().to_string();
             ["-e", NODE_WORKER, "--", &base].map(str::to_owned).to_vec()
         };
         Ok(Runtime {
-            shown: vec![
+            visible: vec![
                 (program.clone(), inside.clone()),
                 (package.clone(), Path::new(PACKAGES).join("playwright-core")),
             ],
@@ -81,32 +82,32 @@ impl Runtime {
 
     /// Python with its own playwright.
     pub(crate) async fn python(program: Option<&Path>) -> Result<Runtime, BrowserError> {
-        const ASK: &str = "import json, os, sys, playwright.async_api\n\
+        const QUERY_SCRIPT: &str = "import json, os, sys, playwright.async_api\n\
             packages = os.path.dirname(os.path.dirname(playwright.__file__))\n\
             print(json.dumps([packages, sys.prefix, sys.base_prefix, os.path.dirname(os.path.realpath(sys.executable))]))";
         let program =
-            program.ok_or_else(|| missing("python", "Python was not found; set HARVESTMAN_PYTHON"))?;
+            program.ok_or_else(|| not_configured("python", "Python was not found; set HARVESTMAN_PYTHON"))?;
         let mut command = Command::new(program);
         command
-            .args(["-c", ASK])
+            .args(["-c", QUERY_SCRIPT])
             .stdin(Stdio::null())
             .stderr(Stdio::null())
             .kill_on_drop(true);
-        let answer = timeout(limits::WORKER_START_TIMEOUT, command.output()).await;
-        let answer: Option<Vec<PathBuf>> = match answer {
+        let response = timeout(limits::WORKER_START_TIMEOUT, command.output()).await;
+        let response: Option<Vec<PathBuf>> = match response {
             Ok(Ok(output)) => serde_json::from_slice(&output.stdout).ok(),
             _ => None,
         };
         let program = std::path::absolute(program).unwrap_or_else(|_| program.to_owned());
-        let folders = answer.ok_or_else(|| {
+        let folders = response.ok_or_else(|| {
             let install = format!("{} -m pip install playwright", program.display());
-            missing("python", &format!("playwright is not installed; run `{install}`"))
+            not_configured("python", &format!("playwright is not installed; run `{install}`"))
         })?;
         let packages = folders.first().map(|folder| folder.display().to_string());
         let arguments = ["-c", PYTHON_WORKER, &packages.unwrap_or_default()]
             .map(str::to_owned)
             .to_vec();
-        let mut shown: Vec<(PathBuf, PathBuf)> = vec![];
+        let mut visible: Vec<(PathBuf, PathBuf)> = vec![];
         let own = program.parent().map(Path::to_owned);
         for folder in folders
             .into_iter()
@@ -114,15 +115,15 @@ impl Runtime {
             .chain(own)
             .chain([PathBuf::from(&arguments[2])])
         {
-            let seen = |(from, _): &(PathBuf, PathBuf)| folder.starts_with(from);
-            if !folder.starts_with("/usr") && !shown.iter().any(seen) {
-                shown.push((folder.clone(), folder));
+            let is_covered = |(from, _): &(PathBuf, PathBuf)| folder.starts_with(from);
+            if !folder.starts_with("/usr") && !visible.iter().any(is_covered) {
+                visible.push((folder.clone(), folder));
             }
         }
         Ok(Runtime {
             inside: program.clone(),
             program,
-            shown,
+            visible,
             arguments_outside: arguments.clone(),
             arguments,
         })
@@ -151,14 +152,14 @@ fn node_modules(program: &Path, folders: &[PathBuf]) -> impl Iterator<Item = Pat
 }
 
 /// Returns the path of a program inside a sandbox: its own path if it is below `/usr`, else `own`.
-fn shown_at(program: &Path, own: &str) -> PathBuf {
+fn path_in_sandbox(program: &Path, own: &str) -> PathBuf {
     match program.starts_with("/usr") {
         true => program.to_owned(),
         false => PathBuf::from(own),
     }
 }
 
-fn missing(language: &str, reason: &str) -> BrowserError {
+fn not_configured(language: &str, reason: &str) -> BrowserError {
     BrowserError::NotConfigured(format!(
         "code in {language} is not configured on this server: {reason}"
     ))

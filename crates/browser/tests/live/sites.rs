@@ -6,9 +6,9 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
 /// Stops answering when it is dropped.
-struct Answering(tokio::task::AbortHandle);
+struct Server(tokio::task::AbortHandle);
 
-impl Drop for Answering {
+impl Drop for Server {
     fn drop(&mut self) {
         self.0.abort();
     }
@@ -22,7 +22,7 @@ pub(crate) fn serve(listener: TcpListener) -> Box<dyn Send + Sync> {
             tokio::spawn(answer(stream));
         }
     });
-    Box::new(Answering(accepting.abort_handle()))
+    Box::new(Server(accepting.abort_handle()))
 }
 
 async fn answer(mut stream: TcpStream) {

@@ -1,4 +1,4 @@
-//! Credits that a team may still use this month, if the operator has set a budget (contract section 18). Each
+//! Credits that a team may still use this month, if the operator has set a budget (docs/API.md section 18). Each
 //! page reserves one credit in advance, so pages in flight exceed the budget only by what they cost beyond
 //! one credit. The store's ledger is the truth; this is its copy in memory, plus what is not committed yet.
 

@@ -171,7 +171,7 @@ impl Scraper {
         }
     }
 
-    /// Follows immediate redirects made by pages (docs/API.md section 5.12).
+    /// Follows immediate redirects made by pages (docs/API.md section 5 rule 12).
     async fn follow_page_redirects(
         &self,
         mut scraped: Scraped,

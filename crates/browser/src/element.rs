@@ -34,11 +34,11 @@ impl Element {
             "executionContextId": context,
             "arguments": values(&arguments),
         });
-        let answer = page
+        let response = page
             .session()
             .call_until("Runtime.callFunctionOn", params, deadline)
             .await?;
-        let result = page::value(answer)?;
+        let result = page::value(response)?;
         Ok(result["objectId"].as_str().map(|object| Element {
             session: page.session().clone(),
             object: object.to_owned(),
@@ -79,11 +79,11 @@ impl Element {
             "awaitPromise": true,
             "userGesture": true,
         });
-        let answer = self
+        let response = self
             .session
             .call_until("Runtime.callFunctionOn", params, deadline)
             .await?;
-        let mut result = page::value(answer)?;
+        let mut result = page::value(response)?;
         Ok(result["value"].take())
     }
 
@@ -143,13 +143,13 @@ impl Drop for Element {
 async fn resolve(frame: &Frame, node_id: i64, deadline: Instant) -> Result<Element, BrowserError> {
     let context = page::isolated(&frame.session, &frame.id, deadline).await?;
     let params = json!({"backendNodeId": node_id, "executionContextId": context});
-    let answer = frame
+    let response = frame
         .session
         .call_until("DOM.resolveNode", params, deadline)
         .await?;
     Ok(Element {
         session: frame.session.clone(),
-        object: text(&answer["object"], "objectId"),
+        object: text(&response["object"], "objectId"),
         frame_elements: Vec::new(),
     })
 }

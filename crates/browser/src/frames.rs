@@ -86,9 +86,9 @@ impl FrameSessions {
         deadline: Instant,
     ) -> Result<Vec<RemoteFrame>, BrowserError> {
         let params = json!({"filter": [{"type": "iframe"}]});
-        let answer = connection.call("Target.getTargets", params).await?;
+        let response = connection.call("Target.getTargets", params).await?;
         let mut remote_frames = Vec::new();
-        for target in answer["targetInfos"].as_array().into_iter().flatten() {
+        for target in response["targetInfos"].as_array().into_iter().flatten() {
             let id = text(target, "targetId");
             if remote_frames.len() == limits::SNAPSHOT_FRAMES || Instant::now() > deadline {
                 break;
@@ -170,16 +170,16 @@ pub(crate) async fn trees(frames: &[Frame], deadline: Instant) -> Result<Vec<Fra
     let mut trees = Vec::with_capacity(frames.len());
     for frame in frames {
         let params = json!({"frameId": frame.id});
-        let answer = frame
+        let response = frame
             .session
             .call_raw_until("Accessibility.getFullAXTree", params, deadline)
             .await;
-        let clickable = match answer {
+        let clickable = match response {
             Ok(_) => clickable(frame, deadline).await.unwrap_or_default(),
             Err(_) => HashSet::new(),
         };
-        let tree = match answer {
-            Ok(answer) => AxTree::read(answer.get()),
+        let tree = match response {
+            Ok(response) => AxTree::read(response.get()),
             Err(BrowserError::Refused { .. }) if frame.owner.is_some() => AxTree::default(),
             Err(error) => return Err(error),
         };

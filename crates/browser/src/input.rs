@@ -116,8 +116,8 @@ impl LiveView {
                 }
             }
             Input::Dialog { accept, text } => {
-                let answer = json!({"accept": accept, "promptText": text});
-                page.session().post("Page.handleJavaScriptDialog", answer);
+                let params = json!({"accept": accept, "promptText": text});
+                page.session().post("Page.handleJavaScriptDialog", params);
                 self.refresh();
             }
             Input::Tab { id } => {
@@ -250,12 +250,12 @@ async fn open_url(page: &Page, input_text: &str) -> Result<Option<Reply>, Browse
     let Some(url) = parse_url(input_text) else {
         return Ok(notice("This is not the URL of a web page."));
     };
-    let answer = page
+    let response = page
         .session()
         .call("Page.navigate", json!({"url": url.as_str()}))
         .await;
-    Ok(match answer {
-        Ok(answer) => match text(&answer, "errorText") {
+    Ok(match response {
+        Ok(response) => match text(&response, "errorText") {
             reason if reason.is_empty() || reason == "net::ERR_ABORTED" => None,
             reason => notice(format!("Cannot open the page: {reason}")),
         },

@@ -147,8 +147,8 @@ impl Multiplexer {
 
     /// Returns the body of `/json/list`: the pages, with WebSocket URLs below `address`.
     pub(crate) async fn targets(&self, address: &str) -> Result<Value, BrowserError> {
-        let answer = self.connection.call("Target.getTargets", json!({})).await?;
-        let targets = answer["targetInfos"].as_array().map_or(&[][..], Vec::as_slice);
+        let response = self.connection.call("Target.getTargets", json!({})).await?;
+        let targets = response["targetInfos"].as_array().map_or(&[][..], Vec::as_slice);
         let pages = targets
             .iter()
             .filter(|target| target["type"] == "page")

@@ -96,13 +96,13 @@ pub(crate) async fn capture(
             .clamp(1.0, limits::MAX_PICTURE_HEIGHT);
         params["clip"] = json!({"x": 0, "y": 0, "width": width, "height": height, "scale": 1});
     }
-    let answer = page
+    let response = page
         .session()
         .call_until("Page.captureScreenshot", params, deadline)
         .await?;
     Ok(Picture {
         format,
-        bytes: data(&answer)?,
+        bytes: data(&response)?,
     })
 }
 
@@ -122,16 +122,16 @@ pub(crate) async fn print(
         "scale": scale,
         "printBackground": true,
     });
-    let answer = page
+    let response = page
         .session()
         .call_until("Page.printToPDF", params, deadline)
         .await?;
-    data(&answer)
+    data(&response)
 }
 
-fn data(answer: &Value) -> Result<Vec<u8>, BrowserError> {
+fn data(response: &Value) -> Result<Vec<u8>, BrowserError> {
     STANDARD
-        .decode(answer["data"].as_str().unwrap_or_default())
+        .decode(response["data"].as_str().unwrap_or_default())
         .map_err(|error| BrowserError::Refused {
             command: "the capture".to_owned(),
             reason: error.to_string(),

@@ -116,8 +116,7 @@ impl LiveBrowser {
 
 impl LiveView {
     /// Adds a viewer; `None` if there are already [`limits::MAX_VIEWERS`]. While there is a viewer with
-    /// `control`, dialogs
-    /// wait longer for an answer.
+    /// `control`, dialogs wait longer for an answer.
     pub fn watch(&self, control: bool) -> Option<Viewer> {
         let screen = self.browser.screen();
         if screen.viewers.fetch_add(1, Ordering::AcqRel) >= limits::MAX_VIEWERS {

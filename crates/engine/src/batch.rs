@@ -35,7 +35,10 @@ impl Engine {
                 self.add_to_batch(principal, batch, request.batch, pages, idempotency)
                     .await
             }
-            None => self.new_batch(principal, request.batch, pages, idempotency, base).await,
+            None => {
+                self.new_batch(principal, request.batch, pages, idempotency, base)
+                    .await
+            }
         }
     }
 
@@ -65,13 +68,7 @@ impl Engine {
             page_limit: count as u64,
             webhook,
             zero_data_retention,
-            ..new_job(
-                principal,
-                JobKind::BatchScrape,
-                &first,
-                &options,
-                &caller,
-            )?
+            ..new_job(principal, JobKind::BatchScrape, &first, &options, &caller)?
         };
         let created = self
             .inner

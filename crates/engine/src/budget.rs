@@ -90,7 +90,7 @@ impl Budget {
         self.reserve(store, team).await.map(drop)
     }
 
-    /// Returns whether the team exceeds its budget when the `running` credits of a session are added.
+    /// Returns whether the team exceeds its budget once the `running` credits of its open sessions are added.
     pub(crate) fn is_exceeded(&self, team: TeamId, running: u64) -> bool {
         self.plans.of(team).credit_budget.is_some_and(|budget| {
             let accounts = self.accounts();
@@ -117,7 +117,7 @@ impl Budget {
 }
 
 impl CreditReservation {
-    /// Replaces the reservation by the credits that the page cost.
+    /// Replaces the reservation with the credits that the page cost.
     pub(crate) fn spend(self, credits: u32) {
         if let Some((budget, team)) = &self.0
             && let Some(account) = budget.accounts().get_mut(team)

@@ -184,8 +184,8 @@ impl Engine {
 
     /// Returns how many pages of the team are in flight (HTTP and browser), and the limit of pages over HTTP.
     pub fn concurrency(&self, principal: &Principal) -> (usize, usize) {
-        let most = self.inner.config.plans.of(principal.team).max_concurrency;
-        (self.inner.slots.in_use(principal.team), most)
+        let limit = self.inner.config.plans.of(principal.team).max_concurrency;
+        (self.inner.slots.in_use(principal.team), limit)
     }
 
     /// Returns why no further page of a job starts now; `None` if nothing limits it or another node drives

@@ -47,11 +47,11 @@ impl FileReader {
             tracing::error!(%error, program = %self.program.display(), "cannot start the file reader");
             ApiError::new(ErrorCode::Unknown, "cannot read the file; see the server log")
         })?;
-        let answer = exchange(&mut child, request, body).await;
+        let output = exchange(&mut child, request, body).await;
         let _ = child.start_kill();
         let status = child.wait().await.ok();
-        Ok(match answer.map(|answer| serde_json::from_slice(&answer)) {
-            Ok(Ok(answer)) => answer,
+        Ok(match output.map(|output| serde_json::from_slice(&output)) {
+            Ok(Ok(result)) => result,
             Ok(Err(_)) | Err(_) => Err(failure(status)),
         })
     }
@@ -79,15 +79,15 @@ async fn exchange(child: &mut Child, request: &FileRequest, body: &[u8]) -> std:
         stdin.write_all(body).await?;
         stdin.shutdown().await
     };
-    let mut answer = Vec::new();
+    let mut output = Vec::new();
     let mut limited = stdout.take(limits::FILE_READER_OUTPUT_BYTES);
-    let (sent, read) = tokio::join!(sending, limited.read_to_end(&mut answer));
+    let (sent, read) = tokio::join!(sending, limited.read_to_end(&mut output));
     read?;
     // A reader may answer before it has read the whole file.
-    if answer.is_empty() {
+    if output.is_empty() {
         sent?;
     }
-    Ok(answer)
+    Ok(output)
 }
 
 fn failure(status: Option<ExitStatus>) -> FileError {
@@ -121,9 +121,9 @@ mod tests {
         let body = vec![b'x'; 1 << 20];
         let reader = FileReader::new(path.clone(), 1);
         let reading = reader.read(&REQUEST, &body);
-        let answer = tokio::time::timeout(Duration::from_secs(60), reading).await;
+        let output = tokio::time::timeout(Duration::from_secs(60), reading).await;
         std::fs::remove_file(path).unwrap();
-        answer.unwrap()
+        output.unwrap()
     }
 
     #[tokio::test]
@@ -140,17 +140,17 @@ mod tests {
             ("failing", "exit 1"),
             ("odd", "cat >/dev/null; echo what"),
         ] {
-            let answer = read_by(name, script).await.unwrap();
-            assert!(matches!(answer, Err(FileError::Damaged(_))), "{name}: {answer:?}");
+            let output = read_by(name, script).await.unwrap();
+            assert!(matches!(output, Err(FileError::Damaged(_))), "{name}: {output:?}");
         }
         for (name, script) in [
             ("killed", "kill -9 $$"),
             ("aborted", "cat >/dev/null; kill -6 $$"),
         ] {
-            let answer = read_by(name, script).await.unwrap();
+            let output = read_by(name, script).await.unwrap();
             assert!(
-                matches!(answer, Err(FileError::TooLarge(_))),
-                "{name}: {answer:?}"
+                matches!(output, Err(FileError::TooLarge(_))),
+                "{name}: {output:?}"
             );
         }
         let missing = FileReader::new("/nowhere/at/all".into(), 1);

@@ -32,8 +32,8 @@ pub const MAPS_AT_ONCE: usize = 16;
 pub const BUDGET_RECHECK_AFTER: Duration = Duration::from_secs(10);
 /// Redirects followed for a page.
 pub const PAGE_REDIRECTS: u32 = 20;
-/// Redirects made by pages (`meta` refresh and the like) that are followed for a page (docs/API.md section
-/// 5.12).
+/// Redirects made by pages (`meta` refresh and the like) that are followed for a page (docs/API.md section 5
+/// rule 12).
 pub const PAGE_REFRESHES: u32 = 10;
 /// Frame documents fetched for a page, including nested frames.
 pub const PAGE_FRAMES: usize = 8;

@@ -36,11 +36,11 @@ impl Engine {
     /// Returns the numbers of pages in progress and waiting.
     pub async fn queue_status(&self, principal: &Principal) -> Result<QueueStatus, StoreError> {
         let queue = self.inner.store.queue(principal.team).await?;
-        let (in_work, most) = self.concurrency(principal);
+        let (in_flight, limit) = self.concurrency(principal);
         Ok(QueueStatus::of(
             queue.pending_pages,
-            in_work as u64,
-            most as u64,
+            in_flight as u64,
+            limit as u64,
             queue.last_success,
         ))
     }

@@ -106,7 +106,7 @@ impl CommandRunner<'_> {
     /// Returns a fresh snapshot of the page, and the indexes of its elements that match a role and name.
     async fn by_role(&self, find: &Find) -> Result<(References, Vec<usize>), CommandError> {
         let frames = self
-            .memory
+            .state
             .frames
             .of(self.page, self.connection, self.deadline)
             .await?;

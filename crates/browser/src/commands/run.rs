@@ -125,7 +125,7 @@ impl CommandRunner<'_> {
         self.wait_until_idle().await?;
         let document = self.page.state().loader.clone();
         let frames = self
-            .memory
+            .state
             .frames
             .of(self.page, self.connection, self.deadline)
             .await?;
@@ -414,8 +414,8 @@ impl CommandRunner<'_> {
     }
 
     async fn call(&self, method: &'static str, params: Value) -> Result<Value, CommandError> {
-        let answer = self.page.session().call_until(method, params, self.deadline);
-        Ok(answer.await?)
+        let response = self.page.session().call_until(method, params, self.deadline);
+        Ok(response.await?)
     }
 
     async fn evaluate(&self, script: &str) -> Result<Value, CommandError> {

@@ -172,12 +172,12 @@ impl LiveBrowser {
             return false;
         }
         let response_deadline = now + limits::DEAD_PAGE_TIMEOUT;
-        let answer = page
+        let response = page
             .session()
             .call_until("Runtime.evaluate", json!({"expression": "0"}), response_deadline)
             .await;
-        *last_response() = answer.is_ok().then_some(now);
-        matches!(answer, Err(BrowserError::Crashed))
+        *last_response() = response.is_ok().then_some(now);
+        matches!(response, Err(BrowserError::Crashed))
     }
 
     /// Connects the worker that was started in advance.
@@ -310,10 +310,10 @@ impl LiveBrowser {
 /// Terminates a script of the page that does not end.
 async fn terminate_script(page: &Page) {
     let response_deadline = Instant::now() + limits::STOPPED_PAGE_TIMEOUT;
-    let answer = page
-        .session()
-        .call_until("Runtime.evaluate", json!({"expression": "1"}), response_deadline);
-    if matches!(answer.await, Err(BrowserError::Timeout)) {
+    let response =
+        page.session()
+            .call_until("Runtime.evaluate", json!({"expression": "1"}), response_deadline);
+    if matches!(response.await, Err(BrowserError::Timeout)) {
         page.session().post("Runtime.terminateExecution", json!({}));
     }
 }

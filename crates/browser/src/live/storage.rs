@@ -183,13 +183,13 @@ impl StandIn {
                 if event.method == "Fetch.requestPaused"
                     && let Some(paused) = event.read::<Value>()
                 {
-                    let answer = json!({
+                    let params = json!({
                         "requestId": paused["requestId"],
                         "responseCode": 200,
                         "responseHeaders": [{"name": "Content-Type", "value": "text/html"}],
                         "body": "",
                     });
-                    session.post("Fetch.fulfillRequest", answer);
+                    session.post("Fetch.fulfillRequest", params);
                 }
             }
         });
@@ -222,8 +222,8 @@ impl StandIn {
 
     async fn evaluate(&self, expression: &str) -> Result<Value, BrowserError> {
         let params = json!({"expression": expression, "returnByValue": true});
-        let mut answer = self.session.call("Runtime.evaluate", params).await?;
-        Ok(answer["result"]["value"].take())
+        let mut response = self.session.call("Runtime.evaluate", params).await?;
+        Ok(response["result"]["value"].take())
     }
 
     /// Stops intercepting the page's requests.

@@ -8,7 +8,6 @@
 //!
 //! If neither the response nor the document declares a charset, browsers guess differently from HTTP scrapes:
 //! UTF-8 would be read as windows-1252.
-//! here: UTF-8 would come out as windows-1252.
 
 use std::borrow::Cow;
 use std::sync::Arc;

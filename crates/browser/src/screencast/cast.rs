@@ -93,7 +93,7 @@ impl Screencast {
                 }
                 sleep_until(pending_ack.due).await;
                 let ack = json!({"sessionId": pending_ack.picture});
-                self.session.post("Page.screencastFrameAck", taken);
+                self.session.post("Page.screencastFrameAck", ack);
                 self.pending_ack = None;
             }
             let Some(event) = self.events.recv().await else {

@@ -70,7 +70,7 @@ impl Tabs {
     }
 }
 
-/// Returns the first `most` characters of a text.
-pub(super) fn truncate(text: &str, most: usize) -> String {
-    text.chars().take(most).collect()
+/// Returns the first `max_chars` characters of a text.
+pub(super) fn truncate(text: &str, max_chars: usize) -> String {
+    text.chars().take(max_chars).collect()
 }

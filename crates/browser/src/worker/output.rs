@@ -47,9 +47,9 @@ fn text(mut bytes: Vec<u8>) -> String {
     truncate(text, limits::MAX_OUTPUT_BYTES)
 }
 
-/// Cuts a text to at most `most` bytes.
-pub(super) fn truncate(mut text: String, most: usize) -> String {
-    text.truncate(text.floor_char_boundary(most));
+/// Cuts a text to at most `max_bytes` bytes.
+pub(super) fn truncate(mut text: String, max_bytes: usize) -> String {
+    text.truncate(text.floor_char_boundary(max_bytes));
     text
 }
 

@@ -86,7 +86,11 @@ pub(crate) async fn extract_data(
     Err(AnswerError::Invalid(Vec::new()))
 }
 
-fn into_data(parsed: answer::ValidAnswer, request: DataRequest<'_>, mut warnings: Vec<String>) -> ExtractedData {
+fn into_data(
+    parsed: answer::ValidAnswer,
+    request: DataRequest<'_>,
+    mut warnings: Vec<String>,
+) -> ExtractedData {
     if !parsed.removed.is_empty() {
         warnings.push(format!(
             "Fields that are not in the schema were removed from the language model's answer: {}.",

@@ -243,7 +243,11 @@ impl PromptRun<'_> {
     }
 
     /// Looks once for an element by its accessible name.
-    async fn find_once(&self, named: &ElementRef, purpose: ElementUse) -> Result<Option<Target>, PromptError> {
+    async fn find_once(
+        &self,
+        named: &ElementRef,
+        purpose: ElementUse,
+    ) -> Result<Option<Target>, PromptError> {
         let snapshot = self.browser.snapshot(false, self.deadline).await?;
         let elements = snapshot
             .elements

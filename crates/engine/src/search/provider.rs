@@ -228,7 +228,10 @@ impl Search {
             let wait = retry_after_ms(&response.headers, SystemTime::now())
                 .map_or(limits::SEARCH_RETRY, std::time::Duration::from_millis);
             let transient = matches!(response.status, 429 | 500..=599);
-            if has_retried || !transient || wait > limits::SEARCH_RETRY_MAX || Instant::now() + wait >= deadline
+            if has_retried
+                || !transient
+                || wait > limits::SEARCH_RETRY_MAX
+                || Instant::now() + wait >= deadline
             {
                 return Err(SearchError::Status(response.status));
             }

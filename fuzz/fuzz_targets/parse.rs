@@ -25,7 +25,8 @@ fuzz_target!(|data: &[u8]| {
     page.crawl_links();
     page.images();
     page.metadata();
-    page.has_little_text();
+    page.render_signals();
+    page.redirect();
     let _ = page.attributes(selector, "href");
 
     let chosen: Vec<Selector> = Selector::parse(selector).into_iter().collect();

@@ -16,7 +16,7 @@ pub const UPLOADS_AT_ONCE: usize = 16;
 pub const UPLOAD_TIME: Duration = Duration::from_secs(300);
 /// Characters of a file name that are kept.
 pub const FILE_NAME_CHARS: usize = 255;
-/// Bytes that are read and discarded of a body above [`BODY_BYTES`], so that the client sees the response instead of
+/// Bytes of a body above [`BODY_BYTES`] that are read and discarded, so that the client sees the response instead of
 /// a connection reset.
 pub const DRAIN_BYTES: usize = 64 * 1024 * 1024;
 /// Time limit for discarding them.

@@ -179,25 +179,17 @@ fn open_mode_requires_loopback_or_insecure() {
 #[test]
 fn a_language_model_needs_a_url_and_a_name() {
     assert!(parse(&[]).unwrap().llm.is_none());
-    let socket_address = ("HARVESTMAN_LLM_BASE_URL", "http://127.0.0.1:11434/v1");
+    let base_url = ("HARVESTMAN_LLM_BASE_URL", "http://127.0.0.1:11434/v1");
     let (model, key) = (
         ("HARVESTMAN_LLM_MODEL", "small"),
         ("HARVESTMAN_LLM_API_KEY", "k-secret"),
     );
-    let llm = parse(&[socket_address, model, key]).unwrap().llm.unwrap();
-    assert_eq!(
-        (llm.base_url.as_str(), llm.model.as_str()),
-        (socket_address.1, "small")
-    );
+    let llm = parse(&[base_url, model, key]).unwrap().llm.unwrap();
+    assert_eq!((llm.base_url.as_str(), llm.model.as_str()), (base_url.1, "small"));
     assert_eq!(llm.api_key.as_deref(), Some("k-secret"));
     assert!(!format!("{llm:?}").contains("secret"));
     assert!(setting::setting("llm_api_key").unwrap().secret);
-    for half in [
-        vec![socket_address],
-        vec![model],
-        vec![key],
-        vec![socket_address, key],
-    ] {
+    for half in [vec![base_url], vec![model], vec![key], vec![base_url, key]] {
         let error = parse(&half).unwrap_err().to_string();
         assert!(error.contains("both `llm_base_url` and `llm_model`"), "{error}");
     }

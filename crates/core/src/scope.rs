@@ -13,6 +13,8 @@ use crate::api::error::ApiError;
 use crate::crawl::limits::URL_MAX_BYTES;
 use crate::url_key::{Identity, bare_host};
 
+pub use suffixes::registrable_domain;
+
 use patterns::{PatternMatch, Patterns};
 
 /// The compiled scope rules of one crawl.
@@ -264,7 +266,7 @@ pub fn site_of(url: &Url) -> String {
 
 fn domain_of(url: &Url) -> Option<String> {
     match url.host() {
-        Some(Host::Domain(host)) => suffixes::registrable_domain(host).map(str::to_owned),
+        Some(Host::Domain(host)) => registrable_domain(host).map(str::to_owned),
         _ => None,
     }
 }

@@ -7,6 +7,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
+use harvestman_core::scope::registrable_domain;
 use http::HeaderMap;
 use http::header::SET_COOKIE;
 use url::{Host, Url};
@@ -104,9 +105,10 @@ impl Cookie {
                 "domain" if !value.is_empty() => {
                     let domain = value.trim_start_matches('.').to_ascii_lowercase();
                     if domain != host {
-                        // A single label would be a top-level domain.
                         let is_name = matches!(url.host(), Some(Host::Domain(_)));
-                        if !is_name || !domain.contains('.') || !is_below(host, &domain) {
+                        // A public suffix such as `co.uk` belongs to many sites (RFC 6265, 5.3).
+                        let is_suffix = registrable_domain(&domain).is_none();
+                        if !is_name || is_suffix || !is_below(host, &domain) {
                             return None;
                         }
                     }
@@ -199,6 +201,10 @@ mod tests {
         assert!(!check("k=v; Path=/; Domain=a.example", "http://xa.example/"));
         assert!(!check("k=v; Path=/; Domain=example", "http://b.example/"));
         assert!(!check("k=v; Path=/; Domain=b.example", "http://b.example/"));
+        let below = |line: &str, to: &str| sent("http://a.shop.co.uk/", &[line], to).is_some();
+        assert!(below("k=v; Domain=shop.co.uk", "http://b.shop.co.uk/"));
+        assert!(!below("k=v; Domain=co.uk", "http://other.co.uk/"));
+        assert!(!below("k=v; Domain=co.uk", "http://a.shop.co.uk/"));
         assert!(!check("k=v; Path=/; Secure", "http://a.example/"));
     }
 

@@ -1,11 +1,11 @@
 //! Registrable domains by a compact table: the default rule (the last label is the public suffix)
 //! plus common multi-label suffixes of registries and hosting services. If a suffix is missing, two
 //! of its sites count as one, so `allowSubdomains` may reach further than with the full public suffix
-//! list; nothing else depends on it.
+//! list, and a cookie may be sent to both.
 
 /// Returns the registrable domain of a host name: its public suffix plus one label. Returns `None` for a
 /// single label and for a public suffix itself. `host` must be lower case and not an IP address.
-pub(super) fn registrable_domain(host: &str) -> Option<&str> {
+pub fn registrable_domain(host: &str) -> Option<&str> {
     let dots: Vec<usize> = host.rmatch_indices('.').map(|(at, _)| at).take(4).collect();
     // The longest suffix in the table decides; without one, the last label.
     let labels = (2..=3)

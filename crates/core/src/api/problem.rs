@@ -117,7 +117,7 @@ pub(crate) fn unknown_field(name: &str, known: &[&'static str]) -> String {
 fn nearest<'k>(name: &str, known: &[&'k str]) -> Option<(&'k str, usize)> {
     /// Longer names are cut before they are compared: the work stays small on hostile input.
     const COMPARED_CHARS: usize = 64;
-    let fold = |text: &str| -> Vec<char> {
+    let fold = |text: &str| -> String {
         let letters = text.chars().filter(|c| *c != '_' && *c != '-');
         letters
             .take(COMPARED_CHARS)
@@ -132,21 +132,11 @@ fn nearest<'k>(name: &str, known: &[&'k str]) -> Option<(&'k str, usize)> {
 }
 
 /// Edit distance; a shortened form (`maxDepth` of `maxDiscoveryDepth`) counts as near.
-fn distance(a: &[char], b: &[char]) -> usize {
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.iter().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, y) in b.iter().enumerate() {
-            let replaced = diagonal + usize::from(x != y);
-            diagonal = row[j + 1];
-            row[j + 1] = replaced.min(row[j] + 1).min(diagonal + 1);
-        }
-    }
-    let edits = row[b.len()];
+fn distance(a: &str, b: &str) -> usize {
+    let edits = strsim::levenshtein(a, b);
     let (short, long) = if a.len() < b.len() { (a, b) } else { (b, a) };
-    let mut rest = long.iter();
-    if short.len() >= 4 && short.iter().all(|c| rest.any(|d| d == c)) {
+    let mut rest = long.chars();
+    if short.len() >= 4 && short.chars().all(|c| rest.any(|d| d == c)) {
         return edits.min(1 + (long.len() - short.len()) / 4);
     }
     edits

@@ -149,7 +149,7 @@ impl Parts {
 
 /// Returns host and path of a URL as a file name of at most 80 characters.
 pub fn file_name(url: &str) -> String {
-    let name = crate::figures::short_url(url).chars();
+    let name = crate::display::short_url(url).chars();
     let name = name.map(|c| {
         if c.is_ascii_alphanumeric() || c == '.' {
             c

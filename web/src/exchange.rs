@@ -9,9 +9,9 @@ use leptos::task::spawn_local;
 use web_sys::AbortController;
 
 use crate::browser;
-use crate::components::failure::failure;
+use crate::components::error_notice::failure;
 use crate::components::icon::{Icon, Picture};
-use crate::components::parts::Part;
+use crate::components::panes::Part;
 use crate::console::Console;
 use crate::draft::Draft;
 

@@ -11,35 +11,35 @@
 
 mod app;
 mod browser;
-mod calls;
 mod clock;
 mod components;
 mod console;
 mod csv;
+mod display;
 mod draft;
 mod exchange;
+mod field_value;
 mod fields;
-mod figures;
 mod graph_layout;
 mod highlight;
-mod history;
 mod job_feed;
 mod job_socket;
-mod json_place;
+mod json_position;
 mod limits;
 mod markdown;
 mod package;
 mod pages;
 mod path_tree;
 mod request_form;
+mod request_history;
 mod route;
+mod run_history;
 mod screens;
 mod shortcuts;
 mod sign_in;
 mod storage;
 mod text;
 mod theme;
-mod typed;
 mod zip;
 
 fn main() {

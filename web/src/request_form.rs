@@ -5,8 +5,8 @@ use leptos::prelude::*;
 use serde_json::Value;
 
 use crate::components::field::field_id;
+use crate::components::field_group::{FieldRows, GroupView};
 use crate::components::format_chips::FormatChips;
-use crate::components::group::{FieldRows, GroupView};
 use crate::components::json_editor::JsonEditor;
 use crate::components::problems::Problems;
 use crate::components::schema_editor::SchemaEditor;

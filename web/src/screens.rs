@@ -6,7 +6,7 @@ use leptos::prelude::*;
 use leptos_router::components::{FlatRoutes, Route};
 use leptos_router::{ChooseView, path};
 
-use crate::components::head::PageHead;
+use crate::components::screen_header::PageHead;
 use crate::pages::activity::ActivityPage;
 use crate::pages::ask::AskPage;
 use crate::pages::crawl::CrawlPage;

@@ -9,7 +9,7 @@ use web_sys::KeyboardEvent;
 
 use crate::browser;
 use crate::components::field::field_id;
-use crate::components::group::Rows;
+use crate::components::field_group::Rows;
 use crate::console::Console;
 use crate::draft::Draft;
 use crate::fields::of_action;

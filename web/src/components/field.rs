@@ -7,8 +7,8 @@ use serde_json::Value;
 use crate::components::action_list::action_list;
 use crate::components::schema_editor::SchemaEditor;
 use crate::draft::Draft;
+use crate::field_value;
 use crate::fields::{Field, Kind};
-use crate::typed;
 
 /// Returns the element id of the control for a path.
 pub fn field_id(path: &str) -> String {
@@ -52,7 +52,7 @@ pub fn FieldView(draft: Draft, field: Field, path: String) -> impl IntoView {
                 <p class="hint" id=help_id.clone()>
                     {about.get_value()}
                     " "
-                    {typed::default_text(kind, draft.default_of(&at()).as_ref())}
+                    {field_value::default_text(kind, draft.default_of(&at()).as_ref())}
                 </p>
             }
         }
@@ -201,14 +201,14 @@ pub fn FieldView(draft: Draft, field: Field, path: String) -> impl IntoView {
             let text = typed_text(draft, path, kind);
             let on_input = move |event: leptos::ev::Event| {
                 text.set(event_target_value(&event));
-                let value = text.with_untracked(|text| typed::read(kind, text));
+                let value = text.with_untracked(|text| field_value::read(kind, text));
                 draft.put(&at(), value);
             };
             let placeholder = match kind {
                 Kind::Lines | Kind::Pairs | Kind::LongText | Kind::Json => String::new(),
                 _ => draft
                     .default_of(&at())
-                    .map(|value| typed::write(kind, Some(&value)))
+                    .map(|value| field_value::write(kind, Some(&value)))
                     .unwrap_or_default(),
             };
             let control = match is_wide {
@@ -239,10 +239,10 @@ fn typed_text(draft: Draft, path: StoredValue<String>, kind: Kind) -> RwSignal<S
     let text = RwSignal::new(String::new());
     Effect::new(move |_| {
         let value = path.with_value(|path| draft.value(path));
-        let typed = text.with_untracked(|text| typed::read(kind, text));
+        let typed = text.with_untracked(|text| field_value::read(kind, text));
         let default = path.with_value(|path| draft.default_of(path));
         if typed.filter(|typed| default.as_ref() != Some(typed)) != value {
-            text.set(typed::write(kind, value.as_ref()));
+            text.set(field_value::write(kind, value.as_ref()));
         }
     });
     text

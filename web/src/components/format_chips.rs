@@ -7,7 +7,7 @@ use leptos::prelude::*;
 use serde_json::Value;
 
 use crate::components::field::field_id;
-use crate::components::group::Rows;
+use crate::components::field_group::Rows;
 use crate::draft::Draft;
 use crate::fields::of_format;
 

@@ -5,7 +5,7 @@ use leptos::prelude::*;
 use serde_json::Value;
 
 use crate::draft::Draft;
-use crate::{text, typed};
+use crate::{field_value, text};
 
 /// Renders the editor; `written` is its text.
 #[component]
@@ -13,7 +13,7 @@ pub fn JsonEditor(draft: Draft, written: RwSignal<String>) -> impl IntoView {
     // Follow changes that are made to the draft elsewhere.
     Effect::new(move |_| {
         let is_same = draft.body.with(|body| {
-            let read = written.with_untracked(|text| typed::read_json(text));
+            let read = written.with_untracked(|text| field_value::read_json(text));
             read.is_ok_and(|value| value.as_object() == Some(body))
         });
         if !is_same && draft.broken.with_untracked(Option::is_none) {
@@ -23,7 +23,7 @@ pub fn JsonEditor(draft: Draft, written: RwSignal<String>) -> impl IntoView {
     });
     let on_input = move |event: leptos::ev::Event| {
         written.set(event_target_value(&event));
-        match written.with_untracked(|text| typed::read_json(text)) {
+        match written.with_untracked(|text| field_value::read_json(text)) {
             Ok(Value::Object(body)) => draft.body.set(body),
             Ok(_) => draft.broken.set(Some(text::NO_OBJECT.to_owned())),
             Err(wrong) => draft.broken.set(Some(wrong)),

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use leptos::prelude::*;
 use web_sys::KeyboardEvent;
 
-use crate::components::scroll::Scroll;
-use crate::figures;
+use crate::components::virtual_scroll::Scroll;
+use crate::display;
 use crate::job_feed::PageRow;
 use crate::limits::ROW_PX;
 
@@ -89,10 +89,10 @@ fn Row(at: usize, row: Arc<PageRow>, chosen: RwSignal<Option<u64>>) -> impl Into
             style:top=format!("{}px", at as f64 * ROW_PX)
             on:click=move |_| chosen.set(Some(index))
         >
-            <span role="gridcell" class="mono">{figures::path_of(&row.url).to_owned()}</span>
+            <span role="gridcell" class="mono">{display::path_of(&row.url).to_owned()}</span>
             <span role="gridcell" class="opt">{row.title.clone()}</span>
             <span role="gridcell" class=if is_bad { "num bad" } else { "num" }>{status}</span>
-            <span role="gridcell" class="num">{figures::bytes(row.size)}</span>
+            <span role="gridcell" class="num">{display::bytes(row.size)}</span>
         </div>
     }
     .into_any()

@@ -9,7 +9,7 @@ use leptos_router::hooks::use_navigate;
 use web_sys::KeyboardEvent;
 
 use crate::console::Console;
-use crate::figures;
+use crate::display;
 use crate::limits::PALETTE_ITEMS;
 use crate::route::{self, Screen};
 use crate::theme::Theme;
@@ -73,7 +73,7 @@ fn of_job(job: ConsoleJob) -> Item {
     };
     Item {
         kind: "job",
-        name: figures::short_url(&job.url).to_owned(),
+        name: display::short_url(&job.url).to_owned(),
         more: format!("{} {} {}", job.kind, job.status, job.id),
         does,
     }

@@ -7,7 +7,7 @@ use web_sys::HtmlTextAreaElement;
 use crate::browser;
 use crate::components::field::field_id;
 use crate::draft::{Draft, Problem, problems_of};
-use crate::json_place::{Place, place_of};
+use crate::json_position::{Place, place_of};
 use crate::text;
 
 /// Renders the summary after the user tried to send the form or the server rejected it. `written` is the text of the

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use crate::components::field::field_id;
 use crate::draft::Draft;
-use crate::typed;
+use crate::field_value;
 
 /// The types that a row offers.
 const TYPES: [&str; 5] = ["string", "number", "integer", "boolean", "array"];
@@ -245,7 +245,7 @@ fn SchemaJson(draft: Draft, path: StoredValue<String>, value: Memo<Option<Value>
         text.set(event_target_value(&event));
         match text.with_untracked(|text| match text.trim() {
             "" => Ok(None),
-            text => typed::read_json(text).map(Some),
+            text => field_value::read_json(text).map(Some),
         }) {
             Ok(value) => {
                 wrong.set(None);

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use leptos::prelude::*;
 use web_sys::KeyboardEvent;
 
-use crate::components::scroll::Scroll;
-use crate::figures;
+use crate::components::virtual_scroll::Scroll;
+use crate::display;
 use crate::limits::{ROW_PX, TREE_ROWS};
 use crate::path_tree::{PathTree, Row};
 
@@ -132,7 +132,7 @@ pub fn Tree(
                 ></span>
                 <span class=if item.is_some() { "cut mono" } else { "cut mono part" }>{name}</span>
                 <span class="grow"></span>
-                {is_parent.then(|| view! { <span class="n">{figures::count(count as u64)}</span> })}
+                {is_parent.then(|| view! { <span class="n">{display::count(count as u64)}</span> })}
             </div>
         }
     };

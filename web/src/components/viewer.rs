@@ -9,11 +9,11 @@ use serde_json::Value;
 
 use crate::browser;
 use crate::components::code::{Code, copy};
-use crate::components::find::Find;
+use crate::components::find_bar::Find;
 use crate::components::icon::{Icon, Picture};
 use crate::components::tabs::{Tab, Tabs, tab};
 use crate::console::Console;
-use crate::figures;
+use crate::display;
 use crate::highlight::{escape, json};
 use crate::limits::{CHARS_PER_TOKEN, SHOWN_ADDRESSES, SOURCE_BYTES};
 use crate::markdown::{is_safe_link, render};
@@ -55,7 +55,7 @@ fn tabs_of(document: &Document) -> Vec<Tab> {
     let counted = |id, label, count: usize| Tab {
         id,
         label,
-        count: Some(figures::count(count as u64)),
+        count: Some(display::count(count as u64)),
     };
     let mut tabs = Vec::new();
     if document
@@ -266,7 +266,7 @@ fn addresses(list: &[String]) -> AnyView {
     let rest = (rest > 0).then(|| {
         let words = format!(
             "{} more. Copy and Save include all of them.",
-            figures::count(rest as u64)
+            display::count(rest as u64)
         );
         view! { <p class="hint">{words}</p> }
     });
@@ -318,8 +318,8 @@ fn foot(document: &Document) -> AnyView {
     let size = document.markdown.as_ref().map(|text| {
         let characters = text.chars().count();
         view! {
-            <span>{figures::counted(characters as u64, "character", "characters")}</span>
-            <span>{format!("about {} tokens", figures::count(characters.div_ceil(CHARS_PER_TOKEN) as u64))}</span>
+            <span>{display::counted(characters as u64, "character", "characters")}</span>
+            <span>{format!("about {} tokens", display::count(characters.div_ceil(CHARS_PER_TOKEN) as u64))}</span>
         }
     });
     let facts = [
@@ -330,7 +330,7 @@ fn foot(document: &Document) -> AnyView {
             .map(|state| format!("cache {state}")),
         metadata
             .credits_used
-            .map(|credits| figures::counted(u64::from(credits), "credit", "credits")),
+            .map(|credits| display::counted(u64::from(credits), "credit", "credits")),
     ];
     let facts = facts
         .into_iter()
@@ -344,7 +344,7 @@ fn foot(document: &Document) -> AnyView {
     let open = address.map(|address| {
         view! {
             <a class="cut" href=address.clone() target="_blank" rel="noopener noreferrer nofollow">
-                {figures::short_url(&address).to_owned()}
+                {display::short_url(&address).to_owned()}
             </a>
         }
     });

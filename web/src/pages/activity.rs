@@ -15,12 +15,12 @@ use leptos_router::NavigateOptions;
 use leptos_router::hooks::{use_navigate, use_query_map};
 
 use crate::components::badge::JobBadge;
-use crate::components::failure::failure;
-use crate::components::head::PageHead;
+use crate::components::error_notice::failure;
 use crate::components::icon::{Icon, Picture};
+use crate::components::screen_header::PageHead;
 use crate::console::Console;
 use crate::route::{self, Screen};
-use crate::{browser, figures, history, storage, text};
+use crate::{browser, display, request_history, storage, text};
 
 mod explain;
 
@@ -175,7 +175,7 @@ pub fn ActivityPage() -> impl IntoView {
                 </table>
             </Show>
             <div class="card-foot">
-                <span>{move || figures::counted(feed.calls.with(Vec::len) as u64, "call", "calls")}</span>
+                <span>{move || display::counted(feed.calls.with(Vec::len) as u64, "call", "calls")}</span>
                 <span class="grow"></span>
                 <Show when=move || feed.cursor.with(Option::is_some)>
                     <button
@@ -299,7 +299,7 @@ fn Row(call: Call, question: RwSignal<Option<Question>>) -> impl IntoView {
     } = call;
     let console = Console::get();
     let navigate = StoredValue::new_local(use_navigate());
-    let ago = figures::ago((browser::now_ms() - entry.created_at.0 as f64) / 1000.0);
+    let ago = display::ago((browser::now_ms() - entry.created_at.0 as f64) / 1000.0);
     let target = entry.target.clone().unwrap_or_default();
     let opens = route::call_href(&entry);
     let id = entry.id;
@@ -308,7 +308,7 @@ fn Row(call: Call, question: RwSignal<Option<Question>>) -> impl IntoView {
     let run_again = move |_| {
         let (endpoint, target) = again.get_value();
         spawn_local(async move {
-            let mut body = history::request_of(&id.to_string());
+            let mut body = request_history::request_of(&id.to_string());
             if body.is_none() && outcome.is_some() {
                 let job = console.client().console_job(id).await;
                 body = job.ok().and_then(|job| job.request);
@@ -329,7 +329,7 @@ fn Row(call: Call, question: RwSignal<Option<Question>>) -> impl IntoView {
     };
     let name = view! {
         <span class="job-kind">{entry.endpoint.as_str()}</span>
-        <span class="target">{figures::short_url(&target).to_owned()}</span>
+        <span class="target">{display::short_url(&target).to_owned()}</span>
     };
     let call = match opens {
         Some(href) => view! { <a class="mono plain" href=href title=target.clone()>{name}</a> }.into_any(),

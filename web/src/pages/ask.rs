@@ -5,9 +5,9 @@ use leptos::prelude::*;
 use leptos_router::NavigateOptions;
 use leptos_router::hooks::{use_navigate, use_query_map};
 
-use crate::components::answer::AnswerView;
-use crate::components::head::PageHead;
+use crate::components::docs_answer::AnswerView;
 use crate::components::icon::Picture;
+use crate::components::screen_header::PageHead;
 use crate::console::Console;
 use crate::exchange::{Exchange, Outcome, OutcomeCard};
 use crate::route::Screen;

@@ -6,18 +6,18 @@ use leptos::task::spawn_local;
 use leptos_router::hooks::use_navigate;
 
 use crate::components::code::CodeCard;
-use crate::components::head::PageHead;
-use crate::components::parts::Parts;
+use crate::components::panes::Parts;
+use crate::components::screen_header::PageHead;
 use crate::console::Console;
 use crate::draft::{Draft, Endpoint};
 use crate::request_form::RequestForm;
-use crate::{browser, history, route, text};
+use crate::{browser, request_history, route, text};
 
-mod plan;
 mod preview;
+mod suggestions;
 
-use plan::Plan;
 use preview::Preview;
+use suggestions::Plan;
 
 /// Renders the screen.
 #[component]
@@ -39,7 +39,7 @@ pub fn CrawlPage() -> impl IntoView {
             match console.client().start_crawl(&request).await {
                 Ok(started) => {
                     let id = started.id.to_string();
-                    history::remember(&id, serde_json::to_value(&request).unwrap_or_default());
+                    request_history::remember(&id, serde_json::to_value(&request).unwrap_or_default());
                     console.say("Crawl started");
                     navigate(&route::job_path(&id), Default::default());
                 }

@@ -13,9 +13,9 @@ use serde_json::Value;
 
 use crate::components::badge::JobBadge;
 use crate::components::code::{Code, CodeCard, copy};
-use crate::components::head::PageHead;
 use crate::components::icon::{Icon, Picture};
-use crate::components::parts::Parts;
+use crate::components::panes::Parts;
+use crate::components::screen_header::PageHead;
 use crate::console::Console;
 use crate::draft::{Draft, Endpoint};
 use crate::exchange::{Exchange, Outcome, OutcomeCard};
@@ -23,7 +23,7 @@ use crate::limits::{EXTRACT_LOOK_MS, RETRY_LONGEST_MS};
 use crate::markdown::is_safe_link;
 use crate::request_form::RequestForm;
 use crate::route::Screen;
-use crate::{browser, figures, highlight, history, text};
+use crate::{browser, display, highlight, request_history, text};
 
 /// Renders the screen.
 #[component]
@@ -46,7 +46,7 @@ pub fn ExtractPage() -> impl IntoView {
             // Not the abortable client: a started job must be stored even if the user leaves the screen.
             let started = console.client().start_extract(&request).await?;
             let id = started.id.to_string();
-            history::remember(&id, serde_json::to_value(&request).unwrap_or_default());
+            request_history::remember(&id, serde_json::to_value(&request).unwrap_or_default());
             let options = NavigateOptions {
                 scroll: false,
                 ..Default::default()
@@ -151,10 +151,10 @@ fn result(answer: &ExtractAnswer) -> AnyView {
     let facts = [
         answer
             .credits_used
-            .map(|credits| figures::counted(credits, "credit", "credits")),
+            .map(|credits| display::counted(credits, "credit", "credits")),
         answer
             .tokens_used
-            .map(|tokens| figures::counted(tokens, "token", "tokens")),
+            .map(|tokens| display::counted(tokens, "token", "tokens")),
     ];
     let facts = facts
         .into_iter()
@@ -183,7 +183,7 @@ fn sources(sources: &Value) -> AnyView {
         .map(|(name, places)| {
             let places = places.as_array().into_iter().flatten().filter_map(Value::as_str);
             let links = places.map(|place| {
-                let name = figures::short_url(place).to_owned();
+                let name = display::short_url(place).to_owned();
                 match is_safe_link(place) {
                     true => view! {
                         <a class="mono" href=place.to_owned() target="_blank" rel="noopener noreferrer nofollow">

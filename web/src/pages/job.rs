@@ -12,32 +12,32 @@ use serde_json::{Map, Value};
 use crate::browser;
 use crate::components::badge::JobBadge;
 use crate::components::dialog::Confirm;
-use crate::components::failure::failure;
-use crate::components::head::PageHead;
+use crate::components::error_notice::failure;
+use crate::components::screen_header::PageHead;
 use crate::components::tabs::{Tab, Tabs, tab};
 use crate::console::Console;
 use crate::job_feed::{JobFeed, path_of};
 use crate::route::Screen;
-use crate::{figures, history, text};
+use crate::{display, request_history, text};
 
 mod errors;
 mod export;
 mod graph;
+mod page_tree;
 mod pages;
-mod paths;
-mod place;
 mod progress;
 mod request;
+mod view_state;
 mod webhooks;
 
 use errors::Errors;
 use export::Export;
 use graph::Graph;
+use page_tree::Paths;
 use pages::{OpenPage, Pages};
-use paths::Paths;
-use place::Place;
 use progress::{Figures, notices};
 use request::{EditAgain, Request};
+use view_state::Place;
 use webhooks::Webhooks;
 
 /// Renders the screen of the job in the URL.
@@ -60,7 +60,7 @@ fn Job(id: JobId) -> impl IntoView {
         let url = feed.job.with(|job| job.as_ref().map(|job| job.url.clone()));
         let first = || feed.rows.with(|rows| rows.first().map(|row| row.url.clone()));
         let url = url.filter(|url| !url.is_empty()).or_else(first);
-        url.map_or_else(|| "Job".to_owned(), |url| figures::short_url(&url).to_owned())
+        url.map_or_else(|| "Job".to_owned(), |url| display::short_url(&url).to_owned())
     });
     let status = Memo::new(move |_| {
         feed.progress
@@ -113,7 +113,7 @@ fn kind(feed: JobFeed) -> Option<String> {
 /// Returns the request body of a job: as sent from this browser, or as stored by the server. The server does not
 /// store the URLs of a batch in it, so those of the pages are filled in.
 fn request_of(console: Console, feed: JobFeed) -> Option<Value> {
-    let sent = history::request_of(&feed.id.to_string());
+    let sent = request_history::request_of(&feed.id.to_string());
     sent.or_else(|| {
         let job = feed.job.get()?;
         let Value::Object(mut body) = job.request? else {
@@ -153,9 +153,9 @@ fn started(feed: JobFeed) -> Option<String> {
     feed.progress.with(|progress| {
         let progress = progress.as_ref()?;
         let began = progress.created_at?;
-        let ago = figures::ago((browser::now_ms() - began.0 as f64) / 1000.0);
+        let ago = display::ago((browser::now_ms() - began.0 as f64) / 1000.0);
         Some(match progress.duration.filter(|_| progress.status.is_final()) {
-            Some(seconds) => format!("started {ago}, took {}", figures::span(seconds)),
+            Some(seconds) => format!("started {ago}, took {}", display::span(seconds)),
             None => format!("started {ago}"),
         })
     })
@@ -212,7 +212,7 @@ fn Body(feed: JobFeed, request: Memo<Option<Value>>) -> impl IntoView {
         let counted = |id, label, count: usize| Tab {
             id,
             label,
-            count: (count > 0).then(|| figures::count(count as u64)),
+            count: (count > 0).then(|| display::count(count as u64)),
         };
         vec![
             counted("pages", "Pages", feed.rows.with(Vec::len)),

@@ -8,11 +8,11 @@ use leptos::task::spawn_local;
 
 use crate::components::code::copy;
 use crate::components::dialog::Confirm;
-use crate::components::failure::failure;
-use crate::components::head::PageHead;
+use crate::components::error_notice::failure;
 use crate::components::icon::{Icon, Picture};
+use crate::components::screen_header::PageHead;
 use crate::console::Console;
-use crate::{browser, figures, text};
+use crate::{browser, display, text};
 
 mod webhooks;
 
@@ -202,7 +202,7 @@ fn Once(
 
 fn table(keys: Vec<Key>, may_revoke: bool, revoke: Callback<Key>) -> AnyView {
     let now = browser::now_ms();
-    let ago = move |at: harvestman_core::time::Timestamp| figures::ago((now - at.0 as f64) / 1000.0);
+    let ago = move |at: harvestman_core::time::Timestamp| display::ago((now - at.0 as f64) / 1000.0);
     let rows = keys.into_iter().map(move |key| {
         let used = key.last_used_at.map_or_else(|| "never".to_owned(), ago);
         let made = ago(key.created_at);

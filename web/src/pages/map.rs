@@ -6,18 +6,18 @@ use harvestman_core::api::MapRequest;
 use leptos::prelude::*;
 
 use crate::components::code::CodeCard;
-use crate::components::head::PageHead;
 use crate::components::icon::Picture;
-use crate::components::parts::Parts;
+use crate::components::panes::Parts;
+use crate::components::screen_header::PageHead;
 use crate::console::Console;
 use crate::draft::{Draft, Endpoint};
 use crate::exchange::{Exchange, Outcome, OutcomeCard};
 use crate::request_form::RequestForm;
-use crate::{browser, figures, text};
+use crate::{browser, display, text};
 
-mod found;
+mod results;
 
-use found::Found;
+use results::Found;
 
 /// Renders the screen.
 #[component]
@@ -31,7 +31,7 @@ pub fn MapPage() -> impl IntoView {
             let began = browser::now_ms();
             let answer = client.map(&request).await?;
             let seconds = (browser::now_ms() - began) / 1000.0;
-            let count = figures::counted(answer.links.len() as u64, "URL", "URLs");
+            let count = display::counted(answer.links.len() as u64, "URL", "URLs");
             console.say(format!("{count} found in {seconds:.1} s"));
             let links = Arc::new(answer.links);
             Ok(Outcome::done(move || {

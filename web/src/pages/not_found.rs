@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 
-use crate::components::head::PageHead;
+use crate::components::screen_header::PageHead;
 use crate::route::Screen;
 use crate::text;
 

@@ -5,14 +5,14 @@ use harvestman_core::api::team::{Call, UsageQuery};
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 
-use crate::components::head::PageHead;
 use crate::components::icon::{Icon, Picture};
+use crate::components::screen_header::PageHead;
 use crate::console::Console;
 use crate::route::Screen;
-use crate::{figures, text};
+use crate::{display, text};
 
 mod first_run;
-mod parts;
+mod health;
 mod recent;
 mod running;
 
@@ -72,7 +72,7 @@ pub fn Overview() -> impl IntoView {
         credits.get().map(|credits| {
             view! {
                 <div class="health-month">
-                    <b class="mono">{figures::count(credits)}</b>
+                    <b class="mono">{display::count(credits)}</b>
                     <span>"credits this month"</span>
                 </div>
             }
@@ -83,7 +83,7 @@ pub fn Overview() -> impl IntoView {
         <div class="stack">
             <section class="card health-card" aria-label="Health">
                 {move || match console.readiness.get() {
-                    Some(readiness) => parts::health(&readiness),
+                    Some(readiness) => health::health(&readiness),
                     None => view! { <div class="wait"><i></i></div> }.into_any(),
                 }}
                 {month}

@@ -8,15 +8,15 @@ use harvestman_core::ids::ScrapeId;
 use leptos::prelude::*;
 
 use crate::components::code::CodeCard;
-use crate::components::head::PageHead;
 use crate::components::icon::Picture;
-use crate::components::parts::Parts;
+use crate::components::panes::Parts;
+use crate::components::screen_header::PageHead;
 use crate::components::viewer::{Shown, Viewer};
 use crate::console::Console;
 use crate::draft::{Draft, Endpoint};
 use crate::exchange::{Exchange, Outcome, OutcomeCard};
 use crate::request_form::RequestForm;
-use crate::{browser, figures, text};
+use crate::{browser, display, text};
 
 /// Renders the screen.
 #[component]
@@ -90,6 +90,6 @@ fn title_of(document: &Shown) -> String {
     let metadata = &document.metadata;
     let title = metadata.title.clone().filter(|title| !title.is_empty());
     title
-        .or_else(|| Some(figures::short_url(metadata.url.as_deref()?).to_owned()))
+        .or_else(|| Some(display::short_url(metadata.url.as_deref()?).to_owned()))
         .unwrap_or_else(|| "Result".to_owned())
 }

@@ -13,9 +13,9 @@ use leptos_router::hooks::use_navigate;
 use serde_json::json;
 
 use crate::components::code::CodeCard;
-use crate::components::head::PageHead;
 use crate::components::icon::Picture;
-use crate::components::parts::Parts;
+use crate::components::panes::Parts;
+use crate::components::screen_header::PageHead;
 use crate::components::tabs::{Tab, Tabs};
 use crate::components::viewer::{Shown, Viewer};
 use crate::console::Console;
@@ -23,7 +23,7 @@ use crate::draft::{Draft, Endpoint};
 use crate::exchange::{Exchange, Outcome, OutcomeCard};
 use crate::markdown::is_safe_link;
 use crate::request_form::RequestForm;
-use crate::{browser, figures, history, route, text};
+use crate::{browser, display, request_history, route, text};
 
 /// A search result of any source.
 #[derive(Clone, PartialEq)]
@@ -88,7 +88,7 @@ fn sources(answer: &SearchAnswer) -> Vec<Tab> {
         ("images", "Images", data.images.as_ref().map(Vec::len)),
     ];
     let tabs = counts.into_iter().filter_map(|(id, label, count)| {
-        let count = Some(figures::count(count? as u64));
+        let count = Some(display::count(count? as u64));
         Some(Tab { id, label, count })
     });
     tabs.collect()
@@ -108,7 +108,7 @@ pub fn SearchPage() -> impl IntoView {
                 .into_iter()
                 .map(|source| hits(&answer, source).len())
                 .sum();
-            console.say(figures::counted(count as u64, "result", "results"));
+            console.say(display::counted(count as u64, "result", "results"));
             let answer = Arc::new(answer);
             Ok(Outcome::done(move || {
                 view! { <Results answer=answer.clone()/> }.into_any()
@@ -147,7 +147,7 @@ fn Results(answer: Arc<SearchAnswer>) -> impl IntoView {
     let ticked = RwSignal::new(BTreeSet::<String>::new());
     let open = RwSignal::new(None::<Shown>);
     let warning = answer.warning.clone();
-    let credits = figures::counted(answer.credits_used, "credit", "credits");
+    let credits = display::counted(answer.credits_used, "credit", "credits");
     let answer = StoredValue::new(answer);
     let list = move || {
         let hits = answer.with_value(|answer| hits(answer, chosen.get()));
@@ -219,7 +219,7 @@ fn row(at: usize, hit: Hit, ticked: RwSignal<BTreeSet<String>>, open: RwSignal<O
             <input type="checkbox" id=id aria-label=label prop:checked=is_ticked on:change=tick/>
             <div>
                 <p class="hit-title">{link}</p>
-                <p class="mono cut hint">{figures::short_url(&hit.url).to_owned()}</p>
+                <p class="mono cut hint">{display::short_url(&hit.url).to_owned()}</p>
                 <p class="quiet-text">{hit.text}</p>
                 {hit.more.map(|more| view! { <p class="hint">{more}</p> })}
             </div>
@@ -254,7 +254,7 @@ fn Ticked(ticked: RwSignal<BTreeSet<String>>, credits: String) -> impl IntoView 
             match console.client().start_batch_scrape(&request).await {
                 Ok(started) => {
                     let id = started.id.to_string();
-                    history::remember(&id, body);
+                    request_history::remember(&id, body);
                     navigate.try_with_value(|navigate| navigate(&route::job_path(&id), Default::default()));
                 }
                 Err(error) => {
@@ -277,7 +277,7 @@ fn Ticked(ticked: RwSignal<BTreeSet<String>>, credits: String) -> impl IntoView 
             >
                 {move || match count.get() {
                     0 => "Select results to scrape".to_owned(),
-                    count => format!("Scrape {}", figures::counted(count as u64, "page", "pages")),
+                    count => format!("Scrape {}", display::counted(count as u64, "page", "pages")),
                 }}
             </button>
         </div>

@@ -11,20 +11,20 @@ use leptos::prelude::*;
 use leptos::task::spawn_local;
 use leptos_router::hooks::use_params_map;
 
-use crate::calls::{self, Call};
 use crate::components::dialog::Confirm;
-use crate::components::head::PageHead;
+use crate::components::screen_header::PageHead;
 use crate::console::Console;
 use crate::limits::SESSION_MS;
 use crate::pages::sessions::{name_of, stop};
-use crate::{browser, clock, figures, text};
+use crate::run_history::{self, Call};
+use crate::{browser, clock, display, text};
 
-mod answer;
+mod live_view;
 mod run;
-mod view;
+mod run_result;
 
+use live_view::LiveView;
 use run::RunCard;
-use view::LiveView;
 
 /// Command that opens the browser of a scrape without changing the page.
 const OPEN: &str = "get url";
@@ -95,7 +95,7 @@ impl Shown {
             found,
             state,
             looked,
-            calls: RwSignal::new(calls::of(&id.to_string())),
+            calls: RwSignal::new(run_history::of(&id.to_string())),
             busy: RwSignal::new(None),
             control: RwSignal::new(false),
         }
@@ -163,7 +163,7 @@ impl Shown {
         });
         self.calls.try_update(|calls| {
             calls.insert(0, call);
-            calls::remember(&self.id.to_string(), calls);
+            run_history::remember(&self.id.to_string(), calls);
         });
         self.busy.try_set(None);
         self.look().await;
@@ -244,11 +244,11 @@ fn Clock(shown: Shown) -> impl IntoView {
         let parts = shown.found.with(|one| {
             let one = one.as_ref()?;
             let until = one.ended_at.map_or_else(|| now.get(), |at| at.0 as f64);
-            let lived = figures::span((until - one.session.created_at.0 as f64) / 1000.0);
-            let credits = figures::counted(one.credits, "credit", "credits");
+            let lived = display::span((until - one.session.created_at.0 as f64) / 1000.0);
+            let credits = display::counted(one.credits, "credit", "credits");
             let left = one.ends_at.map(|at| {
                 let seconds = ((at.0 as f64 - now.get()) / 1000.0).max(0.0);
-                format!("stops automatically in {}", figures::span(seconds))
+                format!("stops automatically in {}", display::span(seconds))
             });
             Some([Some(lived), Some(credits), left])
         });

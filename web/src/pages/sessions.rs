@@ -11,11 +11,11 @@ use leptos_router::hooks::use_navigate;
 use crate::browser;
 use crate::clock;
 use crate::components::dialog::Confirm;
-use crate::components::head::PageHead;
 use crate::components::icon::{Icon, Picture};
+use crate::components::screen_header::PageHead;
 use crate::console::Console;
 use crate::route::{self, Screen};
-use crate::{figures, text};
+use crate::{display, text};
 
 /// Renders the screen.
 #[component]
@@ -122,8 +122,8 @@ pub async fn stop(console: Console, id: &str) {
     match console.client().delete_browser(id).await {
         Ok(ended) => console.say(format!(
             "Session stopped after {}, {}",
-            figures::span(ended.session_duration_ms as f64 / 1000.0),
-            figures::counted(ended.credits_billed, "credit", "credits")
+            display::span(ended.session_duration_ms as f64 / 1000.0),
+            display::counted(ended.credits_billed, "credit", "credits")
         )),
         Err(error) => {
             console.note(&error);
@@ -167,7 +167,7 @@ fn Open() -> impl IntoView {
 /// Returns the name of a session: the URL of its scrape, or "Standalone browser".
 pub fn name_of(one: &ConsoleSession) -> String {
     match &one.url {
-        Some(url) => figures::short_url(url).to_owned(),
+        Some(url) => display::short_url(url).to_owned(),
         None => "Standalone browser".to_owned(),
     }
 }
@@ -179,13 +179,13 @@ fn LiveRow(live: Memo<Vec<ConsoleSession>>, id: String, ask: Callback<String>) -
     let one = Memo::new(move |_| live.with(|live| live.iter().find(|one| one.session.id == own).cloned()));
     let facts = move || {
         let one = one.get()?;
-        let lived = figures::span((now.get() - one.session.created_at.0 as f64) / 1000.0);
+        let lived = display::span((now.get() - one.session.created_at.0 as f64) / 1000.0);
         let left = one
             .ends_at
-            .map(|at| figures::span(((at.0 as f64 - now.get()) / 1000.0).max(0.0)));
+            .map(|at| display::span(((at.0 as f64 - now.get()) / 1000.0).max(0.0)));
         Some(view! {
             <span class="num">{lived}</span>
-            <span class="num">{figures::counted(one.credits, "credit", "credits")}</span>
+            <span class="num">{display::counted(one.credits, "credit", "credits")}</span>
             <span class="when">{left.map(|left| format!("stops in {left}"))}</span>
         })
     };
@@ -208,14 +208,14 @@ fn LiveRow(live: Memo<Vec<ConsoleSession>>, id: String, ask: Callback<String>) -
 
 fn ended_row(one: &ConsoleSession) -> AnyView {
     let ended = one.ended_at.map_or(0.0, |at| at.0 as f64);
-    let lived = figures::span((ended - one.session.created_at.0 as f64) / 1000.0);
-    let ago = figures::ago((browser::now_ms() - ended) / 1000.0);
+    let lived = display::span((ended - one.session.created_at.0 as f64) / 1000.0);
+    let ago = display::ago((browser::now_ms() - ended) / 1000.0);
     view! {
         <li class="session-row">
             <a class="mono cut" href=route::session_href(&one.session.id)>{name_of(one)}</a>
             <span class="badge">"ended"</span>
             <span class="num">{lived}</span>
-            <span class="num">{figures::counted(one.credits, "credit", "credits")}</span>
+            <span class="num">{display::counted(one.credits, "credit", "credits")}</span>
             <span class="when">{ago}</span>
             <span></span>
         </li>

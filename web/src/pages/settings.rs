@@ -6,8 +6,8 @@ use serde_json::Value;
 
 use crate::components::dialog::Confirm;
 use crate::components::format_chips::{Chips, toggle};
-use crate::components::head::PageHead;
-use crate::components::top::masked;
+use crate::components::screen_header::PageHead;
+use crate::components::top_bar::masked;
 use crate::console::Console;
 use crate::draft::FORMATS;
 use crate::theme::{Density, Theme};

@@ -5,7 +5,7 @@ use leptos::prelude::*;
 use leptos_router::hooks::{use_navigate, use_query_map};
 use serde_json::Value;
 
-use crate::components::head::PageHead;
+use crate::components::screen_header::PageHead;
 use crate::components::tabs::{Tabs, tab};
 use crate::package::Package;
 use crate::route::Screen;
@@ -217,7 +217,7 @@ fn addresses(title: &'static str, list: Vec<String>) -> AnyView {
     if list.is_empty() {
         return ().into_any();
     }
-    let count = crate::figures::count(list.len() as u64);
+    let count = crate::display::count(list.len() as u64);
     let items = list.into_iter().map(|address| view! { <li>{address}</li> });
     view! {
         <div class="card-head">

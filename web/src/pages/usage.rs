@@ -8,12 +8,12 @@ use leptos::task::spawn_local;
 use leptos_router::NavigateOptions;
 use leptos_router::hooks::{use_navigate, use_query_map};
 
-use crate::components::failure::failure;
-use crate::components::head::PageHead;
+use crate::components::error_notice::failure;
 use crate::components::icon::{Icon, Picture};
+use crate::components::screen_header::PageHead;
 use crate::console::Console;
 use crate::route::Screen;
-use crate::{browser, figures, text};
+use crate::{browser, display, text};
 
 mod bars;
 mod report;
@@ -217,14 +217,14 @@ fn Choices(of: Memo<Of>, by_key: Memo<bool>) -> impl IntoView {
 fn this_month(usage: CreditUsage, used: u64) -> AnyView {
     let unlimited = usage.plan_credits >= UNLIMITED_CREDITS;
     let share = used as f64 / usage.plan_credits.max(1) as f64;
-    let (year, month) = figures::month_of(usage.billing_period_start.0);
+    let (year, month) = display::month_of(usage.billing_period_start.0);
     let budget = match unlimited {
         true => "unlimited".to_owned(),
-        false => figures::count(usage.plan_credits),
+        false => display::count(usage.plan_credits),
     };
     let left = match unlimited {
         true => "unlimited".to_owned(),
-        false => figures::count(usage.remaining_credits),
+        false => display::count(usage.remaining_credits),
     };
     let bar = (!unlimited).then(|| {
         view! {
@@ -245,8 +245,8 @@ fn this_month(usage: CreditUsage, used: u64) -> AnyView {
             {bar}
             <dl class="figures month">
                 <div class="figure">
-                    <dt>{format!("Credits in {} {year}", figures::month_name(month))}</dt>
-                    <dd>{figures::count(used)}</dd>
+                    <dt>{format!("Credits in {} {year}", display::month_name(month))}</dt>
+                    <dd>{display::count(used)}</dd>
                 </div>
                 <div class="figure">
                     <dt>"Left this month"</dt>
@@ -284,13 +284,13 @@ fn table(report: &Report, unit: &'static str) -> AnyView {
             let parts = month
                 .parts
                 .iter()
-                .map(|part| view! { <td class="num">{figures::count(*part)}</td> });
+                .map(|part| view! { <td class="num">{display::count(*part)}</td> });
             let parts = is_split.then(|| parts.collect_view());
             view! {
                 <tr>
                     <th scope="row">{month.name()}</th>
                     {parts}
-                    <td class="num">{figures::count(month.total())}</td>
+                    <td class="num">{display::count(month.total())}</td>
                 </tr>
             }
         });

@@ -7,9 +7,9 @@ use harvestman_core::ids::JobId;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 
-use crate::components::answer::AnswerView;
 use crate::components::dialog::Dialog;
-use crate::components::failure::failure;
+use crate::components::docs_answer::AnswerView;
+use crate::components::error_notice::failure;
 use crate::console::Console;
 
 /// A failed call to explain.

@@ -18,7 +18,7 @@ use crate::draft::Draft;
 use crate::highlight::escape;
 use crate::limits::{PREVIEW_ADDRESSES, PREVIEW_SHOWN};
 use crate::package::Package;
-use crate::{figures, text};
+use crate::{display, text};
 
 /// The fetched facts about a site.
 #[derive(Clone, PartialEq)]
@@ -144,10 +144,10 @@ fn robots_part(package: Package, draft: Draft, seen: &Seen) -> AnyView {
     };
     let delay = said["crawlDelay"]
         .as_f64()
-        .map(|seconds| format!(" Crawl delay: {}.", figures::span(seconds)));
+        .map(|seconds| format!(" Crawl delay: {}.", display::span(seconds)));
     let sitemaps = said["sitemaps"].as_array().map_or(0, Vec::len) as u64;
     let named =
-        (sitemaps > 0).then(|| format!(" Lists {}.", figures::counted(sitemaps, "sitemap", "sitemaps")));
+        (sitemaps > 0).then(|| format!(" Lists {}.", display::counted(sitemaps, "sitemap", "sitemaps")));
     view! {
         <p><span class=class>"robots.txt"</span> " " {words} {delay} {named}</p>
         <details class="seen">
@@ -191,14 +191,14 @@ fn sitemap_part(package: Package, draft: Draft, seen: &Seen) -> AnyView {
     } else {
         ""
     };
-    let found = format!("{}{most}.", figures::counted(count, "URL", "URLs"));
+    let found = format!("{}{most}.", display::counted(count, "URL", "URLs"));
     let belong = move || {
         judged.with(|judged| {
             let (inside, outside) = judged.as_ref()?;
             Some(format!(
                 " {} in scope, {} out of scope.",
-                figures::count(inside.len() as u64),
-                figures::count(outside.len() as u64)
+                display::count(inside.len() as u64),
+                display::count(outside.len() as u64)
             ))
         })
     };
@@ -206,10 +206,10 @@ fn sitemap_part(package: Package, draft: Draft, seen: &Seen) -> AnyView {
         judged.with(|judged| {
             let (inside, outside) = judged.as_ref()?;
             let inside = inside.iter().take(PREVIEW_SHOWN).map(|url| {
-                view! { <li><code>{figures::path_of(url).to_owned()}</code></li> }
+                view! { <li><code>{display::path_of(url).to_owned()}</code></li> }
             });
             let outside = outside.iter().take(PREVIEW_SHOWN).map(|(url, why)| {
-                view! { <li class="out"><code>{figures::path_of(url).to_owned()}</code> <span class="hint">{why.clone()}</span></li> }
+                view! { <li class="out"><code>{display::path_of(url).to_owned()}</code> <span class="hint">{why.clone()}</span></li> }
             });
             Some(view! { <ul class="judged">{inside.collect_view()} {outside.collect_view()}</ul> })
         })

@@ -2,10 +2,10 @@
 
 use leptos::prelude::*;
 
-use crate::components::scroll::Scroll;
+use crate::components::virtual_scroll::Scroll;
 use crate::job_feed::JobFeed;
 use crate::limits::SHOWN_ERRORS;
-use crate::{figures, text};
+use crate::{display, text};
 
 /// Renders the errors.
 #[component]
@@ -27,7 +27,7 @@ pub fn Errors(feed: JobFeed) -> impl IntoView {
             });
         let failed = (!errors.errors.is_empty()).then(|| {
             view! {
-                <h2 class="error-head">"Failed" <span class="count bad">{figures::count(errors.errors.len() as u64)}</span></h2>
+                <h2 class="error-head">"Failed" <span class="count bad">{display::count(errors.errors.len() as u64)}</span></h2>
                 <ul class="rows">{failed.collect_view()}</ul>
                 {rest(errors.errors.len())}
             }
@@ -37,7 +37,7 @@ pub fn Errors(feed: JobFeed) -> impl IntoView {
             let addresses = addresses.map(|url| view! { <li class="error-row"><code>{url.clone()}</code></li> });
             view! {
                 <h2 class="error-head">
-                    "Blocked by robots.txt" <span class="count">{figures::count(errors.robots_blocked.len() as u64)}</span>
+                    "Blocked by robots.txt" <span class="count">{display::count(errors.robots_blocked.len() as u64)}</span>
                 </h2>
                 <ul class="rows">{addresses.collect_view()}</ul>
                 {rest(errors.robots_blocked.len())}
@@ -58,7 +58,7 @@ fn rest(count: usize) -> Option<AnyView> {
     (count > SHOWN_ERRORS).then(|| {
         let words = format!(
             "{} more. The errors endpoint of the API returns all of them.",
-            figures::count((count - SHOWN_ERRORS) as u64)
+            display::count((count - SHOWN_ERRORS) as u64)
         );
         view! { <p class="pad hint">{words}</p> }.into_any()
     })

@@ -14,7 +14,7 @@ use crate::csv::csv_line;
 use crate::job_feed::JobFeed;
 use crate::limits::EXPORT_DOCUMENTS;
 use crate::zip::Zip;
-use crate::{figures, text};
+use crate::{display, text};
 
 /// File format of an export.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -104,7 +104,7 @@ impl File {
                     }
                 }
                 Kind::Archive => {
-                    let name = figures::short_url(url);
+                    let name = display::short_url(url);
                     let name = if name.contains('/') {
                         format!("{name}.md")
                     } else {
@@ -185,7 +185,7 @@ pub fn Export(feed: JobFeed, open: RwSignal<bool>) -> impl IntoView {
             view! {
                 <div class="gap" role="status">
                     <div class="bar thin"><i style:transform=format!("scaleX({share:.4})")></i></div>
-                    <p class="hint">{format!("{} of {}", figures::count(done), figures::counted(of, "page", "pages"))}</p>
+                    <p class="hint">{format!("{} of {}", display::count(done), display::counted(of, "page", "pages"))}</p>
                 </div>
             }
         })

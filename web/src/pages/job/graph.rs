@@ -15,7 +15,7 @@ use crate::console::Console;
 use crate::graph_layout::places;
 use crate::job_feed::JobFeed;
 use crate::limits::GRAPH_LINES;
-use crate::{figures, text};
+use crate::{display, text};
 
 /// Maximum distance of a click from a page, CSS px.
 const NEAR: f64 = 10.0;
@@ -251,21 +251,21 @@ fn Picture(feed: JobFeed, open: RwSignal<Option<u64>>, drawing: Arc<Drawing>) ->
     };
     let label = format!(
         "{} and {} between them. The Tree tab lists the pages as text.",
-        figures::counted(pages as u64, "page", "pages"),
-        figures::counted(links as u64, "link", "links")
+        display::counted(pages as u64, "page", "pages"),
+        display::counted(links as u64, "link", "links")
     );
     let told = move || {
         let page = hovered.get().or_else(|| open.get().map(|open| open as usize));
         page.and_then(|page| {
             feed.rows
-                .with(|rows| rows.get(page).map(|row| figures::path_of(&row.url).to_owned()))
+                .with(|rows| rows.get(page).map(|row| display::path_of(&row.url).to_owned()))
         })
         .unwrap_or_else(|| text::GRAPH_HELP.to_owned())
     };
     let all = move || feed.rows.with(Vec::len);
     let part = move || {
         (all() > pages).then(|| {
-            let (shown, all) = (figures::count(pages as u64), figures::count(all() as u64));
+            let (shown, all) = (display::count(pages as u64), display::count(all() as u64));
             format!("First {shown} of {all} pages. ")
         })
     };
@@ -296,8 +296,8 @@ fn Picture(feed: JobFeed, open: RwSignal<Option<u64>>, drawing: Arc<Drawing>) ->
             <span class="grow"></span>
             <span>
                 {part}
-                {figures::counted(pages as u64, "page", "pages")} ", "
-                {figures::counted(links as u64, "link", "links")}
+                {display::counted(pages as u64, "page", "pages")} ", "
+                {display::counted(links as u64, "link", "links")}
                 {cut.then_some(text::GRAPH_CUT)}
             </span>
         </div>

@@ -5,7 +5,7 @@ use leptos::prelude::*;
 
 use crate::console::Console;
 use crate::job_feed::JobFeed;
-use crate::{figures, text};
+use crate::{display, text};
 
 /// Renders the notices: error, warning, or a failed status request.
 pub fn notices(feed: JobFeed) -> AnyView {
@@ -42,11 +42,11 @@ pub fn Figures(feed: JobFeed) -> impl IntoView {
     let errors = move || feed.errors.with(|errors| errors.errors.len() as u64);
     let robots = move || feed.errors.with(|errors| errors.robots_blocked.len() as u64);
     let left = move || match (feed.is_running(), feed.seconds_left()) {
-        (true, Some(seconds)) => (figures::span(seconds), "Time left"),
+        (true, Some(seconds)) => (display::span(seconds), "Time left"),
         (true, None) => ("-".to_owned(), "Time left"),
         (false, _) => {
             let took = feed.progress.with(|progress| progress.as_ref()?.duration);
-            (took.map_or_else(|| "-".to_owned(), figures::span), "Total time")
+            (took.map_or_else(|| "-".to_owned(), display::span), "Total time")
         }
     };
     view! {
@@ -64,23 +64,23 @@ pub fn Figures(feed: JobFeed) -> impl IntoView {
             <dl class="figures">
                 <div class="figure">
                     <dt>"Pages"</dt>
-                    <dd>{move || figures::count(completed())}<small>"/ "{move || figures::count(total())}</small></dd>
+                    <dd>{move || display::count(completed())}<small>"/ "{move || display::count(total())}</small></dd>
                 </div>
                 <div class="figure">
                     <dt>"Pages per second"</dt>
-                    <dd>{move || figures::rate(feed.speed.get())}</dd>
+                    <dd>{move || display::rate(feed.speed.get())}</dd>
                 </div>
                 <div class="figure" class:bad=move || { errors() > 0 }>
                     <dt>"Errors"</dt>
-                    <dd>{move || figures::count(errors())}</dd>
+                    <dd>{move || display::count(errors())}</dd>
                 </div>
                 <div class="figure">
                     <dt>"Blocked by robots.txt"</dt>
-                    <dd>{move || figures::count(robots())}</dd>
+                    <dd>{move || display::count(robots())}</dd>
                 </div>
                 <div class="figure">
                     <dt>"Credits"</dt>
-                    <dd>{move || figures::count(number(|progress| progress.credits_used))}</dd>
+                    <dd>{move || display::count(number(|progress| progress.credits_used))}</dd>
                 </div>
                 <div class="figure">
                     <dt>{move || left().1}</dt>
@@ -106,15 +106,15 @@ fn Pace(feed: JobFeed) -> impl IntoView {
         <dl class="pace">
             <div>
                 <dt>"In browser"</dt>
-                <dd>{move || figures::count(counts().in_browser)}</dd>
+                <dd>{move || display::count(counts().in_browser)}</dd>
             </div>
             <div>
                 <dt>"Waited"</dt>
-                <dd>{move || figures::count(counts().waited)}</dd>
+                <dd>{move || display::count(counts().waited)}</dd>
             </div>
             <div>
                 <dt>"Retried"</dt>
-                <dd>{move || figures::count(counts().retried)}</dd>
+                <dd>{move || display::count(counts().retried)}</dd>
             </div>
             <Show when=move || feed.is_running()>
                 <div title=move || limiter().1>

@@ -13,7 +13,7 @@ use crate::console::Console;
 use crate::draft::Endpoint;
 use crate::job_feed::JobFeed;
 use crate::route::{self, Screen};
-use crate::{highlight, history, storage, text, typed};
+use crate::{field_value, highlight, request_history, storage, text};
 
 /// Starts a job with a body and returns its id.
 ///
@@ -40,7 +40,7 @@ async fn start(console: Console, path: StatusPath, body: &Value) -> Result<Strin
             started.id.to_string()
         }
     };
-    history::remember(&id, body.clone());
+    request_history::remember(&id, body.clone());
     Ok(id)
 }
 
@@ -88,7 +88,7 @@ pub fn Request(feed: JobFeed, request: Memo<Option<Value>>) -> impl IntoView {
             .get_untracked()
             .or_else(|| written.get_untracked())
             .unwrap_or_default();
-        let body = match typed::read_json(&text) {
+        let body = match field_value::read_json(&text) {
             Ok(body) => body,
             Err(words) => {
                 problem.set(Some(words));

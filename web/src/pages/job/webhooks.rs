@@ -11,7 +11,7 @@ use crate::browser;
 use crate::console::Console;
 use crate::job_feed::JobFeed;
 use crate::limits::ERRORS_MS;
-use crate::{figures, text};
+use crate::{display, text};
 
 const FILTERS: [(&str, Option<DeliveryState>); 4] = [
     ("All", None),
@@ -173,7 +173,7 @@ fn chip(shown: Shown, name: &'static str, state: Option<DeliveryState>) -> AnyVi
     let count = move || {
         shown
             .log
-            .with(|log| log.as_ref().map(|log| figures::count(counted(log, state))))
+            .with(|log| log.as_ref().map(|log| display::count(counted(log, state))))
     };
     let choose = move |_| {
         shown.wanted.set(state);
@@ -214,7 +214,7 @@ fn row(shown: Shown, event: &WebhookEvent) -> AnyView {
         .filter(|_| !event.attempts.is_empty())
         .map(|at| {
             let seconds = ((at.0 as f64 - browser::now_ms()) / 1000.0).max(0.0);
-            view! { <span class="what">{format!("next attempt in {}", figures::span(seconds))}</span> }
+            view! { <span class="what">{format!("next attempt in {}", display::span(seconds))}</span> }
         });
     let again = (event.state != DeliveryState::Pending).then(|| {
         let label = format!("Send {} event {} again", event.event, event.number);
@@ -241,8 +241,8 @@ fn row(shown: Shown, event: &WebhookEvent) -> AnyView {
 }
 
 fn attempt(attempt: &WebhookAttempt) -> AnyView {
-    let ago = figures::ago((browser::now_ms() - attempt.at.0 as f64) / 1000.0);
-    let took = format!("{} ms", figures::count(attempt.duration_ms));
+    let ago = display::ago((browser::now_ms() - attempt.at.0 as f64) / 1000.0);
+    let took = format!("{} ms", display::count(attempt.duration_ms));
     let met = match (&attempt.error, attempt.status) {
         (Some(error), _) => error.clone(),
         (None, Some(status)) => format!("HTTP {status}"),

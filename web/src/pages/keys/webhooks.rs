@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::Once;
 use crate::components::dialog::Confirm;
 use crate::console::Console;
-use crate::{browser, figures, text};
+use crate::{browser, display, text};
 
 /// Renders the card.
 #[component]
@@ -170,7 +170,7 @@ fn outcome(tested: Result<WebhookTested, String>) -> AnyView {
     view! {
         <div class=class>
             <strong>{head}</strong>
-            <span>{format!("{status}, {signed}, {}", figures::span_ms(tested.duration_ms))}</span>
+            <span>{format!("{status}, {signed}, {}", display::span_ms(tested.duration_ms))}</span>
             {tested.error.map(|error| view! { <span>{error}</span> })}
             {answer}
         </div>

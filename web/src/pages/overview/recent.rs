@@ -7,7 +7,7 @@ use leptos::prelude::*;
 use super::Recent;
 use crate::components::badge::JobBadge;
 use crate::limits::RECENT_JOBS;
-use crate::{browser, figures, route};
+use crate::{browser, display, route};
 
 /// Renders the latest calls.
 pub fn rows(Recent { calls, jobs }: Recent) -> AnyView {
@@ -16,18 +16,18 @@ pub fn rows(Recent { calls, jobs }: Recent) -> AnyView {
 }
 
 fn row(Call { entry, outcome, .. }: Call, jobs: &[ConsoleJob]) -> AnyView {
-    let ago = figures::ago((browser::now_ms() - entry.created_at.0 as f64) / 1000.0);
+    let ago = display::ago((browser::now_ms() - entry.created_at.0 as f64) / 1000.0);
     let job = jobs.iter().find(|job| job.id == entry.id);
     let pages = match (job, entry.endpoint) {
         (Some(job), Endpoint::Crawl | Endpoint::BatchScrape) => {
-            figures::counted(job.completed, "page", "pages")
+            display::counted(job.completed, "page", "pages")
         }
         _ => String::new(),
     };
     let content = view! {
         <span class="cut mono">
             <span class="job-kind">{entry.endpoint.as_str().replace('_', " ")}</span>
-            {figures::short_url(entry.target.as_deref().unwrap_or_default()).to_owned()}
+            {display::short_url(entry.target.as_deref().unwrap_or_default()).to_owned()}
         </span>
         {match outcome {
             Some(status) => view! { <JobBadge status=status.to_string()/> }.into_any(),

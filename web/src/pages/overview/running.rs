@@ -14,7 +14,7 @@ use crate::console::Console;
 use crate::pages::sessions::name_of;
 use crate::route::{self, Screen};
 use crate::sign_in::numbers_only;
-use crate::{figures, text};
+use crate::{display, text};
 
 /// Progress of a running crawl, in pages.
 #[derive(Clone, Copy, PartialEq, Default)]
@@ -81,12 +81,12 @@ pub fn Crawls() -> impl IntoView {
         view! {
             <li class="live-row">
                 <div class="live-line">
-                    <a class="mono cut" href=route::job_href(&id)>{figures::short_url(&crawl.url).to_owned()}</a>
+                    <a class="mono cut" href=route::job_href(&id)>{display::short_url(&crawl.url).to_owned()}</a>
                     <span class="grow"></span>
                     <span class="mono nowrap">
-                        {move || figures::count(numbers.get().completed)}
+                        {move || display::count(numbers.get().completed)}
                         " / "
-                        {move || figures::count(numbers.get().total)}
+                        {move || display::count(numbers.get().total)}
                     </span>
                     <button
                         class="btn small danger"
@@ -171,7 +171,7 @@ fn Browser(id: String) -> impl IntoView {
         let left = one
             .ends_at
             .map_or(0.0, |at| ((at.0 as f64 - now.get()) / 1000.0).max(0.0));
-        Some(format!("stops in {}", figures::span(left)))
+        Some(format!("stops in {}", display::span(left)))
     };
     view! {
         <li>
@@ -179,7 +179,7 @@ fn Browser(id: String) -> impl IntoView {
                 <span class="cut mono">{move || one.with(|one| one.as_ref().map(name_of))}</span>
                 <span class="badge run">"live"</span>
                 <span class="num">
-                    {move || one.with(|one| one.as_ref().map(|one| figures::counted(one.credits, "credit", "credits")))}
+                    {move || one.with(|one| one.as_ref().map(|one| display::counted(one.credits, "credit", "credits")))}
                 </span>
                 <span class="when">{words}</span>
             </a>

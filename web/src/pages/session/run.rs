@@ -4,11 +4,11 @@ use harvestman_core::api::interact::{Language, Task};
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 
-use super::answer::Answer;
+use super::run_result::Answer;
 use super::{Shown, State};
-use crate::calls::Call;
 use crate::components::tabs::{Tab, Tabs, tab};
-use crate::{browser, clock, figures, storage, text};
+use crate::run_history::Call;
+use crate::{browser, clock, display, storage, text};
 
 /// Default timeout of a run, seconds; the same as that of the API.
 const TIMEOUT_S: f64 = 30.0;
@@ -104,7 +104,7 @@ pub fn RunCard(shown: Shown) -> impl IntoView {
             Tab {
                 id: "history",
                 label: "History",
-                count: (calls > 0).then(|| figures::count(calls as u64)),
+                count: (calls > 0).then(|| display::count(calls as u64)),
             },
         ]
     });
@@ -241,7 +241,7 @@ fn Busy(since: f64) -> impl IntoView {
     view! {
         <p class="pad hint run-busy" role="status">
             <span class="spin"></span>
-            {move || format!("Running for {}", figures::span((now.get() - since) / 1000.0))}
+            {move || format!("Running for {}", display::span((now.get() - since) / 1000.0))}
         </p>
     }
     .into_any()
@@ -254,9 +254,9 @@ fn History(shown: Shown, written: Written, chosen: RwSignal<&'static str>) -> im
         spawn_local(shown.run(call.task(), call.timeout));
     };
     let row = move |call: Call| {
-        let (badge, word) = super::answer::badge(&call);
+        let (badge, word) = super::run_result::badge(&call);
         let first = call.text.lines().next().unwrap_or_default().to_owned();
-        let ago = figures::ago((browser::now_ms() - call.at) / 1000.0);
+        let ago = display::ago((browser::now_ms() - call.at) / 1000.0);
         let (to_run, to_edit) = (StoredValue::new(call.clone()), StoredValue::new(call.clone()));
         let code = call.text.clone();
         view! {

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::{Bench, Input, Toggle, lines, made, typed, verdict};
 use crate::package::Package;
-use crate::{figures, text};
+use crate::{display, text};
 
 /// Renders the tool.
 #[component]
@@ -58,8 +58,8 @@ fn result(value: &Value) -> AnyView {
     let is_in = |verdict: &Value| verdict["included"] == true;
     let counted = format!(
         "{} of {}",
-        figures::count(verdicts.iter().filter(|one| is_in(one)).count() as u64),
-        figures::count(verdicts.len() as u64)
+        display::count(verdicts.iter().filter(|one| is_in(one)).count() as u64),
+        display::count(verdicts.len() as u64)
     );
     let rows = verdicts.iter().map(|one| {
         let text = |name: &str| one[name].as_str().unwrap_or_default().to_owned();

@@ -4,7 +4,7 @@
 use leptos::prelude::*;
 
 use super::report::{Month, Report};
-use crate::figures;
+use crate::display;
 
 /// Height of the tallest bar, px.
 const HEIGHT: f64 = 180.0;
@@ -31,7 +31,7 @@ pub(super) fn Bars(report: Report, unit: &'static str) -> impl IntoView {
     let room = 100.0 / count;
     let label = format!(
         "{unit} by month: at most {} in {}",
-        figures::count(most),
+        display::count(most),
         report
             .months
             .iter()
@@ -42,7 +42,7 @@ pub(super) fn Bars(report: Report, unit: &'static str) -> impl IntoView {
     let lines = [1.0, 0.5, 0.0].map(|share: f64| {
         let y = ABOVE + HEIGHT * (1.0 - share);
         let number = (share > 0.0).then(|| {
-            let text = figures::count((top as f64 * share) as u64);
+            let text = display::count((top as f64 * share) as u64);
             view! { <text class="bars-number" x="0" y=(y - 5.0).to_string()>{text}</text> }
         });
         view! {
@@ -73,7 +73,7 @@ pub(super) fn Bars(report: Report, unit: &'static str) -> impl IntoView {
                 }
             });
         let parts: Vec<_> = parts.collect();
-        let tip = format!("{}: {}", month.name(), figures::count(month.total()));
+        let tip = format!("{}: {}", month.name(), display::count(month.total()));
         view! {
             <g>
                 <title>{tip}</title>

@@ -2,7 +2,7 @@
 
 use harvestman_core::time::Timestamp;
 
-use crate::figures;
+use crate::display;
 
 /// Minimum number of months, so that a first month is not shown alone.
 const MONTHS: usize = 12;
@@ -20,7 +20,7 @@ pub(super) struct Spent {
 impl Spent {
     pub(super) fn new(start: Timestamp, key: Option<String>, amount: u64) -> Self {
         Self {
-            month: figures::month_of(start.0),
+            month: display::month_of(start.0),
             key: key.unwrap_or_else(|| ALL.to_owned()),
             amount,
         }
@@ -42,7 +42,7 @@ impl Month {
     }
 
     pub(super) fn short(&self) -> &'static str {
-        figures::month_name(self.month)
+        display::month_name(self.month)
     }
 
     pub(super) fn name(&self) -> String {
@@ -72,7 +72,7 @@ impl Report {
         sums.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
         let keys: Vec<String> = sums.into_iter().map(|(key, _)| key).collect();
         let number = |(year, month): (i64, u32)| year * 12 + i64::from(month) - 1;
-        let last = number(figures::month_of(now));
+        let last = number(display::month_of(now));
         let first = spent.iter().map(|one| number(one.month)).min().unwrap_or(last);
         let first = first.min(last + 1 - MONTHS as i64);
         let mut months: Vec<Month> = (first..=last)

@@ -14,15 +14,15 @@ use web_sys::KeyboardEvent;
 
 use crate::components::code::copy;
 use crate::components::filter_input::FilterInput;
-use crate::components::scroll::Scroll;
 use crate::components::tabs::{Tab, Tabs, tab};
 use crate::components::tree::Tree;
+use crate::components::virtual_scroll::Scroll;
 use crate::console::Console;
 use crate::csv::csv_line;
 use crate::limits::ROW_PX;
 use crate::path_tree::PathTree;
 use crate::route::{self, Screen};
-use crate::{browser, figures, history, text};
+use crate::{browser, display, request_history, text};
 
 /// Renders the result.
 #[component]
@@ -62,7 +62,7 @@ pub fn Found(links: Arc<Vec<MapLink>>, seconds: f64) -> impl IntoView {
             Tab {
                 id: "table",
                 label: "URLs",
-                count: Some(figures::count(rows.with(Vec::len) as u64)),
+                count: Some(display::count(rows.with(Vec::len) as u64)),
             },
             tab("tree", "Tree"),
         ]
@@ -112,7 +112,7 @@ pub fn Found(links: Arc<Vec<MapLink>>, seconds: f64) -> impl IntoView {
             <h2>"Site map"</h2>
             <span class="grow"></span>
             <span class="hint nowrap">
-                {figures::counted(total as u64, "URL", "URLs")} {format!(" in {seconds:.1} s")}
+                {display::counted(total as u64, "URL", "URLs")} {format!(" in {seconds:.1} s")}
             </span>
         </div>
         <Tabs name="found" label="Result view" tabs chosen/>
@@ -205,7 +205,7 @@ fn Table(
                 }
             >
                 <span class="box" class:on=is_on aria-hidden="true"></span>
-                <span class="cut mono">{figures::path_of(&link.url).to_owned()}</span>
+                <span class="cut mono">{display::path_of(&link.url).to_owned()}</span>
                 <span class="cut quiet-text opt">{link.title}</span>
             </div>
         }
@@ -270,7 +270,7 @@ fn Sent(ticked: RwSignal<HashSet<usize>>, links: StoredValue<Arc<Vec<MapLink>>>)
             match console.client().start_batch_scrape(&request).await {
                 Ok(started) => {
                     let id = started.id.to_string();
-                    history::remember(&id, serde_json::to_value(&request).unwrap_or_default());
+                    request_history::remember(&id, serde_json::to_value(&request).unwrap_or_default());
                     console.say("Batch started");
                     navigate.with_value(|navigate| navigate(&route::job_path(&id), Default::default()));
                 }
@@ -291,7 +291,7 @@ fn Sent(ticked: RwSignal<HashSet<usize>>, links: StoredValue<Arc<Vec<MapLink>>>)
         .into_any(),
         (count, _) => view! {
             <button class="btn small" aria-disabled=move || busy.get().to_string() on:click=batch>
-                {format!("Batch scrape {} URLs", figures::count(count as u64))}
+                {format!("Batch scrape {} URLs", display::count(count as u64))}
             </button>
         }
         .into_any(),

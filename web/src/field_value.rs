@@ -3,8 +3,8 @@
 
 use serde_json::{Map, Number, Value};
 
+use crate::display;
 use crate::fields::Kind;
-use crate::figures;
 
 /// Parses the text of a control; empty text is no value.
 pub fn read(kind: Kind, text: &str) -> Option<Value> {
@@ -71,7 +71,7 @@ pub fn default_text(kind: Kind, default: Option<&Value>) -> String {
         (Kind::Switch, None) => "Default: off.".to_owned(),
         (Kind::MaybeSwitch | Kind::Choices(_), _) => String::new(),
         (Kind::Number(unit), Some(Value::Number(number))) => {
-            let number = number.as_u64().map_or_else(|| number.to_string(), figures::count);
+            let number = number.as_u64().map_or_else(|| number.to_string(), display::count);
             format!("Default: {number} {unit}").trim_end().to_owned() + "."
         }
         (Kind::Number("") | Kind::Text | Kind::LongText | Kind::Lines | Kind::Pairs | Kind::Set(_), None) => {

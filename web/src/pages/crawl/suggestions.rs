@@ -11,7 +11,7 @@ use crate::browser;
 use crate::components::field::field_id;
 use crate::console::Console;
 use crate::draft::{Draft, problems_of};
-use crate::{figures, text};
+use crate::{display, text};
 
 const FIELD: &str = "prompt";
 
@@ -87,7 +87,7 @@ pub fn Plan(draft: Draft) -> impl IntoView {
                         draft.put_exactly(&proposal.name, Some(proposal.value.clone()));
                     }
                     draft.put(FIELD, None);
-                    console.say(figures::counted(found.len() as u64, "suggestion", "suggestions"));
+                    console.say(display::counted(found.len() as u64, "suggestion", "suggestions"));
                     proposals.try_set(Some(found));
                 }
                 Err(error) => {
@@ -109,7 +109,7 @@ pub fn Plan(draft: Draft) -> impl IntoView {
                 .iter()
                 .filter(|proposal| is_taken(draft, proposal))
                 .count();
-            let all = figures::counted(proposals.len() as u64, "suggestion", "suggestions");
+            let all = display::counted(proposals.len() as u64, "suggestion", "suggestions");
             Some(format!("{all}, {taken} applied. {}", text::YOURS_WINS))
         })
     };

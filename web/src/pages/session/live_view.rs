@@ -8,7 +8,7 @@ use crate::components::code::copy;
 use crate::components::icon::{Icon, Picture};
 use crate::route::Screen;
 use crate::theme::Theme;
-use crate::{browser, figures, text};
+use crate::{browser, display, text};
 
 /// Renders the live view, or a placeholder.
 #[component]
@@ -50,7 +50,7 @@ fn frame(shown: Shown, address: &str) -> AnyView {
         Theme::Light => "?theme=light",
         Theme::Dark => "?theme=dark",
     };
-    let source = format!("{}{theme}", figures::path_of(address));
+    let source = format!("{}{theme}", display::path_of(address));
     let (title, words) = match control {
         true => ("Live view; you have control", text::IN_CONTROL),
         false => ("Live view, read-only", text::READ_ONLY),
@@ -94,7 +94,7 @@ fn ended(shown: Shown) -> AnyView {
     let one = shown.found.get();
     let url = one.as_ref().and_then(|one| one.url.clone());
     let ago = one.and_then(|one| one.ended_at);
-    let ago = ago.map(|at| figures::ago((browser::now_ms() - at.0 as f64) / 1000.0));
+    let ago = ago.map(|at| display::ago((browser::now_ms() - at.0 as f64) / 1000.0));
     let again = url.map(|url| {
         let url = String::from(js_sys::encode_uri_component(&url));
         view! { <a class="btn" href=format!("{}?url={url}", Screen::Scrape.href())>"Scrape page again"</a> }

@@ -5,7 +5,7 @@ use leptos::prelude::*;
 use crate::browser;
 use crate::components::icon::{Icon, Picture};
 use crate::console::{Access, Console};
-use crate::figures;
+use crate::display;
 use crate::route::Screen;
 
 /// Renders the bar.
@@ -28,18 +28,18 @@ pub fn Top() -> impl IntoView {
             0 => String::new(),
             most => format!(
                 "{} of {} slots",
-                figures::count(info.concurrency),
-                figures::count(most)
+                display::count(info.concurrency),
+                display::count(most)
             ),
         })
     };
     let running = move || match console.active.with(Vec::len) {
         0 => String::new(),
-        count => figures::counted(count as u64, "crawl running", "crawls running"),
+        count => display::counted(count as u64, "crawl running", "crawls running"),
     };
     let waiting = move || match console.waiting.get() {
         0 => String::new(),
-        count => format!("{} waiting", figures::counted(count, "page", "pages")),
+        count => format!("{} waiting", display::counted(count, "page", "pages")),
     };
     let switch = move |_| {
         let next = console.theme.get_untracked().next();

@@ -6,7 +6,7 @@ use leptos::prelude::*;
 use wasm_bindgen::prelude::*;
 use web_sys::{HtmlElement, KeyboardEvent};
 
-use crate::{browser, figures};
+use crate::{browser, display};
 
 #[wasm_bindgen(module = "/assets/find.js")]
 extern "C" {
@@ -67,8 +67,8 @@ pub fn Find(
         (false, 0) => "No matches".to_owned(),
         (false, count) => format!(
             "{} of {}",
-            figures::count(u64::from(at.get()) + 1),
-            figures::count(count.into())
+            display::count(u64::from(at.get()) + 1),
+            display::count(count.into())
         ),
     };
     view! {

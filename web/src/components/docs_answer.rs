@@ -4,7 +4,7 @@ use harvestman_core::api::support::{DocsAnswer, Evidence};
 use leptos::prelude::*;
 
 use crate::markdown::render;
-use crate::{browser, figures};
+use crate::{browser, display};
 
 /// Renders an answer.
 #[component]
@@ -19,10 +19,10 @@ pub fn AnswerView(answer: DocsAnswer) -> impl IntoView {
     let tokens = (tokens > 0).then(|| {
         let parts = format!(
             "{} in, {} out",
-            figures::count(answer.usage.input_tokens),
-            figures::count(answer.usage.output_tokens)
+            display::count(answer.usage.input_tokens),
+            display::count(answer.usage.output_tokens)
         );
-        view! { <span title=parts>{figures::counted(tokens, "token", "tokens")}</span> }
+        view! { <span title=parts>{display::counted(tokens, "token", "tokens")}</span> }
     });
     view! {
         <div class="answer">
@@ -30,7 +30,7 @@ pub fn AnswerView(answer: DocsAnswer) -> impl IntoView {
             {sources}
             <p class="card-foot">
                 {tokens}
-                <span>{figures::span_ms(answer.duration_ms)}</span>
+                <span>{display::span_ms(answer.duration_ms)}</span>
             </p>
         </div>
     }

@@ -2,11 +2,11 @@
 
 use leptos::prelude::*;
 
-use crate::calls::Call;
 use crate::components::code::copy;
 use crate::components::icon::{Icon, Picture};
 use crate::console::Console;
-use crate::figures;
+use crate::display;
+use crate::run_history::Call;
 
 /// Returns CSS class and text of the badge for a run.
 pub fn badge(call: &Call) -> (&'static str, String) {
@@ -30,8 +30,8 @@ pub fn badge(call: &Call) -> (&'static str, String) {
 pub fn Answer(call: Call) -> impl IntoView {
     let (class, word) = badge(&call);
     let took = match call.took_ms {
-        ms if ms < 10_000.0 => format!("{} ms", figures::count(ms as u64)),
-        ms => figures::span(ms / 1000.0),
+        ms if ms < 10_000.0 => format!("{} ms", display::count(ms as u64)),
+        ms => display::span(ms / 1000.0),
     };
     let blocks = match call.outcome {
         Err(problem) => view! { <div class="notice bad" role="alert">{problem}</div> }.into_any(),

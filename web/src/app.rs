@@ -48,7 +48,7 @@ fn Shell() -> impl IntoView {
                             view! {
                                 <div class="notice bad banner" role="alert">
                                     <div class="notice-line">
-                                        {text::LOST}
+                                        {text::SERVER_UNREACHABLE}
                                         <button
                                             class="btn small danger"
                                             on:click=move |_| leptos::task::spawn_local(sign_in::look(console))

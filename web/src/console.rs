@@ -6,7 +6,7 @@ use harvestman_core::api::crawl::ActiveCrawl;
 use leptos::prelude::*;
 
 use crate::browser;
-use crate::limits::{REST_MS, TOAST_MS};
+use crate::limits::{RETRY_CHECK_MS, TOAST_MS};
 use crate::theme::Theme;
 
 /// Whether the console can make requests.
@@ -123,7 +123,7 @@ impl Console {
             if left <= 0.0 {
                 break;
             }
-            browser::sleep((left as u32).clamp(1, REST_MS)).await;
+            browser::sleep((left as u32).clamp(1, RETRY_CHECK_MS)).await;
         }
     }
 

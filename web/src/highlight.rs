@@ -1,6 +1,6 @@
 //! Syntax highlighting of JSON and code as escaped HTML: strings, keys, numbers, keywords. Input never becomes a tag.
 
-use crate::limits::HIGHLIGHT_CHARS;
+use crate::limits::HIGHLIGHT_BYTES;
 
 /// Escapes text as HTML.
 pub fn escape(text: &str) -> String {
@@ -29,9 +29,9 @@ fn push_span(html: &mut String, class: &str, text: &str) {
     html.push_str("</span>");
 }
 
-/// Highlights JSON. Text longer than [`HIGHLIGHT_CHARS`] is only escaped.
+/// Highlights JSON. Text longer than [`HIGHLIGHT_BYTES`] is only escaped.
 pub fn json(text: &str) -> String {
-    if text.len() > HIGHLIGHT_CHARS {
+    if text.len() > HIGHLIGHT_BYTES {
         return escape(text);
     }
     let mut html = String::with_capacity(text.len() * 2);

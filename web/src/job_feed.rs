@@ -17,8 +17,8 @@ use crate::browser;
 use crate::console::Console;
 use crate::job_socket::JobSocket;
 use crate::limits::{
-    ERRORS_MS, GATHER_MS, NUMBERS_MS, RETRY_FIRST_MS, RETRY_LONGEST_MS, SILENT_LOOKS, SOCKET_FAILURES,
-    SPEED_WINDOW_MS, STATUS_BUSY_MS, STATUS_DOCUMENTS, STATUS_QUIET_MS,
+    COUNTERS_POLL_MS, ERRORS_POLL_MS, RETRY_FIRST_MS, RETRY_LONGEST_MS, SOCKET_BATCH_MS, SOCKET_FAILURES,
+    SPEED_WINDOW_MS, STALE_SOCKET_POLLS, STATUS_BUSY_MS, STATUS_DOCUMENTS, STATUS_IDLE_MS,
 };
 use crate::sign_in::numbers_only;
 
@@ -287,7 +287,7 @@ impl JobFeed {
                 failures += u32::from(self.row_count() == before && !self.ended_untracked());
             } else {
                 console
-                    .rest(if news > 0 { STATUS_BUSY_MS } else { STATUS_QUIET_MS })
+                    .rest(if news > 0 { STATUS_BUSY_MS } else { STATUS_IDLE_MS })
                     .await;
             }
             if !self.is_alive() {
@@ -310,7 +310,7 @@ impl JobFeed {
         spawn_local(async move {
             let (mut silent, mut told) = (0, self.row_count());
             loop {
-                console.rest(NUMBERS_MS).await;
+                console.rest(COUNTERS_POLL_MS).await;
                 if !self.is_alive() || !open.try_get_value().unwrap_or(false) {
                     return;
                 }
@@ -331,7 +331,7 @@ impl JobFeed {
                     }
                 };
                 silent = if is_silent { silent + 1 } else { 0 };
-                if silent >= SILENT_LOOKS || self.ended_untracked() {
+                if silent >= STALE_SOCKET_POLLS || self.ended_untracked() {
                     self.hang_up();
                 }
             }
@@ -358,7 +358,7 @@ impl JobFeed {
                 // Batch pages that arrive close together into one update.
                 if first {
                     spawn_local(async move {
-                        browser::sleep(GATHER_MS).await;
+                        browser::sleep(SOCKET_BATCH_MS).await;
                         self.gather();
                     });
                 }
@@ -441,7 +441,7 @@ impl JobFeed {
                 return;
             }
             let mut waited = 0;
-            while waited < ERRORS_MS && self.is_alive() && !self.ended_untracked() {
+            while waited < ERRORS_POLL_MS && self.is_alive() && !self.ended_untracked() {
                 browser::sleep(STATUS_BUSY_MS).await;
                 waited += STATUS_BUSY_MS;
             }

@@ -5,32 +5,32 @@ pub const STATUS_DOCUMENTS: u64 = 100;
 /// Polling interval of the job status while documents arrive, ms.
 pub const STATUS_BUSY_MS: u32 = 200;
 /// Polling interval of the job status while no documents arrive, ms.
-pub const STATUS_QUIET_MS: u32 = 800;
+pub const STATUS_IDLE_MS: u32 = 800;
 /// First retry delay after a failed request, ms; doubled up to [`RETRY_LONGEST_MS`].
 pub const RETRY_FIRST_MS: u32 = 1_000;
 /// Longest retry delay, ms.
 pub const RETRY_LONGEST_MS: u32 = 15_000;
 /// Interval at which a pending retry checks whether the server is back, ms.
-pub const REST_MS: u32 = 250;
+pub const RETRY_CHECK_MS: u32 = 250;
 /// Consecutive polls that show more pages than the socket sent, or that fail, before the socket is closed.
-pub const SILENT_LOOKS: u32 = 3;
+pub const STALE_SOCKET_POLLS: u32 = 3;
 /// Polling interval of the errors of a running job, ms.
-pub const ERRORS_MS: u32 = 3_000;
+pub const ERRORS_POLL_MS: u32 = 3_000;
 /// Polling interval of health and running crawls, ms.
-pub const PULSE_MS: u32 = 5_000;
+pub const POLL_MS: u32 = 5_000;
 /// The same while a crawl is running, ms.
-pub const PULSE_BUSY_MS: u32 = 2_000;
+pub const POLL_BUSY_MS: u32 = 2_000;
 /// Delay before the code of other screens is prefetched, ms.
 #[cfg(feature = "split")]
-pub const FETCH_AHEAD_MS: u32 = 1_000;
+pub const PREFETCH_DELAY_MS: u32 = 1_000;
 /// Requests that are kept in local storage.
-pub const REMEMBERED_REQUESTS: usize = 50;
+pub const STORED_REQUESTS: usize = 50;
 /// Polling interval of a running extraction, ms.
-pub const EXTRACT_LOOK_MS: u32 = 1_000;
+pub const EXTRACT_POLL_MS: u32 = 1_000;
 /// Entries shown in the command palette.
 pub const PALETTE_ITEMS: usize = 40;
 /// Calls in the list of the overview.
-pub const RECENT_JOBS: usize = 10;
+pub const RECENT_CALLS: usize = 10;
 /// Time window over which the speed of a job is measured, ms.
 pub const SPEED_WINDOW_MS: f64 = 6_000.0;
 /// Height of a row of a virtualized list, px; equals `--row` in the style sheet.
@@ -38,7 +38,7 @@ pub const ROW_PX: f64 = 34.0;
 /// Rows rendered above and below the visible ones.
 pub const OVERSCAN_ROWS: usize = 8;
 /// Longest code that is highlighted, bytes; longer code is shown plain.
-pub const HIGHLIGHT_CHARS: usize = 60_000;
+pub const HIGHLIGHT_BYTES: usize = 60_000;
 /// Characters of Markdown that are rendered; the Markdown tab has all of it.
 pub const RENDER_CHARS: usize = 600_000;
 /// Characters per text token, for the estimate below a result.
@@ -48,38 +48,38 @@ pub const TOAST_MS: u32 = 2_400;
 /// Time to type the letter after `g`, ms.
 pub const CHORD_MS: f64 = 1_200.0;
 /// Polling interval of an open session, ms.
-pub const SESSION_MS: u32 = 2_000;
+pub const SESSION_POLL_MS: u32 = 2_000;
 /// Sessions whose runs are kept in local storage.
-pub const REMEMBERED_SESSIONS: usize = 5;
+pub const STORED_SESSIONS: usize = 5;
 /// Runs kept per session.
-pub const REMEMBERED_CALLS: usize = 30;
+pub const RUNS_PER_SESSION: usize = 30;
 /// Characters kept of each output of a run.
-pub const KEPT_CHARS: usize = 4_000;
+pub const STORED_OUTPUT_CHARS: usize = 4_000;
 /// Most rows of a tree that are visible initially.
-pub const TREE_ROWS: usize = 60;
+pub const INITIAL_TREE_ROWS: usize = 60;
 /// Time without a change before the view state is written to the URL, ms.
-pub const ADDRESS_MS: u32 = 300;
+pub const URL_UPDATE_MS: u32 = 300;
 /// Longest time to work on a long list before yielding to rendering and input, ms.
-pub const SLICE_MS: f64 = 12.0;
+pub const WORK_SLICE_MS: f64 = 12.0;
 /// Pages processed between two clock checks.
 pub const SLICE_PAGES: usize = 100;
 /// Polling interval of the counters of a job whose pages arrive by socket, ms.
-pub const NUMBERS_MS: u32 = 1_000;
+pub const COUNTERS_POLL_MS: u32 = 1_000;
 /// Time over which pages from the socket are batched into one update, ms.
-pub const GATHER_MS: u32 = 150;
+pub const SOCKET_BATCH_MS: u32 = 150;
 /// Sockets that may close without sending a page before the job is only polled.
 pub const SOCKET_FAILURES: u32 = 3;
 /// Links drawn in addition to the links to each page from its parent.
-pub const GRAPH_LINES: usize = 6_000;
+pub const GRAPH_LINKS: usize = 6_000;
 /// Documents per request of an export.
 pub const EXPORT_DOCUMENTS: u64 = 100;
 /// Errors shown, and URLs blocked by robots.txt shown.
 pub const SHOWN_ERRORS: usize = 500;
 /// Sitemap URLs requested for a site preview.
-pub const PREVIEW_ADDRESSES: u64 = 5_000;
+pub const PREVIEW_URLS: u64 = 5_000;
 /// Sitemap URLs shown, of those in scope and of those out of scope each.
-pub const PREVIEW_SHOWN: usize = 50;
+pub const PREVIEW_SHOWN_URLS: usize = 50;
 /// Bytes of a source text that are shown; copying and saving include all of it.
 pub const SOURCE_BYTES: usize = 1024 * 1024;
 /// Links or images of a page that are shown.
-pub const SHOWN_ADDRESSES: usize = 2_000;
+pub const SHOWN_LINKS: usize = 2_000;

@@ -52,7 +52,7 @@ impl Package {
                 Some(entry) => JsFuture::from(load_from(&entry))
                     .await
                     .map_err(|error| sentence(&error)),
-                None => Err(text::NO_PACKAGE.to_owned()),
+                None => Err(text::PACKAGE_NOT_BUILT.to_owned()),
             };
             let state = loaded.map(|module| _ = self.module.try_set_value(module));
             self.state.try_set(Some(state));

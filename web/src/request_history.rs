@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::limits::REMEMBERED_REQUESTS;
+use crate::limits::STORED_REQUESTS;
 use crate::storage;
 
 const NAME: &str = "requests";
@@ -27,7 +27,7 @@ pub fn remember(id: &str, body: Value) {
             body,
         },
     );
-    requests.truncate(REMEMBERED_REQUESTS);
+    requests.truncate(STORED_REQUESTS);
     storage::write(NAME, &requests);
 }
 

@@ -4,7 +4,7 @@
 use harvestman_core::api::interact::{ExecuteAnswer, Language, Task};
 use serde::{Deserialize, Serialize};
 
-use crate::limits::{KEPT_CHARS, REMEMBERED_CALLS, REMEMBERED_SESSIONS};
+use crate::limits::{RUNS_PER_SESSION, STORED_OUTPUT_CHARS, STORED_SESSIONS};
 use crate::storage;
 
 const NAME: &str = "calls";
@@ -69,7 +69,7 @@ pub fn of(session: &str) -> Vec<Call> {
 pub fn remember(session: &str, calls: &[Call]) {
     let mut all: Vec<OfSession> = storage::read(NAME).unwrap_or_default();
     all.retain(|one| one.session != session);
-    let calls = calls.iter().take(REMEMBERED_CALLS).map(shortened).collect();
+    let calls = calls.iter().take(RUNS_PER_SESSION).map(shortened).collect();
     all.insert(
         0,
         OfSession {
@@ -77,7 +77,7 @@ pub fn remember(session: &str, calls: &[Call]) {
             calls,
         },
     );
-    all.truncate(REMEMBERED_SESSIONS);
+    all.truncate(STORED_SESSIONS);
     storage::write(NAME, &all);
 }
 
@@ -94,7 +94,9 @@ fn shortened(call: &Call) -> Call {
             &mut answer.stderr,
             &mut answer.result,
         ] {
-            *text = text.take().map(|text| text.chars().take(KEPT_CHARS).collect());
+            *text = text
+                .take()
+                .map(|text| text.chars().take(STORED_OUTPUT_CHARS).collect());
         }
     }
     call
@@ -116,14 +118,14 @@ mod tests {
             timeout: 30.0,
             outcome: Ok(ExecuteAnswer {
                 success: true,
-                stdout: Some("é".repeat(2 * KEPT_CHARS)),
+                stdout: Some("é".repeat(2 * STORED_OUTPUT_CHARS)),
                 cdp_url: Some("ws://e.com/cdp/secret".to_owned()),
                 ..ExecuteAnswer::default()
             }),
         };
         assert_eq!(call.task(), task);
         let kept = shortened(&call).outcome.unwrap();
-        assert_eq!(kept.stdout.unwrap().chars().count(), KEPT_CHARS);
+        assert_eq!(kept.stdout.unwrap().chars().count(), STORED_OUTPUT_CHARS);
         assert_eq!(kept.cdp_url, None);
     }
 }

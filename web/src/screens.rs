@@ -125,7 +125,7 @@ part!(
 /// Prefetches the chunks; one that fails is fetched when it is needed.
 #[cfg(feature = "split")]
 async fn fetch_ahead() {
-    crate::browser::sleep(crate::limits::FETCH_AHEAD_MS).await;
+    crate::browser::sleep(crate::limits::PREFETCH_DELAY_MS).await;
     _ = fetch_forms().await;
     _ = fetch_live().await;
     _ = fetch_team().await;
@@ -136,7 +136,7 @@ async fn fetch_ahead() {
 fn Unfetched() -> impl IntoView {
     let reload = |_| _ = window().location().reload();
     view! {
-        <PageHead title=text::NOT_FETCHED.to_owned() intro=|| view! { <p>{text::NOT_FETCHED_TEXT}</p> }/>
+        <PageHead title=text::CHUNK_FAILED.to_owned() intro=|| view! { <p>{text::CHUNK_FAILED_TEXT}</p> }/>
         <button class="btn" on:click=reload>
             "Reload page"
         </button>

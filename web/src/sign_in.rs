@@ -8,7 +8,7 @@ use leptos::task::spawn_local;
 
 use crate::browser;
 use crate::console::{Access, Console};
-use crate::limits::{PULSE_BUSY_MS, PULSE_MS};
+use crate::limits::{POLL_BUSY_MS, POLL_MS};
 use crate::storage;
 use crate::text;
 
@@ -126,7 +126,7 @@ async fn look_after(console: Console) {
             look(console).await;
         }
         let busy = !console.active.with_untracked(Vec::is_empty);
-        browser::sleep(if busy { PULSE_BUSY_MS } else { PULSE_MS }).await;
+        browser::sleep(if busy { POLL_BUSY_MS } else { POLL_MS }).await;
     }
 }
 

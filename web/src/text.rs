@@ -22,9 +22,10 @@ pub const COPIED: &str = "Copied";
 /// Toast when the browser refuses clipboard access.
 pub const NOT_COPIED: &str = "The browser blocked copying. Select the text and copy it yourself.";
 /// Banner while the server does not respond.
-pub const LOST: &str = "The server is not responding. Showing the last known data. Retrying automatically.";
+pub const SERVER_UNREACHABLE: &str =
+    "The server is not responding. Showing the last known data. Retrying automatically.";
 /// Notice on a job whose status request failed.
-pub const TRYING_AGAIN: &str =
+pub const STATUS_RETRY: &str =
     "Could not load the status of this job. Retrying automatically; no pages are lost.";
 /// Limiter `hostDelay`.
 pub const LIMITED_BY_HOST_DELAY: &str =
@@ -47,19 +48,19 @@ pub const SIGN_IN_TITLE: &str = "Sign in";
 /// Sign-in card: help.
 pub const SIGN_IN_TEXT: &str = "Paste an API key of this server. The server prints a key on its first start, and a sign-in link on every start.";
 /// Scrape: empty result.
-pub const NO_RESULT: &str = "The scraped page will appear here: rendered, as Markdown, with links and metadata. Enter a URL to start.";
+pub const SCRAPE_EMPTY: &str = "The scraped page will appear here: rendered, as Markdown, with links and metadata. Enter a URL to start.";
 /// Overview: no activity yet.
-pub const NO_JOBS: &str = "Your recent calls will appear here. Scrape a page or start a crawl.";
+pub const OVERVIEW_EMPTY: &str = "Your recent calls will appear here. Scrape a page or start a crawl.";
 /// Overview: no running crawl.
-pub const NO_ACTIVE: &str = "No crawl is running.";
+pub const NO_RUNNING_CRAWL: &str = "No crawl is running.";
 /// Overview: what a search covers when no search provider is configured.
-pub const OWN_PAGES: &str = "own pages only";
+pub const SEARCH_OWN_PAGES: &str = "own pages only";
 /// Job: no page yet.
-pub const NO_PAGES: &str = "Pages will appear here as soon as the first one is fetched.";
+pub const PAGES_PENDING: &str = "Pages will appear here as soon as the first one is fetched.";
 /// Job: ended without a page.
-pub const NO_PAGES_EVER: &str = "This job returned no pages.";
+pub const NO_PAGES: &str = "This job returned no pages.";
 /// Job and map: the filter matches nothing.
-pub const NO_MATCH: &str = "No page matches the filter.";
+pub const NO_FILTER_MATCH: &str = "No page matches the filter.";
 /// Job: no errors.
 pub const NO_ERRORS: &str = "No page has failed.";
 /// Job: the request body is not known.
@@ -70,9 +71,9 @@ pub const NO_WEBHOOK: &str = "This job has no webhook.";
 /// Job: no webhook event, or none that matches the filter.
 pub const NO_EVENTS: &str = "No webhook events to show.";
 /// Toast after a webhook event was scheduled again.
-pub const SENT_AGAIN: &str = "Sending the event again";
+pub const WEBHOOK_RESENT: &str = "Sending the event again";
 /// Job: no page selected.
-pub const NO_SELECTION: &str = "Select a page to read it here.";
+pub const NO_PAGE_SELECTED: &str = "Select a page to read it here.";
 /// Job: the URL names a page beyond the last one.
 pub const NO_SUCH_PAGE: &str = "This job does not have this page yet. Select a page from the list.";
 /// Cancel dialog: heading.
@@ -80,54 +81,55 @@ pub const CANCEL_TITLE: &str = "Cancel this job?";
 /// Cancel dialog: text.
 pub const CANCEL_TEXT: &str = "Pages that are not fetched yet are dropped. Finished pages stay available.";
 /// Clear dialog: heading.
-pub const FORGET_TITLE: &str = "Clear all local data?";
+pub const CLEAR_TITLE: &str = "Clear all local data?";
 /// Clear dialog: text.
-pub const FORGET_TEXT: &str = "This removes the API key, theme, drafts and remembered requests from this browser, and signs you out. Nothing changes on the server.";
+pub const CLEAR_TEXT: &str = "This removes the API key, theme, drafts and remembered requests from this browser, and signs you out. Nothing changes on the server.";
 /// Unknown URL: heading.
 pub const NOT_FOUND: &str = "Not found";
 /// Unknown URL: text.
 pub const NOT_FOUND_TEXT: &str = "The console has no screen at this URL.";
 /// Note below a code snippet.
-pub const ONLY_CHANGES: &str = "The request contains only values that differ from the defaults.";
+pub const SNIPPET_DEFAULTS: &str = "The request contains only values that differ from the defaults.";
 /// Note below an MCP tool call.
-pub const MCP_CALL: &str = "The message that an MCP client sends to harvestman mcp, which reads the server and the key from HARVESTMAN_API_URL and HARVESTMAN_API_KEY.";
+pub const SNIPPET_MCP: &str = "The message that an MCP client sends to harvestman mcp, which reads the server and the key from HARVESTMAN_API_URL and HARVESTMAN_API_KEY.";
 /// Note below a snippet while the form is invalid.
-pub const NOT_YET: &str = "The form has errors. Showing the last valid request.";
+pub const SNIPPET_LAST_VALID: &str = "The form has errors. Showing the last valid request.";
 /// Notice above a rendered page that is cut.
-pub const CUT: &str = "This page is too long to render in full. Open the Markdown tab for the complete text.";
+pub const RENDER_CUT: &str =
+    "This page is too long to render in full. Open the Markdown tab for the complete text.";
 /// Activity: introduction.
 pub const ACTIVITY_INTRO: &str = "API calls of the last 24 hours.";
 /// Activity: no calls.
-pub const NO_ACTIVITY: &str = "API calls of the last 24 hours will appear here, from the console and from your code. Scrape a page to make one.";
+pub const ACTIVITY_EMPTY: &str = "API calls of the last 24 hours will appear here, from the console and from your code. Scrape a page to make one.";
 /// Activity: the filter matches nothing.
-pub const NO_SUCH_ACTIVITY: &str = "No call matches the filter. Load older calls, or change the filter.";
+pub const ACTIVITY_NO_MATCH: &str = "No call matches the filter. Load older calls, or change the filter.";
 /// Usage: introduction.
 pub const USAGE_INTRO: &str = "Credits and tokens used by the team, by month.";
 /// Usage: nothing used.
-pub const NO_USAGE: &str = "Usage by month will appear here after the first call that costs credits.";
+pub const USAGE_EMPTY: &str = "Usage by month will appear here after the first call that costs credits.";
 /// Ask: introduction.
 pub const ASK_INTRO: &str = "Ask a question about this server's documentation.";
 /// Ask: empty answer.
-pub const NO_ANSWER: &str =
+pub const ASK_EMPTY: &str =
     "The answer and its sources will appear here. Enter a question, or try an example:";
 /// Ask: no language model.
-pub const NO_MODEL: &str =
+pub const ASK_NO_MODEL: &str =
     "No language model is configured, so answers quote the best matching passages of the documentation.";
 /// Search: introduction.
 pub const SEARCH_INTRO: &str = "Search the web and scrape the results.";
 /// Search: empty results.
-pub const NO_RESULTS: &str = "Results will appear here by source. Enter a query to start.";
+pub const SEARCH_EMPTY: &str = "Results will appear here by source. Enter a query to start.";
 /// Search: no result in this source.
-pub const NO_HITS: &str = "No results.";
+pub const SEARCH_NO_RESULTS: &str = "No results.";
 /// Search: help below the formats.
 pub const SEARCH_FORMATS: &str = "Formats to scrape each result in; without one, results are not scraped.";
 /// Extract: introduction.
 pub const EXTRACT_INTRO: &str = "Extract structured data from pages by a prompt or a schema.";
 /// Extract: empty result.
-pub const NO_EXTRACT: &str =
+pub const EXTRACT_EMPTY: &str =
     "The extracted data and its sources will appear here. Enter URLs and a prompt to start.";
 /// Extract: ended without data.
-pub const NOTHING_EXTRACTED: &str = "This extraction returned no data.";
+pub const EXTRACT_NO_DATA: &str = "This extraction returned no data.";
 /// Keys: introduction.
 pub const KEYS_INTRO: &str = "API keys of this team, and the secret that signs its webhooks.";
 /// Revoke dialog: text.
@@ -140,22 +142,22 @@ pub const ROTATE_TEXT: &str = "New deliveries are signed with the new secret fro
 pub const WEBHOOKS_UNSIGNED: &str =
     "Webhooks are not signed, so receivers cannot verify the sender. Create a secret to sign them.";
 /// Webhook secret: set by the team.
-pub const WEBHOOKS_OWN: &str =
+pub const WEBHOOKS_TEAM_SECRET: &str =
     "Webhooks are signed with the team's secret. It cannot be shown again; rotate it if it may have leaked.";
 /// Webhook secret: set by the operator.
-pub const WEBHOOKS_SETTING: &str =
+pub const WEBHOOKS_SERVER_SECRET: &str =
     "Webhooks are signed with the secret of the server configuration. A team secret replaces it.";
 /// Tools: introduction.
 pub const TOOLS_INTRO: &str = "Tools run in your browser; what you paste is never sent to a server.";
 /// Screen that failed to load: heading.
-pub const NOT_FETCHED: &str = "This screen could not be loaded";
+pub const CHUNK_FAILED: &str = "This screen could not be loaded";
 /// Screen that failed to load: text.
-pub const NOT_FETCHED_TEXT: &str =
+pub const CHUNK_FAILED_TEXT: &str =
     "The server is not responding, or it was updated since this page was opened. Reload the page.";
 /// Tools: the npm package failed to load.
-pub const PACKAGE_LOST: &str = "Could not load the tools.";
+pub const PACKAGE_FAILED: &str = "Could not load the tools.";
 /// Tools: the build does not include the npm package.
-pub const NO_PACKAGE: &str =
+pub const PACKAGE_NOT_BUILT: &str =
     "This build of the console does not include them; build it with `cargo xtask console`.";
 /// HTML tool: empty result.
 pub const TOOL_PAGE_EMPTY: &str = "Markdown, links and metadata will appear here. Paste the HTML of a page.";
@@ -184,24 +186,24 @@ pub const STOP_TEXT: &str = "This closes the browser and charges the session. Yo
 /// Toast after taking control.
 pub const CONTROL_TAKEN: &str = "You have control of the browser";
 /// Toast after releasing control.
-pub const CONTROL_GIVEN: &str = "Control released. The view is read-only.";
+pub const CONTROL_RELEASED: &str = "Control released. The view is read-only.";
 /// Above an interactive live view.
-pub const IN_CONTROL: &str = "Your clicks and keystrokes go to this page.";
+pub const LIVE_VIEW_INTERACTIVE: &str = "Your clicks and keystrokes go to this page.";
 /// Above a read-only live view.
-pub const READ_ONLY: &str = "Your clicks and keystrokes do not reach the page.";
+pub const LIVE_VIEW_READ_ONLY: &str = "Your clicks and keystrokes do not reach the page.";
 /// Session: no live view.
 pub const NO_LIVE_VIEW: &str = "This session was opened without a live view.";
 /// Session: the browser of a scrape is not open.
-pub const NOT_OPENED: &str = "No browser is open for this page yet. Opening one repeats the scrape and leaves the page in the state it reached.";
+pub const BROWSER_NOT_OPEN: &str = "No browser is open for this page yet. Opening one repeats the scrape and leaves the page in the state it reached.";
 /// Session: ended.
-pub const SESSION_OVER: &str = "Its browser is closed. The History tab lists what was run.";
+pub const SESSION_ENDED: &str = "Its browser is closed. The History tab lists what was run.";
 /// Session: a standalone browser takes no prompts.
-pub const NO_PROMPTS: &str =
+pub const STANDALONE_NO_PROMPTS: &str =
     "A standalone browser runs code only. To use prompts, interact with a scraped page.";
 /// Session: nothing to run.
 pub const NOTHING_TO_RUN: &str = "Enter code or a prompt to run.";
 /// Session: timeout out of range.
-pub const WRONG_TIMEOUT: &str = "The timeout must be 1 to 300 seconds.";
+pub const TIMEOUT_OUT_OF_RANGE: &str = "The timeout must be 1 to 300 seconds.";
 /// Session: help of the code editor.
 pub const CODE_HELP: &str = "In node and python, page is the session's page and you can use await. In bash, enter one browser command per line, such as click, fill or get text.";
 /// Session: help of the prompt editor.
@@ -209,21 +211,21 @@ pub const PROMPT_HELP: &str = "Steps in plain words, such as click \"More\" or t
 /// Session: example prompt.
 pub const PROMPT_EXAMPLE: &str = "Click the link \"Pricing\" and tell me what the cheapest plan costs";
 /// Session: empty history.
-pub const NO_CALLS: &str = "Runs from this browser will appear here. Run some code or a prompt.";
+pub const HISTORY_EMPTY: &str = "Runs from this browser will appear here. Run some code or a prompt.";
 /// Map: introduction.
 pub const MAP_INTRO: &str = "List the URLs of a site without scraping its pages.";
 /// Map: empty result.
-pub const NO_MAP: &str = "The URLs of the site will appear here as a list and a tree. Enter a URL to start.";
+pub const MAP_EMPTY: &str =
+    "The URLs of the site will appear here as a list and a tree. Enter a URL to start.";
 /// Map: no URL found.
-pub const NOTHING_FOUND: &str =
-    "No URLs found. The site may have no sitemap, and no links on its start page.";
+pub const MAP_NO_URLS: &str = "No URLs found. The site may have no sitemap, and no links on its start page.";
 /// Map: below the list.
-pub const TICK_SOME: &str = "Select URLs to scrape or crawl them.";
+pub const MAP_SELECT: &str = "Select URLs to scrape or crawl them.";
 /// Toast when the browser refuses to save a file.
 pub const NOT_SAVED: &str =
     "The browser blocked saving the file. Allow downloads for this site and try again.";
 /// Job of a kind without pages.
-pub const NO_LIST: &str = "This job has no page list; its result was returned to the caller.";
+pub const JOB_WITHOUT_PAGES: &str = "This job has no page list; its result was returned to the caller.";
 /// Graph: help.
 pub const GRAPH_HELP: &str =
     "Drag to move, press + or - or hold Shift and scroll to zoom, click a page to read it.";
@@ -235,40 +237,40 @@ pub const EXPORTED: &str = "File saved";
 pub const ARCHIVE_FULL: &str =
     "The job exceeds the limits of a ZIP archive (65,535 files, 4 GiB). Export it as JSONL instead.";
 /// Crawl description: no URL.
-pub const PLAN_NEEDS_URL: &str = "Enter a URL first; suggestions depend on the start page.";
+pub const SUGGEST_NEEDS_URL: &str = "Enter a URL first; suggestions depend on the start page.";
 /// Crawl description: no text.
-pub const PLAN_NEEDS_WORDS: &str = "Describe what to crawl first.";
+pub const SUGGEST_NEEDS_TEXT: &str = "Describe what to crawl first.";
 /// Crawl description: help.
-pub const PLAN_HELP: &str = "Describe the crawl, then review the suggested options.";
+pub const SUGGEST_HELP: &str = "Describe the crawl, then review the suggested options.";
 /// Crawl description: below the suggestions.
-pub const YOURS_WINS: &str = "Values that you set yourself are kept.";
+pub const SUGGEST_KEEPS_VALUES: &str = "Values that you set yourself are kept.";
 /// Crawl description: example.
-pub const PLAN_EXAMPLE: &str = "Only the blog, at most 50 pages, two levels deep, skip the tag pages";
+pub const SUGGEST_EXAMPLE: &str = "Only the blog, at most 50 pages, two levels deep, skip the tag pages";
 /// Site preview: help.
 pub const PREVIEW_HELP: &str = "Shows whether robots.txt allows the crawl, and which sitemap URLs are in scope. Costs one scrape and one map.";
 /// Product token of this server in robots.txt, unless the operator or the form sets another one.
 pub const ROBOTS_AGENT: &str = "Harvestman";
 /// Site preview: robots.txt could not be fetched.
-pub const ROBOTS_UNREAD: &str = "Could not be fetched:";
+pub const ROBOTS_FAILED: &str = "Could not be fetched:";
 /// Site preview: no robots.txt.
 pub const ROBOTS_NONE: &str = "The site has no robots.txt, so every URL is allowed.";
 /// Site preview: no sitemap URL.
 pub const SITEMAP_NONE: &str = "No sitemap lists a page, so the crawl only follows links.";
 /// Notice above a source text that is cut.
-pub const CUT_SOURCE: &str = "Only the first 1 MiB is shown. Copy and Save include the full text.";
+pub const SOURCE_CUT: &str = "Only the first 1 MiB is shown. Copy and Save include the full text.";
 /// Graph: pages that were stored without their list of links.
 pub const GRAPH_MARKDOWN: &str = "The page tree is complete. Other links come from the Markdown of the pages, which omits navigation; request the format links to draw all of them.";
 /// Error code of unreadable text in the JSON tab.
-pub const NO_JSON: &str = "NO_JSON";
+pub const JSON_ERROR_CODE: &str = "NO_JSON";
 /// JSON that is not an object.
-pub const NO_OBJECT: &str = "The body must be a JSON object";
+pub const JSON_NOT_AN_OBJECT: &str = "The body must be a JSON object";
 /// After the parse error of the JSON tab.
 pub const JSON_NOT_SENT: &str = "The request was not sent.";
 /// Actions: help.
 pub const ACTIONS_HELP: &str = "Run in this order after the page has loaded and before it is read.";
 /// Note below a snippet of a form without a subject.
-pub const EXAMPLE_SUBJECT: &str = "An example; complete the form to see your request.";
+pub const SNIPPET_EXAMPLE: &str = "An example; complete the form to see your request.";
 /// New key: no name.
 pub const KEY_NEEDS_NAME: &str = "Enter a name, so that you can recognize the key later.";
 /// Job that cannot be shown: link to the activity screen.
-pub const SEE_ACTIVITY: &str = "View recent activity";
+pub const VIEW_ACTIVITY: &str = "View recent activity";

@@ -95,10 +95,10 @@ pub fn CodeCard(draft: Draft) -> impl IntoView {
             </div>
             <p class="card-foot">
                 {move || match draft.checked.with(Result::is_ok) {
-                    false if draft.value(draft.endpoint.subject()).is_none() => text::EXAMPLE_SUBJECT,
-                    false => text::NOT_YET,
-                    true if chosen.get() == SnippetLanguage::Mcp.as_str() => text::MCP_CALL,
-                    true => text::ONLY_CHANGES,
+                    false if draft.value(draft.endpoint.subject()).is_none() => text::SNIPPET_EXAMPLE,
+                    false => text::SNIPPET_LAST_VALID,
+                    true if chosen.get() == SnippetLanguage::Mcp.as_str() => text::SNIPPET_MCP,
+                    true => text::SNIPPET_DEFAULTS,
                 }}
             </p>
         </section>

@@ -25,7 +25,7 @@ pub fn JsonEditor(draft: Draft, written: RwSignal<String>) -> impl IntoView {
         written.set(event_target_value(&event));
         match written.with_untracked(|text| field_value::read_json(text)) {
             Ok(Value::Object(body)) => draft.body.set(body),
-            Ok(_) => draft.broken.set(Some(text::NO_OBJECT.to_owned())),
+            Ok(_) => draft.broken.set(Some(text::JSON_NOT_AN_OBJECT.to_owned())),
             Err(wrong) => draft.broken.set(Some(wrong)),
         }
     };

@@ -36,7 +36,7 @@ pub fn Problems(draft: Draft, written: Signal<Option<String>>) -> impl IntoView 
     move || match (broken(), error()) {
         (Some(wrong), _) => {
             let content = view! { <span>{wrong} ". " {text::JSON_NOT_SENT}</span> };
-            Some(notice(text::NO_JSON, content.into_any()))
+            Some(notice(text::JSON_ERROR_CODE, content.into_any()))
         }
         (None, Some(error)) => {
             let problems = problems_of(&error);

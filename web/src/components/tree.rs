@@ -9,7 +9,7 @@ use web_sys::KeyboardEvent;
 
 use crate::components::virtual_scroll::Scroll;
 use crate::display;
-use crate::limits::{ROW_PX, TREE_ROWS};
+use crate::limits::{INITIAL_TREE_ROWS, ROW_PX};
 use crate::path_tree::{PathTree, Row};
 
 /// Renders a tree; `chosen` is the index of a URL in the list that the tree was built from.
@@ -24,7 +24,7 @@ pub fn Tree(
     let range = scroll.range();
     // Branches that the user expanded or collapsed, which overrides the initial state.
     let turned = RwSignal::new(HashMap::<usize, bool>::new());
-    let first = Memo::new(move |_| tree.with(|tree| tree.first_open(TREE_ROWS)));
+    let first = Memo::new(move |_| tree.with(|tree| tree.first_open(INITIAL_TREE_ROWS)));
     let is_open = move |branch: usize| {
         turned
             .with(|turned| turned.get(&branch).copied())

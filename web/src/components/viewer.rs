@@ -15,7 +15,7 @@ use crate::components::tabs::{Tab, Tabs, tab};
 use crate::console::Console;
 use crate::display;
 use crate::highlight::{escape, json};
-use crate::limits::{CHARS_PER_TOKEN, SHOWN_ADDRESSES, SOURCE_BYTES};
+use crate::limits::{CHARS_PER_TOKEN, SHOWN_LINKS, SOURCE_BYTES};
 use crate::markdown::{is_safe_link, render};
 use crate::route;
 use crate::storage;
@@ -198,7 +198,7 @@ fn body(document: &Document, open: &'static str) -> AnyView {
             let rendered = render(&text);
             let cut = rendered
                 .cut
-                .then(|| view! { <p class="notice warn">{text::CUT}</p> });
+                .then(|| view! { <p class="notice warn">{text::RENDER_CUT}</p> });
             view! {
                 {cut}
                 <div class="prose" tabindex="0" role="region" aria-label="Rendered page" inner_html=rendered.html></div>
@@ -220,7 +220,7 @@ fn body(document: &Document, open: &'static str) -> AnyView {
                 _ => escape(shown),
             };
             view! {
-                {cut.then(|| view! { <p class="notice warn">{text::CUT_SOURCE}</p> })}
+                {cut.then(|| view! { <p class="notice warn">{text::SOURCE_CUT}</p> })}
                 <Code html label="Source" wrap=true/>
             }
             .into_any()
@@ -236,7 +236,7 @@ fn actions(given: Option<&Value>, text: &str) -> AnyView {
     let (shown, cut) = beginning(text);
     view! {
         {pictures.collect_view()}
-        {cut.then(|| view! { <p class="notice warn">{text::CUT_SOURCE}</p> })}
+        {cut.then(|| view! { <p class="notice warn">{text::SOURCE_CUT}</p> })}
         <Code html=json(shown) label="Source" wrap=true/>
     }
     .into_any()
@@ -262,7 +262,7 @@ fn picture(address: String) -> AnyView {
 }
 
 fn addresses(list: &[String]) -> AnyView {
-    let rest = list.len().saturating_sub(SHOWN_ADDRESSES);
+    let rest = list.len().saturating_sub(SHOWN_LINKS);
     let rest = (rest > 0).then(|| {
         let words = format!(
             "{} more. Copy and Save include all of them.",
@@ -270,7 +270,7 @@ fn addresses(list: &[String]) -> AnyView {
         );
         view! { <p class="hint">{words}</p> }
     });
-    let items = list.iter().take(SHOWN_ADDRESSES).map(|address| {
+    let items = list.iter().take(SHOWN_LINKS).map(|address| {
         let address = address.clone();
         match is_safe_link(&address) {
             true => view! {

@@ -129,9 +129,9 @@ pub fn ActivityPage() -> impl IntoView {
         (true, _) => view! { <div class="wait"><i></i><i></i><i></i><i></i></div> }.into_any(),
         (false, filtered) => {
             let words = if filtered {
-                text::NO_SUCH_ACTIVITY
+                text::ACTIVITY_NO_MATCH
             } else {
-                text::NO_ACTIVITY
+                text::ACTIVITY_EMPTY
             };
             view! {
                 <div class="empty">

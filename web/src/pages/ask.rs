@@ -80,7 +80,8 @@ pub fn AskPage() -> impl IntoView {
                     .is_some_and(|part| part.status != "not configured")
             })
         });
-        (has_model == Some(false)).then(|| view! { <div class="notice" role="note">{text::NO_MODEL}</div> })
+        (has_model == Some(false))
+            .then(|| view! { <div class="notice" role="note">{text::ASK_NO_MODEL}</div> })
     };
     let examples = move || {
         let chips = EXAMPLES.map(|example| {
@@ -134,7 +135,7 @@ pub fn AskPage() -> impl IntoView {
                     exchange
                     label="Answer"
                     picture=Picture::Ask
-                    nothing=move || view! { <p>{text::NO_ANSWER}</p> {examples()} }
+                    nothing=move || view! { <p>{text::ASK_EMPTY}</p> {examples()} }
                 />
             </div>
         </div>

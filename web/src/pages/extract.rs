@@ -19,7 +19,7 @@ use crate::components::screen_header::PageHead;
 use crate::console::Console;
 use crate::draft::{Draft, Endpoint};
 use crate::exchange::{Exchange, Outcome, OutcomeCard};
-use crate::limits::{EXTRACT_LOOK_MS, RETRY_LONGEST_MS};
+use crate::limits::{EXTRACT_POLL_MS, RETRY_LONGEST_MS};
 use crate::markdown::is_safe_link;
 use crate::request_form::RequestForm;
 use crate::route::Screen;
@@ -64,7 +64,7 @@ pub fn ExtractPage() -> impl IntoView {
                     exchange
                     label="Result"
                     picture=Picture::Extract
-                    nothing=|| view! { <p>{text::NO_EXTRACT}</p> }
+                    nothing=|| view! { <p>{text::EXTRACT_EMPTY}</p> }
                 />
                 <CodeCard draft/>
             </div>
@@ -80,7 +80,7 @@ fn is_running(answer: &ExtractAnswer) -> bool {
 /// Polls a job until it ends; aborted when another job is shown or the screen is left.
 async fn watch(exchange: Exchange, client: Client, id: JobId) -> Result<Outcome, ClientError> {
     let console = exchange.console;
-    let mut pause = EXTRACT_LOOK_MS;
+    let mut pause = EXTRACT_POLL_MS;
     loop {
         match client.extract_status(id).await {
             Ok(answer) => {
@@ -92,7 +92,7 @@ async fn watch(exchange: Exchange, client: Client, id: JobId) -> Result<Outcome,
                     return Ok(Outcome::Done(shown));
                 }
                 exchange.outcome.try_set(Outcome::Busy(Some(shown)));
-                pause = EXTRACT_LOOK_MS;
+                pause = EXTRACT_POLL_MS;
             }
             Err(error) if error.is_transient() => {
                 console.note(&error);
@@ -141,7 +141,7 @@ fn result(answer: &ExtractAnswer) -> AnyView {
             view! { <Code html label="Extracted data" wrap=true/> }.into_any()
         }
         (None, true) => view! { <div class="wait"><i></i><i></i><i></i></div> }.into_any(),
-        (None, false) => view! { <p class="empty">{text::NOTHING_EXTRACTED}</p> }.into_any(),
+        (None, false) => view! { <p class="empty">{text::EXTRACT_NO_DATA}</p> }.into_any(),
     };
     let error = answer.error.clone();
     let error = error

@@ -89,14 +89,14 @@ fn Job(id: JobId) -> impl IntoView {
                     <section class="card">
                         {failure(&error)}
                         <div class="card-foot">
-                            <a class="btn small" href=Screen::Activity.href()>{text::SEE_ACTIVITY}</a>
+                            <a class="btn small" href=Screen::Activity.href()>{text::VIEW_ACTIVITY}</a>
                         </div>
                     </section>
                 }
                     .into_any()
             }
             (None, Some(kind)) => {
-                view! { <section class="card"><p class="empty">{format!("Job type: {}. {}", kind.replace('_', " "), text::NO_LIST)}</p></section> }
+                view! { <section class="card"><p class="empty">{format!("Job type: {}. {}", kind.replace('_', " "), text::JOB_WITHOUT_PAGES)}</p></section> }
                     .into_any()
             }
             (None, None) => view! { <Body feed request/> }.into_any(),

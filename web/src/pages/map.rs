@@ -62,7 +62,7 @@ pub fn MapPage() -> impl IntoView {
                 exchange
                 label="Result"
                 picture=Picture::Map
-                nothing=|| view! { <p>{text::NO_MAP}</p> }
+                nothing=|| view! { <p>{text::MAP_EMPTY}</p> }
             />
         </Parts>
     }

@@ -106,7 +106,7 @@ pub fn Overview() -> impl IntoView {
                         view! {
                             <div class="empty">
                                 <Icon picture=Picture::Mark/>
-                                <p>{text::NO_JOBS}</p>
+                                <p>{text::OVERVIEW_EMPTY}</p>
                             </div>
                         }
                             .into_any()

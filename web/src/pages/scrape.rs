@@ -65,7 +65,7 @@ pub fn ScrapePage() -> impl IntoView {
                     exchange
                     label="Result"
                     picture=Picture::Scrape
-                    nothing=|| view! { <p>{text::NO_RESULT}</p> }
+                    nothing=|| view! { <p>{text::SCRAPE_EMPTY}</p> }
                 />
                 <CodeCard draft/>
             </div>

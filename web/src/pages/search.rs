@@ -131,7 +131,7 @@ pub fn SearchPage() -> impl IntoView {
                     exchange
                     label="Results"
                     picture=Picture::Search
-                    nothing=|| view! { <p>{text::NO_RESULTS}</p> }
+                    nothing=|| view! { <p>{text::SEARCH_EMPTY}</p> }
                 />
                 <CodeCard draft/>
             </div>
@@ -152,7 +152,7 @@ fn Results(answer: Arc<SearchAnswer>) -> impl IntoView {
     let list = move || {
         let hits = answer.with_value(|answer| hits(answer, chosen.get()));
         if hits.is_empty() {
-            return view! { <p class="empty">{text::NO_HITS}</p> }.into_any();
+            return view! { <p class="empty">{text::SEARCH_NO_RESULTS}</p> }.into_any();
         }
         let rows = hits
             .into_iter()

@@ -14,7 +14,7 @@ use leptos_router::hooks::use_params_map;
 use crate::components::dialog::Confirm;
 use crate::components::screen_header::PageHead;
 use crate::console::Console;
-use crate::limits::SESSION_MS;
+use crate::limits::SESSION_POLL_MS;
 use crate::pages::sessions::{name_of, stop};
 use crate::run_history::{self, Call};
 use crate::{browser, clock, display, text};
@@ -126,7 +126,7 @@ impl Shown {
             if state != State::Ended && !browser::is_hidden() {
                 self.look().await;
             }
-            browser::sleep(SESSION_MS).await;
+            browser::sleep(SESSION_POLL_MS).await;
         }
     }
 
@@ -275,7 +275,7 @@ fn Actions(shown: Shown) -> impl IntoView {
         shown.control.update(|control| *control = !*control);
         shown.console.say(match shown.control.get_untracked() {
             true => text::CONTROL_TAKEN,
-            false => text::CONTROL_GIVEN,
+            false => text::CONTROL_RELEASED,
         });
     };
     let on_confirm = Callback::new(move |()| {

@@ -50,8 +50,8 @@ pub fn SettingsPage() -> impl IntoView {
         </div>
         <Confirm
             open=forget
-            title=text::FORGET_TITLE
-            text=text::FORGET_TEXT
+            title=text::CLEAR_TITLE
+            text=text::CLEAR_TEXT
             action="Clear local data"
             keep="Keep data"
             on_confirm

@@ -59,7 +59,7 @@ pub fn ToolsPage() -> impl IntoView {
                 view! {
                     <div class="notice bad" role="alert">
                         <div class="notice-line">
-                            <span>{text::PACKAGE_LOST} " " {problem}</span>
+                            <span>{text::PACKAGE_FAILED} " " {problem}</span>
                             <button class="btn small danger" on:click=move |_| package.load()>
                                 "Retry"
                             </button>

@@ -120,7 +120,7 @@ pub fn UsagePage() -> impl IntoView {
                         view! {
                             <div class="empty">
                                 <Icon picture=Picture::Usage/>
-                                <p>{text::NO_USAGE}</p>
+                                <p>{text::USAGE_EMPTY}</p>
                             </div>
                         }
                             .into_any()

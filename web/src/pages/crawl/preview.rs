@@ -16,7 +16,7 @@ use crate::components::code::Code;
 use crate::console::Console;
 use crate::draft::Draft;
 use crate::highlight::escape;
-use crate::limits::{PREVIEW_ADDRESSES, PREVIEW_SHOWN};
+use crate::limits::{PREVIEW_SHOWN_URLS, PREVIEW_URLS};
 use crate::package::Package;
 use crate::{display, text};
 
@@ -55,7 +55,7 @@ pub fn Preview(draft: Draft) -> impl IntoView {
             let robots = robots_of(console, &url).await;
             let request = MapRequest {
                 sitemap: SitemapMode::Only,
-                limit: PREVIEW_ADDRESSES,
+                limit: PREVIEW_URLS,
                 ..MapRequest::new(target)
             };
             let links = console.client().map(&request).await;
@@ -78,7 +78,7 @@ pub fn Preview(draft: Draft) -> impl IntoView {
                 </button>
             </div>
             {move || match package.state.get() {
-                Some(Err(problem)) => Some(view! { <p class="pad quiet-text" role="alert">{text::PACKAGE_LOST} " " {problem}</p> }),
+                Some(Err(problem)) => Some(view! { <p class="pad quiet-text" role="alert">{text::PACKAGE_FAILED} " " {problem}</p> }),
                 _ => None,
             }}
             {move || match seen.get() {
@@ -113,7 +113,7 @@ fn robots_part(package: Package, draft: Draft, seen: &Seen) -> AnyView {
     let text = match &seen.robots {
         Err(problem) => {
             return view! {
-                <p><span class="badge warn">"robots.txt"</span> " " {format!("{} {problem}", text::ROBOTS_UNREAD)}</p>
+                <p><span class="badge warn">"robots.txt"</span> " " {format!("{} {problem}", text::ROBOTS_FAILED)}</p>
             }
             .into_any();
         }
@@ -186,11 +186,7 @@ fn sitemap_part(package: Package, draft: Draft, seen: &Seen) -> AnyView {
         }
         Some((inside, outside))
     });
-    let most = if count == PREVIEW_ADDRESSES {
-        " or more"
-    } else {
-        ""
-    };
+    let most = if count == PREVIEW_URLS { " or more" } else { "" };
     let found = format!("{}{most}.", display::counted(count, "URL", "URLs"));
     let belong = move || {
         judged.with(|judged| {
@@ -205,10 +201,10 @@ fn sitemap_part(package: Package, draft: Draft, seen: &Seen) -> AnyView {
     let list = move || {
         judged.with(|judged| {
             let (inside, outside) = judged.as_ref()?;
-            let inside = inside.iter().take(PREVIEW_SHOWN).map(|url| {
+            let inside = inside.iter().take(PREVIEW_SHOWN_URLS).map(|url| {
                 view! { <li><code>{display::path_of(url).to_owned()}</code></li> }
             });
-            let outside = outside.iter().take(PREVIEW_SHOWN).map(|(url, why)| {
+            let outside = outside.iter().take(PREVIEW_SHOWN_URLS).map(|(url, why)| {
                 view! { <li class="out"><code>{display::path_of(url).to_owned()}</code> <span class="hint">{why.clone()}</span></li> }
             });
             Some(view! { <ul class="judged">{inside.collect_view()} {outside.collect_view()}</ul> })

@@ -59,12 +59,12 @@ pub fn Plan(draft: Draft) -> impl IntoView {
         let prompt = words.with_untracked(|words| words.trim().to_owned());
         let request = match (url, prompt.is_empty()) {
             (None, _) => {
-                told.set(Some(("notice bad", text::PLAN_NEEDS_URL.to_owned())));
+                told.set(Some(("notice bad", text::SUGGEST_NEEDS_URL.to_owned())));
                 browser::focus_soon("[data-url]");
                 return;
             }
             (_, true) => {
-                told.set(Some(("notice bad", text::PLAN_NEEDS_WORDS.to_owned())));
+                told.set(Some(("notice bad", text::SUGGEST_NEEDS_TEXT.to_owned())));
                 return;
             }
             (Some(url), false) => {
@@ -110,7 +110,7 @@ pub fn Plan(draft: Draft) -> impl IntoView {
                 .filter(|proposal| is_taken(draft, proposal))
                 .count();
             let all = display::counted(proposals.len() as u64, "suggestion", "suggestions");
-            Some(format!("{all}, {taken} applied. {}", text::YOURS_WINS))
+            Some(format!("{all}, {taken} applied. {}", text::SUGGEST_KEEPS_VALUES))
         })
     };
     let list = move || {
@@ -134,7 +134,7 @@ pub fn Plan(draft: Draft) -> impl IntoView {
                 id=field_id(FIELD)
                 rows="2"
                 aria-describedby="f-prompt-help"
-                placeholder=text::PLAN_EXAMPLE
+                placeholder=text::SUGGEST_EXAMPLE
                 prop:value=move || words.get()
                 on:input=on_input
             ></textarea>
@@ -143,7 +143,7 @@ pub fn Plan(draft: Draft) -> impl IntoView {
                     {move || busy.get().then(|| view! { <span class="spin"></span> })}
                     "Suggest options"
                 </button>
-                <p class="hint" id="f-prompt-help">{move || summary().unwrap_or_else(|| text::PLAN_HELP.to_owned())}</p>
+                <p class="hint" id="f-prompt-help">{move || summary().unwrap_or_else(|| text::SUGGEST_HELP.to_owned())}</p>
             </div>
             {move || told.get().map(|(class, words)| view! { <div class=class role="status">{words}</div> })}
             {list}

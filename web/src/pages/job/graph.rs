@@ -14,7 +14,7 @@ use web_sys::{CanvasRenderingContext2d, HtmlCanvasElement, KeyboardEvent, Pointe
 use crate::console::Console;
 use crate::graph_layout::places;
 use crate::job_feed::JobFeed;
-use crate::limits::GRAPH_LINES;
+use crate::limits::GRAPH_LINKS;
 use crate::{display, text};
 
 /// Maximum distance of a click from a page, CSS px.
@@ -101,7 +101,7 @@ pub fn Graph(feed: JobFeed, open: RwSignal<Option<u64>>) -> impl IntoView {
             view! { <div class="pad"><div class="notice bad" role="alert">{problem}</div></div> }.into_any()
         }
         (None, None) if feed.rows.with(Vec::is_empty) => {
-            view! { <p class="empty">{text::NO_PAGES}</p> }.into_any()
+            view! { <p class="empty">{text::PAGES_PENDING}</p> }.into_any()
         }
         (None, None) => view! { <div class="wait"><i></i><i></i><i></i></div> }.into_any(),
         (None, Some(drawing)) => view! { <Picture feed open drawing/> }.into_any(),
@@ -360,7 +360,7 @@ fn paint(
     context.set_global_alpha((1_200.0 / all.len().max(1) as f64).clamp(0.12, 0.5));
     context.begin_path();
     let others = all.iter().filter(|(from, to)| !is_way(*from, *to));
-    others.take(GRAPH_LINES).for_each(|(from, to)| line(*from, *to));
+    others.take(GRAPH_LINKS).for_each(|(from, to)| line(*from, *to));
     context.stroke();
     context.set_global_alpha(0.75);
     context.set_line_width(0.8);

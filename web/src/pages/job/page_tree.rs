@@ -8,7 +8,7 @@ use leptos::task::spawn_local;
 use crate::browser;
 use crate::components::tree::Tree;
 use crate::job_feed::JobFeed;
-use crate::limits::{SLICE_MS, SLICE_PAGES};
+use crate::limits::{SLICE_PAGES, WORK_SLICE_MS};
 use crate::path_tree::PathTree;
 use crate::text;
 
@@ -30,16 +30,16 @@ pub fn Paths(feed: JobFeed, open: RwSignal<Option<u64>>) -> impl IntoView {
     });
     let is_empty = Memo::new(move |_| tree.with(|tree| tree.len() == 0));
     view! {
-        <Show when=move || !is_empty.get() fallback=|| view! { <p class="empty">{text::NO_PAGES}</p> }>
+        <Show when=move || !is_empty.get() fallback=|| view! { <p class="empty">{text::PAGES_PENDING}</p> }>
             <Tree tree chosen=open label="Pages by path"/>
         </Show>
     }
     .into_any()
 }
 
-/// Adds pages for at most [`SLICE_MS`]. Returns whether there are more, or `None` if the tree is no longer shown.
+/// Adds pages for at most [`WORK_SLICE_MS`]. Returns whether there are more, or `None` if the tree is no longer shown.
 fn grow(feed: JobFeed, tree: RwSignal<Arc<PathTree>>) -> Option<bool> {
-    let until = browser::now_ms() + SLICE_MS;
+    let until = browser::now_ms() + WORK_SLICE_MS;
     let mut tree = tree.try_write()?;
     let tree = Arc::make_mut(&mut tree);
     feed.rows.try_with_untracked(|rows| {

@@ -28,9 +28,9 @@ pub fn Pages(feed: JobFeed, search: RwSignal<String>, open: RwSignal<Option<u64>
         feed.rows.with(Vec::is_empty),
         feed.progress.with(Option::is_none) || feed.is_running(),
     ) {
-        (false, _) => text::NO_MATCH,
-        (true, true) => text::NO_PAGES,
-        (true, false) => text::NO_PAGES_EVER,
+        (false, _) => text::NO_FILTER_MATCH,
+        (true, true) => text::PAGES_PENDING,
+        (true, false) => text::NO_PAGES,
     };
     view! {
         <div class="filter">
@@ -80,7 +80,7 @@ pub fn OpenPage(feed: JobFeed, open: RwSignal<Option<u64>>) -> impl IntoView {
     view! {
         {move || problem.get().map(|text| view! { <div class="pad"><div class="notice bad" role="alert">{text}</div></div> })}
         {move || match state.get() {
-            (false, _) => view! { <p class="empty">{text::NO_SELECTION}</p> }.into_any(),
+            (false, _) => view! { <p class="empty">{text::NO_PAGE_SELECTED}</p> }.into_any(),
             (true, false) if problem.with(Option::is_some) => ().into_any(),
             (true, false) => view! { <div class="wait"><i></i><i></i><i></i></div> }.into_any(),
             (true, true) => view! { <Viewer document=shown/> }.into_any(),

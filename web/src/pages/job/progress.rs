@@ -18,7 +18,7 @@ pub fn notices(feed: JobFeed) -> AnyView {
     let warning = warning.map(|text| view! { <div class="notice warn">{text}</div> });
     // The banner already reports a server that does not respond at all.
     let lost = feed.lost.get() && !Console::get().lost.get();
-    let lost = lost.then(|| view! { <div class="notice warn" role="status">{text::TRYING_AGAIN}</div> });
+    let lost = lost.then(|| view! { <div class="notice warn" role="status">{text::STATUS_RETRY}</div> });
     view! {
         {lost}
         {error}

@@ -9,7 +9,7 @@ use leptos_router::NavigateOptions;
 use leptos_router::hooks::{use_navigate, use_query_map};
 use leptos_router::params::ParamsMap;
 
-use crate::limits::ADDRESS_MS;
+use crate::limits::URL_UPDATE_MS;
 use crate::{browser, route};
 
 /// The tabs; the first one is not written to the URL.
@@ -68,7 +68,7 @@ impl Place {
             let (mine, step, navigate) = (turn.get_value(), said.tab != known.tab, navigate.clone());
             spawn_local(async move {
                 if !step {
-                    browser::sleep(ADDRESS_MS).await;
+                    browser::sleep(URL_UPDATE_MS).await;
                 }
                 if turn.try_get_value() == Some(mine) {
                     let options = NavigateOptions {

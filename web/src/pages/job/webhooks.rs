@@ -10,7 +10,7 @@ use leptos::task::spawn_local;
 use crate::browser;
 use crate::console::Console;
 use crate::job_feed::JobFeed;
-use crate::limits::ERRORS_MS;
+use crate::limits::ERRORS_POLL_MS;
 use crate::{display, text};
 
 const FILTERS: [(&str, Option<DeliveryState>); 4] = [
@@ -77,7 +77,7 @@ impl Shown {
                     self.watching.try_set_value(false);
                     return;
                 }
-                Some(_) => browser::sleep(ERRORS_MS).await,
+                Some(_) => browser::sleep(ERRORS_POLL_MS).await,
             }
         }
     }
@@ -86,7 +86,7 @@ impl Shown {
         spawn_local(async move {
             match self.console.client().resend_webhook(self.feed.id, event).await {
                 Ok(()) => {
-                    self.console.say(text::SENT_AGAIN);
+                    self.console.say(text::WEBHOOK_RESENT);
                     self.watch().await;
                 }
                 Err(error) => {

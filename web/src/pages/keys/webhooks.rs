@@ -46,8 +46,8 @@ pub(super) fn WebhookCard() -> impl IntoView {
     let sentence = move || match state.get().map(|secret| secret.source) {
         None => "",
         Some(None) => text::WEBHOOKS_UNSIGNED,
-        Some(Some(SecretSource::Team)) => text::WEBHOOKS_OWN,
-        Some(Some(SecretSource::Setting)) => text::WEBHOOKS_SETTING,
+        Some(Some(SecretSource::Team)) => text::WEBHOOKS_TEAM_SECRET,
+        Some(Some(SecretSource::Setting)) => text::WEBHOOKS_SERVER_SECRET,
     };
     let is_set = move || state.get().is_some_and(|secret| secret.set);
     let verb = move || {

@@ -130,7 +130,7 @@ pub fn Found(links: Arc<Vec<MapLink>>, seconds: f64) -> impl IntoView {
         </div>
         <div role="tabpanel" id="found-panel" aria-labelledby=move || format!("found-{}", chosen.get())>
             {move || match (rows.with(Vec::is_empty), chosen.get()) {
-                (true, _) => view! { <p class="empty">{if total == 0 { text::NOTHING_FOUND } else { text::NO_MATCH }}</p> }.into_any(),
+                (true, _) => view! { <p class="empty">{if total == 0 { text::MAP_NO_URLS } else { text::NO_FILTER_MATCH }}</p> }.into_any(),
                 (false, "tree") => view! { <Tree tree chosen=in_tree label="URLs by path"/> }.into_any(),
                 (false, _) => view! { <Table links rows ticked/> }.into_any(),
             }}
@@ -283,7 +283,7 @@ fn Sent(ticked: RwSignal<HashSet<usize>>, links: StoredValue<Arc<Vec<MapLink>>>)
         });
     };
     move || match (count(), one()) {
-        (0, _) => view! { <span>{text::TICK_SOME}</span> }.into_any(),
+        (0, _) => view! { <span>{text::MAP_SELECT}</span> }.into_any(),
         (1, Some(url)) => view! {
             <a class="btn small" href=go(Screen::Scrape, url.clone())>"Scrape URL"</a>
             <a class="btn small" href=go(Screen::Crawl, url)>"Crawl from URL"</a>

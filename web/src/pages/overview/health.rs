@@ -19,7 +19,7 @@ pub fn health(readiness: &Readiness) -> AnyView {
         };
         let said = match (name.as_str(), part.detail.clone()) {
             (_, Some(detail)) => detail,
-            ("search", None) if dot == "dot" => text::OWN_PAGES.to_owned(),
+            ("search", None) if dot == "dot" => text::SEARCH_OWN_PAGES.to_owned(),
             (_, None) => part.status.replace('_', " "),
         };
         health_cell(dot, capital(name), said)

@@ -6,12 +6,12 @@ use leptos::prelude::*;
 
 use super::Recent;
 use crate::components::badge::JobBadge;
-use crate::limits::RECENT_JOBS;
+use crate::limits::RECENT_CALLS;
 use crate::{browser, display, route};
 
 /// Renders the latest calls.
 pub fn rows(Recent { calls, jobs }: Recent) -> AnyView {
-    let rows = calls.into_iter().take(RECENT_JOBS).map(|call| row(call, &jobs));
+    let rows = calls.into_iter().take(RECENT_CALLS).map(|call| row(call, &jobs));
     view! { <ul class="rows">{rows.collect_view()}</ul> }.into_any()
 }
 

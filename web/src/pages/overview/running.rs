@@ -125,7 +125,7 @@ pub fn Crawls() -> impl IntoView {
                 <For each=move || console.active.get() key=|crawl| crawl.id children=row/>
             </ul>
             <Show when=move || console.active.with(Vec::is_empty)>
-                <p class="pad quiet-text">{text::NO_ACTIVE}</p>
+                <p class="pad quiet-text">{text::NO_RUNNING_CRAWL}</p>
             </Show>
         </section>
         <Confirm open=asking title=text::CANCEL_TITLE text=text::CANCEL_TEXT action="Cancel crawl" keep="Keep running" on_confirm/>

@@ -52,8 +52,8 @@ fn frame(shown: Shown, address: &str) -> AnyView {
     };
     let source = format!("{}{theme}", display::path_of(address));
     let (title, words) = match control {
-        true => ("Live view; you have control", text::IN_CONTROL),
-        false => ("Live view, read-only", text::READ_ONLY),
+        true => ("Live view; you have control", text::LIVE_VIEW_INTERACTIVE),
+        false => ("Live view, read-only", text::LIVE_VIEW_READ_ONLY),
     };
     view! {
         <p class="live-bar">
@@ -82,7 +82,7 @@ fn instead(content: impl IntoView + 'static) -> AnyView {
 fn not_opened(shown: Shown) -> AnyView {
     let opening = move || shown.busy.with(Option::is_some);
     instead(view! {
-        <p>{text::NOT_OPENED}</p>
+        <p>{text::BROWSER_NOT_OPEN}</p>
         <button class="btn primary" aria-disabled=move || opening().to_string() on:click=move |_| shown.open()>
             {move || opening().then(|| view! { <span class="spin"></span> })}
             {move || if opening() { "Opening" } else { "Open browser" }}
@@ -100,7 +100,7 @@ fn ended(shown: Shown) -> AnyView {
         view! { <a class="btn" href=format!("{}?url={url}", Screen::Scrape.href())>"Scrape page again"</a> }
     });
     instead(view! {
-        <p>{ago.map(|ago| format!("This session ended {ago}. "))}{text::SESSION_OVER}</p>
+        <p>{ago.map(|ago| format!("This session ended {ago}. "))}{text::SESSION_ENDED}</p>
         {again}
     })
 }

@@ -121,7 +121,7 @@ pub fn RunCard(shown: Shown) -> impl IntoView {
             <div role="tabpanel" id="run-panel" aria-labelledby=move || format!("run-{}", chosen.get())>
                 {move || match chosen.get() {
                     "history" => view! { <History shown written chosen/> }.into_any(),
-                    "prompt" if shown.is_own() => view! { <p class="empty">{text::NO_PROMPTS}</p> }.into_any(),
+                    "prompt" if shown.is_own() => view! { <p class="empty">{text::STANDALONE_NO_PROMPTS}</p> }.into_any(),
                     kind => view! { <Form shown written is_prompt=kind == "prompt"/> }.into_any(),
                 }}
             </div>
@@ -172,7 +172,7 @@ fn Form(shown: Shown, written: Written, is_prompt: bool) -> impl IntoView {
             timeout.filter(|seconds| (1.0..=300.0).contains(seconds)),
         ) {
             (true, _) => wrong.set(Some(text::NOTHING_TO_RUN)),
-            (false, None) => wrong.set(Some(text::WRONG_TIMEOUT)),
+            (false, None) => wrong.set(Some(text::TIMEOUT_OUT_OF_RANGE)),
             (false, Some(seconds)) => {
                 wrong.set(None);
                 let task = match is_prompt {
@@ -288,7 +288,7 @@ fn History(shown: Shown, written: Written, chosen: RwSignal<&'static str>) -> im
     };
     let rows = move || shown.calls.get().into_iter().map(row).collect_view();
     view! {
-        <Show when=move || shown.calls.with(|calls| !calls.is_empty()) fallback=|| view! { <p class="empty">{text::NO_CALLS}</p> }>
+        <Show when=move || shown.calls.with(|calls| !calls.is_empty()) fallback=|| view! { <p class="empty">{text::HISTORY_EMPTY}</p> }>
             <ul class="rows calls">{rows}</ul>
         </Show>
     }

@@ -33,7 +33,7 @@ fn Shell() -> impl IntoView {
     shortcuts::listen(console);
     let access = Memo::new(move |_| console.access.get());
     view! {
-        <a class="skip" href="#main" on:click=to_main>
+        <a class="skip" href="#main" on:click=focus_main>
             {text::SKIP}
         </a>
         <div class="shell">
@@ -42,7 +42,7 @@ fn Shell() -> impl IntoView {
                 <Top/>
                 {move || {
                     console
-                        .lost
+                        .disconnected
                         .get()
                         .then(|| {
                             view! {
@@ -64,7 +64,7 @@ fn Shell() -> impl IntoView {
                     {move || match access.get() {
                         Access::Checking => view! { <div class="wait" aria-hidden="true"><i></i><i></i><i></i></div> }.into_any(),
                         Access::SignedOut(problem) => view! { <SignIn problem/> }.into_any(),
-                        Access::In => view! { <Screens/> }.into_any(),
+                        Access::Granted => view! { <Screens/> }.into_any(),
                     }}
                 </main>
             </div>
@@ -77,7 +77,7 @@ fn Shell() -> impl IntoView {
 }
 
 /// Moves the focus without changing the URL, which the router owns.
-fn to_main(event: web_sys::MouseEvent) {
+fn focus_main(event: web_sys::MouseEvent) {
     event.prevent_default();
     crate::browser::focus_soon("#main");
 }

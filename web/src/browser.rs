@@ -42,18 +42,18 @@ pub fn is_hidden() -> bool {
     document().hidden()
 }
 
-/// Calls `back` whenever the page becomes visible again or the network comes back, for the lifetime of the page.
-pub fn on_return(back: impl Fn() + 'static) {
-    let heard = Closure::<dyn Fn()>::new(move || {
+/// Calls `callback` whenever the page becomes visible again or the network comes back, for the lifetime of the page.
+pub fn on_return(callback: impl Fn() + 'static) {
+    let listener = Closure::<dyn Fn()>::new(move || {
         if !is_hidden() {
-            back();
+            callback();
         }
     });
-    let heard = heard.into_js_value();
+    let listener = listener.into_js_value();
     // Without these events the next regular poll notices the change.
-    let _ = window().add_event_listener_with_callback("online", heard.unchecked_ref());
+    let _ = window().add_event_listener_with_callback("online", listener.unchecked_ref());
     for event in ["visibilitychange", "resume"] {
-        let _ = document().add_event_listener_with_callback(event, heard.unchecked_ref());
+        let _ = document().add_event_listener_with_callback(event, listener.unchecked_ref());
     }
 }
 
@@ -90,7 +90,7 @@ pub fn reveal_soon(selector: &'static str) {
 }
 
 /// Scrolls the parent of the first element that matches a selector sideways until the element is in view.
-pub fn bring_along(selector: &str) {
+pub fn scroll_into_parent(selector: &str) {
     let Some(item) = find(selector) else { return };
     let Some(row) = item.parent_element() else { return };
     let (inner, outer) = (item.get_bounding_client_rect(), row.get_bounding_client_rect());
@@ -113,16 +113,16 @@ pub async fn copy(text: &str) -> bool {
 
 /// Saves text as a file. Returns `None` if the browser does not allow it.
 pub fn download(name: &str, kind: &str, text: &str) -> Option<()> {
-    let parts = Parts::default();
+    let parts = FileParts::default();
     parts.push_text(text);
     parts.save(name, kind)
 }
 
 /// A file under construction; the browser holds its parts.
 #[derive(Default)]
-pub struct Parts(js_sys::Array);
+pub struct FileParts(js_sys::Array);
 
-impl Parts {
+impl FileParts {
     /// Appends text.
     pub fn push_text(&self, text: &str) {
         self.0.push(&JsValue::from_str(text));
@@ -138,12 +138,12 @@ impl Parts {
         let options = BlobPropertyBag::new();
         options.set_type(kind);
         let blob = Blob::new_with_blob_sequence_and_options(&self.0, &options).ok()?;
-        let address = Url::create_object_url_with_blob(&blob).ok()?;
+        let object_url = Url::create_object_url_with_blob(&blob).ok()?;
         let link: HtmlAnchorElement = document().create_element("a").ok()?.dyn_into().ok()?;
-        link.set_href(&address);
+        link.set_href(&object_url);
         link.set_download(name);
         link.click();
-        Url::revoke_object_url(&address).ok()
+        Url::revoke_object_url(&object_url).ok()
     }
 }
 

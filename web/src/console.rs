@@ -17,7 +17,7 @@ pub enum Access {
     /// The server requires a key and there is none; with the error of an earlier attempt.
     SignedOut(Option<String>),
     /// There is a key, or the server needs none.
-    In,
+    Granted,
 }
 
 /// The shared signals. `Copy`, so that closures can capture it.
@@ -34,9 +34,9 @@ pub struct Console {
     /// Number of the team's pages that wait for a slot.
     pub waiting: RwSignal<u64>,
     /// The last request to the server got no response.
-    pub lost: RwSignal<bool>,
+    pub disconnected: RwSignal<bool>,
     /// Incremented when the server, the network or the user comes back, so that pending retries run at once.
-    pub back: RwSignal<u64>,
+    pub reconnects: RwSignal<u64>,
     /// Running crawls, newest first.
     pub active: RwSignal<Vec<ActiveCrawl>>,
     /// Live browser sessions, newest first.
@@ -44,16 +44,16 @@ pub struct Console {
     /// Color scheme.
     pub theme: RwSignal<Theme>,
     /// Incremented after every poll of the server; lists that stay current depend on it.
-    pub pulse: RwSignal<u64>,
+    pub polls: RwSignal<u64>,
     /// Whether the shortcuts dialog is open.
-    pub help: RwSignal<bool>,
+    pub shortcuts_open: RwSignal<bool>,
     /// Whether the command palette is open.
-    pub palette: RwSignal<bool>,
+    pub palette_open: RwSignal<bool>,
     /// Whether a screen was shown before, so that the next one moves the focus to its heading.
-    pub visited: StoredValue<bool>,
-    said: RwSignal<String>,
-    shown: RwSignal<bool>,
-    turn: StoredValue<u64>,
+    pub screen_shown: StoredValue<bool>,
+    toast_text: RwSignal<String>,
+    toast_visible: RwSignal<bool>,
+    toast_generation: StoredValue<u64>,
 }
 
 impl Console {
@@ -65,18 +65,18 @@ impl Console {
             readiness: RwSignal::new(None),
             info: RwSignal::new(ConsoleInfo::default()),
             waiting: RwSignal::new(0),
-            lost: RwSignal::new(false),
-            back: RwSignal::new(0),
+            disconnected: RwSignal::new(false),
+            reconnects: RwSignal::new(0),
             active: RwSignal::new(Vec::new()),
             sessions: RwSignal::new(Vec::new()),
             theme: RwSignal::new(Theme::stored()),
-            pulse: RwSignal::new(0),
-            help: RwSignal::new(false),
-            palette: RwSignal::new(false),
-            visited: StoredValue::new(false),
-            said: RwSignal::new(String::new()),
-            shown: RwSignal::new(false),
-            turn: StoredValue::new(0),
+            polls: RwSignal::new(0),
+            shortcuts_open: RwSignal::new(false),
+            palette_open: RwSignal::new(false),
+            screen_shown: StoredValue::new(false),
+            toast_text: RwSignal::new(String::new()),
+            toast_visible: RwSignal::new(false),
+            toast_generation: StoredValue::new(0),
         };
         provide_context(console);
         console
@@ -96,29 +96,29 @@ impl Console {
     }
 
     /// Shows a toast, which screen readers announce.
-    pub fn say(self, text: impl Into<String>) {
-        self.said.set(text.into());
-        self.shown.set(true);
-        let turn = self.turn.with_value(|turn| turn + 1);
-        self.turn.set_value(turn);
+    pub fn notify(self, text: impl Into<String>) {
+        self.toast_text.set(text.into());
+        self.toast_visible.set(true);
+        let generation = self.toast_generation.with_value(|generation| generation + 1);
+        self.toast_generation.set_value(generation);
         leptos::task::spawn_local(async move {
             browser::sleep(TOAST_MS).await;
-            if self.turn.get_value() == turn {
-                self.shown.set(false);
+            if self.toast_generation.get_value() == generation {
+                self.toast_visible.set(false);
             }
         });
     }
 
     /// Returns the text of the latest toast, and whether it is still visible.
-    pub fn said(self) -> (RwSignal<String>, RwSignal<bool>) {
-        (self.said, self.shown)
+    pub fn toast(self) -> (RwSignal<String>, RwSignal<bool>) {
+        (self.toast_text, self.toast_visible)
     }
 
-    /// Waits for `ms` milliseconds, or until [`Console::back`] changes.
-    pub async fn rest(self, ms: u32) {
-        let back = self.back.get_untracked();
+    /// Waits for `ms` milliseconds, or until [`Console::reconnects`] changes.
+    pub async fn wait_for_retry(self, ms: u32) {
+        let reconnects = self.reconnects.get_untracked();
         let until = browser::now_ms() + f64::from(ms);
-        while self.back.get_untracked() == back {
+        while self.reconnects.get_untracked() == reconnects {
             let left = until - browser::now_ms();
             if left <= 0.0 {
                 break;
@@ -128,11 +128,11 @@ impl Console {
     }
 
     /// Handles an error that concerns every screen: a key that is no longer valid, or a server that does not respond.
-    pub fn note(self, error: &ClientError) {
+    pub fn handle_error(self, error: &ClientError) {
         if error.is_unauthorized() {
             self.access.set(Access::SignedOut(Some(error.to_string())));
         } else if matches!(error, ClientError::Network(_)) {
-            self.lost.set(true);
+            self.disconnected.set(true);
         }
     }
 }

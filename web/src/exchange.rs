@@ -117,7 +117,7 @@ impl Exchange {
                 return;
             }
             let outcome = answer.unwrap_or_else(|error| {
-                self.console.note(&error);
+                self.console.handle_error(&error);
                 draft.inspect(|draft| draft.refuse(&error));
                 Outcome::Failed(error)
             });

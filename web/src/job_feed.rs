@@ -199,13 +199,13 @@ impl JobFeed {
                     return Some(answer);
                 }
                 Err(error) if error.is_transient() => {
-                    console.note(&error);
+                    console.handle_error(&error);
                     self.lost.set(true);
-                    console.rest(retry_ms).await;
+                    console.wait_for_retry(retry_ms).await;
                     retry_ms = (retry_ms * 2).min(RETRY_LONGEST_MS);
                 }
                 Err(error) => {
-                    console.note(&error);
+                    console.handle_error(&error);
                     self.failure.set(Some(error));
                     return None;
                 }
@@ -252,10 +252,10 @@ impl JobFeed {
     }
 
     async fn watch_pages(self, console: Console, path: StatusPath) {
-        let (mut failures, mut back) = (0, console.back.get_untracked());
+        let (mut failures, mut back) = (0, console.reconnects.get_untracked());
         loop {
             // After a reconnect, sockets may work again.
-            let now = console.back.get_untracked();
+            let now = console.reconnects.get_untracked();
             if now != back {
                 (failures, back) = (0, now);
             }
@@ -310,7 +310,7 @@ impl JobFeed {
         spawn_local(async move {
             let (mut silent, mut told) = (0, self.row_count());
             loop {
-                console.rest(COUNTERS_POLL_MS).await;
+                console.wait_for_retry(COUNTERS_POLL_MS).await;
                 if !self.is_alive() || !open.try_get_value().unwrap_or(false) {
                     return;
                 }
@@ -326,7 +326,7 @@ impl JobFeed {
                         progress.completed > told && told == before
                     }
                     Err(error) => {
-                        console.note(&error);
+                        console.handle_error(&error);
                         true
                     }
                 };

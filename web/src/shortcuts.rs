@@ -24,8 +24,8 @@ pub fn listen(console: Console) {
         }
         if key.eq_ignore_ascii_case("k") && (event.ctrl_key() || event.meta_key()) {
             event.prevent_default();
-            if console.access.get_untracked() == Access::In {
-                console.palette.update(|open| *open = !*open);
+            if console.access.get_untracked() == Access::Granted {
+                console.palette_open.update(|open| *open = !*open);
             }
             return;
         }
@@ -47,7 +47,7 @@ pub fn listen(console: Console) {
         }
         match key.as_str() {
             "g" => chord_until.set_value(browser::now_ms() + CHORD_MS),
-            "?" => console.help.set(true),
+            "?" => console.shortcuts_open.set(true),
             "/" => {
                 event.prevent_default();
                 match browser::find("[data-url]") {

@@ -64,7 +64,7 @@ pub fn begin(console: Console) {
             console.key.set(key);
         }
         match console.key.get_untracked() {
-            Some(_) => console.access.set(Access::In),
+            Some(_) => console.access.set(Access::Granted),
             None => try_open(console, problem).await,
         }
         look_after(console).await;
@@ -78,14 +78,14 @@ pub async fn try_key(console: Console, key: String, on_device: bool) -> Result<(
     keep(&key, on_device);
     console.active.set(active.crawls);
     console.key.set(Some(key));
-    console.access.set(Access::In);
+    console.access.set(Access::Granted);
     Ok(())
 }
 
 /// Sets the access without a key: the readiness response says whether the server is in open mode.
 async fn try_open(console: Console, problem: Option<String>) {
     console.access.set(match console.client().ready().await {
-        Ok(readiness) if readiness.open == Some(true) => Access::In,
+        Ok(readiness) if readiness.open == Some(true) => Access::Granted,
         Ok(_) => Access::SignedOut(problem),
         Err(error) => Access::SignedOut(problem.or(Some(error.to_string()))),
     });
@@ -96,7 +96,7 @@ async fn exchange(console: Console, code: &str) -> Result<(), String> {
         Ok(signed_in) => {
             keep(&signed_in.api_key, is_remembered());
             console.key.set(Some(signed_in.api_key));
-            console.say(text::SIGNED_IN);
+            console.notify(text::SIGNED_IN);
             Ok(())
         }
         Err(error) => Err(error.to_string()),
@@ -118,7 +118,7 @@ fn take_code() -> Option<String> {
 /// returns.
 async fn look_after(console: Console) {
     browser::on_return(move || {
-        console.back.update(|back| *back += 1);
+        console.reconnects.update(|count| *count += 1);
         spawn_local(look(console));
     });
     loop {
@@ -134,9 +134,9 @@ async fn look_after(console: Console) {
 pub async fn look(console: Console) {
     match console.client().ready().await {
         Ok(readiness) => {
-            if console.lost.get_untracked() {
-                console.lost.set(false);
-                console.back.update(|back| *back += 1);
+            if console.disconnected.get_untracked() {
+                console.disconnected.set(false);
+                console.reconnects.update(|count| *count += 1);
             }
             if console
                 .readiness
@@ -145,9 +145,9 @@ pub async fn look(console: Console) {
                 console.readiness.set(Some(readiness));
             }
         }
-        Err(_) => console.lost.set(true),
+        Err(_) => console.disconnected.set(true),
     }
-    if console.access.get_untracked() == Access::In {
+    if console.access.get_untracked() == Access::Granted {
         // Create the client here: the key may have changed since the request above.
         let client = console.client();
         match client.active_crawls().await {
@@ -156,7 +156,7 @@ pub async fn look(console: Console) {
                     console.active.set(active.crawls);
                 }
             }
-            Err(error) => console.note(&error),
+            Err(error) => console.handle_error(&error),
         }
         if let Ok(mut answer) = client.console_sessions().await {
             answer.sessions.retain(|one| one.ended_at.is_none());
@@ -182,7 +182,7 @@ pub async fn look(console: Console) {
             }
         }
     }
-    console.pulse.update(|pulse| *pulse += 1);
+    console.polls.update(|polls| *polls += 1);
 }
 
 /// Returns the query of a status request that only needs the counters, with the fewest documents possible.

@@ -58,7 +58,7 @@ impl Actions {
             return false;
         };
         self.change(|actions| actions.swap(index, with));
-        Console::get().say(format!("Action {} of {count}", with + 1));
+        Console::get().notify(format!("Action {} of {count}", with + 1));
         true
     }
 }

@@ -20,7 +20,7 @@ const LAST_LANGUAGE: &str = "code-language";
 pub fn copy(console: Console, what: String) {
     spawn_local(async move {
         let copied = browser::copy(&what).await;
-        console.say(if copied { text::COPIED } else { text::NOT_COPIED });
+        console.notify(if copied { text::COPIED } else { text::NOT_COPIED });
     });
 }
 

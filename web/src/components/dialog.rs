@@ -66,7 +66,7 @@ pub fn Confirm(
 /// Renders the dialog that lists the keyboard shortcuts.
 #[component]
 pub fn Shortcuts() -> impl IntoView {
-    let open = Console::get().help;
+    let open = Console::get().shortcuts_open;
     let go = Screen::all().map(|screen| {
         view! {
             <dt>

@@ -72,7 +72,7 @@ pub fn Nav() -> impl IntoView {
                 "More"
             </button>
             <div class="nav-foot">
-                <button class="btn quiet small" on:click=move |_| console.help.set(true)>
+                <button class="btn quiet small" on:click=move |_| console.shortcuts_open.set(true)>
                     <kbd>"?"</kbd>
                     "Shortcuts"
                 </button>

@@ -83,7 +83,7 @@ fn of_job(job: ConsoleJob) -> Item {
 #[component]
 pub fn Palette() -> impl IntoView {
     let console = Console::get();
-    let open = console.palette;
+    let open = console.palette_open;
     let node: NodeRef<html::Dialog> = NodeRef::new();
     let typed = RwSignal::new(String::new());
     let jobs = RwSignal::new(Vec::<Item>::new());
@@ -129,7 +129,7 @@ pub fn Palette() -> impl IntoView {
                 theme.choose();
                 console.theme.set(theme);
             }
-            Does::Shortcuts => console.help.set(true),
+            Does::Shortcuts => console.shortcuts_open.set(true),
             Does::SignOut => sign_in::sign_out(console),
         }
     });

@@ -25,10 +25,10 @@ pub fn PageHead(
 ) -> impl IntoView {
     let console = Console::get();
     Effect::new(move |_| document().set_title(&format!("{} - {}", title.get(), text::PRODUCT)));
-    if console.visited.get_value() {
+    if console.screen_shown.get_value() {
         browser::focus_soon("h1");
     }
-    console.visited.set_value(true);
+    console.screen_shown.set_value(true);
     view! {
         <div class="page-head">
             <div>

@@ -63,7 +63,7 @@ pub fn Tabs(
     Effect::new(move |_| {
         tabs.track();
         let selector = format!("#{name}-{}", chosen.get());
-        request_animation_frame(move || browser::bring_along(&selector));
+        request_animation_frame(move || browser::scroll_into_parent(&selector));
     });
     view! {
         <div class="tabs">

@@ -7,10 +7,10 @@ use crate::console::Console;
 /// Renders the toast.
 #[component]
 pub fn Toast() -> impl IntoView {
-    let (said, shown) = Console::get().said();
+    let (text, visible) = Console::get().toast();
     view! {
-        <div class="toast" class:on=move || shown.get() role="status" aria-live="polite">
-            {move || said.get()}
+        <div class="toast" class:on=move || visible.get() role="status" aria-live="polite">
+            {move || text.get()}
         </div>
     }
     .into_any()

@@ -13,7 +13,7 @@ use crate::route::Screen;
 pub fn Top() -> impl IntoView {
     let console = Console::get();
     let health = move || match (
-        console.lost.get(),
+        console.disconnected.get(),
         console
             .readiness
             .with(|known| known.as_ref().map(|known| known.ready)),
@@ -45,7 +45,7 @@ pub fn Top() -> impl IntoView {
         let next = console.theme.get_untracked().next();
         next.choose();
         console.theme.set(next);
-        console.say(format!("Theme: {}", next.name().to_lowercase()));
+        console.notify(format!("Theme: {}", next.name().to_lowercase()));
     };
     view! {
         <header class="top">
@@ -59,7 +59,7 @@ pub fn Top() -> impl IntoView {
             <span class="top-opt">{waiting}</span>
             <span class="top-opt">{running}</span>
             <span class="grow"></span>
-            <button class="top-go" aria-haspopup="dialog" on:click=move |_| console.palette.set(true)>
+            <button class="top-go" aria-haspopup="dialog" on:click=move |_| console.palette_open.set(true)>
                 <span class="top-words">"Go to screen or job"</span>
                 <kbd>"Ctrl K"</kbd>
             </button>
@@ -75,7 +75,7 @@ pub fn Top() -> impl IntoView {
                 <span class="unseen">"API key and settings: "</span>
                 {move || match (console.access.get(), console.key.get()) {
                     (_, Some(key)) => masked(&key),
-                    (Access::In, None) => "no key needed".to_owned(),
+                    (Access::Granted, None) => "no key needed".to_owned(),
                     (_, None) => "no key".to_owned(),
                 }}
             </a>

@@ -152,7 +152,7 @@ pub fn Viewer(#[prop(into)] document: Signal<Option<Shown>>) -> impl IntoView {
             .with_untracked(|document| document.as_deref().map(file_name))
             .unwrap_or_default();
         if browser::download(&format!("{name}.{ending}"), kind, &text_of_tab()).is_none() {
-            console.say(text::NOT_SAVED);
+            console.notify(text::NOT_SAVED);
         }
     };
     let finding = RwSignal::new(false);

@@ -99,7 +99,7 @@ impl Feed {
                     }
                 }
                 Err(error) => {
-                    self.console.note(&error);
+                    self.console.handle_error(&error);
                     self.failed.try_set(Some(error));
                 }
             }

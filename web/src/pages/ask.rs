@@ -54,7 +54,7 @@ pub fn AskPage() -> impl IntoView {
             Some(Box::pin(async move {
                 let request = DocsSearchRequest::new(words.clone());
                 let answer = client.docs_search(&request).await?;
-                console.say("Answer ready");
+                console.notify("Answer ready");
                 Ok(Outcome::done(move || {
                     view! {
                         <div class="card-head">

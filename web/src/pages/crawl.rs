@@ -40,17 +40,17 @@ pub fn CrawlPage() -> impl IntoView {
                 Ok(started) => {
                     let id = started.id.to_string();
                     request_history::remember(&id, serde_json::to_value(&request).unwrap_or_default());
-                    console.say("Crawl started");
+                    console.notify("Crawl started");
                     navigate(&route::job_path(&id), Default::default());
                 }
                 Err(error) => {
-                    console.note(&error);
+                    console.handle_error(&error);
                     match error.api() {
                         Some(api) => {
                             draft.refused.try_set(Some(api.clone()));
                             browser::focus_soon("[data-problems]");
                         }
-                        None => console.say(error.to_string()),
+                        None => console.notify(error.to_string()),
                     }
                 }
             }

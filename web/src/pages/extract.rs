@@ -88,14 +88,14 @@ async fn watch(exchange: Exchange, client: Client, id: JobId) -> Result<Outcome,
                 let status = answer.status;
                 let shown: ViewFn = (move || result(&answer)).into();
                 if !running {
-                    console.say(format!("Extraction {status}"));
+                    console.notify(format!("Extraction {status}"));
                     return Ok(Outcome::Done(shown));
                 }
                 exchange.outcome.try_set(Outcome::Busy(Some(shown)));
                 pause = EXTRACT_POLL_MS;
             }
             Err(error) if error.is_transient() => {
-                console.note(&error);
+                console.handle_error(&error);
                 pause = (pause * 2).min(RETRY_LONGEST_MS);
             }
             Err(error) => return Err(error),
@@ -127,7 +127,7 @@ fn result(answer: &ExtractAnswer) -> AnyView {
                 on:click=move |_| {
                     let text = saved.clone().unwrap_or_default();
                     if browser::download("extract.json", "application/json", &text).is_none() {
-                        console.say(text::NOT_SAVED);
+                        console.notify(text::NOT_SAVED);
                     }
                 }
             >

@@ -149,7 +149,7 @@ fn request_of(console: Console, feed: JobFeed) -> Option<Value> {
 
 fn started(feed: JobFeed) -> Option<String> {
     let console = Console::get();
-    console.pulse.track();
+    console.polls.track();
     feed.progress.with(|progress| {
         let progress = progress.as_ref()?;
         let began = progress.created_at?;
@@ -169,10 +169,10 @@ fn Actions(feed: JobFeed, request: Memo<Option<Value>>) -> impl IntoView {
     let on_confirm = Callback::new(move |()| {
         spawn_local(async move {
             match feed.cancel(console).await {
-                Ok(()) => console.say("Job cancelled"),
+                Ok(()) => console.notify("Job cancelled"),
                 Err(error) => {
-                    console.note(&error);
-                    console.say(error.to_string());
+                    console.handle_error(&error);
+                    console.notify(error.to_string());
                 }
             }
         });

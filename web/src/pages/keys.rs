@@ -30,7 +30,7 @@ impl List {
         spawn_local(async move {
             let answer = self.console.client().keys().await;
             if let Err(error) = &answer {
-                self.console.note(error);
+                self.console.handle_error(error);
             }
             self.keys.try_set(Some(answer.map(|answer| answer.keys)));
         });
@@ -61,12 +61,12 @@ pub fn KeysPage() -> impl IntoView {
         spawn_local(async move {
             match console.client().revoke_key(key.id).await {
                 Ok(()) => {
-                    console.say(format!("Key {} revoked", key.name));
+                    console.notify(format!("Key {} revoked", key.name));
                     list.load();
                 }
                 Err(error) => {
-                    console.note(&error);
-                    console.say(error.to_string());
+                    console.handle_error(&error);
+                    console.notify(error.to_string());
                 }
             }
         });
@@ -126,12 +126,12 @@ fn NewKey(list: List) -> impl IntoView {
                 Ok(answer) => {
                     made.try_set(Some(answer.key));
                     name.try_set(String::new());
-                    console.say("Key created");
+                    console.notify("Key created");
                     list.load();
                     browser::focus_soon("#new-key");
                 }
                 Err(error) => {
-                    console.note(&error);
+                    console.handle_error(&error);
                     problem.try_set(Some(error.to_string()));
                 }
             }

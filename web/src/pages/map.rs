@@ -32,7 +32,7 @@ pub fn MapPage() -> impl IntoView {
             let answer = client.map(&request).await?;
             let seconds = (browser::now_ms() - began) / 1000.0;
             let count = display::counted(answer.links.len() as u64, "URL", "URLs");
-            console.say(format!("{count} found in {seconds:.1} s"));
+            console.notify(format!("{count} found in {seconds:.1} s"));
             let links = Arc::new(answer.links);
             Ok(Outcome::done(move || {
                 let warning = answer.warning.clone();

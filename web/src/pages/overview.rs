@@ -36,12 +36,12 @@ pub fn Overview() -> impl IntoView {
     // Credits used this month; none until known.
     let credits = RwSignal::new(None::<u64>);
     Effect::new(move |_| {
-        console.pulse.track();
+        console.polls.track();
         spawn_local(async move {
             let client = console.client();
             let answer = client.calls(None, None, None, None).await;
             if let Err(error) = &answer {
-                console.note(error);
+                console.handle_error(error);
             }
             let jobs = client.console_jobs().await.map(|list| list.jobs);
             let listed = answer.map_err(|error| error.to_string()).map(|list| Recent {

@@ -32,7 +32,7 @@ pub fn ScrapePage() -> impl IntoView {
             let seconds = (browser::now_ms() - began) / 1000.0;
             let mut document = answer.data.unwrap_or_default();
             document.warning = document.warning.take().or(answer.warning);
-            console.say(format!("Page scraped in {seconds:.1} s"));
+            console.notify(format!("Page scraped in {seconds:.1} s"));
             let document = Arc::new(document);
             Ok(Outcome::done(move || scraped(document.clone(), Some(seconds))))
         }))

@@ -108,7 +108,7 @@ pub fn SearchPage() -> impl IntoView {
                 .into_iter()
                 .map(|source| hits(&answer, source).len())
                 .sum();
-            console.say(display::counted(count as u64, "result", "results"));
+            console.notify(display::counted(count as u64, "result", "results"));
             let answer = Arc::new(answer);
             Ok(Outcome::done(move || {
                 view! { <Results answer=answer.clone()/> }.into_any()
@@ -258,8 +258,8 @@ fn Ticked(ticked: RwSignal<BTreeSet<String>>, credits: String) -> impl IntoView 
                     navigate.try_with_value(|navigate| navigate(&route::job_path(&id), Default::default()));
                 }
                 Err(error) => {
-                    console.note(&error);
-                    console.say(error.to_string());
+                    console.handle_error(&error);
+                    console.notify(error.to_string());
                 }
             }
             busy.try_set(false);

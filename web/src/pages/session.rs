@@ -117,7 +117,7 @@ impl Shown {
                 }
                 self.looked.try_set(true);
             }
-            Err(error) => self.console.note(&error),
+            Err(error) => self.console.handle_error(&error),
         }
     }
 
@@ -145,7 +145,7 @@ impl Shown {
         self.busy.set(Some(at));
         let answer = self.send(task.clone(), timeout).await;
         if let Err(error) = &answer {
-            self.console.note(error);
+            self.console.handle_error(error);
         }
         let (kind, text) = Call::parts(&task);
         let call = Call {
@@ -156,7 +156,7 @@ impl Shown {
             timeout,
             outcome: answer.map_err(|error| error.to_string()),
         };
-        self.console.say(if call.is_good() {
+        self.console.notify(if call.is_good() {
             "Run completed"
         } else {
             "Run failed"
@@ -238,7 +238,7 @@ fn Session(id: ScrapeId) -> impl IntoView {
 
 #[component]
 fn Clock(shown: Shown) -> impl IntoView {
-    let now = clock::ticking();
+    let now = clock::now();
     let words = move || {
         let id = shown.id.to_string();
         let parts = shown.found.with(|one| {
@@ -273,7 +273,7 @@ fn Actions(shown: Shown) -> impl IntoView {
     let is_live = move || shown.state.get() == State::Live;
     let switch = move |_| {
         shown.control.update(|control| *control = !*control);
-        shown.console.say(match shown.control.get_untracked() {
+        shown.console.notify(match shown.control.get_untracked() {
             true => text::CONTROL_TAKEN,
             false => text::CONTROL_RELEASED,
         });

@@ -26,7 +26,7 @@ pub fn SessionsPage() -> impl IntoView {
         spawn_local(async move {
             let answer = console.client().console_sessions().await;
             if let Err(error) = &answer {
-                console.note(error);
+                console.handle_error(error);
             }
             let answer = answer
                 .map(|answer| answer.sessions)
@@ -40,7 +40,7 @@ pub fn SessionsPage() -> impl IntoView {
         });
     };
     Effect::new(move |_| {
-        console.pulse.track();
+        console.polls.track();
         read();
     });
     let live = Memo::new(move |_| some(listed, |one| one.ended_at.is_none()));
@@ -120,14 +120,14 @@ fn some(
 pub async fn stop(console: Console, id: &str) {
     let Ok(id) = id.parse::<SessionId>() else { return };
     match console.client().delete_browser(id).await {
-        Ok(ended) => console.say(format!(
+        Ok(ended) => console.notify(format!(
             "Session stopped after {}, {}",
             display::span(ended.session_duration_ms as f64 / 1000.0),
             display::counted(ended.credits_billed, "credit", "credits")
         )),
         Err(error) => {
-            console.note(&error);
-            console.say(error.to_string());
+            console.handle_error(&error);
+            console.notify(error.to_string());
         }
     }
 }
@@ -148,8 +148,8 @@ fn Open() -> impl IntoView {
                 Ok(created) => navigate
                     .with_value(|navigate| navigate(&route::session_path(&created.id), Default::default())),
                 Err(error) => {
-                    console.note(&error);
-                    console.say(error.to_string());
+                    console.handle_error(&error);
+                    console.notify(error.to_string());
                 }
             }
             busy.try_set(false);
@@ -174,7 +174,7 @@ pub fn name_of(one: &ConsoleSession) -> String {
 
 #[component]
 fn LiveRow(live: Memo<Vec<ConsoleSession>>, id: String, ask: Callback<String>) -> impl IntoView {
-    let now = clock::ticking();
+    let now = clock::now();
     let own = id.clone();
     let one = Memo::new(move |_| live.with(|live| live.iter().find(|one| one.session.id == own).cloned()));
     let facts = move || {

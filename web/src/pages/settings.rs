@@ -25,7 +25,7 @@ pub fn SettingsPage() -> impl IntoView {
         storage::forget_everything();
         console.theme.set(Theme::System);
         sign_in::sign_out(console);
-        console.say("Local data cleared");
+        console.notify("Local data cleared");
     });
     view! {
         <div class="settings">

@@ -67,7 +67,7 @@ pub fn UsagePage() -> impl IntoView {
         spawn_local(async move {
             let spent = spent(console, of, by_key).await;
             if let Err(error) = &spent {
-                console.note(error);
+                console.handle_error(error);
             }
             if of_now(of, by_key, query) {
                 let now = browser::now_ms() as u64;
@@ -96,7 +96,7 @@ pub fn UsagePage() -> impl IntoView {
         if let Some(csv) = csv
             && browser::download(&format!("{}.csv", of.get_untracked().word()), "text/csv", &csv).is_none()
         {
-            console.say(text::NOT_SAVED);
+            console.notify(text::NOT_SAVED);
         }
     };
     let actions = move || {

@@ -60,7 +60,7 @@ pub(super) fn Explain(question: RwSignal<Option<Question>>) -> impl IntoView {
             known.try_set(match answer {
                 Ok(answer) => Known::Answer(error, answer),
                 Err(error) => {
-                    console.note(&error);
+                    console.handle_error(&error);
                     Known::Failed(error)
                 }
             });

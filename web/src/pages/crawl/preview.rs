@@ -60,7 +60,7 @@ pub fn Preview(draft: Draft) -> impl IntoView {
             };
             let links = console.client().map(&request).await;
             let links = links.map(|answer| answer.links).map_err(|error| {
-                console.note(&error);
+                console.handle_error(&error);
                 error.to_string()
             });
             seen.try_set(Some(Seen { url, robots, links }));
@@ -102,7 +102,7 @@ async fn robots_of(console: Console, url: &Url) -> Result<Option<String>, String
             Ok(document.raw_html.filter(|_| found))
         }
         Err(error @ (ClientError::Network(_) | ClientError::Aborted)) => {
-            console.note(&error);
+            console.handle_error(&error);
             Err(error.to_string())
         }
         Err(error) => Err(error.to_string()),

@@ -87,11 +87,11 @@ pub fn Plan(draft: Draft) -> impl IntoView {
                         draft.put_exactly(&proposal.name, Some(proposal.value.clone()));
                     }
                     draft.put(FIELD, None);
-                    console.say(display::counted(found.len() as u64, "suggestion", "suggestions"));
+                    console.notify(display::counted(found.len() as u64, "suggestion", "suggestions"));
                     proposals.try_set(Some(found));
                 }
                 Err(error) => {
-                    console.note(&error);
+                    console.handle_error(&error);
                     let problems = error.api().map(problems_of).unwrap_or_default();
                     let words = problems
                         .first()

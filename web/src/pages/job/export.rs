@@ -7,7 +7,7 @@ use harvestman_core::link_graph::markdown_links;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 
-use crate::browser::{self, Parts};
+use crate::browser::{self, FileParts};
 use crate::components::dialog::Dialog;
 use crate::console::Console;
 use crate::csv::csv_line;
@@ -58,14 +58,14 @@ impl Kind {
 /// A file under construction.
 struct File {
     kind: Kind,
-    parts: Parts,
+    parts: FileParts,
     zip: Zip,
     index: String,
 }
 
 impl File {
     fn new(kind: Kind) -> Self {
-        let parts = Parts::default();
+        let parts = FileParts::default();
         if kind == Kind::Links {
             parts.push_text(&csv_line(["from", "to"]));
         }
@@ -129,7 +129,7 @@ impl File {
         true
     }
 
-    fn finish(mut self) -> Option<Parts> {
+    fn finish(mut self) -> Option<FileParts> {
         if self.kind == Kind::Archive {
             let index = std::mem::take(&mut self.index);
             self.zip.add("index.csv", &index)?;
@@ -162,7 +162,7 @@ pub fn Export(feed: JobFeed, open: RwSignal<bool>) -> impl IntoView {
             match ended {
                 Ok(true) => {
                     open.try_set(false);
-                    console.say(text::EXPORTED);
+                    console.notify(text::EXPORTED);
                 }
                 Ok(false) => {}
                 Err(words) => _ = problem.try_set(Some(words)),

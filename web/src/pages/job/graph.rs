@@ -90,7 +90,7 @@ pub fn Graph(feed: JobFeed, open: RwSignal<Option<u64>>) -> impl IntoView {
                     })));
                 }
                 Err(error) => {
-                    console.note(&error);
+                    console.handle_error(&error);
                     problem.try_set(Some(error.to_string()));
                 }
             }

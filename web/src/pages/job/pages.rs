@@ -68,7 +68,7 @@ pub fn OpenPage(feed: JobFeed, open: RwSignal<Option<u64>>) -> impl IntoView {
                 }
                 Ok(None) => _ = problem.try_set(Some(text::NO_SUCH_PAGE.to_owned())),
                 Err(error) => {
-                    console.note(&error);
+                    console.handle_error(&error);
                     problem.try_set(Some(error.to_string()));
                 }
             }

@@ -17,7 +17,7 @@ pub fn notices(feed: JobFeed) -> AnyView {
     let error = error.map(|text| view! { <div class="notice bad" role="alert">{text}</div> });
     let warning = warning.map(|text| view! { <div class="notice warn">{text}</div> });
     // The banner already reports a server that does not respond at all.
-    let lost = feed.lost.get() && !Console::get().lost.get();
+    let lost = feed.lost.get() && !Console::get().disconnected.get();
     let lost = lost.then(|| view! { <div class="notice warn" role="status">{text::STATUS_RETRY}</div> });
     view! {
         {lost}

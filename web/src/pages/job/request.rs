@@ -26,7 +26,7 @@ async fn start(console: Console, path: StatusPath, body: &Value) -> Result<Strin
         None => error.message,
     };
     let failed = |error: ClientError| {
-        console.note(&error);
+        console.handle_error(&error);
         error.to_string()
     };
     let id = match path {
@@ -103,7 +103,7 @@ pub fn Request(feed: JobFeed, request: Memo<Option<Value>>) -> impl IntoView {
         spawn_local(async move {
             match start(console, path, &body).await {
                 Ok(id) => {
-                    console.say("Job started");
+                    console.notify("Job started");
                     navigate.with_value(|navigate| navigate(&route::job_path(&id), Default::default()));
                 }
                 Err(words) => _ = problem.try_set(Some(words)),

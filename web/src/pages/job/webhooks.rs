@@ -54,7 +54,7 @@ impl Shown {
                 }
             }
             Err(error) => {
-                self.console.note(&error);
+                self.console.handle_error(&error);
                 self.problem.try_set(Some(error.to_string()));
             }
         }
@@ -86,12 +86,12 @@ impl Shown {
         spawn_local(async move {
             match self.console.client().resend_webhook(self.feed.id, event).await {
                 Ok(()) => {
-                    self.console.say(text::WEBHOOK_RESENT);
+                    self.console.notify(text::WEBHOOK_RESENT);
                     self.watch().await;
                 }
                 Err(error) => {
-                    self.console.note(&error);
-                    self.console.say(error.to_string());
+                    self.console.handle_error(&error);
+                    self.console.notify(error.to_string());
                 }
             }
         });

@@ -32,13 +32,13 @@ pub(super) fn WebhookCard() -> impl IntoView {
             match console.client().rotate_webhook_secret().await {
                 Ok(answer) => {
                     made.try_set(Some(answer.secret));
-                    console.say("Webhook secret created");
+                    console.notify("Webhook secret created");
                     load();
                     browser::focus_soon("#new-secret");
                 }
                 Err(error) => {
-                    console.note(&error);
-                    console.say(error.to_string());
+                    console.handle_error(&error);
+                    console.notify(error.to_string());
                 }
             }
         });
@@ -111,7 +111,7 @@ fn TestEvent() -> impl IntoView {
         spawn_local(async move {
             let answer = console.client().test_webhook(&receiver).await;
             if let Err(error) = &answer {
-                console.note(error);
+                console.handle_error(error);
             }
             tested.try_set(Some(answer.map_err(|error| error.to_string())));
             busy.try_set(false);

@@ -104,7 +104,7 @@ pub fn Found(links: Arc<Vec<MapLink>>, seconds: f64) -> impl IntoView {
             table.push_str(&csv_line([link.url.as_str(), &title, &description]));
         }
         if browser::download("map.csv", "text/csv", &table).is_none() {
-            console.say(text::NOT_SAVED);
+            console.notify(text::NOT_SAVED);
         }
     };
     view! {
@@ -271,12 +271,12 @@ fn Sent(ticked: RwSignal<HashSet<usize>>, links: StoredValue<Arc<Vec<MapLink>>>)
                 Ok(started) => {
                     let id = started.id.to_string();
                     request_history::remember(&id, serde_json::to_value(&request).unwrap_or_default());
-                    console.say("Batch started");
+                    console.notify("Batch started");
                     navigate.with_value(|navigate| navigate(&route::job_path(&id), Default::default()));
                 }
                 Err(error) => {
-                    console.note(&error);
-                    console.say(error.to_string());
+                    console.handle_error(&error);
+                    console.notify(error.to_string());
                 }
             }
             busy.try_set(false);

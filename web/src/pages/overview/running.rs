@@ -29,7 +29,7 @@ pub fn Crawls() -> impl IntoView {
     let console = Console::get();
     let progress = RwSignal::new(BTreeMap::<JobId, Progress>::new());
     Effect::new(move |_| {
-        console.pulse.track();
+        console.polls.track();
         for crawl in console.active.get_untracked() {
             spawn_local(async move {
                 if let Ok(status) = console
@@ -56,11 +56,11 @@ pub fn Crawls() -> impl IntoView {
                     console
                         .active
                         .update(|active| active.retain(|crawl| crawl.id != id));
-                    console.say("Crawl cancelled");
+                    console.notify("Crawl cancelled");
                 }
                 Err(error) => {
-                    console.note(&error);
-                    console.say(error.to_string());
+                    console.handle_error(&error);
+                    console.notify(error.to_string());
                 }
             }
         });
@@ -159,7 +159,7 @@ pub fn Browsers() -> impl IntoView {
 #[component]
 fn Browser(id: String) -> impl IntoView {
     let console = Console::get();
-    let now = clock::ticking();
+    let now = clock::now();
     let href = route::session_href(&id);
     let one = Memo::new(move |_| {
         console

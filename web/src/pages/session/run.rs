@@ -237,7 +237,7 @@ fn Form(shown: Shown, written: Written, is_prompt: bool) -> impl IntoView {
 
 #[component]
 fn Busy(since: f64) -> impl IntoView {
-    let now = clock::ticking();
+    let now = clock::now();
     view! {
         <p class="pad hint run-busy" role="status">
             <span class="spin"></span>

@@ -8,7 +8,7 @@ use crate::components::dialog::Shortcuts;
 use crate::components::nav::Nav;
 use crate::components::palette::Palette;
 use crate::components::toast::Toast;
-use crate::components::top_bar::Top;
+use crate::components::top_bar::TopBar;
 use crate::console::{Access, Console};
 use crate::pages::sign_in::SignIn;
 use crate::route::BASE;
@@ -39,7 +39,7 @@ fn Shell() -> impl IntoView {
         <div class="shell">
             <Nav/>
             <div>
-                <Top/>
+                <TopBar/>
                 {move || {
                     console
                         .disconnected

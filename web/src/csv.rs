@@ -8,8 +8,8 @@ pub fn csv_line<'a>(cells: impl IntoIterator<Item = &'a str>) -> String {
 }
 
 fn cell(text: &str) -> String {
-    let formula = text.starts_with(['=', '+', '-', '@', '\t', '\r']);
-    let text = if formula {
+    let is_formula = text.starts_with(['=', '+', '-', '@', '\t', '\r']);
+    let text = if is_formula {
         format!("'{text}")
     } else {
         text.to_owned()

@@ -14,7 +14,7 @@ pub fn count(number: u64) -> String {
 }
 
 /// Formats a number with its noun in singular or plural.
-pub fn counted(number: u64, one: &str, many: &str) -> String {
+pub fn plural(number: u64, one: &str, many: &str) -> String {
     format!("{} {}", count(number), if number == 1 { one } else { many })
 }
 
@@ -32,20 +32,20 @@ pub fn bytes(size: usize) -> String {
 }
 
 /// Formats a duration in its two largest units.
-pub fn span(seconds: f64) -> String {
+pub fn duration(seconds: f64) -> String {
     if !seconds.is_finite() || seconds < 0.0 {
         return "-".to_owned();
     }
     let seconds = seconds.round() as u64;
     match seconds {
         0..60 => format!("{seconds} s"),
-        60..3_600 => two(seconds / 60, "min", seconds % 60, "s"),
-        3_600..86_400 => two(seconds / 3_600, "h", seconds % 3_600 / 60, "min"),
-        _ => two(seconds / 86_400, "d", seconds % 86_400 / 3_600, "h"),
+        60..3_600 => two_units(seconds / 60, "min", seconds % 60, "s"),
+        3_600..86_400 => two_units(seconds / 3_600, "h", seconds % 3_600 / 60, "min"),
+        _ => two_units(seconds / 86_400, "d", seconds % 86_400 / 3_600, "h"),
     }
 }
 
-fn two(large: u64, large_unit: &str, small: u64, small_unit: &str) -> String {
+fn two_units(large: u64, large_unit: &str, small: u64, small_unit: &str) -> String {
     match small {
         0 => format!("{large} {large_unit}"),
         _ => format!("{large} {large_unit} {small} {small_unit}"),
@@ -53,11 +53,11 @@ fn two(large: u64, large_unit: &str, small: u64, small_unit: &str) -> String {
 }
 
 /// Formats a duration in ms, with milliseconds below one second.
-pub fn span_ms(ms: u64) -> String {
+pub fn duration_ms(ms: u64) -> String {
     match ms {
         0..1_000 => format!("{ms} ms"),
         1_000..60_000 => format!("{:.1} s", ms as f64 / 1000.0),
-        _ => span(ms as f64 / 1000.0),
+        _ => duration(ms as f64 / 1000.0),
     }
 }
 
@@ -117,7 +117,7 @@ pub fn short_url(url: &str) -> &str {
 }
 
 /// Returns path and query of a URL.
-pub fn path_of(url: &str) -> &str {
+pub fn url_path(url: &str) -> &str {
     let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
     rest.find('/').map_or("/", |at| &rest[at..])
 }
@@ -132,15 +132,15 @@ mod tests {
         assert_eq!(count(999), "999");
         assert_eq!(count(1_000), "1,000");
         assert_eq!(count(1_234_567), "1,234,567");
-        assert_eq!(counted(1, "page", "pages"), "1 page");
+        assert_eq!(plural(1, "page", "pages"), "1 page");
     }
 
     #[test]
     fn durations_use_at_most_two_units() {
-        assert_eq!(span(3.2), "3 s");
-        assert_eq!(span(61.0), "1 min 1 s");
-        assert_eq!(span(7_200.0), "2 h");
-        assert_eq!(span(f64::INFINITY), "-");
+        assert_eq!(duration(3.2), "3 s");
+        assert_eq!(duration(61.0), "1 min 1 s");
+        assert_eq!(duration(7_200.0), "2 h");
+        assert_eq!(duration(f64::INFINITY), "-");
         assert_eq!(ago(0.4), "just now");
         assert_eq!(ago(38.9), "38 s ago");
         assert_eq!(ago(200_000.0), "2 d ago");
@@ -155,8 +155,8 @@ mod tests {
         assert_eq!(month_of(1_798_761_599_999), (2026, 12));
         assert_eq!(month_of(1_798_761_600_000), (2027, 1));
         assert_eq!(month_name(12), "Dec");
-        assert_eq!(span_ms(840), "840 ms");
-        assert_eq!(span_ms(2_460), "2.5 s");
+        assert_eq!(duration_ms(840), "840 ms");
+        assert_eq!(duration_ms(2_460), "2.5 s");
     }
 
     #[test]
@@ -175,7 +175,7 @@ mod tests {
             short_url("https://docs.python.org/3/library/"),
             "docs.python.org/3/library"
         );
-        assert_eq!(path_of("https://docs.python.org/3/?q=1"), "/3/?q=1");
-        assert_eq!(path_of("https://docs.python.org"), "/");
+        assert_eq!(url_path("https://docs.python.org/3/?q=1"), "/3/?q=1");
+        assert_eq!(url_path("https://docs.python.org"), "/");
     }
 }

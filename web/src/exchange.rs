@@ -9,9 +9,9 @@ use leptos::task::spawn_local;
 use web_sys::AbortController;
 
 use crate::browser;
-use crate::components::error_notice::failure;
-use crate::components::icon::{Icon, Picture};
-use crate::components::panes::Part;
+use crate::components::error_notice::error_notice;
+use crate::components::icon::{Glyph, Icon};
+use crate::components::panes::Pane;
 use crate::console::Console;
 use crate::draft::Draft;
 
@@ -139,7 +139,7 @@ impl Exchange {
 pub fn OutcomeCard(
     exchange: Exchange,
     label: &'static str,
-    picture: Picture,
+    glyph: Glyph,
     /// Empty state below the icon.
     #[prop(into)]
     nothing: ViewFn,
@@ -147,13 +147,13 @@ pub fn OutcomeCard(
     let busy = exchange.busy();
     Effect::new(move |_| {
         if busy.get() {
-            Part::turn_to_result();
+            Pane::show_result();
         }
     });
     let body = move || match exchange.outcome.get() {
         Outcome::Nothing => view! {
             <div class="empty">
-                <Icon picture/>
+                <Icon glyph/>
                 {nothing.run()}
             </div>
         }
@@ -162,7 +162,7 @@ pub fn OutcomeCard(
             view! { <div class="wait"><i></i><i></i><i></i><i></i><i></i></div> }.into_any()
         }
         Outcome::Busy(Some(view)) | Outcome::Done(view) => view.run(),
-        Outcome::Failed(error) => failure(&error),
+        Outcome::Failed(error) => error_notice(&error),
     };
     view! {
         <section class="card part-result" id="result" aria-label=label aria-busy=move || busy.get().to_string()>

@@ -7,7 +7,7 @@ use crate::display;
 use crate::fields::Kind;
 
 /// Parses the text of a control; empty text is no value.
-pub fn read(kind: Kind, text: &str) -> Option<Value> {
+pub fn parse(kind: Kind, text: &str) -> Option<Value> {
     let trimmed = text.trim();
     if trimmed.is_empty() {
         return None;
@@ -39,7 +39,7 @@ pub fn read(kind: Kind, text: &str) -> Option<Value> {
 ///
 /// # Errors
 /// The message starts with line and column.
-pub fn read_json(text: &str) -> Result<Value, String> {
+pub fn parse_json(text: &str) -> Result<Value, String> {
     serde_json::from_str(text).map_err(|error| {
         let (line, column, words) = (error.line(), error.column(), error.to_string());
         let words = words.split(" at line ").next().unwrap_or_default();
@@ -48,7 +48,7 @@ pub fn read_json(text: &str) -> Result<Value, String> {
 }
 
 /// Formats a value as the text of a control.
-pub fn write(kind: Kind, value: Option<&Value>) -> String {
+pub fn format_value(kind: Kind, value: Option<&Value>) -> String {
     match (kind, value) {
         (_, None | Some(Value::Null)) => String::new(),
         (Kind::Lines, Some(Value::Array(items))) => join(items.iter().map(plain)),
@@ -113,8 +113,8 @@ mod tests {
     use serde_json::json;
 
     fn check(kind: Kind, text: &str, value: Value) {
-        assert_eq!(read(kind, text), Some(value.clone()));
-        assert_eq!(read(kind, &write(kind, Some(&value))), Some(value));
+        assert_eq!(parse(kind, text), Some(value.clone()));
+        assert_eq!(parse(kind, &format_value(kind, Some(&value))), Some(value));
     }
 
     #[test]
@@ -131,13 +131,13 @@ mod tests {
         check(Kind::Text, " DE ", json!("DE"));
         check(Kind::Json, "[{\"a\": 1}]", json!([{"a": 1}]));
         check(Kind::Json, "[half", json!("[half"));
-        assert_eq!(read(Kind::Lines, "  \n "), None);
+        assert_eq!(parse(Kind::Lines, "  \n "), None);
     }
 
     #[test]
     fn json_errors_start_with_line_and_column() {
-        assert_eq!(read_json("{\"a\": [1]}"), Ok(json!({"a": [1]})));
-        let wrong = read_json("{\n  \"a\": b\n}").unwrap_err();
+        assert_eq!(parse_json("{\"a\": [1]}"), Ok(json!({"a": [1]})));
+        let wrong = parse_json("{\n  \"a\": b\n}").unwrap_err();
         assert_eq!(wrong, "Line 2, column 8: expected value");
     }
 

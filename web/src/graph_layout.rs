@@ -4,16 +4,16 @@
 use std::f64::consts::TAU;
 
 /// Minimum distance between two rings.
-const RING: f64 = 90.0;
+const RING_GAP: f64 = 90.0;
 /// Arc length for each page on its ring.
-const ROOM: f64 = 11.0;
+const NODE_ARC: f64 = 11.0;
 /// Number of lines that the pages of a crowded ring are spread over.
-const LINES: usize = 6;
+const RING_LINES: usize = 6;
 /// Distance between those lines, px.
-const LINE: f64 = 14.0;
+const LINE_GAP: f64 = 14.0;
 
 /// Returns the position of each page; `parents` has the page through which each page was found, if any.
-pub fn places(parents: &[Option<u32>]) -> Vec<(f64, f64)> {
+pub fn positions(parents: &[Option<u32>]) -> Vec<(f64, f64)> {
     let count = parents.len();
     let mut children = vec![Vec::new(); count];
     let mut roots = Vec::new();
@@ -29,12 +29,12 @@ pub fn places(parents: &[Option<u32>]) -> Vec<(f64, f64)> {
         children[roots[0]].extend(others);
     }
     // Count the leaves below each page, from the outside in; they determine the size of its sector.
-    let order = from_roots(&roots, &children);
-    let mut ends = vec![0.0_f64; count];
+    let order = breadth_first(&roots, &children);
+    let mut leaves = vec![0.0_f64; count];
     for page in order.iter().rev() {
-        ends[*page] = children[*page]
+        leaves[*page] = children[*page]
             .iter()
-            .map(|child| ends[*child])
+            .map(|child| leaves[*child])
             .sum::<f64>()
             .max(1.0);
     }
@@ -45,32 +45,36 @@ pub fn places(parents: &[Option<u32>]) -> Vec<(f64, f64)> {
         let share = (to - from)
             / children[*page]
                 .iter()
-                .map(|child| ends[*child])
+                .map(|child| leaves[*child])
                 .sum::<f64>()
                 .max(1.0);
         for child in &children[*page] {
-            let next = from + share * ends[*child];
+            let next = from + share * leaves[*child];
             span[*child] = (from, next);
             depth[*child] = depth[*page] + 1;
             from = next;
         }
     }
     let rings = rings(&depth);
-    let mut seen = vec![0_usize; rings.len()];
-    let mut places = vec![(0.0, 0.0); count];
+    let mut placed = vec![0_usize; rings.len()];
+    let mut positions = vec![(0.0, 0.0); count];
     for page in &order {
         let (radius, crowded) = rings[depth[*page]];
-        let line = if crowded { seen[depth[*page]] % LINES } else { 0 };
-        seen[depth[*page]] += 1;
-        let radius = radius + line as f64 * LINE;
+        let line = if crowded {
+            placed[depth[*page]] % RING_LINES
+        } else {
+            0
+        };
+        placed[depth[*page]] += 1;
+        let radius = radius + line as f64 * LINE_GAP;
         let angle = (span[*page].0 + span[*page].1) / 2.0;
-        places[*page] = (radius * angle.cos(), radius * angle.sin());
+        positions[*page] = (radius * angle.cos(), radius * angle.sin());
     }
-    places
+    positions
 }
 
 /// Returns the pages in breadth-first order, each after its parent.
-fn from_roots(roots: &[usize], children: &[Vec<usize>]) -> Vec<usize> {
+fn breadth_first(roots: &[usize], children: &[Vec<usize>]) -> Vec<usize> {
     let mut order = roots.to_vec();
     let mut at = 0;
     while at < order.len() {
@@ -87,16 +91,16 @@ fn rings(depth: &[usize]) -> Vec<(f64, bool)> {
     let mut counts = vec![0_usize; deepest + 1];
     depth.iter().for_each(|depth| counts[*depth] += 1);
     let mut rings = Vec::with_capacity(counts.len());
-    let mut inner = -RING;
+    let mut inner = -RING_GAP;
     for (depth, count) in counts.into_iter().enumerate() {
-        let crowded = count > 4 * LINES;
-        let lines = if crowded { LINES } else { 1 };
-        let needed = count as f64 * ROOM / lines as f64 / TAU;
+        let crowded = count > 4 * RING_LINES;
+        let lines = if crowded { RING_LINES } else { 1 };
+        let needed = count as f64 * NODE_ARC / lines as f64 / TAU;
         let radius = match depth {
             0 => 0.0,
-            _ => needed.max(inner + RING),
+            _ => needed.max(inner + RING_GAP),
         };
-        inner = radius + (lines - 1) as f64 * LINE;
+        inner = radius + (lines - 1) as f64 * LINE_GAP;
         rings.push((radius, crowded));
     }
     rings
@@ -112,30 +116,33 @@ mod tests {
 
     #[test]
     fn pages_are_on_rings_around_the_first() {
-        let places = places(&[None, Some(0), Some(0), Some(1)]);
-        let radii: Vec<f64> = places.iter().map(|place| radius(*place).round()).collect();
-        assert_eq!(radii, [0.0, RING, RING, 2.0 * RING]);
+        let positions = positions(&[None, Some(0), Some(0), Some(1)]);
+        let radii: Vec<f64> = positions
+            .iter()
+            .map(|position| radius(*position).round())
+            .collect();
+        assert_eq!(radii, [0.0, RING_GAP, RING_GAP, 2.0 * RING_GAP]);
     }
 
     #[test]
     fn pages_of_a_star_have_distinct_positions() {
         let parents: Vec<_> = std::iter::once(None).chain((1..2_000).map(|_| Some(0))).collect();
-        let mut places: Vec<_> = places(&parents)
+        let mut positions: Vec<_> = positions(&parents)
             .into_iter()
             .map(|(x, y)| ((x * 10.0) as i64, (y * 10.0) as i64))
             .collect();
-        places.sort_unstable();
-        places.dedup();
-        assert_eq!(places.len(), 2_000);
+        positions.sort_unstable();
+        positions.dedup();
+        assert_eq!(positions.len(), 2_000);
     }
 
     #[test]
     fn orphan_pages_and_empty_graphs_have_a_layout() {
-        assert!(places(&[]).is_empty());
-        let radii: Vec<f64> = places(&[None; 3])
+        assert!(positions(&[]).is_empty());
+        let radii: Vec<f64> = positions(&[None; 3])
             .iter()
-            .map(|place| radius(*place).round())
+            .map(|position| radius(*position).round())
             .collect();
-        assert_eq!(radii, [0.0, RING, RING]);
+        assert_eq!(radii, [0.0, RING_GAP, RING_GAP]);
     }
 }

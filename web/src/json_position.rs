@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 
 /// A position in a text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Place {
+pub struct TextPosition {
     /// Line, from 1.
     pub line: usize,
     /// Column in characters, from 1.
@@ -19,27 +19,27 @@ pub struct Place {
 
 /// Returns the position of the value at a path of names and indexes joined by dots, or of its closest existing
 /// ancestor. Returns `None` if the text is not JSON.
-pub fn place_of(text: &str, path: &str) -> Option<Place> {
+pub fn position_of(text: &str, path: &str) -> Option<TextPosition> {
     let mut found: &RawValue = serde_json::from_str(text).ok()?;
     for part in path.split('.') {
-        let Some(inner) = inside(found, part) else { break };
+        let Some(inner) = child(found, part) else { break };
         found = inner;
     }
     // `found` borrows from `text`, so the difference of the addresses is its offset.
-    let at = found.get().as_ptr().addr() - text.as_ptr().addr();
-    let (before, after) = text.split_at(at);
+    let offset = found.get().as_ptr().addr() - text.as_ptr().addr();
+    let (before, after) = text.split_at(offset);
     let line = before.rsplit('\n').next().unwrap_or_default();
-    let start = units(before);
-    Some(Place {
+    let start = utf16_len(before);
+    Some(TextPosition {
         line: before.matches('\n').count() + 1,
         column: line.chars().count() + 1,
         start,
-        end: start + units(after.lines().next().unwrap_or_default()),
+        end: start + utf16_len(after.lines().next().unwrap_or_default()),
     })
 }
 
 /// Returns the value at a name or index.
-fn inside<'t>(value: &'t RawValue, part: &str) -> Option<&'t RawValue> {
+fn child<'t>(value: &'t RawValue, part: &str) -> Option<&'t RawValue> {
     let text = value.get();
     match serde_json::from_str::<Vec<&RawValue>>(text) {
         Ok(items) => items.get(part.parse::<usize>().ok()?).copied(),
@@ -49,7 +49,7 @@ fn inside<'t>(value: &'t RawValue, part: &str) -> Option<&'t RawValue> {
     }
 }
 
-fn units(text: &str) -> u32 {
+fn utf16_len(text: &str) -> u32 {
     u32::try_from(text.encode_utf16().count()).unwrap_or(u32::MAX)
 }
 
@@ -61,8 +61,8 @@ mod tests {
     fn positions_are_found_by_path() {
         let text = "{\n  \"a\\\"b\": {\"x\": [1, {\"y\": \"},\\\"\"}, []]},\n  \"é\": 12, \"last\": [\"one\", {\"two\": -1e3}]\n}";
         let at = |path: &str| {
-            let place = place_of(text, path).unwrap();
-            (place.line, place.column)
+            let position = position_of(text, path).unwrap();
+            (position.line, position.column)
         };
         assert_eq!(at("a\"b.x.1.y"), (2, 27));
         assert_eq!(at("a\"b.x.2"), (2, 36));
@@ -72,14 +72,14 @@ mod tests {
         assert_eq!(at("last.7"), at("last"));
         assert_eq!(at("é.deeper"), (3, 8));
         assert_eq!(at("nothing"), (1, 1));
-        let place = place_of(text, "é").unwrap();
+        let position = position_of(text, "é").unwrap();
         let line: String = text
             .encode_utf16()
-            .skip(place.start as usize)
-            .take((place.end - place.start) as usize)
+            .skip(position.start as usize)
+            .take((position.end - position.start) as usize)
             .map(|unit| char::from_u32(unit.into()).unwrap())
             .collect();
         assert!(line.starts_with("12,") && line.ends_with(']'), "{line}");
-        assert_eq!(place_of("{\"a\": }", "a"), None);
+        assert_eq!(position_of("{\"a\": }", "a"), None);
     }
 }

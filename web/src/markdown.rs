@@ -24,29 +24,29 @@ pub fn render(markdown: &str) -> Rendered {
         | Options::ENABLE_STRIKETHROUGH
         | Options::ENABLE_TASKLISTS
         | Options::ENABLE_GFM;
-    let mut safe = Safe {
+    let mut sanitizer = Sanitizer {
         alt: None,
         open_links: Vec::new(),
     };
-    let events = Parser::new_ext(text, options).flat_map(|event| safe.event(event));
+    let events = Parser::new_ext(text, options).flat_map(|event| sanitizer.event(event));
     let mut out = String::with_capacity(text.len() * 3 / 2);
     html::push_html(&mut out, events);
     Rendered { html: out, cut }
 }
 
-struct Safe {
+struct Sanitizer {
     /// URL and alternative text of the current image, and the depth of images nested in it.
     alt: Option<(String, String, usize)>,
     /// For each open link, whether it is written as a link.
     open_links: Vec<bool>,
 }
 
-impl Safe {
+impl Sanitizer {
     fn event<'a>(&mut self, event: Event<'a>) -> Option<Event<'a>> {
-        if let Some((address, mut alt, depth)) = self.alt.take() {
+        if let Some((url, mut alt, depth)) = self.alt.take() {
             let depth = match &event {
                 Event::Start(Tag::Image { .. }) => depth + 1,
-                Event::End(TagEnd::Image) if depth == 0 => return Some(self.picture(&address, &alt)),
+                Event::End(TagEnd::Image) if depth == 0 => return Some(self.image_link(&url, &alt)),
                 Event::End(TagEnd::Image) => depth - 1,
                 Event::Text(text) | Event::Code(text) => {
                     alt.push_str(text);
@@ -54,7 +54,7 @@ impl Safe {
                 }
                 _ => depth,
             };
-            self.alt = Some((address, alt, depth));
+            self.alt = Some((url, alt, depth));
             return None;
         }
         match event {
@@ -64,9 +64,9 @@ impl Safe {
             Event::Start(Tag::HtmlBlock) => Some(Event::Start(Tag::Paragraph)),
             Event::End(TagEnd::HtmlBlock) => Some(Event::End(TagEnd::Paragraph)),
             Event::Start(Tag::Link { dest_url, .. }) => {
-                let safe = is_safe_link(&dest_url);
-                self.open_links.push(safe);
-                safe.then(|| raw(format!("<a {}>", link(&dest_url))))
+                let is_safe = is_safe_link(&dest_url);
+                self.open_links.push(is_safe);
+                is_safe.then(|| raw(format!("<a {}>", link(&dest_url))))
             }
             Event::End(TagEnd::Link) => self
                 .open_links
@@ -79,28 +79,26 @@ impl Safe {
             }
             // The console has its own `h1`, and an id from the page must not enter this document.
             Event::Start(Tag::Heading { level, .. }) => Some(Event::Start(Tag::Heading {
-                level: lower(level),
+                level: demote(level),
                 id: None,
                 classes: Vec::new(),
                 attrs: Vec::new(),
             })),
-            Event::End(TagEnd::Heading(level)) => Some(Event::End(TagEnd::Heading(lower(level)))),
+            Event::End(TagEnd::Heading(level)) => Some(Event::End(TagEnd::Heading(demote(level)))),
             other => Some(other),
         }
     }
 
     /// Returns the replacement of an image: a link to it, or only text inside another link.
-    fn picture<'a>(&self, address: &str, alt: &str) -> Event<'a> {
+    fn image_link<'a>(&self, url: &str, alt: &str) -> Event<'a> {
         let name = match alt {
             "" => "image".to_owned(),
             alt => format!("image: {}", escape(alt)),
         };
-        raw(
-            match is_web_address(address) && !self.open_links.contains(&true) {
-                true => format!("<a class=\"no-image\" {}>{name}</a>", link(address)),
-                false => format!("<span class=\"no-image\">{name}</span>"),
-            },
-        )
+        raw(match is_web_url(url) && !self.open_links.contains(&true) {
+            true => format!("<a class=\"no-image\" {}>{name}</a>", link(url)),
+            false => format!("<span class=\"no-image\">{name}</span>"),
+        })
     }
 }
 
@@ -110,7 +108,7 @@ fn is_break(tag: &str) -> bool {
     name.eq_ignore_ascii_case("br")
 }
 
-fn lower(level: HeadingLevel) -> HeadingLevel {
+fn demote(level: HeadingLevel) -> HeadingLevel {
     match level {
         HeadingLevel::H1 => HeadingLevel::H2,
         HeadingLevel::H2 => HeadingLevel::H3,
@@ -120,10 +118,10 @@ fn lower(level: HeadingLevel) -> HeadingLevel {
     }
 }
 
-fn link(address: &str) -> String {
+fn link(url: &str) -> String {
     format!(
         "href=\"{}\" target=\"_blank\" rel=\"noopener noreferrer nofollow\"",
-        escape(address)
+        escape(url)
     )
 }
 
@@ -132,17 +130,16 @@ fn raw<'a>(html: String) -> Event<'a> {
 }
 
 /// Returns whether a URL is safe as a link.
-pub fn is_safe_link(address: &str) -> bool {
-    is_web_address(address) || has_scheme(address, "mailto:")
+pub fn is_safe_link(url: &str) -> bool {
+    is_web_url(url) || has_scheme(url, "mailto:")
 }
 
-fn is_web_address(address: &str) -> bool {
-    has_scheme(address, "http://") || has_scheme(address, "https://")
+fn is_web_url(url: &str) -> bool {
+    has_scheme(url, "http://") || has_scheme(url, "https://")
 }
 
-fn has_scheme(address: &str, scheme: &str) -> bool {
-    address
-        .get(..scheme.len())
+fn has_scheme(url: &str, scheme: &str) -> bool {
+    url.get(..scheme.len())
         .is_some_and(|start| start.eq_ignore_ascii_case(scheme))
 }
 

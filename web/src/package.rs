@@ -9,7 +9,7 @@ use wasm_bindgen_futures::JsFuture;
 use crate::text;
 
 /// The element in which the build states the URL of the package.
-const PLACE: &str = "meta[name=package]";
+const ENTRY_SELECTOR: &str = "meta[name=package]";
 
 #[wasm_bindgen(module = "/assets/package.js")]
 extern "C" {
@@ -30,14 +30,14 @@ pub struct Package {
 
 impl Package {
     /// Creates the package and starts loading it.
-    pub fn begin() -> Self {
-        let package = Self::later();
+    pub fn load_now() -> Self {
+        let package = Self::unloaded();
         package.load();
         package
     }
 
     /// Creates the package without loading it; call [`Package::load`] when it is needed.
-    pub fn later() -> Self {
+    pub fn unloaded() -> Self {
         Self {
             state: RwSignal::new(None),
             module: StoredValue::new_local(JsValue::NULL),
@@ -48,10 +48,10 @@ impl Package {
     pub fn load(self) {
         self.state.set(None);
         leptos::task::spawn_local(async move {
-            let loaded = match place() {
+            let loaded = match entry_url() {
                 Some(entry) => JsFuture::from(load_from(&entry))
                     .await
-                    .map_err(|error| sentence(&error)),
+                    .map_err(|error| error_message(&error)),
                 None => Err(text::PACKAGE_NOT_BUILT.to_owned()),
             };
             let state = loaded.map(|module| _ = self.module.try_set_value(module));
@@ -68,20 +68,20 @@ impl Package {
             let answer = self
                 .module
                 .with_value(|module| run_tool(module, tool, &input.to_string()));
-            let answer = answer.map_err(|error| sentence(&error))?;
+            let answer = answer.map_err(|error| error_message(&error))?;
             serde_json::from_str(&answer).map_err(|error| error.to_string())
         })
     }
 }
 
-fn place() -> Option<String> {
-    let found = document().query_selector(PLACE).ok().flatten()?;
-    found
+fn entry_url() -> Option<String> {
+    let element = document().query_selector(ENTRY_SELECTOR).ok().flatten()?;
+    element
         .get_attribute("content")
-        .filter(|place| place.starts_with('/'))
+        .filter(|entry_url| entry_url.starts_with('/'))
 }
 
-fn sentence(error: &JsValue) -> String {
+fn error_message(error: &JsValue) -> String {
     let message = js_sys::Reflect::get(error, &JsValue::from_str("message")).ok();
     message
         .and_then(|message| message.as_string())

@@ -35,9 +35,9 @@ pub struct Row {
     /// Index of the branch.
     pub branch: usize,
     /// Position among its siblings, from 1.
-    pub place: usize,
+    pub position: usize,
     /// Number of siblings, including itself.
-    pub beside: usize,
+    pub siblings: usize,
 }
 
 /// The tree of a list of URLs.
@@ -45,39 +45,39 @@ pub struct Row {
 pub struct PathTree {
     branches: Vec<Branch>,
     roots: Children,
-    addresses: usize,
+    url_count: usize,
 }
 
 impl PathTree {
     /// Builds the tree of URLs in any order.
-    pub fn of<'a>(addresses: impl Iterator<Item = &'a str>) -> Self {
+    pub fn of<'a>(urls: impl Iterator<Item = &'a str>) -> Self {
         let mut tree = PathTree::default();
-        addresses.for_each(|address| tree.push(address));
+        urls.for_each(|url| tree.push(url));
         tree
     }
 
     /// Adds the next URL of the list. Indexes of existing branches do not change.
-    pub fn push(&mut self, address: &str) {
-        let (host, path) = parts(address);
-        let mut at = self.enter(None, host);
+    pub fn push(&mut self, url: &str) {
+        let (host, path) = parts(url);
+        let mut at = self.count_into(None, host);
         for part in path {
-            at = self.enter(Some(at), part);
+            at = self.count_into(Some(at), part);
         }
         // A second URL with the same segments, such as one with a trailing slash, becomes a child of the first.
         if self.branches[at].item.is_some() {
-            at = self.enter(Some(at), "/");
+            at = self.count_into(Some(at), "/");
         }
-        self.branches[at].item.get_or_insert(self.addresses);
-        self.addresses += 1;
+        self.branches[at].item.get_or_insert(self.url_count);
+        self.url_count += 1;
     }
 
     /// Returns the number of URLs.
     pub fn len(&self) -> usize {
-        self.addresses
+        self.url_count
     }
 
     /// Returns the child branch with a name, created if needed, and counts one more URL in it.
-    fn enter(&mut self, parent: Option<usize>, name: &str) -> usize {
+    fn count_into(&mut self, parent: Option<usize>, name: &str) -> usize {
         if let Some(at) = self.children(parent).get(name).copied() {
             self.branches[at].count += 1;
             return at;
@@ -108,48 +108,48 @@ impl PathTree {
     }
 
     /// Returns the children of a branch, or the hosts: branches with children first, then by name.
-    fn inside(&self, parent: Option<usize>) -> impl DoubleEndedIterator<Item = Row> {
+    fn child_rows(&self, parent: Option<usize>) -> impl DoubleEndedIterator<Item = Row> {
         let children = self.children(parent);
         let all = |parents: bool| {
             let one = move |at: &&usize| self.branches[**at].is_parent() == parents;
             children.values().filter(one)
         };
-        let beside = children.len();
+        let siblings = children.len();
         let ordered: Vec<usize> = all(true).chain(all(false)).copied().collect();
         ordered.into_iter().enumerate().map(move |(before, branch)| Row {
             branch,
-            place: before + 1,
-            beside,
+            position: before + 1,
+            siblings,
         })
     }
 
     /// Returns the first child of a branch.
-    pub fn first_inside(&self, at: usize) -> Option<usize> {
-        self.inside(Some(at)).next().map(|row| row.branch)
+    pub fn first_child(&self, at: usize) -> Option<usize> {
+        self.child_rows(Some(at)).next().map(|row| row.branch)
     }
 
     /// Returns the visible branches in display order, given which ones are open.
     pub fn rows(&self, is_open: impl Fn(usize) -> bool) -> Vec<Row> {
         let mut rows = Vec::new();
-        let mut waiting: Vec<Row> = self.inside(None).rev().collect();
-        while let Some(row) = waiting.pop() {
+        let mut pending: Vec<Row> = self.child_rows(None).rev().collect();
+        while let Some(row) = pending.pop() {
             rows.push(row);
             if self.branches[row.branch].is_parent() && is_open(row.branch) {
-                waiting.extend(self.inside(Some(row.branch)).rev());
+                pending.extend(self.child_rows(Some(row.branch)).rev());
             }
         }
         rows
     }
 
-    /// Returns the branches to open initially: level by level from the hosts, while at most `most` rows are visible.
-    pub fn first_open(&self, most: usize) -> HashSet<usize> {
+    /// Returns the branches to open initially: level by level from the hosts, while at most `max_rows` rows are visible.
+    pub fn initially_open_branches(&self, max_rows: usize) -> HashSet<usize> {
         let mut open = HashSet::new();
         let mut rows = self.roots.len();
         let mut level: Vec<usize> = self.roots.values().copied().collect();
         while !level.is_empty() {
             let below: usize = level.iter().map(|at| self.branches[*at].children.len()).sum();
             // Hosts are always open, because a single closed row shows nothing.
-            if rows + below > most && !open.is_empty() {
+            if rows + below > max_rows && !open.is_empty() {
                 break;
             }
             rows += below;
@@ -164,8 +164,8 @@ impl PathTree {
 }
 
 /// Splits a URL into host and path segments; the query belongs to the last segment.
-fn parts(address: &str) -> (&str, impl Iterator<Item = &str>) {
-    let rest = address.split_once("://").map_or(address, |(_, rest)| rest);
+fn parts(url: &str) -> (&str, impl Iterator<Item = &str>) {
+    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
     let end = rest.find(['/', '?']).unwrap_or(rest.len());
     let (host, path) = rest.split_at(end);
     let (path, query) = match path.find('?') {
@@ -190,8 +190,8 @@ fn parts(address: &str) -> (&str, impl Iterator<Item = &str>) {
 mod tests {
     use super::*;
 
-    fn drawn(addresses: &[&str]) -> String {
-        let tree = PathTree::of(addresses.iter().copied());
+    fn drawn(urls: &[&str]) -> String {
+        let tree = PathTree::of(urls.iter().copied());
         let rows = tree.rows(|_| true).into_iter().map(|row| {
             let branch = tree.branch(row.branch);
             let item = branch.item.map_or_else(String::new, |item| format!(" = {item}"));
@@ -226,14 +226,14 @@ mod tests {
     fn initially_open_rows_stay_within_the_limit() {
         let tree =
             PathTree::of(["https://e.com/a/b/c", "https://e.com/a/b/d", "https://e.com/x"].into_iter());
-        let rows = |most| {
-            let open = tree.first_open(most);
+        let rows = |max_rows| {
+            let open = tree.initially_open_branches(max_rows);
             tree.rows(|branch| open.contains(&branch))
         };
         assert_eq!(rows(4).len(), 4);
         assert_eq!(rows(100).len(), 6);
         assert_eq!(rows(0).len(), 3);
-        let places: Vec<_> = rows(100).iter().map(|row| (row.place, row.beside)).collect();
+        let places: Vec<_> = rows(100).iter().map(|row| (row.position, row.siblings)).collect();
         assert_eq!(places, [(1, 1), (1, 2), (1, 1), (1, 2), (2, 2), (2, 2)]);
     }
 
@@ -251,7 +251,7 @@ mod tests {
             [after[0].branch, after[1].branch]
         );
         assert_eq!(before[2].branch, after[3].branch);
-        assert_eq!(tree.first_inside(after[1].branch), Some(after[2].branch));
+        assert_eq!(tree.first_child(after[1].branch), Some(after[2].branch));
         assert_eq!((tree.len(), tree.branch(after[1].branch).count), (3, 2));
     }
 }

@@ -151,12 +151,12 @@ fn QueryField(draft: Draft) -> impl IntoView {
                 data-url=""
                 autocomplete="off"
                 placeholder="Search terms"
-                aria-describedby="f-query-wrong"
+                aria-describedby="f-query-error"
                 aria-invalid=move || problem.with(Option::is_some).then_some("true")
                 prop:value=value
                 on:input=on_input
             />
-            {move || problem.get().map(|text| view! { <p class="field-error" id="f-query-wrong">"Query " {text}</p> })}
+            {move || problem.get().map(|text| view! { <p class="field-error" id="f-query-error">"Query " {text}</p> })}
         </div>
     }
     .into_any()
@@ -191,12 +191,12 @@ fn UrlField(draft: Draft) -> impl IntoView {
                 autocapitalize="none"
                 spellcheck="false"
                 placeholder="https://example.com/docs"
-                aria-describedby="f-url-wrong"
+                aria-describedby="f-url-error"
                 aria-invalid=move || problem.with(Option::is_some).then_some("true")
                 prop:value=value
                 on:input=on_input
             />
-            {move || problem.get().map(|text| view! { <p class="field-error" id="f-url-wrong">"URL " {text}</p> })}
+            {move || problem.get().map(|text| view! { <p class="field-error" id="f-url-error">"URL " {text}</p> })}
         </div>
     }
     .into_any()

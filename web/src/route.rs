@@ -2,7 +2,7 @@
 
 use harvestman_core::api::team::{ActivityEntry, Endpoint};
 
-use crate::components::icon::Picture;
+use crate::components::icon::Glyph;
 
 /// Path at which the console is served.
 pub const BASE: &str = "/console";
@@ -40,34 +40,41 @@ pub enum Screen {
 
 /// Section of the navigation that a screen belongs to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Place {
+pub enum NavSection {
     /// The main section; also in the bottom bar of a phone.
-    First,
+    Primary,
     /// The main section; on a phone under "More".
-    Work,
+    Secondary,
     /// The team section; on a phone under "More".
     Team,
 }
 
 /// A screen with name, path below [`BASE`], shortcut letter after `g`, icon and section.
-struct Entry(Screen, &'static str, &'static str, &'static str, Picture, Place);
+struct Entry(
+    Screen,
+    &'static str,
+    &'static str,
+    &'static str,
+    Glyph,
+    NavSection,
+);
 
 /// All screens in navigation order.
 #[rustfmt::skip]
 const TABLE: &[Entry] = &[
-    Entry(Screen::Overview, "Overview", "/", "o", Picture::Overview, Place::First),
-    Entry(Screen::Scrape, "Scrape", "/scrape", "s", Picture::Scrape, Place::First),
-    Entry(Screen::Crawl, "Crawl", "/crawl", "c", Picture::Crawl, Place::First),
-    Entry(Screen::Map, "Map", "/map", "m", Picture::Map, Place::Work),
-    Entry(Screen::Search, "Search", "/search", "f", Picture::Search, Place::Work),
-    Entry(Screen::Extract, "Extract", "/extract", "x", Picture::Extract, Place::Work),
-    Entry(Screen::Sessions, "Sessions", "/sessions", "b", Picture::Sessions, Place::First),
-    Entry(Screen::Activity, "Activity", "/activity", "a", Picture::Activity, Place::Team),
-    Entry(Screen::Usage, "Usage", "/usage", "u", Picture::Usage, Place::Team),
-    Entry(Screen::Keys, "Keys", "/keys", "k", Picture::Keys, Place::Team),
-    Entry(Screen::Ask, "Ask", "/ask", "q", Picture::Ask, Place::Team),
-    Entry(Screen::Tools, "Tools", "/tools", "w", Picture::Tools, Place::Team),
-    Entry(Screen::Settings, "Settings", "/settings", "t", Picture::Settings, Place::Team),
+    Entry(Screen::Overview, "Overview", "/", "o", Glyph::Overview, NavSection::Primary),
+    Entry(Screen::Scrape, "Scrape", "/scrape", "s", Glyph::Scrape, NavSection::Primary),
+    Entry(Screen::Crawl, "Crawl", "/crawl", "c", Glyph::Crawl, NavSection::Primary),
+    Entry(Screen::Map, "Map", "/map", "m", Glyph::Map, NavSection::Secondary),
+    Entry(Screen::Search, "Search", "/search", "f", Glyph::Search, NavSection::Secondary),
+    Entry(Screen::Extract, "Extract", "/extract", "x", Glyph::Extract, NavSection::Secondary),
+    Entry(Screen::Sessions, "Sessions", "/sessions", "b", Glyph::Sessions, NavSection::Primary),
+    Entry(Screen::Activity, "Activity", "/activity", "a", Glyph::Activity, NavSection::Team),
+    Entry(Screen::Usage, "Usage", "/usage", "u", Glyph::Usage, NavSection::Team),
+    Entry(Screen::Keys, "Keys", "/keys", "k", Glyph::Keys, NavSection::Team),
+    Entry(Screen::Ask, "Ask", "/ask", "q", Glyph::Ask, NavSection::Team),
+    Entry(Screen::Tools, "Tools", "/tools", "w", Glyph::Tools, NavSection::Team),
+    Entry(Screen::Settings, "Settings", "/settings", "t", Glyph::Settings, NavSection::Team),
 ];
 
 impl Screen {
@@ -97,12 +104,12 @@ impl Screen {
     }
 
     /// Returns the icon.
-    pub fn picture(self) -> Picture {
+    pub fn glyph(self) -> Glyph {
         self.entry().4
     }
 
     /// Returns the section of the navigation.
-    pub fn place(self) -> Place {
+    pub fn section(self) -> NavSection {
         self.entry().5
     }
 

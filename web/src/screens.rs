@@ -6,7 +6,7 @@ use leptos::prelude::*;
 use leptos_router::components::{FlatRoutes, Route};
 use leptos_router::{ChooseView, path};
 
-use crate::components::screen_header::PageHead;
+use crate::components::screen_header::ScreenHeader;
 use crate::pages::activity::ActivityPage;
 use crate::pages::ask::AskPage;
 use crate::pages::crawl::CrawlPage;
@@ -136,7 +136,7 @@ async fn fetch_ahead() {
 fn Unfetched() -> impl IntoView {
     let reload = |_| _ = window().location().reload();
     view! {
-        <PageHead title=text::CHUNK_FAILED.to_owned() intro=|| view! { <p>{text::CHUNK_FAILED_TEXT}</p> }/>
+        <ScreenHeader title=text::CHUNK_FAILED.to_owned() intro=|| view! { <p>{text::CHUNK_FAILED_TEXT}</p> }/>
         <button class="btn" on:click=reload>
             "Reload page"
         </button>

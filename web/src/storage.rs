@@ -33,7 +33,7 @@ pub fn write(name: &str, value: &impl Serialize) {
 }
 
 /// Removes everything that the console has stored in this browser.
-pub fn forget_everything() {
+pub fn clear() {
     for storage in [device(), session()].into_iter().flatten() {
         let count = storage.length().unwrap_or(0);
         let names: Vec<String> = (0..count)

@@ -4,7 +4,7 @@
 use std::collections::HashSet;
 
 /// Maximum number of entries without the ZIP64 extension.
-const MOST_ENTRIES: usize = 65_535;
+const MAX_ENTRIES: usize = 65_535;
 
 const LOCAL: u32 = 0x0403_4b50;
 const CENTRAL: u32 = 0x0201_4b50;
@@ -33,22 +33,22 @@ impl Zip {
     pub fn add(&mut self, name: &str, text: &str) -> Option<String> {
         let offset = u32::try_from(self.sent + self.bytes.len()).ok()?;
         let size = u32::try_from(text.len()).ok()?;
-        if self.names.len() == MOST_ENTRIES {
+        if self.names.len() == MAX_ENTRIES {
             return None;
         }
-        let name = self.own_name(name);
-        let facts = facts(&name, crc32(text.as_bytes()), size);
-        put(&mut self.bytes, &LOCAL.to_le_bytes());
-        put(&mut self.bytes, &facts);
-        put(&mut self.bytes, name.as_bytes());
-        put(&mut self.bytes, text.as_bytes());
-        put(&mut self.central, &CENTRAL.to_le_bytes());
-        put(&mut self.central, &VERSION.to_le_bytes());
-        put(&mut self.central, &facts);
+        let name = self.unique_name(name);
+        let shared_header = shared_header(&name, crc32(text.as_bytes()), size);
+        push(&mut self.bytes, &LOCAL.to_le_bytes());
+        push(&mut self.bytes, &shared_header);
+        push(&mut self.bytes, name.as_bytes());
+        push(&mut self.bytes, text.as_bytes());
+        push(&mut self.central, &CENTRAL.to_le_bytes());
+        push(&mut self.central, &VERSION.to_le_bytes());
+        push(&mut self.central, &shared_header);
         // No comment, first disk, no attributes.
-        put(&mut self.central, &[0; 10]);
-        put(&mut self.central, &offset.to_le_bytes());
-        put(&mut self.central, name.as_bytes());
+        push(&mut self.central, &[0; 10]);
+        push(&mut self.central, &offset.to_le_bytes());
+        push(&mut self.central, name.as_bytes());
         Some(name)
     }
 
@@ -64,20 +64,20 @@ impl Zip {
         let size = u32::try_from(self.central.len()).ok()?;
         let count = u16::try_from(self.names.len()).ok()?.to_le_bytes();
         self.bytes.append(&mut self.central);
-        put(&mut self.bytes, &END.to_le_bytes());
-        put(&mut self.bytes, &[0; 4]);
-        put(&mut self.bytes, &count);
-        put(&mut self.bytes, &count);
-        put(&mut self.bytes, &size.to_le_bytes());
-        put(&mut self.bytes, &offset.to_le_bytes());
-        put(&mut self.bytes, &[0; 2]);
+        push(&mut self.bytes, &END.to_le_bytes());
+        push(&mut self.bytes, &[0; 4]);
+        push(&mut self.bytes, &count);
+        push(&mut self.bytes, &count);
+        push(&mut self.bytes, &size.to_le_bytes());
+        push(&mut self.bytes, &offset.to_le_bytes());
+        push(&mut self.bytes, &[0; 2]);
         Some(self.bytes)
     }
 
     /// Returns a sanitized name that no other file has, also on case-insensitive file systems.
-    fn own_name(&mut self, wanted: &str) -> String {
+    fn unique_name(&mut self, wanted: &str) -> String {
         let (stem, ending) = wanted.rsplit_once('.').unwrap_or((wanted, "txt"));
-        let stem = safe(stem);
+        let stem = sanitize(stem);
         let mut name = format!("{stem}.{ending}");
         let mut number = 2;
         while !self.names.insert(name.to_lowercase()) {
@@ -88,27 +88,27 @@ impl Zip {
     }
 }
 
-fn put(bytes: &mut Vec<u8>, more: &[u8]) {
+fn push(bytes: &mut Vec<u8>, more: &[u8]) {
     bytes.extend_from_slice(more);
 }
 
 /// Returns the fields shared by the local and the central header, from the version to the length of the extra field.
-fn facts(name: &str, crc: u32, size: u32) -> Vec<u8> {
-    let mut facts = Vec::with_capacity(26);
+fn shared_header(name: &str, crc: u32, size: u32) -> Vec<u8> {
+    let mut shared_header = Vec::with_capacity(26);
     for number in [VERSION, UTF8, 0, 0, FIRST_DAY] {
-        put(&mut facts, &number.to_le_bytes());
+        push(&mut shared_header, &number.to_le_bytes());
     }
     for number in [crc, size, size] {
-        put(&mut facts, &number.to_le_bytes());
+        push(&mut shared_header, &number.to_le_bytes());
     }
     // A sanitized name is far shorter than 65,535 bytes.
-    put(&mut facts, &(name.len() as u16).to_le_bytes());
-    put(&mut facts, &[0; 2]);
-    facts
+    push(&mut shared_header, &(name.len() as u16).to_le_bytes());
+    push(&mut shared_header, &[0; 2]);
+    shared_header
 }
 
 /// Sanitizes a path for every operating system: no parent folders, no hidden files.
-fn safe(name: &str) -> String {
+fn sanitize(name: &str) -> String {
     let parts = name.split('/').map(|part| {
         let part: String = part
             .chars()
@@ -131,13 +131,13 @@ fn safe(name: &str) -> String {
 }
 
 fn crc32(bytes: &[u8]) -> u32 {
-    static TABLE: [u32; 256] = table();
-    let step = |crc: u32, byte: &u8| TABLE[((crc ^ u32::from(*byte)) & 0xff) as usize] ^ (crc >> 8);
+    static CRC_TABLE: [u32; 256] = crc_table();
+    let step = |crc: u32, byte: &u8| CRC_TABLE[((crc ^ u32::from(*byte)) & 0xff) as usize] ^ (crc >> 8);
     !bytes.iter().fold(!0, step)
 }
 
-const fn table() -> [u32; 256] {
-    let mut table = [0; 256];
+const fn crc_table() -> [u32; 256] {
+    let mut crc_table = [0; 256];
     let mut at = 0;
     while at < 256 {
         let (mut value, mut bit) = (at as u32, 0);
@@ -149,10 +149,10 @@ const fn table() -> [u32; 256] {
             };
             bit += 1;
         }
-        table[at] = value;
+        crc_table[at] = value;
         at += 1;
     }
-    table
+    crc_table
 }
 
 #[cfg(test)]
@@ -175,7 +175,7 @@ mod tests {
             ".md",
             "e.com/ü.md",
         ];
-        let names = names.map(|name| zip.own_name(name));
+        let names = names.map(|name| zip.unique_name(name));
         assert_eq!(
             names,
             [

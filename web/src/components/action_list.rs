@@ -9,7 +9,7 @@ use web_sys::KeyboardEvent;
 
 use crate::browser;
 use crate::components::field::field_id;
-use crate::components::field_group::Rows;
+use crate::components::field_group::FieldGrid;
 use crate::console::Console;
 use crate::draft::Draft;
 use crate::fields::of_action;
@@ -17,12 +17,12 @@ use crate::text;
 
 /// The action list at a path of a draft.
 #[derive(Clone, Copy)]
-struct Actions {
+struct ActionEditor {
     draft: Draft,
     path: StoredValue<String>,
 }
 
-impl Actions {
+impl ActionEditor {
     fn read(self) -> Vec<Value> {
         let value = self.path.with_value(|path| self.draft.value(path));
         match value {
@@ -31,20 +31,20 @@ impl Actions {
         }
     }
 
-    fn change(self, how: impl FnOnce(&mut Vec<Value>)) {
+    fn change(self, edit: impl FnOnce(&mut Vec<Value>)) {
         let mut actions = untrack(|| self.read());
-        how(&mut actions);
+        edit(&mut actions);
         let value = (!actions.is_empty()).then_some(Value::Array(actions));
         self.path.with_value(|path| self.draft.put(path, value));
     }
 
-    fn at(self, index: usize) -> String {
+    fn path_of(self, index: usize) -> String {
         self.path.with_value(|path| format!("{path}.{index}"))
     }
 
     /// Focuses an element inside an action after the next render.
     fn focus(self, index: usize, part: &'static str) {
-        let selector = format!("#{} {part}", field_id(&self.at(index)));
+        let selector = format!("#{} {part}", field_id(&self.path_of(index)));
         request_animation_frame(move || {
             let part = browser::find(&selector);
             part.into_iter().for_each(|part| _ = part.focus());
@@ -69,26 +69,26 @@ fn kind_of(action: &Value) -> ActionKind {
 }
 
 /// Converts an action to another kind, keeping the fields that both kinds have.
-fn turned(action: &Value, kind: ActionKind) -> Value {
-    let mut turned = Map::from_iter([("type".to_owned(), Value::from(kind.as_str()))]);
+fn converted(action: &Value, kind: ActionKind) -> Value {
+    let mut converted = Map::from_iter([("type".to_owned(), Value::from(kind.as_str()))]);
     let kept = of_action(kind)
         .into_iter()
         .filter_map(|field| Some((field.path.clone(), action.get(&field.path)?.clone())));
-    turned.extend(kept);
-    Value::Object(turned)
+    converted.extend(kept);
+    Value::Object(converted)
 }
 
 /// Renders the editor.
 pub fn action_list(draft: Draft, path: String) -> AnyView {
     let id = field_id(&path);
-    let actions = Actions {
+    let actions = ActionEditor {
         draft,
         path: StoredValue::new(path.clone()),
     };
     let rows = Memo::new(move |_| actions.read().iter().map(kind_of).enumerate().collect::<Vec<_>>());
     let add = move |_| {
         let index = rows.with_untracked(Vec::len);
-        actions.change(|actions| actions.push(turned(&Value::Null, ActionKind::Click)));
+        actions.change(|actions| actions.push(converted(&Value::Null, ActionKind::Click)));
         actions.focus(index, "select");
     };
     let problem = move || draft.problem_of(&actions.path.get_value());
@@ -113,15 +113,15 @@ pub fn action_list(draft: Draft, path: String) -> AnyView {
     .into_any()
 }
 
-fn row(actions: Actions, index: usize, kind: ActionKind) -> AnyView {
+fn row(actions: ActionEditor, index: usize, kind: ActionKind) -> AnyView {
     let number = index + 1;
     let draft = actions.draft;
-    let id = field_id(&actions.at(index));
-    let turn = move |event: leptos::ev::Event| {
+    let id = field_id(&actions.path_of(index));
+    let change_kind = move |event: leptos::ev::Event| {
         if let Some(kind) = ActionKind::parse(&event_target_value(&event)) {
             actions.change(|actions| {
                 if let Some(action) = actions.get_mut(index) {
-                    *action = turned(action, kind);
+                    *action = converted(action, kind);
                 }
             });
             actions.focus(index, "select");
@@ -152,12 +152,12 @@ fn row(actions: Actions, index: usize, kind: ActionKind) -> AnyView {
         .iter()
         .map(|one| view! { <option value=one.as_str() selected=*one == kind>{one.as_str()}</option> });
     let is_last = move || actions.read().len() == number;
-    let problem = move || draft.problem_of(&actions.at(index));
+    let problem = move || draft.problem_of(&actions.path_of(index));
     view! {
         <li class="action" id=id tabindex="-1" on:keydown=on_key>
             <div class="action-head">
                 <span class="action-number">{number}</span>
-                <select class="input" aria-label=format!("Action {number}") on:change=turn>
+                <select class="input" aria-label=format!("Action {number}") on:change=change_kind>
                     {options.collect_view()}
                 </select>
                 <span class="grow"></span>
@@ -200,7 +200,7 @@ fn row(actions: Actions, index: usize, kind: ActionKind) -> AnyView {
                 </button>
             </div>
             {move || problem().map(|text| view! { <p class="field-error">{text}</p> })}
-            <Rows draft fields=of_action(kind) prefix=format!("{}.", actions.at(index))/>
+            <FieldGrid draft fields=of_action(kind) prefix=format!("{}.", actions.path_of(index))/>
         </li>
     }
     .into_any()
@@ -215,9 +215,9 @@ mod tests {
     fn changing_the_kind_of_an_action_keeps_shared_fields() {
         let click = json!({"type": "click", "selector": "a", "all": true});
         assert_eq!(
-            turned(&click, ActionKind::Scroll),
+            converted(&click, ActionKind::Scroll),
             json!({"type": "scroll", "selector": "a"})
         );
-        assert_eq!(turned(&click, ActionKind::Press), json!({"type": "press"}));
+        assert_eq!(converted(&click, ActionKind::Press), json!({"type": "press"}));
     }
 }

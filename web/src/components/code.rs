@@ -6,7 +6,7 @@ use leptos::prelude::*;
 use leptos::task::spawn_local;
 
 use crate::browser;
-use crate::components::icon::{Icon, Picture};
+use crate::components::icon::{Glyph, Icon};
 use crate::components::tabs::{Tab, Tabs, tab};
 use crate::console::Console;
 use crate::draft::Draft;
@@ -17,9 +17,9 @@ use crate::text;
 const LAST_LANGUAGE: &str = "code-language";
 
 /// Copies text and reports the outcome in a toast.
-pub fn copy(console: Console, what: String) {
+pub fn copy(console: Console, text_to_copy: String) {
     spawn_local(async move {
-        let copied = browser::copy(&what).await;
+        let copied = browser::copy(&text_to_copy).await;
         console.notify(if copied { text::COPIED } else { text::NOT_COPIED });
     });
 }
@@ -49,11 +49,11 @@ pub fn CodeCard(draft: Draft) -> impl IntoView {
     let console = Console::get();
     let tabs = SnippetLanguage::ALL
         .iter()
-        .map(|language| tab(language.as_str(), name_of(*language)));
+        .map(|language| tab(language.as_str(), label_of(*language)));
     let tabs: Vec<Tab> = tabs.collect();
-    let kept: Option<String> = storage::read(LAST_LANGUAGE);
-    let kept = kept.and_then(|kept| SnippetLanguage::parse(&kept));
-    let chosen = RwSignal::new(kept.unwrap_or(SnippetLanguage::Curl).as_str());
+    let stored: Option<String> = storage::read(LAST_LANGUAGE);
+    let stored = stored.and_then(|stored| SnippetLanguage::parse(&stored));
+    let chosen = RwSignal::new(stored.unwrap_or(SnippetLanguage::Curl).as_str());
     Effect::new(move |before: Option<()>| {
         let now = chosen.get();
         if before.is_some() {
@@ -83,7 +83,7 @@ pub fn CodeCard(draft: Draft) -> impl IntoView {
                 title="Copy code"
                 on:click=move |_| copy(console, code.get_untracked())
             >
-                <Icon picture=Picture::Copy/>
+                <Icon glyph=Glyph::Copy/>
             </button>
         }
     };
@@ -106,7 +106,7 @@ pub fn CodeCard(draft: Draft) -> impl IntoView {
     .into_any()
 }
 
-fn name_of(language: SnippetLanguage) -> &'static str {
+fn label_of(language: SnippetLanguage) -> &'static str {
     match language {
         SnippetLanguage::Curl => "curl",
         SnippetLanguage::Node => "Node",

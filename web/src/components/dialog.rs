@@ -36,9 +36,9 @@ pub fn Confirm(
     title: &'static str,
     text: &'static str,
     /// Label of the button that confirms.
-    action: &'static str,
+    confirm_label: &'static str,
     /// Label of the button that cancels.
-    keep: &'static str,
+    cancel_label: &'static str,
     on_confirm: Callback<()>,
 ) -> impl IntoView {
     view! {
@@ -46,7 +46,7 @@ pub fn Confirm(
             <p>{text}</p>
             <div class="dialog-foot">
                 <button class="btn" on:click=move |_| open.set(false)>
-                    {keep}
+                    {cancel_label}
                 </button>
                 <button
                     class="btn danger"
@@ -55,7 +55,7 @@ pub fn Confirm(
                         on_confirm.run(());
                     }
                 >
-                    {action}
+                    {confirm_label}
                 </button>
             </div>
         </Dialog>

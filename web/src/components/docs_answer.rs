@@ -8,7 +8,7 @@ use crate::{browser, display};
 
 /// Renders an answer.
 #[component]
-pub fn AnswerView(answer: DocsAnswer) -> impl IntoView {
+pub fn DocsAnswerView(answer: DocsAnswer) -> impl IntoView {
     let sources = (!answer.evidence.is_empty()).then(|| {
         view! {
             <h3 class="small-head">"Sources"</h3>
@@ -22,7 +22,7 @@ pub fn AnswerView(answer: DocsAnswer) -> impl IntoView {
             display::count(answer.usage.input_tokens),
             display::count(answer.usage.output_tokens)
         );
-        view! { <span title=parts>{display::counted(tokens, "token", "tokens")}</span> }
+        view! { <span title=parts>{display::plural(tokens, "token", "tokens")}</span> }
     });
     view! {
         <div class="answer">
@@ -30,7 +30,7 @@ pub fn AnswerView(answer: DocsAnswer) -> impl IntoView {
             {sources}
             <p class="card-foot">
                 {tokens}
-                <span>{display::span_ms(answer.duration_ms)}</span>
+                <span>{display::duration_ms(answer.duration_ms)}</span>
             </p>
         </div>
     }
@@ -39,16 +39,16 @@ pub fn AnswerView(answer: DocsAnswer) -> impl IntoView {
 
 fn source(evidence: Evidence) -> AnyView {
     // Only URLs on this server become links, because a model may have written the answer.
-    let place = evidence.path_or_url;
-    let path = place.strip_prefix(&browser::origin()).unwrap_or(&place);
+    let location = evidence.path_or_url;
+    let path = location.strip_prefix(&browser::origin()).unwrap_or(&location);
     let name = path.trim_start_matches("/docs/").to_owned();
-    let place = match path.starts_with('/') && !path.starts_with("//") {
+    let location = match path.starts_with('/') && !path.starts_with("//") {
         true => view! { <a href=path.to_owned() rel="external" target="_blank">{name}</a> }.into_any(),
         false => view! { <code>{name}</code> }.into_any(),
     };
     view! {
         <li>
-            {place}
+            {location}
             <span class="quiet-text" inner_html=render(&evidence.reason).html></span>
         </li>
     }

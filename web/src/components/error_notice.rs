@@ -4,7 +4,7 @@ use harvestman_client::ClientError;
 use leptos::prelude::*;
 
 /// Renders an error with the API's own code and message.
-pub fn failure(error: &ClientError) -> AnyView {
+pub fn error_notice(error: &ClientError) -> AnyView {
     let code = match error {
         ClientError::Api { status, code, .. } => format!("{status} {code}"),
         ClientError::Unreadable { status, .. } => format!("HTTP {status}"),

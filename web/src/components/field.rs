@@ -57,16 +57,16 @@ pub fn FieldView(draft: Draft, field: Field, path: String) -> impl IntoView {
             }
         }
     };
-    let wrong = {
-        let wrong_id = format!("{id}-wrong");
+    let error_view = {
+        let error_id = format!("{id}-error");
         move || {
             problem
                 .get()
-                .map(|text| view! { <p class="field-error" id=wrong_id.clone()>{text}</p> })
+                .map(|text| view! { <p class="field-error" id=error_id.clone()>{text}</p> })
         }
     };
     let invalid = move || problem.with(Option::is_some).then_some("true");
-    let described = format!("{id}-help {id}-wrong");
+    let described_by = format!("{id}-help {id}-error");
     let is_wide = matches!(kind, Kind::Lines | Kind::Pairs | Kind::LongText | Kind::Json);
     match kind {
         Kind::Schema => view! { <SchemaEditor draft path=at()/> }.into_any(),
@@ -83,7 +83,7 @@ pub fn FieldView(draft: Draft, field: Field, path: String) -> impl IntoView {
                             type="checkbox"
                             role="switch"
                             id=id
-                            aria-describedby=described
+                            aria-describedby=described_by
                             aria-invalid=invalid
                             prop:checked=is_on
                             on:change=move |event| {
@@ -94,7 +94,7 @@ pub fn FieldView(draft: Draft, field: Field, path: String) -> impl IntoView {
                         />
                         {name()}
                         {help()}
-                        {wrong}
+                        {error_view}
                     </div>
                 </div>
             }
@@ -113,9 +113,9 @@ pub fn FieldView(draft: Draft, field: Field, path: String) -> impl IntoView {
             view! {
                 <div class="field">
                     {name()}
-                    {select(id, described, options, chosen, choose)}
+                    {select(id, described_by, options, chosen, choose)}
                     {help()}
-                    {wrong}
+                    {error_view}
                 </div>
             }
             .into_any()
@@ -132,9 +132,9 @@ pub fn FieldView(draft: Draft, field: Field, path: String) -> impl IntoView {
             view! {
                 <div class="field">
                     {name()}
-                    {select(id, described, options, chosen, choose)}
+                    {select(id, described_by, options, chosen, choose)}
                     {help()}
-                    {wrong}
+                    {error_view}
                 </div>
             }
             .into_any()
@@ -155,9 +155,9 @@ pub fn FieldView(draft: Draft, field: Field, path: String) -> impl IntoView {
             view! {
                 <div class="field">
                     {name()}
-                    {select(id, described, choices.to_vec(), chosen, choose)}
+                    {select(id, described_by, choices.to_vec(), chosen, choose)}
                     {help()}
-                    {wrong}
+                    {error_view}
                 </div>
             }
             .into_any()
@@ -171,10 +171,10 @@ pub fn FieldView(draft: Draft, field: Field, path: String) -> impl IntoView {
             };
             let chips = words.iter().map(|word| {
                 let word = *word;
-                let has = move || chosen().iter().any(|value| is_word(value, word));
+                let has = move || chosen().iter().any(|value| matches_value(value, word));
                 let toggle = move |_| {
                     let mut list = chosen();
-                    match list.iter().position(|value| is_word(value, word)) {
+                    match list.iter().position(|value| matches_value(value, word)) {
                         Some(index) => _ = list.remove(index),
                         None => list.push(Value::from(word)),
                     }
@@ -192,7 +192,7 @@ pub fn FieldView(draft: Draft, field: Field, path: String) -> impl IntoView {
                     {name()}
                     <div class="chips">{chips.collect_view()}</div>
                     {help()}
-                    {wrong}
+                    {error_view}
                 </div>
             }
             .into_any()
@@ -201,23 +201,23 @@ pub fn FieldView(draft: Draft, field: Field, path: String) -> impl IntoView {
             let text = typed_text(draft, path, kind);
             let on_input = move |event: leptos::ev::Event| {
                 text.set(event_target_value(&event));
-                let value = text.with_untracked(|text| field_value::read(kind, text));
+                let value = text.with_untracked(|text| field_value::parse(kind, text));
                 draft.put(&at(), value);
             };
             let placeholder = match kind {
                 Kind::Lines | Kind::Pairs | Kind::LongText | Kind::Json => String::new(),
                 _ => draft
                     .default_of(&at())
-                    .map(|value| field_value::write(kind, Some(&value)))
+                    .map(|value| field_value::format_value(kind, Some(&value)))
                     .unwrap_or_default(),
             };
             let control = match is_wide {
                 true => view! {
-                    <textarea class="input mono" id=id rows="2" spellcheck="false" aria-describedby=described aria-invalid=invalid prop:value=move || text.get() on:input=on_input></textarea>
+                    <textarea class="input mono" id=id rows="2" spellcheck="false" aria-describedby=described_by aria-invalid=invalid prop:value=move || text.get() on:input=on_input></textarea>
                 }
                 .into_any(),
                 false => view! {
-                    <input class="input" type="text" inputmode=matches!(kind, Kind::Number(_)).then_some("decimal") autocomplete="off" spellcheck="false" id=id placeholder=placeholder aria-describedby=described aria-invalid=invalid prop:value=move || text.get() on:input=on_input/>
+                    <input class="input" type="text" inputmode=matches!(kind, Kind::Number(_)).then_some("decimal") autocomplete="off" spellcheck="false" id=id placeholder=placeholder aria-describedby=described_by aria-invalid=invalid prop:value=move || text.get() on:input=on_input/>
                 }
                 .into_any(),
             };
@@ -226,7 +226,7 @@ pub fn FieldView(draft: Draft, field: Field, path: String) -> impl IntoView {
                     {name()}
                     {control}
                     {help()}
-                    {wrong}
+                    {error_view}
                 </div>
             }
             .into_any()
@@ -239,10 +239,10 @@ fn typed_text(draft: Draft, path: StoredValue<String>, kind: Kind) -> RwSignal<S
     let text = RwSignal::new(String::new());
     Effect::new(move |_| {
         let value = path.with_value(|path| draft.value(path));
-        let typed = text.with_untracked(|text| field_value::read(kind, text));
+        let typed = text.with_untracked(|text| field_value::parse(kind, text));
         let default = path.with_value(|path| draft.default_of(path));
         if typed.filter(|typed| default.as_ref() != Some(typed)) != value {
-            text.set(field_value::write(kind, value.as_ref()));
+            text.set(field_value::format_value(kind, value.as_ref()));
         }
     });
     text
@@ -250,7 +250,7 @@ fn typed_text(draft: Draft, path: StoredValue<String>, kind: Kind) -> RwSignal<S
 
 fn select(
     id: String,
-    described: String,
+    described_by: String,
     options: Vec<(&'static str, &'static str)>,
     chosen: impl Fn() -> String + Copy + Send + Sync + 'static,
     choose: impl Fn(String) + 'static,
@@ -259,7 +259,7 @@ fn select(
         view! { <option value=word selected=move || chosen() == word>{name}</option> }
     });
     view! {
-        <select class="input" id=id aria-describedby=described on:change=move |event| choose(event_target_value(&event))>
+        <select class="input" id=id aria-describedby=described_by on:change=move |event| choose(event_target_value(&event))>
             {options.collect_view()}
         </select>
     }
@@ -267,7 +267,7 @@ fn select(
 }
 
 /// Returns whether a list element is `word`, or an object with that `type`.
-fn is_word(value: &Value, word: &str) -> bool {
+fn matches_value(value: &Value, word: &str) -> bool {
     value.as_str().or_else(|| value.get("type")?.as_str()) == Some(word)
 }
 

@@ -9,15 +9,15 @@ use crate::fields::{Field, Group, Kind};
 /// Renders the fields of a group.
 #[component]
 pub fn FieldRows(draft: Draft, group: &'static Group) -> impl IntoView {
-    view! { <Rows draft fields=group.fields(draft.endpoint) prefix=group.prefix(draft.endpoint)/> }.into_any()
+    view! { <FieldGrid draft fields=group.fields(draft.endpoint) prefix=group.prefix(draft.endpoint)/> }.into_any()
 }
 
 /// Renders fields in rows that wrap: inputs first, then switches. `prefix` starts the path of every field.
 #[component]
-pub fn Rows(draft: Draft, fields: Vec<Field>, #[prop(into)] prefix: String) -> impl IntoView {
+pub fn FieldGrid(draft: Draft, fields: Vec<Field>, #[prop(into)] prefix: String) -> impl IntoView {
     let row = |switches: bool| {
-        let is_here = move |field: &&Field| matches!(field.kind, Kind::Switch) == switches;
-        let fields = fields.iter().filter(is_here).map(|field| {
+        let in_row = move |field: &&Field| matches!(field.kind, Kind::Switch) == switches;
+        let fields = fields.iter().filter(in_row).map(|field| {
             let path = format!("{prefix}{}", field.path);
             view! { <FieldView draft field=field.clone() path/> }
         });
@@ -39,7 +39,7 @@ pub fn GroupView(draft: Draft, group: &'static Group) -> impl IntoView {
     let set = Memo::new(move |_| {
         paths.with_value(|paths| paths.iter().filter(|path| draft.value(path).is_some()).count())
     });
-    let wrong = Memo::new(move |_| {
+    let invalid = Memo::new(move |_| {
         paths.with_value(|paths| {
             paths
                 .iter()
@@ -52,7 +52,7 @@ pub fn GroupView(draft: Draft, group: &'static Group) -> impl IntoView {
             <summary>
                 {group.name}
                 {move || (set.get() > 0).then(|| view! { <span class="count">{set.get()} " set"</span> })}
-                {move || (wrong.get() > 0).then(|| view! { <span class="count bad">{wrong.get()} " invalid"</span> })}
+                {move || (invalid.get() > 0).then(|| view! { <span class="count bad">{invalid.get()} " invalid"</span> })}
                 <span class="grow"></span>
                 <span class="group-about">{group.about}</span>
             </summary>

@@ -10,37 +10,37 @@ use crate::{browser, display};
 
 #[wasm_bindgen(module = "/assets/find.js")]
 extern "C" {
-    fn mark(root: &HtmlElement, words: &str, at: u32) -> u32;
+    fn mark(root: &HtmlElement, query: &str, current: u32) -> u32;
     fn clear();
 }
 
 /// Renders the find bar while it is open.
 #[component]
-pub fn Find(
+pub fn FindBar(
     open: RwSignal<bool>,
     /// Selector of the element to search.
-    within: &'static str,
+    selector: &'static str,
     /// Notifies whenever the content of that element changes, to search again.
-    of: Signal<()>,
+    content: Signal<()>,
 ) -> impl IntoView {
-    let words = RwSignal::new(String::new());
+    let query = RwSignal::new(String::new());
     // Index of the current match, and the number of matches.
-    let at = RwSignal::new(0_u32);
+    let current = RwSignal::new(0_u32);
     let count = RwSignal::new(0_u32);
     let node: NodeRef<html::Input> = NodeRef::new();
     Effect::new(move |_| {
-        of.track();
-        let (is_open, words, wanted) = (open.get(), words.get(), at.get());
+        content.track();
+        let (is_open, query, index) = (open.get(), query.get(), current.get());
         // The new content must be rendered before it is searched.
         request_animation_frame(move || {
-            let Some(root) = browser::find(within).filter(|_| is_open) else {
+            let Some(root) = browser::find(selector).filter(|_| is_open) else {
                 return clear();
             };
-            let found = mark(&root, &words, wanted);
-            if wanted >= found.max(1) {
-                at.try_set(0);
+            let match_count = mark(&root, &query, index);
+            if index >= match_count.max(1) {
+                current.try_set(0);
             }
-            count.try_set(found);
+            count.try_set(match_count);
         });
     });
     Effect::new(move |_| {
@@ -49,25 +49,25 @@ pub fn Find(
         }
     });
     on_cleanup(clear);
-    let step = move |back: bool| {
+    let step_match = move |back: bool| {
         let count = count.get_untracked().max(1);
-        at.update(|at| *at = (*at + if back { count - 1 } else { 1 }) % count);
+        current.update(|current| *current = (*current + if back { count - 1 } else { 1 }) % count);
     };
     let on_key = move |event: KeyboardEvent| {
         match event.key().as_str() {
-            "Enter" if !event.ctrl_key() && !event.meta_key() => step(event.shift_key()),
+            "Enter" if !event.ctrl_key() && !event.meta_key() => step_match(event.shift_key()),
             "Escape" => open.set(false),
             _ => return,
         }
         event.prevent_default();
         event.stop_propagation();
     };
-    let told = move || match (words.with(String::is_empty), count.get()) {
+    let status = move || match (query.with(String::is_empty), count.get()) {
         (true, _) => String::new(),
         (false, 0) => "No matches".to_owned(),
         (false, count) => format!(
             "{} of {}",
-            display::count(u64::from(at.get()) + 1),
+            display::count(u64::from(current.get()) + 1),
             display::count(count.into())
         ),
     };
@@ -82,18 +82,18 @@ pub fn Find(
                     autocomplete="off"
                     spellcheck="false"
                     node_ref=node
-                    prop:value=move || words.get()
+                    prop:value=move || query.get()
                     on:input=move |event| {
-                        at.set(0);
-                        words.set(event_target_value(&event));
+                        current.set(0);
+                        query.set(event_target_value(&event));
                     }
                     on:keydown=on_key
                 />
-                <span class="hint nowrap" role="status">{told}</span>
-                <button type="button" class="btn icon quiet" aria-label="Previous match" title="Previous match (Shift + Enter)" on:click=move |_| step(true)>
+                <span class="hint nowrap" role="status">{status}</span>
+                <button type="button" class="btn icon quiet" aria-label="Previous match" title="Previous match (Shift + Enter)" on:click=move |_| step_match(true)>
                     "\u{2191}"
                 </button>
-                <button type="button" class="btn icon quiet" aria-label="Next match" title="Next match (Enter)" on:click=move |_| step(false)>
+                <button type="button" class="btn icon quiet" aria-label="Next match" title="Next match (Enter)" on:click=move |_| step_match(false)>
                     "\u{2193}"
                 </button>
                 <button type="button" class="btn icon quiet" aria-label="Close find bar" title="Close (Esc)" on:click=move |_| open.set(false)>

@@ -7,13 +7,13 @@ use leptos::prelude::*;
 use serde_json::Value;
 
 use crate::components::field::field_id;
-use crate::components::field_group::Rows;
+use crate::components::field_group::FieldGrid;
 use crate::draft::Draft;
 use crate::fields::of_format;
 
 /// Returns the formats that the form offers: all except the legacy `query`, which the JSON tab accepts, and
 /// `branding`, which no server supports.
-fn offered() -> impl Iterator<Item = FormatKind> {
+fn selectable_formats() -> impl Iterator<Item = FormatKind> {
     FormatKind::ALL
         .iter()
         .copied()
@@ -26,8 +26,8 @@ fn name_of(format: &Value) -> Option<&str> {
 
 /// Adds a format, or removes it if it is in the list.
 pub fn toggle(formats: &mut Vec<Value>, kind: FormatKind) {
-    let here = |format: &Value| name_of(format) == Some(kind.as_str());
-    match formats.iter().position(here) {
+    let is_kind = |format: &Value| name_of(format) == Some(kind.as_str());
+    match formats.iter().position(is_kind) {
         Some(index) => _ = formats.remove(index),
         None => formats.push(Value::from(kind.as_str())),
     }
@@ -45,9 +45,9 @@ pub fn FormatChips(draft: Draft) -> impl IntoView {
             .and_then(|value| value.as_array().cloned())
             .unwrap_or_default()
     });
-    let change = move |how: &dyn Fn(&mut Vec<Value>)| {
+    let change = move |edit: &dyn Fn(&mut Vec<Value>)| {
         let mut list = formats.get_untracked();
-        how(&mut list);
+        edit(&mut list);
         path.with_value(|path| draft.put(path, Some(Value::Array(list))));
     };
     let problem = move || path.with_value(|path| draft.problem_of(path));
@@ -65,13 +65,13 @@ pub fn FormatChips(draft: Draft) -> impl IntoView {
             .collect::<Vec<_>>()
     };
     let options = move |(index, kind): (usize, FormatKind)| {
-        let here = path.with_value(|path| format!("{path}.{index}"));
-        let problem = StoredValue::new(here.clone());
-        let problem = move || problem.with_value(|here| draft.problem_of(here));
+        let format_path = path.with_value(|path| format!("{path}.{index}"));
+        let problem = StoredValue::new(format_path.clone());
+        let problem = move || problem.with_value(|format_path| draft.problem_of(format_path));
         view! {
-            <div class="chip-options" id=field_id(&here) tabindex="-1" role="group" aria-label=kind.as_str()>
+            <div class="chip-options" id=field_id(&format_path) tabindex="-1" role="group" aria-label=kind.as_str()>
                 {move || problem().map(|text| view! { <p class="field-error">{kind.as_str()} " " {text}</p> })}
-                <Rows draft fields=of_format(kind) prefix=format!("{here}.")/>
+                <FieldGrid draft fields=of_format(kind) prefix=format!("{format_path}.")/>
             </div>
         }
     };
@@ -92,7 +92,7 @@ pub fn FormatChips(draft: Draft) -> impl IntoView {
 /// Renders only the chips; also used for the default formats in the settings.
 #[component]
 pub fn Chips(chosen: Memo<Vec<FormatKind>>, on_toggle: Callback<FormatKind>) -> impl IntoView {
-    let chips = offered().map(|kind| {
+    let chips = selectable_formats().map(|kind| {
         view! {
             <button
                 type="button"

@@ -13,8 +13,8 @@ pub fn JsonEditor(draft: Draft, written: RwSignal<String>) -> impl IntoView {
     // Follow changes that are made to the draft elsewhere.
     Effect::new(move |_| {
         let is_same = draft.body.with(|body| {
-            let read = written.with_untracked(|text| field_value::read_json(text));
-            read.is_ok_and(|value| value.as_object() == Some(body))
+            let parsed = written.with_untracked(|text| field_value::parse_json(text));
+            parsed.is_ok_and(|value| value.as_object() == Some(body))
         });
         if !is_same && draft.broken.with_untracked(Option::is_none) {
             let pretty = draft.body.with_untracked(serde_json::to_string_pretty);
@@ -23,10 +23,10 @@ pub fn JsonEditor(draft: Draft, written: RwSignal<String>) -> impl IntoView {
     });
     let on_input = move |event: leptos::ev::Event| {
         written.set(event_target_value(&event));
-        match written.with_untracked(|text| field_value::read_json(text)) {
+        match written.with_untracked(|text| field_value::parse_json(text)) {
             Ok(Value::Object(body)) => draft.body.set(body),
             Ok(_) => draft.broken.set(Some(text::JSON_NOT_AN_OBJECT.to_owned())),
-            Err(wrong) => draft.broken.set(Some(wrong)),
+            Err(error) => draft.broken.set(Some(error)),
         }
     };
     let broken = draft.broken;
@@ -36,7 +36,7 @@ pub fn JsonEditor(draft: Draft, written: RwSignal<String>) -> impl IntoView {
             rows="18"
             spellcheck="false"
             aria-label="Request body as JSON"
-            aria-describedby="json-wrong"
+            aria-describedby="json-error"
             aria-invalid=move || broken.with(Option::is_some).then_some("true")
             data-json=""
             prop:value=move || written.get()
@@ -45,7 +45,7 @@ pub fn JsonEditor(draft: Draft, written: RwSignal<String>) -> impl IntoView {
         {move || {
             broken
                 .get()
-                .map(|wrong| view! { <div class="pad"><p class="field-error" id="json-wrong">{wrong}</p></div> })
+                .map(|error| view! { <div class="pad"><p class="field-error" id="json-error">{error}</p></div> })
         }}
     }
     .into_any()

@@ -4,9 +4,9 @@ use leptos::prelude::*;
 use leptos_router::hooks::use_location;
 
 use crate::components::dialog::Dialog;
-use crate::components::icon::{Icon, Picture};
+use crate::components::icon::{Glyph, Icon};
 use crate::console::Console;
-use crate::route::{Place, Screen};
+use crate::route::{NavSection, Screen};
 use crate::text;
 
 /// Renders the navigation.
@@ -20,7 +20,7 @@ pub fn Nav() -> impl IntoView {
         path.track();
         more.set(false);
     });
-    let is_here = move |screen: Screen| path.with(|path| screen.owns(path)).then_some("page");
+    let is_current = move |screen: Screen| path.with(|path| screen.owns(path)).then_some("page");
     let running = move |screen: Screen| match screen {
         Screen::Crawl => console.active.with(Vec::len),
         Screen::Sessions => console.sessions.with(Vec::len),
@@ -34,28 +34,29 @@ pub fn Nav() -> impl IntoView {
             })
         };
         view! {
-            <a class=class href=screen.href() aria-current=move || is_here(screen)>
-                <Icon picture=screen.picture()/>
+            <a class=class href=screen.href() aria-current=move || is_current(screen)>
+                <Icon glyph=screen.glyph()/>
                 {screen.name()}
                 {count}
             </a>
         }
     };
-    let side = |place: Place| Screen::all().filter(move |screen| screen.place() == place);
-    let work = Screen::all().filter(|screen| screen.place() != Place::Team);
-    let work = work.map(move |screen| match screen.place() {
-        Place::First => link(screen, "nav-link"),
-        Place::Work | Place::Team => link(screen, "nav-link nav-rest"),
+    let in_section = |section: NavSection| Screen::all().filter(move |screen| screen.section() == section);
+    let work = Screen::all().filter(|screen| screen.section() != NavSection::Team);
+    let work = work.map(move |screen| match screen.section() {
+        NavSection::Primary => link(screen, "nav-link"),
+        NavSection::Secondary | NavSection::Team => link(screen, "nav-link nav-rest"),
     });
-    let team = side(Place::Team).map(move |screen| link(screen, "nav-link nav-rest"));
-    let rest = Screen::all().filter(|screen| screen.place() != Place::First);
+    let team = in_section(NavSection::Team).map(move |screen| link(screen, "nav-link nav-rest"));
+    let rest = Screen::all().filter(|screen| screen.section() != NavSection::Primary);
     let rest = rest.map(move |screen| link(screen, "nav-link")).collect_view();
-    let is_rest =
-        move || Screen::all().any(|screen| screen.place() != Place::First && is_here(screen).is_some());
+    let is_rest = move || {
+        Screen::all().any(|screen| screen.section() != NavSection::Primary && is_current(screen).is_some())
+    };
     view! {
         <nav class="nav" aria-label="Main">
             <a class="brand" href=Screen::Overview.href()>
-                <Icon picture=Picture::Mark/>
+                <Icon glyph=Glyph::Mark/>
                 {text::PRODUCT}
             </a>
             {work.collect_view()}
@@ -68,7 +69,7 @@ pub fn Nav() -> impl IntoView {
                 aria-haspopup="dialog"
                 on:click=move |_| more.set(true)
             >
-                <Icon picture=Picture::More/>
+                <Icon glyph=Glyph::More/>
                 "More"
             </button>
             <div class="nav-foot">

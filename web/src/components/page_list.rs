@@ -5,7 +5,7 @@ use std::sync::Arc;
 use leptos::prelude::*;
 use web_sys::KeyboardEvent;
 
-use crate::components::virtual_scroll::Scroll;
+use crate::components::virtual_scroll::VirtualScroll;
 use crate::display;
 use crate::job_feed::PageRow;
 use crate::limits::ROW_PX;
@@ -13,20 +13,20 @@ use crate::limits::ROW_PX;
 /// Renders the grid; `chosen` is the index of the open page in the job.
 #[component]
 pub fn PageList(rows: Memo<Vec<Arc<PageRow>>>, chosen: RwSignal<Option<u64>>) -> impl IntoView {
-    let scroll = Scroll::new(true);
+    let scroll = VirtualScroll::new(true);
     let range = scroll.range();
-    let visible = move || rows.with(|rows| Scroll::visible(range.get(), rows));
-    let place = |rows: &[Arc<PageRow>], index| rows.iter().position(|row| Some(row.index) == index);
-    let position = move || rows.with_untracked(|rows| place(rows, chosen.get_untracked()));
+    let visible = move || rows.with(|rows| VirtualScroll::visible_items(range.get(), rows));
+    let index_of = |rows: &[Arc<PageRow>], index| rows.iter().position(|row| Some(row.index) == index);
+    let position = move || rows.with_untracked(|rows| index_of(rows, chosen.get_untracked()));
     // Scroll once to the page that was open at first, as soon as its row has arrived.
-    let sought = StoredValue::new(chosen.get_untracked());
+    let scroll_target = StoredValue::new(chosen.get_untracked());
     Effect::new(move |_| {
-        let index = sought.get_value();
+        let index = scroll_target.get_value();
         if index.is_none() || index != chosen.get_untracked() || scroll.node.get().is_none() {
             return;
         }
-        if let Some(at) = rows.with(|rows| place(rows, index)) {
-            sought.set_value(None);
+        if let Some(at) = rows.with(|rows| index_of(rows, index)) {
+            scroll_target.set_value(None);
             request_animation_frame(move || scroll.reveal(at));
         }
     });
@@ -48,7 +48,7 @@ pub fn PageList(rows: Memo<Vec<Arc<PageRow>>>, chosen: RwSignal<Option<u64>>) ->
             aria-rowcount=move || rows.with(|rows| rows.len() + 1).to_string()
             aria-activedescendant=move || chosen.get().map(|index| format!("page-{index}"))
             node_ref=scroll.node
-            on:scroll=move |_| scroll.moved()
+            on:scroll=move |_| scroll.on_scroll()
             on:keydown=on_key
         >
             <div class="grid-row grid-head" role="row" aria-rowindex="1">
@@ -89,7 +89,7 @@ fn Row(at: usize, row: Arc<PageRow>, chosen: RwSignal<Option<u64>>) -> impl Into
             style:top=format!("{}px", at as f64 * ROW_PX)
             on:click=move |_| chosen.set(Some(index))
         >
-            <span role="gridcell" class="mono">{display::path_of(&row.url).to_owned()}</span>
+            <span role="gridcell" class="mono">{display::url_path(&row.url).to_owned()}</span>
             <span role="gridcell" class="opt">{row.title.clone()}</span>
             <span role="gridcell" class=if is_bad { "num bad" } else { "num" }>{status}</span>
             <span role="gridcell" class="num">{display::bytes(row.size)}</span>

@@ -17,65 +17,66 @@ use crate::{browser, sign_in};
 
 /// An entry of the palette.
 #[derive(Clone, PartialEq)]
-struct Item {
+struct Entry {
     /// `screen`, `job` or `action`.
     kind: &'static str,
     name: String,
     /// Also searched, and shown beside the name.
-    more: String,
-    does: Does,
+    detail: String,
+    action: Action,
 }
 
 #[derive(Clone, PartialEq)]
-enum Does {
+enum Action {
     Go(String),
     Theme(Theme),
     Shortcuts,
     SignOut,
 }
 
-impl Item {
+impl Entry {
     /// Returns how well the entry matches the input: lower is better, `None` is no match.
-    fn rank(&self, typed: &str) -> Option<usize> {
+    fn rank(&self, query: &str) -> Option<usize> {
         let name = self.name.to_lowercase();
-        let both = format!("{name} {}", self.more.to_lowercase());
-        let fits = typed.split_whitespace().all(|word| both.contains(word));
-        fits.then(|| if name.starts_with(typed) { 0 } else { 1 })
+        let both = format!("{name} {}", self.detail.to_lowercase());
+        let matches_all = query.split_whitespace().all(|word| both.contains(word));
+        matches_all.then(|| if name.starts_with(query) { 0 } else { 1 })
     }
 }
 
-fn fixed(has_key: bool) -> Vec<Item> {
-    let action = |name: &str, does: Does| Item {
+fn static_entries(has_key: bool) -> Vec<Entry> {
+    let action_entry = |name: &str, action: Action| Entry {
         kind: "action",
         name: name.to_owned(),
-        more: String::new(),
-        does,
+        detail: String::new(),
+        action,
     };
-    let screens = Screen::all().map(|screen| Item {
+    let screens = Screen::all().map(|screen| Entry {
         kind: "screen",
         name: screen.name().to_owned(),
-        more: format!("g {}", screen.letter()),
-        does: Does::Go(screen.path().to_owned()),
+        detail: format!("g {}", screen.letter()),
+        action: Action::Go(screen.path().to_owned()),
     });
-    let themes = Theme::ALL.map(|theme| action(&format!("Theme: {}", theme.name()), Does::Theme(theme)));
-    let mut items: Vec<Item> = screens.chain(themes).collect();
-    items.push(action("Keyboard shortcuts", Does::Shortcuts));
+    let themes =
+        Theme::ALL.map(|theme| action_entry(&format!("Theme: {}", theme.name()), Action::Theme(theme)));
+    let mut items: Vec<Entry> = screens.chain(themes).collect();
+    items.push(action_entry("Keyboard shortcuts", Action::Shortcuts));
     if has_key {
-        items.push(action("Change API key", Does::SignOut));
+        items.push(action_entry("Change API key", Action::SignOut));
     }
     items
 }
 
-fn of_job(job: ConsoleJob) -> Item {
-    let does = match job.kind.as_str() {
-        "scrape" => Does::Go(route::scrape_path(&job.url, &job.id)),
-        _ => Does::Go(route::job_path(&job.id)),
+fn job_entry(job: ConsoleJob) -> Entry {
+    let action = match job.kind.as_str() {
+        "scrape" => Action::Go(route::scrape_path(&job.url, &job.id)),
+        _ => Action::Go(route::job_path(&job.id)),
     };
-    Item {
+    Entry {
         kind: "job",
         name: display::short_url(&job.url).to_owned(),
-        more: format!("{} {} {}", job.kind, job.status, job.id),
-        does,
+        detail: format!("{} {} {}", job.kind, job.status, job.id),
+        action,
     }
 }
 
@@ -85,19 +86,19 @@ pub fn Palette() -> impl IntoView {
     let console = Console::get();
     let open = console.palette_open;
     let node: NodeRef<html::Dialog> = NodeRef::new();
-    let typed = RwSignal::new(String::new());
-    let jobs = RwSignal::new(Vec::<Item>::new());
+    let query = RwSignal::new(String::new());
+    let jobs = RwSignal::new(Vec::<Entry>::new());
     let at = RwSignal::new(0_usize);
     Effect::new(move |_| {
         let Some(dialog) = node.get() else { return };
         match open.get() {
             true if !dialog.open() => {
-                typed.set(String::new());
+                query.set(String::new());
                 at.set(0);
                 _ = dialog.show_modal();
                 spawn_local(async move {
                     if let Ok(list) = console.client().console_jobs().await {
-                        jobs.try_set(list.jobs.into_iter().map(of_job).collect());
+                        jobs.try_set(list.jobs.into_iter().map(job_entry).collect());
                     }
                 });
             }
@@ -105,13 +106,13 @@ pub fn Palette() -> impl IntoView {
             _ => {}
         }
     });
-    let found = Memo::new(move |_| {
-        let typed = typed.with(|typed| typed.trim().to_lowercase());
-        let all = fixed(console.key.with(Option::is_some));
+    let matches = Memo::new(move |_| {
+        let query = query.with(|query| query.trim().to_lowercase());
+        let all = static_entries(console.key.with(Option::is_some));
         let all = jobs.with(|jobs| all.into_iter().chain(jobs.iter().cloned()).collect::<Vec<_>>());
         let ranked = all
             .into_iter()
-            .filter_map(|item| Some((item.rank(&typed)?, item)));
+            .filter_map(|item| Some((item.rank(&query)?, item)));
         let mut ranked: Vec<_> = ranked.collect();
         ranked.sort_by_key(|(rank, _)| *rank);
         ranked
@@ -121,26 +122,26 @@ pub fn Palette() -> impl IntoView {
             .collect::<Vec<_>>()
     });
     let navigate = use_navigate();
-    let choose = Callback::new(move |item: Item| {
+    let choose = Callback::new(move |item: Entry| {
         open.set(false);
-        match item.does {
-            Does::Go(path) => navigate(&path, Default::default()),
-            Does::Theme(theme) => {
+        match item.action {
+            Action::Go(path) => navigate(&path, Default::default()),
+            Action::Theme(theme) => {
                 theme.choose();
                 console.theme.set(theme);
             }
-            Does::Shortcuts => console.shortcuts_open.set(true),
-            Does::SignOut => sign_in::sign_out(console),
+            Action::Shortcuts => console.shortcuts_open.set(true),
+            Action::SignOut => sign_in::sign_out(console),
         }
     });
     let on_key = move |event: KeyboardEvent| {
-        let count = found.with_untracked(Vec::len);
+        let count = matches.with_untracked(Vec::len);
         let now = at.get_untracked().min(count.saturating_sub(1));
         match event.key().as_str() {
             "ArrowDown" => at.set((now + 1) % count.max(1)),
             "ArrowUp" => at.set((now + count.max(1) - 1) % count.max(1)),
             "Enter" => {
-                if let Some(item) = found.with_untracked(|found| found.get(now).cloned()) {
+                if let Some(item) = matches.with_untracked(|matches| matches.get(now).cloned()) {
                     choose.run(item);
                 }
             }
@@ -154,9 +155,9 @@ pub fn Palette() -> impl IntoView {
         });
     };
     let rows = move || {
-        let chosen = at.get().min(found.with(Vec::len).saturating_sub(1));
-        let rows = found.get().into_iter().enumerate().map(|(index, item)| {
-            let (name, more, kind) = (item.name.clone(), item.more.clone(), item.kind);
+        let chosen = at.get().min(matches.with(Vec::len).saturating_sub(1));
+        let rows = matches.get().into_iter().enumerate().map(|(index, item)| {
+            let (name, detail, kind) = (item.name.clone(), item.detail.clone(), item.kind);
             view! {
                 <li
                     role="option"
@@ -165,7 +166,7 @@ pub fn Palette() -> impl IntoView {
                     on:click=move |_| choose.run(item.clone())
                 >
                     <span class="cut">{name}</span>
-                    <span class="cut hint">{more}</span>
+                    <span class="cut hint">{detail}</span>
                     <span class="hint">{kind}</span>
                 </li>
             }
@@ -181,15 +182,15 @@ pub fn Palette() -> impl IntoView {
                 aria-expanded="true"
                 aria-controls="palette-list"
                 aria-autocomplete="list"
-                aria-activedescendant=move || format!("palette-{}", at.get().min(found.with(Vec::len).saturating_sub(1)))
+                aria-activedescendant=move || format!("palette-{}", at.get().min(matches.with(Vec::len).saturating_sub(1)))
                 aria-label="Screen, job or action"
                 placeholder="Screen, job or action"
                 autocomplete="off"
                 spellcheck="false"
                 autofocus=true
-                prop:value=move || typed.get()
+                prop:value=move || query.get()
                 on:input=move |event| {
-                    typed.set(event_target_value(&event));
+                    query.set(event_target_value(&event));
                     at.set(0);
                 }
                 on:keydown=on_key
@@ -197,7 +198,7 @@ pub fn Palette() -> impl IntoView {
             <ul class="palette-list" id="palette-list" role="listbox" aria-label="Results">
                 {rows}
             </ul>
-            <Show when=move || found.with(Vec::is_empty)>
+            <Show when=move || matches.with(Vec::is_empty)>
                 <p class="empty">"No matching screen, job or action."</p>
             </Show>
         </dialog>
@@ -211,11 +212,11 @@ mod tests {
 
     #[test]
     fn names_that_start_with_the_input_rank_first() {
-        let item = |name: &str, more: &str| Item {
+        let item = |name: &str, detail: &str| Entry {
             kind: "job",
             name: name.to_owned(),
-            more: more.to_owned(),
-            does: Does::Shortcuts,
+            detail: detail.to_owned(),
+            action: Action::Shortcuts,
         };
         assert_eq!(item("Crawl", "g c").rank("cr"), Some(0));
         assert_eq!(

@@ -7,12 +7,12 @@ use crate::browser;
 
 /// The pane that a narrow window shows.
 #[derive(Clone, Copy)]
-pub struct Part(RwSignal<&'static str>);
+pub struct Pane(RwSignal<&'static str>);
 
-impl Part {
+impl Pane {
     /// Switches to the result pane; does nothing on a screen without panes.
-    pub fn turn_to_result() {
-        let Some(Part(chosen)) = use_context::<Part>() else {
+    pub fn show_result() {
+        let Some(Pane(chosen)) = use_context::<Pane>() else {
             return;
         };
         if chosen.get_untracked() != "result" {
@@ -24,13 +24,13 @@ impl Part {
 
 /// Renders the panes. Their cards have the classes `part-form`, `part-result` and `part-code`.
 #[component]
-pub fn Parts(
+pub fn Panes(
     /// Label of the result pane.
     result: &'static str,
     children: Children,
 ) -> impl IntoView {
     let chosen = RwSignal::new("form");
-    provide_context(Part(chosen));
+    provide_context(Pane(chosen));
     let button = move |(id, name): (&'static str, &'static str)| {
         view! {
             <button type="button" aria-pressed=move || (chosen.get() == id).to_string() on:click=move |_| chosen.set(id)>

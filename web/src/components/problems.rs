@@ -7,7 +7,7 @@ use web_sys::HtmlTextAreaElement;
 use crate::browser;
 use crate::components::field::field_id;
 use crate::draft::{Draft, Problem, problems_of};
-use crate::json_position::{Place, place_of};
+use crate::json_position::{TextPosition, position_of};
 use crate::text;
 
 /// Renders the summary after the user tried to send the form or the server rejected it. `written` is the text of the
@@ -55,16 +55,16 @@ pub fn Problems(draft: Draft, written: Signal<Option<String>>) -> impl IntoView 
 
 fn item(problem: Problem, written: Signal<Option<String>>) -> AnyView {
     let path = StoredValue::new(problem.path.clone());
-    let place = move || written.with(|text| path.with_value(|path| place_of(text.as_ref()?, path)));
+    let position = move || written.with(|text| path.with_value(|path| position_of(text.as_ref()?, path)));
     let go = move |event: web_sys::MouseEvent| {
         event.prevent_default();
-        match untrack(place) {
-            Some(place) => select(place),
+        match untrack(position) {
+            Some(position) => select(position),
             None => path.with_value(|path| show(path)),
         }
     };
-    let told = move || {
-        place().map(|Place { line, column, .. }| {
+    let position_text = move || {
+        position().map(|TextPosition { line, column, .. }| {
             view! { <span class="nowrap">{format!(" \u{b7} line {line}, column {column}")}</span> }
         })
     };
@@ -75,19 +75,19 @@ fn item(problem: Problem, written: Signal<Option<String>>) -> AnyView {
             </a>
             " "
             {problem.message}
-            {told}
+            {position_text}
         </li>
     }
     .into_any()
 }
 
 /// Selects the text from a position to the end of its line in the JSON tab.
-fn select(place: Place) {
+fn select(position: TextPosition) {
     let editor =
         browser::find("[data-json]").and_then(|editor| editor.dyn_into::<HtmlTextAreaElement>().ok());
     if let Some(editor) = editor {
         let _ = editor.focus();
-        let _ = editor.set_selection_range(place.start, place.end);
+        let _ = editor.set_selection_range(position.start, position.end);
     }
 }
 

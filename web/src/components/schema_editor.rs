@@ -101,29 +101,29 @@ pub fn SchemaEditor(draft: Draft, #[prop(into)] path: String) -> impl IntoView {
         next.set_value(id + 1);
         rows.update(|rows| rows.push((id, RwSignal::new(row))));
     };
-    let now = move || rows.with(|rows| rows.iter().map(|(_, row)| row.get()).collect::<Vec<_>>());
-    let write = move || path.with_value(|path| draft.put(path, untrack(|| schema_of(&now()))));
+    let current_rows = move || rows.with(|rows| rows.iter().map(|(_, row)| row.get()).collect::<Vec<_>>());
+    let write = move || path.with_value(|path| draft.put(path, untrack(|| schema_of(&current_rows()))));
     let as_json = RwSignal::new(
         value.with_untracked(|value| value.as_ref().is_some_and(|value| rows_of(value).is_none())),
     );
     Effect::new(move |_| {
         let value = value.get();
-        if value == untrack(|| schema_of(&now())) {
+        if value == untrack(|| schema_of(&current_rows())) {
             return;
         }
         match value.as_ref().map(rows_of) {
-            Some(Some(read)) => {
+            Some(Some(parsed_rows)) => {
                 rows.set(Vec::new());
-                read.into_iter().for_each(add);
+                parsed_rows.into_iter().for_each(add);
             }
             Some(None) => as_json.set(true),
             None => rows.set(Vec::new()),
         }
     });
-    let only_json = move || value.with(|value| value.as_ref().is_some_and(|value| rows_of(value).is_none()));
+    let json_only = move || value.with(|value| value.as_ref().is_some_and(|value| rows_of(value).is_none()));
     let row = move |(key, row): (usize, RwSignal<Row>)| {
-        let change = move |how: &dyn Fn(&mut Row)| {
-            row.update(how);
+        let change = move |edit: &dyn Fn(&mut Row)| {
+            row.update(edit);
             write();
         };
         let types = TYPES.map(|kind| view! { <option value=kind selected=move || row.with(|row| row.kind == kind)>{kind}</option> });
@@ -193,7 +193,7 @@ pub fn SchemaEditor(draft: Draft, #[prop(into)] path: String) -> impl IntoView {
                     type="button"
                     class="link-button"
                     aria-pressed=move || as_json.get().to_string()
-                    disabled=only_json
+                    disabled=json_only
                     on:click=move |_| as_json.update(|on| *on = !*on)
                 >
                     "Edit as JSON"
@@ -240,18 +240,18 @@ fn SchemaJson(draft: Draft, path: StoredValue<String>, value: Memo<Option<Value>
         written.and_then(Result::ok).unwrap_or_default()
     };
     let text = RwSignal::new(value.with_untracked(pretty));
-    let wrong = RwSignal::new(None::<String>);
+    let parse_error = RwSignal::new(None::<String>);
     let on_input = move |event: leptos::ev::Event| {
         text.set(event_target_value(&event));
         match text.with_untracked(|text| match text.trim() {
             "" => Ok(None),
-            text => field_value::read_json(text).map(Some),
+            text => field_value::parse_json(text).map(Some),
         }) {
             Ok(value) => {
-                wrong.set(None);
+                parse_error.set(None);
                 path.with_value(|path| draft.put(path, value));
             }
-            Err(words) => wrong.set(Some(words)),
+            Err(message) => parse_error.set(Some(message)),
         }
     };
     view! {
@@ -264,7 +264,7 @@ fn SchemaJson(draft: Draft, path: StoredValue<String>, value: Memo<Option<Value>
             prop:value=move || text.get()
             on:input=on_input
         ></textarea>
-        {move || wrong.get().map(|wrong| view! { <p class="field-error">{wrong}</p> })}
+        {move || parse_error.get().map(|parse_error| view! { <p class="field-error">{parse_error}</p> })}
     }
     .into_any()
 }

@@ -9,13 +9,13 @@ use crate::text;
 
 /// Renders the header of a screen.
 #[component]
-pub fn PageHead(
+pub fn ScreenHeader(
     /// Heading and document title.
     #[prop(into)]
     title: Signal<String>,
     /// Content after the heading on the same line.
     #[prop(optional, into)]
-    beside: ViewFn,
+    after_title: ViewFn,
     /// Content below the heading.
     #[prop(optional, into)]
     intro: ViewFn,
@@ -34,7 +34,7 @@ pub fn PageHead(
             <div>
                 <h1 tabindex="-1">
                     <span class="head-title" title=move || title.get()>{move || breakable(&title.get())}</span>
-                    {beside.run()}
+                    {after_title.run()}
                 </h1>
                 {intro.run()}
             </div>

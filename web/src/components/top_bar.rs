@@ -3,14 +3,14 @@
 use leptos::prelude::*;
 
 use crate::browser;
-use crate::components::icon::{Icon, Picture};
+use crate::components::icon::{Glyph, Icon};
 use crate::console::{Access, Console};
 use crate::display;
 use crate::route::Screen;
 
 /// Renders the bar.
 #[component]
-pub fn Top() -> impl IntoView {
+pub fn TopBar() -> impl IntoView {
     let console = Console::get();
     let health = move || match (
         console.disconnected.get(),
@@ -26,22 +26,22 @@ pub fn Top() -> impl IntoView {
     let slots = move || {
         console.info.with(|info| match info.limits.max_concurrency {
             0 => String::new(),
-            most => format!(
+            limit => format!(
                 "{} of {} slots",
                 display::count(info.concurrency),
-                display::count(most)
+                display::count(limit)
             ),
         })
     };
     let running = move || match console.active.with(Vec::len) {
         0 => String::new(),
-        count => display::counted(count as u64, "crawl running", "crawls running"),
+        count => display::plural(count as u64, "crawl running", "crawls running"),
     };
     let waiting = move || match console.waiting.get() {
         0 => String::new(),
-        count => format!("{} waiting", display::counted(count, "page", "pages")),
+        count => format!("{} waiting", display::plural(count, "page", "pages")),
     };
-    let switch = move |_| {
+    let switch_theme = move |_| {
         let next = console.theme.get_untracked().next();
         next.choose();
         console.theme.set(next);
@@ -49,7 +49,7 @@ pub fn Top() -> impl IntoView {
     };
     view! {
         <header class="top">
-            <Icon picture=Picture::Mark class="top-mark"/>
+            <Icon glyph=Glyph::Mark class="top-mark"/>
             <span class="top-server" title=move || format!("Server: {}", health().1)>
                 <span class=move || health().0></span>
                 <span class="cut">{browser::host()}</span>
@@ -65,16 +65,16 @@ pub fn Top() -> impl IntoView {
             </button>
             <button
                 class="btn small quiet"
-                on:click=switch
+                on:click=switch_theme
                 aria-label=move || format!("Theme: {}. Switch theme", console.theme.get().name())
             >
-                <Icon picture=Picture::Theme/>
+                <Icon glyph=Glyph::Theme/>
                 <span class="top-phone">{move || console.theme.get().name()}</span>
             </button>
             <a class="btn small quiet top-key" href=Screen::Settings.href()>
                 <span class="unseen">"API key and settings: "</span>
                 {move || match (console.access.get(), console.key.get()) {
-                    (_, Some(key)) => masked(&key),
+                    (_, Some(key)) => mask_key(&key),
                     (Access::Granted, None) => "no key needed".to_owned(),
                     (_, None) => "no key".to_owned(),
                 }}
@@ -85,7 +85,7 @@ pub fn Top() -> impl IntoView {
 }
 
 /// Masks a key except for its first 6 and last 2 characters; a key of less than 10 characters is hidden entirely.
-pub fn masked(key: &str) -> String {
+pub fn mask_key(key: &str) -> String {
     let letters: Vec<char> = key.chars().collect();
     match letters.len() {
         0..10 => "\u{2022}\u{2022}\u{2022}\u{2022}".to_owned(),

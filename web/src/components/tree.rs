@@ -7,7 +7,7 @@ use std::sync::Arc;
 use leptos::prelude::*;
 use web_sys::KeyboardEvent;
 
-use crate::components::virtual_scroll::Scroll;
+use crate::components::virtual_scroll::VirtualScroll;
 use crate::display;
 use crate::limits::{INITIAL_TREE_ROWS, ROW_PX};
 use crate::path_tree::{PathTree, Row};
@@ -20,30 +20,31 @@ pub fn Tree(
     /// Label for screen readers.
     label: &'static str,
 ) -> impl IntoView {
-    let scroll = Scroll::new(false);
+    let scroll = VirtualScroll::new(false);
     let range = scroll.range();
     // Branches that the user expanded or collapsed, which overrides the initial state.
-    let turned = RwSignal::new(HashMap::<usize, bool>::new());
-    let first = Memo::new(move |_| tree.with(|tree| tree.first_open(INITIAL_TREE_ROWS)));
+    let toggled = RwSignal::new(HashMap::<usize, bool>::new());
+    let initially_open =
+        Memo::new(move |_| tree.with(|tree| tree.initially_open_branches(INITIAL_TREE_ROWS)));
     let is_open = move |branch: usize| {
-        turned
-            .with(|turned| turned.get(&branch).copied())
-            .unwrap_or_else(|| first.with(|first| first.contains(&branch)))
+        toggled
+            .with(|toggled| toggled.get(&branch).copied())
+            .unwrap_or_else(|| initially_open.with(|initially_open| initially_open.contains(&branch)))
     };
     let rows = Memo::new(move |_| tree.with(|tree| tree.rows(is_open)));
     let at = RwSignal::new(None::<usize>);
     let row_of = move |branch: Option<usize>| {
         rows.with_untracked(|rows| rows.iter().position(|row| Some(row.branch) == branch))
     };
-    let turn = move |branch: usize| {
+    let toggle = move |branch: usize| {
         let open = untrack(move || is_open(branch));
-        turned.update(|turned| _ = turned.insert(branch, !open));
+        toggled.update(|toggled| _ = toggled.insert(branch, !open));
     };
     let choose = move |branch: usize| {
         at.set(Some(branch));
         match tree.with_untracked(|tree| tree.branch(branch).item) {
             Some(item) => chosen.set(Some(item as u64)),
-            None => turn(branch),
+            None => toggle(branch),
         }
     };
     let on_key = move |event: KeyboardEvent| {
@@ -51,17 +52,17 @@ pub fn Tree(
         let last = rows.with_untracked(Vec::len).saturating_sub(1);
         let is_open = here.is_some_and(|here| untrack(|| is_open(here)));
         let (parent, child) = here.map_or((None, None), |here| {
-            tree.with_untracked(|tree| (tree.branch(here).parent, tree.first_inside(here)))
+            tree.with_untracked(|tree| (tree.branch(here).parent, tree.first_child(here)))
         });
         let key = event.key();
         let next = match key.as_str() {
             "ArrowRight" if child.is_some() && !is_open => {
-                here.map(turn);
+                here.map(toggle);
                 here
             }
             "ArrowRight" => child.or(here),
             "ArrowLeft" if is_open => {
-                here.map(turn);
+                here.map(toggle);
                 here
             }
             "ArrowLeft" => parent.or(here),
@@ -80,7 +81,7 @@ pub fn Tree(
             scroll.reveal(row);
         }
     };
-    let visible = move || rows.with(|rows| Scroll::visible(range.get(), rows));
+    let visible = move || rows.with(|rows| VirtualScroll::visible_items(range.get(), rows));
     let key = move |(at, row): &(usize, Row)| {
         let count = tree.with_untracked(|tree| tree.branch(row.branch).count);
         (*at, *row, count)
@@ -89,18 +90,18 @@ pub fn Tree(
         row,
         Row {
             branch,
-            place,
-            beside,
+            position,
+            siblings,
         },
     ): (usize, Row)| {
         let (name, depth, count, item, is_parent) = tree.with_untracked(|tree| {
-            let facts = tree.branch(branch);
+            let node = tree.branch(branch);
             (
-                facts.name.to_string(),
-                facts.depth,
-                facts.count,
-                facts.item.map(|item| item as u64),
-                facts.is_parent(),
+                node.name.to_string(),
+                node.depth,
+                node.count,
+                node.item.map(|item| item as u64),
+                node.is_parent(),
             )
         });
         let expanded = move || is_parent.then(|| is_open(branch).to_string());
@@ -111,8 +112,8 @@ pub fn Tree(
                 role="treeitem"
                 id=format!("branch-{branch}")
                 attr:aria-level=(depth + 1).to_string()
-                aria-posinset=place.to_string()
-                aria-setsize=beside.to_string()
+                aria-posinset=position.to_string()
+                aria-setsize=siblings.to_string()
                 aria-expanded=expanded
                 aria-selected=move || (item.is_some() && chosen.get() == item).to_string()
                 style:top=format!("{}px", row as f64 * ROW_PX)
@@ -126,7 +127,7 @@ pub fn Tree(
                         event.stop_propagation();
                         at.set(Some(branch));
                         if is_parent {
-                            turn(branch);
+                            toggle(branch);
                         }
                     }
                 ></span>
@@ -144,7 +145,7 @@ pub fn Tree(
             aria-label=label
             aria-activedescendant=move || at.get().map(|branch| format!("branch-{branch}"))
             node_ref=scroll.node
-            on:scroll=move |_| scroll.moved()
+            on:scroll=move |_| scroll.on_scroll()
             on:keydown=on_key
         >
             <div

@@ -9,8 +9,8 @@ use serde_json::Value;
 
 use crate::browser;
 use crate::components::code::{Code, copy};
-use crate::components::find_bar::Find;
-use crate::components::icon::{Icon, Picture};
+use crate::components::find_bar::FindBar;
+use crate::components::icon::{Glyph, Icon};
 use crate::components::tabs::{Tab, Tabs, tab};
 use crate::console::Console;
 use crate::display;
@@ -24,14 +24,14 @@ use crate::text;
 const LAST_TAB: &str = "viewer-tab";
 
 /// A document that signals can share.
-pub type Shown = Arc<Document>;
+pub type SharedDocument = Arc<Document>;
 
 fn pretty(value: &impl serde::Serialize) -> String {
     serde_json::to_string_pretty(value).unwrap_or_default()
 }
 
 /// Returns the text of a tab, if the document has that part.
-fn part(document: &Document, id: &str) -> Option<String> {
+fn tab_text(document: &Document, id: &str) -> Option<String> {
     match id {
         "markdown" => document.markdown.clone(),
         "html" => document.html.clone(),
@@ -80,7 +80,7 @@ fn tabs_of(document: &Document) -> Vec<Tab> {
     tabs.extend(
         texts
             .into_iter()
-            .filter(|(id, _)| part(document, id).is_some())
+            .filter(|(id, _)| tab_text(document, id).is_some())
             .map(|(id, label)| tab(id, label)),
     );
     if let Some(links) = document.links.as_ref().filter(|links| !links.is_empty()) {
@@ -95,7 +95,7 @@ fn tabs_of(document: &Document) -> Vec<Tab> {
 
 /// Renders the viewer.
 #[component]
-pub fn Viewer(#[prop(into)] document: Signal<Option<Shown>>) -> impl IntoView {
+pub fn Viewer(#[prop(into)] document: Signal<Option<SharedDocument>>) -> impl IntoView {
     let console = Console::get();
     let tabs =
         Memo::new(move |_| document.with(|document| document.as_deref().map(tabs_of).unwrap_or_default()));
@@ -138,7 +138,7 @@ pub fn Viewer(#[prop(into)] document: Signal<Option<Shown>>) -> impl IntoView {
             open.get_untracked()
         };
         document
-            .with_untracked(|document| document.as_deref().and_then(|document| part(document, id)))
+            .with_untracked(|document| document.as_deref().and_then(|document| tab_text(document, id)))
             .unwrap_or_default()
     };
     let save = move |_| {
@@ -155,7 +155,7 @@ pub fn Viewer(#[prop(into)] document: Signal<Option<Shown>>) -> impl IntoView {
             console.notify(text::NOT_SAVED);
         }
     };
-    let finding = RwSignal::new(false);
+    let find_open = RwSignal::new(false);
     let shown = Signal::derive(move || {
         document.track();
         open.track();
@@ -167,32 +167,32 @@ pub fn Viewer(#[prop(into)] document: Signal<Option<Shown>>) -> impl IntoView {
                 class="btn icon quiet"
                 aria-label="Find in result"
                 title="Find in result"
-                aria-pressed=move || finding.get().to_string()
-                on:click=move |_| finding.update(|on| *on = !*on)
+                aria-pressed=move || find_open.get().to_string()
+                on:click=move |_| find_open.update(|on| *on = !*on)
             >
-                <Icon picture=Picture::Search/>
+                <Icon glyph=Glyph::Search/>
             </button>
             <button type="button" class="btn icon quiet" aria-label="Copy" title="Copy" on:click=move |_| copy(console, text_of_tab())>
-                <Icon picture=Picture::Copy/>
+                <Icon glyph=Glyph::Copy/>
             </button>
             <button type="button" class="btn icon quiet" aria-label="Save as file" title="Save as file" on:click=save>
-                <Icon picture=Picture::Save/>
+                <Icon glyph=Glyph::Save/>
             </button>
         }
     };
     view! {
         <Tabs name="viewer" label="Parts of the page" tabs chosen end/>
-        <Find open=finding within="#viewer-panel" of=shown/>
+        <FindBar open=find_open selector="#viewer-panel" content=shown/>
         <div role="tabpanel" id="viewer-panel" aria-labelledby=move || format!("viewer-{}", open.get())>
             {move || document.get().map(|document| body(&document, open.get()))}
         </div>
-        {move || document.get().map(|document| foot(&document))}
+        {move || document.get().map(|document| footer(&document))}
     }
     .into_any()
 }
 
 fn body(document: &Document, open: &'static str) -> AnyView {
-    let text = part(document, if open == "rendered" { "markdown" } else { open }).unwrap_or_default();
+    let text = tab_text(document, if open == "rendered" { "markdown" } else { open }).unwrap_or_default();
     match open {
         "rendered" => {
             let rendered = render(&text);
@@ -205,16 +205,16 @@ fn body(document: &Document, open: &'static str) -> AnyView {
             }
             .into_any()
         }
-        "links" => addresses(document.links.as_deref().unwrap_or_default()),
-        "images" => addresses(document.images.as_deref().unwrap_or_default()),
-        "metadata" => pairs(document),
-        "screenshot" => picture(text),
+        "links" => url_list(document.links.as_deref().unwrap_or_default()),
+        "images" => url_list(document.images.as_deref().unwrap_or_default()),
+        "metadata" => metadata_list(document),
+        "screenshot" => image(text),
         "actions" => actions(document.actions.as_ref(), &text),
         "summary" | "answer" | "highlights" => {
             view! { <div class="prose" tabindex="0" inner_html=render(&text).html></div> }.into_any()
         }
         kind => {
-            let (shown, cut) = beginning(&text);
+            let (shown, cut) = truncate(&text);
             let html = match kind {
                 "json" | "extracted" | "attributes" | "changes" => json(shown),
                 _ => escape(shown),
@@ -229,13 +229,13 @@ fn body(document: &Document, open: &'static str) -> AnyView {
 }
 
 /// Renders the results of actions: screenshots, then everything as JSON.
-fn actions(given: Option<&Value>, text: &str) -> AnyView {
-    let pictures = given.and_then(|given| given.get("screenshots")?.as_array());
-    let pictures = pictures.into_iter().flatten();
-    let pictures = pictures.filter_map(|address| Some(picture(address.as_str()?.to_owned())));
-    let (shown, cut) = beginning(text);
+fn actions(result: Option<&Value>, text: &str) -> AnyView {
+    let images = result.and_then(|result| result.get("screenshots")?.as_array());
+    let images = images.into_iter().flatten();
+    let images = images.filter_map(|url| Some(image(url.as_str()?.to_owned())));
+    let (shown, cut) = truncate(text);
     view! {
-        {pictures.collect_view()}
+        {images.collect_view()}
         {cut.then(|| view! { <p class="notice warn">{text::SOURCE_CUT}</p> })}
         <Code html=json(shown) label="Source" wrap=true/>
     }
@@ -243,25 +243,23 @@ fn actions(given: Option<&Value>, text: &str) -> AnyView {
 }
 
 /// Returns the first [`SOURCE_BYTES`] of a text, and whether it was cut; more would block the page.
-fn beginning(text: &str) -> (&str, bool) {
+fn truncate(text: &str) -> (&str, bool) {
     let end = text.floor_char_boundary(SOURCE_BYTES);
     (&text[..end], end < text.len())
 }
 
 /// Renders an image that this server made. An image on another host is shown as a link, so that viewing a page makes
 /// no request to that host.
-fn picture(address: String) -> AnyView {
-    let own = address.starts_with("data:image/") || address.starts_with(&format!("{}/", browser::origin()));
+fn image(url: String) -> AnyView {
+    let own = url.starts_with("data:image/") || url.starts_with(&format!("{}/", browser::origin()));
     match own {
-        true => {
-            view! { <div class="prose" tabindex="0"><img src=address alt="Screenshot of the page"/></div> }
-                .into_any()
-        }
-        false => addresses(&[address]),
+        true => view! { <div class="prose" tabindex="0"><img src=url alt="Screenshot of the page"/></div> }
+            .into_any(),
+        false => url_list(&[url]),
     }
 }
 
-fn addresses(list: &[String]) -> AnyView {
+fn url_list(list: &[String]) -> AnyView {
     let rest = list.len().saturating_sub(SHOWN_LINKS);
     let rest = (rest > 0).then(|| {
         let words = format!(
@@ -270,18 +268,18 @@ fn addresses(list: &[String]) -> AnyView {
         );
         view! { <p class="hint">{words}</p> }
     });
-    let items = list.iter().take(SHOWN_LINKS).map(|address| {
-        let address = address.clone();
-        match is_safe_link(&address) {
+    let items = list.iter().take(SHOWN_LINKS).map(|url| {
+        let url = url.clone();
+        match is_safe_link(&url) {
             true => view! {
                 <li>
-                    <a href=address.clone() target="_blank" rel="noopener noreferrer nofollow">
-                        {address.clone()}
+                    <a href=url.clone() target="_blank" rel="noopener noreferrer nofollow">
+                        {url.clone()}
                     </a>
                 </li>
             }
             .into_any(),
-            false => view! { <li>{address}</li> }.into_any(),
+            false => view! { <li>{url}</li> }.into_any(),
         }
     });
     view! {
@@ -293,7 +291,7 @@ fn addresses(list: &[String]) -> AnyView {
     .into_any()
 }
 
-fn pairs(document: &Document) -> AnyView {
+fn metadata_list(document: &Document) -> AnyView {
     let metadata = serde_json::to_value(&document.metadata).unwrap_or_default();
     let fields = metadata.as_object().into_iter().flatten().map(|(name, value)| {
         let value = match value {
@@ -313,12 +311,12 @@ fn pairs(document: &Document) -> AnyView {
     .into_any()
 }
 
-fn foot(document: &Document) -> AnyView {
+fn footer(document: &Document) -> AnyView {
     let metadata = &document.metadata;
     let size = document.markdown.as_ref().map(|text| {
         let characters = text.chars().count();
         view! {
-            <span>{display::counted(characters as u64, "character", "characters")}</span>
+            <span>{display::plural(characters as u64, "character", "characters")}</span>
             <span>{format!("about {} tokens", display::count(characters.div_ceil(CHARS_PER_TOKEN) as u64))}</span>
         }
     });
@@ -330,28 +328,28 @@ fn foot(document: &Document) -> AnyView {
             .map(|state| format!("cache {state}")),
         metadata
             .credits_used
-            .map(|credits| display::counted(u64::from(credits), "credit", "credits")),
+            .map(|credits| display::plural(u64::from(credits), "credit", "credits")),
     ];
     let facts = facts
         .into_iter()
         .flatten()
         .map(|fact| view! { <span>{fact}</span> });
-    let address = metadata
+    let url = metadata
         .url
         .clone()
         .or_else(|| metadata.source_url.clone())
         .filter(|url| is_safe_link(url));
-    let open = address.map(|address| {
+    let open = url.map(|url| {
         view! {
-            <a class="cut" href=address.clone() target="_blank" rel="noopener noreferrer nofollow">
-                {display::short_url(&address).to_owned()}
+            <a class="cut" href=url.clone() target="_blank" rel="noopener noreferrer nofollow">
+                {display::short_url(&url).to_owned()}
             </a>
         }
     });
     let interact = metadata.scrape_id.map(|id| {
         view! {
             <a class="btn small" href=route::session_href(&id)>
-                <Icon picture=Picture::Sessions/>
+                <Icon glyph=Glyph::Sessions/>
                 "Interact with this page"
             </a>
         }

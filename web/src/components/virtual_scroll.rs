@@ -12,7 +12,7 @@ const FIRST_ROWS: f64 = 20.0;
 
 /// The scroll state of a list whose rows are all [`ROW_PX`] high, with an optional header of one row.
 #[derive(Clone, Copy)]
-pub struct Scroll {
+pub struct VirtualScroll {
     /// The element that scrolls.
     pub node: NodeRef<html::Div>,
     top: RwSignal<f64>,
@@ -20,7 +20,7 @@ pub struct Scroll {
     head_px: f64,
 }
 
-impl Scroll {
+impl VirtualScroll {
     /// Creates the state of a list with or without a header row.
     pub fn new(with_head: bool) -> Self {
         Self {
@@ -32,7 +32,7 @@ impl Scroll {
     }
 
     /// Handles a scroll event of the element.
-    pub fn moved(self) {
+    pub fn on_scroll(self) {
         if let Some(element) = self.node.get_untracked() {
             self.top.set(f64::from(element.scroll_top()));
             self.height
@@ -50,7 +50,7 @@ impl Scroll {
     }
 
     /// Returns the items in `range`, each with its index.
-    pub fn visible<T: Clone>(range: Range<usize>, items: &[T]) -> Vec<(usize, T)> {
+    pub fn visible_items<T: Clone>(range: Range<usize>, items: &[T]) -> Vec<(usize, T)> {
         let end = range.end.min(items.len());
         let start = range.start.min(end);
         items[start..end]

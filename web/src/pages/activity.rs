@@ -15,9 +15,9 @@ use leptos_router::NavigateOptions;
 use leptos_router::hooks::{use_navigate, use_query_map};
 
 use crate::components::badge::JobBadge;
-use crate::components::error_notice::failure;
-use crate::components::icon::{Icon, Picture};
-use crate::components::screen_header::PageHead;
+use crate::components::error_notice::error_notice;
+use crate::components::icon::{Glyph, Icon};
+use crate::components::screen_header::ScreenHeader;
 use crate::console::Console;
 use crate::route::{self, Screen};
 use crate::{browser, display, request_history, storage, text};
@@ -135,7 +135,7 @@ pub fn ActivityPage() -> impl IntoView {
             };
             view! {
                 <div class="empty">
-                    <Icon picture=Picture::Activity/>
+                    <Icon glyph=Glyph::Activity/>
                     <p>{words}</p>
                 </div>
             }
@@ -150,10 +150,10 @@ pub fn ActivityPage() -> impl IntoView {
         }
     };
     view! {
-        <PageHead title="Activity".to_owned() intro=|| view! { <p>{text::ACTIVITY_INTRO}</p> } actions=refresh/>
+        <ScreenHeader title="Activity".to_owned() intro=|| view! { <p>{text::ACTIVITY_INTRO}</p> } actions=refresh/>
         <section class="card" aria-label="Calls">
             <Filter wanted/>
-            {move || feed.failed.get().map(|error| failure(&error))}
+            {move || feed.failed.get().map(|error| error_notice(&error))}
             <Show when=move || !feed.calls.with(Vec::is_empty) fallback=nothing>
                 <table class="table activity">
                     <thead>
@@ -175,7 +175,7 @@ pub fn ActivityPage() -> impl IntoView {
                 </table>
             </Show>
             <div class="card-foot">
-                <span>{move || display::counted(feed.calls.with(Vec::len) as u64, "call", "calls")}</span>
+                <span>{move || display::plural(feed.calls.with(Vec::len) as u64, "call", "calls")}</span>
                 <span class="grow"></span>
                 <Show when=move || feed.cursor.with(Option::is_some)>
                     <button

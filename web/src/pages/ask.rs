@@ -5,9 +5,9 @@ use leptos::prelude::*;
 use leptos_router::NavigateOptions;
 use leptos_router::hooks::{use_navigate, use_query_map};
 
-use crate::components::docs_answer::AnswerView;
-use crate::components::icon::Picture;
-use crate::components::screen_header::PageHead;
+use crate::components::docs_answer::DocsAnswerView;
+use crate::components::icon::Glyph;
+use crate::components::screen_header::ScreenHeader;
 use crate::console::Console;
 use crate::exchange::{Exchange, Outcome, OutcomeCard};
 use crate::route::Screen;
@@ -60,7 +60,7 @@ pub fn AskPage() -> impl IntoView {
                         <div class="card-head">
                             <h2>{words.clone()}</h2>
                         </div>
-                        <AnswerView answer=answer.clone()/>
+                        <DocsAnswerView answer=answer.clone()/>
                     }
                     .into_any()
                 }))
@@ -99,7 +99,7 @@ pub fn AskPage() -> impl IntoView {
     };
     view! {
         <div class="ask">
-            <PageHead title="Ask".to_owned() intro=|| view! { <p>{text::ASK_INTRO}</p> }/>
+            <ScreenHeader title="Ask".to_owned() intro=|| view! { <p>{text::ASK_INTRO}</p> }/>
             <div class="stack">
                 {without_model}
                 <form class="card" on:submit=submit aria-label="Question">
@@ -134,7 +134,7 @@ pub fn AskPage() -> impl IntoView {
                 <OutcomeCard
                     exchange
                     label="Answer"
-                    picture=Picture::Ask
+                    glyph=Glyph::Ask
                     nothing=move || view! { <p>{text::ASK_EMPTY}</p> {examples()} }
                 />
             </div>

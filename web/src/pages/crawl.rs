@@ -6,8 +6,8 @@ use leptos::task::spawn_local;
 use leptos_router::hooks::use_navigate;
 
 use crate::components::code::CodeCard;
-use crate::components::panes::Parts;
-use crate::components::screen_header::PageHead;
+use crate::components::panes::Panes;
+use crate::components::screen_header::ScreenHeader;
 use crate::console::Console;
 use crate::draft::{Draft, Endpoint};
 use crate::request_form::RequestForm;
@@ -58,8 +58,8 @@ pub fn CrawlPage() -> impl IntoView {
         });
     });
     view! {
-        <PageHead title="Crawl".to_owned() intro=|| view! { <p>{text::CRAWL_INTRO}</p> }/>
-        <Parts result="Preview">
+        <ScreenHeader title="Crawl".to_owned() intro=|| view! { <p>{text::CRAWL_INTRO}</p> }/>
+        <Panes result="Preview">
             <RequestForm
                 draft
                 run
@@ -72,7 +72,7 @@ pub fn CrawlPage() -> impl IntoView {
                 <Preview draft/>
                 <CodeCard draft/>
             </div>
-        </Parts>
+        </Panes>
     }
     .into_any()
 }

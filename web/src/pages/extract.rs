@@ -13,9 +13,9 @@ use serde_json::Value;
 
 use crate::components::badge::JobBadge;
 use crate::components::code::{Code, CodeCard, copy};
-use crate::components::icon::{Icon, Picture};
-use crate::components::panes::Parts;
-use crate::components::screen_header::PageHead;
+use crate::components::icon::{Glyph, Icon};
+use crate::components::panes::Panes;
+use crate::components::screen_header::ScreenHeader;
 use crate::console::Console;
 use crate::draft::{Draft, Endpoint};
 use crate::exchange::{Exchange, Outcome, OutcomeCard};
@@ -56,19 +56,19 @@ pub fn ExtractPage() -> impl IntoView {
         }))
     });
     view! {
-        <PageHead title="Extract".to_owned() intro=|| view! { <p>{text::EXTRACT_INTRO}</p> }/>
-        <Parts result="Result">
+        <ScreenHeader title="Extract".to_owned() intro=|| view! { <p>{text::EXTRACT_INTRO}</p> }/>
+        <Panes result="Result">
             <RequestForm draft run busy=exchange.busy() action="Extract" busy_action="Extracting"/>
             <div class="stack">
                 <OutcomeCard
                     exchange
                     label="Result"
-                    picture=Picture::Extract
+                    glyph=Glyph::Extract
                     nothing=|| view! { <p>{text::EXTRACT_EMPTY}</p> }
                 />
                 <CodeCard draft/>
             </div>
-        </Parts>
+        </Panes>
     }
     .into_any()
 }
@@ -118,7 +118,7 @@ fn result(answer: &ExtractAnswer) -> AnyView {
                 title="Copy"
                 on:click=move |_| copy(console, copied.clone().unwrap_or_default())
             >
-                <Icon picture=Picture::Copy/>
+                <Icon glyph=Glyph::Copy/>
             </button>
             <button
                 class="btn icon quiet"
@@ -131,7 +131,7 @@ fn result(answer: &ExtractAnswer) -> AnyView {
                     }
                 }
             >
-                <Icon picture=Picture::Save/>
+                <Icon glyph=Glyph::Save/>
             </button>
         }
     });
@@ -151,10 +151,10 @@ fn result(answer: &ExtractAnswer) -> AnyView {
     let facts = [
         answer
             .credits_used
-            .map(|credits| display::counted(credits, "credit", "credits")),
+            .map(|credits| display::plural(credits, "credit", "credits")),
         answer
             .tokens_used
-            .map(|tokens| display::counted(tokens, "token", "tokens")),
+            .map(|tokens| display::plural(tokens, "token", "tokens")),
     ];
     let facts = facts
         .into_iter()

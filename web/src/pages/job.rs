@@ -12,8 +12,8 @@ use serde_json::{Map, Value};
 use crate::browser;
 use crate::components::badge::JobBadge;
 use crate::components::dialog::Confirm;
-use crate::components::error_notice::failure;
-use crate::components::screen_header::PageHead;
+use crate::components::error_notice::error_notice;
+use crate::components::screen_header::ScreenHeader;
 use crate::components::tabs::{Tab, Tabs, tab};
 use crate::console::Console;
 use crate::job_feed::{JobFeed, path_of};
@@ -66,7 +66,7 @@ fn Job(id: JobId) -> impl IntoView {
         feed.progress
             .with(|progress| progress.as_ref().map(|progress| progress.status.to_string()))
     });
-    let beside = move || move || status.get().map(|status| view! { <JobBadge status/> });
+    let after_title = move || move || status.get().map(|status| view! { <JobBadge status/> });
     let intro = move || {
         view! {
             <p class="mono">
@@ -82,12 +82,12 @@ fn Job(id: JobId) -> impl IntoView {
         })
     };
     view! {
-        <PageHead title=name beside intro actions=move || view! { <Actions feed request/> }/>
+        <ScreenHeader title=name after_title intro actions=move || view! { <Actions feed request/> }/>
         {move || match (feed.failure.get(), other_kind()) {
             (Some(error), _) => {
                 view! {
                     <section class="card">
-                        {failure(&error)}
+                        {error_notice(&error)}
                         <div class="card-foot">
                             <a class="btn small" href=Screen::Activity.href()>{text::VIEW_ACTIVITY}</a>
                         </div>
@@ -155,7 +155,7 @@ fn started(feed: JobFeed) -> Option<String> {
         let began = progress.created_at?;
         let ago = display::ago((browser::now_ms() - began.0 as f64) / 1000.0);
         Some(match progress.duration.filter(|_| progress.status.is_final()) {
-            Some(seconds) => format!("started {ago}, took {}", display::span(seconds)),
+            Some(seconds) => format!("started {ago}, took {}", display::duration(seconds)),
             None => format!("started {ago}"),
         })
     })
@@ -191,7 +191,7 @@ fn Actions(feed: JobFeed, request: Memo<Option<Value>>) -> impl IntoView {
             </button>
         </Show>
         <Export feed open=exporting/>
-        <Confirm open=asking title=text::CANCEL_TITLE text=text::CANCEL_TEXT action="Cancel job" keep="Keep running" on_confirm/>
+        <Confirm open=asking title=text::CANCEL_TITLE text=text::CANCEL_TEXT confirm_label="Cancel job" cancel_label="Keep running" on_confirm/>
     }
     .into_any()
 }

@@ -8,9 +8,9 @@ use leptos::task::spawn_local;
 
 use crate::components::code::copy;
 use crate::components::dialog::Confirm;
-use crate::components::error_notice::failure;
-use crate::components::icon::{Icon, Picture};
-use crate::components::screen_header::PageHead;
+use crate::components::error_notice::error_notice;
+use crate::components::icon::{Glyph, Icon};
+use crate::components::screen_header::ScreenHeader;
 use crate::console::Console;
 use crate::{browser, display, text};
 
@@ -76,7 +76,7 @@ pub fn KeysPage() -> impl IntoView {
         asking.set(true);
     });
     view! {
-        <PageHead title="Keys".to_owned() intro=|| view! { <p>{text::KEYS_INTRO}</p> }/>
+        <ScreenHeader title="Keys".to_owned() intro=|| view! { <p>{text::KEYS_INTRO}</p> }/>
         <div class="stack">
             <NewKey list/>
             <section class="card" aria-label="Team keys">
@@ -86,7 +86,7 @@ pub fn KeysPage() -> impl IntoView {
                 </div>
                 {move || match list.keys.get() {
                     None => view! { <div class="wait"><i></i><i></i><i></i></div> }.into_any(),
-                    Some(Err(error)) => failure(&error),
+                    Some(Err(error)) => error_notice(&error),
                     Some(Ok(keys)) => table(keys, list.alive() > 1, revoke),
                 }}
             </section>
@@ -96,8 +96,8 @@ pub fn KeysPage() -> impl IntoView {
             open=asking
             title="Revoke this key?"
             text=text::REVOKE_TEXT
-            action="Revoke key"
-            keep="Keep key"
+            confirm_label="Revoke key"
+            cancel_label="Keep key"
             on_confirm
         />
     }
@@ -152,7 +152,7 @@ fn NewKey(list: List) -> impl IntoView {
                             id="key-name"
                             autocomplete="off"
                             placeholder="ci, laptop, app"
-                            aria-describedby="key-name-wrong"
+                            aria-describedby="key-name-error"
                             aria-invalid=move || problem.with(Option::is_some).then_some("true")
                             prop:value=move || name.get()
                             on:input=move |event| name.set(event_target_value(&event))
@@ -162,7 +162,7 @@ fn NewKey(list: List) -> impl IntoView {
                             "Create key"
                         </button>
                     </div>
-                    {move || problem.get().map(|text| view! { <p class="field-error" id="key-name-wrong">{text}</p> })}
+                    {move || problem.get().map(|text| view! { <p class="field-error" id="key-name-error">{text}</p> })}
                 </div>
             </form>
             {move || made.get().map(|key| view! { <Once what="key" id="new-key" secret=key hides=made/> })}
@@ -188,7 +188,7 @@ fn Once(
             <div class="with-button">
                 <code class="secret">{secret}</code>
                 <button type="button" class="btn" on:click=move |_| copy(console, copied.clone())>
-                    <Icon picture=Picture::Copy/>
+                    <Icon glyph=Glyph::Copy/>
                     "Copy"
                 </button>
                 <button type="button" class="btn quiet" on:click=move |_| hides.set(None)>

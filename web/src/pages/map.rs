@@ -6,9 +6,9 @@ use harvestman_core::api::MapRequest;
 use leptos::prelude::*;
 
 use crate::components::code::CodeCard;
-use crate::components::icon::Picture;
-use crate::components::panes::Parts;
-use crate::components::screen_header::PageHead;
+use crate::components::icon::Glyph;
+use crate::components::panes::Panes;
+use crate::components::screen_header::ScreenHeader;
 use crate::console::Console;
 use crate::draft::{Draft, Endpoint};
 use crate::exchange::{Exchange, Outcome, OutcomeCard};
@@ -31,7 +31,7 @@ pub fn MapPage() -> impl IntoView {
             let began = browser::now_ms();
             let answer = client.map(&request).await?;
             let seconds = (browser::now_ms() - began) / 1000.0;
-            let count = display::counted(answer.links.len() as u64, "URL", "URLs");
+            let count = display::plural(answer.links.len() as u64, "URL", "URLs");
             console.notify(format!("{count} found in {seconds:.1} s"));
             let links = Arc::new(answer.links);
             Ok(Outcome::done(move || {
@@ -45,8 +45,8 @@ pub fn MapPage() -> impl IntoView {
         }))
     });
     view! {
-        <PageHead title="Map".to_owned() intro=|| view! { <p>{text::MAP_INTRO}</p> }/>
-        <Parts result="Result">
+        <ScreenHeader title="Map".to_owned() intro=|| view! { <p>{text::MAP_INTRO}</p> }/>
+        <Panes result="Result">
             <div class="stack">
                 <RequestForm
                     draft
@@ -61,10 +61,10 @@ pub fn MapPage() -> impl IntoView {
             <OutcomeCard
                 exchange
                 label="Result"
-                picture=Picture::Map
+                glyph=Glyph::Map
                 nothing=|| view! { <p>{text::MAP_EMPTY}</p> }
             />
-        </Parts>
+        </Panes>
     }
     .into_any()
 }

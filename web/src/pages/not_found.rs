@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 
-use crate::components::screen_header::PageHead;
+use crate::components::screen_header::ScreenHeader;
 use crate::route::Screen;
 use crate::text;
 
@@ -10,7 +10,7 @@ use crate::text;
 #[component]
 pub fn NotFound() -> impl IntoView {
     view! {
-        <PageHead title=text::NOT_FOUND.to_owned() intro=|| view! { <p>{text::NOT_FOUND_TEXT}</p> }/>
+        <ScreenHeader title=text::NOT_FOUND.to_owned() intro=|| view! { <p>{text::NOT_FOUND_TEXT}</p> }/>
         <a class="btn" href=Screen::Overview.href()>
             "Go to overview"
         </a>

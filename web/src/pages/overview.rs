@@ -5,8 +5,8 @@ use harvestman_core::api::team::{Call, UsageQuery};
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 
-use crate::components::icon::{Icon, Picture};
-use crate::components::screen_header::PageHead;
+use crate::components::icon::{Glyph, Icon};
+use crate::components::screen_header::ScreenHeader;
 use crate::console::Console;
 use crate::route::Screen;
 use crate::{display, text};
@@ -79,7 +79,7 @@ pub fn Overview() -> impl IntoView {
         })
     };
     view! {
-        <PageHead title="Overview".to_owned() intro=|| view! { <p>{text::OVERVIEW_INTRO}</p> } actions/>
+        <ScreenHeader title="Overview".to_owned() intro=|| view! { <p>{text::OVERVIEW_INTRO}</p> } actions/>
         <div class="stack">
             <section class="card health-card" aria-label="Health">
                 {move || match console.readiness.get() {
@@ -105,7 +105,7 @@ pub fn Overview() -> impl IntoView {
                     Some(Ok(recent)) if recent.calls.is_empty() => {
                         view! {
                             <div class="empty">
-                                <Icon picture=Picture::Mark/>
+                                <Icon glyph=Glyph::Mark/>
                                 <p>{text::OVERVIEW_EMPTY}</p>
                             </div>
                         }

@@ -8,10 +8,10 @@ use harvestman_core::ids::ScrapeId;
 use leptos::prelude::*;
 
 use crate::components::code::CodeCard;
-use crate::components::icon::Picture;
-use crate::components::panes::Parts;
-use crate::components::screen_header::PageHead;
-use crate::components::viewer::{Shown, Viewer};
+use crate::components::icon::Glyph;
+use crate::components::panes::Panes;
+use crate::components::screen_header::ScreenHeader;
+use crate::components::viewer::{SharedDocument, Viewer};
 use crate::console::Console;
 use crate::draft::{Draft, Endpoint};
 use crate::exchange::{Exchange, Outcome, OutcomeCard};
@@ -50,8 +50,8 @@ pub fn ScrapePage() -> impl IntoView {
         });
     });
     view! {
-        <PageHead title="Scrape".to_owned() intro=|| view! { <p>{text::SCRAPE_INTRO}</p> }/>
-        <Parts result="Result">
+        <ScreenHeader title="Scrape".to_owned() intro=|| view! { <p>{text::SCRAPE_INTRO}</p> }/>
+        <Panes result="Result">
             <RequestForm
                 draft
                 run
@@ -64,17 +64,17 @@ pub fn ScrapePage() -> impl IntoView {
                 <OutcomeCard
                     exchange
                     label="Result"
-                    picture=Picture::Scrape
+                    glyph=Glyph::Scrape
                     nothing=|| view! { <p>{text::SCRAPE_EMPTY}</p> }
                 />
                 <CodeCard draft/>
             </div>
-        </Parts>
+        </Panes>
     }
     .into_any()
 }
 
-fn scraped(document: Shown, seconds: Option<f64>) -> AnyView {
+fn scraped(document: SharedDocument, seconds: Option<f64>) -> AnyView {
     view! {
         <div class="card-head">
             <h2 class="cut">{title_of(&document)}</h2>
@@ -86,7 +86,7 @@ fn scraped(document: Shown, seconds: Option<f64>) -> AnyView {
     .into_any()
 }
 
-fn title_of(document: &Shown) -> String {
+fn title_of(document: &SharedDocument) -> String {
     let metadata = &document.metadata;
     let title = metadata.title.clone().filter(|title| !title.is_empty());
     title

@@ -13,11 +13,11 @@ use leptos_router::hooks::use_navigate;
 use serde_json::json;
 
 use crate::components::code::CodeCard;
-use crate::components::icon::Picture;
-use crate::components::panes::Parts;
-use crate::components::screen_header::PageHead;
+use crate::components::icon::Glyph;
+use crate::components::panes::Panes;
+use crate::components::screen_header::ScreenHeader;
 use crate::components::tabs::{Tab, Tabs};
-use crate::components::viewer::{Shown, Viewer};
+use crate::components::viewer::{SharedDocument, Viewer};
 use crate::console::Console;
 use crate::draft::{Draft, Endpoint};
 use crate::exchange::{Exchange, Outcome, OutcomeCard};
@@ -33,7 +33,7 @@ struct Hit {
     text: String,
     /// Date, category or image size.
     more: Option<String>,
-    document: Option<Shown>,
+    document: Option<SharedDocument>,
 }
 
 impl Hit {
@@ -108,7 +108,7 @@ pub fn SearchPage() -> impl IntoView {
                 .into_iter()
                 .map(|source| hits(&answer, source).len())
                 .sum();
-            console.notify(display::counted(count as u64, "result", "results"));
+            console.notify(display::plural(count as u64, "result", "results"));
             let answer = Arc::new(answer);
             Ok(Outcome::done(move || {
                 view! { <Results answer=answer.clone()/> }.into_any()
@@ -116,8 +116,8 @@ pub fn SearchPage() -> impl IntoView {
         }))
     });
     view! {
-        <PageHead title="Search".to_owned() intro=|| view! { <p>{text::SEARCH_INTRO}</p> }/>
-        <Parts result="Result">
+        <ScreenHeader title="Search".to_owned() intro=|| view! { <p>{text::SEARCH_INTRO}</p> }/>
+        <Panes result="Result">
             <RequestForm
                 draft
                 run
@@ -130,12 +130,12 @@ pub fn SearchPage() -> impl IntoView {
                 <OutcomeCard
                     exchange
                     label="Results"
-                    picture=Picture::Search
+                    glyph=Glyph::Search
                     nothing=|| view! { <p>{text::SEARCH_EMPTY}</p> }
                 />
                 <CodeCard draft/>
             </div>
-        </Parts>
+        </Panes>
     }
     .into_any()
 }
@@ -145,9 +145,9 @@ fn Results(answer: Arc<SearchAnswer>) -> impl IntoView {
     let tabs = sources(&answer);
     let chosen = RwSignal::new(tabs.first().map_or("web", |tab| tab.id));
     let ticked = RwSignal::new(BTreeSet::<String>::new());
-    let open = RwSignal::new(None::<Shown>);
+    let open = RwSignal::new(None::<SharedDocument>);
     let warning = answer.warning.clone();
-    let credits = display::counted(answer.credits_used, "credit", "credits");
+    let credits = display::plural(answer.credits_used, "credit", "credits");
     let answer = StoredValue::new(answer);
     let list = move || {
         let hits = answer.with_value(|answer| hits(answer, chosen.get()));
@@ -177,7 +177,12 @@ fn Results(answer: Arc<SearchAnswer>) -> impl IntoView {
     .into_any()
 }
 
-fn row(at: usize, hit: Hit, ticked: RwSignal<BTreeSet<String>>, open: RwSignal<Option<Shown>>) -> AnyView {
+fn row(
+    at: usize,
+    hit: Hit,
+    ticked: RwSignal<BTreeSet<String>>,
+    open: RwSignal<Option<SharedDocument>>,
+) -> AnyView {
     let id = format!("hit-{at}");
     let url = StoredValue::new(hit.url.clone());
     let is_ticked = move || ticked.with(|ticked| url.with_value(|url| ticked.contains(url)));
@@ -277,7 +282,7 @@ fn Ticked(ticked: RwSignal<BTreeSet<String>>, credits: String) -> impl IntoView 
             >
                 {move || match count.get() {
                     0 => "Select results to scrape".to_owned(),
-                    count => format!("Scrape {}", display::counted(count as u64, "page", "pages")),
+                    count => format!("Scrape {}", display::plural(count as u64, "page", "pages")),
                 }}
             </button>
         </div>

@@ -12,7 +12,7 @@ use leptos::task::spawn_local;
 use leptos_router::hooks::use_params_map;
 
 use crate::components::dialog::Confirm;
-use crate::components::screen_header::PageHead;
+use crate::components::screen_header::ScreenHeader;
 use crate::console::Console;
 use crate::limits::SESSION_POLL_MS;
 use crate::pages::sessions::{name_of, stop};
@@ -213,7 +213,7 @@ fn Session(id: ScrapeId) -> impl IntoView {
             .found
             .with(|one| one.as_ref().map_or_else(|| "Session".to_owned(), name_of))
     });
-    let beside = move || {
+    let after_title = move || {
         move || match shown.state.get() {
             State::Unknown => ().into_any(),
             State::NotOpened => view! { <span class="badge">"not opened"</span> }.into_any(),
@@ -222,9 +222,9 @@ fn Session(id: ScrapeId) -> impl IntoView {
         }
     };
     view! {
-        <PageHead
+        <ScreenHeader
             title
-            beside
+            after_title
             intro=move || view! { <Clock shown/> }
             actions=move || view! { <Actions shown/> }
         />
@@ -244,11 +244,11 @@ fn Clock(shown: Shown) -> impl IntoView {
         let parts = shown.found.with(|one| {
             let one = one.as_ref()?;
             let until = one.ended_at.map_or_else(|| now.get(), |at| at.0 as f64);
-            let lived = display::span((until - one.session.created_at.0 as f64) / 1000.0);
-            let credits = display::counted(one.credits, "credit", "credits");
+            let lived = display::duration((until - one.session.created_at.0 as f64) / 1000.0);
+            let credits = display::plural(one.credits, "credit", "credits");
             let left = one.ends_at.map(|at| {
                 let seconds = ((at.0 as f64 - now.get()) / 1000.0).max(0.0);
-                format!("stops automatically in {}", display::span(seconds))
+                format!("stops automatically in {}", display::duration(seconds))
             });
             Some([Some(lived), Some(credits), left])
         });
@@ -300,7 +300,7 @@ fn Actions(shown: Shown) -> impl IntoView {
                 "Stop"
             </button>
         </Show>
-        <Confirm open=asking title=text::STOP_TITLE text=text::STOP_TEXT action="Stop session" keep="Keep session" on_confirm/>
+        <Confirm open=asking title=text::STOP_TITLE text=text::STOP_TEXT confirm_label="Stop session" cancel_label="Keep session" on_confirm/>
     }
     .into_any()
 }

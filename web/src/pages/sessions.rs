@@ -11,8 +11,8 @@ use leptos_router::hooks::use_navigate;
 use crate::browser;
 use crate::clock;
 use crate::components::dialog::Confirm;
-use crate::components::icon::{Icon, Picture};
-use crate::components::screen_header::PageHead;
+use crate::components::icon::{Glyph, Icon};
+use crate::components::screen_header::ScreenHeader;
 use crate::console::Console;
 use crate::route::{self, Screen};
 use crate::{display, text};
@@ -66,7 +66,7 @@ pub fn SessionsPage() -> impl IntoView {
         Some(Ok(_)) => live.with(Vec::is_empty).then(|| {
             view! {
                 <div class="empty">
-                    <Icon picture=Picture::Sessions/>
+                    <Icon glyph=Glyph::Sessions/>
                     <p>{text::NO_SESSIONS}</p>
                     <a class="btn" href=Screen::Scrape.href()>"Scrape page"</a>
                 </div>
@@ -75,7 +75,7 @@ pub fn SessionsPage() -> impl IntoView {
         }),
     };
     view! {
-        <PageHead title="Sessions".to_owned() intro=|| view! { <p>{text::SESSIONS_INTRO}</p> } actions=|| view! { <Open/> }/>
+        <ScreenHeader title="Sessions".to_owned() intro=|| view! { <p>{text::SESSIONS_INTRO}</p> } actions=|| view! { <Open/> }/>
         <div class="stack">
             <section class="card" aria-label="Live sessions">
                 <div class="card-head">
@@ -101,7 +101,7 @@ pub fn SessionsPage() -> impl IntoView {
                 </section>
             </Show>
         </div>
-        <Confirm open=asking title=text::STOP_TITLE text=text::STOP_TEXT action="Stop session" keep="Keep session" on_confirm/>
+        <Confirm open=asking title=text::STOP_TITLE text=text::STOP_TEXT confirm_label="Stop session" cancel_label="Keep session" on_confirm/>
     }
     .into_any()
 }
@@ -122,8 +122,8 @@ pub async fn stop(console: Console, id: &str) {
     match console.client().delete_browser(id).await {
         Ok(ended) => console.notify(format!(
             "Session stopped after {}, {}",
-            display::span(ended.session_duration_ms as f64 / 1000.0),
-            display::counted(ended.credits_billed, "credit", "credits")
+            display::duration(ended.session_duration_ms as f64 / 1000.0),
+            display::plural(ended.credits_billed, "credit", "credits")
         )),
         Err(error) => {
             console.handle_error(&error);
@@ -179,13 +179,13 @@ fn LiveRow(live: Memo<Vec<ConsoleSession>>, id: String, ask: Callback<String>) -
     let one = Memo::new(move |_| live.with(|live| live.iter().find(|one| one.session.id == own).cloned()));
     let facts = move || {
         let one = one.get()?;
-        let lived = display::span((now.get() - one.session.created_at.0 as f64) / 1000.0);
+        let lived = display::duration((now.get() - one.session.created_at.0 as f64) / 1000.0);
         let left = one
             .ends_at
-            .map(|at| display::span(((at.0 as f64 - now.get()) / 1000.0).max(0.0)));
+            .map(|at| display::duration(((at.0 as f64 - now.get()) / 1000.0).max(0.0)));
         Some(view! {
             <span class="num">{lived}</span>
-            <span class="num">{display::counted(one.credits, "credit", "credits")}</span>
+            <span class="num">{display::plural(one.credits, "credit", "credits")}</span>
             <span class="when">{left.map(|left| format!("stops in {left}"))}</span>
         })
     };
@@ -208,14 +208,14 @@ fn LiveRow(live: Memo<Vec<ConsoleSession>>, id: String, ask: Callback<String>) -
 
 fn ended_row(one: &ConsoleSession) -> AnyView {
     let ended = one.ended_at.map_or(0.0, |at| at.0 as f64);
-    let lived = display::span((ended - one.session.created_at.0 as f64) / 1000.0);
+    let lived = display::duration((ended - one.session.created_at.0 as f64) / 1000.0);
     let ago = display::ago((browser::now_ms() - ended) / 1000.0);
     view! {
         <li class="session-row">
             <a class="mono cut" href=route::session_href(&one.session.id)>{name_of(one)}</a>
             <span class="badge">"ended"</span>
             <span class="num">{lived}</span>
-            <span class="num">{display::counted(one.credits, "credit", "credits")}</span>
+            <span class="num">{display::plural(one.credits, "credit", "credits")}</span>
             <span class="when">{ago}</span>
             <span></span>
         </li>

@@ -6,8 +6,8 @@ use serde_json::Value;
 
 use crate::components::dialog::Confirm;
 use crate::components::format_chips::{Chips, toggle};
-use crate::components::screen_header::PageHead;
-use crate::components::top_bar::masked;
+use crate::components::screen_header::ScreenHeader;
+use crate::components::top_bar::mask_key;
 use crate::console::Console;
 use crate::draft::FORMATS;
 use crate::theme::{Density, Theme};
@@ -19,17 +19,17 @@ pub fn SettingsPage() -> impl IntoView {
     let forget = RwSignal::new(false);
     let console = Console::get();
     let on_confirm = Callback::new(move |()| {
-        storage::forget_everything();
+        storage::clear();
         Theme::System.choose();
         Density::Comfortable.choose();
-        storage::forget_everything();
+        storage::clear();
         console.theme.set(Theme::System);
         sign_in::sign_out(console);
         console.notify("Local data cleared");
     });
     view! {
         <div class="settings">
-            <PageHead title="Settings".to_owned() intro=|| view! { <p>{text::SETTINGS_INTRO}</p> }/>
+            <ScreenHeader title="Settings".to_owned() intro=|| view! { <p>{text::SETTINGS_INTRO}</p> }/>
             <section class="card" aria-label="Settings">
                 <ThemeSetting/>
                 <DensitySetting/>
@@ -52,8 +52,8 @@ pub fn SettingsPage() -> impl IntoView {
             open=forget
             title=text::CLEAR_TITLE
             text=text::CLEAR_TEXT
-            action="Clear local data"
-            keep="Keep data"
+            confirm_label="Clear local data"
+            cancel_label="Keep data"
             on_confirm
         />
     }
@@ -173,7 +173,7 @@ fn KeySetting() -> impl IntoView {
             <div>
                 {move || match console.key.get() {
                     None => view! { <span class="quiet-text">"This server needs no key."</span> }.into_any(),
-                    Some(key) => view! { <span class="mono">{masked(&key)}</span> }.into_any(),
+                    Some(key) => view! { <span class="mono">{mask_key(&key)}</span> }.into_any(),
                 }}
                 <Show when=has_key>
                     <div class="switch">

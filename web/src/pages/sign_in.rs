@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 
-use crate::components::icon::{Icon, Picture};
+use crate::components::icon::{Glyph, Icon};
 use crate::console::Console;
 use crate::{browser, sign_in, text};
 
@@ -37,7 +37,7 @@ pub fn SignIn(problem: Option<String>) -> impl IntoView {
     view! {
         <div class="sign-in">
             <form class="card" on:submit=submit>
-                <Icon picture=Picture::Mark class="mark"/>
+                <Icon glyph=Glyph::Mark class="mark"/>
                 <div>
                     <h1 tabindex="-1">{text::SIGN_IN_TITLE}</h1>
                     <p>{text::SIGN_IN_TEXT}</p>

@@ -5,7 +5,7 @@ use leptos::prelude::*;
 use leptos_router::hooks::{use_navigate, use_query_map};
 use serde_json::Value;
 
-use crate::components::screen_header::PageHead;
+use crate::components::screen_header::ScreenHeader;
 use crate::components::tabs::{Tabs, tab};
 use crate::package::Package;
 use crate::route::Screen;
@@ -29,7 +29,7 @@ const TOOLS: [(&str, &str); 5] = [
 /// Renders the screen.
 #[component]
 pub fn ToolsPage() -> impl IntoView {
-    let package = Package::begin();
+    let package = Package::load_now();
     let query = use_query_map();
     let wanted = move || query.with(|query| query.get("tool"));
     let named = move |wanted: Option<String>| {
@@ -53,7 +53,7 @@ pub fn ToolsPage() -> impl IntoView {
     });
     let tabs = TOOLS.map(|(id, name)| tab(id, name)).to_vec();
     view! {
-        <PageHead title="Tools".to_owned() intro=|| view! { <p>{text::TOOLS_INTRO}</p> }/>
+        <ScreenHeader title="Tools".to_owned() intro=|| view! { <p>{text::TOOLS_INTRO}</p> }/>
         {move || match package.state.get() {
             Some(Err(problem)) => {
                 view! {

@@ -8,9 +8,9 @@ use leptos::task::spawn_local;
 use leptos_router::NavigateOptions;
 use leptos_router::hooks::{use_navigate, use_query_map};
 
-use crate::components::error_notice::failure;
-use crate::components::icon::{Icon, Picture};
-use crate::components::screen_header::PageHead;
+use crate::components::error_notice::error_notice;
+use crate::components::icon::{Glyph, Icon};
+use crate::components::screen_header::ScreenHeader;
 use crate::console::Console;
 use crate::route::Screen;
 use crate::{browser, display, text};
@@ -102,24 +102,24 @@ pub fn UsagePage() -> impl IntoView {
     let actions = move || {
         view! {
             <button class="btn" on:click=save>
-                <Icon picture=Picture::Save/>
+                <Icon glyph=Glyph::Save/>
                 "CSV"
             </button>
         }
     };
     view! {
-        <PageHead title="Usage".to_owned() intro=|| view! { <p>{text::USAGE_INTRO}</p> } actions/>
+        <ScreenHeader title="Usage".to_owned() intro=|| view! { <p>{text::USAGE_INTRO}</p> } actions/>
         <div class="stack">
             {move || month.get().map(|(usage, used)| this_month(usage, used))}
             <section class="card" aria-label="By month">
                 <Choices of by_key/>
                 {move || match report.get() {
                     None => view! { <div class="wait"><i></i><i></i><i></i><i></i></div> }.into_any(),
-                    Some(Err(error)) => failure(&error),
+                    Some(Err(error)) => error_notice(&error),
                     Some(Ok(report)) if report.is_empty() => {
                         view! {
                             <div class="empty">
-                                <Icon picture=Picture::Usage/>
+                                <Icon glyph=Glyph::Usage/>
                                 <p>{text::USAGE_EMPTY}</p>
                             </div>
                         }

@@ -8,8 +8,8 @@ use leptos::prelude::*;
 use leptos::task::spawn_local;
 
 use crate::components::dialog::Dialog;
-use crate::components::docs_answer::AnswerView;
-use crate::components::error_notice::failure;
+use crate::components::docs_answer::DocsAnswerView;
+use crate::components::error_notice::error_notice;
 use crate::console::Console;
 
 /// A failed call to explain.
@@ -80,8 +80,8 @@ pub(super) fn Explain(question: RwSignal<Option<Question>>) -> impl IntoView {
                 // A closed dialog has no loading placeholder.
                 Known::Nothing => open.get().then(wait).into_any(),
                 Known::Error(error) => view! { {said(error)} {wait()} }.into_any(),
-                Known::Answer(error, answer) => view! { {said(error)} <AnswerView answer/> }.into_any(),
-                Known::Failed(error) => failure(&error),
+                Known::Answer(error, answer) => view! { {said(error)} <DocsAnswerView answer/> }.into_any(),
+                Known::Failed(error) => error_notice(&error),
             }}
             <div class="dialog-foot">
                 <button class="btn" on:click=move |_| open.set(false)>

@@ -34,7 +34,7 @@ struct Seen {
 pub fn Preview(draft: Draft) -> impl IntoView {
     let console = Console::get();
     let seen = RwSignal::new(None::<Seen>);
-    let package = Package::later();
+    let package = Package::unloaded();
     let busy = RwSignal::new(false);
     let look = move |_| {
         let url = draft
@@ -144,10 +144,10 @@ fn robots_part(package: Package, draft: Draft, seen: &Seen) -> AnyView {
     };
     let delay = said["crawlDelay"]
         .as_f64()
-        .map(|seconds| format!(" Crawl delay: {}.", display::span(seconds)));
+        .map(|seconds| format!(" Crawl delay: {}.", display::duration(seconds)));
     let sitemaps = said["sitemaps"].as_array().map_or(0, Vec::len) as u64;
     let named =
-        (sitemaps > 0).then(|| format!(" Lists {}.", display::counted(sitemaps, "sitemap", "sitemaps")));
+        (sitemaps > 0).then(|| format!(" Lists {}.", display::plural(sitemaps, "sitemap", "sitemaps")));
     view! {
         <p><span class=class>"robots.txt"</span> " " {words} {delay} {named}</p>
         <details class="seen">
@@ -187,7 +187,7 @@ fn sitemap_part(package: Package, draft: Draft, seen: &Seen) -> AnyView {
         Some((inside, outside))
     });
     let most = if count == PREVIEW_URLS { " or more" } else { "" };
-    let found = format!("{}{most}.", display::counted(count, "URL", "URLs"));
+    let found = format!("{}{most}.", display::plural(count, "URL", "URLs"));
     let belong = move || {
         judged.with(|judged| {
             let (inside, outside) = judged.as_ref()?;
@@ -202,10 +202,10 @@ fn sitemap_part(package: Package, draft: Draft, seen: &Seen) -> AnyView {
         judged.with(|judged| {
             let (inside, outside) = judged.as_ref()?;
             let inside = inside.iter().take(PREVIEW_SHOWN_URLS).map(|url| {
-                view! { <li><code>{display::path_of(url).to_owned()}</code></li> }
+                view! { <li><code>{display::url_path(url).to_owned()}</code></li> }
             });
             let outside = outside.iter().take(PREVIEW_SHOWN_URLS).map(|(url, why)| {
-                view! { <li class="out"><code>{display::path_of(url).to_owned()}</code> <span class="hint">{why.clone()}</span></li> }
+                view! { <li class="out"><code>{display::url_path(url).to_owned()}</code> <span class="hint">{why.clone()}</span></li> }
             });
             Some(view! { <ul class="judged">{inside.collect_view()} {outside.collect_view()}</ul> })
         })

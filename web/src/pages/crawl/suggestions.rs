@@ -87,7 +87,7 @@ pub fn Plan(draft: Draft) -> impl IntoView {
                         draft.put_exactly(&proposal.name, Some(proposal.value.clone()));
                     }
                     draft.put(FIELD, None);
-                    console.notify(display::counted(found.len() as u64, "suggestion", "suggestions"));
+                    console.notify(display::plural(found.len() as u64, "suggestion", "suggestions"));
                     proposals.try_set(Some(found));
                 }
                 Err(error) => {
@@ -109,7 +109,7 @@ pub fn Plan(draft: Draft) -> impl IntoView {
                 .iter()
                 .filter(|proposal| is_taken(draft, proposal))
                 .count();
-            let all = display::counted(proposals.len() as u64, "suggestion", "suggestions");
+            let all = display::plural(proposals.len() as u64, "suggestion", "suggestions");
             Some(format!("{all}, {taken} applied. {}", text::SUGGEST_KEEPS_VALUES))
         })
     };

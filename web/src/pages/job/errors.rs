@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 
-use crate::components::virtual_scroll::Scroll;
+use crate::components::virtual_scroll::VirtualScroll;
 use crate::job_feed::JobFeed;
 use crate::limits::SHOWN_ERRORS;
 use crate::{display, text};
@@ -15,7 +15,7 @@ pub fn Errors(feed: JobFeed) -> impl IntoView {
         if errors.errors.is_empty() && errors.robots_blocked.is_empty() {
             return view! { <p class="empty">{text::NO_ERRORS}</p> }.into_any();
         }
-        let failed = Scroll::visible(0..SHOWN_ERRORS, &errors.errors)
+        let failed = VirtualScroll::visible_items(0..SHOWN_ERRORS, &errors.errors)
             .into_iter()
             .map(|(_, entry)| {
                 view! {

@@ -185,7 +185,7 @@ pub fn Export(feed: JobFeed, open: RwSignal<bool>) -> impl IntoView {
             view! {
                 <div class="gap" role="status">
                     <div class="bar thin"><i style:transform=format!("scaleX({share:.4})")></i></div>
-                    <p class="hint">{format!("{} of {}", display::count(done), display::counted(of, "page", "pages"))}</p>
+                    <p class="hint">{format!("{} of {}", display::count(done), display::plural(of, "page", "pages"))}</p>
                 </div>
             }
         })

@@ -12,15 +12,15 @@ use wasm_bindgen::JsCast;
 use web_sys::{CanvasRenderingContext2d, HtmlCanvasElement, KeyboardEvent, PointerEvent, WheelEvent};
 
 use crate::console::Console;
-use crate::graph_layout::places;
+use crate::graph_layout::positions;
 use crate::job_feed::JobFeed;
 use crate::limits::GRAPH_LINKS;
 use crate::{display, text};
 
 /// Maximum distance of a click from a page, CSS px.
-const NEAR: f64 = 10.0;
+const CLICK_RADIUS: f64 = 10.0;
 const ZOOM_STEP: f64 = 1.3;
-const ZOOMS: std::ops::RangeInclusive<f64> = 0.02..=6.0;
+const ZOOM_RANGE: std::ops::RangeInclusive<f64> = 0.02..=6.0;
 /// Distance that an arrow key moves the view, CSS px.
 const PAN: f64 = 60.0;
 
@@ -29,27 +29,27 @@ struct Drawing {
     graph: LinkGraph,
     /// Whether every page was stored with its list of links.
     listed: bool,
-    places: Vec<(f64, f64)>,
+    positions: Vec<(f64, f64)>,
     /// Distance of the outermost page from the center.
     radius: f64,
 }
 
 /// The visible part of the drawing: `screen = position * scale + offset`.
 #[derive(Clone, Copy, PartialEq)]
-struct Sight {
+struct Viewport {
     scale: f64,
     x: f64,
     y: f64,
 }
 
-impl Sight {
+impl Viewport {
     fn to_screen(self, (x, y): (f64, f64)) -> (f64, f64) {
         (x * self.scale + self.x, y * self.scale + self.y)
     }
 
     /// Zooms around a fixed point on the screen.
     fn zoomed(self, factor: f64, (x, y): (f64, f64)) -> Self {
-        let scale = (self.scale * factor).clamp(*ZOOMS.start(), *ZOOMS.end());
+        let scale = (self.scale * factor).clamp(*ZOOM_RANGE.start(), *ZOOM_RANGE.end());
         let factor = scale / self.scale;
         Self {
             scale,
@@ -66,26 +66,26 @@ pub fn Graph(feed: JobFeed, open: RwSignal<Option<u64>>) -> impl IntoView {
     let drawing = RwSignal::new(None::<Arc<Drawing>>);
     let problem = RwSignal::new(None::<String>);
     // Reload when the number of pages has grown by half, and when the job ends.
-    let asked = StoredValue::new(None::<(usize, bool)>);
+    let loaded = StoredValue::new(None::<(usize, bool)>);
     Effect::new(move |_| {
         let (rows, ended) = (feed.rows.with(Vec::len), !feed.is_running());
-        let stale = asked
+        let stale = loaded
             .get_value()
             .is_none_or(|(known, known_end)| rows * 2 > known * 3 || (ended && !known_end));
         if !stale || rows == 0 {
             return;
         }
-        asked.set_value(Some((rows, ended)));
+        loaded.set_value(Some((rows, ended)));
         spawn_local(async move {
             match console.client().job_links(feed.id).await {
                 Ok(JobLinks { graph, listed }) => {
-                    let places = places(&graph.parents);
-                    let radius = places.iter().map(|(x, y)| x.hypot(*y)).fold(1.0, f64::max);
+                    let positions = positions(&graph.parents);
+                    let radius = positions.iter().map(|(x, y)| x.hypot(*y)).fold(1.0, f64::max);
                     problem.try_set(None);
                     drawing.try_set(Some(Arc::new(Drawing {
                         graph,
                         listed,
-                        places,
+                        positions,
                         radius,
                     })));
                 }
@@ -104,21 +104,21 @@ pub fn Graph(feed: JobFeed, open: RwSignal<Option<u64>>) -> impl IntoView {
             view! { <p class="empty">{text::PAGES_PENDING}</p> }.into_any()
         }
         (None, None) => view! { <div class="wait"><i></i><i></i><i></i></div> }.into_any(),
-        (None, Some(drawing)) => view! { <Picture feed open drawing/> }.into_any(),
+        (None, Some(drawing)) => view! { <GraphCanvas feed open drawing/> }.into_any(),
     }
 }
 
 #[component]
-fn Picture(feed: JobFeed, open: RwSignal<Option<u64>>, drawing: Arc<Drawing>) -> impl IntoView {
+fn GraphCanvas(feed: JobFeed, open: RwSignal<Option<u64>>, drawing: Arc<Drawing>) -> impl IntoView {
     let console = Console::get();
     let node: NodeRef<html::Canvas> = NodeRef::new();
-    let sight = RwSignal::new(None::<Sight>);
+    let viewport = RwSignal::new(None::<Viewport>);
     let hovered = RwSignal::new(None::<usize>);
-    let dragged = StoredValue::new(None::<(f64, f64, bool)>);
-    let (pages, links) = (drawing.places.len(), drawing.graph.links.len());
+    let drag = StoredValue::new(None::<(f64, f64, bool)>);
+    let (pages, links) = (drawing.positions.len(), drawing.graph.links.len());
     let (cut, listed) = (drawing.graph.cut, drawing.listed);
     let drawing = StoredValue::new(drawing);
-    let waiting = StoredValue::new(false);
+    let frame_requested = StoredValue::new(false);
     let fit = move || {
         let canvas = node.get_untracked()?;
         let (width, height) = (
@@ -127,42 +127,42 @@ fn Picture(feed: JobFeed, open: RwSignal<Option<u64>>, drawing: Arc<Drawing>) ->
         );
         let radius = drawing.with_value(|drawing| drawing.radius);
         let scale = (width.min(height) / 2.0 - 24.0).max(20.0) / radius;
-        Some(Sight {
-            scale: scale.clamp(*ZOOMS.start(), 1.4),
+        Some(Viewport {
+            scale: scale.clamp(*ZOOM_RANGE.start(), 1.4),
             x: width / 2.0,
             y: height / 2.0,
         })
     };
     let draw = move || {
-        let (Some(canvas), Some(sight)) = (
+        let (Some(canvas), Some(viewport)) = (
             node.try_get_untracked().flatten(),
-            sight.try_get_untracked().flatten(),
+            viewport.try_get_untracked().flatten(),
         ) else {
             return;
         };
         let open = open.try_get_untracked().flatten().map(|open| open as usize);
         let hovered = hovered.try_get_untracked().flatten();
-        drawing.try_with_value(|drawing| paint(&canvas, drawing, sight, open, hovered));
+        drawing.try_with_value(|drawing| paint(&canvas, drawing, viewport, open, hovered));
     };
     Effect::new(move |_| {
         node.track();
         console.theme.track();
-        sight.track();
+        viewport.track();
         open.track();
         hovered.track();
-        if sight.with_untracked(Option::is_none) {
-            sight.set(fit());
+        if viewport.with_untracked(Option::is_none) {
+            viewport.set(fit());
         }
         // Draw at most once per frame.
-        if !waiting.get_value() {
-            waiting.set_value(true);
+        if !frame_requested.get_value() {
+            frame_requested.set_value(true);
             request_animation_frame(move || {
-                waiting.try_set_value(false);
+                frame_requested.try_set_value(false);
                 draw();
             });
         }
     });
-    let resized = window_event_listener(leptos::ev::resize, move |_| sight.set(fit()));
+    let resized = window_event_listener(leptos::ev::resize, move |_| viewport.set(fit()));
     on_cleanup(move || resized.remove());
     let zoom = move |factor: f64, at: Option<(f64, f64)>| {
         let middle = node.get_untracked().map(|canvas| {
@@ -172,48 +172,48 @@ fn Picture(feed: JobFeed, open: RwSignal<Option<u64>>, drawing: Arc<Drawing>) ->
             )
         });
         let Some(at) = at.or(middle) else { return };
-        sight.update(|sight| *sight = sight.map(|sight| sight.zoomed(factor, at)));
+        viewport.update(|viewport| *viewport = viewport.map(|viewport| viewport.zoomed(factor, at)));
     };
     let pan = move |x: f64, y: f64| {
-        sight.update(|sight| {
-            if let Some(sight) = sight {
-                sight.x += x;
-                sight.y += y;
+        viewport.update(|viewport| {
+            if let Some(viewport) = viewport {
+                viewport.x += x;
+                viewport.y += y;
             }
         });
     };
-    let find = move |x: f64, y: f64| {
-        let sight = sight.get_untracked()?;
+    let page_at = move |x: f64, y: f64| {
+        let viewport = viewport.get_untracked()?;
         let near = drawing.with_value(|drawing| {
-            let distances = drawing.places.iter().enumerate().map(|(page, place)| {
-                let (px, py) = sight.to_screen(*place);
+            let distances = drawing.positions.iter().enumerate().map(|(page, place)| {
+                let (px, py) = viewport.to_screen(*place);
                 (page, (px - x).hypot(py - y))
             });
             distances.min_by(|a, b| a.1.total_cmp(&b.1))
         });
-        near.filter(|(_, distance)| *distance <= NEAR)
+        near.filter(|(_, distance)| *distance <= CLICK_RADIUS)
             .map(|(page, _)| page)
     };
     let at = |event: &PointerEvent| (f64::from(event.offset_x()), f64::from(event.offset_y()));
     let on_down = move |event: PointerEvent| {
         let (x, y) = at(&event);
-        dragged.set_value(Some((x, y, false)));
+        drag.set_value(Some((x, y, false)));
         if let Some(canvas) = node.get_untracked() {
             let _ = canvas.set_pointer_capture(event.pointer_id());
         }
     };
     let on_move = move |event: PointerEvent| {
         let (x, y) = at(&event);
-        match dragged.get_value() {
+        match drag.get_value() {
             Some((from_x, from_y, moved)) => {
                 let far = (x - from_x).hypot(y - from_y) > 3.0;
                 if moved || far {
                     pan(x - from_x, y - from_y);
-                    dragged.set_value(Some((x, y, true)));
+                    drag.set_value(Some((x, y, true)));
                 }
             }
             None => {
-                let found = find(x, y);
+                let found = page_at(x, y);
                 if hovered.get_untracked() != found {
                     hovered.set(found);
                 }
@@ -222,9 +222,9 @@ fn Picture(feed: JobFeed, open: RwSignal<Option<u64>>, drawing: Arc<Drawing>) ->
     };
     let on_up = move |event: PointerEvent| {
         let (x, y) = at(&event);
-        let was_click = dragged.get_value().is_some_and(|(_, _, moved)| !moved);
-        dragged.set_value(None);
-        if was_click && let Some(page) = find(x, y) {
+        let was_click = drag.get_value().is_some_and(|(_, _, moved)| !moved);
+        drag.set_value(None);
+        if was_click && let Some(page) = page_at(x, y) {
             open.set(Some(page as u64));
         }
     };
@@ -240,7 +240,7 @@ fn Picture(feed: JobFeed, open: RwSignal<Option<u64>>, drawing: Arc<Drawing>) ->
         match event.key().as_str() {
             "+" | "=" => zoom(ZOOM_STEP, None),
             "-" => zoom(1.0 / ZOOM_STEP, None),
-            "0" => sight.set(fit()),
+            "0" => viewport.set(fit()),
             "ArrowLeft" => pan(PAN, 0.0),
             "ArrowRight" => pan(-PAN, 0.0),
             "ArrowUp" => pan(0.0, PAN),
@@ -251,14 +251,14 @@ fn Picture(feed: JobFeed, open: RwSignal<Option<u64>>, drawing: Arc<Drawing>) ->
     };
     let label = format!(
         "{} and {} between them. The Tree tab lists the pages as text.",
-        display::counted(pages as u64, "page", "pages"),
-        display::counted(links as u64, "link", "links")
+        display::plural(pages as u64, "page", "pages"),
+        display::plural(links as u64, "link", "links")
     );
-    let told = move || {
+    let caption = move || {
         let page = hovered.get().or_else(|| open.get().map(|open| open as usize));
         page.and_then(|page| {
             feed.rows
-                .with(|rows| rows.get(page).map(|row| display::path_of(&row.url).to_owned()))
+                .with(|rows| rows.get(page).map(|row| display::url_path(&row.url).to_owned()))
         })
         .unwrap_or_else(|| text::GRAPH_HELP.to_owned())
     };
@@ -287,17 +287,17 @@ fn Picture(feed: JobFeed, open: RwSignal<Option<u64>>, drawing: Arc<Drawing>) ->
             <div class="graph-zoom">
                 <button class="btn icon" aria-label="Zoom in" on:click=move |_| zoom(ZOOM_STEP, None)>"+"</button>
                 <button class="btn icon" aria-label="Zoom out" on:click=move |_| zoom(1.0 / ZOOM_STEP, None)>"\u{2212}"</button>
-                <button class="btn small" on:click=move |_| sight.set(fit())>"Fit"</button>
+                <button class="btn small" on:click=move |_| viewport.set(fit())>"Fit"</button>
             </div>
         </div>
         {(!listed).then(|| view! { <p class="card-foot">{text::GRAPH_MARKDOWN}</p> })}
         <div class="card-foot">
-            <span class="mono cut">{told}</span>
+            <span class="mono cut">{caption}</span>
             <span class="grow"></span>
             <span>
                 {part}
-                {display::counted(pages as u64, "page", "pages")} ", "
-                {display::counted(links as u64, "link", "links")}
+                {display::plural(pages as u64, "page", "pages")} ", "
+                {display::plural(links as u64, "link", "links")}
                 {cut.then_some(text::GRAPH_CUT)}
             </span>
         </div>
@@ -328,7 +328,7 @@ impl Colours {
 fn paint(
     canvas: &HtmlCanvasElement,
     drawing: &Drawing,
-    sight: Sight,
+    viewport: Viewport,
     open: Option<usize>,
     hovered: Option<usize>,
 ) -> Option<()> {
@@ -346,8 +346,8 @@ fn paint(
     let colours = Colours::of(canvas)?;
     context.set_transform(ratio, 0.0, 0.0, ratio, 0.0, 0.0).ok()?;
     context.clear_rect(0.0, 0.0, width, height);
-    let is_way = |from: u32, to: u32| drawing.graph.parents[to as usize] == Some(from);
-    let place = |page: u32| sight.to_screen(drawing.places[page as usize]);
+    let is_tree_link = |from: u32, to: u32| drawing.graph.parents[to as usize] == Some(from);
+    let place = |page: u32| viewport.to_screen(drawing.positions[page as usize]);
     let line = |from: u32, to: u32| {
         let ((x0, y0), (x1, y1)) = (place(from), place(to));
         context.move_to(x0, y0);
@@ -359,19 +359,19 @@ fn paint(
     context.set_stroke_style_str(&colours.line);
     context.set_global_alpha((1_200.0 / all.len().max(1) as f64).clamp(0.12, 0.5));
     context.begin_path();
-    let others = all.iter().filter(|(from, to)| !is_way(*from, *to));
+    let others = all.iter().filter(|(from, to)| !is_tree_link(*from, *to));
     others.take(GRAPH_LINKS).for_each(|(from, to)| line(*from, *to));
     context.stroke();
     context.set_global_alpha(0.75);
     context.set_line_width(0.8);
     context.begin_path();
     all.iter()
-        .filter(|(from, to)| is_way(*from, *to))
+        .filter(|(from, to)| is_tree_link(*from, *to))
         .for_each(|(from, to)| line(*from, *to));
     context.stroke();
     context.set_global_alpha(1.0);
-    let focus = hovered.or(open).filter(|page| *page < drawing.places.len());
-    if let Some(page) = focus {
+    let focused = hovered.or(open).filter(|page| *page < drawing.positions.len());
+    if let Some(page) = focused {
         let is_its = |(from, to): &&(u32, u32)| *from as usize == page || *to as usize == page;
         context.set_stroke_style_str(&colours.accent);
         context.set_line_width(1.2);
@@ -379,11 +379,11 @@ fn paint(
         all.iter().filter(is_its).for_each(|(from, to)| line(*from, *to));
         context.stroke();
     }
-    let size = (2.6 * sight.scale.sqrt()).clamp(1.4, 5.0);
+    let size = (2.6 * viewport.scale.sqrt()).clamp(1.4, 5.0);
     context.set_fill_style_str(&colours.ink);
     context.begin_path();
-    for (page, spot) in drawing.places.iter().enumerate() {
-        let (x, y) = sight.to_screen(*spot);
+    for (page, spot) in drawing.positions.iter().enumerate() {
+        let (x, y) = viewport.to_screen(*spot);
         if x < -9.0 || y < -9.0 || x > width + 9.0 || y > height + 9.0 {
             continue;
         }
@@ -394,10 +394,10 @@ fn paint(
     context.fill();
     context.set_fill_style_str(&colours.accent);
     for page in [open, hovered].into_iter().flatten() {
-        let Some(spot) = drawing.places.get(page) else {
+        let Some(spot) = drawing.positions.get(page) else {
             continue;
         };
-        let (x, y) = sight.to_screen(*spot);
+        let (x, y) = viewport.to_screen(*spot);
         context.begin_path();
         context
             .arc(x, y, size * 1.8 + 1.0, 0.0, std::f64::consts::TAU)

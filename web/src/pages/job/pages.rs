@@ -8,7 +8,7 @@ use leptos::task::spawn_local;
 use crate::browser;
 use crate::components::filter_input::FilterInput;
 use crate::components::page_list::PageList;
-use crate::components::viewer::{Shown, Viewer};
+use crate::components::viewer::{SharedDocument, Viewer};
 use crate::console::Console;
 use crate::job_feed::JobFeed;
 use crate::text;
@@ -47,7 +47,7 @@ pub fn Pages(feed: JobFeed, search: RwSignal<String>, open: RwSignal<Option<u64>
 #[component]
 pub fn OpenPage(feed: JobFeed, open: RwSignal<Option<u64>>) -> impl IntoView {
     let console = Console::get();
-    let document = RwSignal::new(None::<Shown>);
+    let document = RwSignal::new(None::<SharedDocument>);
     let problem = RwSignal::new(None::<String>);
     let is_known = Memo::new(move |_| feed.job.with(Option::is_some));
     Effect::new(move |_| {

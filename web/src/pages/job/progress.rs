@@ -42,11 +42,14 @@ pub fn Figures(feed: JobFeed) -> impl IntoView {
     let errors = move || feed.errors.with(|errors| errors.errors.len() as u64);
     let robots = move || feed.errors.with(|errors| errors.robots_blocked.len() as u64);
     let left = move || match (feed.is_running(), feed.seconds_left()) {
-        (true, Some(seconds)) => (display::span(seconds), "Time left"),
+        (true, Some(seconds)) => (display::duration(seconds), "Time left"),
         (true, None) => ("-".to_owned(), "Time left"),
         (false, _) => {
             let took = feed.progress.with(|progress| progress.as_ref()?.duration);
-            (took.map_or_else(|| "-".to_owned(), display::span), "Total time")
+            (
+                took.map_or_else(|| "-".to_owned(), display::duration),
+                "Total time",
+            )
         }
     };
     view! {

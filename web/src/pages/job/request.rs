@@ -88,7 +88,7 @@ pub fn Request(feed: JobFeed, request: Memo<Option<Value>>) -> impl IntoView {
             .get_untracked()
             .or_else(|| written.get_untracked())
             .unwrap_or_default();
-        let body = match field_value::read_json(&text) {
+        let body = match field_value::parse_json(&text) {
             Ok(body) => body,
             Err(words) => {
                 problem.set(Some(words));

@@ -214,7 +214,7 @@ fn row(shown: Shown, event: &WebhookEvent) -> AnyView {
         .filter(|_| !event.attempts.is_empty())
         .map(|at| {
             let seconds = ((at.0 as f64 - browser::now_ms()) / 1000.0).max(0.0);
-            view! { <span class="what">{format!("next attempt in {}", display::span(seconds))}</span> }
+            view! { <span class="what">{format!("next attempt in {}", display::duration(seconds))}</span> }
         });
     let again = (event.state != DeliveryState::Pending).then(|| {
         let label = format!("Send {} event {} again", event.event, event.number);

@@ -81,8 +81,8 @@ pub(super) fn WebhookCard() -> impl IntoView {
             open=asking
             title="Rotate the webhook secret?"
             text=text::ROTATE_TEXT
-            action="Rotate secret"
-            keep="Keep secret"
+            confirm_label="Rotate secret"
+            cancel_label="Keep secret"
             on_confirm
         />
     }
@@ -170,7 +170,7 @@ fn outcome(tested: Result<WebhookTested, String>) -> AnyView {
     view! {
         <div class=class>
             <strong>{head}</strong>
-            <span>{format!("{status}, {signed}, {}", display::span_ms(tested.duration_ms))}</span>
+            <span>{format!("{status}, {signed}, {}", display::duration_ms(tested.duration_ms))}</span>
             {tested.error.map(|error| view! { <span>{error}</span> })}
             {answer}
         </div>

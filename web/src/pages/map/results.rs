@@ -16,7 +16,7 @@ use crate::components::code::copy;
 use crate::components::filter_input::FilterInput;
 use crate::components::tabs::{Tab, Tabs, tab};
 use crate::components::tree::Tree;
-use crate::components::virtual_scroll::Scroll;
+use crate::components::virtual_scroll::VirtualScroll;
 use crate::console::Console;
 use crate::csv::csv_line;
 use crate::limits::ROW_PX;
@@ -112,7 +112,7 @@ pub fn Found(links: Arc<Vec<MapLink>>, seconds: f64) -> impl IntoView {
             <h2>"Site map"</h2>
             <span class="grow"></span>
             <span class="hint nowrap">
-                {display::counted(total as u64, "URL", "URLs")} {format!(" in {seconds:.1} s")}
+                {display::plural(total as u64, "URL", "URLs")} {format!(" in {seconds:.1} s")}
             </span>
         </div>
         <Tabs name="found" label="Result view" tabs chosen/>
@@ -168,10 +168,10 @@ fn Table(
     rows: Memo<Vec<usize>>,
     ticked: RwSignal<HashSet<usize>>,
 ) -> impl IntoView {
-    let scroll = Scroll::new(false);
+    let scroll = VirtualScroll::new(false);
     let range = scroll.range();
     let here = RwSignal::new(None::<usize>);
-    let visible = move || rows.with(|rows| Scroll::visible(range.get(), rows));
+    let visible = move || rows.with(|rows| VirtualScroll::visible_items(range.get(), rows));
     let on_key = move |event: KeyboardEvent| {
         let position =
             rows.with_untracked(|rows| rows.iter().position(|at| Some(*at) == here.get_untracked()));
@@ -205,7 +205,7 @@ fn Table(
                 }
             >
                 <span class="box" class:on=is_on aria-hidden="true"></span>
-                <span class="cut mono">{display::path_of(&link.url).to_owned()}</span>
+                <span class="cut mono">{display::url_path(&link.url).to_owned()}</span>
                 <span class="cut quiet-text opt">{link.title}</span>
             </div>
         }
@@ -219,7 +219,7 @@ fn Table(
             aria-label="URLs; press Space to select"
             aria-activedescendant=move || here.get().map(|at| format!("found-{at}"))
             node_ref=scroll.node
-            on:scroll=move |_| scroll.moved()
+            on:scroll=move |_| scroll.on_scroll()
             on:keydown=on_key
         >
             <div

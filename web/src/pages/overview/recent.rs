@@ -20,7 +20,7 @@ fn row(Call { entry, outcome, .. }: Call, jobs: &[ConsoleJob]) -> AnyView {
     let job = jobs.iter().find(|job| job.id == entry.id);
     let pages = match (job, entry.endpoint) {
         (Some(job), Endpoint::Crawl | Endpoint::BatchScrape) => {
-            display::counted(job.completed, "page", "pages")
+            display::plural(job.completed, "page", "pages")
         }
         _ => String::new(),
     };

@@ -128,7 +128,7 @@ pub fn Crawls() -> impl IntoView {
                 <p class="pad quiet-text">{text::NO_RUNNING_CRAWL}</p>
             </Show>
         </section>
-        <Confirm open=asking title=text::CANCEL_TITLE text=text::CANCEL_TEXT action="Cancel crawl" keep="Keep running" on_confirm/>
+        <Confirm open=asking title=text::CANCEL_TITLE text=text::CANCEL_TEXT confirm_label="Cancel crawl" cancel_label="Keep running" on_confirm/>
     }
     .into_any()
 }
@@ -171,7 +171,7 @@ fn Browser(id: String) -> impl IntoView {
         let left = one
             .ends_at
             .map_or(0.0, |at| ((at.0 as f64 - now.get()) / 1000.0).max(0.0));
-        Some(format!("stops in {}", display::span(left)))
+        Some(format!("stops in {}", display::duration(left)))
     };
     view! {
         <li>
@@ -179,7 +179,7 @@ fn Browser(id: String) -> impl IntoView {
                 <span class="cut mono">{move || one.with(|one| one.as_ref().map(name_of))}</span>
                 <span class="badge run">"live"</span>
                 <span class="num">
-                    {move || one.with(|one| one.as_ref().map(|one| display::counted(one.credits, "credit", "credits")))}
+                    {move || one.with(|one| one.as_ref().map(|one| display::plural(one.credits, "credit", "credits")))}
                 </span>
                 <span class="when">{words}</span>
             </a>

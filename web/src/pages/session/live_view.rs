@@ -5,7 +5,7 @@ use leptos::prelude::*;
 
 use super::{Shown, State};
 use crate::components::code::copy;
-use crate::components::icon::{Icon, Picture};
+use crate::components::icon::{Glyph, Icon};
 use crate::route::Screen;
 use crate::theme::Theme;
 use crate::{browser, display, text};
@@ -50,7 +50,7 @@ fn frame(shown: Shown, address: &str) -> AnyView {
         Theme::Light => "?theme=light",
         Theme::Dark => "?theme=dark",
     };
-    let source = format!("{}{theme}", display::path_of(address));
+    let source = format!("{}{theme}", display::url_path(address));
     let (title, words) = match control {
         true => ("Live view; you have control", text::LIVE_VIEW_INTERACTIVE),
         false => ("Live view, read-only", text::LIVE_VIEW_READ_ONLY),
@@ -71,7 +71,7 @@ fn instead(content: impl IntoView + 'static) -> AnyView {
     view! {
         <div class="live-none">
             <div class="empty">
-                <Icon picture=Picture::Sessions/>
+                <Icon glyph=Glyph::Sessions/>
                 {content}
             </div>
         </div>

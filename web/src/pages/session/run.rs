@@ -241,7 +241,7 @@ fn Busy(since: f64) -> impl IntoView {
     view! {
         <p class="pad hint run-busy" role="status">
             <span class="spin"></span>
-            {move || format!("Running for {}", display::span((now.get() - since) / 1000.0))}
+            {move || format!("Running for {}", display::duration((now.get() - since) / 1000.0))}
         </p>
     }
     .into_any()

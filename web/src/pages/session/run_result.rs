@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 
 use crate::components::code::copy;
-use crate::components::icon::{Icon, Picture};
+use crate::components::icon::{Glyph, Icon};
 use crate::console::Console;
 use crate::display;
 use crate::run_history::Call;
@@ -31,7 +31,7 @@ pub fn Answer(call: Call) -> impl IntoView {
     let (class, word) = badge(&call);
     let took = match call.took_ms {
         ms if ms < 10_000.0 => format!("{} ms", display::count(ms as u64)),
-        ms => display::span(ms / 1000.0),
+        ms => display::duration(ms / 1000.0),
     };
     let blocks = match call.outcome {
         Err(problem) => view! { <div class="notice bad" role="alert">{problem}</div> }.into_any(),
@@ -92,7 +92,7 @@ fn Block(name: &'static str, text: String) -> impl IntoView {
                     title=format!("Copy {name}")
                     on:click=move |_| copy(console, to_copy.clone())
                 >
-                    <Icon picture=Picture::Copy/>
+                    <Icon glyph=Glyph::Copy/>
                 </button>
             </div>
             <pre class="code wrap" tabindex="0" role="region" aria-label=name>{text}</pre>

@@ -19,7 +19,7 @@ use crate::{shortcuts, sign_in, text};
 #[component]
 pub fn App() -> impl IntoView {
     let console = Console::provide();
-    sign_in::begin(console);
+    sign_in::start(console);
     view! {
         <Router base=BASE>
             <Shell/>
@@ -51,7 +51,7 @@ fn Shell() -> impl IntoView {
                                         {text::SERVER_UNREACHABLE}
                                         <button
                                             class="btn small danger"
-                                            on:click=move |_| leptos::task::spawn_local(sign_in::look(console))
+                                            on:click=move |_| leptos::task::spawn_local(sign_in::poll(console))
                                         >
                                             "Retry now"
                                         </button>

@@ -21,7 +21,7 @@ use crate::{browser, storage};
 pub const FORMATS: &str = "formats";
 
 /// URL in code examples while the form has none.
-const EXAMPLE: &str = "https://example.com";
+const EXAMPLE_URL: &str = "https://example.com";
 /// Query in code examples while the form has none.
 const EXAMPLE_QUERY: &str = "harvestmen of Europe";
 
@@ -85,24 +85,24 @@ impl Endpoint {
     /// Returns an example value of the main field, so that there is code to show for an empty form.
     fn example(self) -> Value {
         match self {
-            Endpoint::Scrape | Endpoint::Crawl | Endpoint::Map => Value::from(EXAMPLE),
+            Endpoint::Scrape | Endpoint::Crawl | Endpoint::Map => Value::from(EXAMPLE_URL),
             Endpoint::Search => Value::from(EXAMPLE_QUERY),
-            Endpoint::Extract => Value::from(vec![EXAMPLE]),
+            Endpoint::Extract => Value::from(vec![EXAMPLE_URL]),
         }
     }
 
     /// Returns the body of a new form.
-    fn fresh(self) -> Map<String, Value> {
-        let mut fresh = Map::new();
+    fn initial(self) -> Map<String, Value> {
+        let mut initial = Map::new();
         match self {
             Endpoint::Scrape | Endpoint::Crawl => {
                 let path = format!("{}formats", self.page_prefix());
-                set(&mut fresh, &path, storage::read(FORMATS));
+                set(&mut initial, &path, storage::read(FORMATS));
             }
             Endpoint::Search | Endpoint::Map => {}
-            Endpoint::Extract => set(&mut fresh, "showSources", Some(Value::Bool(true))),
+            Endpoint::Extract => set(&mut initial, "showSources", Some(Value::Bool(true))),
         }
-        fresh
+        initial
     }
 
     /// Returns the query parameters of the console URL, empty while another screen is open.
@@ -124,14 +124,14 @@ impl Endpoint {
 
     /// Returns the body at the start: the query parameters on top of the stored draft, or on top of a new form if the
     /// query has the main field.
-    fn begun(
+    fn starting_body(
         self,
         query: &ParamsMap,
-        fresh: &Map<String, Value>,
-        kept: Option<Map<String, Value>>,
+        initial: &Map<String, Value>,
+        stored: Option<Map<String, Value>>,
     ) -> Map<String, Value> {
-        let kept = kept.filter(|_| query.get_str(self.subject()).is_none());
-        let mut body = kept.unwrap_or_else(|| fresh.clone());
+        let stored = stored.filter(|_| query.get_str(self.subject()).is_none());
+        let mut body = stored.unwrap_or_else(|| initial.clone());
         for (name, text) in query.clone() {
             if name != "run" && name != "id" {
                 set(&mut body, &name, Some(self.value_of(&name, &text)));
@@ -156,12 +156,12 @@ impl Endpoint {
 
     /// Returns every option with its default, from the core.
     fn defaults(self) -> Map<String, Value> {
-        let Ok(nowhere) = TargetUrl::parse(EXAMPLE) else {
+        let Ok(example) = TargetUrl::parse(EXAMPLE_URL) else {
             return Map::new();
         };
         let mut options = match self {
-            Endpoint::Scrape | Endpoint::Crawl => CrawlRequest::new(nowhere).filled_options(),
-            Endpoint::Map => return MapRequest::new(nowhere).filled_options(),
+            Endpoint::Scrape | Endpoint::Crawl => CrawlRequest::new(example).filled_options(),
+            Endpoint::Map => return MapRequest::new(example).filled_options(),
             Endpoint::Extract => return ExtractRequest::default().filled_options(),
             Endpoint::Search => {
                 let mut options = SearchRequest {
@@ -211,48 +211,53 @@ pub struct Draft {
     /// The body, including partial input.
     pub body: RwSignal<Map<String, Value>>,
     /// The body as the core would send it, or the validation error.
-    pub checked: Memo<Result<Body, ApiError>>,
+    pub validation: Memo<Result<Body, ApiError>>,
     /// The last valid body, for code; a missing main field is replaced by an example.
-    pub shown: Memo<Body>,
+    pub last_valid: Memo<Body>,
     /// Validation error of the server, cleared by the next change.
-    pub refused: RwSignal<Option<ApiError>>,
+    pub server_error: RwSignal<Option<ApiError>>,
     /// Whether the user tried to send the form, so that missing fields are reported too.
-    pub asked: RwSignal<bool>,
+    pub submitted: RwSignal<bool>,
     /// Parse error of the JSON tab, cleared by the next change.
-    pub broken: RwSignal<Option<String>>,
+    pub json_error: RwSignal<Option<String>>,
     defaults: StoredValue<Map<String, Value>>,
-    fresh: StoredValue<Map<String, Value>>,
+    initial: StoredValue<Map<String, Value>>,
 }
 
 impl Draft {
     /// Restores the stored draft and applies the query parameters of the console URL.
     pub fn restore(endpoint: Endpoint) -> Self {
         let query = endpoint.query();
-        let fresh = endpoint.fresh();
-        let kept: Option<Map<String, Value>> = storage::read(endpoint.draft_name());
-        let kept = kept.filter(|kept| !kept.is_empty());
-        let body = RwSignal::new(query.with_untracked(|query| endpoint.begun(query, &fresh, kept)));
+        let initial = endpoint.initial();
+        let stored: Option<Map<String, Value>> = storage::read(endpoint.draft_name());
+        let stored = stored.filter(|stored| !stored.is_empty());
+        let body =
+            RwSignal::new(query.with_untracked(|query| endpoint.starting_body(query, &initial, stored)));
         // Navigating to the same screen with another main field starts a new form.
-        let begins = fresh.clone();
+        let initial_of_effect = initial.clone();
         Effect::new(move |before: Option<()>| {
             query.with(|query| {
                 if before.is_some() && query.get_str(endpoint.subject()).is_some() {
-                    body.set(endpoint.begun(query, &begins, None));
+                    body.set(endpoint.starting_body(query, &initial_of_effect, None));
                 }
             });
         });
-        let refused = RwSignal::new(None);
-        let broken = RwSignal::new(None);
-        let checked = Memo::new(move |_| endpoint.check(body.get()));
-        let shown = Memo::new(move |last: Option<&Body>| {
-            let with_address = || {
+        let server_error = RwSignal::new(None);
+        let json_error = RwSignal::new(None);
+        let validation = Memo::new(move |_| endpoint.check(body.get()));
+        let last_valid = Memo::new(move |last: Option<&Body>| {
+            let with_example = || {
                 let mut body = body.get();
                 body.entry(endpoint.subject())
                     .or_insert_with(|| endpoint.example());
                 endpoint.check(body).ok()
             };
-            let found = checked.get().ok().or_else(with_address).or_else(|| last.cloned());
-            found.unwrap_or_default()
+            let valid_body = validation
+                .get()
+                .ok()
+                .or_else(with_example)
+                .or_else(|| last.cloned());
+            valid_body.unwrap_or_default()
         });
         Effect::new(move |before: Option<()>| {
             body.with(|body| {
@@ -260,19 +265,19 @@ impl Draft {
                     storage::write(endpoint.draft_name(), body);
                 }
             });
-            refused.set(None);
-            broken.set(None);
+            server_error.set(None);
+            json_error.set(None);
         });
         Self {
             endpoint,
             body,
-            checked,
-            shown,
-            refused,
-            asked: RwSignal::new(false),
-            broken,
+            validation,
+            last_valid,
+            server_error,
+            submitted: RwSignal::new(false),
+            json_error,
             defaults: StoredValue::new(endpoint.defaults()),
-            fresh: StoredValue::new(fresh),
+            initial: StoredValue::new(initial),
         }
     }
 
@@ -287,7 +292,7 @@ impl Draft {
     }
 
     /// Returns the value at a path, or its default.
-    pub fn effective(self, path: &str) -> Option<Value> {
+    pub fn value_or_default(self, path: &str) -> Option<Value> {
         self.value(path).or_else(|| self.default_of(path))
     }
 
@@ -305,27 +310,29 @@ impl Draft {
     /// Returns all validation errors: those of the core, then those of the server.
     pub fn problems(self) -> Vec<Problem> {
         let core = self
-            .checked
-            .with(|checked| checked.as_ref().err().map(problems_of));
-        let server = self.refused.with(|refused| refused.as_ref().map(problems_of));
+            .validation
+            .with(|validation| validation.as_ref().err().map(problems_of));
+        let server = self
+            .server_error
+            .with(|server_error| server_error.as_ref().map(problems_of));
         core.into_iter().chain(server).flatten().collect()
     }
 
     /// Returns the error of a field or of anything inside it, once the field is set or the user tried to send.
     pub fn problem_at(self, path: &str) -> Option<String> {
-        let shown = self.asked.get() || self.value(path).is_some();
-        let found = shown.then(|| self.problems()).into_iter().flatten();
-        found
+        let is_reported = self.submitted.get() || self.value(path).is_some();
+        let problems = is_reported.then(|| self.problems()).into_iter().flatten();
+        problems
             .into_iter()
             .find(|problem| is_under(&problem.path, path))
             .map(|problem| problem.message)
     }
 
     /// Returns the error of exactly this field or item, not of anything inside it, once the user tried to send.
-    pub fn problem_of(self, path: &str) -> Option<String> {
-        let found = self.asked.get().then(|| self.problems());
-        let mut found = found.into_iter().flatten();
-        found
+    pub fn own_problem(self, path: &str) -> Option<String> {
+        let problems = self.submitted.get().then(|| self.problems());
+        let mut problems = problems.into_iter().flatten();
+        problems
             .find(|problem| problem.path == path)
             .map(|problem| problem.message)
     }
@@ -336,11 +343,11 @@ impl Draft {
     }
 
     /// Returns the request to send. If it is invalid, moves the focus to the error summary instead.
-    pub fn to_send<R: Wire>(self) -> Option<R> {
-        self.asked.set(true);
-        self.refused.set(None);
-        let is_whole = self.broken.with_untracked(Option::is_none);
-        let request = is_whole.then(|| self.request()).flatten();
+    pub fn submit<R: Wire>(self) -> Option<R> {
+        self.submitted.set(true);
+        self.server_error.set(None);
+        let json_is_valid = self.json_error.with_untracked(Option::is_none);
+        let request = json_is_valid.then(|| self.request()).flatten();
         if request.is_none() {
             browser::focus_soon("[data-problems]");
         }
@@ -348,15 +355,15 @@ impl Draft {
     }
 
     /// Stores the field errors of a server response.
-    pub fn refuse(self, error: &ClientError) {
+    pub fn set_server_errors(self, error: &ClientError) {
         let at_fields = error.api().filter(|api| !problems_of(api).is_empty());
-        self.refused.try_set(at_fields.cloned());
+        self.server_error.try_set(at_fields.cloned());
     }
 
     /// Resets the form to its initial body with the user's default formats.
     pub fn clear(self) {
-        self.body.set(self.fresh.get_value());
-        self.asked.set(false);
+        self.body.set(self.initial.get_value());
+        self.submitted.set(false);
     }
 }
 
@@ -399,7 +406,7 @@ fn at<'a>(body: &'a Map<String, Value>, path: &str) -> Option<&'a Value> {
                     _ => None,
                 }
             }
-            address @ Value::String(_) if rest == "url" => Some(address),
+            url @ Value::String(_) if rest == "url" => Some(url),
             _ => None,
         },
     }
@@ -434,7 +441,7 @@ fn set(body: &mut Map<String, Value>, path: &str, value: Option<Value>) {
     }
     let mut inner = match body.remove(first) {
         Some(Value::Object(inner)) => inner,
-        Some(address @ Value::String(_)) => Map::from_iter([("url".to_owned(), address)]),
+        Some(url @ Value::String(_)) => Map::from_iter([("url".to_owned(), url)]),
         _ => Map::new(),
     };
     set(&mut inner, rest, value);

@@ -17,32 +17,32 @@ use crate::draft::Draft;
 
 /// State of a request.
 #[derive(Clone)]
-pub enum Outcome {
+pub enum RequestState {
     /// No request was sent.
-    Nothing,
+    Idle,
     /// In progress, with a view of what is known so far.
-    Busy(Option<ViewFn>),
+    Pending(Option<ViewFn>),
     /// Completed, with a view of the response.
     Done(ViewFn),
     /// Failed.
     Failed(ClientError),
 }
 
-impl Outcome {
+impl RequestState {
     /// Returns a completed outcome with a view.
     pub fn done(view: impl Fn() -> AnyView + Send + Sync + 'static) -> Self {
-        Outcome::Done(view.into())
+        RequestState::Done(view.into())
     }
 }
 
 /// A pending response.
-pub type Answer = Pin<Box<dyn Future<Output = Result<Outcome, ClientError>>>>;
+pub type PendingResponse = Pin<Box<dyn Future<Output = Result<RequestState, ClientError>>>>;
 
 /// The request of a screen; aborted when the screen is left. `Copy`, so that closures can capture it.
 #[derive(Clone, Copy)]
 pub struct Exchange {
     /// State of the request.
-    pub outcome: RwSignal<Outcome>,
+    pub state: RwSignal<RequestState>,
     /// Receives errors that concern every screen.
     pub console: Console,
     abort: StoredValue<Option<AbortController>, LocalStorage>,
@@ -52,7 +52,7 @@ impl Exchange {
     /// Creates the state before any request.
     pub fn new() -> Self {
         let exchange = Self {
-            outcome: RwSignal::new(Outcome::Nothing),
+            state: RwSignal::new(RequestState::Idle),
             console: Console::get(),
             abort: StoredValue::new_local(None),
         };
@@ -62,66 +62,66 @@ impl Exchange {
 
     /// Returns whether a request is in progress.
     pub fn busy(self) -> Signal<bool> {
-        Memo::new(move |_| self.outcome.with(|outcome| matches!(outcome, Outcome::Busy(_)))).into()
+        Memo::new(move |_| self.state.with(|state| matches!(state, RequestState::Pending(_)))).into()
     }
 
     /// Returns whether a request is in progress and has no partial result yet.
-    pub fn is_waiting(self) -> bool {
-        self.outcome
-            .with_untracked(|outcome| matches!(outcome, Outcome::Busy(None)))
+    pub fn is_pending_without_result(self) -> bool {
+        self.state
+            .with_untracked(|state| matches!(state, RequestState::Pending(None)))
     }
 
-    /// Returns a callback that sends the request of a form if it is valid. `ask` gets a client that can be aborted.
-    /// The callback does nothing while an earlier request has no partial result yet.
-    pub fn sending(
+    /// Returns a callback that sends the request of a form if it is valid. `build_request` gets a client that can be
+    /// aborted. The callback does nothing while an earlier request has no partial result yet.
+    pub fn send_callback(
         self,
         draft: Draft,
-        ask: impl Fn(Client) -> Option<Answer> + Send + Sync + 'static,
+        build_request: impl Fn(Client) -> Option<PendingResponse> + Send + Sync + 'static,
     ) -> Callback<()> {
         Callback::new(move |()| {
-            if !self.is_waiting() {
-                self.send(Some(draft), &ask);
+            if !self.is_pending_without_result() {
+                self.send(Some(draft), &build_request);
             }
         })
     }
 
     /// Returns a callback that aborts the request.
-    pub fn stopping(self) -> Callback<()> {
+    pub fn abort_callback(self) -> Callback<()> {
         Callback::new(move |()| {
             self.abort();
-            self.outcome.set(Outcome::Nothing);
+            self.state.set(RequestState::Idle);
         })
     }
 
     /// Sends a request and aborts the previous one. With a form, field errors of the server go to the form, and the
     /// result card is scrolled into view when the response arrives.
-    pub fn send(self, draft: Option<Draft>, ask: impl FnOnce(Client) -> Option<Answer>) {
+    pub fn send(self, draft: Option<Draft>, build_request: impl FnOnce(Client) -> Option<PendingResponse>) {
         let controller = AbortController::new().ok();
         let client = self.console.client();
         let client = match &controller {
             Some(controller) => client.with_signal(controller.signal()),
             None => client,
         };
-        if let Some(answer) = ask(client) {
-            self.follow(draft, answer, controller);
+        if let Some(response) = build_request(client) {
+            self.spawn(draft, response, controller);
         }
     }
 
-    fn follow(self, draft: Option<Draft>, answer: Answer, controller: Option<AbortController>) {
+    fn spawn(self, draft: Option<Draft>, response: PendingResponse, controller: Option<AbortController>) {
         self.abort();
         self.abort.set_value(controller.clone());
-        self.outcome.set(Outcome::Busy(None));
+        self.state.set(RequestState::Pending(None));
         spawn_local(async move {
-            let answer = answer.await;
+            let response = response.await;
             if controller.is_some_and(|controller| controller.signal().aborted()) {
                 return;
             }
-            let outcome = answer.unwrap_or_else(|error| {
+            let state = response.unwrap_or_else(|error| {
                 self.console.handle_error(&error);
-                draft.inspect(|draft| draft.refuse(&error));
-                Outcome::Failed(error)
+                draft.inspect(|draft| draft.set_server_errors(&error));
+                RequestState::Failed(error)
             });
-            self.outcome.try_set(outcome);
+            self.state.try_set(state);
             if draft.is_some() {
                 browser::reveal_soon("#result");
             }
@@ -136,13 +136,13 @@ impl Exchange {
 
 /// Renders the result card of a request.
 #[component]
-pub fn OutcomeCard(
+pub fn ResultCard(
     exchange: Exchange,
     label: &'static str,
     glyph: Glyph,
     /// Empty state below the icon.
     #[prop(into)]
-    nothing: ViewFn,
+    empty: ViewFn,
 ) -> impl IntoView {
     let busy = exchange.busy();
     Effect::new(move |_| {
@@ -150,19 +150,19 @@ pub fn OutcomeCard(
             Pane::show_result();
         }
     });
-    let body = move || match exchange.outcome.get() {
-        Outcome::Nothing => view! {
+    let body = move || match exchange.state.get() {
+        RequestState::Idle => view! {
             <div class="empty">
                 <Icon glyph/>
-                {nothing.run()}
+                {empty.run()}
             </div>
         }
         .into_any(),
-        Outcome::Busy(None) => {
+        RequestState::Pending(None) => {
             view! { <div class="wait"><i></i><i></i><i></i><i></i><i></i></div> }.into_any()
         }
-        Outcome::Busy(Some(view)) | Outcome::Done(view) => view.run(),
-        Outcome::Failed(error) => error_notice(&error),
+        RequestState::Pending(Some(view)) | RequestState::Done(view) => view.run(),
+        RequestState::Failed(error) => error_notice(&error),
     };
     view! {
         <section class="card part-result" id="result" aria-label=label aria-busy=move || busy.get().to_string()>

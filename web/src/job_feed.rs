@@ -20,7 +20,7 @@ use crate::limits::{
     COUNTERS_POLL_MS, ERRORS_POLL_MS, RETRY_FIRST_MS, RETRY_LONGEST_MS, SOCKET_BATCH_MS, SOCKET_FAILURES,
     SPEED_WINDOW_MS, STALE_SOCKET_POLLS, STATUS_BUSY_MS, STATUS_DOCUMENTS, STATUS_IDLE_MS,
 };
-use crate::sign_in::numbers_only;
+use crate::sign_in::counters_only;
 
 /// The facts about a page that the list shows.
 #[derive(Clone, PartialEq, Debug)]
@@ -40,7 +40,7 @@ pub struct PageRow {
 }
 
 impl PageRow {
-    fn new(index: u64, line: PageSummary) -> Self {
+    fn from_line(index: u64, line: PageSummary) -> Self {
         Self {
             index,
             url: line.url,
@@ -51,7 +51,7 @@ impl PageRow {
         }
     }
 
-    fn of(index: u64, document: &Document) -> Self {
+    fn from_document(index: u64, document: &Document) -> Self {
         let metadata = &document.metadata;
         let url = metadata.url.as_ref().or(metadata.source_url.as_ref());
         let texts = [&document.markdown, &document.html, &document.raw_html];
@@ -97,16 +97,16 @@ pub struct JobFeed {
     /// Pages per second.
     pub speed: RwSignal<f64>,
     /// Whether the latest request failed temporarily.
-    pub lost: RwSignal<bool>,
+    pub retrying: RwSignal<bool>,
     /// Why the job cannot be shown at all.
     pub failure: RwSignal<Option<ClientError>>,
     /// Whether the component that follows the job still exists.
-    alive: StoredValue<bool>,
+    is_followed: StoredValue<bool>,
     /// Pages received over the socket that are not in `rows` yet.
-    told: StoredValue<Vec<Document>>,
-    samples: StoredValue<VecDeque<(f64, u64)>>,
+    buffered: StoredValue<Vec<Document>>,
+    speed_samples: StoredValue<VecDeque<(f64, u64)>>,
     /// Closes the socket.
-    closer: StoredValue<Option<Box<dyn Fn()>>, LocalStorage>,
+    socket_closer: StoredValue<Option<Box<dyn Fn()>>, LocalStorage>,
 }
 
 impl JobFeed {
@@ -120,24 +120,24 @@ impl JobFeed {
             errors: RwSignal::new(JobErrors::default()),
             pace: RwSignal::new(JobProcessing::default()),
             speed: RwSignal::new(0.0),
-            lost: RwSignal::new(false),
+            retrying: RwSignal::new(false),
             failure: RwSignal::new(None),
-            alive: StoredValue::new(true),
-            told: StoredValue::new(Vec::new()),
-            samples: StoredValue::new(VecDeque::new()),
-            closer: StoredValue::new_local(None),
+            is_followed: StoredValue::new(true),
+            buffered: StoredValue::new(Vec::new()),
+            speed_samples: StoredValue::new(VecDeque::new()),
+            socket_closer: StoredValue::new_local(None),
         };
-        on_cleanup(move || feed.hang_up());
-        spawn_local(feed.begin(console));
+        on_cleanup(move || feed.close_socket());
+        spawn_local(feed.load(console));
         feed
     }
 
-    fn is_alive(self) -> bool {
-        self.alive.try_get_value().unwrap_or(false)
+    fn is_active(self) -> bool {
+        self.is_followed.try_get_value().unwrap_or(false)
     }
 
-    fn hang_up(self) {
-        self.closer.try_with_value(|close| {
+    fn close_socket(self) {
+        self.socket_closer.try_with_value(|close| {
             if let Some(close) = close {
                 close();
             }
@@ -150,7 +150,7 @@ impl JobFeed {
             .job
             .try_with_untracked(|job| job.as_ref().map(|job| job.kind.clone()))
             .flatten()?;
-        path_of(&kind)
+        status_path_of(&kind)
     }
 
     /// Returns whether the job is still running, as far as known.
@@ -186,21 +186,25 @@ impl JobFeed {
 
     /// Repeats a request with back-off until it succeeds. Returns `None` after a permanent error, or if the job is no
     /// longer followed.
-    async fn insist<T>(self, console: Console, ask: impl AsyncFn() -> Result<T, ClientError>) -> Option<T> {
+    async fn retry_until_done<T>(
+        self,
+        console: Console,
+        request: impl AsyncFn() -> Result<T, ClientError>,
+    ) -> Option<T> {
         let mut retry_ms = RETRY_FIRST_MS;
         loop {
-            let answer = ask().await;
-            if !self.is_alive() {
+            let answer = request().await;
+            if !self.is_active() {
                 return None;
             }
             match answer {
                 Ok(answer) => {
-                    self.lost.set(false);
+                    self.retrying.set(false);
                     return Some(answer);
                 }
                 Err(error) if error.is_transient() => {
                     console.handle_error(&error);
-                    self.lost.set(true);
+                    self.retrying.set(true);
                     console.wait_for_retry(retry_ms).await;
                     retry_ms = (retry_ms * 2).min(RETRY_LONGEST_MS);
                 }
@@ -213,31 +217,31 @@ impl JobFeed {
         }
     }
 
-    async fn begin(self, console: Console) {
-        let ask = async || console.client().console_job(self.id).await;
-        let Some(job) = self.insist(console, ask).await else {
+    async fn load(self, console: Console) {
+        let request = async || console.client().console_job(self.id).await;
+        let Some(job) = self.retry_until_done(console, request).await else {
             return;
         };
-        let path = path_of(&job.kind);
-        self.take_pace(&job);
+        let path = status_path_of(&job.kind);
+        self.apply_pace(&job);
         self.job.set(Some(job));
         let Some(path) = path else { return };
         spawn_local(self.watch_errors(console, path));
-        if self.catch_up(console).await.is_some() {
+        if self.load_pages(console).await.is_some() {
             self.watch_pages(console, path).await;
         }
     }
 
     /// Reads the pages that are already there.
-    async fn catch_up(self, console: Console) -> Option<()> {
+    async fn load_pages(self, console: Console) -> Option<()> {
         loop {
             let skip = self.row_count();
-            let ask = async || console.client().job_pages(self.id, skip).await;
-            let part = self.insist(console, ask).await?;
+            let request = async || console.client().job_pages(self.id, skip).await;
+            let part = self.retry_until_done(console, request).await?;
             self.rows.update(|rows| {
                 let first = rows.len() as u64;
-                let new = (first..).zip(part.pages);
-                rows.extend(new.map(|(index, line)| Arc::new(PageRow::new(index, line))));
+                let new_rows = (first..).zip(part.pages);
+                rows.extend(new_rows.map(|(index, line)| Arc::new(PageRow::from_line(index, line))));
             });
             if part.next.is_none() {
                 return Some(());
@@ -252,155 +256,163 @@ impl JobFeed {
     }
 
     async fn watch_pages(self, console: Console, path: StatusPath) {
-        let (mut failures, mut back) = (0, console.reconnects.get_untracked());
+        let (mut failures, mut reconnects) = (0, console.reconnects.get_untracked());
         loop {
             // After a reconnect, sockets may work again.
             let now = console.reconnects.get_untracked();
-            if now != back {
-                (failures, back) = (0, now);
+            if now != reconnects {
+                (failures, reconnects) = (0, now);
             }
             let query = StatusQuery {
                 skip: self.row_count(),
                 limit: Some(STATUS_DOCUMENTS),
             };
-            let ask = async || {
+            let request = async || {
                 console
                     .client()
                     .job_status::<Document>(path, self.id, query)
                     .await
             };
-            let Some(progress) = self.insist(console, ask).await else {
+            let Some(progress) = self.retry_until_done(console, request).await else {
                 return;
             };
-            let (news, done) = (progress.data.len(), progress.next.is_none());
-            self.add(&progress.data);
-            self.take(&progress);
+            let (document_count, done) = (progress.data.len(), progress.next.is_none());
+            self.push_documents(&progress.data);
+            self.apply_status(&progress);
             if done {
                 return;
             }
-            if news as u64 == STATUS_DOCUMENTS {
+            if document_count as u64 == STATUS_DOCUMENTS {
                 continue;
             }
             if failures < SOCKET_FAILURES && !self.ended_untracked() {
                 let before = self.row_count();
-                self.listen(console, path).await;
+                self.receive_pages(console, path).await;
                 failures += u32::from(self.row_count() == before && !self.ended_untracked());
             } else {
                 console
-                    .rest(if news > 0 { STATUS_BUSY_MS } else { STATUS_IDLE_MS })
+                    .wait_for_retry(if document_count > 0 {
+                        STATUS_BUSY_MS
+                    } else {
+                        STATUS_IDLE_MS
+                    })
                     .await;
             }
-            if !self.is_alive() {
+            if !self.is_active() {
                 return;
             }
         }
     }
 
     /// Receives pages over the socket until it closes, and polls the counters meanwhile.
-    async fn listen(self, console: Console, path: StatusPath) {
+    async fn receive_pages(self, console: Console, path: StatusPath) {
         let key = console.key.get_untracked();
-        let told = move |message| self.hear(message);
-        let Some(socket) = JobSocket::open(&path.url("", self.id), self.row_count(), key.as_deref(), told)
+        let deliver = move |message| self.handle_message(message);
+        let Some(socket) = JobSocket::open(&path.url("", self.id), self.row_count(), key.as_deref(), deliver)
         else {
             return;
         };
-        let closer: Box<dyn Fn()> = Box::new(socket.closer());
-        self.closer.try_set_value(Some(closer));
+        let socket_closer: Box<dyn Fn()> = Box::new(socket.closer());
+        self.socket_closer.try_set_value(Some(socket_closer));
         let open = StoredValue::new(true);
         spawn_local(async move {
-            let (mut silent, mut told) = (0, self.row_count());
+            let (mut stale_polls, mut known_rows) = (0, self.row_count());
             loop {
                 console.wait_for_retry(COUNTERS_POLL_MS).await;
-                if !self.is_alive() || !open.try_get_value().unwrap_or(false) {
+                if !self.is_active() || !open.try_get_value().unwrap_or(false) {
                     return;
                 }
                 let answer = console
                     .client()
-                    .job_status::<serde::de::IgnoredAny>(path, self.id, numbers_only())
+                    .job_status::<serde::de::IgnoredAny>(path, self.id, counters_only())
                     .await;
-                let before = std::mem::replace(&mut told, self.row_count());
+                let before = std::mem::replace(&mut known_rows, self.row_count());
                 // A socket that sends nothing while pages complete is stale, for example after the machine slept.
-                let is_silent = match answer {
+                let is_stale = match answer {
                     Ok(progress) => {
-                        self.take(&progress);
-                        progress.completed > told && told == before
+                        self.apply_status(&progress);
+                        progress.completed > known_rows && known_rows == before
                     }
                     Err(error) => {
                         console.handle_error(&error);
                         true
                     }
                 };
-                silent = if is_silent { silent + 1 } else { 0 };
-                if silent >= STALE_SOCKET_POLLS || self.ended_untracked() {
-                    self.hang_up();
+                stale_polls = if is_stale { stale_polls + 1 } else { 0 };
+                if stale_polls >= STALE_SOCKET_POLLS || self.ended_untracked() {
+                    self.close_socket();
                 }
             }
         });
         socket.closed().await;
         open.try_set_value(false);
-        self.gather();
+        self.flush_buffer();
     }
 
-    fn hear(self, message: LiveMessage) {
+    fn handle_message(self, message: LiveMessage) {
         match message {
             LiveMessage::Catchup { data } => {
-                self.add(&data.data);
-                self.take(&data);
+                self.push_documents(&data.data);
+                self.apply_status(&data);
             }
             LiveMessage::Document { data } => {
                 let first = self
-                    .told
-                    .try_update_value(|told| {
-                        told.push(*data);
-                        told.len() == 1
+                    .buffered
+                    .try_update_value(|buffered| {
+                        buffered.push(*data);
+                        buffered.len() == 1
                     })
                     .unwrap_or(false);
                 // Batch pages that arrive close together into one update.
                 if first {
                     spawn_local(async move {
                         browser::sleep(SOCKET_BATCH_MS).await;
-                        self.gather();
+                        self.flush_buffer();
                     });
                 }
             }
-            LiveMessage::Done { .. } | LiveMessage::Error { .. } => self.gather(),
+            LiveMessage::Done { .. } | LiveMessage::Error { .. } => self.flush_buffer(),
         }
     }
 
     /// Moves the buffered pages to the rows.
-    fn gather(self) {
-        if let Some(told) = self.told.try_update_value(std::mem::take) {
-            self.add(&told);
+    fn flush_buffer(self) {
+        if let Some(buffered) = self.buffered.try_update_value(std::mem::take) {
+            self.push_documents(&buffered);
         }
     }
 
-    fn add(self, documents: &[Document]) {
+    fn push_documents(self, documents: &[Document]) {
         if !documents.is_empty() {
             self.rows.try_update(|rows| {
                 for document in documents {
-                    rows.push(Arc::new(PageRow::of(rows.len() as u64, document)));
+                    rows.push(Arc::new(PageRow::from_document(rows.len() as u64, document)));
                 }
             });
         }
     }
 
-    fn take<D>(self, progress: &JobProgress<D>) {
-        if !self.is_alive() {
+    fn apply_status<D>(self, progress: &JobProgress<D>) {
+        if !self.is_active() {
             return;
         }
         let now = browser::now_ms();
-        let recent = self.samples.try_update_value(|samples| {
-            samples.push_back((now, progress.completed));
-            while samples.len() > 2 && samples.front().is_some_and(|(at, _)| now - at > SPEED_WINDOW_MS) {
-                samples.pop_front();
+        let recent = self.speed_samples.try_update_value(|speed_samples| {
+            speed_samples.push_back((now, progress.completed));
+            while speed_samples.len() > 2
+                && speed_samples
+                    .front()
+                    .is_some_and(|(at, _)| now - at > SPEED_WINDOW_MS)
+            {
+                speed_samples.pop_front();
             }
-            samples.front().and_then(|(at, completed)| {
+            speed_samples.front().and_then(|(at, completed)| {
                 let seconds = (now - at) / 1000.0;
                 (seconds >= 1.0).then(|| progress.completed.saturating_sub(*completed) as f64 / seconds)
             })
         });
-        let whole = progress.duration.filter(|duration| *duration > 0.0);
-        let average = whole.map(|duration| progress.completed as f64 / duration);
+        let total_duration = progress.duration.filter(|duration| *duration > 0.0);
+        let average = total_duration.map(|duration| progress.completed as f64 / duration);
         let speed = match progress.status.is_final() {
             true => average,
             false => recent.flatten().or(average),
@@ -409,39 +421,41 @@ impl JobFeed {
         self.progress.set(Some(without_documents(progress)));
     }
 
-    fn take_pace(self, job: &ConsoleJob) {
+    fn apply_pace(self, job: &ConsoleJob) {
         let pace = job.pace.clone().unwrap_or_default();
-        if self.pace.with_untracked(|known| *known != pace) {
+        if self.pace.with_untracked(|current| *current != pace) {
             self.pace.set(pace);
         }
     }
 
     async fn watch_errors(self, console: Console, path: StatusPath) {
-        while self.is_alive() {
+        while self.is_active() {
             // Read the status before the errors, so that the last poll includes every error of the job.
             let ended = self.ended_untracked();
             let answer = console.client().job_errors(path, self.id).await;
-            if !self.is_alive() {
+            if !self.is_active() {
                 return;
             }
             match answer {
-                Ok(errors) if self.errors.with_untracked(|known| *known != errors) => self.errors.set(errors),
+                Ok(errors) if self.errors.with_untracked(|current| *current != errors) => {
+                    self.errors.set(errors)
+                }
                 Ok(_) => {}
                 Err(error) if error.is_transient() => {}
                 Err(_) => return,
             }
             let job = console.client().console_job(self.id).await;
-            if !self.is_alive() {
+            if !self.is_active() {
                 return;
             }
             if let Ok(job) = job {
-                self.take_pace(&job);
+                self.apply_pace(&job);
             }
             if ended {
                 return;
             }
             let mut waited = 0;
-            while waited < ERRORS_POLL_MS && self.is_alive() && !self.ended_untracked() {
+            while waited < ERRORS_POLL_MS && self.is_active() && !self.ended_untracked() {
                 browser::sleep(STATUS_BUSY_MS).await;
                 waited += STATUS_BUSY_MS;
             }
@@ -469,7 +483,7 @@ impl JobFeed {
 }
 
 /// Returns the status endpoint of a kind of job; `None` for a kind without pages.
-pub fn path_of(kind: &str) -> Option<StatusPath> {
+pub fn status_path_of(kind: &str) -> Option<StatusPath> {
     match kind {
         "crawl" => Some(StatusPath::Crawl),
         "batch_scrape" => Some(StatusPath::BatchScrape),

@@ -13,7 +13,7 @@ pub struct JobSocket {
     socket: WebSocket,
     closed: js_sys::Promise,
     /// Resolves `closed`.
-    end: Option<js_sys::Function>,
+    resolve_closed: Option<js_sys::Function>,
     _on_message: Closure<dyn FnMut(MessageEvent)>,
 }
 
@@ -24,33 +24,33 @@ impl JobSocket {
         path: &str,
         skip: u64,
         key: Option<&str>,
-        mut told: impl FnMut(LiveMessage) + 'static,
+        mut deliver: impl FnMut(LiveMessage) + 'static,
     ) -> Option<Self> {
-        let address = format!(
+        let url = format!(
             "{}{path}?skip={skip}",
             browser::origin().replacen("http", "ws", 1)
         );
         let socket = match key {
-            Some(key) => WebSocket::new_with_str(&address, key),
-            None => WebSocket::new(&address),
+            Some(key) => WebSocket::new_with_str(&url, key),
+            None => WebSocket::new(&url),
         }
         .ok()?;
         let on_message = Closure::new(move |event: MessageEvent| {
             let text = event.data().as_string();
             if let Some(message) = text.and_then(|text| serde_json::from_str(&text).ok()) {
-                told(message);
+                deliver(message);
             }
         });
         socket.set_onmessage(Some(on_message.as_ref().unchecked_ref()));
-        let mut end = None;
+        let mut resolve_closed = None;
         let closed = js_sys::Promise::new(&mut |resolve, _| {
             socket.set_onclose(Some(&resolve));
-            end = Some(resolve);
+            resolve_closed = Some(resolve);
         });
         Some(Self {
             socket,
             closed,
-            end,
+            resolve_closed,
             _on_message: on_message,
         })
     }
@@ -58,11 +58,11 @@ impl JobSocket {
     /// Returns a function that closes the socket and ends [`JobSocket::closed`] without waiting for the server, which
     /// may be unreachable.
     pub fn closer(&self) -> impl Fn() + 'static {
-        let (socket, end) = (self.socket.clone(), self.end.clone());
+        let (socket, resolve_closed) = (self.socket.clone(), self.resolve_closed.clone());
         move || {
             let _ = socket.close();
-            if let Some(end) = &end {
-                let _ = end.call0(&JsValue::UNDEFINED);
+            if let Some(resolve_closed) = &resolve_closed {
+                let _ = resolve_closed.call0(&JsValue::UNDEFINED);
             }
         }
     }

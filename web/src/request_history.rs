@@ -11,18 +11,18 @@ const NAME: &str = "requests";
 
 /// The request that started a job.
 #[derive(Clone, Serialize, Deserialize)]
-struct Sent {
+struct StoredRequest {
     id: String,
     body: Value,
 }
 
 /// Stores the request of a job.
-pub fn remember(id: &str, body: Value) {
-    let mut requests: Vec<Sent> = storage::read(NAME).unwrap_or_default();
-    requests.retain(|sent| sent.id != id);
+pub fn save(id: &str, body: Value) {
+    let mut requests: Vec<StoredRequest> = storage::read(NAME).unwrap_or_default();
+    requests.retain(|stored| stored.id != id);
     requests.insert(
         0,
-        Sent {
+        StoredRequest {
             id: id.to_owned(),
             body,
         },
@@ -33,9 +33,9 @@ pub fn remember(id: &str, body: Value) {
 
 /// Returns the request body of a job that was started in this browser.
 pub fn request_of(id: &str) -> Option<Value> {
-    let requests: Vec<Sent> = storage::read(NAME)?;
+    let requests: Vec<StoredRequest> = storage::read(NAME)?;
     requests
         .into_iter()
-        .find(|sent| sent.id == id)
-        .map(|sent| sent.body)
+        .find(|stored| stored.id == id)
+        .map(|stored| stored.body)
 }

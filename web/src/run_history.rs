@@ -11,7 +11,7 @@ const NAME: &str = "calls";
 
 /// One run and its outcome.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct Call {
+pub struct Run {
     /// Start, ms since 1970.
     pub at: f64,
     /// Duration, ms.
@@ -26,9 +26,9 @@ pub struct Call {
     pub outcome: Result<ExecuteAnswer, String>,
 }
 
-impl Call {
-    /// Returns the kind of a task (see [`Call::kind`]) and its text.
-    pub fn parts(task: &Task) -> (&'static str, &str) {
+impl Run {
+    /// Returns the kind of a task (see [`Run::kind`]) and its text.
+    pub fn kind_and_text(task: &Task) -> (&'static str, &str) {
         match task {
             Task::Code { code, language } => (language.as_str(), code),
             Task::Prompt(prompt) => ("prompt", prompt),
@@ -47,43 +47,44 @@ impl Call {
     }
 
     /// Returns whether the run succeeded.
-    pub fn is_good(&self) -> bool {
+    pub fn succeeded(&self) -> bool {
         self.outcome.as_ref().is_ok_and(|answer| answer.success)
     }
 }
 
 #[derive(Serialize, Deserialize)]
-struct OfSession {
+struct SessionRuns {
     session: String,
-    calls: Vec<Call>,
+    // The name in stored data.
+    calls: Vec<Run>,
 }
 
 /// Loads the runs of a session, newest first.
-pub fn of(session: &str) -> Vec<Call> {
-    let all: Vec<OfSession> = storage::read(NAME).unwrap_or_default();
-    let found = all.into_iter().find(|one| one.session == session);
-    found.map(|one| one.calls).unwrap_or_default()
+pub fn load(session: &str) -> Vec<Run> {
+    let all: Vec<SessionRuns> = storage::read(NAME).unwrap_or_default();
+    let entry = all.into_iter().find(|entry| entry.session == session);
+    entry.map(|entry| entry.calls).unwrap_or_default()
 }
 
 /// Saves the runs of a session, newest first.
-pub fn remember(session: &str, calls: &[Call]) {
-    let mut all: Vec<OfSession> = storage::read(NAME).unwrap_or_default();
-    all.retain(|one| one.session != session);
-    let calls = calls.iter().take(RUNS_PER_SESSION).map(shortened).collect();
+pub fn save(session: &str, runs: &[Run]) {
+    let mut all: Vec<SessionRuns> = storage::read(NAME).unwrap_or_default();
+    all.retain(|entry| entry.session != session);
+    let runs = runs.iter().take(RUNS_PER_SESSION).map(truncated).collect();
     all.insert(
         0,
-        OfSession {
+        SessionRuns {
             session: session.to_owned(),
-            calls,
+            calls: runs,
         },
     );
     all.truncate(STORED_SESSIONS);
     storage::write(NAME, &all);
 }
 
-fn shortened(call: &Call) -> Call {
-    let mut call = call.clone();
-    if let Ok(answer) = &mut call.outcome {
+fn truncated(run: &Run) -> Run {
+    let mut run = run.clone();
+    if let Ok(answer) = &mut run.outcome {
         // These URLs contain secrets and stop working when the session ends.
         answer.live_view_url = None;
         answer.interactive_live_view_url = None;
@@ -99,7 +100,7 @@ fn shortened(call: &Call) -> Call {
                 .map(|text| text.chars().take(STORED_OUTPUT_CHARS).collect());
         }
     }
-    call
+    run
 }
 
 #[cfg(test)]
@@ -109,8 +110,8 @@ mod tests {
     #[test]
     fn long_outputs_are_truncated_and_secrets_removed() {
         let task = Task::Prompt("x".to_owned());
-        let (kind, text) = Call::parts(&task);
-        let call = Call {
+        let (kind, text) = Run::kind_and_text(&task);
+        let run = Run {
             at: 0.0,
             took_ms: 1.0,
             kind: kind.to_owned(),
@@ -123,9 +124,9 @@ mod tests {
                 ..ExecuteAnswer::default()
             }),
         };
-        assert_eq!(call.task(), task);
-        let kept = shortened(&call).outcome.unwrap();
-        assert_eq!(kept.stdout.unwrap().chars().count(), STORED_OUTPUT_CHARS);
-        assert_eq!(kept.cdp_url, None);
+        assert_eq!(run.task(), task);
+        let stored = truncated(&run).outcome.unwrap();
+        assert_eq!(stored.stdout.unwrap().chars().count(), STORED_OUTPUT_CHARS);
+        assert_eq!(stored.cdp_url, None);
     }
 }

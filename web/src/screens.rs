@@ -29,7 +29,7 @@ use crate::text;
 #[component]
 pub fn Screens() -> impl IntoView {
     #[cfg(feature = "split")]
-    leptos::task::spawn_local(fetch_ahead());
+    leptos::task::spawn_local(prefetch());
     view! {
         <FlatRoutes fallback=NotFound>
             <Route path=path!("/") view=Overview/>
@@ -53,35 +53,35 @@ pub fn Screens() -> impl IntoView {
 }
 
 /// A chunk could not be fetched.
-struct NotFetched;
+struct ChunkNotFetched;
 
 #[cfg(feature = "split")]
-impl From<leptos::wasm_split::SplitLoaderError> for NotFetched {
+impl From<leptos::wasm_split::SplitLoaderError> for ChunkNotFetched {
     fn from(_: leptos::wasm_split::SplitLoaderError) -> Self {
-        NotFetched
+        ChunkNotFetched
     }
 }
 
 /// Defines a chunk: the function that renders its screens, the one that prefetches it, and an enum of its screens.
-macro_rules! part {
-    ($show:ident, $fetch:ident, $part:ident { $($name:ident: $page:ident),+ }) => {
+macro_rules! chunk {
+    ($show:ident, $fetch:ident, $chunk:ident { $($name:ident: $page:ident),+ }) => {
         #[derive(Clone, Copy)]
-        enum $part { $($name),+ }
+        enum $chunk { $($name),+ }
 
         #[cfg_attr(
             feature = "split",
             leptos::wasm_split::wasm_split($show, wasm_split_path = leptos::wasm_split, fallible, preload($fetch))
         )]
-        fn $show(page: $part) -> Result<AnyView, NotFetched> {
-            Ok(match page { $($part::$name => view! { <$page/> }.into_any()),+ })
+        fn $show(page: $chunk) -> Result<AnyView, ChunkNotFetched> {
+            Ok(match page { $($chunk::$name => view! { <$page/> }.into_any()),+ })
         }
 
-        impl ChooseView for $part {
+        impl ChooseView for $chunk {
             async fn choose(self) -> AnyView {
-                let shown = $show(self);
+                let view_result = $show(self);
                 #[cfg(feature = "split")]
-                let shown = shown.await;
-                shown.unwrap_or_else(|NotFetched| view! { <Unfetched/> }.into_any())
+                let view_result = view_result.await;
+                view_result.unwrap_or_else(|ChunkNotFetched| view! { <ChunkError/> }.into_any())
             }
 
             async fn preload(&self) {}
@@ -89,7 +89,7 @@ macro_rules! part {
     };
 }
 
-part!(
+chunk!(
     forms,
     fetch_forms,
     Form {
@@ -100,7 +100,7 @@ part!(
         Extract: ExtractPage
     }
 );
-part!(
+chunk!(
     live,
     fetch_live,
     Live {
@@ -109,7 +109,7 @@ part!(
         Session: SessionPage
     }
 );
-part!(
+chunk!(
     team,
     fetch_team,
     Team {
@@ -124,7 +124,7 @@ part!(
 
 /// Prefetches the chunks; one that fails is fetched when it is needed.
 #[cfg(feature = "split")]
-async fn fetch_ahead() {
+async fn prefetch() {
     crate::browser::sleep(crate::limits::PREFETCH_DELAY_MS).await;
     _ = fetch_forms().await;
     _ = fetch_live().await;
@@ -133,7 +133,7 @@ async fn fetch_ahead() {
 
 /// Renders the replacement of a screen whose chunk could not be fetched because the server is down or was updated.
 #[component]
-fn Unfetched() -> impl IntoView {
+fn ChunkError() -> impl IntoView {
     let reload = |_| _ = window().location().reload();
     view! {
         <ScreenHeader title=text::CHUNK_FAILED.to_owned() intro=|| view! { <p>{text::CHUNK_FAILED_TEXT}</p> }/>

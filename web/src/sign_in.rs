@@ -1,5 +1,5 @@
 //! Sign-in and polling. The API key comes from a one-time code in the URL (`#start=CODE`), from browser storage, or
-//! from the user. The code is removed from the URL at once; the key never enters it. [`look`] polls the server and
+//! from the user. The code is removed from the URL at once; the key never enters it. [`poll`] polls the server and
 //! updates the signals of [`Console`].
 
 use harvestman_core::api::job::StatusQuery;
@@ -16,10 +16,10 @@ const KEY: &str = "harvestman:apiKey";
 
 /// Returns whether the key is stored on this device rather than for this tab.
 pub fn is_remembered() -> bool {
-    stored(storage::device()).is_some()
+    stored_key(storage::device()).is_some()
 }
 
-fn stored(storage: Option<web_sys::Storage>) -> Option<String> {
+fn stored_key(storage: Option<web_sys::Storage>) -> Option<String> {
     storage?
         .get_item(KEY)
         .ok()
@@ -28,15 +28,15 @@ fn stored(storage: Option<web_sys::Storage>) -> Option<String> {
 }
 
 /// Stores the key either on this device or for this tab, never both.
-pub fn keep(key: &str, on_device: bool) {
-    let (keeps, forgets) = match on_device {
+pub fn store_key(key: &str, on_device: bool) {
+    let (target, other) = match on_device {
         true => (storage::device(), storage::session()),
         false => (storage::session(), storage::device()),
     };
-    if let Some(storage) = keeps {
+    if let Some(storage) = target {
         let _ = storage.set_item(KEY, key);
     }
-    if let Some(storage) = forgets {
+    if let Some(storage) = other {
         let _ = storage.remove_item(KEY);
     }
 }
@@ -53,21 +53,21 @@ pub fn sign_out(console: Console) {
 }
 
 /// Signs in if possible, then polls the server for as long as the console is open.
-pub fn begin(console: Console) {
+pub fn start(console: Console) {
     spawn_local(async move {
         let problem = match take_code() {
-            Some(code) => exchange(console, &code).await.err(),
+            Some(code) => exchange_code(console, &code).await.err(),
             None => None,
         };
         if console.key.get_untracked().is_none() {
-            let key = stored(storage::session()).or_else(|| stored(storage::device()));
+            let key = stored_key(storage::session()).or_else(|| stored_key(storage::device()));
             console.key.set(key);
         }
         match console.key.get_untracked() {
             Some(_) => console.access.set(Access::Granted),
-            None => try_open(console, problem).await,
+            None => check_open_mode(console, problem).await,
         }
-        look_after(console).await;
+        poll_forever(console).await;
     });
 }
 
@@ -75,7 +75,7 @@ pub fn begin(console: Console) {
 pub async fn try_key(console: Console, key: String, on_device: bool) -> Result<(), String> {
     let client = harvestman_client::Client::new(browser::origin(), Some(key.clone()));
     let active = client.active_crawls().await.map_err(|error| error.to_string())?;
-    keep(&key, on_device);
+    store_key(&key, on_device);
     console.active.set(active.crawls);
     console.key.set(Some(key));
     console.access.set(Access::Granted);
@@ -83,7 +83,7 @@ pub async fn try_key(console: Console, key: String, on_device: bool) -> Result<(
 }
 
 /// Sets the access without a key: the readiness response says whether the server is in open mode.
-async fn try_open(console: Console, problem: Option<String>) {
+async fn check_open_mode(console: Console, problem: Option<String>) {
     console.access.set(match console.client().ready().await {
         Ok(readiness) if readiness.open == Some(true) => Access::Granted,
         Ok(_) => Access::SignedOut(problem),
@@ -91,10 +91,10 @@ async fn try_open(console: Console, problem: Option<String>) {
     });
 }
 
-async fn exchange(console: Console, code: &str) -> Result<(), String> {
+async fn exchange_code(console: Console, code: &str) -> Result<(), String> {
     match console.client().console_start(code).await {
         Ok(signed_in) => {
-            keep(&signed_in.api_key, is_remembered());
+            store_key(&signed_in.api_key, is_remembered());
             console.key.set(Some(signed_in.api_key));
             console.notify(text::SIGNED_IN);
             Ok(())
@@ -116,14 +116,14 @@ fn take_code() -> Option<String> {
 
 /// Polls the server for as long as the console is open, and at once when the tab becomes visible or the network
 /// returns.
-async fn look_after(console: Console) {
+async fn poll_forever(console: Console) {
     browser::on_return(move || {
         console.reconnects.update(|count| *count += 1);
-        spawn_local(look(console));
+        spawn_local(poll(console));
     });
     loop {
         if !browser::is_hidden() {
-            look(console).await;
+            poll(console).await;
         }
         let busy = !console.active.with_untracked(Vec::is_empty);
         browser::sleep(if busy { POLL_BUSY_MS } else { POLL_MS }).await;
@@ -131,7 +131,7 @@ async fn look_after(console: Console) {
 }
 
 /// Polls health, running crawls, sessions and server facts once.
-pub async fn look(console: Console) {
+pub async fn poll(console: Console) {
     match console.client().ready().await {
         Ok(readiness) => {
             if console.disconnected.get_untracked() {
@@ -186,7 +186,7 @@ pub async fn look(console: Console) {
 }
 
 /// Returns the query of a status request that only needs the counters, with the fewest documents possible.
-pub fn numbers_only() -> StatusQuery {
+pub fn counters_only() -> StatusQuery {
     StatusQuery {
         skip: 0,
         limit: Some(1),

@@ -91,7 +91,7 @@ pub fn action_list(draft: Draft, path: String) -> AnyView {
         actions.change(|actions| actions.push(converted(&Value::Null, ActionKind::Click)));
         actions.focus(index, "select");
     };
-    let problem = move || draft.problem_of(&actions.path.get_value());
+    let problem = move || draft.own_problem(&actions.path.get_value());
     view! {
         <div class="field wide" role="group" id=id.clone() tabindex="-1" aria-labelledby=format!("{id}-name")>
             <span class="field-name" id=format!("{id}-name")>
@@ -152,7 +152,7 @@ fn row(actions: ActionEditor, index: usize, kind: ActionKind) -> AnyView {
         .iter()
         .map(|one| view! { <option value=one.as_str() selected=*one == kind>{one.as_str()}</option> });
     let is_last = move || actions.read().len() == number;
-    let problem = move || draft.problem_of(&actions.path_of(index));
+    let problem = move || draft.own_problem(&actions.path_of(index));
     view! {
         <li class="action" id=id tabindex="-1" on:keydown=on_key>
             <div class="action-head">

@@ -62,7 +62,7 @@ pub fn CodeCard(draft: Draft) -> impl IntoView {
     });
     let code = Memo::new(move |_| {
         let language = SnippetLanguage::parse(chosen.get()).unwrap_or(SnippetLanguage::Curl);
-        draft.shown.with(|body| {
+        draft.last_valid.with(|body| {
             let call = Call {
                 method: "POST",
                 base: &browser::origin(),
@@ -94,7 +94,7 @@ pub fn CodeCard(draft: Draft) -> impl IntoView {
                 <Code html label="Request code"/>
             </div>
             <p class="card-foot">
-                {move || match draft.checked.with(Result::is_ok) {
+                {move || match draft.validation.with(Result::is_ok) {
                     false if draft.value(draft.endpoint.subject()).is_none() => text::SNIPPET_EXAMPLE,
                     false => text::SNIPPET_LAST_VALID,
                     true if chosen.get() == SnippetLanguage::Mcp.as_str() => text::SNIPPET_MCP,

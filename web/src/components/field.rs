@@ -73,8 +73,10 @@ pub fn FieldView(draft: Draft, field: Field, path: String) -> impl IntoView {
         Kind::Actions => action_list(draft, at()),
         Kind::Switch => {
             let is_on = move || {
-                draft.effective(&at()) == Some(Value::Bool(true))
-                    || draft.effective(&at()).is_some_and(|value| value.is_object())
+                draft.value_or_default(&at()) == Some(Value::Bool(true))
+                    || draft
+                        .value_or_default(&at())
+                        .is_some_and(|value| value.is_object())
             };
             view! {
                 <div class="field">
@@ -124,7 +126,7 @@ pub fn FieldView(draft: Draft, field: Field, path: String) -> impl IntoView {
             let options = words.iter().map(|word| (*word, *word)).collect();
             let chosen = move || {
                 draft
-                    .effective(&at())
+                    .value_or_default(&at())
                     .and_then(|value| value.as_str().map(str::to_owned))
                     .unwrap_or_default()
             };
@@ -164,7 +166,7 @@ pub fn FieldView(draft: Draft, field: Field, path: String) -> impl IntoView {
         }
         Kind::Set(words) => {
             let chosen = move || -> Vec<Value> {
-                let value = draft.effective(&at());
+                let value = draft.value_or_default(&at());
                 value
                     .and_then(|value| value.as_array().cloned())
                     .unwrap_or_default()

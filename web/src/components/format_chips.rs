@@ -40,7 +40,7 @@ pub fn FormatChips(draft: Draft) -> impl IntoView {
     let id = field_id(&path);
     let path = StoredValue::new(path);
     let formats = Memo::new(move |_| -> Vec<Value> {
-        let value = path.with_value(|path| draft.effective(path));
+        let value = path.with_value(|path| draft.value_or_default(path));
         value
             .and_then(|value| value.as_array().cloned())
             .unwrap_or_default()
@@ -50,7 +50,7 @@ pub fn FormatChips(draft: Draft) -> impl IntoView {
         edit(&mut list);
         path.with_value(|path| draft.put(path, Some(Value::Array(list))));
     };
-    let problem = move || path.with_value(|path| draft.problem_of(path));
+    let problem = move || path.with_value(|path| draft.own_problem(path));
     // With the index, because it is part of the paths of the options.
     let chosen = Memo::new(move |_| {
         let kind = |format: &Value| name_of(format).and_then(FormatKind::parse);
@@ -67,7 +67,7 @@ pub fn FormatChips(draft: Draft) -> impl IntoView {
     let options = move |(index, kind): (usize, FormatKind)| {
         let format_path = path.with_value(|path| format!("{path}.{index}"));
         let problem = StoredValue::new(format_path.clone());
-        let problem = move || problem.with_value(|format_path| draft.problem_of(format_path));
+        let problem = move || problem.with_value(|format_path| draft.own_problem(format_path));
         view! {
             <div class="chip-options" id=field_id(&format_path) tabindex="-1" role="group" aria-label=kind.as_str()>
                 {move || problem().map(|text| view! { <p class="field-error">{kind.as_str()} " " {text}</p> })}

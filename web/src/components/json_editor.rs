@@ -16,7 +16,7 @@ pub fn JsonEditor(draft: Draft, written: RwSignal<String>) -> impl IntoView {
             let parsed = written.with_untracked(|text| field_value::parse_json(text));
             parsed.is_ok_and(|value| value.as_object() == Some(body))
         });
-        if !is_same && draft.broken.with_untracked(Option::is_none) {
+        if !is_same && draft.json_error.with_untracked(Option::is_none) {
             let pretty = draft.body.with_untracked(serde_json::to_string_pretty);
             written.set(pretty.unwrap_or_default());
         }
@@ -25,11 +25,11 @@ pub fn JsonEditor(draft: Draft, written: RwSignal<String>) -> impl IntoView {
         written.set(event_target_value(&event));
         match written.with_untracked(|text| field_value::parse_json(text)) {
             Ok(Value::Object(body)) => draft.body.set(body),
-            Ok(_) => draft.broken.set(Some(text::JSON_NOT_AN_OBJECT.to_owned())),
-            Err(error) => draft.broken.set(Some(error)),
+            Ok(_) => draft.json_error.set(Some(text::JSON_NOT_AN_OBJECT.to_owned())),
+            Err(error) => draft.json_error.set(Some(error)),
         }
     };
-    let broken = draft.broken;
+    let json_error = draft.json_error;
     view! {
         <textarea
             class="input mono code-edit"
@@ -37,13 +37,13 @@ pub fn JsonEditor(draft: Draft, written: RwSignal<String>) -> impl IntoView {
             spellcheck="false"
             aria-label="Request body as JSON"
             aria-describedby="json-error"
-            aria-invalid=move || broken.with(Option::is_some).then_some("true")
+            aria-invalid=move || json_error.with(Option::is_some).then_some("true")
             data-json=""
             prop:value=move || written.get()
             on:input=on_input
         ></textarea>
         {move || {
-            broken
+            json_error
                 .get()
                 .map(|error| view! { <div class="pad"><p class="field-error" id="json-error">{error}</p></div> })
         }}

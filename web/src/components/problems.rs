@@ -14,14 +14,15 @@ use crate::text;
 /// JSON tab while that tab is open.
 #[component]
 pub fn Problems(draft: Draft, written: Signal<Option<String>>) -> impl IntoView {
-    let broken = move || draft.asked.get().then(|| draft.broken.get()).flatten();
+    let json_error = move || draft.submitted.get().then(|| draft.json_error.get()).flatten();
     let error = move || {
-        let refused = draft.refused.get();
-        let core = draft
-            .asked
-            .get()
-            .then(|| draft.checked.with(|checked| checked.as_ref().err().cloned()));
-        refused.or(core.flatten())
+        let server_error = draft.server_error.get();
+        let core = draft.submitted.get().then(|| {
+            draft
+                .validation
+                .with(|validation| validation.as_ref().err().cloned())
+        });
+        server_error.or(core.flatten())
     };
     let notice = move |code: &'static str, content: AnyView| {
         view! {
@@ -33,9 +34,9 @@ pub fn Problems(draft: Draft, written: Signal<Option<String>>) -> impl IntoView 
             </div>
         }
     };
-    move || match (broken(), error()) {
-        (Some(wrong), _) => {
-            let content = view! { <span>{wrong} ". " {text::JSON_NOT_SENT}</span> };
+    move || match (json_error(), error()) {
+        (Some(message), _) => {
+            let content = view! { <span>{message} ". " {text::JSON_NOT_SENT}</span> };
             Some(notice(text::JSON_ERROR_CODE, content.into_any()))
         }
         (None, Some(error)) => {

@@ -9,7 +9,7 @@ use crate::components::docs_answer::DocsAnswerView;
 use crate::components::icon::Glyph;
 use crate::components::screen_header::ScreenHeader;
 use crate::console::Console;
-use crate::exchange::{Exchange, Outcome, OutcomeCard};
+use crate::exchange::{Exchange, RequestState, ResultCard};
 use crate::route::Screen;
 use crate::{browser, text};
 
@@ -55,7 +55,7 @@ pub fn AskPage() -> impl IntoView {
                 let request = DocsSearchRequest::new(words.clone());
                 let answer = client.docs_search(&request).await?;
                 console.notify("Answer ready");
-                Ok(Outcome::done(move || {
+                Ok(RequestState::done(move || {
                     view! {
                         <div class="card-head">
                             <h2>{words.clone()}</h2>
@@ -131,11 +131,11 @@ pub fn AskPage() -> impl IntoView {
                         </div>
                     </div>
                 </form>
-                <OutcomeCard
+                <ResultCard
                     exchange
                     label="Answer"
                     glyph=Glyph::Ask
-                    nothing=move || view! { <p>{text::ASK_EMPTY}</p> {examples()} }
+                    empty=move || view! { <p>{text::ASK_EMPTY}</p> {examples()} }
                 />
             </div>
         </div>

@@ -27,7 +27,7 @@ pub fn CrawlPage() -> impl IntoView {
     let draft = Draft::restore(Endpoint::Crawl);
     let busy = RwSignal::new(false);
     let run = Callback::new(move |()| {
-        let Some(request) = draft.to_send::<CrawlRequest>() else {
+        let Some(request) = draft.submit::<CrawlRequest>() else {
             return;
         };
         if busy.get_untracked() {
@@ -39,7 +39,7 @@ pub fn CrawlPage() -> impl IntoView {
             match console.client().start_crawl(&request).await {
                 Ok(started) => {
                     let id = started.id.to_string();
-                    request_history::remember(&id, serde_json::to_value(&request).unwrap_or_default());
+                    request_history::save(&id, serde_json::to_value(&request).unwrap_or_default());
                     console.notify("Crawl started");
                     navigate(&route::job_path(&id), Default::default());
                 }
@@ -47,7 +47,7 @@ pub fn CrawlPage() -> impl IntoView {
                     console.handle_error(&error);
                     match error.api() {
                         Some(api) => {
-                            draft.refused.try_set(Some(api.clone()));
+                            draft.server_error.try_set(Some(api.clone()));
                             browser::focus_soon("[data-problems]");
                         }
                         None => console.notify(error.to_string()),

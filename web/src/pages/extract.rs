@@ -18,7 +18,7 @@ use crate::components::panes::Panes;
 use crate::components::screen_header::ScreenHeader;
 use crate::console::Console;
 use crate::draft::{Draft, Endpoint};
-use crate::exchange::{Exchange, Outcome, OutcomeCard};
+use crate::exchange::{Exchange, RequestState, ResultCard};
 use crate::limits::{EXTRACT_POLL_MS, RETRY_LONGEST_MS};
 use crate::markdown::is_safe_link;
 use crate::request_form::RequestForm;
@@ -39,20 +39,20 @@ pub fn ExtractPage() -> impl IntoView {
         }
     });
     let navigate = use_navigate();
-    let run = exchange.sending(draft, move |_| {
-        let request = draft.to_send::<ExtractRequest>()?;
+    let run = exchange.send_callback(draft, move |_| {
+        let request = draft.submit::<ExtractRequest>()?;
         let navigate = navigate.clone();
         Some(Box::pin(async move {
             // Not the abortable client: a started job must be stored even if the user leaves the screen.
             let started = console.client().start_extract(&request).await?;
             let id = started.id.to_string();
-            request_history::remember(&id, serde_json::to_value(&request).unwrap_or_default());
+            request_history::save(&id, serde_json::to_value(&request).unwrap_or_default());
             let options = NavigateOptions {
                 scroll: false,
                 ..Default::default()
             };
             navigate(&format!("{}?id={id}", Screen::Extract.path()), options);
-            Ok(Outcome::Busy(None))
+            Ok(RequestState::Pending(None))
         }))
     });
     view! {
@@ -60,11 +60,11 @@ pub fn ExtractPage() -> impl IntoView {
         <Panes result="Result">
             <RequestForm draft run busy=exchange.busy() action="Extract" busy_action="Extracting"/>
             <div class="stack">
-                <OutcomeCard
+                <ResultCard
                     exchange
                     label="Result"
                     glyph=Glyph::Extract
-                    nothing=|| view! { <p>{text::EXTRACT_EMPTY}</p> }
+                    empty=|| view! { <p>{text::EXTRACT_EMPTY}</p> }
                 />
                 <CodeCard draft/>
             </div>
@@ -78,7 +78,7 @@ fn is_running(answer: &ExtractAnswer) -> bool {
 }
 
 /// Polls a job until it ends; aborted when another job is shown or the screen is left.
-async fn watch(exchange: Exchange, client: Client, id: JobId) -> Result<Outcome, ClientError> {
+async fn watch(exchange: Exchange, client: Client, id: JobId) -> Result<RequestState, ClientError> {
     let console = exchange.console;
     let mut pause = EXTRACT_POLL_MS;
     loop {
@@ -89,9 +89,9 @@ async fn watch(exchange: Exchange, client: Client, id: JobId) -> Result<Outcome,
                 let shown: ViewFn = (move || result(&answer)).into();
                 if !running {
                     console.notify(format!("Extraction {status}"));
-                    return Ok(Outcome::Done(shown));
+                    return Ok(RequestState::Done(shown));
                 }
-                exchange.outcome.try_set(Outcome::Busy(Some(shown)));
+                exchange.state.try_set(RequestState::Pending(Some(shown)));
                 pause = EXTRACT_POLL_MS;
             }
             Err(error) if error.is_transient() => {

@@ -16,7 +16,7 @@ use crate::components::error_notice::error_notice;
 use crate::components::screen_header::ScreenHeader;
 use crate::components::tabs::{Tab, Tabs, tab};
 use crate::console::Console;
-use crate::job_feed::{JobFeed, path_of};
+use crate::job_feed::{JobFeed, status_path_of};
 use crate::route::Screen;
 use crate::{display, request_history, text};
 
@@ -77,7 +77,7 @@ fn Job(id: JobId) -> impl IntoView {
     let other_kind = move || {
         feed.job.with(|job| {
             job.as_ref()
-                .filter(|job| path_of(&job.kind).is_none())
+                .filter(|job| status_path_of(&job.kind).is_none())
                 .map(|job| job.kind.clone())
         })
     };

@@ -11,7 +11,7 @@ use crate::components::panes::Panes;
 use crate::components::screen_header::ScreenHeader;
 use crate::console::Console;
 use crate::draft::{Draft, Endpoint};
-use crate::exchange::{Exchange, Outcome, OutcomeCard};
+use crate::exchange::{Exchange, RequestState, ResultCard};
 use crate::request_form::RequestForm;
 use crate::{browser, display, text};
 
@@ -25,8 +25,8 @@ pub fn MapPage() -> impl IntoView {
     let console = Console::get();
     let draft = Draft::restore(Endpoint::Map);
     let exchange = Exchange::new();
-    let run = exchange.sending(draft, move |client| {
-        let request = draft.to_send::<MapRequest>()?;
+    let run = exchange.send_callback(draft, move |client| {
+        let request = draft.submit::<MapRequest>()?;
         Some(Box::pin(async move {
             let began = browser::now_ms();
             let answer = client.map(&request).await?;
@@ -34,7 +34,7 @@ pub fn MapPage() -> impl IntoView {
             let count = display::plural(answer.links.len() as u64, "URL", "URLs");
             console.notify(format!("{count} found in {seconds:.1} s"));
             let links = Arc::new(answer.links);
-            Ok(Outcome::done(move || {
+            Ok(RequestState::done(move || {
                 let warning = answer.warning.clone();
                 view! {
                     {warning.map(|text| view! { <div class="pad"><div class="notice warn">{text}</div></div> })}
@@ -51,18 +51,18 @@ pub fn MapPage() -> impl IntoView {
                 <RequestForm
                     draft
                     run
-                    stop=exchange.stopping()
+                    stop=exchange.abort_callback()
                     busy=exchange.busy()
                     action="Map site"
                     busy_action="Mapping"
                 />
                 <CodeCard draft/>
             </div>
-            <OutcomeCard
+            <ResultCard
                 exchange
                 label="Result"
                 glyph=Glyph::Map
-                nothing=|| view! { <p>{text::MAP_EMPTY}</p> }
+                empty=|| view! { <p>{text::MAP_EMPTY}</p> }
             />
         </Panes>
     }

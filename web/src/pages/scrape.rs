@@ -14,7 +14,7 @@ use crate::components::screen_header::ScreenHeader;
 use crate::components::viewer::{SharedDocument, Viewer};
 use crate::console::Console;
 use crate::draft::{Draft, Endpoint};
-use crate::exchange::{Exchange, Outcome, OutcomeCard};
+use crate::exchange::{Exchange, RequestState, ResultCard};
 use crate::request_form::RequestForm;
 use crate::{browser, display, text};
 
@@ -24,8 +24,8 @@ pub fn ScrapePage() -> impl IntoView {
     let console = Console::get();
     let draft = Draft::restore(Endpoint::Scrape);
     let exchange = Exchange::new();
-    let run = exchange.sending(draft, move |client| {
-        let request = draft.to_send::<ScrapeRequest>()?;
+    let run = exchange.send_callback(draft, move |client| {
+        let request = draft.submit::<ScrapeRequest>()?;
         Some(Box::pin(async move {
             let began = browser::now_ms();
             let answer = client.scrape(&request).await?;
@@ -34,7 +34,9 @@ pub fn ScrapePage() -> impl IntoView {
             document.warning = document.warning.take().or(answer.warning);
             console.notify(format!("Page scraped in {seconds:.1} s"));
             let document = Arc::new(document);
-            Ok(Outcome::done(move || scraped(document.clone(), Some(seconds))))
+            Ok(RequestState::done(move || {
+                scraped(document.clone(), Some(seconds))
+            }))
         }))
     });
     // An id in the URL loads the result of an earlier scrape.
@@ -45,7 +47,7 @@ pub fn ScrapePage() -> impl IntoView {
         exchange.send(None, |client| {
             Some(Box::pin(async move {
                 let document = Arc::new(client.scrape_result(id).await?.data.unwrap_or_default());
-                Ok(Outcome::done(move || scraped(document.clone(), None)))
+                Ok(RequestState::done(move || scraped(document.clone(), None)))
             }))
         });
     });
@@ -55,17 +57,17 @@ pub fn ScrapePage() -> impl IntoView {
             <RequestForm
                 draft
                 run
-                stop=exchange.stopping()
+                stop=exchange.abort_callback()
                 busy=exchange.busy()
                 action="Scrape page"
                 busy_action="Scraping"
             />
             <div class="stack">
-                <OutcomeCard
+                <ResultCard
                     exchange
                     label="Result"
                     glyph=Glyph::Scrape
-                    nothing=|| view! { <p>{text::SCRAPE_EMPTY}</p> }
+                    empty=|| view! { <p>{text::SCRAPE_EMPTY}</p> }
                 />
                 <CodeCard draft/>
             </div>

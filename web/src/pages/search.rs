@@ -20,7 +20,7 @@ use crate::components::tabs::{Tab, Tabs};
 use crate::components::viewer::{SharedDocument, Viewer};
 use crate::console::Console;
 use crate::draft::{Draft, Endpoint};
-use crate::exchange::{Exchange, Outcome, OutcomeCard};
+use crate::exchange::{Exchange, RequestState, ResultCard};
 use crate::markdown::is_safe_link;
 use crate::request_form::RequestForm;
 use crate::{browser, display, request_history, route, text};
@@ -100,8 +100,8 @@ pub fn SearchPage() -> impl IntoView {
     let console = Console::get();
     let draft = Draft::restore(Endpoint::Search);
     let exchange = Exchange::new();
-    let run = exchange.sending(draft, move |client| {
-        let request = draft.to_send::<SearchRequest>()?;
+    let run = exchange.send_callback(draft, move |client| {
+        let request = draft.submit::<SearchRequest>()?;
         Some(Box::pin(async move {
             let answer = client.search(&request).await?;
             let count: usize = ["web", "news", "images"]
@@ -110,7 +110,7 @@ pub fn SearchPage() -> impl IntoView {
                 .sum();
             console.notify(display::plural(count as u64, "result", "results"));
             let answer = Arc::new(answer);
-            Ok(Outcome::done(move || {
+            Ok(RequestState::done(move || {
                 view! { <Results answer=answer.clone()/> }.into_any()
             }))
         }))
@@ -121,17 +121,17 @@ pub fn SearchPage() -> impl IntoView {
             <RequestForm
                 draft
                 run
-                stop=exchange.stopping()
+                stop=exchange.abort_callback()
                 busy=exchange.busy()
                 action="Search"
                 busy_action="Searching"
             />
             <div class="stack">
-                <OutcomeCard
+                <ResultCard
                     exchange
                     label="Results"
                     glyph=Glyph::Search
-                    nothing=|| view! { <p>{text::SEARCH_EMPTY}</p> }
+                    empty=|| view! { <p>{text::SEARCH_EMPTY}</p> }
                 />
                 <CodeCard draft/>
             </div>
@@ -259,7 +259,7 @@ fn Ticked(ticked: RwSignal<BTreeSet<String>>, credits: String) -> impl IntoView 
             match console.client().start_batch_scrape(&request).await {
                 Ok(started) => {
                     let id = started.id.to_string();
-                    request_history::remember(&id, body);
+                    request_history::save(&id, body);
                     navigate.try_with_value(|navigate| navigate(&route::job_path(&id), Default::default()));
                 }
                 Err(error) => {

@@ -16,7 +16,7 @@ use crate::components::screen_header::ScreenHeader;
 use crate::console::Console;
 use crate::limits::SESSION_POLL_MS;
 use crate::pages::sessions::{name_of, stop};
-use crate::run_history::{self, Call};
+use crate::run_history::{self, Run};
 use crate::{browser, clock, display, text};
 
 mod live_view;
@@ -67,7 +67,7 @@ pub struct Shown {
     state: Memo<State>,
     looked: RwSignal<bool>,
     /// The runs, newest first.
-    calls: RwSignal<Vec<Call>>,
+    calls: RwSignal<Vec<Run>>,
     /// Start of the current run, ms since 1970.
     busy: RwSignal<Option<f64>>,
     /// Whether the interactive view is shown.
@@ -95,7 +95,7 @@ impl Shown {
             found,
             state,
             looked,
-            calls: RwSignal::new(run_history::of(&id.to_string())),
+            calls: RwSignal::new(run_history::load(&id.to_string())),
             busy: RwSignal::new(None),
             control: RwSignal::new(false),
         }
@@ -147,8 +147,8 @@ impl Shown {
         if let Err(error) = &answer {
             self.console.handle_error(error);
         }
-        let (kind, text) = Call::parts(&task);
-        let call = Call {
+        let (kind, text) = Run::kind_and_text(&task);
+        let call = Run {
             at,
             took_ms: browser::now_ms() - at,
             kind: kind.to_owned(),
@@ -156,14 +156,14 @@ impl Shown {
             timeout,
             outcome: answer.map_err(|error| error.to_string()),
         };
-        self.console.notify(if call.is_good() {
+        self.console.notify(if call.succeeded() {
             "Run completed"
         } else {
             "Run failed"
         });
         self.calls.try_update(|calls| {
             calls.insert(0, call);
-            run_history::remember(&self.id.to_string(), calls);
+            run_history::save(&self.id.to_string(), calls);
         });
         self.busy.try_set(None);
         self.look().await;

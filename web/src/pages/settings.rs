@@ -185,7 +185,7 @@ fn KeySetting() -> impl IntoView {
                             on:change=move |event| {
                                 remember.set(event_target_checked(&event));
                                 if let Some(key) = console.key.get_untracked() {
-                                    sign_in::keep(&key, remember.get_untracked());
+                                    sign_in::store_key(&key, remember.get_untracked());
                                 }
                             }
                         />

@@ -41,7 +41,7 @@ pub fn Preview(draft: Draft) -> impl IntoView {
             .value("url")
             .and_then(|url| TargetUrl::parse(url.as_str()?).ok());
         let Some(target) = url else {
-            draft.asked.set(true);
+            draft.submitted.set(true);
             browser::focus_soon("[data-url]");
             return;
         };

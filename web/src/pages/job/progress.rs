@@ -9,18 +9,19 @@ use crate::{display, text};
 
 /// Renders the notices: error, warning, or a failed status request.
 pub fn notices(feed: JobFeed) -> AnyView {
-    let told = feed.progress.with(|progress| {
+    let texts = feed.progress.with(|progress| {
         let progress = progress.as_ref()?;
         Some((progress.error.clone(), progress.warning.clone()))
     });
-    let (error, warning) = told.unwrap_or_default();
+    let (error, warning) = texts.unwrap_or_default();
     let error = error.map(|text| view! { <div class="notice bad" role="alert">{text}</div> });
     let warning = warning.map(|text| view! { <div class="notice warn">{text}</div> });
     // The banner already reports a server that does not respond at all.
-    let lost = feed.lost.get() && !Console::get().disconnected.get();
-    let lost = lost.then(|| view! { <div class="notice warn" role="status">{text::STATUS_RETRY}</div> });
+    let retrying = feed.retrying.get() && !Console::get().disconnected.get();
+    let retrying =
+        retrying.then(|| view! { <div class="notice warn" role="status">{text::STATUS_RETRY}</div> });
     view! {
-        {lost}
+        {retrying}
         {error}
         {warning}
     }

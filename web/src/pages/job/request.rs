@@ -40,7 +40,7 @@ async fn start(console: Console, path: StatusPath, body: &Value) -> Result<Strin
             started.id.to_string()
         }
     };
-    request_history::remember(&id, body.clone());
+    request_history::save(&id, body.clone());
     Ok(id)
 }
 

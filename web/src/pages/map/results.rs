@@ -270,7 +270,7 @@ fn Sent(ticked: RwSignal<HashSet<usize>>, links: StoredValue<Arc<Vec<MapLink>>>)
             match console.client().start_batch_scrape(&request).await {
                 Ok(started) => {
                     let id = started.id.to_string();
-                    request_history::remember(&id, serde_json::to_value(&request).unwrap_or_default());
+                    request_history::save(&id, serde_json::to_value(&request).unwrap_or_default());
                     console.notify("Batch started");
                     navigate.with_value(|navigate| navigate(&route::job_path(&id), Default::default()));
                 }

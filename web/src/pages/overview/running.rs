@@ -13,7 +13,7 @@ use crate::components::dialog::Confirm;
 use crate::console::Console;
 use crate::pages::sessions::name_of;
 use crate::route::{self, Screen};
-use crate::sign_in::numbers_only;
+use crate::sign_in::counters_only;
 use crate::{display, text};
 
 /// Progress of a running crawl, in pages.
@@ -34,7 +34,7 @@ pub fn Crawls() -> impl IntoView {
             spawn_local(async move {
                 if let Ok(status) = console
                     .client()
-                    .crawl_status_as::<serde::de::IgnoredAny>(crawl.id, numbers_only())
+                    .crawl_status_as::<serde::de::IgnoredAny>(crawl.id, counters_only())
                     .await
                 {
                     let numbers = Progress {

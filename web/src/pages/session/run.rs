@@ -7,7 +7,7 @@ use leptos::task::spawn_local;
 use super::run_result::Answer;
 use super::{Shown, State};
 use crate::components::tabs::{Tab, Tabs, tab};
-use crate::run_history::Call;
+use crate::run_history::Run;
 use crate::{browser, clock, display, storage, text};
 
 /// Default timeout of a run, seconds; the same as that of the API.
@@ -45,7 +45,7 @@ impl Written {
     }
 
     /// Loads an earlier run into the editor, and returns the tab for it.
-    fn take(self, call: &Call) -> &'static str {
+    fn take(self, call: &Run) -> &'static str {
         self.timeout.set(call.timeout.to_string());
         match call.task() {
             Task::Code { code, language } => {
@@ -249,11 +249,11 @@ fn Busy(since: f64) -> impl IntoView {
 
 #[component]
 fn History(shown: Shown, written: Written, chosen: RwSignal<&'static str>) -> impl IntoView {
-    let again = move |call: &Call| {
+    let again = move |call: &Run| {
         chosen.set(written.take(call));
         spawn_local(shown.run(call.task(), call.timeout));
     };
-    let row = move |call: Call| {
+    let row = move |call: Run| {
         let (badge, word) = super::run_result::badge(&call);
         let first = call.text.lines().next().unwrap_or_default().to_owned();
         let ago = display::ago((browser::now_ms() - call.at) / 1000.0);

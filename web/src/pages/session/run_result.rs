@@ -6,10 +6,10 @@ use crate::components::code::copy;
 use crate::components::icon::{Glyph, Icon};
 use crate::console::Console;
 use crate::display;
-use crate::run_history::Call;
+use crate::run_history::Run;
 
 /// Returns CSS class and text of the badge for a run.
-pub fn badge(call: &Call) -> (&'static str, String) {
+pub fn badge(call: &Run) -> (&'static str, String) {
     match &call.outcome {
         Err(_) => ("badge bad", "error".to_owned()),
         Ok(answer) if answer.killed == Some(true) => ("badge warn", "killed".to_owned()),
@@ -27,7 +27,7 @@ pub fn badge(call: &Call) -> (&'static str, String) {
 
 /// Renders the outcome of a run.
 #[component]
-pub fn Answer(call: Call) -> impl IntoView {
+pub fn Answer(call: Run) -> impl IntoView {
     let (class, word) = badge(&call);
     let took = match call.took_ms {
         ms if ms < 10_000.0 => format!("{} ms", display::count(ms as u64)),

@@ -24,11 +24,11 @@ use crate::{browser, display, request_history, storage, text};
 
 mod explain;
 
-use explain::{Explain, Question};
+use explain::{Explain, FailedCall};
 
 /// The filter, as in the URL.
 #[derive(Clone, PartialEq, Default)]
-struct Wanted {
+struct CallFilter {
     endpoint: Option<Endpoint>,
     /// Id of an API key.
     key: Option<String>,
@@ -37,70 +37,70 @@ struct Wanted {
 
 /// The calls loaded so far.
 #[derive(Clone, Copy)]
-struct Feed {
+struct CallFeed {
     console: Console,
     calls: RwSignal<Vec<Call>>,
     /// Cursor of the next page; none at the end.
     cursor: RwSignal<Option<String>>,
     busy: RwSignal<bool>,
-    failed: RwSignal<Option<ClientError>>,
+    error: RwSignal<Option<ClientError>>,
     /// Incremented when the filter changes, so that late responses are dropped.
-    turn: StoredValue<u64>,
+    generation: StoredValue<u64>,
 }
 
-impl Feed {
+impl CallFeed {
     fn new(console: Console) -> Self {
         Self {
             console,
             calls: RwSignal::new(Vec::new()),
             cursor: RwSignal::new(None),
             busy: RwSignal::new(false),
-            failed: RwSignal::new(None),
-            turn: StoredValue::new(0),
+            error: RwSignal::new(None),
+            generation: StoredValue::new(0),
         }
     }
 
     /// Clears the list and loads the first page.
-    fn restart(self, wanted: Wanted) {
-        self.turn.update_value(|turn| *turn += 1);
+    fn restart(self, filter: CallFilter) {
+        self.generation.update_value(|generation| *generation += 1);
         self.calls.set(Vec::new());
         self.cursor.set(None);
-        self.more(wanted);
+        self.load_more(filter);
     }
 
     /// Loads the next page.
-    fn more(self, wanted: Wanted) {
-        let turn = self.turn.get_value();
+    fn load_more(self, filter: CallFilter) {
+        let generation = self.generation.get_value();
         let cursor = self.cursor.get_untracked();
         self.busy.set(true);
-        self.failed.set(None);
+        self.error.set(None);
         spawn_local(async move {
             let client = self.console.client();
             let answer = client
                 .calls(
-                    wanted.endpoint,
-                    wanted.key.as_deref(),
-                    wanted.outcome,
+                    filter.endpoint,
+                    filter.key.as_deref(),
+                    filter.outcome,
                     cursor.as_deref(),
                 )
                 .await;
-            if self.turn.try_get_value() != Some(turn) {
+            if self.generation.try_get_value() != Some(generation) {
                 return;
             }
             self.busy.try_set(false);
             match answer {
                 Ok(part) => {
                     // The server searches a limited range per page; an empty page can be followed by matches.
-                    let go_on = part.data.is_empty() && part.cursor.is_some();
+                    let search_further = part.data.is_empty() && part.cursor.is_some();
                     self.calls.try_update(|calls| calls.extend(part.data));
                     self.cursor.try_set(part.cursor);
-                    if go_on {
-                        self.more(wanted);
+                    if search_further {
+                        self.load_more(filter);
                     }
                 }
                 Err(error) => {
                     self.console.handle_error(&error);
-                    self.failed.try_set(Some(error));
+                    self.error.try_set(Some(error));
                 }
             }
         });
@@ -112,19 +112,19 @@ impl Feed {
 pub fn ActivityPage() -> impl IntoView {
     let console = Console::get();
     let query = use_query_map();
-    let wanted = Memo::new(move |_| {
-        query.with(|query| Wanted {
+    let filter = Memo::new(move |_| {
+        query.with(|query| CallFilter {
             endpoint: query.get_str("endpoint").and_then(Endpoint::parse),
             key: query.get("key").filter(|key| KeyId::from_str(key).is_ok()),
             outcome: query.get_str("outcome").and_then(JobStatus::parse),
         })
     });
-    let feed = Feed::new(console);
-    Effect::new(move |_| feed.restart(wanted.get()));
-    let question = RwSignal::new(None::<Question>);
-    let nothing = move || match (
+    let feed = CallFeed::new(console);
+    Effect::new(move |_| feed.restart(filter.get()));
+    let failed_call = RwSignal::new(None::<FailedCall>);
+    let empty = move || match (
         feed.busy.get(),
-        wanted.with(|wanted| *wanted != Wanted::default()),
+        filter.with(|filter| *filter != CallFilter::default()),
     ) {
         (true, _) => view! { <div class="wait"><i></i><i></i><i></i><i></i></div> }.into_any(),
         (false, filtered) => {
@@ -144,7 +144,7 @@ pub fn ActivityPage() -> impl IntoView {
     };
     let refresh = move || {
         view! {
-            <button class="btn" aria-disabled=move || feed.busy.get().to_string() on:click=move |_| feed.restart(wanted.get_untracked())>
+            <button class="btn" aria-disabled=move || feed.busy.get().to_string() on:click=move |_| feed.restart(filter.get_untracked())>
                 "Refresh"
             </button>
         }
@@ -152,9 +152,9 @@ pub fn ActivityPage() -> impl IntoView {
     view! {
         <ScreenHeader title="Activity".to_owned() intro=|| view! { <p>{text::ACTIVITY_INTRO}</p> } actions=refresh/>
         <section class="card" aria-label="Calls">
-            <Filter wanted/>
-            {move || feed.failed.get().map(|error| error_notice(&error))}
-            <Show when=move || !feed.calls.with(Vec::is_empty) fallback=nothing>
+            <FilterBar filter/>
+            {move || feed.error.get().map(|error| error_notice(&error))}
+            <Show when=move || !feed.calls.with(Vec::is_empty) fallback=empty>
                 <table class="table activity">
                     <thead>
                         <tr>
@@ -169,7 +169,7 @@ pub fn ActivityPage() -> impl IntoView {
                     </thead>
                     <tbody>
                         <For each=move || feed.calls.get() key=|call| call.entry.id let:call>
-                            <Row call question/>
+                            <Row call failed_call/>
                         </For>
                     </tbody>
                 </table>
@@ -183,7 +183,7 @@ pub fn ActivityPage() -> impl IntoView {
                         aria-disabled=move || feed.busy.get().to_string()
                         on:click=move |_| {
                             if !feed.busy.get_untracked() {
-                                feed.more(wanted.get_untracked());
+                                feed.load_more(filter.get_untracked());
                             }
                         }
                     >
@@ -192,13 +192,13 @@ pub fn ActivityPage() -> impl IntoView {
                 </Show>
             </div>
         </section>
-        <Explain question/>
+        <Explain failed_call/>
     }
     .into_any()
 }
 
 #[component]
-fn Filter(wanted: Memo<Wanted>) -> impl IntoView {
+fn FilterBar(filter: Memo<CallFilter>) -> impl IntoView {
     let console = Console::get();
     let keys = RwSignal::new(Vec::<Key>::new());
     spawn_local(async move {
@@ -207,11 +207,11 @@ fn Filter(wanted: Memo<Wanted>) -> impl IntoView {
         }
     });
     let navigate = use_navigate();
-    let go = move |wanted: Wanted| {
+    let go = move |filter: CallFilter| {
         let parts = [
-            ("endpoint", wanted.endpoint.map(Endpoint::as_str)),
-            ("key", wanted.key.as_deref()),
-            ("outcome", wanted.outcome.map(JobStatus::as_str)),
+            ("endpoint", filter.endpoint.map(Endpoint::as_str)),
+            ("key", filter.key.as_deref()),
+            ("outcome", filter.outcome.map(JobStatus::as_str)),
         ];
         let parts = parts
             .into_iter()
@@ -225,29 +225,34 @@ fn Filter(wanted: Memo<Wanted>) -> impl IntoView {
         navigate(&format!("{}?{query}", Screen::Activity.path()), options);
     };
     let change = Callback::new(move |(name, value): (&'static str, String)| {
-        let mut wanted = wanted.get_untracked();
+        let mut filter = filter.get_untracked();
         match name {
-            "endpoint" => wanted.endpoint = Endpoint::parse(&value),
-            "key" => wanted.key = Some(value).filter(|key| !key.is_empty()),
-            _ => wanted.outcome = JobStatus::parse(&value),
+            "endpoint" => filter.endpoint = Endpoint::parse(&value),
+            "key" => filter.key = Some(value).filter(|key| !key.is_empty()),
+            _ => filter.outcome = JobStatus::parse(&value),
         }
-        go(wanted);
+        go(filter);
     });
-    let same = |word: &'static str| (word.to_owned(), word.to_owned());
-    let endpoints = move || offered().map(|kind| same(kind.as_str())).collect();
-    let named = move || {
+    let option = |word: &'static str| (word.to_owned(), word.to_owned());
+    let endpoints = move || supported_endpoints().map(|kind| option(kind.as_str())).collect();
+    let key_options = move || {
         keys.with(|keys| {
             keys.iter()
                 .map(|key| (key.id.to_string(), key.name.clone()))
                 .collect()
         })
     };
-    let outcomes = move || JobStatus::ALL.iter().map(|state| same(state.as_str())).collect();
+    let outcomes = move || {
+        JobStatus::ALL
+            .iter()
+            .map(|state| option(state.as_str()))
+            .collect()
+    };
     view! {
         <div class="filter filters">
-            {choice("endpoint", "Endpoint", endpoints, move || wanted.with(|wanted| wanted.endpoint.map(|kind| kind.to_string())), change)}
-            {choice("key", "Key", named, move || wanted.with(|wanted| wanted.key.clone()), change)}
-            {choice("outcome", "Outcome", outcomes, move || wanted.with(|wanted| wanted.outcome.map(|state| state.to_string())), change)}
+            {choice("endpoint", "Endpoint", endpoints, move || filter.with(|filter| filter.endpoint.map(|kind| kind.to_string())), change)}
+            {choice("key", "Key", key_options, move || filter.with(|filter| filter.key.clone()), change)}
+            {choice("outcome", "Outcome", outcomes, move || filter.with(|filter| filter.outcome.map(|state| state.to_string())), change)}
         </div>
     }
     .into_any()
@@ -284,13 +289,13 @@ fn choice(
 }
 
 /// Returns the endpoints that this server supports.
-fn offered() -> impl Iterator<Item = Endpoint> {
+fn supported_endpoints() -> impl Iterator<Item = Endpoint> {
     let elsewhere = |kind: &Endpoint| matches!(kind, Endpoint::Llmstxt | Endpoint::DeepResearch);
     Endpoint::ALL.iter().copied().filter(move |kind| !elsewhere(kind))
 }
 
 #[component]
-fn Row(call: Call, question: RwSignal<Option<Question>>) -> impl IntoView {
+fn Row(call: Call, failed_call: RwSignal<Option<FailedCall>>) -> impl IntoView {
     let Call {
         entry,
         key,
@@ -304,23 +309,23 @@ fn Row(call: Call, question: RwSignal<Option<Question>>) -> impl IntoView {
     let opens = route::call_href(&entry);
     let id = entry.id;
     let form = form_of(entry.endpoint);
-    let again = StoredValue::new((entry.endpoint, target.clone()));
+    let form_input = StoredValue::new((entry.endpoint, target.clone()));
     let run_again = move |_| {
-        let (endpoint, target) = again.get_value();
+        let (endpoint, target) = form_input.get_value();
         spawn_local(async move {
             let mut body = request_history::request_of(&id.to_string());
             if body.is_none() && outcome.is_some() {
                 let job = console.client().console_job(id).await;
                 body = job.ok().and_then(|job| job.request);
             }
-            if let Some(address) = address_of_form(endpoint, &target, body) {
+            if let Some(address) = form_path(endpoint, &target, body) {
                 navigate.try_with_value(|navigate| navigate(&address, Default::default()));
             }
         });
     };
     let explain = move |_| {
-        let (endpoint, target) = again.get_value();
-        question.set(Some(Question {
+        let (endpoint, target) = form_input.get_value();
+        failed_call.set(Some(FailedCall {
             endpoint,
             target,
             id,
@@ -385,7 +390,7 @@ fn form_of(endpoint: Endpoint) -> Option<(&'static str, &'static str, &'static s
 
 /// Returns the path of the form, filled with the body of the call if it is known, or else with its target. Does not
 /// send anything.
-fn address_of_form(endpoint: Endpoint, target: &str, body: Option<serde_json::Value>) -> Option<String> {
+fn form_path(endpoint: Endpoint, target: &str, body: Option<serde_json::Value>) -> Option<String> {
     let (path, draft, field) = form_of(endpoint)?;
     Some(match body {
         Some(body) if body.is_object() => {

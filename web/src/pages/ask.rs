@@ -25,11 +25,11 @@ const EXAMPLES: [&str; 4] = [
 #[component]
 pub fn AskPage() -> impl IntoView {
     let console = Console::get();
-    let asked = use_query_map()
+    let initial = use_query_map()
         .get_untracked()
         .get("question")
         .unwrap_or_default();
-    let question = RwSignal::new(asked);
+    let question = RwSignal::new(initial);
     let exchange = Exchange::new();
     let busy = exchange.busy();
     let navigate = use_navigate();
@@ -85,12 +85,12 @@ pub fn AskPage() -> impl IntoView {
     };
     let examples = move || {
         let chips = EXAMPLES.map(|example| {
-            let use_it = move |_| {
+            let ask_example = move |_| {
                 question.set(example.to_owned());
                 ask.run(());
             };
             view! {
-                <button type="button" class="chip" on:click=use_it>
+                <button type="button" class="chip" on:click=ask_example>
                     {example}
                 </button>
             }

@@ -17,7 +17,7 @@ mod preview;
 mod suggestions;
 
 use preview::Preview;
-use suggestions::Plan;
+use suggestions::Suggestions;
 
 /// Renders the screen.
 #[component]
@@ -66,7 +66,7 @@ pub fn CrawlPage() -> impl IntoView {
                 busy
                 action="Start crawl"
                 busy_action="Starting"
-                after_url=move || view! { <Plan draft/> }
+                after_url=move || view! { <Suggestions draft/> }
             />
             <div class="stack stick">
                 <Preview draft/>

@@ -35,7 +35,7 @@ pub fn ExtractPage() -> impl IntoView {
     let job = Memo::new(move |_| query.with(|query| JobId::from_str(&query.get("id")?).ok()));
     Effect::new(move |_| {
         if let Some(id) = job.get() {
-            exchange.send(None, |client| Some(Box::pin(watch(exchange, client, id))));
+            exchange.send(None, |client| Some(Box::pin(poll(exchange, client, id))));
         }
     });
     let navigate = use_navigate();
@@ -78,9 +78,9 @@ fn is_running(answer: &ExtractAnswer) -> bool {
 }
 
 /// Polls a job until it ends; aborted when another job is shown or the screen is left.
-async fn watch(exchange: Exchange, client: Client, id: JobId) -> Result<RequestState, ClientError> {
+async fn poll(exchange: Exchange, client: Client, id: JobId) -> Result<RequestState, ClientError> {
     let console = exchange.console;
-    let mut pause = EXTRACT_POLL_MS;
+    let mut pause_ms = EXTRACT_POLL_MS;
     loop {
         match client.extract_status(id).await {
             Ok(answer) => {
@@ -92,31 +92,31 @@ async fn watch(exchange: Exchange, client: Client, id: JobId) -> Result<RequestS
                     return Ok(RequestState::Done(shown));
                 }
                 exchange.state.try_set(RequestState::Pending(Some(shown)));
-                pause = EXTRACT_POLL_MS;
+                pause_ms = EXTRACT_POLL_MS;
             }
             Err(error) if error.is_transient() => {
                 console.handle_error(&error);
-                pause = (pause * 2).min(RETRY_LONGEST_MS);
+                pause_ms = (pause_ms * 2).min(RETRY_LONGEST_MS);
             }
             Err(error) => return Err(error),
         }
-        browser::sleep(pause).await;
+        browser::sleep(pause_ms).await;
     }
 }
 
 fn result(answer: &ExtractAnswer) -> AnyView {
     let console = Console::get();
     let data = answer.data.as_ref().filter(|data| !data.is_null());
-    let written = data.and_then(|data| serde_json::to_string_pretty(data).ok());
-    let copied = written.clone();
-    let saved = written.clone();
-    let tools = written.is_some().then(|| {
+    let json_text = data.and_then(|data| serde_json::to_string_pretty(data).ok());
+    let copied_text = json_text.clone();
+    let saved_text = json_text.clone();
+    let tools = json_text.is_some().then(|| {
         view! {
             <button
                 class="btn icon quiet"
                 aria-label="Copy"
                 title="Copy"
-                on:click=move |_| copy(console, copied.clone().unwrap_or_default())
+                on:click=move |_| copy(console, copied_text.clone().unwrap_or_default())
             >
                 <Icon glyph=Glyph::Copy/>
             </button>
@@ -125,7 +125,7 @@ fn result(answer: &ExtractAnswer) -> AnyView {
                 aria-label="Save as file"
                 title="Save as file"
                 on:click=move |_| {
-                    let text = saved.clone().unwrap_or_default();
+                    let text = saved_text.clone().unwrap_or_default();
                     if browser::download("extract.json", "application/json", &text).is_none() {
                         console.notify(text::NOT_SAVED);
                     }
@@ -135,9 +135,9 @@ fn result(answer: &ExtractAnswer) -> AnyView {
             </button>
         }
     });
-    let body = match (&written, is_running(answer)) {
-        (Some(written), _) => {
-            let html = highlight::json(written);
+    let body = match (&json_text, is_running(answer)) {
+        (Some(json_text), _) => {
+            let html = highlight::json(json_text);
             view! { <Code html label="Extracted data" wrap=true/> }.into_any()
         }
         (None, true) => view! { <div class="wait"><i></i><i></i><i></i></div> }.into_any(),
@@ -180,13 +180,13 @@ fn result(answer: &ExtractAnswer) -> AnyView {
 fn sources(sources: &Value) -> AnyView {
     let fields = sources.as_object().into_iter().flatten();
     let rows: Vec<_> = fields
-        .map(|(name, places)| {
-            let places = places.as_array().into_iter().flatten().filter_map(Value::as_str);
-            let links = places.map(|place| {
-                let name = display::short_url(place).to_owned();
-                match is_safe_link(place) {
+        .map(|(name, urls)| {
+            let urls = urls.as_array().into_iter().flatten().filter_map(Value::as_str);
+            let links = urls.map(|url| {
+                let name = display::short_url(url).to_owned();
+                match is_safe_link(url) {
                     true => view! {
-                        <a class="mono" href=place.to_owned() target="_blank" rel="noopener noreferrer nofollow">
+                        <a class="mono" href=url.to_owned() target="_blank" rel="noopener noreferrer nofollow">
                             {name}
                         </a>
                     }

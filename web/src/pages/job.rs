@@ -33,11 +33,11 @@ mod webhooks;
 use errors::Errors;
 use export::Export;
 use graph::Graph;
-use page_tree::Paths;
+use page_tree::PageTree;
 use pages::{OpenPage, Pages};
-use progress::{Figures, notices};
-use request::{EditAgain, Request};
-use view_state::Place;
+use progress::{Counters, notices};
+use request::{EditAndRunAgain, Request};
+use view_state::ViewState;
 use webhooks::Webhooks;
 
 /// Renders the screen of the job in the URL.
@@ -70,11 +70,11 @@ fn Job(id: JobId) -> impl IntoView {
     let intro = move || {
         view! {
             <p class="mono">
-                {move || kind(feed)} {id.to_string()} {move || started(feed).map(|text| format!(" \u{b7} {text}"))}
+                {move || kind(feed)} {id.to_string()} {move || started_text(feed).map(|text| format!(" \u{b7} {text}"))}
             </p>
         }
     };
-    let other_kind = move || {
+    let kind_without_pages = move || {
         feed.job.with(|job| {
             job.as_ref()
                 .filter(|job| status_path_of(&job.kind).is_none())
@@ -83,7 +83,7 @@ fn Job(id: JobId) -> impl IntoView {
     };
     view! {
         <ScreenHeader title=name after_title intro actions=move || view! { <Actions feed request/> }/>
-        {move || match (feed.failure.get(), other_kind()) {
+        {move || match (feed.failure.get(), kind_without_pages()) {
             (Some(error), _) => {
                 view! {
                     <section class="card">
@@ -147,13 +147,13 @@ fn request_of(console: Console, feed: JobFeed) -> Option<Value> {
     })
 }
 
-fn started(feed: JobFeed) -> Option<String> {
+fn started_text(feed: JobFeed) -> Option<String> {
     let console = Console::get();
     console.polls.track();
     feed.progress.with(|progress| {
         let progress = progress.as_ref()?;
-        let began = progress.created_at?;
-        let ago = display::ago((browser::now_ms() - began.0 as f64) / 1000.0);
+        let created = progress.created_at?;
+        let ago = display::ago((browser::now_ms() - created.0 as f64) / 1000.0);
         Some(match progress.duration.filter(|_| progress.status.is_final()) {
             Some(seconds) => format!("started {ago}, took {}", display::duration(seconds)),
             None => format!("started {ago}"),
@@ -164,8 +164,8 @@ fn started(feed: JobFeed) -> Option<String> {
 #[component]
 fn Actions(feed: JobFeed, request: Memo<Option<Value>>) -> impl IntoView {
     let console = Console::get();
-    let asking = RwSignal::new(false);
-    let exporting = RwSignal::new(false);
+    let confirming = RwSignal::new(false);
+    let export_open = RwSignal::new(false);
     let on_confirm = Callback::new(move |()| {
         spawn_local(async move {
             match feed.cancel(console).await {
@@ -179,31 +179,31 @@ fn Actions(feed: JobFeed, request: Memo<Option<Value>>) -> impl IntoView {
     });
     let has_pages = Memo::new(move |_| feed.rows.with(|rows| !rows.is_empty()));
     view! {
-        <EditAgain feed request/>
+        <EditAndRunAgain feed request/>
         <Show when=move || has_pages.get()>
-            <button class="btn" on:click=move |_| exporting.set(true)>
+            <button class="btn" on:click=move |_| export_open.set(true)>
                 "Export"
             </button>
         </Show>
         <Show when=move || feed.is_running()>
-            <button class="btn danger" on:click=move |_| asking.set(true)>
+            <button class="btn danger" on:click=move |_| confirming.set(true)>
                 "Cancel"
             </button>
         </Show>
-        <Export feed open=exporting/>
-        <Confirm open=asking title=text::CANCEL_TITLE text=text::CANCEL_TEXT confirm_label="Cancel job" cancel_label="Keep running" on_confirm/>
+        <Export feed open=export_open/>
+        <Confirm open=confirming title=text::CANCEL_TITLE text=text::CANCEL_TEXT confirm_label="Cancel job" cancel_label="Keep running" on_confirm/>
     }
     .into_any()
 }
 
 #[component]
 fn Body(feed: JobFeed, request: Memo<Option<Value>>) -> impl IntoView {
-    let Place {
+    let ViewState {
         tab: chosen,
         search,
         page: open,
         state,
-    } = Place::in_address(feed.id);
+    } = ViewState::synced_with_url(feed.id);
     let errors = Memo::new(move |_| {
         feed.errors
             .with(|errors| errors.errors.len() + errors.robots_blocked.len())
@@ -226,13 +226,13 @@ fn Body(feed: JobFeed, request: Memo<Option<Value>>) -> impl IntoView {
     view! {
         <div class="stack">
             {move || notices(feed)}
-            <Figures feed/>
+            <Counters feed/>
             <div class="two">
                 <section class="card" aria-label="Job">
                     <Tabs name="job" label="Job details" tabs chosen/>
                     <div role="tabpanel" id="job-panel" aria-labelledby=move || format!("job-{}", chosen.get())>
                         {move || match chosen.get() {
-                            "tree" => view! { <Paths feed open/> }.into_any(),
+                            "tree" => view! { <PageTree feed open/> }.into_any(),
                             "graph" => view! { <Graph feed open/> }.into_any(),
                             "errors" => view! { <Errors feed/> }.into_any(),
                             "webhooks" => view! { <Webhooks feed wanted=state/> }.into_any(),

@@ -14,7 +14,7 @@ use crate::console::Console;
 
 /// A failed call to explain.
 #[derive(Clone, PartialEq)]
-pub(super) struct Question {
+pub(super) struct FailedCall {
     pub(super) endpoint: Endpoint,
     pub(super) target: String,
     pub(super) id: JobId,
@@ -24,64 +24,64 @@ pub(super) struct Question {
 
 /// State of the explanation.
 #[derive(Clone)]
-enum Known {
-    Nothing,
+enum Explanation {
+    Empty,
     /// The error message; the explanation is loading.
     Error(String),
-    Answer(String, DocsAnswer),
+    Answered(String, DocsAnswer),
     Failed(ClientError),
 }
 
 /// Renders the dialog, open while there is a call to explain.
 #[component]
-pub(super) fn Explain(question: RwSignal<Option<Question>>) -> impl IntoView {
+pub(super) fn Explain(failed_call: RwSignal<Option<FailedCall>>) -> impl IntoView {
     let console = Console::get();
     let open = RwSignal::new(false);
-    let known = RwSignal::new(Known::Nothing);
+    let explanation = RwSignal::new(Explanation::Empty);
     Effect::new(move |_| {
-        let Some(asked) = question.get() else { return };
+        let Some(call) = failed_call.get() else { return };
         open.set(true);
-        known.set(Known::Nothing);
+        explanation.set(Explanation::Empty);
         spawn_local(async move {
             let client = console.client();
-            let error = match &asked.error {
+            let error = match &call.error {
                 Some(error) => error.clone(),
-                None => error_of(&client, &asked).await,
+                None => fetch_error(&client, &call).await,
             };
-            known.try_set(Known::Error(error.clone()));
+            explanation.try_set(Explanation::Error(error.clone()));
             let request = DocsSearchRequest::new(format!(
                 "A {} call ended with this error: {error} What does it mean, and what can I do about it?",
-                asked.endpoint
+                call.endpoint
             ));
             let answer = client.docs_search(&request).await;
-            if question.try_get_untracked().flatten() != Some(asked) {
+            if failed_call.try_get_untracked().flatten() != Some(call) {
                 return;
             }
-            known.try_set(match answer {
-                Ok(answer) => Known::Answer(error, answer),
+            explanation.try_set(match answer {
+                Ok(answer) => Explanation::Answered(error, answer),
                 Err(error) => {
                     console.handle_error(&error);
-                    Known::Failed(error)
+                    Explanation::Failed(error)
                 }
             });
         });
     });
     Effect::new(move |_| {
         if !open.get() {
-            question.set(None);
+            failed_call.set(None);
         }
     });
-    let said = |error: String| view! { <div class="notice bad">{error}</div> };
+    let error_view = |error: String| view! { <div class="notice bad">{error}</div> };
     let wait = || view! { <div class="wait"><i></i><i></i><i></i></div> };
     view! {
         <Dialog open title="Why this call failed">
-            <p class="mono cut">{move || question.with(|asked| asked.as_ref().map(|asked| asked.target.clone()))}</p>
-            {move || match known.get() {
+            <p class="mono cut">{move || failed_call.with(|call| call.as_ref().map(|call| call.target.clone()))}</p>
+            {move || match explanation.get() {
                 // A closed dialog has no loading placeholder.
-                Known::Nothing => open.get().then(wait).into_any(),
-                Known::Error(error) => view! { {said(error)} {wait()} }.into_any(),
-                Known::Answer(error, answer) => view! { {said(error)} <DocsAnswerView answer/> }.into_any(),
-                Known::Failed(error) => error_notice(&error),
+                Explanation::Empty => open.get().then(wait).into_any(),
+                Explanation::Error(error) => view! { {error_view(error)} {wait()} }.into_any(),
+                Explanation::Answered(error, answer) => view! { {error_view(error)} <DocsAnswerView answer/> }.into_any(),
+                Explanation::Failed(error) => error_notice(&error),
             }}
             <div class="dialog-foot">
                 <button class="btn" on:click=move |_| open.set(false)>
@@ -94,16 +94,16 @@ pub(super) fn Explain(question: RwSignal<Option<Question>>) -> impl IntoView {
 }
 
 /// Returns the error of the first failed page, in the API's own words.
-async fn error_of(client: &Client, asked: &Question) -> String {
-    let told = match asked.endpoint {
-        Endpoint::Crawl => of_job(client.crawl_errors(asked.id).await),
-        Endpoint::BatchScrape => of_job(client.batch_scrape_errors(asked.id).await),
+async fn fetch_error(client: &Client, call: &FailedCall) -> String {
+    let message = match call.endpoint {
+        Endpoint::Crawl => first_page_error(client.crawl_errors(call.id).await),
+        Endpoint::BatchScrape => first_page_error(client.batch_scrape_errors(call.id).await),
         _ => None,
     };
-    told.unwrap_or_else(|| "The call failed, and the server recorded no error message.".to_owned())
+    message.unwrap_or_else(|| "The call failed, and the server recorded no error message.".to_owned())
 }
 
-fn of_job(errors: Result<harvestman_core::api::job::JobErrors, ClientError>) -> Option<String> {
+fn first_page_error(errors: Result<harvestman_core::api::job::JobErrors, ClientError>) -> Option<String> {
     match errors {
         Ok(errors) => {
             let first = errors.errors.first()?;

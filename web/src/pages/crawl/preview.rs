@@ -22,7 +22,7 @@ use crate::{display, text};
 
 /// The fetched facts about a site.
 #[derive(Clone, PartialEq)]
-struct Seen {
+struct SitePreview {
     url: Url,
     /// The text of robots.txt, if the site has one; or the error.
     robots: Result<Option<String>, String>,
@@ -33,10 +33,10 @@ struct Seen {
 #[component]
 pub fn Preview(draft: Draft) -> impl IntoView {
     let console = Console::get();
-    let seen = RwSignal::new(None::<Seen>);
+    let site = RwSignal::new(None::<SitePreview>);
     let package = Package::unloaded();
     let busy = RwSignal::new(false);
-    let look = move |_| {
+    let load = move |_| {
         let url = draft
             .value("url")
             .and_then(|url| TargetUrl::parse(url.as_str()?).ok());
@@ -52,7 +52,7 @@ pub fn Preview(draft: Draft) -> impl IntoView {
         package.load();
         spawn_local(async move {
             let url = target.url.clone();
-            let robots = robots_of(console, &url).await;
+            let robots = fetch_robots(console, &url).await;
             let request = MapRequest {
                 sitemap: SitemapMode::Only,
                 limit: PREVIEW_URLS,
@@ -63,7 +63,7 @@ pub fn Preview(draft: Draft) -> impl IntoView {
                 console.handle_error(&error);
                 error.to_string()
             });
-            seen.try_set(Some(Seen { url, robots, links }));
+            site.try_set(Some(SitePreview { url, robots, links }));
             busy.try_set(false);
         });
     };
@@ -72,7 +72,7 @@ pub fn Preview(draft: Draft) -> impl IntoView {
             <div class="card-head">
                 <h2>"Preview"</h2>
                 <span class="grow"></span>
-                <button type="button" class="btn small" aria-disabled=move || busy.get().to_string() on:click=look>
+                <button type="button" class="btn small" aria-disabled=move || busy.get().to_string() on:click=load>
                     {move || busy.get().then(|| view! { <span class="spin"></span> })}
                     {move || if busy.get() { "Loading preview" } else { "Preview site" }}
                 </button>
@@ -81,9 +81,9 @@ pub fn Preview(draft: Draft) -> impl IntoView {
                 Some(Err(problem)) => Some(view! { <p class="pad quiet-text" role="alert">{text::PACKAGE_FAILED} " " {problem}</p> }),
                 _ => None,
             }}
-            {move || match seen.get() {
+            {move || match site.get() {
                 None => view! { <p class="pad quiet-text">{text::PREVIEW_HELP}</p> }.into_any(),
-                Some(seen) => view! { <div class="pad gap">{robots_part(package, draft, &seen)} {sitemap_part(package, draft, &seen)}</div> }.into_any(),
+                Some(site) => view! { <div class="pad gap">{robots_part(package, draft, &site)} {sitemap_part(package, draft, &site)}</div> }.into_any(),
             }}
         </section>
     }
@@ -91,7 +91,7 @@ pub fn Preview(draft: Draft) -> impl IntoView {
 }
 
 /// Fetches the site's robots.txt through a scrape.
-async fn robots_of(console: Console, url: &Url) -> Result<Option<String>, String> {
+async fn fetch_robots(console: Console, url: &Url) -> Result<Option<String>, String> {
     let address = url.join("/robots.txt").map_err(|error| error.to_string())?;
     let body = json!({ "url": address.as_str(), "formats": [FormatKind::RawHtml.as_str()], "maxAge": 0 });
     let request = ScrapeRequest::from_value(body).map_err(|error| error.message)?;
@@ -109,8 +109,8 @@ async fn robots_of(console: Console, url: &Url) -> Result<Option<String>, String
     }
 }
 
-fn robots_part(package: Package, draft: Draft, seen: &Seen) -> AnyView {
-    let text = match &seen.robots {
+fn robots_part(package: Package, draft: Draft, site: &SitePreview) -> AnyView {
+    let text = match &site.robots {
         Err(problem) => {
             return view! {
                 <p><span class="badge warn">"robots.txt"</span> " " {format!("{} {problem}", text::ROBOTS_FAILED)}</p>
@@ -128,13 +128,13 @@ fn robots_part(package: Package, draft: Draft, seen: &Seen) -> AnyView {
         .as_ref()
         .and_then(Value::as_str)
         .unwrap_or(text::ROBOTS_AGENT);
-    let input = json!({ "text": text, "url": seen.url.as_str(), "agent": agent });
-    let said = match package.run("robots", &input) {
+    let input = json!({ "text": text, "url": site.url.as_str(), "agent": agent });
+    let verdict = match package.run("robots", &input) {
         None => return ().into_any(),
         Some(Err(problem)) => return problem.into_any(),
-        Some(Ok(said)) => said,
+        Some(Ok(verdict)) => verdict,
     };
-    let (class, words) = if said["allowed"] == true {
+    let (class, message) = if verdict["allowed"] == true {
         ("badge ok", "The start page is allowed.")
     } else {
         (
@@ -142,14 +142,14 @@ fn robots_part(package: Package, draft: Draft, seen: &Seen) -> AnyView {
             "The start page is blocked, so the crawl would fetch nothing.",
         )
     };
-    let delay = said["crawlDelay"]
+    let delay = verdict["crawlDelay"]
         .as_f64()
         .map(|seconds| format!(" Crawl delay: {}.", display::duration(seconds)));
-    let sitemaps = said["sitemaps"].as_array().map_or(0, Vec::len) as u64;
-    let named =
+    let sitemaps = verdict["sitemaps"].as_array().map_or(0, Vec::len) as u64;
+    let lists =
         (sitemaps > 0).then(|| format!(" Lists {}.", display::plural(sitemaps, "sitemap", "sitemaps")));
     view! {
-        <p><span class=class>"robots.txt"</span> " " {words} {delay} {named}</p>
+        <p><span class=class>"robots.txt"</span> " " {message} {delay} {lists}</p>
         <details class="seen">
             <summary>"Show robots.txt"</summary>
             <Code html=escape(&text) label="robots.txt" wrap=true/>
@@ -158,8 +158,8 @@ fn robots_part(package: Package, draft: Draft, seen: &Seen) -> AnyView {
     .into_any()
 }
 
-fn sitemap_part(package: Package, draft: Draft, seen: &Seen) -> AnyView {
-    let urls: Vec<_> = match &seen.links {
+fn sitemap_part(package: Package, draft: Draft, site: &SitePreview) -> AnyView {
+    let urls: Vec<_> = match &site.links {
         Err(problem) => {
             return view! { <p><span class="badge warn">"Sitemap"</span> " " {problem.clone()}</p> }
                 .into_any();
@@ -172,46 +172,46 @@ fn sitemap_part(package: Package, draft: Draft, seen: &Seen) -> AnyView {
     let count = urls.len() as u64;
     let urls = StoredValue::new(urls);
     // Recomputed when the form changes.
-    let judged = Memo::new(move |_| {
+    let verdicts = Memo::new(move |_| {
         let input = json!({ "request": draft.body.get(), "links": urls.get_value(), "depth": 0 });
         let verdicts = package.run("scope", &input)?.ok()?;
-        let (mut inside, mut outside) = (Vec::new(), Vec::new());
+        let (mut in_scope, mut out_of_scope) = (Vec::new(), Vec::new());
         for verdict in verdicts.as_array()? {
-            let word = |name: &str| verdict[name].as_str().unwrap_or_default().to_owned();
+            let text_of = |name: &str| verdict[name].as_str().unwrap_or_default().to_owned();
             if verdict["included"] == true {
-                inside.push(word("url"));
+                in_scope.push(text_of("url"));
             } else {
-                outside.push((word("url"), word("reason")));
+                out_of_scope.push((text_of("url"), text_of("reason")));
             }
         }
-        Some((inside, outside))
+        Some((in_scope, out_of_scope))
     });
-    let most = if count == PREVIEW_URLS { " or more" } else { "" };
-    let found = format!("{}{most}.", display::plural(count, "URL", "URLs"));
-    let belong = move || {
-        judged.with(|judged| {
-            let (inside, outside) = judged.as_ref()?;
+    let more = if count == PREVIEW_URLS { " or more" } else { "" };
+    let found = format!("{}{more}.", display::plural(count, "URL", "URLs"));
+    let scope_summary = move || {
+        verdicts.with(|verdicts| {
+            let (in_scope, out_of_scope) = verdicts.as_ref()?;
             Some(format!(
                 " {} in scope, {} out of scope.",
-                display::count(inside.len() as u64),
-                display::count(outside.len() as u64)
+                display::count(in_scope.len() as u64),
+                display::count(out_of_scope.len() as u64)
             ))
         })
     };
     let list = move || {
-        judged.with(|judged| {
-            let (inside, outside) = judged.as_ref()?;
-            let inside = inside.iter().take(PREVIEW_SHOWN_URLS).map(|url| {
+        verdicts.with(|verdicts| {
+            let (in_scope, out_of_scope) = verdicts.as_ref()?;
+            let in_scope = in_scope.iter().take(PREVIEW_SHOWN_URLS).map(|url| {
                 view! { <li><code>{display::url_path(url).to_owned()}</code></li> }
             });
-            let outside = outside.iter().take(PREVIEW_SHOWN_URLS).map(|(url, why)| {
+            let out_of_scope = out_of_scope.iter().take(PREVIEW_SHOWN_URLS).map(|(url, why)| {
                 view! { <li class="out"><code>{display::url_path(url).to_owned()}</code> <span class="hint">{why.clone()}</span></li> }
             });
-            Some(view! { <ul class="judged">{inside.collect_view()} {outside.collect_view()}</ul> })
+            Some(view! { <ul class="judged">{in_scope.collect_view()} {out_of_scope.collect_view()}</ul> })
         })
     };
     view! {
-        <p><span class="badge ok">"Sitemap"</span> " " {found} {belong}</p>
+        <p><span class="badge ok">"Sitemap"</span> " " {found} {scope_summary}</p>
         <details class="seen">
             <summary>"Show URLs with scope"</summary>
             {list}

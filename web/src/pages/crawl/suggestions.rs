@@ -17,7 +17,7 @@ const FIELD: &str = "prompt";
 
 /// A suggested option.
 #[derive(Clone, PartialEq)]
-struct Proposal {
+struct Suggestion {
     /// Name in the API.
     name: String,
     /// Suggested value.
@@ -28,43 +28,46 @@ struct Proposal {
 
 /// Renders the description field and the suggestions.
 #[component]
-pub fn Plan(draft: Draft) -> impl IntoView {
+pub fn Suggestions(draft: Draft) -> impl IntoView {
     let console = Console::get();
-    let kept = draft
+    let stored = draft
         .value(FIELD)
         .and_then(|prompt| prompt.as_str().map(str::to_owned));
-    let words = RwSignal::new(kept.unwrap_or_default());
-    let proposals = RwSignal::new(None::<Vec<Proposal>>);
-    let told = RwSignal::new(None::<(&'static str, String)>);
+    let description = RwSignal::new(stored.unwrap_or_default());
+    let suggestions = RwSignal::new(None::<Vec<Suggestion>>);
+    let notice = RwSignal::new(None::<(&'static str, String)>);
     let busy = RwSignal::new(false);
     // Clearing the form also clears the description.
     Effect::new(move |_| {
-        if draft.value("url").is_none() && proposals.with_untracked(Option::is_some) {
-            proposals.set(None);
-            words.set(String::new());
+        if draft.value("url").is_none() && suggestions.with_untracked(Option::is_some) {
+            suggestions.set(None);
+            description.set(String::new());
         }
     });
     let on_input = move |event: leptos::ev::Event| {
-        words.set(event_target_value(&event));
-        proposals.set(None);
-        told.set(None);
+        description.set(event_target_value(&event));
+        suggestions.set(None);
+        notice.set(None);
         // Without suggestions, the server derives the options from the prompt when the crawl starts.
-        let said = words.get_untracked();
-        draft.put(FIELD, (!said.trim().is_empty()).then(|| Value::from(said)));
+        let description_now = description.get_untracked();
+        draft.put(
+            FIELD,
+            (!description_now.trim().is_empty()).then(|| Value::from(description_now)),
+        );
     };
     let suggest = move |_| {
         let url = draft
             .value("url")
             .and_then(|url| TargetUrl::parse(url.as_str()?).ok());
-        let prompt = words.with_untracked(|words| words.trim().to_owned());
+        let prompt = description.with_untracked(|description| description.trim().to_owned());
         let request = match (url, prompt.is_empty()) {
             (None, _) => {
-                told.set(Some(("notice bad", text::SUGGEST_NEEDS_URL.to_owned())));
+                notice.set(Some(("notice bad", text::SUGGEST_NEEDS_URL.to_owned())));
                 browser::focus_soon("[data-url]");
                 return;
             }
             (_, true) => {
-                told.set(Some(("notice bad", text::SUGGEST_NEEDS_TEXT.to_owned())));
+                notice.set(Some(("notice bad", text::SUGGEST_NEEDS_TEXT.to_owned())));
                 return;
             }
             (Some(url), false) => {
@@ -76,48 +79,55 @@ pub fn Plan(draft: Draft) -> impl IntoView {
             return;
         }
         busy.set(true);
-        told.set(None);
+        notice.set(None);
         spawn_local(async move {
             match console.client().crawl_params_preview(&request).await {
                 Ok(answer) => {
-                    told.try_set(answer.warning.map(|warning| ("notice warn", warning)));
-                    let found = read(draft, &answer.data);
+                    notice.try_set(answer.warning.map(|warning| ("notice warn", warning)));
+                    let suggested = suggestions_of(draft, &answer.data);
                     // Drop the prompt once the suggestions are applied, so that the server derives nothing again.
-                    for proposal in found.iter().filter(|proposal| proposal.before.is_none()) {
-                        draft.put_exactly(&proposal.name, Some(proposal.value.clone()));
+                    for suggestion in suggested.iter().filter(|suggestion| suggestion.before.is_none()) {
+                        draft.put_exactly(&suggestion.name, Some(suggestion.value.clone()));
                     }
                     draft.put(FIELD, None);
-                    console.notify(display::plural(found.len() as u64, "suggestion", "suggestions"));
-                    proposals.try_set(Some(found));
+                    console.notify(display::plural(
+                        suggested.len() as u64,
+                        "suggestion",
+                        "suggestions",
+                    ));
+                    suggestions.try_set(Some(suggested));
                 }
                 Err(error) => {
                     console.handle_error(&error);
                     let problems = error.api().map(problems_of).unwrap_or_default();
-                    let words = problems
+                    let message = problems
                         .first()
                         .map(|problem| format!("{} {}", problem.path, problem.message));
-                    told.try_set(Some(("notice bad", words.unwrap_or_else(|| error.to_string()))));
+                    notice.try_set(Some(("notice bad", message.unwrap_or_else(|| error.to_string()))));
                 }
             }
             busy.try_set(false);
         });
     };
     let summary = move || {
-        proposals.with(|proposals| {
-            let proposals = proposals.as_ref()?;
-            let taken = proposals
+        suggestions.with(|suggestions| {
+            let suggestions = suggestions.as_ref()?;
+            let applied = suggestions
                 .iter()
-                .filter(|proposal| is_taken(draft, proposal))
+                .filter(|suggestion| is_applied(draft, suggestion))
                 .count();
-            let all = display::plural(proposals.len() as u64, "suggestion", "suggestions");
-            Some(format!("{all}, {taken} applied. {}", text::SUGGEST_KEEPS_VALUES))
+            let all = display::plural(suggestions.len() as u64, "suggestion", "suggestions");
+            Some(format!(
+                "{all}, {applied} applied. {}",
+                text::SUGGEST_KEEPS_VALUES
+            ))
         })
     };
     let list = move || {
-        proposals.with(|proposals| {
-            let rows = proposals
+        suggestions.with(|suggestions| {
+            let rows = suggestions
                 .as_ref()
-                .filter(|proposals| !proposals.is_empty())?
+                .filter(|suggestions| !suggestions.is_empty())?
                 .iter()
                 .map(|one| row(draft, one.clone()));
             Some(view! { <ul class="proposals">{rows.collect_view()}</ul> })
@@ -135,7 +145,7 @@ pub fn Plan(draft: Draft) -> impl IntoView {
                 rows="2"
                 aria-describedby="f-prompt-help"
                 placeholder=text::SUGGEST_EXAMPLE
-                prop:value=move || words.get()
+                prop:value=move || description.get()
                 on:input=on_input
             ></textarea>
             <div class="send">
@@ -145,7 +155,7 @@ pub fn Plan(draft: Draft) -> impl IntoView {
                 </button>
                 <p class="hint" id="f-prompt-help">{move || summary().unwrap_or_else(|| text::SUGGEST_HELP.to_owned())}</p>
             </div>
-            {move || told.get().map(|(class, words)| view! { <div class=class role="status">{words}</div> })}
+            {move || notice.get().map(|(class, message)| view! { <div class=class role="status">{message}</div> })}
             {list}
         </div>
     }
@@ -153,11 +163,11 @@ pub fn Plan(draft: Draft) -> impl IntoView {
 }
 
 /// Returns the suggestions, each with the value in the form.
-fn read(draft: Draft, params: &CrawlParams) -> Vec<Proposal> {
+fn suggestions_of(draft: Draft, params: &CrawlParams) -> Vec<Suggestion> {
     let mut all = serde_json::Map::new();
     params.fill(&mut all);
     all.into_iter()
-        .map(|(name, value)| Proposal {
+        .map(|(name, value)| Suggestion {
             before: draft.value(&name),
             name,
             value,
@@ -165,40 +175,44 @@ fn read(draft: Draft, params: &CrawlParams) -> Vec<Proposal> {
         .collect()
 }
 
-fn is_taken(draft: Draft, proposal: &Proposal) -> bool {
-    draft.value(&proposal.name).as_ref() == Some(&proposal.value)
+fn is_applied(draft: Draft, suggestion: &Suggestion) -> bool {
+    draft.value(&suggestion.name).as_ref() == Some(&suggestion.value)
 }
 
-fn row(draft: Draft, proposal: Proposal) -> AnyView {
-    let id = format!("plan-{}", proposal.name);
-    let proposal = StoredValue::new(proposal);
-    let taken = move || proposal.with_value(|proposal| is_taken(draft, proposal));
-    let turn = move |event: leptos::ev::Event| {
-        let take = event_target_checked(&event);
-        proposal.with_value(|proposal| {
-            let value = match take {
-                true => Some(proposal.value.clone()),
-                false => proposal.before.clone().filter(|before| *before != proposal.value),
+fn row(draft: Draft, suggestion: Suggestion) -> AnyView {
+    let id = format!("plan-{}", suggestion.name);
+    let suggestion = StoredValue::new(suggestion);
+    let applied = move || suggestion.with_value(|suggestion| is_applied(draft, suggestion));
+    let toggle = move |event: leptos::ev::Event| {
+        let apply = event_target_checked(&event);
+        suggestion.with_value(|suggestion| {
+            let value = match apply {
+                true => Some(suggestion.value.clone()),
+                false => suggestion
+                    .before
+                    .clone()
+                    .filter(|before| *before != suggestion.value),
             };
-            draft.put_exactly(&proposal.name, value);
+            draft.put_exactly(&suggestion.name, value);
         });
     };
-    let yours = proposal.with_value(|proposal| {
-        let default = draft.default_of(&proposal.name);
-        match (&proposal.before, default) {
+    let hint = suggestion.with_value(|suggestion| {
+        let default = draft.default_of(&suggestion.name);
+        match (&suggestion.before, default) {
             (Some(before), _) => format!("your value: {before}"),
             (None, Some(default)) => format!("default: {default}"),
             (None, None) => "no default".to_owned(),
         }
     });
-    let (name, value) = proposal.with_value(|proposal| (proposal.name.clone(), proposal.value.to_string()));
+    let (name, value) =
+        suggestion.with_value(|suggestion| (suggestion.name.clone(), suggestion.value.to_string()));
     view! {
         <li>
-            <input type="checkbox" id=id.clone() prop:checked=taken on:change=turn/>
+            <input type="checkbox" id=id.clone() prop:checked=applied on:change=toggle/>
             <label for=id>
                 <code>{name}</code>
                 <code class="proposed">{value}</code>
-                <span class="hint">{yours}</span>
+                <span class="hint">{hint}</span>
             </label>
         </li>
     }

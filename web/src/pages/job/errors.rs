@@ -29,18 +29,18 @@ pub fn Errors(feed: JobFeed) -> impl IntoView {
             view! {
                 <h2 class="error-head">"Failed" <span class="count bad">{display::count(errors.errors.len() as u64)}</span></h2>
                 <ul class="rows">{failed.collect_view()}</ul>
-                {rest(errors.errors.len())}
+                {cut_note(errors.errors.len())}
             }
         });
         let blocked = (!errors.robots_blocked.is_empty()).then(|| {
-            let addresses = errors.robots_blocked.iter().take(SHOWN_ERRORS);
-            let addresses = addresses.map(|url| view! { <li class="error-row"><code>{url.clone()}</code></li> });
+            let blocked_urls = errors.robots_blocked.iter().take(SHOWN_ERRORS);
+            let blocked_urls = blocked_urls.map(|url| view! { <li class="error-row"><code>{url.clone()}</code></li> });
             view! {
                 <h2 class="error-head">
                     "Blocked by robots.txt" <span class="count">{display::count(errors.robots_blocked.len() as u64)}</span>
                 </h2>
-                <ul class="rows">{addresses.collect_view()}</ul>
-                {rest(errors.robots_blocked.len())}
+                <ul class="rows">{blocked_urls.collect_view()}</ul>
+                {cut_note(errors.robots_blocked.len())}
             }
         });
         view! {
@@ -54,12 +54,12 @@ pub fn Errors(feed: JobFeed) -> impl IntoView {
 }
 
 /// Returns the note below a list that is cut.
-fn rest(count: usize) -> Option<AnyView> {
+fn cut_note(count: usize) -> Option<AnyView> {
     (count > SHOWN_ERRORS).then(|| {
-        let words = format!(
+        let note = format!(
             "{} more. The errors endpoint of the API returns all of them.",
             display::count((count - SHOWN_ERRORS) as u64)
         );
-        view! { <p class="pad hint">{words}</p> }.into_any()
+        view! { <p class="pad hint">{note}</p> }.into_any()
     })
 }

@@ -18,55 +18,55 @@ use crate::{display, text};
 
 /// File format of an export.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum ExportFormat {
     Lines,
     Archive,
     Markdown,
     Links,
 }
 
-const KINDS: [(Kind, &str, &str); 4] = [
-    (Kind::Lines, "JSONL", "Complete documents, one per line"),
+const FORMATS: [(ExportFormat, &str, &str); 4] = [
+    (ExportFormat::Lines, "JSONL", "Complete documents, one per line"),
     (
-        Kind::Archive,
+        ExportFormat::Archive,
         "ZIP of Markdown",
         "One file per page, in the folders of the site",
     ),
     (
-        Kind::Markdown,
+        ExportFormat::Markdown,
         "One Markdown file",
         "All pages in one file, each after its URL",
     ),
     (
-        Kind::Links,
+        ExportFormat::Links,
         "CSV of links",
         "Source page and target URL of every link",
     ),
 ];
 
-impl Kind {
+impl ExportFormat {
     fn file(self, name: &str) -> (String, &'static str) {
         match self {
-            Kind::Lines => (format!("{name}.jsonl"), "application/jsonl"),
-            Kind::Archive => (format!("{name}.zip"), "application/zip"),
-            Kind::Markdown => (format!("{name}.md"), "text/markdown"),
-            Kind::Links => (format!("{name}-links.csv"), "text/csv"),
+            ExportFormat::Lines => (format!("{name}.jsonl"), "application/jsonl"),
+            ExportFormat::Archive => (format!("{name}.zip"), "application/zip"),
+            ExportFormat::Markdown => (format!("{name}.md"), "text/markdown"),
+            ExportFormat::Links => (format!("{name}-links.csv"), "text/csv"),
         }
     }
 }
 
 /// A file under construction.
-struct File {
-    kind: Kind,
+struct ExportFile {
+    kind: ExportFormat,
     parts: FileParts,
     zip: Zip,
     index: String,
 }
 
-impl File {
-    fn new(kind: Kind) -> Self {
+impl ExportFile {
+    fn new(kind: ExportFormat) -> Self {
         let parts = FileParts::default();
-        if kind == Kind::Links {
+        if kind == ExportFormat::Links {
             parts.push_text(&csv_line(["from", "to"]));
         }
         Self {
@@ -89,21 +89,21 @@ impl File {
                 .unwrap_or_default();
             let markdown = document.markdown.as_deref().unwrap_or_default();
             match self.kind {
-                Kind::Lines => {
+                ExportFormat::Lines => {
                     out.push_str(&serde_json::to_string(document).unwrap_or_default());
                     out.push('\n');
                 }
-                Kind::Markdown => out.push_str(&format!(
+                ExportFormat::Markdown => out.push_str(&format!(
                     "<!-- {} -->\n\n{markdown}\n\n",
                     url.replace("--", "%2D%2D")
                 )),
-                Kind::Links => {
-                    let found = || markdown_links(markdown);
-                    for link in document.links.clone().unwrap_or_else(found) {
+                ExportFormat::Links => {
+                    let links_in_markdown = || markdown_links(markdown);
+                    for link in document.links.clone().unwrap_or_else(links_in_markdown) {
                         out.push_str(&csv_line([url, link.as_str()]));
                     }
                 }
-                Kind::Archive => {
+                ExportFormat::Archive => {
                     let name = display::short_url(url);
                     let name = if name.contains('/') {
                         format!("{name}.md")
@@ -123,14 +123,14 @@ impl File {
             }
         }
         match self.kind {
-            Kind::Archive => self.parts.push_bytes(&self.zip.take()),
+            ExportFormat::Archive => self.parts.push_bytes(&self.zip.take()),
             _ => self.parts.push_text(&out),
         }
         true
     }
 
     fn finish(mut self) -> Option<FileParts> {
-        if self.kind == Kind::Archive {
+        if self.kind == ExportFormat::Archive {
             let index = std::mem::take(&mut self.index);
             self.zip.add("index.csv", &index)?;
             self.parts.push_bytes(&self.zip.take());
@@ -142,24 +142,24 @@ impl File {
 
 /// Progress of an export, in pages.
 #[derive(Clone, Copy, PartialEq)]
-struct Progress {
-    done: u64,
-    of: u64,
+struct ExportProgress {
+    fetched: u64,
+    total: u64,
 }
 
 /// Renders the export dialog.
 #[component]
 pub fn Export(feed: JobFeed, open: RwSignal<bool>) -> impl IntoView {
     let console = Console::get();
-    let progress = RwSignal::new(None::<Progress>);
+    let progress = RwSignal::new(None::<ExportProgress>);
     let problem = RwSignal::new(None::<String>);
     // Closing the dialog stops the export.
-    let write = move |kind: Kind| {
+    let write = move |kind: ExportFormat| {
         problem.set(None);
         spawn_local(async move {
-            let ended = run(console, feed, kind, open, progress).await;
+            let result = export(console, feed, kind, open, progress).await;
             progress.try_set(None);
-            match ended {
+            match result {
                 Ok(true) => {
                     open.try_set(false);
                     console.notify(text::EXPORTED);
@@ -169,7 +169,7 @@ pub fn Export(feed: JobFeed, open: RwSignal<bool>) -> impl IntoView {
             }
         });
     };
-    let kinds = KINDS.map(|(kind, name, about)| {
+    let kinds = FORMATS.map(|(kind, name, about)| {
         view! {
             <li>
                 <button class="export" disabled=move || progress.with(Option::is_some) on:click=move |_| write(kind)>
@@ -179,13 +179,13 @@ pub fn Export(feed: JobFeed, open: RwSignal<bool>) -> impl IntoView {
             </li>
         }
     });
-    let told = move || {
-        progress.get().map(|Progress { done, of }| {
-            let share = done as f64 / of.max(1) as f64;
+    let progress_view = move || {
+        progress.get().map(|ExportProgress { fetched, total }| {
+            let share = fetched as f64 / total.max(1) as f64;
             view! {
                 <div class="gap" role="status">
                     <div class="bar thin"><i style:transform=format!("scaleX({share:.4})")></i></div>
-                    <p class="hint">{format!("{} of {}", display::count(done), display::plural(of, "page", "pages"))}</p>
+                    <p class="hint">{format!("{} of {}", display::count(fetched), display::plural(total, "page", "pages"))}</p>
                 </div>
             }
         })
@@ -193,7 +193,7 @@ pub fn Export(feed: JobFeed, open: RwSignal<bool>) -> impl IntoView {
     view! {
         <Dialog open title="Export pages">
             <ul class="exports">{kinds.collect_view()}</ul>
-            {told}
+            {progress_view}
             {move || problem.get().map(|words| view! { <div class="notice bad" role="alert">{words}</div> })}
             <div class="dialog-foot">
                 <button class="btn" on:click=move |_| open.set(false)>
@@ -206,25 +206,25 @@ pub fn Export(feed: JobFeed, open: RwSignal<bool>) -> impl IntoView {
 }
 
 /// Fetches every page and saves the file. Returns false if the export was stopped.
-async fn run(
+async fn export(
     console: Console,
     feed: JobFeed,
-    kind: Kind,
+    kind: ExportFormat,
     open: RwSignal<bool>,
-    progress: RwSignal<Option<Progress>>,
+    progress: RwSignal<Option<ExportProgress>>,
 ) -> Result<bool, String> {
-    let (Some(path), Some(of)) = (
+    let (Some(path), Some(total)) = (
         feed.path(),
         feed.rows.try_with_untracked(|rows| rows.len() as u64),
     ) else {
         return Ok(false);
     };
-    let (mut file, mut done) = (File::new(kind), 0);
-    while done < of {
-        progress.try_set(Some(Progress { done, of }));
+    let (mut file, mut fetched) = (ExportFile::new(kind), 0);
+    while fetched < total {
+        progress.try_set(Some(ExportProgress { fetched, total }));
         let query = StatusQuery {
-            skip: done,
-            limit: Some(EXPORT_DOCUMENTS.min(of - done)),
+            skip: fetched,
+            limit: Some(EXPORT_DOCUMENTS.min(total - fetched)),
         };
         let answer: Result<JobProgress, _> = console.client().job_status(path, feed.id, query).await;
         let answer = answer.map_err(|error| error.to_string())?;
@@ -234,7 +234,7 @@ async fn run(
         if answer.data.is_empty() {
             break;
         }
-        done += answer.data.len() as u64;
+        fetched += answer.data.len() as u64;
         if !file.add(&answer.data) {
             return Err(text::ARCHIVE_FULL.to_owned());
         }

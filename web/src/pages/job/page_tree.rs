@@ -14,7 +14,7 @@ use crate::text;
 
 /// Renders the tree; selecting a page opens it.
 #[component]
-pub fn Paths(feed: JobFeed, open: RwSignal<Option<u64>>) -> impl IntoView {
+pub fn PageTree(feed: JobFeed, open: RwSignal<Option<u64>>) -> impl IntoView {
     let tree = RwSignal::new(Arc::new(PathTree::default()));
     let growing = StoredValue::new(false);
     Effect::new(move |_| {

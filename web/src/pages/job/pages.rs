@@ -24,7 +24,7 @@ pub fn Pages(feed: JobFeed, search: RwSignal<String>, open: RwSignal<Option<u64>
         })
     });
     let is_empty = move || rows.with(Vec::is_empty);
-    let nothing = move || match (
+    let empty_text = move || match (
         feed.rows.with(Vec::is_empty),
         feed.progress.with(Option::is_none) || feed.is_running(),
     ) {
@@ -36,7 +36,7 @@ pub fn Pages(feed: JobFeed, search: RwSignal<String>, open: RwSignal<Option<u64>
         <div class="filter">
             <FilterInput words=search label="Filter pages" placeholder="Filter by path, title, status or error"/>
         </div>
-        <Show when=move || !is_empty() fallback=move || view! { <p class="empty">{nothing}</p> }>
+        <Show when=move || !is_empty() fallback=move || view! { <p class="empty">{empty_text}</p> }>
             <PageList rows chosen=open/>
         </Show>
     }

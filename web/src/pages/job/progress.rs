@@ -30,7 +30,7 @@ pub fn notices(feed: JobFeed) -> AnyView {
 
 /// Renders the counters.
 #[component]
-pub fn Figures(feed: JobFeed) -> impl IntoView {
+pub fn Counters(feed: JobFeed) -> impl IntoView {
     let number =
         move |of: fn(&JobProgress<()>) -> u64| feed.progress.with(|progress| progress.as_ref().map_or(0, of));
     let completed = move || number(|progress| progress.completed);

@@ -47,13 +47,13 @@ async fn start(console: Console, path: StatusPath, body: &Value) -> Result<Strin
 /// Renders the button that opens the crawl form with the request. Batches have no form; their request is edited as
 /// JSON.
 #[component]
-pub fn EditAgain(feed: JobFeed, request: Memo<Option<Value>>) -> impl IntoView {
+pub fn EditAndRunAgain(feed: JobFeed, request: Memo<Option<Value>>) -> impl IntoView {
     let navigate = StoredValue::new_local(use_navigate());
     let is_crawl = Memo::new(move |_| {
         feed.job
             .with(|job| job.as_ref().is_some_and(|job| job.kind == "crawl"))
     });
-    let again = move |_| {
+    let edit_in_form = move |_| {
         if let Some(body) = request.get_untracked() {
             storage::write(Endpoint::Crawl.draft_name(), &body);
             navigate.with_value(|navigate| navigate(Screen::Crawl.path(), Default::default()));
@@ -61,7 +61,7 @@ pub fn EditAgain(feed: JobFeed, request: Memo<Option<Value>>) -> impl IntoView {
     };
     view! {
         <Show when=move || is_crawl.get() && request.with(Option::is_some)>
-            <button class="btn" on:click=again>
+            <button class="btn" on:click=edit_in_form>
                 "Edit and run again"
             </button>
         </Show>
@@ -78,7 +78,7 @@ pub fn Request(feed: JobFeed, request: Memo<Option<Value>>) -> impl IntoView {
     let problem = RwSignal::new(None::<String>);
     // The text while editing; none while the request is only shown.
     let edited = RwSignal::new(None::<String>);
-    let written = Memo::new(move |_| {
+    let json_text = Memo::new(move |_| {
         let body = request.get()?;
         Some(serde_json::to_string_pretty(&body).unwrap_or_default())
     });
@@ -86,12 +86,12 @@ pub fn Request(feed: JobFeed, request: Memo<Option<Value>>) -> impl IntoView {
         let Some(path) = feed.path() else { return };
         let text = edited
             .get_untracked()
-            .or_else(|| written.get_untracked())
+            .or_else(|| json_text.get_untracked())
             .unwrap_or_default();
         let body = match field_value::parse_json(&text) {
             Ok(body) => body,
-            Err(words) => {
-                problem.set(Some(words));
+            Err(message) => {
+                problem.set(Some(message));
                 return;
             }
         };
@@ -106,13 +106,13 @@ pub fn Request(feed: JobFeed, request: Memo<Option<Value>>) -> impl IntoView {
                     console.notify("Job started");
                     navigate.with_value(|navigate| navigate(&route::job_path(&id), Default::default()));
                 }
-                Err(words) => _ = problem.try_set(Some(words)),
+                Err(message) => _ = problem.try_set(Some(message)),
             }
             busy.try_set(false);
         });
     };
     let html =
-        Signal::derive(move || written.with(|text| highlight::json(text.as_deref().unwrap_or_default())));
+        Signal::derive(move || json_text.with(|text| highlight::json(text.as_deref().unwrap_or_default())));
     let shown = move || match edited.with(Option::is_some) {
         false => view! { <Code html label="Request body" wrap=true/> }.into_any(),
         true => view! {
@@ -127,29 +127,29 @@ pub fn Request(feed: JobFeed, request: Memo<Option<Value>>) -> impl IntoView {
         }
         .into_any(),
     };
-    let turn = move |_| {
+    let toggle_edit = move |_| {
         problem.set(None);
         edited.update(|edited| {
             *edited = match edited {
                 Some(_) => None,
-                None => written.get_untracked(),
+                None => json_text.get_untracked(),
             }
         });
     };
     view! {
-        <Show when=move || written.with(Option::is_some) fallback=|| view! { <p class="empty">{text::NO_REQUEST}</p> }>
+        <Show when=move || json_text.with(Option::is_some) fallback=|| view! { <p class="empty">{text::NO_REQUEST}</p> }>
             {shown}
-            {move || problem.get().map(|words| view! { <div class="pad"><div class="notice bad" role="alert">{words}</div></div> })}
+            {move || problem.get().map(|message| view! { <div class="pad"><div class="notice bad" role="alert">{message}</div></div> })}
             <div class="card-foot">
                 <button class="btn small" aria-disabled=move || busy.get().to_string() on:click=run>
                     {move || busy.get().then(|| view! { <span class="spin"></span> })}
                     {move || if edited.with(Option::is_some) { "Run edited request" } else { "Run again" }}
                 </button>
-                <button class="btn small quiet" on:click=turn>
+                <button class="btn small quiet" on:click=toggle_edit>
                     {move || if edited.with(Option::is_some) { "Discard changes" } else { "Edit" }}
                 </button>
                 <span class="grow"></span>
-                <button class="btn small quiet" on:click=move |_| copy(console, written.get_untracked().unwrap_or_default())>
+                <button class="btn small quiet" on:click=move |_| copy(console, json_text.get_untracked().unwrap_or_default())>
                     "Copy"
                 </button>
             </div>

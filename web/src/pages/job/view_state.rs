@@ -17,7 +17,7 @@ const TABS: [&str; 6] = ["pages", "tree", "graph", "errors", "request", "webhook
 
 /// The view state as signals.
 #[derive(Clone, Copy)]
-pub struct Place {
+pub struct ViewState {
     /// One of [`TABS`].
     pub tab: RwSignal<&'static str>,
     /// Filter of the pages.
@@ -30,65 +30,66 @@ pub struct Place {
 
 /// The view state as values, from the signals or from a URL.
 #[derive(PartialEq, Debug)]
-struct Said {
+struct ViewValues {
     tab: &'static str,
     search: String,
     page: Option<u64>,
     state: Option<DeliveryState>,
 }
 
-impl Place {
+impl ViewState {
     /// Returns the view state of the URL, and keeps the two in sync.
-    pub fn in_address(id: JobId) -> Self {
+    pub fn synced_with_url(id: JobId) -> Self {
         let (query, navigate) = (use_query_map(), use_navigate());
-        let said = query.with_untracked(Said::by_address);
-        let place = Self {
-            tab: RwSignal::new(said.tab),
-            search: RwSignal::new(said.search),
-            page: RwSignal::new(said.page),
-            state: RwSignal::new(said.state),
+        let values = query.with_untracked(ViewValues::from_query);
+        let view_state = Self {
+            tab: RwSignal::new(values.tab),
+            search: RwSignal::new(values.search),
+            page: RwSignal::new(values.page),
+            state: RwSignal::new(values.state),
         };
         // Back and forward change the tab. Within a tab, the signals are newer than the URL.
         Effect::new(move |_| {
-            let said = query.with(Said::by_address);
-            if said.tab != place.tab.get_untracked() {
-                place.search.set(said.search);
-                place.page.set(said.page);
-                place.state.set(said.state);
-                place.tab.set(said.tab);
+            let values = query.with(ViewValues::from_query);
+            if values.tab != view_state.tab.get_untracked() {
+                view_state.search.set(values.search);
+                view_state.page.set(values.page);
+                view_state.state.set(values.state);
+                view_state.tab.set(values.tab);
             }
         });
-        let turn = StoredValue::new(0_u64);
+        let generation = StoredValue::new(0_u64);
         Effect::new(move |_| {
-            let (said, known) = (place.said(), query.with_untracked(Said::by_address));
-            turn.update_value(|turn| *turn += 1);
-            if said == known {
+            let (values, in_url) = (view_state.values(), query.with_untracked(ViewValues::from_query));
+            generation.update_value(|generation| *generation += 1);
+            if values == in_url {
                 return;
             }
-            let (mine, step, navigate) = (turn.get_value(), said.tab != known.tab, navigate.clone());
+            let (own_generation, adds_history, navigate) =
+                (generation.get_value(), values.tab != in_url.tab, navigate.clone());
             spawn_local(async move {
-                if !step {
+                if !adds_history {
                     browser::sleep(URL_UPDATE_MS).await;
                 }
-                if turn.try_get_value() == Some(mine) {
+                if generation.try_get_value() == Some(own_generation) {
                     let options = NavigateOptions {
-                        replace: !step,
+                        replace: !adds_history,
                         scroll: false,
                         ..Default::default()
                     };
-                    let encoded = |text: &str| String::from(js_sys::encode_uri_component(text));
+                    let encode = |text: &str| String::from(js_sys::encode_uri_component(text));
                     navigate(
-                        &format!("{}{}", route::job_path(&id), said.query(encoded)),
+                        &format!("{}{}", route::job_path(&id), values.query(encode)),
                         options,
                     );
                 }
             });
         });
-        place
+        view_state
     }
 
-    fn said(self) -> Said {
-        Said {
+    fn values(self) -> ViewValues {
+        ViewValues {
             tab: self.tab.get(),
             search: self.search.with(|search| search.trim().to_owned()),
             page: self.page.get(),
@@ -97,12 +98,12 @@ impl Place {
     }
 }
 
-impl Said {
-    fn by_address(query: &ParamsMap) -> Self {
-        Self::by(|name| query.get_str(name))
+impl ViewValues {
+    fn from_query(query: &ParamsMap) -> Self {
+        Self::from_parts(|name| query.get_str(name))
     }
 
-    fn by<'a>(part: impl Fn(&str) -> Option<&'a str>) -> Self {
+    fn from_parts<'a>(part: impl Fn(&str) -> Option<&'a str>) -> Self {
         let tab = part("tab");
         Self {
             tab: TABS.into_iter().find(|one| Some(*one) == tab).unwrap_or(TABS[0]),
@@ -113,7 +114,7 @@ impl Said {
     }
 
     /// Returns the query, such as `?tab=tree&page=3`; empty for the initial state.
-    fn query(&self, encoded: impl Fn(&str) -> String) -> String {
+    fn query(&self, encode: impl Fn(&str) -> String) -> String {
         let parts = [
             (
                 "tab",
@@ -121,7 +122,7 @@ impl Said {
             ),
             (
                 "search",
-                Some(encoded(&self.search)).filter(|search| !search.is_empty()),
+                Some(encode(&self.search)).filter(|search| !search.is_empty()),
             ),
             ("page", self.page.map(|page| page.to_string())),
             ("state", self.state.map(|state| state.to_string())),
@@ -143,10 +144,10 @@ mod tests {
 
     #[test]
     fn view_state_and_query_convert_both_ways() {
-        let query = |said: &Said| said.query(str::to_owned);
-        let first = Said::by(|_| None);
+        let query = |values: &ViewValues| values.query(str::to_owned);
+        let first = ViewValues::from_parts(|_| None);
         assert_eq!(query(&first), "");
-        let elsewhere = Said {
+        let elsewhere = ViewValues {
             tab: "webhooks",
             search: "docs/api".to_owned(),
             page: Some(4711),
@@ -154,12 +155,12 @@ mod tests {
         };
         let written = query(&elsewhere);
         assert_eq!(written, "?tab=webhooks&search=docs/api&page=4711&state=given_up");
-        let read = Said::by(|name| {
+        let read = ViewValues::from_parts(|name| {
             let mut parts = written[1..].split('&').filter_map(|part| part.split_once('='));
             parts.find(|part| part.0 == name).map(|part| part.1)
         });
         assert_eq!(read, elsewhere);
-        assert_eq!(Said::by(|_| Some("nonsense")).page, None);
-        assert_eq!(Said::by(|_| Some("nonsense")).tab, first.tab);
+        assert_eq!(ViewValues::from_parts(|_| Some("nonsense")).page, None);
+        assert_eq!(ViewValues::from_parts(|_| Some("nonsense")).tab, first.tab);
     }
 }

@@ -22,25 +22,25 @@ const FILTERS: [(&str, Option<DeliveryState>); 4] = [
 
 /// The log on screen.
 #[derive(Clone, Copy)]
-struct Shown {
+struct DeliveryLog {
     console: Console,
     feed: JobFeed,
     wanted: RwSignal<Option<DeliveryState>>,
     log: RwSignal<Option<WebhookLog>>,
     problem: RwSignal<Option<String>>,
-    watching: StoredValue<bool>,
+    is_polling: StoredValue<bool>,
 }
 
-impl Shown {
+impl DeliveryLog {
     /// Reloads as many events as are shown, or with `more` at least one more.
-    async fn read(self, more: bool) {
+    async fn load(self, more: bool) {
         let shown = self
             .log
             .try_with_untracked(|log| log.as_ref().map_or(0, |log| log.events.len()));
         let (Some(wanted), Some(shown)) = (self.wanted.try_get_untracked(), shown) else {
             return;
         };
-        let answer = whole(self.console, self.feed.id, wanted, shown + usize::from(more)).await;
+        let answer = fetch_log(self.console, self.feed.id, wanted, shown + usize::from(more)).await;
         // The user may have changed the filter meanwhile.
         if self.wanted.try_get_untracked() != Some(wanted) {
             return;
@@ -61,20 +61,20 @@ impl Shown {
     }
 
     /// Polls until the job has ended and no event is pending.
-    async fn watch(self) {
-        if self.watching.try_get_value() != Some(false) {
-            return self.read(false).await;
+    async fn poll(self) {
+        if self.is_polling.try_get_value() != Some(false) {
+            return self.load(false).await;
         }
-        self.watching.set_value(true);
+        self.is_polling.set_value(true);
         loop {
-            self.read(false).await;
+            self.load(false).await;
             let waiting = self
                 .log
                 .try_with_untracked(|log| log.as_ref().is_none_or(|log| log.pending > 0));
             match waiting {
                 None => return,
                 Some(false) if self.feed.ended_untracked() => {
-                    self.watching.try_set_value(false);
+                    self.is_polling.try_set_value(false);
                     return;
                 }
                 Some(_) => browser::sleep(ERRORS_POLL_MS).await,
@@ -87,7 +87,7 @@ impl Shown {
             match self.console.client().resend_webhook(self.feed.id, event).await {
                 Ok(()) => {
                     self.console.notify(text::WEBHOOK_RESENT);
-                    self.watch().await;
+                    self.poll().await;
                 }
                 Err(error) => {
                     self.console.handle_error(&error);
@@ -99,7 +99,7 @@ impl Shown {
 }
 
 /// Fetches the log from the start until it has at least `events` events, or ends.
-async fn whole(
+async fn fetch_log(
     console: Console,
     id: JobId,
     wanted: Option<DeliveryState>,
@@ -119,48 +119,48 @@ async fn whole(
 /// Renders the log of all events, or of those in the `wanted` state.
 #[component]
 pub fn Webhooks(feed: JobFeed, wanted: RwSignal<Option<DeliveryState>>) -> impl IntoView {
-    let shown = Shown {
+    let deliveries = DeliveryLog {
         console: Console::get(),
         feed,
         wanted,
         log: RwSignal::new(None),
         problem: RwSignal::new(None),
-        watching: StoredValue::new(false),
+        is_polling: StoredValue::new(false),
     };
-    spawn_local(shown.watch());
+    spawn_local(deliveries.poll());
     let rows = move || {
-        shown.log.with(|log| match log {
+        deliveries.log.with(|log| match log {
             None => view! { <div class="wait"><i></i><i></i><i></i></div> }.into_any(),
             Some(log) if log.url.is_none() => view! { <p class="empty">{text::NO_WEBHOOK}</p> }.into_any(),
             Some(log) if log.events.is_empty() => view! { <p class="empty">{text::NO_EVENTS}</p> }.into_any(),
             Some(log) => view! {
                 <div class="scroll" tabindex="0" role="region" aria-label="Webhook events">
-                    <ul class="rows">{log.events.iter().map(|event| row(shown, event)).collect_view()}</ul>
+                    <ul class="rows">{log.events.iter().map(|event| row(deliveries, event)).collect_view()}</ul>
                 </div>
             }
             .into_any(),
         })
     };
     let more = move || {
-        shown
+        deliveries
             .log
             .with(|log| log.as_ref().is_some_and(|log| log.next.is_some()))
     };
-    let receiver = move || shown.log.with(|log| log.as_ref()?.url.clone());
+    let receiver = move || deliveries.log.with(|log| log.as_ref()?.url.clone());
     view! {
-        {move || shown.problem.get().map(|text| view! { <div class="pad"><div class="notice bad" role="alert">{text}</div></div> })}
+        {move || deliveries.problem.get().map(|text| view! { <div class="pad"><div class="notice bad" role="alert">{text}</div></div> })}
         <Show when=move || receiver().is_some()>
             <div class="pad gap">
                 <p class="mono">{receiver}</p>
                 <div class="chips" role="group" aria-label="Event filter">
-                    {FILTERS.map(|(name, state)| chip(shown, name, state)).collect_view()}
+                    {FILTERS.map(|(name, state)| chip(deliveries, name, state)).collect_view()}
                 </div>
             </div>
         </Show>
         {rows}
         <Show when=more>
             <div class="card-foot">
-                <button class="btn small" on:click=move |_| spawn_local(shown.read(true))>
+                <button class="btn small" on:click=move |_| spawn_local(deliveries.load(true))>
                     "Show more"
                 </button>
             </div>
@@ -169,21 +169,21 @@ pub fn Webhooks(feed: JobFeed, wanted: RwSignal<Option<DeliveryState>>) -> impl 
     .into_any()
 }
 
-fn chip(shown: Shown, name: &'static str, state: Option<DeliveryState>) -> AnyView {
+fn chip(deliveries: DeliveryLog, name: &'static str, state: Option<DeliveryState>) -> AnyView {
     let count = move || {
-        shown
+        deliveries
             .log
-            .with(|log| log.as_ref().map(|log| display::count(counted(log, state))))
+            .with(|log| log.as_ref().map(|log| display::count(count_in(log, state))))
     };
     let choose = move |_| {
-        shown.wanted.set(state);
-        spawn_local(shown.read(false));
+        deliveries.wanted.set(state);
+        spawn_local(deliveries.load(false));
     };
     view! {
         <button
             type="button"
             class="chip"
-            aria-pressed=move || (shown.wanted.get() == state).to_string()
+            aria-pressed=move || (deliveries.wanted.get() == state).to_string()
             on:click=choose
         >
             {name} " " {count}
@@ -192,7 +192,7 @@ fn chip(shown: Shown, name: &'static str, state: Option<DeliveryState>) -> AnyVi
     .into_any()
 }
 
-fn counted(log: &WebhookLog, state: Option<DeliveryState>) -> u64 {
+fn count_in(log: &WebhookLog, state: Option<DeliveryState>) -> u64 {
     match state {
         None => log.pending + log.delivered + log.given_up,
         Some(DeliveryState::Pending) => log.pending,
@@ -201,7 +201,7 @@ fn counted(log: &WebhookLog, state: Option<DeliveryState>) -> u64 {
     }
 }
 
-fn row(shown: Shown, event: &WebhookEvent) -> AnyView {
+fn row(deliveries: DeliveryLog, event: &WebhookEvent) -> AnyView {
     let id = event.webhook_id;
     let (class, word) = match event.state {
         DeliveryState::Delivered => ("badge ok", "delivered"),
@@ -216,10 +216,10 @@ fn row(shown: Shown, event: &WebhookEvent) -> AnyView {
             let seconds = ((at.0 as f64 - browser::now_ms()) / 1000.0).max(0.0);
             view! { <span class="what">{format!("next attempt in {}", display::duration(seconds))}</span> }
         });
-    let again = (event.state != DeliveryState::Pending).then(|| {
+    let resend_button = (event.state != DeliveryState::Pending).then(|| {
         let label = format!("Send {} event {} again", event.event, event.number);
         view! {
-            <button class="btn small quiet" aria-label=label on:click=move |_| shown.resend(id)>
+            <button class="btn small quiet" aria-label=label on:click=move |_| deliveries.resend(id)>
                 "Send again"
             </button>
         }
@@ -230,7 +230,7 @@ fn row(shown: Shown, event: &WebhookEvent) -> AnyView {
                 <span class=class>{word}</span>
                 <code>{event.event.clone()}</code>
                 <span class="grow"></span>
-                {again}
+                {resend_button}
             </div>
             <code class="what">{id.to_string()}</code>
             {attempts.collect_view()}
@@ -243,10 +243,10 @@ fn row(shown: Shown, event: &WebhookEvent) -> AnyView {
 fn attempt(attempt: &WebhookAttempt) -> AnyView {
     let ago = display::ago((browser::now_ms() - attempt.at.0 as f64) / 1000.0);
     let took = format!("{} ms", display::count(attempt.duration_ms));
-    let met = match (&attempt.error, attempt.status) {
+    let result = match (&attempt.error, attempt.status) {
         (Some(error), _) => error.clone(),
         (None, Some(status)) => format!("HTTP {status}"),
         (None, None) => String::new(),
     };
-    view! { <span class="what">{format!("{ago}, {took}: {met}")}</span> }.into_any()
+    view! { <span class="what">{format!("{ago}, {took}: {result}")}</span> }.into_any()
 }

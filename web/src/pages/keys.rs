@@ -20,12 +20,12 @@ use webhooks::WebhookCard;
 
 /// The list of keys.
 #[derive(Clone, Copy)]
-struct List {
+struct KeyList {
     console: Console,
     keys: RwSignal<Option<Result<Vec<Key>, ClientError>>>,
 }
 
-impl List {
+impl KeyList {
     fn load(self) {
         spawn_local(async move {
             let answer = self.console.client().keys().await;
@@ -37,7 +37,7 @@ impl List {
     }
 
     /// Returns the number of keys that are not revoked.
-    fn alive(self) -> usize {
+    fn active_count(self) -> usize {
         self.keys.with(|keys| match keys {
             Some(Ok(keys)) => keys.iter().filter(|key| key.revoked_at.is_none()).count(),
             _ => 0,
@@ -49,15 +49,17 @@ impl List {
 #[component]
 pub fn KeysPage() -> impl IntoView {
     let console = Console::get();
-    let list = List {
+    let list = KeyList {
         console,
         keys: RwSignal::new(None),
     };
     list.load();
-    let doomed = RwSignal::new(None::<Key>);
-    let asking = RwSignal::new(false);
+    let to_revoke = RwSignal::new(None::<Key>);
+    let confirming = RwSignal::new(false);
     let on_confirm = Callback::new(move |()| {
-        let Some(key) = doomed.get_untracked() else { return };
+        let Some(key) = to_revoke.get_untracked() else {
+            return;
+        };
         spawn_local(async move {
             match console.client().revoke_key(key.id).await {
                 Ok(()) => {
@@ -72,8 +74,8 @@ pub fn KeysPage() -> impl IntoView {
         });
     });
     let revoke = Callback::new(move |key: Key| {
-        doomed.set(Some(key));
-        asking.set(true);
+        to_revoke.set(Some(key));
+        confirming.set(true);
     });
     view! {
         <ScreenHeader title="Keys".to_owned() intro=|| view! { <p>{text::KEYS_INTRO}</p> }/>
@@ -82,18 +84,18 @@ pub fn KeysPage() -> impl IntoView {
             <section class="card" aria-label="Team keys">
                 <div class="card-head">
                     <h2>"Team keys"</h2>
-                    <span class="count">{move || list.alive()}</span>
+                    <span class="count">{move || list.active_count()}</span>
                 </div>
                 {move || match list.keys.get() {
                     None => view! { <div class="wait"><i></i><i></i><i></i></div> }.into_any(),
                     Some(Err(error)) => error_notice(&error),
-                    Some(Ok(keys)) => table(keys, list.alive() > 1, revoke),
+                    Some(Ok(keys)) => table(keys, list.active_count() > 1, revoke),
                 }}
             </section>
             <WebhookCard/>
         </div>
         <Confirm
-            open=asking
+            open=confirming
             title="Revoke this key?"
             text=text::REVOKE_TEXT
             confirm_label="Revoke key"
@@ -105,26 +107,26 @@ pub fn KeysPage() -> impl IntoView {
 }
 
 #[component]
-fn NewKey(list: List) -> impl IntoView {
+fn NewKey(list: KeyList) -> impl IntoView {
     let console = list.console;
     let name = RwSignal::new(String::new());
-    let made = RwSignal::new(None::<String>);
+    let new_key = RwSignal::new(None::<String>);
     let problem = RwSignal::new(None::<String>);
     let busy = RwSignal::new(false);
     let submit = move |event: leptos::ev::SubmitEvent| {
         event.prevent_default();
-        let wanted = name.with_untracked(|name| name.trim().to_owned());
-        if wanted.is_empty() || busy.get_untracked() {
-            problem.set(wanted.is_empty().then(|| text::KEY_NEEDS_NAME.to_owned()));
+        let new_name = name.with_untracked(|name| name.trim().to_owned());
+        if new_name.is_empty() || busy.get_untracked() {
+            problem.set(new_name.is_empty().then(|| text::KEY_NEEDS_NAME.to_owned()));
             browser::focus_soon("#key-name");
             return;
         }
         busy.set(true);
         problem.set(None);
         spawn_local(async move {
-            match console.client().create_key(&wanted).await {
+            match console.client().create_key(&new_name).await {
                 Ok(answer) => {
-                    made.try_set(Some(answer.key));
+                    new_key.try_set(Some(answer.key));
                     name.try_set(String::new());
                     console.notify("Key created");
                     list.load();
@@ -165,7 +167,7 @@ fn NewKey(list: List) -> impl IntoView {
                     {move || problem.get().map(|text| view! { <p class="field-error" id="key-name-error">{text}</p> })}
                 </div>
             </form>
-            {move || made.get().map(|key| view! { <Once what="key" id="new-key" secret=key hides=made/> })}
+            {move || new_key.get().map(|key| view! { <NewSecret what="key" id="new-key" secret=key shown_secret=new_key/> })}
         </section>
     }
     .into_any()
@@ -173,25 +175,25 @@ fn NewKey(list: List) -> impl IntoView {
 
 /// Renders a new secret, which is shown only once.
 #[component]
-fn Once(
+fn NewSecret(
     what: &'static str,
     id: &'static str,
     secret: String,
     /// Cleared when the user is done.
-    hides: RwSignal<Option<String>>,
+    shown_secret: RwSignal<Option<String>>,
 ) -> impl IntoView {
     let console = Console::get();
-    let copied = secret.clone();
+    let secret_to_copy = secret.clone();
     view! {
         <div class="once" id=id tabindex="-1" role="group" aria-label=format!("New {what}")>
             <p>{format!("Copy the {what} now. It is shown only once.")}</p>
             <div class="with-button">
                 <code class="secret">{secret}</code>
-                <button type="button" class="btn" on:click=move |_| copy(console, copied.clone())>
+                <button type="button" class="btn" on:click=move |_| copy(console, secret_to_copy.clone())>
                     <Icon glyph=Glyph::Copy/>
                     "Copy"
                 </button>
-                <button type="button" class="btn quiet" on:click=move |_| hides.set(None)>
+                <button type="button" class="btn quiet" on:click=move |_| shown_secret.set(None)>
                     "Done"
                 </button>
             </div>
@@ -205,7 +207,7 @@ fn table(keys: Vec<Key>, may_revoke: bool, revoke: Callback<Key>) -> AnyView {
     let ago = move |at: harvestman_core::time::Timestamp| display::ago((now - at.0 as f64) / 1000.0);
     let rows = keys.into_iter().map(move |key| {
         let used = key.last_used_at.map_or_else(|| "never".to_owned(), ago);
-        let made = ago(key.created_at);
+        let created = ago(key.created_at);
         let state = match (&key.revoked_at, key.current) {
             (Some(_), _) => view! { <span class="badge bad">"revoked"</span> }.into_any(),
             (None, true) => view! { <span class="badge ok">"in use here"</span> }.into_any(),
@@ -214,14 +216,14 @@ fn table(keys: Vec<Key>, may_revoke: bool, revoke: Callback<Key>) -> AnyView {
         let hint =
             (!key.hint.is_empty()).then(|| view! { <code class="hint">"\u{2026}"{key.hint.clone()}</code> });
         let action = key.revoked_at.is_none().then(|| {
-            let doomed = key.clone();
+            let to_revoke = key.clone();
             view! {
                 <button
                     class="btn small danger"
                     disabled=!may_revoke
                     title=(!may_revoke).then_some(text::LAST_KEY)
                     aria-label=format!("Revoke {}", key.name)
-                    on:click=move |_| revoke.run(doomed.clone())
+                    on:click=move |_| revoke.run(to_revoke.clone())
                 >
                     "Revoke"
                 </button>
@@ -233,7 +235,7 @@ fn table(keys: Vec<Key>, may_revoke: bool, revoke: Callback<Key>) -> AnyView {
                     <span class="key-name">{key.name.clone()} {hint} {state}</span>
                     <span class="phone-only hint">"Used " {used.clone()}</span>
                 </th>
-                <td class="opt quiet-text">{made}</td>
+                <td class="opt quiet-text">{created}</td>
                 <td class="opt quiet-text">{used}</td>
                 <td class="do">{action}</td>
             </tr>

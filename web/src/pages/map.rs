@@ -17,7 +17,7 @@ use crate::{browser, display, text};
 
 mod results;
 
-use results::Found;
+use results::MapResult;
 
 /// Renders the screen.
 #[component]
@@ -28,9 +28,9 @@ pub fn MapPage() -> impl IntoView {
     let run = exchange.send_callback(draft, move |client| {
         let request = draft.submit::<MapRequest>()?;
         Some(Box::pin(async move {
-            let began = browser::now_ms();
+            let started_at = browser::now_ms();
             let answer = client.map(&request).await?;
-            let seconds = (browser::now_ms() - began) / 1000.0;
+            let seconds = (browser::now_ms() - started_at) / 1000.0;
             let count = display::plural(answer.links.len() as u64, "URL", "URLs");
             console.notify(format!("{count} found in {seconds:.1} s"));
             let links = Arc::new(answer.links);
@@ -38,7 +38,7 @@ pub fn MapPage() -> impl IntoView {
                 let warning = answer.warning.clone();
                 view! {
                     {warning.map(|text| view! { <div class="pad"><div class="notice warn">{text}</div></div> })}
-                    <Found links=links.clone() seconds/>
+                    <MapResult links=links.clone() seconds/>
                 }
                 .into_any()
             }))

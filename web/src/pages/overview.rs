@@ -17,11 +17,11 @@ mod recent;
 mod running;
 
 use first_run::FirstRun;
-use running::{Browsers, Crawls};
+use running::{Crawls, Sessions};
 
 /// Recent activity.
 #[derive(Clone, PartialEq)]
-struct Recent {
+struct RecentActivity {
     /// Calls of every kind, newest first.
     calls: Vec<Call>,
     /// Jobs with their progress.
@@ -32,7 +32,7 @@ struct Recent {
 #[component]
 pub fn Overview() -> impl IntoView {
     let console = Console::get();
-    let recent = RwSignal::new(None::<Result<Recent, String>>);
+    let recent = RwSignal::new(None::<Result<RecentActivity, String>>);
     // Credits used this month; none until known.
     let credits = RwSignal::new(None::<u64>);
     Effect::new(move |_| {
@@ -44,22 +44,25 @@ pub fn Overview() -> impl IntoView {
                 console.handle_error(error);
             }
             let jobs = client.console_jobs().await.map(|list| list.jobs);
-            let listed = answer.map_err(|error| error.to_string()).map(|list| Recent {
-                calls: list.data,
-                jobs: jobs.unwrap_or_default(),
-            });
+            let loaded = answer
+                .map_err(|error| error.to_string())
+                .map(|list| RecentActivity {
+                    calls: list.data,
+                    jobs: jobs.unwrap_or_default(),
+                });
             // Known data is more useful than the error of a failed poll.
-            let keep = listed.is_err()
+            let keep_known = loaded.is_err()
                 && recent.try_with_untracked(|known| matches!(known, Some(Ok(_)))) == Some(true);
-            if !keep && recent.try_with_untracked(|known| known.as_ref() != Some(&listed)) == Some(true) {
-                recent.set(Some(listed));
+            if !keep_known && recent.try_with_untracked(|known| known.as_ref() != Some(&loaded)) == Some(true)
+            {
+                recent.set(Some(loaded));
             }
             if let Ok(history) = client.credit_history(UsageQuery::default()).await {
                 credits.try_set(history.periods.last().map(|month| month.credits_used));
             }
         });
     });
-    let is_new = Memo::new(move |_| {
+    let has_no_calls = Memo::new(move |_| {
         recent.with(|recent| matches!(recent, Some(Ok(recent)) if recent.calls.is_empty()))
     });
     let actions = || {
@@ -68,7 +71,7 @@ pub fn Overview() -> impl IntoView {
             <a class="btn primary" href=Screen::Crawl.href()>"Start crawl"</a>
         }
     };
-    let month = move || {
+    let month_credits = move || {
         credits.get().map(|credits| {
             view! {
                 <div class="health-month">
@@ -83,16 +86,16 @@ pub fn Overview() -> impl IntoView {
         <div class="stack">
             <section class="card health-card" aria-label="Health">
                 {move || match console.readiness.get() {
-                    Some(readiness) => health::health(&readiness),
+                    Some(readiness) => health::health_summary(&readiness),
                     None => view! { <div class="wait"><i></i></div> }.into_any(),
                 }}
-                {month}
+                {month_credits}
             </section>
-            <Show when=move || is_new.get()>
+            <Show when=move || has_no_calls.get()>
                 <FirstRun/>
             </Show>
             <Crawls/>
-            <Browsers/>
+            <Sessions/>
             <section class="card" aria-label="Recent activity">
                 <div class="card-head">
                     <h2>"Recent activity"</h2>

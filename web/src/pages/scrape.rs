@@ -27,27 +27,27 @@ pub fn ScrapePage() -> impl IntoView {
     let run = exchange.send_callback(draft, move |client| {
         let request = draft.submit::<ScrapeRequest>()?;
         Some(Box::pin(async move {
-            let began = browser::now_ms();
+            let started_at = browser::now_ms();
             let answer = client.scrape(&request).await?;
-            let seconds = (browser::now_ms() - began) / 1000.0;
+            let seconds = (browser::now_ms() - started_at) / 1000.0;
             let mut document = answer.data.unwrap_or_default();
             document.warning = document.warning.take().or(answer.warning);
             console.notify(format!("Page scraped in {seconds:.1} s"));
             let document = Arc::new(document);
             Ok(RequestState::done(move || {
-                scraped(document.clone(), Some(seconds))
+                result_view(document.clone(), Some(seconds))
             }))
         }))
     });
     // An id in the URL loads the result of an earlier scrape.
     let query = Endpoint::Scrape.query();
-    let earlier = Memo::new(move |_| query.with(|query| ScrapeId::from_str(query.get_str("id")?).ok()));
+    let earlier_id = Memo::new(move |_| query.with(|query| ScrapeId::from_str(query.get_str("id")?).ok()));
     Effect::new(move |_| {
-        let Some(id) = earlier.get() else { return };
+        let Some(id) = earlier_id.get() else { return };
         exchange.send(None, |client| {
             Some(Box::pin(async move {
                 let document = Arc::new(client.scrape_result(id).await?.data.unwrap_or_default());
-                Ok(RequestState::done(move || scraped(document.clone(), None)))
+                Ok(RequestState::done(move || result_view(document.clone(), None)))
             }))
         });
     });
@@ -76,7 +76,7 @@ pub fn ScrapePage() -> impl IntoView {
     .into_any()
 }
 
-fn scraped(document: SharedDocument, seconds: Option<f64>) -> AnyView {
+fn result_view(document: SharedDocument, seconds: Option<f64>) -> AnyView {
     view! {
         <div class="card-head">
             <h2 class="cut">{title_of(&document)}</h2>

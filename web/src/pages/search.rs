@@ -27,22 +27,22 @@ use crate::{browser, display, request_history, route, text};
 
 /// A search result of any source.
 #[derive(Clone, PartialEq)]
-struct Hit {
+struct SearchHit {
     url: String,
     title: String,
     text: String,
     /// Date, category or image size.
-    more: Option<String>,
+    detail: Option<String>,
     document: Option<SharedDocument>,
 }
 
-impl Hit {
+impl SearchHit {
     fn web(result: &WebResult) -> Self {
         Self {
             url: result.url.clone(),
             title: result.title.clone(),
             text: result.description.clone(),
-            more: result.category.clone(),
+            detail: result.category.clone(),
             document: result.document().map(Arc::new),
         }
     }
@@ -52,7 +52,7 @@ impl Hit {
             url: result.url.clone(),
             title: result.title.clone(),
             text: result.snippet.clone(),
-            more: Some(result.date.clone()).filter(|date| !date.is_empty()),
+            detail: Some(result.date.clone()).filter(|date| !date.is_empty()),
             document: result.document().map(Arc::new),
         }
     }
@@ -65,18 +65,18 @@ impl Hit {
             url: result.url.clone(),
             title: result.title.clone(),
             text: result.image_url.clone(),
-            more: size,
+            detail: size,
             document: None,
         }
     }
 }
 
-fn hits(answer: &SearchAnswer, source: &str) -> Vec<Hit> {
+fn results(answer: &SearchAnswer, source: &str) -> Vec<SearchHit> {
     let data = &answer.data;
     match source {
-        "news" => data.news.iter().flatten().map(Hit::news).collect(),
-        "images" => data.images.iter().flatten().map(Hit::image).collect(),
-        _ => data.web.iter().flatten().map(Hit::web).collect(),
+        "news" => data.news.iter().flatten().map(SearchHit::news).collect(),
+        "images" => data.images.iter().flatten().map(SearchHit::image).collect(),
+        _ => data.web.iter().flatten().map(SearchHit::web).collect(),
     }
 }
 
@@ -106,7 +106,7 @@ pub fn SearchPage() -> impl IntoView {
             let answer = client.search(&request).await?;
             let count: usize = ["web", "news", "images"]
                 .into_iter()
-                .map(|source| hits(&answer, source).len())
+                .map(|source| results(&answer, source).len())
                 .sum();
             console.notify(display::plural(count as u64, "result", "results"));
             let answer = Arc::new(answer);
@@ -144,20 +144,20 @@ pub fn SearchPage() -> impl IntoView {
 fn Results(answer: Arc<SearchAnswer>) -> impl IntoView {
     let tabs = sources(&answer);
     let chosen = RwSignal::new(tabs.first().map_or("web", |tab| tab.id));
-    let ticked = RwSignal::new(BTreeSet::<String>::new());
+    let selected = RwSignal::new(BTreeSet::<String>::new());
     let open = RwSignal::new(None::<SharedDocument>);
     let warning = answer.warning.clone();
     let credits = display::plural(answer.credits_used, "credit", "credits");
     let answer = StoredValue::new(answer);
     let list = move || {
-        let hits = answer.with_value(|answer| hits(answer, chosen.get()));
-        if hits.is_empty() {
+        let results = answer.with_value(|answer| results(answer, chosen.get()));
+        if results.is_empty() {
             return view! { <p class="empty">{text::SEARCH_NO_RESULTS}</p> }.into_any();
         }
-        let rows = hits
+        let rows = results
             .into_iter()
             .enumerate()
-            .map(|(at, hit)| row(at, hit, ticked, open));
+            .map(|(at, result)| row(at, result, selected, open));
         view! { <ol class="rows hits">{rows.collect_view()}</ol> }.into_any()
     };
     let shown = Memo::new(move |_| open.get());
@@ -167,7 +167,7 @@ fn Results(answer: Arc<SearchAnswer>) -> impl IntoView {
         <div role="tabpanel" id="source-panel" aria-labelledby=move || format!("source-{}", chosen.get())>
             {list}
         </div>
-        <Ticked ticked credits/>
+        <SelectionBar selected credits/>
         <Show when=move || shown.with(Option::is_some)>
             <section id="hit" aria-label="Scraped result" class="hit-page">
                 <Viewer document=shown/>
@@ -179,36 +179,36 @@ fn Results(answer: Arc<SearchAnswer>) -> impl IntoView {
 
 fn row(
     at: usize,
-    hit: Hit,
-    ticked: RwSignal<BTreeSet<String>>,
+    result: SearchHit,
+    selected: RwSignal<BTreeSet<String>>,
     open: RwSignal<Option<SharedDocument>>,
 ) -> AnyView {
     let id = format!("hit-{at}");
-    let url = StoredValue::new(hit.url.clone());
-    let is_ticked = move || ticked.with(|ticked| url.with_value(|url| ticked.contains(url)));
-    let tick = move |event| {
+    let url = StoredValue::new(result.url.clone());
+    let is_selected = move || selected.with(|selected| url.with_value(|url| selected.contains(url)));
+    let toggle = move |event| {
         let on = event_target_checked(&event);
-        ticked.update(|ticked| match on {
-            true => _ = ticked.insert(url.get_value()),
-            false => _ = url.with_value(|url| ticked.remove(url)),
+        selected.update(|selected| match on {
+            true => _ = selected.insert(url.get_value()),
+            false => _ = url.with_value(|url| selected.remove(url)),
         });
     };
-    let title = if hit.title.is_empty() {
-        hit.url.clone()
+    let title = if result.title.is_empty() {
+        result.url.clone()
     } else {
-        hit.title
+        result.title
     };
     let label = format!("Select {title}");
-    let link = match is_safe_link(&hit.url) {
+    let link = match is_safe_link(&result.url) {
         true => view! {
-            <a href=hit.url.clone() target="_blank" rel="noopener noreferrer nofollow">
+            <a href=result.url.clone() target="_blank" rel="noopener noreferrer nofollow">
                 {title}
             </a>
         }
         .into_any(),
         false => title.into_any(),
     };
-    let read = hit.document.map(|document| {
+    let read_button = result.document.map(|document| {
         let show = move |_| {
             open.set(Some(document.clone()));
             browser::reveal_soon("#hit");
@@ -221,27 +221,27 @@ fn row(
     });
     view! {
         <li class="hit">
-            <input type="checkbox" id=id aria-label=label prop:checked=is_ticked on:change=tick/>
+            <input type="checkbox" id=id aria-label=label prop:checked=is_selected on:change=toggle/>
             <div>
                 <p class="hit-title">{link}</p>
-                <p class="mono cut hint">{display::short_url(&hit.url).to_owned()}</p>
-                <p class="quiet-text">{hit.text}</p>
-                {hit.more.map(|more| view! { <p class="hint">{more}</p> })}
+                <p class="mono cut hint">{display::short_url(&result.url).to_owned()}</p>
+                <p class="quiet-text">{result.text}</p>
+                {result.detail.map(|detail| view! { <p class="hint">{detail}</p> })}
             </div>
-            {read}
+            {read_button}
         </li>
     }
     .into_any()
 }
 
 #[component]
-fn Ticked(ticked: RwSignal<BTreeSet<String>>, credits: String) -> impl IntoView {
+fn SelectionBar(selected: RwSignal<BTreeSet<String>>, credits: String) -> impl IntoView {
     let console = Console::get();
     let navigate = StoredValue::new_local(use_navigate());
     let busy = RwSignal::new(false);
-    let count = Memo::new(move |_| ticked.with(BTreeSet::len));
+    let count = Memo::new(move |_| selected.with(BTreeSet::len));
     let scrape = move |_| {
-        let urls: Vec<String> = ticked.with_untracked(|ticked| ticked.iter().cloned().collect());
+        let urls: Vec<String> = selected.with_untracked(|selected| selected.iter().cloned().collect());
         if busy.get_untracked() {
             return;
         }

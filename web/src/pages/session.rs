@@ -15,7 +15,7 @@ use crate::components::dialog::Confirm;
 use crate::components::screen_header::ScreenHeader;
 use crate::console::Console;
 use crate::limits::SESSION_POLL_MS;
-use crate::pages::sessions::{name_of, stop};
+use crate::pages::sessions::{session_name, stop};
 use crate::run_history::{self, Run};
 use crate::{browser, clock, display, text};
 
@@ -27,7 +27,7 @@ use live_view::LiveView;
 use run::RunCard;
 
 /// Command that opens the browser of a scrape without changing the page.
-const OPEN: &str = "get url";
+const OPEN_COMMAND: &str = "get url";
 /// Timeout to open a browser, seconds.
 const OPEN_TIMEOUT_S: f64 = 60.0;
 
@@ -48,7 +48,7 @@ pub enum State {
     /// Not loaded yet.
     Unknown,
     /// No browser was opened for the scrape.
-    NotOpened,
+    NotOpen,
     /// The browser is open.
     Live,
     /// The browser is closed.
@@ -57,83 +57,87 @@ pub enum State {
 
 /// The signals of one session.
 #[derive(Clone, Copy)]
-pub struct Shown {
+pub struct SessionScreen {
     console: Console,
     /// The id in the URL.
     id: ScrapeId,
     /// The session, if there is one.
-    found: RwSignal<Option<ConsoleSession>>,
+    session: RwSignal<Option<ConsoleSession>>,
     /// Its state.
     state: Memo<State>,
-    looked: RwSignal<bool>,
+    loaded: RwSignal<bool>,
     /// The runs, newest first.
-    calls: RwSignal<Vec<Run>>,
+    runs: RwSignal<Vec<Run>>,
     /// Start of the current run, ms since 1970.
     busy: RwSignal<Option<f64>>,
     /// Whether the interactive view is shown.
-    control: RwSignal<bool>,
+    has_control: RwSignal<bool>,
 }
 
-impl Shown {
+impl SessionScreen {
     fn new(console: Console, id: ScrapeId) -> Self {
-        let found = RwSignal::new(None::<ConsoleSession>);
-        let looked = RwSignal::new(false);
+        let session = RwSignal::new(None::<ConsoleSession>);
+        let loaded = RwSignal::new(false);
         let state = Memo::new(move |_| {
             match (
-                found.with(|one| one.as_ref().map(|one| one.ended_at.is_some())),
-                looked.get(),
+                session.with(|session| session.as_ref().map(|session| session.ended_at.is_some())),
+                loaded.get(),
             ) {
                 (Some(true), _) => State::Ended,
                 (Some(false), _) => State::Live,
-                (None, true) => State::NotOpened,
+                (None, true) => State::NotOpen,
                 (None, false) => State::Unknown,
             }
         });
         Self {
             console,
             id,
-            found,
+            session,
             state,
-            looked,
-            calls: RwSignal::new(run_history::load(&id.to_string())),
+            loaded,
+            runs: RwSignal::new(run_history::load(&id.to_string())),
             busy: RwSignal::new(None),
-            control: RwSignal::new(false),
+            has_control: RwSignal::new(false),
         }
     }
 
     /// Polls the session. Of several sessions of the same scrape, the newest is shown.
-    async fn look(self) {
+    async fn poll(self) {
         match self.console.client().console_sessions().await {
             Ok(answer) => {
                 let id = self.id.to_string();
-                let mine = |one: &ConsoleSession| one.session.id == id || one.scrape_id == Some(self.id);
-                let one = answer.sessions.into_iter().find(mine);
-                let is_news = self.found.try_with_untracked(|known| *known != one) == Some(true);
+                let mine =
+                    |session: &ConsoleSession| session.session.id == id || session.scrape_id == Some(self.id);
+                let session = answer.sessions.into_iter().find(mine);
+                let is_news = self.session.try_with_untracked(|known| *known != session) == Some(true);
                 if is_news {
-                    if one.as_ref().is_none_or(|one| one.ended_at.is_some()) {
-                        self.control.try_set(false);
+                    if session.as_ref().is_none_or(|session| session.ended_at.is_some()) {
+                        self.has_control.try_set(false);
                     }
-                    self.found.set(one);
+                    self.session.set(session);
                 }
-                self.looked.try_set(true);
+                self.loaded.try_set(true);
             }
             Err(error) => self.console.handle_error(&error),
         }
     }
 
-    async fn watch(self) {
+    async fn poll_forever(self) {
         while let Some(state) = self.state.try_get_untracked() {
             if state != State::Ended && !browser::is_hidden() {
-                self.look().await;
+                self.poll().await;
             }
             browser::sleep(SESSION_POLL_MS).await;
         }
     }
 
     /// Returns whether it is a standalone browser, which runs code but no prompts.
-    fn is_own(self) -> bool {
-        self.found
-            .with(|one| one.as_ref().is_some_and(|one| one.scrape_id.is_none()))
+    fn is_standalone(self) -> bool {
+        self.session.with(|session| {
+            session
+                .as_ref()
+                .is_some_and(|session| session.scrape_id.is_none())
+        })
     }
 
     /// Runs a task. The first task of a scrape opens its browser.
@@ -148,7 +152,7 @@ impl Shown {
             self.console.handle_error(error);
         }
         let (kind, text) = Run::kind_and_text(&task);
-        let call = Run {
+        let run = Run {
             at,
             took_ms: browser::now_ms() - at,
             kind: kind.to_owned(),
@@ -156,24 +160,24 @@ impl Shown {
             timeout,
             outcome: answer.map_err(|error| error.to_string()),
         };
-        self.console.notify(if call.succeeded() {
+        self.console.notify(if run.succeeded() {
             "Run completed"
         } else {
             "Run failed"
         });
-        self.calls.try_update(|calls| {
-            calls.insert(0, call);
-            run_history::save(&self.id.to_string(), calls);
+        self.runs.try_update(|runs| {
+            runs.insert(0, run);
+            run_history::save(&self.id.to_string(), runs);
         });
         self.busy.try_set(None);
-        self.look().await;
+        self.poll().await;
     }
 
     async fn send(self, task: Task, timeout: f64) -> Result<ExecuteAnswer, ClientError> {
         let client = self.console.client();
         let scrape = self
-            .found
-            .with_untracked(|one| one.as_ref().map(|one| one.scrape_id));
+            .session
+            .with_untracked(|session| session.as_ref().map(|session| session.scrape_id));
         match (scrape, task) {
             (Some(None), Task::Code { code, language }) => {
                 let request = ExecuteRequest {
@@ -196,7 +200,7 @@ impl Shown {
 
     fn open(self) {
         let task = Task::Code {
-            code: OPEN.to_owned(),
+            code: OPEN_COMMAND.to_owned(),
             language: Language::Bash,
         };
         spawn_local(self.run(task, OPEN_TIMEOUT_S));
@@ -206,17 +210,19 @@ impl Shown {
 #[component]
 fn Session(id: ScrapeId) -> impl IntoView {
     let console = Console::get();
-    let shown = Shown::new(console, id);
-    spawn_local(shown.watch());
+    let screen = SessionScreen::new(console, id);
+    spawn_local(screen.poll_forever());
     let title = Memo::new(move |_| {
-        shown
-            .found
-            .with(|one| one.as_ref().map_or_else(|| "Session".to_owned(), name_of))
+        screen.session.with(|session| {
+            session
+                .as_ref()
+                .map_or_else(|| "Session".to_owned(), session_name)
+        })
     });
     let after_title = move || {
-        move || match shown.state.get() {
+        move || match screen.state.get() {
             State::Unknown => ().into_any(),
-            State::NotOpened => view! { <span class="badge">"not opened"</span> }.into_any(),
+            State::NotOpen => view! { <span class="badge">"not opened"</span> }.into_any(),
             State::Live => view! { <span class="badge run">"live"</span> }.into_any(),
             State::Ended => view! { <span class="badge">"ended"</span> }.into_any(),
         }
@@ -225,28 +231,28 @@ fn Session(id: ScrapeId) -> impl IntoView {
         <ScreenHeader
             title
             after_title
-            intro=move || view! { <Clock shown/> }
-            actions=move || view! { <Actions shown/> }
+            intro=move || view! { <Clock screen/> }
+            actions=move || view! { <Actions screen/> }
         />
         <div class="two session">
-            <LiveView shown/>
-            <RunCard shown/>
+            <LiveView screen/>
+            <RunCard screen/>
         </div>
     }
     .into_any()
 }
 
 #[component]
-fn Clock(shown: Shown) -> impl IntoView {
+fn Clock(screen: SessionScreen) -> impl IntoView {
     let now = clock::now();
     let words = move || {
-        let id = shown.id.to_string();
-        let parts = shown.found.with(|one| {
-            let one = one.as_ref()?;
-            let until = one.ended_at.map_or_else(|| now.get(), |at| at.0 as f64);
-            let lived = display::duration((until - one.session.created_at.0 as f64) / 1000.0);
-            let credits = display::plural(one.credits, "credit", "credits");
-            let left = one.ends_at.map(|at| {
+        let id = screen.id.to_string();
+        let parts = screen.session.with(|session| {
+            let session = session.as_ref()?;
+            let until = session.ended_at.map_or_else(|| now.get(), |at| at.0 as f64);
+            let lived = display::duration((until - session.session.created_at.0 as f64) / 1000.0);
+            let credits = display::plural(session.credits, "credit", "credits");
+            let left = session.ends_at.map(|at| {
                 let seconds = ((at.0 as f64 - now.get()) / 1000.0).max(0.0);
                 format!("stops automatically in {}", display::duration(seconds))
             });
@@ -262,45 +268,48 @@ fn Clock(shown: Shown) -> impl IntoView {
 }
 
 #[component]
-fn Actions(shown: Shown) -> impl IntoView {
-    let asking = RwSignal::new(false);
+fn Actions(screen: SessionScreen) -> impl IntoView {
+    let confirming = RwSignal::new(false);
     let has_view = move || {
-        shown.found.with(|one| {
-            one.as_ref()
-                .is_some_and(|one| !one.session.interactive_live_view_url.is_empty())
+        screen.session.with(|session| {
+            session
+                .as_ref()
+                .is_some_and(|session| !session.session.interactive_live_view_url.is_empty())
         })
     };
-    let is_live = move || shown.state.get() == State::Live;
+    let is_live = move || screen.state.get() == State::Live;
     let switch = move |_| {
-        shown.control.update(|control| *control = !*control);
-        shown.console.notify(match shown.control.get_untracked() {
+        screen
+            .has_control
+            .update(|has_control| *has_control = !*has_control);
+        screen.console.notify(match screen.has_control.get_untracked() {
             true => text::CONTROL_TAKEN,
             false => text::CONTROL_RELEASED,
         });
     };
     let on_confirm = Callback::new(move |()| {
-        let id = shown
-            .found
-            .with_untracked(|one| one.as_ref().map(|one| one.session.id.clone()));
+        let id = screen
+            .session
+            .with_untracked(|session| session.as_ref().map(|session| session.session.id.clone()));
         spawn_local(async move {
             if let Some(id) = id {
-                stop(shown.console, &id).await;
-                shown.look().await;
+                stop(screen.console, &id).await;
+                screen.poll().await;
             }
         });
     });
     view! {
         <Show when=move || is_live() && has_view()>
             <button class="btn" on:click=switch>
-                {move || if shown.control.get() { "Release control" } else { "Take control" }}
+                {move || if screen.has_control.get() { "Release control" } else { "Take control" }}
             </button>
         </Show>
         <Show when=is_live>
-            <button class="btn danger" on:click=move |_| asking.set(true)>
+            <button class="btn danger" on:click=move |_| confirming.set(true)>
                 "Stop"
             </button>
         </Show>
-        <Confirm open=asking title=text::STOP_TITLE text=text::STOP_TEXT confirm_label="Stop session" cancel_label="Keep session" on_confirm/>
+        <Confirm open=confirming title=text::STOP_TITLE text=text::STOP_TEXT confirm_label="Stop session" cancel_label="Keep session" on_confirm/>
     }
     .into_any()
 }

@@ -21,8 +21,8 @@ use crate::{display, text};
 #[component]
 pub fn SessionsPage() -> impl IntoView {
     let console = Console::get();
-    let listed = RwSignal::new(None::<Result<Vec<ConsoleSession>, String>>);
-    let read = move || {
+    let sessions = RwSignal::new(None::<Result<Vec<ConsoleSession>, String>>);
+    let load = move || {
         spawn_local(async move {
             let answer = console.client().console_sessions().await;
             if let Err(error) = &answer {
@@ -32,33 +32,33 @@ pub fn SessionsPage() -> impl IntoView {
                 .map(|answer| answer.sessions)
                 .map_err(|error| error.to_string());
             // Known data is more useful than the error of a failed poll.
-            let keep = answer.is_err()
-                && listed.try_with_untracked(|known| matches!(known, Some(Ok(_)))) == Some(true);
-            if !keep {
-                listed.try_set(Some(answer));
+            let keep_known = answer.is_err()
+                && sessions.try_with_untracked(|known| matches!(known, Some(Ok(_)))) == Some(true);
+            if !keep_known {
+                sessions.try_set(Some(answer));
             }
         });
     };
     Effect::new(move |_| {
         console.polls.track();
-        read();
+        load();
     });
-    let live = Memo::new(move |_| some(listed, |one| one.ended_at.is_none()));
-    let ended = Memo::new(move |_| some(listed, |one| one.ended_at.is_some()));
-    let doomed = RwSignal::new(None::<String>);
-    let asking = RwSignal::new(false);
+    let live = Memo::new(move |_| matching(sessions, |session| session.ended_at.is_none()));
+    let ended = Memo::new(move |_| matching(sessions, |session| session.ended_at.is_some()));
+    let to_stop = RwSignal::new(None::<String>);
+    let confirming = RwSignal::new(false);
     let on_confirm = Callback::new(move |()| {
-        let Some(id) = doomed.get_untracked() else { return };
+        let Some(id) = to_stop.get_untracked() else { return };
         spawn_local(async move {
             stop(console, &id).await;
-            read();
+            load();
         });
     });
-    let ask = Callback::new(move |id: String| {
-        doomed.set(Some(id));
-        asking.set(true);
+    let on_stop = Callback::new(move |id: String| {
+        to_stop.set(Some(id));
+        confirming.set(true);
     });
-    let state = move || match listed.get() {
+    let state = move || match sessions.get() {
         None => Some(view! { <div class="wait"><i></i><i></i><i></i></div> }.into_any()),
         Some(Err(problem)) => Some(
             view! { <div class="pad"><div class="notice bad" role="alert">{problem}</div></div> }.into_any(),
@@ -75,7 +75,7 @@ pub fn SessionsPage() -> impl IntoView {
         }),
     };
     view! {
-        <ScreenHeader title="Sessions".to_owned() intro=|| view! { <p>{text::SESSIONS_INTRO}</p> } actions=|| view! { <Open/> }/>
+        <ScreenHeader title="Sessions".to_owned() intro=|| view! { <p>{text::SESSIONS_INTRO}</p> } actions=|| view! { <OpenBrowserButton/> }/>
         <div class="stack">
             <section class="card" aria-label="Live sessions">
                 <div class="card-head">
@@ -86,8 +86,8 @@ pub fn SessionsPage() -> impl IntoView {
                     }}
                 </div>
                 <ul class="rows">
-                    <For each=move || live.get() key=|one| one.session.id.clone() let:one>
-                        <LiveRow live id=one.session.id ask/>
+                    <For each=move || live.get() key=|session| session.session.id.clone() let:session>
+                        <LiveRow live id=session.session.id on_stop/>
                     </For>
                 </ul>
                 {state}
@@ -101,17 +101,17 @@ pub fn SessionsPage() -> impl IntoView {
                 </section>
             </Show>
         </div>
-        <Confirm open=asking title=text::STOP_TITLE text=text::STOP_TEXT confirm_label="Stop session" cancel_label="Keep session" on_confirm/>
+        <Confirm open=confirming title=text::STOP_TITLE text=text::STOP_TEXT confirm_label="Stop session" cancel_label="Keep session" on_confirm/>
     }
     .into_any()
 }
 
-fn some(
-    listed: RwSignal<Option<Result<Vec<ConsoleSession>, String>>>,
+fn matching(
+    sessions: RwSignal<Option<Result<Vec<ConsoleSession>, String>>>,
     wanted: fn(&ConsoleSession) -> bool,
 ) -> Vec<ConsoleSession> {
-    listed.with(|listed| match listed {
-        Some(Ok(all)) => all.iter().filter(|one| wanted(one)).cloned().collect(),
+    sessions.with(|sessions| match sessions {
+        Some(Ok(all)) => all.iter().filter(|session| wanted(session)).cloned().collect(),
         _ => Vec::new(),
     })
 }
@@ -134,7 +134,7 @@ pub async fn stop(console: Console, id: &str) {
 
 /// Renders the button that opens a standalone browser.
 #[component]
-fn Open() -> impl IntoView {
+fn OpenBrowserButton() -> impl IntoView {
     let console = Console::get();
     let navigate = StoredValue::new_local(use_navigate());
     let busy = RwSignal::new(false);
@@ -165,32 +165,38 @@ fn Open() -> impl IntoView {
 }
 
 /// Returns the name of a session: the URL of its scrape, or "Standalone browser".
-pub fn name_of(one: &ConsoleSession) -> String {
-    match &one.url {
+pub fn session_name(session: &ConsoleSession) -> String {
+    match &session.url {
         Some(url) => display::short_url(url).to_owned(),
         None => "Standalone browser".to_owned(),
     }
 }
 
 #[component]
-fn LiveRow(live: Memo<Vec<ConsoleSession>>, id: String, ask: Callback<String>) -> impl IntoView {
+fn LiveRow(live: Memo<Vec<ConsoleSession>>, id: String, on_stop: Callback<String>) -> impl IntoView {
     let now = clock::now();
-    let own = id.clone();
-    let one = Memo::new(move |_| live.with(|live| live.iter().find(|one| one.session.id == own).cloned()));
+    let session_id = id.clone();
+    let session = Memo::new(move |_| {
+        live.with(|live| {
+            live.iter()
+                .find(|session| session.session.id == session_id)
+                .cloned()
+        })
+    });
     let facts = move || {
-        let one = one.get()?;
-        let lived = display::duration((now.get() - one.session.created_at.0 as f64) / 1000.0);
-        let left = one
+        let session = session.get()?;
+        let lived = display::duration((now.get() - session.session.created_at.0 as f64) / 1000.0);
+        let left = session
             .ends_at
             .map(|at| display::duration(((at.0 as f64 - now.get()) / 1000.0).max(0.0)));
         Some(view! {
             <span class="num">{lived}</span>
-            <span class="num">{display::plural(one.credits, "credit", "credits")}</span>
+            <span class="num">{display::plural(session.credits, "credit", "credits")}</span>
             <span class="when">{left.map(|left| format!("stops in {left}"))}</span>
         })
     };
-    let name = one
-        .with_untracked(|one| one.as_ref().map(name_of))
+    let name = session
+        .with_untracked(|session| session.as_ref().map(session_name))
         .unwrap_or_default();
     let label = format!("Stop the session of {name}");
     view! {
@@ -198,7 +204,7 @@ fn LiveRow(live: Memo<Vec<ConsoleSession>>, id: String, ask: Callback<String>) -
             <a class="mono cut" href=route::session_href(&id)>{name}</a>
             <span class="badge run">"live"</span>
             {facts}
-            <button class="btn small danger" aria-label=label on:click=move |_| ask.run(id.clone())>
+            <button class="btn small danger" aria-label=label on:click=move |_| on_stop.run(id.clone())>
                 "Stop"
             </button>
         </li>
@@ -206,16 +212,16 @@ fn LiveRow(live: Memo<Vec<ConsoleSession>>, id: String, ask: Callback<String>) -
     .into_any()
 }
 
-fn ended_row(one: &ConsoleSession) -> AnyView {
-    let ended = one.ended_at.map_or(0.0, |at| at.0 as f64);
-    let lived = display::duration((ended - one.session.created_at.0 as f64) / 1000.0);
+fn ended_row(session: &ConsoleSession) -> AnyView {
+    let ended = session.ended_at.map_or(0.0, |at| at.0 as f64);
+    let lived = display::duration((ended - session.session.created_at.0 as f64) / 1000.0);
     let ago = display::ago((browser::now_ms() - ended) / 1000.0);
     view! {
         <li class="session-row">
-            <a class="mono cut" href=route::session_href(&one.session.id)>{name_of(one)}</a>
+            <a class="mono cut" href=route::session_href(&session.session.id)>{session_name(session)}</a>
             <span class="badge">"ended"</span>
             <span class="num">{lived}</span>
-            <span class="num">{display::plural(one.credits, "credit", "credits")}</span>
+            <span class="num">{display::plural(session.credits, "credit", "credits")}</span>
             <span class="when">{ago}</span>
             <span></span>
         </li>

@@ -16,7 +16,7 @@ use crate::{sign_in, storage, text};
 /// Renders the screen.
 #[component]
 pub fn SettingsPage() -> impl IntoView {
-    let forget = RwSignal::new(false);
+    let confirming = RwSignal::new(false);
     let console = Console::get();
     let on_confirm = Callback::new(move |()| {
         storage::clear();
@@ -41,7 +41,7 @@ pub fn SettingsPage() -> impl IntoView {
                         <p>"API key, theme, drafts and remembered requests."</p>
                     </div>
                     <div>
-                        <button class="btn danger" on:click=move |_| forget.set(true)>
+                        <button class="btn danger" on:click=move |_| confirming.set(true)>
                             "Clear local data"
                         </button>
                     </div>
@@ -49,7 +49,7 @@ pub fn SettingsPage() -> impl IntoView {
             </section>
         </div>
         <Confirm
-            open=forget
+            open=confirming
             title=text::CLEAR_TITLE
             text=text::CLEAR_TEXT
             confirm_label="Clear local data"
@@ -130,8 +130,8 @@ fn DensitySetting() -> impl IntoView {
 
 #[component]
 fn FormatSetting() -> impl IntoView {
-    let usual = vec![Value::from(FormatKind::Markdown.as_str())];
-    let formats = RwSignal::new(storage::read(FORMATS).unwrap_or(usual));
+    let default_formats = vec![Value::from(FormatKind::Markdown.as_str())];
+    let formats = RwSignal::new(storage::read(FORMATS).unwrap_or(default_formats));
     let chosen = Memo::new(move |_| -> Vec<FormatKind> {
         formats.with(|formats| {
             formats

@@ -19,16 +19,16 @@ pub fn SignIn(problem: Option<String>) -> impl IntoView {
     browser::focus_soon("#key");
     let submit = move |event: leptos::ev::SubmitEvent| {
         event.prevent_default();
-        let typed = key.get_untracked().trim().to_owned();
-        if typed.is_empty() || busy.get_untracked() {
+        let entered_key = key.get_untracked().trim().to_owned();
+        if entered_key.is_empty() || busy.get_untracked() {
             browser::focus_soon("#key");
             return;
         }
         busy.set(true);
         spawn_local(async move {
-            let tried = sign_in::try_key(console, typed, remember.get_untracked()).await;
+            let result = sign_in::try_key(console, entered_key, remember.get_untracked()).await;
             busy.try_set(false);
-            if let Err(reason) = tried {
+            if let Err(reason) = result {
                 problem.try_set(Some(reason));
                 browser::focus_soon("#key");
             }

@@ -87,31 +87,31 @@ pub fn ToolsPage() -> impl IntoView {
 }
 
 /// Result of a tool; none without input or package.
-type Made = Memo<Option<Result<Value, String>>>;
+type ToolOutput = Memo<Option<Result<Value, String>>>;
 
 /// Runs a tool whenever its input changes; `input` returns `None` while the input is incomplete.
-fn made(
+fn run_tool(
     package: Package,
     tool: &'static str,
     input: impl Fn() -> Option<Value> + Send + Sync + 'static,
-) -> Made {
+) -> ToolOutput {
     Memo::new(move |_| package.run(tool, &input()?))
 }
 
 /// Renders the input of a tool beside its result.
 #[component]
-fn Bench(
+fn ToolLayout(
     /// The input fields.
     children: Children,
     package: Package,
-    made: Made,
+    output: ToolOutput,
     /// Empty state of the result.
     empty: &'static str,
     /// Renders a result.
-    shows: fn(&Value) -> AnyView,
+    render: fn(&Value) -> AnyView,
 ) -> impl IntoView {
-    let result = move || match made.get() {
-        Some(Ok(value)) => shows(&value),
+    let result = move || match output.get() {
+        Some(Ok(value)) => render(&value),
         Some(Err(problem)) => {
             view! { <div class="pad"><div class="notice bad" role="alert">{problem}</div></div> }.into_any()
         }
@@ -197,12 +197,12 @@ fn lines(text: RwSignal<String>) -> Vec<String> {
 }
 
 /// Returns the trimmed text if it is not empty.
-fn typed(text: RwSignal<String>) -> Option<String> {
+fn non_empty(text: RwSignal<String>) -> Option<String> {
     text.with(|text| Some(text.trim().to_owned()).filter(|text| !text.is_empty()))
 }
 
 /// Renders a verdict badge.
-fn verdict(good: bool, word: &'static str) -> AnyView {
+fn verdict_badge(good: bool, word: &'static str) -> AnyView {
     view! { <span class=if good { "badge ok" } else { "badge bad" }>{word}</span> }.into_any()
 }
 
@@ -213,7 +213,7 @@ fn strings(value: &Value) -> Vec<String> {
 }
 
 /// Renders URLs below a heading, or nothing if there are none.
-fn addresses(title: &'static str, list: Vec<String>) -> AnyView {
+fn url_list(title: &'static str, list: Vec<String>) -> AnyView {
     if list.is_empty() {
         return ().into_any();
     }

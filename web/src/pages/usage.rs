@@ -19,29 +19,29 @@ mod bars;
 mod report;
 
 use bars::Bars;
-use report::{Report, Spent};
+use report::{Report, UsageEntry};
 
 /// The unit of the report.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Of {
+enum Unit {
     Credits,
     Tokens,
 }
 
-impl Of {
-    const ALL: [Of; 2] = [Of::Credits, Of::Tokens];
+impl Unit {
+    const ALL: [Unit; 2] = [Unit::Credits, Unit::Tokens];
 
     fn word(self) -> &'static str {
         match self {
-            Of::Credits => "credits",
-            Of::Tokens => "tokens",
+            Unit::Credits => "credits",
+            Unit::Tokens => "tokens",
         }
     }
 
     fn name(self) -> &'static str {
         match self {
-            Of::Credits => "Credits",
-            Of::Tokens => "Tokens",
+            Unit::Credits => "Credits",
+            Unit::Tokens => "Tokens",
         }
     }
 }
@@ -51,27 +51,27 @@ impl Of {
 pub fn UsagePage() -> impl IntoView {
     let console = Console::get();
     let query = use_query_map();
-    let of = Memo::new(move |_| {
+    let selected_unit = Memo::new(move |_| {
         let wanted = query.with(|query| query.get("of"));
-        let found = Of::ALL
+        let found = Unit::ALL
             .into_iter()
-            .find(|of| Some(of.word()) == wanted.as_deref());
-        found.unwrap_or(Of::Credits)
+            .find(|unit| Some(unit.word()) == wanted.as_deref());
+        found.unwrap_or(Unit::Credits)
     });
     let by_key = Memo::new(move |_| query.with(|query| query.get("byApiKey").as_deref() == Some("true")));
     let report = RwSignal::new(None::<Result<Report, ClientError>>);
     let month = RwSignal::new(None::<(CreditUsage, u64)>);
     Effect::new(move |_| {
-        let (of, by_key) = (of.get(), by_key.get());
+        let (unit, by_key) = (selected_unit.get(), by_key.get());
         report.set(None);
         spawn_local(async move {
-            let spent = spent(console, of, by_key).await;
-            if let Err(error) = &spent {
+            let usage = fetch_usage(console, unit, by_key).await;
+            if let Err(error) = &usage {
                 console.handle_error(error);
             }
-            if of_now(of, by_key, query) {
+            if is_current(unit, by_key, query) {
                 let now = browser::now_ms() as u64;
-                report.try_set(Some(spent.map(|spent| Report::of(spent, now))));
+                report.try_set(Some(usage.map(|entries| Report::of(entries, now))));
             }
         });
     });
@@ -90,11 +90,16 @@ pub fn UsagePage() -> impl IntoView {
     });
     let save = move |_| {
         let csv = report.with_untracked(|report| match report {
-            Some(Ok(report)) => Some(report.csv(of.get_untracked().word())),
+            Some(Ok(report)) => Some(report.csv(selected_unit.get_untracked().word())),
             _ => None,
         });
         if let Some(csv) = csv
-            && browser::download(&format!("{}.csv", of.get_untracked().word()), "text/csv", &csv).is_none()
+            && browser::download(
+                &format!("{}.csv", selected_unit.get_untracked().word()),
+                "text/csv",
+                &csv,
+            )
+            .is_none()
         {
             console.notify(text::NOT_SAVED);
         }
@@ -112,7 +117,7 @@ pub fn UsagePage() -> impl IntoView {
         <div class="stack">
             {move || month.get().map(|(usage, used)| this_month(usage, used))}
             <section class="card" aria-label="By month">
-                <Choices of by_key/>
+                <Choices selected_unit by_key/>
                 {move || match report.get() {
                     None => view! { <div class="wait"><i></i><i></i><i></i><i></i></div> }.into_any(),
                     Some(Err(error)) => error_notice(&error),
@@ -126,7 +131,7 @@ pub fn UsagePage() -> impl IntoView {
                             .into_any()
                     }
                     Some(Ok(report)) => {
-                        let unit = of.get().word();
+                        let unit = selected_unit.get().word();
                         view! {
                             <Bars report=report.clone() unit/>
                             {table(&report, unit)}
@@ -141,50 +146,53 @@ pub fn UsagePage() -> impl IntoView {
 }
 
 /// Returns whether a response still matches the selection in the URL.
-fn of_now(of: Of, by_key: bool, query: Memo<leptos_router::params::ParamsMap>) -> bool {
+fn is_current(unit: Unit, by_key: bool, query: Memo<leptos_router::params::ParamsMap>) -> bool {
     let now = query.try_get_untracked();
     now.is_some_and(|query| {
-        let is_tokens = query.get("of").as_deref() == Some(Of::Tokens.word());
-        is_tokens == (of == Of::Tokens) && by_key == (query.get("byApiKey").as_deref() == Some("true"))
+        let is_tokens = query.get("of").as_deref() == Some(Unit::Tokens.word());
+        is_tokens == (unit == Unit::Tokens) && by_key == (query.get("byApiKey").as_deref() == Some("true"))
     })
 }
 
-async fn spent(console: Console, of: Of, by_api_key: bool) -> Result<Vec<Spent>, ClientError> {
+async fn fetch_usage(console: Console, unit: Unit, by_api_key: bool) -> Result<Vec<UsageEntry>, ClientError> {
     let query = UsageQuery { by_api_key };
-    Ok(match of {
-        Of::Credits => {
+    Ok(match unit {
+        Unit::Credits => {
             let periods = console.client().credit_history(query).await?.periods.into_iter();
             periods
-                .map(|period| Spent::new(period.start_date, period.api_key, period.credits_used))
+                .map(|period| UsageEntry::new(period.start_date, period.api_key, period.credits_used))
                 .collect()
         }
-        Of::Tokens => {
+        Unit::Tokens => {
             let periods = console.client().token_history(query).await?.periods.into_iter();
             periods
-                .map(|period| Spent::new(period.start_date, period.api_key, period.tokens_used))
+                .map(|period| UsageEntry::new(period.start_date, period.api_key, period.tokens_used))
                 .collect()
         }
     })
 }
 
 #[component]
-fn Choices(of: Memo<Of>, by_key: Memo<bool>) -> impl IntoView {
+fn Choices(selected_unit: Memo<Unit>, by_key: Memo<bool>) -> impl IntoView {
     let navigate = use_navigate();
-    let go = Callback::new(move |(of, by_key): (Of, bool)| {
+    let go = Callback::new(move |(unit, by_key): (Unit, bool)| {
         let options = NavigateOptions {
             replace: true,
             scroll: false,
             ..Default::default()
         };
         let path = Screen::Usage.path();
-        navigate(&format!("{path}?of={}&byApiKey={by_key}", of.word()), options);
+        navigate(
+            &format!("{path}?of={}&byApiKey={by_key}", unit.word()),
+            options,
+        );
     });
-    let chips = Of::ALL.map(|one| {
+    let chips = Unit::ALL.map(|one| {
         view! {
             <button
                 type="button"
                 class="chip"
-                aria-pressed=move || (of.get() == one).to_string()
+                aria-pressed=move || (selected_unit.get() == one).to_string()
                 on:click=move |_| go.run((one, by_key.get_untracked()))
             >
                 {one.name()}
@@ -203,7 +211,7 @@ fn Choices(of: Memo<Of>, by_key: Memo<bool>) -> impl IntoView {
                     role="switch"
                     id="by-key"
                     prop:checked=move || by_key.get()
-                    on:change=move |event| go.run((of.get_untracked(), event_target_checked(&event)))
+                    on:change=move |event| go.run((selected_unit.get_untracked(), event_target_checked(&event)))
                 />
                 <label class="field-name" for="by-key">
                     "By key"
@@ -265,7 +273,7 @@ fn this_month(usage: CreditUsage, used: u64) -> AnyView {
 /// Renders the figures of the bars as a table, newest month first.
 fn table(report: &Report, unit: &'static str) -> AnyView {
     let keys = report.keys.iter().enumerate().map(|(index, key)| {
-        let class = format!("key-dot key-{}", bars::colour(index));
+        let class = format!("key-dot key-{}", bars::color(index));
         view! {
             <th scope="col" class="num">
                 <span class=class></span>

@@ -306,21 +306,21 @@ fn GraphCanvas(feed: JobFeed, open: RwSignal<Option<u64>>, drawing: Arc<Drawing>
 }
 
 /// Colors for drawing, from the style sheet.
-struct Colours {
+struct Colors {
     ink: String,
     line: String,
     accent: String,
 }
 
-impl Colours {
+impl Colors {
     /// Reads the colors from CSS properties of the canvas, which are resolved for the current color scheme.
     fn of(canvas: &HtmlCanvasElement) -> Option<Self> {
         let style = window().get_computed_style(canvas).ok().flatten()?;
-        let colour = |name: &str| style.get_property_value(name).ok();
+        let color = |name: &str| style.get_property_value(name).ok();
         Some(Self {
-            ink: colour("color")?,
-            line: colour("border-top-color")?,
-            accent: colour("caret-color")?,
+            ink: color("color")?,
+            line: color("border-top-color")?,
+            accent: color("caret-color")?,
         })
     }
 }
@@ -343,7 +343,7 @@ fn paint(
         canvas.set_height(high);
     }
     let context: CanvasRenderingContext2d = canvas.get_context("2d").ok().flatten()?.dyn_into().ok()?;
-    let colours = Colours::of(canvas)?;
+    let colors = Colors::of(canvas)?;
     context.set_transform(ratio, 0.0, 0.0, ratio, 0.0, 0.0).ok()?;
     context.clear_rect(0.0, 0.0, width, height);
     let is_tree_link = |from: u32, to: u32| drawing.graph.parents[to as usize] == Some(from);
@@ -356,7 +356,7 @@ fn paint(
     let all = &drawing.graph.links;
     // The more links there are besides those to a parent, the fainter they are drawn.
     context.set_line_width(0.5);
-    context.set_stroke_style_str(&colours.line);
+    context.set_stroke_style_str(&colors.line);
     context.set_global_alpha((1_200.0 / all.len().max(1) as f64).clamp(0.12, 0.5));
     context.begin_path();
     let others = all.iter().filter(|(from, to)| !is_tree_link(*from, *to));
@@ -373,14 +373,14 @@ fn paint(
     let focused = hovered.or(open).filter(|page| *page < drawing.positions.len());
     if let Some(page) = focused {
         let is_its = |(from, to): &&(u32, u32)| *from as usize == page || *to as usize == page;
-        context.set_stroke_style_str(&colours.accent);
+        context.set_stroke_style_str(&colors.accent);
         context.set_line_width(1.2);
         context.begin_path();
         all.iter().filter(is_its).for_each(|(from, to)| line(*from, *to));
         context.stroke();
     }
     let size = (2.6 * viewport.scale.sqrt()).clamp(1.4, 5.0);
-    context.set_fill_style_str(&colours.ink);
+    context.set_fill_style_str(&colors.ink);
     context.begin_path();
     for (page, spot) in drawing.positions.iter().enumerate() {
         let (x, y) = viewport.to_screen(*spot);
@@ -392,7 +392,7 @@ fn paint(
         context.arc(x, y, size, 0.0, std::f64::consts::TAU).ok()?;
     }
     context.fill();
-    context.set_fill_style_str(&colours.accent);
+    context.set_fill_style_str(&colors.accent);
     for page in [open, hovered].into_iter().flatten() {
         let Some(spot) = drawing.positions.get(page) else {
             continue;

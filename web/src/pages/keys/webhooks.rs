@@ -7,7 +7,7 @@ use leptos::prelude::*;
 use leptos::task::spawn_local;
 use serde_json::Value;
 
-use super::Once;
+use super::NewSecret;
 use crate::components::dialog::Confirm;
 use crate::console::Console;
 use crate::{browser, display, text};
@@ -17,8 +17,8 @@ use crate::{browser, display, text};
 pub(super) fn WebhookCard() -> impl IntoView {
     let console = Console::get();
     let state = RwSignal::new(None::<WebhookSecret>);
-    let made = RwSignal::new(None::<String>);
-    let asking = RwSignal::new(false);
+    let new_secret = RwSignal::new(None::<String>);
+    let confirming = RwSignal::new(false);
     let load = move || {
         spawn_local(async move {
             if let Ok(secret) = console.client().webhook_secret().await {
@@ -31,7 +31,7 @@ pub(super) fn WebhookCard() -> impl IntoView {
         spawn_local(async move {
             match console.client().rotate_webhook_secret().await {
                 Ok(answer) => {
-                    made.try_set(Some(answer.secret));
+                    new_secret.try_set(Some(answer.secret));
                     console.notify("Webhook secret created");
                     load();
                     browser::focus_soon("#new-secret");
@@ -50,7 +50,7 @@ pub(super) fn WebhookCard() -> impl IntoView {
         Some(Some(SecretSource::Setting)) => text::WEBHOOKS_SERVER_SECRET,
     };
     let is_set = move || state.get().is_some_and(|secret| secret.set);
-    let verb = move || {
+    let button_label = move || {
         if is_set() {
             "Rotate secret"
         } else {
@@ -58,7 +58,7 @@ pub(super) fn WebhookCard() -> impl IntoView {
         }
     };
     let rotate = move |_| match is_set() {
-        true => asking.set(true),
+        true => confirming.set(true),
         false => on_confirm.run(()),
     };
     view! {
@@ -70,15 +70,15 @@ pub(super) fn WebhookCard() -> impl IntoView {
                 </span>
                 <span class="grow"></span>
                 <button class="btn small" on:click=rotate>
-                    {verb}
+                    {button_label}
                 </button>
             </div>
             <p class="pad quiet-text">{sentence}</p>
-            {move || made.get().map(|secret| view! { <Once what="secret" id="new-secret" secret hides=made/> })}
+            {move || new_secret.get().map(|secret| view! { <NewSecret what="secret" id="new-secret" secret shown_secret=new_secret/> })}
             <TestEvent/>
         </section>
         <Confirm
-            open=asking
+            open=confirming
             title="Rotate the webhook secret?"
             text=text::ROTATE_TEXT
             confirm_label="Rotate secret"
@@ -94,18 +94,18 @@ fn TestEvent() -> impl IntoView {
     let console = Console::get();
     let url = RwSignal::new(String::new());
     let busy = RwSignal::new(false);
-    let tested = RwSignal::new(None::<Result<WebhookTested, String>>);
+    let test_result = RwSignal::new(None::<Result<WebhookTested, String>>);
     let submit = move |event: leptos::ev::SubmitEvent| {
         event.prevent_default();
-        let address = url.with_untracked(|url| url.trim().to_owned());
-        if address.is_empty() || busy.get_untracked() {
+        let receiver_url = url.with_untracked(|url| url.trim().to_owned());
+        if receiver_url.is_empty() || busy.get_untracked() {
             browser::focus_soon("#hook-url");
             return;
         }
-        let written = Value::from(address).to_string();
-        let receiver = match WebhookSpec::from_json(written.as_bytes(), Family::Webhook) {
+        let url_json = Value::from(receiver_url).to_string();
+        let receiver = match WebhookSpec::from_json(url_json.as_bytes(), Family::Webhook) {
             Ok(receiver) => receiver,
-            Err(error) => return tested.set(Some(Err(error.to_string()))),
+            Err(error) => return test_result.set(Some(Err(error.to_string()))),
         };
         busy.set(true);
         spawn_local(async move {
@@ -113,7 +113,7 @@ fn TestEvent() -> impl IntoView {
             if let Err(error) = &answer {
                 console.handle_error(error);
             }
-            tested.try_set(Some(answer.map_err(|error| error.to_string())));
+            test_result.try_set(Some(answer.map_err(|error| error.to_string())));
             busy.try_set(false);
         });
     };
@@ -141,37 +141,42 @@ fn TestEvent() -> impl IntoView {
                     </button>
                 </div>
             </div>
-            <div aria-live="polite">{move || tested.get().map(outcome)}</div>
+            <div aria-live="polite">{move || test_result.get().map(test_notice)}</div>
         </form>
     }
     .into_any()
 }
 
-fn outcome(tested: Result<WebhookTested, String>) -> AnyView {
-    let tested = match tested {
-        Ok(tested) => tested,
+fn test_notice(test_result: Result<WebhookTested, String>) -> AnyView {
+    let test_result = match test_result {
+        Ok(test_result) => test_result,
         Err(problem) => return view! { <div class="notice bad">{problem}</div> }.into_any(),
     };
-    let status = tested
+    let status = test_result
         .status
         .map_or_else(|| "no response".to_owned(), |status| format!("HTTP {status}"));
-    let signed = if tested.signed { "signed" } else { "not signed" };
-    let class = if tested.delivered {
+    let signed = if test_result.signed {
+        "signed"
+    } else {
+        "not signed"
+    };
+    let class = if test_result.delivered {
         "notice good"
     } else {
         "notice bad"
     };
-    let head = if tested.delivered {
+    let head = if test_result.delivered {
         "Delivered"
     } else {
         "Not delivered"
     };
-    let answer = (!tested.answer.is_empty()).then(|| view! { <code>{tested.answer.clone()}</code> });
+    let answer =
+        (!test_result.answer.is_empty()).then(|| view! { <code>{test_result.answer.clone()}</code> });
     view! {
         <div class=class>
             <strong>{head}</strong>
-            <span>{format!("{status}, {signed}, {}", display::duration_ms(tested.duration_ms))}</span>
-            {tested.error.map(|error| view! { <span>{error}</span> })}
+            <span>{format!("{status}, {signed}, {}", display::duration_ms(test_result.duration_ms))}</span>
+            {test_result.error.map(|error| view! { <span>{error}</span> })}
             {answer}
         </div>
     }

@@ -26,12 +26,12 @@ use crate::{browser, display, request_history, text};
 
 /// Renders the result.
 #[component]
-pub fn Found(links: Arc<Vec<MapLink>>, seconds: f64) -> impl IntoView {
+pub fn MapResult(links: Arc<Vec<MapLink>>, seconds: f64) -> impl IntoView {
     let console = Console::get();
     let links = StoredValue::new(links);
     let total = links.with_value(|links| links.len());
     let filter = RwSignal::new(String::new());
-    let ticked = RwSignal::new(HashSet::<usize>::new());
+    let selected = RwSignal::new(HashSet::<usize>::new());
     // Indexes of the URLs that match the filter.
     let rows = Memo::new(move |_| {
         let filter = filter.with(|filter| filter.trim().to_lowercase());
@@ -46,13 +46,13 @@ pub fn Found(links: Arc<Vec<MapLink>>, seconds: f64) -> impl IntoView {
             rows.with(|rows| Arc::new(PathTree::of(rows.iter().map(|at| links[*at].url.as_str()))))
         })
     });
-    let in_tree = RwSignal::new(None::<u64>);
+    let tree_selection = RwSignal::new(None::<u64>);
     // Selecting a tree branch that is a URL toggles that URL.
     Effect::new(move |_| {
-        if let Some(item) = in_tree.get() {
-            in_tree.set(None);
+        if let Some(item) = tree_selection.get() {
+            tree_selection.set(None);
             if let Some(at) = rows.with_untracked(|rows| rows.get(item as usize).copied()) {
-                toggle(ticked, at);
+                toggle(selected, at);
             }
         }
     });
@@ -67,36 +67,41 @@ pub fn Found(links: Arc<Vec<MapLink>>, seconds: f64) -> impl IntoView {
             tab("tree", "Tree"),
         ]
     });
-    let all_ticked = move || {
-        rows.with(|rows| !rows.is_empty() && ticked.with(|ticked| rows.iter().all(|at| ticked.contains(at))))
+    let all_selected = move || {
+        rows.with(|rows| {
+            !rows.is_empty() && selected.with(|selected| rows.iter().all(|at| selected.contains(at)))
+        })
     };
-    let tick_all = move |_| {
-        let all = all_ticked();
-        ticked.update(|ticked| {
+    let toggle_all = move |_| {
+        let all = all_selected();
+        selected.update(|selected| {
             rows.with_untracked(|rows| match all {
-                true => rows.iter().for_each(|at| _ = ticked.remove(at)),
-                false => ticked.extend(rows.iter().copied()),
+                true => rows.iter().for_each(|at| _ = selected.remove(at)),
+                false => selected.extend(rows.iter().copied()),
             });
         });
     };
     // The selected URLs, or all shown ones if none is selected.
-    let wanted = move || {
+    let export_links = move || {
         links.with_value(|links| {
-            let mut places: Vec<usize> = ticked.with(|ticked| ticked.iter().copied().collect());
-            places.sort_unstable();
-            if places.is_empty() {
-                places = rows.get();
+            let mut indexes: Vec<usize> = selected.with(|selected| selected.iter().copied().collect());
+            indexes.sort_unstable();
+            if indexes.is_empty() {
+                indexes = rows.get();
             }
-            places.into_iter().map(|at| links[at].clone()).collect::<Vec<_>>()
+            indexes
+                .into_iter()
+                .map(|at| links[at].clone())
+                .collect::<Vec<_>>()
         })
     };
     let copy_all = move |_| {
-        let urls: Vec<String> = untrack(wanted).into_iter().map(|link| link.url).collect();
+        let urls: Vec<String> = untrack(export_links).into_iter().map(|link| link.url).collect();
         copy(console, urls.join("\n"));
     };
     let save = move |_| {
         let mut table = csv_line(["url", "title", "description"]);
-        for link in untrack(wanted) {
+        for link in untrack(export_links) {
             let (title, description) = (
                 link.title.unwrap_or_default(),
                 link.description.unwrap_or_default(),
@@ -122,8 +127,8 @@ pub fn Found(links: Arc<Vec<MapLink>>, seconds: f64) -> impl IntoView {
                     type="checkbox"
                     aria-label="Select all shown URLs"
                     disabled=move || rows.with(Vec::is_empty)
-                    prop:checked=all_ticked
-                    on:change=tick_all
+                    prop:checked=all_selected
+                    on:change=toggle_all
                 />
             </label>
             <FilterInput words=filter label="Filter URLs" placeholder="Filter by URL or title"/>
@@ -131,12 +136,12 @@ pub fn Found(links: Arc<Vec<MapLink>>, seconds: f64) -> impl IntoView {
         <div role="tabpanel" id="found-panel" aria-labelledby=move || format!("found-{}", chosen.get())>
             {move || match (rows.with(Vec::is_empty), chosen.get()) {
                 (true, _) => view! { <p class="empty">{if total == 0 { text::MAP_NO_URLS } else { text::NO_FILTER_MATCH }}</p> }.into_any(),
-                (false, "tree") => view! { <Tree tree chosen=in_tree label="URLs by path"/> }.into_any(),
-                (false, _) => view! { <Table links rows ticked/> }.into_any(),
+                (false, "tree") => view! { <Tree tree chosen=tree_selection label="URLs by path"/> }.into_any(),
+                (false, _) => view! { <UrlList links rows selected/> }.into_any(),
             }}
         </div>
         <div class="card-foot found-foot">
-            <Sent ticked links/>
+            <SelectionActions selected links/>
             <span class="grow"></span>
             <button class="btn small quiet" on:click=copy_all>
                 "Copy"
@@ -154,57 +159,60 @@ fn matches(link: &MapLink, filter: &str) -> bool {
     has(&link.url) || link.title.as_deref().is_some_and(has)
 }
 
-fn toggle(ticked: RwSignal<HashSet<usize>>, at: usize) {
-    ticked.update(|ticked| {
-        if !ticked.remove(&at) {
-            ticked.insert(at);
+fn toggle(selected: RwSignal<HashSet<usize>>, at: usize) {
+    selected.update(|selected| {
+        if !selected.remove(&at) {
+            selected.insert(at);
         }
     });
 }
 
 #[component]
-fn Table(
+fn UrlList(
     links: StoredValue<Arc<Vec<MapLink>>>,
     rows: Memo<Vec<usize>>,
-    ticked: RwSignal<HashSet<usize>>,
+    selected: RwSignal<HashSet<usize>>,
 ) -> impl IntoView {
     let scroll = VirtualScroll::new(false);
     let range = scroll.range();
-    let here = RwSignal::new(None::<usize>);
+    let cursor = RwSignal::new(None::<usize>);
     let visible = move || rows.with(|rows| VirtualScroll::visible_items(range.get(), rows));
     let on_key = move |event: KeyboardEvent| {
         let position =
-            rows.with_untracked(|rows| rows.iter().position(|at| Some(*at) == here.get_untracked()));
+            rows.with_untracked(|rows| rows.iter().position(|at| Some(*at) == cursor.get_untracked()));
         let last = rows.with_untracked(Vec::len).saturating_sub(1);
         if event.key() == " " {
             event.prevent_default();
-            here.get_untracked().into_iter().for_each(|at| toggle(ticked, at));
+            cursor
+                .get_untracked()
+                .into_iter()
+                .for_each(|at| toggle(selected, at));
         } else if let Some(next) = scroll.step(&event.key(), position, last) {
             event.prevent_default();
-            here.set(rows.with_untracked(|rows| rows.get(next).copied()));
+            cursor.set(rows.with_untracked(|rows| rows.get(next).copied()));
             scroll.reveal(next);
         }
     };
-    let row = move |(place, at): (usize, usize)| {
+    let row = move |(row_index, at): (usize, usize)| {
         let link = links.with_value(|links| links[at].clone());
-        let is_on = move || ticked.with(|ticked| ticked.contains(&at));
+        let is_selected = move || selected.with(|selected| selected.contains(&at));
         view! {
             <div
                 class="tree-row found-row"
-                class:at=move || here.get() == Some(at)
+                class:at=move || cursor.get() == Some(at)
                 role="option"
                 id=format!("found-{at}")
-                aria-selected=move || is_on().to_string()
-                aria-posinset=(place + 1).to_string()
+                aria-selected=move || is_selected().to_string()
+                aria-posinset=(row_index + 1).to_string()
                 aria-setsize=move || rows.with(Vec::len).to_string()
                 title=link.url.clone()
-                style:top=format!("{}px", place as f64 * ROW_PX)
+                style:top=format!("{}px", row_index as f64 * ROW_PX)
                 on:click=move |_| {
-                    here.set(Some(at));
-                    toggle(ticked, at);
+                    cursor.set(Some(at));
+                    toggle(selected, at);
                 }
             >
-                <span class="box" class:on=is_on aria-hidden="true"></span>
+                <span class="box" class:on=is_selected aria-hidden="true"></span>
                 <span class="cut mono">{display::url_path(&link.url).to_owned()}</span>
                 <span class="cut quiet-text opt">{link.title}</span>
             </div>
@@ -217,7 +225,7 @@ fn Table(
             aria-multiselectable="true"
             tabindex="0"
             aria-label="URLs; press Space to select"
-            aria-activedescendant=move || here.get().map(|at| format!("found-{at}"))
+            aria-activedescendant=move || cursor.get().map(|at| format!("found-{at}"))
             node_ref=scroll.node
             on:scroll=move |_| scroll.on_scroll()
             on:keydown=on_key
@@ -236,31 +244,34 @@ fn Table(
 
 /// Renders the actions for the selected URLs.
 #[component]
-fn Sent(ticked: RwSignal<HashSet<usize>>, links: StoredValue<Arc<Vec<MapLink>>>) -> impl IntoView {
+fn SelectionActions(
+    selected: RwSignal<HashSet<usize>>,
+    links: StoredValue<Arc<Vec<MapLink>>>,
+) -> impl IntoView {
     let console = Console::get();
     let navigate = StoredValue::new_local(use_navigate());
     let busy = RwSignal::new(false);
-    let count = move || ticked.with(HashSet::len);
-    let one = move || {
-        let at = ticked.with(|ticked| {
-            (ticked.len() == 1)
-                .then(|| ticked.iter().next().copied())
+    let count = move || selected.with(HashSet::len);
+    let only_url = move || {
+        let at = selected.with(|selected| {
+            (selected.len() == 1)
+                .then(|| selected.iter().next().copied())
                 .flatten()
         });
         at.map(|at| links.with_value(|links| links[at].url.clone()))
     };
-    let go = move |screen: Screen, url: String| {
+    let form_href = move |screen: Screen, url: String| {
         let url = String::from(js_sys::encode_uri_component(&url));
         format!("{}?url={url}", screen.href())
     };
-    let batch = move |_| {
+    let start_batch = move |_| {
         if busy.get_untracked() {
             return;
         }
-        let mut places: Vec<usize> = ticked.with_untracked(|ticked| ticked.iter().copied().collect());
-        places.sort_unstable();
+        let mut indexes: Vec<usize> = selected.with_untracked(|selected| selected.iter().copied().collect());
+        indexes.sort_unstable();
         let urls = links.with_value(|links| {
-            let urls = places.iter().map(|at| links[*at].url.as_str());
+            let urls = indexes.iter().map(|at| links[*at].url.as_str());
             urls.filter_map(|url| TargetUrl::parse(url).ok())
                 .collect::<Vec<_>>()
         });
@@ -282,15 +293,15 @@ fn Sent(ticked: RwSignal<HashSet<usize>>, links: StoredValue<Arc<Vec<MapLink>>>)
             busy.try_set(false);
         });
     };
-    move || match (count(), one()) {
+    move || match (count(), only_url()) {
         (0, _) => view! { <span>{text::MAP_SELECT}</span> }.into_any(),
         (1, Some(url)) => view! {
-            <a class="btn small" href=go(Screen::Scrape, url.clone())>"Scrape URL"</a>
-            <a class="btn small" href=go(Screen::Crawl, url)>"Crawl from URL"</a>
+            <a class="btn small" href=form_href(Screen::Scrape, url.clone())>"Scrape URL"</a>
+            <a class="btn small" href=form_href(Screen::Crawl, url)>"Crawl from URL"</a>
         }
         .into_any(),
         (count, _) => view! {
-            <button class="btn small" aria-disabled=move || busy.get().to_string() on:click=batch>
+            <button class="btn small" aria-disabled=move || busy.get().to_string() on:click=start_batch>
                 {format!("Batch scrape {} URLs", display::count(count as u64))}
             </button>
         }

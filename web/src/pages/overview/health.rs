@@ -6,8 +6,8 @@ use leptos::prelude::*;
 use crate::text;
 
 /// Renders each part with its status.
-pub fn health(readiness: &Readiness) -> AnyView {
-    let whole = match readiness.ready {
+pub fn health_summary(readiness: &Readiness) -> AnyView {
+    let server_status = match readiness.ready {
         true => ("dot ok", "ready"),
         false => ("dot bad", "not ready"),
     };
@@ -17,33 +17,33 @@ pub fn health(readiness: &Readiness) -> AnyView {
             "off" | "disabled" | "none" | "absent" | "not_configured" | "not configured" => "dot",
             _ => "dot bad",
         };
-        let said = match (name.as_str(), part.detail.clone()) {
+        let status_text = match (name.as_str(), part.detail.clone()) {
             (_, Some(detail)) => detail,
             ("search", None) if dot == "dot" => text::SEARCH_OWN_PAGES.to_owned(),
             (_, None) => part.status.replace('_', " "),
         };
-        health_cell(dot, capital(name), said)
+        health_cell(dot, part_label(name), status_text)
     });
     view! {
         <div class="health">
-            {health_cell(whole.0, "Server".to_owned(), whole.1.to_owned())}
+            {health_cell(server_status.0, "Server".to_owned(), server_status.1.to_owned())}
             {parts.collect_view()}
         </div>
     }
     .into_any()
 }
 
-fn health_cell(dot: &'static str, name: String, said: String) -> AnyView {
+fn health_cell(dot: &'static str, name: String, status_text: String) -> AnyView {
     view! {
         <div>
             <b><span class=dot></span>{name}</b>
-            <span>{said}</span>
+            <span>{status_text}</span>
         </div>
     }
     .into_any()
 }
 
-fn capital(name: &str) -> String {
+fn part_label(name: &str) -> String {
     if name == "llm" {
         return "Model".to_owned();
     }

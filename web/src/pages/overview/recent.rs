@@ -4,13 +4,13 @@ use harvestman_client::ConsoleJob;
 use harvestman_core::api::team::{Call, Endpoint};
 use leptos::prelude::*;
 
-use super::Recent;
+use super::RecentActivity;
 use crate::components::badge::JobBadge;
 use crate::limits::RECENT_CALLS;
 use crate::{browser, display, route};
 
 /// Renders the latest calls.
-pub fn rows(Recent { calls, jobs }: Recent) -> AnyView {
+pub fn rows(RecentActivity { calls, jobs }: RecentActivity) -> AnyView {
     let rows = calls.into_iter().take(RECENT_CALLS).map(|call| row(call, &jobs));
     view! { <ul class="rows">{rows.collect_view()}</ul> }.into_any()
 }

@@ -11,7 +11,7 @@ use leptos::task::spawn_local;
 use crate::clock;
 use crate::components::dialog::Confirm;
 use crate::console::Console;
-use crate::pages::sessions::name_of;
+use crate::pages::sessions::session_name;
 use crate::route::{self, Screen};
 use crate::sign_in::counters_only;
 use crate::{display, text};
@@ -37,19 +37,21 @@ pub fn Crawls() -> impl IntoView {
                     .crawl_status_as::<serde::de::IgnoredAny>(crawl.id, counters_only())
                     .await
                 {
-                    let numbers = Progress {
+                    let counts = Progress {
                         completed: status.completed,
                         total: status.total,
                     };
-                    progress.try_update(|progress| progress.insert(crawl.id, numbers));
+                    progress.try_update(|progress| progress.insert(crawl.id, counts));
                 }
             });
         }
     });
-    let asking = RwSignal::new(false);
-    let doomed = RwSignal::new(None::<JobId>);
+    let confirming = RwSignal::new(false);
+    let to_cancel = RwSignal::new(None::<JobId>);
     let on_confirm = Callback::new(move |()| {
-        let Some(id) = doomed.get_untracked() else { return };
+        let Some(id) = to_cancel.get_untracked() else {
+            return;
+        };
         spawn_local(async move {
             match console.client().cancel_crawl(id).await {
                 Ok(_) => {
@@ -67,14 +69,14 @@ pub fn Crawls() -> impl IntoView {
     });
     let row = move |crawl: ActiveCrawl| {
         let id = crawl.id;
-        let numbers =
+        let counts =
             Memo::new(move |_| progress.with(|progress| progress.get(&id).copied().unwrap_or_default()));
         let share = move || {
-            numbers.with(|n| {
-                if n.total == 0 {
+            counts.with(|counts| {
+                if counts.total == 0 {
                     0.0
                 } else {
-                    n.completed as f64 / n.total as f64
+                    counts.completed as f64 / counts.total as f64
                 }
             })
         };
@@ -84,16 +86,16 @@ pub fn Crawls() -> impl IntoView {
                     <a class="mono cut" href=route::job_href(&id)>{display::short_url(&crawl.url).to_owned()}</a>
                     <span class="grow"></span>
                     <span class="mono nowrap">
-                        {move || display::count(numbers.get().completed)}
+                        {move || display::count(counts.get().completed)}
                         " / "
-                        {move || display::count(numbers.get().total)}
+                        {move || display::count(counts.get().total)}
                     </span>
                     <button
                         class="btn small danger"
                         aria-label=format!("Cancel the crawl of {}", crawl.url)
                         on:click=move |_| {
-                            doomed.set(Some(id));
-                            asking.set(true);
+                            to_cancel.set(Some(id));
+                            confirming.set(true);
                         }
                     >
                         "Cancel"
@@ -103,9 +105,9 @@ pub fn Crawls() -> impl IntoView {
                     class="bar thin"
                     role="progressbar"
                     aria-label="Pages"
-                    aria-valuenow=move || numbers.get().completed.to_string()
+                    aria-valuenow=move || counts.get().completed.to_string()
                     aria-valuemin="0"
-                    aria-valuemax=move || numbers.get().total.to_string()
+                    aria-valuemax=move || counts.get().total.to_string()
                 >
                     <i style:transform=move || format!("scaleX({:.4})", share())></i>
                 </div>
@@ -128,16 +130,16 @@ pub fn Crawls() -> impl IntoView {
                 <p class="pad quiet-text">{text::NO_RUNNING_CRAWL}</p>
             </Show>
         </section>
-        <Confirm open=asking title=text::CANCEL_TITLE text=text::CANCEL_TEXT confirm_label="Cancel crawl" cancel_label="Keep running" on_confirm/>
+        <Confirm open=confirming title=text::CANCEL_TITLE text=text::CANCEL_TEXT confirm_label="Cancel crawl" cancel_label="Keep running" on_confirm/>
     }
     .into_any()
 }
 
 /// Renders the live sessions, or nothing if there are none.
 #[component]
-pub fn Browsers() -> impl IntoView {
+pub fn Sessions() -> impl IntoView {
     let console = Console::get();
-    let row = |one: ConsoleSession| view! { <Browser id=one.session.id/> };
+    let row = |one: ConsoleSession| view! { <SessionRow id=one.session.id/> };
     view! {
         <Show when=move || console.sessions.with(|sessions| !sessions.is_empty())>
             <section class="card" aria-label="Live sessions">
@@ -157,7 +159,7 @@ pub fn Browsers() -> impl IntoView {
 }
 
 #[component]
-fn Browser(id: String) -> impl IntoView {
+fn SessionRow(id: String) -> impl IntoView {
     let console = Console::get();
     let now = clock::now();
     let href = route::session_href(&id);
@@ -166,7 +168,7 @@ fn Browser(id: String) -> impl IntoView {
             .sessions
             .with(|sessions| sessions.iter().find(|one| one.session.id == id).cloned())
     });
-    let words = move || {
+    let end_text = move || {
         let one = one.get()?;
         let left = one
             .ends_at
@@ -176,12 +178,12 @@ fn Browser(id: String) -> impl IntoView {
     view! {
         <li>
             <a class="job-row" href=href>
-                <span class="cut mono">{move || one.with(|one| one.as_ref().map(name_of))}</span>
+                <span class="cut mono">{move || one.with(|one| one.as_ref().map(session_name))}</span>
                 <span class="badge run">"live"</span>
                 <span class="num">
                     {move || one.with(|one| one.as_ref().map(|one| display::plural(one.credits, "credit", "credits")))}
                 </span>
-                <span class="when">{words}</span>
+                <span class="when">{end_text}</span>
             </a>
         </li>
     }

@@ -3,7 +3,7 @@
 
 use leptos::prelude::*;
 
-use super::{Shown, State};
+use super::{SessionScreen, State};
 use crate::components::code::copy;
 use crate::components::icon::{Glyph, Icon};
 use crate::route::Screen;
@@ -12,12 +12,12 @@ use crate::{browser, display, text};
 
 /// Renders the live view, or a placeholder.
 #[component]
-pub fn LiveView(shown: Shown) -> impl IntoView {
-    let address = Memo::new(move |_| {
-        let control = shown.control.get();
-        shown.found.with(|one| {
-            let session = &one.as_ref()?.session;
-            let url = match control {
+pub fn LiveView(screen: SessionScreen) -> impl IntoView {
+    let view_url = Memo::new(move |_| {
+        let has_control = screen.has_control.get();
+        screen.session.with(|session| {
+            let session = &session.as_ref()?.session;
+            let url = match has_control {
                 true => &session.interactive_live_view_url,
                 false => &session.live_view_url,
             };
@@ -26,16 +26,16 @@ pub fn LiveView(shown: Shown) -> impl IntoView {
     });
     view! {
         <section aria-label="Live view">
-            <div class="live" class:control=move || shown.control.get()>
-                {move || match (shown.state.get(), address.get()) {
-                    (State::Live, Some(address)) => frame(shown, &address),
-                    (State::Live, None) => instead(view! { <p>{text::NO_LIVE_VIEW}</p> }),
+            <div class="live" class:control=move || screen.has_control.get()>
+                {move || match (screen.state.get(), view_url.get()) {
+                    (State::Live, Some(view_url)) => frame(screen, &view_url),
+                    (State::Live, None) => placeholder(view! { <p>{text::NO_LIVE_VIEW}</p> }),
                     (State::Unknown, _) => view! { <div class="live-none"></div> }.into_any(),
-                    (State::NotOpened, _) => not_opened(shown),
-                    (State::Ended, _) => ended(shown),
+                    (State::NotOpen, _) => not_opened(screen),
+                    (State::Ended, _) => ended(screen),
                 }}
             </div>
-            <Addresses shown/>
+            <SessionUrls screen/>
         </section>
     }
     .into_any()
@@ -43,22 +43,22 @@ pub fn LiveView(shown: Shown) -> impl IntoView {
 
 /// Renders the iframe. Its source is only the path of the URL, so that the view always comes from this server, even
 /// if the URL has another host name.
-fn frame(shown: Shown, address: &str) -> AnyView {
-    let control = shown.control.get_untracked();
-    let theme = match shown.console.theme.get() {
+fn frame(screen: SessionScreen, view_url: &str) -> AnyView {
+    let has_control = screen.has_control.get_untracked();
+    let theme = match screen.console.theme.get() {
         Theme::System => "",
         Theme::Light => "?theme=light",
         Theme::Dark => "?theme=dark",
     };
-    let source = format!("{}{theme}", display::url_path(address));
-    let (title, words) = match control {
+    let source = format!("{}{theme}", display::url_path(view_url));
+    let (title, words) = match has_control {
         true => ("Live view; you have control", text::LIVE_VIEW_INTERACTIVE),
         false => ("Live view, read-only", text::LIVE_VIEW_READ_ONLY),
     };
     view! {
         <p class="live-bar">
-            <span class=if control { "badge accent" } else { "badge" }>
-                {if control { "you have control" } else { "read-only" }}
+            <span class=if has_control { "badge accent" } else { "badge" }>
+                {if has_control { "you have control" } else { "read-only" }}
             </span>
             <span>{words}</span>
         </p>
@@ -67,7 +67,7 @@ fn frame(shown: Shown, address: &str) -> AnyView {
     .into_any()
 }
 
-fn instead(content: impl IntoView + 'static) -> AnyView {
+fn placeholder(content: impl IntoView + 'static) -> AnyView {
     view! {
         <div class="live-none">
             <div class="empty">
@@ -79,27 +79,27 @@ fn instead(content: impl IntoView + 'static) -> AnyView {
     .into_any()
 }
 
-fn not_opened(shown: Shown) -> AnyView {
-    let opening = move || shown.busy.with(Option::is_some);
-    instead(view! {
+fn not_opened(screen: SessionScreen) -> AnyView {
+    let opening = move || screen.busy.with(Option::is_some);
+    placeholder(view! {
         <p>{text::BROWSER_NOT_OPEN}</p>
-        <button class="btn primary" aria-disabled=move || opening().to_string() on:click=move |_| shown.open()>
+        <button class="btn primary" aria-disabled=move || opening().to_string() on:click=move |_| screen.open()>
             {move || opening().then(|| view! { <span class="spin"></span> })}
             {move || if opening() { "Opening" } else { "Open browser" }}
         </button>
     })
 }
 
-fn ended(shown: Shown) -> AnyView {
-    let one = shown.found.get();
-    let url = one.as_ref().and_then(|one| one.url.clone());
-    let ago = one.and_then(|one| one.ended_at);
+fn ended(screen: SessionScreen) -> AnyView {
+    let session = screen.session.get();
+    let url = session.as_ref().and_then(|session| session.url.clone());
+    let ago = session.and_then(|session| session.ended_at);
     let ago = ago.map(|at| display::ago((browser::now_ms() - at.0 as f64) / 1000.0));
     let again = url.map(|url| {
         let url = String::from(js_sys::encode_uri_component(&url));
         view! { <a class="btn" href=format!("{}?url={url}", Screen::Scrape.href())>"Scrape page again"</a> }
     });
-    instead(view! {
+    placeholder(view! {
         <p>{ago.map(|ago| format!("This session ended {ago}. "))}{text::SESSION_ENDED}</p>
         {again}
     })
@@ -107,10 +107,10 @@ fn ended(shown: Shown) -> AnyView {
 
 /// Renders buttons that copy the URLs of the session, for iframes and CDP clients.
 #[component]
-fn Addresses(shown: Shown) -> impl IntoView {
-    let addresses = Memo::new(move |_| {
-        let session = shown.found.get()?.session;
-        (shown.state.get() == State::Live).then_some([
+fn SessionUrls(screen: SessionScreen) -> impl IntoView {
+    let urls = Memo::new(move |_| {
+        let session = screen.session.get()?.session;
+        (screen.state.get() == State::Live).then_some([
             (
                 "liveViewUrl",
                 "Read-only live view for an iframe",
@@ -124,21 +124,21 @@ fn Addresses(shown: Shown) -> impl IntoView {
             ("cdpUrl", "For Playwright and other CDP clients", session.cdp_url),
         ])
     });
-    let button = move |(name, said, address): (&'static str, &'static str, String)| {
-        (!address.is_empty()).then(|| {
+    let button = move |(name, title, view_url): (&'static str, &'static str, String)| {
+        (!view_url.is_empty()).then(|| {
             view! {
-                <button class="btn small quiet mono" title=said on:click=move |_| copy(shown.console, address.clone())>
+                <button class="btn small quiet mono" title=title on:click=move |_| copy(screen.console, view_url.clone())>
                     {name}
                 </button>
             }
         })
     };
     move || {
-        addresses.get().map(|addresses| {
+        urls.get().map(|urls| {
             view! {
                 <div class="live-foot">
                     <span class="hint">"Copy URL"</span>
-                    {addresses.map(button).collect_view()}
+                    {urls.map(button).collect_view()}
                 </div>
             }
         })

@@ -4,8 +4,8 @@ use harvestman_core::api::interact::{Language, Task};
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 
-use super::run_result::Answer;
-use super::{Shown, State};
+use super::run_result::RunResult;
+use super::{SessionScreen, State};
 use crate::components::tabs::{Tab, Tabs, tab};
 use crate::run_history::Run;
 use crate::{browser, clock, display, storage, text};
@@ -18,7 +18,7 @@ const LANGUAGES: [Language; 3] = [Language::Node, Language::Python, Language::Ba
 
 /// The text in the editors, kept in local storage.
 #[derive(Clone, Copy)]
-struct Written {
+struct EditorTexts {
     language: RwSignal<Language>,
     /// One text for each language.
     code: [RwSignal<String>; 3],
@@ -26,28 +26,28 @@ struct Written {
     timeout: RwSignal<String>,
 }
 
-impl Written {
+impl EditorTexts {
     fn restore() -> Self {
         let language: Option<String> = storage::read("language");
         let language = language.and_then(|word| Language::parse(&word));
-        let code = LANGUAGES.map(|language| kept(code_name(language), example(language)));
+        let code = LANGUAGES.map(|language| stored_text(code_name(language), example(language)));
         Self {
             language: RwSignal::new(language.unwrap_or(Language::Node)),
             code,
-            prompt: kept("prompt", ""),
+            prompt: stored_text("prompt", ""),
             timeout: RwSignal::new(TIMEOUT_S.to_string()),
         }
     }
 
     fn code_of(self, language: Language) -> RwSignal<String> {
-        let at = LANGUAGES.iter().position(|one| *one == language);
+        let at = LANGUAGES.iter().position(|candidate| *candidate == language);
         self.code[at.unwrap_or_default()]
     }
 
     /// Loads an earlier run into the editor, and returns the tab for it.
-    fn take(self, call: &Run) -> &'static str {
-        self.timeout.set(call.timeout.to_string());
-        match call.task() {
+    fn load_run(self, run: &Run) -> &'static str {
+        self.timeout.set(run.timeout.to_string());
+        match run.task() {
             Task::Code { code, language } => {
                 self.language.set(language);
                 self.code_of(language).set(code);
@@ -62,7 +62,7 @@ impl Written {
 }
 
 /// Returns a text signal that is stored under `name` on every change.
-fn kept(name: &'static str, first: &'static str) -> RwSignal<String> {
+fn stored_text(name: &'static str, first: &'static str) -> RwSignal<String> {
     let text: Option<String> = storage::read(name);
     let signal = RwSignal::new(text.unwrap_or_else(|| first.to_owned()));
     Effect::new(move |before: Option<()>| {
@@ -93,25 +93,25 @@ fn example(language: Language) -> &'static str {
 
 /// Renders the card.
 #[component]
-pub fn RunCard(shown: Shown) -> impl IntoView {
-    let written = Written::restore();
+pub fn RunCard(screen: SessionScreen) -> impl IntoView {
+    let texts = EditorTexts::restore();
     let chosen = RwSignal::new("code");
     let tabs = Signal::derive(move || {
-        let calls = shown.calls.with(Vec::len);
+        let runs = screen.runs.with(Vec::len);
         vec![
             tab("code", "Code"),
             tab("prompt", "Prompt"),
             Tab {
                 id: "history",
                 label: "History",
-                count: (calls > 0).then(|| display::count(calls as u64)),
+                count: (runs > 0).then(|| display::count(runs as u64)),
             },
         ]
     });
     let end = move || {
         view! {
             <Show when=move || chosen.get() == "code">
-                <Languages language=written.language/>
+                <Languages language=texts.language/>
             </Show>
         }
     };
@@ -120,9 +120,9 @@ pub fn RunCard(shown: Shown) -> impl IntoView {
             <Tabs name="run" label="What to run" tabs chosen end/>
             <div role="tabpanel" id="run-panel" aria-labelledby=move || format!("run-{}", chosen.get())>
                 {move || match chosen.get() {
-                    "history" => view! { <History shown written chosen/> }.into_any(),
-                    "prompt" if shown.is_own() => view! { <p class="empty">{text::STANDALONE_NO_PROMPTS}</p> }.into_any(),
-                    kind => view! { <Form shown written is_prompt=kind == "prompt"/> }.into_any(),
+                    "history" => view! { <History screen texts chosen/> }.into_any(),
+                    "prompt" if screen.is_standalone() => view! { <p class="empty">{text::STANDALONE_NO_PROMPTS}</p> }.into_any(),
+                    kind => view! { <RunForm screen texts is_prompt=kind == "prompt"/> }.into_any(),
                 }}
             </div>
         </section>
@@ -138,10 +138,10 @@ fn Languages(language: RwSignal<Language>) -> impl IntoView {
             storage::write("language", &chosen.as_str());
         }
     };
-    let options = LANGUAGES.map(|one| {
+    let options = LANGUAGES.map(|candidate| {
         view! {
-            <option value=one.as_str() selected=move || language.get() == one>
-                {one.as_str()}
+            <option value=candidate.as_str() selected=move || language.get() == candidate>
+                {candidate.as_str()}
             </option>
         }
     });
@@ -154,35 +154,35 @@ fn Languages(language: RwSignal<Language>) -> impl IntoView {
 }
 
 #[component]
-fn Form(shown: Shown, written: Written, is_prompt: bool) -> impl IntoView {
-    let busy = move || shown.busy.with(Option::is_some);
+fn RunForm(screen: SessionScreen, texts: EditorTexts, is_prompt: bool) -> impl IntoView {
+    let busy = move || screen.busy.with(Option::is_some);
     let text_of = move || match is_prompt {
-        true => written.prompt,
-        false => written.code_of(written.language.get()),
+        true => texts.prompt,
+        false => texts.code_of(texts.language.get()),
     };
-    let wrong = RwSignal::new(None::<&'static str>);
+    let error = RwSignal::new(None::<&'static str>);
     let submit = move |event: leptos::ev::SubmitEvent| {
         event.prevent_default();
-        let said = untrack(text_of).get_untracked();
-        let timeout = written
+        let input = untrack(text_of).get_untracked();
+        let timeout = texts
             .timeout
             .with_untracked(|timeout| timeout.trim().parse::<f64>().ok());
         match (
-            said.trim().is_empty(),
+            input.trim().is_empty(),
             timeout.filter(|seconds| (1.0..=300.0).contains(seconds)),
         ) {
-            (true, _) => wrong.set(Some(text::NOTHING_TO_RUN)),
-            (false, None) => wrong.set(Some(text::TIMEOUT_OUT_OF_RANGE)),
+            (true, _) => error.set(Some(text::NOTHING_TO_RUN)),
+            (false, None) => error.set(Some(text::TIMEOUT_OUT_OF_RANGE)),
             (false, Some(seconds)) => {
-                wrong.set(None);
+                error.set(None);
                 let task = match is_prompt {
-                    true => Task::Prompt(said),
+                    true => Task::Prompt(input),
                     false => Task::Code {
-                        code: said,
-                        language: written.language.get_untracked(),
+                        code: input,
+                        language: texts.language.get_untracked(),
                     },
                 };
-                spawn_local(shown.run(task, seconds));
+                spawn_local(screen.run(task, seconds));
             }
         }
     };
@@ -190,8 +190,8 @@ fn Form(shown: Shown, written: Written, is_prompt: bool) -> impl IntoView {
         true => text::PROMPT_HELP,
         false => text::CODE_HELP,
     };
-    let off = move || shown.state.get() == State::Ended;
-    let last = move || shown.calls.with(|calls| calls.first().cloned());
+    let is_ended = move || screen.state.get() == State::Ended;
+    let last = move || screen.runs.with(|runs| runs.first().cloned());
     view! {
         <form aria-label=if is_prompt { "Prompt" } else { "Code" } on:submit=submit>
             <textarea
@@ -206,7 +206,7 @@ fn Form(shown: Shown, written: Written, is_prompt: bool) -> impl IntoView {
                 on:input=move |event| untrack(text_of).set(event_target_value(&event))
             ></textarea>
             <div class="pad run-line">
-                <button class="btn primary" type="submit" data-run="" disabled=off aria-disabled=move || busy().to_string()>
+                <button class="btn primary" type="submit" data-run="" disabled=is_ended aria-disabled=move || busy().to_string()>
                     {move || busy().then(|| view! { <span class="spin"></span> })}
                     {move || if busy() { "Running" } else { "Run" }}
                 </button>
@@ -219,18 +219,18 @@ fn Form(shown: Shown, written: Written, is_prompt: bool) -> impl IntoView {
                     type="text"
                     inputmode="decimal"
                     size="4"
-                    prop:value=move || written.timeout.get()
-                    on:input=move |event| written.timeout.set(event_target_value(&event))
+                    prop:value=move || texts.timeout.get()
+                    on:input=move |event| texts.timeout.set(event_target_value(&event))
                 />
                 <span class="hint">"s"</span>
                 <span class="grow"></span>
                 <span class="hint top-opt"><kbd>"Ctrl"</kbd>" "<kbd>"Enter"</kbd>" to run"</span>
             </div>
             <p class="pad hint run-help" id="run-help">{help}</p>
-            {move || wrong.get().map(|words| view! { <div class="pad"><p class="field-error" role="alert">{words}</p></div> })}
+            {move || error.get().map(|words| view! { <div class="pad"><p class="field-error" role="alert">{words}</p></div> })}
         </form>
-        {move || shown.busy.get().map(|since| view! { <Busy since/> })}
-        {move || last().map(|call| view! { <Answer call/> })}
+        {move || screen.busy.get().map(|since| view! { <Busy since/> })}
+        {move || last().map(|run| view! { <RunResult run/> })}
     }
     .into_any()
 }
@@ -248,17 +248,17 @@ fn Busy(since: f64) -> impl IntoView {
 }
 
 #[component]
-fn History(shown: Shown, written: Written, chosen: RwSignal<&'static str>) -> impl IntoView {
-    let again = move |call: &Run| {
-        chosen.set(written.take(call));
-        spawn_local(shown.run(call.task(), call.timeout));
+fn History(screen: SessionScreen, texts: EditorTexts, chosen: RwSignal<&'static str>) -> impl IntoView {
+    let run_again = move |run: &Run| {
+        chosen.set(texts.load_run(run));
+        spawn_local(screen.run(run.task(), run.timeout));
     };
-    let row = move |call: Run| {
-        let (badge, word) = super::run_result::badge(&call);
-        let first = call.text.lines().next().unwrap_or_default().to_owned();
-        let ago = display::ago((browser::now_ms() - call.at) / 1000.0);
-        let (to_run, to_edit) = (StoredValue::new(call.clone()), StoredValue::new(call.clone()));
-        let code = call.text.clone();
+    let row = move |run: Run| {
+        let (badge, word) = super::run_result::badge(&run);
+        let first = run.text.lines().next().unwrap_or_default().to_owned();
+        let ago = display::ago((browser::now_ms() - run.at) / 1000.0);
+        let (to_run, to_edit) = (StoredValue::new(run.clone()), StoredValue::new(run.clone()));
+        let code = run.text.clone();
         view! {
             <li>
                 <details class="call">
@@ -266,29 +266,29 @@ fn History(shown: Shown, written: Written, chosen: RwSignal<&'static str>) -> im
                         <span class=badge>{word}</span>
                         <code class="cut">{first}</code>
                         <span class="grow"></span>
-                        <span class="hint nowrap">{call.kind.clone()} " \u{b7} " {ago}</span>
+                        <span class="hint nowrap">{run.kind.clone()} " \u{b7} " {ago}</span>
                     </summary>
                     <pre class="code wrap" tabindex="0">{code}</pre>
                     <div class="pad send">
                         <button
                             class="btn small"
-                            disabled=move || shown.state.get() == State::Ended
-                            on:click=move |_| to_run.with_value(again)
+                            disabled=move || screen.state.get() == State::Ended
+                            on:click=move |_| to_run.with_value(run_again)
                         >
                             "Run again"
                         </button>
-                        <button class="btn small quiet" on:click=move |_| chosen.set(to_edit.with_value(|call| written.take(call)))>
+                        <button class="btn small quiet" on:click=move |_| chosen.set(to_edit.with_value(|run| texts.load_run(run)))>
                             "Edit"
                         </button>
                     </div>
-                    <Answer call/>
+                    <RunResult run/>
                 </details>
             </li>
         }
     };
-    let rows = move || shown.calls.get().into_iter().map(row).collect_view();
+    let rows = move || screen.runs.get().into_iter().map(row).collect_view();
     view! {
-        <Show when=move || shown.calls.with(|calls| !calls.is_empty()) fallback=|| view! { <p class="empty">{text::HISTORY_EMPTY}</p> }>
+        <Show when=move || screen.runs.with(|runs| !runs.is_empty()) fallback=|| view! { <p class="empty">{text::HISTORY_EMPTY}</p> }>
             <ul class="rows calls">{rows}</ul>
         </Show>
     }

@@ -9,8 +9,8 @@ use crate::display;
 use crate::run_history::Run;
 
 /// Returns CSS class and text of the badge for a run.
-pub fn badge(call: &Run) -> (&'static str, String) {
-    match &call.outcome {
+pub fn badge(run: &Run) -> (&'static str, String) {
+    match &run.outcome {
         Err(_) => ("badge bad", "error".to_owned()),
         Ok(answer) if answer.killed == Some(true) => ("badge warn", "killed".to_owned()),
         Ok(answer) => {
@@ -27,19 +27,19 @@ pub fn badge(call: &Run) -> (&'static str, String) {
 
 /// Renders the outcome of a run.
 #[component]
-pub fn Answer(call: Run) -> impl IntoView {
-    let (class, word) = badge(&call);
-    let took = match call.took_ms {
+pub fn RunResult(run: Run) -> impl IntoView {
+    let (class, word) = badge(&run);
+    let took = match run.took_ms {
         ms if ms < 10_000.0 => format!("{} ms", display::count(ms as u64)),
         ms => display::duration(ms / 1000.0),
     };
-    let blocks = match call.outcome {
+    let blocks = match run.outcome {
         Err(problem) => view! { <div class="notice bad" role="alert">{problem}</div> }.into_any(),
         Ok(answer) => {
             let killed = (answer.killed == Some(true)).then(|| {
                 format!(
                     "The run exceeded its timeout of {} s and was stopped.",
-                    call.timeout
+                    run.timeout
                 )
             });
             let problem = answer.error.or(killed);
@@ -55,11 +55,11 @@ pub fn Answer(call: Run) -> impl IntoView {
                 .filter_map(|(name, text)| Some((name, text.filter(|text| !text.is_empty())?)))
                 .map(|(name, text)| view! { <Block name text/> });
             let texts = texts.collect_view();
-            let silent = texts.is_empty() && problem.is_none();
+            let is_silent = texts.is_empty() && problem.is_none();
             view! {
                 {problem}
                 {texts}
-                {silent.then(|| view! { <p class="hint">"No result and no output."</p> })}
+                {is_silent.then(|| view! { <p class="hint">"No result and no output."</p> })}
             }
             .into_any()
         }
@@ -79,7 +79,7 @@ pub fn Answer(call: Run) -> impl IntoView {
 #[component]
 fn Block(name: &'static str, text: String) -> impl IntoView {
     let console = Console::get();
-    let to_copy = text.clone();
+    let text_to_copy = text.clone();
     view! {
         <div class="answer-block">
             <div class="send">
@@ -90,7 +90,7 @@ fn Block(name: &'static str, text: String) -> impl IntoView {
                     class="btn icon quiet"
                     aria-label=format!("Copy {name}")
                     title=format!("Copy {name}")
-                    on:click=move |_| copy(console, to_copy.clone())
+                    on:click=move |_| copy(console, text_to_copy.clone())
                 >
                     <Icon glyph=Glyph::Copy/>
                 </button>

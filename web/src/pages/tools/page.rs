@@ -6,7 +6,7 @@ use harvestman_core::api::Document;
 use leptos::prelude::*;
 use serde_json::{Value, json};
 
-use super::{Bench, Input, Toggle, lines, made, typed};
+use super::{Input, Toggle, ToolLayout, lines, non_empty, run_tool};
 use crate::components::viewer::Viewer;
 use crate::package::Package;
 use crate::text;
@@ -19,20 +19,20 @@ pub(super) fn PageTool(package: Package) -> impl IntoView {
     let include = RwSignal::new(String::new());
     let exclude = RwSignal::new(String::new());
     let main_only = RwSignal::new(true);
-    let made = made(package, "page", move || {
+    let output = run_tool(package, "page", move || {
         let mut input = json!({
-            "html": typed(html)?,
+            "html": non_empty(html)?,
             "onlyMainContent": main_only.get(),
             "includeTags": lines(include),
             "excludeTags": lines(exclude),
         });
-        if let Some(url) = typed(url) {
+        if let Some(url) = non_empty(url) {
             input["url"] = Value::from(url);
         }
         Some(input)
     });
     view! {
-        <Bench package made empty=text::TOOL_PAGE_EMPTY shows=result>
+        <ToolLayout package output empty=text::TOOL_PAGE_EMPTY render=result>
             <Input id="page-html" label="HTML" value=html rows=14 placeholder="<main><h1>A page</h1>…</main>"/>
             <Input id="page-url" label="Page URL" value=url placeholder="https://example.com/page" hint="Makes relative links absolute."/>
             <div class="row">
@@ -40,7 +40,7 @@ pub(super) fn PageTool(package: Package) -> impl IntoView {
                 <Input id="page-exclude" label="Exclude tags" value=exclude rows=2 hint="CSS selectors, one per line."/>
             </div>
             <Toggle id="page-main" label="Main content only" value=main_only/>
-        </Bench>
+        </ToolLayout>
     }
     .into_any()
 }

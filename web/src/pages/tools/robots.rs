@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 use serde_json::{Value, json};
 
-use super::{Bench, Input, addresses, made, strings, typed, verdict};
+use super::{Input, ToolLayout, non_empty, run_tool, strings, url_list, verdict_badge};
 use crate::package::Package;
 use crate::text;
 
@@ -13,16 +13,16 @@ pub(super) fn RobotsTool(package: Package) -> impl IntoView {
     let rules = RwSignal::new(String::new());
     let url = RwSignal::new(String::new());
     let agent = RwSignal::new(String::new());
-    let made = made(package, "robots", move || {
-        let agent = typed(agent).unwrap_or_else(|| "*".to_owned());
-        Some(json!({ "text": typed(rules)?, "url": typed(url)?, "agent": agent }))
+    let output = run_tool(package, "robots", move || {
+        let agent = non_empty(agent).unwrap_or_else(|| "*".to_owned());
+        Some(json!({ "text": non_empty(rules)?, "url": non_empty(url)?, "agent": agent }))
     });
     view! {
-        <Bench package made empty=text::TOOL_ROBOTS_EMPTY shows=result>
+        <ToolLayout package output empty=text::TOOL_ROBOTS_EMPTY render=result>
             <Input id="robots-text" label="robots.txt" value=rules rows=12 placeholder="User-agent: *\nDisallow: /private"/>
             <Input id="robots-url" label="URL" value=url placeholder="https://example.com/private/page"/>
             <Input id="robots-agent" label="User agent" value=agent placeholder="*" hint="The product token, such as MyBot."/>
-        </Bench>
+        </ToolLayout>
     }
     .into_any()
 }
@@ -44,7 +44,7 @@ fn result(value: &Value) -> AnyView {
     view! {
         <div class="pad gap">
             <p class="big-verdict" data-verdict="">
-                {verdict(allowed, if allowed { "allowed" } else { "blocked" })}
+                {verdict_badge(allowed, if allowed { "allowed" } else { "blocked" })}
             </p>
             <dl class="pairs">
                 <dt>"Rule"</dt>
@@ -53,7 +53,7 @@ fn result(value: &Value) -> AnyView {
                 <dd>{delay}</dd>
             </dl>
         </div>
-        {addresses("Sitemaps", strings(&value["sitemaps"]))}
+        {url_list("Sitemaps", strings(&value["sitemaps"]))}
     }
     .into_any()
 }

@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 use serde_json::{Value, json};
 
-use super::{Bench, Input, Toggle, lines, made, typed, verdict};
+use super::{Input, Toggle, ToolLayout, lines, non_empty, run_tool, verdict_badge};
 use crate::package::Package;
 use crate::{display, text};
 
@@ -22,9 +22,9 @@ pub(super) fn ScopeTool(package: Package) -> impl IntoView {
         ("regexOnFullURL", "Match full URL"),
     ]
     .map(|(name, label)| (name, label, RwSignal::new(false)));
-    let made = made(package, "scope", move || {
+    let output = run_tool(package, "scope", move || {
         let mut request = json!({
-            "url": typed(start)?,
+            "url": non_empty(start)?,
             "includePaths": lines(include),
             "excludePaths": lines(exclude),
         });
@@ -39,7 +39,7 @@ pub(super) fn ScopeTool(package: Package) -> impl IntoView {
     });
     let toggles = switches.map(|(name, label, value)| view! { <Toggle id=name label value/> });
     view! {
-        <Bench package made empty=text::TOOL_SCOPE_EMPTY shows=result>
+        <ToolLayout package output empty=text::TOOL_SCOPE_EMPTY render=result>
             <Input id="scope-url" label="Start URL" value=start placeholder="https://example.com/docs"/>
             <div class="row">
                 <Input id="scope-include" label="Include paths" value=include rows=2 hint="Regular expressions, one per line."/>
@@ -48,7 +48,7 @@ pub(super) fn ScopeTool(package: Package) -> impl IntoView {
             <div class="row">{toggles}</div>
             <Input id="scope-links" label="Links to test" value=links rows=7 placeholder="https://example.com/docs/start" hint="One per line."/>
             <Input id="scope-depth" label="Discovery depth" value=depth placeholder="1" hint="Links of the start page have depth 1."/>
-        </Bench>
+        </ToolLayout>
     }
     .into_any()
 }
@@ -65,7 +65,7 @@ fn result(value: &Value) -> AnyView {
         let text = |name: &str| one[name].as_str().unwrap_or_default().to_owned();
         view! {
             <li class="verdict">
-                {verdict(is_in(one), if is_in(one) { "in" } else { "out" })}
+                {verdict_badge(is_in(one), if is_in(one) { "in" } else { "out" })}
                 <span>
                     <code>{text("url")}</code>
                     <span class="what">{text("reason")}</span>

@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 use serde_json::{Value, json};
 
-use super::{Bench, Input, addresses, made, strings, typed};
+use super::{Input, ToolLayout, non_empty, run_tool, strings, url_list};
 use crate::package::Package;
 use crate::text;
 
@@ -15,15 +15,15 @@ const NOWHERE: &str = "https://example.com/sitemap.xml";
 pub(super) fn SitemapTool(package: Package) -> impl IntoView {
     let file = RwSignal::new(String::new());
     let url = RwSignal::new(String::new());
-    let made = made(package, "sitemap", move || {
-        let url = typed(url).unwrap_or_else(|| NOWHERE.to_owned());
-        Some(json!({ "text": typed(file)?, "url": url }))
+    let output = run_tool(package, "sitemap", move || {
+        let url = non_empty(url).unwrap_or_else(|| NOWHERE.to_owned());
+        Some(json!({ "text": non_empty(file)?, "url": url }))
     });
     view! {
-        <Bench package made empty=text::TOOL_SITEMAP_EMPTY shows=result>
+        <ToolLayout package output empty=text::TOOL_SITEMAP_EMPTY render=result>
             <Input id="sitemap-text" label="Sitemap" value=file rows=14 placeholder="<urlset><url><loc>https://example.com/</loc></url></urlset>"/>
             <Input id="sitemap-url" label="Sitemap URL" value=url placeholder=NOWHERE hint="Makes relative URLs absolute."/>
-        </Bench>
+        </ToolLayout>
     }
     .into_any()
 }
@@ -34,8 +34,8 @@ fn result(value: &Value) -> AnyView {
         return view! { <p class="empty">"The sitemap contains no URLs."</p> }.into_any();
     }
     view! {
-        {addresses("Pages", pages)}
-        {addresses("Further sitemaps", sitemaps)}
+        {url_list("Pages", pages)}
+        {url_list("Further sitemaps", sitemaps)}
     }
     .into_any()
 }

@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 use serde_json::{Value, json};
 
-use super::{Bench, Input, made, typed, verdict};
+use super::{Input, ToolLayout, non_empty, run_tool, verdict_badge};
 use crate::components::code::Code;
 use crate::highlight;
 use crate::package::Package;
@@ -15,19 +15,19 @@ pub(super) fn WebhookTool(package: Package) -> impl IntoView {
     let body = RwSignal::new(String::new());
     let signature = RwSignal::new(String::new());
     let secret = RwSignal::new(String::new());
-    let made = made(package, "webhook", move || {
+    let output = run_tool(package, "webhook", move || {
         // Not trimmed, because the signature covers every byte of the body.
         let body = body.get();
         let given = !body.is_empty();
-        let secret = typed(secret).filter(|_| given)?;
-        Some(json!({ "body": body, "signature": typed(signature).unwrap_or_default(), "secret": secret }))
+        let secret = non_empty(secret).filter(|_| given)?;
+        Some(json!({ "body": body, "signature": non_empty(signature).unwrap_or_default(), "secret": secret }))
     });
     view! {
-        <Bench package made empty=text::TOOL_WEBHOOK_EMPTY shows=result>
+        <ToolLayout package output empty=text::TOOL_WEBHOOK_EMPTY render=result>
             <Input id="hook-body" label="Body as received" value=body rows=10 placeholder="{\"type\":\"crawl.page\"}"/>
             <Input id="hook-signature" label="Signature header" value=signature placeholder="sha256=…"/>
             <Input id="hook-secret" label="Secret" value=secret hint="Stays in this page."/>
-        </Bench>
+        </ToolLayout>
     }
     .into_any()
 }
@@ -42,7 +42,7 @@ fn result(value: &Value) -> AnyView {
     view! {
         <div class="pad gap">
             <p class="big-verdict" data-verdict="">
-                {verdict(good, if good { "signature valid" } else { "signature invalid" })}
+                {verdict_badge(good, if good { "signature valid" } else { "signature invalid" })}
             </p>
             {problem.map(|problem| view! { <p class="quiet-text">{problem}</p> })}
             <dl class="pairs">

@@ -9,38 +9,38 @@ use crate::display;
 /// Height of the tallest bar, px.
 const HEIGHT: f64 = 180.0;
 /// Space above the bars for the number at the top line, px.
-const ABOVE: f64 = 20.0;
+const TOP_SPACE: f64 = 20.0;
 /// Space below the bars for the month names, px.
-const BELOW: f64 = 24.0;
+const BOTTOM_SPACE: f64 = 24.0;
 /// Share of the width of a month that its bar fills.
-const FILL: f64 = 0.62;
+const BAR_SHARE: f64 = 0.62;
 /// Number of key colors; further keys share the last one.
-const COLOURS: usize = 6;
+const COLORS: usize = 6;
 
 /// Returns the color number of the key at an index.
-pub(super) fn colour(index: usize) -> usize {
-    index.min(COLOURS - 1)
+pub(super) fn color(index: usize) -> usize {
+    index.min(COLORS - 1)
 }
 
 /// Renders the chart; the table below it has the same figures.
 #[component]
 pub(super) fn Bars(report: Report, unit: &'static str) -> impl IntoView {
-    let most = report.months.iter().map(Month::total).max().unwrap_or(0);
-    let top = round_up(most);
+    let highest = report.months.iter().map(Month::total).max().unwrap_or(0);
+    let top = round_up(highest);
     let count = report.months.len().max(1) as f64;
-    let room = 100.0 / count;
+    let month_width = 100.0 / count;
     let label = format!(
         "{unit} by month: at most {} in {}",
-        display::count(most),
+        display::count(highest),
         report
             .months
             .iter()
-            .find(|month| month.total() == most)
+            .find(|month| month.total() == highest)
             .map(Month::name)
             .unwrap_or_default()
     );
     let lines = [1.0, 0.5, 0.0].map(|share: f64| {
-        let y = ABOVE + HEIGHT * (1.0 - share);
+        let y = TOP_SPACE + HEIGHT * (1.0 - share);
         let number = (share > 0.0).then(|| {
             let text = display::count((top as f64 * share) as u64);
             view! { <text class="bars-number" x="0" y=(y - 5.0).to_string()>{text}</text> }
@@ -52,8 +52,8 @@ pub(super) fn Bars(report: Report, unit: &'static str) -> impl IntoView {
     });
     let last = report.months.len().saturating_sub(1);
     let months = report.months.iter().enumerate().map(|(at, month)| {
-        let left = room * at as f64;
-        let mut y = ABOVE + HEIGHT;
+        let left = month_width * at as f64;
+        let mut y = TOP_SPACE + HEIGHT;
         let parts = month
             .parts
             .iter()
@@ -64,9 +64,9 @@ pub(super) fn Bars(report: Report, unit: &'static str) -> impl IntoView {
                 y -= height;
                 view! {
                     <rect
-                        class=format!("key-{}", colour(key))
-                        x=format!("{:.3}%", left + room * (1.0 - FILL) / 2.0)
-                        width=format!("{:.3}%", room * FILL)
+                        class=format!("key-{}", color(key))
+                        x=format!("{:.3}%", left + month_width * (1.0 - BAR_SHARE) / 2.0)
+                        width=format!("{:.3}%", month_width * BAR_SHARE)
                         y=format!("{y:.2}")
                         height=format!("{:.2}", height.max(1.0))
                     ></rect>
@@ -80,8 +80,8 @@ pub(super) fn Bars(report: Report, unit: &'static str) -> impl IntoView {
                 {parts}
                 <text
                     class=if at == last { "bars-month now" } else { "bars-month" }
-                    x=format!("{:.3}%", left + room / 2.0)
-                    y=(ABOVE + HEIGHT + 17.0).to_string()
+                    x=format!("{:.3}%", left + month_width / 2.0)
+                    y=(TOP_SPACE + HEIGHT + 17.0).to_string()
                 >
                     {month.short()}
                 </text>
@@ -92,7 +92,7 @@ pub(super) fn Bars(report: Report, unit: &'static str) -> impl IntoView {
         let keys = report.keys.iter().enumerate().map(|(index, key)| {
             view! {
                 <li>
-                    <span class=format!("key-dot key-{}", colour(index))></span>
+                    <span class=format!("key-dot key-{}", color(index))></span>
                     {key.clone()}
                 </li>
             }
@@ -101,7 +101,7 @@ pub(super) fn Bars(report: Report, unit: &'static str) -> impl IntoView {
     });
     view! {
         <figure class="bars">
-            <svg width="100%" height=(ABOVE + HEIGHT + BELOW).to_string() role="img" aria-label=label>
+            <svg width="100%" height=(TOP_SPACE + HEIGHT + BOTTOM_SPACE).to_string() role="img" aria-label=label>
                 {lines}
                 {months.collect_view()}
             </svg>

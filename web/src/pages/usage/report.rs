@@ -5,19 +5,19 @@ use harvestman_core::time::Timestamp;
 use crate::display;
 
 /// Minimum number of months, so that a first month is not shown alone.
-const MONTHS: usize = 12;
+const MIN_MONTHS: usize = 12;
 /// Name for all keys together.
 const ALL: &str = "all";
 
 /// Usage in a month, of one key or of all.
 #[derive(Clone, PartialEq, Debug)]
-pub(super) struct Spent {
+pub(super) struct UsageEntry {
     month: (i64, u32),
     key: String,
     amount: u64,
 }
 
-impl Spent {
+impl UsageEntry {
     pub(super) fn new(start: Timestamp, key: Option<String>, amount: u64) -> Self {
         Self {
             month: display::month_of(start.0),
@@ -61,20 +61,24 @@ pub(super) struct Report {
 
 impl Report {
     /// Builds the report; `now` is in ms since 1970.
-    pub(super) fn of(spent: Vec<Spent>, now: u64) -> Self {
+    pub(super) fn of(entries: Vec<UsageEntry>, now: u64) -> Self {
         let mut sums: Vec<(String, u64)> = Vec::new();
-        for one in &spent {
-            match sums.iter_mut().find(|(key, _)| *key == one.key) {
-                Some((_, sum)) => *sum += one.amount,
-                None => sums.push((one.key.clone(), one.amount)),
+        for entry in &entries {
+            match sums.iter_mut().find(|(key, _)| *key == entry.key) {
+                Some((_, sum)) => *sum += entry.amount,
+                None => sums.push((entry.key.clone(), entry.amount)),
             }
         }
         sums.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
         let keys: Vec<String> = sums.into_iter().map(|(key, _)| key).collect();
         let number = |(year, month): (i64, u32)| year * 12 + i64::from(month) - 1;
         let last = number(display::month_of(now));
-        let first = spent.iter().map(|one| number(one.month)).min().unwrap_or(last);
-        let first = first.min(last + 1 - MONTHS as i64);
+        let first = entries
+            .iter()
+            .map(|entry| number(entry.month))
+            .min()
+            .unwrap_or(last);
+        let first = first.min(last + 1 - MIN_MONTHS as i64);
         let mut months: Vec<Month> = (first..=last)
             .map(|at| Month {
                 year: at.div_euclid(12),
@@ -82,11 +86,11 @@ impl Report {
                 parts: vec![0; keys.len()],
             })
             .collect();
-        for one in &spent {
-            let month = usize::try_from(number(one.month) - first).ok();
-            let key = keys.iter().position(|key| *key == one.key);
+        for entry in &entries {
+            let month = usize::try_from(number(entry.month) - first).ok();
+            let key = keys.iter().position(|key| *key == entry.key);
             if let (Some(month), Some(key)) = (month.and_then(|at| months.get_mut(at)), key) {
-                month.parts[key] += one.amount;
+                month.parts[key] += entry.amount;
             }
         }
         Self { keys, months }
@@ -117,7 +121,7 @@ impl Report {
             {
                 text.push_str(&format!("{}-{:02},", month.year, month.month));
                 if self.is_split() {
-                    text.push_str(&quoted(key));
+                    text.push_str(&quote(key));
                     text.push(',');
                 }
                 text.push_str(&format!("{amount}\n"));
@@ -128,7 +132,7 @@ impl Report {
 }
 
 /// Quotes a CSV field so that no spreadsheet evaluates it as a formula.
-fn quoted(text: &str) -> String {
+fn quote(text: &str) -> String {
     let guard = if text.starts_with(['=', '+', '-', '@']) {
         "'"
     } else {
@@ -144,14 +148,14 @@ mod tests {
     /// A time in the middle of December 2026.
     const NOW: u64 = 1_797_300_000_000;
 
-    fn spent(start: u64, key: Option<&str>, amount: u64) -> Spent {
-        Spent::new(Timestamp(start), key.map(str::to_owned), amount)
+    fn entry(start: u64, key: Option<&str>, amount: u64) -> UsageEntry {
+        UsageEntry::new(Timestamp(start), key.map(str::to_owned), amount)
     }
 
     #[test]
     fn months_without_usage_are_included() {
-        let report = Report::of(vec![spent(1_796_083_200_000, None, 7)], NOW);
-        assert_eq!(report.months.len(), MONTHS);
+        let report = Report::of(vec![entry(1_796_083_200_000, None, 7)], NOW);
+        assert_eq!(report.months.len(), MIN_MONTHS);
         assert_eq!(report.months[0].name(), "Jan 2026");
         assert_eq!(
             report.months.last().map(|month| (month.name(), month.total())),
@@ -166,9 +170,9 @@ mod tests {
         let november = 1_793_491_200_000;
         let report = Report::of(
             vec![
-                spent(november, Some("a"), 1),
-                spent(november, Some("=b\"c"), 5),
-                spent(1_796_083_200_000, Some("a"), 2),
+                entry(november, Some("a"), 1),
+                entry(november, Some("=b\"c"), 5),
+                entry(1_796_083_200_000, Some("a"), 2),
             ],
             NOW,
         );

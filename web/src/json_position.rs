@@ -20,13 +20,13 @@ pub struct TextPosition {
 /// Returns the position of the value at a path of names and indexes joined by dots, or of its closest existing
 /// ancestor. Returns `None` if the text is not JSON.
 pub fn position_of(text: &str, path: &str) -> Option<TextPosition> {
-    let mut found: &RawValue = serde_json::from_str(text).ok()?;
+    let mut value: &RawValue = serde_json::from_str(text).ok()?;
     for part in path.split('.') {
-        let Some(inner) = child(found, part) else { break };
-        found = inner;
+        let Some(inner) = child(value, part) else { break };
+        value = inner;
     }
-    // `found` borrows from `text`, so the difference of the addresses is its offset.
-    let offset = found.get().as_ptr().addr() - text.as_ptr().addr();
+    // `value` borrows from `text`, so the difference of the addresses is its offset.
+    let offset = value.get().as_ptr().addr() - text.as_ptr().addr();
     let (before, after) = text.split_at(offset);
     let line = before.rsplit('\n').next().unwrap_or_default();
     let start = utf16_len(before);

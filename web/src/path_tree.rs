@@ -173,11 +173,11 @@ fn parts(url: &str) -> (&str, impl Iterator<Item = &str>) {
         None => (path, ""),
     };
     // The last segment and its query form one slice of the URL.
-    let whole = &rest[end..];
+    let path_and_query = &rest[end..];
     let last = path.trim_end_matches('/').rfind('/').map_or(0, |at| at + 1);
     let (before, tail) = match query {
         "" => (path, ""),
-        _ => whole.split_at(last.min(whole.len())),
+        _ => path_and_query.split_at(last.min(path_and_query.len())),
     };
     let tail = Some(tail).filter(|tail| !tail.is_empty());
     (

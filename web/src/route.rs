@@ -84,8 +84,8 @@ impl Screen {
     }
 
     fn entry(self) -> &'static Entry {
-        let found = TABLE.iter().find(|entry| entry.0 == self);
-        found.expect("every screen is in the table, as a test checks")
+        let entry = TABLE.iter().find(|entry| entry.0 == self);
+        entry.expect("every screen is in the table, as a test checks")
     }
 
     /// Returns the name on screen.

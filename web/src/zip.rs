@@ -25,13 +25,13 @@ pub struct Zip {
     central: Vec<u8>,
     names: HashSet<String>,
     /// Bytes returned by `take` so far.
-    sent: usize,
+    taken_bytes: usize,
 }
 
 impl Zip {
     /// Adds a file under a sanitized, unique form of `name` and returns that form, or `None` if the archive is full.
     pub fn add(&mut self, name: &str, text: &str) -> Option<String> {
-        let offset = u32::try_from(self.sent + self.bytes.len()).ok()?;
+        let offset = u32::try_from(self.taken_bytes + self.bytes.len()).ok()?;
         let size = u32::try_from(text.len()).ok()?;
         if self.names.len() == MAX_ENTRIES {
             return None;
@@ -54,13 +54,13 @@ impl Zip {
 
     /// Returns the bytes written since the last call.
     pub fn take(&mut self) -> Vec<u8> {
-        self.sent += self.bytes.len();
+        self.taken_bytes += self.bytes.len();
         std::mem::take(&mut self.bytes)
     }
 
     /// Returns the rest of the archive, or `None` if it is too large for the format.
     pub fn finish(mut self) -> Option<Vec<u8>> {
-        let offset = u32::try_from(self.sent + self.bytes.len()).ok()?;
+        let offset = u32::try_from(self.taken_bytes + self.bytes.len()).ok()?;
         let size = u32::try_from(self.central.len()).ok()?;
         let count = u16::try_from(self.names.len()).ok()?.to_le_bytes();
         self.bytes.append(&mut self.central);
@@ -75,8 +75,8 @@ impl Zip {
     }
 
     /// Returns a sanitized name that no other file has, also on case-insensitive file systems.
-    fn unique_name(&mut self, wanted: &str) -> String {
-        let (stem, ending) = wanted.rsplit_once('.').unwrap_or((wanted, "txt"));
+    fn unique_name(&mut self, path: &str) -> String {
+        let (stem, ending) = path.rsplit_once('.').unwrap_or((path, "txt"));
         let stem = sanitize(stem);
         let mut name = format!("{stem}.{ending}");
         let mut number = 2;

@@ -71,10 +71,10 @@ fn kind_of(action: &Value) -> ActionKind {
 /// Converts an action to another kind, keeping the fields that both kinds have.
 fn converted(action: &Value, kind: ActionKind) -> Value {
     let mut converted = Map::from_iter([("type".to_owned(), Value::from(kind.as_str()))]);
-    let kept = of_action(kind)
+    let shared_fields = of_action(kind)
         .into_iter()
         .filter_map(|field| Some((field.path.clone(), action.get(&field.path)?.clone())));
-    converted.extend(kept);
+    converted.extend(shared_fields);
     Value::Object(converted)
 }
 

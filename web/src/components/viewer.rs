@@ -99,13 +99,13 @@ pub fn Viewer(#[prop(into)] document: Signal<Option<SharedDocument>>) -> impl In
     let console = Console::get();
     let tabs =
         Memo::new(move |_| document.with(|document| document.as_deref().map(tabs_of).unwrap_or_default()));
-    let wanted: Option<String> = storage::read(LAST_TAB);
+    let stored_tab: Option<String> = storage::read(LAST_TAB);
     let chosen = RwSignal::new("rendered");
-    if let Some(wanted) = wanted
-        && let Some(found) =
-            tabs.with_untracked(|tabs| tabs.iter().find(|tab| tab.id == wanted).map(|tab| tab.id))
+    if let Some(stored_tab) = stored_tab
+        && let Some(tab) =
+            tabs.with_untracked(|tabs| tabs.iter().find(|tab| tab.id == stored_tab).map(|tab| tab.id))
     {
-        chosen.set(found);
+        chosen.set(tab);
     }
     Effect::new(move |before: Option<()>| {
         let now = chosen.get();

@@ -113,38 +113,39 @@ fn kind(feed: JobFeed) -> Option<String> {
 /// Returns the request body of a job: as sent from this browser, or as stored by the server. The server does not
 /// store the URLs of a batch in it, so those of the pages are filled in.
 fn request_of(console: Console, feed: JobFeed) -> Option<Value> {
-    let sent = request_history::request_of(&feed.id.to_string());
-    sent.or_else(|| {
-        let job = feed.job.get()?;
-        let Value::Object(mut body) = job.request? else {
-            return None;
-        };
-        if job.kind == "batch_scrape" && !body.contains_key("urls") {
-            let pages = feed
-                .rows
-                .with(|rows| rows.iter().map(|row| row.url.clone()).collect::<Vec<_>>());
-            let failed = feed.errors.with(|errors| {
-                errors
-                    .errors
-                    .iter()
-                    .map(|error| error.url.clone())
-                    .collect::<Vec<_>>()
-            });
-            body.insert("urls".to_owned(), pages.into_iter().chain(failed).collect());
-        }
-        if job.kind == "crawl" && !body.contains_key("url") {
-            body.insert("url".to_owned(), Value::from(job.url));
-        }
-        Some(Value::Object(body))
-    })
-    .or_else(|| {
-        console.active.with(|active| {
-            let crawl = active.iter().find(|crawl| crawl.id == feed.id)?;
-            let mut body = Map::from_iter([("url".to_owned(), Value::from(crawl.url.as_str()))]);
-            body.extend(crawl.options.clone());
+    let stored = request_history::request_of(&feed.id.to_string());
+    stored
+        .or_else(|| {
+            let job = feed.job.get()?;
+            let Value::Object(mut body) = job.request? else {
+                return None;
+            };
+            if job.kind == "batch_scrape" && !body.contains_key("urls") {
+                let pages = feed
+                    .rows
+                    .with(|rows| rows.iter().map(|row| row.url.clone()).collect::<Vec<_>>());
+                let failed = feed.errors.with(|errors| {
+                    errors
+                        .errors
+                        .iter()
+                        .map(|error| error.url.clone())
+                        .collect::<Vec<_>>()
+                });
+                body.insert("urls".to_owned(), pages.into_iter().chain(failed).collect());
+            }
+            if job.kind == "crawl" && !body.contains_key("url") {
+                body.insert("url".to_owned(), Value::from(job.url));
+            }
             Some(Value::Object(body))
         })
-    })
+        .or_else(|| {
+            console.active.with(|active| {
+                let crawl = active.iter().find(|crawl| crawl.id == feed.id)?;
+                let mut body = Map::from_iter([("url".to_owned(), Value::from(crawl.url.as_str()))]);
+                body.extend(crawl.options.clone());
+                Some(Value::Object(body))
+            })
+        })
 }
 
 fn started_text(feed: JobFeed) -> Option<String> {
@@ -235,7 +236,7 @@ fn Body(feed: JobFeed, request: Memo<Option<Value>>) -> impl IntoView {
                             "tree" => view! { <PageTree feed open/> }.into_any(),
                             "graph" => view! { <Graph feed open/> }.into_any(),
                             "errors" => view! { <Errors feed/> }.into_any(),
-                            "webhooks" => view! { <Webhooks feed wanted=state/> }.into_any(),
+                            "webhooks" => view! { <Webhooks feed filter=state/> }.into_any(),
                             "request" => view! { <Request feed request/> }.into_any(),
                             _ => view! { <Pages feed search open/> }.into_any(),
                         }}

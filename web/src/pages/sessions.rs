@@ -108,10 +108,10 @@ pub fn SessionsPage() -> impl IntoView {
 
 fn matching(
     sessions: RwSignal<Option<Result<Vec<ConsoleSession>, String>>>,
-    wanted: fn(&ConsoleSession) -> bool,
+    predicate: fn(&ConsoleSession) -> bool,
 ) -> Vec<ConsoleSession> {
     sessions.with(|sessions| match sessions {
-        Some(Ok(all)) => all.iter().filter(|session| wanted(session)).cloned().collect(),
+        Some(Ok(all)) => all.iter().filter(|session| predicate(session)).cloned().collect(),
         _ => Vec::new(),
     })
 }

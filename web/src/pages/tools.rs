@@ -31,13 +31,15 @@ const TOOLS: [(&str, &str); 5] = [
 pub fn ToolsPage() -> impl IntoView {
     let package = Package::load_now();
     let query = use_query_map();
-    let wanted = move || query.with(|query| query.get("tool"));
-    let named = move |wanted: Option<String>| {
-        let found = TOOLS.iter().find(|(id, _)| Some(*id) == wanted.as_deref());
-        found.map_or(TOOLS[0].0, |(id, _)| *id)
+    let requested_tool = move || query.with(|query| query.get("tool"));
+    let tool_id = move |requested_tool: Option<String>| {
+        let tool = TOOLS
+            .iter()
+            .find(|(id, _)| Some(*id) == requested_tool.as_deref());
+        tool.map_or(TOOLS[0].0, |(id, _)| *id)
     };
-    let chosen = RwSignal::new(named(query.with_untracked(|query| query.get("tool"))));
-    Effect::new(move |_| chosen.set(named(wanted())));
+    let chosen = RwSignal::new(tool_id(query.with_untracked(|query| query.get("tool"))));
+    Effect::new(move |_| chosen.set(tool_id(requested_tool())));
     let navigate = use_navigate();
     Effect::new(move |before: Option<&'static str>| {
         let now = chosen.get();

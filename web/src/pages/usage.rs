@@ -52,11 +52,11 @@ pub fn UsagePage() -> impl IntoView {
     let console = Console::get();
     let query = use_query_map();
     let selected_unit = Memo::new(move |_| {
-        let wanted = query.with(|query| query.get("of"));
-        let found = Unit::ALL
+        let requested = query.with(|query| query.get("of"));
+        let unit = Unit::ALL
             .into_iter()
-            .find(|unit| Some(unit.word()) == wanted.as_deref());
-        found.unwrap_or(Unit::Credits)
+            .find(|unit| Some(unit.word()) == requested.as_deref());
+        unit.unwrap_or(Unit::Credits)
     });
     let by_key = Memo::new(move |_| query.with(|query| query.get("byApiKey").as_deref() == Some("true")));
     let report = RwSignal::new(None::<Result<Report, ClientError>>);
@@ -182,10 +182,7 @@ fn Choices(selected_unit: Memo<Unit>, by_key: Memo<bool>) -> impl IntoView {
             ..Default::default()
         };
         let path = Screen::Usage.path();
-        navigate(
-            &format!("{path}?of={}&byApiKey={by_key}", unit.word()),
-            options,
-        );
+        navigate(&format!("{path}?of={}&byApiKey={by_key}", unit.word()), options);
     });
     let chips = Unit::ALL.map(|one| {
         view! {

@@ -98,8 +98,8 @@ async fn fetch_robots(console: Console, url: &Url) -> Result<Option<String>, Str
     match console.client().scrape(&request).await {
         Ok(answer) => {
             let document = answer.data.unwrap_or_default();
-            let found = document.metadata.status_code.is_some_and(|status| status < 300);
-            Ok(document.raw_html.filter(|_| found))
+            let is_found = document.metadata.status_code.is_some_and(|status| status < 300);
+            Ok(document.raw_html.filter(|_| is_found))
         }
         Err(error @ (ClientError::Network(_) | ClientError::Aborted)) => {
             console.handle_error(&error);
@@ -187,7 +187,7 @@ fn sitemap_part(package: Package, draft: Draft, site: &SitePreview) -> AnyView {
         Some((in_scope, out_of_scope))
     });
     let more = if count == PREVIEW_URLS { " or more" } else { "" };
-    let found = format!("{}{more}.", display::plural(count, "URL", "URLs"));
+    let url_count = format!("{}{more}.", display::plural(count, "URL", "URLs"));
     let scope_summary = move || {
         verdicts.with(|verdicts| {
             let (in_scope, out_of_scope) = verdicts.as_ref()?;
@@ -211,7 +211,7 @@ fn sitemap_part(package: Package, draft: Draft, site: &SitePreview) -> AnyView {
         })
     };
     view! {
-        <p><span class="badge ok">"Sitemap"</span> " " {found} {scope_summary}</p>
+        <p><span class="badge ok">"Sitemap"</span> " " {url_count} {scope_summary}</p>
         <details class="seen">
             <summary>"Show URLs with scope"</summary>
             {list}

@@ -213,9 +213,9 @@ fn GraphCanvas(feed: JobFeed, open: RwSignal<Option<u64>>, drawing: Arc<Drawing>
                 }
             }
             None => {
-                let found = page_at(x, y);
-                if hovered.get_untracked() != found {
-                    hovered.set(found);
+                let page = page_at(x, y);
+                if hovered.get_untracked() != page {
+                    hovered.set(page);
                 }
             }
         }

@@ -25,7 +25,7 @@ const FILTERS: [(&str, Option<DeliveryState>); 4] = [
 struct DeliveryLog {
     console: Console,
     feed: JobFeed,
-    wanted: RwSignal<Option<DeliveryState>>,
+    filter: RwSignal<Option<DeliveryState>>,
     log: RwSignal<Option<WebhookLog>>,
     problem: RwSignal<Option<String>>,
     is_polling: StoredValue<bool>,
@@ -37,12 +37,12 @@ impl DeliveryLog {
         let shown = self
             .log
             .try_with_untracked(|log| log.as_ref().map_or(0, |log| log.events.len()));
-        let (Some(wanted), Some(shown)) = (self.wanted.try_get_untracked(), shown) else {
+        let (Some(filter), Some(shown)) = (self.filter.try_get_untracked(), shown) else {
             return;
         };
-        let answer = fetch_log(self.console, self.feed.id, wanted, shown + usize::from(more)).await;
+        let answer = fetch_log(self.console, self.feed.id, filter, shown + usize::from(more)).await;
         // The user may have changed the filter meanwhile.
-        if self.wanted.try_get_untracked() != Some(wanted) {
+        if self.filter.try_get_untracked() != Some(filter) {
             return;
         }
         match answer {
@@ -102,27 +102,27 @@ impl DeliveryLog {
 async fn fetch_log(
     console: Console,
     id: JobId,
-    wanted: Option<DeliveryState>,
+    filter: Option<DeliveryState>,
     events: usize,
 ) -> Result<WebhookLog, harvestman_client::ClientError> {
-    let mut log = console.client().webhook_log(id, 0, wanted).await?;
+    let mut log = console.client().webhook_log(id, 0, filter).await?;
     while let Some(after) = log.next
         && log.events.len() < events
     {
-        let part = console.client().webhook_log(id, after, wanted).await?;
+        let part = console.client().webhook_log(id, after, filter).await?;
         log.events.extend(part.events);
         log.next = part.next;
     }
     Ok(log)
 }
 
-/// Renders the log of all events, or of those in the `wanted` state.
+/// Renders the log of all events, or of those in the `filter` state.
 #[component]
-pub fn Webhooks(feed: JobFeed, wanted: RwSignal<Option<DeliveryState>>) -> impl IntoView {
+pub fn Webhooks(feed: JobFeed, filter: RwSignal<Option<DeliveryState>>) -> impl IntoView {
     let deliveries = DeliveryLog {
         console: Console::get(),
         feed,
-        wanted,
+        filter,
         log: RwSignal::new(None),
         problem: RwSignal::new(None),
         is_polling: StoredValue::new(false),
@@ -176,14 +176,14 @@ fn chip(deliveries: DeliveryLog, name: &'static str, state: Option<DeliveryState
             .with(|log| log.as_ref().map(|log| display::count(count_in(log, state))))
     };
     let choose = move |_| {
-        deliveries.wanted.set(state);
+        deliveries.filter.set(state);
         spawn_local(deliveries.load(false));
     };
     view! {
         <button
             type="button"
             class="chip"
-            aria-pressed=move || (deliveries.wanted.get() == state).to_string()
+            aria-pressed=move || (deliveries.filter.get() == state).to_string()
             on:click=choose
         >
             {name} " " {count}

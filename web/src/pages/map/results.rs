@@ -37,8 +37,8 @@ pub fn MapResult(links: Arc<Vec<MapLink>>, seconds: f64) -> impl IntoView {
         let filter = filter.with(|filter| filter.trim().to_lowercase());
         links.with_value(|links| {
             let all = links.iter().enumerate();
-            let found = all.filter(|(_, link)| filter.is_empty() || matches(link, &filter));
-            found.map(|(at, _)| at).collect::<Vec<_>>()
+            let matching = all.filter(|(_, link)| filter.is_empty() || matches(link, &filter));
+            matching.map(|(at, _)| at).collect::<Vec<_>>()
         })
     });
     let tree = Memo::new(move |_| {

@@ -44,7 +44,7 @@ export async function open(origin, key, { checked = true } = {}) {
       await page.getByRole("heading", { level: 1, name: heading }).waitFor();
     },
     /** Waits until the screen has loaded its data. */
-    settled: () => page.waitForFunction(() => ![...document.querySelectorAll(".wait")].some((one) => one.checkVisibility())),
+    settled: () => page.waitForFunction(() => ![...document.querySelectorAll(".skeleton")].some((one) => one.checkVisibility())),
     /** Asserts that the page does not scroll horizontally. */
     async fits() {
       const [content, window] = await page.evaluate(() => [document.documentElement.scrollWidth, innerWidth]);

@@ -22,7 +22,7 @@ await page.getByRole("button", { name: "Extract", exact: true }).click();
 await page.waitForURL(/\/console\/extract\?id=[0-9a-f-]{36}$/);
 await page.locator("#result .badge", { hasText: "completed" }).waitFor({ timeout: 60_000 });
 await page.locator("#result pre", { hasText: '"name": "Cup"' }).waitFor();
-await page.locator(".sources-of a").first().waitFor();
+await page.locator(".extract-sources a").first().waitFor();
 await fits();
 assert.deepEqual(await findings(), []);
 

@@ -76,7 +76,7 @@ await page.getByRole("button", { name: "Done" }).click();
 assert.ok(!(await page.content()).includes(newKey), "the key is shown only once");
 await page.getByRole("button", { name: "Revoke ci" }).click();
 await page.getByRole("dialog", { name: "Revoke this key?" }).getByRole("button", { name: "Revoke key" }).click();
-await page.locator("tr.gone", { hasText: "ci" }).waitFor();
+await page.locator("tr.revoked", { hasText: "ci" }).waitFor();
 assert.equal(await keyStatus(), 401);
 // The browser logs the expected 401 as an error.
 assert.match(complaints.pop(), /401/);

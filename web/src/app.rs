@@ -62,7 +62,7 @@ fn Shell() -> impl IntoView {
                 }}
                 <main class="page" id="main" tabindex="-1">
                     {move || match access.get() {
-                        Access::Checking => view! { <div class="wait" aria-hidden="true"><i></i><i></i><i></i></div> }.into_any(),
+                        Access::Checking => view! { <div class="skeleton" aria-hidden="true"><i></i><i></i><i></i></div> }.into_any(),
                         Access::SignedOut(problem) => view! { <SignIn problem/> }.into_any(),
                         Access::Granted => view! { <Screens/> }.into_any(),
                     }}

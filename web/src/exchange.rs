@@ -159,13 +159,13 @@ pub fn ResultCard(
         }
         .into_any(),
         RequestState::Pending(None) => {
-            view! { <div class="wait"><i></i><i></i><i></i><i></i><i></i></div> }.into_any()
+            view! { <div class="skeleton"><i></i><i></i><i></i><i></i><i></i></div> }.into_any()
         }
         RequestState::Pending(Some(view)) | RequestState::Done(view) => view.run(),
         RequestState::Failed(error) => error_notice(&error),
     };
     view! {
-        <section class="card part-result" id="result" aria-label=label aria-busy=move || busy.get().to_string()>
+        <section class="card pane-result" id="result" aria-label=label aria-busy=move || busy.get().to_string()>
             {body}
         </section>
     }

@@ -50,7 +50,7 @@ pub fn RequestForm(
         }
     };
     view! {
-        <form class="card part-form" aria-label="Request" novalidate=true on:submit=submit>
+        <form class="card pane-form" aria-label="Request" novalidate=true on:submit=submit>
             <Tabs name="request" label="Form or JSON" tabs=Signal::stored(tabs) chosen end/>
             <Problems draft written=json/>
             <div role="tabpanel" id="request-panel" aria-labelledby=move || format!("request-{}", chosen.get())>

@@ -20,11 +20,11 @@ const form = async (screen, url) => {
 await form("crawl", site);
 await page.getByLabel(/^Crawl description/).fill("at most 500 pages");
 await page.getByRole("button", { name: "Suggest options" }).click();
-await page.locator(".proposals").getByText("limit", { exact: true }).waitFor({ timeout: 60_000 });
+await page.locator(".suggestions").getByText("limit", { exact: true }).waitFor({ timeout: 60_000 });
 assert.equal(await page.getByLabel(/^Page limit/).inputValue(), "500");
-await page.locator(".proposals").getByLabel(/^limit/).uncheck();
+await page.locator(".suggestions").getByLabel(/^limit/).uncheck();
 assert.equal(await page.getByLabel(/^Page limit/).inputValue(), "");
-await page.locator(".proposals").getByLabel(/^limit/).check();
+await page.locator(".suggestions").getByLabel(/^limit/).check();
 await page.getByRole("button", { name: "Preview site" }).click();
 await page.getByText("The start page is allowed.").waitFor({ timeout: 60_000 });
 await page.getByText(/in scope, \d+ out of scope/).waitFor();

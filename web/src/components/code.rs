@@ -88,7 +88,7 @@ pub fn CodeCard(draft: Draft) -> impl IntoView {
         }
     };
     view! {
-        <section class="card part-code" aria-label="Code">
+        <section class="card pane-code" aria-label="Code">
             <Tabs name="code" label="Language" tabs=Signal::stored(tabs) chosen end/>
             <div role="tabpanel" id="code-panel" aria-labelledby=move || format!("code-{}", chosen.get())>
                 <Code html label="Request code"/>

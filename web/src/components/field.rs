@@ -37,7 +37,7 @@ pub fn FieldView(draft: Draft, field: Field, path: String) -> impl IntoView {
             let names = view! {
                 {label.get_value()}
                 <code class:set=move || is_set.get()>{api_name(&at())}</code>
-                {move || is_set.get().then(|| view! { <span class="unseen">"set"</span> })}
+                {move || is_set.get().then(|| view! { <span class="sr-only">"set"</span> })}
             };
             match kind {
                 Kind::Set(_) => view! { <span class="field-name" id=label_id>{names}</span> }.into_any(),

@@ -30,7 +30,7 @@ pub fn Nav() -> impl IntoView {
         let count = move || {
             let count = running(screen);
             (count > 0).then(|| {
-                view! { <span class="nav-count">{count}<span class="unseen">" running"</span></span> }
+                view! { <span class="nav-count">{count}<span class="sr-only">" running"</span></span> }
             })
         };
         view! {

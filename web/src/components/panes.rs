@@ -17,12 +17,12 @@ impl Pane {
         };
         if chosen.get_untracked() != "result" {
             chosen.set("result");
-            browser::focus_soon(".part-switch [aria-pressed=true]");
+            browser::focus_soon(".pane-switch [aria-pressed=true]");
         }
     }
 }
 
-/// Renders the panes. Their cards have the classes `part-form`, `part-result` and `part-code`.
+/// Renders the panes. Their cards have the classes `pane-form`, `pane-result` and `pane-code`.
 #[component]
 pub fn Panes(
     /// Label of the result pane.
@@ -39,10 +39,10 @@ pub fn Panes(
         }
     };
     view! {
-        <div class="part-switch" role="group" aria-label="Pane">
+        <div class="pane-switch" role="group" aria-label="Pane">
             {[("form", "Form"), ("result", result), ("code", "Code")].map(button)}
         </div>
-        <div class="two parts" data-part=move || chosen.get()>
+        <div class="two panes" data-pane=move || chosen.get()>
             {children()}
         </div>
     }

@@ -53,7 +53,7 @@ pub fn TopBar() -> impl IntoView {
             <span class="top-server" title=move || format!("Server: {}", health().1)>
                 <span class=move || health().0></span>
                 <span class="cut">{browser::host()}</span>
-                <span class="unseen">{move || health().1}</span>
+                <span class="sr-only">{move || health().1}</span>
             </span>
             <span class="top-opt">{slots}</span>
             <span class="top-opt">{waiting}</span>
@@ -72,7 +72,7 @@ pub fn TopBar() -> impl IntoView {
                 <span class="top-phone">{move || console.theme.get().name()}</span>
             </button>
             <a class="btn small quiet top-key" href=Screen::Settings.href()>
-                <span class="unseen">"API key and settings: "</span>
+                <span class="sr-only">"API key and settings: "</span>
                 {move || match (console.access.get(), console.key.get()) {
                     (_, Some(key)) => mask_key(&key),
                     (Access::Granted, None) => "no key needed".to_owned(),

@@ -121,7 +121,7 @@ pub fn Tree(
                 on:click=move |_| choose(branch)
             >
                 <span
-                    class=if is_parent { "twist" } else { "twist none" }
+                    class=if is_parent { "toggle" } else { "toggle none" }
                     aria-hidden="true"
                     on:click=move |event| {
                         event.stop_propagation();

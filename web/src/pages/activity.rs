@@ -126,7 +126,7 @@ pub fn ActivityPage() -> impl IntoView {
         feed.busy.get(),
         filter.with(|filter| *filter != CallFilter::default()),
     ) {
-        (true, _) => view! { <div class="wait"><i></i><i></i><i></i><i></i></div> }.into_any(),
+        (true, _) => view! { <div class="skeleton"><i></i><i></i><i></i><i></i></div> }.into_any(),
         (false, filtered) => {
             let words = if filtered {
                 text::ACTIVITY_NO_MATCH
@@ -163,7 +163,7 @@ pub fn ActivityPage() -> impl IntoView {
                             <th scope="col" class="opt">"Key"</th>
                             <th scope="col">"Outcome"</th>
                             <th scope="col">
-                                <span class="unseen">"Actions"</span>
+                                <span class="sr-only">"Actions"</span>
                             </th>
                         </tr>
                     </thead>

@@ -140,7 +140,7 @@ fn result(answer: &ExtractAnswer) -> AnyView {
             let html = highlight::json(json_text);
             view! { <Code html label="Extracted data" wrap=true/> }.into_any()
         }
-        (None, true) => view! { <div class="wait"><i></i><i></i><i></i></div> }.into_any(),
+        (None, true) => view! { <div class="skeleton"><i></i><i></i><i></i></div> }.into_any(),
         (None, false) => view! { <p class="empty">{text::EXTRACT_NO_DATA}</p> }.into_any(),
     };
     let error = answer.error.clone();
@@ -207,7 +207,7 @@ fn sources(sources: &Value) -> AnyView {
         return ().into_any();
     }
     view! {
-        <div class="pad sources-of" role="region" aria-label="Sources">
+        <div class="pad extract-sources" role="region" aria-label="Sources">
             <h3 class="small-head">"Sources"</h3>
             <dl class="pairs">{rows}</dl>
         </div>

@@ -87,7 +87,7 @@ pub fn KeysPage() -> impl IntoView {
                     <span class="count">{move || list.active_count()}</span>
                 </div>
                 {move || match list.keys.get() {
-                    None => view! { <div class="wait"><i></i><i></i><i></i></div> }.into_any(),
+                    None => view! { <div class="skeleton"><i></i><i></i><i></i></div> }.into_any(),
                     Some(Err(error)) => error_notice(&error),
                     Some(Ok(keys)) => table(keys, list.active_count() > 1, revoke),
                 }}
@@ -185,7 +185,7 @@ fn NewSecret(
     let console = Console::get();
     let secret_to_copy = secret.clone();
     view! {
-        <div class="once" id=id tabindex="-1" role="group" aria-label=format!("New {what}")>
+        <div class="new-secret" id=id tabindex="-1" role="group" aria-label=format!("New {what}")>
             <p>{format!("Copy the {what} now. It is shown only once.")}</p>
             <div class="with-button">
                 <code class="secret">{secret}</code>
@@ -230,7 +230,7 @@ fn table(keys: Vec<Key>, may_revoke: bool, revoke: Callback<Key>) -> AnyView {
             }
         });
         view! {
-            <tr class:gone=key.revoked_at.is_some()>
+            <tr class:revoked=key.revoked_at.is_some()>
                 <th scope="row">
                     <span class="key-name">{key.name.clone()} {hint} {state}</span>
                     <span class="phone-only hint">"Used " {used.clone()}</span>
@@ -250,7 +250,7 @@ fn table(keys: Vec<Key>, may_revoke: bool, revoke: Callback<Key>) -> AnyView {
                     <th scope="col" class="opt">"Created"</th>
                     <th scope="col" class="opt">"Last used"</th>
                     <th scope="col">
-                        <span class="unseen">"Actions"</span>
+                        <span class="sr-only">"Actions"</span>
                     </th>
                 </tr>
             </thead>

@@ -87,7 +87,7 @@ pub fn Overview() -> impl IntoView {
             <section class="card health-card" aria-label="Health">
                 {move || match console.readiness.get() {
                     Some(readiness) => health::health_summary(&readiness),
-                    None => view! { <div class="wait"><i></i></div> }.into_any(),
+                    None => view! { <div class="skeleton"><i></i></div> }.into_any(),
                 }}
                 {month_credits}
             </section>
@@ -101,7 +101,7 @@ pub fn Overview() -> impl IntoView {
                     <h2>"Recent activity"</h2>
                 </div>
                 {move || match recent.get() {
-                    None => view! { <div class="wait"><i></i><i></i><i></i></div> }.into_any(),
+                    None => view! { <div class="skeleton"><i></i><i></i><i></i></div> }.into_any(),
                     Some(Err(problem)) => {
                         view! { <div class="pad"><div class="notice bad">{problem}</div></div> }.into_any()
                     }

@@ -59,7 +59,7 @@ pub fn SessionsPage() -> impl IntoView {
         confirming.set(true);
     });
     let state = move || match sessions.get() {
-        None => Some(view! { <div class="wait"><i></i><i></i><i></i></div> }.into_any()),
+        None => Some(view! { <div class="skeleton"><i></i><i></i><i></i></div> }.into_any()),
         Some(Err(problem)) => Some(
             view! { <div class="pad"><div class="notice bad" role="alert">{problem}</div></div> }.into_any(),
         ),

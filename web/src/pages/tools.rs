@@ -118,7 +118,7 @@ fn ToolLayout(
             view! { <div class="pad"><div class="notice bad" role="alert">{problem}</div></div> }.into_any()
         }
         None if package.state.with(Option::is_none) => {
-            view! { <div class="wait"><i></i><i></i><i></i></div> }.into_any()
+            view! { <div class="skeleton"><i></i><i></i><i></i></div> }.into_any()
         }
         None => view! { <p class="empty">{empty}</p> }.into_any(),
     };

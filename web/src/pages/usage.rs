@@ -119,7 +119,7 @@ pub fn UsagePage() -> impl IntoView {
             <section class="card" aria-label="By month">
                 <Choices selected_unit by_key/>
                 {move || match report.get() {
-                    None => view! { <div class="wait"><i></i><i></i><i></i><i></i></div> }.into_any(),
+                    None => view! { <div class="skeleton"><i></i><i></i><i></i><i></i></div> }.into_any(),
                     Some(Err(error)) => error_notice(&error),
                     Some(Ok(report)) if report.is_empty() => {
                         view! {
@@ -248,16 +248,16 @@ fn this_month(usage: CreditUsage, used: u64) -> AnyView {
     view! {
         <section class="card" aria-label="This month">
             {bar}
-            <dl class="figures month">
-                <div class="figure">
+            <dl class="stats month">
+                <div class="stat">
                     <dt>{format!("Credits in {} {year}", display::month_name(month))}</dt>
                     <dd>{display::count(used)}</dd>
                 </div>
-                <div class="figure">
+                <div class="stat">
                     <dt>"Left this month"</dt>
                     <dd>{left}</dd>
                 </div>
-                <div class="figure">
+                <div class="stat">
                     <dt>"Monthly budget"</dt>
                     <dd>{budget}</dd>
                 </div>

@@ -72,7 +72,7 @@ pub(super) fn Explain(failed_call: RwSignal<Option<FailedCall>>) -> impl IntoVie
         }
     });
     let error_view = |error: String| view! { <div class="notice bad">{error}</div> };
-    let wait = || view! { <div class="wait"><i></i><i></i><i></i></div> };
+    let wait = || view! { <div class="skeleton"><i></i><i></i><i></i></div> };
     view! {
         <Dialog open title="Why this call failed">
             <p class="mono cut">{move || failed_call.with(|call| call.as_ref().map(|call| call.target.clone()))}</p>

@@ -68,7 +68,7 @@ pub fn Preview(draft: Draft) -> impl IntoView {
         });
     };
     view! {
-        <section class="card part-result" aria-label="Preview">
+        <section class="card pane-result" aria-label="Preview">
             <div class="card-head">
                 <h2>"Preview"</h2>
                 <span class="grow"></span>
@@ -150,7 +150,7 @@ fn robots_part(package: Package, draft: Draft, site: &SitePreview) -> AnyView {
         (sitemaps > 0).then(|| format!(" Lists {}.", display::plural(sitemaps, "sitemap", "sitemaps")));
     view! {
         <p><span class=class>"robots.txt"</span> " " {message} {delay} {lists}</p>
-        <details class="seen">
+        <details class="preview-details">
             <summary>"Show robots.txt"</summary>
             <Code html=escape(&text) label="robots.txt" wrap=true/>
         </details>
@@ -207,12 +207,12 @@ fn sitemap_part(package: Package, draft: Draft, site: &SitePreview) -> AnyView {
             let out_of_scope = out_of_scope.iter().take(PREVIEW_SHOWN_URLS).map(|(url, why)| {
                 view! { <li class="out"><code>{display::url_path(url).to_owned()}</code> <span class="hint">{why.clone()}</span></li> }
             });
-            Some(view! { <ul class="judged">{in_scope.collect_view()} {out_of_scope.collect_view()}</ul> })
+            Some(view! { <ul class="scope-list">{in_scope.collect_view()} {out_of_scope.collect_view()}</ul> })
         })
     };
     view! {
         <p><span class="badge ok">"Sitemap"</span> " " {url_count} {scope_summary}</p>
-        <details class="seen">
+        <details class="preview-details">
             <summary>"Show URLs with scope"</summary>
             {list}
         </details>

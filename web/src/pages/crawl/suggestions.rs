@@ -130,7 +130,7 @@ pub fn Suggestions(draft: Draft) -> impl IntoView {
                 .filter(|suggestions| !suggestions.is_empty())?
                 .iter()
                 .map(|one| row(draft, one.clone()));
-            Some(view! { <ul class="proposals">{rows.collect_view()}</ul> })
+            Some(view! { <ul class="suggestions">{rows.collect_view()}</ul> })
         })
     };
     view! {
@@ -211,7 +211,7 @@ fn row(draft: Draft, suggestion: Suggestion) -> AnyView {
             <input type="checkbox" id=id.clone() prop:checked=applied on:change=toggle/>
             <label for=id>
                 <code>{name}</code>
-                <code class="proposed">{value}</code>
+                <code class="suggested">{value}</code>
                 <span class="hint">{hint}</span>
             </label>
         </li>

@@ -103,7 +103,7 @@ pub fn Graph(feed: JobFeed, open: RwSignal<Option<u64>>) -> impl IntoView {
         (None, None) if feed.rows.with(Vec::is_empty) => {
             view! { <p class="empty">{text::PAGES_PENDING}</p> }.into_any()
         }
-        (None, None) => view! { <div class="wait"><i></i><i></i><i></i></div> }.into_any(),
+        (None, None) => view! { <div class="skeleton"><i></i><i></i><i></i></div> }.into_any(),
         (None, Some(drawing)) => view! { <GraphCanvas feed open drawing/> }.into_any(),
     }
 }

@@ -82,7 +82,7 @@ pub fn OpenPage(feed: JobFeed, open: RwSignal<Option<u64>>) -> impl IntoView {
         {move || match state.get() {
             (false, _) => view! { <p class="empty">{text::NO_PAGE_SELECTED}</p> }.into_any(),
             (true, false) if problem.with(Option::is_some) => ().into_any(),
-            (true, false) => view! { <div class="wait"><i></i><i></i><i></i></div> }.into_any(),
+            (true, false) => view! { <div class="skeleton"><i></i><i></i><i></i></div> }.into_any(),
             (true, true) => view! { <Viewer document=shown/> }.into_any(),
         }}
     }

@@ -65,28 +65,28 @@ pub fn Counters(feed: JobFeed) -> impl IntoView {
             >
                 <i style:transform=move || format!("scaleX({:.4})", share())></i>
             </div>
-            <dl class="figures">
-                <div class="figure">
+            <dl class="stats">
+                <div class="stat">
                     <dt>"Pages"</dt>
                     <dd>{move || display::count(completed())}<small>"/ "{move || display::count(total())}</small></dd>
                 </div>
-                <div class="figure">
+                <div class="stat">
                     <dt>"Pages per second"</dt>
                     <dd>{move || display::rate(feed.speed.get())}</dd>
                 </div>
-                <div class="figure" class:bad=move || { errors() > 0 }>
+                <div class="stat" class:bad=move || { errors() > 0 }>
                     <dt>"Errors"</dt>
                     <dd>{move || display::count(errors())}</dd>
                 </div>
-                <div class="figure">
+                <div class="stat">
                     <dt>"Blocked by robots.txt"</dt>
                     <dd>{move || display::count(robots())}</dd>
                 </div>
-                <div class="figure">
+                <div class="stat">
                     <dt>"Credits"</dt>
                     <dd>{move || display::count(number(|progress| progress.credits_used))}</dd>
                 </div>
-                <div class="figure">
+                <div class="stat">
                     <dt>{move || left().1}</dt>
                     <dd>{move || left().0}</dd>
                 </div>

@@ -130,7 +130,7 @@ pub fn Webhooks(feed: JobFeed, filter: RwSignal<Option<DeliveryState>>) -> impl 
     spawn_local(deliveries.poll());
     let rows = move || {
         deliveries.log.with(|log| match log {
-            None => view! { <div class="wait"><i></i><i></i><i></i></div> }.into_any(),
+            None => view! { <div class="skeleton"><i></i><i></i><i></i></div> }.into_any(),
             Some(log) if log.url.is_none() => view! { <p class="empty">{text::NO_WEBHOOK}</p> }.into_any(),
             Some(log) if log.events.is_empty() => view! { <p class="empty">{text::NO_EVENTS}</p> }.into_any(),
             Some(log) => view! {

@@ -29,7 +29,7 @@ pub enum RequestState {
 }
 
 impl RequestState {
-    /// Returns a completed outcome with a view.
+    /// Returns the completed state with a view.
     pub fn done(view: impl Fn() -> AnyView + Send + Sync + 'static) -> Self {
         RequestState::Done(view.into())
     }

@@ -9,7 +9,7 @@ const { page, visit, fits, findings, done } = await open(origin, key);
 
 await visit("/extract", "Extract");
 await page.getByLabel(/^URLs/).fill(url);
-await page.getByLabel(/^What to extract/).fill("The name and the price");
+await page.getByLabel(/^Prompt/).fill("The name and the price");
 for (const [at, name, type] of [[0, "name", "string"], [1, "price", "number"]]) {
   await page.getByRole("button", { name: "Add field" }).click();
   await page.getByLabel("Field name").nth(at).fill(name);

@@ -85,7 +85,7 @@ await picture("search");
 
 await visit("/extract", "Extract");
 await page.getByLabel(/^URLs/).fill(site);
-await page.getByLabel(/^What to extract/).fill("The title and the description");
+await page.getByLabel(/^Prompt/).fill("The title and the description");
 for (const [at, name] of ["title", "description"].entries()) {
   await button("Add field").click();
   await page.getByLabel("Field name").nth(at).fill(name);

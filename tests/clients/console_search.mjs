@@ -9,7 +9,7 @@ const { page, visit, fits, findings, done } = await open(origin, key);
 
 await visit("/search", "Search");
 await page.getByRole("searchbox", { name: /^Query/ }).fill(query);
-await page.getByRole("textbox", { name: /^Results/ }).fill(results);
+await page.getByRole("textbox", { name: /^Result limit/ }).fill(results);
 await page.getByText(`"limit": ${results}`).first().waitFor();
 await page.getByRole("button", { name: "Search", exact: true }).click();
 await page.locator(".hit").nth(Number(results) - 1).waitFor();

@@ -40,14 +40,14 @@ pub struct PageRow {
 }
 
 impl PageRow {
-    fn from_line(index: u64, line: PageSummary) -> Self {
+    fn from_summary(index: u64, summary: PageSummary) -> Self {
         Self {
             index,
-            url: line.url,
-            title: line.title,
-            status: line.status,
-            error: line.error,
-            size: line.size,
+            url: summary.url,
+            title: summary.title,
+            status: summary.status,
+            error: summary.error,
+            size: summary.size,
         }
     }
 
@@ -241,7 +241,7 @@ impl JobFeed {
             self.rows.update(|rows| {
                 let first = rows.len() as u64;
                 let new_rows = (first..).zip(part.pages);
-                rows.extend(new_rows.map(|(index, line)| Arc::new(PageRow::from_line(index, line))));
+                rows.extend(new_rows.map(|(index, summary)| Arc::new(PageRow::from_summary(index, summary))));
             });
             if part.next.is_none() {
                 return Some(());

@@ -9,7 +9,8 @@ use crate::fields::{Field, Group, Kind};
 /// Renders the fields of a group.
 #[component]
 pub fn FieldRows(draft: Draft, group: &'static Group) -> impl IntoView {
-    view! { <FieldGrid draft fields=group.fields(draft.endpoint) prefix=group.prefix(draft.endpoint)/> }.into_any()
+    view! { <FieldGrid draft fields=group.fields(draft.endpoint) prefix=group.prefix(draft.endpoint)/> }
+        .into_any()
 }
 
 /// Renders fields in rows that wrap: inputs first, then switches. `prefix` starts the path of every field.

@@ -81,7 +81,8 @@ impl Page {
         Ok(page)
     }
 
-    /// Sets up an existing page with the settings of `visitor`. Its dialogs are dismissed after `dialog_timeout`.
+    /// Sets up an existing page with the settings of `visitor`. Its dialogs are dismissed after
+    /// `dialog_timeout`.
     pub(crate) async fn adopt(
         connection: &Connection,
         target: String,

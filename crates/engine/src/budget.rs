@@ -1,6 +1,7 @@
-//! Credits that a team may still use this month, if the operator has set a budget (docs/API.md section 18). Each
-//! page reserves one credit in advance, so pages in flight exceed the budget only by what they cost beyond
-//! one credit. The store's ledger is the truth; this is its copy in memory, plus what is not committed yet.
+//! Credits that a team may still use this month, if the operator has set a budget (docs/API.md section 18).
+//! Each page reserves one credit in advance, so pages in flight exceed the budget only by what they cost
+//! beyond one credit. The store's ledger is the truth; this is its copy in memory, plus what is not committed
+//! yet.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -524,7 +524,7 @@ pub(crate) fn job_not_found() -> ApiError {
     ApiError::new(ErrorCode::NotFound, "no such job; it may have expired")
 }
 
-/// Logs a store error and returns a 503: the failure is transient, so 5xx and never 404 (docs/API.md section 2).
+/// Logs a store error and returns a 503: the failure is transient, so 5xx, never 404 (docs/API.md section 2).
 pub(crate) fn unavailable(error: &StoreError) -> ApiError {
     tracing::error!(%error, "the store failed to handle a request");
     ApiError::new(

@@ -190,7 +190,8 @@ impl SingleScrape {
         Ok(document)
     }
 
-    /// Waits for a slot of the team. If there is none after two thirds of the timeout: 429 (docs/API.md section 7.1).
+    /// Waits for a slot of the team. If there is none after two thirds of the timeout: 429 (docs/API.md
+    /// section 7.1).
     async fn turn(&self, timeout: Duration) -> Result<Turn, ApiError> {
         let slots = &self.inner.slots;
         let owner = SlotOwner {

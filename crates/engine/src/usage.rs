@@ -1,5 +1,5 @@
-//! Usage and queue reports of a team: credits used and left, pages in progress and waiting (docs/API.md sections
-//! 6.7, 6.8 and 12). Credits are the ledger's sums by month and key.
+//! Usage and queue reports of a team: credits used and left, pages in progress and waiting (docs/API.md
+//! sections 6.7, 6.8 and 12). Credits are the ledger's sums by month and key.
 
 use harvestman_core::api::team::{
     CreditPeriod, CreditUsage, KeyUse, OPEN_MODE_KEY, QueueStatus, UsageHistory, UsageQuery,

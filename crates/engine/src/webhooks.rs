@@ -18,7 +18,8 @@ use tracing::Instrument;
 use crate::engine::{Engine, Inner, unavailable};
 use crate::{clock, limits};
 
-/// Delivers due events until `stop` is cancelled; deliveries in flight get [`limits::DRAIN_TIMEOUT`] to finish.
+/// Delivers due events until `stop` is cancelled; deliveries in flight get [`limits::DRAIN_TIMEOUT`] to
+/// finish.
 pub(crate) async fn run(inner: Arc<Inner>, stop: CancellationToken) {
     let mut deliveries = JoinSet::new();
     while !stop.is_cancelled() {

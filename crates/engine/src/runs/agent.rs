@@ -264,9 +264,10 @@ impl<'a> Agent<'a> {
         Ok(text)
     }
 
-    /// Returns whether the agent may open a URL. Allowed are URLs that the user gave or a tool returned, and URLs
-    /// without query or fragment on a host that the user gave; if the user gave no URL, also those on a host that
-    /// the prompt names and the top page of any host. A URL made up by the model could leak what the agent has read.
+    /// Returns whether the agent may open a URL. Allowed are URLs that the user gave or a tool returned, and
+    /// URLs without query or fragment on a host that the user gave; if the user gave no URL, also those on a
+    /// host that the prompt names and the top page of any host. A URL made up by the model could leak what
+    /// the agent has read.
     fn is_allowed(&self, url: &Url) -> bool {
         if self.known_urls.contains(&key(url)) {
             return true;

@@ -232,8 +232,8 @@ impl Scraper {
         .await
     }
 
-    /// Returns a response with the documents of its frames inlined. `remaining` is the number of documents that
-    /// may still be fetched.
+    /// Returns a response with the documents of its frames inlined. `remaining` is the number of documents
+    /// that may still be fetched.
     fn inline_nested_frames<'a>(
         &'a self,
         response: &'a SiteResponse,

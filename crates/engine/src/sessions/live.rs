@@ -167,7 +167,8 @@ pub(crate) async fn check_task(
     }
 }
 
-/// Converts the error of a browser that failed before anything has run (docs/API.md section 2: 502 only then).
+/// Converts the error of a browser that failed before anything has run (docs/API.md section 2: only
+/// then 502).
 pub(crate) fn before_run_error(error: BrowserError) -> ApiError {
     match error {
         BrowserError::NotConfigured(_) => error.into(),

@@ -294,7 +294,7 @@ export interface CrawlOptions {
   excludePaths?: string[];
   /** Regular expressions; only matching paths are crawled. Empty: all. */
   includePaths?: string[];
-  /** Links away from the start page; 0 is the start page alone. Default: unlimited. */
+  /** Links away from the start; 0 is the start page and the pages of sitemaps. Default: unlimited. */
   maxDiscoveryDepth?: number;
   /** Whether to crawl the pages that the site's sitemaps list. Default: include. */
   sitemap?: 'skip' | 'include' | 'only';

@@ -84,7 +84,7 @@ pub struct CrawlRequest {
     /// Regular expressions; only matching paths are crawled. Empty: all.
     #[field(bounds = PATTERNS, label = "Include paths", example = r#"["^/blog/"]"#)]
     pub include_paths: Vec<String>,
-    /// Links away from the start page; 0 is the start page alone. Default: unlimited.
+    /// Links away from the start; 0 is the start page and the pages of sitemaps. Default: unlimited.
     #[field(bounds = 0..=Slot::UNBOUNDED, label = "Depth", example = "3")]
     pub max_discovery_depth: Option<u32>,
     /// Whether to crawl the pages that the site's sitemaps list.

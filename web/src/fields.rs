@@ -1,5 +1,5 @@
-//! The form fields. Label, help, unit, bounds and default of each come from the field tables of the core; here is which
-//! field stands in which group, and which control edits it. Start with [`first`] and [`groups`].
+//! The form fields: how they are grouped, and which control edits each of them. Label, help, unit, bounds and default
+//! come from the field tables of the core. Start with [`first`] and [`groups`].
 
 use harvestman_core::api::action::{Action, ActionKind};
 use harvestman_core::api::fields::{Field as ApiField, FieldType, Schema};
@@ -25,7 +25,7 @@ pub enum Kind {
     Switch,
     /// On, off, or the server's default.
     MaybeSwitch,
-    /// One of these words.
+    /// One of the listed values.
     Words(&'static [&'static str]),
     /// One of the listed values, each with its label; the empty value is none.
     Choices(&'static [(&'static str, &'static str)]),
@@ -78,7 +78,7 @@ impl Group {
     /// Returns its fields.
     ///
     /// # Panics
-    /// If the request of `endpoint` has no field of such a name; a test checks every group.
+    /// Panics if the request of `endpoint` has no field with one of the names; a test checks every group.
     pub fn fields(&self, endpoint: Endpoint) -> Vec<Field> {
         let table = endpoint.command().fields();
         let prefix = self.prefix(endpoint);
@@ -129,11 +129,11 @@ const TIMES: &[(&str, &str)] = &[
     ("qdr:y", "past year"),
 ];
 
-/// Longer texts get several lines, characters.
+/// Maximum characters of a text that is edited on one line.
 const ONE_LINE: usize = 2000;
 
 impl Field {
-    /// Converts a field of the core. The draft knows no default of a field that is nested.
+    /// Converts a field of the core. The draft has no defaults of nested fields.
     fn new(field: ApiField, path: &str, is_nested: bool) -> Self {
         let kind = kind(&field, is_nested);
         let entry = match kind {
@@ -150,7 +150,7 @@ impl Field {
     }
 }
 
-/// Returns the control for what a field takes.
+/// Returns the control that fits the schema of a field.
 fn kind(field: &ApiField, is_nested: bool) -> Kind {
     let is_on = field
         .default

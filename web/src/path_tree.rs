@@ -141,7 +141,8 @@ impl PathTree {
         rows
     }
 
-    /// Returns the branches to open initially: level by level from the hosts, while at most `max_rows` rows are visible.
+    /// Returns the branches to open initially: level by level from the hosts, while at most `max_rows` rows are
+    /// visible.
     pub fn initially_open_branches(&self, max_rows: usize) -> HashSet<usize> {
         let mut open = HashSet::new();
         let mut rows = self.roots.len();

@@ -1,5 +1,6 @@
 //! The user-visible texts of the console that are longer than a label, in one place so that a translation is a second
-//! file. Labels and help of API fields are in [`crate::fields`]; short labels stand in the components.
+//! file. Labels and help of API fields come from the core (see [`crate::fields`]); short labels are in the
+//! components.
 
 /// Product name.
 pub const PRODUCT: &str = "Harvestman";

@@ -1,9 +1,9 @@
-//! Which field stands in which group of which form.
+//! The field groups of each form.
 
 use super::Group;
 use crate::draft::Endpoint;
 
-/// Returns the group that is always visible, below what the form is about.
+/// Returns the group that is always visible, below the main field.
 pub fn first(endpoint: Endpoint) -> Option<&'static Group> {
     match endpoint {
         Endpoint::Scrape => None,

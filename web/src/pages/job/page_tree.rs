@@ -37,7 +37,8 @@ pub fn PageTree(feed: JobFeed, open: RwSignal<Option<u64>>) -> impl IntoView {
     .into_any()
 }
 
-/// Adds pages for at most [`WORK_SLICE_MS`]. Returns whether there are more, or `None` if the tree is no longer shown.
+/// Adds pages for at most [`WORK_SLICE_MS`]. Returns whether there are more, or `None` if the tree is no longer
+/// shown.
 fn grow(feed: JobFeed, tree: RwSignal<Arc<PathTree>>) -> Option<bool> {
     let until = browser::now_ms() + WORK_SLICE_MS;
     let mut tree = tree.try_write()?;

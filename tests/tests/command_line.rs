@@ -130,8 +130,11 @@ async fn errors_name_the_flag_and_have_an_exit_code() {
         (&["crawl", "--no-wait", "--cancel", JOB], "--no-wait"),
         (&["crawl", &url, "--skip", "1"], "--resume"),
     ] {
-        let (text, told) = printed(&run(&server, arguments).await, 2);
-        assert!(told.contains(words) && text.is_empty(), "{arguments:?}: {told}");
+        let (text, stderr) = printed(&run(&server, arguments).await, 2);
+        assert!(
+            stderr.contains(words) && text.is_empty(),
+            "{arguments:?}: {stderr}"
+        );
     }
     for (arguments, words) in [
         (&["scrape", &url, "--api-key", "fc-wrong"][..], "key"),
@@ -143,8 +146,11 @@ async fn errors_name_the_flag_and_have_an_exit_code() {
         (&["scrape", &url, "--api-url", &url], "404"),
         (&["crawl", "--resume", JOB], "cannot be read"),
     ] {
-        let (text, told) = printed(&run(&server, arguments).await, 1);
-        assert!(told.contains(words) && text.is_empty(), "{arguments:?}: {told}");
+        let (text, stderr) = printed(&run(&server, arguments).await, 1);
+        assert!(
+            stderr.contains(words) && text.is_empty(),
+            "{arguments:?}: {stderr}"
+        );
     }
 }
 
@@ -155,7 +161,7 @@ async fn jobs_print_one_line_per_page() {
         .page("/gone", Page::html("").status(404))
         .serve()
         .await;
-    let (text, told) = printed(
+    let (text, stderr) = printed(
         &run(&server, &["crawl", &site.url("/"), "--max-concurrency", "1"]).await,
         0,
     );
@@ -165,21 +171,21 @@ async fn jobs_print_one_line_per_page() {
         .collect();
     titles.sort_unstable();
     assert_eq!(titles, ["A", "B", "Start"]);
-    assert!(told.contains("3 pages, 0 failed"), "{told}");
+    assert!(stderr.contains("3 pages, 0 failed"), "{stderr}");
 
     let batch = run(
         &server,
         &["batch", &site.url("/a"), "http://127.0.0.1:1/", "no address"],
     )
     .await;
-    let (text, told) = printed(&batch, 3);
+    let (text, stderr) = printed(&batch, 3);
     assert_eq!(lines(&text).len(), 1);
     assert!(
-        told.contains("no address") && told.contains("127.0.0.1:1"),
-        "{told}"
+        stderr.contains("no address") && stderr.contains("127.0.0.1:1"),
+        "{stderr}"
     );
-    let (_, told) = printed(&run(&server, &["batch", "http://127.0.0.1:1/"]).await, 1);
-    assert!(told.contains("0 pages, 1 failed"), "{told}");
+    let (_, stderr) = printed(&run(&server, &["batch", "http://127.0.0.1:1/"]).await, 1);
+    assert!(stderr.contains("0 pages, 1 failed"), "{stderr}");
 
     let (id, _) = printed(&run(&server, &["crawl", &site.url("/"), "--no-wait"]).await, 0);
     let (text, _) = printed(&run(&server, &["crawl", "--resume", id.trim()]).await, 0);
@@ -221,17 +227,20 @@ async fn an_interrupted_crawl_keeps_its_pages_and_prints_how_to_resume() {
     assert_eq!(lines(&first)[0]["metadata"]["title"], "Start");
     kill_process(Pid::from_child(&child), Signal::INT).unwrap();
     let output = tokio::task::spawn_blocking(move || child.wait_with_output());
-    let (_, told) = printed(&output.await.unwrap().unwrap(), 130);
-    let resume = told.lines().find(|line| line.contains("--resume")).expect(&told);
+    let (_, stderr) = printed(&output.await.unwrap().unwrap(), 130);
+    let resume = stderr
+        .lines()
+        .find(|line| line.contains("--resume"))
+        .expect(&stderr);
     let id = resume
         .split_whitespace()
         .skip_while(|word| *word != "--resume")
         .nth(1)
         .unwrap();
-    assert!(resume.contains("--skip "), "{told}");
+    assert!(resume.contains("--skip "), "{stderr}");
 
-    let (_, told) = printed(&run(&server, &["crawl", "--cancel", id]).await, 0);
-    assert!(told.contains("is cancelled"), "{told}");
-    let (_, told) = printed(&run(&server, &["crawl", "--resume", id]).await, 1);
-    assert!(told.contains("is cancelled"), "{told}");
+    let (_, stderr) = printed(&run(&server, &["crawl", "--cancel", id]).await, 0);
+    assert!(stderr.contains("is cancelled"), "{stderr}");
+    let (_, stderr) = printed(&run(&server, &["crawl", "--resume", id]).await, 1);
+    assert!(stderr.contains("is cancelled"), "{stderr}");
 }

@@ -32,10 +32,14 @@ async fn a_job_reaches_its_end_despite_failures() {
         .unwrap();
     let mut responses = child.stdin.take().unwrap();
     let lines = BufReader::new(child.stdout.take().unwrap()).lines();
-    let (tell, mut told) = mpsc::unbounded_channel();
-    let reader = std::thread::spawn(move || lines.map_while(Result::ok).all(|line| tell.send(line).is_ok()));
+    let (line_sender, mut received) = mpsc::unbounded_channel();
+    let reader = std::thread::spawn(move || {
+        lines
+            .map_while(Result::ok)
+            .all(|line| line_sender.send(line).is_ok())
+    });
     let mut last = String::new();
-    while let Some(line) = told.recv().await {
+    while let Some(line) = lines.recv().await {
         match line.as_str() {
             "stop" => server.kill9(),
             "start" => server.restart().await,

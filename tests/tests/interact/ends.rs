@@ -197,7 +197,7 @@ async fn opening_and_ending_sessions_leaves_no_processes_or_files() {
         run(&server, &execute(&id), "get url").await;
         delete(&server, &id).await.ok();
     };
-    let settled = async || -> (usize, usize) {
+    let final_counts = async || -> (usize, usize) {
         // One browser is started in advance, which takes a moment.
         let since = std::time::Instant::now();
         let mut seen = (descendants(server.pid()).len(), left().len());
@@ -215,11 +215,11 @@ async fn opening_and_ending_sessions_leaves_no_processes_or_files() {
         seen
     };
     cycle().await;
-    let (processes, folders) = settled().await;
+    let (processes, folders) = final_counts().await;
     for _ in 0..10 {
         cycle().await;
     }
-    let after = settled().await;
+    let after = final_counts().await;
     assert!(
         after.0 <= processes && after.1 <= folders,
         "{after:?} of {processes}, {folders}: {:?}",

@@ -39,7 +39,7 @@ async fn a_job_reaches_its_end_despite_failures() {
             .all(|line| line_sender.send(line).is_ok())
     });
     let mut last = String::new();
-    while let Some(line) = lines.recv().await {
+    while let Some(line) = received.recv().await {
         match line.as_str() {
             "stop" => server.kill9(),
             "start" => server.restart().await,

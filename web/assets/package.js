@@ -1,46 +1,46 @@
 // Loads the npm package from this server into the page, once and on demand.
-let started;
+let loading;
 
 /** Returns a promise of the package; `entry` is the URL of its `slim.js`. A failed load can be retried. */
 export function load(entry) {
-  started ??= start(new URL(entry, location.href)).catch((error) => {
-    started = undefined;
+  loading ??= initialize(new URL(entry, location.href)).catch((error) => {
+    loading = undefined;
     throw error;
   });
-  return started;
+  return loading;
 }
 
-async function start(entry) {
-  const found = await import(entry);
-  await found.init(new URL("harvestman.wasm", entry));
-  return found;
+async function initialize(entry) {
+  const module = await import(entry);
+  await module.init(new URL("harvestman.wasm", entry));
+  return module;
 }
 
 /** Runs a tool; input and output are JSON texts. */
-export const run = (found, tool, input) => JSON.stringify(tools[tool](found, JSON.parse(input)));
+export const run = (module, tool, input) => JSON.stringify(tools[tool](module, JSON.parse(input)));
 
 const tools = {
-  page: (found, { html, ...options }) => ({
-    markdown: found.htmlToMarkdown(html, options),
-    html: found.cleanHtml(html, options),
-    links: found.extractLinks(html, options),
-    metadata: found.extractMetadata(html, options),
+  page: (module, { html, ...options }) => ({
+    markdown: module.htmlToMarkdown(html, options),
+    html: module.cleanHtml(html, options),
+    links: module.extractLinks(html, options),
+    metadata: module.extractMetadata(html, options),
   }),
-  scope: (found, { request, links, depth }) =>
-    using(new found.Scope(request), (rules) => links.map((url) => ({ url, ...verdict(rules, url, depth) }))),
-  robots: (found, { text, url, agent }) => using(new found.Robots(text), (rules) => rules.check(url, agent)),
-  sitemap: (found, { text, url }) => found.parseSitemap(text, { url }),
-  webhook: (found, { body, signature, secret }) => {
-    const expected = found.signWebhook({ body, secret });
+  scope: (module, { request, links, depth }) =>
+    using(new module.Scope(request), (rules) => links.map((url) => ({ url, ...check(rules, url, depth) }))),
+  robots: (module, { text, url, agent }) => using(new module.Robots(text), (rules) => rules.check(url, agent)),
+  sitemap: (module, { text, url }) => module.parseSitemap(text, { url }),
+  webhook: (module, { body, signature, secret }) => {
+    const expected = module.signWebhook({ body, secret });
     try {
-      return { expected, event: found.verifyWebhook({ body, signature, secret }) };
+      return { expected, event: module.verifyWebhook({ body, signature, secret }) };
     } catch (error) {
       return { expected, problem: error.message };
     }
   },
 };
 
-function verdict(rules, url, depth) {
+function check(rules, url, depth) {
   try {
     return rules.check(url, { depth });
   } catch (error) {
@@ -48,9 +48,9 @@ function verdict(rules, url, depth) {
   }
 }
 
-function using(rules, ask) {
+function using(rules, use) {
   try {
-    return ask(rules);
+    return use(rules);
   } finally {
     rules[Symbol.dispose ?? Symbol.for("Symbol.dispose")]();
   }

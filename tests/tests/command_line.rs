@@ -126,7 +126,7 @@ async fn errors_name_the_flag_and_have_an_exit_code() {
         (&["scrape", &url, "--listen", "x"], "setting of the server"),
         (&["scrape", &url, "--fomats", "html"], "--formats"),
         (&["map", &url, "--api-url", "nowhere"], "nowhere"),
-        (&["crawl", &url, "--resume", JOB], "leave the request out"),
+        (&["crawl", &url, "--resume", JOB], "remove the request"),
         (&["crawl", "--no-wait", "--cancel", JOB], "--no-wait"),
         (&["crawl", &url, "--skip", "1"], "--resume"),
     ] {
@@ -141,10 +141,10 @@ async fn errors_name_the_flag_and_have_an_exit_code() {
         (&["scrape", "http://127.0.0.1:1/"], "127.0.0.1"),
         (
             &["scrape", &url, "--api-url", "http://127.0.0.1:1"],
-            "does not answer",
+            "does not respond",
         ),
         (&["scrape", &url, "--api-url", &url], "404"),
-        (&["crawl", "--resume", JOB], "cannot be read"),
+        (&["crawl", "--resume", JOB], "cannot read"),
     ] {
         let (text, stderr) = printed(&run(&server, arguments).await, 1);
         assert!(

@@ -22,12 +22,12 @@ use job::Job;
 use output::Output;
 use remote::Remote;
 
-/// Everything was done, but some of the pages could not be had.
-const PARTLY: u8 = 3;
-/// Stopped by the user; 128 and the number of the signal, as shells have it.
+/// Exit code when some pages failed.
+const PARTIAL: u8 = 3;
+/// Exit code after an interrupt: 128 plus the number of the signal, as in shells.
 const INTERRUPTED: u8 = 130;
 
-/// The grammar of all of them.
+/// Returns the grammar of every request command.
 pub(crate) fn commands() -> impl Iterator<Item = Command> {
     RequestCommand::ALL.iter().map(|command| grammar(*command))
 }
@@ -49,17 +49,20 @@ fn grammar(command: RequestCommand) -> Command {
         .arg(file);
     if !job::streams(command) {
         grammar = grammar
-            .arg(switch("json", "Print the whole answer of the API"))
-            .arg(switch("pretty", "Print JSON in lines, as on a terminal"));
+            .arg(switch("json", "Print the whole response of the API"))
+            .arg(switch("pretty", "Print JSON with line breaks, as on a terminal"));
     }
     if job::is_job(command) {
         let of_job = |name: &'static str, help: &'static str| {
             let arg = Arg::new(name).long(name).value_name("ID");
             arg.value_parser(value_parser!(JobId)).help(help)
         };
-        let resume = of_job("resume", "Wait for a job that runs, or read one that has ended");
+        let resume = of_job("resume", "Wait for a running job, or read a finished one");
         grammar = grammar
-            .arg(switch("no-wait", "Print the id of the job and leave it running"))
+            .arg(switch(
+                "no-wait",
+                "Print the id of the job and do not wait for it",
+            ))
             .arg(resume.conflicts_with("no-wait"));
         if job::is_cancelled(command) {
             let cancel = of_job("cancel", "Stop a job");
@@ -73,18 +76,18 @@ fn grammar(command: RequestCommand) -> Command {
             .value_parser(value_parser!(u64))
             .default_value("0")
             .requires("resume");
-        grammar = grammar.arg(skip.help("With --resume: documents that were read before"));
+        grammar = grammar.arg(skip.help("With --resume: number of documents to skip"));
     }
     grammar
 }
 
-/// Sends the request that the arguments say and hands out what comes back.
+/// Sends the request of the arguments and prints the result.
 pub(crate) async fn run(command: RequestCommand, given: &ArgMatches) -> anyhow::Result<ExitCode> {
     let remote = Remote::of(given)?;
     let of_job = |name: &str| given.try_get_one::<JobId>(name).ok().flatten().copied();
     let (cancel, resume) = (of_job("cancel"), of_job("resume"));
     if (cancel.is_some() || resume.is_some()) && flags::is_given(command, given) {
-        let sentence = "--resume and --cancel are about a job that was started; leave the request out";
+        let sentence = "--resume and --cancel take an existing job; remove the request";
         return Err(Usage(sentence.to_owned()).into());
     }
     if let Some(id) = cancel {
@@ -95,31 +98,31 @@ pub(crate) async fn run(command: RequestCommand, given: &ArgMatches) -> anyhow::
     if let Some(id) = resume {
         let skip = given.try_get_one::<u64>("skip").ok().flatten().copied();
         let job = Job::new(remote, command, id, skip.unwrap_or(0));
-        return job.see_through(Output::of(given)?).await;
+        return job.follow(Output::of(given)?).await;
     }
     let body = flags::body(command, given)?;
-    let answer = remote.post(command.path(), &body).await?;
+    let response = remote.post(command.path(), &body).await?;
     if !job::is_job(command) {
-        warn(&answer);
-        output::result(command, &body, &answer, &mut Output::of(given)?)?;
+        warn(&response);
+        output::result(command, &body, &response, &mut Output::of(given)?)?;
         return Ok(ExitCode::SUCCESS);
     }
-    let id: JobId = answer["id"]
+    let id: JobId = response["id"]
         .as_str()
         .and_then(|id| id.parse().ok())
-        .context("the answer of the server has no id of a job")?;
+        .context("the response of the server has no job id")?;
     if given.get_flag("no-wait") {
         Output::of(given)?.text(&id.to_string())?;
         return Ok(ExitCode::SUCCESS);
     }
     let mut job = Job::new(remote, command, id, 0);
-    job.failed(answer["invalidURLs"].as_array().into_iter().flatten());
-    job.see_through(Output::of(given)?).await
+    job.report_invalid(response["invalidURLs"].as_array().into_iter().flatten());
+    job.follow(Output::of(given)?).await
 }
 
-/// Tells what the server wants its caller to know.
-fn warn(answer: &Value) {
-    if let Some(warning) = answer["warning"].as_str() {
+/// Prints the warning of a response.
+fn warn(response: &Value) {
+    if let Some(warning) = response["warning"].as_str() {
         eprintln!("harvestman: {warning}");
     }
 }

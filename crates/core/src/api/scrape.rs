@@ -37,7 +37,7 @@ impl ScrapeRequest {
             false => Ok(()),
             true => Err(ApiError::new(
                 ErrorCode::NotSupported,
-                "A scrape by `alexandria` is not offered by this server; give a `url`.",
+                "This server does not support scrapes by `alexandria`; send a `url`.",
             )),
         }
     }
@@ -56,7 +56,7 @@ impl ScrapeRequest {
 wire!(ScrapeRequest);
 
 /// Whether a body is the unsupported scrape by `alexandria` instead of `url` (501).
-pub fn is_alexandria(body: &Value) -> bool {
+fn is_alexandria(body: &Value) -> bool {
     body.get("alexandria").is_some_and(|value| !value.is_null()) && body.get("url").is_none()
 }
 

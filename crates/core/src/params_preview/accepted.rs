@@ -1,43 +1,41 @@
-//! What is taken over from a proposal, whoever made it: each value that a crawl would accept here, and nothing that would
-//! keep the start page out.
+//! Checks proposed crawl options, whether the model or the rules of the core made them: keeps each value that a crawl
+//! accepts, unless it would exclude the start page.
 
 use serde_json::{Map, Value, json};
 
 use crate::api::crawl::{CrawlRequest, Enabled};
 use crate::api::error::ApiError;
-use crate::api::fields::Wire;
+use crate::api::fields::{References, Wire, object_schema};
 use crate::api::params_preview::CrawlParams;
 use crate::api::url_field::TargetUrl;
 use crate::scope::{Scope, Verdict};
 
-/// Options that may be proposed, and their JSON schemas.
-fn proposable() -> Value {
-    let paths = json!({"type": "array", "items": {"type": "string"}});
-    let switch = json!({"type": "boolean"});
-    json!({
-        "includePaths": paths,
-        "excludePaths": paths,
-        "maxDiscoveryDepth": {"type": "integer"},
-        "sitemap": {"type": "string", "enum": ["include", "skip", "only"]},
-        "crawlEntireDomain": switch,
-        "allowExternalLinks": switch,
-        "allowSubdomains": switch,
-        "ignoreQueryParameters": switch,
-        "ignoreRobotsTxt": switch,
-        "robotsUserAgent": {"type": "string"},
-        "deduplicateSimilarURLs": switch,
-        "delay": {"type": "number"},
-        "limit": {"type": "integer"},
-    })
-}
+/// Options that may be proposed.
+const PROPOSABLE: &[&str] = &[
+    "includePaths",
+    "excludePaths",
+    "maxDiscoveryDepth",
+    "sitemap",
+    "crawlEntireDomain",
+    "allowExternalLinks",
+    "allowSubdomains",
+    "ignoreQueryParameters",
+    "ignoreRobotsTxt",
+    "robotsUserAgent",
+    "deduplicateSimilarURLs",
+    "delay",
+    "limit",
+];
 
-/// The JSON schema of a proposal.
+/// Returns the JSON Schema of a proposal.
 pub fn proposal_schema() -> Value {
-    json!({"type": "object", "properties": proposable(), "additionalProperties": false})
+    let mut fields = CrawlRequest::fields();
+    fields.retain(|field| PROPOSABLE.contains(&field.name));
+    object_schema(&fields, References::Inline, false)
 }
 
 impl CrawlParams {
-    /// What a crawl of `start` accepts of a proposal, and the names of what it does not.
+    /// Returns the options of a proposal that a crawl of `start` accepts, and the names of the others.
     pub fn accepted(
         start: &TargetUrl,
         proposal: &Map<String, Value>,
@@ -45,10 +43,9 @@ impl CrawlParams {
     ) -> (Self, Vec<String>) {
         let mut taken = Map::new();
         let mut refused = Vec::new();
-        let known = proposable();
         for (name, value) in proposal {
             let value = whole_seconds(name, value);
-            if value.is_null() || known.get(name).is_none() {
+            if value.is_null() || !PROPOSABLE.contains(&name.as_str()) {
                 continue;
             }
             taken.insert(name.clone(), value);
@@ -66,7 +63,7 @@ impl CrawlParams {
     }
 }
 
-/// Pauses are told in whole seconds.
+/// Rounds a delay up to whole seconds, because clients do not accept fractions.
 fn whole_seconds(name: &str, value: &Value) -> Value {
     match value.as_f64() {
         Some(seconds) if name == "delay" && seconds.fract() != 0.0 => json!(seconds.ceil() as u64),
@@ -83,7 +80,7 @@ fn check(start: &TargetUrl, taken: &Map<String, Value>, enabled: Enabled) -> Res
     Ok(request)
 }
 
-/// A crawl whose start page does not pass its patterns ends with nothing. The name of what had to go for that.
+/// Changes the patterns so that the start page passes them. Returns the name of an option that had to be removed.
 fn admit_start(start: &TargetUrl, taken: &mut Map<String, Value>) -> Option<String> {
     let passes = |taken: &Map<String, Value>| {
         check(start, taken, EVERYTHING)
@@ -102,7 +99,7 @@ fn admit_start(start: &TargetUrl, taken: &mut Map<String, Value>) -> Option<Stri
     taken.remove("excludePaths").map(|_| "excludePaths".to_owned())
 }
 
-/// What was refused before is not refused again.
+/// Permissions were checked before.
 const EVERYTHING: Enabled = Enabled {
     ignore_robots: true,
     zero_data_retention: true,

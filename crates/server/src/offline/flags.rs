@@ -41,8 +41,8 @@ fn fields() -> Vec<Field> {
 /// # Errors
 /// The error of the API for an invalid option, or for one that needs a browser, a language model or earlier versions.
 pub(super) fn options(matches: &ArgMatches) -> Result<ScrapeOptions, Usage> {
-    let body = Value::Object(flags::said(&fields(), matches));
-    let options = ScrapeOptions::from_value(body).map_err(|error| Usage(flags::told(&error)))?;
+    let body = Value::Object(flags::values(&fields(), matches));
+    let options = ScrapeOptions::from_value(body).map_err(|error| Usage(flags::describe(&error)))?;
     check_supported(&options, &Capabilities::default()).map_err(|error| Usage(error.message))?;
     if options.wants(FormatKind::ChangeTracking) {
         let message = "The format `changeTracking` needs the page history of a server; remove it.";

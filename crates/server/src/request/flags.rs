@@ -1,5 +1,5 @@
-//! The fields of a request as flags of a command, and the body that they make. What a field takes is told by the core,
-//! what is wrong with a body is too.
+//! The fields of a request as flags of a command, and the request body that they make. The core defines what a field
+//! takes and checks the body.
 
 use std::io::Read;
 
@@ -15,12 +15,12 @@ use crate::limits;
 use crate::offline::{Usage, open};
 use crate::request::help;
 
-/// Name of the argument without a flag.
+/// Id of the positional argument.
 const SUBJECT: &str = "subject";
-/// Name of the argument for a whole body.
+/// Id of the argument with the whole body.
 const BODY: &str = "body";
 
-/// The arguments that make the body.
+/// Returns the arguments that make the request body.
 pub(super) fn arguments(command: RequestCommand) -> Vec<Arg> {
     let subject = command.subject();
     let fields = command.fields();
@@ -42,7 +42,7 @@ pub(super) fn arguments(command: RequestCommand) -> Vec<Arg> {
         .long(BODY)
         .value_name("FILE|-|JSON")
         .allow_hyphen_values(true)
-        .help("The request as JSON: its text, a file, or - for standard input; flags replace what it says");
+        .help("The request as JSON: text, a file, or - for standard input; flags override its fields");
     let flags = fields.iter().map(argument);
     [positional, body].into_iter().chain(flags).collect()
 }
@@ -72,13 +72,13 @@ pub(crate) fn argument(field: &Field) -> Arg {
         .help(help::of(field))
 }
 
-/// The name of a field's argument, which is that of a setting where both have the same flag.
+/// Returns the id of a field's argument; a setting with the same flag has the same id.
 fn id(field: &str) -> String {
     flag::flag(field).replace('-', "_")
 }
 
-/// What the flags of these fields say.
-pub(crate) fn said(fields: &[Field], given: &ArgMatches) -> Map<String, Value> {
+/// Returns the values of these fields' flags.
+pub(crate) fn values(fields: &[Field], given: &ArgMatches) -> Map<String, Value> {
     let value = |field: &Field| {
         let texts = given.get_many::<String>(&id(field.name))?.map(String::as_str);
         Some((field.name.to_owned(), flag::value(field.kind(), texts)))
@@ -86,19 +86,19 @@ pub(crate) fn said(fields: &[Field], given: &ArgMatches) -> Map<String, Value> {
     fields.iter().filter_map(value).collect()
 }
 
-/// Whether the arguments say anything of a request.
+/// Whether the arguments contain a part of a request.
 pub(super) fn is_given(command: RequestCommand, given: &ArgMatches) -> bool {
-    given.contains_id(BODY) || given.contains_id(SUBJECT) || !said(&command.fields(), given).is_empty()
+    given.contains_id(BODY) || given.contains_id(SUBJECT) || !values(&command.fields(), given).is_empty()
 }
 
-/// The body that the arguments make, acceptable to the core.
+/// Builds the request body and checks it.
 pub(super) fn body(command: RequestCommand, given: &ArgMatches) -> anyhow::Result<Value> {
     let fields = command.fields();
     let mut body = match given.get_one::<String>(BODY) {
         Some(source) => read_body(source)?,
         None => Map::new(),
     };
-    body.extend(said(&fields, given));
+    body.extend(values(&fields, given));
     if let Some(words) = given.get_many::<String>(SUBJECT) {
         let subject = fields.iter().find(|field| field.name == command.subject());
         let words: Vec<&str> = words.map(String::as_str).collect();
@@ -109,7 +109,9 @@ pub(super) fn body(command: RequestCommand, given: &ArgMatches) -> anyhow::Resul
         body.insert(command.subject().to_owned(), value);
     }
     let body = Value::Object(body);
-    command.check(body.clone()).map_err(|error| Usage(told(&error)))?;
+    command
+        .check(body.clone())
+        .map_err(|error| Usage(describe(&error)))?;
     Ok(body)
 }
 
@@ -126,11 +128,11 @@ fn read_body(source: &str) -> anyhow::Result<Map<String, Value>> {
         }
     };
     let read = serde_json::from_str(&text);
-    Ok(read.map_err(|error| Usage(format!("--{BODY} is no JSON object: {error}")))?)
+    Ok(read.map_err(|error| Usage(format!("--{BODY} is not a JSON object: {error}")))?)
 }
 
-/// What is wrong with a body, a problem a line, fields by their flags.
-pub(crate) fn told(error: &ApiError) -> String {
+/// Describes the problems of a body, one per line, naming fields by their flags.
+pub(crate) fn describe(error: &ApiError) -> String {
     let details = error.details.as_ref().and_then(Value::as_array);
     let lines: Vec<String> = details.into_iter().flatten().map(problem).collect();
     match lines.is_empty() {
@@ -155,9 +157,9 @@ fn problem(detail: &Value) -> String {
     }
 }
 
-/// A value that is never accepted, so that a command does not take a flag which says nothing to it.
+/// Returns a parser that rejects every value: for settings of the server, which have no effect on a request.
 pub(crate) fn refused() -> ValueParser {
     ValueParser::new(|_: &str| -> Result<String, String> {
-        Err("this is a setting of the server; leave it out here".to_owned())
+        Err("this is a setting of the server and has no effect here; remove it".to_owned())
     })
 }

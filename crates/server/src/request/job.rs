@@ -1,5 +1,5 @@
-//! Jobs of a server seen through to their end: documents as they become ready, each once, or the one result. Who is
-//! interrupted is told how to go on; the job itself goes on in any case.
+//! Follows a job to its end: prints documents as they become ready, each once, or the single result. An interrupt ends
+//! the command, not the job, and prints how to resume.
 
 use std::process::ExitCode;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::limits;
 use crate::request::output::{self, Output};
 use crate::request::remote::{Remote, RemoteError};
-use crate::request::{INTERRUPTED, PARTLY, warn};
+use crate::request::{INTERRUPTED, PARTIAL, warn};
 
 /// Whether the request starts a job.
 pub(crate) fn is_job(command: RequestCommand) -> bool {
@@ -33,12 +33,12 @@ pub(crate) fn is_cancelled(command: RequestCommand) -> bool {
     is_job(command) && command != RequestCommand::Extract
 }
 
-/// A job that is waited for.
+/// A job being followed.
 pub(super) struct Job {
     remote: Remote,
     command: RequestCommand,
     id: JobId,
-    /// Documents that were handed out.
+    /// Documents printed so far.
     seen: u64,
     failures: u64,
 }
@@ -54,36 +54,36 @@ impl Job {
         }
     }
 
-    /// Counts and tells addresses that were not taken.
-    pub(super) fn failed<'v>(&mut self, addresses: impl Iterator<Item = &'v Value>) {
-        for address in addresses {
+    /// Counts and prints the URLs that the server did not accept.
+    pub(super) fn report_invalid<'v>(&mut self, urls: impl Iterator<Item = &'v Value>) {
+        for url in urls {
             self.failures += 1;
-            eprintln!("harvestman: not an address: {address}");
+            eprintln!("harvestman: invalid URL: {url}");
         }
     }
 
-    /// Waits for the end, or for the user's interrupt.
-    pub(super) async fn see_through(mut self, mut out: Output) -> anyhow::Result<ExitCode> {
+    /// Follows the job until it ends or the user interrupts.
+    pub(super) async fn follow(mut self, mut out: Output) -> anyhow::Result<ExitCode> {
         eprintln!("harvestman: {} {}", self.command, self.id);
         let code = tokio::select! {
             code = self.run(&mut out) => code?,
             _ = tokio::signal::ctrl_c() => {
                 out.flush()?;
-                self.tell_how_to_go_on();
+                self.print_how_to_resume();
                 INTERRUPTED
             }
         };
         Ok(ExitCode::from(code))
     }
 
-    fn tell_how_to_go_on(&self) {
+    fn print_how_to_resume(&self) {
         let Job { command, id, .. } = self;
         let server = format!("--api-url {}", self.remote.base());
         let skip = match streams(*command) {
             true => format!(" --skip {}", self.seen),
             false => String::new(),
         };
-        eprintln!("harvestman: interrupted; the job goes on. To read on:");
+        eprintln!("harvestman: interrupted; the job continues. To resume:");
         eprintln!("  harvestman {command} {server} --resume {id}{skip}");
         if is_cancelled(*command) {
             eprintln!("To stop it:\n  harvestman {command} {server} --cancel {id}");
@@ -119,11 +119,11 @@ impl Job {
         Ok(match (seen, failures) {
             (_, 0) => 0,
             (0, _) => 1,
-            _ => PARTLY,
+            _ => PARTIAL,
         })
     }
 
-    /// Hands out documents until the last; the last answer.
+    /// Prints documents until the job has ended. Returns the last response.
     async fn documents(&mut self, out: &mut Output) -> anyhow::Result<Value> {
         loop {
             let path = format!(
@@ -132,17 +132,17 @@ impl Job {
                 self.seen,
                 limits::REMOTE_DOCUMENTS
             );
-            let mut answer = self.get(&path).await?;
-            let documents = answer["data"].take();
+            let mut response = self.get(&path).await?;
+            let documents = response["data"].take();
             let documents = documents.as_array().map_or(&[][..], Vec::as_slice);
             for document in documents {
                 out.line(document)?;
                 self.seen += 1;
             }
             out.flush()?;
-            let ended = answer["status"] != "scraping";
-            if ended && answer["next"].is_null() {
-                return Ok(answer);
+            let ended = response["status"] != "scraping";
+            if ended && response["next"].is_null() {
+                return Ok(response);
             }
             if !ended && documents.is_empty() {
                 tokio::time::sleep(limits::REMOTE_POLL_INTERVAL).await;
@@ -150,12 +150,12 @@ impl Job {
         }
     }
 
-    /// Waits for the result of a job that has only one.
+    /// Waits for the end of a job with a single result. Returns the last response.
     async fn ended(&self) -> anyhow::Result<Value> {
         loop {
-            let answer = self.get(&self.path()).await?;
-            if answer["status"] != "processing" {
-                return Ok(answer);
+            let response = self.get(&self.path()).await?;
+            if response["status"] != "processing" {
+                return Ok(response);
             }
             tokio::time::sleep(limits::REMOTE_POLL_INTERVAL).await;
         }
@@ -165,12 +165,12 @@ impl Job {
         format!("{}/{}", self.command.path(), self.id)
     }
 
-    /// Asks again where that may help, a few times.
+    /// Sends a GET request, with a few retries after transient errors.
     async fn get(&self, path: &str) -> anyhow::Result<Value> {
         let mut attempt = 1;
         loop {
             let error = match self.remote.get(path).await {
-                Ok(answer) => return Ok(answer),
+                Ok(response) => return Ok(response),
                 Err(error) => error,
             };
             let transient = error
@@ -178,11 +178,11 @@ impl Job {
                 .filter(|error| error.is_transient());
             let Some(transient) = transient.filter(|_| attempt < limits::REMOTE_ATTEMPTS) else {
                 let Job { command, id, .. } = self;
-                return Err(error.context(format!("{command} {id} cannot be read")));
+                return Err(error.context(format!("cannot read {command} {id}")));
             };
-            eprintln!("harvestman: {transient}; trying again");
-            let asked = transient.retry_after_s().map(Duration::from_secs);
-            let pause = asked.unwrap_or(limits::REMOTE_RETRY_DELAY * attempt);
+            eprintln!("harvestman: {transient}; retrying");
+            let requested = transient.retry_after_s().map(Duration::from_secs);
+            let pause = requested.unwrap_or(limits::REMOTE_RETRY_DELAY * attempt);
             tokio::time::sleep(pause.min(limits::REMOTE_MAX_RETRY_DELAY)).await;
             attempt += 1;
         }

@@ -1,4 +1,4 @@
-//! Where results go, and in which form: text as it is where one text was asked for, else JSON.
+//! Prints results to standard output or a file: plain text if the request has a single text format, else JSON.
 
 use std::borrow::Cow;
 use std::fs::File;
@@ -18,7 +18,7 @@ pub(super) struct Output {
 }
 
 impl Output {
-    /// The output that the arguments name. What is read on is written after what a file has.
+    /// Opens the output that the arguments name. With `--skip`, a file is appended to.
     pub(super) fn of(given: &ArgMatches) -> anyhow::Result<Output> {
         let switch = |name: &str| given.try_get_one::<bool>(name).ok().flatten().copied();
         let skip = given.try_get_one::<u64>("skip").ok().flatten().copied();
@@ -44,7 +44,7 @@ impl Output {
         })
     }
 
-    /// Text with a line end.
+    /// Writes text and a line end.
     pub(super) fn text(&mut self, text: &str) -> io::Result<()> {
         self.to.write_all(text.as_bytes())?;
         if !text.is_empty() && !text.ends_with('\n') {
@@ -53,13 +53,13 @@ impl Output {
         self.to.flush()
     }
 
-    /// JSON on one line.
+    /// Writes JSON on one line.
     pub(super) fn line(&mut self, value: &Value) -> io::Result<()> {
         serde_json::to_writer(&mut self.to, value)?;
         self.to.write_all(b"\n")
     }
 
-    /// Hands out what was written.
+    /// Flushes the output.
     pub(super) fn flush(&mut self) -> io::Result<()> {
         self.to.flush()
     }
@@ -74,51 +74,51 @@ impl Output {
     }
 }
 
-/// Writes the answer to a request: all of it with `--json`, else what was asked for.
+/// Writes the response to a request: the whole of it with `--json`, else the requested content.
 pub(super) fn result(
     command: RequestCommand,
     body: &Value,
-    answer: &Value,
+    response: &Value,
     out: &mut Output,
 ) -> io::Result<()> {
-    match essence(command, body, answer) {
-        _ if out.whole => out.json(answer),
-        Essence::Text(text) => out.text(&text),
-        Essence::Json(value) => out.json(value),
+    match content(command, body, response) {
+        _ if out.whole => out.json(response),
+        Content::Text(text) => out.text(&text),
+        Content::Json(value) => out.json(value),
     }
 }
 
-/// What was asked for, without the answer around it.
+/// The requested content of a response.
 #[derive(PartialEq, Debug)]
-pub(crate) enum Essence<'a> {
-    /// Text as it is.
+pub(crate) enum Content<'a> {
+    /// Plain text.
     Text(Cow<'a, str>),
-    /// Anything else.
+    /// Everything else.
     Json(&'a Value),
 }
 
-/// What the answer to a request is about.
-pub(crate) fn essence<'a>(command: RequestCommand, body: &Value, answer: &'a Value) -> Essence<'a> {
-    let data = Some(&answer["data"])
+/// Extracts the requested content from a response.
+pub(crate) fn content<'a>(command: RequestCommand, body: &Value, response: &'a Value) -> Content<'a> {
+    let data = Some(&response["data"])
         .filter(|data| !data.is_null())
-        .unwrap_or(answer);
+        .unwrap_or(response);
     let value = match command {
-        RequestCommand::Scrape => the_format(body, data).unwrap_or(data),
+        RequestCommand::Scrape => only_format(body, data).unwrap_or(data),
         RequestCommand::Map => {
-            let links = answer["links"].as_array().into_iter().flatten();
+            let links = response["links"].as_array().into_iter().flatten();
             let links: Vec<&str> = links.filter_map(|link| link["url"].as_str()).collect();
-            return Essence::Text(links.join("\n").into());
+            return Content::Text(links.join("\n").into());
         }
         _ => data,
     };
     match value {
-        Value::String(text) => Essence::Text(text.into()),
-        value => Essence::Json(value),
+        Value::String(text) => Content::Text(text.into()),
+        value => Content::Json(value),
     }
 }
 
-/// What was made of the page, where one format was asked for.
-fn the_format<'d>(body: &Value, document: &'d Value) -> Option<&'d Value> {
+/// Returns the content of the only requested format; none if there are several.
+fn only_format<'d>(body: &Value, document: &'d Value) -> Option<&'d Value> {
     let name = match body["formats"].as_array().map(Vec::as_slice) {
         None => "markdown",
         Some([Value::String(name)]) => name,
@@ -135,10 +135,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_format_stands_alone_and_several_are_the_document() {
+    fn one_format_is_printed_alone_and_several_as_the_document() {
         let document = json!({"markdown": "# A", "links": ["b"], "json": {"c": 1}, "metadata": {}});
         let check = |body: Value, expected: Option<Value>| {
-            assert_eq!(the_format(&body, &document).cloned(), expected, "{body}");
+            assert_eq!(only_format(&body, &document).cloned(), expected, "{body}");
         };
         check(json!({}), Some(json!("# A")));
         check(json!({"formats": ["links"]}), Some(json!(["b"])));
@@ -149,18 +149,18 @@ mod tests {
     }
 
     #[test]
-    fn of_answers_the_data_are_shown_and_of_maps_the_addresses() {
+    fn responses_show_their_data_and_maps_their_urls() {
         let map =
             json!({"success": true, "links": [{"url": "http://a/", "title": "A"}, {"url": "http://b/"}]});
-        let shown = essence(RequestCommand::Map, &json!({}), &map);
-        assert_eq!(shown, Essence::Text("http://a/\nhttp://b/".into()));
+        let shown = content(RequestCommand::Map, &json!({}), &map);
+        assert_eq!(shown, Content::Text("http://a/\nhttp://b/".into()));
         let search = json!({"success": true, "data": {"web": []}});
-        let shown = essence(RequestCommand::Search, &json!({}), &search);
-        assert_eq!(shown, Essence::Json(&json!({"web": []})));
+        let shown = content(RequestCommand::Search, &json!({}), &search);
+        assert_eq!(shown, Content::Json(&json!({"web": []})));
         let running = json!({"success": true, "status": "processing"});
         assert_eq!(
-            essence(RequestCommand::Extract, &json!({}), &running),
-            Essence::Json(&running)
+            content(RequestCommand::Extract, &json!({}), &running),
+            Content::Json(&running)
         );
     }
 }

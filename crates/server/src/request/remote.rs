@@ -1,5 +1,5 @@
-//! A server that is spoken to from outside: its address, its key, JSON there and back. It never repeats a request that
-//! could do something twice, and follows no redirect with the key.
+//! Client of a running server, for the command line and the MCP server: URL, key, JSON requests and responses. It never
+//! retries a request that may act twice, and never follows a redirect, which would leak the key.
 
 use std::time::Instant;
 
@@ -14,12 +14,12 @@ use url::Url;
 use crate::limits;
 use crate::offline::Usage;
 
-/// Where a server listens unless it is told otherwise.
+/// URL of a server with default settings.
 const DEFAULT_URL: &str = "http://localhost:3002";
 const URL_VARIABLES: [&str; 2] = ["HARVESTMAN_API_URL", "FIRECRAWL_API_URL"];
 const KEY_VARIABLES: [&str; 2] = ["HARVESTMAN_API_KEY", "FIRECRAWL_API_KEY"];
 
-/// The API of one server for one key.
+/// The API of a server, with a key.
 #[derive(Clone)]
 pub(crate) struct Remote {
     base: String,
@@ -27,21 +27,21 @@ pub(crate) struct Remote {
     fetcher: Fetcher,
 }
 
-/// Why there is no answer, or not the one that was wanted. `Display` is the sentence for the user.
+/// Why a request failed. `Display` is the message for the user.
 #[derive(Debug)]
 pub(crate) enum RemoteError {
-    /// The server refused or failed, in its own words.
+    /// The server responded with an error.
     Refused {
         /// HTTP status.
         status: u16,
-        /// Its sentence.
+        /// Its message.
         error: String,
-        /// Pause that it asks for.
+        /// Value of `Retry-After`, seconds.
         retry_after_s: Option<u64>,
     },
-    /// Nothing came back.
-    Silent {
-        /// The server.
+    /// The server did not respond.
+    NoResponse {
+        /// URL of the server.
         base: String,
         /// Why.
         reason: FetchError,
@@ -52,8 +52,8 @@ impl std::fmt::Display for RemoteError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             RemoteError::Refused { error, .. } => f.write_str(error),
-            RemoteError::Silent { base, reason } => {
-                write!(f, "the server at {base} does not answer: {reason}")
+            RemoteError::NoResponse { base, reason } => {
+                write!(f, "the server at {base} does not respond: {reason}")
             }
         }
     }
@@ -62,32 +62,32 @@ impl std::fmt::Display for RemoteError {
 impl std::error::Error for RemoteError {}
 
 impl RemoteError {
-    /// Whether the same question may get an answer a little later.
+    /// Whether a retry may succeed.
     pub(crate) fn is_transient(&self) -> bool {
         match self {
             RemoteError::Refused { status, .. } => *status >= 500 || *status == 429,
-            RemoteError::Silent { .. } => true,
+            RemoteError::NoResponse { .. } => true,
         }
     }
 
-    /// Seconds that the server asks to wait.
+    /// Returns the seconds to wait before a retry, if the server sent them.
     pub(crate) fn retry_after_s(&self) -> Option<u64> {
         match self {
             RemoteError::Refused { retry_after_s, .. } => *retry_after_s,
-            RemoteError::Silent { .. } => None,
+            RemoteError::NoResponse { .. } => None,
         }
     }
 }
 
 #[derive(Deserialize)]
-struct Refusal {
+struct ErrorBody {
     error: String,
     #[serde(default)]
     details: Value,
 }
 
-/// The sentence of an error of the API; the places too where more than one thing is wrong.
-pub(crate) fn told(error: &str, details: &Value) -> String {
+/// Returns the message of an API error, followed by every problem if there are several.
+pub(crate) fn describe_error(error: &str, details: &Value) -> String {
     let more = details.as_array().filter(|details| details.len() > 1);
     let lines = more.into_iter().flatten().map(|detail| {
         let path: Vec<String> = detail["path"]
@@ -105,52 +105,52 @@ fn text(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-/// Whether a variable says which server, or which key.
+/// Whether a variable of the environment holds the URL or the key.
 pub(crate) fn reads(variable: &str) -> bool {
     URL_VARIABLES.contains(&variable) || KEY_VARIABLES.contains(&variable)
 }
 
-/// `--api-url` and `--api-key`.
+/// Returns the flags `--api-url` and `--api-key`.
 pub(crate) fn arguments() -> [Arg; 2] {
     let of_server = |name: &'static str| Arg::new(name).long(name).help_heading("Server");
     [
         of_server("api-url").value_name("URL").help(format!(
-            "Address of the server [default: {DEFAULT_URL}] [env: {}]",
+            "URL of the server [default: {DEFAULT_URL}] [env: {}]",
             URL_VARIABLES.join(", ")
         )),
         of_server("api-key").value_name("KEY").help(format!(
-            "Key; none is sent to a server without keys [env: {}]",
+            "API key; optional for a server without keys [env: {}]",
             KEY_VARIABLES.join(", ")
         )),
     ]
 }
 
 impl Remote {
-    /// The server that the arguments or the environment name.
+    /// Returns the server that the arguments or the environment name.
     pub(crate) fn of(given: &ArgMatches) -> anyhow::Result<Remote> {
-        let said = |name: &str, variables: [&str; 2]| {
+        let setting = |name: &str, variables: [&str; 2]| {
             let flag = given.get_one::<String>(name).cloned();
             flag.or_else(|| variables.iter().find_map(|name| std::env::var(name).ok()))
                 .filter(|text| !text.is_empty())
         };
-        let base = said("api-url", URL_VARIABLES).unwrap_or_else(|| DEFAULT_URL.to_owned());
-        Remote::new(&base, said("api-key", KEY_VARIABLES))
+        let base = setting("api-url", URL_VARIABLES).unwrap_or_else(|| DEFAULT_URL.to_owned());
+        Remote::new(&base, setting("api-key", KEY_VARIABLES))
     }
 
     pub(crate) fn new(base: &str, key: Option<String>) -> anyhow::Result<Remote> {
-        let no_address = || {
+        let invalid = || {
             Usage(format!(
-                "`{base}` is no address of a server such as {DEFAULT_URL}"
+                "`{base}` is not the URL of a server, such as {DEFAULT_URL}"
             ))
         };
         let url = Url::parse(base)
             .ok()
             .filter(|url| matches!(url.scheme(), "http" | "https"));
-        let url = url.ok_or_else(no_address)?;
+        let url = url.ok_or_else(invalid)?;
         let (host, port) = (url.host_str(), url.port_or_known_default());
-        let (host, port) = host.zip(port).ok_or_else(no_address)?;
-        // The user has named it: it may be on this machine or network.
-        let allowed = AllowList::parse(&format!("{host}:{port}")).map_err(|_| no_address())?;
+        let (host, port) = host.zip(port).ok_or_else(invalid)?;
+        // The user names the server, so it may be private.
+        let allowed = AllowList::parse(&format!("{host}:{port}")).map_err(|_| invalid())?;
         let fetcher = Fetcher::new(FetchConfig {
             user_agent: concat!("harvestman/", env!("CARGO_PKG_VERSION")).to_owned(),
             allow_private_hosts: allowed,
@@ -163,7 +163,7 @@ impl Remote {
         })
     }
 
-    /// Its address, without a slash at its end.
+    /// Returns its URL without a trailing slash.
     pub(crate) fn base(&self) -> &str {
         &self.base
     }
@@ -200,23 +200,23 @@ impl Remote {
                 .headers
                 .push(("Authorization".to_owned(), format!("Bearer {key}")));
         }
-        let answer = self
+        let response = self
             .fetcher
             .fetch(request)
             .await
-            .map_err(|reason| RemoteError::Silent {
+            .map_err(|reason| RemoteError::NoResponse {
                 base: self.base.clone(),
                 reason,
             })?;
-        let status = answer.status;
+        let status = response.status;
         if (200..300).contains(&status) {
-            let read = serde_json::from_slice(&answer.body);
-            return read.with_context(|| format!("what answers at {} is no such server", self.base));
+            let read = serde_json::from_slice(&response.body);
+            return read.with_context(|| format!("the server at {} is not Harvestman", self.base));
         }
-        let retry_after = answer.headers.get(http::header::RETRY_AFTER);
-        let error = match serde_json::from_slice::<Refusal>(&answer.body) {
-            Ok(refusal) => told(&refusal.error, &refusal.details),
-            Err(_) => format!("the server at {} answers with HTTP status {status}", self.base),
+        let retry_after = response.headers.get(http::header::RETRY_AFTER);
+        let error = match serde_json::from_slice::<ErrorBody>(&response.body) {
+            Ok(body) => describe_error(&body.error, &body.details),
+            Err(_) => format!("the server at {} responded with HTTP status {status}", self.base),
         };
         Err(RemoteError::Refused {
             status,

@@ -2,8 +2,7 @@
 
 use axum::extract::State;
 use axum::http::StatusCode;
-use harvestman_core::api::error::ErrorCode;
-use harvestman_core::api::scrape::{ScrapeAnswer, ScrapeRequest, is_alexandria};
+use harvestman_core::api::scrape::{ScrapeAnswer, ScrapeRequest};
 use harvestman_store::StoredScrape;
 
 use crate::app::App;
@@ -19,17 +18,7 @@ pub(crate) async fn start(
     Base(base): Base,
     WholeBody(body): WholeBody,
 ) -> HandlerResult {
-    let request = ScrapeRequest::from_json(&body).map_err(|error| {
-        let is_unsupported = serde_json::from_slice(&body).is_ok_and(|body| is_alexandria(&body));
-        if is_unsupported {
-            Failure::new(
-                ErrorCode::NotSupported,
-                "this server does not support scrapes by `alexandria`; send a `url`",
-            )
-        } else {
-            Failure(error)
-        }
-    })?;
+    let request = ScrapeRequest::from_json(&body)?;
     let document = app.engine().scrape(&principal, request, &base).await?;
     json(&ScrapeAnswer::done(document))
 }

@@ -10,7 +10,8 @@ use crate::{project::Project, run};
 /// Each crate with the project's crates that it may depend on, without the prefix of the package names.
 const MAY_USE: &[(&str, &[&str])] = &[
     ("content", &[]),
-    ("core", &["content"]),
+    ("derive", &[]),
+    ("core", &["content", "derive"]),
     ("fetch", &["core"]),
     ("browser", &["core"]),
     ("store", &["core"]),

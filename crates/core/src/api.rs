@@ -18,6 +18,7 @@ pub mod extract;
 pub mod fields;
 pub mod format;
 pub mod header_field;
+pub mod health;
 pub mod interact;
 pub mod job;
 pub mod keys;
@@ -26,6 +27,8 @@ pub mod location;
 pub mod map;
 pub mod monitor;
 pub mod monitor_answer;
+#[cfg(feature = "openapi")]
+pub mod openapi;
 pub mod options;
 pub mod page;
 pub mod params_preview;

@@ -10,6 +10,7 @@ pub(crate) struct RequestAttributes {
     pub(crate) check: Option<Path>,
     pub(crate) refuse: Option<Path>,
     pub(crate) ignored: Vec<LitStr>,
+    pub(crate) accepted: Option<Path>,
 }
 
 /// How a field gets its value.
@@ -61,6 +62,8 @@ impl RequestAttributes {
             self.check = Some(meta.value()?.parse()?);
         } else if meta.path.is_ident("refuse") {
             self.refuse = Some(meta.value()?.parse()?);
+        } else if meta.path.is_ident("accepted") {
+            self.accepted = Some(meta.value()?.parse()?);
         } else if meta.path.is_ident("ignored") {
             let names;
             parenthesized!(names in meta.input);

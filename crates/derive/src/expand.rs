@@ -36,6 +36,7 @@ pub(crate) fn request(input: &DeriveInput) -> Result<TokenStream> {
     let writes = members.iter().map(Member::write);
     let filled = members.iter().map(Member::filled);
     let ignored = &on_request.ignored;
+    let accepted = on_request.accepted.iter();
     let check = on_request
         .check
         .iter()
@@ -57,6 +58,8 @@ pub(crate) fn request(input: &DeriveInput) -> Result<TokenStream> {
             fn fields() -> Vec<crate::api::fields::Field> {
                 let mut fields = Vec::new();
                 #(#table)*
+                #(fields.push(crate::api::fields::Field::ignored(#ignored));)*
+                #(fields.extend(#accepted());)*
                 fields
             }
 

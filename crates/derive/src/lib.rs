@@ -4,7 +4,8 @@
 //! On the struct, `#[request(...)]` takes:
 //! - `check = path`: a `fn(&mut Self, &mut Fields)` that runs after all fields were read, for rules between fields;
 //! - `refuse = path`: a `fn(&Value) -> Result<(), ApiError>` that runs before a body is read;
-//! - `ignored("a", "b")`: booleans that other servers know; accepted without effect.
+//! - `ignored("a", "b")`: booleans that other servers know; accepted without effect;
+//! - `accepted = path`: a `fn() -> Vec<Field>` with the hidden fields that `check` reads and drops.
 //!
 //! On a field, `#[field(...)]` takes:
 //! - `name = "redactPII"`: its name on the wire; by default the identifier in camel case;

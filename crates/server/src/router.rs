@@ -15,7 +15,7 @@ use crate::edge::edge;
 use crate::limits;
 use crate::routes::{
     batch, browser, console, crawl, docs, extract, files, health, interact, job_pages, keys, live, map,
-    operator, parse, scrape, search, team, webhooks,
+    openapi, operator, parse, scrape, search, team, webhooks,
 };
 
 mod not_offered;
@@ -129,6 +129,7 @@ pub fn routes() -> Vec<Route> {
         Public GET "/ready" => health::ready;
         Public GET "/health/ready" => health::ready;
         Public GET "/metrics" => health::metrics;
+        Public GET "/openapi.json" => openapi::document;
 
         // The console.
         Public GET "/" => console::root;

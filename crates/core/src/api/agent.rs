@@ -113,6 +113,7 @@ wire!(AgentRequest);
 
 /// Answer of `POST /v2/agent`.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct AgentStarted {
     /// Always true.
@@ -126,6 +127,14 @@ pub struct AgentStarted {
     /// Its turn, from 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thread_turn: Option<u64>,
+}
+
+/// Response of `DELETE /v2/agent/{id}`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+pub struct AgentCancelled {
+    /// Always true.
+    pub success: bool,
 }
 
 wire_enum! {
@@ -142,6 +151,7 @@ wire_enum! {
 
 /// Answer of `GET /v2/agent/{id}`.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct AgentAnswer {
     /// Always true.
@@ -192,6 +202,7 @@ impl AgentsQuery {
 
 /// Answer of `GET /v2/agent`.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct Agents {
     /// Always true.
@@ -205,6 +216,7 @@ pub struct Agents {
 
 /// One run.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct AgentEntry {
     /// The job.
@@ -232,6 +244,7 @@ pub struct AgentEntry {
 
 /// Marks of a run in a list.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct AgentSettings {
     /// Not shown.
@@ -242,6 +255,7 @@ pub struct AgentSettings {
 
 /// What a run was asked for.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct AgentEntryOptions {
     /// The task.

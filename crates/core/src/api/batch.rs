@@ -152,6 +152,7 @@ fn read_urls(f: &mut Fields, ignore_invalid: bool) -> (Vec<TargetUrl>, Vec<Strin
 
 /// Answer of `POST /v2/batch/scrape`.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 pub struct BatchStarted {
     /// Always true.
     #[serde(default)]

@@ -88,6 +88,7 @@ wire!(BrowserRequest, ExecuteRequest);
 
 /// Answer of `POST /v2/browser`.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct BrowserCreated {
     /// Always true.
@@ -132,6 +133,7 @@ impl SessionsQuery {
 
 /// Answer of `GET /v2/browser`.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct BrowserSessions {
     /// Always true.
@@ -142,6 +144,7 @@ pub struct BrowserSessions {
 
 /// One session; all fields are always present, addresses are empty once it is over.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct BrowserSession {
     /// The session.

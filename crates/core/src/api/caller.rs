@@ -2,8 +2,9 @@
 //! activity row where that is said, without any other effect.
 
 use harvestman_derive::Request;
+use serde_json::{Map, Value};
 
-use crate::api::fields::{Fields, wire};
+use crate::api::fields::{Field, FieldType, Fields, Schema, wire};
 use crate::api::wire_enum::wire_enum;
 use crate::limits::MAX_SHORT_TEXT_CHARS;
 
@@ -23,6 +24,7 @@ wire_enum! {
 #[derive(Clone, PartialEq, Eq, Debug, Request)]
 #[request(
     check = Self::take_inner,
+    accepted = Self::accepted,
     ignored("fastMode", "domainTools", "checkPromptInjection", "safeMode")
 )]
 pub struct Caller {
@@ -48,6 +50,19 @@ pub struct AuditMetadata {
 wire!(AuditMetadata);
 
 impl Caller {
+    /// Returns the fields that are read and dropped.
+    fn accepted() -> Vec<Field> {
+        let hidden = |name, schema| Field {
+            hidden: true,
+            ..Field::new(name, "", schema)
+        };
+        vec![
+            hidden("useMock", Schema::Text(0..=MAX_SHORT_TEXT_CHARS)),
+            hidden("toolDetail", ToolDetail::schema(())),
+            hidden("threatProtection", Map::<String, Value>::schema(())),
+        ]
+    }
+
     /// Reads what other clients send and this server has no use for, and fills gaps with the caller that an inner
     /// object (`scrapeOptions`) names.
     fn take_inner(&mut self, fields: &mut Fields) {

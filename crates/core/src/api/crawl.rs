@@ -236,6 +236,7 @@ fn read_agent(f: &mut Fields) -> Option<String> {
 
 /// Answer of the start of a crawl, batch scrape or extract.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 pub struct JobStarted {
     /// Always true.
     #[serde(default)]
@@ -264,6 +265,7 @@ impl JobStarted {
 
 /// Answer of `GET /v2/crawl/active`.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct ActiveCrawls {
     /// Always true.
@@ -274,6 +276,7 @@ pub struct ActiveCrawls {
 
 /// A running crawl.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ActiveCrawl {
     /// The job.

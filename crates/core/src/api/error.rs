@@ -5,11 +5,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 macro_rules! codes {
-    ($($(#[$doc:meta])* $name:ident = $text:literal, $status:literal;)*) => {
+    ($($(#[doc = $doc:literal])+ $name:ident = $text:literal, $status:literal;)*) => {
         /// Machine code of an error, as SDKs match on it.
         #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
         pub enum ErrorCode {
-            $($(#[$doc])* #[serde(rename = $text)] $name,)*
+            $($(#[doc = $doc])+ #[serde(rename = $text)] $name,)*
         }
 
         impl ErrorCode {
@@ -24,6 +24,11 @@ macro_rules! codes {
             /// HTTP status that goes with the code.
             pub fn status(self) -> u16 {
                 match self { $(ErrorCode::$name => $status,)* }
+            }
+
+            /// Returns when it is sent: one sentence.
+            pub fn summary(self) -> &'static str {
+                match self { $(ErrorCode::$name => concat!($($doc),+).trim_ascii(),)* }
             }
 
             /// Reads back what [`ErrorCode::as_str`] gave.
@@ -117,6 +122,18 @@ codes! {
     Unavailable = "SERVICE_UNAVAILABLE", 503;
     /// A crawled page redirected out of the crawl's scope (only in error lists).
     OutOfScope = "OUT_OF_SCOPE", 400;
+}
+
+#[cfg(feature = "openapi")]
+impl schemars::JsonSchema for ErrorCode {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "ErrorCode".into()
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        let codes: Vec<&str> = Self::ALL.iter().map(|code| code.as_str()).collect();
+        schemars::json_schema!({ "type": "string", "description": "Code of an error.", "enum": codes })
+    }
 }
 
 /// An error answer. Its body is `{"success":false,"error","code","details"?}`.

@@ -187,6 +187,7 @@ fn read_urls(f: &mut Fields, ignore_invalid: bool) -> (Vec<ExtractTarget>, Vec<S
 
 /// Answer of `POST /v2/extract`.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ExtractStarted {
     /// Always true.
@@ -196,10 +197,18 @@ pub struct ExtractStarted {
     pub id: JobId,
     /// Addresses looked at; only with `urlTrace`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub url_trace: Option<Vec<Value>>,
+    pub url_trace: Option<Vec<TracedUrl>>,
     /// What was left out.
     #[serde(default, rename = "invalidURLs", skip_serializing_if = "Option::is_none")]
     pub invalid_urls: Option<Vec<String>>,
+}
+
+/// A URL that an extract starts from.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+pub struct TracedUrl {
+    /// The URL as requested.
+    pub url: String,
 }
 
 wire_enum! {
@@ -218,6 +227,7 @@ wire_enum! {
 
 /// Answer of `GET /v2/extract/{id}`.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ExtractAnswer {
     /// Always true.

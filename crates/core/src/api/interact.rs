@@ -139,6 +139,7 @@ pub(crate) fn timeout_ms(timeout: f64) -> u64 {
 
 /// Answer of an execution, by interact or in a browser session (then without `output`).
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct ExecuteAnswer {
     /// Exit code 0 and not killed.
@@ -180,6 +181,7 @@ pub struct ExecuteAnswer {
 
 /// Answer of the end of a session.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct SessionEnded {
     /// Whether it ended as it should.

@@ -40,6 +40,11 @@ impl JobStatus {
 /// Answer of `GET /v2/crawl/{id}` and `GET /v2/batch/scrape/{id}`. A server writes documents as
 /// stored text with [`crate::paging::status_json`] instead of parsing them into `data`.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[cfg_attr(
+    feature = "openapi",
+    derive(schemars::JsonSchema),
+    schemars(rename = "JobProgress")
+)]
 #[serde(rename_all = "camelCase")]
 pub struct JobProgress<D = Document> {
     /// Always true; its absence means failure to clients.
@@ -78,7 +83,7 @@ pub struct JobProgress<D = Document> {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
     /// Documents in order of completion.
-    #[serde(default = "Vec::new")]
+    #[serde(default = "Vec::<D>::new")]
     pub data: Vec<D>,
 }
 
@@ -104,6 +109,7 @@ impl StatusQuery {
 
 /// Answer of `GET .../errors`.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct JobErrors {
     /// Always true.
@@ -127,6 +133,7 @@ impl JobErrors {
 
 /// One page that could not be fetched.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 pub struct JobErrorEntry {
     /// Scrape id of the attempt.
     pub id: ScrapeId,
@@ -142,6 +149,7 @@ pub struct JobErrorEntry {
 
 /// Answer of `DELETE /v2/crawl/{id}` and `DELETE /v2/batch/scrape/{id}`.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 pub struct JobCancelled {
     /// Always true.
     #[serde(default)]

@@ -80,6 +80,7 @@ wire!(MapRequest);
 
 /// Answer of `POST /v2/map`.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct MapAnswer {
     /// Always true.
@@ -96,6 +97,7 @@ pub struct MapAnswer {
 
 /// One found address.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct MapLink {
     /// Absolute, without fragment.

@@ -11,6 +11,7 @@ use crate::time::Timestamp;
 
 /// One page. Only requested parts are present; `metadata` always.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct Document {
     /// The page as Markdown.
@@ -89,6 +90,7 @@ impl Document {
 
 /// One selector of the `attributes` format with what it found.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 pub struct AttributeValues {
     /// CSS selector as requested.
     pub selector: String,
@@ -100,6 +102,7 @@ pub struct AttributeValues {
 
 /// One page of a paged document.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct DocumentPage {
     /// From 1.
@@ -110,6 +113,7 @@ pub struct DocumentPage {
 
 /// Facts about a page and its fetch. Unknown `meta` tags are kept in `other` under their own name.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct Metadata {
     /// `<title>`.

@@ -34,6 +34,7 @@ wire!(ParamsPreviewRequest);
 
 /// Answer of `POST /v2/crawl/params-preview`.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct ParamsPreview {
     /// Always true.
@@ -47,6 +48,7 @@ pub struct ParamsPreview {
 
 /// Proposed crawl options. Each would be accepted by `POST /v2/crawl`, except `max_depth`.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct CrawlParams {
     /// The seed; always there.

@@ -121,6 +121,7 @@ wire!(ParseOptions);
 
 /// Answer of `GET /v2/parse/formats`.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct ParseFormats {
     /// Always true.
@@ -131,6 +132,7 @@ pub struct ParseFormats {
 
 /// See [`ParseFormats`].
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct ParseFormatList {
     /// Every kind of file that is known.
@@ -149,6 +151,7 @@ wire_enum! {
 
 /// A kind of file.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ParseFormat {
     /// `pdf`

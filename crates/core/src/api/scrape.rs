@@ -62,6 +62,7 @@ fn is_alexandria(body: &Value) -> bool {
 
 /// Answer of both endpoints: the document, or `status: "scraping"` while it is being made.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct ScrapeAnswer {
     /// Always true.

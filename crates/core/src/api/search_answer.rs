@@ -8,6 +8,7 @@ use crate::ids::JobId;
 
 /// Answer of `POST /v2/search`.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct SearchAnswer {
     /// Always true.
@@ -26,6 +27,7 @@ pub struct SearchAnswer {
 
 /// Results by source.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct SearchResults {
     /// Pages.
@@ -42,6 +44,7 @@ pub struct SearchResults {
 /// A page. A scraped one carries its document beside; a bare one carries none of it, by which
 /// clients tell them apart.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct WebResult {
     /// Address.
@@ -63,6 +66,7 @@ pub struct WebResult {
 
 /// An article. Scraped and bare ones as in [`WebResult`].
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct NewsResult {
     /// Title.
@@ -86,6 +90,7 @@ pub struct NewsResult {
 
 /// A picture.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct ImageResult {
     /// Title.

@@ -27,6 +27,7 @@ wire!(DocsSearchRequest);
 
 /// Answer of `POST /v2/support/docs-search`.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct DocsAnswer {
     /// Always true.
@@ -45,6 +46,7 @@ pub struct DocsAnswer {
 
 /// One source of an answer.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct Evidence {
     /// Place in the embedded reference.
@@ -55,6 +57,7 @@ pub struct Evidence {
 
 /// Tokens that a model used.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct ModelUsage {
     /// Read.

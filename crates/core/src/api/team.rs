@@ -100,6 +100,7 @@ pub const API_VERSION: &str = "v2";
 
 /// Answer of `GET /v2/team/activity`.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct Activity {
     /// Always true.
@@ -135,6 +136,7 @@ impl Activity {
 
 /// One call.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 pub struct ActivityEntry {
     /// The job.
     pub id: JobId,
@@ -192,17 +194,23 @@ impl UsageQuery {
 
 /// Answer of a historical usage report.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(
+    feature = "openapi",
+    derive(schemars::JsonSchema),
+    schemars(rename = "{P}History")
+)]
 pub struct UsageHistory<P> {
     /// Always true.
     #[serde(default)]
     pub success: bool,
     /// Oldest first.
-    #[serde(default = "Vec::new")]
+    #[serde(default = "Vec::<P>::new")]
     pub periods: Vec<P>,
 }
 
 /// Credits of a calendar month (UTC).
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct CreditPeriod {
     /// Its first moment.
@@ -286,6 +294,7 @@ impl UsageHistory<CreditPeriod> {
 
 /// Tokens of a calendar month (UTC).
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct TokenPeriod {
     /// Its first moment.
@@ -316,6 +325,11 @@ impl From<CreditPeriod> for TokenPeriod {
 
 /// An answer that holds its figures in `data`.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(
+    feature = "openapi",
+    derive(schemars::JsonSchema),
+    schemars(rename = "{T}Answer")
+)]
 pub struct Data<T> {
     /// Always true.
     #[serde(default)]
@@ -336,6 +350,7 @@ pub const UNLIMITED_CREDITS: u64 = 1_000_000_000;
 
 /// Figures of `GET /v2/team/credit-usage`.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct CreditUsage {
     /// Left in this month.
@@ -350,6 +365,7 @@ pub struct CreditUsage {
 
 /// Figures of `GET /v2/team/token-usage`.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct TokenUsage {
     /// Left in this month.
@@ -387,6 +403,7 @@ impl From<CreditUsage> for TokenUsage {
 
 /// Answer of `GET /v2/team/queue-status`. What is counted are pages: those are what a team has slots for.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct QueueStatus {
     /// Always true.
@@ -425,6 +442,7 @@ impl QueueStatus {
 
 /// Answer of `GET /v2/concurrency-check`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct ConcurrencyCheck {
     /// Always true.

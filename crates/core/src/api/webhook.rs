@@ -36,7 +36,16 @@ impl WebhookSpec {
         }
     }
 
-    const NAME: &'static str = "Webhook";
+    fn name(family: Family) -> &'static str {
+        match family {
+            Family::Crawl => "CrawlWebhook",
+            Family::BatchScrape => "BatchScrapeWebhook",
+            Family::Extract => "ExtractWebhook",
+            Family::Agent => "AgentWebhook",
+            Family::Monitor => "MonitorWebhook",
+            Family::Webhook => "TestWebhook",
+        }
+    }
 
     fn fields(family: Family) -> Vec<Field> {
         let optional = |name, label, help, schema| Field {
@@ -132,7 +141,7 @@ impl FieldType for WebhookSpec {
     fn schema(family: Family) -> Schema {
         Schema::OneOf(vec![
             Url::schema(()),
-            Schema::Object(Self::NAME, Self::fields(family)),
+            Schema::Object(Self::name(family), Self::fields(family)),
         ])
     }
 

@@ -63,6 +63,18 @@ macro_rules! wire_enum {
             }
         }
 
+        #[cfg(feature = "openapi")]
+        impl schemars::JsonSchema for $name {
+            fn schema_name() -> std::borrow::Cow<'static, str> {
+                stringify!($name).into()
+            }
+
+            fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+                let words = <$name as $crate::api::wire_enum::WireEnum>::WORDS;
+                schemars::json_schema!({ "type": "string", "enum": words })
+            }
+        }
+
         impl $crate::api::body::ToNode for $name {
             fn to_node(&self) -> $crate::api::body::Node {
                 $crate::api::body::ToNode::to_node(self.as_str())

@@ -43,25 +43,20 @@ const NEVER_ANY: &[&str] = &[
     "/v2/slack/{*rest}",
 ];
 
-/// Planned paths that need no key.
-const LATER_PUBLIC: &[(&str, &str)] = &[("GET", "/openapi.json")];
-
 /// Older versions of the API.
 const OLD_VERSIONS: &[&str] = &["/v0/{*rest}", "/v1/{*rest}"];
 
 pub(super) fn routes() -> Vec<Route> {
-    let one = |access: Access| {
-        move |(method, path): &(&str, &'static str)| {
-            let method = Method::try_from(*method).expect("the tables contain valid methods");
-            let filter = MethodFilter::try_from(method.clone())
-                .expect("the tables contain methods that can be routed");
-            Route {
-                method: Some(method),
-                path,
-                access,
-                offered: false,
-                handler: on(filter, not_offered),
-            }
+    let one = |(method, path): &(&str, &'static str)| {
+        let method = Method::try_from(*method).expect("the tables contain valid methods");
+        let filter =
+            MethodFilter::try_from(method.clone()).expect("the tables contain methods that can be routed");
+        Route {
+            method: Some(method),
+            path,
+            access: Access::Key,
+            offered: false,
+            handler: on(filter, not_offered),
         }
     };
     let all = |path: &&'static str| Route {
@@ -81,8 +76,7 @@ pub(super) fn routes() -> Vec<Route> {
     LATER
         .iter()
         .chain(NEVER)
-        .map(one(Access::Key))
-        .chain(LATER_PUBLIC.iter().map(one(Access::Public)))
+        .map(one)
         .chain(NEVER_ANY.iter().map(all))
         .chain(OLD_VERSIONS.iter().map(old))
         .collect()

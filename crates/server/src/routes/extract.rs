@@ -2,9 +2,8 @@
 
 use axum::extract::{RawQuery, State};
 use axum::http::HeaderMap;
-use harvestman_core::api::agent::{AgentRequest, AgentStarted, AgentsQuery};
-use harvestman_core::api::extract::{ExtractRequest, ExtractStarted};
-use serde_json::json;
+use harvestman_core::api::agent::{AgentCancelled, AgentRequest, AgentStarted, AgentsQuery};
+use harvestman_core::api::extract::{ExtractRequest, ExtractStarted, TracedUrl};
 
 use crate::app::App;
 use crate::auth::Caller;
@@ -24,10 +23,9 @@ pub(crate) async fn start(
     let mut request = ExtractRequest::from_json(&body)?;
     let invalid_urls = std::mem::take(&mut request.invalid_urls);
     let url_trace = request.url_trace.then(|| {
-        let urls = request
-            .urls
-            .iter()
-            .map(|target| json!({ "url": target.url.given() }));
+        let urls = request.urls.iter().map(|target| TracedUrl {
+            url: target.url.given().to_owned(),
+        });
         urls.collect()
     });
     let id = app
@@ -95,5 +93,5 @@ pub(crate) async fn cancel_agent(
     PathId(id): PathId,
 ) -> HandlerResult {
     app.engine().cancel_agent(&principal, id).await?;
-    json(&json!({ "success": true }))
+    json(&AgentCancelled { success: true })
 }

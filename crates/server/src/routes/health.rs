@@ -7,7 +7,8 @@ use axum::extract::State;
 use axum::http::{HeaderMap, Method, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
 use harvestman_core::api::error::ErrorCode;
-use serde_json::json;
+use harvestman_core::api::health::{Health, PartState, Readiness};
+use serde::Serialize;
 use tokio::time::timeout;
 
 use crate::app::App;
@@ -16,54 +17,58 @@ use crate::limits;
 use crate::listen::Peer;
 
 pub(crate) async fn live() -> Response {
-    json_response(StatusCode::OK, json!({ "status": "ok" }).to_string())
+    json(StatusCode::OK, &Health::up())
 }
 
 /// Returns 200 if all required components are ready, else 503; with the state of each component.
 pub(crate) async fn ready(State(app): State<App>) -> Response {
     let database = match timeout(limits::READY_TIME, app.store().ping()).await {
-        Ok(Ok(())) => Ok("ok"),
-        Ok(Err(error)) => Err(log_unavailable(&error)),
-        Err(_) => Err(log_unavailable(&"no response in time")),
+        Ok(Ok(())) => PartState::Ok,
+        Ok(Err(error)) => log_unavailable(&error),
+        Err(_) => log_unavailable(&"no response in time"),
     };
-    let queue = if app.stopping().is_cancelled() {
-        Err("stopping")
-    } else {
-        database
+    let queue = match app.stopping().is_cancelled() {
+        true => PartState::Stopping,
+        false => database,
     };
-    let is_ready = database.is_ok() && queue.is_ok();
-    let state = |part: Result<&'static str, &'static str>| part.unwrap_or_else(|problem| problem);
-    let body = json!({
-        "status": if is_ready { "ok" } else { "unavailable" },
-        "database": state(database),
-        "queue": state(queue),
-        "browser": optional(app.engine().browser_is_healthy()),
-        "llm": optional(app.engine().model_is_healthy()),
-        "search": optional(app.engine().search_is_healthy()),
-        "open": app.open_mode().is_some(),
-    });
-    json_response(
-        if is_ready {
-            StatusCode::OK
+    let good = database == PartState::Ok && queue == PartState::Ok;
+    let readiness = Readiness {
+        status: if good {
+            PartState::Ok
         } else {
-            StatusCode::SERVICE_UNAVAILABLE
+            PartState::Unavailable
         },
-        body.to_string(),
-    )
+        database,
+        queue,
+        browser: optional(app.engine().browser_is_healthy()),
+        llm: optional(app.engine().model_is_healthy()),
+        search: optional(app.engine().search_is_healthy()),
+        open: app.open_mode().is_some(),
+    };
+    let status = match readiness.is_ready() {
+        true => StatusCode::OK,
+        false => StatusCode::SERVICE_UNAVAILABLE,
+    };
+    json(status, &readiness)
+}
+
+fn json(status: StatusCode, answer: &impl Serialize) -> Response {
+    let text = serde_json::to_string(answer).expect("the fields are strings and booleans");
+    json_response(status, text)
 }
 
 /// Returns the state of an optional component; `works` is none if it is not configured.
-fn optional(works: Option<bool>) -> &'static str {
+fn optional(works: Option<bool>) -> PartState {
     match works {
-        None => "not configured",
-        Some(true) => "ok",
-        Some(false) => "unavailable",
+        None => PartState::NotConfigured,
+        Some(true) => PartState::Ok,
+        Some(false) => PartState::Unavailable,
     }
 }
 
-fn log_unavailable(error: &dyn Display) -> &'static str {
+fn log_unavailable(error: &dyn Display) -> PartState {
     tracing::warn!(%error, "database not ready");
-    "unavailable"
+    PartState::Unavailable
 }
 
 /// Returns the metrics, by default only to requests from this machine. A forwarded request does not count as one.

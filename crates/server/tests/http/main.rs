@@ -12,6 +12,7 @@ mod edge;
 mod isolation;
 mod keys;
 mod map;
+mod openapi;
 mod parse;
 mod routes;
 mod site;

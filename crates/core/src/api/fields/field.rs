@@ -48,6 +48,14 @@ impl Field {
         }
     }
 
+    /// Returns a boolean that other servers know and this one accepts without effect.
+    pub(crate) fn ignored(name: &'static str) -> Self {
+        Self {
+            hidden: true,
+            ..Self::new(name, "", Schema::Boolean)
+        }
+    }
+
     /// Returns its name in forms.
     pub fn label(&self) -> String {
         if let Some(label) = self.label {
@@ -89,12 +97,17 @@ impl Field {
         let mut schema = self.schema.to_json(references);
         if let Value::Object(schema) = &mut schema {
             let mut put = |name: &str, value: Value| schema.insert(name.to_owned(), value);
-            if !self.help.is_empty() {
-                let unit = self.unit.map(|unit| format!(" Unit: {unit}."));
-                put(
-                    "description",
-                    format!("{}{}", self.help, unit.unwrap_or_default()).into(),
-                );
+            let unit = self.unit.map(|unit| format!("Unit: {unit}."));
+            let hidden = self
+                .hidden
+                .then(|| "Accepted for other clients, without effect.".to_owned());
+            let help = (!self.help.is_empty()).then(|| self.help.to_owned());
+            let sentences: Vec<String> = [help, unit, hidden].into_iter().flatten().collect();
+            if !sentences.is_empty() {
+                put("description", sentences.join(" ").into());
+            }
+            if self.hidden {
+                put("deprecated", true.into());
             }
             if let Some(default) = self
                 .default

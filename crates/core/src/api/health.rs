@@ -1,0 +1,63 @@
+//! Liveness and readiness of a server (docs/API.md section 1).
+
+use serde::{Deserialize, Serialize};
+
+use crate::api::wire_enum::wire_enum;
+
+wire_enum! {
+    /// State of a part of the server.
+    PartState {
+        /// It works.
+        Ok = "ok",
+        /// It does not work at the moment.
+        Unavailable = "unavailable",
+        /// The server is shutting down.
+        Stopping = "stopping",
+        /// The operator has not configured it.
+        NotConfigured = "not configured",
+    }
+}
+
+/// Response of `GET /health`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+pub struct Health {
+    /// Always `ok`.
+    pub status: PartState,
+}
+
+impl Health {
+    /// Returns the response of a process that is up.
+    pub fn up() -> Self {
+        Self {
+            status: PartState::Ok,
+        }
+    }
+}
+
+/// Response of `GET /ready`: the state of each part of the server.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+pub struct Readiness {
+    /// `ok` when every required part works.
+    pub status: PartState,
+    /// Database; required.
+    pub database: PartState,
+    /// Queue of jobs; required.
+    pub queue: PartState,
+    /// Browser.
+    pub browser: PartState,
+    /// Language model.
+    pub llm: PartState,
+    /// Search provider.
+    pub search: PartState,
+    /// Whether requests need no key.
+    pub open: bool,
+}
+
+impl Readiness {
+    /// Returns whether the server can take requests.
+    pub fn is_ready(&self) -> bool {
+        self.status == PartState::Ok
+    }
+}

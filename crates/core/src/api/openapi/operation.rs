@@ -1,0 +1,335 @@
+//! One method of one path: what it takes, what it returns, which errors it has.
+
+use schemars::{JsonSchema, SchemaGenerator};
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+
+use super::examples;
+#[cfg(test)]
+use crate::api::error::ApiError;
+use crate::api::error::ErrorCode;
+use crate::api::fields::{Field, References, Schema, Wire};
+
+/// Group of operations.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Tag {
+    Pages,
+    Crawls,
+    Batches,
+    Search,
+    Extraction,
+    Sessions,
+    Team,
+    Documentation,
+    Server,
+}
+
+impl Tag {
+    pub(super) const ALL: &[Tag] = &[
+        Tag::Pages,
+        Tag::Crawls,
+        Tag::Batches,
+        Tag::Search,
+        Tag::Extraction,
+        Tag::Sessions,
+        Tag::Team,
+        Tag::Documentation,
+        Tag::Server,
+    ];
+
+    fn words(self) -> (&'static str, &'static str) {
+        match self {
+            Tag::Pages => (
+                "Pages",
+                "Scrape single pages, convert files, list the URLs of a site.",
+            ),
+            Tag::Crawls => ("Crawls", "Crawl a site."),
+            Tag::Batches => ("Batches", "Scrape a list of pages as one job."),
+            Tag::Search => ("Search", "Search the web, or the team's own pages."),
+            Tag::Extraction => ("Extraction", "Extract structured data from pages; run agents."),
+            Tag::Sessions => (
+                "Sessions",
+                "Use a live browser: code, prompts, live view, debugging protocol.",
+            ),
+            Tag::Team => (
+                "Team",
+                "Usage, activity and limits of the team that owns the key.",
+            ),
+            Tag::Documentation => (
+                "Documentation",
+                "Ask questions about this server; read its guide.",
+            ),
+            Tag::Server => ("Server", "Health, metrics and this document. No key is needed."),
+        }
+    }
+
+    pub(super) fn name(self) -> &'static str {
+        self.words().0
+    }
+
+    pub(super) fn render(self) -> Value {
+        json!({ "name": self.name(), "description": self.words().1 })
+    }
+}
+
+/// Where a parameter is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Place {
+    Path,
+    Query,
+    Header,
+}
+
+pub(super) struct Parameter {
+    pub(super) name: &'static str,
+    pub(super) place: Place,
+    pub(super) help: &'static str,
+    pub(super) schema: Value,
+}
+
+/// Body of a request: a [`Wire`] type.
+pub(super) struct RequestBody {
+    pub(super) name: &'static str,
+    pub(super) summary: &'static str,
+    pub(super) fields: Vec<Field>,
+    /// Fields of the example beside the required ones.
+    pub(super) also: &'static [&'static str],
+    /// Whether it is the part `options` of a form with a file.
+    pub(super) form: bool,
+    #[cfg(test)]
+    read: fn(Value) -> Result<(), ApiError>,
+}
+
+impl RequestBody {
+    fn of<W: Wire>(also: &'static [&'static str]) -> Self {
+        Self {
+            name: W::NAME,
+            summary: W::SUMMARY,
+            fields: W::fields(),
+            also,
+            form: false,
+            #[cfg(test)]
+            read: |value| W::from_value(value).map(drop),
+        }
+    }
+
+    /// Returns a body that the reader accepts, from the examples of the fields.
+    pub(super) fn example(&self) -> Value {
+        let shown = |field: &&Field| field.required || self.also.contains(&field.name);
+        let value = |field: &Field| Some((field.name.to_owned(), serde_json::from_str(field.example?).ok()?));
+        let body: Map<String, Value> = self.fields.iter().filter(shown).filter_map(value).collect();
+        body.into()
+    }
+
+    #[cfg(test)]
+    pub(super) fn read(&self, value: Value) -> Result<(), ApiError> {
+        (self.read)(value)
+    }
+}
+
+/// What a response contains.
+pub(super) enum Content {
+    Json {
+        schema: fn(&mut SchemaGenerator) -> schemars::Schema,
+        example: Value,
+    },
+    /// JSON of someone else: of the browser, or this document.
+    Object(&'static str),
+    Text(&'static str),
+    Bytes(&'static [&'static str]),
+    None,
+}
+
+pub(super) struct Answer {
+    pub(super) status: u16,
+    pub(super) help: &'static str,
+    pub(super) content: Content,
+}
+
+pub(super) struct Operation {
+    pub(super) method: &'static str,
+    pub(super) path: &'static str,
+    pub(super) id: &'static str,
+    pub(super) summary: &'static str,
+    pub(super) description: Option<&'static str>,
+    pub(super) tag: Tag,
+    /// Whether it needs a key.
+    pub(super) key: bool,
+    pub(super) parameters: Vec<Parameter>,
+    pub(super) body: Option<RequestBody>,
+    pub(super) answers: Vec<Answer>,
+    pub(super) errors: Vec<ErrorCode>,
+}
+
+impl Operation {
+    /// Returns an operation that needs a key.
+    pub(super) fn new(
+        tag: Tag,
+        method: &'static str,
+        path: &'static str,
+        id: &'static str,
+        summary: &'static str,
+    ) -> Self {
+        let operation = Self {
+            method,
+            path,
+            id,
+            summary,
+            description: None,
+            tag,
+            key: true,
+            parameters: Vec::new(),
+            body: None,
+            answers: Vec::new(),
+            errors: vec![
+                ErrorCode::Unauthorized,
+                ErrorCode::UnsupportedMediaType,
+                ErrorCode::RateLimited,
+                ErrorCode::Unknown,
+                ErrorCode::Unavailable,
+            ],
+        };
+        operation.with_path_parameters()
+    }
+
+    /// Returns a `GET` that needs no key.
+    pub(super) fn public(tag: Tag, path: &'static str, id: &'static str, summary: &'static str) -> Self {
+        let mut operation = Self::new(tag, "GET", path, id, summary);
+        operation.key = false;
+        operation.errors = vec![ErrorCode::UnsupportedMediaType, ErrorCode::Unknown];
+        operation
+    }
+
+    fn with_path_parameters(mut self) -> Self {
+        for name in self
+            .path
+            .split('{')
+            .skip(1)
+            .filter_map(|rest| rest.split('}').next())
+        {
+            let (help, schema) = match name {
+                "id" => {
+                    self.errors.extend([ErrorCode::BadRequest, ErrorCode::NotFound]);
+                    (
+                        "Id, as returned at the start.",
+                        json!({ "type": "string", "format": "uuid" }),
+                    )
+                }
+                "token" => (
+                    "Token of the session, from its URLs.",
+                    json!({ "type": "string" }),
+                ),
+                _ => (
+                    "Name, from a URL that the server returned.",
+                    json!({ "type": "string" }),
+                ),
+            };
+            self.parameters.push(Parameter {
+                name,
+                place: Place::Path,
+                help,
+                schema,
+            });
+        }
+        self
+    }
+
+    pub(super) fn description(mut self, text: &'static str) -> Self {
+        self.description = Some(text);
+        self
+    }
+
+    /// Takes a JSON body. Its example has the required fields and those of `also`.
+    pub(super) fn body<W: Wire>(mut self, also: &'static [&'static str]) -> Self {
+        self.body = Some(RequestBody::of::<W>(also));
+        self.errors(&[
+            ErrorCode::BadRequest,
+            ErrorCode::InvalidJson,
+            ErrorCode::RequestTimeout,
+            ErrorCode::PayloadTooLarge,
+        ])
+    }
+
+    /// Takes a form with a file and options.
+    pub(super) fn form<W: Wire>(mut self) -> Self {
+        self = self.body::<W>(&["formats"]);
+        if let Some(body) = &mut self.body {
+            body.form = true;
+        }
+        self
+    }
+
+    /// Takes a query parameter.
+    pub(super) fn query(
+        mut self,
+        name: &'static str,
+        help: &'static str,
+        schema: &Schema,
+        default: Option<Value>,
+    ) -> Self {
+        let mut schema = schema.to_json(References::Components);
+        if let Some(default) = default {
+            schema["default"] = default;
+        }
+        self.parameters.push(Parameter {
+            name,
+            place: Place::Query,
+            help,
+            schema,
+        });
+        self.errors(&[ErrorCode::BadRequest])
+    }
+
+    /// Takes an idempotency key.
+    pub(super) fn idempotent(mut self) -> Self {
+        self.parameters.push(Parameter {
+            name: "x-idempotency-key",
+            place: Place::Header,
+            help: "Within 24 hours the same key with the same body returns the first job's id.",
+            schema: json!({ "type": "string", "minLength": 1, "maxLength": 256, "pattern": "^[!-~]+$" }),
+        });
+        self.errors(&[ErrorCode::IdempotencyKeyReused])
+    }
+
+    /// Returns this value with status 200: its type is the schema, the value the example.
+    pub(super) fn answer<T: Serialize + JsonSchema>(self, help: &'static str, example: T) -> Self {
+        self.answer_with(200, help, example)
+    }
+
+    /// Returns this value with another status.
+    pub(super) fn answer_with<T: Serialize + JsonSchema>(
+        self,
+        status: u16,
+        help: &'static str,
+        example: T,
+    ) -> Self {
+        let example = serde_json::to_value(example).unwrap_or_default();
+        let schema = |generator: &mut SchemaGenerator| generator.subschema_for::<T>();
+        self.content(status, help, Content::Json { schema, example })
+    }
+
+    pub(super) fn content(mut self, status: u16, help: &'static str, content: Content) -> Self {
+        self.answers.push(Answer {
+            status,
+            help,
+            content,
+        });
+        self
+    }
+
+    /// Has these errors too.
+    pub(super) fn errors(mut self, codes: &[ErrorCode]) -> Self {
+        self.errors.extend(codes);
+        self
+    }
+
+    /// Opens a WebSocket when the request asks for an upgrade.
+    pub(super) fn socket(self, help: &'static str) -> Self {
+        self.content(101, help, Content::None)
+    }
+
+    /// Fetches pages for the caller.
+    pub(super) fn fetches(self) -> Self {
+        self.errors(examples::TARGET_ERRORS)
+    }
+}

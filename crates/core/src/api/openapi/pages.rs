@@ -1,0 +1,291 @@
+//! Operations that fetch pages: scrapes, crawls, batches, maps, searches, extracts, agents.
+
+use super::examples::{self, JOB_ERRORS};
+use super::operation::{Operation, Tag};
+use crate::api::agent::{AgentAnswer, AgentCancelled, AgentRequest, AgentStarted, AgentStatus};
+use crate::api::batch::{BatchScrapeRequest, BatchStarted};
+use crate::api::crawl::{CrawlRequest, JobStarted};
+use crate::api::error::ErrorCode;
+use crate::api::extract::{ExtractAnswer, ExtractRequest, ExtractStarted, ExtractStatus};
+use crate::api::fields::{Schema, Slot};
+use crate::api::job::JobCancelled;
+use crate::api::map::MapRequest;
+use crate::api::params_preview::ParamsPreviewRequest;
+use crate::api::parse::{FileKind, ParseFormat, ParseFormatList, ParseFormats, ParseOptions};
+use crate::api::scrape::{ScrapeAnswer, ScrapeRequest};
+use crate::api::search::SearchRequest;
+use crate::limits::MAX_STATUS_LIMIT;
+
+pub(super) fn operations() -> Vec<Operation> {
+    let mut operations = pages();
+    operations.extend(crawls());
+    operations.extend(batches());
+    operations.extend(extraction());
+    operations
+}
+
+fn pages() -> Vec<Operation> {
+    let new = |method, path, id, summary| Operation::new(Tag::Pages, method, path, id, summary);
+    vec![
+        new("POST", "/v2/scrape", "scrape", "Scrape a page")
+            .body::<ScrapeRequest>(&["formats"])
+            .answer("The page.", ScrapeAnswer::done(examples::document()))
+            .fetches()
+            .errors(&[ErrorCode::NotSupported]),
+        new("GET", "/v2/scrape/{id}", "getScrape", "Get a scraped page again")
+            .description(
+                "Works for 24 hours. While the scrape runs, `status` is `scraping` and there is no `data`. A failed \
+                 scrape returns the status and body of its first response.",
+            )
+            .answer("The page, or the status.", ScrapeAnswer::done(examples::document()))
+            .fetches(),
+        new("POST", "/v2/parse", "parse", "Convert a file")
+            .description("Converts PDF, office, EPUB, HTML, CSV and text files.")
+            .form::<ParseOptions>()
+            .answer("The file as a document.", ScrapeAnswer::done(examples::document()))
+            .fetches()
+            .errors(&[ErrorCode::ParseUnsupportedOptions, ErrorCode::NotSupported]),
+        new("GET", "/v2/parse/formats", "listParseFormats", "List file types").answer(
+            "The file types, and whether this server reads them.",
+            ParseFormats {
+                success: true,
+                data: ParseFormatList {
+                    formats: vec![ParseFormat {
+                        format: "pdf".to_owned(),
+                        kind: FileKind::Document,
+                        extensions: vec![".pdf".to_owned()],
+                        mime_types: vec!["application/pdf".to_owned()],
+                        available: true,
+                    }],
+                },
+            },
+        ),
+        new("POST", "/v2/map", "map", "List the URLs of a site")
+            .body::<MapRequest>(&["search", "limit"])
+            .answer("The URLs.", examples::map())
+            .fetches()
+            .errors(&[ErrorCode::MapTimeout, ErrorCode::MapFailed]),
+        Operation::new(Tag::Search, "POST", "/v2/search", "search", "Search the web or the team's pages")
+            .body::<SearchRequest>(&["limit", "sources"])
+            .answer("Results by source.", examples::search())
+            .fetches()
+            .errors(&[ErrorCode::SearchTimeout, ErrorCode::NotSupported]),
+    ]
+}
+
+/// Adds what the status of a crawl and of a batch have in common.
+fn status(operation: Operation) -> Operation {
+    operation
+        .description(
+            "Follow `next` until it is null. A request with a `skip` at the end of a running job waits up to 1 s for \
+             a new document. With `Upgrade: websocket` the path is the live socket of the job.",
+        )
+        .query(
+            "skip",
+            "Number of documents to leave out.",
+            &Schema::Integer(0..=Slot::UNBOUNDED),
+            Some(0.into()),
+        )
+        .query(
+            "limit",
+            "Maximum number of documents to return. Default: as many as fit into 10 MiB.",
+            &Schema::Integer(1..=MAX_STATUS_LIMIT),
+            None,
+        )
+        .socket("The live socket is open.")
+        .answer("Status and documents of the job.", examples::progress())
+}
+
+fn crawls() -> Vec<Operation> {
+    let new = |method, path, id, summary| Operation::new(Tag::Crawls, method, path, id, summary);
+    vec![
+        new("POST", "/v2/crawl", "startCrawl", "Start a crawl")
+            .body::<CrawlRequest>(&["limit"])
+            .idempotent()
+            .answer(
+                "The crawl is stored and will run.",
+                JobStarted::new(examples::id(), examples::status_url("crawl")),
+            )
+            .errors(JOB_ERRORS),
+        new(
+            "POST",
+            "/v2/crawl/params-preview",
+            "previewCrawlOptions",
+            "Get crawl options for a description in words",
+        )
+        .body::<ParamsPreviewRequest>(&[])
+        .answer("Options that a crawl accepts.", examples::params_preview()),
+        new(
+            "GET",
+            "/v2/crawl/active",
+            "listActiveCrawls",
+            "List running crawls",
+        )
+        .answer(
+            "The team's running crawls, newest first.",
+            examples::active_crawls(),
+        ),
+        new(
+            "GET",
+            "/v2/crawl/ongoing",
+            "listOngoingCrawls",
+            "List running crawls (older path)",
+        )
+        .answer(
+            "The team's running crawls, newest first.",
+            examples::active_crawls(),
+        ),
+        status(new(
+            "GET",
+            "/v2/crawl/{id}",
+            "getCrawl",
+            "Get status and pages of a crawl",
+        )),
+        new("DELETE", "/v2/crawl/{id}", "cancelCrawl", "Cancel a crawl")
+            .answer("The crawl is cancelled.", JobCancelled::new())
+            .errors(&[ErrorCode::Conflict]),
+        new(
+            "GET",
+            "/v2/crawl/{id}/errors",
+            "getCrawlErrors",
+            "List failed pages of a crawl",
+        )
+        .answer(
+            "Failed pages, and URLs that robots.txt disallows.",
+            examples::job_errors(),
+        ),
+    ]
+}
+
+fn batches() -> Vec<Operation> {
+    let new = |method, path, id, summary| Operation::new(Tag::Batches, method, path, id, summary);
+    vec![
+        new(
+            "POST",
+            "/v2/batch/scrape",
+            "startBatchScrape",
+            "Scrape a list of pages",
+        )
+        .body::<BatchScrapeRequest>(&["formats"])
+        .idempotent()
+        .answer(
+            "The batch is stored and will run.",
+            BatchStarted::new(
+                examples::id(),
+                examples::status_url("batch/scrape"),
+                Some(Vec::new()),
+            ),
+        )
+        .errors(JOB_ERRORS)
+        .errors(&[ErrorCode::NotFound]),
+        status(new(
+            "GET",
+            "/v2/batch/scrape/{id}",
+            "getBatchScrape",
+            "Get status and pages of a batch",
+        )),
+        new(
+            "DELETE",
+            "/v2/batch/scrape/{id}",
+            "cancelBatchScrape",
+            "Cancel a batch",
+        )
+        .answer("The batch is cancelled.", JobCancelled::new())
+        .errors(&[ErrorCode::Conflict]),
+        new(
+            "GET",
+            "/v2/batch/scrape/{id}/errors",
+            "getBatchScrapeErrors",
+            "List failed pages of a batch",
+        )
+        .answer("Failed pages.", examples::job_errors()),
+    ]
+}
+
+fn extraction() -> Vec<Operation> {
+    let new = |method, path, id, summary| Operation::new(Tag::Extraction, method, path, id, summary);
+    vec![
+        new("POST", "/v2/extract", "startExtract", "Extract data from pages")
+            .body::<ExtractRequest>(&["urls", "schema"])
+            .idempotent()
+            .answer(
+                "The extract is stored and will run.",
+                ExtractStarted {
+                    success: true,
+                    id: examples::id(),
+                    url_trace: None,
+                    invalid_urls: Some(Vec::new()),
+                },
+            )
+            .errors(JOB_ERRORS)
+            .errors(&[ErrorCode::NotSupported]),
+        new(
+            "GET",
+            "/v2/extract/{id}",
+            "getExtract",
+            "Get status and result of an extract",
+        )
+        .answer(
+            "Status and result.",
+            ExtractAnswer {
+                success: true,
+                status: ExtractStatus::Completed,
+                data: Some(examples::extracted()),
+                error: None,
+                expires_at: Some(examples::later()),
+                tokens_used: Some(15),
+                credits_used: Some(1),
+                sources: None,
+                warning: None,
+            },
+        ),
+        new("POST", "/v2/agent", "startAgent", "Start an agent")
+            .body::<AgentRequest>(&["urls", "maxCredits"])
+            .idempotent()
+            .answer(
+                "The agent is stored and will run.",
+                AgentStarted {
+                    success: true,
+                    id: examples::id(),
+                    thread_id: None,
+                    thread_turn: None,
+                },
+            )
+            .errors(JOB_ERRORS)
+            .errors(&[ErrorCode::NotSupported]),
+        new("GET", "/v2/agent", "listAgents", "List agents")
+            .query(
+                "before",
+                "Only agents that were started before this Unix time in ms.",
+                &Schema::Integer(0..=Slot::UNBOUNDED),
+                None,
+            )
+            .answer(
+                "The team's agents, newest first, 20 per page.",
+                examples::agents(),
+            ),
+        new(
+            "GET",
+            "/v2/agent/{id}",
+            "getAgent",
+            "Get status and result of an agent",
+        )
+        .answer(
+            "Status and result.",
+            AgentAnswer {
+                success: true,
+                status: AgentStatus::Completed,
+                data: Some(examples::extracted()),
+                error: None,
+                model: None,
+                expires_at: Some(examples::later()),
+                credits_used: Some(9),
+                message: None,
+                partial: None,
+            },
+        ),
+        new("DELETE", "/v2/agent/{id}", "cancelAgent", "Cancel an agent")
+            .answer("The agent is cancelled.", AgentCancelled { success: true })
+            .errors(&[ErrorCode::Conflict]),
+    ]
+}

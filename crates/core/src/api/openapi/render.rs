@@ -1,0 +1,148 @@
+//! Operations as JSON of the document.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value, json};
+
+use super::components::Components;
+use super::operation::{Answer, Content, Operation, Parameter, Place, RequestBody};
+use crate::api::error::ErrorCode;
+
+impl Operation {
+    pub(super) fn render(&self, components: &mut Components) -> Value {
+        let mut rendered = json!({
+            "tags": [self.tag.name()],
+            "operationId": self.id,
+            "summary": self.summary,
+            "responses": self.responses(components),
+        });
+        if let Some(description) = self.description {
+            rendered["description"] = description.into();
+        }
+        if !self.key {
+            rendered["security"] = json!([]);
+        }
+        let mut parameters: Vec<Value> = self.parameters.iter().map(Parameter::render).collect();
+        if self.key {
+            parameters.push(request_id());
+        }
+        if !parameters.is_empty() {
+            rendered["parameters"] = parameters.into();
+        }
+        if let Some(body) = &self.body {
+            rendered["requestBody"] = body.render(components);
+        }
+        rendered
+    }
+
+    fn responses(&self, components: &mut Components) -> Value {
+        let mut responses = Map::new();
+        for answer in &self.answers {
+            responses.insert(answer.status.to_string(), answer.render(components));
+        }
+        let mut by_status: BTreeMap<u16, Vec<ErrorCode>> = BTreeMap::new();
+        for code in ErrorCode::ALL {
+            if self.errors.contains(code) {
+                by_status.entry(code.status()).or_default().push(*code);
+            }
+        }
+        for (status, codes) in by_status {
+            let known = responses.contains_key(&status.to_string());
+            debug_assert!(!known, "{}: {status} is a response and an error", self.id);
+            responses.insert(status.to_string(), components.error(&codes));
+        }
+        responses.into()
+    }
+}
+
+impl Parameter {
+    fn render(&self) -> Value {
+        let place = match self.place {
+            Place::Path => "path",
+            Place::Query => "query",
+            Place::Header => "header",
+        };
+        json!({
+            "name": self.name,
+            "in": place,
+            "required": self.place == Place::Path,
+            "description": self.help,
+            "schema": self.schema,
+        })
+    }
+}
+
+fn request_id() -> Value {
+    let schema =
+        json!({ "type": "string", "minLength": 1, "maxLength": 128, "pattern": "^[A-Za-z0-9._:-]+$" });
+    let parameter = Parameter {
+        name: "x-request-id",
+        place: Place::Header,
+        help: "Id of the request, for the server's log. The response has it too.",
+        schema,
+    };
+    parameter.render()
+}
+
+impl RequestBody {
+    fn render(&self, components: &mut Components) -> Value {
+        let schema = components.request(self);
+        if !self.form {
+            let content = json!({ "schema": schema, "example": self.example() });
+            return json!({
+                "required": true,
+                "description": self.summary,
+                "content": { "application/json": content },
+            });
+        }
+        let file = json!({
+            "type": "string",
+            "contentMediaType": "application/octet-stream",
+            "description": "The file, with its name.",
+        });
+        let form = json!({
+            "type": "object",
+            "required": ["file"],
+            "properties": { "file": file, "options": schema },
+        });
+        json!({
+            "required": true,
+            "description": "The file and, as JSON text, its options.",
+            "content": { "multipart/form-data": {
+                "schema": form,
+                "encoding": { "options": { "contentType": "application/json" } },
+            } },
+        })
+    }
+}
+
+impl Answer {
+    fn render(&self, components: &mut Components) -> Value {
+        let mut content = json!({});
+        match &self.content {
+            Content::Json { schema, example } => {
+                let schema = components.response(*schema);
+                content["application/json"] = json!({ "schema": schema, "example": example });
+            }
+            Content::Object(help) => {
+                let schema = json!({ "type": ["object", "array"], "description": help });
+                content["application/json"] = json!({ "schema": schema });
+            }
+            Content::Text(kind) => content[*kind] = json!({ "schema": { "type": "string" } }),
+            Content::Bytes(kinds) => {
+                for kind in *kinds {
+                    content[*kind] = json!({});
+                }
+            }
+            Content::None => {}
+        }
+        let mut rendered = json!({
+            "description": self.help,
+            "headers": { "x-request-id": { "$ref": "#/components/headers/RequestId" } },
+        });
+        if !matches!(self.content, Content::None) {
+            rendered["content"] = content;
+        }
+        rendered
+    }
+}

@@ -1,0 +1,243 @@
+//! The OpenAPI document against the route table, its own references, and responses of a server.
+
+use std::collections::BTreeSet;
+
+use axum::body::Body;
+use axum::http::Method;
+use harvestman_server::router::routes;
+use jsonschema::Validator;
+use serde_json::{Value, json};
+
+use crate::app::{TestApp, TestResponse};
+use crate::crawl::{self, ALLOW};
+use crate::site::Site;
+
+async fn document(app: &TestApp) -> Value {
+    let answer = app
+        .send(
+            app.anonymous(Method::GET, "/openapi.json")
+                .body(Body::empty())
+                .unwrap(),
+        )
+        .await;
+    assert_eq!(answer.status, 200);
+    assert_eq!(answer.header("content-type"), "application/json");
+    answer.json()
+}
+
+/// Returns every method and path of the document.
+fn operations(document: &Value) -> impl Iterator<Item = (String, &str, &Value)> {
+    let paths = document["paths"].as_object().unwrap();
+    paths.iter().flat_map(|(path, methods)| {
+        let methods = methods.as_object().unwrap();
+        methods
+            .iter()
+            .map(move |(method, operation)| (method.to_uppercase(), path.as_str(), operation))
+    })
+}
+
+#[tokio::test]
+async fn the_document_has_every_supported_route_and_no_other() {
+    let app = TestApp::start().await;
+    let document = document(&app).await;
+    let documented: BTreeSet<(String, &str)> = operations(&document)
+        .map(|(method, path, _)| (method, path))
+        .collect();
+    let routed: BTreeSet<(String, &str)> = routes()
+        .into_iter()
+        .filter(|route| route.offered)
+        .filter_map(|route| Some((route.method?.to_string(), route.path)))
+        .collect();
+    let api = |(_, path): &&(String, &str)| path.starts_with("/v2/");
+    assert_eq!(
+        documented.iter().filter(api).collect::<Vec<_>>(),
+        routed.iter().filter(api).collect::<Vec<_>>()
+    );
+    for (method, path) in documented {
+        let path = path.replace("{token}/json/version", "{token}/{*rest}");
+        let path = path.replace("{token}/json/list", "{token}/{*rest}");
+        assert!(
+            routed.contains(&(method.clone(), path.as_str())),
+            "{method} {path}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn every_reference_resolves_and_every_example_matches_its_schema() {
+    let app = TestApp::start().await;
+    let document = document(&app).await;
+    let title = &document["components"]["schemas"]["Metadata"]["properties"]["title"];
+    assert_eq!(title["type"], "string");
+    let mut references = Vec::new();
+    visit(&document, &mut |value| {
+        references.extend(value["$ref"].as_str().map(str::to_owned));
+    });
+    assert!(references.len() > 100);
+    for reference in references {
+        let place = reference.strip_prefix('#').unwrap();
+        assert!(document.pointer(place).is_some(), "{reference}");
+    }
+    visit(&document, &mut |value| {
+        if let (Some(schema), Some(example)) = (value.get("schema"), value.get("example")) {
+            matches_schema(&document, schema, example);
+        }
+    });
+}
+
+fn visit(value: &Value, found: &mut impl FnMut(&Value)) {
+    match value {
+        Value::Array(items) => items.iter().for_each(|item| visit(item, found)),
+        Value::Object(fields) => {
+            found(value);
+            fields.values().for_each(|field| visit(field, found));
+        }
+        _ => {}
+    }
+}
+
+/// Checks a value against a schema of the document.
+#[track_caller]
+fn matches_schema(document: &Value, schema: &Value, value: &Value) {
+    let whole = json!({ "allOf": [schema], "components": document["components"] });
+    let validator: Validator = jsonschema::options()
+        .should_validate_formats(true)
+        .build(&whole)
+        .unwrap();
+    let problems: Vec<String> = validator
+        .iter_errors(value)
+        .map(|error| format!("{}: {error}", error.instance_path()))
+        .collect();
+    assert!(problems.is_empty(), "{problems:#?}\n{value:#}");
+}
+
+/// Checks that a response is one that the document describes for this operation.
+#[track_caller]
+fn is_documented(document: &Value, method: &str, path: &str, answer: &TestResponse) {
+    let responses = &document["paths"][path][method]["responses"];
+    let mut response = &responses[answer.status.as_str()];
+    if let Some(reference) = response["$ref"].as_str() {
+        response = document.pointer(&reference[1..]).unwrap();
+    }
+    assert!(
+        response.is_object(),
+        "{method} {path}: {} is not documented",
+        answer.status
+    );
+    matches_schema(
+        document,
+        &response["content"]["application/json"]["schema"],
+        &answer.json(),
+    );
+}
+
+#[tokio::test]
+async fn responses_match_the_document() {
+    let app = TestApp::with(ALLOW).await;
+    let document = document(&app).await;
+    let site = Site::open(3).await;
+    let check =
+        |method: &str, path: &str, answer: &TestResponse| is_documented(&document, method, path, answer);
+
+    let scrape = app
+        .post(
+            "/v2/scrape",
+            &json!({"url": site.url("/"), "formats": ["markdown", "links", "html"]}),
+        )
+        .await;
+    assert_eq!(scrape.status, 200);
+    check("post", "/v2/scrape", &scrape);
+    let id = scrape.json()["data"]["metadata"]["scrapeId"].clone();
+    let again = app.get(&format!("/v2/scrape/{}", id.as_str().unwrap())).await;
+    check("get", "/v2/scrape/{id}", &again);
+
+    let map = app.post("/v2/map", &json!({"url": site.url("/")})).await;
+    assert_eq!(map.status, 200);
+    check("post", "/v2/map", &map);
+
+    let id = crawl::start(&app, json!({"url": site.url("/"), "limit": 3})).await;
+    crawl::wait_until(&app, &id, |status| status["status"] == "completed").await;
+    check(
+        "get",
+        "/v2/crawl/{id}",
+        &app.get(&format!("/v2/crawl/{id}")).await,
+    );
+    check(
+        "get",
+        "/v2/crawl/{id}/errors",
+        &app.get(&format!("/v2/crawl/{id}/errors")).await,
+    );
+
+    let batch = app
+        .post(
+            "/v2/batch/scrape",
+            &json!({"urls": [site.url("/"), "not a url:"]}),
+        )
+        .await;
+    assert_eq!(batch.status, 200);
+    check("post", "/v2/batch/scrape", &batch);
+    let id = batch.json()["id"].as_str().unwrap().to_owned();
+    check(
+        "get",
+        "/v2/batch/scrape/{id}",
+        &app.get(&format!("/v2/batch/scrape/{id}")).await,
+    );
+
+    for path in [
+        "/v2/crawl/active",
+        "/v2/agent",
+        "/v2/browser",
+        "/v2/parse/formats",
+        "/v2/team/credit-usage",
+        "/v2/team/credit-usage/historical",
+        "/v2/team/token-usage",
+        "/v2/team/token-usage/historical",
+        "/v2/team/activity",
+        "/v2/team/queue-status",
+        "/v2/concurrency-check",
+        "/health",
+        "/ready",
+    ] {
+        let answer = app.get(path).await;
+        assert_eq!(answer.status, 200, "{path}");
+        check("get", path, &answer);
+    }
+    for (path, body, status) in [
+        ("/v2/scrape", json!({}), 400),
+        (
+            "/v2/scrape",
+            json!({"url": site.url("/"), "formats": ["nothing"]}),
+            400,
+        ),
+        ("/v2/scrape", json!({"url": site.url("/"), "mobile": true}), 503),
+        (
+            "/v2/crawl",
+            json!({"url": site.url("/"), "ignoreRobotsTxt": true}),
+            403,
+        ),
+        (
+            "/v2/extract",
+            json!({"urls": [site.url("/")], "prompt": "names"}),
+            503,
+        ),
+        ("/v2/agent", json!({"prompt": "x", "threadId": id}), 501),
+        (
+            "/v2/support/ask",
+            json!({"question": "How do I limit a crawl?"}),
+            200,
+        ),
+        (
+            "/v2/crawl/params-preview",
+            json!({"url": "a.test", "prompt": "only the blog"}),
+            200,
+        ),
+        ("/v2/search", json!({"query": "page"}), 200),
+    ] {
+        let answer = app.post(path, &body).await;
+        assert_eq!(answer.status, status, "{path} {body}: {}", answer.json());
+        check("post", path, &answer);
+    }
+    let missing = app.get("/v2/crawl/018f2f9e-0000-7000-8000-000000000001").await;
+    missing.is_error(404, "NOT_FOUND");
+    check("get", "/v2/crawl/{id}", &missing);
+}

@@ -37,8 +37,8 @@ impl JobStatus {
     }
 }
 
-/// Answer of `GET /v2/crawl/{id}` and `GET /v2/batch/scrape/{id}`. A server writes documents as
-/// stored text with [`crate::paging::status_json`] instead of parsing them into `data`.
+// The server writes stored documents into `data` as text; see `paging::status_json`.
+/// Response of `GET /v2/crawl/{id}` and `GET /v2/batch/scrape/{id}`.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[cfg_attr(
     feature = "openapi",

@@ -1,6 +1,6 @@
-//! The HTTP API as an OpenAPI 3.1 document. Request bodies come from the field tables that their readers are made of,
-//! responses from the types that are sent, errors from the table of codes. The paths are in `pages`, `sessions` and
-//! `server`; start with [`operation::Operation`].
+//! The HTTP API as an OpenAPI 3.1 document. Request bodies come from the field tables that their readers are
+//! made of, responses from the types that are sent, errors from the table of codes. The paths are in `pages`,
+//! `sessions` and `server`; start with [`operation::Operation`].
 
 mod components;
 mod examples;
@@ -18,8 +18,8 @@ use operation::{Operation, Tag};
 const DESCRIPTION: &str = "\
 Turns websites into data: single pages, crawls, batches, maps, searches, extraction, browser sessions.\n\
 \n\
-- Bodies are JSON in UTF-8. An explicit `null` in a request counts as an absent field, fields whose name starts with \
-`__` are ignored, and every other unknown field is refused.\n\
+- Bodies are JSON in UTF-8. An explicit `null` in a request counts as an absent field, fields whose name \
+starts with `__` are ignored, and every other unknown field is refused.\n\
 - Fields marked as deprecated are sent by some clients on their own. They are accepted without effect.\n\
 - Responses may gain fields at any time; ignore those that you do not know.\n\
 - Paths that other servers of this protocol have and this one does not return 501 `FEATURE_NOT_SUPPORTED`.";

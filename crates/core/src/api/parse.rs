@@ -130,7 +130,7 @@ pub struct ParseFormats {
     pub data: ParseFormatList,
 }
 
-/// See [`ParseFormats`].
+/// File types of a server.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(default)]

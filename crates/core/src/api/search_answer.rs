@@ -64,7 +64,7 @@ pub struct WebResult {
     pub scraped: Map<String, Value>,
 }
 
-/// An article. Scraped and bare ones as in [`WebResult`].
+/// An article. Scraped and bare ones as in `WebResult`.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", default)]

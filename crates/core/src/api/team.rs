@@ -142,7 +142,7 @@ pub struct ActivityEntry {
     pub id: JobId,
     /// Kind of call.
     pub endpoint: Endpoint,
-    /// [`API_VERSION`]
+    /// Version of the API: `v2`.
     pub api_version: String,
     /// When.
     pub created_at: Timestamp,

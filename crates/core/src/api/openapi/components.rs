@@ -92,8 +92,8 @@ fn request_schema(fields: &[Field]) -> Value {
     schema
 }
 
-/// Removes what is of no use in a document of responses: Rust's integer formats, default values, and `null` for
-/// fields that are left out instead.
+/// Removes what is of no use in a document of responses: Rust's integer formats, default values, and `null`
+/// for fields that are left out instead.
 fn polish(schema: &mut Value) {
     match schema {
         Value::Array(parts) => parts.iter_mut().for_each(polish),
@@ -157,7 +157,11 @@ fn error_schema() -> Value {
         "type": "object",
         "required": ["path", "message"],
         "properties": {
-            "path": { "type": "array", "items": part, "description": "Keys and indexes that lead to the value." },
+            "path": {
+                "type": "array",
+                "items": part,
+                "description": "Keys and indexes that lead to the value.",
+            },
             "message": { "type": "string", "description": "What is wrong with it." },
         },
     });

@@ -34,15 +34,21 @@ fn pages() -> Vec<Operation> {
             .errors(&[ErrorCode::NotSupported]),
         new("GET", "/v2/scrape/{id}", "getScrape", "Get a scraped page again")
             .description(
-                "Works for 24 hours. While the scrape runs, `status` is `scraping` and there is no `data`. A failed \
-                 scrape returns the status and body of its first response.",
+                "Works for 24 hours. While the scrape runs, `status` is `scraping` and there is no `data`. \
+                 A failed scrape returns the status and body of its first response.",
             )
-            .answer("The page, or the status.", ScrapeAnswer::done(examples::document()))
+            .answer(
+                "The page, or the status.",
+                ScrapeAnswer::done(examples::document()),
+            )
             .fetches(),
         new("POST", "/v2/parse", "parse", "Convert a file")
             .description("Converts PDF, office, EPUB, HTML, CSV and text files.")
             .form::<ParseOptions>()
-            .answer("The file as a document.", ScrapeAnswer::done(examples::document()))
+            .answer(
+                "The file as a document.",
+                ScrapeAnswer::done(examples::document()),
+            )
             .fetches()
             .errors(&[ErrorCode::ParseUnsupportedOptions, ErrorCode::NotSupported]),
         new("GET", "/v2/parse/formats", "listParseFormats", "List file types").answer(
@@ -65,11 +71,17 @@ fn pages() -> Vec<Operation> {
             .answer("The URLs.", examples::map())
             .fetches()
             .errors(&[ErrorCode::MapTimeout, ErrorCode::MapFailed]),
-        Operation::new(Tag::Search, "POST", "/v2/search", "search", "Search the web or the team's pages")
-            .body::<SearchRequest>(&["limit", "sources"])
-            .answer("Results by source.", examples::search())
-            .fetches()
-            .errors(&[ErrorCode::SearchTimeout, ErrorCode::NotSupported]),
+        Operation::new(
+            Tag::Search,
+            "POST",
+            "/v2/search",
+            "search",
+            "Search the web or the team's pages",
+        )
+        .body::<SearchRequest>(&["limit", "sources"])
+        .answer("Results by source.", examples::search())
+        .fetches()
+        .errors(&[ErrorCode::SearchTimeout, ErrorCode::NotSupported]),
     ]
 }
 
@@ -77,8 +89,8 @@ fn pages() -> Vec<Operation> {
 fn status(operation: Operation) -> Operation {
     operation
         .description(
-            "Follow `next` until it is null. A request with a `skip` at the end of a running job waits up to 1 s for \
-             a new document. With `Upgrade: websocket` the path is the live socket of the job.",
+            "Follow `next` until it is null. A request with a `skip` at the end of a running job waits up \
+             to 1 s for a new document. With `Upgrade: websocket` the path is the live socket of the job.",
         )
         .query(
             "skip",

@@ -13,15 +13,15 @@ wire_enum! {
         Wait = "wait",
         /// Click an element.
         Click = "click",
-        /// Type a text.
+        /// Type text.
         Write = "write",
         /// Press a key.
         Press = "press",
         /// Scroll by one viewport.
         Scroll = "scroll",
-        /// Take a picture.
+        /// Take a screenshot.
         Screenshot = "screenshot",
-        /// Take the HTML.
+        /// Capture the current HTML.
         Scrape = "scrape",
         /// Run a script.
         ExecuteJavascript = "executeJavascript",
@@ -41,7 +41,7 @@ wire_enum! {
 }
 
 wire_enum! {
-    /// Paper of a PDF.
+    /// Paper size of a PDF.
     #[allow(missing_docs)]
     PaperFormat {
         A0 = "A0",
@@ -58,12 +58,12 @@ wire_enum! {
     }
 }
 
-/// One step between load and the taking of content.
+/// Browser action between loading the page and reading its content.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Action {
-    /// Wait that long, ms.
+    /// Wait for a fixed time.
     WaitTime {
-        /// At least 1.
+        /// Duration, ms; at least 1.
         milliseconds: u64,
     },
     /// Wait until an element is visible.
@@ -71,52 +71,52 @@ pub enum Action {
         /// CSS selector.
         selector: String,
     },
-    /// Click the first or every match.
+    /// Click the first matching element, or all of them.
     Click {
         /// CSS selector.
         selector: String,
-        /// Every match; none is no error then.
+        /// Whether to click every match. If so, it is not an error if nothing matches.
         all: bool,
     },
     /// Type into the focused element.
     Write {
-        /// The text.
+        /// Text to type.
         text: String,
     },
-    /// Press a key by its DOM name.
+    /// Press a key, given by its DOM name.
     Press {
-        /// `Enter`, `Control+A`, ...
+        /// Key or key combination, for example `Enter` or `Control+A`.
         key: String,
     },
     /// Scroll the page or an element by one viewport.
     Scroll {
-        /// Where to.
+        /// Direction of the scroll.
         direction: ScrollDirection,
-        /// CSS selector of the element; none: the page.
+        /// CSS selector of the element; `None` scrolls the page.
         selector: Option<String>,
     },
-    /// Appended to `actions.screenshots`.
+    /// Take a screenshot; it is appended to `actions.screenshots`.
     Screenshot(Screenshot),
-    /// Appended to `actions.scrapes`.
+    /// Capture the current HTML; it is appended to `actions.scrapes`.
     Scrape,
-    /// Value appended to `actions.javascriptReturns`.
+    /// Run a script; its value is appended to `actions.javascriptReturns`.
     ExecuteJavascript {
-        /// The script.
+        /// JavaScript code.
         script: String,
     },
-    /// Appended to `actions.pdfs`.
+    /// Print to PDF; the file is appended to `actions.pdfs`.
     Pdf {
-        /// Paper.
+        /// Paper size.
         format: PaperFormat,
-        /// Long side down.
+        /// Whether the orientation is landscape.
         landscape: bool,
-        /// 0.1 to 2.
+        /// Scale, 0.1 to 2.
         scale: f64,
     },
 }
 
 impl Action {
-    /// Its name.
+    /// Returns the name of the action.
     pub fn kind(&self) -> ActionKind {
         match self {
             Action::WaitTime { .. } | Action::WaitFor { .. } => ActionKind::Wait,
@@ -131,7 +131,7 @@ impl Action {
         }
     }
 
-    /// Fixed waiting time of this step, ms.
+    /// Returns the fixed waiting time of the action, ms.
     pub fn wait_ms(&self) -> u64 {
         match self {
             Action::WaitTime { milliseconds } => *milliseconds,
@@ -141,7 +141,7 @@ impl Action {
 }
 
 fn read_action(f: &mut Fields) -> Option<Action> {
-    // The reference text shows a wait without `type`.
+    // The reference documentation shows a wait without `type`.
     let only_wait = !f.has("type") && f.has("milliseconds");
     let kind = match f.slot("type") {
         Some(slot) => slot.word::<ActionKind>(),

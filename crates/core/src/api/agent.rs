@@ -1,4 +1,4 @@
-//! `/v2/agent` (docs/API.md section 10.3).
+//! Models of `/v2/agent` (docs/API.md section 10.3).
 
 use harvestman_derive::Request;
 use serde::{Deserialize, Serialize};
@@ -20,23 +20,23 @@ use crate::time::Timestamp;
 use crate::webhook::Family;
 
 wire_enum! {
-    /// How hard the agent tries.
+    /// Amount of work that the agent puts into a task.
     Effort {
-        /// Little.
+        /// Little work.
         Low = "low",
-        /// Some.
+        /// A moderate amount of work.
         Medium = "medium",
-        /// A lot.
+        /// A lot of work.
         High = "high",
     }
 }
 
 wire_enum! {
-    /// What the agent gives.
+    /// Kind of result that the agent returns.
     AgentMode {
-        /// Data.
+        /// Structured data.
         Extract = "extract",
-        /// Conversation.
+        /// A conversation.
         Chat = "chat",
     }
 }
@@ -103,7 +103,10 @@ pub struct AgentRequest {
 }
 
 impl AgentRequest {
-    /// Refuses what the operator has not enabled. Errors: 403.
+    /// Checks that the operator has enabled the requested options.
+    ///
+    /// # Errors
+    /// 403 if an option is not enabled.
     pub fn check_enabled(&self, enabled: Enabled) -> Result<(), ApiError> {
         enabled.check_zero_data_retention(self.zero_data_retention)
     }
@@ -111,7 +114,7 @@ impl AgentRequest {
 
 wire!(AgentRequest);
 
-/// Answer of `POST /v2/agent`.
+/// Response of `POST /v2/agent`.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -119,12 +122,12 @@ pub struct AgentStarted {
     /// Always true.
     #[serde(default)]
     pub success: bool,
-    /// The job.
+    /// Id of the job.
     pub id: JobId,
-    /// The conversation.
+    /// Id of the conversation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thread_id: Option<Uuid>,
-    /// Its turn, from 1.
+    /// Number of the turn in the conversation, from 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thread_turn: Option<u64>,
 }
@@ -138,18 +141,18 @@ pub struct AgentCancelled {
 }
 
 wire_enum! {
-    /// State of an agent; a cancelled one is `failed` with the error `cancelled`.
+    /// State of an agent run. A cancelled run is `failed` with the error `cancelled`.
     AgentStatus {
-        /// Running.
+        /// The run is in progress.
         Processing = "processing",
-        /// Done.
+        /// The run has completed.
         Completed = "completed",
-        /// Could not do it.
+        /// The run failed or was cancelled.
         Failed = "failed",
     }
 }
 
-/// Answer of `GET /v2/agent/{id}`.
+/// Response of `GET /v2/agent/{id}`.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -157,24 +160,24 @@ pub struct AgentAnswer {
     /// Always true.
     #[serde(default)]
     pub success: bool,
-    /// State.
+    /// State of the run.
     pub status: AgentStatus,
-    /// The result.
+    /// Result of the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub data: Option<Value>,
-    /// Why not.
+    /// Reason of the failure.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// Model by name.
+    /// Name of the model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// Until when it can be read.
+    /// Time until which the result can be read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<Timestamp>,
-    /// What it cost.
+    /// Credits that the run used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub credits_used: Option<u64>,
-    /// What the agent says.
+    /// Message of the agent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
     /// Whether the result is incomplete.
@@ -182,15 +185,18 @@ pub struct AgentAnswer {
     pub partial: Option<bool>,
 }
 
-/// Query of `GET /v2/agent`.
+/// Query parameters of `GET /v2/agent`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct AgentsQuery {
-    /// Only runs before this moment.
+    /// Upper bound of the start time: only runs that started before it are returned.
     pub before: Option<Timestamp>,
 }
 
 impl AgentsQuery {
-    /// Reads a query string. Errors: 400.
+    /// Parses a query string.
+    ///
+    /// # Errors
+    /// 400 if a parameter is invalid.
     pub fn parse(query: &str) -> Result<Self, ApiError> {
         Ok(Self {
             before: Query::parse(query)
@@ -200,73 +206,73 @@ impl AgentsQuery {
     }
 }
 
-/// Answer of `GET /v2/agent`.
+/// Response of `GET /v2/agent`.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct Agents {
     /// Always true.
     pub success: bool,
-    /// Newest first, 20 per answer.
+    /// Agent runs, newest first, at most 20 per response.
     pub agents: Vec<AgentEntry>,
-    /// Address of the rest.
+    /// URL of the next page of the list.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next: Option<String>,
 }
 
-/// One run.
+/// Agent run in a list.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct AgentEntry {
-    /// The job.
+    /// Id of the job.
     pub id: JobId,
-    /// When it was started.
+    /// Start time of the run.
     pub created_at: Timestamp,
-    /// What it is about.
+    /// First URL of the request, or the beginning of the prompt.
     #[serde(default)]
     pub target_hint: String,
-    /// As sent.
+    /// `origin` as sent in the request.
     #[serde(default)]
     pub origin: Option<String>,
-    /// As sent.
+    /// `integration` as sent in the request.
     #[serde(default)]
     pub integration: Option<String>,
-    /// Marks of the list.
+    /// Display settings of the run.
     #[serde(default)]
     pub settings: AgentSettings,
-    /// State.
+    /// State of the run.
     pub status: AgentStatus,
-    /// What was asked for.
+    /// Requested options.
     #[serde(default)]
     pub options: AgentEntryOptions,
 }
 
-/// Marks of a run in a list.
+/// Display settings of an agent run in a list.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct AgentSettings {
-    /// Not shown.
+    /// Whether the run is hidden.
     pub hidden: bool,
-    /// Shown first.
+    /// Whether the run is shown first.
     pub starred: bool,
 }
 
-/// What a run was asked for.
+/// Requested options of an agent run.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct AgentEntryOptions {
-    /// The task.
+    /// Task in words.
     pub prompt: String,
-    /// Where to look first.
+    /// URLs to look at first.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub urls: Option<Vec<String>>,
-    /// Shape of the result.
+    /// JSON Schema of the result.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub schema: Option<Value>,
-    /// Model by name.
+    /// Name of the model.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! `POST /v2/batch/scrape` (docs/API.md section 8.1). The status of a batch is in
+//! Models of `POST /v2/batch/scrape` (docs/API.md section 8.1). The status of a batch is in
 //! [`crate::api::job`].
 
 use std::collections::HashSet;
@@ -19,10 +19,11 @@ use crate::ids::JobId;
 use crate::limits::MAX_BATCH_URLS;
 use crate::webhook::Family;
 
-/// What clients send without their user's asking: an addition need not agree in it with its batch.
+/// Fields that clients set without a user's request. A request that adds pages may differ from its batch in
+/// them.
 const SENT_UNASKED: &[&str] = &["maxAge", "skipTlsVerification"];
 
-/// Body of `POST /v2/batch/scrape`. The options stand at the top level on the wire.
+/// Body of `POST /v2/batch/scrape`. The scrape options are top-level fields of the body.
 #[derive(Clone, PartialEq, Debug, Request)]
 #[request(check = Self::read_urls)]
 pub struct BatchScrapeRequest {
@@ -52,7 +53,8 @@ pub struct BatchScrapeRequest {
     pub batch: BatchOptions,
 }
 
-/// A batch without its pages: what the store keeps of the request, because pages have rows of their own.
+/// Options of a batch, without its URLs. The store keeps only these as the request, because pages have rows
+/// of their own.
 #[derive(Clone, PartialEq, Debug, Request)]
 pub struct BatchOptions {
     /// How each page is fetched, and which parts of it are returned.
@@ -78,12 +80,12 @@ pub struct BatchOptions {
 }
 
 impl BatchScrapeRequest {
-    /// Reads `urls`; `ignoreInvalidURLs` decides what happens with those that are none.
+    /// Reads `urls`. Invalid entries are skipped with `ignoreInvalidURLs` and are problems without it.
     fn read_urls(&mut self, f: &mut Fields) {
         (self.urls, self.invalid_urls) = read_urls(f, self.ignore_invalid_urls);
     }
 
-    /// Takes the entries of `urls` that were skipped, for the response; none without `ignoreInvalidURLs`.
+    /// Takes the skipped entries of `urls` for the response. Returns `None` without `ignoreInvalidURLs`.
     pub fn take_left_out(&mut self) -> Option<Vec<String>> {
         self.ignore_invalid_urls
             .then(|| std::mem::take(&mut self.invalid_urls))
@@ -91,8 +93,11 @@ impl BatchScrapeRequest {
 }
 
 impl BatchOptions {
-    /// Refuses an addition with other options than those of its batch; options that it leaves out are the batch's.
-    /// Errors: 400.
+    /// Checks that a request that adds pages has the same options as its batch. Options that the request
+    /// leaves out are those of the batch.
+    ///
+    /// # Errors
+    /// 400 if an option differs.
     pub fn check_append(&self, batch: &Self) -> Result<(), ApiError> {
         let (added, known) = (self.without_caller(), batch.without_caller());
         let agrees = |field: &(&str, _)| {
@@ -107,7 +112,10 @@ impl BatchOptions {
         ))
     }
 
-    /// Refuses what the operator has not enabled. Errors: 403.
+    /// Checks that the operator has enabled the requested options.
+    ///
+    /// # Errors
+    /// 403 if an option is not enabled.
     pub fn check_enabled(&self, enabled: Enabled) -> Result<(), ApiError> {
         enabled.check_zero_data_retention(self.zero_data_retention)
     }
@@ -150,25 +158,26 @@ fn read_urls(f: &mut Fields, ignore_invalid: bool) -> (Vec<TargetUrl>, Vec<Strin
     (urls.unwrap_or_default(), invalid)
 }
 
-/// Answer of `POST /v2/batch/scrape`.
+/// Response of `POST /v2/batch/scrape`.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 pub struct BatchStarted {
     /// Always true.
     #[serde(default)]
     pub success: bool,
-    /// The job.
+    /// Id of the job.
     pub id: JobId,
-    /// Absolute address of its status.
+    /// Absolute URL of the job status.
     #[serde(default)]
     pub url: String,
-    /// What was left out; only with `ignoreInvalidURLs`.
+    /// Skipped entries of `urls`; only with `ignoreInvalidURLs`.
     #[serde(default, rename = "invalidURLs", skip_serializing_if = "Option::is_none")]
     pub invalid_urls: Option<Vec<String>>,
 }
 
 impl BatchStarted {
-    /// A stored job; with what was left out, if that was asked for.
+    /// Creates the response for a stored job. `invalid_urls` are the skipped entries, if the request allows
+    /// them.
     pub fn new(id: JobId, url: String, invalid_urls: Option<Vec<String>>) -> Self {
         Self {
             success: true,

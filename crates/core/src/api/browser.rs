@@ -1,4 +1,4 @@
-//! Browser sessions: `/v2/browser` and `/v2/interact` (docs/API.md section 11).
+//! Models of browser sessions: `/v2/browser` and `/v2/interact` (docs/API.md section 11).
 
 use harvestman_derive::Request;
 use serde::{Deserialize, Serialize};
@@ -78,7 +78,7 @@ pub struct ExecuteRequest {
 }
 
 impl ExecuteRequest {
-    /// How long it may take, ms.
+    /// Returns the time limit of the execution, ms.
     pub fn timeout_ms(&self) -> u64 {
         timeout_ms(self.timeout)
     }
@@ -86,44 +86,47 @@ impl ExecuteRequest {
 
 wire!(BrowserRequest, ExecuteRequest);
 
-/// Answer of `POST /v2/browser`.
+/// Response of `POST /v2/browser`.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct BrowserCreated {
     /// Always true.
     pub success: bool,
-    /// The session.
+    /// Id of the session.
     pub id: String,
-    /// WebSocket address of the browser's debugging protocol.
+    /// WebSocket URL of the browser's debugging protocol.
     pub cdp_url: String,
-    /// Read-only live view.
+    /// URL of the read-only live view.
     pub live_view_url: String,
-    /// Live view that takes input.
+    /// URL of the live view that accepts input.
     pub interactive_live_view_url: String,
-    /// When it ends at the latest.
+    /// Time at which the session ends at the latest.
     pub expires_at: Timestamp,
 }
 
 wire_enum! {
     /// State of a session.
     SessionStatus {
-        /// Lives.
+        /// The session is running.
         Active = "active",
-        /// Is over.
+        /// The session has ended.
         Destroyed = "destroyed",
     }
 }
 
-/// Query of `GET /v2/browser`.
+/// Query parameters of `GET /v2/browser`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct SessionsQuery {
-    /// Only sessions of this state.
+    /// State of the sessions to return.
     pub status: Option<SessionStatus>,
 }
 
 impl SessionsQuery {
-    /// Reads a query string. Errors: 400.
+    /// Parses a query string.
+    ///
+    /// # Errors
+    /// 400 if a parameter is invalid.
     pub fn parse(query: &str) -> Result<Self, ApiError> {
         Ok(Self {
             status: Query::parse(query).word("status")?,
@@ -131,40 +134,40 @@ impl SessionsQuery {
     }
 }
 
-/// Answer of `GET /v2/browser`.
+/// Response of `GET /v2/browser`.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct BrowserSessions {
     /// Always true.
     pub success: bool,
-    /// Newest first, last 24 hours.
+    /// Sessions of the last 24 hours, newest first.
     pub sessions: Vec<BrowserSession>,
 }
 
-/// One session; all fields are always present, addresses are empty once it is over.
+/// Browser session. All fields are always present; the URLs are empty once the session has ended.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct BrowserSession {
-    /// The session.
+    /// Id of the session.
     pub id: String,
-    /// Its state.
+    /// State of the session.
     pub status: SessionStatus,
-    /// WebSocket address of the browser's debugging protocol.
+    /// WebSocket URL of the browser's debugging protocol.
     #[serde(default)]
     pub cdp_url: String,
-    /// Read-only live view.
+    /// URL of the read-only live view.
     #[serde(default)]
     pub live_view_url: String,
-    /// Live view that takes input.
+    /// URL of the live view that accepts input.
     #[serde(default)]
     pub interactive_live_view_url: String,
-    /// Offers live views.
+    /// Whether the session offers live views.
     #[serde(default)]
     pub stream_web_view: bool,
-    /// When it began.
+    /// Creation time of the session.
     pub created_at: Timestamp,
-    /// Last execution or input.
+    /// Time of the last execution or input.
     pub last_activity: Timestamp,
 }

@@ -1,5 +1,5 @@
-//! Fields that clients send by themselves (docs/API.md sections 1 and 3): accepted, stored with the
-//! activity row where that is said, without any other effect.
+//! Fields that clients add to requests on their own (docs/API.md sections 1 and 3). They are accepted and
+//! have no effect, except that some are stored with the activity row, as the contract says.
 
 use harvestman_derive::Request;
 use serde_json::{Map, Value};
@@ -9,18 +9,18 @@ use crate::api::wire_enum::wire_enum;
 use crate::limits::MAX_SHORT_TEXT_CHARS;
 
 wire_enum! {
-    /// How much a tool wants back; no effect here.
+    /// Amount of detail that a tool requests. It has no effect here.
     ToolDetail {
-        /// Little.
+        /// Little detail.
         Compact = "compact",
-        /// Some.
+        /// A summary.
         Summary = "summary",
-        /// Everything.
+        /// All details.
         Full = "full",
     }
 }
 
-/// What the caller states about itself.
+/// Information that the caller gives about itself.
 #[derive(Clone, PartialEq, Eq, Debug, Request)]
 #[request(
     check = Self::take_inner,
@@ -39,7 +39,7 @@ pub struct Caller {
     pub audit_metadata: Option<AuditMetadata>,
 }
 
-/// Who is accountable for a request.
+/// User who is accountable for a request.
 #[derive(Clone, PartialEq, Eq, Debug, Request)]
 pub struct AuditMetadata {
     /// Name of the user in the caller's system.
@@ -50,7 +50,7 @@ pub struct AuditMetadata {
 wire!(AuditMetadata);
 
 impl Caller {
-    /// Returns the fields that are read and dropped.
+    /// Returns the fields that are accepted and ignored.
     fn accepted() -> Vec<Field> {
         let hidden = |name, schema| Field {
             hidden: true,
@@ -63,8 +63,8 @@ impl Caller {
         ]
     }
 
-    /// Reads what other clients send and this server has no use for, and fills gaps with the caller that an inner
-    /// object (`scrapeOptions`) names.
+    /// Reads the fields that other clients send and this server ignores, and fills missing values with those
+    /// of the caller that an inner object (`scrapeOptions`) names.
     fn take_inner(&mut self, fields: &mut Fields) {
         fields.opt_string("useMock", 0..=MAX_SHORT_TEXT_CHARS);
         fields.opt_word::<ToolDetail>("toolDetail");

@@ -1,4 +1,4 @@
-//! `POST /v2/crawl` and `GET /v2/crawl/active` (docs/API.md sections 6.1 and 6.4). The status of a
+//! Models of `POST /v2/crawl` and `GET /v2/crawl/active` (docs/API.md sections 6.1 and 6.4). The status of a
 //! job is in [`crate::api::job`].
 
 use std::ops::RangeInclusive;
@@ -24,23 +24,23 @@ use crate::time::Timestamp;
 use crate::webhook::Family;
 
 wire_enum! {
-    /// What sitemaps are used for.
+    /// Use of sitemaps.
     SitemapMode {
-        /// Not at all.
+        /// Sitemaps are not read.
         Skip = "skip",
-        /// Beside links.
+        /// Sitemaps are used in addition to links.
         Include = "include",
-        /// Instead of links.
+        /// Sitemaps are used instead of links.
         Only = "only",
     }
 }
 
-/// What the operator has switched on (docs/API.md section 5 rule 9, section 6.1).
+/// Options that the operator has enabled (docs/API.md section 5 rule 9, section 6.1).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Enabled {
-    /// `ignoreRobotsTxt` and `robotsUserAgent`.
+    /// Whether `ignoreRobotsTxt` and `robotsUserAgent` are enabled.
     pub ignore_robots: bool,
-    /// `zeroDataRetention`.
+    /// Whether `zeroDataRetention` is enabled.
     pub zero_data_retention: bool,
 }
 
@@ -57,7 +57,10 @@ impl Enabled {
         ))
     }
 
-    /// Errors: 403 when zero data retention is asked for and not enabled.
+    /// Checks that zero data retention is enabled if it is requested.
+    ///
+    /// # Errors
+    /// 403 if it is requested and not enabled.
     pub fn check_zero_data_retention(self, asked: bool) -> Result<(), ApiError> {
         Self::check(self.zero_data_retention, asked, "zeroDataRetention")
     }
@@ -165,12 +168,15 @@ pub(crate) const PATTERNS: (RangeInclusive<usize>, RangeInclusive<usize>) =
     (0..=MAX_PATTERNS, 0..=MAX_PATTERN_CHARS);
 
 impl CrawlRequest {
-    /// Pause between the starts of two fetches, ms, rounded up.
+    /// Returns the pause between the starts of two requests to a host, ms, rounded up.
     pub fn delay_ms(&self) -> Option<u64> {
         self.delay.map(|seconds| (seconds * 1000.0).ceil() as u64)
     }
 
-    /// Refuses what the operator has not enabled. Errors: 403 naming the option.
+    /// Checks that the operator has enabled the requested options.
+    ///
+    /// # Errors
+    /// 403 with the name of the option that is not enabled.
     pub fn check_enabled(&self, enabled: Enabled) -> Result<(), ApiError> {
         Enabled::check(enabled.ignore_robots, self.ignore_robots_txt, "ignoreRobotsTxt")?;
         Enabled::check(
@@ -185,13 +191,13 @@ impl CrawlRequest {
         check_patterns(f, &self.include_paths, &self.exclude_paths);
     }
 
-    /// Reads every field but `url`.
+    /// Reads every field except `url`, which is passed in.
     pub(crate) fn read_options(f: &mut Fields, url: TargetUrl) -> Self {
         f.supply("url", &url);
         Self::read(f)
     }
 
-    /// Writes every field but `url` and `scrapeOptions`.
+    /// Returns a body with every field except `url` and `scrapeOptions`.
     pub(crate) fn options_body(&self) -> Body {
         self.to_body().without(&["url", "scrapeOptions"])
     }
@@ -199,7 +205,7 @@ impl CrawlRequest {
 
 wire!(CrawlRequest);
 
-/// Bounds of both lists together.
+/// Checks the bounds of both pattern lists together.
 pub(crate) fn check_patterns(f: &mut Fields, include: &[String], exclude: &[String]) {
     let (name, lists) = ("includePaths", include.len() + exclude.len());
     if lists > MAX_PATTERNS {
@@ -234,25 +240,25 @@ fn read_agent(f: &mut Fields) -> Option<String> {
     Some(agent)
 }
 
-/// Answer of the start of a crawl, batch scrape or extract.
+/// Response to the start of a crawl, batch scrape or extract.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 pub struct JobStarted {
     /// Always true.
     #[serde(default)]
     pub success: bool,
-    /// The job.
+    /// Id of the job.
     pub id: JobId,
-    /// Absolute address of its status.
+    /// Absolute URL of the job status.
     #[serde(default)]
     pub url: String,
-    /// What the caller should know of how its `prompt` was read.
+    /// Warning about the interpretation of `prompt`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub warning: Option<String>,
 }
 
 impl JobStarted {
-    /// A stored job.
+    /// Creates the response for a stored job.
     pub fn new(id: JobId, url: String) -> Self {
         Self {
             success: true,
@@ -263,38 +269,38 @@ impl JobStarted {
     }
 }
 
-/// Answer of `GET /v2/crawl/active`.
+/// Response of `GET /v2/crawl/active`.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct ActiveCrawls {
     /// Always true.
     pub success: bool,
-    /// Newest first.
+    /// Running crawls, newest first.
     pub crawls: Vec<ActiveCrawl>,
 }
 
-/// A running crawl.
+/// Running crawl.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ActiveCrawl {
-    /// The job.
+    /// Id of the job.
     pub id: JobId,
-    /// Its owner.
+    /// Id of the team that owns the crawl.
     pub team_id: TeamId,
-    /// The seed.
+    /// Start URL of the crawl.
     pub url: String,
-    /// When it was started.
+    /// Start time of the crawl.
     #[serde(default, rename = "created_at", skip_serializing_if = "Option::is_none")]
     pub created_at: Option<Timestamp>,
-    /// Crawl options with defaults filled in, `scrapeOptions` among them.
+    /// Crawl options with defaults filled in, including `scrapeOptions`.
     #[serde(default)]
     pub options: Map<String, Value>,
 }
 
 impl ActiveCrawl {
-    /// The entry for a stored request.
+    /// Creates the entry for a stored request.
     pub fn new(id: JobId, team_id: TeamId, created_at: Timestamp, request: &CrawlRequest) -> Self {
         Self {
             id,

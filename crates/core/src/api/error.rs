@@ -1,37 +1,36 @@
-//! What a caller sees when something is wrong (docs/API.md section 2): one enum of codes, one table of
-//! statuses, one body.
+//! Errors of the API (docs/API.md section 2): the error codes with their HTTP statuses, and the error body.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 macro_rules! codes {
     ($($(#[doc = $doc:literal])+ $name:ident = $text:literal, $status:literal;)*) => {
-        /// Machine code of an error, as SDKs match on it.
+        /// Machine-readable code of an error, as SDKs match on it.
         #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
         pub enum ErrorCode {
             $($(#[doc = $doc])+ #[serde(rename = $text)] $name,)*
         }
 
         impl ErrorCode {
-            /// Every code.
+            /// All error codes.
             pub const ALL: &[ErrorCode] = &[$(ErrorCode::$name),*];
 
-            /// The code on the wire.
+            /// Returns the code as it is sent.
             pub fn as_str(self) -> &'static str {
                 match self { $(ErrorCode::$name => $text,)* }
             }
 
-            /// HTTP status that goes with the code.
+            /// Returns the HTTP status of the code.
             pub fn status(self) -> u16 {
                 match self { $(ErrorCode::$name => $status,)* }
             }
 
-            /// Returns when it is sent: one sentence.
+            /// Returns one sentence that says when the code is sent.
             pub fn summary(self) -> &'static str {
                 match self { $(ErrorCode::$name => concat!($($doc),+).trim_ascii(),)* }
             }
 
-            /// Reads back what [`ErrorCode::as_str`] gave.
+            /// Parses a code as returned by [`ErrorCode::as_str`].
             pub fn parse(text: &str) -> Option<Self> {
                 match text { $($text => Some(ErrorCode::$name),)* _ => None }
             }
@@ -46,57 +45,57 @@ codes! {
     InvalidJson = "BAD_REQUEST_INVALID_JSON", 400;
     /// The host name of the target does not resolve.
     DnsResolution = "SCRAPE_DNS_RESOLUTION_ERROR", 400;
-    /// Actions asked, no browser configured.
+    /// The request has actions, but no browser is configured.
     ActionsNotSupported = "SCRAPE_ACTIONS_NOT_SUPPORTED", 400;
     /// The target is a file type that cannot be converted.
     UnsupportedFile = "SCRAPE_UNSUPPORTED_FILE_ERROR", 400;
-    /// An option that uploads do not allow.
+    /// The request has an option that is not allowed for uploads.
     ParseUnsupportedOptions = "PARSE_UNSUPPORTED_OPTIONS", 400;
-    /// Key missing or unknown.
+    /// The API key is missing or unknown.
     Unauthorized = "UNAUTHORIZED", 401;
-    /// Not enough credits.
+    /// The team does not have enough credits.
     InsufficientCredits = "INSUFFICIENT_CREDITS", 402;
-    /// Resource of another team, or an option that the operator has not enabled.
+    /// The resource belongs to another team, or the operator has not enabled an option.
     Forbidden = "FORBIDDEN", 403;
     /// The target is a private, loopback or link-local address.
     UnsafeTarget = "UNSAFE_TARGET", 403;
-    /// Unknown or expired job, job of another team, unknown path.
+    /// The path or job is unknown, or the job has expired or belongs to another team.
     NotFound = "NOT_FOUND", 404;
-    /// `minAge` given and nothing suitable is cached.
+    /// The request has `minAge`, and the cache has no suitable copy.
     NoCachedData = "SCRAPE_NO_CACHED_DATA", 404;
-    /// `lockdown` and nothing suitable is cached.
+    /// The request has `lockdown`, and the cache has no suitable copy.
     LockdownCacheMiss = "SCRAPE_LOCKDOWN_CACHE_MISS", 404;
-    /// Known path, other method.
+    /// The path exists, but not with this method.
     MethodNotAllowed = "METHOD_NOT_ALLOWED", 405;
-    /// The caller was too slow in sending the request.
+    /// The client sent the request too slowly.
     RequestTimeout = "REQUEST_TIMEOUT", 408;
-    /// The scrape's own timeout passed.
+    /// The timeout of the scrape expired.
     ScrapeTimeout = "SCRAPE_TIMEOUT", 408;
-    /// The map's own timeout passed.
+    /// The timeout of the map expired.
     MapTimeout = "MAP_TIMEOUT", 408;
-    /// The search's own timeout passed.
+    /// The timeout of the search expired.
     SearchTimeout = "SEARCH_TIMEOUT", 408;
-    /// State prevents the operation.
+    /// The state of the resource does not allow the operation.
     Conflict = "CONFLICT", 409;
-    /// The same idempotency key came with another body.
+    /// The idempotency key was used before with a different body.
     IdempotencyKeyReused = "IDEMPOTENCY_KEY_REUSED", 409;
-    /// The page context of a scrape is not stored.
+    /// The page context of the scrape is not stored.
     ReplayUnavailable = "REPLAY_UNAVAILABLE", 409;
-    /// Another session writes the profile.
+    /// Another session is writing to the profile.
     ProfileBusy = "PROFILE_BUSY", 409;
-    /// Interact on a destroyed session.
+    /// The session was destroyed before the interact request.
     SessionDestroyed = "SESSION_DESTROYED", 410;
-    /// Body above the size limit.
+    /// The body exceeds the size limit.
     PayloadTooLarge = "PAYLOAD_TOO_LARGE", 413;
-    /// `Content-Encoding` on a request body.
+    /// The request body has a `Content-Encoding`.
     UnsupportedMediaType = "UNSUPPORTED_MEDIA_TYPE", 415;
-    /// Rate limit exceeded.
+    /// The rate limit is exceeded.
     RateLimited = "RATE_LIMITED", 429;
-    /// Concurrency limit exceeded.
+    /// The concurrency limit is exceeded.
     ConcurrencyLimited = "CONCURRENCY_LIMITED", 429;
     /// The target could not be fetched.
     SiteError = "SCRAPE_SITE_ERROR", 500;
-    /// The target's certificate or TLS is not acceptable.
+    /// The TLS connection or certificate of the target is not acceptable.
     SslError = "SCRAPE_SSL_ERROR", 500;
     /// Every way to fetch the target failed.
     AllEnginesFailed = "SCRAPE_ALL_ENGINES_FAILED", 500;
@@ -106,21 +105,21 @@ codes! {
     ProxyError = "SCRAPE_PROXY_ERROR", 500;
     /// A PDF could not be read.
     PdfError = "SCRAPE_PDF_ERROR", 500;
-    /// A map could not be made.
+    /// The map could not be created.
     MapFailed = "MAP_FAILED", 500;
-    /// A fault of the server.
+    /// An internal error occurred.
     Unknown = "UNKNOWN_ERROR", 500;
-    /// A path that clients know and this server does not offer.
+    /// The server does not offer the requested path or option.
     NotSupported = "FEATURE_NOT_SUPPORTED", 501;
-    /// The browser failed before anything ran (interact only).
+    /// The browser failed before anything was executed (interact only).
     BrowserError = "BROWSER_ERROR", 502;
-    /// The agent failed before anything ran (interact only).
+    /// The agent failed before anything was executed (interact only).
     AgentError = "AGENT_ERROR", 502;
     /// The feature needs something that the operator has not configured.
     NotConfigured = "FEATURE_NOT_CONFIGURED", 503;
-    /// The server cannot take more work for a passing reason.
+    /// The server temporarily cannot take more work.
     Unavailable = "SERVICE_UNAVAILABLE", 503;
-    /// A crawled page redirected out of the crawl's scope (only in error lists).
+    /// A crawled page redirected to a URL outside the scope of the crawl (only in error lists).
     OutOfScope = "OUT_OF_SCOPE", 400;
 }
 
@@ -136,21 +135,21 @@ impl schemars::JsonSchema for ErrorCode {
     }
 }
 
-/// An error answer. Its body is `{"success":false,"error","code","details"?}`.
+/// Error response. Its body is `{"success":false,"error","code","details"?}`.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ApiError {
-    /// Machine code; decides the HTTP status.
+    /// Error code; it determines the HTTP status.
     pub code: ErrorCode,
-    /// Human sentence: what was wrong and, where it can, what to do. Never empty.
+    /// Message for people: what is wrong and, where possible, what to do. Never empty.
     pub message: String,
     /// List of `{path, message}` for validation errors; other shapes where docs/API.md says so.
     pub details: Option<Value>,
-    /// Seconds for `Retry-After`; set for 429.
+    /// Value of `Retry-After`, seconds; set for status 429.
     pub retry_after_s: Option<u32>,
 }
 
 impl ApiError {
-    /// An error without details.
+    /// Creates an error without details.
     pub fn new(code: ErrorCode, message: impl Into<String>) -> Self {
         Self {
             code,
@@ -160,18 +159,18 @@ impl ApiError {
         }
     }
 
-    /// The same error with details.
+    /// Returns the error with these details.
     pub fn with_details(mut self, details: Value) -> Self {
         self.details = Some(details);
         self
     }
 
-    /// HTTP status.
+    /// Returns the HTTP status.
     pub fn status(&self) -> u16 {
         self.code.status()
     }
 
-    /// JSON body.
+    /// Returns the JSON body.
     pub fn body(&self) -> Value {
         let mut body = json!({ "success": false, "error": self.message, "code": self.code.as_str() });
         if let Some(details) = &self.details {

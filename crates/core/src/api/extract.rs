@@ -1,4 +1,4 @@
-//! `POST /v2/extract` and `GET /v2/extract/{id}` (docs/API.md sections 10.1 and 10.2).
+//! Models of `POST /v2/extract` and `GET /v2/extract/{id}` (docs/API.md sections 10.1 and 10.2).
 
 use harvestman_derive::Request;
 use serde::{Deserialize, Serialize};
@@ -16,17 +16,20 @@ use crate::limits::{MAX_EXTRACT_URLS, MAX_PROMPT_CHARS, MAX_SHORT_TEXT_CHARS};
 use crate::time::Timestamp;
 use crate::webhook::Family;
 
-/// One place to extract from.
+/// Page or site to extract from.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ExtractTarget {
-    /// The page, or the top of the site.
+    /// URL of the page, or of the root of the site.
     pub url: TargetUrl,
-    /// Written with `/*` at its end: the site below it.
+    /// Whether the URL ended in `/*`, which means the site below it.
     pub whole_site: bool,
 }
 
 impl ExtractTarget {
-    /// Reads an address that may end in `/*`. Errors: the rest of a sentence.
+    /// Parses a URL that may end in `/*`.
+    ///
+    /// # Errors
+    /// The rest of a sentence that begins with the name of the field.
     pub fn parse(text: &str) -> Result<Self, String> {
         let text = trimmed(text);
         let (address, whole_site) = match text.strip_suffix("/*") {
@@ -137,7 +140,7 @@ pub struct ExtractAgent {
 }
 
 impl ExtractRequest {
-    /// Reads `urls`; `ignoreInvalidURLs` decides what happens with those that are none.
+    /// Reads `urls`. Invalid entries are skipped with `ignoreInvalidURLs` and are problems without it.
     fn check(&mut self, f: &mut Fields) {
         (self.urls, self.invalid_urls) = read_urls(f, self.ignore_invalid_urls);
         if self.urls.is_empty() && self.prompt.is_none() && f.is_clean() {
@@ -185,7 +188,7 @@ fn read_urls(f: &mut Fields, ignore_invalid: bool) -> (Vec<ExtractTarget>, Vec<S
     (urls, invalid)
 }
 
-/// Answer of `POST /v2/extract`.
+/// Response of `POST /v2/extract`.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -193,17 +196,17 @@ pub struct ExtractStarted {
     /// Always true.
     #[serde(default)]
     pub success: bool,
-    /// The job.
+    /// Id of the job.
     pub id: JobId,
-    /// Addresses looked at; only with `urlTrace`.
+    /// URLs that the extract starts from; only with `urlTrace`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub url_trace: Option<Vec<TracedUrl>>,
-    /// What was left out.
+    /// Skipped entries of `urls`.
     #[serde(default, rename = "invalidURLs", skip_serializing_if = "Option::is_none")]
     pub invalid_urls: Option<Vec<String>>,
 }
 
-/// A URL that an extract starts from.
+/// URL that an extract starts from.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 pub struct TracedUrl {
@@ -214,18 +217,18 @@ pub struct TracedUrl {
 wire_enum! {
     /// State of an extract.
     ExtractStatus {
-        /// Running.
+        /// The extract is running.
         Processing = "processing",
-        /// Done.
+        /// The extract has completed.
         Completed = "completed",
-        /// Could not be made.
+        /// The extract failed.
         Failed = "failed",
-        /// Cancelled by the caller.
+        /// The caller cancelled the extract.
         Cancelled = "cancelled",
     }
 }
 
-/// Answer of `GET /v2/extract/{id}`.
+/// Response of `GET /v2/extract/{id}`.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -233,27 +236,27 @@ pub struct ExtractAnswer {
     /// Always true.
     #[serde(default)]
     pub success: bool,
-    /// State.
+    /// State of the extract.
     pub status: ExtractStatus,
-    /// What was extracted.
+    /// Extracted data.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub data: Option<Value>,
-    /// Why it could not be made.
+    /// Reason of the failure.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// Until when it can be read.
+    /// Time until which the result can be read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<Timestamp>,
-    /// Credits times 15.
+    /// Tokens used: 15 per credit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tokens_used: Option<u64>,
-    /// What it cost.
+    /// Credits used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub credits_used: Option<u64>,
-    /// Where each value comes from; only with `showSources`.
+    /// Source of each value; only with `showSources`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sources: Option<Value>,
-    /// What the caller should know.
+    /// Warning about the result.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub warning: Option<String>,
 }

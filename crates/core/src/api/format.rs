@@ -1,4 +1,4 @@
-//! The formats of docs/API.md section 4.2: which parts of a page the caller wants.
+//! Formats of docs/API.md section 4.2: the parts of a page that a request can return.
 
 use harvestman_derive::Request;
 use serde_json::{Map, Value};
@@ -20,23 +20,23 @@ wire_enum! {
         Html = "html",
         /// HTML as received.
         RawHtml = "rawHtml",
-        /// Addresses of links.
+        /// URLs of links.
         Links = "links",
-        /// Addresses of pictures.
+        /// URLs of images.
         Images = "images",
-        /// A picture of the page.
+        /// Screenshot of the page.
         Screenshot = "screenshot",
-        /// A short text about the page.
+        /// Short text about the page.
         Summary = "summary",
-        /// Data after a JSON Schema or a prompt.
+        /// Data by a JSON Schema or a prompt.
         Json = "json",
-        /// What changed since the last scrape.
+        /// Changes since the last scrape.
         ChangeTracking = "changeTracking",
         /// Values of HTML attributes.
         Attributes = "attributes",
-        /// Colours, fonts, logo.
+        /// Colors, fonts and logo.
         Branding = "branding",
-        /// An answer about the page.
+        /// Answer to a question about the page.
         Question = "question",
         /// Passages relevant to a query.
         Highlights = "highlights",
@@ -45,7 +45,7 @@ wire_enum! {
     }
 }
 
-/// Formats that clients know and this server does not make.
+/// Formats that clients know and this server does not offer.
 const NOT_OFFERED: &[&str] = &[
     "product",
     "menu",
@@ -55,7 +55,7 @@ const NOT_OFFERED: &[&str] = &[
     "deterministicJson",
 ];
 
-/// Formats that their name alone asks for.
+/// Formats that can be requested by name alone.
 const BY_NAME: &[&str] = &[
     "markdown",
     "html",
@@ -73,7 +73,7 @@ const PLAIN: &[&str] = &[
     "markdown", "html", "rawHtml", "links", "images", "summary", "branding",
 ];
 
-/// One wanted part of a page.
+/// Requested part of a page.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Format {
     /// `markdown`
@@ -100,29 +100,29 @@ pub enum Format {
     Branding,
     /// `question`
     Question {
-        /// What to answer from the page.
+        /// Question to answer from the page.
         question: String,
     },
     /// `highlights`
     Highlights {
-        /// What the passages shall be about.
+        /// Subject of the passages.
         query: String,
     },
     /// `query`
     Query {
-        /// What to answer or to look for.
+        /// Question to answer, or subject of the passages.
         prompt: String,
-        /// Whether an answer or passages are wanted.
+        /// Kind of the result: an answer or passages.
         mode: QueryMode,
     },
 }
 
 wire_enum! {
-    /// What the `query` format gives.
+    /// Kind of result of the `query` format.
     QueryMode {
-        /// An answer in words of its own.
+        /// Answer in the words of the model.
         Freeform = "freeform",
-        /// Passages of the page.
+        /// Quoted passages of the page.
         DirectQuote = "directQuote",
     }
 }
@@ -173,11 +173,11 @@ pub struct JsonFormat {
 }
 
 wire_enum! {
-    /// How a change is told.
+    /// Form in which a change is reported.
     ChangeMode {
         /// Unified diff of the Markdown.
         GitDiff = "git-diff",
-        /// Field by field of the extracted data.
+        /// Comparison of the extracted data, field by field.
         Json = "json",
     }
 }
@@ -228,7 +228,7 @@ fn read_modes(f: &mut Fields) -> Option<Vec<ChangeMode>> {
 }
 
 impl Format {
-    /// Its name.
+    /// Returns the name of the format.
     pub fn kind(&self) -> FormatKind {
         match self {
             Format::Markdown => FormatKind::Markdown,
@@ -249,7 +249,7 @@ impl Format {
     }
 }
 
-/// Reads `formats`: duplicates of a type collapse into the first; one screenshot at most.
+/// Reads `formats`. Duplicates of a type collapse into the first; at most one screenshot is allowed.
 pub(crate) fn read_formats(fields: &mut Fields) -> Option<Vec<Format>> {
     let mut screenshots = 0;
     let read = fields.value::<Vec<Format>>("formats", (0..=MAX_LIST_ITEMS, ()))?;
@@ -412,7 +412,7 @@ impl FieldType for Format {
     }
 }
 
-/// Names of all formats that can be asked for.
+/// Returns the names of all formats that can be requested.
 pub fn names() -> impl Iterator<Item = &'static str> {
     FormatKind::ALL.iter().map(|kind| kind.as_str())
 }

@@ -41,15 +41,15 @@ impl Health {
 pub struct Readiness {
     /// `ok` when every required part works.
     pub status: PartState,
-    /// Database; required.
+    /// State of the database; required.
     pub database: PartState,
-    /// Queue of jobs; required.
+    /// State of the job queue; required.
     pub queue: PartState,
-    /// Browser.
+    /// State of the browser.
     pub browser: PartState,
-    /// Language model.
+    /// State of the language model.
     pub llm: PartState,
-    /// Search provider.
+    /// State of the search provider.
     pub search: PartState,
     /// Whether requests need no key.
     pub open: bool,

@@ -1,4 +1,4 @@
-//! `POST` and `DELETE /v2/scrape/{jobId}/interact` (docs/API.md sections 6.11 and 6.12).
+//! Models of `POST` and `DELETE /v2/scrape/{jobId}/interact` (docs/API.md sections 6.11 and 6.12).
 
 use harvestman_derive::Request;
 use serde::{Deserialize, Serialize};
@@ -12,28 +12,28 @@ use crate::limits::{
 };
 
 wire_enum! {
-    /// Language of code for a session.
+    /// Language of code that runs in a session.
     Language {
-        /// Python with `page`.
+        /// Python with the variable `page`.
         Python = "python",
-        /// JavaScript with `page`.
+        /// JavaScript with the variable `page`.
         Node = "node",
         /// Browser commands, one per line.
         Bash = "bash",
     }
 }
 
-/// What a session does: exactly one of the two.
+/// Task of a session: either code or a prompt.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Task {
-    /// Run code.
+    /// Code to run.
     Code {
-        /// 1 to 100000 characters.
+        /// Code, 1 to 100000 characters.
         code: String,
-        /// Its language.
+        /// Language of the code.
         language: Language,
     },
-    /// Follow a description in words, 1 to 10000 characters.
+    /// Instructions in words, 1 to 10000 characters.
     Prompt(String),
 }
 
@@ -102,7 +102,7 @@ impl InteractRequest {
         }
     }
 
-    /// Returns what to do.
+    /// Returns the task.
     pub fn task(&self) -> Task {
         match (&self.code, &self.prompt) {
             (None, Some(prompt)) => Task::Prompt(prompt.clone()),
@@ -124,7 +124,7 @@ impl InteractRequest {
         }
     }
 
-    /// How long it may take, ms.
+    /// Returns the time limit of the execution, ms.
     pub fn timeout_ms(&self) -> u64 {
         timeout_ms(self.timeout)
     }
@@ -132,65 +132,65 @@ impl InteractRequest {
 
 wire!(InteractRequest);
 
-/// Whole milliseconds of an execution timeout in seconds.
+/// Converts an execution timeout from seconds to whole milliseconds.
 pub(crate) fn timeout_ms(timeout: f64) -> u64 {
     (timeout * 1000.0).ceil() as u64
 }
 
-/// Answer of an execution, by interact or in a browser session (then without `output`).
+/// Response of an execution, by interact or in a browser session (then without `output`).
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct ExecuteAnswer {
-    /// Exit code 0 and not killed.
+    /// Whether the exit code is 0 and the execution was not killed.
     pub success: bool,
-    /// Read-only live view, for an iframe.
+    /// URL of the read-only live view, for an iframe.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub live_view_url: Option<String>,
-    /// Live view that takes input.
+    /// URL of the live view that accepts input.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub interactive_live_view_url: Option<String>,
-    /// WebSocket address of the browser's debugging protocol.
+    /// WebSocket URL of the browser's debugging protocol.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cdp_url: Option<String>,
-    /// The session.
+    /// Id of the session.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session_id: Option<String>,
-    /// What a prompt led to.
+    /// Result of a prompt.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub output: Option<String>,
-    /// Captured, cut at 1 MiB.
+    /// Standard output, truncated at 1 MiB.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stdout: Option<String>,
-    /// Captured, cut at 1 MiB.
+    /// Standard error, truncated at 1 MiB.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stderr: Option<String>,
     /// Value of the last expression as text, or the final page snapshot.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub result: Option<String>,
-    /// 0: success, 1: exception, 124: timeout.
+    /// Exit code: 0 is success, 1 an exception, 124 a timeout.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub exit_code: Option<i32>,
-    /// Stopped by the timeout.
+    /// Whether the timeout stopped the execution.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub killed: Option<bool>,
-    /// Only without success.
+    /// Error message; absent on success.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
 }
 
-/// Answer of the end of a session.
+/// Response to the end of a session.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct SessionEnded {
-    /// Whether it ended as it should.
+    /// Whether the session ended normally.
     pub success: bool,
-    /// How long it lived, ms.
+    /// Lifetime of the session, ms.
     pub session_duration_ms: u64,
-    /// What it cost.
+    /// Credits billed for the session.
     pub credits_billed: u64,
-    /// Only without success.
+    /// Error message; absent on success.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
 }

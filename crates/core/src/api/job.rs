@@ -1,4 +1,4 @@
-//! What a caller learns about a running or finished job (docs/API.md sections 6.2, 6.6, 8.2, 8.3).
+//! Models of the status, the errors and the cancellation of a job (docs/API.md sections 6.2, 6.6, 8.2, 8.3).
 
 use serde::{Deserialize, Serialize};
 use url::Url;
@@ -14,21 +14,21 @@ use crate::limits::MAX_STATUS_LIMIT;
 use crate::time::Timestamp;
 
 wire_enum! {
-    /// State of a crawl or batch scrape (docs/API.md section 17). All but `Scraping` are final.
+    /// State of a crawl or batch scrape (docs/API.md section 17). All states except `Scraping` are final.
     JobStatus {
-        /// Running.
+        /// The job is running.
         Scraping = "scraping",
-        /// Everything is done.
+        /// The job has completed.
         Completed = "completed",
-        /// Nothing could be done.
+        /// The job failed without processing anything.
         Failed = "failed",
-        /// Cancelled by the caller.
+        /// The caller cancelled the job.
         Cancelled = "cancelled",
     }
 }
 
 impl JobStatus {
-    /// Whether the state never changes again.
+    /// Returns whether the state never changes again.
     pub fn is_final(self) -> bool {
         match self {
             JobStatus::Scraping => false,
@@ -47,39 +47,39 @@ impl JobStatus {
 )]
 #[serde(rename_all = "camelCase")]
 pub struct JobProgress<D = Document> {
-    /// Always true; its absence means failure to clients.
+    /// Always true; clients treat its absence as a failure.
     #[serde(default)]
     pub success: bool,
-    /// State.
+    /// State of the job.
     pub status: JobStatus,
-    /// Pages attempted: fetched, in flight and queued; never above the limit.
+    /// Number of pages attempted: fetched, in flight and queued. Never above the limit.
     #[serde(default)]
     pub total: u64,
-    /// Pages processed successfully.
+    /// Number of pages processed successfully.
     #[serde(default)]
     pub completed: u64,
-    /// Credits so far.
+    /// Credits used so far.
     #[serde(default)]
     pub credits_used: u64,
-    /// Until when the results can be read.
+    /// Time until which the results can be read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<Timestamp>,
-    /// When the job was started.
+    /// Start time of the job.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub created_at: Option<Timestamp>,
-    /// When it ended.
+    /// End time of the job.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub completed_at: Option<Timestamp>,
-    /// Seconds from start to end, or until now.
+    /// Seconds from the start to the end, or until now while the job is running.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub duration: Option<f64>,
-    /// Address of the rest; null exactly when the job ended and everything has been handed out.
+    /// URL of the remaining documents; null only when the job has ended and every document was returned.
     #[serde(default)]
     pub next: Option<String>,
-    /// What the caller should know.
+    /// Warning about the job.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub warning: Option<String>,
-    /// Why nothing could be done; only with status `failed`.
+    /// Reason of the failure; only with status `failed`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
     /// Documents in order of completion.
@@ -87,17 +87,20 @@ pub struct JobProgress<D = Document> {
     pub data: Vec<D>,
 }
 
-/// Query of a status request.
+/// Query parameters of a status request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct StatusQuery {
-    /// Documents to leave out.
+    /// Number of documents to skip.
     pub skip: u64,
-    /// Documents to return, at most; none: as many as fit.
+    /// Maximum number of documents to return; `None` returns as many as fit.
     pub limit: Option<u64>,
 }
 
 impl StatusQuery {
-    /// Reads a query string; unknown parameters are ignored. Errors: 400.
+    /// Parses a query string. Unknown parameters are ignored.
+    ///
+    /// # Errors
+    /// 400 if a parameter is invalid.
     pub fn parse(query: &str) -> Result<Self, ApiError> {
         let query = Query::parse(query);
         Ok(Self {
@@ -107,21 +110,21 @@ impl StatusQuery {
     }
 }
 
-/// Answer of `GET .../errors`.
+/// Response of `GET .../errors`.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct JobErrors {
     /// Always true.
     pub success: bool,
-    /// Pages that could not be fetched, or were dropped.
+    /// Pages that could not be fetched or were dropped.
     pub errors: Vec<JobErrorEntry>,
-    /// Addresses refused by robots.txt.
+    /// URLs blocked by robots.txt.
     pub robots_blocked: Vec<String>,
 }
 
 impl JobErrors {
-    /// What a job failed on and was refused.
+    /// Creates the response from the failed pages and the URLs blocked by robots.txt.
     pub fn new(errors: Vec<JobErrorEntry>, robots_blocked: Vec<String>) -> Self {
         Self {
             success: true,
@@ -131,35 +134,35 @@ impl JobErrors {
     }
 }
 
-/// One page that could not be fetched.
+/// Page that could not be fetched.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 pub struct JobErrorEntry {
     /// Scrape id of the attempt.
     pub id: ScrapeId,
-    /// When it failed.
+    /// Time of the failure.
     pub timestamp: Timestamp,
-    /// The page.
+    /// URL of the page.
     pub url: String,
-    /// Machine code.
+    /// Error code.
     pub code: ErrorCode,
-    /// Human sentence.
+    /// Error message.
     pub error: String,
 }
 
-/// Answer of `DELETE /v2/crawl/{id}` and `DELETE /v2/batch/scrape/{id}`.
+/// Response of `DELETE /v2/crawl/{id}` and `DELETE /v2/batch/scrape/{id}`.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 pub struct JobCancelled {
     /// Always true.
     #[serde(default)]
     pub success: bool,
-    /// `cancelled`.
+    /// Always `cancelled`.
     pub status: JobStatus,
 }
 
 impl JobCancelled {
-    /// A cancelled job.
+    /// Creates the response for a cancelled job.
     pub fn new() -> Self {
         Self {
             success: true,
@@ -174,7 +177,7 @@ impl Default for JobCancelled {
     }
 }
 
-/// Which endpoint a job's status is read at.
+/// Endpoint that returns the status of a job.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum StatusPath {
     /// `/v2/crawl/{id}`
@@ -184,7 +187,7 @@ pub enum StatusPath {
 }
 
 impl StatusPath {
-    /// The path without the id, with a slash at its end.
+    /// Returns the path without the id, with a trailing slash.
     pub fn prefix(self) -> &'static str {
         match self {
             StatusPath::Crawl => "/v2/crawl/",
@@ -192,13 +195,13 @@ impl StatusPath {
         }
     }
 
-    /// Absolute address of a job's status; `base` has no slash at its end.
+    /// Returns the absolute URL of a job's status; `base` has no trailing slash.
     pub fn url(self, base: &str, id: crate::ids::JobId) -> String {
         format!("{base}{}{id}", self.prefix())
     }
 }
 
-/// Reads `skip` back from a `next` address.
+/// Parses `skip` from a `next` URL.
 pub fn skip_of(next: &Url) -> Option<u64> {
     next.query_pairs()
         .find(|(name, _)| name == "skip")

@@ -1,5 +1,5 @@
-//! Keys and webhooks of a team, as its console sees them: `/console/api/keys`, `/console/api/webhook-secret` and
-//! `/console/api/webhook-test`. A key or secret itself is in the one answer that made it, and in no other.
+//! API keys and webhooks of a team, for its console: `/console/api/keys`, `/console/api/webhook-secret` and
+//! `/console/api/webhook-test`. Only the response that creates a key or secret contains it.
 
 use harvestman_derive::Request;
 use serde::{Deserialize, Serialize};
@@ -10,39 +10,39 @@ use crate::ids::{KeyId, WebhookId};
 use crate::limits::MAX_KEY_NAME_CHARS;
 use crate::time::Timestamp;
 
-/// Answer of `GET /console/api/keys`.
+/// Response of `GET /console/api/keys`.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Keys {
     /// Always true.
     pub success: bool,
-    /// Oldest first, also the revoked ones.
+    /// Keys of the team, oldest first, including revoked keys.
     pub keys: Vec<Key>,
 }
 
-/// A key without the key.
+/// API key, without the key itself.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Key {
-    /// Its id.
+    /// Id of the key.
     pub id: KeyId,
-    /// Its name, as reports show it.
+    /// Name of the key, as shown in reports.
     pub name: String,
-    /// Name of its team.
+    /// Name of the team.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub team: Option<String>,
-    /// Its last characters; empty when they are not known.
+    /// Last characters of the key; empty if they are not known.
     #[serde(default)]
     pub hint: String,
-    /// When it was made.
+    /// Creation time of the key.
     pub created_at: Timestamp,
-    /// When it was last used, to the minute; null when it never was.
+    /// Time of the last use, to the minute; null if the key was never used.
     #[serde(default)]
     pub last_used_at: Option<Timestamp>,
-    /// When it was revoked.
+    /// Time at which the key was revoked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub revoked_at: Option<Timestamp>,
-    /// Whether it is the key that asks.
+    /// Whether this request is made with the key.
     #[serde(default)]
     pub current: bool,
 }
@@ -57,30 +57,30 @@ pub struct NewKeyRequest {
 
 wire!(NewKeyRequest);
 
-/// Answer of `POST /console/api/keys`.
+/// Response of `POST /console/api/keys`.
 #[derive(Clone, Serialize, Deserialize)]
 pub struct NewKey {
     /// Always true.
     #[serde(default)]
     pub success: bool,
-    /// The key as it is listed from now on.
+    /// Description of the key, as it is listed from now on.
     #[serde(flatten)]
     pub listed: Key,
-    /// The key itself, this once.
+    /// The key itself. No other response contains it.
     pub key: String,
 }
 
 wire_enum! {
-    /// Where the secret that signs a team's webhooks comes from.
+    /// Source of the secret that signs a team's webhooks.
     SecretSource {
-        /// The team has one of its own.
+        /// The team has its own secret.
         Team = "team",
-        /// The operator's setting.
+        /// The operator configured the secret.
         Setting = "setting",
     }
 }
 
-/// Answer of `GET /console/api/webhook-secret`.
+/// Response of `GET /console/api/webhook-secret`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct WebhookSecret {
@@ -88,42 +88,42 @@ pub struct WebhookSecret {
     pub success: bool,
     /// Whether webhooks are signed.
     pub set: bool,
-    /// By which secret; null when they are not.
+    /// Source of the secret; null if webhooks are not signed.
     pub source: Option<SecretSource>,
 }
 
-/// Answer of `POST /console/api/webhook-secret`.
+/// Response of `POST /console/api/webhook-secret`.
 #[derive(Clone, Serialize, Deserialize)]
 pub struct NewWebhookSecret {
     /// Always true.
     #[serde(default)]
     pub success: bool,
-    /// The secret, this once. Deliveries are signed by it from now on.
+    /// The secret. No other response contains it. It signs deliveries from now on.
     pub secret: String,
 }
 
-/// Answer of `POST /console/api/webhook-test`.
+/// Response of `POST /console/api/webhook-test`.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct WebhookTested {
-    /// Always true: the attempt was made.
+    /// Always true: the delivery was attempted.
     #[serde(default)]
     pub success: bool,
     /// Whether the receiver acknowledged the event.
     pub delivered: bool,
-    /// Whether it was signed.
+    /// Whether the event was signed.
     pub signed: bool,
-    /// The event.
+    /// Id of the event.
     pub webhook_id: WebhookId,
-    /// HTTP status of the receiver; null without an answer.
+    /// HTTP status of the receiver; null without a response.
     #[serde(default)]
     pub status: Option<u16>,
-    /// Why it does not count; null when it does.
+    /// Reason why the event was not acknowledged; null if it was.
     #[serde(default)]
     pub error: Option<String>,
-    /// How long it took, ms.
+    /// Duration of the attempt, ms.
     pub duration_ms: u64,
-    /// Beginning of what the receiver answered.
+    /// Beginning of the receiver's response.
     #[serde(default)]
     pub answer: String,
 }

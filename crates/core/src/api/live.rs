@@ -5,54 +5,54 @@ use serde::{Deserialize, Serialize};
 use crate::api::job::{JobProgress, JobStatus};
 use crate::api::page::Document;
 
-/// Close code: not authorised.
+/// Close code for a client that is not authorized.
 pub const CLOSE_UNAUTHORIZED: u16 = 3000;
-/// Close code: unknown job or bad id.
+/// Close code for an unknown job or an invalid id.
 pub const CLOSE_UNKNOWN_JOB: u16 = 1008;
-/// Close code: server fault.
+/// Close code for a failure of the server.
 pub const CLOSE_SERVER_FAULT: u16 = 1011;
-/// Close code: done.
+/// Close code for a job that has ended.
 pub const CLOSE_DONE: u16 = 1000;
-/// Longest reason of a close frame, bytes.
+/// Maximum bytes of the reason of a close frame.
 pub const MAX_CLOSE_REASON_BYTES: usize = 123;
 
-/// A text message of the socket.
+/// Text message of the socket.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "lowercase")]
 pub enum LiveMessage {
-    /// The first message: the status so far.
+    /// First message: the status so far.
     Catchup {
-        /// With documents.
+        /// Status with documents.
         data: Box<JobProgress>,
     },
-    /// A page is done.
+    /// A page was processed.
     Document {
-        /// The page.
+        /// Document of the page.
         data: Box<Document>,
     },
     /// The job completed; the socket closes.
     Done {
-        /// Without documents.
+        /// Status without documents.
         data: Box<JobProgress>,
     },
     /// The job failed or was cancelled; the socket closes.
     Error {
-        /// Human sentence.
+        /// Error message.
         error: String,
     },
 }
 
-/// The first message around a status answer as text ([`crate::paging::status_json`]).
+/// Returns the first message around a status response as text ([`crate::paging::status_json`]).
 pub fn catchup_json(status: &str) -> String {
     format!(r#"{{"type":"catchup","data":{status}}}"#)
 }
 
-/// The message of a page around its stored document.
+/// Returns the message of a page around its stored document.
 pub fn document_json(document: &str) -> String {
     format!(r#"{{"type":"document","data":{document}}}"#)
 }
 
-/// The last message of a job that ended; nothing for a running one.
+/// Returns the last message of a job that has ended, or `None` for a running job.
 pub fn last_json(head: &JobProgress<()>) -> Option<String> {
     let error = match head.status {
         JobStatus::Scraping => return None,
@@ -69,7 +69,7 @@ pub fn last_json(head: &JobProgress<()>) -> Option<String> {
     Some(serde_json::to_string(&message).expect("a message has only string keys"))
 }
 
-/// A text cut to what a close frame can carry, at a character boundary.
+/// Truncates a text to the size of a close frame's reason, at a character boundary.
 pub fn close_reason(text: &str) -> &str {
     &text[..text.floor_char_boundary(MAX_CLOSE_REASON_BYTES)]
 }

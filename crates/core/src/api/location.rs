@@ -1,5 +1,4 @@
-//! Where a visitor seems to come from, and which browser profile is used (docs/API.md sections 4.5
-//! and 4.6).
+//! Apparent location of the visitor, and the browser profile (docs/API.md sections 4.5 and 4.6).
 
 use harvestman_derive::Request;
 
@@ -30,11 +29,11 @@ pub struct Location {
     pub languages: Vec<String>,
 }
 
-/// Country of a visitor unless a request names one.
+/// Default country of the visitor.
 pub(crate) const DEFAULT_COUNTRY: &str = "US";
 
 impl Location {
-    /// The languages in order of preference, never empty.
+    /// Returns the languages in order of preference; never empty.
     pub fn effective_languages(&self) -> Vec<String> {
         if !self.languages.is_empty() {
             return self.languages.clone();
@@ -43,7 +42,7 @@ impl Location {
         vec![format!("{language}-{}", self.country)]
     }
 
-    /// The languages in order of preference, each followed by its plain form: `en-US`, `en`.
+    /// Returns the languages in order of preference, each followed by its base language: `en-US`, `en`.
     pub fn accepted_languages(&self) -> Vec<String> {
         let mut accepted: Vec<String> = Vec::new();
         for tag in self.effective_languages() {
@@ -57,7 +56,7 @@ impl Location {
         accepted
     }
 
-    /// Value of `Accept-Language`: the languages with falling weight.
+    /// Returns the value of `Accept-Language`: the languages with descending weights.
     pub fn accept_language(&self) -> String {
         let accepted = self.accepted_languages();
         let weighted = accepted.iter().enumerate().map(|(index, tag)| match index {

@@ -1,4 +1,4 @@
-//! `POST /v2/map` (docs/API.md section 6.5).
+//! Models of `POST /v2/map` (docs/API.md section 6.5).
 
 use std::collections::BTreeMap;
 
@@ -78,34 +78,34 @@ impl MapRequest {
 
 wire!(MapRequest);
 
-/// Answer of `POST /v2/map`.
+/// Response of `POST /v2/map`.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct MapAnswer {
     /// Always true.
     pub success: bool,
-    /// The call.
+    /// Id of the call.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<JobId>,
-    /// What was found, best first.
+    /// URLs found, best first.
     pub links: Vec<MapLink>,
-    /// What the caller should know.
+    /// Warning about the result.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub warning: Option<String>,
 }
 
-/// One found address.
+/// URL found by a map.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct MapLink {
-    /// Absolute, without fragment.
+    /// Absolute URL without fragment.
     pub url: String,
-    /// Title, when known.
+    /// Title, if known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// Description, when known.
+    /// Description, if known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
 }

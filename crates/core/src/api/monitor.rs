@@ -1,4 +1,4 @@
-//! Requests of `/v2/monitor` (docs/API.md section 13). Answers are in [`crate::api::monitor_answer`].
+//! Requests of `/v2/monitor` (docs/API.md section 13). Responses are in [`crate::api::monitor_answer`].
 
 use std::ops::RangeInclusive;
 
@@ -19,22 +19,22 @@ use crate::limits::{
 };
 use crate::webhook::Family;
 
-/// Characters of a monitor's name.
+/// Maximum characters of the name of a monitor.
 const MAX_NAME_CHARS: usize = 256;
-/// Characters of a goal.
+/// Maximum characters of a goal.
 const MAX_GOAL_CHARS: usize = 2000;
-/// Longest retention, days.
+/// Maximum retention, days.
 const MAX_RETENTION_DAYS: u64 = 365;
-/// Retention unless given, days.
+/// Default retention, days.
 const DEFAULT_RETENTION_DAYS: u64 = 30;
-/// Queries of a search target.
+/// Maximum queries of a search target.
 const MAX_QUERIES: usize = 12;
-/// Results per query of a search target.
+/// Maximum results per query of a search target.
 const MAX_RESULTS: u64 = 50;
-/// Results per query unless given.
+/// Default number of results per query.
 const DEFAULT_RESULTS: u64 = 10;
 
-/// When a monitor runs: exactly one of `cron` and `text`.
+/// Schedule of a monitor: exactly one of `cron` and `text`.
 #[derive(Clone, PartialEq, Eq, Debug, Request)]
 #[request(check = Self::check)]
 pub struct Schedule {
@@ -65,11 +65,11 @@ impl Schedule {
 }
 
 wire_enum! {
-    /// Kind of a target.
+    /// Kind of a monitor target.
     TargetKind {
-        /// Given pages.
+        /// List of pages.
         Scrape = "scrape",
-        /// A site.
+        /// Site.
         Crawl = "crawl",
         /// Results of searches.
         Search = "search",
@@ -77,53 +77,53 @@ wire_enum! {
 }
 
 wire_enum! {
-    /// How far back a search target looks.
+    /// Time range of the results of a search target.
     SearchWindow {
-        /// Five minutes.
+        /// Last five minutes.
         Minutes5 = "5m",
-        /// A quarter of an hour.
+        /// Last 15 minutes.
         Minutes15 = "15m",
-        /// An hour.
+        /// Last hour.
         Hour = "1h",
-        /// Six hours.
+        /// Last six hours.
         Hours6 = "6h",
-        /// A day.
+        /// Last 24 hours.
         Day = "24h",
-        /// A week.
+        /// Last seven days.
         Week = "7d",
     }
 }
 
-/// What a monitor looks at.
+/// Pages that a monitor checks.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Target {
-    /// Given pages.
+    /// List of pages.
     Scrape {
-        /// The pages, at least one.
+        /// URLs of the pages, at least one.
         urls: Vec<TargetUrl>,
-        /// How each is fetched.
+        /// Scrape options of each page.
         scrape_options: Box<ScrapeOptions>,
     },
-    /// A site.
+    /// Pages of a site.
     Crawl(Box<CrawlRequest>),
     /// Results of searches.
     Search {
-        /// 1 to 12.
+        /// Search queries, 1 to 12.
         queries: Vec<String>,
-        /// How far back.
+        /// Time range of the results.
         window: SearchWindow,
-        /// Results per query.
+        /// Maximum results per query.
         max_results: u64,
-        /// Only these hosts.
+        /// Only results of these hosts are checked.
         include_domains: Vec<String>,
-        /// Not these hosts.
+        /// Results of these hosts are left out.
         exclude_domains: Vec<String>,
     },
 }
 
 impl Target {
     fn read_fields(f: &mut Fields) -> Option<Self> {
-        // Sent back by clients that edit a monitor.
+        // Clients that edit a monitor send the id back.
         f.opt_string("id", 0..=MAX_SHORT_TEXT_CHARS);
         let Some(kind) = f.slot("type") else {
             f.fail("type", "is required: give `scrape`, `crawl` or `search`");
@@ -220,11 +220,11 @@ impl ToNode for Target {
 }
 
 wire_enum! {
-    /// What a caller can set a monitor to.
+    /// State that a caller can give a monitor.
     MonitorSwitch {
-        /// Runs.
+        /// The monitor runs.
         Active = "active",
-        /// Does not run.
+        /// The monitor does not run.
         Paused = "paused",
     }
 }
@@ -275,10 +275,10 @@ pub struct MonitorRequest {
     pub caller: Caller,
 }
 
-/// Bounds of the targets of a monitor.
+/// Bounds of the number of targets of a monitor.
 const TARGETS: (RangeInclusive<usize>, ()) = (1..=MAX_MONITOR_TARGETS, ());
 
-/// Body of `PATCH /v2/monitor/{id}`. Absent fields stay as they are.
+/// Body of `PATCH /v2/monitor/{id}`. Absent fields keep their values.
 #[derive(Clone, PartialEq, Debug, Request)]
 pub struct MonitorChange {
     /// New name.

@@ -1,4 +1,4 @@
-//! Answers of `/v2/monitor` (docs/API.md section 13).
+//! Responses of `/v2/monitor` (docs/API.md section 13).
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -9,22 +9,22 @@ use crate::time::Timestamp;
 wire_enum! {
     /// State of a monitor.
     MonitorStatus {
-        /// Runs.
+        /// The monitor runs.
         Active = "active",
-        /// Does not run.
+        /// The monitor does not run.
         Paused = "paused",
-        /// Is gone.
+        /// The monitor was deleted.
         Deleted = "deleted",
     }
 }
 
-/// When a monitor runs, resolved.
+/// Schedule of a monitor in its resolved form.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ScheduleAnswer {
-    /// Five fields.
+    /// Cron expression with five fields.
     pub cron: String,
-    /// Time zone by name.
+    /// IANA name of the time zone.
     pub timezone: String,
 }
 
@@ -32,113 +32,113 @@ pub struct ScheduleAnswer {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Monitor {
-    /// Its id.
+    /// Id of the monitor.
     pub id: String,
-    /// Its name.
+    /// Name of the monitor.
     pub name: String,
-    /// Its state.
+    /// State of the monitor.
     pub status: MonitorStatus,
-    /// When it runs.
+    /// Schedule of the monitor.
     pub schedule: ScheduleAnswer,
-    /// When it runs next.
+    /// Time of the next run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next_run_at: Option<Timestamp>,
-    /// When it ran last.
+    /// Time of the last run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_run_at: Option<Timestamp>,
-    /// The running check.
+    /// Id of the running check.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub current_check_id: Option<String>,
-    /// What it looks at, each with an id.
+    /// Targets of the monitor, each with an id.
     #[serde(default)]
     pub targets: Vec<Value>,
-    /// Where events go, or null.
+    /// Receiver of events, or null.
     #[serde(default)]
     pub webhook: Option<Value>,
-    /// As sent, or null.
+    /// Notification settings as sent, or null.
     #[serde(default)]
     pub notification: Option<Value>,
-    /// How long checks are kept, days.
+    /// Retention of checks, days.
     #[serde(default)]
     pub retention_days: u64,
-    /// What it will cost.
+    /// Estimated credits per month.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub estimated_credits_per_month: Option<u64>,
-    /// Figures of the last check.
+    /// Page counts of the last check.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_check_summary: Option<CheckSummary>,
-    /// What the caller cares about.
+    /// Goal of the monitor: the changes that matter, in words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub goal: Option<String>,
-    /// Changes are judged by the goal.
+    /// Whether changes are judged by the goal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub judge_enabled: Option<bool>,
-    /// When it was made.
+    /// Creation time.
     pub created_at: Timestamp,
-    /// When it was changed.
+    /// Time of the last change.
     pub updated_at: Timestamp,
 }
 
-/// Figures of a check.
+/// Page counts of a check.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct CheckSummary {
-    /// All pages.
+    /// Number of all pages.
     pub total_pages: u64,
-    /// As before.
+    /// Number of unchanged pages.
     pub same: u64,
-    /// Different.
+    /// Number of changed pages.
     pub changed: u64,
-    /// Seen for the first time.
+    /// Number of pages seen for the first time.
     pub new: u64,
-    /// Gone.
+    /// Number of removed pages.
     pub removed: u64,
-    /// Could not be fetched.
+    /// Number of pages that could not be fetched.
     pub error: u64,
 }
 
 wire_enum! {
     /// State of a check.
     CheckStatus {
-        /// Waits.
+        /// The check is waiting.
         Queued = "queued",
-        /// Runs.
+        /// The check is running.
         Running = "running",
-        /// Done.
+        /// The check has completed.
         Completed = "completed",
-        /// Could not be done.
+        /// The check failed.
         Failed = "failed",
-        /// Done in part.
+        /// The check was completed in part.
         Partial = "partial",
-        /// The one before still ran.
+        /// The check was skipped because the previous one was still running.
         SkippedOverlap = "skipped_overlap",
-        /// No credits were left.
+        /// The check was skipped because no credits were left.
         SkippedNoCredits = "skipped_no_credits",
     }
 }
 
 wire_enum! {
-    /// Why a check runs.
+    /// Trigger of a check.
     CheckTrigger {
-        /// It was time.
+        /// The schedule.
         Scheduled = "scheduled",
-        /// A caller asked.
+        /// A request of the caller.
         Manual = "manual",
     }
 }
 
 wire_enum! {
-    /// What became of a check's credits.
+    /// State of the credits of a check.
     BillingStatus {
-        /// Nothing to pay.
+        /// The check costs nothing.
         NotApplicable = "not_applicable",
-        /// Put aside.
+        /// The credits are reserved.
         Reserved = "reserved",
-        /// Paid.
+        /// The credits were charged.
         Confirmed = "confirmed",
-        /// Given back.
+        /// The reserved credits were released.
         Released = "released",
-        /// Could not be paid.
+        /// The credits could not be charged.
         Failed = "failed",
     }
 }
@@ -147,49 +147,49 @@ wire_enum! {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Check {
-    /// Its id.
+    /// Id of the check.
     pub id: String,
-    /// Its monitor.
+    /// Id of the monitor.
     pub monitor_id: String,
-    /// Its state.
+    /// State of the check.
     pub status: CheckStatus,
-    /// Why it runs.
+    /// Trigger of the check.
     pub trigger: CheckTrigger,
-    /// When it should begin.
+    /// Scheduled start time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scheduled_for: Option<Timestamp>,
-    /// When it began.
+    /// Actual start time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub started_at: Option<Timestamp>,
-    /// When it ended.
+    /// End time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub finished_at: Option<Timestamp>,
-    /// What it will cost.
+    /// Estimated credits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub estimated_credits: Option<u64>,
-    /// What was put aside.
+    /// Reserved credits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reserved_credits: Option<u64>,
-    /// What it cost.
+    /// Credits that the check used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub actual_credits: Option<u64>,
-    /// What became of its credits.
+    /// State of the check's credits.
     pub billing_status: BillingStatus,
-    /// Figures.
+    /// Page counts of the check.
     #[serde(default)]
     pub summary: CheckSummary,
-    /// Figures by target.
+    /// Page counts by target.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target_results: Option<Value>,
-    /// What became of the notification.
+    /// State of the notification.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub notification_status: Option<Value>,
-    /// Why it could not be done.
+    /// Reason of the failure.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// When it was made.
+    /// Creation time.
     pub created_at: Timestamp,
-    /// When it was changed.
+    /// Time of the last change.
     pub updated_at: Timestamp,
 }
 
@@ -199,107 +199,107 @@ pub struct CheckPages {
     /// Always true.
     #[serde(default)]
     pub success: bool,
-    /// Address of the rest, or null.
+    /// URL of the remaining pages, or null.
     #[serde(default)]
     pub next: Option<String>,
-    /// The check.
+    /// The check with its pages.
     pub data: CheckWithPages,
 }
 
-/// See [`CheckPages`].
+/// Check with its pages; see [`CheckPages`].
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct CheckWithPages {
-    /// The check.
+    /// The check itself.
     #[serde(flatten)]
     pub check: Check,
-    /// Its pages.
+    /// Pages of the check.
     #[serde(default)]
     pub pages: Vec<CheckPage>,
 }
 
 wire_enum! {
-    /// What became of a page since the last check.
+    /// State of a page compared with the last check.
     PageStatus {
-        /// As before.
+        /// The page is unchanged.
         Same = "same",
-        /// Seen for the first time.
+        /// The page was seen for the first time.
         New = "new",
-        /// Different.
+        /// The page has changed.
         Changed = "changed",
-        /// Gone.
+        /// The page was removed.
         Removed = "removed",
-        /// Could not be fetched.
+        /// The page could not be fetched.
         Error = "error",
     }
 }
 
-/// A page of a check.
+/// Page of a check.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CheckPage {
-    /// Its id.
+    /// Id of the page.
     pub id: String,
-    /// Its target.
+    /// Id of the target.
     pub target_id: String,
-    /// Address.
+    /// URL of the page.
     pub url: String,
-    /// What became of it.
+    /// State of the page.
     pub status: PageStatus,
-    /// The scrape before.
+    /// Id of the previous scrape.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub previous_scrape_id: Option<String>,
-    /// The scrape of this check.
+    /// Id of the scrape of this check.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub current_scrape_id: Option<String>,
-    /// HTTP status.
+    /// HTTP status of the page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status_code: Option<u16>,
-    /// Why it could not be fetched.
+    /// Reason why the page could not be fetched.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// Facts about the page.
+    /// Metadata of the page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Map<String, Value>>,
-    /// `{text?, json?}`
+    /// Difference to the previous scrape: `{text?, json?}`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub diff: Option<Value>,
-    /// `{json}`
+    /// Extracted data: `{json}`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub snapshot: Option<Value>,
-    /// Whether the change matters for the goal.
+    /// Judgment of the change by the goal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub judgment: Option<Judgment>,
-    /// When it was made.
+    /// Creation time.
     pub created_at: Timestamp,
 }
 
-/// Whether a change matters for the goal of a monitor.
+/// Judgment whether a change matters for the goal of a monitor.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Judgment {
-    /// It does.
+    /// Whether the change matters.
     pub meaningful: bool,
-    /// How sure that is.
+    /// Confidence of the judgment.
     pub confidence: Value,
-    /// Why.
+    /// Reason of the judgment.
     pub reason: String,
-    /// The changes that matter.
+    /// Changes that matter.
     pub meaningful_changes: Vec<MeaningfulChange>,
 }
 
-/// One change that matters.
+/// Change that matters.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct MeaningfulChange {
-    /// Kind.
+    /// Kind of the change.
     #[serde(rename = "type")]
     pub kind: String,
-    /// The old text.
+    /// Old text.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub before: Option<String>,
-    /// The new text.
+    /// New text.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub after: Option<String>,
-    /// Why it matters.
+    /// Reason why the change matters.
     pub reason: String,
 }

@@ -1,5 +1,5 @@
-//! `scrapeOptions` (docs/API.md section 4.1): how a page is fetched and what is made of it. Used by
-//! scrape, crawl, batch scrape, search, extract, monitors; parse takes a subset.
+//! `scrapeOptions` (docs/API.md section 4.1): how a page is fetched, and which parts of it are returned. Used
+//! by scrape, crawl, batch scrape, search, extract and monitors; parse accepts a subset.
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
@@ -20,25 +20,25 @@ use crate::limits::{
 };
 
 wire_enum! {
-    /// Which proxy pool of the operator is used.
+    /// Class of proxy pools of the operator.
     Proxy {
-        /// The cheap one.
+        /// Low-cost proxies.
         Basic = "basic",
-        /// The good one.
+        /// High-quality proxies.
         Enhanced = "enhanced",
         /// Older name of `enhanced`.
         Stealth = "stealth",
-        /// The cheap one, then the good one.
+        /// `basic` first, then `enhanced`.
         Auto = "auto",
     }
 }
 
 wire_enum! {
-    /// How carefully personal data is looked for.
+    /// Strictness of the search for personal data.
     RedactMode {
-        /// With a model where there is one.
+        /// With a model, if one is configured.
         Accurate = "accurate",
-        /// Rather too much than too little.
+        /// In doubt, text is removed.
         Aggressive = "aggressive",
         /// Rules only.
         Fast = "fast",
@@ -64,13 +64,13 @@ wire_enum! {
 }
 
 wire_enum! {
-    /// What stands in place of personal data.
+    /// Replacement of personal data.
     ReplaceStyle {
-        /// The kind, as in `<EMAIL>`.
+        /// The kind of data, for example `<EMAIL>`.
         Tag = "tag",
-        /// As many stars.
+        /// As many asterisks as characters.
         Mask = "mask",
-        /// Nothing.
+        /// Nothing: the data is removed.
         Remove = "remove",
     }
 }
@@ -199,13 +199,13 @@ const SELECTORS: (RangeInclusive<usize>, RangeInclusive<usize>) =
     (0..=MAX_LIST_ITEMS, 1..=MAX_SELECTOR_CHARS);
 
 impl ScrapeOptions {
-    /// Whether a format is asked for.
+    /// Returns whether the request has a format of this kind.
     pub fn wants(&self, kind: FormatKind) -> bool {
         self.formats.iter().any(|format| format.kind() == kind)
     }
 
-    /// Whether certificates are checked: when the caller says so, or sends headers or actions
-    /// (which may carry secrets) without saying anything.
+    /// Returns whether TLS certificates are verified. Unless the request decides, they are verified only if
+    /// it has headers or actions, which may carry secrets.
     pub fn verify_tls(&self) -> bool {
         match self.skip_tls_verification {
             Some(skip) => !skip,
@@ -213,15 +213,16 @@ impl ScrapeOptions {
         }
     }
 
-    /// Whether the result may be put into the cache. Never with zero data retention, which the
-    /// caller checks.
+    /// Returns whether the result may be stored in the cache. A result with zero data retention must never be
+    /// stored; the caller checks that.
     pub fn stores_in_cache(&self) -> bool {
         self.store_in_cache && self.headers.is_empty() && self.actions.is_empty() && self.profile.is_none()
     }
 
-    /// Age up to which a cached copy is used, ms; 0: always fetch. Where only the cache may answer, any
-    /// age that is kept unless the caller says otherwise. A comparison with the last scrape is one with the page
-    /// as it is now, unless the caller says otherwise.
+    /// Returns the maximum age of a cached copy, ms; 0 means always fetch.
+    ///
+    /// Unless the request sets it, requests that only read the cache accept every retained copy, and requests
+    /// with `changeTracking` always fetch, so that the page is compared in its present state.
     pub fn max_age_ms(&self) -> u64 {
         self.max_age.unwrap_or(match self {
             _ if self.cache_only() => LOCKDOWN_MAX_AGE_MS,
@@ -230,7 +231,7 @@ impl ScrapeOptions {
         })
     }
 
-    /// The comparison that is asked for.
+    /// Returns the options of `changeTracking`, if the request has that format.
     pub fn change_tracking(&self) -> Option<&ChangeTracking> {
         self.formats.iter().find_map(|format| match format {
             Format::ChangeTracking(tracking) => Some(tracking),
@@ -238,12 +239,13 @@ impl ScrapeOptions {
         })
     }
 
-    /// Whether only the cache may answer.
+    /// Returns whether the result may only come from the cache.
     pub fn cache_only(&self) -> bool {
         self.lockdown || self.min_age.is_some()
     }
 
-    /// Reads `scrapeOptions` of another request. A caller that it names counts where the request itself names none.
+    /// Reads `scrapeOptions` as part of another request. A caller in it applies where the request itself
+    /// names none.
     pub(crate) fn read_inner(fields: &mut Fields) -> Option<Self> {
         let (options, caller) = fields
             .slot("scrapeOptions")?
@@ -286,7 +288,7 @@ impl ScrapeOptions {
 
 wire!(ScrapeOptions);
 
-/// Reads `parsers`: duplicates of a type collapse into the first.
+/// Reads `parsers`. Duplicates of a type collapse into the first.
 fn read_parsers(f: &mut Fields) -> Option<Vec<Parser>> {
     let mut parsers: Vec<Parser> = Vec::new();
     for parser in f.value::<Vec<Parser>>("parsers", (0..=MAX_LIST_ITEMS, ()))? {

@@ -1,4 +1,4 @@
-//! The page document (docs/API.md section 4.7): what the caller receives for one page.
+//! The page document (docs/API.md section 4.7): the result of one page.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use crate::ids::ScrapeId;
 use crate::page_version::VersionKey;
 use crate::time::Timestamp;
 
-/// One page. Only requested parts are present; `metadata` always.
+/// Result of one page. Only requested parts are present; `metadata` is always present.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
@@ -17,19 +17,19 @@ pub struct Document {
     /// The page as Markdown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub markdown: Option<String>,
-    /// Cleaned HTML, filtered like the Markdown.
+    /// Cleaned HTML, filtered in the same way as the Markdown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub html: Option<String>,
     /// HTML as received.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub raw_html: Option<String>,
-    /// Absolute addresses, unique, document order, whole page.
+    /// Absolute URLs of all links of the page, unique, in document order.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub links: Option<Vec<String>>,
-    /// Absolute addresses of pictures, unique, document order.
+    /// Absolute URLs of images, unique, in document order.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub images: Option<Vec<String>>,
-    /// Address of a picture of the page, or a `data:` string.
+    /// URL of a screenshot of the page, or a `data:` URL.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub screenshot: Option<String>,
     /// Result of the `json` format.
@@ -56,27 +56,28 @@ pub struct Document {
     /// Results of actions.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub actions: Option<Value>,
-    /// Pages of a document, with the parser option `pages`.
+    /// Pages of a document; only with the parser option `pages`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pages: Option<Vec<DocumentPage>>,
-    /// Blocks of a document, with the parser option `blocks`.
+    /// Blocks of a document; only with the parser option `blocks`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub blocks: Option<Vec<Value>>,
-    /// Facts about the page and its fetch.
+    /// Metadata of the page and of its fetch.
     pub metadata: Metadata,
-    /// What the caller should know about this result.
+    /// Warning about the result.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub warning: Option<String>,
-    /// Where the page is kept for the next comparison, in the commit that stores the document; never on the wire.
+    /// Key under which the page is stored for the next comparison, in the commit that stores the document.
+    /// Never sent.
     #[serde(skip)]
     pub version: Option<VersionKey>,
-    /// What `changeTracking` compares in its mode `json`, kept with the version; never on the wire.
+    /// Data that `changeTracking` compares in its mode `json`, stored with the version. Never sent.
     #[serde(skip)]
     pub tracked: Option<Value>,
 }
 
 impl Document {
-    /// Adds a sentence for the caller.
+    /// Appends a sentence to the warning.
     pub fn warn(&mut self, sentence: &str) {
         match &mut self.warning {
             Some(warning) => {
@@ -88,7 +89,7 @@ impl Document {
     }
 }
 
-/// One selector of the `attributes` format with what it found.
+/// Selector of the `attributes` format with the values that it matched.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 pub struct AttributeValues {
@@ -100,29 +101,30 @@ pub struct AttributeValues {
     pub values: Vec<String>,
 }
 
-/// One page of a paged document.
+/// Page of a document with pages.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct DocumentPage {
-    /// From 1.
+    /// Page number, from 1.
     pub page_number: u32,
     /// The page as Markdown.
     pub markdown: String,
 }
 
-/// Facts about a page and its fetch. Unknown `meta` tags are kept in `other` under their own name.
+/// Metadata of a page and of its fetch. Other `meta` tags appear as additional fields under their own
+/// names.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct Metadata {
-    /// `<title>`.
+    /// Text of `<title>`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// `meta[name=description]`.
+    /// Content of `meta[name=description]`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// `html[lang]`.
+    /// Value of `html[lang]`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub language: Option<String>,
     /// The URL as requested.
@@ -134,13 +136,13 @@ pub struct Metadata {
     /// HTTP status of the final response.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status_code: Option<u16>,
-    /// Short text for a status of 400 and above or a partial failure.
+    /// Short description of a status of 400 and above, or of a partial failure.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// Waited because the team was at its limit.
+    /// Whether the page waited because the team was at its concurrency limit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub concurrency_limited: Option<bool>,
-    /// How long it waited, in ms; only with `concurrencyLimited`.
+    /// Waiting time, ms; only with `concurrencyLimited`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub concurrency_queue_duration_ms: Option<u64>,
     /// Id for interact and `GET /v2/scrape/{id}`.
@@ -149,35 +151,36 @@ pub struct Metadata {
     /// `Content-Type` of the response.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub content_type: Option<String>,
-    /// Credits of this document.
+    /// Credits charged for this document.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub credits_used: Option<u32>,
-    /// `basic` or `stealth`.
+    /// Class of the proxy: `basic` or `stealth`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub proxy_used: Option<String>,
-    /// `http` or `browser`: what the document was made with; absent for a cached copy.
+    /// Engine that fetched the document: `http` or `browser`; absent for a cached copy.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scrape_engine: Option<String>,
-    /// Why it was made with that (`content`, `emptyMount`, `requested`, ...); absent for what is no HTML.
+    /// Reason for the choice of the engine (`content`, `emptyMount`, `requested`, ...); absent for content
+    /// other than HTML.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scrape_engine_reason: Option<String>,
-    /// `hit` or `miss`; absent when the cache was not consulted.
+    /// Result of the cache lookup: `hit` or `miss`; absent when the cache was not consulted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cache_state: Option<String>,
-    /// When the cached copy was made; only on a hit.
+    /// Creation time of the cached copy; only on a hit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cached_at: Option<Timestamp>,
-    /// Pages of a document that were converted.
+    /// Number of pages of the document that were converted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub num_pages: Option<u32>,
-    /// Pages that the document has.
+    /// Number of pages of the document.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub total_pages: Option<u32>,
-    /// Every `og:locale:alternate`, document order.
+    /// Every `og:locale:alternate`, in document order.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub og_locale_alternate: Option<Vec<String>>,
-    /// The usual tags (`ogTitle`, `favicon`, `robots`, ...) and any other `meta` name or property:
-    /// strings, several equal names joined with `, `.
+    /// Common tags (`ogTitle`, `favicon`, `robots`, ...) and every other `meta` name or property. Values are
+    /// strings; the values of equal names are joined with `, `.
     #[serde(flatten)]
     pub other: BTreeMap<String, Value>,
 }

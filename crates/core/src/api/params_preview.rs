@@ -1,4 +1,4 @@
-//! `POST /v2/crawl/params-preview` (docs/API.md section 6.3): crawl options from a description in
+//! Models of `POST /v2/crawl/params-preview` (docs/API.md section 6.3): crawl options from a description in
 //! words. Nothing is crawled.
 
 use harvestman_derive::Request;
@@ -32,74 +32,74 @@ pub struct ParamsPreviewRequest {
 
 wire!(ParamsPreviewRequest);
 
-/// Answer of `POST /v2/crawl/params-preview`.
+/// Response of `POST /v2/crawl/params-preview`.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct ParamsPreview {
     /// Always true.
     pub success: bool,
-    /// The proposed options.
+    /// Proposed options.
     pub data: CrawlParams,
-    /// Nothing was understood.
+    /// Warning that the description was not understood.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub warning: Option<String>,
 }
 
-/// Proposed crawl options. Each would be accepted by `POST /v2/crawl`, except `max_depth`.
+/// Proposed crawl options. `POST /v2/crawl` accepts each of them, except `maxDepth`.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct CrawlParams {
-    /// The seed; always there.
+    /// Start URL; always present.
     pub url: String,
-    /// Paths that belong.
+    /// Regular expressions; only matching paths are crawled.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub include_paths: Option<Vec<String>>,
-    /// Paths that do not belong.
+    /// Regular expressions; matching paths are skipped.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub exclude_paths: Option<Vec<String>>,
-    /// For information only.
+    /// Maximum depth, for information only.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_depth: Option<u32>,
-    /// Deepest discovery depth.
+    /// Maximum discovery depth.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_discovery_depth: Option<u32>,
-    /// What sitemaps are used for.
+    /// Use of sitemaps.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sitemap: Option<SitemapMode>,
-    /// Siblings and parents belong too.
+    /// Whether pages of the same host above the path of the start URL and at its level are crawled too.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub crawl_entire_domain: Option<bool>,
-    /// Other hosts belong too.
+    /// Whether linked pages of other hosts are crawled too.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub allow_external_links: Option<bool>,
-    /// Subdomains belong too.
+    /// Whether subdomains are crawled too.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub allow_subdomains: Option<bool>,
-    /// Queries make no difference.
+    /// Whether URLs that differ only by their query are one page.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ignore_query_parameters: Option<bool>,
-    /// Do not ask robots.txt.
+    /// Whether robots.txt is ignored.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ignore_robots_txt: Option<bool>,
-    /// Product token for robots.txt.
+    /// Product token to match in robots.txt.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub robots_user_agent: Option<String>,
-    /// Similar URLs are the same page.
+    /// Whether similar URLs are one page.
     #[serde(rename = "deduplicateSimilarURLs", skip_serializing_if = "Option::is_none")]
     pub deduplicate_similar_urls: Option<bool>,
-    /// Pause between fetches, whole seconds: clients do not take fractions here.
+    /// Pause between two requests, whole seconds: clients do not accept fractions here.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delay: Option<u32>,
-    /// Pages, at most.
+    /// Maximum number of pages.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limit: Option<u64>,
 }
 
 impl CrawlParams {
-    /// Fills what a crawl request's body does not set itself: explicit fields win. `url` and
-    /// `maxDepth` are not taken over.
+    /// Adds these options to the body of a crawl request. Fields that the body sets keep their values. `url`
+    /// and `maxDepth` are not added.
     pub fn fill(&self, body: &mut Map<String, Value>) {
         let Ok(Value::Object(proposed)) = serde_json::to_value(self) else {
             return;

@@ -1,4 +1,4 @@
-//! `POST /v2/parse` and `GET /v2/parse/formats` (docs/API.md sections 7.3 and 7.4).
+//! Models of `POST /v2/parse` and `GET /v2/parse/formats` (docs/API.md sections 7.3 and 7.4).
 
 use serde::{Deserialize, Serialize};
 
@@ -11,12 +11,12 @@ use crate::api::options::{Proxy, ScrapeOptions};
 use crate::api::wire_enum::wire_enum;
 use crate::limits::{DEFAULT_MAX_AGE_MS, DEFAULT_PARSE_TIMEOUT_MS, DEFAULT_SCRAPE_TIMEOUT_MS};
 
-/// The part `options` of `POST /v2/parse`.
+/// Part `options` of `POST /v2/parse`.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ParseOptions {
-    /// What is made of the file. Its timeout is that of parsing.
+    /// Parts of the file to return. The timeout is that of parsing.
     pub options: ScrapeOptions,
-    /// Who sent it.
+    /// Information that the caller gives about itself.
     pub caller: Caller,
 }
 
@@ -34,9 +34,10 @@ impl Default for ParseOptions {
 }
 
 impl ParseOptions {
-    /// Refuses options that make no sense for an upload.
+    /// Checks that the options make sense for an upload.
     ///
-    /// Errors: 400 `PARSE_UNSUPPORTED_OPTIONS` naming the option.
+    /// # Errors
+    /// 400 `PARSE_UNSUPPORTED_OPTIONS` with the name of the option.
     pub fn check_allowed(&self) -> Result<(), ApiError> {
         let options = &self.options;
         let default = ScrapeOptions::default();
@@ -119,46 +120,46 @@ impl Wire for ParseOptions {
 
 wire!(ParseOptions);
 
-/// Answer of `GET /v2/parse/formats`.
+/// Response of `GET /v2/parse/formats`.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct ParseFormats {
     /// Always true.
     pub success: bool,
-    /// The list.
+    /// File formats.
     pub data: ParseFormatList,
 }
 
-/// File types of a server.
+/// File formats that the server knows.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct ParseFormatList {
-    /// Every kind of file that is known.
+    /// All known file formats.
     pub formats: Vec<ParseFormat>,
 }
 
 wire_enum! {
-    /// Sort of a file.
+    /// Kind of a file.
     FileKind {
-        /// With text in it.
+        /// Document with text.
         Document = "document",
-        /// A picture.
+        /// Image.
         Image = "image",
     }
 }
 
-/// A kind of file.
+/// File format.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ParseFormat {
-    /// `pdf`
+    /// Name of the format, for example `pdf`.
     pub format: String,
-    /// Its sort.
+    /// Kind of the file.
     pub kind: FileKind,
-    /// With a dot.
+    /// File name extensions, each with a dot.
     #[serde(default)]
     pub extensions: Vec<String>,
     /// Content types.

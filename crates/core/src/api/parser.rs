@@ -8,13 +8,13 @@ use crate::api::wire_enum::wire_enum;
 use crate::limits::MAX_DOCUMENT_PAGES;
 
 wire_enum! {
-    /// How a PDF is read.
+    /// Method of reading a PDF.
     PdfMode {
         /// Embedded text only.
         Fast = "fast",
-        /// Embedded text, and recognition where there is none.
+        /// Embedded text, and text recognition where there is none.
         Auto = "auto",
-        /// Recognition of every page.
+        /// Text recognition of every page.
         Ocr = "ocr",
     }
 }
@@ -24,12 +24,12 @@ wire_enum! {
     ParserKind {
         /// PDF documents.
         Pdf = "pdf",
-        /// Pictures (text recognition).
+        /// Images (text recognition).
         Image = "image",
     }
 }
 
-/// One wanted parser.
+/// Requested parser.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Parser {
     /// `pdf`
@@ -57,7 +57,7 @@ pub struct PdfParser {
 }
 
 impl PdfParser {
-    /// Reads the older name of `pages`.
+    /// Reads the old name of `pages`.
     fn read_page_markdown(&mut self, f: &mut Fields) {
         let older = f.bool("pageMarkdown", false);
         if !f.has_read("pages") {
@@ -67,7 +67,7 @@ impl PdfParser {
 }
 
 impl Parser {
-    /// Its name.
+    /// Returns the name of the parser.
     pub fn kind(&self) -> ParserKind {
         match self {
             Parser::Pdf(_) => ParserKind::Pdf,
@@ -75,7 +75,7 @@ impl Parser {
         }
     }
 
-    /// The parsers used when none are named.
+    /// Returns the parsers that are used when the request names none.
     pub fn defaults() -> Vec<Parser> {
         vec![Parser::Pdf(PdfParser::default())]
     }

@@ -1,4 +1,4 @@
-//! `POST /v2/scrape` and `GET /v2/scrape/{id}` (docs/API.md sections 7.1 and 7.2).
+//! Models of `POST /v2/scrape` and `GET /v2/scrape/{id}` (docs/API.md sections 7.1 and 7.2).
 
 use harvestman_derive::Request;
 use serde::{Deserialize, Serialize};
@@ -12,7 +12,7 @@ use crate::api::options::ScrapeOptions;
 use crate::api::page::Document;
 use crate::api::url_field::TargetUrl;
 
-/// Body of `POST /v2/scrape`. The options stand at the top level on the wire.
+/// Body of `POST /v2/scrape`. The scrape options are top-level fields of the body.
 #[derive(Clone, PartialEq, Debug, Request)]
 #[request(refuse = Self::refuse_alexandria)]
 pub struct ScrapeRequest {
@@ -31,7 +31,10 @@ pub struct ScrapeRequest {
 }
 
 impl ScrapeRequest {
-    /// Errors: 501 for a body with `alexandria` instead of `url`.
+    /// Refuses a body with `alexandria` instead of `url`.
+    ///
+    /// # Errors
+    /// 501 for such a body.
     fn refuse_alexandria(body: &Value) -> Result<(), ApiError> {
         match is_alexandria(body) {
             false => Ok(()),
@@ -42,12 +45,15 @@ impl ScrapeRequest {
         }
     }
 
-    /// Whether the result may be put into the cache.
+    /// Returns whether the result may be stored in the cache.
     pub fn stores_in_cache(&self) -> bool {
         self.options.stores_in_cache() && !self.zero_data_retention
     }
 
-    /// Refuses what the operator has not enabled. Errors: 403.
+    /// Checks that the operator has enabled the requested options.
+    ///
+    /// # Errors
+    /// 403 if an option is not enabled.
     pub fn check_enabled(&self, enabled: Enabled) -> Result<(), ApiError> {
         enabled.check_zero_data_retention(self.zero_data_retention)
     }
@@ -55,31 +61,31 @@ impl ScrapeRequest {
 
 wire!(ScrapeRequest);
 
-/// Whether a body is the unsupported scrape by `alexandria` instead of `url` (501).
+/// Returns whether a body asks for the unsupported scrape with `alexandria` instead of `url` (501).
 fn is_alexandria(body: &Value) -> bool {
     body.get("alexandria").is_some_and(|value| !value.is_null()) && body.get("url").is_none()
 }
 
-/// Answer of both endpoints: the document, or `status: "scraping"` while it is being made.
+/// Response of a scrape: the document, or `status: "scraping"` while the scrape is running.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct ScrapeAnswer {
     /// Always true.
     pub success: bool,
-    /// `scraping`, only while there is no document.
+    /// `scraping`; present only while there is no document.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<String>,
-    /// The page.
+    /// Document of the page.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub data: Option<Document>,
-    /// What the caller should know.
+    /// Warning about the result.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub warning: Option<String>,
 }
 
 impl ScrapeAnswer {
-    /// A finished scrape.
+    /// Creates the response for a finished scrape.
     pub fn done(document: Document) -> Self {
         Self {
             success: true,
@@ -89,7 +95,7 @@ impl ScrapeAnswer {
         }
     }
 
-    /// A scrape that is still running.
+    /// Creates the response for a running scrape.
     pub fn running() -> Self {
         Self {
             success: true,

@@ -1,4 +1,4 @@
-//! `POST /v2/search` (docs/API.md section 9). The answer is in [`crate::api::search_answer`].
+//! Request of `POST /v2/search` (docs/API.md section 9). The response is in [`crate::api::search_answer`].
 
 use std::ops::RangeInclusive;
 
@@ -18,37 +18,37 @@ use crate::limits::{
 };
 
 wire_enum! {
-    /// Where results come from.
+    /// Source of search results.
     SourceKind {
-        /// Pages.
+        /// Web pages.
         Web = "web",
-        /// News.
+        /// News articles.
         News = "news",
-        /// Pictures.
+        /// Images.
         Images = "images",
     }
 }
 
-/// `alexandria` is sent by a client by itself: accepted and ignored.
+/// Source that a client sends on its own; it is accepted and ignored.
 const IGNORED_SOURCE: &str = "alexandria";
 
-/// One source of results.
+/// Source of search results with its own filters.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Source {
-    /// Which.
+    /// Kind of the source.
     pub kind: SourceKind,
-    /// Time filter of this source alone.
+    /// Time filter for this source only.
     pub tbs: Option<String>,
-    /// Place of this source alone.
+    /// Place for this source only.
     pub location: Option<String>,
 }
 
 wire_enum! {
-    /// Narrower kinds of results.
+    /// Category of results.
     Category {
-        /// Code hosting.
+        /// Code hosting sites.
         Github = "github",
-        /// Papers.
+        /// Research papers.
         Research = "research",
         /// PDF files.
         Pdf = "pdf",
@@ -173,19 +173,22 @@ impl SearchRequest {
         }
     }
 
-    /// Whether a kind of result is asked for.
+    /// Returns whether the request has a source of this kind.
     pub fn wants(&self, kind: SourceKind) -> bool {
         self.sources.iter().any(|source| source.kind == kind)
     }
 
-    /// How results are scraped, if they are.
+    /// Returns the options for scraping the results, or `None` if they are not scraped.
     pub fn scrapes(&self) -> Option<&ScrapeOptions> {
         self.scrape_options
             .as_ref()
             .filter(|options| !options.formats.is_empty())
     }
 
-    /// Refuses categories that are not offered. Errors: 501 naming the category.
+    /// Checks that the requested categories are offered.
+    ///
+    /// # Errors
+    /// 501 with the name of a category that is not offered.
     pub fn check_offered(&self) -> Result<(), ApiError> {
         match self
             .categories
@@ -207,7 +210,8 @@ fn default_sources() -> Vec<Source> {
     vec![Source::placeholder()]
 }
 
-/// Reads `sources`: duplicates of a kind collapse into the first; with nothing left, the default is meant.
+/// Reads `sources`. Duplicates of a kind collapse into the first. Returns `None`, which means the default, if
+/// no source is left.
 fn read_sources(f: &mut Fields) -> Option<Vec<Source>> {
     let mut sources: Vec<Source> = Vec::new();
     for source in f.value::<Vec<Source>>("sources", (0..=MAX_LIST_ITEMS, ()))? {
@@ -267,7 +271,7 @@ fn read_exclude_domains(f: &mut Fields) -> Option<Vec<String>> {
     f.opt_array("excludeDomains", 0..=MAX_LIST_ITEMS, read_host)
 }
 
-/// A host name without scheme, port or path; written in lower case.
+/// Reads a host name without scheme, port or path, and converts it to lower case.
 pub(crate) fn read_host(slot: Slot<'_>) -> Option<String> {
     let is_host = |text: &str| {
         !text.is_empty()
@@ -285,7 +289,7 @@ pub(crate) fn read_host(slot: Slot<'_>) -> Option<String> {
     }
 }
 
-/// `qdr:d`, `cdr:1,cd_min:1/31/2026,cd_max:2/28/2026`, `sbd:1`, joined by commas.
+/// Reads a time filter: `qdr:d`, `cdr:1,cd_min:1/31/2026,cd_max:2/28/2026` or `sbd:1`, joined by commas.
 fn read_tbs(f: &mut Fields) -> Option<String> {
     let tbs = f
         .opt_string("tbs", 0..=MAX_SHORT_TEXT_CHARS)

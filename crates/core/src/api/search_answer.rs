@@ -1,4 +1,4 @@
-//! Answer of `POST /v2/search` (docs/API.md section 9).
+//! Response of `POST /v2/search` (docs/API.md section 9).
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -6,21 +6,21 @@ use serde_json::{Map, Value};
 use crate::api::page::Document;
 use crate::ids::JobId;
 
-/// Answer of `POST /v2/search`.
+/// Response of `POST /v2/search`.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct SearchAnswer {
     /// Always true.
     pub success: bool,
-    /// The call.
+    /// Id of the call.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<JobId>,
-    /// With the pages that were scraped for it.
+    /// Credits used, including those for scraped pages.
     pub credits_used: u64,
-    /// Results by source; only requested sources.
+    /// Results by source; only requested sources are present.
     pub data: SearchResults,
-    /// What the caller should know.
+    /// Warning about the result.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub warning: Option<String>,
 }
@@ -30,85 +30,85 @@ pub struct SearchAnswer {
 #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct SearchResults {
-    /// Pages.
+    /// Web pages.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub web: Option<Vec<WebResult>>,
-    /// News.
+    /// News articles.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub news: Option<Vec<NewsResult>>,
-    /// Pictures.
+    /// Images.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub images: Option<Vec<ImageResult>>,
 }
 
-/// A page. A scraped one carries its document beside; a bare one carries none of it, by which
-/// clients tell them apart.
+/// Web page. If it was scraped, the fields of its document are added to the result; otherwise none of them is
+/// present.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct WebResult {
-    /// Address.
+    /// URL of the page.
     pub url: String,
-    /// Title.
+    /// Title of the page.
     pub title: String,
-    /// What the provider says about it, or the passage most relevant to the query.
+    /// Description from the provider, or the passage that is most relevant to the query.
     pub description: String,
-    /// From 1.
+    /// Position in the results, from 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub position: Option<u64>,
-    /// Narrower kind.
+    /// Category of the result.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub category: Option<String>,
-    /// Fields of the document of a scraped result.
+    /// Fields of the document, if the result was scraped.
     #[serde(flatten)]
     pub scraped: Map<String, Value>,
 }
 
-/// An article. Scraped and bare ones as in `WebResult`.
+/// News article. If it was scraped, the fields of its document are added as in `WebResult`.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct NewsResult {
-    /// Title.
+    /// Title of the article.
     pub title: String,
-    /// Address.
+    /// URL of the article.
     pub url: String,
-    /// Its beginning.
+    /// Beginning of the article.
     pub snippet: String,
-    /// As the provider writes it.
+    /// Date, as the provider writes it.
     pub date: String,
-    /// Its picture.
+    /// URL of the article's image.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub image_url: Option<String>,
-    /// From 1.
+    /// Position in the results, from 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub position: Option<u64>,
-    /// Fields of the document of a scraped result.
+    /// Fields of the document, if the result was scraped.
     #[serde(flatten)]
     pub scraped: Map<String, Value>,
 }
 
-/// A picture.
+/// Image.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct ImageResult {
-    /// Title.
+    /// Title of the image.
     pub title: String,
-    /// Address of the picture.
+    /// URL of the image.
     pub image_url: String,
-    /// Pixels.
+    /// Width, pixels.
     pub image_width: u64,
-    /// Pixels.
+    /// Height, pixels.
     pub image_height: u64,
-    /// Address of the page it is on.
+    /// URL of the page that contains the image.
     pub url: String,
-    /// From 1.
+    /// Position in the results, from 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub position: Option<u64>,
 }
 
-/// The fields of a document as they stand in a scraped result.
+/// Returns the fields of a document that are added to a scraped result.
 pub fn scraped_fields(document: &Document) -> Map<String, Value> {
     match serde_json::to_value(document) {
         Ok(Value::Object(fields)) => fields,
@@ -117,14 +117,14 @@ pub fn scraped_fields(document: &Document) -> Map<String, Value> {
 }
 
 impl WebResult {
-    /// The document of a scraped result.
+    /// Returns the document of a scraped result, or `None` if the result was not scraped.
     pub fn document(&self) -> Option<Document> {
         document(&self.scraped)
     }
 }
 
 impl NewsResult {
-    /// The document of a scraped result.
+    /// Returns the document of a scraped result, or `None` if the result was not scraped.
     pub fn document(&self) -> Option<Document> {
         document(&self.scraped)
     }

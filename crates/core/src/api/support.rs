@@ -1,4 +1,4 @@
-//! `POST /v2/support/docs-search` (docs/API.md section 6.10).
+//! Models of `POST /v2/support/docs-search` (docs/API.md section 6.10).
 
 use harvestman_derive::Request;
 use serde::{Deserialize, Serialize};
@@ -25,33 +25,33 @@ pub struct DocsSearchRequest {
 
 wire!(DocsSearchRequest);
 
-/// Answer of `POST /v2/support/docs-search`.
+/// Response of `POST /v2/support/docs-search`.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct DocsAnswer {
     /// Always true.
     pub success: bool,
-    /// The request.
+    /// Id of the request.
     pub request_id: String,
-    /// The answer; says so when nothing was found.
+    /// Answer to the question; it says so if nothing was found.
     pub answer: String,
-    /// Where it comes from.
+    /// Sources of the answer.
     pub evidence: Vec<Evidence>,
-    /// What the model used; zero without one.
+    /// Tokens that the model used; zero without a model.
     pub usage: ModelUsage,
-    /// How long it took, ms.
+    /// Duration, ms.
     pub duration_ms: u64,
 }
 
-/// One source of an answer.
+/// Source of an answer.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct Evidence {
-    /// Place in the embedded reference.
+    /// Path in the embedded reference.
     pub path_or_url: String,
-    /// Why it is a source.
+    /// Reason why it is a source.
     pub reason: String,
 }
 
@@ -60,10 +60,10 @@ pub struct Evidence {
 #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct ModelUsage {
-    /// Read.
+    /// Tokens that the model read.
     pub input_tokens: u64,
-    /// Written.
+    /// Tokens that the model wrote.
     pub output_tokens: u64,
-    /// Both.
+    /// Sum of both.
     pub total_tokens: u64,
 }

@@ -1,4 +1,4 @@
-//! Usage, activity and limits of a team (docs/API.md sections 6.7 to 6.9 and 12).
+//! Models of the usage, activity and limits of a team (docs/API.md sections 6.7 to 6.9 and 12).
 
 use serde::{Deserialize, Serialize};
 
@@ -42,19 +42,22 @@ wire_enum! {
     }
 }
 
-/// Query of `GET /v2/team/activity`.
+/// Query parameters of `GET /v2/team/activity`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ActivityQuery {
-    /// Only calls of this kind.
+    /// Kind of calls to return.
     pub endpoint: Option<Endpoint>,
-    /// Entries, at most.
+    /// Maximum number of entries.
     pub limit: u64,
-    /// Go on after this entry.
+    /// Entry after which the list continues.
     pub cursor: Option<Cursor>,
 }
 
 impl ActivityQuery {
-    /// Reads a query string. Errors: 400.
+    /// Parses a query string.
+    ///
+    /// # Errors
+    /// 400 if a parameter is invalid.
     pub fn parse(query: &str) -> Result<Self, ApiError> {
         let query = Query::parse(query);
         Ok(Self {
@@ -67,19 +70,23 @@ impl ActivityQuery {
     }
 }
 
-/// Query of `GET /console/api/activity`: that of the activity, of a key and with an outcome alone.
+/// Query parameters of `GET /console/api/activity`: those of the team activity, and filters by key and
+/// outcome.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct CallsQuery {
-    /// What the public API takes too.
+    /// Parameters that the public API accepts too.
     pub activity: ActivityQuery,
-    /// Only calls with this key.
+    /// Key of the calls to return.
     pub key: Option<KeyId>,
-    /// Only calls that stand or ended so.
+    /// State or outcome of the calls to return.
     pub outcome: Option<JobStatus>,
 }
 
 impl CallsQuery {
-    /// Reads a query string. Errors: 400.
+    /// Parses a query string.
+    ///
+    /// # Errors
+    /// 400 if a parameter is invalid.
     pub fn parse(text: &str) -> Result<Self, ApiError> {
         let query = Query::parse(text);
         Ok(Self {
@@ -95,26 +102,27 @@ fn key_id(text: &str) -> Result<KeyId, ApiError> {
         .map_err(|_| bad_field("key", "must be the id of a key"))
 }
 
-/// The version of the API that calls are made in.
+/// Version of the API.
 pub const API_VERSION: &str = "v2";
 
-/// Answer of `GET /v2/team/activity`.
+/// Response of `GET /v2/team/activity`.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct Activity {
     /// Always true.
     pub success: bool,
-    /// Newest first, last 24 hours.
+    /// Calls of the last 24 hours, newest first.
     pub data: Vec<ActivityEntry>,
-    /// For the next call; null without more.
+    /// Cursor for the next request; null if there are no older entries.
     pub cursor: Option<String>,
     /// Whether there are older entries.
     pub has_more: bool,
 }
 
 impl Activity {
-    /// The answer of at most `limit` entries; `found` has one more if there are more, and is in order.
+    /// Creates a response with at most `limit` entries. `found` is in order and has one entry more if there
+    /// are older ones.
     pub fn of(mut found: Vec<ActivityEntry>, limit: usize) -> Self {
         let has_more = found.len() > limit;
         found.truncate(limit);
@@ -134,57 +142,61 @@ impl Activity {
     }
 }
 
-/// One call.
+/// Call in the activity list.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 pub struct ActivityEntry {
-    /// The job.
+    /// Id of the job.
     pub id: JobId,
     /// Kind of call.
     pub endpoint: Endpoint,
     /// Version of the API: `v2`.
     pub api_version: String,
-    /// When.
+    /// Time of the call.
     pub created_at: Timestamp,
-    /// URL, query or first URL; null with zero data retention.
+    /// URL, query or first URL of the request; null with zero data retention.
     pub target: Option<String>,
 }
 
-/// Answer of `GET /console/api/activity`.
+/// Response of `GET /console/api/activity`.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Calls {
     /// Always true.
     pub success: bool,
-    /// Newest first, last 24 hours; with a filter there may be fewer than asked for, also when there are more.
+    /// Calls of the last 24 hours, newest first. With a filter, a response may have fewer entries than
+    /// requested even if there are more.
     pub data: Vec<Call>,
-    /// For the next call; null without more.
+    /// Cursor for the next request; null if there are no older entries.
     pub cursor: Option<String>,
 }
 
-/// One call, with who made it and what became of it.
+/// Call with its key and its outcome.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Call {
-    /// What the public API tells too.
+    /// Fields that the public API returns too.
     #[serde(flatten)]
     pub entry: ActivityEntry,
-    /// Name of its key; null without one.
+    /// Name of the key; null if the call had none.
     pub key: Option<String>,
-    /// How it stands or ended; null where that is not known any more.
+    /// State or outcome; null if it is no longer known.
     pub outcome: Option<JobStatus>,
-    /// Why it failed, in words.
+    /// Reason of the failure, in words.
     pub error: Option<String>,
 }
 
-/// Query of the historical usage reports.
+/// Query parameters of the historical usage reports.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct UsageQuery {
-    /// One entry per month and key.
+    /// Whether the report has one entry per month and key.
     pub by_api_key: bool,
 }
 
 impl UsageQuery {
-    /// Reads a query string. Errors: 400.
+    /// Parses a query string.
+    ///
+    /// # Errors
+    /// 400 if a parameter is invalid.
     pub fn parse(query: &str) -> Result<Self, ApiError> {
         Ok(Self {
             by_api_key: Query::parse(query).bool("byApiKey")?.unwrap_or(false),
@@ -192,7 +204,7 @@ impl UsageQuery {
     }
 }
 
-/// Answer of a historical usage report.
+/// Response of a historical usage report.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[cfg_attr(
     feature = "openapi",
@@ -203,31 +215,31 @@ pub struct UsageHistory<P> {
     /// Always true.
     #[serde(default)]
     pub success: bool,
-    /// Oldest first.
+    /// Periods, oldest first.
     #[serde(default = "Vec::<P>::new")]
     pub periods: Vec<P>,
 }
 
-/// Credits of a calendar month (UTC).
+/// Credits used in a calendar month (UTC).
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct CreditPeriod {
-    /// Its first moment.
+    /// Start of the month.
     pub start_date: Timestamp,
-    /// Its end.
+    /// End of the month.
     pub end_date: Timestamp,
     /// Name of the key; only with `byApiKey`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub api_key: Option<String>,
-    /// Credits.
+    /// Credits used.
     pub total_credits: u64,
-    /// The same number, under the name that typed clients require.
+    /// Same number as `totalCredits`, under the name that typed clients require.
     pub credits_used: u64,
 }
 
 impl CreditPeriod {
-    /// A month with its credits.
+    /// Creates the entry of a month.
     pub fn new(month: Month, api_key: Option<String>, credits: u64) -> Self {
         Self {
             start_date: month.start(),
@@ -239,23 +251,23 @@ impl CreditPeriod {
     }
 }
 
-/// What reports name in the place of a key where none is asked for.
+/// Name in reports for calls without a key, on a server that requires none.
 pub const OPEN_MODE_KEY: &str = "open mode";
 
-/// What a key used in a month, as it is added up.
+/// Credits that a key used in a month.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct KeyUse {
-    /// The month.
+    /// Month.
     pub month: Month,
     /// Name of the key, or [`OPEN_MODE_KEY`].
     pub api_key: String,
-    /// Credits.
+    /// Credits used.
     pub credits: u64,
 }
 
 impl UsageHistory<CreditPeriod> {
-    /// The report of what was used. The current month is there also without use: then as a month of the key
-    /// that asks.
+    /// Creates the report. If nothing was used in the current month, it gets an entry with 0 credits under
+    /// the key of this request.
     pub fn of(mut used: Vec<KeyUse>, query: UsageQuery, current: Month, asking: &str) -> Self {
         if used.iter().all(|entry| entry.month != current) {
             used.push(KeyUse {
@@ -264,7 +276,7 @@ impl UsageHistory<CreditPeriod> {
                 credits: 0,
             });
         }
-        // Keys of a month stay in their order.
+        // The keys of a month keep their order.
         used.sort_by_key(|entry| entry.month);
         if !query.by_api_key {
             used.dedup_by(|entry, sum| {
@@ -283,7 +295,7 @@ impl UsageHistory<CreditPeriod> {
         }
     }
 
-    /// The same report in tokens.
+    /// Converts the report to tokens.
     pub fn in_tokens(self) -> UsageHistory<TokenPeriod> {
         UsageHistory {
             success: self.success,
@@ -292,21 +304,21 @@ impl UsageHistory<CreditPeriod> {
     }
 }
 
-/// Tokens of a calendar month (UTC).
+/// Tokens used in a calendar month (UTC).
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct TokenPeriod {
-    /// Its first moment.
+    /// Start of the month.
     pub start_date: Timestamp,
-    /// Its end.
+    /// End of the month.
     pub end_date: Timestamp,
     /// Name of the key; only with `byApiKey`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub api_key: Option<String>,
-    /// Tokens.
+    /// Tokens used.
     pub total_tokens: u64,
-    /// The same number, under the name that typed clients require.
+    /// Same number as `totalTokens`, under the name that typed clients require.
     pub tokens_used: u64,
 }
 
@@ -323,7 +335,7 @@ impl From<CreditPeriod> for TokenPeriod {
     }
 }
 
-/// An answer that holds its figures in `data`.
+/// Response with its figures in `data`.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[cfg_attr(
     feature = "openapi",
@@ -334,18 +346,18 @@ pub struct Data<T> {
     /// Always true.
     #[serde(default)]
     pub success: bool,
-    /// The figures.
+    /// Figures of the response.
     pub data: T,
 }
 
 impl<T> Data<T> {
-    /// The answer for some figures.
+    /// Creates the response with these figures.
     pub fn new(data: T) -> Self {
         Self { success: true, data }
     }
 }
 
-/// What a team without a budget has.
+/// Reported credits of a team without a budget.
 pub const UNLIMITED_CREDITS: u64 = 1_000_000_000;
 
 /// Figures of `GET /v2/team/credit-usage`.
@@ -353,11 +365,11 @@ pub const UNLIMITED_CREDITS: u64 = 1_000_000_000;
 #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct CreditUsage {
-    /// Left in this month.
+    /// Credits left in this month.
     pub remaining_credits: u64,
-    /// Of a whole month.
+    /// Credits of a whole month.
     pub plan_credits: u64,
-    /// Beginning of the month.
+    /// Start of the month.
     pub billing_period_start: Timestamp,
     /// End of the month.
     pub billing_period_end: Timestamp,
@@ -368,18 +380,18 @@ pub struct CreditUsage {
 #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct TokenUsage {
-    /// Left in this month.
+    /// Tokens left in this month.
     pub remaining_tokens: u64,
-    /// Of a whole month.
+    /// Tokens of a whole month.
     pub plan_tokens: u64,
-    /// Beginning of the month.
+    /// Start of the month.
     pub billing_period_start: Timestamp,
     /// End of the month.
     pub billing_period_end: Timestamp,
 }
 
 impl CreditUsage {
-    /// What is left of a budget for the month; without one nothing is ever used up.
+    /// Returns the usage of a month. Without a budget, the credits never decrease.
     pub fn of(month: Month, budget: Option<u64>, used: u64) -> Self {
         Self {
             remaining_credits: budget.map_or(UNLIMITED_CREDITS, |budget| budget.saturating_sub(used)),
@@ -401,27 +413,28 @@ impl From<CreditUsage> for TokenUsage {
     }
 }
 
-/// Answer of `GET /v2/team/queue-status`. What is counted are pages: those are what a team has slots for.
+/// Response of `GET /v2/team/queue-status`. The counts are pages, because the concurrency limit of a team
+/// applies to pages.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct QueueStatus {
     /// Always true.
     pub success: bool,
-    /// All of them.
+    /// Number of waiting and running pages.
     pub jobs_in_queue: u64,
-    /// Running.
+    /// Number of running pages.
     pub active_jobs_in_queue: u64,
-    /// Waiting.
+    /// Number of waiting pages.
     pub waiting_jobs_in_queue: u64,
-    /// Team limit.
+    /// Maximum number of concurrent pages of the team.
     pub max_concurrency: u64,
-    /// Time of the last success; null without one.
+    /// Time of the last success; null if there was none.
     pub most_recent_success: Option<Timestamp>,
 }
 
 impl QueueStatus {
-    /// The answer for pages that are not settled, of which some are in work.
+    /// Creates the response from the number of unfinished pages and of those in progress.
     pub fn of(
         unsettled: u64,
         in_work: u64,
@@ -440,15 +453,15 @@ impl QueueStatus {
     }
 }
 
-/// Answer of `GET /v2/concurrency-check`.
+/// Response of `GET /v2/concurrency-check`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct ConcurrencyCheck {
     /// Always true.
     pub success: bool,
-    /// In use.
+    /// Number of pages in progress.
     pub concurrency: u64,
-    /// Team limit.
+    /// Maximum number of concurrent pages of the team.
     pub max_concurrency: u64,
 }

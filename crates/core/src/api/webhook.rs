@@ -1,4 +1,4 @@
-//! The `webhook` field of requests (docs/API.md section 4.8).
+//! Model of the `webhook` field of requests (docs/API.md section 4.8).
 
 use std::collections::BTreeMap;
 
@@ -12,21 +12,21 @@ use crate::api::problem::bad_request;
 use crate::limits::MAX_LIST_ITEMS;
 use crate::webhook::{Event, Family};
 
-/// Where and how events of a job are delivered.
+/// Receiver of the events of a job.
 #[derive(Clone, PartialEq, Debug)]
 pub struct WebhookSpec {
-    /// Receiver; http or https.
+    /// URL of the receiver; http or https.
     pub url: Url,
-    /// Added to each delivery; the signature header cannot be replaced.
+    /// Headers added to each delivery; they cannot replace the signature header.
     pub headers: BTreeMap<String, String>,
-    /// Echoed in every delivery.
+    /// Metadata that every delivery contains.
     pub metadata: Option<Map<String, Value>>,
-    /// Wanted events; empty: all.
+    /// Events to deliver; empty means all.
     pub events: Vec<Event>,
 }
 
 impl WebhookSpec {
-    /// All events to one address.
+    /// Creates a receiver of all events.
     pub fn new(url: Url) -> Self {
         Self {
             url,
@@ -75,12 +75,15 @@ impl WebhookSpec {
         ]
     }
 
-    /// Whether an event is delivered.
+    /// Returns whether an event is delivered.
     pub fn wants(&self, event: Event) -> bool {
         self.events.is_empty() || self.events.contains(&event)
     }
 
-    /// Reads the value of `webhook` alone, as a stored request has it. Errors: 400 with every problem.
+    /// Parses the value of `webhook` alone, as stored with a request.
+    ///
+    /// # Errors
+    /// 400 with every problem.
     pub fn from_json(bytes: &[u8], family: Family) -> Result<Self, ApiError> {
         let value = serde_json::from_slice(bytes)
             .map_err(|error| ApiError::new(ErrorCode::InvalidJson, error.to_string()))?;
@@ -132,7 +135,7 @@ impl ToNode for WebhookSpec {
     }
 }
 
-/// A URL or an object; events of the job's family by short or full name.
+/// A URL or an object. Events of the job's family are given by their short or full name.
 impl FieldType for WebhookSpec {
     type Bounds = Family;
 

@@ -1,8 +1,8 @@
-//! The wire: every request and answer of docs/API.md, one file per endpoint family.
+//! Wire models: every request and response of docs/API.md, one file per endpoint family.
 //!
-//! Requests are read strictly ([`Wire::from_json`]: every problem is told, with its place) and
-//! written sparsely (only what differs from the defaults). Answers are plain serde types that
-//! ignore fields they do not know.
+//! Requests are parsed strictly ([`Wire::from_json`] reports every problem with its path) and serialized
+//! sparsely (only fields that differ from their defaults). Responses are plain serde types that ignore
+//! unknown fields.
 
 pub mod action;
 pub mod agent;

@@ -1,5 +1,5 @@
-//! Request bodies as they are written: only what differs from the defaults, in the order of the
-//! documentation. Used by the client, by stored requests and by code snippets.
+//! Serialization of request bodies: only fields that differ from their defaults, in the order of the
+//! documentation. Used by the client, for stored requests and for code snippets.
 
 use std::collections::BTreeMap;
 
@@ -10,10 +10,10 @@ use uuid::Uuid;
 
 use crate::ids::JobId;
 
-/// A JSON value whose objects keep the order in which they were written.
+/// JSON value whose objects keep the order of their fields.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Node {
-    /// Anything whose inner order does not matter.
+    /// Value whose inner order does not matter.
     Value(Value),
     /// Array.
     Array(Vec<Node>),
@@ -21,52 +21,52 @@ pub enum Node {
     Object(Body),
 }
 
-/// An object being written.
+/// JSON object under construction.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Body(Vec<(&'static str, Node)>);
 
-/// What can stand in a body.
+/// Type that can be serialized into a request body.
 pub trait ToNode {
     /// Returns the value as JSON.
     fn to_node(&self) -> Node;
 
-    /// Returns the same with every option of an object, also where it has its default.
+    /// Returns the value as JSON with every option of an object, including those at their default.
     fn to_filled(&self) -> Node {
         self.to_node()
     }
 }
 
 impl Body {
-    /// Writes a field.
+    /// Appends a field.
     pub fn push(&mut self, name: &'static str, node: Node) {
         self.0.push((name, node));
     }
 
-    /// Writes the value of a field.
+    /// Appends a field with this value.
     pub fn put<T: ToNode + ?Sized>(&mut self, name: &'static str, value: &T) {
         self.0.push((name, value.to_node()));
     }
 
-    /// Writes a field unless it has its default.
+    /// Appends a field unless its value is the default.
     pub fn differs<T: ToNode + PartialEq>(&mut self, name: &'static str, value: &T, default: &T) {
         if value != default {
             self.put(name, value);
         }
     }
 
-    /// Writes a field that has a value.
+    /// Appends a field if it has a value.
     pub fn some<T: ToNode>(&mut self, name: &'static str, value: &Option<T>) {
         if let Some(value) = value {
             self.put(name, value);
         }
     }
 
-    /// Writes a list, map or text that is not empty.
+    /// Appends a list, map or string unless it is empty.
     pub fn filled<T: ToNode + Default + PartialEq>(&mut self, name: &'static str, value: &T) {
         self.differs(name, value, &T::default());
     }
 
-    /// The fields as plain JSON, which keeps no order.
+    /// Converts the body to plain JSON, which does not keep the order.
     pub fn into_map(self) -> Map<String, Value> {
         match serde_json::to_value(&self) {
             Ok(Value::Object(map)) => map,
@@ -74,23 +74,23 @@ impl Body {
         }
     }
 
-    /// Writes the fields of another body after these.
+    /// Appends the fields of another body.
     pub fn extend(&mut self, other: Body) {
         self.0.extend(other.0);
     }
 
-    /// Returns the body without some of its fields.
+    /// Returns the body without the named fields.
     pub fn without(mut self, names: &[&str]) -> Self {
         self.0.retain(|(name, _)| !names.contains(name));
         self
     }
 
-    /// Whether nothing was written.
+    /// Returns whether the body has no fields.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// The fields in order.
+    /// Returns the fields in order.
     pub fn fields(&self) -> &[(&'static str, Node)] {
         &self.0
     }

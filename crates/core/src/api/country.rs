@@ -1,6 +1,6 @@
-//! The countries of ISO 3166-1 and the language that a visitor from there most likely reads.
+//! The countries of ISO 3166-1, and the language that a visitor from each country most likely reads.
 
-/// Code and language of every country, sorted: `USen` is the United States with English.
+/// Code and language of every country, sorted by code: `USen` is the United States with English.
 const COUNTRIES: &str = "\
     ADca AEar AFfa AGen AIen ALsq AMhy AOpt AQen ARes ASen ATde AUen AWnl AXsv AZaz BAbs BBen BDbn \
     BEnl BFfr BGbg BHar BIfr BJfr BLfr BMen BNms BOes BQnl BRpt BSen BTdz BVnb BWen BYbe BZen CAen \
@@ -17,17 +17,17 @@ const COUNTRIES: &str = "\
     TZsw UAuk UGen UMen USen UYes UZuz VAit VCen VEes VGen VIen VNvi VUfr WFfr WSsm YEar YTfr ZAen \
     ZMen ZWen";
 
-/// Every country code with its language.
+/// Returns every country code with its language.
 fn entries() -> impl Iterator<Item = (&'static str, &'static str)> {
     COUNTRIES.split(' ').map(|entry| entry.split_at(2))
 }
 
-/// Every country code, sorted.
+/// Returns every country code, sorted.
 pub fn codes() -> impl Iterator<Item = &'static str> {
     entries().map(|(code, _)| code)
 }
 
-/// The language of a country given by its upper-case code; nothing for an unknown code.
+/// Returns the language of a country by its upper-case code, or `None` for an unknown code.
 pub fn language(code: &str) -> Option<&'static str> {
     entries()
         .find(|(known, _)| *known == code)

@@ -1,9 +1,9 @@
-//! The strict reader of request bodies (docs/API.md section 3). It collects every problem instead of
-//! stopping at the first, treats `null` as absent, ignores fields that begin with `__`, and never
-//! turns one JSON type into another (only `5.0` is read as 5).
+//! Strict parser of request bodies (docs/API.md section 3). It collects every problem instead of stopping at
+//! the first, treats `null` as absent, ignores fields whose names begin with `__`, and never converts one
+//! JSON type into another (except that `5.0` is read as 5).
 //!
-//! Readers return placeholders for what is wrong, so that reading goes on; a value that was read
-//! with a problem never leaves [`Wire::from_json`].
+//! Readers return placeholders for invalid values so that reading continues. A value that was read with a
+//! problem never leaves [`Wire::from_json`].
 
 pub mod field;
 pub mod schema;
@@ -30,39 +30,46 @@ pub use slot::{Decimal, Slot};
 use slot::{MAX_PROBLEMS, shorten};
 pub use types::FieldType;
 
-/// A JSON object of the wire that is read strictly and written sparsely. `#[derive(Request)]` implements it.
+/// JSON object of the API that is parsed strictly and serialized sparsely. `#[derive(Request)]` implements
+/// it.
 pub trait Wire: Sized {
-    /// Its name among the schemas of the API.
+    /// Name of the object among the schemas of the API.
     const NAME: &'static str;
 
-    /// What it is: one sentence.
+    /// Description of the object: one sentence.
     const SUMMARY: &'static str;
 
-    /// Returns its field table, in the order of the documentation.
+    /// Returns the field table, in the order of the documentation.
     fn fields() -> Vec<Field>;
 
-    /// Reads every field; a field that is not read is unknown.
+    /// Reads every field. A field that is not read counts as unknown.
     fn read(fields: &mut Fields) -> Self;
 
     /// Writes every field that differs from its default.
     fn write(&self, body: &mut Body);
 
-    /// Returns every option with the value that applies.
+    /// Returns every option with its effective value.
     fn filled(&self) -> Body {
         self.to_body()
     }
 
-    /// Returns the same as plain JSON, which keeps no order.
+    /// Returns every option with its effective value as plain JSON, which does not keep the order.
     fn filled_options(&self) -> Map<String, Value> {
         self.filled().into_map()
     }
 
-    /// Reads a request body. Errors: 400 with every problem in `details`.
+    /// Parses a request body.
+    ///
+    /// # Errors
+    /// 400 with every problem in `details`.
     fn from_json(bytes: &[u8]) -> Result<Self, ApiError> {
         Self::from_value(parse(bytes)?)
     }
 
-    /// Reads a parsed body. Errors: 400 with every problem in `details`.
+    /// Reads a request body from parsed JSON.
+    ///
+    /// # Errors
+    /// 400 with every problem in `details`.
     fn from_value(value: Value) -> Result<Self, ApiError> {
         read_value(value)
     }
@@ -75,7 +82,10 @@ pub trait Wire: Sized {
     }
 }
 
-/// Reads a parsed body with every problem in `details`.
+/// Reads a request body from parsed JSON.
+///
+/// # Errors
+/// 400 with every problem in `details`.
 pub(crate) fn read_value<W: Wire>(value: Value) -> Result<W, ApiError> {
     let mut problems = Vec::new();
     let read = Slot::new(value, Vec::new(), &mut problems).object(W::read);
@@ -85,12 +95,16 @@ pub(crate) fn read_value<W: Wire>(value: Value) -> Result<W, ApiError> {
     }
 }
 
-/// Gives a [`Wire`] type its `from_json`, `Serialize`, `Deserialize` and place in other bodies.
+/// Implements `from_json`, `Serialize` and `Deserialize` for a [`Wire`] type, and its use as a field of other
+/// bodies.
 macro_rules! wire {
     ($($name:ty),+ $(,)?) => {
         $(
             impl $name {
-                /// Reads a request body strictly. Errors: 400 with every problem in `details`.
+                /// Parses a request body strictly.
+                ///
+                /// # Errors
+                /// 400 with every problem in `details`.
                 pub fn from_json(bytes: &[u8]) -> Result<Self, $crate::api::error::ApiError> {
                     <Self as $crate::api::fields::Wire>::from_json(bytes)
                 }
@@ -144,6 +158,9 @@ macro_rules! wire {
 pub(crate) use wire;
 
 /// Parses a body that must be a JSON object.
+///
+/// # Errors
+/// 400 if the body is empty, is not a JSON object, or is nested too deeply.
 pub(crate) fn parse(bytes: &[u8]) -> Result<Value, ApiError> {
     if bytes.iter().all(u8::is_ascii_whitespace) {
         return Err(ApiError::new(
@@ -170,7 +187,7 @@ pub(crate) fn parse(bytes: &[u8]) -> Result<Value, ApiError> {
     })
 }
 
-/// Whether brackets outside of strings nest deeper than `limit`. Looks at the text alone, so that no
+/// Returns whether brackets outside of strings nest deeper than `limit`. It only scans the text, so that no
 /// depth costs stack or memory.
 fn nested_deeper_than(limit: usize, json: &[u8]) -> bool {
     let (mut depth, mut in_string, mut escaped) = (0_usize, false, false);
@@ -193,16 +210,16 @@ fn nested_deeper_than(limit: usize, json: &[u8]) -> bool {
     false
 }
 
-/// One object being read.
+/// Reader of one JSON object.
 #[derive(Debug)]
 pub struct Fields {
     map: Map<String, Value>,
     path: Vec<PathPart>,
     known: Vec<&'static str>,
-    /// The names among them that had a value.
+    /// Names of the fields that were read and had a value.
     present: Vec<&'static str>,
     problems: Vec<Problem>,
-    /// The caller that an inner object of this one names.
+    /// Caller that an inner object of this one names.
     pub(crate) inner_caller: Option<Caller>,
 }
 
@@ -223,7 +240,7 @@ impl Fields {
         Self::new(Map::new(), Vec::new())
     }
 
-    /// Ends the reading: what was not asked for is a problem, told first.
+    /// Ends the reading and returns the problems. Unknown fields come first.
     fn finish(self) -> Vec<Problem> {
         let mut problems: Vec<Problem> = self
             .map
@@ -239,7 +256,7 @@ impl Fields {
         problems
     }
 
-    /// Returns the value of a field, unless it is absent or null.
+    /// Returns the value of a field, or `None` if it is absent or null.
     pub fn slot(&mut self, name: &'static str) -> Option<Slot<'_>> {
         self.known.push(name);
         let value = self.map.remove(name).filter(|value| !value.is_null())?;
@@ -247,12 +264,13 @@ impl Fields {
         Some(Slot::new(value, join(&self.path, name), &mut self.problems))
     }
 
-    /// Reads an optional field by its type.
+    /// Reads an optional field of this type.
     pub fn value<T: FieldType>(&mut self, name: &'static str, bounds: T::Bounds) -> Option<T> {
         T::from_slot(self.slot(name)?, bounds)
     }
 
-    /// Returns what was read of a required field. Notes a problem if it is absent: "is required: give" `hint`.
+    /// Returns the value that was read from a required field. If it is absent, records the problem "is
+    /// required: give `hint`" and returns a placeholder.
     pub fn required<T: FieldType>(&mut self, name: &'static str, read: Option<T>, hint: &str) -> T {
         read.unwrap_or_else(|| {
             self.missing(name, hint);
@@ -260,7 +278,7 @@ impl Fields {
         })
     }
 
-    /// Gives the object a field that stands beside it in the body.
+    /// Adds a field whose value is given beside this object in the body.
     pub(crate) fn supply(&mut self, name: &str, value: &TargetUrl) {
         if self.has(name) {
             self.fail(name, "must stand beside this object, not in it");
@@ -268,27 +286,27 @@ impl Fields {
         self.map.insert(name.to_owned(), Value::from(value.given()));
     }
 
-    /// Whether the body has this field with a value, without reading it.
+    /// Returns whether the body has a value for this field that has not been read yet.
     pub fn has(&self, name: &str) -> bool {
         self.map.get(name).is_some_and(|value| !value.is_null())
     }
 
-    /// Whether the body had this field with a value before it was read.
+    /// Returns whether this field was read and had a value.
     pub(crate) fn has_read(&self, name: &str) -> bool {
         self.present.contains(&name)
     }
 
-    /// Whether nothing is wrong so far.
+    /// Returns whether no problem has been recorded so far.
     pub fn is_clean(&self) -> bool {
         self.problems.is_empty()
     }
 
-    /// Lets every field pass that was not asked for: used when it is not known which ones belong here.
+    /// Ignores all fields that have not been read. Used when it is not known which fields belong here.
     pub(crate) fn ignore_rest(&mut self) {
         self.map.clear();
     }
 
-    /// Notes a problem with a field.
+    /// Records a problem with a field.
     pub fn fail(&mut self, name: &str, message: impl Into<String>) {
         let path = join(&self.path, name);
         self.problems.push(Problem {
@@ -297,7 +315,7 @@ impl Fields {
         });
     }
 
-    /// Notes a problem with the object as a whole.
+    /// Records a problem with the object as a whole.
     pub fn fail_here(&mut self, message: impl Into<String>) {
         let path = self.path.clone();
         self.problems.push(Problem {
@@ -316,43 +334,43 @@ impl Fields {
         }
     }
 
-    /// Boolean.
+    /// Reads an optional boolean.
     pub fn opt_bool(&mut self, name: &'static str) -> Option<bool> {
         self.slot(name)?.bool()
     }
 
-    /// Boolean with a default.
+    /// Reads a boolean with a default.
     pub fn bool(&mut self, name: &'static str, default: bool) -> bool {
         self.opt_bool(name).unwrap_or(default)
     }
 
-    /// Whole number within bounds; an upper bound of [`Slot::UNBOUNDED`] means none.
+    /// Reads an optional integer within bounds; an upper bound of [`Slot::UNBOUNDED`] means none.
     pub fn opt_integer(&mut self, name: &'static str, range: RangeInclusive<u64>) -> Option<u64> {
         self.slot(name)?.integer(range)
     }
 
-    /// Whole number within bounds, with a default.
+    /// Reads an integer within bounds, with a default.
     pub fn integer(&mut self, name: &'static str, range: RangeInclusive<u64>, default: u64) -> u64 {
         self.opt_integer(name, range).unwrap_or(default)
     }
 
-    /// Whole number of at least `min`; larger than 32 bits counts as the largest.
+    /// Reads an optional integer of at least `min`. A value above 32 bits becomes the largest 32-bit value.
     pub fn opt_u32(&mut self, name: &'static str, min: u32) -> Option<u32> {
         let value = self.opt_integer(name, u64::from(min)..=Slot::UNBOUNDED)?;
         Some(u32::try_from(value).unwrap_or(u32::MAX))
     }
 
-    /// Number within bounds.
+    /// Reads an optional number within bounds.
     pub fn opt_number(&mut self, name: &'static str, bounds: Decimal) -> Option<f64> {
         self.slot(name)?.number(bounds)
     }
 
-    /// Text; bounds in characters.
+    /// Reads an optional string; bounds in characters.
     pub fn opt_string(&mut self, name: &'static str, chars: RangeInclusive<usize>) -> Option<String> {
         self.slot(name)?.string(chars)
     }
 
-    /// Text that must be there; bounds in characters.
+    /// Reads a required string; bounds in characters.
     pub fn string(&mut self, name: &'static str, chars: RangeInclusive<usize>) -> String {
         let value = self.opt_string(name, chars);
         if value.is_none() {
@@ -361,22 +379,22 @@ impl Fields {
         value.unwrap_or_default()
     }
 
-    /// One word of a closed set.
+    /// Reads an optional word of a closed set.
     pub fn opt_word<E: WireEnum>(&mut self, name: &'static str) -> Option<E> {
         self.slot(name)?.word()
     }
 
-    /// One word of a closed set, with a default.
+    /// Reads a word of a closed set, with a default.
     pub fn word<E: WireEnum>(&mut self, name: &'static str, default: E) -> E {
         self.opt_word(name).unwrap_or(default)
     }
 
-    /// An http or https address.
+    /// Reads an optional http or https URL.
     pub fn opt_url(&mut self, name: &'static str) -> Option<TargetUrl> {
         self.slot(name)?.url()
     }
 
-    /// An http or https address that must be there.
+    /// Reads a required http or https URL.
     pub fn url(&mut self, name: &'static str) -> TargetUrl {
         let value = self.opt_url(name);
         if value.is_none() {
@@ -385,17 +403,17 @@ impl Fields {
         value.unwrap_or_else(TargetUrl::placeholder)
     }
 
-    /// An http or https address where only the address matters.
+    /// Reads a required http or https URL and returns it without the form in which it was written.
     pub fn plain_url(&mut self, name: &'static str) -> Url {
         self.url(name).url
     }
 
-    /// UUID.
+    /// Reads an optional UUID.
     pub fn opt_uuid(&mut self, name: &'static str) -> Option<Uuid> {
         self.slot(name)?.uuid()
     }
 
-    /// Array; `count` bounds its length. Absent: `None`.
+    /// Reads an optional array; `count` bounds its length.
     pub fn opt_array<T>(
         &mut self,
         name: &'static str,
@@ -405,7 +423,7 @@ impl Fields {
         self.slot(name)?.array(count, read)
     }
 
-    /// Array that may be absent, then empty; `count` bounds its length.
+    /// Reads an array that is empty if absent; `count` bounds its length.
     pub fn array<T>(
         &mut self,
         name: &'static str,
@@ -415,7 +433,7 @@ impl Fields {
         self.opt_array(name, count, read).unwrap_or_default()
     }
 
-    /// Array of texts; bounds in elements and in characters of each.
+    /// Reads an array of strings; bounds of the number of elements and of the characters of each.
     pub fn strings(
         &mut self,
         name: &'static str,
@@ -425,12 +443,12 @@ impl Fields {
         self.array(name, count, |slot| slot.string(chars.clone()))
     }
 
-    /// Object with fields of its own.
+    /// Reads an optional object with fixed fields.
     pub fn opt_object<T>(&mut self, name: &'static str, read: impl FnOnce(&mut Fields) -> T) -> Option<T> {
         self.slot(name)?.object(read)
     }
 
-    /// Object with any keys.
+    /// Reads an optional object with arbitrary keys.
     pub fn opt_map(&mut self, name: &'static str) -> Option<Map<String, Value>> {
         self.slot(name)?.map()
     }

@@ -1,4 +1,4 @@
-//! Header maps in requests: what may be sent to a target, what may be added to a webhook delivery.
+//! Header maps in requests: which headers may be sent to a target or added to a webhook delivery.
 
 use std::collections::BTreeMap;
 
@@ -24,8 +24,8 @@ const REFUSED: &[&str] = &[
     "upgrade",
 ];
 
-/// Reads `headers`: names are tokens, values are strings without control characters, connection headers and `Host`
-/// are refused, and the whole is bounded.
+/// Reads `headers`. Names must be tokens and values strings without control characters; connection headers
+/// and `Host` are refused; the number and the total size are bounded.
 pub(crate) fn from_slot(slot: Slot<'_>) -> Option<BTreeMap<String, String>> {
     let Value::Object(map) = slot.json() else {
         return slot.map().map(|_| BTreeMap::new());

@@ -1,29 +1,29 @@
-//! What is wrong with a request body: every problem with its place, and one sentence for the whole.
+//! Problems of a request body: each with its path, and one message for the whole body.
 
 use serde_json::{Value, json};
 
 use crate::api::error::{ApiError, ErrorCode};
 
-/// One step of the way to a value.
+/// Step of the path to a value.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum PathPart {
-    /// Field of an object.
+    /// Name of a field of an object.
     Key(String),
-    /// Element of an array, from 0.
+    /// Index of an element of an array, from 0.
     Index(usize),
 }
 
-/// One thing that is wrong.
+/// Problem with a value.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Problem {
-    /// Where; empty for the body itself.
+    /// Path of the value; empty for the body itself.
     pub path: Vec<PathPart>,
-    /// What, as the rest of a sentence that begins with the field: `must be at least 1`.
+    /// Message, as the rest of a sentence that begins with the field: `must be at least 1`.
     pub message: String,
 }
 
 impl Problem {
-    /// The whole sentence: `` `scrapeOptions.timeout` must be at least 1000. ``
+    /// Returns the whole sentence: `` `scrapeOptions.timeout` must be at least 1000. ``
     pub fn sentence(&self) -> String {
         match place(&self.path) {
             None => format!("The request body {}.", self.message),
@@ -44,7 +44,7 @@ impl Problem {
     }
 }
 
-/// `scrapeOptions.formats[0].quality`, or nothing for the body itself.
+/// Returns a path such as `scrapeOptions.formats[0].quality`, or `None` for the body itself.
 fn place(path: &[PathPart]) -> Option<String> {
     let mut text = String::new();
     for part in path {
@@ -61,7 +61,7 @@ fn place(path: &[PathPart]) -> Option<String> {
     (!text.is_empty()).then_some(text)
 }
 
-/// The answer for a body with problems: `error` tells the first, `details` lists all.
+/// Returns the error for a body with problems: `error` describes the first, `details` lists all.
 pub fn bad_request(problems: &[Problem]) -> ApiError {
     let mut message = match problems.first() {
         Some(problem) => problem.sentence(),
@@ -76,7 +76,7 @@ pub fn bad_request(problems: &[Problem]) -> ApiError {
     ApiError::new(ErrorCode::BadRequest, message).with_details(details)
 }
 
-/// The answer for one problem with one named field or parameter.
+/// Returns the error for one problem with one named field or parameter.
 pub fn bad_field(name: &str, message: impl Into<String>) -> ApiError {
     bad_request(&[Problem {
         path: vec![PathPart::Key(name.to_owned())],
@@ -84,7 +84,7 @@ pub fn bad_field(name: &str, message: impl Into<String>) -> ApiError {
     }])
 }
 
-/// The same error for a body in which what was checked stands under `name`.
+/// Returns the error for a body that contains the checked object in the field `name`.
 pub fn under(name: &str, mut error: ApiError) -> ApiError {
     if let Some(Value::Array(details)) = &mut error.details {
         for path in details
@@ -100,7 +100,7 @@ pub fn under(name: &str, mut error: ApiError) -> ApiError {
     error
 }
 
-/// What to say about a field that nobody asked for.
+/// Returns the message for an unknown field.
 pub(crate) fn unknown_field(name: &str, known: &[&'static str]) -> String {
     match nearest(name, known) {
         Some((candidate, distance)) if distance <= 1 + candidate.len() / 3 => {
@@ -113,9 +113,9 @@ pub(crate) fn unknown_field(name: &str, known: &[&'static str]) -> String {
     }
 }
 
-/// The known name that looks most like `name`, and how far away it is.
+/// Returns the known name that is most similar to `name`, and the edit distance to it.
 fn nearest<'k>(name: &str, known: &[&'k str]) -> Option<(&'k str, usize)> {
-    /// Longer names are cut before they are compared: the work stays small on hostile input.
+    /// Longer names are truncated before the comparison, so that hostile input costs little work.
     const COMPARED_CHARS: usize = 64;
     let fold = |text: &str| -> String {
         let letters = text.chars().filter(|c| *c != '_' && *c != '-');
@@ -131,7 +131,7 @@ fn nearest<'k>(name: &str, known: &[&'k str]) -> Option<(&'k str, usize)> {
         .min_by_key(|(candidate, distance)| (*distance, !name.starts_with(candidate)))
 }
 
-/// Edit distance; a shortened form (`maxDepth` of `maxDiscoveryDepth`) counts as near.
+/// Returns the edit distance. A shortened form (`maxDepth` for `maxDiscoveryDepth`) counts as close.
 fn distance(a: &str, b: &str) -> usize {
     let edits = strsim::levenshtein(a, b);
     let (short, long) = if a.len() < b.len() { (a, b) } else { (b, a) };

@@ -1,5 +1,5 @@
-//! Query strings: unknown parameters are ignored, known ones are strict, except that booleans may
-//! be `true`, `false`, `1` or `0` (docs/API.md section 3).
+//! Query strings: unknown parameters are ignored, known ones are parsed strictly, except that booleans may be
+//! `true`, `false`, `1` or `0` (docs/API.md section 3).
 
 use std::ops::RangeInclusive;
 
@@ -10,17 +10,17 @@ use crate::api::fields::Slot;
 use crate::api::problem::bad_field;
 use crate::api::wire_enum::WireEnum;
 
-/// A parsed query string. Of equal names the last counts.
+/// Parsed query string. If a name occurs more than once, the last value counts.
 #[derive(Clone, Debug, Default)]
 pub struct Query(Vec<(String, String)>);
 
 impl Query {
-    /// Reads what stands after `?`.
+    /// Parses the part of a URL after `?`.
     pub fn parse(query: &str) -> Self {
         Self(form_urlencoded::parse(query.as_bytes()).into_owned().collect())
     }
 
-    /// The text of a parameter.
+    /// Returns the text of a parameter.
     pub fn text(&self, name: &str) -> Option<&str> {
         self.0
             .iter()
@@ -29,7 +29,10 @@ impl Query {
             .map(|(_, value)| value.as_str())
     }
 
-    /// Boolean. Errors: 400.
+    /// Returns a boolean parameter.
+    ///
+    /// # Errors
+    /// 400 if the value is not a boolean.
     pub fn bool(&self, name: &str) -> Result<Option<bool>, ApiError> {
         match self.text(name) {
             None => Ok(None),
@@ -39,7 +42,10 @@ impl Query {
         }
     }
 
-    /// Whole number within bounds; an upper bound of [`Slot::UNBOUNDED`] is not told. Errors: 400.
+    /// Returns an integer parameter within bounds. Error messages omit an upper bound of [`Slot::UNBOUNDED`].
+    ///
+    /// # Errors
+    /// 400 if the value is not an integer or is out of bounds.
     pub fn integer(&self, name: &str, range: RangeInclusive<u64>) -> Result<Option<u64>, ApiError> {
         let Some(text) = self.text(name) else {
             return Ok(None);
@@ -57,7 +63,10 @@ impl Query {
         }
     }
 
-    /// One word of a closed set. Errors: 400.
+    /// Returns a parameter with a word of a closed set.
+    ///
+    /// # Errors
+    /// 400 if the value is not one of the words.
     pub fn word<E: WireEnum>(&self, name: &str) -> Result<Option<E>, ApiError> {
         let Some(text) = self.text(name) else {
             return Ok(None);

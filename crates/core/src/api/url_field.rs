@@ -1,6 +1,6 @@
-//! The URL rule of docs/API.md section 3: http and https only, `https://` in front when no scheme is
-//! given, no credentials, no empty host, no control characters, at most 8192 characters. Whether the
-//! address may be fetched is not decided here.
+//! The URL rule of docs/API.md section 3: http and https only; `https://` is added if there is no scheme; no
+//! credentials, no empty host, no control characters; at most 8192 characters. Whether the URL may be fetched
+//! is not decided here.
 
 use url::Url;
 
@@ -8,18 +8,21 @@ use crate::api::body::{Node, ToNode};
 use crate::api::fields::slot::shorten;
 use crate::limits::MAX_URL_CHARS;
 
-/// An address that a caller asks for.
+/// URL that a caller requests.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TargetUrl {
-    /// The address; http or https, with a host, without credentials.
+    /// Parsed URL: http or https, with a host, without credentials.
     pub url: Url,
-    /// The caller gave no scheme: `https` is a guess, and `http` is tried when it fails.
+    /// Whether the caller gave no scheme: `https` is a guess, and `http` is tried if it fails.
     pub scheme_guessed: bool,
     given: String,
 }
 
 impl TargetUrl {
-    /// Reads an address. Errors: the rest of a sentence that begins with the field's name.
+    /// Parses a URL.
+    ///
+    /// # Errors
+    /// The rest of a sentence that begins with the name of the field.
     pub fn parse(text: &str) -> Result<Self, String> {
         if text.chars().count() > MAX_URL_CHARS {
             return Err(format!("must have at most {MAX_URL_CHARS} characters"));
@@ -28,7 +31,7 @@ impl TargetUrl {
         if given.is_empty() {
             return Err("must not be empty: give an address such as https://example.com".to_owned());
         }
-        // Parsers of URLs drop some of these without a word and encode others (WHATWG URL, 4.4).
+        // URL parsers silently drop some of these characters and encode others (WHATWG URL, 4.4).
         if let Some((at, found)) = given.chars().enumerate().find(|(_, c)| c.is_control()) {
             let code = u32::from(found);
             return Err(format!(
@@ -74,18 +77,18 @@ impl TargetUrl {
         })
     }
 
-    /// The address to try when `https` was a guess and the connection failed.
+    /// Returns the URL to try if `https` was a guess and the connection failed.
     pub fn http_fallback(&self) -> Option<Url> {
         let mut url = self.url.clone();
         (self.scheme_guessed && url.set_scheme("http").is_ok()).then_some(url)
     }
 
-    /// The address as the caller wrote it.
+    /// Returns the URL as the caller wrote it.
     pub fn given(&self) -> &str {
         &self.given
     }
 
-    /// Stands in for an address that could not be read.
+    /// Returns a stand-in for a URL that could not be read.
     pub(crate) fn placeholder() -> Self {
         let url = Url::parse("https://placeholder.invalid/").expect("a constant address");
         Self::from(url)
@@ -109,12 +112,12 @@ impl ToNode for TargetUrl {
     }
 }
 
-/// Returns `text` without the spaces around it; control characters such as line ends stay.
+/// Returns `text` without leading and trailing spaces. Control characters such as line ends stay.
 pub(crate) fn trimmed(text: &str) -> &str {
     text.trim_matches(|c: char| c.is_whitespace() && !c.is_control())
 }
 
-/// The scheme that the text begins with; `host:8080` has none.
+/// Returns the scheme of a URL; `host:8080` has none.
 fn scheme(text: &str) -> Option<&str> {
     let (name, rest) = text.split_once(':')?;
     let valid = name.starts_with(|c: char| c.is_ascii_alphabetic())

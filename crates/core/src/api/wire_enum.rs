@@ -1,23 +1,23 @@
-//! Closed sets of words on the wire: one list gives the enum, its spelling, and how it is read.
+//! Closed sets of words in requests and responses: one list defines the enum, its spelling and its parser.
 
-/// A type whose values are words on the wire.
+/// Type whose values are words in JSON.
 pub trait WireEnum: Copy + PartialEq + 'static {
-    /// Every value, in the order of the documentation.
+    /// All values, in the order of the documentation.
     const ALL: &'static [Self];
 
-    /// Their words, in the same order.
+    /// Words of all values, in the same order.
     const WORDS: &'static [&'static str];
 
-    /// The word.
+    /// Returns the word of the value.
     fn as_str(self) -> &'static str;
 
-    /// Reads a word back; exact spelling.
+    /// Parses a word; the spelling must be exact.
     fn parse(text: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|value| value.as_str() == text)
     }
 }
 
-/// Declares an enum of words with `WireEnum`, `Display`, `Serialize`, `Deserialize`.
+/// Declares an enum of words with `WireEnum`, `Display`, `Serialize` and `Deserialize`.
 macro_rules! wire_enum {
     ($(#[$doc:meta])* $name:ident { $($(#[$vdoc:meta])* $variant:ident = $text:literal,)+ }) => {
         $(#[$doc])*
@@ -25,12 +25,12 @@ macro_rules! wire_enum {
         pub enum $name { $($(#[$vdoc])* $variant,)+ }
 
         impl $name {
-            /// The word on the wire.
+            /// Returns the word of the value as it is sent.
             pub fn as_str(self) -> &'static str {
                 match self { $($name::$variant => $text,)+ }
             }
 
-            /// Reads a word back; exact spelling.
+            /// Parses a word; the spelling must be exact.
             pub fn parse(text: &str) -> Option<Self> {
                 match text { $($text => Some($name::$variant),)+ _ => None }
             }

@@ -1,33 +1,34 @@
-//! The field table of a request: what each field is called, takes, means and defaults to. Command line flags, tool
-//! schemas, forms, the guide's tables, TypeScript types and the OpenAPI document are made of it.
+//! Field table of a request: the name, type, description and default of each field. Command line flags, tool
+//! schemas, forms, the tables of the guide, TypeScript types and the OpenAPI document are made from it.
 
 use serde_json::{Map, Value, json};
 
 use crate::api::body::Node;
 use crate::api::fields::schema::{References, Schema};
 
-/// One field of a request body.
+/// Field of a request body.
 #[derive(Clone, Debug)]
 pub struct Field {
-    /// Its name on the wire.
+    /// Name in JSON.
     pub name: &'static str,
-    /// What it is for: one sentence.
+    /// Description of the field: one sentence.
     pub help: &'static str,
-    /// The JSON that it takes.
+    /// Type of the value.
     pub schema: Schema,
-    /// Whether it must be there.
+    /// Whether the field is required.
     pub required: bool,
-    /// What an absent field means; none where absence has a meaning of its own.
+    /// Default value; `None` if absence has a meaning of its own.
     pub default: Option<Node>,
-    /// Its name in forms, where that is not [`Field::name`] in words; see [`Field::label`].
+    /// Label in forms, if it differs from the words of [`Field::name`]; see [`Field::label`].
     pub label: Option<&'static str>,
-    /// Unit of its value.
+    /// Unit of the value.
     pub unit: Option<&'static str>,
-    /// A typical value, as JSON.
+    /// Typical value, as JSON.
     pub example: Option<&'static str>,
-    /// The first version that has it.
+    /// First version that has the field.
     pub since: &'static str,
-    /// Accepted for the sake of other clients, without effect, and shown nowhere.
+    /// Whether the field is accepted only for compatibility with other clients: it has no effect and is shown
+    /// nowhere.
     pub hidden: bool,
 }
 
@@ -48,7 +49,7 @@ impl Field {
         }
     }
 
-    /// Returns a boolean that other servers know and this one accepts without effect.
+    /// Returns a boolean field that other servers support and this one accepts without effect.
     pub(crate) fn ignored(name: &'static str) -> Self {
         Self {
             hidden: true,
@@ -56,7 +57,7 @@ impl Field {
         }
     }
 
-    /// Returns its name in forms.
+    /// Returns the label of the field in forms.
     pub fn label(&self) -> String {
         if let Some(label) = self.label {
             return label.to_owned();
@@ -75,7 +76,7 @@ impl Field {
         label
     }
 
-    /// Returns the field that a path such as `location.country` names, below these fields.
+    /// Finds the field with a path such as `location.country`, starting from these fields.
     pub fn find(fields: &[Field], path: &str) -> Option<Field> {
         let (name, rest) = path
             .split_once('.')
@@ -87,12 +88,12 @@ impl Field {
         }
     }
 
-    /// Returns the kind of JSON that it takes.
+    /// Returns the kind of JSON that the field accepts.
     pub fn kind(&self) -> FieldKind {
         self.schema.kind()
     }
 
-    /// Returns its JSON Schema with description, default and example.
+    /// Returns the JSON Schema of the field with description, default and example.
     pub fn json_schema(&self, references: References) -> Value {
         let mut schema = self.schema.to_json(references);
         if let Value::Object(schema) = &mut schema {
@@ -127,8 +128,8 @@ impl Field {
     }
 }
 
-/// Returns the JSON Schema of an object with these fields. It allows no others; hidden fields are left out unless
-/// `with_hidden` says otherwise.
+/// Returns the JSON Schema of an object with these fields and no others. Hidden fields are left out unless
+/// `with_hidden` is true.
 pub fn object_schema(fields: &[Field], references: References, with_hidden: bool) -> Value {
     let shown = || fields.iter().filter(|field| with_hidden || !field.hidden);
     let properties: Map<String, Value> = shown()
@@ -145,7 +146,7 @@ pub fn object_schema(fields: &[Field], references: References, with_hidden: bool
     schema
 }
 
-/// The kind of JSON that a field takes.
+/// Kind of JSON that a field accepts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum FieldKind {
     /// More than one type, for example a string or an object.

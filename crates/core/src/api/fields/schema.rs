@@ -1,4 +1,4 @@
-//! The JSON that a field takes, and the same as JSON Schema 2020-12.
+//! Types of request fields, and their form as JSON Schema 2020-12.
 
 use std::ops::RangeInclusive;
 
@@ -7,46 +7,46 @@ use serde_json::{Value, json};
 use super::field::{Field, FieldKind, object_schema};
 use super::slot::{Decimal, Slot};
 
-/// What a value must be.
+/// Type of a JSON value.
 #[derive(Clone, Debug)]
 pub enum Schema {
-    /// Any JSON.
+    /// Any JSON value.
     Any,
     /// `true` or `false`.
     Boolean,
-    /// A whole number within bounds; an upper bound of [`Slot::UNBOUNDED`] means none.
+    /// Integer within bounds; an upper bound of [`Slot::UNBOUNDED`] means none.
     Integer(RangeInclusive<u64>),
-    /// A number within bounds.
+    /// Number within bounds.
     Number(Decimal),
-    /// A string; bounds in characters.
+    /// String; bounds of its length in characters.
     Text(RangeInclusive<usize>),
-    /// A string in a format of JSON Schema, such as `uri`.
+    /// String in a format of JSON Schema, such as `uri`.
     Formatted(&'static str),
-    /// This string.
+    /// Exactly this string.
     Constant(&'static str),
     /// One of these strings.
     Word(&'static [&'static str]),
-    /// An array; bounds of its length.
+    /// Array of this type; bounds of its length.
     List(Box<Schema>, RangeInclusive<usize>),
-    /// An object with any keys, and values of this kind.
+    /// Object with arbitrary keys and values of this type.
     Map(Box<Schema>),
-    /// An object with these fields, under a name of its own.
+    /// Named object with these fields.
     Object(&'static str, Vec<Field>),
-    /// Any of these.
+    /// Any of these types.
     OneOf(Vec<Schema>),
 }
 
-/// How objects with a name stand in a JSON Schema.
+/// Form of named objects in a JSON Schema.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum References {
-    /// As `$ref` to the components of an OpenAPI document.
+    /// `$ref` to a component of an OpenAPI document.
     Components,
-    /// In full where they are used.
+    /// Full schema wherever the object is used.
     Inline,
 }
 
 impl Schema {
-    /// Returns an object whose field `type` is `tag`, with these fields beside it.
+    /// Returns an object type with these fields and a field `type` that is always `tag`.
     pub(crate) fn tagged(name: &'static str, tag: &'static str, fields: Vec<Field>) -> Self {
         let tag = Field {
             required: true,
@@ -55,7 +55,7 @@ impl Schema {
         Schema::Object(name, std::iter::once(tag).chain(fields).collect())
     }
 
-    /// Returns the kind of JSON.
+    /// Returns the kind of JSON of the type.
     pub fn kind(&self) -> FieldKind {
         match self {
             Schema::Any | Schema::OneOf(_) => FieldKind::Any,
@@ -68,7 +68,7 @@ impl Schema {
         }
     }
 
-    /// Returns it as JSON Schema.
+    /// Returns the type as JSON Schema.
     pub fn to_json(&self, references: References) -> Value {
         match self {
             Schema::Any => json!({}),
@@ -105,7 +105,7 @@ impl Schema {
         }
     }
 
-    /// Returns the fields of the object that it is or may be.
+    /// Returns the fields of the object that the type is or may be.
     pub fn object(&self) -> Option<&[Field]> {
         match self {
             Schema::Object(_, fields) => Some(fields),
@@ -114,7 +114,8 @@ impl Schema {
         }
     }
 
-    /// Returns the fields beside `type` of the object whose `type` is `tag`; empty if there is none.
+    /// Returns the fields of the object whose `type` is `tag`, without `type` itself. Empty if there is no
+    /// such object.
     pub fn variant(&self, tag: &str) -> Vec<Field> {
         let Schema::OneOf(kinds) = self else {
             return Vec::new();
@@ -128,7 +129,7 @@ impl Schema {
         found.map_or_else(Vec::new, |fields| fields[1..].to_vec())
     }
 
-    /// Calls `found` with each named object in it, inner ones first.
+    /// Calls `found` with each named object in the type, inner objects first.
     pub fn visit_objects(&self, found: &mut impl FnMut(&'static str, &[Field])) {
         match self {
             Schema::List(inner, _) | Schema::Map(inner) => inner.visit_objects(found),

@@ -1,4 +1,4 @@
-//! One value being read: it either has the asked type and bounds, or notes a problem.
+//! Reader of one JSON value: it checks the type and the bounds, and records a problem if they do not match.
 
 use std::ops::RangeInclusive;
 
@@ -10,10 +10,11 @@ use crate::api::problem::{PathPart, Problem};
 use crate::api::url_field::TargetUrl;
 use crate::api::wire_enum::WireEnum;
 
-/// Problems told at most; a body with a hundred thousand wrong elements gets a short answer.
+/// Maximum number of recorded problems. A body with a hundred thousand invalid elements gets a short
+/// response.
 pub(super) const MAX_PROBLEMS: usize = 100;
 
-/// A value with its place.
+/// JSON value with its path.
 #[derive(Debug)]
 pub struct Slot<'p> {
     value: Value,
@@ -21,12 +22,12 @@ pub struct Slot<'p> {
     problems: &'p mut Vec<Problem>,
 }
 
-/// Bounds of a number that need not be whole.
+/// Bounds of a number that may have a fraction.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Decimal {
-    /// Greater than zero and at most this.
+    /// Greater than zero and at most this value.
     PositiveUpTo(f64),
-    /// From the first to the second, both included.
+    /// From the first to the second value, both included.
     Between(f64, f64),
 }
 
@@ -42,17 +43,17 @@ impl<'p> Slot<'p> {
         }
     }
 
-    /// The JSON itself, for deciding which shape was sent.
+    /// Returns the JSON value for deciding which form was sent.
     pub fn json(&self) -> &Value {
         &self.value
     }
 
-    /// The JSON as it is, whatever it is.
+    /// Returns the JSON value without any check.
     pub fn any(self) -> Value {
         self.value
     }
 
-    /// Notes a problem with this value.
+    /// Records a problem with this value and returns `None`.
     pub fn fail<T>(self, message: impl Into<String>) -> Option<T> {
         if self.problems.len() < MAX_PROBLEMS {
             self.problems.push(Problem {
@@ -75,7 +76,7 @@ impl<'p> Slot<'p> {
         self.fail(format!("must be {expected}, not {found}"))
     }
 
-    /// Boolean.
+    /// Reads a boolean.
     pub fn bool(self) -> Option<bool> {
         match self.value.as_bool() {
             Some(value) => Some(value),
@@ -83,7 +84,7 @@ impl<'p> Slot<'p> {
         }
     }
 
-    /// Whole number within bounds.
+    /// Reads an integer within bounds.
     pub fn integer(self, range: RangeInclusive<u64>) -> Option<u64> {
         let Value::Number(number) = &self.value else {
             return self.wrong_type("a whole number");
@@ -97,7 +98,7 @@ impl<'p> Slot<'p> {
             (Some(value), _) => value,
             (None, Some(value)) if value.fract() != 0.0 => return self.fail("must be a whole number"),
             (None, Some(value)) if value < 0.0 => return self.fail(format!("{rule}, not {number}")),
-            // Beyond 2^53 it is out of bounds in any case.
+            // A value above 2^53 is out of bounds in any case.
             (None, Some(value)) if value <= Self::UNBOUNDED as f64 => value as u64,
             _ => u64::MAX,
         };
@@ -110,7 +111,7 @@ impl<'p> Slot<'p> {
         self.fail(format!("{rule}, not {number}"))
     }
 
-    /// Number within bounds.
+    /// Reads a number within bounds.
     pub fn number(self, bounds: Decimal) -> Option<f64> {
         let Some(value) = self.value.as_f64() else {
             return self.wrong_type("a number");
@@ -125,7 +126,7 @@ impl<'p> Slot<'p> {
         }
     }
 
-    /// Text; bounds in characters.
+    /// Reads a string; bounds in characters.
     pub fn string(self, chars: RangeInclusive<usize>) -> Option<String> {
         let Value::String(text) = &self.value else {
             return self.wrong_type("a string");
@@ -147,7 +148,7 @@ impl<'p> Slot<'p> {
         }
     }
 
-    /// One word of a closed set.
+    /// Reads a word of a closed set.
     pub fn word<E: WireEnum>(self) -> Option<E> {
         let Value::String(text) = &self.value else {
             return self.wrong_type("a string");
@@ -165,7 +166,7 @@ impl<'p> Slot<'p> {
         }
     }
 
-    /// An http or https address (docs/API.md section 3).
+    /// Reads an http or https URL (docs/API.md section 3).
     pub fn url(self) -> Option<TargetUrl> {
         let Value::String(text) = &self.value else {
             return self.wrong_type("a string with an address such as https://example.com");
@@ -176,7 +177,7 @@ impl<'p> Slot<'p> {
         }
     }
 
-    /// UUID.
+    /// Reads a UUID.
     pub fn uuid(self) -> Option<Uuid> {
         let Value::String(text) = &self.value else {
             return self.wrong_type("a string with a UUID");
@@ -187,7 +188,7 @@ impl<'p> Slot<'p> {
         }
     }
 
-    /// Array; `count` bounds its length. Elements with problems are left out.
+    /// Reads an array; `count` bounds its length. Elements with problems are left out.
     pub fn array<T>(
         self,
         count: RangeInclusive<usize>,
@@ -218,7 +219,7 @@ impl<'p> Slot<'p> {
         Some(values)
     }
 
-    /// Object with fields of its own.
+    /// Reads an object with fixed fields.
     pub fn object<T>(self, read: impl FnOnce(&mut Fields) -> T) -> Option<T> {
         match self.value {
             Value::Object(map) => {
@@ -231,7 +232,7 @@ impl<'p> Slot<'p> {
         }
     }
 
-    /// Object, or a string that stands for an object with only the field `tag`.
+    /// Reads an object, or a string that stands for an object with only the field `tag`.
     pub fn object_or<T>(self, tag: &'static str, read: impl FnOnce(&mut Fields) -> T) -> Option<T> {
         match self.value {
             Value::String(text) => {
@@ -251,7 +252,7 @@ impl<'p> Slot<'p> {
         }
     }
 
-    /// Object with any keys.
+    /// Reads an object with arbitrary keys.
     pub fn map(self) -> Option<Map<String, Value>> {
         match self.value {
             Value::Object(map) => Some(map),
@@ -260,7 +261,7 @@ impl<'p> Slot<'p> {
     }
 }
 
-/// A caller's text as it is quoted in a message: not longer than a line.
+/// Shortens a text of the caller to at most one line, to quote it in a message.
 pub(crate) fn shorten(text: &str) -> String {
     const QUOTED_CHARS: usize = 60;
     let mut quoted: String = text

@@ -1,4 +1,4 @@
-//! The types that fields of requests have: how each is read, and which JSON it takes.
+//! Types of request fields: how each is read, and which JSON it accepts.
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
@@ -14,21 +14,21 @@ use crate::api::header_field;
 use crate::api::url_field::TargetUrl;
 use crate::ids::JobId;
 
-/// A type that a field of a request can have.
+/// Type of a request field.
 pub trait FieldType: Sized + ToNode {
-    /// What limits its values beside the type itself.
+    /// Bounds of the values, in addition to the type itself.
     type Bounds;
 
-    /// What is missing where a required field is absent: the rest of "is required: give ...".
+    /// Hint for a required field that is absent: the end of "is required: give ...".
     const HINT: &'static str = "a value";
 
-    /// Returns the JSON that it takes.
+    /// Returns the schema of the type with these bounds.
     fn schema(bounds: Self::Bounds) -> Schema;
 
-    /// Reads it, or notes a problem.
+    /// Reads a value, or records a problem and returns `None`.
     fn from_slot(slot: Slot<'_>, bounds: Self::Bounds) -> Option<Self>;
 
-    /// Returns what stands in for a value that could not be read; it never leaves the reader.
+    /// Returns a stand-in for a value that could not be read. It never leaves the parser.
     fn placeholder() -> Self;
 }
 
@@ -66,7 +66,7 @@ impl FieldType for u64 {
     }
 }
 
-/// Larger than 32 bits counts as the largest.
+/// A value above 32 bits becomes the largest 32-bit value.
 impl FieldType for u32 {
     type Bounds = RangeInclusive<u64>;
 
@@ -104,7 +104,7 @@ impl FieldType for f64 {
     }
 }
 
-/// Bounds in characters.
+/// The bounds are in characters.
 impl FieldType for String {
     type Bounds = RangeInclusive<usize>;
 
@@ -123,7 +123,7 @@ impl FieldType for String {
     }
 }
 
-/// Bounds of the length, and of each element.
+/// The bounds are those of the length and of each element.
 impl<T: FieldType> FieldType for Vec<T>
 where
     T::Bounds: Clone,
@@ -145,7 +145,7 @@ where
     }
 }
 
-/// An object with any keys.
+/// An object with arbitrary keys.
 impl FieldType for Map<String, Value> {
     type Bounds = ();
 
@@ -164,7 +164,7 @@ impl FieldType for Map<String, Value> {
     }
 }
 
-/// Any JSON.
+/// Any JSON value.
 impl FieldType for Value {
     type Bounds = ();
 

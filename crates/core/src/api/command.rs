@@ -1,5 +1,5 @@
-//! The requests that are also commands of the program and tools of its MCP server, and how fields are written as
-//! flags. What a request has for fields is asked of its type; nothing here knows one by name but its subject.
+//! Requests that are also commands of the program and tools of its MCP server, and the conversion of fields
+//! to flags. The fields come from the request types; this module only names the subject of each request.
 
 pub mod flag;
 
@@ -15,27 +15,27 @@ use crate::api::wire_enum::{WireEnum, wire_enum};
 use crate::api::{BatchScrapeRequest, CrawlRequest, MapRequest, ScrapeRequest, Wire};
 
 wire_enum! {
-    /// A request by its name on the command line.
+    /// Request, by its name on the command line.
     RequestCommand {
-        /// One page.
+        /// Scrape of one page.
         Scrape = "scrape",
-        /// Pages by their links.
+        /// Crawl of a site by its links.
         Crawl = "crawl",
-        /// Given pages.
+        /// Scrape of a list of pages.
         Batch = "batch",
-        /// Addresses of a site.
+        /// List of the URLs of a site.
         Map = "map",
-        /// Results of a search.
+        /// Search.
         Search = "search",
-        /// Data from pages.
+        /// Extraction of data from pages.
         Extract = "extract",
-        /// A task for an agent.
+        /// Task for an agent.
         Agent = "agent",
     }
 }
 
 impl RequestCommand {
-    /// Path of the endpoint.
+    /// Returns the path of the endpoint.
     pub fn path(self) -> &'static str {
         match self {
             RequestCommand::Scrape => "/v2/scrape",
@@ -48,12 +48,12 @@ impl RequestCommand {
         }
     }
 
-    /// The command of a path.
+    /// Returns the command whose endpoint has this path.
     pub fn of_path(path: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|command| command.path() == path)
     }
 
-    /// Returns what the command does.
+    /// Returns a short description of the command.
     pub fn summary(self) -> &'static str {
         match self {
             RequestCommand::Scrape => "Scrape a page: its Markdown, HTML, links, data, ...",
@@ -66,17 +66,17 @@ impl RequestCommand {
         }
     }
 
-    /// Its name among the tools of the MCP server.
+    /// Returns the name of the tool on the MCP server.
     pub fn tool(self) -> String {
         format!("harvestman_{self}")
     }
 
-    /// The command of a tool.
+    /// Returns the command of the tool with this name.
     pub fn of_tool(name: &str) -> Option<Self> {
         Self::parse(name.strip_prefix("harvestman_")?)
     }
 
-    /// The field that says what the request is about; on the command line it needs no flag.
+    /// Returns the field that holds the subject of the request. It needs no flag on the command line.
     pub fn subject(self) -> &'static str {
         match self {
             RequestCommand::Scrape | RequestCommand::Crawl | RequestCommand::Map => "url",
@@ -86,7 +86,7 @@ impl RequestCommand {
         }
     }
 
-    /// Its fields, in the order of reading.
+    /// Returns the fields of the request in the order in which they are read.
     pub fn fields(self) -> Vec<Field> {
         match self {
             RequestCommand::Scrape => ScrapeRequest::fields(),
@@ -99,7 +99,10 @@ impl RequestCommand {
         }
     }
 
-    /// The body as it is sent. Errors: 400 with every problem in `details`.
+    /// Validates a body and returns it as it is sent.
+    ///
+    /// # Errors
+    /// 400 with every problem in `details`.
     pub fn check(self, body: Value) -> Result<Body, ApiError> {
         Ok(match self {
             RequestCommand::Scrape => ScrapeRequest::from_value(body)?.to_body(),

@@ -1,6 +1,6 @@
-//! The HTTP API as an OpenAPI 3.1 document. Request bodies come from the field tables that their readers are
-//! made of, responses from the types that are sent, errors from the table of codes. The paths are in `pages`,
-//! `sessions` and `server`; start with [`operation::Operation`].
+//! The HTTP API as an OpenAPI 3.1 document. Request bodies are described by the field tables that their
+//! parsers use, responses by the types that are serialized, errors by the table of codes. The paths are in
+//! `pages`, `sessions` and `server`; start with [`operation::Operation`].
 
 mod components;
 mod examples;
@@ -24,7 +24,7 @@ starts with `__` are ignored, and every other unknown field is refused.\n\
 - Responses may gain fields at any time; ignore those that you do not know.\n\
 - Paths that other servers of this protocol have and this one does not return 501 `FEATURE_NOT_SUPPORTED`.";
 
-/// Returns the document of this version of the server.
+/// Returns the OpenAPI document for this version of the server.
 pub fn document(version: &str) -> Value {
     let mut components = Components::default();
     let mut paths = json!({});
@@ -80,7 +80,7 @@ mod tests {
                 let Some(text) = field.example else { continue };
                 let mut one = example.clone();
                 one[field.name] = serde_json::from_str(text).expect("an example is JSON");
-                // The two exclude each other.
+                // The two fields exclude each other.
                 let other = match field.name {
                     "prompt" => "code",
                     "includeDomains" => "excludeDomains",

@@ -1,6 +1,6 @@
-//! A call as code that a reader can paste: curl, Node, Python, Rust, a command of the program, a message to its MCP
-//! server. Pure text; the key is never in it, only the name of the variable that holds it, and of the body only what
-//! differs from defaults.
+//! API calls as code to paste: curl, Node, Python, Rust, a command of the program, or a message to its MCP
+//! server. The code never contains the key, only the name of the variable that holds it, and contains only
+//! the fields of the body that differ from their defaults.
 
 mod program;
 
@@ -9,13 +9,13 @@ use serde_json::Value;
 use crate::api::body::{Body, Node};
 use crate::api::wire_enum::wire_enum;
 
-/// Variable that holds the key.
+/// Environment variable that holds the key.
 pub const KEY_VARIABLE: &str = "HARVESTMAN_API_KEY";
 
 wire_enum! {
-    /// What the code is written in.
+    /// Language of a snippet.
     SnippetLanguage {
-        /// A shell command.
+        /// Shell command.
         Curl = "curl",
         /// JavaScript with `fetch`.
         Node = "node",
@@ -23,30 +23,31 @@ wire_enum! {
         Python = "python",
         /// Rust with `ureq`.
         Rust = "rust",
-        /// The program's own command line.
+        /// Command line of the program itself.
         Cli = "cli",
-        /// A call of a tool, as JSON-RPC.
+        /// Tool call, as JSON-RPC.
         Mcp = "mcp",
     }
 }
 
-/// A call of the API.
+/// Call of the API.
 #[derive(Clone, Copy, Debug)]
 pub struct Call<'a> {
-    /// `GET`, `POST`, ...
+    /// HTTP method: `GET`, `POST`, ...
     pub method: &'a str,
-    /// Address of the server, without a slash at its end.
+    /// URL of the server, without a trailing slash.
     pub base: &'a str,
-    /// Path with query, beginning with a slash.
+    /// Path with query and a leading slash.
     pub path: &'a str,
-    /// Body, if there is one.
+    /// Request body, if there is one.
     pub body: Option<&'a Body>,
-    /// Whether the server asks for a key.
+    /// Whether the server requires a key.
     pub with_key: bool,
 }
 
 impl Call<'_> {
-    /// The call in a language; none for what is neither a command of the program nor a tool.
+    /// Returns the call in a language. Returns `None` for `Cli` if no command of the program makes the call, and
+    /// for `Mcp` if no tool does.
     pub fn snippet(&self, language: SnippetLanguage) -> Option<String> {
         match language {
             SnippetLanguage::Curl => Some(self.curl()),
@@ -144,22 +145,22 @@ impl Call<'_> {
     }
 }
 
-/// A Rust string.
+/// Returns a Rust string literal.
 fn rust_string(text: &str) -> String {
     format!("{text:?}")
 }
 
-/// A shell word: nothing in it is expanded.
+/// Returns a quoted shell word in which nothing is expanded.
 fn shell(text: &str) -> String {
     format!("'{}'", text.replace('\'', r"'\''"))
 }
 
-/// A JSON string, which is a string of JavaScript and Python too.
+/// Returns a JSON string, which is also a string literal of JavaScript and Python.
 fn quoted(text: &str) -> String {
     Value::from(text).to_string()
 }
 
-/// How a language writes literals.
+/// Literals of a language.
 struct Dialect {
     indent: &'static str,
     bare_keys: bool,
@@ -197,7 +198,7 @@ const RUST: Dialect = Dialect {
     string: rust_string,
 };
 
-/// Lists up to this long stay on one line.
+/// Maximum characters of a list that is written on one line.
 const LINE_CHARS: usize = 60;
 
 fn write(node: &Node, dialect: &Dialect, depth: usize) -> String {
@@ -457,7 +458,7 @@ mod tests {
             body: None,
             with_key: false,
         };
-        // What JSON would write as \u0007.
+        // JSON would write this character as \u0007.
         let code = call.snippet(SnippetLanguage::Rust).unwrap();
         assert!(
             code.contains(r#"ureq::delete("http://a.test/v2/crawl/\u{7}")"#),

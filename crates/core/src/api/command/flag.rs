@@ -1,12 +1,13 @@
-//! Fields as flags: `regexOnFullURL` is `--regex-on-full-url`, a list is words with commas or JSON, what is nested is
-//! JSON. What cannot be read as its kind stays text, and the reader of requests says what is wrong with it.
+//! Fields as flags: `regexOnFullURL` is `--regex-on-full-url`, a list is comma-separated words or JSON, a
+//! nested value is JSON. Text that does not parse as the kind of its field stays a string, and the request
+//! parser reports the problem.
 
 use serde_json::Value;
 
 use crate::api::body::Node;
 use crate::api::fields::FieldKind;
 
-/// A field's flag, without the dashes.
+/// Returns the flag of a field, without the dashes.
 pub fn flag(field: &str) -> String {
     let mut flag = String::with_capacity(field.len() + 4);
     let mut inside_capitals = true;
@@ -20,7 +21,7 @@ pub fn flag(field: &str) -> String {
     flag
 }
 
-/// The value that the texts of a flag stand for; only lists have several.
+/// Converts the texts of a flag to a value. Lists use every text, other kinds the last one.
 pub fn value<'t>(kind: FieldKind, texts: impl Iterator<Item = &'t str>) -> Value {
     if kind == FieldKind::List {
         return texts.flat_map(list).collect();
@@ -32,7 +33,7 @@ pub fn value<'t>(kind: FieldKind, texts: impl Iterator<Item = &'t str>) -> Value
     }
 }
 
-/// `a,b`, `["a","b"]` or `{"type":"a"}`.
+/// Parses `a,b`, `["a","b"]` or `{"type":"a"}`.
 fn list(text: &str) -> Vec<Value> {
     match serde_json::from_str(text) {
         Ok(Value::Array(list)) => list,
@@ -44,7 +45,7 @@ fn list(text: &str) -> Vec<Value> {
     }
 }
 
-/// A list as words with commas; none where an element is no plain word.
+/// Returns a list as comma-separated words, or `None` if it is empty or an element is not a plain word.
 pub fn words(items: &[Node]) -> Option<String> {
     let words: Option<Vec<&str>> = items.iter().map(plain).collect();
     words

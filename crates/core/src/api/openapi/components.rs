@@ -1,4 +1,4 @@
-//! What the operations share: schemas, headers, responses for errors.
+//! Components that operations share: schemas, headers and error responses.
 
 use std::collections::BTreeMap;
 
@@ -33,7 +33,7 @@ impl Default for Components {
 }
 
 impl Components {
-    /// Returns the reference to a request's schema, which is added with all that it refers to.
+    /// Adds the schema of a request with everything that it refers to, and returns a reference to it.
     pub(super) fn request(&mut self, body: &RequestBody) -> Value {
         let mut add = |name: &'static str, fields: &[Field]| {
             self.requests
@@ -47,14 +47,14 @@ impl Components {
         Schema::Object(body.name, Vec::new()).to_json(References::Components)
     }
 
-    /// Returns the schema of a response, whose parts are added.
+    /// Returns the schema of a response and adds the schemas that it refers to.
     pub(super) fn response(&mut self, schema: fn(&mut SchemaGenerator) -> schemars::Schema) -> Value {
         let mut schema = schema(&mut self.generator).to_value();
         polish(&mut schema);
         schema
     }
 
-    /// Returns the reference to the response for errors with these codes, which have one status.
+    /// Returns a reference to the response for errors with these codes, which share one status.
     pub(super) fn error(&mut self, codes: &[ErrorCode]) -> Value {
         let names: Vec<String> = codes.iter().map(|code| format!("{code:?}")).collect();
         let name = names.join("Or");
@@ -114,7 +114,7 @@ fn polish(schema: &mut Value) {
             }
             for (keyword, part) in map {
                 match (keyword.as_str(), part) {
-                    // The keys of these are names, not keywords.
+                    // The keys of these objects are names, not keywords.
                     ("properties" | "patternProperties", Value::Object(named)) => {
                         named.values_mut().for_each(polish);
                     }
@@ -131,7 +131,7 @@ fn strings(list: Option<&Value>) -> Vec<String> {
     list.filter_map(|item| item.as_str().map(str::to_owned)).collect()
 }
 
-/// Turns `["string", "null"]` and `anyOf` with `null` into the type without it.
+/// Removes `null` from `["string", "null"]` or `anyOf`.
 fn without_null(property: &mut Value) {
     if let Some(Value::Array(types)) = property.get_mut("type") {
         types.retain(|name| name != "null");

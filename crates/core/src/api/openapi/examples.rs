@@ -1,4 +1,4 @@
-//! Values that stand as examples in the document, and lists of errors that several operations share.
+//! Example values of the document, and lists of errors that several operations share.
 
 use serde_json::{Value, json};
 
@@ -22,7 +22,7 @@ use crate::ids::{JobId, TeamId};
 use crate::month::Month;
 use crate::time::Timestamp;
 
-/// Why a page cannot be fetched.
+/// Errors of fetching a page.
 pub(super) const TARGET_ERRORS: &[ErrorCode] = &[
     ErrorCode::DnsResolution,
     ErrorCode::ActionsNotSupported,
@@ -43,7 +43,7 @@ pub(super) const TARGET_ERRORS: &[ErrorCode] = &[
     ErrorCode::NotConfigured,
 ];
 
-/// Why a job is not started.
+/// Errors of starting a job.
 pub(super) const JOB_ERRORS: &[ErrorCode] = &[
     ErrorCode::ActionsNotSupported,
     ErrorCode::InsufficientCredits,
@@ -53,7 +53,7 @@ pub(super) const JOB_ERRORS: &[ErrorCode] = &[
     ErrorCode::NotConfigured,
 ];
 
-/// Why a browser session is not opened, or does not run what was sent.
+/// Errors of opening a browser session, and of running code or a prompt in it.
 pub(super) const SESSION_ERRORS: &[ErrorCode] = &[
     ErrorCode::InsufficientCredits,
     ErrorCode::Forbidden,

@@ -1,4 +1,4 @@
-//! One method of one path: what it takes, what it returns, which errors it has.
+//! Operation of the document: one method of one path with its parameters, responses and errors.
 
 use schemars::{JsonSchema, SchemaGenerator};
 use serde::Serialize;
@@ -72,7 +72,7 @@ impl Tag {
     }
 }
 
-/// Where a parameter is.
+/// Location of a parameter.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Place {
     Path,
@@ -92,9 +92,9 @@ pub(super) struct RequestBody {
     pub(super) name: &'static str,
     pub(super) summary: &'static str,
     pub(super) fields: Vec<Field>,
-    /// Fields of the example beside the required ones.
+    /// Optional fields that the example contains in addition to the required ones.
     pub(super) also: &'static [&'static str],
-    /// Whether it is the part `options` of a form with a file.
+    /// Whether the body is the part `options` of a form with a file.
     pub(super) form: bool,
     #[cfg(test)]
     read: fn(Value) -> Result<(), ApiError>,
@@ -113,7 +113,7 @@ impl RequestBody {
         }
     }
 
-    /// Returns a body that the reader accepts, from the examples of the fields.
+    /// Returns a body that the parser accepts, made from the examples of the fields.
     pub(super) fn example(&self) -> Value {
         let shown = |field: &&Field| field.required || self.also.contains(&field.name);
         let value = |field: &Field| Some((field.name.to_owned(), serde_json::from_str(field.example?).ok()?));
@@ -127,13 +127,13 @@ impl RequestBody {
     }
 }
 
-/// What a response contains.
+/// Content of a response.
 pub(super) enum Content {
     Json {
         schema: fn(&mut SchemaGenerator) -> schemars::Schema,
         example: Value,
     },
-    /// JSON of someone else: of the browser, or this document.
+    /// JSON that is not described here: of the browser, or this document.
     Object(&'static str),
     Text(&'static str),
     Bytes(&'static [&'static str]),
@@ -153,7 +153,7 @@ pub(super) struct Operation {
     pub(super) summary: &'static str,
     pub(super) description: Option<&'static str>,
     pub(super) tag: Tag,
-    /// Whether it needs a key.
+    /// Whether the operation needs a key.
     pub(super) key: bool,
     pub(super) parameters: Vec<Parameter>,
     pub(super) body: Option<RequestBody>,
@@ -162,7 +162,7 @@ pub(super) struct Operation {
 }
 
 impl Operation {
-    /// Returns an operation that needs a key.
+    /// Creates an operation that needs a key.
     pub(super) fn new(
         tag: Tag,
         method: &'static str,
@@ -192,7 +192,7 @@ impl Operation {
         operation.with_path_parameters()
     }
 
-    /// Returns a `GET` that needs no key.
+    /// Creates a `GET` operation that needs no key.
     pub(super) fn public(tag: Tag, path: &'static str, id: &'static str, summary: &'static str) -> Self {
         let mut operation = Self::new(tag, "GET", path, id, summary);
         operation.key = false;
@@ -239,7 +239,7 @@ impl Operation {
         self
     }
 
-    /// Takes a JSON body. Its example has the required fields and those of `also`.
+    /// Adds a JSON body. Its example has the required fields and those of `also`.
     pub(super) fn body<W: Wire>(mut self, also: &'static [&'static str]) -> Self {
         self.body = Some(RequestBody::of::<W>(also));
         self.errors(&[
@@ -250,7 +250,7 @@ impl Operation {
         ])
     }
 
-    /// Takes a form with a file and options.
+    /// Adds a form with a file and options as the body.
     pub(super) fn form<W: Wire>(mut self) -> Self {
         self = self.body::<W>(&["formats"]);
         if let Some(body) = &mut self.body {
@@ -259,7 +259,7 @@ impl Operation {
         self
     }
 
-    /// Takes a query parameter.
+    /// Adds a query parameter.
     pub(super) fn query(
         mut self,
         name: &'static str,
@@ -280,7 +280,7 @@ impl Operation {
         self.errors(&[ErrorCode::BadRequest])
     }
 
-    /// Takes an idempotency key.
+    /// Adds the header for an idempotency key.
     pub(super) fn idempotent(mut self) -> Self {
         self.parameters.push(Parameter {
             name: "x-idempotency-key",
@@ -291,12 +291,12 @@ impl Operation {
         self.errors(&[ErrorCode::IdempotencyKeyReused])
     }
 
-    /// Returns this value with status 200: its type is the schema, the value the example.
+    /// Adds a response with status 200. The type of `example` gives the schema.
     pub(super) fn answer<T: Serialize + JsonSchema>(self, help: &'static str, example: T) -> Self {
         self.answer_with(200, help, example)
     }
 
-    /// Returns this value with another status.
+    /// Adds a response with another status.
     pub(super) fn answer_with<T: Serialize + JsonSchema>(
         self,
         status: u16,
@@ -317,18 +317,18 @@ impl Operation {
         self
     }
 
-    /// Has these errors too.
+    /// Adds error codes.
     pub(super) fn errors(mut self, codes: &[ErrorCode]) -> Self {
         self.errors.extend(codes);
         self
     }
 
-    /// Opens a WebSocket when the request asks for an upgrade.
+    /// Adds the response to a WebSocket upgrade.
     pub(super) fn socket(self, help: &'static str) -> Self {
         self.content(101, help, Content::None)
     }
 
-    /// Fetches pages for the caller.
+    /// Adds the errors of fetching a page.
     pub(super) fn fetches(self) -> Self {
         self.errors(examples::TARGET_ERRORS)
     }

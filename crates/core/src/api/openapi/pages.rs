@@ -1,4 +1,4 @@
-//! Operations that fetch pages: scrapes, crawls, batches, maps, searches, extracts, agents.
+//! Operations that fetch pages: scrapes, crawls, batches, maps, searches, extracts and agents.
 
 use super::examples::{self, JOB_ERRORS};
 use super::operation::{Operation, Tag};
@@ -85,7 +85,7 @@ fn pages() -> Vec<Operation> {
     ]
 }
 
-/// Adds what the status of a crawl and of a batch have in common.
+/// Adds the parameters and responses that the status of a crawl and of a batch share.
 fn status(operation: Operation) -> Operation {
     operation
         .description(

@@ -1,4 +1,4 @@
-//! Operations as JSON of the document.
+//! Conversion of operations to the JSON of the document.
 
 use std::collections::BTreeMap;
 

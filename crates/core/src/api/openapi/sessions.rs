@@ -1,4 +1,4 @@
-//! Operations of browser sessions, and the paths that a session's tokens open.
+//! Operations of browser sessions, and the paths that are opened with a session's tokens.
 
 use super::examples::{self, SESSION_ERRORS};
 use super::operation::{Content, Operation, Tag};

@@ -1,4 +1,4 @@
-//! A request as a call of the program itself: its command line, and a message to its MCP server.
+//! Requests as calls of the program itself: its command line, or a message to its MCP server.
 
 use crate::api::body::{Body, Node};
 use crate::api::command::{RequestCommand, flag};
@@ -6,7 +6,7 @@ use crate::api::snippet::{Call, JSON, KEY_VARIABLE, shell, write};
 use serde_json::Value;
 
 impl Call<'_> {
-    /// The command that sends this request, and its body.
+    /// Returns the command that sends this request, and its body.
     fn command(&self) -> Option<(RequestCommand, &Body)> {
         let command = RequestCommand::of_path(self.path).filter(|_| self.method == "POST")?;
         Some((command, self.body?))
@@ -42,8 +42,8 @@ impl Call<'_> {
     }
 }
 
-/// What the request is about as words of the shell, each with a space before it; none where it would be taken for a
-/// flag.
+/// Returns the subject of the request as shell words, each after a space, or `None` if a word would be parsed
+/// as a flag.
 fn subject(node: &Node) -> Option<String> {
     let items = match node {
         Node::Array(items) => items.as_slice(),
@@ -56,7 +56,7 @@ fn subject(node: &Node) -> Option<String> {
     words.collect()
 }
 
-/// A value as the text of a flag.
+/// Returns a value as the text of a flag.
 fn text(node: &Node) -> String {
     let text = match node {
         Node::Value(Value::String(text)) => text.clone(),
@@ -66,7 +66,7 @@ fn text(node: &Node) -> String {
     word(&text)
 }
 
-/// A shell word, in quotes where it needs them.
+/// Returns a shell word, quoted if necessary.
 fn word(text: &str) -> String {
     let is_bare = |c: char| c.is_ascii_alphanumeric() || "-_./:,=@%+".contains(c);
     match !text.is_empty() && text.chars().all(is_bare) {

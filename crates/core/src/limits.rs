@@ -34,7 +34,7 @@ pub const DEFAULT_PARSE_TIMEOUT_MS: u64 = 30_000;
 pub const MAX_WAIT_MS: u64 = 60_000;
 /// Default maximum age of a cached copy in ms: two days.
 pub const DEFAULT_MAX_AGE_MS: u64 = 172_800_000;
-/// Default maximum age of a copy for `lockdown` and `minAge`, and how long copies are retained, in ms:
+/// Default maximum age of a cached copy for `lockdown` and `minAge`, and retention of copies, in ms:
 /// two years.
 pub const LOCKDOWN_MAX_AGE_MS: u64 = 2 * 365 * 86_400_000;
 /// Maximum actions of one scrape.
@@ -49,7 +49,7 @@ pub const MAX_SELECTOR_CHARS: usize = 2000;
 pub const MAX_VIEWPORT_WIDTH: u64 = 7680;
 /// Maximum height of a screenshot viewport in CSS pixels.
 pub const MAX_VIEWPORT_HEIGHT: u64 = 4320;
-/// Maximum pages of a document that a parser may be asked to convert.
+/// Maximum number of document pages that a request can ask a parser to convert.
 pub const MAX_DOCUMENT_PAGES: u64 = 10_000;
 /// Maximum characters of the name of a key or team.
 pub const MAX_KEY_NAME_CHARS: usize = 100;
@@ -80,7 +80,7 @@ pub const MAX_MAP_LIMIT: u64 = 100_000;
 pub const MAP_KNOWN_MAX: usize = 250_000;
 /// Maximum distinct words of a map's `search`.
 pub const MAP_SEARCH_WORDS_MAX: usize = 16;
-/// How long a sitemap is cached, in ms: 7 days.
+/// Cache lifetime of a sitemap in ms: 7 days.
 pub const SITEMAP_CACHE_MS: u64 = 7 * 86_400_000;
 
 /// Maximum URLs of one batch scrape request.
@@ -90,7 +90,7 @@ pub const MAX_BATCH_URLS: usize = 100_000;
 pub const MAX_STATUS_BYTES: usize = 10 * 1024 * 1024;
 /// Maximum `limit` of a status request.
 pub const MAX_STATUS_LIMIT: u64 = 1000;
-/// How long a finished job can be read, in ms: 24 h.
+/// Retention of a finished job in ms: 24 h.
 pub const RESULT_RETENTION_MS: u64 = 86_400_000;
 
 /// Activity window in ms: 24 h.
@@ -188,5 +188,5 @@ pub const MAX_CHANGED_FIELDS: usize = 1000;
 pub const MAX_MERGED_ITEMS: usize = 10_000;
 /// Maximum properties by which objects are ranked.
 pub const MAX_RANKED_PROPERTIES: usize = 100;
-/// Maximum values considered of one object or kind of statement.
+/// Maximum values that are considered per object or kind of statement.
 pub const MAX_SOURCE_VALUES: usize = 2000;

@@ -29,7 +29,7 @@ impl ExtractTarget {
     /// Parses a URL that may end in `/*`.
     ///
     /// # Errors
-    /// The rest of a sentence that begins with the name of the field.
+    /// The reason, as the rest of a sentence that begins with the name of the field.
     pub fn parse(text: &str) -> Result<Self, String> {
         let text = trimmed(text);
         let (address, whole_site) = match text.strip_suffix("/*") {

@@ -7,13 +7,13 @@ use crate::api::wire_enum::wire_enum;
 wire_enum! {
     /// State of a part of the server.
     PartState {
-        /// It works.
+        /// The part works.
         Ok = "ok",
-        /// It does not work at the moment.
+        /// The part does not work at the moment.
         Unavailable = "unavailable",
         /// The server is shutting down.
         Stopping = "stopping",
-        /// The operator has not configured it.
+        /// The operator has not configured the part.
         NotConfigured = "not configured",
     }
 }

@@ -69,7 +69,7 @@ wire_enum! {
     TargetKind {
         /// List of pages.
         Scrape = "scrape",
-        /// Site.
+        /// Pages of a site.
         Crawl = "crawl",
         /// Results of searches.
         Search = "search",

@@ -28,7 +28,7 @@ pub struct ScheduleAnswer {
     pub timezone: String,
 }
 
-/// A monitor.
+/// Monitor with its schedule and its targets.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Monitor {

@@ -31,7 +31,7 @@ pub struct ScrapeRequest {
 }
 
 impl ScrapeRequest {
-    /// Refuses a body with `alexandria` instead of `url`.
+    /// Rejects a body with `alexandria` instead of `url`.
     ///
     /// # Errors
     /// 501 for such a body.

@@ -46,8 +46,8 @@ pub struct Call<'a> {
 }
 
 impl Call<'_> {
-    /// Returns the call in a language. Returns `None` for `Cli` if no command of the program makes the call, and
-    /// for `Mcp` if no tool does.
+    /// Returns the call in a language. Returns `None` for `Cli` if no command of the program makes the call,
+    /// and for `Mcp` if no tool does.
     pub fn snippet(&self, language: SnippetLanguage) -> Option<String> {
         match language {
             SnippetLanguage::Curl => Some(self.curl()),

@@ -22,7 +22,7 @@ impl TargetUrl {
     /// Parses a URL.
     ///
     /// # Errors
-    /// The rest of a sentence that begins with the name of the field.
+    /// The reason, as the rest of a sentence that begins with the name of the field.
     pub fn parse(text: &str) -> Result<Self, String> {
         if text.chars().count() > MAX_URL_CHARS {
             return Err(format!("must have at most {MAX_URL_CHARS} characters"));

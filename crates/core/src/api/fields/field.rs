@@ -1,5 +1,5 @@
 //! Field table of a request: the name, type, description and default of each field. Command line flags, tool
-//! schemas, forms, the tables of the guide, TypeScript types and the OpenAPI document are made from it.
+//! schemas, forms, the tables of the guide, TypeScript types and the OpenAPI document are generated from it.
 
 use serde_json::{Map, Value, json};
 

@@ -137,7 +137,7 @@ pub(crate) fn timeout_ms(timeout: f64) -> u64 {
     (timeout * 1000.0).ceil() as u64
 }
 
-/// Response of an execution, by interact or in a browser session (then without `output`).
+/// Response to an execution by interact or in a browser session. Only interact returns `output`.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", default)]

@@ -64,6 +64,6 @@ pub struct ModelUsage {
     pub input_tokens: u64,
     /// Tokens that the model wrote.
     pub output_tokens: u64,
-    /// Sum of both.
+    /// Sum of input and output tokens.
     pub total_tokens: u64,
 }

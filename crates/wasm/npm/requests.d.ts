@@ -274,8 +274,7 @@ export interface ScrapeRequest extends ScrapeOptions {
   zeroDataRetention?: boolean;
 }
 
-/** Receiver of the events of a job. */
-export interface Webhook {
+export interface CrawlWebhook {
   /** URL that receives a POST for each event. */
   url: string;
   /** Request headers of each delivery; the signature header cannot be replaced. */
@@ -283,7 +282,7 @@ export interface Webhook {
   /** Any JSON object; repeated in each delivery. */
   metadata?: object;
   /** Events to deliver. Empty: all. */
-  events?: WebhookEventName[];
+  events?: ('started' | 'page' | 'completed' | 'failed')[];
 }
 
 /** Body of `POST /v2/crawl` without `url`. */
@@ -323,7 +322,7 @@ export interface CrawlOptions {
   /** Maximum number of pages in flight. Unit: pages. Range: at least 1. Default: the team's limit. */
   maxConcurrency?: number;
   /** Receiver of events: a URL, or an object with `url`, `headers`, `metadata` and `events`. */
-  webhook?: string | Webhook;
+  webhook?: string | CrawlWebhook;
   /** How each page is fetched, and which parts of it are returned. */
   scrapeOptions?: ScrapeOptions;
   /** Delete all content once it is delivered. The operator must enable it. Default: false. */
@@ -336,6 +335,17 @@ export interface CrawlRequest extends CrawlOptions {
   url: string;
 }
 
+export interface BatchScrapeWebhook {
+  /** URL that receives a POST for each event. */
+  url: string;
+  /** Request headers of each delivery; the signature header cannot be replaced. */
+  headers?: Record<string, string>;
+  /** Any JSON object; repeated in each delivery. */
+  metadata?: object;
+  /** Events to deliver. Empty: all. */
+  events?: ('started' | 'page' | 'completed' | 'failed')[];
+}
+
 /** Body of `POST /v2/batch/scrape` without `urls`. */
 export interface BatchScrapeOptions extends ScrapeOptions {
   /** Add the pages to this batch instead of starting one. */
@@ -343,7 +353,7 @@ export interface BatchScrapeOptions extends ScrapeOptions {
   /** Skip entries of `urls` that are no URLs instead of refusing the request. Default: true. */
   ignoreInvalidURLs?: boolean;
   /** Receiver of events: a URL, or an object with `url`, `headers`, `metadata` and `events`. */
-  webhook?: string | Webhook;
+  webhook?: string | BatchScrapeWebhook;
   /** Maximum number of pages in flight. Unit: pages. Range: at least 1. Default: the team's limit. */
   maxConcurrency?: number;
   /** Delete all content once it is delivered. The operator must enable it. Default: false. */
@@ -438,6 +448,17 @@ export interface ExtractAgent {
   model?: string;
 }
 
+export interface ExtractWebhook {
+  /** URL that receives a POST for each event. */
+  url: string;
+  /** Request headers of each delivery; the signature header cannot be replaced. */
+  headers?: Record<string, string>;
+  /** Any JSON object; repeated in each delivery. */
+  metadata?: object;
+  /** Events to deliver. Empty: all. */
+  events?: ('started' | 'completed' | 'failed')[];
+}
+
 /** Body of `POST /v2/extract`. */
 export interface ExtractRequest {
   /** URLs to extract from; `/*` at the end means the site below. May be empty with a prompt. */
@@ -469,9 +490,20 @@ export interface ExtractRequest {
   /** The model that extracts: an object with `model`. */
   agent?: ExtractAgent;
   /** Receiver of events: a URL, or an object with `url`, `headers`, `metadata` and `events`. */
-  webhook?: string | Webhook;
+  webhook?: string | ExtractWebhook;
   /** Return the URLs that were visited. Default: false. */
   urlTrace?: boolean;
+}
+
+export interface AgentWebhook {
+  /** URL that receives a POST for each event. */
+  url: string;
+  /** Request headers of each delivery; the signature header cannot be replaced. */
+  headers?: Record<string, string>;
+  /** Any JSON object; repeated in each delivery. */
+  metadata?: object;
+  /** Events to deliver. Empty: all. */
+  events?: ('started' | 'action' | 'completed' | 'failed' | 'cancelled')[];
 }
 
 /** Body of `POST /v2/agent`. */
@@ -491,7 +523,7 @@ export interface AgentRequest {
   /** How much work the agent puts into the task. Default: `medium`. */
   effort?: 'low' | 'medium' | 'high';
   /** Receiver of events: a URL, or an object with `url`, `headers`, `metadata` and `events`. */
-  webhook?: string | Webhook;
+  webhook?: string | AgentWebhook;
   /** Whether to return data or to have a conversation. Default: `extract`. */
   mode?: 'extract' | 'chat';
   /** Conversation to continue. */
@@ -550,7 +582,6 @@ export interface InteractRequest {
 }
 
 /** Event of a job: its short name, or its full name such as `crawl.page`. */
-export type WebhookEventName =
-  | 'started' | 'page' | 'completed' | 'failed' | 'action' | 'cancelled' | `${string}.${string}`;
+export type WebhookEventName = `${string}.${string}`;
 
 // Generated from the field tables: end

@@ -585,3 +585,6 @@ export interface InteractRequest {
 export type WebhookEventName = `${string}.${string}`;
 
 // Generated from the field tables: end
+
+/** Receiver of the events of a crawl or a batch scrape. */
+export type Webhook = CrawlWebhook | BatchScrapeWebhook;

@@ -12,7 +12,7 @@ await page.getByLabel(/^URLs/).fill(url);
 await page.getByLabel(/^Prompt/).fill("The name and the price");
 for (const [at, name, type] of [[0, "name", "string"], [1, "price", "number"]]) {
   await page.getByRole("button", { name: "Add field" }).click();
-  await page.getByLabel("Field name").nth(at).fill(name);
+  await page.getByLabel("Field name", { exact: true }).nth(at).fill(name);
   await page.getByLabel("Type").nth(at).selectOption(type);
 }
 await page.getByRole("button", { name: "required" }).first().click();

@@ -67,7 +67,7 @@ await page.locator(".field", { has: page.locator("#f-formats-1-quality") }).loca
 await page.locator("#f-formats-1-quality").fill("80");
 await button("json").click();
 await button("Add field").click();
-await page.getByLabel("Field name").fill("greeting");
+await page.getByLabel("Field name", { exact: true }).fill("greeting");
 await code.getByText('"greeting"').waitFor();
 
 // The JSON tab has the same body. Invalid JSON is kept and reported, and not sent.

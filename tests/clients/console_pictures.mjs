@@ -88,7 +88,7 @@ await page.getByLabel(/^URLs/).fill(site);
 await page.getByLabel(/^Prompt/).fill("The title and the description");
 for (const [at, name] of ["title", "description"].entries()) {
   await button("Add field").click();
-  await page.getByLabel("Field name").nth(at).fill(name);
+  await page.getByLabel("Field name", { exact: true }).nth(at).fill(name);
 }
 await button("Extract").click();
 await page.locator("#result .badge", { hasText: "completed" }).waitFor();

@@ -16,10 +16,10 @@ await rows.first().waitFor();
 const first = await rows.count();
 await page.getByRole("button", { name: "Load older calls" }).click();
 await page.waitForFunction((first) => document.querySelectorAll("table.activity tbody tr").length > first, first);
-await page.getByLabel("Key").selectOption({ index: 1 });
+await page.getByLabel("Key", { exact: true }).selectOption({ index: 1 });
 await page.waitForURL(/\?key=[0-9a-f-]{36}$/);
 await rows.first().waitFor();
-await page.getByLabel("Key").selectOption("");
+await page.getByLabel("Key", { exact: true }).selectOption("");
 await page.waitForURL((url) => url.search === "");
 await page.getByLabel("Endpoint").selectOption("crawl");
 await page.waitForFunction(() => {

@@ -50,9 +50,9 @@ await page.locator("[data-verdict]", { hasText: "allowed" }).waitFor();
 await page.getByText("Allow: / on line 7").waitFor();
 
 await page.getByRole("tab", { name: "Sitemap" }).click();
-await page.getByRole("textbox", { name: "Sitemap" }).fill("<urlset><url><loc>https://example.com/a</loc></url><url><loc>/b</loc></url></urlset>");
+await page.getByRole("textbox", { name: "Sitemap", exact: true }).fill("<urlset><url><loc>https://example.com/a</loc></url><url><loc>/b</loc></url></urlset>");
 await page.getByText("https://example.com/b").waitFor();
-await page.getByRole("textbox", { name: "Sitemap" }).fill("<html></html>");
+await page.getByRole("textbox", { name: "Sitemap", exact: true }).fill("<html></html>");
 await page.getByRole("alert").filter({ hasText: "not a sitemap" }).waitFor();
 
 await page.getByRole("tab", { name: "Webhook signature" }).click();

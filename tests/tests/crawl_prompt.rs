@@ -25,7 +25,12 @@ async fn a_preview_returns_options_and_fetches_nothing() {
     assert_eq!(response, json!({ "success": true, "data": data }));
     let response = preview("whatever you like").await.ok();
     assert_eq!(response["data"], json!({ "url": site.url("/") }));
-    assert!(response["warning"].as_str().unwrap().contains("understood"));
+    assert!(
+        response["warning"]
+            .as_str()
+            .unwrap()
+            .contains("No option could be derived")
+    );
     for prompt in ["", &"x".repeat(10_001)] {
         let response = preview(prompt).await;
         assert_eq!((response.status, response.code()), (400, "BAD_REQUEST"));

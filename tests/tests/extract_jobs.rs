@@ -287,7 +287,7 @@ async fn an_agent_opens_only_given_and_returned_urls() {
     assert_eq!(status["creditsUsed"], 1 + 5);
     assert_eq!(status["model"], "spark-1-mini");
     let requests = model.requests();
-    assert!(requests[2].last().contains("<page>\naddress:") && requests[2].last().contains("It is a Cup"));
+    assert!(requests[2].last().contains("<page>\nURL:") && requests[2].last().contains("It is a Cup"));
     assert!(
         requests[3]
             .last()

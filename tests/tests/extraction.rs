@@ -101,7 +101,10 @@ async fn a_model_completes_the_data_and_ignores_instructions_in_the_page() {
         document["json"],
         json!({"name": "Red cup", "price": 9.5, "volume_ml": 250})
     );
-    assert!(warning(&document).contains("it was left out: evil"), "{document}");
+    assert!(
+        warning(&document).contains("removed from the language model's answer: evil"),
+        "{document}"
+    );
     assert_eq!(document["metadata"]["creditsUsed"], 5);
     let request = &model.requests()[0];
     assert_eq!(request.json["response_format"]["json_schema"]["schema"], schema());

@@ -105,7 +105,7 @@ async fn pages_are_found_by_search_if_none_are_given() {
     let status = extracted(&server, &extract).await;
     assert_eq!(status["data"], json!({"name": "Cup", "price": 9.5}), "{status}");
     assert!(
-        warning(&status).contains("pages that your team has scraped"),
+        warning(&status).contains("pages that your team scraped"),
         "{status}"
     );
     assert_eq!(status["creditsUsed"], 2 + 1);

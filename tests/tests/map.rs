@@ -229,7 +229,10 @@ async fn errors_and_warnings_have_a_reason() {
     let response = server.post("/v2/map", &only).await.ok();
     assert_eq!(response["links"], json!([]));
     assert!(
-        response["warning"].as_str().unwrap().contains("no sitemap"),
+        response["warning"]
+            .as_str()
+            .unwrap()
+            .contains("no readable sitemap"),
         "{response}"
     );
 }

@@ -88,7 +88,7 @@ async fn without_a_provider_the_search_covers_the_teams_own_pages() {
         response["warning"]
             .as_str()
             .unwrap()
-            .contains("pages that your team has scraped")
+            .contains("pages that your team scraped")
     );
     assert_eq!(
         (&response["success"], &response["creditsUsed"]),

@@ -118,7 +118,7 @@ fn sitemap(paths: &[&str]) -> Page {
 /// All kinds of active content, and text that could become active content when converted to Markdown and HTML.
 const SCRIPTS: &str = "<!doctype html><title>\"><script>harmed=1</script></title>
     <style>* { display: none !important }</style><base href='javascript:harmed=2//'>
-    <script>harmed = 3; alert(1)</script><meta http-equiv=refresh content='0;url=https://evil.test/'>
+    <script>harmed = 3; alert(1)</script><meta http-equiv=refresh content='9;url=https://evil.test/'>
     <main onload='harmed=4' onclick='harmed=5'><h1 id=main>Harm &lt;img src=x onerror=harmed=6&gt;</h1>
     <p>Text &lt;script&gt;harmed=7&lt;/script&gt; &amp;lt;svg onload=harmed=8&amp;gt; <img src=x onerror='harmed=9'>
     <img src='https://evil.test/pixel.png' alt='](javascript:harmed=10)'></p>

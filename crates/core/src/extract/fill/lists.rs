@@ -38,9 +38,9 @@ impl Filler<'_> {
         }
         let properties = object_properties?;
         let list = self
-            .from_typed_objects(name, &items, properties, depth)
-            .or_else(|| self.from_table(name, &items, properties, depth))
-            .or_else(|| self.from_pairs(name, &items, properties))?;
+            .read_typed_objects(name, &items, properties, depth)
+            .or_else(|| self.read_table(name, &items, properties, depth))
+            .or_else(|| self.read_pairs(name, &items, properties))?;
         Some(self.drop_invalid_items(list, &items))
     }
 
@@ -56,7 +56,7 @@ impl Filler<'_> {
     }
 
     /// Fills a list from the elements of an `ItemList` or from the objects of one type.
-    fn from_typed_objects(
+    fn read_typed_objects(
         &mut self,
         name: &str,
         items: &Value,
@@ -119,7 +119,7 @@ impl Filler<'_> {
     }
 
     /// Fills a list from the rows of the table whose columns match most properties, but at least half of them.
-    fn from_table(
+    fn read_table(
         &mut self,
         name: &str,
         items: &Value,
@@ -157,7 +157,7 @@ impl Filler<'_> {
     }
 
     /// Fills a list of specifications with label-value pairs, as objects of two strings.
-    fn from_pairs(&mut self, name: &str, items: &Value, properties: &Map<String, Value>) -> Option<Value> {
+    fn read_pairs(&mut self, name: &str, items: &Value, properties: &Map<String, Value>) -> Option<Value> {
         if !SPECIFICATIONS.contains(&names::key(name).as_str())
             || properties.len() != 2
             || self.facts.pairs.is_empty()

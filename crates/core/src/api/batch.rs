@@ -146,11 +146,11 @@ fn read_urls(f: &mut Fields, ignore_invalid: bool) -> (Vec<TargetUrl>, Vec<Strin
         seen.insert(target.url.clone()).then_some(target)
     });
     match &urls {
-        None if f.is_clean() => f.fail("urls", "is required: give an array of addresses"),
+        None if f.is_clean() => f.fail("urls", "is required: give an array of URLs"),
         Some(urls) if urls.is_empty() && f.is_clean() => {
             f.fail(
                 "urls",
-                "must contain at least one valid address such as https://example.com",
+                "must contain at least one valid URL such as https://example.com",
             );
         }
         _ => {}

@@ -32,12 +32,12 @@ impl ExtractTarget {
     /// The reason, as the rest of a sentence that begins with the name of the field.
     pub fn parse(text: &str) -> Result<Self, String> {
         let text = trimmed(text);
-        let (address, whole_site) = match text.strip_suffix("/*") {
-            Some(address) => (format!("{address}/"), true),
+        let (url, whole_site) = match text.strip_suffix("/*") {
+            Some(site) => (format!("{site}/"), true),
             None => (text.to_owned(), false),
         };
         Ok(Self {
-            url: TargetUrl::parse(&address)?,
+            url: TargetUrl::parse(&url)?,
             whole_site,
         })
     }

@@ -13,8 +13,6 @@ mod types;
 use std::ops::RangeInclusive;
 
 use serde_json::{Map, Value};
-use url::Url;
-use uuid::Uuid;
 
 use crate::api::body::Body;
 use crate::api::caller::Caller;
@@ -354,12 +352,6 @@ impl Fields {
         self.opt_integer(name, range).unwrap_or(default)
     }
 
-    /// Reads an optional integer of at least `min`. A value above 32 bits becomes the largest 32-bit value.
-    pub fn opt_u32(&mut self, name: &'static str, min: u32) -> Option<u32> {
-        let value = self.opt_integer(name, u64::from(min)..=Slot::UNBOUNDED)?;
-        Some(u32::try_from(value).unwrap_or(u32::MAX))
-    }
-
     /// Reads an optional number within bounds.
     pub fn opt_number(&mut self, name: &'static str, bounds: Decimal) -> Option<f64> {
         self.slot(name)?.number(bounds)
@@ -389,30 +381,6 @@ impl Fields {
         self.opt_word(name).unwrap_or(default)
     }
 
-    /// Reads an optional http or https URL.
-    pub fn opt_url(&mut self, name: &'static str) -> Option<TargetUrl> {
-        self.slot(name)?.url()
-    }
-
-    /// Reads a required http or https URL.
-    pub fn url(&mut self, name: &'static str) -> TargetUrl {
-        let value = self.opt_url(name);
-        if value.is_none() {
-            self.missing(name, "an address such as https://example.com");
-        }
-        value.unwrap_or_else(TargetUrl::placeholder)
-    }
-
-    /// Reads a required http or https URL and returns it without the form in which it was written.
-    pub fn plain_url(&mut self, name: &'static str) -> Url {
-        self.url(name).url
-    }
-
-    /// Reads an optional UUID.
-    pub fn opt_uuid(&mut self, name: &'static str) -> Option<Uuid> {
-        self.slot(name)?.uuid()
-    }
-
     /// Reads an optional array; `count` bounds its length.
     pub fn opt_array<T>(
         &mut self,
@@ -431,16 +399,6 @@ impl Fields {
         read: impl FnMut(Slot<'_>) -> Option<T>,
     ) -> Vec<T> {
         self.opt_array(name, count, read).unwrap_or_default()
-    }
-
-    /// Reads an array of strings; bounds of the number of elements and of the characters of each.
-    pub fn strings(
-        &mut self,
-        name: &'static str,
-        count: RangeInclusive<usize>,
-        chars: RangeInclusive<usize>,
-    ) -> Vec<String> {
-        self.array(name, count, |slot| slot.string(chars.clone()))
     }
 
     /// Reads an optional object with fixed fields.

@@ -1,7 +1,6 @@
 //! Models of the status, the errors and the cancellation of a job (docs/API.md sections 6.2, 6.6, 8.2, 8.3).
 
 use serde::{Deserialize, Serialize};
-use url::Url;
 
 use crate::api::ApiError;
 use crate::api::error::ErrorCode;
@@ -201,9 +200,3 @@ impl StatusPath {
     }
 }
 
-/// Parses `skip` from a `next` URL.
-pub fn skip_of(next: &Url) -> Option<u64> {
-    next.query_pairs()
-        .find(|(name, _)| name == "skip")
-        .and_then(|(_, value)| value.parse().ok())
-}

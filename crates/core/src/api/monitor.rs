@@ -137,7 +137,7 @@ impl Target {
             TargetKind::Scrape => {
                 let urls = f.opt_array("urls", 1..=MAX_BATCH_URLS, |slot| slot.url());
                 if urls.is_none() && f.is_clean() {
-                    f.fail("urls", "is required: give an array of addresses");
+                    f.fail("urls", "is required: give an array of URLs");
                 }
                 Target::Scrape {
                     urls: urls.unwrap_or_default(),
@@ -145,7 +145,8 @@ impl Target {
                 }
             }
             TargetKind::Crawl => {
-                let url = f.url("url");
+                let url = f.value("url", ());
+                let url = f.required("url", url, TargetUrl::HINT);
                 let options = f.opt_object("crawlOptions", |f| CrawlRequest::read_options(f, url.clone()));
                 let mut request = options.unwrap_or_else(|| CrawlRequest::new(url));
                 if let Some(options) = ScrapeOptions::read_inner(f) {

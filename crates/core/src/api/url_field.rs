@@ -5,6 +5,7 @@
 use url::Url;
 
 use crate::api::body::{Node, ToNode};
+use crate::api::fields::FieldType;
 use crate::api::fields::slot::shorten;
 use crate::limits::MAX_URL_CHARS;
 
@@ -29,7 +30,7 @@ impl TargetUrl {
         }
         let given = trimmed(text);
         if given.is_empty() {
-            return Err("must not be empty: give an address such as https://example.com".to_owned());
+            return Err(format!("must not be empty: give {}", Self::HINT));
         }
         // URL parsers silently drop some of these characters and encode others (WHATWG URL, 4.4).
         if let Some((at, found)) = given.chars().enumerate().find(|(_, c)| c.is_control()) {
@@ -61,7 +62,7 @@ impl TargetUrl {
             return Err("must name a host, as in https://example.com/page".to_owned());
         }
         let url = Url::parse(&full)
-            .map_err(|error| format!("is not a valid address ({error}): `{}`", shorten(given)))?;
+            .map_err(|error| format!("is not a valid URL ({error}): `{}`", shorten(given)))?;
         if !url.username().is_empty() || url.password().is_some() {
             return Err(
                 "must not contain a user name or password; send an Authorization header instead".to_owned(),
@@ -90,7 +91,7 @@ impl TargetUrl {
 
     /// Returns a stand-in for a URL that could not be read.
     pub(crate) fn placeholder() -> Self {
-        let url = Url::parse("https://placeholder.invalid/").expect("a constant address");
+        let url = Url::parse("https://placeholder.invalid/").expect("a constant URL");
         Self::from(url)
     }
 }
@@ -140,7 +141,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn addresses_without_a_scheme_are_https_by_guess() {
+    fn urls_without_a_scheme_are_https_by_guess() {
         let check = |text: &str, expected: &str, guessed: bool| {
             let target = TargetUrl::parse(text).unwrap();
             assert_eq!(

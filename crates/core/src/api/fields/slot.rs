@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 use serde_json::{Map, Value};
 use uuid::Uuid;
 
-use super::Fields;
+use super::{FieldType, Fields};
 use crate::api::problem::{PathPart, Problem};
 use crate::api::url_field::TargetUrl;
 use crate::api::wire_enum::WireEnum;
@@ -169,7 +169,7 @@ impl<'p> Slot<'p> {
     /// Reads an http or https URL (docs/API.md section 3).
     pub fn url(self) -> Option<TargetUrl> {
         let Value::String(text) = &self.value else {
-            return self.wrong_type("a string with an address such as https://example.com");
+            return self.wrong_type(TargetUrl::HINT);
         };
         match TargetUrl::parse(text) {
             Ok(url) => Some(url),

@@ -10,7 +10,7 @@ use crate::api::body::Body;
 use crate::api::caller::Caller;
 use crate::api::crawl::Enabled;
 use crate::api::error::ApiError;
-use crate::api::fields::{Fields, Slot, Wire, wire};
+use crate::api::fields::{FieldType, Fields, Slot, Wire, wire};
 use crate::api::options::ScrapeOptions;
 use crate::api::problem::bad_field;
 use crate::api::url_field::TargetUrl;
@@ -141,7 +141,7 @@ fn read_urls(f: &mut Fields, ignore_invalid: bool) -> (Vec<TargetUrl>, Vec<Strin
                 invalid.push(slot.json().as_str().unwrap_or_default().to_owned());
                 return None;
             }
-            Some(Err(_)) | None => slot.url()?,
+            Some(Err(_)) | None => TargetUrl::from_slot(slot, ())?,
         };
         seen.insert(target.url.clone()).then_some(target)
     });

@@ -23,7 +23,7 @@ wire_enum! {
 /// Information that the caller gives about itself.
 #[derive(Clone, PartialEq, Eq, Debug, Request)]
 #[request(
-    check = Self::take_inner,
+    check = Self::read_accepted,
     accepted = Self::accepted,
     ignored("fastMode", "domainTools", "checkPromptInjection", "safeMode")
 )]
@@ -63,22 +63,10 @@ impl Caller {
         ]
     }
 
-    /// Reads the fields that other clients send and this server ignores, and fills missing values with those
-    /// of the caller that an inner object (`scrapeOptions`) names.
-    fn take_inner(&mut self, fields: &mut Fields) {
-        fields.opt_string("useMock", 0..=MAX_SHORT_TEXT_CHARS);
-        fields.opt_word::<ToolDetail>("toolDetail");
-        fields.opt_map("threatProtection");
-        if let Some(inner) = fields.inner_caller.take() {
-            *self = std::mem::take(self).or(inner);
-        }
-    }
-
-    fn or(self, inner: Caller) -> Self {
-        Self {
-            origin: self.origin.or(inner.origin),
-            integration: self.integration.or(inner.integration),
-            audit_metadata: self.audit_metadata.or(inner.audit_metadata),
-        }
+    /// Reads the fields that other clients send and this server ignores.
+    fn read_accepted(&mut self, fields: &mut Fields) {
+        fields.value::<String>("useMock", 0..=MAX_SHORT_TEXT_CHARS);
+        fields.value::<ToolDetail>("toolDetail", ());
+        fields.value::<Map<String, Value>>("threatProtection", ());
     }
 }

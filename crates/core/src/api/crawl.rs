@@ -193,7 +193,7 @@ impl CrawlRequest {
 
     /// Reads every field except `url`, which is passed in.
     pub(crate) fn read_options(f: &mut Fields, url: TargetUrl) -> Self {
-        f.supply("url", &url);
+        f.supply("url", url.given());
         Self::read(f)
     }
 

@@ -5,27 +5,19 @@
 //! Readers return placeholders for invalid values so that reading continues. A value that was read with a
 //! problem never leaves [`Wire::from_json`].
 
-pub mod field;
-pub mod schema;
-pub mod slot;
+mod reader;
+mod schema;
 mod types;
-
-use std::ops::RangeInclusive;
 
 use serde_json::{Map, Value};
 
 use crate::api::body::Body;
-use crate::api::caller::Caller;
 use crate::api::error::{ApiError, ErrorCode};
-use crate::api::problem::{PathPart, Problem, bad_request, unknown_field};
-use crate::api::url_field::TargetUrl;
-use crate::api::wire_enum::WireEnum;
+use crate::api::problem::bad_request;
 use crate::limits::MAX_BODY_DEPTH;
 
-pub use field::{Field, FieldKind, object_schema};
-pub use schema::{References, Schema};
-pub use slot::{Decimal, Slot};
-use slot::{MAX_PROBLEMS, shorten};
+pub use reader::{Decimal, Fields, Slot};
+pub use schema::{Field, FieldKind, References, Schema, object_schema};
 pub use types::FieldType;
 
 /// JSON object of the API that is parsed strictly and serialized sparsely. `#[derive(Request)]` implements
@@ -206,214 +198,4 @@ fn nested_deeper_than(limit: usize, json: &[u8]) -> bool {
         }
     }
     false
-}
-
-/// Reader of one JSON object.
-#[derive(Debug)]
-pub struct Fields {
-    map: Map<String, Value>,
-    path: Vec<PathPart>,
-    known: Vec<&'static str>,
-    /// Names of the fields that were read and had a value.
-    present: Vec<&'static str>,
-    problems: Vec<Problem>,
-    /// Caller that an inner object of this one names.
-    pub(crate) inner_caller: Option<Caller>,
-}
-
-impl Fields {
-    fn new(map: Map<String, Value>, path: Vec<PathPart>) -> Self {
-        Self {
-            map,
-            path,
-            known: Vec::new(),
-            present: Vec::new(),
-            problems: Vec::new(),
-            inner_caller: None,
-        }
-    }
-
-    /// Returns the reader of an object without fields.
-    pub(crate) fn empty() -> Self {
-        Self::new(Map::new(), Vec::new())
-    }
-
-    /// Ends the reading and returns the problems. Unknown fields come first.
-    fn finish(self) -> Vec<Problem> {
-        let mut problems: Vec<Problem> = self
-            .map
-            .iter()
-            .filter(|(name, _)| !name.starts_with("__"))
-            .take(MAX_PROBLEMS)
-            .map(|(name, _)| Problem {
-                path: join(&self.path, &shorten(name)),
-                message: unknown_field(name, &self.known),
-            })
-            .collect();
-        problems.extend(self.problems);
-        problems
-    }
-
-    /// Returns the value of a field, or `None` if it is absent or null.
-    pub fn slot(&mut self, name: &'static str) -> Option<Slot<'_>> {
-        self.known.push(name);
-        let value = self.map.remove(name).filter(|value| !value.is_null())?;
-        self.present.push(name);
-        Some(Slot::new(value, join(&self.path, name), &mut self.problems))
-    }
-
-    /// Reads an optional field of this type.
-    pub fn value<T: FieldType>(&mut self, name: &'static str, bounds: T::Bounds) -> Option<T> {
-        T::from_slot(self.slot(name)?, bounds)
-    }
-
-    /// Returns the value that was read from a required field. If it is absent, records the problem "is
-    /// required: give `hint`" and returns a placeholder.
-    pub fn required<T: FieldType>(&mut self, name: &'static str, read: Option<T>, hint: &str) -> T {
-        read.unwrap_or_else(|| {
-            self.missing(name, hint);
-            T::placeholder()
-        })
-    }
-
-    /// Adds a field whose value is given beside this object in the body.
-    pub(crate) fn supply(&mut self, name: &str, value: &TargetUrl) {
-        if self.has(name) {
-            self.fail(name, "must stand beside this object, not in it");
-        }
-        self.map.insert(name.to_owned(), Value::from(value.given()));
-    }
-
-    /// Returns whether the body has a value for this field that has not been read yet.
-    pub fn has(&self, name: &str) -> bool {
-        self.map.get(name).is_some_and(|value| !value.is_null())
-    }
-
-    /// Returns whether this field was read and had a value.
-    pub(crate) fn has_read(&self, name: &str) -> bool {
-        self.present.contains(&name)
-    }
-
-    /// Returns whether no problem has been recorded so far.
-    pub fn is_clean(&self) -> bool {
-        self.problems.is_empty()
-    }
-
-    /// Ignores all fields that have not been read. Used when it is not known which fields belong here.
-    pub(crate) fn ignore_rest(&mut self) {
-        self.map.clear();
-    }
-
-    /// Records a problem with a field.
-    pub fn fail(&mut self, name: &str, message: impl Into<String>) {
-        let path = join(&self.path, name);
-        self.problems.push(Problem {
-            path,
-            message: message.into(),
-        });
-    }
-
-    /// Records a problem with the object as a whole.
-    pub fn fail_here(&mut self, message: impl Into<String>) {
-        let path = self.path.clone();
-        self.problems.push(Problem {
-            path,
-            message: message.into(),
-        });
-    }
-
-    fn missing(&mut self, name: &str, what: &str) {
-        if !self
-            .problems
-            .iter()
-            .any(|p| p.path.get(self.path.len()) == Some(&PathPart::Key(name.to_owned())))
-        {
-            self.fail(name, format!("is required: give {what}"));
-        }
-    }
-
-    /// Reads an optional boolean.
-    pub fn opt_bool(&mut self, name: &'static str) -> Option<bool> {
-        self.slot(name)?.bool()
-    }
-
-    /// Reads a boolean with a default.
-    pub fn bool(&mut self, name: &'static str, default: bool) -> bool {
-        self.opt_bool(name).unwrap_or(default)
-    }
-
-    /// Reads an optional integer within bounds; an upper bound of [`Slot::UNBOUNDED`] means none.
-    pub fn opt_integer(&mut self, name: &'static str, range: RangeInclusive<u64>) -> Option<u64> {
-        self.slot(name)?.integer(range)
-    }
-
-    /// Reads an integer within bounds, with a default.
-    pub fn integer(&mut self, name: &'static str, range: RangeInclusive<u64>, default: u64) -> u64 {
-        self.opt_integer(name, range).unwrap_or(default)
-    }
-
-    /// Reads an optional number within bounds.
-    pub fn opt_number(&mut self, name: &'static str, bounds: Decimal) -> Option<f64> {
-        self.slot(name)?.number(bounds)
-    }
-
-    /// Reads an optional string; bounds in characters.
-    pub fn opt_string(&mut self, name: &'static str, chars: RangeInclusive<usize>) -> Option<String> {
-        self.slot(name)?.string(chars)
-    }
-
-    /// Reads a required string; bounds in characters.
-    pub fn string(&mut self, name: &'static str, chars: RangeInclusive<usize>) -> String {
-        let value = self.opt_string(name, chars);
-        if value.is_none() {
-            self.missing(name, "a string");
-        }
-        value.unwrap_or_default()
-    }
-
-    /// Reads an optional word of a closed set.
-    pub fn opt_word<E: WireEnum>(&mut self, name: &'static str) -> Option<E> {
-        self.slot(name)?.word()
-    }
-
-    /// Reads a word of a closed set, with a default.
-    pub fn word<E: WireEnum>(&mut self, name: &'static str, default: E) -> E {
-        self.opt_word(name).unwrap_or(default)
-    }
-
-    /// Reads an optional array; `count` bounds its length.
-    pub fn opt_array<T>(
-        &mut self,
-        name: &'static str,
-        count: RangeInclusive<usize>,
-        read: impl FnMut(Slot<'_>) -> Option<T>,
-    ) -> Option<Vec<T>> {
-        self.slot(name)?.array(count, read)
-    }
-
-    /// Reads an array that is empty if absent; `count` bounds its length.
-    pub fn array<T>(
-        &mut self,
-        name: &'static str,
-        count: RangeInclusive<usize>,
-        read: impl FnMut(Slot<'_>) -> Option<T>,
-    ) -> Vec<T> {
-        self.opt_array(name, count, read).unwrap_or_default()
-    }
-
-    /// Reads an optional object with fixed fields.
-    pub fn opt_object<T>(&mut self, name: &'static str, read: impl FnOnce(&mut Fields) -> T) -> Option<T> {
-        self.slot(name)?.object(read)
-    }
-
-    /// Reads an optional object with arbitrary keys.
-    pub fn opt_map(&mut self, name: &'static str) -> Option<Map<String, Value>> {
-        self.slot(name)?.map()
-    }
-}
-
-fn join(path: &[PathPart], name: &str) -> Vec<PathPart> {
-    let mut path = path.to_vec();
-    path.push(PathPart::Key(name.to_owned()));
-    path
 }

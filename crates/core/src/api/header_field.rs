@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use crate::api::fields::Slot;
-use crate::api::fields::slot::shorten;
+use crate::api::fields::{FieldType, Schema, Slot};
+use crate::api::problem::shorten;
 use crate::limits::{MAX_TARGET_HEADER_BYTES, MAX_TARGET_HEADERS};
 
 /// Connection headers (RFC 9110 section 7.6.1) and those that the sender computes.
@@ -24,15 +24,27 @@ const REFUSED: &[&str] = &[
     "upgrade",
 ];
 
-/// Reads `headers`. Names must be tokens and values strings without control characters; connection headers
-/// and `Host` are refused; the number and the total size are bounded.
-pub(crate) fn from_slot(slot: Slot<'_>) -> Option<BTreeMap<String, String>> {
-    let Value::Object(map) = slot.json() else {
-        return slot.map().map(|_| BTreeMap::new());
-    };
-    match check(map.iter()) {
-        Ok(headers) => Some(headers),
-        Err(message) => slot.fail(message),
+/// Headers of requests or deliveries. Names must be tokens and values strings without control characters;
+/// connection headers and `Host` are refused; the number and the total size are bounded.
+impl FieldType for BTreeMap<String, String> {
+    type Bounds = ();
+
+    fn schema((): ()) -> Schema {
+        Schema::Map(Box::new(Schema::Text(0..=usize::MAX)))
+    }
+
+    fn from_slot(slot: Slot<'_>, (): ()) -> Option<Self> {
+        let Value::Object(map) = slot.json() else {
+            return slot.map().map(|_| Self::new());
+        };
+        match check(map.iter()) {
+            Ok(headers) => Some(headers),
+            Err(message) => slot.fail(message),
+        }
+    }
+
+    fn placeholder() -> Self {
+        Self::new()
     }
 }
 

@@ -135,7 +135,7 @@ impl Target {
         };
         Some(match kind {
             TargetKind::Scrape => {
-                let urls = f.opt_array("urls", 1..=MAX_BATCH_URLS, |slot| slot.url());
+                let urls = f.value::<Vec<TargetUrl>>("urls", (1..=MAX_BATCH_URLS, ()));
                 if urls.is_none() && f.is_clean() {
                     f.fail("urls", "is required: give an array of URLs");
                 }
@@ -145,7 +145,7 @@ impl Target {
                 }
             }
             TargetKind::Crawl => {
-                let url = f.value("url", ());
+                let url = f.value::<TargetUrl>("url", ());
                 let url = f.required("url", url, TargetUrl::HINT);
                 let options = f.opt_object("crawlOptions", |f| CrawlRequest::read_options(f, url.clone()));
                 let mut request = options.unwrap_or_else(|| CrawlRequest::new(url));

@@ -250,7 +250,7 @@ impl ScrapeOptions {
         let (options, caller) = fields
             .slot("scrapeOptions")?
             .object(|f| (Self::read(f), Caller::read(f)))?;
-        fields.inner_caller = Some(caller);
+        fields.inherit(caller.to_body().into_map());
         Some(options)
     }
 

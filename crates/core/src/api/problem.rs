@@ -142,6 +142,20 @@ fn distance(a: &str, b: &str) -> usize {
     edits
 }
 
+/// Shortens a text of the caller to at most one line, to quote it in a message.
+pub(crate) fn shorten(text: &str) -> String {
+    const QUOTED_CHARS: usize = 60;
+    let mut quoted: String = text
+        .chars()
+        .take(QUOTED_CHARS)
+        .map(|c| if c.is_control() { ' ' } else { c })
+        .collect();
+    if text.chars().nth(QUOTED_CHARS).is_some() {
+        quoted.push('…');
+    }
+    quoted
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -5,8 +5,8 @@
 use url::Url;
 
 use crate::api::body::{Node, ToNode};
-use crate::api::fields::FieldType;
-use crate::api::fields::slot::shorten;
+use crate::api::fields::{FieldType, Schema, Slot};
+use crate::api::problem::shorten;
 use crate::limits::MAX_URL_CHARS;
 
 /// URL that a caller requests.
@@ -88,12 +88,6 @@ impl TargetUrl {
     pub fn given(&self) -> &str {
         &self.given
     }
-
-    /// Returns a stand-in for a URL that could not be read.
-    pub(crate) fn placeholder() -> Self {
-        let url = Url::parse("https://placeholder.invalid/").expect("a constant URL");
-        Self::from(url)
-    }
 }
 
 impl From<Url> for TargetUrl {
@@ -110,6 +104,49 @@ impl From<Url> for TargetUrl {
 impl ToNode for TargetUrl {
     fn to_node(&self) -> Node {
         self.given.to_node()
+    }
+}
+
+impl FieldType for TargetUrl {
+    type Bounds = ();
+
+    const HINT: &'static str = "a URL such as https://example.com";
+
+    fn schema((): ()) -> Schema {
+        Schema::Formatted("uri-reference")
+    }
+
+    fn from_slot(slot: Slot<'_>, (): ()) -> Option<Self> {
+        let Some(text) = slot.json().as_str() else {
+            return slot.wrong_type(Self::HINT);
+        };
+        match Self::parse(text) {
+            Ok(url) => Some(url),
+            Err(message) => slot.fail(message),
+        }
+    }
+
+    fn placeholder() -> Self {
+        let url = Url::parse("https://placeholder.invalid/").expect("a constant URL");
+        Self::from(url)
+    }
+}
+
+impl FieldType for Url {
+    type Bounds = ();
+
+    const HINT: &'static str = TargetUrl::HINT;
+
+    fn schema((): ()) -> Schema {
+        TargetUrl::schema(())
+    }
+
+    fn from_slot(slot: Slot<'_>, (): ()) -> Option<Self> {
+        Some(TargetUrl::from_slot(slot, ())?.url)
+    }
+
+    fn placeholder() -> Self {
+        TargetUrl::placeholder().url
     }
 }
 

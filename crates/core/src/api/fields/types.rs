@@ -1,17 +1,13 @@
 //! Types of request fields: how each is read, and which JSON it accepts.
 
-use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
 use serde_json::{Map, Value};
-use url::Url;
 use uuid::Uuid;
 
+use super::reader::{Decimal, Slot};
 use super::schema::Schema;
-use super::slot::{Decimal, Slot};
 use crate::api::body::ToNode;
-use crate::api::header_field;
-use crate::api::url_field::TargetUrl;
 use crate::ids::JobId;
 
 /// Type of a request field.
@@ -181,59 +177,6 @@ impl FieldType for Value {
     }
 }
 
-/// Headers of requests or deliveries.
-impl FieldType for BTreeMap<String, String> {
-    type Bounds = ();
-
-    fn schema((): ()) -> Schema {
-        Schema::Map(Box::new(Schema::Text(0..=usize::MAX)))
-    }
-
-    fn from_slot(slot: Slot<'_>, (): ()) -> Option<Self> {
-        header_field::from_slot(slot)
-    }
-
-    fn placeholder() -> Self {
-        Self::new()
-    }
-}
-
-impl FieldType for TargetUrl {
-    type Bounds = ();
-
-    const HINT: &'static str = "a URL such as https://example.com";
-
-    fn schema((): ()) -> Schema {
-        Schema::Formatted("uri-reference")
-    }
-
-    fn from_slot(slot: Slot<'_>, (): ()) -> Option<Self> {
-        slot.url()
-    }
-
-    fn placeholder() -> Self {
-        Self::placeholder()
-    }
-}
-
-impl FieldType for Url {
-    type Bounds = ();
-
-    const HINT: &'static str = TargetUrl::HINT;
-
-    fn schema((): ()) -> Schema {
-        TargetUrl::schema(())
-    }
-
-    fn from_slot(slot: Slot<'_>, (): ()) -> Option<Self> {
-        Some(slot.url()?.url)
-    }
-
-    fn placeholder() -> Self {
-        TargetUrl::placeholder().url
-    }
-}
-
 impl FieldType for Uuid {
     type Bounds = ();
 
@@ -244,7 +187,13 @@ impl FieldType for Uuid {
     }
 
     fn from_slot(slot: Slot<'_>, (): ()) -> Option<Self> {
-        slot.uuid()
+        let Some(text) = slot.json().as_str() else {
+            return slot.wrong_type("a string with a UUID");
+        };
+        match Uuid::try_parse(text) {
+            Ok(id) => Some(id),
+            Err(_) => slot.fail("must be a UUID"),
+        }
     }
 
     fn placeholder() -> Self {
@@ -262,7 +211,7 @@ impl FieldType for JobId {
     }
 
     fn from_slot(slot: Slot<'_>, (): ()) -> Option<Self> {
-        slot.uuid().map(Self)
+        Uuid::from_slot(slot, ()).map(Self)
     }
 
     fn placeholder() -> Self {

@@ -48,7 +48,7 @@ fn uses_model(format: &Format) -> bool {
         | Format::Links
         | Format::Images
         | Format::Screenshot(_)
-        | Format::Attributes(_)
+        | Format::Attributes { .. }
         | Format::Branding
         | Format::Highlights { .. } => false,
     }

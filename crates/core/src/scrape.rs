@@ -115,7 +115,7 @@ fn check_format(format: &Format, capabilities: &Capabilities) -> Result<(), ApiE
         | Format::RawHtml
         | Format::Links
         | Format::Images
-        | Format::Attributes(_)
+        | Format::Attributes { .. }
         | Format::Summary
         | Format::Highlights { .. }
         | Format::Query {

@@ -1,6 +1,9 @@
 //! Request bodies as callers send them: which are accepted, which are rejected, and the error.
 #![allow(clippy::unwrap_used, reason = "a test may panic, its helpers too")]
 
+use harvestman_core::api::fields::{FieldType, Schema};
+use harvestman_core::api::format::{Format, FormatKind};
+use harvestman_core::api::wire_enum::WireEnum;
 use harvestman_core::api::{BatchScrapeRequest, CrawlRequest, ErrorCode, ScrapeRequest, Wire};
 use serde_json::{Value, json};
 
@@ -87,6 +90,21 @@ fn all_problems_are_reported_unknown_fields_first() {
         sentence.contains("`ulr`") && sentence.contains("`url`"),
         "{sentence}"
     );
+}
+
+#[test]
+fn a_format_can_be_requested_by_name_if_its_schema_says_so() {
+    let Schema::OneOf(forms) = Format::schema(()) else {
+        panic!("a format has several forms");
+    };
+    let Schema::Word(names) = forms[0] else {
+        panic!("the first form of a format is its name");
+    };
+    for kind in FormatKind::ALL {
+        let body = json!({"url": "https://a.test", "formats": ["markdown", kind.as_str()]});
+        let accepted = ScrapeRequest::from_value(body).is_ok();
+        assert_eq!(accepted, names.contains(&kind.as_str()), "{kind}");
+    }
 }
 
 #[test]

@@ -2,7 +2,9 @@
 
 use syn::meta::ParseNestedMeta;
 use syn::punctuated::Punctuated;
-use syn::{Attribute, Expr, ExprLit, Field, Lit, LitStr, Meta, Path, Result, Token, Type, parenthesized};
+use syn::{
+    Attribute, Expr, ExprLit, Field, Ident, Lit, LitStr, Meta, Path, Result, Token, Type, parenthesized,
+};
 
 /// Attributes of the struct.
 #[derive(Default)]
@@ -11,6 +13,29 @@ pub(crate) struct RequestAttributes {
     pub(crate) refuse: Option<Path>,
     pub(crate) ignored: Vec<LitStr>,
     pub(crate) accepted: Option<Path>,
+    pub(crate) given: Option<Given>,
+}
+
+/// What the reader and the table need to know: `name: Type`.
+pub(crate) struct Given {
+    pub(crate) name: Ident,
+    pub(crate) of: Type,
+}
+
+/// Attributes of an enum.
+#[derive(Default)]
+pub(crate) struct UnionAttributes {
+    pub(crate) kind: Option<Ident>,
+    pub(crate) hint: Option<LitStr>,
+    pub(crate) before: Option<Path>,
+    pub(crate) by_name: bool,
+}
+
+/// Attributes of a variant.
+#[derive(Default)]
+pub(crate) struct VariantAttributes {
+    pub(crate) tag: Option<LitStr>,
+    pub(crate) not_by_name: bool,
 }
 
 /// How a field gets its value.
@@ -39,6 +64,7 @@ pub(crate) struct FieldAttributes {
     pub(crate) required: bool,
     pub(crate) required_text: Option<LitStr>,
     pub(crate) empty_is_absent: bool,
+    pub(crate) distinct: Option<Expr>,
     pub(crate) effective: Option<Path>,
     pub(crate) unlisted: bool,
     pub(crate) label: Option<LitStr>,
@@ -64,6 +90,13 @@ impl RequestAttributes {
             self.refuse = Some(meta.value()?.parse()?);
         } else if meta.path.is_ident("accepted") {
             self.accepted = Some(meta.value()?.parse()?);
+        } else if meta.path.is_ident("given") {
+            let given;
+            parenthesized!(given in meta.input);
+            let name = given.parse()?;
+            given.parse::<Token![:]>()?;
+            let of = given.parse()?;
+            self.given = Some(Given { name, of });
         } else if meta.path.is_ident("ignored") {
             let names;
             parenthesized!(names in meta.input);
@@ -73,6 +106,42 @@ impl RequestAttributes {
             return Err(meta.error("unknown attribute of a request"));
         }
         Ok(())
+    }
+}
+
+impl UnionAttributes {
+    pub(crate) fn of(attributes: &[Attribute]) -> Result<Self> {
+        let mut parsed = Self::default();
+        for attribute in attributes.iter().filter(|it| it.path().is_ident("tagged")) {
+            attribute.parse_nested_meta(|meta| {
+                match meta.path.require_ident()?.to_string().as_str() {
+                    "kind" => parsed.kind = Some(meta.value()?.parse()?),
+                    "hint" => parsed.hint = Some(meta.value()?.parse()?),
+                    "before" => parsed.before = Some(meta.value()?.parse()?),
+                    "by_name" => parsed.by_name = true,
+                    _ => return Err(meta.error("unknown attribute of a tagged union")),
+                }
+                Ok(())
+            })?;
+        }
+        Ok(parsed)
+    }
+}
+
+impl VariantAttributes {
+    pub(crate) fn of(attributes: &[Attribute]) -> Result<Self> {
+        let mut parsed = Self::default();
+        for attribute in attributes.iter().filter(|it| it.path().is_ident("tagged")) {
+            attribute.parse_nested_meta(|meta| {
+                match meta.path.require_ident()?.to_string().as_str() {
+                    "tag" => parsed.tag = Some(meta.value()?.parse()?),
+                    "not_by_name" => parsed.not_by_name = true,
+                    _ => return Err(meta.error("unknown attribute of a variant")),
+                }
+                Ok(())
+            })?;
+        }
+        Ok(parsed)
     }
 }
 
@@ -98,6 +167,7 @@ impl FieldAttributes {
                 }
             }
             "empty_is_absent" => self.empty_is_absent = true,
+            "distinct" => self.distinct = Some(meta.value()?.parse()?),
             "read" => self.source = Source::Function(meta.value()?.parse()?),
             "manual" => self.source = Source::Check,
             "flatten" => self.source = Source::Flatten,

@@ -5,14 +5,17 @@
 //! - `check = path`: a `fn(&mut Self, &mut Fields)` that runs after all fields were read, for rules between fields;
 //! - `refuse = path`: a `fn(&Value) -> Result<(), ApiError>` that runs before a body is read;
 //! - `ignored("a", "b")`: booleans that other servers know; accepted without effect;
-//! - `accepted = path`: a `fn() -> Vec<Field>` with the hidden fields that `check` reads and drops.
+//! - `accepted = path`: a `fn() -> Vec<Field>` with the hidden fields that `check` reads and drops;
+//! - `given(name: Type)`: a value that bounds may use. The functions of `Wire` then take it as an argument and are
+//!   methods of the struct, which does not implement the trait.
 //!
 //! On a field, `#[field(...)]` takes:
 //! - `name = "redactPII"`: its name on the wire; by default the identifier in camel case;
 //! - `bounds = expression`: limits of its value, of the type's `FieldType::Bounds`;
 //! - `default = expression`: what an absent field means; by default the type's `Default`;
 //! - `required`, `required = "the rest of \"give ...\""`: the field cannot be absent;
-//! - `empty_is_absent`: an empty string counts as absent;
+//! - `empty_is_absent`: an empty string or list counts as absent;
+//! - `distinct = key`: of the elements with the same `key(&element)` only the first counts;
 //! - `read = path`: a `fn(&mut Fields) -> Option<T>` that reads the field instead of its type;
 //! - `manual`: `check` reads the field; `skip`: the field is not on the wire;
 //! - `flatten`: the fields of the inner request stand beside those of this one;
@@ -23,9 +26,23 @@
 //! - `hidden`: accepted, and shown nowhere.
 //!
 //! The first paragraph of the doc comment is the help of the field. `Option<T>` makes a field optional.
+//!
+//! `#[derive(TaggedUnion)]` does the same for an enum: objects whose field `type` names the variant. A variant has
+//! fields of its own with the attributes above, is one request, or has no fields. On the enum, `#[tagged(...)]` takes:
+//! - `kind = Name`: the enum of the names, which is generated;
+//! - `hint = "the rest of \"give ...\""`: for an object without `type`;
+//! - `by_name`: the name alone stands for an object without other fields;
+//! - `before = path`: a `fn(&mut Fields) -> Option<()>` that runs first; `None` ends the reading.
+//!
+//! On a variant, `#[tagged(...)]` takes:
+//! - `tag = "wait"`: its name; by default the identifier in camel case. Variants of the same name are told apart by
+//!   their first field;
+//! - `not_by_name`: a check of its request refuses an object without other fields.
 
 mod attributes;
 mod expand;
+mod member;
+mod union;
 
 use proc_macro::TokenStream;
 use syn::{DeriveInput, parse_macro_input};
@@ -35,6 +52,16 @@ use syn::{DeriveInput, parse_macro_input};
 pub fn derive_request(input: TokenStream) -> TokenStream {
     let input = parse_macro_input!(input as DeriveInput);
     expand::request(&input)
+        .unwrap_or_else(syn::Error::into_compile_error)
+        .into()
+}
+
+/// Implements `FieldType` and `ToNode` for an enum, and generates the enum of its names; see the module
+/// documentation.
+#[proc_macro_derive(TaggedUnion, attributes(tagged, field))]
+pub fn derive_tagged_union(input: TokenStream) -> TokenStream {
+    let input = parse_macro_input!(input as DeriveInput);
+    union::union(&input)
         .unwrap_or_else(syn::Error::into_compile_error)
         .into()
 }

@@ -16,7 +16,7 @@ use harvestman_core::api::error::{ApiError, ErrorCode};
 use harvestman_core::api::page::Document;
 use harvestman_core::api::problem;
 use harvestman_core::api::scrape::ScrapeRequest;
-use harvestman_core::api::search::{SearchRequest, Source, SourceKind};
+use harvestman_core::api::search::{SearchRequest, SearchSource, SourceKind};
 use harvestman_core::api::search_answer::{
     ImageResult, NewsResult, SearchAnswer, SearchResults, WebResult, scraped_fields,
 };
@@ -200,7 +200,7 @@ impl<'e> SearchRun<'e> {
     }
 
     /// Returns the requested number of results of one source, without duplicates.
-    async fn hits(&self, search: &Search, source: &Source) -> Result<Vec<Hit>, SearchError> {
+    async fn hits(&self, search: &Search, source: &SearchSource) -> Result<Vec<Hit>, SearchError> {
         let request = self.request;
         let tbs = source.tbs.as_ref().or(request.tbs.as_ref());
         let provider_query = ProviderQuery {

@@ -89,12 +89,16 @@ export type Format =
   | 'branding' | PlainFormat | ScreenshotFormat | JsonFormat | ChangeTrackingFormat | AttributesFormat
   | QuestionFormat | HighlightsFormat | QueryFormat;
 
-export interface WaitAction {
+export interface WaitTimeAction {
   type: 'wait';
   /** How long to wait. Unit: ms. Range: 1 to 60000. */
-  milliseconds?: number;
+  milliseconds: number;
+}
+
+export interface WaitForAction {
+  type: 'wait';
   /** CSS selector of an element to wait for. */
-  selector?: string;
+  selector: string;
 }
 
 export interface ClickAction {
@@ -157,8 +161,8 @@ export interface PdfAction {
 
 /** Step in the browser before the page is read. */
 export type Action =
-  | WaitAction | ClickAction | WriteAction | PressAction | ScrollAction | ScreenshotAction | ScrapeAction
-  | ExecuteJavascriptAction | PdfAction;
+  | WaitTimeAction | WaitForAction | ClickAction | WriteAction | PressAction | ScrollAction | ScreenshotAction
+  | ScrapeAction | ExecuteJavascriptAction | PdfAction;
 
 /** Options of the PDF parser. */
 export interface PdfParser {

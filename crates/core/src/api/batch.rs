@@ -134,7 +134,7 @@ wire!(BatchScrapeRequest, BatchOptions);
 fn read_urls(f: &mut Fields, ignore_invalid: bool) -> (Vec<TargetUrl>, Vec<String>) {
     let mut invalid = Vec::new();
     let mut seen = HashSet::new();
-    let urls = f.opt_array("urls", 1..=MAX_BATCH_URLS, |slot| {
+    let read = |slot: Slot<'_>| {
         let target = match slot.json().as_str().map(TargetUrl::parse) {
             Some(Ok(target)) => target,
             Some(Err(_)) if ignore_invalid => {
@@ -144,7 +144,10 @@ fn read_urls(f: &mut Fields, ignore_invalid: bool) -> (Vec<TargetUrl>, Vec<Strin
             Some(Err(_)) | None => TargetUrl::from_slot(slot, ())?,
         };
         seen.insert(target.url.clone()).then_some(target)
-    });
+    };
+    let urls = f
+        .slot("urls")
+        .and_then(|slot| slot.array(1..=MAX_BATCH_URLS, read));
     match &urls {
         None if f.is_clean() => f.fail("urls", "is required: give an array of URLs"),
         Some(urls) if urls.is_empty() && f.is_clean() => {

@@ -156,6 +156,12 @@ impl ToNode for Body {
     }
 }
 
+impl<T: ToNode> ToNode for Box<T> {
+    fn to_node(&self) -> Node {
+        self.as_ref().to_node()
+    }
+}
+
 impl<T: ToNode> ToNode for Vec<T> {
     fn to_node(&self) -> Node {
         Node::Array(self.iter().map(ToNode::to_node).collect())

@@ -7,10 +7,10 @@ use harvestman_derive::Request;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::api::body::Body;
+use crate::api::body::{Node, ToNode};
 use crate::api::caller::Caller;
 use crate::api::error::{ApiError, ErrorCode};
-use crate::api::fields::{Decimal, Fields, Slot, Wire, wire};
+use crate::api::fields::{Decimal, FieldType, Fields, Schema, Slot, Wire, wire};
 use crate::api::options::ScrapeOptions;
 use crate::api::url_field::TargetUrl;
 use crate::api::webhook::WebhookSpec;
@@ -190,16 +190,39 @@ impl CrawlRequest {
     fn check(&mut self, f: &mut Fields) {
         check_patterns(f, &self.include_paths, &self.exclude_paths);
     }
+}
 
-    /// Reads every field except `url`, which is passed in.
-    pub(crate) fn read_options(f: &mut Fields, url: TargetUrl) -> Self {
-        f.supply("url", url.given());
-        Self::read(f)
+/// Options of a crawl whose URL stands beside them.
+#[derive(Clone, PartialEq, Debug)]
+pub struct CrawlOptions(Box<CrawlRequest>);
+
+impl ToNode for CrawlOptions {
+    fn to_node(&self) -> Node {
+        Node::Object(self.0.to_body().without(&["url"]))
+    }
+}
+
+impl FieldType for CrawlOptions {
+    type Bounds = ();
+
+    const HINT: &'static str = CrawlRequest::HINT;
+
+    fn schema((): ()) -> Schema {
+        let mut fields = CrawlRequest::fields();
+        fields.retain(|field| !["url", "scrapeOptions"].contains(&field.name));
+        Schema::Object("CrawlOptions", fields)
     }
 
-    /// Returns a body with every field except `url` and `scrapeOptions`.
-    pub(crate) fn options_body(&self) -> Body {
-        self.to_body().without(&["url", "scrapeOptions"])
+    fn from_slot(slot: Slot<'_>, (): ()) -> Option<Self> {
+        let read = |f: &mut Fields| {
+            f.supply("url", TargetUrl::placeholder().given());
+            CrawlRequest::read(f)
+        };
+        slot.object(read).map(|request| Self(Box::new(request)))
+    }
+
+    fn placeholder() -> Self {
+        Self(Box::new(CrawlRequest::placeholder()))
     }
 }
 
@@ -230,7 +253,7 @@ pub(crate) fn check_patterns(f: &mut Fields, include: &[String], exclude: &[Stri
 }
 
 fn read_agent(f: &mut Fields) -> Option<String> {
-    let agent = f.opt_string("robotsUserAgent", 1..=MAX_SHORT_TEXT_CHARS)?;
+    let agent = f.value::<String>("robotsUserAgent", 1..=MAX_SHORT_TEXT_CHARS)?;
     if agent.chars().any(char::is_control) {
         f.fail(
             "robotsUserAgent",

@@ -178,14 +178,17 @@ impl FieldType for ExtractTarget {
 
 fn read_urls(f: &mut Fields, ignore_invalid: bool) -> (Vec<ExtractTarget>, Vec<String>) {
     let mut invalid = Vec::new();
-    let urls = f.array("urls", 0..=MAX_EXTRACT_URLS, |slot| match slot.json().as_str() {
+    let read = |slot: Slot<'_>| match slot.json().as_str() {
         Some(text) if ignore_invalid && ExtractTarget::parse(text).is_err() => {
             invalid.push(text.to_owned());
             None
         }
         _ => ExtractTarget::from_slot(slot, ()),
-    });
-    (urls, invalid)
+    };
+    let urls = f
+        .slot("urls")
+        .and_then(|slot| slot.array(0..=MAX_EXTRACT_URLS, read));
+    (urls.unwrap_or_default(), invalid)
 }
 
 /// Response of `POST /v2/extract`.

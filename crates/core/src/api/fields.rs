@@ -85,6 +85,20 @@ pub(crate) fn read_value<W: Wire>(value: Value) -> Result<W, ApiError> {
     }
 }
 
+/// Returns the elements without those whose key an earlier element has.
+pub(crate) fn distinct<T, K: PartialEq>(mut list: Vec<T>, key: impl Fn(&T) -> K) -> Vec<T> {
+    let mut known = Vec::new();
+    list.retain(|element| {
+        let key = key(element);
+        let is_new = !known.contains(&key);
+        if is_new {
+            known.push(key);
+        }
+        is_new
+    });
+    list
+}
+
 /// Implements `from_json`, `Serialize` and `Deserialize` for a [`Wire`] type, and its use as a field of other
 /// bodies.
 macro_rules! wire {

@@ -199,4 +199,3 @@ impl StatusPath {
         format!("{base}{}{id}", self.prefix())
     }
 }
-

@@ -71,7 +71,7 @@ impl Location {
 /// Reads `country` in any letter case.
 pub(crate) fn read_country(f: &mut Fields) -> Option<String> {
     let code = f
-        .opt_string("country", 0..=MAX_SHORT_TEXT_CHARS)?
+        .value::<String>("country", 0..=MAX_SHORT_TEXT_CHARS)?
         .to_ascii_uppercase();
     if country::language(&code).is_none() {
         f.fail(
@@ -84,7 +84,7 @@ pub(crate) fn read_country(f: &mut Fields) -> Option<String> {
 }
 
 fn read_languages(f: &mut Fields) -> Option<Vec<String>> {
-    f.opt_array("languages", 0..=MAX_LANGUAGES, |slot| {
+    f.slot("languages")?.array(0..=MAX_LANGUAGES, |slot| {
         let known = slot.json().as_str().is_none_or(is_language_tag);
         match known {
             true => slot.string(1..=MAX_SHORT_TEXT_CHARS),

@@ -2,21 +2,18 @@
 
 use std::ops::RangeInclusive;
 
-use harvestman_derive::Request;
+use harvestman_derive::{Request, TaggedUnion};
 use serde_json::{Map, Value};
 
-use crate::api::body::{Body, Node, ToNode};
 use crate::api::caller::Caller;
-use crate::api::crawl::CrawlRequest;
-use crate::api::fields::{Field, FieldType, Fields, Schema, Slot, Wire, wire};
+use crate::api::crawl::CrawlOptions;
+use crate::api::fields::{Fields, wire};
 use crate::api::options::ScrapeOptions;
-use crate::api::search::read_host;
+use crate::api::search::{HOSTS, read_exclude_domains, read_include_domains};
 use crate::api::url_field::TargetUrl;
 use crate::api::webhook::WebhookSpec;
 use crate::api::wire_enum::wire_enum;
-use crate::limits::{
-    MAX_BATCH_URLS, MAX_LIST_ITEMS, MAX_MONITOR_TARGETS, MAX_SEARCH_QUERY_CHARS, MAX_SHORT_TEXT_CHARS,
-};
+use crate::limits::{MAX_BATCH_URLS, MAX_MONITOR_TARGETS, MAX_SEARCH_QUERY_CHARS, MAX_SHORT_TEXT_CHARS};
 use crate::webhook::Family;
 
 /// Maximum characters of the name of a monitor.
@@ -65,18 +62,6 @@ impl Schedule {
 }
 
 wire_enum! {
-    /// Kind of a monitor target.
-    TargetKind {
-        /// List of pages.
-        Scrape = "scrape",
-        /// Pages of a site.
-        Crawl = "crawl",
-        /// Results of searches.
-        Search = "search",
-    }
-}
-
-wire_enum! {
     /// Time range of the results of a search target.
     SearchWindow {
         /// Last five minutes.
@@ -95,128 +80,57 @@ wire_enum! {
 }
 
 /// Pages that a monitor checks.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, TaggedUnion)]
+#[tagged(kind = TargetKind, hint = "`scrape`, `crawl` or `search`", before = Self::read_id)]
 pub enum Target {
     /// List of pages.
     Scrape {
-        /// URLs of the pages, at least one.
+        /// URLs of the pages.
+        #[field(required = "an array of URLs", bounds = (1..=MAX_BATCH_URLS, ()))]
         urls: Vec<TargetUrl>,
-        /// Scrape options of each page.
-        scrape_options: Box<ScrapeOptions>,
+        /// How each page is fetched.
+        #[field(read = ScrapeOptions::read_inner)]
+        scrape_options: Option<Box<ScrapeOptions>>,
     },
     /// Pages of a site.
-    Crawl(Box<CrawlRequest>),
+    Crawl {
+        /// URL where the crawl starts.
+        #[field(required)]
+        url: TargetUrl,
+        /// Options of the crawl.
+        crawl_options: Option<CrawlOptions>,
+        /// How each page is fetched.
+        #[field(read = ScrapeOptions::read_inner)]
+        scrape_options: Option<Box<ScrapeOptions>>,
+    },
     /// Results of searches.
     Search {
-        /// Search queries, 1 to 12.
+        /// Search queries.
+        #[field(
+            required = "an array of search queries",
+            bounds = (1..=MAX_QUERIES, 1..=MAX_SEARCH_QUERY_CHARS)
+        )]
         queries: Vec<String>,
-        /// Time range of the results.
-        window: SearchWindow,
-        /// Maximum results per query.
+        /// Age of the results.
+        #[field(default = SearchWindow::Day)]
+        search_window: SearchWindow,
+        /// Results per query.
+        #[field(default = DEFAULT_RESULTS, bounds = 1..=MAX_RESULTS)]
         max_results: u64,
-        /// Only results of these hosts are checked.
+        /// Only results of these hosts.
+        #[field(bounds = HOSTS, read = read_include_domains)]
         include_domains: Vec<String>,
-        /// Results of these hosts are left out.
+        /// No results of these hosts.
+        #[field(bounds = HOSTS, read = read_exclude_domains)]
         exclude_domains: Vec<String>,
     },
 }
 
 impl Target {
-    fn read_fields(f: &mut Fields) -> Option<Self> {
-        // Clients that edit a monitor send the id back.
-        f.opt_string("id", 0..=MAX_SHORT_TEXT_CHARS);
-        let Some(kind) = f.slot("type") else {
-            f.fail("type", "is required: give `scrape`, `crawl` or `search`");
-            return None;
-        };
-        let Some(kind) = kind.word() else {
-            f.ignore_rest();
-            return None;
-        };
-        Some(match kind {
-            TargetKind::Scrape => {
-                let urls = f.value::<Vec<TargetUrl>>("urls", (1..=MAX_BATCH_URLS, ()));
-                if urls.is_none() && f.is_clean() {
-                    f.fail("urls", "is required: give an array of URLs");
-                }
-                Target::Scrape {
-                    urls: urls.unwrap_or_default(),
-                    scrape_options: Box::new(ScrapeOptions::read_inner(f).unwrap_or_default()),
-                }
-            }
-            TargetKind::Crawl => {
-                let url = f.value::<TargetUrl>("url", ());
-                let url = f.required("url", url, TargetUrl::HINT);
-                let options = f.opt_object("crawlOptions", |f| CrawlRequest::read_options(f, url.clone()));
-                let mut request = options.unwrap_or_else(|| CrawlRequest::new(url));
-                if let Some(options) = ScrapeOptions::read_inner(f) {
-                    request.scrape_options = options;
-                }
-                Target::Crawl(Box::new(request))
-            }
-            TargetKind::Search => Target::Search {
-                queries: read_queries(f),
-                window: f.word("searchWindow", SearchWindow::Day),
-                max_results: f.integer("maxResults", 1..=MAX_RESULTS, DEFAULT_RESULTS),
-                include_domains: f.array("includeDomains", 0..=MAX_LIST_ITEMS, read_host),
-                exclude_domains: f.array("excludeDomains", 0..=MAX_LIST_ITEMS, read_host),
-            },
-        })
-    }
-}
-
-fn read_queries(f: &mut Fields) -> Vec<String> {
-    let queries = f.opt_array("queries", 1..=MAX_QUERIES, |slot| {
-        slot.string(1..=MAX_SEARCH_QUERY_CHARS)
-    });
-    if queries.is_none() && f.is_clean() {
-        f.fail("queries", "is required: give an array of search queries");
-    }
-    queries.unwrap_or_default()
-}
-
-impl ToNode for Target {
-    fn to_node(&self) -> Node {
-        let mut body = Body::default();
-        match self {
-            Target::Scrape { urls, scrape_options } => {
-                body.put("type", &TargetKind::Scrape);
-                body.put("urls", urls);
-                body.differs(
-                    "scrapeOptions",
-                    scrape_options.as_ref(),
-                    &ScrapeOptions::default(),
-                );
-            }
-            Target::Crawl(request) => {
-                body.put("type", &TargetKind::Crawl);
-                body.put("url", &request.url);
-                let options = request.options_body();
-                if !options.is_empty() {
-                    body.put("crawlOptions", &options);
-                }
-                body.differs(
-                    "scrapeOptions",
-                    &request.scrape_options,
-                    &ScrapeOptions::default(),
-                );
-            }
-            Target::Search {
-                queries,
-                window,
-                max_results,
-                include_domains,
-                exclude_domains,
-            } => {
-                body.put("type", &TargetKind::Search);
-                body.put("queries", queries);
-                body.differs("searchWindow", window, &SearchWindow::Day);
-                body.differs("maxResults", max_results, &DEFAULT_RESULTS);
-                body.filled("includeDomains", include_domains);
-                body.filled("excludeDomains", exclude_domains);
-            }
-        }
-        Node::Object(body)
+    /// Accepts the id, which clients that edit a monitor send back.
+    fn read_id(f: &mut Fields) -> Option<()> {
+        f.value::<String>("id", 0..=MAX_SHORT_TEXT_CHARS);
+        Some(())
     }
 }
 
@@ -314,86 +228,3 @@ pub struct MonitorChange {
 }
 
 wire!(Schedule, MonitorRequest, MonitorChange);
-
-impl FieldType for Target {
-    type Bounds = ();
-
-    fn schema((): ()) -> Schema {
-        let required = |name, help, schema| Field {
-            required: true,
-            ..Field::new(name, help, schema)
-        };
-        let options = || {
-            Field::new(
-                "scrapeOptions",
-                "How each page is fetched.",
-                ScrapeOptions::schema(()),
-            )
-        };
-        let hosts = || Vec::<String>::schema((0..=MAX_LIST_ITEMS, 1..=MAX_SHORT_TEXT_CHARS));
-        let crawl = CrawlRequest::fields();
-        let crawl = crawl
-            .into_iter()
-            .filter(|field| !["url", "scrapeOptions"].contains(&field.name));
-        let queries = Vec::<String>::schema((1..=MAX_QUERIES, 1..=MAX_SEARCH_QUERY_CHARS));
-        Schema::OneOf(vec![
-            Schema::tagged(
-                "ScrapeTarget",
-                "scrape",
-                vec![
-                    required(
-                        "urls",
-                        "URLs of the pages.",
-                        Vec::<TargetUrl>::schema((1..=MAX_BATCH_URLS, ())),
-                    ),
-                    options(),
-                ],
-            ),
-            Schema::tagged(
-                "CrawlTarget",
-                "crawl",
-                vec![
-                    required("url", "URL where the crawl starts.", TargetUrl::schema(())),
-                    Field::new(
-                        "crawlOptions",
-                        "Options of the crawl.",
-                        Schema::Object("CrawlOptions", crawl.collect()),
-                    ),
-                    options(),
-                ],
-            ),
-            Schema::tagged(
-                "SearchTarget",
-                "search",
-                vec![
-                    required("queries", "Search queries.", queries),
-                    Field {
-                        default: Some(SearchWindow::Day.to_node()),
-                        ..Field::new("searchWindow", "Age of the results.", SearchWindow::schema(()))
-                    },
-                    Field {
-                        default: Some(DEFAULT_RESULTS.to_node()),
-                        ..Field::new(
-                            "maxResults",
-                            "Results per query.",
-                            Schema::Integer(1..=MAX_RESULTS),
-                        )
-                    },
-                    Field::new("includeDomains", "Only results of these hosts.", hosts()),
-                    Field::new("excludeDomains", "No results of these hosts.", hosts()),
-                ],
-            ),
-        ])
-    }
-
-    fn from_slot(slot: Slot<'_>, (): ()) -> Option<Self> {
-        slot.object(Self::read_fields).flatten()
-    }
-
-    fn placeholder() -> Self {
-        Target::Scrape {
-            urls: Vec::new(),
-            scrape_options: Box::default(),
-        }
-    }
-}

@@ -98,6 +98,7 @@ pub struct ScrapeOptions {
         default = vec![Format::Markdown],
         bounds = (0..=MAX_LIST_ITEMS, ()),
         read = read_formats,
+        distinct = Format::kind,
         example = r#"["markdown","links"]"#
     )]
     pub formats: Vec<Format>,
@@ -154,7 +155,7 @@ pub struct ScrapeOptions {
     #[field(
         default = Parser::defaults(),
         bounds = (0..=MAX_LIST_ITEMS, ()),
-        read = read_parsers,
+        distinct = Parser::kind,
         label = "Parsers",
         example = r#"["pdf"]"#
     )]
@@ -246,12 +247,12 @@ impl ScrapeOptions {
 
     /// Reads `scrapeOptions` as part of another request. A caller in it applies where the request itself
     /// names none.
-    pub(crate) fn read_inner(fields: &mut Fields) -> Option<Self> {
+    pub(crate) fn read_inner<T: From<Self>>(fields: &mut Fields) -> Option<T> {
         let (options, caller) = fields
             .slot("scrapeOptions")?
             .object(|f| (Self::read(f), Caller::read(f)))?;
         fields.inherit(caller.to_body().into_map());
-        Some(options)
+        Some(options.into())
     }
 
     fn skips_tls_verification(&self) -> bool {
@@ -287,17 +288,6 @@ impl ScrapeOptions {
 }
 
 wire!(ScrapeOptions);
-
-/// Reads `parsers`. Duplicates of a type collapse into the first.
-fn read_parsers(f: &mut Fields) -> Option<Vec<Parser>> {
-    let mut parsers: Vec<Parser> = Vec::new();
-    for parser in f.value::<Vec<Parser>>("parsers", (0..=MAX_LIST_ITEMS, ()))? {
-        if parsers.iter().all(|known| known.kind() != parser.kind()) {
-            parsers.push(parser);
-        }
-    }
-    Some(parsers)
-}
 
 impl ToNode for RedactPii {
     fn to_node(&self) -> Node {

@@ -5,10 +5,10 @@ use std::ops::RangeInclusive;
 use harvestman_derive::Request;
 use serde_json::Value;
 
-use crate::api::body::{Body, Node, ToNode};
+use crate::api::body::{Node, ToNode};
 use crate::api::caller::Caller;
 use crate::api::error::{ApiError, ErrorCode};
-use crate::api::fields::{Field, FieldType, Fields, Schema, Slot, wire};
+use crate::api::fields::{FieldType, Fields, Schema, Slot, Wire, wire};
 use crate::api::location::{DEFAULT_COUNTRY, read_country};
 use crate::api::options::ScrapeOptions;
 use crate::api::wire_enum::wire_enum;
@@ -33,13 +33,16 @@ wire_enum! {
 const IGNORED_SOURCE: &str = "alexandria";
 
 /// Source of search results with its own filters.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Source {
-    /// Kind of the source.
+#[derive(Clone, PartialEq, Eq, Debug, Request)]
+pub struct SearchSource {
+    /// Name of the source.
+    #[field(name = "type", required = "`web`, `news` or `images`")]
     pub kind: SourceKind,
-    /// Time filter for this source only.
+    /// Time filter of this source.
+    #[field(bounds = 0..=MAX_SHORT_TEXT_CHARS, read = read_tbs)]
     pub tbs: Option<String>,
-    /// Place for this source only.
+    /// Place of the search in this source, in words.
+    #[field(bounds = 0..=MAX_SHORT_TEXT_CHARS, empty_is_absent)]
     pub location: Option<String>,
 }
 
@@ -82,17 +85,19 @@ pub struct SearchRequest {
     pub limit: u64,
     /// Sources to search, each once: names or objects with `type`.
     #[field(
-        default = default_sources(),
+        default = vec![SearchSource::new(SourceKind::Web)],
         bounds = (0..=MAX_LIST_ITEMS, ()),
-        read = read_sources,
+        distinct = |source| source.kind,
+        empty_is_absent,
         label = "Sources",
         example = r#"["web","news"]"#
     )]
-    pub sources: Vec<Source>,
+    pub sources: Vec<SearchSource>,
     /// Return only results of these categories: names or objects with `type`. Empty: all.
     #[field(
         bounds = (0..=MAX_LIST_ITEMS, ()),
         read = read_categories,
+        distinct = |category| *category,
         label = "Categories",
         example = r#"["github"]"#
     )]
@@ -160,7 +165,8 @@ pub struct SearchRequest {
 }
 
 /// Bounds of a list of host names.
-const HOSTS: (RangeInclusive<usize>, RangeInclusive<usize>) = (0..=MAX_LIST_ITEMS, 1..=MAX_SHORT_TEXT_CHARS);
+pub(crate) const HOSTS: (RangeInclusive<usize>, RangeInclusive<usize>) =
+    (0..=MAX_LIST_ITEMS, 1..=MAX_SHORT_TEXT_CHARS);
 
 impl SearchRequest {
     fn check(&mut self, f: &mut Fields) {
@@ -206,73 +212,23 @@ impl SearchRequest {
 
 wire!(SearchRequest);
 
-fn default_sources() -> Vec<Source> {
-    vec![Source::placeholder()]
-}
-
-/// Reads `sources`. Duplicates of a kind collapse into the first. Returns `None`, which means the default, if
-/// no source is left.
-fn read_sources(f: &mut Fields) -> Option<Vec<Source>> {
-    let mut sources: Vec<Source> = Vec::new();
-    for source in f.value::<Vec<Source>>("sources", (0..=MAX_LIST_ITEMS, ()))? {
-        if sources.iter().all(|known| known.kind != source.kind) {
-            sources.push(source);
-        }
-    }
-    (!sources.is_empty()).then_some(sources)
-}
-
-fn read_source(f: &mut Fields) -> Option<Source> {
-    let Some(slot) = f.slot("type") else {
-        f.fail("type", "is required: give `web`, `news` or `images`");
-        return None;
-    };
-    if slot.json() == IGNORED_SOURCE {
-        f.ignore_rest();
-        return None;
-    }
-    let kind = slot.word();
-    let tbs = read_tbs(f);
-    let location = f
-        .opt_string("location", 0..=MAX_SHORT_TEXT_CHARS)
-        .filter(|text| !text.is_empty());
-    Some(Source {
-        kind: kind?,
-        tbs,
-        location,
+fn read_categories(f: &mut Fields) -> Option<Vec<Category>> {
+    f.slot("categories")?.array(0..=MAX_LIST_ITEMS, |slot| {
+        let read = |f: &mut Fields| f.tag("`github`, `research` or `pdf`");
+        slot.object_or("type", read).flatten()
     })
 }
 
-fn read_categories(f: &mut Fields) -> Option<Vec<Category>> {
-    let mut categories: Vec<Category> = Vec::new();
-    let read = f.opt_array("categories", 0..=MAX_LIST_ITEMS, |slot| {
-        slot.object_or("type", |f| {
-            let category = f.slot("type").map(Slot::word);
-            if category.is_none() {
-                f.fail("type", "is required: give `github`, `research` or `pdf`");
-            }
-            category.flatten()
-        })
-        .flatten()
-    })?;
-    for category in read {
-        if !categories.contains(&category) {
-            categories.push(category);
-        }
-    }
-    Some(categories)
+pub(crate) fn read_include_domains(f: &mut Fields) -> Option<Vec<String>> {
+    f.slot("includeDomains")?.array(0..=MAX_LIST_ITEMS, read_host)
 }
 
-fn read_include_domains(f: &mut Fields) -> Option<Vec<String>> {
-    f.opt_array("includeDomains", 0..=MAX_LIST_ITEMS, read_host)
-}
-
-fn read_exclude_domains(f: &mut Fields) -> Option<Vec<String>> {
-    f.opt_array("excludeDomains", 0..=MAX_LIST_ITEMS, read_host)
+pub(crate) fn read_exclude_domains(f: &mut Fields) -> Option<Vec<String>> {
+    f.slot("excludeDomains")?.array(0..=MAX_LIST_ITEMS, read_host)
 }
 
 /// Reads a host name without scheme, port or path, and converts it to lower case.
-pub(crate) fn read_host(slot: Slot<'_>) -> Option<String> {
+fn read_host(slot: Slot<'_>) -> Option<String> {
     let is_host = |text: &str| {
         !text.is_empty()
             && text
@@ -292,7 +248,7 @@ pub(crate) fn read_host(slot: Slot<'_>) -> Option<String> {
 /// Reads a time filter: `qdr:d`, `cdr:1,cd_min:1/31/2026,cd_max:2/28/2026` or `sbd:1`, joined by commas.
 fn read_tbs(f: &mut Fields) -> Option<String> {
     let tbs = f
-        .opt_string("tbs", 0..=MAX_SHORT_TEXT_CHARS)
+        .value::<String>("tbs", 0..=MAX_SHORT_TEXT_CHARS)
         .filter(|tbs| !tbs.is_empty())?;
     let is_part = |part: &str| match part.split_once(':') {
         Some(("qdr", span)) => {
@@ -318,12 +274,9 @@ fn read_tbs(f: &mut Fields) -> Option<String> {
     Some(tbs)
 }
 
-impl ToNode for Source {
+impl ToNode for SearchSource {
     fn to_node(&self) -> Node {
-        let mut body = Body::default();
-        body.put("type", &self.kind);
-        body.some("tbs", &self.tbs);
-        body.some("location", &self.location);
+        let body = self.to_body();
         match body.fields().len() {
             1 => self.kind.to_node(),
             _ => Node::Object(body),
@@ -332,34 +285,28 @@ impl ToNode for Source {
 }
 
 /// A name, or an object with `type`.
-impl FieldType for Source {
+impl FieldType for SearchSource {
     type Bounds = ();
 
     fn schema((): ()) -> Schema {
-        let text = |name, help| Field::new(name, help, String::schema(0..=MAX_SHORT_TEXT_CHARS));
-        let fields = vec![
-            Field {
-                required: true,
-                ..Field::new("type", "Name of the source.", SourceKind::schema(()))
-            },
-            text("tbs", "Time filter of this source."),
-            text("location", "Place of the search in this source, in words."),
-        ];
         Schema::OneOf(vec![
             SourceKind::schema(()),
-            Schema::Object("SearchSource", fields),
+            Schema::Object(Self::NAME, Self::fields()),
         ])
     }
 
     fn from_slot(slot: Slot<'_>, (): ()) -> Option<Self> {
-        slot.object_or("type", read_source).flatten()
+        let read = |f: &mut Fields| match f.text("type") {
+            Some(IGNORED_SOURCE) => {
+                f.ignore_rest();
+                None
+            }
+            _ => Some(Self::read(f)),
+        };
+        slot.object_or("type", read).flatten()
     }
 
     fn placeholder() -> Self {
-        Self {
-            kind: SourceKind::Web,
-            tbs: None,
-            location: None,
-        }
+        Self::new(SourceKind::Web)
     }
 }

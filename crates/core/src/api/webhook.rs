@@ -2,40 +2,36 @@
 
 use std::collections::BTreeMap;
 
+use harvestman_derive::Request;
 use serde_json::{Map, Value};
 use url::Url;
 
 use crate::api::body::{Body, Node, ToNode};
 use crate::api::error::{ApiError, ErrorCode};
-use crate::api::fields::{Field, FieldType, Fields, Schema, Slot};
+use crate::api::fields::{FieldType, Schema, Slot};
 use crate::api::problem::bad_request;
 use crate::limits::MAX_LIST_ITEMS;
 use crate::webhook::{Event, Family};
 
 /// Receiver of the events of a job.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Request)]
+#[request(given(family: Family))]
 pub struct WebhookSpec {
-    /// URL of the receiver; http or https.
+    /// URL that receives a POST for each event.
+    #[field(required, label = "URL")]
     pub url: Url,
-    /// Headers added to each delivery; they cannot replace the signature header.
+    /// Request headers of each delivery; the signature header cannot be replaced.
+    #[field(label = "Headers")]
     pub headers: BTreeMap<String, String>,
-    /// Metadata that every delivery contains.
+    /// Any JSON object; repeated in each delivery.
+    #[field(label = "Metadata")]
     pub metadata: Option<Map<String, Value>>,
-    /// Events to deliver; empty means all.
-    pub events: Vec<Event>,
+    /// Events to deliver. Empty: all.
+    #[field(bounds = (0..=MAX_LIST_ITEMS, family), distinct = |event| *event, label = "Events")]
+    pub events: Vec<WantedEvent>,
 }
 
 impl WebhookSpec {
-    /// Creates a receiver of all events.
-    pub fn new(url: Url) -> Self {
-        Self {
-            url,
-            headers: BTreeMap::new(),
-            metadata: None,
-            events: Vec::new(),
-        }
-    }
-
     fn name(family: Family) -> &'static str {
         match family {
             Family::Crawl => "CrawlWebhook",
@@ -47,37 +43,9 @@ impl WebhookSpec {
         }
     }
 
-    fn fields(family: Family) -> Vec<Field> {
-        let optional = |name, label, help, schema| Field {
-            label: Some(label),
-            ..Field::new(name, help, schema)
-        };
-        let events = Schema::List(Box::new(Schema::Word(family.short_names())), 0..=MAX_LIST_ITEMS);
-        vec![
-            Field {
-                required: true,
-                label: Some("URL"),
-                ..Field::new("url", "URL that receives a POST for each event.", Url::schema(()))
-            },
-            optional(
-                "headers",
-                "Headers",
-                "Request headers of each delivery; the signature header cannot be replaced.",
-                BTreeMap::<String, String>::schema(()),
-            ),
-            optional(
-                "metadata",
-                "Metadata",
-                "Any JSON object; repeated in each delivery.",
-                Map::<String, Value>::schema(()),
-            ),
-            optional("events", "Events", "Events to deliver. Empty: all.", events),
-        ]
-    }
-
     /// Returns whether an event is delivered.
     pub fn wants(&self, event: Event) -> bool {
-        self.events.is_empty() || self.events.contains(&event)
+        self.events.is_empty() || self.events.contains(&WantedEvent(event))
     }
 
     /// Parses the value of `webhook` alone, as stored with a request.
@@ -94,40 +62,10 @@ impl WebhookSpec {
     }
 }
 
-fn read_events(f: &mut Fields, family: Family) -> Vec<Event> {
-    let mut events: Vec<Event> = Vec::new();
-    let read = f.array("events", 0..=MAX_LIST_ITEMS, |slot| {
-        let Some(name) = slot.json().as_str().map(str::to_owned) else {
-            return slot.string(1..=1).and(None);
-        };
-        match Event::of(family, &name) {
-            Some(event) => Some(event),
-            None => {
-                let names = family.short_names().join("`, `");
-                slot.fail(format!("must be one of `{names}`"))
-            }
-        }
-    });
-    for event in read {
-        if !events.contains(&event) {
-            events.push(event);
-        }
-    }
-    events
-}
-
 impl ToNode for WebhookSpec {
     fn to_node(&self) -> Node {
         let mut body = Body::default();
-        body.put("url", &self.url);
-        body.filled("headers", &self.headers);
-        body.some("metadata", &self.metadata);
-        let events: Vec<String> = self
-            .events
-            .iter()
-            .map(|event| event.short_name().to_owned())
-            .collect();
-        body.filled("events", &events);
+        self.write(&mut body);
         match body.fields().len() {
             1 => self.url.to_node(),
             _ => Node::Object(body),
@@ -135,7 +73,7 @@ impl ToNode for WebhookSpec {
     }
 }
 
-/// A URL or an object. Events of the job's family are given by their short or full name.
+/// A URL or an object.
 impl FieldType for WebhookSpec {
     type Bounds = Family;
 
@@ -149,18 +87,45 @@ impl FieldType for WebhookSpec {
     }
 
     fn from_slot(slot: Slot<'_>, family: Family) -> Option<Self> {
-        slot.object_or("url", |f| {
-            let url = f.value("url", ());
-            Self {
-                url: f.required("url", url, Url::HINT),
-                headers: f.value("headers", ()).unwrap_or_default(),
-                metadata: f.value("metadata", ()),
-                events: read_events(f, family),
-            }
-        })
+        slot.object_or("url", |f| Self::read(f, family))
     }
 
     fn placeholder() -> Self {
         Self::new(Url::placeholder())
+    }
+}
+
+/// Event to deliver, by its short or full name.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct WantedEvent(pub Event);
+
+impl ToNode for WantedEvent {
+    fn to_node(&self) -> Node {
+        self.0.short_name().to_node()
+    }
+}
+
+impl FieldType for WantedEvent {
+    type Bounds = Family;
+
+    fn schema(family: Family) -> Schema {
+        Schema::Word(family.short_names())
+    }
+
+    fn from_slot(slot: Slot<'_>, family: Family) -> Option<Self> {
+        let Some(name) = slot.json().as_str() else {
+            return slot.wrong_type("a string");
+        };
+        match Event::of(family, name) {
+            Some(event) => Some(Self(event)),
+            None => {
+                let names = family.short_names().join("`, `");
+                slot.fail(format!("must be one of `{names}`"))
+            }
+        }
+    }
+
+    fn placeholder() -> Self {
+        Self(Event::WebhookTest)
     }
 }

@@ -282,7 +282,7 @@ fn render_base64(page: &RawPage<'_>, options: &ScrapeOptions) -> Rendered {
 /// Creates a document with empty results for formats that need HTML.
 fn without_markup(options: &ScrapeOptions) -> Document {
     let attributes = options.formats.iter().find_map(|format| match format {
-        Format::Attributes(selectors) => Some(selectors),
+        Format::Attributes { selectors } => Some(selectors),
         _ => None,
     });
     Document {
@@ -368,7 +368,7 @@ fn attribute_selectors(options: &ScrapeOptions) -> Option<(usize, &[crate::api::
         .iter()
         .enumerate()
         .find_map(|(index, format)| match format {
-            Format::Attributes(selectors) => Some((index, selectors.as_slice())),
+            Format::Attributes { selectors } => Some((index, selectors.as_slice())),
             _ => None,
         })
 }

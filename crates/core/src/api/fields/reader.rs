@@ -143,83 +143,40 @@ impl Fields {
         }
     }
 
-    /// Reads an optional boolean.
-    pub fn opt_bool(&mut self, name: &'static str) -> Option<bool> {
-        self.slot(name)?.bool()
+    /// Returns the text of a field that has not been read yet.
+    pub(crate) fn text(&self, name: &str) -> Option<&str> {
+        self.map.get(name)?.as_str()
     }
 
-    /// Reads a boolean with a default.
-    pub fn bool(&mut self, name: &'static str, default: bool) -> bool {
-        self.opt_bool(name).unwrap_or(default)
-    }
-
-    /// Reads an optional integer within bounds; an upper bound of [`Slot::UNBOUNDED`] means none.
-    pub fn opt_integer(&mut self, name: &'static str, range: RangeInclusive<u64>) -> Option<u64> {
-        self.slot(name)?.integer(range)
-    }
-
-    /// Reads an integer within bounds, with a default.
-    pub fn integer(&mut self, name: &'static str, range: RangeInclusive<u64>, default: u64) -> u64 {
-        self.opt_integer(name, range).unwrap_or(default)
-    }
-
-    /// Reads an optional number within bounds.
-    pub fn opt_number(&mut self, name: &'static str, bounds: Decimal) -> Option<f64> {
-        self.slot(name)?.number(bounds)
-    }
-
-    /// Reads an optional string; bounds in characters.
-    pub fn opt_string(&mut self, name: &'static str, chars: RangeInclusive<usize>) -> Option<String> {
-        self.slot(name)?.string(chars)
-    }
-
-    /// Reads a required string; bounds in characters.
-    pub fn string(&mut self, name: &'static str, chars: RangeInclusive<usize>) -> String {
-        let value = self.opt_string(name, chars);
-        if value.is_none() {
-            self.missing(name, "a string");
+    /// Reads the required field `type`. If it is absent or unknown, the other fields are ignored, because it is
+    /// not known which belong here.
+    pub(crate) fn tag<E: WireEnum>(&mut self, hint: &str) -> Option<E> {
+        let tag = match self.slot("type") {
+            Some(slot) => slot.word(),
+            None => {
+                self.missing("type", hint);
+                None
+            }
+        };
+        if tag.is_none() {
+            self.ignore_rest();
         }
-        value.unwrap_or_default()
+        tag
     }
 
-    /// Reads an optional word of a closed set.
-    pub fn opt_word<E: WireEnum>(&mut self, name: &'static str) -> Option<E> {
-        self.slot(name)?.word()
-    }
-
-    /// Reads a word of a closed set, with a default.
-    pub fn word<E: WireEnum>(&mut self, name: &'static str, default: E) -> E {
-        self.opt_word(name).unwrap_or(default)
-    }
-
-    /// Reads an optional array; `count` bounds its length.
-    pub fn opt_array<T>(
-        &mut self,
-        name: &'static str,
-        count: RangeInclusive<usize>,
-        read: impl FnMut(Slot<'_>) -> Option<T>,
-    ) -> Option<Vec<T>> {
-        self.slot(name)?.array(count, read)
-    }
-
-    /// Reads an array that is empty if absent; `count` bounds its length.
-    pub fn array<T>(
-        &mut self,
-        name: &'static str,
-        count: RangeInclusive<usize>,
-        read: impl FnMut(Slot<'_>) -> Option<T>,
-    ) -> Vec<T> {
-        self.opt_array(name, count, read).unwrap_or_default()
-    }
-
-    /// Reads an optional object with fixed fields.
-    pub fn opt_object<T>(&mut self, name: &'static str, read: impl FnOnce(&mut Fields) -> T) -> Option<T> {
-        self.slot(name)?.object(read)
-    }
-
-    /// Reads an optional object with arbitrary keys.
-    pub fn opt_map(&mut self, name: &'static str) -> Option<Map<String, Value>> {
-        self.slot(name)?.map()
+    /// Returns which of these fields has a value. Unless it is exactly one, records a problem and ignores all
+    /// fields.
+    pub(crate) fn only_one_of(&mut self, names: &[&'static str]) -> Option<&'static str> {
+        let given: Vec<&'static str> = names.iter().copied().filter(|name| self.has(name)).collect();
+        if let [only] = given[..] {
+            for name in names.iter().filter(|name| **name != only) {
+                self.slot(name);
+            }
+            return Some(only);
+        }
+        self.fail_here(format!("needs exactly one of `{}`", names.join("` and `")));
+        self.ignore_rest();
+        None
     }
 }
 

@@ -275,8 +275,8 @@ impl Schema {
         }
     }
 
-    /// Returns the fields of the object whose `type` is `tag`, without `type` itself. Empty if there is no
-    /// such object.
+    /// Returns the fields of the objects whose `type` is `tag`, without `type` itself. A field that not all of
+    /// them have is optional. Empty if there is no such object.
     pub fn variant(&self, tag: &str) -> Vec<Field> {
         let Schema::OneOf(kinds) = self else {
             return Vec::new();
@@ -286,8 +286,20 @@ impl Schema {
                 .first()
                 .is_some_and(|field| matches!(field.schema, Schema::Constant(text) if text == tag))
         };
-        let found = kinds.iter().filter_map(Schema::object).find(is_it);
-        found.map_or_else(Vec::new, |fields| fields[1..].to_vec())
+        let found: Vec<&[Field]> = kinds.iter().filter_map(Schema::object).filter(is_it).collect();
+        let mut merged: Vec<Field> = Vec::new();
+        for field in found.iter().flat_map(|fields| &fields[1..]) {
+            if merged.iter().all(|known| known.name != field.name) {
+                let in_all = found
+                    .iter()
+                    .all(|fields| fields.iter().any(|it| it.name == field.name));
+                merged.push(Field {
+                    required: field.required && in_all,
+                    ..field.clone()
+                });
+            }
+        }
+        merged
     }
 
     /// Calls `found` with each named object in the type, inner objects first.

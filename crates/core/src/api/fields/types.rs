@@ -141,6 +141,24 @@ where
     }
 }
 
+impl<T: FieldType> FieldType for Box<T> {
+    type Bounds = T::Bounds;
+
+    const HINT: &'static str = T::HINT;
+
+    fn schema(bounds: Self::Bounds) -> Schema {
+        T::schema(bounds)
+    }
+
+    fn from_slot(slot: Slot<'_>, bounds: Self::Bounds) -> Option<Self> {
+        T::from_slot(slot, bounds).map(Self::new)
+    }
+
+    fn placeholder() -> Self {
+        Self::new(T::placeholder())
+    }
+}
+
 /// An object with arbitrary keys.
 impl FieldType for Map<String, Value> {
     type Bounds = ();

@@ -11,6 +11,7 @@ pub mod batch_scrape;
 mod changes;
 mod hosts;
 pub mod limits;
+pub mod memory_store;
 mod outcome;
 mod renders;
 mod seeds;

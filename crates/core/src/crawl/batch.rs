@@ -111,7 +111,8 @@ pub struct PageError {
 }
 
 /// How a job ended.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum JobEnd {
     /// Everything admitted is settled.
     Completed,

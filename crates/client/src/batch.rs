@@ -5,7 +5,6 @@ use harvestman_core::api::job::{JobCancelled, JobErrors, JobProgress, StatusPath
 use harvestman_core::ids::JobId;
 
 use crate::error::ClientError;
-use crate::pages::DocumentStream;
 use crate::transport::Client;
 
 impl Client {
@@ -29,11 +28,6 @@ impl Client {
         query: StatusQuery,
     ) -> Result<JobProgress, ClientError> {
         self.job_status(StatusPath::BatchScrape, id, query).await
-    }
-
-    /// Returns a stream of every document of a batch scrape; see [`DocumentStream`].
-    pub fn batch_scrape_pages(&self, id: JobId) -> DocumentStream {
-        DocumentStream::new(self.clone(), StatusPath::BatchScrape, id)
     }
 
     /// Cancels a batch scrape; its documents stay readable.

@@ -8,7 +8,6 @@ use harvestman_core::ids::JobId;
 use serde::de::DeserializeOwned;
 
 use crate::error::ClientError;
-use crate::pages::DocumentStream;
 use crate::transport::Client;
 
 impl Client {
@@ -52,11 +51,6 @@ impl Client {
             path.push_str(&format!("&limit={limit}"));
         }
         self.get(&path).await
-    }
-
-    /// Returns a stream of every document of a crawl; see [`DocumentStream`].
-    pub fn crawl_pages(&self, id: JobId) -> DocumentStream {
-        DocumentStream::new(self.clone(), StatusPath::Crawl, id)
     }
 
     /// Cancels a crawl; its documents stay readable.

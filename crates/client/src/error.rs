@@ -64,6 +64,17 @@ impl ClientError {
         }
     }
 
+    /// Returns the error for a key that cannot be sent: the server would not know it either.
+    pub(crate) fn unsendable_key() -> Self {
+        let message = "The API key contains characters that an HTTP header cannot carry.";
+        let error = ApiError::new(ErrorCode::Unauthorized, message);
+        ClientError::Api {
+            status: error.status(),
+            code: error.code.as_str().to_owned(),
+            error,
+        }
+    }
+
     /// Returns the error of the API, if it is one.
     pub fn api(&self) -> Option<&ApiError> {
         match self {

@@ -16,7 +16,6 @@ mod interact;
 mod keys;
 mod limits;
 mod map;
-mod pages;
 mod scrape;
 mod search;
 mod support;
@@ -29,5 +28,4 @@ pub use console::{
 };
 pub use error::ClientError;
 pub use health::{PartHealth, Readiness};
-pub use pages::DocumentStream;
 pub use transport::Client;

@@ -85,6 +85,9 @@ impl Client {
             .method(method)
             .abort_signal(self.signal.as_ref());
         if let Some(key) = &self.key {
+            if !is_header_text(key) {
+                return Err(ClientError::unsendable_key());
+            }
             request = request.header("Authorization", &format!("Bearer {key}"));
         }
         let request = match body {
@@ -117,6 +120,12 @@ impl Client {
     }
 }
 
+/// Returns whether an HTTP header can carry a text. Setting one that cannot would panic.
+fn is_header_text(text: &str) -> bool {
+    text.chars()
+        .all(|letter| matches!(letter, '\t' | ' '..='~' | '\u{80}'..='\u{ff}'))
+}
+
 /// A response.
 pub(crate) struct Response {
     pub(crate) status: u16,
@@ -128,5 +137,18 @@ impl Response {
     pub(crate) fn json<T: DeserializeOwned>(&self) -> Result<T, ClientError> {
         serde_json::from_str(&self.body)
             .map_err(|error| ClientError::unreadable(self.status, &error.to_string()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_header_text;
+
+    #[test]
+    fn a_key_that_no_header_can_carry_is_recognized() {
+        assert!(is_header_text("fc-0123"));
+        for bad in ["fc-\n", "fc-\0", "fc-\u{7f}", "fc-\u{1f577}"] {
+            assert!(!is_header_text(bad), "{bad:?}");
+        }
     }
 }

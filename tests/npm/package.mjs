@@ -36,6 +36,7 @@ execFileSync('tar', ['-xzf', join(folder, tarball.filename), '-C', installed, '-
 /** Imports an entry point of the package. */
 export async function load(entry = '.') {
   const { exports } = JSON.parse(await (await import('node:fs/promises')).readFile(join(installed, 'package.json'), 'utf8'));
-  const target = exports[entry].node ?? exports[entry].default;
+  const { node = exports[entry] } = exports[entry];
+  const target = node.import.default;
   return import(pathToFileURL(join(installed, target)));
 }

@@ -5,6 +5,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { installed, load, tarball } from './package.mjs';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 
 const hm = await load();
 const PAGE = `<html lang="en"><head><title>Web</title><meta property="og:title" content="The web"></head>
@@ -17,7 +19,7 @@ test('the tarball contains one wasm file and is small', () => {
   const wasm = tarball.files.filter((file) => file.path.endsWith('.wasm'));
   assert.deepEqual(wasm.map((file) => file.path), ['harvestman.wasm']);
   assert.ok(tarball.size < 2_000_000, `${tarball.size} bytes`);
-  for (const file of ['README.md', 'LICENSE-MIT', 'LICENSE-APACHE', 'index.d.ts']) {
+  for (const file of ['README.md', 'LICENSE-MIT', 'LICENSE-APACHE', 'index.d.ts', 'index.d.cts', 'node.cjs', 'inline.js']) {
     assert.ok(tarball.files.some((one) => one.path === file), file);
   }
 });
@@ -99,12 +101,74 @@ test('invalid input is rejected with the name of the option', () => {
   assert.throws(() => new hm.Harvestman({ apiUrll: 'x' }), /apiUrll/);
 });
 
+test('arguments of a wrong type throw a TypeError', () => {
+  const { Robots, Scope } = hm;
+  const robots = new Robots('');
+  const scope = new Scope({ url });
+  for (const call of [
+    () => hm.htmlToMarkdown(5), () => hm.htmlToMarkdown(), () => hm.htmlToMarkdown(null), () => hm.htmlToMarkdown({}), () => hm.htmlToMarkdown('x', 5),
+    () => hm.htmlToMarkdown([1, 2]), () => hm.htmlToMarkdown('x', { contentType: 5 }), () => hm.cleanHtml(5), () => hm.extractLinks(5), () => hm.extractMetadata(5),
+    () => hm.normalizeUrl(5), () => hm.normalizeUrl(url, 'x'), () => hm.parseSitemap(5, { url }), () => hm.parseSitemap('x', { url: 5 }), () => hm.parseSitemap('x'),
+    () => new Robots(5), () => new Robots(), () => robots.check(5), () => robots.check(url, 5), () => new Scope(), () => new Scope('x'), () => scope.check(5),
+    () => scope.check(url, { depth: 'x' }), () => scope.check(url, { depth: -1 }), () => hm.planSteps(5), () => hm.planSteps('x', 5), () => hm.planCrawl(5, url),
+    () => hm.signWebhook(), () => hm.signWebhook({ body: 'x', secret: '' }), () => hm.signWebhook({ body: 5, secret: 'x' }), () => hm.verifyWebhook(),
+    () => hm.verifyWebhook({ body: 'x', signature: 'x', secret: '' }), () => hm.verifyWebhook({ body: 'x', signature: 'x', secret: undefined }),
+    () => hm.verifyWebhook({ body: 'x', signature: 5, secret: 'x' }), () => hm.verifyWebhook({ body: {}, signature: 'x', secret: 'x' }),
+  ]) {
+    assert.throws(call, TypeError, String(call));
+  }
+});
+
+test('bytes are decoded as by a browser', () => {
+  const bytes = Buffer.from('<main><h1>Caf\xe9</h1></main>', 'latin1');
+  assert.match(hm.htmlToMarkdown(bytes, { contentType: 'text/html; charset=iso-8859-1' }), /^# Café/);
+  const utf8 = new TextEncoder().encode(`xx${PAGE}`);
+  const view = utf8.subarray(2);
+  assert.equal(hm.htmlToMarkdown(view, { url }), hm.htmlToMarkdown(PAGE, { url }));
+  assert.equal(hm.htmlToMarkdown(view.slice().buffer, { url }), hm.htmlToMarkdown(PAGE, { url }));
+  assert.deepEqual(hm.extractLinks(view, { url }), hm.extractLinks(PAGE, { url }));
+});
+
+test('objects can be freed twice, and are freed when they are left alone', async () => {
+  const robots = new hm.Robots('User-agent: *\nDisallow: /x\n');
+  robots.free();
+  robots.free();
+  robots[Symbol.dispose ?? Symbol.for('Symbol.dispose')]();
+  assert.throws(() => robots.check(url), TypeError);
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc');
+  const text = `User-agent: *\n${'Disallow: /private/area\n'.repeat(4000)}`;
+  const round = async () => {
+    for (let count = 0; count < 200; count++) new hm.Robots(text);
+    collect();
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  };
+  for (let count = 0; count < 3; count++) await round();
+  const before = process.memoryUsage().arrayBuffers + process.memoryUsage().external;
+  for (let count = 0; count < 10; count++) await round();
+  const grown = process.memoryUsage().arrayBuffers + process.memoryUsage().external - before;
+  assert.ok(grown < 30_000_000, `${grown} bytes more after 200 MB of rules`);
+});
+
+test('prompts become steps and crawl options', () => {
+  const snapshot = '- textbox "Email" [ref=e2]\n- button "Sign in" [ref=e4]';
+  const steps = hm.planSteps('type me@example.com into Email, click Sign in', snapshot);
+  assert.deepEqual(steps.map(({ action, element }) => [action, element.ref]), [['fill', 'e2'], ['click', 'e4']]);
+  assert.ok(steps.every(({ description }) => description.length > 5));
+  assert.throws(() => hm.planSteps('ponder the universe'), (error) => error instanceof hm.ValidationError && error.details[0] === 'ponder the universe');
+  const options = hm.planCrawl('only /blog, at most 50 pages', url);
+  assert.equal(options.limit, 50);
+  assert.match(String(options.includePaths), /blog/);
+  assert.match(hm.planCrawl('hello', url).warning, /./);
+});
+
 test('memory does not grow over ten thousand pages', async () => {
   const { init, ...slim } = await load('./slim');
   await init(readFileSync(join(installed, 'harvestman.wasm')));
   for (let round = 0; round < 500; round++) slim.htmlToMarkdown(PAGE, { url });
   const before = process.memoryUsage();
-  for (let round = 0; round < 10_000; round++) slim.htmlToMarkdown(PAGE, { url });
+  const bytes = new TextEncoder().encode(PAGE);
+  for (let round = 0; round < 10_000; round++) slim.htmlToMarkdown(round % 2 ? PAGE : bytes, { url });
   const after = process.memoryUsage();
   const grown = after.arrayBuffers + after.external - before.arrayBuffers - before.external;
   assert.ok(grown < 2_000_000, `${grown} bytes more`);

@@ -1,7 +1,7 @@
-// Browsers and bundlers: loads the wasm file as an asset next to this module.
-import init from './glue.js';
+// Browsers and bundlers: loads the wasm file, an asset next to this module, when it is needed.
+import { setSource } from './wasm.js';
 
-await init({ module_or_path: new URL('./harvestman.wasm', import.meta.url) });
+setSource(() => new URL('./harvestman.wasm', import.meta.url));
 
 export * from './api.js';
-export { Harvestman as default } from './api.js';
+export { default } from './api.js';

@@ -1,147 +1,82 @@
-// Error classes, and calls with retries.
+// Error classes.
 
 const BRAND = Symbol.for('harvestman.error');
-const FIRST_PAUSE_MS = 500;
-const LONGEST_PAUSE_MS = 30_000;
 
-/** Base class of everything that this package throws, except an abort, which is rethrown unchanged. */
+/** Base class of the package's errors. Wrong argument types throw a TypeError; aborts are rethrown unchanged. */
 export class HarvestmanError extends Error {
-  constructor({ message, status, code, details, jobId }, options) {
+  static {
+    define(this, 'HarvestmanError', []);
+  }
+
+  constructor({ message, ...fields }, options) {
     super(message, options);
-    this.name = new.target.name;
-    Object.assign(this, { status, code, details, jobId });
-    Object.defineProperty(this, BRAND, { value: brands(new.target) });
+    for (const name in fields) if (fields[name] !== undefined && fields[name] !== null) this[name] = fields[name];
   }
 
   // By brand, so that `instanceof` also works with errors of another copy of this package.
   static [Symbol.hasInstance](value) {
-    return value?.[BRAND]?.includes(this.brand) ?? false;
+    return value?.[BRAND]?.includes(this.prototype.name) ?? false;
   }
-
-  static brand = 'error';
 }
+
+// Names are literals: minifiers rename classes.
+function define(type, name, brands) {
+  Object.defineProperties(type.prototype, {
+    name: { value: name, configurable: true, writable: true },
+    [BRAND]: { value: [...brands, name] },
+  });
+  return type;
+}
+const subclass = (name) => /* @__PURE__ */ define(class extends HarvestmanError {}, name, ['HarvestmanError']);
 
 /** The request is invalid. It was rejected by the server or before it was sent. */
-export class ValidationError extends HarvestmanError {
-  static brand = 'validation';
-}
+export const ValidationError = /* @__PURE__ */ subclass('ValidationError');
 /** The key is missing or unknown. */
-export class AuthError extends HarvestmanError {
-  static brand = 'auth';
-}
+export const AuthError = /* @__PURE__ */ subclass('AuthError');
 /** Not enough credits. */
-export class PaymentRequiredError extends HarvestmanError {
-  static brand = 'payment';
-}
+export const PaymentRequiredError = /* @__PURE__ */ subclass('PaymentRequiredError');
 /** Rate limited, even after retries. `retryAfterMs` is the time to wait. */
-export class RateLimitError extends HarvestmanError {
-  static brand = 'rate';
-  constructor(failure, options) {
-    super(failure, options);
-    this.retryAfterMs = (failure.retryAfterSeconds ?? 1) * 1000;
-  }
-}
+export const RateLimitError = /* @__PURE__ */ subclass('RateLimitError');
 /** No response, or a response that is not from this API. */
-export class NetworkError extends HarvestmanError {
-  static brand = 'network';
-}
+export const NetworkError = /* @__PURE__ */ subclass('NetworkError');
 /** The job did not end within the timeout; it continues on the server. */
-export class JobTimeoutError extends HarvestmanError {
-  static brand = 'timeout';
-  constructor(jobId, timeoutMs) {
-    super({ code: 'JOB_TIMEOUT', message: `The job ${jobId} did not end within ${timeoutMs} ms; it continues on the server.`, jobId });
-  }
+export const JobTimeoutError = /* @__PURE__ */ subclass('JobTimeoutError');
+
+const CLASSES = {
+  400: ValidationError,
+  401: AuthError,
+  402: PaymentRequiredError,
+  409: ValidationError,
+  413: ValidationError,
+  429: RateLimitError,
+};
+
+/** Returns the error for a failed response of the server. */
+export const errorOf = (failure) => new (CLASSES[failure.status] ?? HarvestmanError)(failure);
+
+/** Returns the error for a failure that the wasm threw. */
+export function wasmError(thrown) {
+  if (typeof thrown === 'string') return new ValidationError(JSON.parse(thrown));
+  if (!(thrown instanceof WebAssembly.RuntimeError)) return thrown;
+  return new HarvestmanError({ code: 'INTERNAL', message: `internal error: ${thrown.message}` }, { cause: thrown });
 }
 
-function brands(kind) {
-  const found = [];
-  for (let one = kind; one?.brand; one = Object.getPrototypeOf(one)) {
-    if (Object.hasOwn(one, 'brand')) found.push(one.brand);
-  }
-  return found;
+/** Returns the value if it has the type, else throws a TypeError. */
+export function expect(value, type, name) {
+  const actual = value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value;
+  if (actual !== type) throw new TypeError(`${name} must be ${/^[aeiou]/.test(type) ? 'an' : 'a'} ${type}, not ${actual}`);
+  return value;
 }
 
-/** Converts a failure thrown by the wasm to an error class; returns anything else unchanged. */
-export function toError(failure) {
-  switch (failure?.kind) {
-    case 'input':
-      return new ValidationError(failure);
-    case 'api':
-      return new (classOf(failure.status))(failure);
-    case 'network':
-    case 'unreadable':
-      return new NetworkError(failure);
-    default:
-      return failure;
-  }
-}
+/** Returns an options object, which may be absent. */
+export const options = (value, name = 'options') => (value === undefined || value === null ? {} : expect(value, 'object', name));
 
-function classOf(status) {
-  switch (status) {
-    case 400:
-    case 409:
-    case 413:
-      return ValidationError;
-    case 401:
-      return AuthError;
-    case 402:
-      return PaymentRequiredError;
-    case 429:
-      return RateLimitError;
-    default:
-      return HarvestmanError;
-  }
-}
+/** Returns the text of a URL. */
+export const urlText = (value, name = 'url') => (value instanceof URL ? value.href : expect(value, 'string', name));
 
-/** Runs a synchronous wasm function and converts its failures. */
-export function guarded(run) {
-  try {
-    return run();
-  } catch (failure) {
-    throw toError(failure);
-  }
-}
-
-/** Runs a call, and retries it while the failure is transient and a retry is safe. */
-export async function calling(call, { signal, timeoutMs, retries, repeatable }) {
-  for (let attempt = 0; ; attempt++) {
-    signal?.throwIfAborted();
-    const limit = timeoutMs === undefined ? undefined : AbortSignal.timeout(timeoutMs);
-    const both = limit && signal ? AbortSignal.any([limit, signal]) : (limit ?? signal);
-    try {
-      return await call(both);
-    } catch (failure) {
-      signal?.throwIfAborted();
-      if (limit?.aborted) throw new NetworkError({ code: 'TIMEOUT', message: `No response within ${timeoutMs} ms.` });
-      if (attempt >= retries || !isTransient(failure, repeatable)) throw toError(failure);
-      await wait(pause(attempt, failure.retryAfterSeconds), signal);
-    }
-  }
-}
-
-function isTransient({ kind, status }, repeatable) {
-  if (kind === 'api' && status === 429) return true;
-  return repeatable && (kind === 'network' || ((kind === 'api' || kind === 'unreadable') && status >= 500));
-}
-
-function pause(attempt, retryAfterSeconds) {
-  if (retryAfterSeconds !== undefined && retryAfterSeconds !== null) return retryAfterSeconds * 1000;
-  const longest = Math.min(FIRST_PAUSE_MS * 2 ** attempt, LONGEST_PAUSE_MS);
-  return longest * (0.5 + Math.random() / 2);
-}
-
-/** Resolves after `ms`, or rejects when the signal is aborted. */
-export function wait(ms, signal) {
-  return new Promise((resolve, reject) => {
-    signal?.throwIfAborted();
-    const stop = () => {
-      clearTimeout(timer);
-      reject(signal.reason);
-    };
-    const timer = setTimeout(() => {
-      signal?.removeEventListener('abort', stop);
-      resolve();
-    }, ms);
-    signal?.addEventListener('abort', stop, { once: true });
-  });
+/** Returns a number from 0, which may be absent. */
+export function positive(value, name) {
+  if (value === undefined || value === null) return undefined;
+  if (!(expect(value, 'number', name) >= 0)) throw new TypeError(`${name} must be a number from 0, not ${value}`);
+  return value;
 }

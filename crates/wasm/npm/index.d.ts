@@ -1,24 +1,64 @@
-// Types of the package. Those of requests are in requests.d.ts.
+// Types of the package. Those of requests are in requests.d.ts. They need no DOM types.
+/// <reference lib="es2022" />
+/// <reference lib="esnext.disposable" />
 
-import type { BatchScrapeOptions, CrawlOptions, CrawlRequest, MapOptions, ScrapeRequest } from './requests.js';
+import type {
+  AgentRequest, BatchScrapeOptions, BrowserRequest, CrawlOptions, ExecuteRequest, ExtractRequest, InteractRequest, MapOptions,
+  ScrapeOptions, ScrapeRequest, SearchRequest,
+} from './requests.js';
 
+export * from './local.js';
 export * from './requests.js';
+export * from './tools.js';
+
+/** The class of this name, if the runtime's types have it. */
+type Global<Name extends string> = typeof globalThis extends Record<Name, abstract new (...args: any) => infer Type> ? Type : never;
+export type Url = string | Global<'URL'>;
+/** Bytes, or text as UTF-8. */
+export type Body = string | ArrayBuffer | ArrayBufferView;
+
+/** What is used of an AbortSignal. */
+export interface Signal {
+  readonly aborted: boolean;
+  readonly reason?: any;
+  addEventListener(type: 'abort', listener: () => void): void;
+  removeEventListener(type: 'abort', listener: () => void): void;
+}
+
+/** What is used of `fetch`. */
+export type Fetch = (url: string, init: any) => Promise<any>;
 
 /** Options of every call. */
 export interface CallOptions {
-  signal?: AbortSignal;
+  signal?: Signal;
 }
 
 export interface Settings {
   /** Default: HARVESTMAN_API_KEY, then FIRECRAWL_API_KEY. Not needed for a server in open mode. */
-  apiKey?: string;
+  apiKey?: string | null;
   /** Default: HARVESTMAN_API_URL, then FIRECRAWL_API_URL, then http://localhost:3002. */
-  apiUrl?: string;
+  apiUrl?: string | null;
+  /** Sends the requests. Default: the global `fetch`. */
+  fetch?: Fetch;
+  /** Headers of every request. */
+  headers?: Record<string, string>;
   /** Maximum retries after a transient failure if a retry is safe. Default: 2. */
   maxRetries?: number;
-  /** Timeout for one response. Default: none. */
+  /** Factor of the pauses between retries. Default: 1. */
+  backoffFactor?: number;
+  /** Timeout for one response, also while pages are awaited. A longer `Retry-After` is not waited for. Default: none. */
   timeoutMs?: number;
 }
+
+/** A schema of Zod, Valibot or another library (https://standardschema.dev). */
+export interface StandardSchema<Input = unknown> {
+  readonly '~standard': { readonly version: 1; readonly vendor: string; readonly types?: { readonly input: Input; readonly output: unknown } | undefined };
+}
+/** Type of the data that a schema describes; unknown for JSON Schema. */
+export type DataOf<Schema> = Schema extends StandardSchema<infer Input> ? Input : unknown;
+type JsonOf<Formats> = Formats extends readonly (infer Format)[] ? (Format extends { type: 'json'; schema: infer Schema } ? DataOf<Schema> : never) : never;
+/** Type of `json` in the documents of a scrape with these options. */
+export type JsonResult<Options> = Options extends { formats: infer Formats } ? ([JsonOf<Formats>] extends [never] ? unknown : JsonOf<Formats>) : unknown;
 
 export interface Metadata {
   title?: string;
@@ -40,32 +80,35 @@ export interface Metadata {
   creditsUsed?: number;
   numPages?: number;
   totalPages?: number;
-  [name: string]: unknown;
+  [name: string]: any;
 }
 
 /** A page, with only the requested formats. */
-export interface Document {
+export interface Document<Json = unknown> {
   markdown?: string;
   html?: string;
   rawHtml?: string;
   links?: string[];
   images?: string[];
   screenshot?: string;
-  json?: unknown;
+  json?: Json;
   summary?: string;
   answer?: string;
   highlights?: string;
   attributes?: { selector: string; attribute: string; values: string[] }[];
-  changeTracking?: Record<string, unknown>;
-  branding?: Record<string, unknown>;
-  actions?: Record<string, unknown>;
+  changeTracking?: Record<string, any>;
+  branding?: Record<string, any>;
+  actions?: Record<string, any>;
   warning?: string;
   metadata: Metadata;
+  [name: string]: any;
 }
 
 export type JobStatus = 'scraping' | 'completed' | 'failed' | 'cancelled';
 
-export interface JobProgress {
+/** Status of a crawl or batch scrape. */
+export interface JobProgress<Json = unknown> {
+  id: string;
   success: boolean;
   status: JobStatus;
   /** Crawl: pages attempted (fetched, in flight and queued). Batch scrape: pages in the list. */
@@ -81,12 +124,11 @@ export interface JobProgress {
   next: string | null;
   warning?: string;
   error?: string;
-  data: Document[];
+  data: Document<Json>[];
+  [name: string]: any;
 }
-
-export interface JobResult extends JobProgress {
-  id: string;
-}
+/** Final status of a job with all documents. */
+export type JobResult<Json = unknown> = JobProgress<Json>;
 
 export interface JobErrors {
   success: boolean;
@@ -94,101 +136,343 @@ export interface JobErrors {
   robotsBlocked: string[];
 }
 
-export interface ActiveCrawl {
-  id: string;
-  teamId: string;
-  url: string;
-  options: Record<string, unknown>;
-}
-
 export interface PagesOptions extends CallOptions {
   /** Called when the progress changes; `data` is empty. */
   onProgress?: (progress: JobProgress) => void;
-}
-
-export interface WaitOptions extends PagesOptions {
   /** Timeout for the end of the job. Then throws a JobTimeoutError, while the job continues on the server. */
   timeoutMs?: number;
+  /** Pause between requests that return nothing new; at least 500 ms. */
+  pollMs?: number;
+}
+
+/** Options of calls that wait for a job. When such a call is aborted, it cancels its job. */
+export interface WaitOptions extends PagesOptions {
+  /** `pollMs` in seconds. */
+  pollInterval?: number;
+  /** `timeoutMs` in seconds. */
+  timeout?: number;
 }
 
 export interface StatusOptions extends CallOptions {
+  /** Return one chunk of documents from here. */
   skip?: number;
+  /** Return one chunk of at most as many documents. */
   limit?: number;
+  /** Follow `next` to all documents so far. Default: true without `skip` and `limit`. */
+  autoPaginate?: boolean;
+  maxPages?: number;
+  maxResults?: number;
+  /** Seconds. */
+  maxWaitTime?: number;
 }
 
-declare class Job {
+declare class Job<Json = unknown> {
   protected constructor();
   readonly id: string;
   readonly url: string;
   /** Yields every document once, in order of completion, as soon as it is ready, until the job has ended. */
-  pages(options?: PagesOptions): AsyncGenerator<Document, void, void>;
+  pages(options?: PagesOptions): AsyncGenerator<Document<Json>, Omit<JobProgress, 'data'>, void>;
   /** Waits until the job has ended and returns the final status with all documents. */
-  wait(options?: WaitOptions): Promise<JobResult>;
-  status(options?: StatusOptions): Promise<JobProgress>;
+  wait(options?: PagesOptions): Promise<JobResult<Json>>;
+  /** Returns the progress and the documents from `skip`, as many as fit into one response. */
+  status(options?: StatusOptions): Promise<JobProgress<Json>>;
+  /** Returns the failed pages and the URLs blocked by robots.txt. */
   errors(options?: CallOptions): Promise<JobErrors>;
-  cancel(options?: CallOptions): Promise<{ success: boolean; status: JobStatus }>;
+  /** Cancels the job; its documents stay readable. Returns whether it is cancelled. */
+  cancel(options?: CallOptions): Promise<boolean>;
 }
 
 /** A crawl on the server. */
-export declare class CrawlJob extends Job {}
+export declare class CrawlJob<Json = unknown> extends Job<Json> {}
 
 /** A batch scrape on the server. */
-export declare class BatchScrapeJob extends Job {
+export declare class BatchScrapeJob<Json = unknown> extends Job<Json> {
   /** The entries of the list that are not valid URLs. */
   readonly invalidURLs: string[];
 }
+
+/** Status of an extract or agent, with its result once there is one. */
+export interface RunStatus<Data = unknown> {
+  id: string;
+  success: boolean;
+  status: 'processing' | 'completed' | 'failed' | 'cancelled';
+  data?: Data;
+  error?: string;
+  expiresAt?: string;
+  creditsUsed?: number;
+  [name: string]: any;
+}
+
+export interface RunWaitOptions<Data = unknown> extends CallOptions {
+  onProgress?: (status: RunStatus<Data>) => void;
+  timeoutMs?: number;
+  pollMs?: number;
+  /** `pollMs` in seconds. */
+  pollInterval?: number;
+  /** `timeoutMs` in seconds. */
+  timeout?: number;
+}
+
+declare class Run<Data = unknown> {
+  protected constructor();
+  readonly id: string;
+  readonly success: boolean;
+  status(options?: CallOptions): Promise<RunStatus<Data>>;
+  /** Waits until the run has ended and returns its status with the result. */
+  wait(options?: RunWaitOptions<Data>): Promise<RunStatus<Data>>;
+  /** Returns whether the server accepted it. */
+  cancel(options?: CallOptions): Promise<boolean>;
+}
+/** An extract on the server. */
+export declare class ExtractJob<Data = unknown> extends Run<Data> {}
+/** An agent on the server. */
+export declare class AgentJob<Data = unknown> extends Run<Data> {}
 
 export interface MapLink {
   url: string;
   title?: string;
   description?: string;
+  [name: string]: any;
 }
-
 export interface MapResult {
+  id?: string;
   links: MapLink[];
   warning?: string;
+  [name: string]: any;
 }
+
+/** A result; with `scrapeOptions`, also a document. */
+export interface SearchResult extends Partial<Document> {
+  url: string;
+  title?: string;
+  description?: string;
+  snippet?: string;
+  position?: number;
+}
+export interface SearchData {
+  web?: SearchResult[];
+  news?: SearchResult[];
+  images?: SearchResult[];
+  warning?: string;
+  [name: string]: any;
+}
+
+/** A file to convert: a File, or data with a name. */
+export type ParseFile =
+  | Global<'File'>
+  | {
+      data: Body | Global<'Blob'> | Global<'ReadableStream'> | AsyncIterable<Uint8Array | string>;
+      /** Default: the name of `data`, if it is a File. */
+      filename?: string;
+      contentType?: string;
+    };
+export type ParseOptions = Pick<ScrapeOptions, Exclude<keyof ScrapeOptions, 'actions' | 'location' | 'lockdown' | 'maxAge' | 'minAge' | 'mobile' | 'profile' | 'storeInCache' | 'waitFor'>>;
+
+/** Result of code or a prompt in a browser session. */
+export interface ExecuteResult {
+  success: boolean;
+  result?: string;
+  stdout?: string;
+  stderr?: string;
+  output?: string;
+  exitCode?: number;
+  killed?: boolean;
+  error?: string;
+  liveViewUrl?: string;
+  interactiveLiveViewUrl?: string;
+  cdpUrl?: string;
+  [name: string]: any;
+}
+export interface SessionEnded {
+  success: boolean;
+  sessionDurationMs?: number;
+  creditsBilled?: number;
+  [name: string]: any;
+}
+
+/** The browser session of a scrape. The first run opens it. */
+export declare class Interaction {
+  private constructor();
+  readonly scrapeId: string;
+  /** Runs code in the session, by default for Node.js. */
+  run(code: string, options?: Omit<InteractRequest, 'code' | 'prompt'>, call?: CallOptions): Promise<ExecuteResult>;
+  /** Lets the server act on the page as the prompt says. */
+  prompt(prompt: string, options?: Omit<InteractRequest, 'code' | 'prompt'>, call?: CallOptions): Promise<ExecuteResult>;
+  /** Ends the session. */
+  stop(call?: CallOptions): Promise<SessionEnded>;
+  /** Ends the session if it was opened and still lives. */
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+export interface BrowserSession {
+  success: boolean;
+  id: string;
+  cdpUrl: string;
+  liveViewUrl: string;
+  interactiveLiveViewUrl: string;
+  expiresAt: string;
+  [name: string]: any;
+}
+
+export interface Usage {
+  billingPeriodStart: string | null;
+  billingPeriodEnd: string | null;
+  [name: string]: any;
+}
+export interface UsageHistory {
+  success: boolean;
+  periods: Record<string, any>[];
+  [name: string]: any;
+}
+/** A request of the team in the last 24 hours. */
+export interface ActivityEntry {
+  id: string;
+  endpoint: string;
+  api_version: string;
+  created_at: string;
+  target: string | null;
+  [name: string]: any;
+}
+
+/** Emits the progress of a job, for code written for firecrawl-js. */
+export declare class Watcher {
+  private constructor();
+  on(event: 'document' | 'snapshot' | 'done' | 'error', listener: (value: any) => void): this;
+  once(event: 'document' | 'snapshot' | 'done' | 'error', listener: (value: any) => void): this;
+  off(event: string, listener: (value: any) => void): this;
+  start(): Promise<void>;
+  close(): void;
+}
+
+/** Key that makes a repeated start return the first job. Default: a random one, so that retries are safe. */
+interface Idempotent {
+  idempotencyKey?: string;
+}
+/** Scrape options may be nested, as in firecrawl-js; then `timeout` is that of waiting, in seconds. */
+type Batch = BatchScrapeOptions & Idempotent & { options?: ScrapeOptions };
+type Typed<Options> = Omit<Options, 'schema'> & { schema?: object };
 
 /** A client of one server with one key. */
 export declare class Harvestman {
   /** A string is taken as the API key. */
   constructor(settings?: Settings | string);
   readonly apiUrl: string;
-  scrape(url: string, options?: ScrapeRequest, call?: CallOptions): Promise<Document>;
+
+  /** Scrapes a page and returns its document. */
+  scrape<const Options extends ScrapeRequest>(url: Url, options?: Options, call?: CallOptions): Promise<Document<JsonResult<Options>>>;
   /** Returns an earlier scrape, by `metadata.scrapeId`. */
   getScrape(id: string, call?: CallOptions): Promise<Document>;
+  /** Converts a file. */
+  parse<const Options extends ParseOptions>(file: ParseFile, options?: Options, call?: CallOptions): Promise<Document<JsonResult<Options>>>;
+  /** Lists the file types that `parse` converts. */
+  parseFormats(call?: CallOptions): Promise<Record<string, any>>;
+
+  /** Runs code or a prompt in the browser session of a scrape; the first call opens it. */
+  interact(scrapeId: string, options: InteractRequest, call?: CallOptions): Promise<ExecuteResult>;
+  /** Ends the browser session of a scrape. */
+  stopInteraction(scrapeId: string, call?: CallOptions): Promise<SessionEnded>;
+  /** Returns the browser session of a scrape as an object, which ends it on disposal. */
+  interaction(scrapeId: string): Interaction;
+
   /** Starts a crawl and returns its job without waiting. */
-  startCrawl(url: string, options?: CrawlOptions, call?: CallOptions): Promise<CrawlJob>;
+  startCrawl(url: Url, options?: CrawlOptions & Idempotent, call?: CallOptions): Promise<CrawlJob>;
   /** Returns the job of a crawl that was started elsewhere. */
   job(id: string): CrawlJob;
   /** Crawls, waits, and returns the final status with all documents. */
-  crawl(url: string, options?: CrawlOptions & WaitOptions, call?: WaitOptions): Promise<JobResult>;
+  crawl(url: Url, options?: CrawlOptions & Idempotent & WaitOptions, call?: WaitOptions): Promise<JobResult>;
+  /** Returns the progress of a crawl with the documents so far. */
   getCrawlStatus(id: string, options?: StatusOptions): Promise<JobProgress>;
-  cancelCrawl(id: string, call?: CallOptions): Promise<{ success: boolean; status: JobStatus }>;
+  /** Returns whether the crawl is cancelled; its documents stay readable. */
+  cancelCrawl(id: string, call?: CallOptions): Promise<boolean>;
   getCrawlErrors(id: string, call?: CallOptions): Promise<JobErrors>;
-  getActiveCrawls(call?: CallOptions): Promise<ActiveCrawl[]>;
+  /** Lists the running crawls of the team, newest first. */
+  getActiveCrawls(call?: CallOptions): Promise<{ success: boolean; crawls: { id: string; teamId: string; url: string; options: Record<string, any> }[] }>;
+  /** Returns crawl options for a prompt, without starting a crawl. */
+  crawlParamsPreview(url: Url, prompt: string, call?: CallOptions): Promise<CrawlOptions & { url: string; warning?: string }>;
+
   /** Starts a batch scrape and returns its job without waiting. `appendToId` adds the pages to an existing one. */
-  startBatchScrape(urls: string[], options?: BatchScrapeOptions, call?: CallOptions): Promise<BatchScrapeJob>;
+  startBatchScrape<const Options extends Batch>(urls: readonly Url[], options?: Options, call?: CallOptions): Promise<BatchScrapeJob<JsonResult<Options>>>;
   /** Returns the job of a batch scrape that was started elsewhere. */
   batchScrapeJob(id: string): BatchScrapeJob;
   /** Scrapes a list of pages, waits, and returns the final status with all documents. */
-  batchScrape(urls: string[], options?: BatchScrapeOptions & WaitOptions, call?: WaitOptions): Promise<JobResult>;
+  batchScrape<const Options extends Batch & Omit<WaitOptions, 'timeout'>>(urls: readonly Url[], options?: Options, call?: WaitOptions): Promise<JobResult<JsonResult<Options>>>;
   getBatchScrapeStatus(id: string, options?: StatusOptions): Promise<JobProgress>;
-  cancelBatchScrape(id: string, call?: CallOptions): Promise<{ success: boolean; status: JobStatus }>;
+  cancelBatchScrape(id: string, call?: CallOptions): Promise<boolean>;
   getBatchScrapeErrors(id: string, call?: CallOptions): Promise<JobErrors>;
+  watcher(id: string, options?: { kind?: 'crawl' | 'batch'; pollInterval?: number; timeout?: number }): Watcher;
+
   /** Lists the URLs of a site, best first. */
-  map(url: string, options?: MapOptions, call?: CallOptions): Promise<MapResult>;
+  map(url: Url, options?: MapOptions, call?: CallOptions): Promise<MapResult>;
+  /** Searches, and scrapes the results if `scrapeOptions` is given. */
+  search(query: string, options?: Omit<SearchRequest, 'query'>, call?: CallOptions): Promise<SearchData>;
+
+  startExtract<const Schema extends object>(options: Typed<ExtractRequest> & Idempotent & { schema?: Schema }, call?: CallOptions): Promise<ExtractJob<DataOf<Schema>>>;
+  /** Extracts data from pages and waits for the result. */
+  extract<const Schema extends object>(
+    options: Typed<ExtractRequest> & Idempotent & RunWaitOptions<DataOf<Schema>> & { schema?: Schema },
+    call?: RunWaitOptions<DataOf<Schema>>,
+  ): Promise<RunStatus<DataOf<Schema>>>;
+  getExtractStatus(id: string, call?: CallOptions): Promise<RunStatus>;
+  startAgent<const Schema extends object>(options: Typed<AgentRequest> & Idempotent & { schema?: Schema }, call?: CallOptions): Promise<AgentJob<DataOf<Schema>>>;
+  /** Runs an agent and waits for its result. */
+  agent<const Schema extends object>(
+    options: Typed<AgentRequest> & Idempotent & RunWaitOptions<DataOf<Schema>> & { schema?: Schema },
+    call?: RunWaitOptions<DataOf<Schema>>,
+  ): Promise<RunStatus<DataOf<Schema>>>;
+  getAgentStatus(id: string, call?: CallOptions): Promise<RunStatus>;
+  cancelAgent(id: string, call?: CallOptions): Promise<boolean>;
+  listAgents(options?: CallOptions & { before?: number }): Promise<Record<string, any>>;
+
+  /** Opens a browser session. */
+  browser(options?: BrowserRequest, call?: CallOptions): Promise<BrowserSession>;
+  /** Runs code in a browser session, by default for Bash. */
+  browserExecute(id: string, options: ExecuteRequest, call?: CallOptions): Promise<ExecuteResult>;
+  deleteBrowser(id: string, call?: CallOptions): Promise<SessionEnded>;
+  listBrowsers(options?: CallOptions & { status?: 'active' | 'destroyed' }): Promise<{ success: boolean; sessions: Record<string, any>[] }>;
+
+  getConcurrency(call?: CallOptions): Promise<{ concurrency: number; maxConcurrency: number }>;
+  getCreditUsage(call?: CallOptions): Promise<Usage & { remainingCredits: number; planCredits: number }>;
+  getTokenUsage(call?: CallOptions): Promise<Usage & { remainingTokens: number; planTokens: number }>;
+  /** Returns the credits by month, and by key if wanted. */
+  getCreditUsageHistorical(options?: boolean | (CallOptions & { byApiKey?: boolean }), call?: CallOptions): Promise<UsageHistory>;
+  /** Returns the tokens by month, and by key if wanted. */
+  getTokenUsageHistorical(options?: boolean | (CallOptions & { byApiKey?: boolean }), call?: CallOptions): Promise<UsageHistory>;
+  getQueueStatus(call?: CallOptions): Promise<Record<string, any>>;
+  /** Yields the requests of the last 24 hours, newest first. `limit` is the size of a chunk. */
+  activity(options?: CallOptions & { endpoint?: string; limit?: number }): AsyncGenerator<ActivityEntry, void, void>;
+  /** Answers a question from the server's documentation. */
+  docsSearch(question: string, options?: Record<string, any>, call?: CallOptions): Promise<Record<string, any>>;
+
+  // Earlier names of firecrawl-js.
+  scrapeUrl: Harvestman['scrape'];
+  crawlUrl: Harvestman['crawl'];
+  asyncCrawlUrl: Harvestman['startCrawl'];
+  checkCrawlStatus: Harvestman['getCrawlStatus'];
+  checkCrawlErrors: Harvestman['getCrawlErrors'];
+  mapUrl: Harvestman['map'];
+  batchScrapeUrls: Harvestman['batchScrape'];
+  asyncBatchScrapeUrls: Harvestman['startBatchScrape'];
+  checkBatchScrapeStatus: Harvestman['getBatchScrapeStatus'];
+  checkBatchScrapeErrors: Harvestman['getBatchScrapeErrors'];
+  scrapeExecute: Harvestman['interact'];
+  stopInteractiveBrowser: Harvestman['stopInteraction'];
+  deleteScrapeBrowser: Harvestman['stopInteraction'];
 }
 
-export default Harvestman;
+export { Harvestman as default, Harvestman as Firecrawl, Harvestman as FirecrawlClient };
 
-/** Base class of everything that this package throws, except an abort, which is rethrown unchanged. */
+/** Base class of the package's errors. Wrong argument types throw a TypeError; aborts are rethrown unchanged. */
 export declare class HarvestmanError extends Error {
+  /** Status of the response; 400 for a request that was rejected before it was sent. */
   readonly status?: number;
   readonly code?: string;
-  readonly details?: unknown;
+  readonly details?: any;
+  /** Id of the request in the server's log. */
+  readonly requestId?: string;
   readonly jobId?: string;
+  readonly retryAfterMs?: number;
 }
+export { HarvestmanError as SdkError };
 /** The request is invalid. It was rejected by the server or before it was sent. */
 export declare class ValidationError extends HarvestmanError {}
 /** The key is missing or unknown. */
@@ -202,73 +486,9 @@ export declare class RateLimitError extends HarvestmanError {
 /** No response, or a response that is not from this API. */
 export declare class NetworkError extends HarvestmanError {}
 /** The job did not end within the timeout; it continues on the server. */
-export declare class JobTimeoutError extends HarvestmanError {}
-
-export interface PageOptions {
-  /** URL of the page; without it, relative links are dropped. */
-  url?: string;
-  onlyMainContent?: boolean;
-  includeTags?: string[];
-  excludeTags?: string[];
-  removeBase64Images?: boolean;
+export declare class JobTimeoutError extends HarvestmanError {
+  readonly timeoutSeconds: number;
 }
 
-/** Converts a page to GitHub-flavored Markdown, as the server does. */
-export declare function htmlToMarkdown(html: string, options?: PageOptions): string;
-/** Removes everything but the content from the HTML of a page, as the server does. */
-export declare function cleanHtml(html: string, options?: PageOptions): string;
-/** Returns every link of a page: absolute, without fragment and duplicates. */
-export declare function extractLinks(html: string, options?: PageOptions): string[];
-/** Returns title, description, language, Open Graph and all other metadata. */
-export declare function extractMetadata(html: string, options?: PageOptions): Metadata;
-
-/** Returns the normal form of a URL. A crawl treats URLs with the same form as one page. */
-export declare function normalizeUrl(
-  url: string | URL,
-  options?: { ignoreQueryParameters?: boolean; deduplicateSimilarURLs?: boolean },
-): string;
-
-/** Parses a sitemap or sitemap index fetched from `url`; throws if it is neither. */
-export declare function parseSitemap(
-  body: string | Uint8Array | ArrayBuffer,
-  options: { url: string | URL },
-): { pages: string[]; sitemaps: string[] };
-
-/** A robots.txt. */
-export declare class Robots {
-  constructor(text: string);
-  /**
-   * Checks a URL for the product token of a crawler. `rule` is the deciding rule as written in the file, `line` its
-   * line number from 1, unless no rule applies. `crawlDelay` is in seconds.
-   */
-  check(
-    url: string | URL,
-    agent?: string,
-  ): { allowed: boolean; rule?: string; line?: number; crawlDelay?: number; sitemaps: string[] };
-}
-
-/** The scope rules of a crawl request. */
-export declare class Scope {
-  constructor(request: CrawlRequest);
-  /** Checks a link found at a discovery depth. A link on the start page has depth 1. */
-  check(url: string | URL, options?: { depth?: number }): { included: boolean; reason?: string };
-}
-
-/** Returns the value of the signature header for a body. */
-export declare function signWebhook(webhook: { body: string | Uint8Array | ArrayBuffer; secret: string }): string;
-/** Returns the event of a webhook, or throws if its signature is invalid. `body` must be the bytes as received. */
-export declare function verifyWebhook(webhook: {
-  body: string | Uint8Array | ArrayBuffer;
-  signature: string | null | undefined;
-  secret: string;
-}): WebhookEvent;
-
-export interface WebhookEvent {
-  success: boolean;
-  type: string;
-  id: string;
-  data: unknown[];
-  metadata?: Record<string, unknown>;
-  error?: string;
-  [name: string]: unknown;
-}
+/** Loads the wasm. Needed only before synchronous functions, and only where it is fetched: in browsers. */
+export declare function ready(): Promise<void>;

@@ -1,8 +1,8 @@
-// Node.js, Deno, Bun: reads the wasm file next to this module.
+// Node.js, Deno, Bun: reads the wasm file next to this module when it is needed.
 import { readFileSync } from 'node:fs';
-import { initSync } from './glue.js';
+import { setSource } from './wasm.js';
 
-initSync({ module: readFileSync(new URL('./harvestman.wasm', import.meta.url)) });
+setSource(() => readFileSync(new URL('./harvestman.wasm', import.meta.url)));
 
 export * from './api.js';
-export { Harvestman as default } from './api.js';
+export { default } from './api.js';

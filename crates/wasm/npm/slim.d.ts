@@ -1,8 +1,13 @@
 export * from './index.js';
 export { default } from './index.js';
 
-export type Source = ArrayBuffer | ArrayBufferView | WebAssembly.Module;
-/** Loads the wasm. Must complete before anything else in this package is used. */
-export declare function init(source: Source | Response | Promise<Response> | URL | string): Promise<void>;
+type Global<Name extends string> = typeof globalThis extends Record<Name, abstract new (...args: any) => infer Type> ? Type : never;
+/** Bytes, or a compiled module. */
+export type Source =
+  | ArrayBuffer
+  | ArrayBufferView
+  | (typeof globalThis extends { WebAssembly: { Module: abstract new (...args: any) => infer Type } } ? Type : never);
+/** Loads the wasm. Must complete before synchronous functions are called. */
+export declare function init(source: Source | Global<'Response'> | Promise<Source | Global<'Response'>> | Global<'URL'> | string): Promise<void>;
 /** Loads the wasm synchronously. */
 export declare function initSync(source: Source): void;

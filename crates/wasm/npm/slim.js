@@ -1,8 +1,4 @@
-// The same package with manual loading: `await init(bytes | module | response | url)` or `initSync(bytes | module)`.
-import start, { initSync as startSync } from './glue.js';
-
-export const init = async (source) => void (await start({ module_or_path: source }));
-export const initSync = (source) => void startSync({ module: source });
-
+// The same package with loading by hand: `await init(bytes | module | response | url)` or `initSync(bytes | module)`.
+export { init, initSync } from './wasm.js';
 export * from './api.js';
-export { Harvestman as default } from './api.js';
+export { default } from './api.js';

@@ -1,65 +1,83 @@
 // Functions that need no server.
-import * as glue from './glue.js';
-import { guarded, ValidationError } from './failure.js';
+import { expect, options, urlText, ValidationError } from './errors.js';
+import { bytesOf } from './files.js';
+import { call, Owned } from './wasm.js';
 
-const bytesOf = (body) => (typeof body === 'string' ? new TextEncoder().encode(body) : new Uint8Array(body));
+const text = (given) => JSON.stringify(options(given));
 
-/** Converts a page to GitHub-flavored Markdown, as the server does. */
-export const htmlToMarkdown = (html, options) => guarded(() => glue.htmlToMarkdown(html, options));
+/** Runs a function of the wasm on a page: text, or bytes, which are decoded as by a browser. */
+function onPage(html, given, run) {
+  const { contentType, ...rest } = options(given);
+  const body = typeof html === 'string' ? html : bytesOf(html, 'html');
+  const type = contentType === undefined ? undefined : expect(contentType, 'string', 'contentType');
+  return call((wasm) => run(wasm, typeof body === 'string' ? body : wasm.decodeHtml(body, type), text(rest)));
+}
 
-/** Removes everything but the content from the HTML of a page, as the server does. */
-export const cleanHtml = (html, options) => guarded(() => glue.cleanHtml(html, options));
+export const htmlToMarkdown = (html, given) => onPage(html, given, (wasm, page, options) => wasm.htmlToMarkdown(page, options));
+export const cleanHtml = (html, given) => onPage(html, given, (wasm, page, options) => wasm.cleanHtml(page, options));
+export const extractLinks = (html, given) => onPage(html, given, (wasm, page, options) => JSON.parse(wasm.extractLinks(page, options)));
+export const extractMetadata = (html, given) => onPage(html, given, (wasm, page, options) => JSON.parse(wasm.extractMetadata(page, options)));
 
-/** Returns every link of a page: absolute, without fragment and duplicates. */
-export const extractLinks = (html, options) => guarded(() => glue.extractLinks(html, options));
+export function normalizeUrl(url, given) {
+  const [text1, text2] = [urlText(url), text(given)];
+  return call((wasm) => wasm.normalizeUrl(text1, text2));
+}
 
-/** Returns title, description, language, Open Graph and all other metadata. */
-export const extractMetadata = (html, options) => guarded(() => glue.extractMetadata(html, options));
+export function parseSitemap(body, { url } = {}) {
+  const [bytes, base] = [bytesOf(body, 'body'), urlText(url)];
+  return JSON.parse(call((wasm) => wasm.parseSitemap(bytes, base)));
+}
 
-/** Returns the normal form of a URL. A crawl treats URLs with the same form as one page. */
-export const normalizeUrl = (url, options) => guarded(() => glue.normalizeUrl(String(url), options));
+function secretOf(secret) {
+  const bytes = bytesOf(secret, 'secret');
+  // Without a secret, anyone could sign.
+  if (bytes.length === 0) throw new TypeError('secret must not be empty');
+  return bytes;
+}
 
-/** Returns `{ pages, sitemaps }` of a sitemap fetched from `url`. */
-export const parseSitemap = (body, { url }) => guarded(() => glue.parseSitemap(bytesOf(body), String(url)));
+export function signWebhook({ body, secret } = {}) {
+  const [key, bytes] = [secretOf(secret), bytesOf(body, 'body')];
+  return call((wasm) => wasm.signWebhook(key, bytes));
+}
 
-/** Returns the value of the signature header for a body. */
-export const signWebhook = ({ body, secret }) => glue.signWebhook(secret, bytesOf(body));
-
-/** Returns the event of a webhook, or throws if its signature is invalid. `body` must be the bytes as received. */
-export function verifyWebhook({ body, signature, secret }) {
-  const bytes = bytesOf(body);
-  if (!glue.checkWebhook(secret, bytes, String(signature ?? ''))) {
-    throw new ValidationError({ code: 'BAD_SIGNATURE', message: 'The signature does not match the body: it was made with another secret, or the body was changed in transit.' });
+export function verifyWebhook({ body, signature, secret } = {}) {
+  const [key, bytes] = [secretOf(secret), bytesOf(body, 'body')];
+  const given = signature === undefined || signature === null ? '' : expect(signature, 'string', 'signature');
+  if (!call((wasm) => wasm.checkWebhook(key, bytes, given))) {
+    throw new ValidationError({ status: 400, code: 'BAD_SIGNATURE', message: 'The signature does not match the body: it was made with another secret, or the body was changed in transit.' });
   }
   return JSON.parse(new TextDecoder().decode(bytes));
 }
 
-/** A robots.txt. */
-export class Robots {
-  #rules;
-  constructor(text) {
-    this.#rules = new glue.Robots(text);
+export function planSteps(prompt, snapshot) {
+  const [words, page] = [expect(prompt, 'string', 'prompt'), snapshot === undefined ? undefined : expect(snapshot, 'string', 'snapshot')];
+  return JSON.parse(call((wasm) => wasm.planSteps(words, page)));
+}
+
+export function planCrawl(prompt, url) {
+  const { data, warning } = JSON.parse(call((wasm) => wasm.planCrawl(JSON.stringify({ url: urlText(url), prompt: expect(prompt, 'string', 'prompt') }))));
+  return warning ? { ...data, warning } : data;
+}
+
+export class Robots extends Owned {
+  constructor(body) {
+    const rules = typeof body === 'string' ? body : new TextDecoder().decode(bytesOf(body, 'text'));
+    super((wasm) => new wasm.Robots(rules));
   }
-  /** Returns `{ allowed, rule?, line?, crawlDelay?, sitemaps }` for a URL and the product token of a crawler. */
   check(url, agent = '*') {
-    return guarded(() => this.#rules.check(String(url), agent));
-  }
-  [Symbol.dispose ?? Symbol.for('Symbol.dispose')]() {
-    this.#rules.free();
+    const [link, token] = [urlText(url), expect(agent, 'string', 'agent')];
+    return JSON.parse(this.use((rules) => rules.check(link, token)));
   }
 }
 
-/** The scope rules of a crawl request. */
-export class Scope {
-  #rules;
+export class Scope extends Owned {
   constructor(request) {
-    this.#rules = guarded(() => new glue.Scope(request));
+    const body = JSON.stringify(expect(request, 'object', 'request'));
+    super((wasm) => new wasm.Scope(body));
   }
-  /** Returns `{ included, reason? }` for a link at a discovery depth. */
   check(url, { depth = 1 } = {}) {
-    return guarded(() => this.#rules.check(String(url), depth));
-  }
-  [Symbol.dispose ?? Symbol.for('Symbol.dispose')]() {
-    this.#rules.free();
+    const link = urlText(url);
+    if (!Number.isInteger(depth) || depth < 0) throw new TypeError(`depth must be a whole number from 0, not ${String(depth)}`);
+    return JSON.parse(this.use((rules) => rules.check(link, depth)));
   }
 }

@@ -1,8 +1,8 @@
 // Workers that import wasm as a compiled module.
 import module from './harvestman.wasm';
-import { initSync } from './glue.js';
+import { setSource } from './wasm.js';
 
-initSync({ module });
+setSource(() => module);
 
 export * from './api.js';
-export { Harvestman as default } from './api.js';
+export { default } from './api.js';

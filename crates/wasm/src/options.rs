@@ -1,9 +1,11 @@
 //! Options of the page functions, named as in the API's scrape options.
 
 use harvestman_content::{Selection, Selector};
-use harvestman_core::api::{ApiError, ErrorCode};
+use harvestman_core::api::ApiError;
 use serde::Deserialize;
 use url::Url;
+
+use crate::boundary::{bad_input, parse_url};
 
 /// Options for converting a page.
 #[derive(Debug, Deserialize)]
@@ -35,13 +37,12 @@ impl PageOptions {
     /// # Errors
     /// For an unknown name or a wrong type.
     pub(crate) fn from_json(text: &str) -> Result<PageOptions, ApiError> {
-        serde_json::from_str(text).map_err(|error| bad(error.to_string()))
+        serde_json::from_str(text).map_err(|error| bad_input(error.to_string()))
     }
 
     /// Returns the URL of the page. Without one, relative links are dropped.
     pub(crate) fn url(&self) -> Result<Url, ApiError> {
-        let text = self.url.as_deref().unwrap_or("about:blank");
-        Url::parse(text).map_err(|error| bad(format!("`url` is not a valid URL ({error}): `{text}`")))
+        parse_url(self.url.as_deref().unwrap_or("about:blank"))
     }
 
     /// Returns the selected part of the page.
@@ -60,11 +61,8 @@ impl PageOptions {
 
 fn selectors(field: &str, texts: &[String]) -> Result<Vec<Selector>, ApiError> {
     let parse = |text: &String| {
-        Selector::parse(text).map_err(|error| bad(format!("`{field}`: `{text}` is not a selector: {error}")))
+        Selector::parse(text)
+            .map_err(|error| bad_input(format!("`{field}`: `{text}` is not a selector: {error}")))
     };
     texts.iter().map(parse).collect()
-}
-
-fn bad(message: String) -> ApiError {
-    ApiError::new(ErrorCode::BadRequest, message)
 }

@@ -8,32 +8,39 @@ use serde_json::{Value, json};
 use wasm_bindgen::prelude::*;
 
 use crate::{
-    boundary::{input_failure, json_text, to_js},
+    boundary::{failure, text_of},
     options::PageOptions,
 };
 
+/// Decodes the bytes of a page as a browser does, by the value of `Content-Type`, a BOM, its `meta` tags, or its
+/// content.
+#[wasm_bindgen(js_name = decodeHtml)]
+pub fn decode_html(body: &[u8], content_type: Option<String>) -> String {
+    harvestman_content::decode(body, content_type.as_deref()).text
+}
+
 /// Converts a page to GitHub-flavored Markdown, as the API does.
 #[wasm_bindgen(js_name = htmlToMarkdown)]
-pub fn html_to_markdown(html: &str, options: JsValue) -> Result<String, JsValue> {
-    markdown(html, &json_text(&options)?).map_err(|error| input_failure(&error))
+pub fn html_to_markdown(html: &str, options: &str) -> Result<String, String> {
+    markdown(html, options).map_err(|error| failure(&error))
 }
 
 /// Removes everything but the content from the HTML of a page, as the API does.
 #[wasm_bindgen(js_name = cleanHtml)]
-pub fn clean_html(html: &str, options: JsValue) -> Result<String, JsValue> {
-    cleaned(html, &json_text(&options)?).map_err(|error| input_failure(&error))
+pub fn clean_html(html: &str, options: &str) -> Result<String, String> {
+    cleaned(html, options).map_err(|error| failure(&error))
 }
 
-/// Returns every link of a page: absolute, without fragment and duplicates.
+/// Returns every link of a page as a JSON array: absolute, without fragment and duplicates.
 #[wasm_bindgen(js_name = extractLinks)]
-pub fn extract_links(html: &str, options: JsValue) -> Result<Vec<String>, JsValue> {
-    links(html, &json_text(&options)?).map_err(|error| input_failure(&error))
+pub fn extract_links(html: &str, options: &str) -> Result<String, String> {
+    text_of(links(html, options).map(|links| json!(links)))
 }
 
-/// Returns title, description, language, Open Graph and all other metadata of a page, named as in the API.
+/// Returns title, description, language, Open Graph and all other metadata of a page as JSON, named as in the API.
 #[wasm_bindgen(js_name = extractMetadata)]
-pub fn extract_metadata(html: &str, options: JsValue) -> Result<JsValue, JsValue> {
-    to_js(&metadata(html, &json_text(&options)?).map_err(|error| input_failure(&error))?)
+pub fn extract_metadata(html: &str, options: &str) -> Result<String, String> {
+    text_of(metadata(html, options).map(|metadata| json!(metadata)))
 }
 
 fn markdown(html: &str, options: &str) -> Result<String, ApiError> {

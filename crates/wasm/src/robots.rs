@@ -3,14 +3,14 @@
 use std::{cell::RefCell, collections::BTreeMap};
 
 use harvestman_core::{
-    api::{ApiError, ErrorCode},
+    api::ApiError,
     robots::{Robots as Rules, line_of},
 };
 use serde_json::{Value, json};
-use url::{Position, Url};
+use url::Position;
 use wasm_bindgen::prelude::*;
 
-use crate::boundary::{input_failure, to_js};
+use crate::boundary::{parse_url, text_of};
 
 /// Maximum number of agents whose parsed rules are cached.
 const MAX_AGENTS: usize = 16;
@@ -33,21 +33,16 @@ impl Robots {
         }
     }
 
-    /// Returns `{ allowed, rule?, line?, crawlDelay?, sitemaps }` for the product token `agent`: the deciding rule as
+    /// Returns the JSON text `{ allowed, rule?, line?, crawlDelay?, sitemaps }` for the product token `agent`: the deciding rule as
     /// written in the file, its line number from 1, and the delay in seconds.
-    pub fn check(&self, url: &str, agent: &str) -> Result<JsValue, JsValue> {
-        to_js(&self.verdict(url, agent).map_err(|error| input_failure(&error))?)
+    pub fn check(&self, url: &str, agent: &str) -> Result<String, String> {
+        text_of(self.verdict(url, agent))
     }
 }
 
 impl Robots {
     fn verdict(&self, url: &str, agent: &str) -> Result<Value, ApiError> {
-        let url = Url::parse(url).map_err(|error| {
-            ApiError::new(
-                ErrorCode::BadRequest,
-                format!("`url` is not a valid URL ({error}): `{url}`"),
-            )
-        })?;
+        let url = parse_url(url)?;
         let mut parsed = self.parsed.borrow_mut();
         if parsed.len() >= MAX_AGENTS && !parsed.contains_key(agent) {
             parsed.clear();

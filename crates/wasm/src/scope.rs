@@ -1,14 +1,13 @@
 //! Checks URLs against the scope of a crawl.
 
 use harvestman_core::{
-    api::{ApiError, CrawlRequest, ErrorCode},
+    api::{ApiError, CrawlRequest},
     scope::{Scope as Rules, Verdict},
 };
 use serde_json::{Value, json};
-use url::Url;
 use wasm_bindgen::prelude::*;
 
-use crate::boundary::{input_failure, json_text, to_js};
+use crate::boundary::{failure, parse_url, text_of};
 
 /// The scope rules of one crawl request.
 #[wasm_bindgen]
@@ -18,23 +17,19 @@ pub struct Scope {
 
 #[wasm_bindgen]
 impl Scope {
-    /// Compiles the scope of a body of `POST /v2/crawl`.
+    /// Compiles the scope of the JSON text of a body of `POST /v2/crawl`.
     ///
     /// # Errors
     /// As the server rejects the body.
     #[wasm_bindgen(constructor)]
-    pub fn new(request: JsValue) -> Result<Scope, JsValue> {
-        Scope::compile(&json_text(&request)?).map_err(|error| input_failure(&error))
+    pub fn new(request: &str) -> Result<Scope, String> {
+        Scope::compile(request).map_err(|error| failure(&error))
     }
 
-    /// Returns `{ included, reason? }` for a link found at this discovery depth. A link on the start page has
+    /// Returns the JSON text `{ included, reason? }` for a link found at this discovery depth. A link on the start page has
     /// depth 1.
-    pub fn check(&self, url: &str, depth: Option<u32>) -> Result<JsValue, JsValue> {
-        to_js(
-            &self
-                .verdict(url, depth.unwrap_or(1))
-                .map_err(|error| input_failure(&error))?,
-        )
+    pub fn check(&self, url: &str, depth: u32) -> Result<String, String> {
+        text_of(self.verdict(url, depth))
     }
 }
 
@@ -47,12 +42,7 @@ impl Scope {
     }
 
     fn verdict(&self, url: &str, depth: u32) -> Result<Value, ApiError> {
-        let url = Url::parse(url).map_err(|error| {
-            ApiError::new(
-                ErrorCode::BadRequest,
-                format!("`url` is not a valid URL ({error}): `{url}`"),
-            )
-        })?;
+        let url = parse_url(url)?;
         Ok(match self.rules.judge(&url, depth) {
             Verdict::Admit => json!({ "included": true }),
             Verdict::Reject(reason) => json!({ "included": false, "reason": reason.sentence() }),

@@ -1,26 +1,21 @@
 //! Parses sitemaps.
 
-use harvestman_core::{
-    api::{ApiError, ErrorCode},
-    sitemap::Sitemap,
-};
+use harvestman_core::{api::ApiError, sitemap::Sitemap};
 use serde_json::{Value, json};
-use url::Url;
 use wasm_bindgen::prelude::*;
 
-use crate::boundary::{input_failure, to_js};
+use crate::boundary::{bad_input, parse_url, text_of};
 
-/// Returns `{ pages, sitemaps }` of a decompressed sitemap or sitemap index fetched from `url`.
+/// Returns the JSON text `{ pages, sitemaps }` of a decompressed sitemap or sitemap index fetched from `url`.
 #[wasm_bindgen(js_name = parseSitemap)]
-pub fn parse_sitemap(body: &[u8], url: &str) -> Result<JsValue, JsValue> {
-    to_js(&parse(body, url).map_err(|error| input_failure(&error))?)
+pub fn parse_sitemap(body: &[u8], url: &str) -> Result<String, String> {
+    text_of(parse(body, url))
 }
 
 fn parse(body: &[u8], url: &str) -> Result<Value, ApiError> {
-    let bad = |message: String| ApiError::new(ErrorCode::BadRequest, message);
-    let url = Url::parse(url).map_err(|error| bad(format!("`url` is not a valid URL ({error}): `{url}`")))?;
+    let url = parse_url(url)?;
     let Sitemap { pages, children } =
-        Sitemap::parse(body, &url).ok_or_else(|| bad("the body is not a sitemap".to_owned()))?;
+        Sitemap::parse(body, &url).ok_or_else(|| bad_input("the body is not a sitemap"))?;
     Ok(json!({ "pages": pages, "sitemaps": children }))
 }
 

@@ -1,14 +1,13 @@
 //! Normalizes URLs.
 
 use harvestman_core::{
-    api::{ApiError, ErrorCode},
+    api::ApiError,
     url_key::{Identity, normal_form},
 };
 use serde::Deserialize;
-use url::Url;
 use wasm_bindgen::prelude::*;
 
-use crate::boundary::{input_failure, json_text};
+use crate::boundary::{bad_input, failure, parse_url};
 
 /// Options named as in a crawl request.
 #[derive(Debug, Deserialize)]
@@ -34,15 +33,14 @@ impl Default for IdentityOptions {
 
 /// Returns the normal form of a URL. A crawl treats URLs with the same form as one page.
 #[wasm_bindgen(js_name = normalizeUrl)]
-pub fn normalize_url(url: &str, options: JsValue) -> Result<String, JsValue> {
-    normalize(url, &json_text(&options)?).map_err(|error| input_failure(&error))
+pub fn normalize_url(url: &str, options: &str) -> Result<String, String> {
+    normalize(url, options).map_err(|error| failure(&error))
 }
 
 fn normalize(url: &str, options: &str) -> Result<String, ApiError> {
-    let bad = |message: String| ApiError::new(ErrorCode::BadRequest, message);
-    let options: IdentityOptions = serde_json::from_str(options).map_err(|error| bad(error.to_string()))?;
-    let parsed =
-        Url::parse(url).map_err(|error| bad(format!("`url` is not a valid URL ({error}): `{url}`")))?;
+    let options: IdentityOptions =
+        serde_json::from_str(options).map_err(|error| bad_input(error.to_string()))?;
+    let parsed = parse_url(url)?;
     let identity = Identity {
         ignore_query: options.ignore_query_parameters,
         merge_similar: options.deduplicate_similar_urls,

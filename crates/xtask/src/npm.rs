@@ -11,13 +11,22 @@ use crate::{compress::brotli, fingerprint::Fingerprint, project::Project, run, t
 
 const SOURCES: &[&str] = &[
     "crates/wasm",
-    "crates/client",
     "crates/core",
     "crates/content",
     "Cargo.toml",
     "Cargo.lock",
 ];
 const LICENCES: &[&str] = &["LICENSE-APACHE", "LICENSE-MIT"];
+/// Bundles: source, result, format. Node.js cannot `require` the modules, and many bundlers do not emit the wasm file.
+const BUNDLES: &[(&str, &str, &str)] = &[
+    ("node.js", "node.cjs", "cjs"),
+    ("slim.js", "slim.cjs", "cjs"),
+    ("inline.js", "inline.js", "esm"),
+];
+/// Defines in a CommonJS module what `import.meta.url` is in others.
+const MODULE_URL: &str = "const moduleUrl = require('node:url').pathToFileURL(__filename);";
+/// Types that CommonJS modules have too, under their own names.
+const TYPES: &[&str] = &["index", "local", "requests", "slim", "tools"];
 /// Placeholder in the source of package.json for the version of the workspace.
 const VERSION_PLACEHOLDER: &str = "\"version\": \"0.0.0\"";
 
@@ -40,6 +49,7 @@ pub(crate) fn build(project: &Project, tools: &Tools) -> Result<PathBuf> {
     fs::create_dir_all(&folder)?;
     run_wasm_bindgen(project, tools, &wasm, &folder)?;
     assemble(project, &folder)?;
+    bundle(tools, &folder)?;
     fs::write(&stamp, output(&sources)?).with_context(|| stamp.display().to_string())?;
     let bytes = fs::read(folder.join("harvestman.wasm"))?;
     let packed = brotli(&bytes)?.len();
@@ -54,10 +64,26 @@ pub(crate) fn build(project: &Project, tools: &Tools) -> Result<PathBuf> {
 fn compile(project: &Project, tools: &Tools) -> Result<PathBuf> {
     run::print_step("building the npm package");
     let mut cargo = tools.wasm_target()?.cargo("build", project, tools)?;
-    run::run(cargo.args(["--profile", "wasm", "--package", "harvestman-wasm", "--lib"]))?;
+    cargo.args(["--profile", "wasm", "--package", "harvestman-wasm", "--lib"]);
+    run::run(cargo.arg("--config").arg(without_local_paths(project)?))?;
     Ok(project
         .wasm_target()
         .join("wasm32-unknown-unknown/wasm/harvestman_wasm.wasm"))
+}
+
+/// Returns the setting of cargo that keeps the paths of this machine out of the wasm.
+fn without_local_paths(project: &Project) -> Result<String> {
+    let home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
+    let home = home.or_else(|| Some(std::env::home_dir()?.join(".cargo")));
+    let mut flags = vec![format!("--remap-path-prefix={}=", project.root().display())];
+    for index in home
+        .iter()
+        .flat_map(|home| fs::read_dir(home.join("registry/src")))
+        .flatten()
+    {
+        flags.push(format!("--remap-path-prefix={}/=", index?.path().display()));
+    }
+    Ok(format!("target.wasm32-unknown-unknown.rustflags = {flags:?}"))
 }
 
 /// Writes the wasm and its wasm-bindgen JavaScript under the file names of the package.
@@ -79,6 +105,39 @@ fn run_wasm_bindgen(project: &Project, tools: &Tools, wasm: &Path, folder: &Path
     let small = folder.join("harvestman.wasm");
     fs::copy(out.join("glue_bg.wasm"), &small)?;
     tools.wasm_opt()?.shrink(&small)
+}
+
+fn bundle(tools: &Tools, folder: &Path) -> Result<()> {
+    for (source, result, format) in BUNDLES {
+        let mut esbuild = tools.esbuild(folder)?;
+        esbuild.args([
+            source,
+            "--bundle",
+            "--log-level=warning",
+            "--target=es2022",
+            "--loader:.wasm=base64",
+        ]);
+        esbuild.args([
+            "--allow-overwrite",
+            "--legal-comments=none",
+            "--platform=node",
+            "--packages=external",
+        ]);
+        esbuild
+            .arg(format!("--format={format}"))
+            .arg(format!("--outfile={result}"));
+        if *source == "node.js" {
+            esbuild.arg("--define:import.meta.url=moduleUrl");
+            esbuild.arg(format!("--banner:js={MODULE_URL}"));
+        }
+        run::run(&mut esbuild)?;
+    }
+    for name in TYPES {
+        let text = fs::read_to_string(folder.join(format!("{name}.d.ts")))?;
+        let text = text.replace(".js'", ".cjs'");
+        fs::write(folder.join(format!("{name}.d.cts")), text)?;
+    }
+    Ok(())
 }
 
 fn assemble(project: &Project, folder: &Path) -> Result<()> {

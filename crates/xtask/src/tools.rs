@@ -7,6 +7,7 @@ mod apt;
 mod bubblewrap;
 mod chromium;
 mod download;
+mod esbuild;
 mod javascript;
 mod node;
 mod python;
@@ -101,6 +102,12 @@ impl Tools {
     /// Returns wasm-opt.
     pub(crate) fn wasm_opt(&self) -> Result<WasmOpt> {
         wasm_opt::ensure(self)
+    }
+
+    /// Returns a command that runs esbuild in `folder`.
+    pub(crate) fn esbuild(&self, folder: &Path) -> Result<Command> {
+        self.hold()?;
+        esbuild::command(self, folder)
     }
 
     /// Returns Node.js for tests and wasm-opt.

@@ -8,7 +8,8 @@ use serde::{Deserialize, Serialize};
 use url::Url;
 
 use super::batch::{
-    AdmittedUrl, Batch, CommitResponse, JobEnd, JobState, PageError, Progress, SettledOutcome, Snapshot, Source,
+    AdmittedUrl, Batch, CommitResponse, JobEnd, JobState, PageError, Progress, SettledOutcome, Snapshot,
+    Source,
 };
 use crate::api::page::Document;
 use crate::url_key::UrlKey;
@@ -191,7 +192,12 @@ mod tests {
     }
 
     fn paths(committed: &Committed) -> Vec<&str> {
-        committed.response.admitted.iter().map(|url| url.url.path()).collect()
+        committed
+            .response
+            .admitted
+            .iter()
+            .map(|url| url.url.path())
+            .collect()
     }
 
     #[test]
@@ -247,7 +253,10 @@ mod tests {
         let restored: MemoryStore = serde_json::from_str(&text).unwrap();
         assert_eq!(restored, store);
         let snapshot = restored.snapshot();
-        assert_eq!((snapshot.open.len(), snapshot.spare, snapshot.seen.len()), (1, 1, 2));
+        assert_eq!(
+            (snapshot.open.len(), snapshot.spare, snapshot.seen.len()),
+            (1, 1, 2)
+        );
         assert!(snapshot.progress.begun.is_empty());
         let mut restored = restored;
         let end = restored.commit(

@@ -18,7 +18,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("engine", &["core", "fetch", "browser", "store"]),
     ("server", &["core", "fetch", "browser", "store", "engine"]),
     ("client", &["core"]),
-    ("wasm", &["client", "core", "content"]),
+    ("wasm", &["core", "content"]),
     ("web", &["client", "core"]),
     ("xtask", &[]),
     ("tests", &["core", "store"]),

@@ -1,0 +1,92 @@
+// Each way to load the package: CommonJS, bundlers, workers, a strict content security policy.
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { brotliCompressSync, constants } from 'node:zlib';
+import { installed, project, setting } from './package.mjs';
+
+const require = createRequire(join(setting('HARVESTMAN_TEST_JAVASCRIPT'), 'package.json'));
+const esbuild = require('esbuild');
+const SAY = `console.log(hm.htmlToMarkdown('<h1>Title</h1>', { onlyMainContent: false }).trim(), new hm.Robots('').check('https://a.test/').allowed, typeof hm.default)`;
+const SAID = '# Title true function\n';
+const brotli = (text) => brotliCompressSync(text, { params: { [constants.BROTLI_PARAM_QUALITY]: 11 } }).length;
+const run = (name, text) => {
+  const file = join(project, name);
+  writeFileSync(file, text);
+  return execFileSync(process.execPath, [file], { encoding: 'utf8', cwd: project });
+};
+const bundle = async (name, text, options = {}) => {
+  const entry = join(project, name);
+  writeFileSync(entry, text);
+  const { outputFiles } = await esbuild.build({ entryPoints: [entry], bundle: true, write: false, format: 'esm', outdir: project, logLevel: 'silent', target: 'es2022', ...options });
+  return outputFiles[0].text;
+};
+
+test('CommonJS and modules load the main and the inline entry', () => {
+  for (const entry of ['harvestman', 'harvestman/inline']) {
+    assert.equal(run('use.cjs', `const hm = require('${entry}'); ${SAY}`), SAID);
+    assert.equal(run('use.mjs', `import * as hm from '${entry}'; ${SAY}`), SAID);
+  }
+  const slim = `init(require('node:fs').readFileSync(require.resolve('harvestman/harvestman.wasm'))).then(() => ${SAY})`;
+  assert.equal(run('slim.cjs', `const hm = require('harvestman/slim'); hm.${slim}`), SAID);
+});
+
+test('errors of both copies are instances of each other', () => {
+  const script = `import { createRequire } from 'node:module'; import { ValidationError } from 'harvestman';
+    const { htmlToMarkdown } = createRequire(import.meta.url)('harvestman');
+    try { htmlToMarkdown('x', { nope: 1 }) } catch (error) { console.log(error instanceof ValidationError) }`;
+  assert.equal(run('both.mjs', script), 'true\n');
+});
+
+test('the inline entry works in one file, minified, and keeps the names of errors', async () => {
+  const text = await bundle('inline-use.mjs', `import * as hm from 'harvestman/inline'; ${SAY}; try { hm.htmlToMarkdown('x', { nope: 1 }) } catch (error) { console.log(error.name, error instanceof hm.ValidationError) }`, { minify: true, platform: 'browser' });
+  // Only the text of the bundle: there is no other file next to it.
+  assert.equal(run('inline-out.mjs', text), `${SAID}ValidationError true\n`);
+  const cjs = await bundle('inline-use.mjs', `import * as hm from 'harvestman/inline'; ${SAY}`, { format: 'cjs', platform: 'browser' });
+  assert.equal(run('inline-out.cjs', cjs), SAID);
+});
+
+test('the inline entry works as a classic service worker', async () => {
+  const text = await bundle('sw.mjs', `import * as hm from 'harvestman/inline'; self.result = [hm.htmlToMarkdown('<h1>Title</h1>', { onlyMainContent: false }).trim(), typeof hm.Harvestman]`, { format: 'iife', platform: 'browser' });
+  const { runInNewContext } = await import('node:vm');
+  // What a service worker has, without Node.js.
+  const scope = { WebAssembly, TextEncoder, TextDecoder, URL, Headers, Response, Blob, FormData, AbortController, AbortSignal, atob, fetch, crypto, setTimeout, clearTimeout, console, Symbol };
+  scope.self = scope;
+  // Code from text is forbidden, as with `script-src 'self' 'wasm-unsafe-eval'`.
+  runInNewContext(text, scope, { contextCodeGeneration: { strings: false, wasm: true } });
+  assert.deepEqual([...scope.result], ['# Title', 'function']);
+});
+
+test('bundles contain only what is imported, and no module awaits at its top level', async () => {
+  const all = await bundle('all.mjs', `export * from 'harvestman/slim'`, { minify: true });
+  const one = await bundle('one.mjs', `export { ValidationError } from 'harvestman/slim'`, { minify: true });
+  const tools = await bundle('tools.mjs', `export { htmlToMarkdown } from 'harvestman/slim'`, { minify: true });
+  assert.ok(one.length < 2500, `${one.length}`);
+  assert.ok(tools.length < all.length * 0.6, `${tools.length} of ${all.length}`);
+  for (const entry of ['node.js', 'browser.js', 'slim.js', 'inline.js', 'worker.js']) {
+    // An older target refuses await at the top level.
+    await esbuild.build({ entryPoints: [join(installed, entry)], bundle: true, write: false, format: 'esm', outdir: project, target: 'es2020', platform: 'node', loader: { '.wasm': 'empty' }, supported: { 'top-level-await': false }, logLevel: 'silent' });
+  }
+});
+
+test('the hand-written JavaScript and the wasm are small', async () => {
+  const own = await bundle('own.mjs', `export * from 'harvestman/slim'`, {
+    minify: true,
+    plugins: [{ name: 'without-glue', setup: (build) => build.onResolve({ filter: /glue\.js$/ }, () => ({ path: './glue.js', external: true })) }],
+  });
+  const size = brotli(own);
+  assert.ok(size <= 12_000, `${size} bytes of JavaScript`);
+  const wasm = brotli(readFileSync(join(installed, 'harvestman.wasm')));
+  assert.ok(wasm <= 450_000, `${wasm} bytes of wasm`);
+  console.log(`JavaScript ${size} bytes, wasm ${wasm} bytes, compressed`);
+});
+
+test('nothing in the package tells of the machine that built it', () => {
+  for (const name of readdirSync(installed)) {
+    const text = readFileSync(join(installed, name), 'latin1');
+    assert.doesNotMatch(text, /\.cargo\/registry|\/home\/|\/root\/|\.rustup/, name);
+  }
+});

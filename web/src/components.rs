@@ -12,6 +12,7 @@ pub mod filter_input;
 pub mod find_bar;
 pub mod format_chips;
 pub mod icon;
+pub mod inline_code;
 pub mod json_editor;
 pub mod nav;
 pub mod page_list;

@@ -535,5 +535,11 @@ mod tests {
             Some(&json!(172_800_000))
         );
         assert_eq!(at(&Endpoint::Crawl.defaults(), "limit"), Some(&json!(10_000)));
+        let search = Endpoint::Search.defaults();
+        let page = |name: &str| at(&search, &format!("scrapeOptions.{name}")).cloned();
+        assert_eq!(page("onlyMainContent"), Some(json!(true)));
+        assert_eq!(page("timeout"), Some(json!(60_000)));
+        assert_eq!(page("proxy"), Some(json!("auto")));
+        assert_eq!(page("formats"), Some(json!([])));
     }
 }

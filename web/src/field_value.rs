@@ -64,27 +64,51 @@ pub fn format_value(kind: Kind, value: Option<&Value>) -> String {
     }
 }
 
-/// Returns the sentence about the default for the help text.
-pub fn default_text(kind: Kind, default: Option<&Value>) -> String {
+/// Returns the sentence that follows the help of a field: its default, or its unit if there is no default or the help
+/// states it.
+pub fn default_text(kind: Kind, default: Option<&Value>, help: &str) -> String {
+    let default = (!help.contains("Default: "))
+        .then(|| shown_default(kind, default))
+        .flatten();
+    match (default, kind) {
+        (Some(default), _) => format!("Default: {default}."),
+        (None, Kind::Number(unit)) if !unit.is_empty() => format!("Unit: {unit}."),
+        (None, _) => String::new(),
+    }
+}
+
+fn shown_default(kind: Kind, default: Option<&Value>) -> Option<String> {
     match (kind, default) {
-        (Kind::Switch, Some(Value::Bool(on))) => format!("Default: {}.", if *on { "on" } else { "off" }),
-        (Kind::Switch, None) => "Default: off.".to_owned(),
-        (Kind::MaybeSwitch | Kind::Choices(_), _) => String::new(),
-        (Kind::Number(unit), Some(Value::Number(number))) => {
-            let number = number.as_u64().map_or_else(|| number.to_string(), display::count);
-            format!("Default: {number} {unit}").trim_end().to_owned() + "."
-        }
-        (Kind::Number("") | Kind::Text | Kind::LongText | Kind::Lines | Kind::Pairs | Kind::Set(_), None) => {
-            "No default.".to_owned()
-        }
-        (Kind::Number(unit), None) => format!("Unit: {unit}. No default."),
-        (_, Some(Value::Array(items))) if items.is_empty() => "No default.".to_owned(),
+        (Kind::MaybeSwitch | Kind::Choices(_), _) => None,
+        (Kind::Switch, default) => Some(
+            if default == Some(&Value::Bool(true)) {
+                "on"
+            } else {
+                "off"
+            }
+            .to_owned(),
+        ),
+        (Kind::Number(unit), Some(Value::Number(number))) => Some(quantity(number, unit)),
+        (_, None | Some(Value::Object(_))) => None,
         (_, Some(Value::Array(items))) => {
-            let items: Vec<String> = items.iter().map(plain).collect();
-            format!("Default: {}.", items.join(", "))
+            (!items.is_empty()).then(|| items.iter().map(plain).collect::<Vec<_>>().join(", "))
         }
-        (_, Some(Value::Object(_)) | None) => "No default.".to_owned(),
-        (_, Some(value)) => format!("Default: {}.", plain(value)),
+        (_, Some(value)) => Some(plain(value)),
+    }
+}
+
+/// Formats a number with its unit; a long time also in larger units.
+fn quantity(number: &Number, unit: &str) -> String {
+    let digits = number.as_u64().map_or_else(|| number.to_string(), display::count);
+    let text = format!("{digits} {unit}").trim_end().to_owned();
+    let seconds = match unit {
+        "ms" => number.as_f64().map(|ms| ms / 1000.0),
+        "seconds" => number.as_f64(),
+        _ => None,
+    };
+    match seconds {
+        Some(seconds) if seconds >= 60.0 => format!("{text} ({})", display::duration(seconds)),
+        _ => text,
     }
 }
 
@@ -142,12 +166,33 @@ mod tests {
     }
 
     #[test]
-    fn defaults_are_shown_with_their_unit() {
-        assert_eq!(
-            default_text(Kind::Number("ms"), Some(&json!(60_000))),
-            "Default: 60,000 ms."
+    fn help_states_each_default_once() {
+        let check = |kind, default: Option<Value>, help, expected: &str| {
+            assert_eq!(default_text(kind, default.as_ref(), help), expected);
+        };
+        let ms = Kind::Number("ms");
+        check(
+            ms,
+            Some(json!(60_000)),
+            "Time limit.",
+            "Default: 60,000 ms (1 min).",
         );
-        assert_eq!(default_text(Kind::Number(""), None), "No default.");
-        assert_eq!(default_text(Kind::Switch, Some(&json!(true))), "Default: on.");
+        check(ms, Some(json!(0)), "Wait.", "Default: 0 ms.");
+        check(ms, Some(json!(172_800_000)), "Age. Default: 2 days.", "Unit: ms.");
+        check(
+            Kind::Number("pages"),
+            None,
+            "Maximum. Default: 20.",
+            "Unit: pages.",
+        );
+        check(Kind::Number(""), None, "Links.", "");
+        check(Kind::Lines, Some(json!([])), "Hosts. Empty: all.", "");
+        check(
+            Kind::Set(&["pdf"]),
+            Some(json!(["pdf"])),
+            "Parsers.",
+            "Default: pdf.",
+        );
+        check(Kind::Switch, Some(json!(true)), "Block ads.", "Default: on.");
     }
 }

@@ -4,6 +4,7 @@
 use harvestman_core::api::action::{Action, ActionKind};
 use harvestman_core::api::fields::{Field as ApiField, FieldType, Schema};
 use harvestman_core::api::format::{Format, FormatKind};
+use harvestman_core::api::search::Category;
 use serde_json::Value;
 
 use crate::draft::Endpoint;
@@ -161,6 +162,7 @@ fn kind(field: &ApiField, is_nested: bool) -> Kind {
         ("tbs", _) => Kind::Choices(TIMES),
         ("actions", _) => Kind::Actions,
         ("schema", _) => Kind::Schema,
+        ("categories", _) => Kind::Set(Category::OFFERED),
         ("search", Schema::Text(_)) => Kind::Text,
         (_, Schema::Boolean) if is_nested && is_on => Kind::MaybeSwitch,
         (_, Schema::Boolean) if field.default.is_none() => Kind::MaybeSwitch,
@@ -203,7 +205,7 @@ mod tests {
         Endpoint::Extract,
     ];
 
-    /// Fields that have a control of their own beside the groups.
+    /// Fields whose control is not in a group.
     const ELSEWHERE: &[&str] = &["url", "query", "prompt", "schema", "formats", "scrapeOptions"];
 
     /// Whether a group of an endpoint has a field, or a part of it.
@@ -264,19 +266,19 @@ mod tests {
             let field = fields.into_iter().find(|field| field.path == path);
             field.map(|field| field.kind)
         };
-        let page = |name| {
-            kind_of(
-                groups(Endpoint::Crawl)
-                    .iter()
-                    .flat_map(|group| group.fields(Endpoint::Crawl))
-                    .collect(),
-                name,
-            )
+        let in_groups = |endpoint: Endpoint, name| {
+            let fields = groups(endpoint).iter().flat_map(|group| group.fields(endpoint));
+            kind_of(fields.collect(), name)
         };
+        let page = |name| in_groups(Endpoint::Crawl, name);
         assert_eq!(page("waitFor"), Some(Kind::Number("ms")));
         assert_eq!(page("headers"), Some(Kind::Pairs));
         assert_eq!(page("skipTlsVerification"), Some(Kind::MaybeSwitch));
         assert_eq!(page("profile.saveChanges"), Some(Kind::MaybeSwitch));
+        assert_eq!(
+            in_groups(Endpoint::Search, "categories"),
+            Some(Kind::Set(&["github", "research", "pdf"]))
+        );
         assert_eq!(page("redactPII"), Some(Kind::Switch));
         assert_eq!(page("parsers"), Some(Kind::Set(&["pdf", "image"])));
         assert_eq!(page("includePaths"), Some(Kind::Lines));

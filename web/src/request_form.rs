@@ -7,6 +7,7 @@ use serde_json::Value;
 use crate::components::field::field_id;
 use crate::components::field_group::{FieldRows, GroupView};
 use crate::components::format_chips::FormatChips;
+use crate::components::inline_code::inline_code;
 use crate::components::json_editor::JsonEditor;
 use crate::components::problems::Problems;
 use crate::components::schema_editor::SchemaEditor;
@@ -156,7 +157,7 @@ fn QueryField(draft: Draft) -> impl IntoView {
                 prop:value=value
                 on:input=on_input
             />
-            {move || problem.get().map(|text| view! { <p class="field-error" id="f-query-error">"Query " {text}</p> })}
+            {move || problem.get().map(|text| view! { <p class="field-error" id="f-query-error">"Query " {inline_code(&text)}</p> })}
         </div>
     }
     .into_any()
@@ -196,7 +197,7 @@ fn UrlField(draft: Draft) -> impl IntoView {
                 prop:value=value
                 on:input=on_input
             />
-            {move || problem.get().map(|text| view! { <p class="field-error" id="f-url-error">"URL " {text}</p> })}
+            {move || problem.get().map(|text| view! { <p class="field-error" id="f-url-error">"URL " {inline_code(&text)}</p> })}
         </div>
     }
     .into_any()

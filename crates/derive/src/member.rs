@@ -172,7 +172,11 @@ impl<'f> Member<'f> {
         match (&attributes.source, &attributes.effective) {
             (Source::Skip | Source::Flatten, _) => quote!(),
             (_, Some(effective)) => quote!(body.put(#name, &#effective(self));),
-            (_, None) if self.optional => quote!(body.some(#name, &self.#ident);),
+            (_, None) if self.optional => quote! {
+                if let Some(value) = &self.#ident {
+                    body.push(#name, crate::api::body::ToNode::to_filled(value));
+                }
+            },
             (_, None) => quote!(body.push(#name, crate::api::body::ToNode::to_filled(&self.#ident));),
         }
     }

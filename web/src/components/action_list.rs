@@ -10,6 +10,7 @@ use web_sys::KeyboardEvent;
 use crate::browser;
 use crate::components::field::field_id;
 use crate::components::field_group::FieldGrid;
+use crate::components::inline_code::inline_code;
 use crate::console::Console;
 use crate::draft::Draft;
 use crate::fields::of_action;
@@ -102,7 +103,7 @@ pub fn action_list(draft: Draft, path: String) -> AnyView {
             <ol class="action-list">
                 <For each=move || rows.get() key=|row| *row children=move |(index, kind)| row(actions, index, kind)/>
             </ol>
-            {move || problem().map(|text| view! { <p class="field-error">{text}</p> })}
+            {move || problem().map(|text| view! { <p class="field-error">{inline_code(&text)}</p> })}
             <div>
                 <button type="button" class="btn small" on:click=add>
                     "Add action"
@@ -199,7 +200,7 @@ fn row(actions: ActionEditor, index: usize, kind: ActionKind) -> AnyView {
                     "\u{00d7}"
                 </button>
             </div>
-            {move || problem().map(|text| view! { <p class="field-error">{text}</p> })}
+            {move || problem().map(|text| view! { <p class="field-error">{inline_code(&text)}</p> })}
             <FieldGrid draft fields=of_action(kind) prefix=format!("{}.", actions.path_of(index))/>
         </li>
     }

@@ -3,6 +3,8 @@
 use harvestman_client::ClientError;
 use leptos::prelude::*;
 
+use crate::components::inline_code::inline_code;
+
 /// Renders an error with the API's own code and message.
 pub fn error_notice(error: &ClientError) -> AnyView {
     let code = match error {
@@ -14,7 +16,7 @@ pub fn error_notice(error: &ClientError) -> AnyView {
         <div class="pad">
             <div class="notice bad" role="alert">
                 <strong>{code}</strong>
-                {error.to_string()}
+                {inline_code(&error.to_string())}
             </div>
         </div>
     }

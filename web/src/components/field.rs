@@ -5,6 +5,7 @@ use leptos::prelude::*;
 use serde_json::Value;
 
 use crate::components::action_list::action_list;
+use crate::components::inline_code::inline_code;
 use crate::components::schema_editor::SchemaEditor;
 use crate::draft::Draft;
 use crate::field_value;
@@ -18,241 +19,192 @@ pub fn field_id(path: &str) -> String {
 /// Renders a field.
 #[component]
 pub fn FieldView(draft: Draft, field: Field, path: String) -> impl IntoView {
-    let id = field_id(&path);
-    let Field {
-        label,
-        help: about,
-        kind,
-        ..
-    } = field;
-    let (label, about) = (StoredValue::new(label), StoredValue::new(about));
-    let path = StoredValue::new(path);
-    let at = move || path.get_value();
-    let problem = Memo::new(move |_| path.with_value(|path| draft.problem_at(path)));
-    let is_set = Memo::new(move |_| path.with_value(|path| draft.value(path).is_some()));
-    let name = {
-        let id = id.clone();
-        move || {
-            let (label_id, for_id) = (format!("{id}-name"), id.clone());
-            let names = view! {
-                {label.get_value()}
-                <code class:set=move || is_set.get()>{api_name(&at())}</code>
-                {move || is_set.get().then(|| view! { <span class="sr-only">"set"</span> })}
-            };
-            match kind {
-                Kind::Set(_) => view! { <span class="field-name" id=label_id>{names}</span> }.into_any(),
-                _ => view! { <label class="field-name" for=for_id>{names}</label> }.into_any(),
-            }
-        }
-    };
-    let help = {
-        let help_id = format!("{id}-help");
-        move || {
-            view! {
-                <p class="hint" id=help_id.clone()>
-                    {about.get_value()}
-                    " "
-                    {field_value::default_text(kind, draft.default_of(&at()).as_ref())}
-                </p>
-            }
-        }
-    };
-    let error_view = {
-        let error_id = format!("{id}-error");
-        move || {
-            problem
-                .get()
-                .map(|text| view! { <p class="field-error" id=error_id.clone()>{text}</p> })
-        }
-    };
-    let invalid = move || problem.with(Option::is_some).then_some("true");
-    let described_by = format!("{id}-help {id}-error");
-    let is_wide = matches!(kind, Kind::Lines | Kind::Pairs | Kind::LongText | Kind::Json);
+    let kind = field.kind;
+    let row = Row::new(draft, field, path);
     match kind {
-        Kind::Schema => view! { <SchemaEditor draft path=at()/> }.into_any(),
-        Kind::Actions => action_list(draft, at()),
-        Kind::Switch => {
-            let is_on = move || {
-                draft.value_or_default(&at()) == Some(Value::Bool(true))
-                    || draft
-                        .value_or_default(&at())
-                        .is_some_and(|value| value.is_object())
-            };
-            view! {
-                <div class="field">
-                    <div class="switch">
-                        <input
-                            type="checkbox"
-                            role="switch"
-                            id=id
-                            aria-describedby=described_by
-                            aria-invalid=invalid
-                            prop:checked=is_on
-                            on:change=move |event| {
-                                let on = event_target_checked(&event);
-                                let plain_off = !on && draft.default_of(&at()).is_none();
-                                draft.put(&at(), (!plain_off).then_some(Value::Bool(on)));
-                            }
-                        />
-                        {name()}
-                        {help()}
-                        {error_view}
-                    </div>
-                </div>
-            }
-            .into_any()
-        }
-        Kind::MaybeSwitch => {
-            let options = vec![("", "default"), ("true", "yes"), ("false", "no")];
-            let chosen = move || {
-                draft
-                    .value(&at())
-                    .map(|value| value.to_string())
-                    .unwrap_or_default()
-            };
-            // The default depends on other fields, so an explicit value is kept even if it equals the usual default.
-            let choose = move |text: String| draft.put_exactly(&at(), text.parse().ok().map(Value::Bool));
-            view! {
-                <div class="field">
-                    {name()}
-                    {select(id, described_by, options, chosen, choose)}
-                    {help()}
-                    {error_view}
-                </div>
-            }
-            .into_any()
-        }
-        Kind::Words(words) => {
-            let options = words.iter().map(|word| (*word, *word)).collect();
-            let chosen = move || {
-                draft
-                    .value_or_default(&at())
-                    .and_then(|value| value.as_str().map(str::to_owned))
-                    .unwrap_or_default()
-            };
-            let choose = move |text: String| draft.put(&at(), Some(Value::String(text)));
-            view! {
-                <div class="field">
-                    {name()}
-                    {select(id, described_by, options, chosen, choose)}
-                    {help()}
-                    {error_view}
-                </div>
-            }
-            .into_any()
-        }
-        Kind::Choices(choices) => {
-            let chosen = move || {
-                let value = draft.value(&at());
-                value
-                    .and_then(|value| value.as_str().map(str::to_owned))
-                    .unwrap_or_default()
-            };
-            let choose = move |text: String| {
-                draft.put(
-                    &at(),
-                    Some(text).filter(|text| !text.is_empty()).map(Value::String),
-                );
-            };
-            view! {
-                <div class="field">
-                    {name()}
-                    {select(id, described_by, choices.to_vec(), chosen, choose)}
-                    {help()}
-                    {error_view}
-                </div>
-            }
-            .into_any()
-        }
-        Kind::Set(words) => {
-            let chosen = move || -> Vec<Value> {
-                let value = draft.value_or_default(&at());
-                value
-                    .and_then(|value| value.as_array().cloned())
-                    .unwrap_or_default()
-            };
-            let chips = words.iter().map(|word| {
-                let word = *word;
-                let has = move || chosen().iter().any(|value| matches_value(value, word));
-                let toggle = move |_| {
-                    let mut list = chosen();
-                    match list.iter().position(|value| matches_value(value, word)) {
-                        Some(index) => _ = list.remove(index),
-                        None => list.push(Value::from(word)),
-                    }
-                    let nothing = list.is_empty() && draft.default_of(&at()).is_none();
-                    draft.put(&at(), (!nothing).then_some(Value::Array(list)));
-                };
-                view! {
-                    <button type="button" class="chip" aria-pressed=move || has().to_string() on:click=toggle>
-                        {word}
-                    </button>
-                }
-            });
-            view! {
-                <div class="field" role="group" aria-labelledby=format!("{id}-name") id=id tabindex="-1">
-                    {name()}
-                    <div class="chips">{chips.collect_view()}</div>
-                    {help()}
-                    {error_view}
-                </div>
-            }
-            .into_any()
-        }
+        Kind::Schema => view! { <SchemaEditor draft path=row.path()/> }.into_any(),
+        Kind::Actions => action_list(draft, row.path()),
+        Kind::Switch => switch(row),
+        Kind::MaybeSwitch => maybe_switch(row),
+        Kind::Words(words) => words_select(row, words),
+        Kind::Choices(choices) => choices_select(row, choices),
+        Kind::Set(words) => chips(row, words),
         Kind::Text | Kind::LongText | Kind::Number(_) | Kind::Lines | Kind::Pairs | Kind::Json => {
-            let text = typed_text(draft, path, kind);
-            let on_input = move |event: leptos::ev::Event| {
-                text.set(event_target_value(&event));
-                let value = text.with_untracked(|text| field_value::parse(kind, text));
-                draft.put(&at(), value);
-            };
-            let placeholder = match kind {
-                Kind::Lines | Kind::Pairs | Kind::LongText | Kind::Json => String::new(),
-                _ => draft
-                    .default_of(&at())
-                    .map(|value| field_value::format_value(kind, Some(&value)))
-                    .unwrap_or_default(),
-            };
-            let control = match is_wide {
-                true => view! {
-                    <textarea class="input mono" id=id rows="2" spellcheck="false" aria-describedby=described_by aria-invalid=invalid prop:value=move || text.get() on:input=on_input></textarea>
-                }
-                .into_any(),
-                false => view! {
-                    <input class="input" type="text" inputmode=matches!(kind, Kind::Number(_)).then_some("decimal") autocomplete="off" spellcheck="false" id=id placeholder=placeholder aria-describedby=described_by aria-invalid=invalid prop:value=move || text.get() on:input=on_input/>
-                }
-                .into_any(),
-            };
-            view! {
-                <div class=if matches!(kind, Kind::LongText | Kind::Json) { "field wide" } else { "field" }>
-                    {name()}
-                    {control}
-                    {help()}
-                    {error_view}
-                </div>
-            }
-            .into_any()
+            text_input(row)
         }
     }
 }
 
-/// Returns the text of a control. It follows changes that are made to the draft elsewhere, and keeps partial input.
-fn typed_text(draft: Draft, path: StoredValue<String>, kind: Kind) -> RwSignal<String> {
-    let text = RwSignal::new(String::new());
-    Effect::new(move |_| {
-        let value = path.with_value(|path| draft.value(path));
-        let typed = text.with_untracked(|text| field_value::parse(kind, text));
+/// The field of a row and what all controls share.
+#[derive(Clone, Copy)]
+struct Row {
+    draft: Draft,
+    kind: Kind,
+    path: StoredValue<String>,
+    label: StoredValue<String>,
+    help: StoredValue<String>,
+    problem: Memo<Option<String>>,
+    is_set: Memo<bool>,
+}
+
+impl Row {
+    fn new(draft: Draft, field: Field, path: String) -> Self {
+        let path = StoredValue::new(path);
         let default = path.with_value(|path| draft.default_of(path));
-        if typed.filter(|typed| default.as_ref() != Some(typed)) != value {
-            text.set(field_value::format_value(kind, value.as_ref()));
+        let default = field_value::default_text(field.kind, default.as_ref(), &field.help);
+        Self {
+            draft,
+            kind: field.kind,
+            path,
+            label: StoredValue::new(field.label),
+            help: StoredValue::new(format!("{} {default}", field.help).trim_end().to_owned()),
+            problem: Memo::new(move |_| path.with_value(|path| draft.problem_at(path))),
+            is_set: Memo::new(move |_| path.with_value(|path| draft.value(path).is_some())),
         }
-    });
-    text
+    }
+
+    fn path(self) -> String {
+        self.path.get_value()
+    }
+
+    fn id(self) -> String {
+        self.path.with_value(|path| field_id(path))
+    }
+
+    fn value(self) -> Option<Value> {
+        self.path.with_value(|path| self.draft.value(path))
+    }
+
+    fn default(self) -> Option<Value> {
+        self.path.with_value(|path| self.draft.default_of(path))
+    }
+
+    fn value_or_default(self) -> Option<Value> {
+        self.path.with_value(|path| self.draft.value_or_default(path))
+    }
+
+    fn put(self, value: Option<Value>) {
+        self.path.with_value(|path| self.draft.put(path, value));
+    }
+
+    fn described_by(self) -> String {
+        let id = self.id();
+        format!("{id}-help {id}-error")
+    }
+
+    /// Returns the value of `aria-invalid`.
+    fn invalid(self) -> Option<&'static str> {
+        self.problem.with(Option::is_some).then_some("true")
+    }
+
+    /// Renders label and API name.
+    fn name(self) -> AnyView {
+        let names = view! {
+            {self.label.get_value()}
+            <code class:set=move || self.is_set.get()>{api_name(&self.path())}</code>
+            {move || self.is_set.get().then(|| view! { <span class="sr-only">"set"</span> })}
+        };
+        match self.kind {
+            Kind::Set(_) => {
+                view! { <span class="field-name" id=format!("{}-name", self.id())>{names}</span> }.into_any()
+            }
+            _ => view! { <label class="field-name" for=self.id()>{names}</label> }.into_any(),
+        }
+    }
+
+    /// Renders help and error.
+    fn notes(self) -> AnyView {
+        let (help_id, error_id) = (format!("{}-help", self.id()), format!("{}-error", self.id()));
+        let error = move || {
+            let text = self.problem.get()?;
+            Some(view! { <p class="field-error" id=error_id.clone()>{inline_code(&text)}</p> })
+        };
+        view! {
+            <p class="hint" id=help_id>
+                {self.help.with_value(|help| inline_code(help))}
+            </p>
+            {error}
+        }
+        .into_any()
+    }
+
+    /// Renders the row around a control.
+    fn around(self, control: AnyView) -> AnyView {
+        let is_wide = matches!(self.kind, Kind::LongText | Kind::Json);
+        view! {
+            <div class=if is_wide { "field wide" } else { "field" }>
+                {self.name()}
+                {control}
+                {self.notes()}
+            </div>
+        }
+        .into_any()
+    }
+}
+
+fn switch(row: Row) -> AnyView {
+    let is_on = move || {
+        row.value_or_default()
+            .is_some_and(|value| value == Value::Bool(true) || value.is_object())
+    };
+    let change = move |event| {
+        let on = event_target_checked(&event);
+        let plain_off = !on && row.default().is_none();
+        row.put((!plain_off).then_some(Value::Bool(on)));
+    };
+    view! {
+        <div class="field">
+            <div class="switch">
+                <input
+                    type="checkbox"
+                    role="switch"
+                    id=row.id()
+                    aria-describedby=row.described_by()
+                    aria-invalid=move || row.invalid()
+                    prop:checked=is_on
+                    on:change=change
+                />
+                {row.name()}
+                {row.notes()}
+            </div>
+        </div>
+    }
+    .into_any()
+}
+
+fn maybe_switch(row: Row) -> AnyView {
+    let options = vec![("", "default"), ("true", "yes"), ("false", "no")];
+    let chosen = move || row.value().map(|value| value.to_string()).unwrap_or_default();
+    // The default depends on other fields, so an explicit value is kept even if it equals the usual default.
+    let choose = move |text: String| {
+        let value = text.parse().ok().map(Value::Bool);
+        row.path.with_value(|path| row.draft.put_exactly(path, value));
+    };
+    row.around(select(row, options, chosen, choose))
+}
+
+fn words_select(row: Row, words: &'static [&'static str]) -> AnyView {
+    let options = words.iter().map(|word| (*word, *word)).collect();
+    let chosen = move || text_of(row.value_or_default());
+    let choose = move |text: String| row.put(Some(Value::String(text)));
+    row.around(select(row, options, chosen, choose))
+}
+
+fn choices_select(row: Row, choices: &'static [(&'static str, &'static str)]) -> AnyView {
+    let chosen = move || text_of(row.value());
+    let choose = move |text: String| row.put((!text.is_empty()).then_some(Value::String(text)));
+    row.around(select(row, choices.to_vec(), chosen, choose))
+}
+
+/// Returns the text of a string, and no text for any other value.
+fn text_of(value: Option<Value>) -> String {
+    value
+        .and_then(|value| value.as_str().map(str::to_owned))
+        .unwrap_or_default()
 }
 
 fn select(
-    id: String,
-    described_by: String,
+    row: Row,
     options: Vec<(&'static str, &'static str)>,
     chosen: impl Fn() -> String + Copy + Send + Sync + 'static,
     choose: impl Fn(String) + 'static,
@@ -261,9 +213,50 @@ fn select(
         view! { <option value=word selected=move || chosen() == word>{name}</option> }
     });
     view! {
-        <select class="input" id=id aria-describedby=described_by on:change=move |event| choose(event_target_value(&event))>
+        <select
+            class="input"
+            id=row.id()
+            aria-describedby=row.described_by()
+            on:change=move |event| choose(event_target_value(&event))
+        >
             {options.collect_view()}
         </select>
+    }
+    .into_any()
+}
+
+fn chips(row: Row, words: &'static [&'static str]) -> AnyView {
+    let chosen = move || -> Vec<Value> {
+        let value = row.value_or_default();
+        value
+            .and_then(|value| value.as_array().cloned())
+            .unwrap_or_default()
+    };
+    let chips = words.iter().map(|word| {
+        let word = *word;
+        let has = move || chosen().iter().any(|value| matches_value(value, word));
+        let toggle = move |_| {
+            let mut list = chosen();
+            match list.iter().position(|value| matches_value(value, word)) {
+                Some(index) => _ = list.remove(index),
+                None => list.push(Value::from(word)),
+            }
+            let nothing = list.is_empty() && row.default().is_none();
+            row.put((!nothing).then_some(Value::Array(list)));
+        };
+        view! {
+            <button type="button" class="chip" aria-pressed=move || has().to_string() on:click=toggle>
+                {word}
+            </button>
+        }
+    });
+    let id = row.id();
+    view! {
+        <div class="field" role="group" aria-labelledby=format!("{id}-name") id=id tabindex="-1">
+            {row.name()}
+            <div class="chips">{chips.collect_view()}</div>
+            {row.notes()}
+        </div>
     }
     .into_any()
 }
@@ -271,6 +264,61 @@ fn select(
 /// Returns whether a list element is `word`, or an object with that `type`.
 fn matches_value(value: &Value, word: &str) -> bool {
     value.as_str().or_else(|| value.get("type")?.as_str()) == Some(word)
+}
+
+fn text_input(row: Row) -> AnyView {
+    let kind = row.kind;
+    let text = typed_text(row);
+    let on_input = move |event: leptos::ev::Event| {
+        text.set(event_target_value(&event));
+        row.put(text.with_untracked(|text| field_value::parse(kind, text)));
+    };
+    let is_multiline = matches!(kind, Kind::Lines | Kind::Pairs | Kind::LongText | Kind::Json);
+    let control = match is_multiline {
+        true => view! {
+            <textarea
+                class="input mono"
+                id=row.id()
+                rows="2"
+                spellcheck="false"
+                aria-describedby=row.described_by()
+                aria-invalid=move || row.invalid()
+                prop:value=move || text.get()
+                on:input=on_input
+            ></textarea>
+        }
+        .into_any(),
+        false => view! {
+            <input
+                class="input"
+                type="text"
+                inputmode=matches!(kind, Kind::Number(_)).then_some("decimal")
+                autocomplete="off"
+                spellcheck="false"
+                id=row.id()
+                placeholder=field_value::format_value(kind, row.default().as_ref())
+                aria-describedby=row.described_by()
+                aria-invalid=move || row.invalid()
+                prop:value=move || text.get()
+                on:input=on_input
+            />
+        }
+        .into_any(),
+    };
+    row.around(control)
+}
+
+/// Returns the text of a control. It follows changes that are made to the draft elsewhere, and keeps partial input.
+fn typed_text(row: Row) -> RwSignal<String> {
+    let text = RwSignal::new(String::new());
+    Effect::new(move |_| {
+        let value = row.value();
+        let typed = text.with_untracked(|text| field_value::parse(row.kind, text));
+        if typed.filter(|typed| row.default().as_ref() != Some(typed)) != value {
+            text.set(field_value::format_value(row.kind, value.as_ref()));
+        }
+    });
+    text
 }
 
 /// Renders an API name that may wrap after a dot.

@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use crate::components::field::field_id;
 use crate::components::field_group::FieldGrid;
+use crate::components::inline_code::inline_code;
 use crate::draft::Draft;
 use crate::fields::of_format;
 
@@ -70,7 +71,7 @@ pub fn FormatChips(draft: Draft) -> impl IntoView {
         let problem = move || problem.with_value(|format_path| draft.own_problem(format_path));
         view! {
             <div class="chip-options" id=field_id(&format_path) tabindex="-1" role="group" aria-label=kind.as_str()>
-                {move || problem().map(|text| view! { <p class="field-error">{kind.as_str()} " " {text}</p> })}
+                {move || problem().map(|text| view! { <p class="field-error">{kind.as_str()} " " {inline_code(&text)}</p> })}
                 <FieldGrid draft fields=of_format(kind) prefix=format!("{format_path}.")/>
             </div>
         }
@@ -82,7 +83,7 @@ pub fn FormatChips(draft: Draft) -> impl IntoView {
                 <code>{path.get_value()}</code>
             </span>
             <Chips chosen=kinds on_toggle=Callback::new(move |kind| change(&|list| toggle(list, kind)))/>
-            {move || problem().map(|text| view! { <p class="field-error">{text}</p> })}
+            {move || problem().map(|text| view! { <p class="field-error">{inline_code(&text)}</p> })}
             <For each=with_options key=|one| *one children=options/>
         </div>
     }

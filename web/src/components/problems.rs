@@ -6,6 +6,7 @@ use web_sys::HtmlTextAreaElement;
 
 use crate::browser;
 use crate::components::field::field_id;
+use crate::components::inline_code::inline_code;
 use crate::draft::{Draft, Problem, problems_of};
 use crate::json_position::{TextPosition, position_of};
 use crate::text;
@@ -42,7 +43,7 @@ pub fn Problems(draft: Draft, written: Signal<Option<String>>) -> impl IntoView 
         (None, Some(error)) => {
             let problems = problems_of(&error);
             let content = match problems.is_empty() {
-                true => view! { <span>{error.message.clone()}</span> }.into_any(),
+                true => inline_code(&error.message),
                 false => {
                     let items = problems.into_iter().map(|problem| item(problem, written));
                     view! { <ul>{items.collect_view()}</ul> }.into_any()
@@ -75,7 +76,7 @@ fn item(problem: Problem, written: Signal<Option<String>>) -> AnyView {
                 <code>{problem.path.clone()}</code>
             </a>
             " "
-            {problem.message}
+            {inline_code(&problem.message)}
             {position_text}
         </li>
     }

@@ -5,6 +5,7 @@ use leptos::prelude::*;
 use serde_json::{Map, Value, json};
 
 use crate::components::field::field_id;
+use crate::components::inline_code::inline_code;
 use crate::draft::Draft;
 use crate::field_value;
 
@@ -227,7 +228,7 @@ pub fn SchemaEditor(draft: Draft, #[prop(into)] path: String) -> impl IntoView {
             >
                 <SchemaJson draft path value/>
             </Show>
-            {move || problem.get().map(|text| view! { <p class="field-error">"Schema " {text}</p> })}
+            {move || problem.get().map(|text| view! { <p class="field-error">"Schema " {inline_code(&text)}</p> })}
         </div>
     }
     .into_any()

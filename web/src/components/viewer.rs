@@ -11,6 +11,7 @@ use crate::browser;
 use crate::components::code::{Code, copy};
 use crate::components::find_bar::FindBar;
 use crate::components::icon::{Glyph, Icon};
+use crate::components::inline_code::inline_code;
 use crate::components::tabs::{Tab, Tabs, tab};
 use crate::console::Console;
 use crate::display;
@@ -357,7 +358,7 @@ fn footer(document: &Document) -> AnyView {
     let warning = document
         .warning
         .clone()
-        .map(|warning| view! { <p class="notice warn">{warning}</p> });
+        .map(|warning| view! { <p class="notice warn">{inline_code(&warning)}</p> });
     view! {
         {warning.map(|warning| view! { <div class="pad">{warning}</div> })}
         <div class="card-foot">{size} {facts.collect_view()} <span class="grow"></span> {open} {interact}</div>

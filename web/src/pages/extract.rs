@@ -14,6 +14,7 @@ use serde_json::Value;
 use crate::components::badge::JobBadge;
 use crate::components::code::{Code, CodeCard, copy};
 use crate::components::icon::{Glyph, Icon};
+use crate::components::inline_code::inline_code;
 use crate::components::panes::Panes;
 use crate::components::screen_header::ScreenHeader;
 use crate::console::Console;
@@ -145,9 +146,10 @@ fn result(answer: &ExtractAnswer) -> AnyView {
     };
     let error = answer.error.clone();
     let error = error
-        .map(|error| view! { <div class="pad"><div class="notice bad" role="alert">{error}</div></div> });
+        .map(|error| view! { <div class="pad"><div class="notice bad" role="alert">{inline_code(&error)}</div></div> });
     let warning = answer.warning.clone();
-    let warning = warning.map(|text| view! { <div class="pad"><div class="notice warn">{text}</div></div> });
+    let warning = warning
+        .map(|text| view! { <div class="pad"><div class="notice warn">{inline_code(&text)}</div></div> });
     let facts = [
         answer
             .credits_used

@@ -7,6 +7,7 @@ use leptos::prelude::*;
 
 use crate::components::code::CodeCard;
 use crate::components::icon::Glyph;
+use crate::components::inline_code::inline_code;
 use crate::components::panes::Panes;
 use crate::components::screen_header::ScreenHeader;
 use crate::console::Console;
@@ -37,7 +38,7 @@ pub fn MapPage() -> impl IntoView {
             Ok(RequestState::done(move || {
                 let warning = answer.warning.clone();
                 view! {
-                    {warning.map(|text| view! { <div class="pad"><div class="notice warn">{text}</div></div> })}
+                    {warning.map(|text| view! { <div class="pad"><div class="notice warn">{inline_code(&text)}</div></div> })}
                     <MapResult links=links.clone() seconds/>
                 }
                 .into_any()

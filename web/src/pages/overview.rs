@@ -6,6 +6,7 @@ use leptos::prelude::*;
 use leptos::task::spawn_local;
 
 use crate::components::icon::{Glyph, Icon};
+use crate::components::inline_code::inline_code;
 use crate::components::screen_header::ScreenHeader;
 use crate::console::Console;
 use crate::route::Screen;
@@ -103,7 +104,7 @@ pub fn Overview() -> impl IntoView {
                 {move || match recent.get() {
                     None => view! { <div class="skeleton"><i></i><i></i><i></i></div> }.into_any(),
                     Some(Err(problem)) => {
-                        view! { <div class="pad"><div class="notice bad">{problem}</div></div> }.into_any()
+                        view! { <div class="pad"><div class="notice bad">{inline_code(&problem)}</div></div> }.into_any()
                     }
                     Some(Ok(recent)) if recent.calls.is_empty() => {
                         view! {

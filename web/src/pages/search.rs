@@ -14,6 +14,7 @@ use serde_json::json;
 
 use crate::components::code::CodeCard;
 use crate::components::icon::Glyph;
+use crate::components::inline_code::inline_code;
 use crate::components::panes::Panes;
 use crate::components::screen_header::ScreenHeader;
 use crate::components::tabs::{Tab, Tabs};
@@ -163,7 +164,7 @@ fn Results(answer: Arc<SearchAnswer>) -> impl IntoView {
     let shown = Memo::new(move |_| open.get());
     view! {
         <Tabs name="source" label="Sources" tabs=Signal::stored(tabs) chosen/>
-        {warning.map(|warning| view! { <div class="pad notice-pad"><p class="notice warn">{warning}</p></div> })}
+        {warning.map(|warning| view! { <div class="pad notice-pad"><p class="notice warn">{inline_code(&warning)}</p></div> })}
         <div role="tabpanel" id="source-panel" aria-labelledby=move || format!("source-{}", chosen.get())>
             {list}
         </div>

@@ -12,6 +12,7 @@ use crate::browser;
 use crate::clock;
 use crate::components::dialog::Confirm;
 use crate::components::icon::{Glyph, Icon};
+use crate::components::inline_code::inline_code;
 use crate::components::screen_header::ScreenHeader;
 use crate::console::Console;
 use crate::route::{self, Screen};
@@ -58,10 +59,11 @@ pub fn SessionsPage() -> impl IntoView {
         to_stop.set(Some(id));
         confirming.set(true);
     });
-    let state = move || match sessions.get() {
+    let state = move || {
+        match sessions.get() {
         None => Some(view! { <div class="skeleton"><i></i><i></i><i></i></div> }.into_any()),
         Some(Err(problem)) => Some(
-            view! { <div class="pad"><div class="notice bad" role="alert">{problem}</div></div> }.into_any(),
+            view! { <div class="pad"><div class="notice bad" role="alert">{inline_code(&problem)}</div></div> }.into_any(),
         ),
         Some(Ok(_)) => live.with(Vec::is_empty).then(|| {
             view! {
@@ -73,6 +75,7 @@ pub fn SessionsPage() -> impl IntoView {
             }
             .into_any()
         }),
+    }
     };
     view! {
         <ScreenHeader title="Sessions".to_owned() intro=|| view! { <p>{text::SESSIONS_INTRO}</p> } actions=|| view! { <OpenBrowserButton/> }/>

@@ -4,6 +4,7 @@ use leptos::prelude::*;
 use leptos::task::spawn_local;
 
 use crate::components::icon::{Glyph, Icon};
+use crate::components::inline_code::inline_code;
 use crate::console::Console;
 use crate::{browser, sign_in, text};
 
@@ -42,7 +43,7 @@ pub fn SignIn(problem: Option<String>) -> impl IntoView {
                     <h1 tabindex="-1">{text::SIGN_IN_TITLE}</h1>
                     <p>{text::SIGN_IN_TEXT}</p>
                 </div>
-                {move || problem.get().map(|problem| view! { <div class="notice bad" role="alert">{problem}</div> })}
+                {move || problem.get().map(|problem| view! { <div class="notice bad" role="alert">{inline_code(&problem)}</div> })}
                 <div class="field">
                     <label class="field-name" for="key">
                         "API key"

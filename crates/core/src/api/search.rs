@@ -62,6 +62,11 @@ wire_enum! {
     }
 }
 
+impl Category {
+    /// Words of the categories that this server offers.
+    pub const OFFERED: &'static [&'static str] = &["github", "research", "pdf"];
+}
+
 /// Body of `POST /v2/search`.
 #[derive(Clone, PartialEq, Debug, Request)]
 #[request(check = Self::check)]
@@ -199,7 +204,7 @@ impl SearchRequest {
         match self
             .categories
             .iter()
-            .find(|category| matches!(category, Category::Developer | Category::Gov))
+            .find(|category| !Category::OFFERED.contains(&category.as_str()))
         {
             None => Ok(()),
             Some(category) => Err(ApiError::new(

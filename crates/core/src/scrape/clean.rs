@@ -1,9 +1,8 @@
-//! `onlyCleanContent` without a model: rules that remove cookie notices, share bars and lists of
+//! `onlyCleanContent`: rules that remove cookie notices, share bars and lists of
 //! related pages from Markdown. Removes whole blocks and never changes one.
 
 /// Warning when the rules were applied.
-pub(super) const WARNING: &str =
-    "`onlyCleanContent` used rules, because no language model is configured on this server.";
+pub(super) const WARNING: &str = "`onlyCleanContent` removed leftovers by rules; no language model was used.";
 
 /// Maximum length of a notice in bytes; longer blocks are text.
 const MAX_NOTICE_BYTES: usize = 600;

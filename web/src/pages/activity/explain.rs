@@ -10,6 +10,7 @@ use leptos::task::spawn_local;
 use crate::components::dialog::Dialog;
 use crate::components::docs_answer::DocsAnswerView;
 use crate::components::error_notice::error_notice;
+use crate::components::inline_code::inline_code;
 use crate::console::Console;
 
 /// A failed call to explain.
@@ -71,7 +72,7 @@ pub(super) fn Explain(failed_call: RwSignal<Option<FailedCall>>) -> impl IntoVie
             failed_call.set(None);
         }
     });
-    let error_view = |error: String| view! { <div class="notice bad">{error}</div> };
+    let error_view = |error: String| view! { <div class="notice bad">{inline_code(&error)}</div> };
     let wait = || view! { <div class="skeleton"><i></i><i></i><i></i></div> };
     view! {
         <Dialog open title="Why this call failed">

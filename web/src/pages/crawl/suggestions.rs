@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use crate::browser;
 use crate::components::field::field_id;
+use crate::components::inline_code::inline_code;
 use crate::console::Console;
 use crate::draft::{Draft, problems_of};
 use crate::{display, text};
@@ -155,7 +156,7 @@ pub fn Suggestions(draft: Draft) -> impl IntoView {
                 </button>
                 <p class="hint" id="f-prompt-help">{move || summary().unwrap_or_else(|| text::SUGGEST_HELP.to_owned())}</p>
             </div>
-            {move || notice.get().map(|(class, message)| view! { <div class=class role="status">{message}</div> })}
+            {move || notice.get().map(|(class, message)| view! { <div class=class role="status">{inline_code(&message)}</div> })}
             {list}
         </div>
     }

@@ -11,6 +11,7 @@ use leptos::task::spawn_local;
 use wasm_bindgen::JsCast;
 use web_sys::{CanvasRenderingContext2d, HtmlCanvasElement, KeyboardEvent, PointerEvent, WheelEvent};
 
+use crate::components::inline_code::inline_code;
 use crate::console::Console;
 use crate::graph_layout::positions;
 use crate::job_feed::JobFeed;
@@ -96,15 +97,17 @@ pub fn Graph(feed: JobFeed, open: RwSignal<Option<u64>>) -> impl IntoView {
             }
         });
     });
-    move || match (problem.get(), drawing.get()) {
+    move || {
+        match (problem.get(), drawing.get()) {
         (Some(problem), _) => {
-            view! { <div class="pad"><div class="notice bad" role="alert">{problem}</div></div> }.into_any()
+            view! { <div class="pad"><div class="notice bad" role="alert">{inline_code(&problem)}</div></div> }.into_any()
         }
         (None, None) if feed.rows.with(Vec::is_empty) => {
             view! { <p class="empty">{text::PAGES_PENDING}</p> }.into_any()
         }
         (None, None) => view! { <div class="skeleton"><i></i><i></i><i></i></div> }.into_any(),
         (None, Some(drawing)) => view! { <GraphCanvas feed open drawing/> }.into_any(),
+    }
     }
 }
 

@@ -7,6 +7,7 @@ use leptos::task::spawn_local;
 
 use crate::browser;
 use crate::components::filter_input::FilterInput;
+use crate::components::inline_code::inline_code;
 use crate::components::page_list::PageList;
 use crate::components::viewer::{SharedDocument, Viewer};
 use crate::console::Console;
@@ -78,7 +79,7 @@ pub fn OpenPage(feed: JobFeed, open: RwSignal<Option<u64>>) -> impl IntoView {
     // Keep the viewer when switching pages, so that its tab and the search term stay.
     let state = Memo::new(move |_| (open.with(Option::is_some), shown.with(Option::is_some)));
     view! {
-        {move || problem.get().map(|text| view! { <div class="pad"><div class="notice bad" role="alert">{text}</div></div> })}
+        {move || problem.get().map(|text| view! { <div class="pad"><div class="notice bad" role="alert">{inline_code(&text)}</div></div> })}
         {move || match state.get() {
             (false, _) => view! { <p class="empty">{text::NO_PAGE_SELECTED}</p> }.into_any(),
             (true, false) if problem.with(Option::is_some) => ().into_any(),

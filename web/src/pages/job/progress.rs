@@ -3,6 +3,7 @@
 use harvestman_core::api::job::{JobProgress, JobStatus};
 use leptos::prelude::*;
 
+use crate::components::inline_code::inline_code;
 use crate::console::Console;
 use crate::job_feed::JobFeed;
 use crate::{display, text};
@@ -14,8 +15,8 @@ pub fn notices(feed: JobFeed) -> AnyView {
         Some((progress.error.clone(), progress.warning.clone()))
     });
     let (error, warning) = texts.unwrap_or_default();
-    let error = error.map(|text| view! { <div class="notice bad" role="alert">{text}</div> });
-    let warning = warning.map(|text| view! { <div class="notice warn">{text}</div> });
+    let error = error.map(|text| view! { <div class="notice bad" role="alert">{inline_code(&text)}</div> });
+    let warning = warning.map(|text| view! { <div class="notice warn">{inline_code(&text)}</div> });
     // The banner already reports a server that does not respond at all.
     let retrying = feed.retrying.get() && !Console::get().disconnected.get();
     let retrying =

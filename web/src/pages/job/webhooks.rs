@@ -8,6 +8,7 @@ use leptos::prelude::*;
 use leptos::task::spawn_local;
 
 use crate::browser;
+use crate::components::inline_code::inline_code;
 use crate::console::Console;
 use crate::job_feed::JobFeed;
 use crate::limits::ERRORS_POLL_MS;
@@ -148,7 +149,7 @@ pub fn Webhooks(feed: JobFeed, filter: RwSignal<Option<DeliveryState>>) -> impl 
     };
     let receiver = move || deliveries.log.with(|log| log.as_ref()?.url.clone());
     view! {
-        {move || deliveries.problem.get().map(|text| view! { <div class="pad"><div class="notice bad" role="alert">{text}</div></div> })}
+        {move || deliveries.problem.get().map(|text| view! { <div class="pad"><div class="notice bad" role="alert">{inline_code(&text)}</div></div> })}
         <Show when=move || receiver().is_some()>
             <div class="pad gap">
                 <p class="mono">{receiver}</p>

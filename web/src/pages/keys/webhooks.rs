@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use super::NewSecret;
 use crate::components::dialog::Confirm;
+use crate::components::inline_code::inline_code;
 use crate::console::Console;
 use crate::{browser, display, text};
 
@@ -150,7 +151,7 @@ fn TestEvent() -> impl IntoView {
 fn test_notice(test_result: Result<WebhookTested, String>) -> AnyView {
     let test_result = match test_result {
         Ok(test_result) => test_result,
-        Err(problem) => return view! { <div class="notice bad">{problem}</div> }.into_any(),
+        Err(problem) => return view! { <div class="notice bad">{inline_code(&problem)}</div> }.into_any(),
     };
     let status = test_result
         .status

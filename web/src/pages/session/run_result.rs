@@ -4,6 +4,7 @@ use leptos::prelude::*;
 
 use crate::components::code::copy;
 use crate::components::icon::{Glyph, Icon};
+use crate::components::inline_code::inline_code;
 use crate::console::Console;
 use crate::display;
 use crate::run_history::Run;
@@ -34,7 +35,9 @@ pub fn RunResult(run: Run) -> impl IntoView {
         ms => display::duration(ms / 1000.0),
     };
     let blocks = match run.outcome {
-        Err(problem) => view! { <div class="notice bad" role="alert">{problem}</div> }.into_any(),
+        Err(problem) => {
+            view! { <div class="notice bad" role="alert">{inline_code(&problem)}</div> }.into_any()
+        }
         Ok(answer) => {
             let killed = (answer.killed == Some(true)).then(|| {
                 format!(
@@ -43,7 +46,7 @@ pub fn RunResult(run: Run) -> impl IntoView {
                 )
             });
             let problem = answer.error.or(killed);
-            let problem = problem.map(|text| view! { <div class="notice bad">{text}</div> });
+            let problem = problem.map(|text| view! { <div class="notice bad">{inline_code(&text)}</div> });
             let texts = [
                 ("output", answer.output),
                 ("result", answer.result),

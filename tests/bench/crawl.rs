@@ -144,10 +144,10 @@ pub(crate) async fn run(arguments: &mut Arguments) -> Result<()> {
         fetched.saturating_sub(pages)
     );
     if kills > 0 {
-        println!("ready again     {}", restarts.line());
+        println!("restart         {}", restarts.line());
     } else {
-        println!("status early    {}", times.early.line());
-        println!("status late     {}", times.late.line());
+        println!("status, first tenth   {}", times.early.line());
+        println!("status, last tenth    {}", times.late.line());
     }
 
     check_counts(&status, pages)?;

@@ -60,7 +60,7 @@ const fresh = await times(Number(processes), () => {
 });
 await call("DELETE", `/v2/browser/${session.id}`);
 
-console.log(`direct          median ${direct.toFixed(2)} ms of ${calls}: Runtime.evaluate on an open socket`);
-console.log(`later call      median ${later.toFixed(2)} ms of ${calls}: ${(later - direct).toFixed(2)} ms more`);
-console.log(`fresh process   median ${fresh.toFixed(0)} ms of ${processes}: ${(fresh / later).toFixed(0)} times as long as a later call`);
+console.log(`debugging protocol    median ${direct.toFixed(2)} ms of ${calls}: Runtime.evaluate on an open socket`);
+console.log(`later execute call    median ${later.toFixed(2)} ms of ${calls}: ${(later - direct).toFixed(2)} ms more`);
+console.log(`new Node.js process   median ${fresh.toFixed(0)} ms of ${processes}: ${(fresh / later).toFixed(0)} times as long as a later call`);
 process.exit(0);

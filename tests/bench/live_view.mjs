@@ -60,7 +60,7 @@ for (let index = 0; index < Number(clicks); index += 1) {
 }
 times.sort((a, b) => a - b);
 const at = (share) => times[Math.round((times.length - 1) * share)].toFixed(1);
-console.log(`click to pixel   median ${at(0.5)} ms, p95 ${at(0.95)} ms, longest ${at(1)} ms, of ${times.length} clicks`);
+console.log(`click to visible change   median ${at(0.5)} ms, p95 ${at(0.95)} ms, longest ${at(1)} ms, of ${times.length} clicks`);
 
 await page.goto(new URL("/moving", site).href);
 await viewer.waitForTimeout(500);

@@ -60,7 +60,7 @@ pub(crate) async fn run(arguments: &mut Arguments) -> Result<()> {
     ])
     .await;
     println!("{pages} pages with {latency_ms} ms latency, {CONCURRENCY} at once; pages/s");
-    println!("                  fetch only   no latency   latency   ratio to the slower");
+    println!("                  fetch only   no latency   latency   relative speed");
     for (name, hosts, crawls) in [
         ("crawl, 1 host", 1, true),
         ("batch, 1 host", 1, false),

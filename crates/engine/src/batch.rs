@@ -6,11 +6,12 @@ use harvestman_core::crawl::{Offer, batch_scrape};
 use harvestman_core::ids::JobId;
 use harvestman_core::scrape::check_supported;
 use harvestman_core::webhook::Family;
-use harvestman_store::{AddPagesOutcome, CreateOutcome, Idempotency, JobKind, NewJob, Principal};
+use harvestman_store::{AddPagesOutcome, Idempotency, JobKind, NewJob, Principal};
 
 use crate::clock;
-use crate::engine::{Engine, job_not_found, key_reused, subscribed, unavailable};
-use crate::new_job::new_job;
+use crate::context::Engine;
+use crate::error::{job_not_found, key_reused, unavailable};
+use crate::jobs::{new_job, subscribed};
 
 impl Engine {
     /// Stores a batch scrape and starts it, or adds its pages to the batch named by `appendToId`. Returns the
@@ -23,8 +24,8 @@ impl Engine {
         idempotency: Option<Idempotency>,
         base: &str,
     ) -> Result<JobId, ApiError> {
-        request.batch.check_enabled(self.inner.config.enabled)?;
-        check_supported(&request.batch.options, &self.inner.capabilities())?;
+        request.batch.check_enabled(self.context.config.enabled)?;
+        check_supported(&request.batch.options, &self.context.capabilities())?;
         self.check_receiver(request.batch.webhook.as_ref()).await?;
         if let Some(first) = self.afford(principal, idempotency.as_ref()).await? {
             return Ok(first);
@@ -71,20 +72,11 @@ impl Engine {
             ..new_job(principal, JobKind::BatchScrape, &first, &options, &caller)?
         };
         let created = self
-            .inner
+            .context
             .store
             .create_batch(&job, pages, idempotency.as_ref())
             .await;
-        match created.map_err(|error| unavailable(&error))? {
-            CreateOutcome::Created => {
-                tracing::info!(batch.id = %job.id, team.id = %principal.team, pages = count, "batch scrape started");
-                self.inner.new_work.notify_one();
-                self.inner.outbox.notify_one();
-                Ok(job.id)
-            }
-            CreateOutcome::Repeated(id) => Ok(id),
-            CreateOutcome::KeyReused => Err(key_reused()),
-        }
+        self.job_created(&job, created)
     }
 
     async fn add_to_batch(
@@ -95,24 +87,24 @@ impl Engine {
         pages: Vec<Offer>,
         idempotency: Option<Idempotency>,
     ) -> Result<JobId, ApiError> {
-        let store = &self.inner.store;
+        let store = &self.context.store;
         let row = store
             .job(principal.team, batch, clock::now())
             .await
-            .map_err(|error| unavailable(&error))?
+            .map_err(unavailable)?
             .filter(|row| row.kind == JobKind::BatchScrape)
             .ok_or_else(job_not_found)?;
         options.check_append(&BatchOptions::from_json(row.request.as_bytes())?)?;
         let added = store
             .add_pages(principal.team, batch, pages, idempotency.as_ref(), clock::now())
             .await;
-        match added.map_err(|error| unavailable(&error))? {
+        match added.map_err(unavailable)? {
             AddPagesOutcome::Added(pages) => {
                 tracing::info!(batch.id = %batch, team.id = %principal.team, pages, "pages added to a batch scrape");
-                self.inner.driver_signals.pages_added(batch);
-                self.inner.new_work.notify_one();
-                self.inner.outbox.notify_one();
-                self.inner.changes.announce(batch);
+                self.context.driver_signals.pages_added(batch);
+                self.context.new_work.notify_one();
+                self.context.outbox.notify_one();
+                self.context.changes.announce(batch);
                 Ok(batch)
             }
             AddPagesOutcome::Repeated(id) => Ok(id),

@@ -15,9 +15,9 @@ use harvestman_fetch::{Egress, Fetcher};
 use tokio::time::Instant;
 use url::Url;
 
+use crate::error::ScrapeFailure;
 use crate::health::Health;
 use crate::profiles::OpenProfile;
-use crate::scraper::ScrapeFailure;
 use crate::site_response::SiteResponse;
 
 /// Renders pages in the browser. Cheap to clone.

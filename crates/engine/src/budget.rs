@@ -12,10 +12,10 @@ use harvestman_core::month::Month;
 use harvestman_store::Store;
 use tokio::time::Instant;
 
-use crate::engine::unavailable;
+use crate::clock::this_month;
+use crate::error::unavailable;
 use crate::limits;
 use crate::plans::Plans;
-use crate::usage::this_month;
 
 /// The budgets of all teams.
 #[derive(Clone, Debug)]
@@ -54,10 +54,7 @@ impl Budget {
         };
         let month = this_month();
         if self.is_stale(budget, team, month) {
-            let spent = store
-                .credits_in_month(team, month)
-                .await
-                .map_err(|error| unavailable(&error))?;
+            let spent = store.credits_in_month(team, month).await.map_err(unavailable)?;
             let mut accounts = self.accounts();
             let in_flight = accounts.get(&team).map_or(0, |account| account.in_flight);
             let updated_at = Instant::now();

@@ -3,6 +3,7 @@
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use harvestman_core::ids::{JobId, ScrapeId};
+use harvestman_core::month::Month;
 use harvestman_core::time::Timestamp;
 use harvestman_store::new_id;
 
@@ -10,6 +11,11 @@ use harvestman_store::new_id;
 pub fn now() -> Timestamp {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     Timestamp(u64::try_from(since.as_millis()).unwrap_or(u64::MAX))
+}
+
+/// Returns the current calendar month (UTC).
+pub(crate) fn this_month() -> Month {
+    Month::of(now())
 }
 
 /// Returns a new job id. Ids created later sort later.

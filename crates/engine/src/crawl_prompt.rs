@@ -7,7 +7,7 @@ use harvestman_core::api::params_preview::{ParamsPreview, ParamsPreviewRequest};
 use harvestman_core::params_preview::proposal_schema;
 use tokio::time::Instant;
 
-use crate::engine::Engine;
+use crate::context::Engine;
 use crate::limits;
 use crate::llm::{Llm, LlmError, Message, ReplyFormat};
 
@@ -19,7 +19,7 @@ impl Engine {
     /// Returns the crawl options that a description asks for. Never fails: `warning` says what was not
     /// understood.
     pub async fn crawl_params(&self, request: &ParamsPreviewRequest) -> ParamsPreview {
-        let config = &self.inner.config;
+        let config = &self.context.config;
         let by_rules = || ParamsPreview::from_prompt(request, config.enabled);
         let Some(llm) = &config.llm else {
             return by_rules();

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use crate::engine::Engine;
+use crate::context::Engine;
 use crate::llm::{JsonReply, Llm, LlmError, Message, ReplyFormat};
 use crate::{clock, limits};
 
@@ -26,7 +26,7 @@ impl Engine {
     pub async fn ask_docs(&self, pages: &Docs, question: &str, base: &str) -> DocsAnswer {
         let started = Instant::now();
         let found = pages.search(question);
-        let by_model = match &self.inner.config.llm {
+        let by_model = match &self.context.config.llm {
             Some(llm) if !found.is_empty() => by_model(llm, question, &found, base).await,
             Some(_) | None => Err(ModelUsage::default()),
         };

@@ -26,8 +26,8 @@ use tracing::Instrument;
 
 use crate::browser_pages::PageCaptures;
 use crate::clock::{self, Ticker};
+use crate::context::Context;
 use crate::driver_signals::JobSignals;
-use crate::engine::Inner;
 use crate::files::FileTarget;
 use crate::job_request::JobRequest;
 use crate::page_cache::PageCache;
@@ -35,7 +35,7 @@ use crate::scraper::Target;
 use crate::site_files::SiteFiles;
 use crate::slots::{QueueTime, Slot, SlotOwner, SlotRequest};
 use crate::turn::{Turn, TurnEvent};
-use crate::{files, limits, profiles, tracking};
+use crate::{files, limits, tracking};
 
 /// Why a driver stopped.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -50,7 +50,7 @@ pub(crate) enum DriverExit {
 
 /// One crawl under this node's lease.
 pub(crate) struct Driver {
-    inner: Arc<Inner>,
+    context: Arc<Context>,
     lease: Lease,
     team: TeamId,
     request: JobRequest,
@@ -115,21 +115,21 @@ enum LoopEvent {
 }
 
 impl Driver {
-    pub(crate) fn new(inner: Arc<Inner>, lease: Lease) -> Result<Self, StoreError> {
+    pub(crate) fn new(context: Arc<Context>, lease: Lease) -> Result<Self, StoreError> {
         let request = JobRequest::read(&lease)?;
-        let of_team = inner.config.plans.of(lease.team).max_concurrency;
+        let of_team = context.config.plans.of(lease.team).max_concurrency;
         let max_concurrency = u32::try_from(of_team).unwrap_or(u32::MAX);
         let options = request.scrape_options();
         let policy = Policy {
-            robots_agent: inner.config.robots_agent.clone(),
+            robots_agent: context.config.robots_agent.clone(),
             max_concurrency,
-            starts_in_browser: inner.scraper.first_slot(&options) == SlotKind::Browser,
+            starts_in_browser: context.scraper.first_slot(&options) == SlotKind::Browser,
         };
         let team = lease.team;
-        let cache = PageCache::new(inner.store.clone(), team);
-        let files = SiteFiles::of_job(&inner, cache.clone(), &options);
+        let cache = PageCache::new(context.store.clone(), team);
+        let files = SiteFiles::of_job(&context, cache.clone(), &options);
         Ok(Self {
-            inner,
+            context,
             lease,
             team,
             request,
@@ -158,7 +158,7 @@ impl Driver {
         loop {
             while let Some(output) = run.crawl.poll(self.ticker.now()) {
                 if self.start(&mut run, output) {
-                    self.inner.changes.announce(self.job());
+                    self.context.changes.announce(self.job());
                     return Ok(DriverExit::Ended);
                 }
             }
@@ -175,8 +175,8 @@ impl Driver {
                 LoopEvent::Slot(slot) => self.slot_acquired(&mut run, slot),
                 LoopEvent::Committed(Ok(committed)) => {
                     run.crawl.handle(self.ticker.now(), Input::Committed(committed));
-                    self.inner.changes.announce(self.job());
-                    self.inner.outbox.notify_one();
+                    self.context.changes.announce(self.job());
+                    self.context.outbox.notify_one();
                 }
                 LoopEvent::Committed(Err(CommitError::LeaseLost)) => return Ok(DriverExit::LeaseLost),
                 LoopEvent::Committed(Err(CommitError::Repeated(mut repeated))) => {
@@ -192,7 +192,7 @@ impl Driver {
                 LoopEvent::Wake => {}
                 LoopEvent::Heartbeat => {
                     if !self
-                        .inner
+                        .context
                         .store
                         .renew(&self.lease, clock::now(), limits::LEASE_MS)
                         .await?
@@ -206,7 +206,7 @@ impl Driver {
     }
 
     async fn load(&self) -> Result<Run, StoreError> {
-        self.restore(self.inner.store.load(&self.lease).await?)
+        self.restore(self.context.store.load(&self.lease).await?)
     }
 
     fn restore(&self, snapshot: Snapshot) -> Result<Run, StoreError> {
@@ -276,7 +276,7 @@ impl Driver {
                     key: self.lease.key,
                     job: self.job(),
                 };
-                let mut request = self.inner.slots.request(owner, kind);
+                let mut request = self.context.slots.request(owner, kind);
                 match request.try_slot() {
                     Some(slot) => self.slot_acquired(run, slot),
                     None => run.next_slot(kind).request = Some(request),
@@ -297,16 +297,16 @@ impl Driver {
                     .take()
                     .expect("the core starts a page only in a slot that it was given");
                 let turn = Turn::of_job(
-                    self.inner.slots.clone(),
+                    self.context.slots.clone(),
                     task.key,
                     run.turn_events.0.clone(),
                     slot,
                 );
                 if task.attempt > 1 {
-                    self.inner.slots.counters().count_retry();
+                    self.context.slots.counters().count_retry();
                 }
                 let resolving = self.resolve_site(run, &task);
-                let inner = self.inner.clone();
+                let context = self.context.clone();
                 let (options, jar) = (self.options.clone(), self.jar.clone());
                 let (team, job) = (self.team, self.job());
                 let cache = self.cache.clone();
@@ -322,7 +322,7 @@ impl Driver {
                             transient,
                         })
                     };
-                    let reservation = match inner.budget.reserve(&inner.store, team).await {
+                    let reservation = match context.budget.reserve(&context.store, team).await {
                         Ok(reservation) => reservation,
                         Err(error) => {
                             let transient = error.code != ErrorCode::InsufficientCredits;
@@ -332,7 +332,11 @@ impl Driver {
                             };
                         }
                     };
-                    let profile = match inner.open_profile(team, &options, job).await {
+                    let profile = match context
+                        .profiles
+                        .open(&context.store, team, options.profile.as_ref(), job)
+                        .await
+                    {
                         Ok(profile) => profile,
                         Err(error) => {
                             return Input::PageFetched {
@@ -348,7 +352,7 @@ impl Driver {
                         turn: &turn,
                     };
                     let page =
-                        AssertUnwindSafe(inner.scraper.scrape_task(target, &cache, &options, id, &jar));
+                        AssertUnwindSafe(context.scraper.scrape_task(target, &cache, &options, id, &jar));
                     let (mut outcome, mut captures) = page
                         .catch_unwind()
                         .await
@@ -357,14 +361,16 @@ impl Driver {
                         turn.record_in(&mut page.document.metadata);
                         let document = &mut page.document;
                         let file_target = FileTarget {
-                            store: &inner.store,
+                            store: &context.store,
                             base: &base,
                             keep,
                         };
                         let finished = async {
-                            profiles::save(&inner, profile, &mut captures).await?;
+                            if let (Some(profile), Some(storage)) = (&profile, captures.storage.take()) {
+                                profile.save(&context.store, storage).await?;
+                            }
                             files::attach(file_target, document, captures).await?;
-                            tracking::track(&inner.store, team, &task.url, &options, document).await
+                            tracking::track(&context.store, team, &task.url, &options, document).await
                         };
                         if let Err(error) = finished.await {
                             outcome = failed(error, true);
@@ -384,7 +390,7 @@ impl Driver {
             }
             Output::Commit(batch) => {
                 run.commit = Some(tokio::spawn(
-                    commit(self.inner.clone(), self.lease.clone(), batch).instrument(span),
+                    commit(self.context.clone(), self.lease.clone(), batch).instrument(span),
                 ));
             }
             Output::Finish => return true,
@@ -396,7 +402,7 @@ impl Driver {
     /// private address.
     fn resolve_site(&self, run: &mut Run, task: &PageTask) -> impl Future<Output = ()> + use<> {
         let is_new = !self.options.cache_only() && run.resolved_sites.insert(site_of(&task.url));
-        let fetcher = self.inner.scraper.fetcher().clone();
+        let fetcher = self.context.scraper.fetcher().clone();
         let (url, turn_events) = (task.url.clone(), run.turn_events.0.clone());
         async move {
             if is_new && fetcher.is_private(&url).await {
@@ -416,7 +422,7 @@ impl Driver {
         if let Some(commit) = commit {
             let _ = tokio::time::timeout(limits::DRAIN_TIMEOUT, commit).await;
         }
-        self.inner.store.release(&self.lease).await?;
+        self.context.store.release(&self.lease).await?;
         Ok(DriverExit::Released)
     }
 }
@@ -483,10 +489,10 @@ fn panic_outcome(id: ScrapeId) -> PageOutcome {
 
 /// Commits a batch; retries while the store is unavailable (busy, disk full). Nothing is lost, and meanwhile
 /// nothing new is fetched beyond what is in flight.
-async fn commit(inner: Arc<Inner>, lease: Lease, batch: Batch) -> Result<CommitResponse, CommitError> {
+async fn commit(context: Arc<Context>, lease: Lease, batch: Batch) -> Result<CommitResponse, CommitError> {
     let mut pause = limits::COMMIT_RETRY;
     loop {
-        match inner
+        match context
             .store
             .commit(&lease, &batch, clock::now(), limits::LEASE_MS)
             .await

@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
 
-use crate::engine::Inner;
+use crate::context::Context;
 use crate::{clock, limits};
 
 /// Removes expired jobs periodically until `stop` is cancelled.
-pub(crate) async fn run(inner: Arc<Inner>, stop: CancellationToken) {
+pub(crate) async fn run(context: Arc<Context>, stop: CancellationToken) {
     loop {
-        match inner.store.expire(clock::now()).await {
+        match context.store.expire(clock::now()).await {
             Ok(0) => {}
             Ok(jobs) => tracing::info!(jobs, "removed expired jobs"),
             Err(error) => tracing::warn!(%error, "cannot remove expired jobs; retrying"),

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use crate::browser_pages::PageCaptures;
-use crate::engine::unavailable;
+use crate::error::unavailable;
 use crate::{clock, limits};
 
 /// Where the files of a document are stored and linked.
@@ -82,9 +82,5 @@ pub(crate) async fn attach(
     if files.is_empty() {
         return Ok(());
     }
-    target
-        .store
-        .store_files(files)
-        .await
-        .map_err(|error| unavailable(&error))
+    target.store.store_files(files).await.map_err(unavailable)
 }

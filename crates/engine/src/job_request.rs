@@ -28,9 +28,7 @@ impl JobRequest {
                 } else {
                     &lease.url
                 };
-                let first = url
-                    .parse::<Url>()
-                    .map_err(|error| crate::engine::internal_error(&error))?;
+                let first = url.parse::<Url>().map_err(crate::error::internal_error)?;
                 Ok(Self::Batch(first, Box::new(batch)))
             }),
             _ => CrawlRequest::from_json(bytes).map(|request| Self::Crawl(Box::new(request))),

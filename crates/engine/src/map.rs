@@ -21,18 +21,35 @@ use harvestman_store::{JobKind, NewJob, Principal};
 use tokio::time::{Instant, timeout_at};
 use url::Url;
 
-use crate::engine::{Inner, internal_error, stopping, unavailable};
-use crate::new_job::new_job;
+use crate::context::{Context, Engine};
+use crate::error::{ScrapeFailure, internal_error, stopping, unavailable};
+use crate::jobs::new_job;
 use crate::page_cache::PageCache;
-use crate::scraper::{ScrapeFailure, Scraped, Target};
+use crate::scraper::{Scraped, Target};
 use crate::site_files::SiteFiles;
 use crate::slots::SlotOwner;
 use crate::turn::Turn;
 use crate::{clock, limits};
 
+impl Engine {
+    /// Lists the URLs of a site.
+    pub async fn map(&self, principal: &Principal, request: MapRequest) -> Result<MapAnswer, ApiError> {
+        let reservation = self
+            .context
+            .budget
+            .reserve(&self.context.store, principal.team)
+            .await?;
+        let answer = SiteMapper::new(self.context.clone(), principal.team, request)
+            .run(principal)
+            .await?;
+        reservation.spend(MAP_CREDITS);
+        Ok(answer)
+    }
+}
+
 /// One map request.
 pub(crate) struct SiteMapper {
-    inner: Arc<Inner>,
+    context: Arc<Context>,
     team: TeamId,
     request: MapRequest,
     id: JobId,
@@ -53,11 +70,11 @@ struct SiteProbe {
 }
 
 impl SiteMapper {
-    pub(crate) fn new(inner: Arc<Inner>, team: TeamId, request: MapRequest) -> Self {
-        let cache = PageCache::new(inner.store.clone(), team);
-        let files = SiteFiles::of_map(&inner, cache.clone(), &request);
+    pub(crate) fn new(context: Arc<Context>, team: TeamId, request: MapRequest) -> Self {
+        let cache = PageCache::new(context.store.clone(), team);
+        let files = SiteFiles::of_map(&context, cache.clone(), &request);
         Self {
-            inner,
+            context,
             team,
             request,
             id: clock::new_job_id(),
@@ -81,16 +98,16 @@ impl SiteMapper {
                 &request.caller,
             )?
         };
-        let inner = self.inner.clone();
+        let context = self.context.clone();
         let timeout = self.request.timeout.map(Duration::from_millis);
         let work = Box::pin(self.build(listing));
         let result = tokio::select! {
             result = within(timeout, work) => result,
-            () = inner.stop.cancelled() => Err(stopping()),
+            () = context.stop.cancelled() => Err(stopping()),
         };
         let end = result.as_ref().map(|_| MAP_CREDITS);
-        let recorded = inner.store.record_call(&call, end, clock::now()).await;
-        recorded.map_err(|error| unavailable(&error))?;
+        let recorded = context.store.record_call(&call, end, clock::now()).await;
+        recorded.map_err(unavailable)?;
         result
     }
 
@@ -101,10 +118,10 @@ impl SiteMapper {
     }
 
     async fn build(mut self, mut listing: Listing) -> Result<MapAnswer, ApiError> {
-        let permit = self.inner.maps.clone().acquire_owned().await;
+        let permit = self.context.maps.clone().acquire_owned().await;
         let _permit = permit.expect("the semaphore is never closed");
         let target = self
-            .inner
+            .context
             .scraper
             .fetcher()
             .check_target(&self.request.url.url)
@@ -125,7 +142,7 @@ impl SiteMapper {
             listing.list_root();
         }
         let known_pages = self.cache.known_pages(listing.root()).await;
-        let known_pages = known_pages.map_err(|error| unavailable(&error))?;
+        let known_pages = known_pages.map_err(unavailable)?;
         let list_known = self.request.sitemap != SitemapMode::Only;
         let filled = off_thread(listing, move |listing| {
             if let Some(page) = probe.page {
@@ -149,7 +166,7 @@ impl SiteMapper {
         Ok(MapAnswer {
             success: true,
             id: Some(self.id),
-            links: links.map_err(|error| internal_error(&error))?,
+            links: links.map_err(internal_error)?,
             warning: (!self.warnings.is_empty()).then(|| self.warnings.join(" ")),
         })
     }
@@ -231,7 +248,7 @@ impl SiteMapper {
     }
 
     async fn robots(&self, url: Url) -> RobotsOutcome {
-        self.files.robots(url, &self.inner.config.robots_agent).await
+        self.files.robots(url, &self.context.config.robots_agent).await
     }
 
     async fn page(&self, url: &Url) -> Result<Scraped, ScrapeFailure> {
@@ -243,7 +260,7 @@ impl SiteMapper {
             ..ScrapeOptions::default()
         });
         let deadline = Instant::now() + Duration::from_millis(options.timeout);
-        let (scraper, slots) = (&self.inner.scraper, &self.inner.slots);
+        let (scraper, slots) = (&self.context.scraper, &self.context.slots);
         let owner = SlotOwner {
             team: self.team,
             key: None,
@@ -330,7 +347,7 @@ async fn off_thread(
         work(&mut listing);
         listing
     });
-    work.await.map_err(|error| internal_error(&error))
+    work.await.map_err(internal_error)
 }
 
 async fn within<T>(

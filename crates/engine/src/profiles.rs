@@ -10,13 +10,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use harvestman_browser::Storage;
 use harvestman_core::api::error::ApiError;
 use harvestman_core::api::location::Profile;
-use harvestman_core::api::options::ScrapeOptions;
 use harvestman_core::ids::{JobId, TeamId};
 use harvestman_core::interact::SessionError;
 use harvestman_store::Store;
 
-use crate::browser_pages::PageCaptures;
-use crate::engine::{Inner, unavailable};
+use crate::error::unavailable;
 use crate::{clock, limits};
 
 /// The writers of each profile. Cheap to clone.
@@ -49,7 +47,7 @@ struct Writer {
 }
 
 impl Profiles {
-    /// Loads a profile (empty if it is new) for the session or job `owner`.
+    /// Loads the profile that a request names, if any, for the session or job `owner`. A new profile is empty.
     ///
     /// # Errors
     /// 409 while another owner writes to it.
@@ -57,15 +55,18 @@ impl Profiles {
         &self,
         store: &Store,
         team: TeamId,
-        profile: &Profile,
+        profile: Option<&Profile>,
         owner: JobId,
-    ) -> Result<OpenProfile, ApiError> {
+    ) -> Result<Option<OpenProfile>, ApiError> {
+        let Some(profile) = profile else {
+            return Ok(None);
+        };
         let writer = match profile.save_changes {
             true => Some(self.write(team, &profile.name, owner)?),
             false => None,
         };
         let stored = store.profile(team, &profile.name).await;
-        let stored = stored.map_err(|error| unavailable(&error))?;
+        let stored = stored.map_err(unavailable)?;
         let storage = stored.and_then(|state| {
             serde_json::from_str(&state)
                 .inspect_err(
@@ -73,12 +74,12 @@ impl Profiles {
                 )
                 .ok()
         });
-        Ok(OpenProfile {
+        Ok(Some(OpenProfile {
             team,
             name: profile.name.clone(),
             storage: storage.unwrap_or_default(),
             writer,
-        })
+        }))
     }
 
     fn write(&self, team: TeamId, name: &str, owner: JobId) -> Result<Writer, SessionError> {
@@ -101,40 +102,6 @@ impl Profiles {
     }
 }
 
-impl Inner {
-    /// Opens the profile named in the options, if any, for the session or job `owner`.
-    ///
-    /// # Errors
-    /// See [`Profiles::open`].
-    pub(crate) async fn open_profile(
-        &self,
-        team: TeamId,
-        options: &ScrapeOptions,
-        owner: JobId,
-    ) -> Result<Option<OpenProfile>, ApiError> {
-        match &options.profile {
-            Some(profile) => self
-                .profiles
-                .open(&self.store, team, profile, owner)
-                .await
-                .map(Some),
-            None => Ok(None),
-        }
-    }
-}
-
-/// Saves the browser storage to the profile, if there is one, and closes the profile.
-pub(crate) async fn save(
-    inner: &Inner,
-    profile: Option<OpenProfile>,
-    captures: &mut PageCaptures,
-) -> Result<(), ApiError> {
-    match (profile, captures.storage.take()) {
-        (Some(profile), Some(storage)) => profile.save(&inner.store, storage).await,
-        _ => Ok(()),
-    }
-}
-
 impl OpenProfile {
     /// Returns whether changes are saved.
     pub(crate) fn saves(&self) -> bool {
@@ -153,7 +120,7 @@ impl OpenProfile {
         store
             .save_profile(self.team, self.name.clone(), state, clock::now())
             .await
-            .map_err(|error| unavailable(&error))
+            .map_err(unavailable)
     }
 }
 

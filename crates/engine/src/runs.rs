@@ -19,8 +19,8 @@ use harvestman_store::{JobKind, Lease, RunEnd, StoreError};
 use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
 
+use crate::context::Context;
 use crate::driver::DriverExit;
-use crate::engine::Inner;
 use crate::{clock, limits};
 
 /// The outcome of a run.
@@ -107,7 +107,7 @@ impl RunOutcome {
 
 /// Runs a leased extract or agent until it has ended, the lease is lost, or `stop` is cancelled.
 pub(crate) async fn drive(
-    inner: Arc<Inner>,
+    context: Arc<Context>,
     lease: Lease,
     stop: CancellationToken,
 ) -> Result<DriverExit, StoreError> {
@@ -118,15 +118,19 @@ pub(crate) async fn drive(
             );
         }
         let outcome = match lease.kind {
-            JobKind::Agent => agent::run(&inner, &lease).await,
-            _ => extract::run(&inner, &lease).await,
+            JobKind::Agent => agent::run(&context, &lease).await,
+            _ => extract::run(&context, &lease).await,
         };
         outcome.unwrap_or_else(|error| RunOutcome::failed(error.message))
     };
     let heartbeat = async {
         loop {
             tokio::time::sleep(limits::HEARTBEAT).await;
-            if !inner.store.renew(&lease, clock::now(), limits::LEASE_MS).await? {
+            if !context
+                .store
+                .renew(&lease, clock::now(), limits::LEASE_MS)
+                .await?
+            {
                 return Ok::<_, StoreError>(());
             }
         }
@@ -134,7 +138,7 @@ pub(crate) async fn drive(
     let outcome = tokio::select! {
         biased;
         () = stop.cancelled() => {
-            inner.store.release(&lease).await?;
+            context.store.release(&lease).await?;
             return Ok(DriverExit::Released);
         }
         result = heartbeat => return result.map(|()| DriverExit::LeaseLost),
@@ -143,7 +147,7 @@ pub(crate) async fn drive(
     let end = outcome.into_end(&lease);
     let mut pause = limits::COMMIT_RETRY;
     loop {
-        match inner.store.finish_run(&lease, end.clone(), clock::now()).await {
+        match context.store.finish_run(&lease, end.clone(), clock::now()).await {
             Err(error) if error.is_transient() => {
                 tracing::warn!(%error, "cannot store the result of a run; retrying");
                 tokio::time::sleep(pause).await;
@@ -151,7 +155,7 @@ pub(crate) async fn drive(
             }
             Err(error) => return Err(error),
             Ok(ended) => {
-                inner.outbox.notify_one();
+                context.outbox.notify_one();
                 return Ok(if ended {
                     DriverExit::Ended
                 } else {

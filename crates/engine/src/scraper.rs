@@ -13,15 +13,14 @@ use harvestman_core::cache::{self, CacheKey};
 use harvestman_core::crawl::{FetchFailure, FetchedPage, PageOutcome, SlotKind};
 use harvestman_core::ids::ScrapeId;
 use harvestman_core::scrape::{RawPage, Rendered, file_request, needs_browser, prepare, prepare_file};
-use harvestman_fetch::{CookieJar, FetchError, FetchRequest, Fetcher};
-use harvestman_store::StoreError;
+use harvestman_fetch::{CookieJar, FetchRequest, Fetcher};
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
 use url::Url;
 
 use crate::browser_pages::{BrowserPage, BrowserPages, PageCaptures};
 use crate::conversions::Conversions;
-use crate::engine::unavailable;
+use crate::error::ScrapeFailure;
 use crate::file_reader::FileReader;
 use crate::host_memory::HostMemory;
 use crate::llm::Llm;
@@ -55,16 +54,6 @@ pub(crate) struct Target<'u> {
     pub(crate) profile: Option<&'u OpenProfile>,
     /// The page's slot.
     pub(crate) turn: &'u Turn,
-}
-
-/// Why a page could not be scraped.
-#[derive(Debug)]
-pub(crate) struct ScrapeFailure {
-    pub(crate) error: ApiError,
-    /// Another attempt may succeed.
-    pub(crate) transient: bool,
-    /// The connection failed, so another scheme may work.
-    pub(crate) unreachable: bool,
 }
 
 /// A scraped page.
@@ -171,8 +160,7 @@ impl Scraper {
             let permit = self.copies.acquire().await;
             let _permit = permit.expect("the semaphore is never closed");
             for url in std::iter::once(target.url).chain(&target.fallback) {
-                let copy = cache.copy(CacheKey::of_page(url, options), ages).await;
-                if let Some(response) = copy.map_err(ScrapeFailure::store_error)? {
+                if let Some(response) = cache.copy(CacheKey::of_page(url, options), ages).await? {
                     let mut scraped = self.render(url, response, options, id, deadline).await?;
                     scraped.warn_of_placeholder(self.browser.is_some());
                     return Ok(scraped);
@@ -384,36 +372,6 @@ fn raw_page<'a>(requested: &'a Url, response: &'a SiteResponse) -> RawPage<'a> {
     }
 }
 
-impl ScrapeFailure {
-    fn permanent(error: ApiError) -> Self {
-        Self {
-            error,
-            transient: false,
-            unreachable: false,
-        }
-    }
-
-    fn store_error(error: StoreError) -> Self {
-        Self {
-            error: unavailable(&error),
-            transient: true,
-            unreachable: false,
-        }
-    }
-
-    pub(crate) fn timeout() -> Self {
-        let error = ApiError::new(
-            ErrorCode::ScrapeTimeout,
-            "the scrape did not finish within `timeout`; allow more time or try again later",
-        );
-        Self {
-            error,
-            transient: true,
-            unreachable: false,
-        }
-    }
-}
-
 /// Returns the request's headers, plus `Accept-Language` for the languages of `location` unless the request
 /// sets it.
 fn request_headers(options: &ScrapeOptions) -> Vec<(String, String)> {
@@ -429,14 +387,4 @@ fn request_headers(options: &ScrapeOptions) -> Vec<(String, String)> {
         headers.push(("Accept-Language".to_owned(), options.location.accept_language()));
     }
     headers
-}
-
-impl From<FetchError> for ScrapeFailure {
-    fn from(error: FetchError) -> Self {
-        Self {
-            unreachable: error.is_before_response(),
-            transient: error.is_transient(),
-            error: ApiError::new(error.code(), error.to_string()),
-        }
-    }
 }

@@ -3,7 +3,8 @@
 
 mod brave;
 mod own_pages;
-mod provider;
+mod protocol;
+pub(crate) mod provider;
 mod searxng;
 mod serper;
 
@@ -30,15 +31,16 @@ use tokio::time::{Instant, timeout_at};
 use url::Url;
 
 use crate::clock;
-use crate::engine::{Engine, Inner, stopping, unavailable};
-use crate::new_job::new_job;
+use crate::context::{Context, Engine};
+use crate::error::{stopping, unavailable};
+use crate::jobs::new_job;
 
-use provider::{Hit, ProviderQuery, SearchError};
-pub use provider::{Search, SearchConfig, SearchProvider};
+use protocol::{Hit, ProviderQuery};
+use provider::{Search, SearchError};
 
 /// One search in progress.
 struct SearchRun<'e> {
-    inner: &'e Inner,
+    context: &'e Context,
     team: TeamId,
     request: &'e SearchRequest,
     filter: Filter,
@@ -59,13 +61,13 @@ pub(crate) struct FoundPages {
 /// # Errors
 /// 402, 408; 503 if the provider fails.
 pub(crate) async fn search_pages(
-    inner: &Inner,
+    context: &Context,
     team: TeamId,
     request: &SearchRequest,
     deadline: Instant,
 ) -> Result<FoundPages, ApiError> {
-    let reservation = inner.budget.reserve(&inner.store, team).await?;
-    let mut run = SearchRun::new(inner, team, request);
+    let reservation = context.budget.reserve(&context.store, team).await?;
+    let mut run = SearchRun::new(context, team, request);
     run.deadline = run.deadline.min(deadline);
     let results = run.find_in_time().await?;
     let credits = search_credits(&results);
@@ -92,13 +94,13 @@ impl Engine {
     ) -> Result<SearchAnswer, ApiError> {
         request.check_offered()?;
         if let Some(options) = request.scrapes() {
-            check_supported(options, &self.inner.capabilities())
+            check_supported(options, &self.context.capabilities())
                 .map_err(|error| problem::under("scrapeOptions", error))?;
         }
         let reservation = self
-            .inner
+            .context
             .budget
-            .reserve(&self.inner.store, principal.team)
+            .reserve(&self.context.store, principal.team)
             .await?;
         let call = NewJob {
             url: request.query.clone(),
@@ -110,14 +112,14 @@ impl Engine {
                 &request.caller,
             )?
         };
-        let run = SearchRun::new(&self.inner, principal.team, request);
+        let run = SearchRun::new(&self.context, principal.team, request);
         let result = tokio::select! {
             result = run.respond(self, principal, base, call.id) => result,
-            () = self.inner.stop.cancelled() => Err(stopping()),
+            () = self.context.stop.cancelled() => Err(stopping()),
         };
         let end = result.as_ref().map(|(_, credits)| *credits);
-        let recorded = self.inner.store.record_call(&call, end, clock::now()).await;
-        recorded.map_err(|error| unavailable(&error))?;
+        let recorded = self.context.store.record_call(&call, end, clock::now()).await;
+        recorded.map_err(unavailable)?;
         let (response, credits) = result?;
         reservation.spend(credits);
         Ok(response)
@@ -125,9 +127,9 @@ impl Engine {
 }
 
 impl<'e> SearchRun<'e> {
-    fn new(inner: &'e Inner, team: TeamId, request: &'e SearchRequest) -> Self {
+    fn new(context: &'e Context, team: TeamId, request: &'e SearchRequest) -> Self {
         Self {
-            inner,
+            context,
             team,
             request,
             filter: Filter::of(request),
@@ -167,7 +169,7 @@ impl<'e> SearchRun<'e> {
 
     async fn find(&mut self) -> Result<SearchResults, ApiError> {
         let mut results = SearchResults::default();
-        let Some(search) = self.inner.config.search.clone() else {
+        let Some(search) = self.context.config.search.clone() else {
             if !self.request.wants(SourceKind::Web) {
                 return Err(ApiError::new(ErrorCode::NotConfigured, rules::NEEDS_PROVIDER));
             }

@@ -6,18 +6,18 @@
 mod ending;
 mod live;
 mod opening;
-mod registry;
+mod permits;
+pub(crate) mod registry;
 mod replay;
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use harvestman_browser::{LiveBrowser, LiveBrowsers};
 use harvestman_core::api::browser::{
     BrowserCreated, BrowserRequest, BrowserSession, BrowserSessions, ExecuteRequest, SessionStatus,
     SessionsQuery,
 };
-use harvestman_core::api::error::{ApiError, ErrorCode};
+use harvestman_core::api::error::ApiError;
 use harvestman_core::api::interact::{ExecuteAnswer, InteractRequest, SessionEnded, Task};
 use harvestman_core::billing;
 use harvestman_core::ids::{ScrapeId, SessionId};
@@ -25,28 +25,16 @@ use harvestman_core::interact::SessionError;
 use harvestman_core::time::Timestamp;
 use harvestman_store::{Principal, SessionRow};
 use tokio::sync::oneshot;
-use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
 use crate::clock;
-use crate::engine::{Engine, Inner, internal_error, stopping, unavailable};
-use crate::plans::Plans;
+use crate::context::{Context, Engine};
+use crate::error::{internal_error, stopping, unavailable};
 use crate::prompt::TaskOutcome;
 use live::LiveSession;
-use registry::Registry;
+use registry::SessionHandle;
 
 pub(crate) use ending::run;
-
-/// Access to a session through one of its tokens.
-#[derive(Clone)]
-pub struct SessionHandle {
-    /// The browser.
-    pub browser: LiveBrowser,
-    /// What the token allows.
-    pub access: TokenAccess,
-    /// Cancelled when the session ends.
-    pub ended: CancellationToken,
-}
 
 /// A session as the console lists it.
 #[derive(Clone, Debug)]
@@ -67,46 +55,6 @@ pub struct SessionOverview {
     pub credits: u64,
 }
 
-/// What a session token allows.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum TokenAccess {
-    /// View the browser.
-    View,
-    /// View the browser and send input to it.
-    Control,
-    /// Use the Chrome DevTools Protocol.
-    Cdp,
-}
-
-/// The sessions of this server.
-pub(crate) struct Sessions {
-    /// `None` if no browser is configured.
-    browsers: Option<LiveBrowsers>,
-    registry: Registry,
-}
-
-impl Sessions {
-    pub(crate) fn new(browsers: Option<LiveBrowsers>, plans: Plans) -> Self {
-        Self {
-            browsers,
-            registry: Registry::new(plans),
-        }
-    }
-
-    /// Returns the browsers of sessions.
-    ///
-    /// # Errors
-    /// 503 if no browser is configured.
-    fn browsers(&self) -> Result<&LiveBrowsers, ApiError> {
-        self.browsers.as_ref().ok_or_else(|| {
-            ApiError::new(
-                ErrorCode::NotConfigured,
-                "browser sessions need a browser, but none is configured on this server",
-            )
-        })
-    }
-}
-
 impl Engine {
     /// Runs code or a prompt in the browser of a scraped page. The first call opens the browser and repeats
     /// the scrape. `base` is this server's URL as the client sees it. The work continues if the client
@@ -118,11 +66,11 @@ impl Engine {
         request: InteractRequest,
         base: &str,
     ) -> Result<ExecuteAnswer, ApiError> {
-        let (inner, principal, base) = (self.inner.clone(), principal.clone(), base.to_owned());
+        let (context, principal, base) = (self.context.clone(), principal.clone(), base.to_owned());
         run_detached(async move {
-            let session = inner.session_of_scrape(&principal, scrape, &request).await?;
+            let session = context.session_of_scrape(&principal, scrape, &request).await?;
             let timeout = Duration::from_millis(request.timeout_ms());
-            inner.execute(&session, request.task(), timeout, &base).await
+            context.execute(&session, request.task(), timeout, &base).await
         })
         .await
     }
@@ -136,16 +84,10 @@ impl Engine {
         principal: &Principal,
         scrape: ScrapeId,
     ) -> Result<SessionEnded, ApiError> {
-        let store = &self.inner.store;
-        let session = store
-            .session_of(scrape)
-            .await
-            .map_err(|error| unavailable(&error))?;
+        let store = &self.context.store;
+        let session = store.session_of(scrape).await.map_err(unavailable)?;
         if session.is_none() {
-            let origin = store
-                .scrape_origin(scrape)
-                .await
-                .map_err(|error| unavailable(&error))?;
+            let origin = store.scrape_origin(scrape).await.map_err(unavailable)?;
             if origin.is_some_and(|origin| origin.team != principal.team) {
                 return Err(SessionError::OtherTeam.into());
             }
@@ -160,16 +102,16 @@ impl Engine {
         request: BrowserRequest,
         base: &str,
     ) -> Result<BrowserCreated, ApiError> {
-        let (inner, principal) = (self.inner.clone(), principal.clone());
+        let (context, principal) = (self.context.clone(), principal.clone());
         let (sender, receiver) = oneshot::channel();
         let opening = async move {
             // If the client has disconnected, it never learns the id and could not end the session.
-            if let Err(Ok(session)) = sender.send(inner.open_standalone(&principal, request).await) {
-                inner.end_later(session.id);
+            if let Err(Ok(session)) = sender.send(context.open_standalone(&principal, request).await) {
+                context.end_later(session.id);
             }
         };
         tokio::spawn(opening.in_current_span());
-        let session = receiver.await.map_err(|closed| internal_error(&closed))??;
+        let session = receiver.await.map_err(internal_error)??;
         let urls = session.tokens.urls(base);
         Ok(BrowserCreated {
             success: true,
@@ -190,11 +132,11 @@ impl Engine {
     ) -> Result<BrowserSessions, ApiError> {
         let live = query.status.map(|status| status == SessionStatus::Active);
         let rows = self
-            .inner
+            .context
             .store
             .sessions(principal.team, live, clock::now())
             .await;
-        let rows = rows.map_err(|error| unavailable(&error))?;
+        let rows = rows.map_err(unavailable)?;
         let sessions = rows.into_iter().map(|row| self.describe(&row, base));
         let is_wanted = |session: &BrowserSession| query.status.is_none_or(|status| session.status == status);
         Ok(BrowserSessions {
@@ -211,20 +153,17 @@ impl Engine {
         limit: usize,
         base: &str,
     ) -> Result<Vec<SessionOverview>, ApiError> {
-        let store = &self.inner.store;
+        let store = &self.context.store;
         let rows = store.sessions(principal.team, None, clock::now()).await;
-        let rows = rows.map_err(|error| unavailable(&error))?;
+        let rows = rows.map_err(unavailable)?;
         let mut overviews = Vec::new();
         for row in rows.into_iter().take(limit) {
             let origin = match row.scrape {
-                Some(scrape) => store
-                    .scrape_origin(scrape)
-                    .await
-                    .map_err(|error| unavailable(&error))?,
+                Some(scrape) => store.scrape_origin(scrape).await.map_err(unavailable)?,
                 None => None,
             };
             let origin = origin.filter(|origin| !origin.zero_data_retention);
-            let live = self.inner.sessions.registry.get(row.id);
+            let live = self.context.sessions.registry.get(row.id);
             let credits = match (row.end, &live) {
                 (Some(end), _) => end.credits,
                 (None, Some(live)) => billing::browser_session(live.created, clock::now()),
@@ -244,7 +183,7 @@ impl Engine {
     }
 
     fn describe(&self, row: &SessionRow, base: &str) -> BrowserSession {
-        let live = self.inner.sessions.registry.get(row.id);
+        let live = self.context.sessions.registry.get(row.id);
         let urls = live
             .as_ref()
             .map(|live| live.tokens.urls(base))
@@ -276,14 +215,14 @@ impl Engine {
         request: ExecuteRequest,
         base: &str,
     ) -> Result<ExecuteAnswer, ApiError> {
-        let session = self.inner.active_session(principal, id).await?;
-        let (inner, base) = (self.inner.clone(), base.to_owned());
+        let session = self.context.active_session(principal, id).await?;
+        let (context, base) = (self.context.clone(), base.to_owned());
         let timeout = Duration::from_millis(request.timeout_ms());
         let task = Task::Code {
             code: request.code,
             language: request.language,
         };
-        run_detached(async move { inner.execute(&session, task, timeout, &base).await }).await
+        run_detached(async move { context.execute(&session, task, timeout, &base).await }).await
     }
 
     /// Ends a session of the team.
@@ -291,12 +230,7 @@ impl Engine {
     /// # Errors
     /// 403 for another team's session; 404 if there is none or it has already ended.
     pub async fn end_browser(&self, principal: &Principal, id: SessionId) -> Result<SessionEnded, ApiError> {
-        let session = self
-            .inner
-            .store
-            .session(id)
-            .await
-            .map_err(|error| unavailable(&error))?;
+        let session = self.context.store.session(id).await.map_err(unavailable)?;
         self.end(principal, session).await
     }
 
@@ -309,8 +243,8 @@ impl Engine {
         if row.team != principal.team {
             return Err(SessionError::OtherTeam.into());
         }
-        let inner = self.inner.clone();
-        let ended = run_detached(async move { inner.end_session(row.id).await }).await?;
+        let context = self.context.clone();
+        let ended = run_detached(async move { context.end_session(row.id).await }).await?;
         let row = ended.ok_or(SessionError::NoSession)?;
         let end = row.end.ok_or(SessionError::NoSession)?;
         Ok(SessionEnded {
@@ -323,7 +257,7 @@ impl Engine {
 
     /// Returns the session that a token gives access to; `None` if there is no such session any more.
     pub fn session_by_token(&self, token: &str) -> Option<SessionHandle> {
-        let (session, access) = self.inner.sessions.registry.by_token(token)?;
+        let (session, access) = self.context.sessions.registry.by_token(token)?;
         Some(SessionHandle {
             browser: session.browser.clone(),
             access,
@@ -332,7 +266,7 @@ impl Engine {
     }
 }
 
-impl Inner {
+impl Context {
     /// Returns an active session of the team.
     async fn active_session(
         &self,
@@ -343,11 +277,7 @@ impl Inner {
         let team = match &live {
             Some(session) => Some(session.team),
             None => {
-                let row = self
-                    .store
-                    .session(id)
-                    .await
-                    .map_err(|error| unavailable(&error))?;
+                let row = self.store.session(id).await.map_err(unavailable)?;
                 row.map(|row| row.team)
             }
         };
@@ -403,5 +333,5 @@ async fn run_detached<T: Send + 'static>(
     work: impl Future<Output = Result<T, ApiError>> + Send + 'static,
 ) -> Result<T, ApiError> {
     let task = tokio::spawn(work.in_current_span());
-    task.await.unwrap_or_else(|panic| Err(internal_error(&panic)))
+    task.await.unwrap_or_else(|panic| Err(internal_error(panic)))
 }

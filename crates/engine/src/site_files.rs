@@ -18,7 +18,7 @@ use tokio::sync::Semaphore;
 use tokio::time::Instant;
 use url::Url;
 
-use crate::engine::Inner;
+use crate::context::Context;
 use crate::page_cache::PageCache;
 use crate::site_response::SiteResponse;
 use crate::{clock, limits};
@@ -43,10 +43,10 @@ pub(crate) struct SiteFiles {
 
 impl SiteFiles {
     /// Creates the fetcher of a job that scrapes its pages with these options.
-    pub(crate) fn of_job(inner: &Inner, cache: PageCache, options: &ScrapeOptions) -> Self {
+    pub(crate) fn of_job(context: &Context, cache: PageCache, options: &ScrapeOptions) -> Self {
         Self {
-            fetcher: inner.scraper.fetcher().clone(),
-            permits: inner.sitemaps.clone(),
+            fetcher: context.scraper.fetcher().clone(),
+            permits: context.sitemaps.clone(),
             cache,
             cached_ages: wanted_sitemap_ages(options),
             store_in_cache: options.stores_in_cache(),
@@ -56,12 +56,12 @@ impl SiteFiles {
     }
 
     /// Creates the fetcher of a map. The map's headers are sent to its own host only.
-    pub(crate) fn of_map(inner: &Inner, cache: PageCache, request: &MapRequest) -> Self {
+    pub(crate) fn of_map(context: &Context, cache: PageCache, request: &MapRequest) -> Self {
         let plain = request.headers.is_empty();
         let headers = || request.headers.clone().into_iter().collect();
         Self {
-            fetcher: inner.scraper.fetcher().clone(),
-            permits: inner.sitemaps.clone(),
+            fetcher: context.scraper.fetcher().clone(),
+            permits: context.sitemaps.clone(),
             cache,
             cached_ages: (plain && !request.ignore_cache).then_some(Ages {
                 min_ms: 0,

@@ -11,7 +11,7 @@ use harvestman_core::url_key::UrlKey;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, timeout_at};
 
-use crate::scraper::ScrapeFailure;
+use crate::error::ScrapeFailure;
 use crate::slots::{QueueTime, Slot, SlotOwner, Slots};
 
 /// The slot of one page while it is being scraped.

@@ -4,11 +4,10 @@
 use harvestman_core::api::team::{
     CreditPeriod, CreditUsage, KeyUse, OPEN_MODE_KEY, QueueStatus, UsageHistory, UsageQuery,
 };
-use harvestman_core::month::Month;
 use harvestman_store::{MonthUsage, Principal, StoreError};
 
-use crate::clock;
-use crate::engine::Engine;
+use crate::clock::this_month;
+use crate::context::Engine;
 
 impl Engine {
     /// Returns the credits of every month with usage and of the current month, also by key.
@@ -17,7 +16,7 @@ impl Engine {
         principal: &Principal,
         query: UsageQuery,
     ) -> Result<UsageHistory<CreditPeriod>, StoreError> {
-        let used = self.inner.store.month_usage(principal.team).await?;
+        let used = self.context.store.month_usage(principal.team).await?;
         let used = used.into_iter().map(by_name).collect();
         Ok(UsageHistory::of(used, query, this_month(), &principal.key_name))
     }
@@ -25,7 +24,7 @@ impl Engine {
     /// Returns the credits of the current month.
     pub async fn credit_usage(&self, principal: &Principal) -> Result<CreditUsage, StoreError> {
         let month = this_month();
-        let used = self.inner.store.credits_in_month(principal.team, month).await?;
+        let used = self.context.store.credits_in_month(principal.team, month).await?;
         Ok(CreditUsage::of(
             month,
             self.plans().of(principal.team).credit_budget,
@@ -33,9 +32,15 @@ impl Engine {
         ))
     }
 
+    /// Returns how many pages of the team are in flight (HTTP and browser), and the limit of pages over HTTP.
+    pub fn concurrency(&self, principal: &Principal) -> (usize, usize) {
+        let limit = self.context.config.plans.of(principal.team).max_concurrency;
+        (self.context.slots.in_use(principal.team), limit)
+    }
+
     /// Returns the numbers of pages in progress and waiting.
     pub async fn queue_status(&self, principal: &Principal) -> Result<QueueStatus, StoreError> {
-        let queue = self.inner.store.queue(principal.team).await?;
+        let queue = self.context.store.queue(principal.team).await?;
         let (in_flight, limit) = self.concurrency(principal);
         Ok(QueueStatus::of(
             queue.pending_pages,
@@ -44,11 +49,6 @@ impl Engine {
             queue.last_success,
         ))
     }
-}
-
-/// Returns the current calendar month (UTC).
-pub(crate) fn this_month() -> Month {
-    Month::of(clock::now())
 }
 
 fn by_name(usage: MonthUsage) -> KeyUse {

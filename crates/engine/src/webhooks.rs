@@ -15,22 +15,23 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
-use crate::engine::{Engine, Inner, unavailable};
+use crate::context::{Context, Engine};
+use crate::error::unavailable;
 use crate::{clock, limits};
 
 /// Delivers due events until `stop` is cancelled; deliveries in flight get [`limits::DRAIN_TIMEOUT`] to
 /// finish.
-pub(crate) async fn run(inner: Arc<Inner>, stop: CancellationToken) {
+pub(crate) async fn run(context: Arc<Context>, stop: CancellationToken) {
     let mut deliveries = JoinSet::new();
     while !stop.is_cancelled() {
         while deliveries.try_join_next().is_some() {}
-        for job in due(&inner, limits::WEBHOOK_RECEIVERS - deliveries.len()).await {
+        for job in due(&context, limits::WEBHOOK_RECEIVERS - deliveries.len()).await {
             let span = tracing::info_span!("webhooks", job.id = %job);
-            deliveries.spawn(deliver_job(inner.clone(), job, stop.clone()).instrument(span));
+            deliveries.spawn(deliver_job(context.clone(), job, stop.clone()).instrument(span));
         }
         tokio::select! {
             () = stop.cancelled() => break,
-            () = inner.outbox.notified() => {}
+            () = context.outbox.notified() => {}
             Some(_) = deliveries.join_next() => {}
             () = tokio::time::sleep(limits::WEBHOOK_POLL) => {}
         }
@@ -42,11 +43,11 @@ pub(crate) async fn run(inner: Arc<Inner>, stop: CancellationToken) {
 }
 
 /// Leases at most `limit` jobs that have events to deliver.
-async fn due(inner: &Inner, limit: usize) -> Vec<JobId> {
+async fn due(context: &Context, limit: usize) -> Vec<JobId> {
     if limit == 0 {
         return Vec::new();
     }
-    let leased = inner
+    let leased = context
         .store
         .lease_receivers(clock::now(), limits::WEBHOOK_LEASE_MS, limit as u32)
         .await;
@@ -57,10 +58,10 @@ async fn due(inner: &Inner, limit: usize) -> Vec<JobId> {
 }
 
 /// Delivers events of one job in order, until none is due or its time is up.
-async fn deliver_job(inner: Arc<Inner>, job: JobId, stop: CancellationToken) {
+async fn deliver_job(context: Arc<Context>, job: JobId, stop: CancellationToken) {
     let started = Instant::now();
     while started.elapsed() < limits::WEBHOOK_TURN && !stop.is_cancelled() {
-        match deliver_next(&inner, job).await {
+        match deliver_next(&context, job).await {
             Ok(true) => {}
             Ok(false) => break,
             Err(error) => {
@@ -70,21 +71,21 @@ async fn deliver_job(inner: Arc<Inner>, job: JobId, stop: CancellationToken) {
             }
         }
     }
-    if let Err(error) = inner.store.release_receiver(job, clock::now()).await {
+    if let Err(error) = context.store.release_receiver(job, clock::now()).await {
         tracing::warn!(%error, "cannot release the events of a job; they wait until the lease expires");
     }
 }
 
 /// Makes one delivery attempt; returns false if nothing is due.
-async fn deliver_next(inner: &Inner, job: JobId) -> Result<bool, StoreError> {
+async fn deliver_next(context: &Context, job: JobId) -> Result<bool, StoreError> {
     let at = clock::now();
-    let Some(event) = inner.store.due_event(job, at).await? else {
+    let Some(event) = context.store.due_event(job, at).await? else {
         return Ok(false);
     };
-    let secret = inner.webhook_secret(event.team).await?;
+    let secret = context.webhook_secret(event.team).await?;
     let started = Instant::now();
-    let DeliveryResult { status, error, .. } = match prepare(inner, &event, secret.as_deref()) {
-        Ok(request) => send(inner, request).await,
+    let DeliveryResult { status, error, .. } = match prepare(context, &event, secret.as_deref()) {
+        Ok(request) => send(context, request).await,
         Err(error) => {
             tracing::error!(%error, event.no = event.event_no, "cannot send a webhook event");
             DeliveryResult {
@@ -93,7 +94,10 @@ async fn deliver_next(inner: &Inner, job: JobId) -> Result<bool, StoreError> {
             }
         }
     };
-    let end = match (&error, inner.config.webhook_retries.get(event.attempts as usize)) {
+    let end = match (
+        &error,
+        context.config.webhook_retries.get(event.attempts as usize),
+    ) {
         (None, _) => AttemptEnd::Delivered,
         (Some(_), Some(pause)) => AttemptEnd::RetryAt(clock::now() + *pause),
         (Some(_), None) => AttemptEnd::GivenUp,
@@ -105,7 +109,7 @@ async fn deliver_next(inner: &Inner, job: JobId) -> Result<bool, StoreError> {
         error,
     };
     let lease_until = clock::now() + std::time::Duration::from_millis(limits::WEBHOOK_LEASE_MS);
-    inner
+    context
         .store
         .finish_attempt(&event, &attempt, end, lease_until)
         .await
@@ -119,8 +123,8 @@ struct DeliveryResult {
     body: Vec<u8>,
 }
 
-async fn send(inner: &Inner, request: FetchRequest) -> DeliveryResult {
-    match inner.scraper.fetcher().fetch(request).await {
+async fn send(context: &Context, request: FetchRequest) -> DeliveryResult {
+    match context.scraper.fetcher().fetch(request).await {
         Ok(response) => DeliveryResult {
             status: Some(response.status),
             error: (!(200..300).contains(&response.status))
@@ -138,7 +142,7 @@ fn millis_since(started: Instant) -> u64 {
     u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX)
 }
 
-impl Inner {
+impl Context {
     /// Returns the secret that signs the webhooks of a team: its own, else the operator's.
     async fn webhook_secret(&self, team: TeamId) -> Result<Option<String>, StoreError> {
         let own = self.store.webhook_secret(team).await?;
@@ -147,6 +151,22 @@ impl Inner {
 }
 
 impl Engine {
+    /// Sends an event of a job of the team again. Returns false if there is no such event.
+    pub async fn resend_event(
+        &self,
+        principal: &Principal,
+        job: JobId,
+        event: WebhookId,
+    ) -> Result<bool, StoreError> {
+        let exists = self
+            .context
+            .store
+            .resend_event(principal.team, job, event, clock::now())
+            .await?;
+        self.context.outbox.notify_one();
+        Ok(exists)
+    }
+
     /// Sends a signed test event once and returns the receiver's response. The event is not stored.
     ///
     /// # Errors
@@ -156,12 +176,12 @@ impl Engine {
         principal: &Principal,
         spec: WebhookSpec,
     ) -> Result<WebhookTested, ApiError> {
-        let inner = &self.inner;
+        let context = &self.context;
         self.check_receiver_at(&["url"], &spec).await?;
-        let secret = inner
+        let secret = context
             .webhook_secret(principal.team)
             .await
-            .map_err(|error| unavailable(&error))?;
+            .map_err(unavailable)?;
         let webhook_id = WebhookId(harvestman_store::new_id());
         let payload = Payload::new(
             Event::WebhookTest,
@@ -170,7 +190,11 @@ impl Engine {
             spec.metadata.clone(),
         );
         let started = Instant::now();
-        let result = send(inner, signed(inner, spec, payload.to_json(), secret.as_deref())).await;
+        let result = send(
+            context,
+            signed(context, spec, payload.to_json(), secret.as_deref()),
+        )
+        .await;
         let shown = &result.body[..result.body.len().min(limits::WEBHOOK_RESPONSE_SHOWN)];
         Ok(WebhookTested {
             success: true,
@@ -187,15 +211,15 @@ impl Engine {
 
 /// Returns the request for an event, with the same bytes on every attempt. The error says why it cannot be
 /// built.
-fn prepare(inner: &Inner, event: &DueEvent, secret: Option<&str>) -> Result<FetchRequest, String> {
+fn prepare(context: &Context, event: &DueEvent, secret: Option<&str>) -> Result<FetchRequest, String> {
     let name = Event::parse(&event.event).ok_or("unknown event")?;
     let spec =
         WebhookSpec::from_json(event.webhook.as_bytes(), name.family()).map_err(|error| error.message)?;
     let body = payload(name, event, &spec)?.to_json();
-    Ok(signed(inner, spec, body, secret))
+    Ok(signed(context, spec, body, secret))
 }
 
-fn signed(inner: &Inner, spec: WebhookSpec, body: String, secret: Option<&str>) -> FetchRequest {
+fn signed(context: &Context, spec: WebhookSpec, body: String, secret: Option<&str>) -> FetchRequest {
     let deadline = Instant::now() + limits::WEBHOOK_TIMEOUT;
     let signature = secret.map(|secret| webhook::sign(secret.as_bytes(), body.as_bytes()));
     let mut request = FetchRequest::post_json(spec.url, body.into(), deadline.into_std());
@@ -204,10 +228,14 @@ fn signed(inner: &Inner, spec: WebhookSpec, body: String, secret: Option<&str>) 
     request.headers.extend(
         spec.headers
             .into_iter()
-            .filter(|(name, _)| !is_reserved_header(inner, name)),
+            .filter(|(name, _)| !is_reserved_header(context, name)),
     );
     if let Some(signature) = signature {
-        let aliases = inner.config.webhook_signature_aliases.iter().map(String::as_str);
+        let aliases = context
+            .config
+            .webhook_signature_aliases
+            .iter()
+            .map(String::as_str);
         for name in std::iter::once(webhook::SIGNATURE_HEADER).chain(aliases) {
             request.headers.push((name.to_owned(), signature.clone()));
         }
@@ -216,8 +244,12 @@ fn signed(inner: &Inner, spec: WebhookSpec, body: String, secret: Option<&str>) 
 }
 
 /// Returns whether the server sets this header itself, so that a webhook cannot replace it.
-fn is_reserved_header(inner: &Inner, name: &str) -> bool {
-    let aliases = inner.config.webhook_signature_aliases.iter().map(String::as_str);
+fn is_reserved_header(context: &Context, name: &str) -> bool {
+    let aliases = context
+        .config
+        .webhook_signature_aliases
+        .iter()
+        .map(String::as_str);
     ["content-type", webhook::SIGNATURE_HEADER]
         .into_iter()
         .chain(aliases)

@@ -23,7 +23,8 @@ use url::{Host, Url};
 use super::agent_tools::{AgentAction, parse_call, tools};
 use super::pages::{PageReader, RunPage};
 use super::{RunOutcome, deadline, extract, page_selection};
-use crate::engine::{Inner, internal_error};
+use crate::context::Context;
+use crate::error::internal_error;
 use crate::llm::{Llm, Message, Reply, ToolCall, mark_untrusted};
 use crate::map::SiteMapper;
 use crate::{clock, limits, search};
@@ -38,11 +39,11 @@ const PAGE_OMITTED: &str = "(omitted: you have already read this page)";
 ///
 /// # Errors
 /// If the model gives no result, or none of the pages can be read.
-pub(super) async fn run(inner: &Arc<Inner>, lease: &Lease) -> Result<RunOutcome, ApiError> {
+pub(super) async fn run(context: &Arc<Context>, lease: &Lease) -> Result<RunOutcome, ApiError> {
     let request = AgentRequest::from_json(lease.request.as_bytes())?;
-    match inner.config.llm.clone() {
-        Some(llm) => Agent::new(inner, lease, &request).run(&llm).await,
-        None => extract::of_request(inner, lease, as_extract(&request)).await,
+    match context.config.llm.clone() {
+        Some(llm) => Agent::new(context, lease, &request).run(&llm).await,
+        None => extract::of_request(context, lease, as_extract(&request)).await,
     }
 }
 
@@ -85,7 +86,7 @@ fn options(request: &AgentRequest) -> ScrapeOptions {
 
 /// A running agent.
 struct Agent<'a> {
-    inner: &'a Arc<Inner>,
+    context: &'a Arc<Context>,
     lease: &'a Lease,
     request: &'a AgentRequest,
     schema: Option<Schema>,
@@ -101,14 +102,14 @@ struct Agent<'a> {
 }
 
 impl<'a> Agent<'a> {
-    fn new(inner: &'a Arc<Inner>, lease: &'a Lease, request: &'a AgentRequest) -> Self {
+    fn new(context: &'a Arc<Context>, lease: &'a Lease, request: &'a AgentRequest) -> Self {
         Self {
-            inner,
+            context,
             lease,
             request,
             schema: request.schema.clone().map(Schema::new),
             options: Arc::new(options(request)),
-            pages: PageReader::new(inner, lease),
+            pages: PageReader::new(context, lease),
             deadline: deadline(None),
             messages: Vec::new(),
             page_messages: Vec::new(),
@@ -255,12 +256,12 @@ impl<'a> Agent<'a> {
         let input: Value = serde_json::from_str(&call.arguments).unwrap_or_default();
         let payload = json!({ "creditsUsed": self.outcome.credits, "action": call.name, "input": input });
         let stored = self
-            .inner
+            .context
             .store
             .add_action(self.lease, payload.to_string(), clock::now())
             .await;
-        stored.map_err(|error| internal_error(&error))?;
-        self.inner.outbox.notify_one();
+        stored.map_err(internal_error)?;
+        self.context.outbox.notify_one();
         Ok(text)
     }
 
@@ -318,7 +319,7 @@ impl<'a> Agent<'a> {
             location: self.request.location.clone(),
             ..MapRequest::new(url.clone())
         };
-        let mapping = SiteMapper::new(self.inner.clone(), self.lease.team, map).links();
+        let mapping = SiteMapper::new(self.context.clone(), self.lease.team, map).links();
         let links = match tokio::time::timeout_at(self.deadline, mapping).await {
             Ok(Ok(links)) => links,
             Ok(Err(error)) => return format!("error: {}", error.message),
@@ -340,7 +341,8 @@ impl<'a> Agent<'a> {
     async fn search(&mut self, query: String) -> Result<String, ApiError> {
         let request =
             page_selection::search_request(query, limits::RUN_SEARCH_RESULTS, &self.request.location);
-        let results = match search::search_pages(self.inner, self.lease.team, &request, self.deadline).await {
+        let results = match search::search_pages(self.context, self.lease.team, &request, self.deadline).await
+        {
             Err(error) if error.code == ErrorCode::InsufficientCredits => return Err(error),
             Err(error) => return Ok(format!("error: {}", error.message)),
             Ok(results) => results,

@@ -21,12 +21,12 @@ use tokio::time::Instant;
 
 use super::pages::{PageReader, RunPage};
 use super::{RunOutcome, deadline, page_selection};
-use crate::engine::Inner;
+use crate::context::Context;
 use crate::{limits, search};
 
 /// A running extract.
 struct Extract<'a> {
-    inner: &'a Arc<Inner>,
+    context: &'a Arc<Context>,
     lease: &'a Lease,
     request: ExtractRequest,
     deadline: Instant,
@@ -37,19 +37,19 @@ struct Extract<'a> {
 ///
 /// # Errors
 /// If none of its pages can be read.
-pub(super) async fn run(inner: &Arc<Inner>, lease: &Lease) -> Result<RunOutcome, ApiError> {
+pub(super) async fn run(context: &Arc<Context>, lease: &Lease) -> Result<RunOutcome, ApiError> {
     let request = ExtractRequest::from_json(lease.request.as_bytes())?;
-    of_request(inner, lease, request).await
+    of_request(context, lease, request).await
 }
 
 /// Like [`run`], for a request that is not the lease's own.
 pub(super) async fn of_request(
-    inner: &Arc<Inner>,
+    context: &Arc<Context>,
     lease: &Lease,
     request: ExtractRequest,
 ) -> Result<RunOutcome, ApiError> {
     let extract = Extract {
-        inner,
+        context,
         lease,
         deadline: deadline(request.timeout),
         request,
@@ -111,7 +111,7 @@ impl Extract<'_> {
                 break;
             }
             let below = page_selection::pages_below(
-                self.inner,
+                self.context,
                 self.lease,
                 &self.request,
                 &site,
@@ -169,7 +169,7 @@ impl Extract<'_> {
                 &request.scrape_options.location,
             )
         };
-        match search::search_pages(self.inner, self.lease.team, &search, self.deadline).await {
+        match search::search_pages(self.context, self.lease.team, &search, self.deadline).await {
             Ok(results) => {
                 self.outcome.credits = self.outcome.credits.saturating_add(results.credits);
                 for warning in results.warnings {
@@ -209,7 +209,7 @@ impl Extract<'_> {
         urls: &mut VecDeque<TargetUrl>,
         options: &Arc<ScrapeOptions>,
     ) -> Result<Vec<(String, Value)>, ApiError> {
-        let pages = PageReader::new(self.inner, self.lease);
+        let pages = PageReader::new(self.context, self.lease);
         let mut known_urls: Vec<UrlKey> = urls.iter().map(key).collect();
         let mut results: Vec<(usize, String, Value)> = Vec::new();
         let mut reading = FuturesUnordered::new();
@@ -265,7 +265,7 @@ impl Extract<'_> {
         }
         match failure {
             Some(error) if results.is_empty() => return Err(error),
-            _ if results.is_empty() => return Err(crate::scraper::ScrapeFailure::timeout().error),
+            _ if results.is_empty() => return Err(crate::error::ScrapeFailure::timeout().error),
             _ => {}
         }
         results.sort_by_key(|(at, ..)| *at);
@@ -274,7 +274,7 @@ impl Extract<'_> {
 
     /// Adds the page to the totals and returns its data.
     fn take_data(&mut self, page: RunPage) -> Value {
-        let credits = match self.inner.config.llm {
+        let credits = match self.context.config.llm {
             Some(_) => page.credits,
             None => billing::without_model(page.credits),
         };

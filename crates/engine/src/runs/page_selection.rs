@@ -16,7 +16,7 @@ use serde_json::{Map, Value};
 use tokio::time::{Instant, timeout_at};
 use url::Url;
 
-use crate::engine::Inner;
+use crate::context::Context;
 use crate::limits;
 use crate::map::SiteMapper;
 
@@ -61,7 +61,7 @@ pub(super) fn search_request(words: String, limit: u64, location: &Location) -> 
 /// # Errors
 /// As for a map.
 pub(super) async fn pages_below(
-    inner: &Arc<Inner>,
+    context: &Arc<Context>,
     lease: &Lease,
     request: &ExtractRequest,
     target: &ExtractTarget,
@@ -82,10 +82,13 @@ pub(super) async fn pages_below(
         headers: request.scrape_options.headers.clone(),
         ..MapRequest::new(top.clone())
     };
-    let links = timeout_at(deadline, SiteMapper::new(inner.clone(), lease.team, map).links());
+    let links = timeout_at(
+        deadline,
+        SiteMapper::new(context.clone(), lease.team, map).links(),
+    );
     let links = links
         .await
-        .map_err(|_| crate::scraper::ScrapeFailure::timeout().error)??;
+        .map_err(|_| crate::error::ScrapeFailure::timeout().error)??;
     Ok(links_below(&top.url, links, limit))
 }
 

@@ -14,16 +14,16 @@ use tokio::time::Instant;
 use url::Url;
 
 use crate::clock;
-use crate::engine::Inner;
+use crate::context::Context;
+use crate::error::ScrapeFailure;
 use crate::page_cache::PageCache;
-use crate::profiles;
-use crate::scraper::{ScrapeFailure, Scraped, Target};
+use crate::scraper::{Scraped, Target};
 use crate::slots::SlotOwner;
 use crate::turn::Turn;
 
 /// Reads the pages of one run.
 pub(super) struct PageReader<'a> {
-    inner: &'a Arc<Inner>,
+    context: &'a Arc<Context>,
     lease: &'a Lease,
     cache: PageCache,
     jar: CookieJar,
@@ -40,11 +40,11 @@ pub(super) struct RunPage {
 }
 
 impl<'a> PageReader<'a> {
-    pub(super) fn new(inner: &'a Arc<Inner>, lease: &'a Lease) -> Self {
+    pub(super) fn new(context: &'a Arc<Context>, lease: &'a Lease) -> Self {
         Self {
-            inner,
+            context,
             lease,
-            cache: PageCache::new(inner.store.clone(), lease.team),
+            cache: PageCache::new(context.store.clone(), lease.team),
             jar: CookieJar::default(),
         }
     }
@@ -59,21 +59,27 @@ impl<'a> PageReader<'a> {
         options: &Arc<ScrapeOptions>,
         deadline: Instant,
     ) -> Result<RunPage, ApiError> {
-        let inner = self.inner;
-        let reservation = inner.budget.reserve(&inner.store, self.lease.team).await?;
+        let context = self.context;
+        let reservation = context.budget.reserve(&context.store, self.lease.team).await?;
         let owner = SlotOwner {
             team: self.lease.team,
             key: self.lease.key,
             job: self.lease.job,
         };
-        let slot = inner.slots.acquire(owner, inner.scraper.first_slot(options));
+        let slot = context.slots.acquire(owner, context.scraper.first_slot(options));
         let slot = tokio::time::timeout_at(deadline, slot)
             .await
             .map_err(|_| ScrapeFailure::timeout().error)?;
-        let turn = Turn::of_call(inner.slots.clone(), owner, Some(slot));
+        let turn = Turn::of_call(context.slots.clone(), owner, Some(slot));
         let deadline = deadline.min(Instant::now() + Duration::from_millis(options.timeout));
-        let profile = inner
-            .open_profile(self.lease.team, options, self.lease.job)
+        let profile = context
+            .profiles
+            .open(
+                &context.store,
+                self.lease.team,
+                options.profile.as_ref(),
+                self.lease.job,
+            )
             .await?;
         let target = Target {
             url: &url.url,
@@ -82,7 +88,7 @@ impl<'a> PageReader<'a> {
             turn: &turn,
         };
         let id = clock::new_scrape_id();
-        let scraped = inner
+        let scraped = context
             .scraper
             .scrape(target, &self.cache, options, id, &self.jar, deadline)
             .await;
@@ -91,7 +97,9 @@ impl<'a> PageReader<'a> {
             rendered,
             mut captures,
         } = scraped.map_err(|failure| failure.error)?;
-        profiles::save(inner, profile, &mut captures).await?;
+        if let (Some(profile), Some(storage)) = (&profile, captures.storage.take()) {
+            profile.save(&context.store, storage).await?;
+        }
         reservation.spend(rendered.credits);
         Ok(RunPage {
             document: rendered.document,

@@ -7,11 +7,11 @@ use harvestman_core::api::problem;
 use harvestman_core::ids::JobId;
 use harvestman_core::scrape::check_supported;
 use harvestman_core::webhook::Family;
-use harvestman_store::{CreateOutcome, Idempotency, JobKind, NewJob, Principal};
+use harvestman_store::{Idempotency, JobKind, NewJob, Principal};
 use url::Url;
 
-use crate::engine::{Engine, key_reused, subscribed, unavailable};
-use crate::new_job::new_job;
+use crate::context::Engine;
+use crate::jobs::{new_job, subscribed};
 
 impl Engine {
     /// Stores an extract and starts it. Returns once it is stored.
@@ -26,7 +26,7 @@ impl Engine {
         base: &str,
     ) -> Result<JobId, ApiError> {
         self.check_model(request.schema.is_some())?;
-        check_supported(&request.scrape_options, &self.inner.capabilities())
+        check_supported(&request.scrape_options, &self.context.capabilities())
             .map_err(|error| problem::under("scrapeOptions", error))?;
         if request.urls.is_empty() && !request.enable_web_search {
             return Err(ApiError::new(
@@ -67,7 +67,7 @@ impl Engine {
         idempotency: Option<Idempotency>,
         base: &str,
     ) -> Result<JobId, ApiError> {
-        request.check_enabled(self.inner.config.enabled)?;
+        request.check_enabled(self.context.config.enabled)?;
         if request.thread_id.is_some() {
             return Err(ApiError::new(
                 ErrorCode::NotSupported,
@@ -98,7 +98,7 @@ impl Engine {
     }
 
     fn check_model(&self, works_without_model: bool) -> Result<(), ApiError> {
-        if works_without_model || self.inner.config.llm.is_some() {
+        if works_without_model || self.context.config.llm.is_some() {
             return Ok(());
         }
         Err(ApiError::new(
@@ -117,17 +117,8 @@ impl Engine {
         if let Some(first) = self.afford(principal, idempotency.as_ref()).await? {
             return Ok(first);
         }
-        let created = self.inner.store.create_crawl(&job, idempotency.as_ref()).await;
-        match created.map_err(|error| unavailable(&error))? {
-            CreateOutcome::Created => {
-                tracing::info!(run.id = %job.id, team.id = %job.team, kind = job.kind.as_str(), "run started");
-                self.inner.new_work.notify_one();
-                self.inner.outbox.notify_one();
-                Ok(job.id)
-            }
-            CreateOutcome::Repeated(id) => Ok(id),
-            CreateOutcome::KeyReused => Err(key_reused()),
-        }
+        let created = self.context.store.create_crawl(&job, idempotency.as_ref()).await;
+        self.job_created(&job, created)
     }
 }
 

@@ -12,7 +12,8 @@ use harvestman_core::time::Timestamp;
 use harvestman_store::{JobKind, JobStatus, Principal, RunRow};
 use serde_json::Value;
 
-use crate::engine::{Engine, job_not_found, unavailable};
+use crate::context::Engine;
+use crate::error::{job_not_found, unavailable};
 use crate::{clock, limits};
 
 /// Error text of a cancelled agent.
@@ -87,11 +88,11 @@ impl Engine {
     ) -> Result<Agents, ApiError> {
         let limit = u32::try_from(AGENTS_PER_PAGE).unwrap_or(u32::MAX);
         let runs = self
-            .inner
+            .context
             .store
             .agents(principal.team, query.before, limit + 1, clock::now())
             .await
-            .map_err(|error| unavailable(&error))?;
+            .map_err(unavailable)?;
         let more = runs.len() > AGENTS_PER_PAGE;
         let agents: Vec<AgentEntry> = runs
             .iter()
@@ -116,21 +117,20 @@ impl Engine {
             return Err(job_not_found());
         }
         self.cancel(principal, id).await?;
-        self.inner.outbox.notify_one();
+        self.context.outbox.notify_one();
         Ok(())
     }
 
     async fn read_run(&self, principal: &Principal, id: JobId) -> Result<RunRow, ApiError> {
-        let run = self.inner.store.run(principal.team, id, clock::now()).await;
-        run.map_err(|error| unavailable(&error))?
-            .ok_or_else(job_not_found)
+        let run = self.context.store.run(principal.team, id, clock::now()).await;
+        run.map_err(unavailable)?.ok_or_else(job_not_found)
     }
 
     /// Deletes the result of a run without data retention once it was returned.
     async fn delete_if_returned(&self, run: &RunRow) -> Result<(), ApiError> {
         if run.zero_data_retention && run.result.is_some() {
-            let deleted = self.inner.store.delete_delivered(run.id, 0, 1).await;
-            deleted.map_err(|error| unavailable(&error))?;
+            let deleted = self.context.store.delete_delivered(run.id, 0, 1).await;
+            deleted.map_err(unavailable)?;
         }
         Ok(())
     }

@@ -13,7 +13,8 @@ use harvestman_fetch::{CookieJar, FetchError, FetchRequest};
 use tokio::time::Instant;
 use url::Url;
 
-use super::{FetchResult, ScrapeFailure, Scraped, Scraper, Target, page_request, raw_page};
+use super::{FetchResult, Scraped, Scraper, Target, page_request, raw_page};
+use crate::error::ScrapeFailure;
 use crate::host_memory::BrowserEffect;
 use crate::limits;
 use crate::site_response::SiteResponse;

@@ -7,7 +7,7 @@ use serde_json::Value;
 use tokio::time::Instant;
 use url::Url;
 
-use super::provider::{Hit, Protocol, ProviderQuery, SearchConfig, list, optional_text, text};
+use super::protocol::{Hit, Protocol, ProviderQuery, list, optional_text, text};
 
 /// Maximum results per page; image results have only one page.
 const WEB_SIZE: usize = 20;
@@ -15,17 +15,8 @@ const NEWS_SIZE: usize = 50;
 const IMAGES_SIZE: usize = 100;
 
 pub(super) struct Brave {
-    base: Url,
-    api_key: Option<String>,
-}
-
-impl Brave {
-    pub(super) fn new(config: SearchConfig) -> Self {
-        Self {
-            base: config.url,
-            api_key: config.api_key,
-        }
-    }
+    pub(super) base: Url,
+    pub(super) api_key: Option<String>,
 }
 
 impl Protocol for Brave {

@@ -15,7 +15,7 @@ use tokio::time::Instant;
 use url::Url;
 
 use super::SearchRun;
-use crate::engine::unavailable;
+use crate::error::unavailable;
 use crate::site_response::SiteResponse;
 use crate::{clock, limits};
 
@@ -31,7 +31,7 @@ impl SearchRun<'_> {
             .or(request.tbs.as_ref());
         let window = tbs.map(|tbs| Window::of(tbs, clock::now())).unwrap_or_default();
         let query = Query::of(&request.query);
-        let store = &self.inner.store;
+        let store = &self.context.store;
         let candidates = store
             .search_pages(
                 self.team,
@@ -41,7 +41,7 @@ impl SearchRun<'_> {
                 limits::SEARCH_CANDIDATES,
             )
             .await
-            .map_err(|error| unavailable(&error))?;
+            .map_err(unavailable)?;
         let matching = candidates.into_iter().filter(|page| {
             self.filter.allows(&page.url, page.content_type.as_deref()) && query.allows(&page.url)
         });
@@ -94,8 +94,8 @@ impl SearchRun<'_> {
         if !is_page {
             return None;
         }
-        let inner = self.inner;
-        let cached: CachedPage = inner.store.cached_page_by_id(self.team, page.id).await.ok()??;
+        let context = self.context;
+        let cached: CachedPage = context.store.cached_page_by_id(self.team, page.id).await.ok()??;
         let url = Url::parse(&cached.url).ok()?;
         let response = SiteResponse {
             url: url.clone(),
@@ -109,7 +109,7 @@ impl SearchRun<'_> {
         let deadline = self.deadline.min(Instant::now() + limits::SEARCH_PASSAGE_TIMEOUT);
         let options = Arc::new(ScrapeOptions::default());
         let id = ScrapeId::from(clock::new_job_id());
-        let converting = inner.scraper.convert(&url, response, &options, id, deadline);
+        let converting = context.scraper.convert(&url, response, &options, id, deadline);
         let markdown = converting.await.ok()?.rendered.document.markdown?;
         let query = self.request.query.clone();
         let finding = tokio::task::spawn_blocking(move || rules::passage(&markdown, &query));

@@ -9,7 +9,7 @@ use serde_json::Value;
 use tokio::time::Instant;
 use url::Url;
 
-use super::provider::{Hit, Protocol, ProviderQuery, SearchConfig, list, optional_text, text};
+use super::protocol::{Hit, Protocol, ProviderQuery, list, optional_text, text};
 
 /// Approximate results per page: an instance merges the results of its engines.
 const PAGE_SIZE: usize = 10;
@@ -20,16 +20,13 @@ pub(super) struct Searxng {
 }
 
 impl Searxng {
-    pub(super) fn new(config: SearchConfig) -> Self {
-        let mut endpoint = config.url;
+    pub(super) fn new(base: Url, api_key: Option<String>) -> Self {
+        let mut endpoint = base;
         let path = endpoint.path().trim_end_matches('/').to_owned();
         if !path.ends_with("/search") {
             endpoint.set_path(&format!("{path}/search"));
         }
-        Self {
-            endpoint,
-            api_key: config.api_key,
-        }
+        Self { endpoint, api_key }
     }
 }
 

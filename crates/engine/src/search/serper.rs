@@ -6,23 +6,14 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 use url::Url;
 
-use super::provider::{Hit, Protocol, ProviderQuery, SearchConfig, list, optional_text, text};
+use super::protocol::{Hit, Protocol, ProviderQuery, list, optional_text, text};
 
 /// Results per page that Serper charges as one query.
 const PAGE_SIZE: usize = 10;
 
 pub(super) struct Serper {
-    base: Url,
-    api_key: Option<String>,
-}
-
-impl Serper {
-    pub(super) fn new(config: SearchConfig) -> Self {
-        Self {
-            base: config.url,
-            api_key: config.api_key,
-        }
-    }
+    pub(super) base: Url,
+    pub(super) api_key: Option<String>,
 }
 
 impl Protocol for Serper {

@@ -15,25 +15,26 @@ use tokio_util::sync::CancellationToken;
 
 use super::live::LiveSession;
 use super::registry::SessionEnd;
-use crate::engine::{Inner, unavailable};
+use crate::context::Context;
+use crate::error::unavailable;
 use crate::profiles::OpenProfile;
 use crate::{clock, limits};
 
 /// Ends expired sessions, and stores when the others were last used, until `stop` is cancelled.
-pub(crate) async fn run(inner: Arc<Inner>, stop: CancellationToken) {
+pub(crate) async fn run(context: Arc<Context>, stop: CancellationToken) {
     let mut last_stored = Instant::now();
     loop {
         tokio::select! {
             () = stop.cancelled() => return,
             () = tokio::time::sleep(limits::SESSION_POLL) => {}
         }
-        let (over, live) = inner.partition_sessions();
+        let (over, live) = context.partition_sessions();
         for session in over {
-            inner.end_later(session.id);
+            context.end_later(session.id);
         }
-        for id in inner.sessions.registry.unsettled() {
+        for id in context.sessions.registry.unsettled() {
             // If the store fails again, the end stays unsettled.
-            let _later = inner.settle_unsettled(id).await;
+            let _later = context.settle_unsettled(id).await;
         }
         if last_stored.elapsed() >= limits::SESSION_USE_INTERVAL && !live.is_empty() {
             last_stored = Instant::now();
@@ -41,14 +42,14 @@ pub(crate) async fn run(inner: Arc<Inner>, stop: CancellationToken) {
                 .iter()
                 .map(|session| (session.id, session.last_activity()))
                 .collect();
-            if let Err(error) = inner.store.touch_sessions(&uses).await {
+            if let Err(error) = context.store.touch_sessions(&uses).await {
                 tracing::warn!(%error, "cannot store when browser sessions were last used");
             }
         }
     }
 }
 
-impl Inner {
+impl Context {
     /// Returns the sessions that are over, and the others.
     fn partition_sessions(&self) -> (Vec<Arc<LiveSession>>, Vec<Arc<LiveSession>>) {
         let now = clock::now();
@@ -71,16 +72,16 @@ impl Inner {
             Some(session) => self.finish(session).await,
             None => self.settle_unsettled(id).await,
         };
-        settled.map_err(|error| unavailable(&error))
+        settled.map_err(unavailable)
     }
 
     /// Ends a session in the background.
     pub(super) fn end_later(self: &Arc<Self>, id: SessionId) {
         if let Some(session) = self.sessions.registry.remove(id) {
-            let inner = self.clone();
+            let context = self.clone();
             tokio::spawn(async move {
                 // The end stays unsettled and is stored later.
-                if let Err(error) = inner.finish(session).await {
+                if let Err(error) = context.finish(session).await {
                     tracing::warn!(%error, session.id = %id, "cannot store the end of a browser session; retrying");
                 }
             });

@@ -14,7 +14,7 @@ use tokio::sync::OwnedMutexGuard;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use super::registry::SessionPermit;
+use super::permits::SessionPermit;
 use crate::budget::CreditReservation;
 use crate::llm::Llm;
 use crate::profiles::OpenProfile;

@@ -17,7 +17,8 @@ use tokio::time::Instant;
 
 use super::live::{LiveSession, SessionResources, before_run_error, check_task};
 use super::replay::Replay;
-use crate::engine::{Inner, internal_error, stopping, unavailable};
+use crate::context::Context;
+use crate::error::{internal_error, stopping, unavailable};
 use crate::{clock, limits};
 
 /// Parameters of a new session.
@@ -31,7 +32,7 @@ struct SessionPlan<'a> {
     caller: &'a Caller,
 }
 
-impl Inner {
+impl Context {
     /// Returns the session that continues a scrape; the first call opens it.
     pub(super) async fn session_of_scrape(
         self: &Arc<Self>,
@@ -49,14 +50,14 @@ impl Inner {
             return check_owner(principal, session);
         }
         let stored = self.store.session_of(scrape).await;
-        if let Some(row) = stored.map_err(|error| unavailable(&error))? {
+        if let Some(row) = stored.map_err(unavailable)? {
             return Err(match row.team == principal.team {
                 true => SessionError::Destroyed.into(),
                 false => SessionError::OtherTeam.into(),
             });
         }
         let origin = self.store.scrape_origin(scrape).await;
-        let origin = origin.map_err(|error| unavailable(&error))?;
+        let origin = origin.map_err(unavailable)?;
         let origin = origin.ok_or(SessionError::NoScrape)?;
         if origin.team != principal.team {
             return Err(SessionError::OtherTeam.into());
@@ -101,7 +102,7 @@ impl Inner {
         }
         repeat_scrape(&session.browser, replay).await?;
         let bound = self.store.bind_session(id, scrape).await;
-        if !bound.map_err(|error| unavailable(&error))? {
+        if !bound.map_err(unavailable)? {
             return Err(SessionError::Destroyed.into());
         }
         self.sessions.registry.bind(id, scrape);
@@ -143,10 +144,13 @@ impl Inner {
         let browsers = self.sessions.browsers()?;
         let id = SessionId(clock::new_job_id().0);
         let tokens = new_tokens(plan.stream_web_view)?;
-        let permit = self.sessions.registry.permit(principal.team)?;
+        let permit = self.sessions.permits.permit(principal.team)?;
         let reservation = self.budget.reserve(&self.store, principal.team).await?;
+        let named = plan.options.profile.as_ref();
+        let owner = JobId::from(id);
         let profile = self
-            .open_profile(principal.team, plan.options, JobId::from(id))
+            .profiles
+            .open(&self.store, principal.team, named, owner)
             .await?;
         let browser = browsers.open(plan.options).await.map_err(before_run_error)?;
         let preparation = async {
@@ -205,12 +209,12 @@ impl Inner {
         };
         if let Err(error) = self.store.begin_session(&new_session).await {
             session.browser.end().await;
-            return Err(unavailable(&error));
+            return Err(unavailable(error));
         }
         tracing::info!(session.id = %session.id, team.id = %principal.team, "browser session started");
         if !self.sessions.registry.add(session.clone(), new_session.scrape) {
             let ended = self.finish(session).await;
-            return Err(ended.map_or_else(|error| unavailable(&error), |_| stopping()));
+            return Err(ended.map_or_else(unavailable, |_| stopping()));
         }
         Ok(session)
     }
@@ -248,7 +252,7 @@ async fn repeat_scrape(browser: &LiveBrowser, replay: &Replay) -> Result<(), Api
 fn new_tokens(views: bool) -> Result<SessionTokens, ApiError> {
     let token = || {
         let mut bytes = [0; 16];
-        let filled = getrandom::fill(&mut bytes).map_err(|error| internal_error(&error));
+        let filled = getrandom::fill(&mut bytes).map_err(internal_error);
         filled.map(|()| format!("{:032x}", u128::from_ne_bytes(bytes)))
     };
     let views = match views {

@@ -1,30 +1,80 @@
-//! The active sessions of this server: by id, by scrape and by token, and their number per team.
+//! The active sessions of this server: by id, by scrape and by token.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-use harvestman_core::ids::{ScrapeId, SessionId, TeamId};
-use harvestman_core::interact::SessionError;
+use harvestman_browser::{LiveBrowser, LiveBrowsers};
+use harvestman_core::api::error::{ApiError, ErrorCode};
+use harvestman_core::ids::{ScrapeId, SessionId};
 use harvestman_core::time::Timestamp;
+use tokio_util::sync::CancellationToken;
 
-use super::TokenAccess;
 use super::live::LiveSession;
-use crate::limits;
+use super::permits::SessionPermits;
 use crate::plans::Plans;
 
-/// All active sessions.
-pub(crate) struct Registry {
-    plans: Plans,
-    state: Arc<Mutex<State>>,
+/// Access to a session through one of its tokens.
+#[derive(Clone)]
+pub struct SessionHandle {
+    /// The browser.
+    pub browser: LiveBrowser,
+    /// What the token allows.
+    pub access: TokenAccess,
+    /// Cancelled when the session ends.
+    pub ended: CancellationToken,
 }
+
+/// What a session token allows.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum TokenAccess {
+    /// View the browser.
+    View,
+    /// View the browser and send input to it.
+    Control,
+    /// Use the Chrome DevTools Protocol.
+    Cdp,
+}
+
+/// The sessions of this server.
+pub(crate) struct Sessions {
+    /// `None` if no browser is configured.
+    pub(super) browsers: Option<LiveBrowsers>,
+    pub(super) registry: Registry,
+    pub(super) permits: SessionPermits,
+}
+
+impl Sessions {
+    pub(crate) fn new(browsers: Option<LiveBrowsers>, plans: Plans) -> Self {
+        Self {
+            browsers,
+            registry: Registry::default(),
+            permits: SessionPermits::new(plans),
+        }
+    }
+
+    /// Returns the browsers of sessions.
+    ///
+    /// # Errors
+    /// 503 if no browser is configured.
+    pub(super) fn browsers(&self) -> Result<&LiveBrowsers, ApiError> {
+        self.browsers.as_ref().ok_or_else(|| {
+            ApiError::new(
+                ErrorCode::NotConfigured,
+                "browser sessions need a browser, but none is configured on this server",
+            )
+        })
+    }
+}
+
+/// All active sessions.
+#[derive(Default)]
+pub(crate) struct Registry(Mutex<State>);
 
 #[derive(Default)]
 struct State {
     sessions: HashMap<SessionId, Arc<LiveSession>>,
     sessions_by_scrape: HashMap<ScrapeId, SessionId>,
     tokens: HashMap<String, (SessionId, TokenAccess)>,
-    /// Number of browsers per team, including those being opened.
-    browsers_by_team: HashMap<TeamId, usize>,
     opening_locks: HashMap<ScrapeId, Weak<tokio::sync::Mutex<()>>>,
     /// Ends that are not stored yet.
     unsettled: HashMap<SessionId, SessionEnd>,
@@ -39,44 +89,9 @@ pub(crate) struct SessionEnd {
     pub(crate) at: Timestamp,
 }
 
-/// Permit for one browser of a team; released on drop.
-pub(crate) struct SessionPermit {
-    state: Arc<Mutex<State>>,
-    team: TeamId,
-}
-
 impl Registry {
-    pub(crate) fn new(plans: Plans) -> Self {
-        Self {
-            plans,
-            state: Arc::default(),
-        }
-    }
-
     fn state(&self) -> MutexGuard<'_, State> {
-        locked(&self.state)
-    }
-
-    /// Returns a permit for a browser.
-    ///
-    /// # Errors
-    /// 429 if the team or the server has reached its limit.
-    pub(crate) fn permit(&self, team: TeamId) -> Result<SessionPermit, SessionError> {
-        let mut state = self.state();
-        let total: usize = state.browsers_by_team.values().sum();
-        let in_use = state.browsers_by_team.get(&team).copied().unwrap_or_default();
-        let limit = self.plans.of(team).max_sessions;
-        if in_use >= limit {
-            return Err(SessionError::TeamLimit(limit));
-        }
-        if total >= limits::SESSIONS_AT_ONCE {
-            return Err(SessionError::ServerLimit);
-        }
-        state.browsers_by_team.insert(team, in_use + 1);
-        Ok(SessionPermit {
-            state: self.state.clone(),
-            team,
-        })
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Returns the lock that serializes opening the session of a scrape.
@@ -174,59 +189,15 @@ impl Registry {
     }
 }
 
-impl Drop for SessionPermit {
-    fn drop(&mut self) {
-        let mut state = locked(&self.state);
-        if let Some(in_use) = state.browsers_by_team.get_mut(&self.team) {
-            *in_use -= 1;
-            if *in_use == 0 {
-                state.browsers_by_team.remove(&self.team);
-            }
-        }
-    }
-}
-
-fn locked(state: &Mutex<State>) -> MutexGuard<'_, State> {
-    state.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
-
     use harvestman_store::new_id;
 
     use super::*;
-    use crate::plans::Limits;
-
-    fn with_limit(per_team: usize) -> Registry {
-        Registry::new(Plans::new(Limits::at_once(per_team), BTreeMap::new()))
-    }
-
-    #[test]
-    fn a_team_has_no_more_browsers_than_its_limit() {
-        let registry = with_limit(2);
-        let (team, other) = (TeamId(new_id()), TeamId(new_id()));
-        let first = registry.permit(team).ok();
-        let _second = registry.permit(team).ok();
-        assert_eq!(registry.permit(team).err(), Some(SessionError::TeamLimit(2)));
-        assert!(registry.permit(other).is_ok());
-        drop(first);
-        assert!(registry.permit(team).is_ok());
-
-        let registry = with_limit(limits::SESSIONS_AT_ONCE);
-        let all: Vec<_> = (0..limits::SESSIONS_AT_ONCE - 1)
-            .map(|_| registry.permit(team))
-            .collect();
-        let last = registry.permit(other);
-        assert_eq!(registry.permit(other).err(), Some(SessionError::ServerLimit));
-        drop((all, last));
-        assert!(registry.state().browsers_by_team.is_empty());
-    }
 
     #[tokio::test]
     async fn first_calls_of_a_scrape_are_serialized() {
-        let registry = with_limit(1);
+        let registry = Registry::default();
         let scrape = ScrapeId(new_id());
         let lock = registry.opening_lock(scrape);
         let guard = lock.lock().await;

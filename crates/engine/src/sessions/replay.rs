@@ -10,7 +10,7 @@ use harvestman_core::time::Timestamp;
 use harvestman_store::{JobKind, OriginState, ScrapeOrigin};
 use url::Url;
 
-use crate::engine::internal_error;
+use crate::error::internal_error;
 
 /// A scrape to repeat.
 #[derive(Clone, Debug)]
@@ -38,23 +38,22 @@ impl Replay {
             OriginState::Failed => return Err(SessionError::failed_page().into()),
             OriginState::Ended => {}
         }
-        let url = Url::parse(&origin.url).map_err(|error| internal_error(&error))?;
+        let url = Url::parse(&origin.url).map_err(internal_error)?;
         if !matches!(url.scheme(), "http" | "https") {
             return Err(SessionError::upload().into());
         }
         let request = origin.request.as_bytes();
-        let unreadable = |error: ApiError| internal_error(&error);
         let (fallback, options) = match origin.kind {
             JobKind::Scrape => {
-                let request = ScrapeRequest::from_json(request).map_err(unreadable)?;
+                let request = ScrapeRequest::from_json(request).map_err(internal_error)?;
                 (request.url.http_fallback(), request.options)
             }
             JobKind::Crawl => {
-                let request = CrawlRequest::from_json(request).map_err(unreadable)?;
+                let request = CrawlRequest::from_json(request).map_err(internal_error)?;
                 (None, request.scrape_options)
             }
             JobKind::BatchScrape => {
-                let request = BatchOptions::from_json(request).map_err(unreadable)?;
+                let request = BatchOptions::from_json(request).map_err(internal_error)?;
                 (None, request.options)
             }
             JobKind::Map

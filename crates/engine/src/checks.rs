@@ -1,0 +1,83 @@
+//! What is checked of a request before anything is stored: private addresses, the team's credits.
+
+use harvestman_core::api::error::{ApiError, ErrorCode};
+use harvestman_core::api::webhook::WebhookSpec;
+use harvestman_core::ids::JobId;
+use harvestman_core::scrape::Capabilities;
+use harvestman_store::{CreateOutcome, Idempotency, Principal};
+
+use crate::clock;
+use crate::context::{Context, Engine};
+use crate::error::{key_reused, unavailable};
+
+impl Engine {
+    /// Rejects a webhook receiver at a private address.
+    pub(crate) async fn check_receiver(&self, webhook: Option<&WebhookSpec>) -> Result<(), ApiError> {
+        match webhook {
+            Some(webhook) => self.check_receiver_at(&["webhook", "url"], webhook).await,
+            None => Ok(()),
+        }
+    }
+
+    /// Like [`Self::check_receiver`], for a receiver whose URL is at `path` of the body.
+    pub(crate) async fn check_receiver_at(
+        &self,
+        path: &[&str],
+        webhook: &WebhookSpec,
+    ) -> Result<(), ApiError> {
+        self.check_target(&webhook.url).await.map_err(|error| {
+            let message = format!("`{}`: {}", path.join("."), error.message);
+            ApiError::new(ErrorCode::BadRequest, message)
+                .with_details(serde_json::json!([{ "path": path, "message": error.message }]))
+        })
+    }
+
+    /// Rejects a private address before anything is stored. A host that does not resolve is accepted here:
+    /// the job reports it.
+    pub(crate) async fn check_target(&self, url: &url::Url) -> Result<(), ApiError> {
+        match self.context.scraper.fetcher().check_target(url).await {
+            Err(error) if error.code() == ErrorCode::UnsafeTarget => {
+                Err(ApiError::new(error.code(), error.to_string()))
+            }
+            Ok(()) | Err(_) => Ok(()),
+        }
+    }
+
+    /// Checks that the team has a credit left for a new job. A repeated request (same idempotency key and
+    /// body) costs nothing: without credits it returns the id of the first job.
+    ///
+    /// # Errors
+    /// 402 if no credit is left.
+    pub(crate) async fn afford(
+        &self,
+        principal: &Principal,
+        idempotency: Option<&Idempotency>,
+    ) -> Result<Option<JobId>, ApiError> {
+        let store = &self.context.store;
+        let Err(refusal) = self.context.budget.check(store, principal.team).await else {
+            return Ok(None);
+        };
+        let Some(idempotency) = idempotency else {
+            return Err(refusal);
+        };
+        match store
+            .find_earlier_request(principal.team, idempotency, clock::now())
+            .await
+            .map_err(unavailable)?
+        {
+            Some(CreateOutcome::Repeated(id)) => Ok(Some(id)),
+            Some(CreateOutcome::KeyReused) => Err(key_reused()),
+            Some(CreateOutcome::Created) | None => Err(refusal),
+        }
+    }
+}
+
+impl Context {
+    /// Returns what this server can do for a page.
+    pub(crate) fn capabilities(&self) -> Capabilities {
+        Capabilities {
+            browser: self.scraper.browser().is_some(),
+            model: self.config.llm.is_some(),
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! What all parts of the engine work with: settings, store, scraper, limits and the state of this process. Data
+//! only: each operation is next to its feature, in an `impl` of [`Engine`] or [`Context`].
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use harvestman_core::api::crawl::Enabled;
+use harvestman_store::Store;
+use tokio::sync::{Notify, Semaphore};
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+
+use crate::budget::Budget;
+use crate::changes::JobChanges;
+use crate::driver_signals::DriverSignals;
+use crate::llm::Llm;
+use crate::plans::Plans;
+use crate::profiles::Profiles;
+use crate::scraper::Scraper;
+use crate::search::provider::Search;
+use crate::sessions::registry::Sessions;
+use crate::slots::Slots;
+
+/// Settings made by the operator.
+#[derive(Clone, Debug)]
+pub struct EngineConfig {
+    /// Product token matched against robots.txt groups.
+    pub robots_agent: String,
+    /// Limits of each team.
+    pub plans: Plans,
+    /// The language model. Without one, prompts are read as plain steps and data comes from what pages state.
+    pub llm: Option<Llm>,
+    /// The search provider. Without one, searches use the team's own cached pages.
+    pub search: Option<Search>,
+    /// Options that only the operator can enable.
+    pub enabled: Enabled,
+    /// Number of pages converted at once.
+    pub cores: usize,
+    /// Number of browser pages open at once, over all teams.
+    pub browser_pages: usize,
+    /// Secret that signs webhooks; `None` omits the signature.
+    pub webhook_secret: Option<String>,
+    /// Pauses before the second, third, ... attempt of a webhook delivery.
+    pub webhook_retries: Vec<Duration>,
+    /// Further header names that carry the signature.
+    pub webhook_signature_aliases: Vec<String>,
+    /// Program that reads files when called with [`crate::READ_FILE_COMMAND`].
+    pub file_reader: PathBuf,
+}
+
+/// Runs jobs. Cheap to clone; stopped by [`Engine::shutdown`].
+#[derive(Clone)]
+pub struct Engine {
+    pub(crate) context: Arc<Context>,
+}
+
+/// What all parts of the engine share.
+pub(crate) struct Context {
+    pub(crate) config: EngineConfig,
+    pub(crate) store: Store,
+    pub(crate) scraper: Scraper,
+    pub(crate) slots: Slots,
+    pub(crate) budget: Budget,
+    pub(crate) sessions: Sessions,
+    pub(crate) profiles: Profiles,
+    /// Permits for maps, which hold many URLs in memory.
+    pub(crate) maps: Arc<Semaphore>,
+    /// Permits for reading sitemaps.
+    pub(crate) sitemaps: Arc<Semaphore>,
+    pub(crate) changes: JobChanges,
+    pub(crate) driver_signals: DriverSignals,
+    /// Identifies this process among others that use the same store.
+    pub(crate) node: String,
+    pub(crate) new_work: Notify,
+    pub(crate) outbox: Notify,
+    pub(crate) stop: CancellationToken,
+    pub(crate) loops: Mutex<Vec<JoinHandle<()>>>,
+}

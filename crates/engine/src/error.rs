@@ -1,0 +1,97 @@
+//! Errors that several parts of the engine return, and the reasons why a page cannot be scraped.
+
+use harvestman_core::api::error::{ApiError, ErrorCode};
+use harvestman_fetch::FetchError;
+use harvestman_store::StoreError;
+
+use crate::limits;
+
+/// Why a page could not be scraped.
+#[derive(Debug)]
+pub(crate) struct ScrapeFailure {
+    pub(crate) error: ApiError,
+    /// Another attempt may succeed.
+    pub(crate) transient: bool,
+    /// The connection failed, so another scheme may work.
+    pub(crate) unreachable: bool,
+}
+
+impl ScrapeFailure {
+    /// Returns a failure that another attempt repeats.
+    pub(crate) fn permanent(error: ApiError) -> Self {
+        Self {
+            error,
+            transient: false,
+            unreachable: false,
+        }
+    }
+
+    /// Returns a failure that another attempt may avoid.
+    pub(crate) fn transient(error: ApiError) -> Self {
+        Self {
+            error,
+            transient: true,
+            unreachable: false,
+        }
+    }
+
+    /// Returns the failure of a page that was not scraped in time.
+    pub(crate) fn timeout() -> Self {
+        let error = ApiError::new(
+            ErrorCode::ScrapeTimeout,
+            "the scrape did not finish within `timeout`; allow more time or try again later",
+        );
+        Self::transient(error)
+    }
+}
+
+impl From<FetchError> for ScrapeFailure {
+    fn from(error: FetchError) -> Self {
+        Self {
+            unreachable: error.is_before_response(),
+            transient: error.is_transient(),
+            error: ApiError::new(error.code(), error.to_string()),
+        }
+    }
+}
+
+impl From<StoreError> for ScrapeFailure {
+    fn from(error: StoreError) -> Self {
+        Self::transient(unavailable(error))
+    }
+}
+
+pub(crate) fn key_reused() -> ApiError {
+    ApiError::new(
+        ErrorCode::IdempotencyKeyReused,
+        "this x-idempotency-key was used with a different body; use a new key for a new request",
+    )
+}
+
+pub(crate) fn job_not_found() -> ApiError {
+    ApiError::new(ErrorCode::NotFound, "no such job; it may have expired")
+}
+
+/// Logs a store error and returns a 503: the failure is transient, so 5xx, never 404 (docs/API.md section 2).
+pub(crate) fn unavailable(error: StoreError) -> ApiError {
+    tracing::error!(%error, "the store failed to handle a request");
+    ApiError::new(
+        ErrorCode::Unavailable,
+        "the database is temporarily unavailable; try again in a moment",
+    )
+}
+
+pub(crate) fn internal_error(error: impl std::error::Error) -> ApiError {
+    tracing::error!(%error, "internal error");
+    ApiError::new(ErrorCode::Unknown, "internal server error; see the server log")
+}
+
+/// Returns the error for a request that the shutdown interrupts.
+pub(crate) fn stopping() -> ApiError {
+    let mut error = ApiError::new(
+        ErrorCode::Unavailable,
+        "the server is shutting down and dropped this request; send it again in a moment",
+    );
+    error.retry_after_s = Some(limits::STOP_RETRY_AFTER_S);
+    error
+}

@@ -1,0 +1,124 @@
+//! What all stored jobs have in common: how they are created and cancelled, and the wait for a change.
+
+use std::time::Duration;
+
+use harvestman_core::api::caller::Caller;
+use harvestman_core::api::error::{ApiError, ErrorCode};
+use harvestman_core::api::webhook::WebhookSpec;
+use harvestman_core::ids::JobId;
+use harvestman_core::webhook::{Event, Family};
+use harvestman_store::{
+    CancelOutcome, CreateOutcome, JobKind, JobStatus, NewJob, Principal, StoreError, WebhookEvents,
+};
+use serde::Serialize;
+
+use crate::context::Engine;
+use crate::error::{internal_error, job_not_found, key_reused, unavailable};
+use crate::{clock, limits};
+
+/// Returns a job of one page, without a webhook or base URL; callers override fields that differ.
+pub(crate) fn new_job(
+    principal: &Principal,
+    kind: JobKind,
+    target: &impl ToString,
+    request: &impl Serialize,
+    caller: &Caller,
+) -> Result<NewJob, ApiError> {
+    Ok(NewJob {
+        id: clock::new_job_id(),
+        team: principal.team,
+        key: principal.key,
+        kind,
+        url: target.to_string(),
+        request: serde_json::to_string(request).map_err(internal_error)?,
+        base: String::new(),
+        page_limit: 1,
+        webhook: None,
+        origin: caller.origin.clone(),
+        integration: caller.integration.clone(),
+        created_at: clock::now(),
+        zero_data_retention: false,
+        retention_ms: limits::RETENTION_MS,
+    })
+}
+
+/// Returns the events of a family that a receiver subscribed to.
+pub(crate) fn subscribed(webhook: &WebhookSpec, family: Family) -> WebhookEvents {
+    let wants = |name| Event::of(family, name).is_some_and(|event| webhook.wants(event));
+    WebhookEvents {
+        started: wants("started"),
+        page: wants("page") || wants("action"),
+        completed: wants("completed"),
+        failed: wants("failed"),
+        cancelled: wants("cancelled"),
+    }
+}
+
+impl Engine {
+    /// Wakes the loops that work on a new job. Returns its id, or that of the first job with the same
+    /// idempotency key.
+    pub(crate) fn job_created(
+        &self,
+        job: &NewJob,
+        created: Result<CreateOutcome, StoreError>,
+    ) -> Result<JobId, ApiError> {
+        match created.map_err(unavailable)? {
+            CreateOutcome::Created => {
+                tracing::info!(job.id = %job.id, team.id = %job.team, pages = job.page_limit, "{} started", job.kind.as_str());
+                self.context.new_work.notify_one();
+                self.context.outbox.notify_one();
+                Ok(job.id)
+            }
+            CreateOutcome::Repeated(id) => Ok(id),
+            CreateOutcome::KeyReused => Err(key_reused()),
+        }
+    }
+
+    /// Cancels a job of the team. Cancelling it again succeeds.
+    pub async fn cancel(&self, principal: &Principal, job: JobId) -> Result<(), ApiError> {
+        match self
+            .context
+            .store
+            .cancel(principal.team, job, clock::now())
+            .await
+            .map_err(unavailable)?
+        {
+            CancelOutcome::Cancelled => {
+                self.context.driver_signals.cancel(job);
+                self.context.changes.announce(job);
+                Ok(())
+            }
+            CancelOutcome::AlreadyEnded(status) => Err(ApiError::new(
+                ErrorCode::Conflict,
+                format!(
+                    "the job is already {}; there is nothing to cancel",
+                    status.as_str()
+                ),
+            )),
+            CancelOutcome::NotFound => Err(job_not_found()),
+        }
+    }
+
+    /// Waits until the job has more than `seen_completed` documents, has ended, or `wait` has passed.
+    pub async fn wait_for_change(
+        &self,
+        principal: &Principal,
+        job: JobId,
+        seen_completed: u64,
+        wait: Duration,
+    ) {
+        let notify = self.context.changes.subscribe(job);
+        let watching = async {
+            loop {
+                let notified = notify.notified();
+                match self.context.store.job(principal.team, job, clock::now()).await {
+                    Ok(Some(row)) if row.completed <= seen_completed && row.status == JobStatus::Scraping => {
+                        notified.await
+                    }
+                    Ok(_) | Err(_) => return,
+                }
+            }
+        };
+        let _ = tokio::time::timeout(wait, watching).await;
+    }
+}

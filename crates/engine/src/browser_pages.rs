@@ -161,14 +161,14 @@ impl BrowserPages {
             }
             Err(error) => return Err(self.failure(url, error)),
         };
-        let response = rendering.content_type.contains("html").then(|| SiteResponse {
-            url: rendering.url,
-            status: rendering.status,
-            content_type: Some("text/html; charset=utf-8".to_owned()),
-            body: rendering.html.into(),
-            retry_after_ms: None,
-            cached_at: None,
-            incomplete: None,
+        let response = rendering.content_type.contains("html").then(|| {
+            let content_type = Some("text/html; charset=utf-8".to_owned());
+            SiteResponse::new(
+                rendering.url,
+                rendering.status,
+                content_type,
+                rendering.html.into(),
+            )
         });
         Ok(BrowserPage {
             response,

@@ -21,6 +21,7 @@ use crate::plans::Plans;
 #[derive(Clone, Debug)]
 pub(crate) struct Budget {
     plans: Plans,
+    store: Store,
     accounts: Arc<Mutex<HashMap<TeamId, Account>>>,
 }
 
@@ -39,22 +40,30 @@ struct Account {
 pub(crate) struct CreditReservation(Option<(Budget, TeamId)>);
 
 impl Budget {
-    pub(crate) fn new(plans: Plans) -> Self {
+    pub(crate) fn new(plans: Plans, store: Store) -> Self {
         let accounts = Arc::default();
-        Self { plans, accounts }
+        Self {
+            plans,
+            store,
+            accounts,
+        }
     }
 
     /// Reserves a credit.
     ///
     /// # Errors
     /// 402 if no credit is left.
-    pub(crate) async fn reserve(&self, store: &Store, team: TeamId) -> Result<CreditReservation, ApiError> {
+    pub(crate) async fn reserve(&self, team: TeamId) -> Result<CreditReservation, ApiError> {
         let Some(budget) = self.plans.of(team).credit_budget else {
             return Ok(CreditReservation(None));
         };
         let month = this_month();
         if self.is_stale(budget, team, month) {
-            let spent = store.credits_in_month(team, month).await.map_err(unavailable)?;
+            let spent = self
+                .store
+                .credits_in_month(team, month)
+                .await
+                .map_err(unavailable)?;
             let mut accounts = self.accounts();
             let in_flight = accounts.get(&team).map_or(0, |account| account.in_flight);
             let updated_at = Instant::now();
@@ -84,8 +93,8 @@ impl Budget {
     ///
     /// # Errors
     /// 402 if no credit is left.
-    pub(crate) async fn check(&self, store: &Store, team: TeamId) -> Result<(), ApiError> {
-        self.reserve(store, team).await.map(drop)
+    pub(crate) async fn check(&self, team: TeamId) -> Result<(), ApiError> {
+        self.reserve(team).await.map(drop)
     }
 
     /// Returns whether the team exceeds its budget once the `running` credits of its open sessions are added.

@@ -53,14 +53,15 @@ impl Engine {
         principal: &Principal,
         idempotency: Option<&Idempotency>,
     ) -> Result<Option<JobId>, ApiError> {
-        let store = &self.context.store;
-        let Err(refusal) = self.context.budget.check(store, principal.team).await else {
+        let Err(refusal) = self.context.budget.check(principal.team).await else {
             return Ok(None);
         };
         let Some(idempotency) = idempotency else {
             return Err(refusal);
         };
-        match store
+        match self
+            .context
+            .store
             .find_earlier_request(principal.team, idempotency, clock::now())
             .await
             .map_err(unavailable)?

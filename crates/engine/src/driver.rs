@@ -7,16 +7,14 @@ use std::sync::Arc;
 
 use futures_util::FutureExt;
 use harvestman_core::api::error::{ApiError, ErrorCode};
-use harvestman_core::api::options::ScrapeOptions;
 use harvestman_core::crawl::{
     Batch, CommitResponse, Crawl, FetchFailure, Input, JobState, Output, PageOutcome, PageTask, Policy,
     SlotKind, Snapshot,
 };
 use harvestman_core::host::HostKey;
-use harvestman_core::ids::{JobId, ScrapeId, TeamId};
+use harvestman_core::ids::JobId;
 use harvestman_core::scope::site_of;
 use harvestman_core::url_key::UrlKey;
-use harvestman_fetch::CookieJar;
 use harvestman_store::{CommitError, Lease, StoreError};
 use tokio::sync::{Notify, mpsc, oneshot};
 use tokio::task::{JoinHandle, JoinSet};
@@ -24,41 +22,27 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
-use crate::browser_pages::PageCaptures;
 use crate::clock::{self, Ticker};
 use crate::context::Context;
 use crate::driver_signals::JobSignals;
+use crate::error::ScrapeFailure;
 use crate::files::FileTarget;
 use crate::job_request::JobRequest;
-use crate::page_cache::PageCache;
-use crate::scraper::Target;
+use crate::lease::{self, LeaseEnd};
+use crate::limits;
+use crate::page_visit::{Page, PageVisits};
 use crate::site_files::SiteFiles;
 use crate::slots::{QueueTime, Slot, SlotOwner, SlotRequest};
 use crate::turn::{Turn, TurnEvent};
-use crate::{files, limits, tracking};
-
-/// Why a driver stopped.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum DriverExit {
-    /// The job has ended.
-    Ended,
-    /// Another node owns the shard.
-    LeaseLost,
-    /// The server is shutting down; the shard was released.
-    Released,
-}
 
 /// One crawl under this node's lease.
 pub(crate) struct Driver {
     context: Arc<Context>,
     lease: Lease,
-    team: TeamId,
     request: JobRequest,
-    options: Arc<ScrapeOptions>,
     policy: Policy,
-    cache: PageCache,
+    visits: Arc<PageVisits>,
     files: SiteFiles,
-    jar: CookieJar,
     ticker: Ticker,
 }
 
@@ -110,7 +94,6 @@ enum LoopEvent {
     Turn(TurnEvent),
     Committed(Result<CommitResponse, CommitError>),
     Wake,
-    Heartbeat,
     Stop,
 }
 
@@ -125,19 +108,19 @@ impl Driver {
             max_concurrency,
             starts_in_browser: context.scraper.first_slot(&options) == SlotKind::Browser,
         };
-        let team = lease.team;
-        let cache = PageCache::new(context.store.clone(), team);
-        let files = SiteFiles::of_job(&context, cache.clone(), &options);
+        let files = FileTarget {
+            base: lease.base.clone(),
+            keep: !request.zero_data_retention(),
+        };
+        let owner = SlotOwner::of(&lease);
+        let visits = PageVisits::new(context.clone(), owner, Arc::new(options), Some(files));
         Ok(Self {
+            files: SiteFiles::of_job(&context, visits.cache().clone(), visits.options()),
             context,
             lease,
-            team,
             request,
-            options: Arc::new(options),
             policy,
-            cache,
-            files,
-            jar: CookieJar::default(),
+            visits: Arc::new(visits),
             ticker: Ticker::new(),
         })
     }
@@ -151,20 +134,18 @@ impl Driver {
         self,
         stop: CancellationToken,
         signals: &JobSignals,
-    ) -> Result<DriverExit, StoreError> {
+    ) -> Result<LeaseEnd, StoreError> {
         let mut run = self.load().await?;
-        let mut heartbeat = tokio::time::interval(limits::HEARTBEAT);
-        heartbeat.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         loop {
             while let Some(output) = run.crawl.poll(self.ticker.now()) {
                 if self.start(&mut run, output) {
                     self.context.changes.announce(self.job());
-                    return Ok(DriverExit::Ended);
+                    return Ok(LeaseEnd::JobEnded);
                 }
             }
             signals.set_limiter(run.crawl.limiter());
             let wake = run.crawl.wake_at().map(|time| self.ticker.instant(time));
-            match next_event(&mut run, wake, &mut heartbeat, &stop, &signals.pages_added).await {
+            match next_event(&mut run, wake, &stop, &signals.pages_added).await {
                 LoopEvent::Done(input) => {
                     if let Input::PageFetched { key, .. } = &input {
                         run.waiting_for_browser.remove(key);
@@ -178,11 +159,11 @@ impl Driver {
                     self.context.changes.announce(self.job());
                     self.context.outbox.notify_one();
                 }
-                LoopEvent::Committed(Err(CommitError::LeaseLost)) => return Ok(DriverExit::LeaseLost),
+                LoopEvent::Committed(Err(CommitError::LeaseLost)) => return Ok(LeaseEnd::Lost),
                 LoopEvent::Committed(Err(CommitError::Repeated(mut repeated))) => {
                     tracing::info!("the response to a commit was lost; continuing from the stored state");
                     if repeated.state == JobState::Ended {
-                        return Ok(DriverExit::Ended);
+                        return Ok(LeaseEnd::JobEnded);
                     }
                     // The owner is still the same, so no page caused a crash.
                     repeated.snapshot.progress.begun.clear();
@@ -190,16 +171,6 @@ impl Driver {
                 }
                 LoopEvent::Committed(Err(CommitError::Store(error))) => return Err(error),
                 LoopEvent::Wake => {}
-                LoopEvent::Heartbeat => {
-                    if !self
-                        .context
-                        .store
-                        .renew(&self.lease, clock::now(), limits::LEASE_MS)
-                        .await?
-                    {
-                        return Ok(DriverExit::LeaseLost);
-                    }
-                }
                 LoopEvent::Stop => return self.release(run).await,
             }
         }
@@ -271,12 +242,7 @@ impl Driver {
                 run.tasks.spawn(work.instrument(span));
             }
             Output::AcquireSlot(kind) => {
-                let owner = SlotOwner {
-                    team: self.team,
-                    key: self.lease.key,
-                    job: self.job(),
-                };
-                let mut request = self.context.slots.request(owner, kind);
+                let mut request = self.context.slots.request(SlotOwner::of(&self.lease), kind);
                 match request.try_slot() {
                     Some(slot) => self.slot_acquired(run, slot),
                     None => run.next_slot(kind).request = Some(request),
@@ -291,101 +257,7 @@ impl Driver {
                 }
             }
             Output::FetchPage(task, kind) => {
-                let slot = run
-                    .next_slot(kind)
-                    .slot
-                    .take()
-                    .expect("the core starts a page only in a slot that it was given");
-                let turn = Turn::of_job(
-                    self.context.slots.clone(),
-                    task.key,
-                    run.turn_events.0.clone(),
-                    slot,
-                );
-                if task.attempt > 1 {
-                    self.context.slots.counters().count_retry();
-                }
-                let resolving = self.resolve_site(run, &task);
-                let context = self.context.clone();
-                let (options, jar) = (self.options.clone(), self.jar.clone());
-                let (team, job) = (self.team, self.job());
-                let cache = self.cache.clone();
-                let (base, keep) = (self.lease.base.clone(), !self.request.zero_data_retention());
-                let work = async move {
-                    resolving.await;
-                    let id = clock::new_scrape_id();
-                    let failed = |error: ApiError, transient| {
-                        PageOutcome::Failed(FetchFailure {
-                            id,
-                            code: error.code,
-                            message: error.message,
-                            transient,
-                        })
-                    };
-                    let reservation = match context.budget.reserve(&context.store, team).await {
-                        Ok(reservation) => reservation,
-                        Err(error) => {
-                            let transient = error.code != ErrorCode::InsufficientCredits;
-                            return Input::PageFetched {
-                                key: task.key,
-                                outcome: failed(error, transient),
-                            };
-                        }
-                    };
-                    let profile = match context
-                        .profiles
-                        .open(&context.store, team, options.profile.as_ref(), job)
-                        .await
-                    {
-                        Ok(profile) => profile,
-                        Err(error) => {
-                            return Input::PageFetched {
-                                key: task.key,
-                                outcome: failed(error, true),
-                            };
-                        }
-                    };
-                    let target = Target {
-                        url: &task.url,
-                        fallback: task.fallback,
-                        profile: profile.as_ref(),
-                        turn: &turn,
-                    };
-                    let page =
-                        AssertUnwindSafe(context.scraper.scrape_task(target, &cache, &options, id, &jar));
-                    let (mut outcome, mut captures) = page
-                        .catch_unwind()
-                        .await
-                        .unwrap_or_else(|_| (panic_outcome(id), PageCaptures::default()));
-                    if let PageOutcome::Page(page) = &mut outcome {
-                        turn.record_in(&mut page.document.metadata);
-                        let document = &mut page.document;
-                        let file_target = FileTarget {
-                            store: &context.store,
-                            base: &base,
-                            keep,
-                        };
-                        let finished = async {
-                            if let (Some(profile), Some(storage)) = (&profile, captures.storage.take()) {
-                                profile.save(&context.store, storage).await?;
-                            }
-                            files::attach(file_target, document, captures).await?;
-                            tracking::track(&context.store, team, &task.url, &options, document).await
-                        };
-                        if let Err(error) = finished.await {
-                            outcome = failed(error, true);
-                        }
-                    }
-                    if let PageOutcome::Page(page) = &outcome {
-                        reservation.spend(page.credits);
-                    }
-                    turn.report().await;
-                    drop(turn);
-                    Input::PageFetched {
-                        key: task.key,
-                        outcome,
-                    }
-                };
+                let work = self.fetch_page(run, task, kind);
                 run.tasks.spawn(work.instrument(span));
             }
             Output::Commit(batch) => {
@@ -398,10 +270,58 @@ impl Driver {
         false
     }
 
+    /// Fetches a page in the slot that the core was granted.
+    fn fetch_page(
+        &self,
+        run: &mut Run,
+        task: PageTask,
+        kind: SlotKind,
+    ) -> impl Future<Output = Input> + Send + use<> {
+        let slot = run
+            .next_slot(kind)
+            .slot
+            .take()
+            .expect("the core starts a page only in a slot that it was given");
+        let slots = &self.context.slots;
+        if task.attempt > 1 {
+            slots.counters().count_retry();
+        }
+        let turn = Turn::of_job(slots.clone(), task.key, run.turn_events.0.clone(), slot);
+        let resolving = self.resolve_site(run, &task);
+        let visits = self.visits.clone();
+        async move {
+            resolving.await;
+            let id = clock::new_scrape_id();
+            let page = Page {
+                url: &task.url,
+                fallback: task.fallback,
+                id,
+                reservation: None,
+            };
+            let deadline = Instant::now() + visits.timeout();
+            let visit = AssertUnwindSafe(visits.visit(page, &turn, deadline)).catch_unwind();
+            let outcome = match visit.await.unwrap_or_else(|_| Err(panic_failure())) {
+                Ok(page) => PageOutcome::Page(Box::new(page)),
+                Err(failure) => PageOutcome::Failed(FetchFailure {
+                    id,
+                    code: failure.error.code,
+                    message: failure.error.message,
+                    transient: failure.transient,
+                }),
+            };
+            turn.report().await;
+            drop(turn);
+            Input::PageFetched {
+                key: task.key,
+                outcome,
+            }
+        }
+    }
+
     /// Resolves the host before the first page of a site is fetched, to find out whether the site is at a
     /// private address.
     fn resolve_site(&self, run: &mut Run, task: &PageTask) -> impl Future<Output = ()> + use<> {
-        let is_new = !self.options.cache_only() && run.resolved_sites.insert(site_of(&task.url));
+        let is_new = !self.visits.options().cache_only() && run.resolved_sites.insert(site_of(&task.url));
         let fetcher = self.context.scraper.fetcher().clone();
         let (url, turn_events) = (task.url.clone(), run.turn_events.0.clone());
         async move {
@@ -414,7 +334,7 @@ impl Driver {
 
     /// Shuts down: waits for the last commit, drops pages in flight (the next owner fetches them again) and
     /// releases the shard at once.
-    async fn release(&self, run: Run) -> Result<DriverExit, StoreError> {
+    async fn release(&self, run: Run) -> Result<LeaseEnd, StoreError> {
         let Run {
             mut tasks, commit, ..
         } = run;
@@ -423,14 +343,13 @@ impl Driver {
             let _ = tokio::time::timeout(limits::DRAIN_TIMEOUT, commit).await;
         }
         self.context.store.release(&self.lease).await?;
-        Ok(DriverExit::Released)
+        Ok(LeaseEnd::Released)
     }
 }
 
 async fn next_event(
     run: &mut Run,
     wake: Option<Instant>,
-    heartbeat: &mut tokio::time::Interval,
     stop: &CancellationToken,
     pages_added: &Notify,
 ) -> LoopEvent {
@@ -472,37 +391,25 @@ async fn next_event(
         slot = browser.await_slot() => LoopEvent::Slot(slot),
         () = pages_added.notified() => LoopEvent::Done(Input::PagesAdded),
         () = waking => LoopEvent::Wake,
-        _ = heartbeat.tick() => LoopEvent::Heartbeat,
     }
 }
 
-/// Returns the outcome of a page whose task panicked: the page fails, the job goes on.
-fn panic_outcome(id: ScrapeId) -> PageOutcome {
-    let message = "internal error while processing this page; see the server log".to_owned();
-    PageOutcome::Failed(FetchFailure {
-        id,
-        code: ErrorCode::Unknown,
-        message,
-        transient: false,
-    })
+/// Returns the failure of a page whose task panicked: the page fails, the job goes on.
+fn panic_failure() -> ScrapeFailure {
+    ScrapeFailure::permanent(ApiError::new(
+        ErrorCode::Unknown,
+        "internal error while processing this page; see the server log",
+    ))
 }
 
-/// Commits a batch; retries while the store is unavailable (busy, disk full). Nothing is lost, and meanwhile
-/// nothing new is fetched beyond what is in flight.
+/// Commits a batch. Meanwhile nothing new is fetched beyond what is in flight.
 async fn commit(context: Arc<Context>, lease: Lease, batch: Batch) -> Result<CommitResponse, CommitError> {
-    let mut pause = limits::COMMIT_RETRY;
-    loop {
-        match context
+    let is_transient =
+        |error: &CommitError| matches!(error, CommitError::Store(error) if error.is_transient());
+    let write = || {
+        context
             .store
             .commit(&lease, &batch, clock::now(), limits::LEASE_MS)
-            .await
-        {
-            Err(CommitError::Store(error)) if error.is_transient() => {
-                tracing::warn!(crawl.id = %lease.job, %error, "cannot commit a batch; retrying");
-                tokio::time::sleep(pause).await;
-                pause = (pause * 2).min(limits::COMMIT_RETRY_MAX);
-            }
-            result => return result,
-        }
-    }
+    };
+    lease::retry(is_transient, write).await
 }

@@ -37,7 +37,7 @@ impl Engine {
                 config.cores,
             ),
             slots: Slots::new(config.plans.clone(), config.browser_pages),
-            budget: Budget::new(config.plans.clone()),
+            budget: Budget::new(config.plans.clone(), store.clone()),
             sessions: Sessions::new(live, config.plans.clone()),
             profiles: Profiles::default(),
             maps: Arc::new(Semaphore::new(limits::MAPS_AT_ONCE)),

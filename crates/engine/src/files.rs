@@ -14,18 +14,17 @@ use crate::error::unavailable;
 use crate::{clock, limits};
 
 /// Where the files of a document are stored and linked.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct FileTarget<'a> {
-    pub(crate) store: &'a Store,
+pub(crate) struct FileTarget {
     /// URL of this server as the client sees it.
-    pub(crate) base: &'a str,
+    pub(crate) base: String,
     /// False if nothing may be stored.
     pub(crate) keep: bool,
 }
 
 /// Adds what the browser captured to the document.
 pub(crate) async fn attach(
-    target: FileTarget<'_>,
+    store: &Store,
+    target: &FileTarget,
     document: &mut Document,
     captures: PageCaptures,
 ) -> Result<(), ApiError> {
@@ -82,5 +81,5 @@ pub(crate) async fn attach(
     if files.is_empty() {
         return Ok(());
     }
-    target.store.store_files(files).await.map_err(unavailable)
+    store.store_files(files).await.map_err(unavailable)
 }

@@ -1,6 +1,6 @@
 //! Runs jobs. The engine drives the pure core: it fetches, commits batches to the store, and starts what the
-//! core asks for. It contains no HTTP routes and no SQL. Start reading at `engine.rs`, then `scheduler.rs`
-//! and `driver.rs`.
+//! core asks for. It contains no HTTP routes and no SQL. Start reading at `context.rs`, then `scheduler.rs`,
+//! `driver.rs` and `page_visit.rs`.
 
 mod batch;
 mod browser_pages;
@@ -24,6 +24,7 @@ mod health;
 mod host_memory;
 mod job_request;
 mod jobs;
+mod lease;
 pub mod limits;
 mod llm;
 mod map;
@@ -32,6 +33,7 @@ mod model_formats;
 mod monitoring;
 mod page_cache;
 mod page_metrics;
+mod page_visit;
 mod plans;
 mod profiles;
 mod prompt;

@@ -34,11 +34,7 @@ use crate::{clock, limits};
 impl Engine {
     /// Lists the URLs of a site.
     pub async fn map(&self, principal: &Principal, request: MapRequest) -> Result<MapAnswer, ApiError> {
-        let reservation = self
-            .context
-            .budget
-            .reserve(&self.context.store, principal.team)
-            .await?;
+        let reservation = self.context.budget.reserve(principal.team).await?;
         let answer = SiteMapper::new(self.context.clone(), principal.team, request)
             .run(principal)
             .await?;
@@ -260,27 +256,22 @@ impl SiteMapper {
             ..ScrapeOptions::default()
         });
         let deadline = Instant::now() + Duration::from_millis(options.timeout);
-        let (scraper, slots) = (&self.context.scraper, &self.context.slots);
         let owner = SlotOwner {
             team: self.team,
             key: None,
             job: self.id,
         };
-        scraper
-            .scrape(
-                Target {
-                    url,
-                    fallback: None,
-                    profile: None,
-                    turn: &Turn::of_call(slots.clone(), owner, None),
-                },
-                &self.cache,
-                &options,
-                ScrapeId::from(self.id),
-                &CookieJar::default(),
-                deadline,
-            )
-            .await
+        let target = Target {
+            url,
+            fallback: None,
+            id: ScrapeId::from(self.id),
+            options: &options,
+            profile: None,
+            cache: &self.cache,
+            jar: &CookieJar::default(),
+            turn: &Turn::of_call(self.context.slots.clone(), owner, None),
+        };
+        self.context.scraper.scrape(target, deadline).await
     }
 
     /// Lists the URLs of the site's sitemaps, within the limits of number and time.

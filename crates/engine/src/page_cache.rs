@@ -32,13 +32,8 @@ impl PageCache {
         let url = Url::parse(&page.url)
             .map_err(|error| StoreError::Unreadable(format!("URL of a cached page: {error}")))?;
         Ok(Some(SiteResponse {
-            url,
-            status: page.status,
-            content_type: page.content_type,
-            body: page.body.into(),
-            retry_after_ms: None,
             cached_at: Some(page.fetched_at),
-            incomplete: None,
+            ..SiteResponse::new(url, page.status, page.content_type, page.body.into())
         }))
     }
 

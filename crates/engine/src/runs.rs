@@ -7,7 +7,6 @@ mod agent;
 mod agent_tools;
 mod extract;
 mod page_selection;
-mod pages;
 mod start;
 mod status;
 
@@ -20,7 +19,7 @@ use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
 
 use crate::context::Context;
-use crate::driver::DriverExit;
+use crate::lease::{self, LeaseEnd};
 use crate::{clock, limits};
 
 /// The outcome of a run.
@@ -105,12 +104,12 @@ impl RunOutcome {
     }
 }
 
-/// Runs a leased extract or agent until it has ended, the lease is lost, or `stop` is cancelled.
+/// Runs a leased extract or agent until it has ended or `stop` is cancelled.
 pub(crate) async fn drive(
-    context: Arc<Context>,
-    lease: Lease,
+    context: &Arc<Context>,
+    lease: &Lease,
     stop: CancellationToken,
-) -> Result<DriverExit, StoreError> {
+) -> Result<LeaseEnd, StoreError> {
     let work = async {
         if lease.epoch > limits::RUN_ATTEMPTS {
             return RunOutcome::failed(
@@ -118,52 +117,24 @@ pub(crate) async fn drive(
             );
         }
         let outcome = match lease.kind {
-            JobKind::Agent => agent::run(&context, &lease).await,
-            _ => extract::run(&context, &lease).await,
+            JobKind::Agent => agent::run(context, lease).await,
+            _ => extract::run(context, lease).await,
         };
         outcome.unwrap_or_else(|error| RunOutcome::failed(error.message))
-    };
-    let heartbeat = async {
-        loop {
-            tokio::time::sleep(limits::HEARTBEAT).await;
-            if !context
-                .store
-                .renew(&lease, clock::now(), limits::LEASE_MS)
-                .await?
-            {
-                return Ok::<_, StoreError>(());
-            }
-        }
     };
     let outcome = tokio::select! {
         biased;
         () = stop.cancelled() => {
-            context.store.release(&lease).await?;
-            return Ok(DriverExit::Released);
+            context.store.release(lease).await?;
+            return Ok(LeaseEnd::Released);
         }
-        result = heartbeat => return result.map(|()| DriverExit::LeaseLost),
         outcome = work => outcome,
     };
-    let end = outcome.into_end(&lease);
-    let mut pause = limits::COMMIT_RETRY;
-    loop {
-        match context.store.finish_run(&lease, end.clone(), clock::now()).await {
-            Err(error) if error.is_transient() => {
-                tracing::warn!(%error, "cannot store the result of a run; retrying");
-                tokio::time::sleep(pause).await;
-                pause = (pause * 2).min(limits::COMMIT_RETRY_MAX);
-            }
-            Err(error) => return Err(error),
-            Ok(ended) => {
-                context.outbox.notify_one();
-                return Ok(if ended {
-                    DriverExit::Ended
-                } else {
-                    DriverExit::LeaseLost
-                });
-            }
-        }
-    }
+    let end = outcome.into_end(lease);
+    let write = || context.store.finish_run(lease, end.clone(), clock::now());
+    let ended = lease::retry(StoreError::is_transient, write).await?;
+    context.outbox.notify_one();
+    Ok(if ended { LeaseEnd::JobEnded } else { LeaseEnd::Lost })
 }
 
 /// Returns the deadline of a run: its own timeout, at most [`limits::RUN_TIMEOUT`].

@@ -9,7 +9,7 @@ use tracing::Instrument;
 
 use crate::context::Context;
 use crate::driver::Driver;
-use crate::{clock, limits, runs};
+use crate::{clock, lease, limits, runs};
 
 /// Leases and drives shards until `stop` is cancelled; returns when every driver has ended.
 pub(crate) async fn run(context: Arc<Context>, stop: CancellationToken) {
@@ -47,32 +47,25 @@ pub(crate) async fn run(context: Arc<Context>, stop: CancellationToken) {
 }
 
 async fn drive(context: Arc<Context>, lease: Lease, stop: CancellationToken) {
-    if matches!(lease.kind, JobKind::Extract | JobKind::Agent) {
-        let signals = context.driver_signals.register(&lease);
-        tokio::select! {
-            ended = runs::drive(context.clone(), lease.clone(), stop) => match ended {
-                Ok(exit) => tracing::debug!(?exit, "stopped driving a run"),
-                Err(error) => tracing::error!(%error, "a run failed; it will be restarted when its lease expires"),
-            },
-            () = signals.cancelled.cancelled() => tracing::debug!("run cancelled"),
-        }
-        context.driver_signals.remove(&lease);
-        context.changes.announce(lease.job);
-        return;
-    }
-    let driver = match Driver::new(context.clone(), lease.clone()) {
-        Ok(driver) => driver,
-        Err(error) => return tracing::error!(%error, "cannot read a stored job"),
-    };
     let signals = context.driver_signals.register(&lease);
+    let work = async {
+        match lease.kind {
+            JobKind::Extract | JobKind::Agent => runs::drive(&context, &lease, stop).await,
+            _ => {
+                Driver::new(context.clone(), lease.clone())?
+                    .run(stop, &signals)
+                    .await
+            }
+        }
+    };
     tokio::select! {
-        exit = driver.run(stop, &signals) => match exit {
-            Ok(exit) => tracing::debug!(?exit, "stopped driving a crawl"),
+        end = lease::hold(&context, &lease, work) => match end {
+            Ok(end) => tracing::debug!(?end, "stopped working on a job"),
             // The lease expires, and this or another node leases the shard again.
-            Err(error) => tracing::error!(%error, "a crawl failed; it will be resumed when its lease expires"),
+            Err(error) => tracing::error!(%error, "a job failed; it will be resumed when its lease expires"),
         },
-        // Dropping the driver drops its fetches; a commit in progress finds the lease lost.
-        () = signals.cancelled.cancelled() => tracing::debug!("crawl cancelled"),
+        // Dropping the work drops its fetches; a commit in progress finds the lease lost.
+        () = signals.cancelled.cancelled() => tracing::debug!("job cancelled"),
     }
     context.driver_signals.remove(&lease);
     context.changes.announce(lease.job);

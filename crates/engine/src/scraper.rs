@@ -4,13 +4,12 @@
 mod visit;
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use harvestman_core::api::error::{ApiError, ErrorCode};
 use harvestman_core::api::options::ScrapeOptions;
 use harvestman_core::billing;
 use harvestman_core::cache::{self, CacheKey};
-use harvestman_core::crawl::{FetchFailure, FetchedPage, PageOutcome, SlotKind};
+use harvestman_core::crawl::SlotKind;
 use harvestman_core::ids::ScrapeId;
 use harvestman_core::scrape::{RawPage, Rendered, file_request, needs_browser, prepare, prepare_file};
 use harvestman_fetch::{CookieJar, FetchRequest, Fetcher};
@@ -43,15 +42,18 @@ pub(crate) struct Scraper {
     memory: Arc<HostMemory>,
 }
 
-/// The page to scrape.
-#[derive(Clone, Debug)]
+/// The page to scrape, and what it is scraped with.
 pub(crate) struct Target<'u> {
     pub(crate) url: &'u Url,
     /// URL to try if the connection to `url` fails: a URL given without a scheme is tried over https first
     /// (docs/API.md section 3).
     pub(crate) fallback: Option<Url>,
+    pub(crate) id: ScrapeId,
+    pub(crate) options: &'u Arc<ScrapeOptions>,
     /// Profile that the browser starts with.
     pub(crate) profile: Option<&'u OpenProfile>,
+    pub(crate) cache: &'u PageCache,
+    pub(crate) jar: &'u CookieJar,
     /// The page's slot.
     pub(crate) turn: &'u Turn,
 }
@@ -123,18 +125,12 @@ impl Scraper {
     pub(crate) async fn scrape(
         &self,
         target: Target<'_>,
-        cache: &PageCache,
-        options: &Arc<ScrapeOptions>,
-        id: ScrapeId,
-        jar: &CookieJar,
         deadline: Instant,
     ) -> Result<Scraped, ScrapeFailure> {
-        let turn = target.turn;
-        let mut scraped = self
-            .scrape_without_model(target, cache, options, id, jar, deadline)
-            .await?;
-        turn.release_browser();
-        self.fill_model_formats(&mut scraped, options, turn.extended(deadline))
+        let mut scraped = self.scrape_without_model(&target, deadline).await?;
+        target.turn.release_browser();
+        let deadline = target.turn.extended(deadline);
+        self.fill_model_formats(&mut scraped, target.options, deadline)
             .await;
         Ok(scraped)
     }
@@ -149,13 +145,12 @@ impl Scraper {
     /// Scrapes a page, except for the formats that need the language model.
     async fn scrape_without_model(
         &self,
-        target: Target<'_>,
-        cache: &PageCache,
-        options: &Arc<ScrapeOptions>,
-        id: ScrapeId,
-        jar: &CookieJar,
+        target: &Target<'_>,
         deadline: Instant,
     ) -> Result<Scraped, ScrapeFailure> {
+        let Target {
+            options, cache, id, ..
+        } = *target;
         if let Some(ages) = cache::wanted_ages(options) {
             let permit = self.copies.acquire().await;
             let _permit = permit.expect("the semaphore is never closed");
@@ -170,7 +165,7 @@ impl Scraper {
         if let Some(refusal) = cache::cache_only_error(options) {
             return Err(ScrapeFailure::permanent(refusal));
         }
-        let (url, mut scraped) = self.visit(&target, options, id, jar, deadline).await?;
+        let (url, mut scraped) = self.visit(target, deadline).await?;
         scraped.warn_of_placeholder(self.browser.is_some());
         // A cached placeholder would hide the real page until the copy expires.
         let is_whole = scraped.response.incomplete.is_none() && scraped.placeholder().is_none();
@@ -189,14 +184,15 @@ impl Scraper {
         &self,
         url: &Url,
         target: &Target<'_>,
-        options: &ScrapeOptions,
-        jar: &CookieJar,
         deadline: Instant,
     ) -> Result<FetchResult, ScrapeFailure> {
         let captures = match &self.browser {
-            Some(browser) if needs_browser(options) => {
+            Some(browser) if needs_browser(target.options) => {
                 let deadline = target.turn.acquire_browser(0, deadline).await?;
-                match browser.render(url, options, target.profile, deadline).await? {
+                match browser
+                    .render(url, target.options, target.profile, deadline)
+                    .await?
+                {
                     BrowserPage {
                         response: Some(response),
                         captures,
@@ -212,7 +208,7 @@ impl Scraper {
             }
             _ => PageCaptures::default(),
         };
-        let request = page_request(url, options, jar, deadline);
+        let request = page_request(url, target, deadline);
         let result = self.fetcher.fetch(request).await;
         result
             .map(|response| FetchResult {
@@ -302,55 +298,17 @@ impl Scraper {
             Err(_) => Err(ScrapeFailure::timeout()),
         }
     }
-
-    /// Scrapes one page of a crawl. Returns the outcome for the core and what the browser captured.
-    pub(crate) async fn scrape_task(
-        &self,
-        target: Target<'_>,
-        cache: &PageCache,
-        options: &Arc<ScrapeOptions>,
-        id: ScrapeId,
-        jar: &CookieJar,
-    ) -> (PageOutcome, PageCaptures) {
-        let deadline = Instant::now() + Duration::from_millis(options.timeout);
-        match self.scrape(target, cache, options, id, jar, deadline).await {
-            Ok(Scraped {
-                response,
-                rendered,
-                captures,
-            }) => {
-                let page = PageOutcome::Page(Box::new(FetchedPage {
-                    retry_after_ms: response.retry_after_ms,
-                    final_url: response.url,
-                    status: response.status,
-                    links: rendered.links,
-                    document: Box::new(rendered.document),
-                    credits: rendered.credits,
-                }));
-                (page, captures)
-            }
-            Err(failure) => {
-                let failed = PageOutcome::Failed(FetchFailure {
-                    id,
-                    code: failure.error.code,
-                    message: failure.error.message,
-                    transient: failure.transient,
-                });
-                (failed, PageCaptures::default())
-            }
-        }
-    }
 }
 
 /// Returns an HTTP request for a page.
-fn page_request(url: &Url, options: &ScrapeOptions, jar: &CookieJar, deadline: Instant) -> FetchRequest {
+fn page_request(url: &Url, target: &Target<'_>, deadline: Instant) -> FetchRequest {
     let mut request = FetchRequest::get(url.clone(), deadline.into_std());
-    request.headers = request_headers(options);
-    request.verify_tls = options.verify_tls();
+    request.headers = request_headers(target.options);
+    request.verify_tls = target.options.verify_tls();
     request.max_body_bytes = limits::PAGE_BYTES;
     request.max_redirects = limits::PAGE_REDIRECTS;
     request.keep_partial = true;
-    request.cookies = Some(jar.clone());
+    request.cookies = Some(target.jar.clone());
     request
 }
 

@@ -66,7 +66,7 @@ pub(crate) async fn search_pages(
     request: &SearchRequest,
     deadline: Instant,
 ) -> Result<FoundPages, ApiError> {
-    let reservation = context.budget.reserve(&context.store, team).await?;
+    let reservation = context.budget.reserve(team).await?;
     let mut run = SearchRun::new(context, team, request);
     run.deadline = run.deadline.min(deadline);
     let results = run.find_in_time().await?;
@@ -97,11 +97,7 @@ impl Engine {
             check_supported(options, &self.context.capabilities())
                 .map_err(|error| problem::under("scrapeOptions", error))?;
         }
-        let reservation = self
-            .context
-            .budget
-            .reserve(&self.context.store, principal.team)
-            .await?;
+        let reservation = self.context.budget.reserve(principal.team).await?;
         let call = NewJob {
             url: request.query.clone(),
             ..new_job(

@@ -1,31 +1,29 @@
 //! Synchronous scrapes: run on the node that received the request, and store their result or error.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use bytes::Bytes;
 use harvestman_core::api::error::{ApiError, ErrorCode};
-use harvestman_core::api::options::ScrapeOptions;
 use harvestman_core::api::page::Document;
 use harvestman_core::api::parse::ParseOptions;
 use harvestman_core::api::scrape::ScrapeRequest;
+use harvestman_core::api::url_field::TargetUrl;
 use harvestman_core::crawl::SlotKind;
-use harvestman_core::ids::{JobId, ScrapeId};
+use harvestman_core::ids::{JobId, ScrapeId, TeamId};
 use harvestman_core::scrape::{Capabilities, Upload, check_supported};
-use harvestman_fetch::CookieJar;
 use harvestman_store::{JobKind, NewJob, Principal, ScrapeResult};
 use tokio::time::Instant;
 
+use crate::budget::CreditReservation;
 use crate::context::{Context, Engine};
 use crate::error::{stopping, unavailable};
 use crate::files::FileTarget;
 use crate::jobs::new_job;
-use crate::page_cache::PageCache;
-use crate::scraper::{Scraped, Target};
+use crate::page_visit::{Page, PageVisits};
 use crate::site_response::SiteResponse;
 use crate::slots::SlotOwner;
 use crate::turn::Turn;
-use crate::{clock, files, limits, tracking};
+use crate::{clock, limits};
 
 /// An uploaded file, converted like a page.
 #[derive(Clone, Debug)]
@@ -52,15 +50,9 @@ impl Engine {
         if !request.options.lockdown {
             self.check_target(&request.url.url).await?;
         }
-        let reservation = self
-            .context
-            .budget
-            .reserve(&self.context.store, principal.team)
-            .await?;
-        let scrape = SingleScrape::begin(self.context.clone(), principal.clone(), request, base).await?;
-        let document = scrape.run().await?;
-        reservation.spend(document.metadata.credits_used.unwrap_or(0));
-        Ok(document)
+        let reservation = self.context.budget.reserve(principal.team).await?;
+        let scrape = SingleScrape::begin(&self.context, principal, request, base).await?;
+        scrape.run(reservation).await
     }
 
     /// Converts an uploaded file and stores the result under its scrape id.
@@ -86,46 +78,41 @@ impl Engine {
             caller: request.caller,
             ..ScrapeRequest::new(upload.url())
         };
-        let reservation = self
-            .context
-            .budget
-            .reserve(&self.context.store, principal.team)
-            .await?;
+        let reservation = self.context.budget.reserve(principal.team).await?;
         // An upload has no screenshots, so no link needs a base URL.
-        let scrape = SingleScrape::begin(self.context.clone(), principal.clone(), request, "").await?;
-        let document = scrape.with_upload(file, content_type).run().await?;
-        reservation.spend(document.metadata.credits_used.unwrap_or(0));
-        Ok(document)
+        let mut scrape = SingleScrape::begin(&self.context, principal, request, "").await?;
+        scrape.upload = Some((file, content_type));
+        scrape.run(reservation).await
     }
 }
 
 /// A scrape that is stored as running. It is always stored as completed or failed at the end, even if the
 /// client disconnects.
-pub(crate) struct SingleScrape {
+struct SingleScrape {
     context: Arc<Context>,
-    principal: Principal,
-    request: ScrapeRequest,
+    team: TeamId,
+    job: JobId,
+    url: TargetUrl,
     /// The uploaded file, if there is one instead of a URL, and its content type.
     upload: Option<(UploadedFile, &'static str)>,
-    options: Arc<ScrapeOptions>,
-    job: JobId,
-    base: String,
+    visits: PageVisits,
     started: Instant,
     stored_end: bool,
 }
 
 impl SingleScrape {
-    pub(crate) async fn begin(
-        context: Arc<Context>,
-        principal: Principal,
+    async fn begin(
+        context: &Arc<Context>,
+        principal: &Principal,
         request: ScrapeRequest,
         base: &str,
     ) -> Result<Self, ApiError> {
+        let keep = !request.zero_data_retention;
         let job = NewJob {
             base: base.to_owned(),
-            zero_data_retention: request.zero_data_retention,
+            zero_data_retention: !keep,
             ..new_job(
-                &principal,
+                principal,
                 JobKind::Scrape,
                 &request.url.url,
                 &request,
@@ -133,32 +120,30 @@ impl SingleScrape {
             )?
         };
         context.store.begin_scrape(&job).await.map_err(unavailable)?;
-        let mut options = request.options.clone();
-        options.store_in_cache &= !request.zero_data_retention;
-        let options = Arc::new(options);
-        Ok(Self {
-            context,
-            principal,
-            request,
-            upload: None,
-            options,
+        let owner = SlotOwner {
+            team: job.team,
+            key: job.key,
             job: job.id,
-            base: job.base,
+        };
+        let mut options = request.options;
+        options.store_in_cache &= keep;
+        let files = FileTarget { base: job.base, keep };
+        Ok(Self {
+            context: context.clone(),
+            team: job.team,
+            job: job.id,
+            url: request.url,
+            upload: None,
+            visits: PageVisits::new(context.clone(), owner, Arc::new(options), Some(files)),
             started: Instant::now(),
             stored_end: false,
         })
     }
 
-    /// Makes this scrape convert an uploaded file.
-    pub(crate) fn with_upload(mut self, file: UploadedFile, content_type: &'static str) -> Self {
-        self.upload = Some((file, content_type));
-        self
-    }
-
     /// Runs the scrape. Returns the document, or the error that is also stored.
-    pub(crate) async fn run(mut self) -> Result<Document, ApiError> {
+    async fn run(mut self, reservation: CreditReservation) -> Result<Document, ApiError> {
         let result = tokio::select! {
-            result = self.attempt() => result,
+            result = self.attempt(reservation) => result,
             () = self.context.stop.cancelled() => Err(stopping()),
         };
         let stored = match &result {
@@ -177,66 +162,25 @@ impl SingleScrape {
         result
     }
 
-    async fn attempt(&self) -> Result<Document, ApiError> {
-        let timeout = Duration::from_millis(self.options.timeout);
-        let deadline = self.started + timeout;
-        let turn = self.turn(timeout).await?;
+    async fn attempt(&self, reservation: CreditReservation) -> Result<Document, ApiError> {
+        let deadline = self.started + self.visits.timeout();
+        let turn = self.turn().await?;
         if let Some((file, content_type)) = &self.upload {
             let mut document = self.parse(file, content_type, deadline).await?;
             turn.record_in(&mut document.metadata);
+            reservation.spend(document.metadata.credits_used.unwrap_or(0));
             return Ok(document);
         }
-        let jar = CookieJar::default();
-        let cache = PageCache::new(self.context.store.clone(), self.principal.team);
-        let context = &self.context;
-        let named = self.options.profile.as_ref();
-        let profile = context
-            .profiles
-            .open(&context.store, self.principal.team, named, self.job)
-            .await?;
-        let target = Target {
-            url: &self.request.url.url,
-            fallback: self.request.url.http_fallback(),
-            profile: profile.as_ref(),
-            turn: &turn,
+        let page = Page {
+            url: &self.url.url,
+            fallback: self.url.http_fallback(),
+            id: ScrapeId::from(self.job),
+            reservation: Some(reservation),
         };
-        let result = context
-            .scraper
-            .scrape(
-                target,
-                &cache,
-                &self.options,
-                ScrapeId::from(self.job),
-                &jar,
-                deadline,
-            )
-            .await;
-        let Scraped {
-            rendered,
-            mut captures,
-            ..
-        } = result.map_err(|failure| failure.error)?;
-        let mut document = rendered.document;
-        turn.record_in(&mut document.metadata);
-        if let (Some(profile), Some(storage)) = (&profile, captures.storage.take()) {
-            profile.save(&context.store, storage).await?;
-        }
-        let file_target = FileTarget {
-            store: &self.context.store,
-            base: &self.base,
-            keep: !self.request.zero_data_retention,
-        };
-        files::attach(file_target, &mut document, captures).await?;
-        let url = &self.request.url.url;
-        tracking::track(
-            &self.context.store,
-            self.principal.team,
-            url,
-            &self.options,
-            &mut document,
-        )
-        .await?;
-        Ok(document)
+        let visited = self.visits.visit(page, &turn, deadline).await;
+        visited
+            .map(|page| *page.document)
+            .map_err(|failure| failure.error)
     }
 
     async fn parse(
@@ -245,58 +189,41 @@ impl SingleScrape {
         content_type: &str,
         deadline: Instant,
     ) -> Result<Document, ApiError> {
-        let url = &self.request.url.url;
-        let response = SiteResponse {
-            url: url.clone(),
-            status: 200,
-            content_type: Some(content_type.to_owned()),
-            body: file.body.clone(),
-            retry_after_ms: None,
-            cached_at: None,
-            incomplete: None,
-        };
+        let url = &self.url.url;
+        let body = file.body.clone();
+        let response = SiteResponse::new(url.clone(), 200, Some(content_type.to_owned()), body);
+        let (id, options) = (ScrapeId::from(self.job), self.visits.options());
         let scraper = &self.context.scraper;
-        let converting = scraper.convert(url, response, &self.options, ScrapeId::from(self.job), deadline);
-        let mut document = converting
-            .await
-            .map_err(|failure| failure.error)?
-            .rendered
-            .document;
+        let converted = scraper.convert(url, response, options, id, deadline).await;
+        let mut document = converted.map_err(|failure| failure.error)?.rendered.document;
         file.upload().describe(&mut document.metadata);
         Ok(document)
     }
 
     /// Waits for a slot of the team. If there is none after two thirds of the timeout: 429 (docs/API.md
     /// section 7.1).
-    async fn turn(&self, timeout: Duration) -> Result<Turn, ApiError> {
-        let slots = &self.context.slots;
-        let owner = SlotOwner {
-            team: self.principal.team,
-            key: self.principal.key,
-            job: self.job,
-        };
+    async fn turn(&self) -> Result<Turn, ApiError> {
         let kind = match self.upload {
             Some(_) => SlotKind::Plain,
-            None => self.context.scraper.first_slot(&self.options),
+            None => self.context.scraper.first_slot(self.visits.options()),
         };
-        let slot = tokio::time::timeout(timeout * 2 / 3, slots.acquire(owner, kind))
-            .await
-            .map_err(|_| {
-                let message = match kind {
-                    SlotKind::Plain => format!(
-                        "all {} concurrent pages of the team, or those of this key, are in use; try again when one has finished",
-                        self.context.config.plans.of(self.principal.team).max_concurrency
-                    ),
-                    SlotKind::Browser => format!(
-                        "all {} concurrent pages of the browser are in use; try again when one has finished",
-                        self.context.config.browser_pages
-                    ),
-                };
-                let mut error = ApiError::new(ErrorCode::ConcurrencyLimited, message);
-                error.retry_after_s = Some(limits::RETRY_AFTER_S);
-                error
-            })?;
-        Ok(Turn::of_call(slots.clone(), owner, Some(slot)))
+        let deadline = Instant::now() + self.visits.timeout() * 2 / 3;
+        self.visits.turn(kind, deadline).await.map_err(|_| {
+            let config = &self.context.config;
+            let message = match kind {
+                SlotKind::Plain => format!(
+                    "all {} concurrent pages of the team, or those of this key, are in use; try again when one has finished",
+                    config.plans.of(self.team).max_concurrency
+                ),
+                SlotKind::Browser => format!(
+                    "all {} concurrent pages of the browser are in use; try again when one has finished",
+                    config.browser_pages
+                ),
+            };
+            let mut error = ApiError::new(ErrorCode::ConcurrencyLimited, message);
+            error.retry_after_s = Some(limits::RETRY_AFTER_S);
+            error
+        })
     }
 }
 

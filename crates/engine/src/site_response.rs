@@ -25,16 +25,28 @@ pub(crate) struct SiteResponse {
     pub(crate) incomplete: Option<FetchError>,
 }
 
+impl SiteResponse {
+    /// Returns a whole response that does not come from the cache.
+    pub(crate) fn new(url: Url, status: u16, content_type: Option<String>, body: Bytes) -> Self {
+        Self {
+            url,
+            status,
+            content_type,
+            body,
+            retry_after_ms: None,
+            cached_at: None,
+            incomplete: None,
+        }
+    }
+}
+
 impl From<FetchResponse> for SiteResponse {
     fn from(response: FetchResponse) -> Self {
+        let content_type = response.content_type().map(str::to_owned);
         Self {
-            content_type: response.content_type().map(str::to_owned),
             retry_after_ms: retry_after_ms(&response.headers, SystemTime::now()),
-            url: response.url,
-            status: response.status,
-            body: response.body,
-            cached_at: None,
             incomplete: response.incomplete,
+            ..Self::new(response.url, response.status, content_type, response.body)
         }
     }
 }

@@ -10,6 +10,7 @@ use std::time::Duration;
 use harvestman_core::api::page::Metadata;
 use harvestman_core::crawl::SlotKind;
 use harvestman_core::ids::{JobId, KeyId, TeamId};
+use harvestman_store::Lease;
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
@@ -31,6 +32,17 @@ pub(crate) struct SlotOwner {
     /// `None` in open mode.
     pub(crate) key: Option<KeyId>,
     pub(crate) job: JobId,
+}
+
+impl SlotOwner {
+    /// Returns the owner of the pages of a leased job.
+    pub(crate) fn of(lease: &Lease) -> Self {
+        Self {
+            team: lease.team,
+            key: lease.key,
+            job: lease.job,
+        }
+    }
 }
 
 /// One page in flight; released on drop.

@@ -13,6 +13,7 @@ use harvestman_core::api::map::MapRequest;
 use harvestman_core::api::options::ScrapeOptions;
 use harvestman_core::api::url_field::TargetUrl;
 use harvestman_core::billing::{self, MAP_CREDITS, MODEL_CREDITS};
+use harvestman_core::crawl::FetchedPage;
 use harvestman_core::extract::{Schema, answer};
 use harvestman_core::url_key::{Identity, UrlKey};
 use harvestman_store::Lease;
@@ -21,12 +22,12 @@ use tokio::time::Instant;
 use url::{Host, Url};
 
 use super::agent_tools::{AgentAction, parse_call, tools};
-use super::pages::{PageReader, RunPage};
 use super::{RunOutcome, deadline, extract, page_selection};
 use crate::context::Context;
 use crate::error::internal_error;
 use crate::llm::{Llm, Message, Reply, ToolCall, mark_untrusted};
 use crate::map::SiteMapper;
+use crate::page_visit::PageVisits;
 use crate::{clock, limits, search};
 
 const SYSTEM_PROMPT: &str = include_str!("agent.txt");
@@ -90,8 +91,7 @@ struct Agent<'a> {
     lease: &'a Lease,
     request: &'a AgentRequest,
     schema: Option<Schema>,
-    options: Arc<ScrapeOptions>,
-    pages: PageReader<'a>,
+    visits: PageVisits,
     deadline: Instant,
     messages: Vec<Message>,
     /// Index and size in bytes of the messages that contain a page, oldest first.
@@ -108,8 +108,7 @@ impl<'a> Agent<'a> {
             lease,
             request,
             schema: request.schema.clone().map(Schema::new),
-            options: Arc::new(options(request)),
-            pages: PageReader::new(context, lease),
+            visits: PageVisits::of_run(context, lease, Arc::new(options(request))),
             deadline: deadline(None),
             messages: Vec::new(),
             page_messages: Vec::new(),
@@ -298,14 +297,14 @@ impl<'a> Agent<'a> {
     }
 
     async fn scrape(&mut self, url: &TargetUrl) -> Result<String, ApiError> {
-        let page = match self.pages.read(url, &self.options, self.deadline).await {
+        let page = match self.visits.read(url, self.deadline).await {
             Err(error) if error.code == ErrorCode::InsufficientCredits => return Err(error),
             Err(error) => return Ok(format!("error: {}", error.message)),
             Ok(page) => page,
         };
         self.outcome.credits = self.outcome.credits.saturating_add(page.credits + MODEL_CREDITS);
         self.outcome.pages += 1;
-        self.known_urls.insert(key(&page.url));
+        self.known_urls.insert(key(&page.final_url));
         self.known_urls.extend(page.links.iter().map(key));
         let text = format_page(&page);
         self.page_messages.push((self.messages.len(), text.len()));
@@ -377,7 +376,7 @@ impl<'a> Agent<'a> {
 }
 
 /// Formats a page for the model: its text, then its links.
-fn format_page(page: &RunPage) -> String {
+fn format_page(page: &FetchedPage) -> String {
     let markdown = page.document.markdown.as_deref().unwrap_or_default();
     let text = truncate(markdown, limits::AGENT_PAGE_BYTES);
     let rest = if text.len() < markdown.len() {
@@ -396,7 +395,7 @@ fn format_page(page: &RunPage) -> String {
     let links = truncate(&links.join("\n"), limits::AGENT_READ_BYTES).to_owned();
     mark_untrusted(&format!(
         "URL: {}\nstatus: {status}\ntitle: {}\n\n{text}{rest}\n\nlinks:\n{links}",
-        page.url,
+        page.final_url,
         truncate(title, limits::AGENT_LINE_BYTES)
     ))
 }

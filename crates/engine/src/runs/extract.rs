@@ -13,15 +13,16 @@ use harvestman_core::api::options::ScrapeOptions;
 use harvestman_core::api::search::SearchRequest;
 use harvestman_core::api::url_field::TargetUrl;
 use harvestman_core::billing;
+use harvestman_core::crawl::FetchedPage;
 use harvestman_core::extract::{Schema, merge};
 use harvestman_core::url_key::{Identity, UrlKey};
 use harvestman_store::Lease;
 use serde_json::{Map, Value};
 use tokio::time::Instant;
 
-use super::pages::{PageReader, RunPage};
 use super::{RunOutcome, deadline, page_selection};
 use crate::context::Context;
+use crate::page_visit::PageVisits;
 use crate::{limits, search};
 
 /// A running extract.
@@ -78,8 +79,8 @@ impl Extract<'_> {
             (Some(schema), _) if self.request.allow_external_links => Some(schema.relaxed()),
             _ => self.request.schema.clone(),
         };
-        let options = Arc::new(self.options(part));
-        let results = self.read(&mut urls, &options).await?;
+        let options = self.options(part);
+        let results = self.read(&mut urls, options).await?;
         let merged = merge::merge(results);
         self.outcome.data = Some(merged.value);
         if self.request.show_sources {
@@ -207,9 +208,9 @@ impl Extract<'_> {
     async fn read(
         &mut self,
         urls: &mut VecDeque<TargetUrl>,
-        options: &Arc<ScrapeOptions>,
+        options: ScrapeOptions,
     ) -> Result<Vec<(String, Value)>, ApiError> {
-        let pages = PageReader::new(self.context, self.lease);
+        let visits = PageVisits::of_run(self.context, self.lease, Arc::new(options));
         let mut known_urls: Vec<UrlKey> = urls.iter().map(key).collect();
         let mut results: Vec<(usize, String, Value)> = Vec::new();
         let mut reading = FuturesUnordered::new();
@@ -220,10 +221,10 @@ impl Extract<'_> {
                 && Instant::now() < self.deadline
                 && let Some(url) = urls.pop_front()
             {
-                let (at, pages, deadline) = (next, &pages, self.deadline);
+                let (at, visits, deadline) = (next, &visits, self.deadline);
                 next += 1;
                 reading.push(async move {
-                    let read = pages.read(&url, options, deadline).await;
+                    let read = visits.read(&url, deadline).await;
                     (at, url, read)
                 });
             }
@@ -238,7 +239,7 @@ impl Extract<'_> {
                             self.request.schema.as_ref(),
                         );
                         for link in page_selection::external_links(
-                            &page.url,
+                            &page.final_url,
                             &page.links,
                             query.as_deref().unwrap_or_default(),
                         ) {
@@ -249,7 +250,7 @@ impl Extract<'_> {
                             }
                         }
                     }
-                    results.push((at, page.url.to_string(), self.take_data(page)));
+                    results.push((at, page.final_url.to_string(), self.take_data(page)));
                 }
                 Err(error) => {
                     self.outcome
@@ -273,7 +274,7 @@ impl Extract<'_> {
     }
 
     /// Adds the page to the totals and returns its data.
-    fn take_data(&mut self, page: RunPage) -> Value {
+    fn take_data(&mut self, page: FetchedPage) -> Value {
         let credits = match self.context.config.llm {
             Some(_) => page.credits,
             None => billing::without_model(page.credits),
@@ -282,7 +283,7 @@ impl Extract<'_> {
         self.outcome.pages += 1;
         if let Some(status) = page.document.metadata.status_code.filter(|status| *status >= 400) {
             self.outcome
-                .warn(format!("{} returned status {status}.", page.url));
+                .warn(format!("{} returned status {status}.", page.final_url));
             return Value::Null;
         }
         if let Some(warning) = page.document.warning {

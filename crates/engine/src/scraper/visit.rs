@@ -2,14 +2,11 @@
 //! hosts whose pages always needed it. The rules are in the core; results per host are in `host_memory`.
 
 use std::collections::HashSet;
-use std::sync::Arc;
 
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
-use harvestman_core::api::options::ScrapeOptions;
-use harvestman_core::ids::ScrapeId;
 use harvestman_core::scrape::{BrowserReason, EngineReason, FramedPage, browser_added, needs_browser};
-use harvestman_fetch::{CookieJar, FetchError, FetchRequest};
+use harvestman_fetch::{FetchError, FetchRequest};
 use tokio::time::Instant;
 use url::Url;
 
@@ -18,7 +15,6 @@ use crate::error::ScrapeFailure;
 use crate::host_memory::BrowserEffect;
 use crate::limits;
 use crate::site_response::SiteResponse;
-use crate::turn::Turn;
 
 /// Headers that a redirect to another origin must not carry.
 const PRIVATE_HEADERS: [&str; 3] = ["authorization", "cookie", "proxy-authorization"];
@@ -28,23 +24,21 @@ impl Scraper {
     pub(super) async fn visit<'t>(
         &self,
         target: &'t Target<'_>,
-        options: &Arc<ScrapeOptions>,
-        id: ScrapeId,
-        jar: &CookieJar,
         deadline: Instant,
     ) -> Result<(&'t Url, Scraped), ScrapeFailure> {
+        let Target { options, id, .. } = *target;
         let is_browser_optional = !needs_browser(options);
         if is_browser_optional
             && self.memory.starts_in_browser(target.url)
-            && let Some(scraped) = self.try_browser_first(target, options, id, deadline).await
+            && let Some(scraped) = self.try_browser_first(target, deadline).await
         {
             return Ok((target.url, scraped));
         }
         let mut url = target.url;
-        let mut fetched = self.fetch(url, target, options, jar, deadline).await;
+        let mut fetched = self.fetch(url, target, deadline).await;
         if let (Err(failure), Some(plain)) = (&fetched, &target.fallback)
             && failure.unreachable
-            && let Ok(second) = self.fetch(plain, target, options, jar, deadline).await
+            && let Ok(second) = self.fetch(plain, target, deadline).await
         {
             (url, fetched) = (plain, Ok(second));
         }
@@ -57,10 +51,8 @@ impl Scraper {
         if is_rendered {
             scraped.set_browser_engine(EngineReason::Requested);
         } else {
-            scraped = self
-                .follow_page_redirects(scraped, url, options, id, jar, deadline)
-                .await?;
-            if let Some(response) = self.inline_frames(&scraped, options, jar, deadline).await {
+            scraped = self.follow_page_redirects(scraped, url, target, deadline).await?;
+            if let Some(response) = self.inline_frames(&scraped, target, deadline).await {
                 // The page's own links come first, including those to its frames.
                 let links = scraped.rendered.links;
                 scraped = self.render(url, response, options, id, deadline).await?;
@@ -69,9 +61,7 @@ impl Scraper {
             }
             scraped.set_http_engine(None);
             if is_browser_optional {
-                scraped = self
-                    .render_if_needed(scraped, url, target.turn, options, id, deadline)
-                    .await;
+                scraped = self.render_if_needed(scraped, url, target, deadline).await;
             }
         }
         scraped.captures = captures;
@@ -80,18 +70,12 @@ impl Scraper {
 
     /// Fetches a page with the browser on a host whose pages need it. Returns `None` if the page should be
     /// fetched over HTTP after all.
-    async fn try_browser_first(
-        &self,
-        target: &Target<'_>,
-        options: &Arc<ScrapeOptions>,
-        id: ScrapeId,
-        deadline: Instant,
-    ) -> Option<Scraped> {
+    async fn try_browser_first(&self, target: &Target<'_>, deadline: Instant) -> Option<Scraped> {
         // Leaves a third of the time to fetch the page over HTTP.
         let now = Instant::now();
         let browser_deadline = now + deadline.saturating_duration_since(now) * 2 / 3;
         let mut scraped = self
-            .render_in_browser(target.url, target.turn, 0, options, id, browser_deadline)
+            .render_in_browser(target.url, target, 0, browser_deadline)
             .await
             .ok()??;
         scraped.set_browser_engine(EngineReason::Learned);
@@ -105,9 +89,7 @@ impl Scraper {
         &self,
         mut fetched: Scraped,
         url: &Url,
-        turn: &Turn,
-        options: &Arc<ScrapeOptions>,
-        id: ScrapeId,
+        target: &Target<'_>,
         deadline: Instant,
     ) -> Scraped {
         let Some(reason) = fetched.rendered.browser_reason(fetched.response.status) else {
@@ -125,10 +107,7 @@ impl Scraper {
             EngineReason::Unhelpful
         } else {
             let held_bytes = fetched.memory_bytes();
-            match self
-                .render_in_browser(url, turn, held_bytes, options, id, deadline)
-                .await
-            {
+            match self.render_in_browser(url, target, held_bytes, deadline).await {
                 Ok(Some(mut rendered)) => {
                     rendered.set_browser_engine(EngineReason::Page(reason));
                     if rendered.adds_content_to(&fetched) {
@@ -143,7 +122,7 @@ impl Scraper {
                     EngineReason::NothingAdded
                 }
                 Err(failure) => {
-                    tracing::debug!(scrape.id = %id, error = %failure.error, "cannot render a page in the browser; returning it as fetched");
+                    tracing::debug!(scrape.id = %target.id, error = %failure.error, "cannot render a page in the browser; returning it as fetched");
                     EngineReason::BrowserFailed
                 }
             }
@@ -156,16 +135,15 @@ impl Scraper {
     async fn render_in_browser(
         &self,
         url: &Url,
-        turn: &Turn,
+        target: &Target<'_>,
         held_bytes: usize,
-        options: &Arc<ScrapeOptions>,
-        id: ScrapeId,
         deadline: Instant,
     ) -> Result<Option<Scraped>, ScrapeFailure> {
         let Some(browser) = &self.browser else {
             return Ok(None);
         };
-        let deadline = turn.acquire_browser(held_bytes, deadline).await?;
+        let Target { options, id, .. } = *target;
+        let deadline = target.turn.acquire_browser(held_bytes, deadline).await?;
         match browser.render(url, options, None, deadline).await?.response {
             Some(response) => self.render(url, response, options, id, deadline).await.map(Some),
             None => Ok(None),
@@ -177,9 +155,7 @@ impl Scraper {
         &self,
         mut scraped: Scraped,
         requested: &Url,
-        options: &Arc<ScrapeOptions>,
-        id: ScrapeId,
-        jar: &CookieJar,
+        target: &Target<'_>,
         deadline: Instant,
     ) -> Result<Scraped, ScrapeFailure> {
         let mut seen = HashSet::new();
@@ -192,15 +168,17 @@ impl Scraper {
                 return Err(FetchError::TooManyRedirects { limit }.into());
             }
             // The same URL with other cookies is progress, not a loop.
-            if !seen.insert((from.clone(), jar.header(from))) {
+            if !seen.insert((from.clone(), target.jar.header(from))) {
                 return Err(FetchError::RedirectLoop {
                     url: from.to_string(),
                 }
                 .into());
             }
-            let request = request_from(requested, &next, options, jar, deadline);
+            let request = request_from(requested, &next, target, deadline);
             let response = SiteResponse::from(self.fetcher.fetch(request).await?);
-            scraped = self.render(requested, response, options, id, deadline).await?;
+            scraped = self
+                .render(requested, response, target.options, target.id, deadline)
+                .await?;
         }
         Ok(scraped)
     }
@@ -209,8 +187,7 @@ impl Scraper {
     async fn inline_frames(
         &self,
         scraped: &Scraped,
-        options: &ScrapeOptions,
-        jar: &CookieJar,
+        target: &Target<'_>,
         deadline: Instant,
     ) -> Option<SiteResponse> {
         let has_frames = scraped
@@ -224,8 +201,7 @@ impl Scraper {
         let mut remaining = limits::PAGE_FRAMES;
         self.inline_nested_frames(
             &scraped.response,
-            options,
-            jar,
+            target,
             deadline,
             &mut remaining,
             limits::FRAME_DEPTH,
@@ -238,8 +214,7 @@ impl Scraper {
     fn inline_nested_frames<'a>(
         &'a self,
         response: &'a SiteResponse,
-        options: &'a ScrapeOptions,
-        jar: &'a CookieJar,
+        target: &'a Target<'a>,
         deadline: Instant,
         remaining: &'a mut usize,
         depth: u32,
@@ -257,7 +232,7 @@ impl Scraper {
                 *remaining = rest;
                 let now = Instant::now();
                 let time = limits::FRAME_TIMEOUT.min(deadline.saturating_duration_since(now) / 2);
-                let mut request = request_from(&response.url, &url, options, jar, now + time);
+                let mut request = request_from(&response.url, &url, target, now + time);
                 request.max_body_bytes = limits::FRAME_BYTES;
                 let document = match self.fetcher.fetch(request).await {
                     Ok(response) if response.status < 400 => SiteResponse::from(response),
@@ -267,7 +242,7 @@ impl Scraper {
                     }
                 };
                 let inner = self
-                    .inline_nested_frames(&document, options, jar, deadline, remaining, depth - 1)
+                    .inline_nested_frames(&document, target, deadline, remaining, depth - 1)
                     .await;
                 documents.push(Some(inner.unwrap_or(document)));
             }
@@ -293,14 +268,8 @@ impl Scraper {
 }
 
 /// Returns a request for a URL that a page refers to, without the headers meant only for the page's origin.
-fn request_from(
-    page: &Url,
-    url: &Url,
-    options: &ScrapeOptions,
-    jar: &CookieJar,
-    deadline: Instant,
-) -> FetchRequest {
-    let mut request = page_request(url, options, jar, deadline);
+fn request_from(page: &Url, url: &Url, target: &Target<'_>, deadline: Instant) -> FetchRequest {
+    let mut request = page_request(url, target, deadline);
     if url.origin() != page.origin() {
         let is_private = |name: &str| {
             PRIVATE_HEADERS

@@ -145,7 +145,7 @@ impl Context {
         let id = SessionId(clock::new_job_id().0);
         let tokens = new_tokens(plan.stream_web_view)?;
         let permit = self.sessions.permits.permit(principal.team)?;
-        let reservation = self.budget.reserve(&self.store, principal.team).await?;
+        let reservation = self.budget.reserve(principal.team).await?;
         let named = plan.options.profile.as_ref();
         let owner = JobId::from(id);
         let profile = self

@@ -1,0 +1,58 @@
+//! The lease of a job that this node works on: renewed while the work lasts, and respected when it is lost.
+
+use std::fmt::Display;
+
+use harvestman_store::{Lease, StoreError};
+
+use crate::context::Context;
+use crate::{clock, limits};
+
+/// Why work on a leased job stopped.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum LeaseEnd {
+    /// The job has ended.
+    JobEnded,
+    /// Another node owns the shard.
+    Lost,
+    /// The server is shutting down; the shard was released.
+    Released,
+}
+
+/// Does the work of a leased job and renews the lease meanwhile. Drops the work when the lease is lost.
+pub(crate) async fn hold(
+    context: &Context,
+    lease: &Lease,
+    work: impl Future<Output = Result<LeaseEnd, StoreError>>,
+) -> Result<LeaseEnd, StoreError> {
+    let renewing = async {
+        loop {
+            tokio::time::sleep(limits::HEARTBEAT).await;
+            if !context.store.renew(lease, clock::now(), limits::LEASE_MS).await? {
+                return Ok(LeaseEnd::Lost);
+            }
+        }
+    };
+    tokio::select! {
+        biased;
+        lost = renewing => lost,
+        end = work => end,
+    }
+}
+
+/// Repeats a write while the store is unavailable (busy, disk full), so that no work is lost.
+pub(crate) async fn retry<T, E: Display, W: Future<Output = Result<T, E>>>(
+    is_transient: impl Fn(&E) -> bool,
+    write: impl Fn() -> W,
+) -> Result<T, E> {
+    let mut pause = limits::COMMIT_RETRY;
+    loop {
+        match write().await {
+            Err(error) if is_transient(&error) => {
+                tracing::warn!(%error, "cannot store the state of a job; retrying");
+                tokio::time::sleep(pause).await;
+                pause = (pause * 2).min(limits::COMMIT_RETRY_MAX);
+            }
+            result => return result,
+        }
+    }
+}

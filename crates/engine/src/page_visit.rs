@@ -1,0 +1,192 @@
+//! A visit to a page, the same for every page of the product: reserves credits, opens the profile, fetches the page
+//! over HTTP or with the browser, converts it, attaches files, compares it with its last version, spends the
+//! credits. When a page may be visited is decided by the caller, which holds its turn.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use harvestman_core::api::error::{ApiError, ErrorCode};
+use harvestman_core::api::options::ScrapeOptions;
+use harvestman_core::api::page::Document;
+use harvestman_core::api::url_field::TargetUrl;
+use harvestman_core::crawl::{FetchedPage, SlotKind};
+use harvestman_core::ids::ScrapeId;
+use harvestman_fetch::CookieJar;
+use harvestman_store::Lease;
+use tokio::time::error::Elapsed;
+use tokio::time::{Instant, timeout_at};
+use url::Url;
+
+use crate::browser_pages::PageCaptures;
+use crate::budget::CreditReservation;
+use crate::context::Context;
+use crate::error::ScrapeFailure;
+use crate::files::FileTarget;
+use crate::page_cache::PageCache;
+use crate::profiles::OpenProfile;
+use crate::scraper::{Scraped, Target};
+use crate::slots::SlotOwner;
+use crate::turn::Turn;
+use crate::{clock, files, tracking};
+
+/// Visits to the pages of one job.
+pub(crate) struct PageVisits {
+    context: Arc<Context>,
+    owner: SlotOwner,
+    options: Arc<ScrapeOptions>,
+    /// `None` if the client does not get the documents, so that they need no files.
+    files: Option<FileTarget>,
+    cache: PageCache,
+    jar: CookieJar,
+}
+
+/// The page to visit.
+pub(crate) struct Page<'u> {
+    pub(crate) url: &'u Url,
+    /// URL to try if the connection to `url` fails: a URL given without a scheme is tried over https first
+    /// (docs/API.md section 3).
+    pub(crate) fallback: Option<Url>,
+    pub(crate) id: ScrapeId,
+    /// The page's credit; `None` to reserve one.
+    pub(crate) reservation: Option<CreditReservation>,
+}
+
+impl PageVisits {
+    pub(crate) fn new(
+        context: Arc<Context>,
+        owner: SlotOwner,
+        options: Arc<ScrapeOptions>,
+        files: Option<FileTarget>,
+    ) -> Self {
+        Self {
+            cache: PageCache::new(context.store.clone(), owner.team),
+            context,
+            owner,
+            options,
+            files,
+            jar: CookieJar::default(),
+        }
+    }
+
+    /// Creates the visits of an extract or agent, which uses only the text of its pages.
+    pub(crate) fn of_run(context: &Arc<Context>, lease: &Lease, options: Arc<ScrapeOptions>) -> Self {
+        Self::new(context.clone(), SlotOwner::of(lease), options, None)
+    }
+
+    pub(crate) fn options(&self) -> &Arc<ScrapeOptions> {
+        &self.options
+    }
+
+    pub(crate) fn cache(&self) -> &PageCache {
+        &self.cache
+    }
+
+    /// Returns the time limit of a page.
+    pub(crate) fn timeout(&self) -> Duration {
+        Duration::from_millis(self.options.timeout)
+    }
+
+    /// Waits for a slot of the team.
+    ///
+    /// # Errors
+    /// If there is none at `deadline`.
+    pub(crate) async fn turn(&self, kind: SlotKind, deadline: Instant) -> Result<Turn, Elapsed> {
+        let slots = &self.context.slots;
+        let slot = timeout_at(deadline, slots.acquire(self.owner, kind)).await?;
+        Ok(Turn::of_call(slots.clone(), self.owner, Some(slot)))
+    }
+
+    /// Visits a page in a turn of its own, within its own time limit and the `deadline` of its job.
+    ///
+    /// # Errors
+    /// As for a scrape; 402 if the budget is used up.
+    pub(crate) async fn read(&self, url: &TargetUrl, deadline: Instant) -> Result<FetchedPage, ApiError> {
+        let kind = self.context.scraper.first_slot(&self.options);
+        let turn = self.turn(kind, deadline).await;
+        let turn = turn.map_err(|_| ScrapeFailure::timeout().error)?;
+        let page = Page {
+            url: &url.url,
+            fallback: url.http_fallback(),
+            id: clock::new_scrape_id(),
+            reservation: None,
+        };
+        let deadline = deadline.min(Instant::now() + self.timeout());
+        let visited = self.visit(page, &turn, deadline).await;
+        visited.map_err(|failure| failure.error)
+    }
+
+    /// Visits a page.
+    pub(crate) async fn visit(
+        &self,
+        page: Page<'_>,
+        turn: &Turn,
+        deadline: Instant,
+    ) -> Result<FetchedPage, ScrapeFailure> {
+        let reservation = match page.reservation {
+            Some(reservation) => reservation,
+            None => self.reserve().await?,
+        };
+        let profile = self.open_profile().await.map_err(ScrapeFailure::transient)?;
+        let target = Target {
+            url: page.url,
+            fallback: page.fallback,
+            id: page.id,
+            options: &self.options,
+            profile: profile.as_ref(),
+            cache: &self.cache,
+            jar: &self.jar,
+            turn,
+        };
+        let Scraped {
+            response,
+            mut rendered,
+            captures,
+        } = self.context.scraper.scrape(target, deadline).await?;
+        let document = &mut rendered.document;
+        turn.record_in(&mut document.metadata);
+        self.complete(page.url, document, profile, captures)
+            .await
+            .map_err(ScrapeFailure::transient)?;
+        reservation.spend(rendered.credits);
+        Ok(FetchedPage {
+            retry_after_ms: response.retry_after_ms,
+            final_url: response.url,
+            status: response.status,
+            links: rendered.links,
+            document: Box::new(rendered.document),
+            credits: rendered.credits,
+        })
+    }
+
+    async fn reserve(&self) -> Result<CreditReservation, ScrapeFailure> {
+        let reserved = self.context.budget.reserve(self.owner.team).await;
+        reserved.map_err(|error| match error.code {
+            ErrorCode::InsufficientCredits => ScrapeFailure::permanent(error),
+            _ => ScrapeFailure::transient(error),
+        })
+    }
+
+    async fn open_profile(&self) -> Result<Option<OpenProfile>, ApiError> {
+        let Context { profiles, store, .. } = &*self.context;
+        let named = self.options.profile.as_ref();
+        profiles.open(store, self.owner.team, named, self.owner.job).await
+    }
+
+    /// Saves the profile, and adds to the document what is not made from the page's bytes.
+    async fn complete(
+        &self,
+        url: &Url,
+        document: &mut Document,
+        profile: Option<OpenProfile>,
+        mut captures: PageCaptures,
+    ) -> Result<(), ApiError> {
+        let store = &self.context.store;
+        if let (Some(profile), Some(storage)) = (profile, captures.storage.take()) {
+            profile.save(store, storage).await?;
+        }
+        if let Some(target) = &self.files {
+            files::attach(store, target, document, captures).await?;
+        }
+        tracking::track(store, self.owner.team, url, &self.options, document).await
+    }
+}

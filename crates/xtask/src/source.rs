@@ -41,7 +41,8 @@ pub(crate) fn rust(project: &Project) -> Result<Vec<Source>> {
         let text =
             fs::read_to_string(project.root().join(&path)).with_context(|| path.display().to_string())?;
         let code = blank(&text);
-        let end = code.find("#[cfg(test)]\nmod ").unwrap_or(code.len());
+        let tests = ["#[cfg(test)]\nmod ", "#[cfg(all(test,"].map(|start| code.find(start));
+        let end = tests.into_iter().flatten().min().unwrap_or(code.len());
         found.push(Source {
             lines: text.lines().count(),
             code: code[..end].to_owned(),

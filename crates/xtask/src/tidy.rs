@@ -1,6 +1,7 @@
-//! `tidy`: structure rules that the compiler does not check: dependencies between crates, the APIs that a crate may
-//! use, names of files, documented routes.
+//! `tidy`: structure rules that the compiler does not check: dependencies between crates and between files, the
+//! APIs that a crate may use, names of files, documented routes.
 
+mod circles;
 mod direction;
 mod names;
 mod reach;
@@ -20,6 +21,7 @@ pub(crate) fn tidy(project: &Project) -> Result<()> {
     let mut problems = direction::problems(&project.metadata()?)?;
     problems.extend(direction::impurities(project)?);
     problems.extend(reach::problems(&sources));
+    problems.extend(circles::problems(&sources));
     problems.extend(names::problems(&files, &sources));
     problems.extend(routes::problems(project)?);
     if !problems.is_empty() {

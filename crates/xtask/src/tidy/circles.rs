@@ -1,0 +1,338 @@
+//! No circles between the files of a crate: whoever changes one of its files has to understand all of them. A file may
+//! use the file above it (`foo/bar.rs` may use `foo.rs`, which uses it): together they are one module.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use crate::source::Source;
+
+/// Circles that may stay, each with the reason.
+const KNOWN: &[Circle] = &[
+    Circle {
+        folder: "crates/browser/src",
+        files: "actions browser commands commands/run input live live/browser screencast screencast/cast screencast/tabs",
+        reason: "a live browser offers commands, actions and a screencast, whose code takes the live browser",
+    },
+    Circle {
+        folder: "crates/browser/src",
+        files: "cdp multiplexer multiplexer/external",
+        reason: "the connection owns the multiplexer, which speaks the connection's messages",
+    },
+    Circle {
+        folder: "crates/content/src",
+        files: "html/build html/shadow",
+        reason: "shadow roots are filled while the tree is built",
+    },
+    Circle {
+        folder: "crates/core/src",
+        files: "api/fields api/fields/reader api/fields/schema api/fields/types api/wire_enum",
+        reason: "the field table knows the types of fields, which are read through it",
+    },
+    Circle {
+        folder: "crates/core/src",
+        files: "crawl crawl/batch_scrape crawl/outcome crawl/renders crawl/seeds crawl/starts frontier",
+        reason: "the frontier holds page tasks of the crawl, which owns the frontier",
+    },
+    Circle {
+        folder: "crates/core/src",
+        files: "scrape/derived scrape/file scrape/render",
+        reason: "rendering derives formats, for files too",
+    },
+    Circle {
+        folder: "crates/server/src",
+        files: "offline offline/convert offline/flags request/flags",
+        reason: "commands without a server share flags with those that send requests",
+    },
+    Circle {
+        folder: "crates/server/src",
+        files: "app auth",
+        reason: "the application state authenticates, with the state",
+    },
+    Circle {
+        folder: "crates/store/src",
+        files: "sqlite/cache sqlite/search",
+        reason: "stored copies are indexed, and searches read copies",
+    },
+    Circle {
+        folder: "crates/store/src",
+        files: "sqlite/commit sqlite/commit/batch_pages sqlite/commit/outcomes sqlite/credits sqlite/events sqlite/expiry sqlite/jobs sqlite/outbox sqlite/runs sqlite/sessions sqlite/status sqlite/versions sqlite/zero_retention",
+        reason: "one transaction changes rows of several tables",
+    },
+    Circle {
+        folder: "web/src",
+        files: "components/action_list components/field components/field_group components/schema_editor",
+        reason: "fields of a form are nested",
+    },
+];
+
+struct Circle {
+    /// Folder of the crate's source.
+    folder: &'static str,
+    /// Files without their ending, separated by spaces.
+    files: &'static str,
+    /// Why the circle is there.
+    reason: &'static str,
+}
+
+pub(super) fn problems(sources: &[Source]) -> Vec<String> {
+    problems_except(KNOWN, sources)
+}
+
+fn problems_except(known: &[Circle], sources: &[Source]) -> Vec<String> {
+    let mut crates: BTreeMap<&str, BTreeMap<&str, &str>> = BTreeMap::new();
+    for source in sources {
+        if let Some((folder, file)) = location(&source.path) {
+            crates.entry(folder).or_default().insert(file, &source.code);
+        }
+    }
+    let mut found = Vec::new();
+    let mut met = vec![false; known.len()];
+    for (folder, files) in &crates {
+        for circle in circles(files) {
+            let is_listed = |one: &Circle| {
+                one.folder == *folder
+                    && circle
+                        .iter()
+                        .all(|file| one.files.split(' ').any(|one| one == *file))
+            };
+            match known.iter().position(is_listed) {
+                Some(index) => met[index] = true,
+                None => found.push(format!(
+                    "{folder}: {} import each other in a circle; move what they share into a file of its own",
+                    circle.join(", ")
+                )),
+            }
+        }
+    }
+    let gone = known.iter().zip(met).filter(|(_, met)| !met);
+    found.extend(gone.map(|(circle, _)| {
+        format!(
+            "{}: the circle of {} ({}) is gone; remove it from the list in xtask tidy",
+            circle.folder, circle.files, circle.reason
+        )
+    }));
+    found
+}
+
+/// Returns the source folder of the file's crate, and the file in it without its ending; empty for the root of a
+/// library. `None` for tests and further programs.
+fn location(path: &Path) -> Option<(&str, &str)> {
+    let path = path.to_str()?.strip_suffix(".rs")?;
+    let (folder, file) = path.split_at(path.find("/src/")? + "/src/".len());
+    if file.starts_with("bin/") || file.ends_with("tests") {
+        return None;
+    }
+    Some((
+        folder.trim_end_matches('/'),
+        if file == "lib" { "" } else { file },
+    ))
+}
+
+/// Returns the circles of a crate.
+fn circles<'s>(files: &BTreeMap<&'s str, &str>) -> BTreeSet<Vec<&'s str>> {
+    let arrows: BTreeMap<&str, BTreeSet<&'s str>> = files
+        .iter()
+        .map(|(file, code)| (*file, imports(files, file, code)))
+        .collect();
+    let reached: BTreeMap<&str, BTreeSet<&'s str>> =
+        files.keys().map(|file| (*file, reach(&arrows, file))).collect();
+    let circle = |file: &&str| -> Vec<&'s str> {
+        let others = reached[*file].iter().copied();
+        others.filter(|other| reached[other].contains(*file)).collect()
+    };
+    let found = files.keys().map(circle);
+    found.filter(|circle| !circle.is_empty()).collect()
+}
+
+/// Returns the files that `from` imports, directly or through others.
+fn reach<'s>(arrows: &BTreeMap<&str, BTreeSet<&'s str>>, from: &str) -> BTreeSet<&'s str> {
+    let mut reached = BTreeSet::new();
+    let mut open = vec![from];
+    while let Some(file) = open.pop() {
+        for next in &arrows[file] {
+            if reached.insert(*next) {
+                open.push(next);
+            }
+        }
+    }
+    reached
+}
+
+/// Returns the files that the code of `file` names, except those above it.
+fn imports<'s>(files: &BTreeMap<&'s str, &str>, file: &str, code: &str) -> BTreeSet<&'s str> {
+    let is_above = |other: &str| {
+        let below = file.strip_prefix(other);
+        below.is_some_and(|below| other.is_empty() || below.is_empty() || below.starts_with('/'))
+    };
+    let named = paths(code)
+        .into_iter()
+        .filter_map(|path| named_file(files, file, &path));
+    named.filter(|other| !is_above(other)).collect()
+}
+
+/// Returns the file of the module that a path in `file` starts with.
+fn named_file<'s>(files: &BTreeMap<&'s str, &str>, file: &str, path: &[&str]) -> Option<&'s str> {
+    let mut base = file;
+    let mut rest = path;
+    match path[0] {
+        "crate" => (base, rest) = ("", &path[1..]),
+        "self" => rest = &path[1..],
+        "super" => {
+            while let Some((&"super", after)) = rest.split_first() {
+                base = base.rsplit_once('/').map_or("", |(above, _)| above);
+                rest = after;
+            }
+        }
+        child => {
+            files.get(join(file, child).as_str())?;
+        }
+    }
+    let mut target = base.to_owned();
+    for segment in rest {
+        let next = join(&target, segment);
+        if !files.contains_key(next.as_str()) {
+            break;
+        }
+        target = next;
+    }
+    files.get_key_value(target.as_str()).map(|(file, _)| *file)
+}
+
+fn join(above: &str, name: &str) -> String {
+    format!("{above}/{name}").trim_start_matches('/').to_owned()
+}
+
+/// Returns the paths in the code, groups in braces as one path each.
+fn paths(code: &str) -> Vec<Vec<&str>> {
+    let tokens = tokens(code);
+    let mut found = Vec::new();
+    let mut at = 0;
+    while at < tokens.len() {
+        at = match tokens.get(at + 1) {
+            Some(&"::") if is_word(tokens[at]) => read_path(&tokens, at, &[], &mut found),
+            _ => at + 1,
+        };
+    }
+    found
+}
+
+/// Reads the path at `at` below a prefix. Returns the index after it.
+fn read_path<'c>(
+    tokens: &[&'c str],
+    mut at: usize,
+    prefix: &[&'c str],
+    found: &mut Vec<Vec<&'c str>>,
+) -> usize {
+    let mut path = prefix.to_vec();
+    while let Some(token) = tokens.get(at) {
+        if *token == "{" {
+            at += 1;
+            while tokens.get(at).is_some_and(|token| *token != "}") {
+                at = match tokens[at] {
+                    token if is_word(token) && token != "as" => read_path(tokens, at, &path, found),
+                    _ => at + 1,
+                };
+            }
+            return at + 1;
+        }
+        if !is_word(token) {
+            break;
+        }
+        path.push(token);
+        at += 1;
+        if tokens.get(at) != Some(&"::") {
+            break;
+        }
+        at += 1;
+    }
+    found.push(path);
+    at
+}
+
+fn is_word(token: &str) -> bool {
+    token.starts_with(|c: char| c.is_alphabetic() || c == '_')
+}
+
+/// Splits code into words, `::` and single characters.
+fn tokens(code: &str) -> Vec<&str> {
+    let mut found = Vec::new();
+    let mut rest = code.trim_start();
+    while let Some(first) = rest.chars().next() {
+        let word = rest
+            .find(|c: char| !c.is_alphanumeric() && c != '_')
+            .unwrap_or(rest.len());
+        let length = match word {
+            0 if rest.starts_with("::") => 2,
+            0 => first.len_utf8(),
+            word => word,
+        };
+        found.push(&rest[..length]);
+        rest = rest[length..].trim_start();
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn source(path: &str, code: &str) -> Source {
+        Source {
+            path: path.into(),
+            lines: 1,
+            code: code.to_owned(),
+        }
+    }
+
+    #[test]
+    fn circles_are_found_through_groups_and_qualified_paths() {
+        let found = problems_except(
+            &[],
+            &[
+                source("crates/a/src/lib.rs", "mod one; mod two; pub use one::One;"),
+                source(
+                    "crates/a/src/one.rs",
+                    "use crate::{three, two::{self, Two as Second}};",
+                ),
+                source("crates/a/src/two.rs", "fn f() { super::three::Three::new() }"),
+                source("crates/a/src/three.rs", "mod part; fn f() { part::f() }"),
+                source("crates/a/src/three/part.rs", "use crate::one::One;"),
+                source("crates/b/src/one.rs", "use crate::two;"),
+            ],
+        );
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert!(
+            found[0].starts_with("crates/a/src: one, three, three/part, two import each other"),
+            "{found:?}"
+        );
+    }
+
+    #[test]
+    fn a_file_may_use_the_files_above_it() {
+        let sources = [
+            source("crates/a/src/lib.rs", "mod one;"),
+            source("crates/a/src/one.rs", "mod part; use part::Part;"),
+            source("crates/a/src/one/part.rs", "use super::One; use crate::Root;"),
+        ];
+        assert_eq!(problems_except(&[], &sources), Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_listed_circle_may_shrink_and_leaves_the_list_when_it_is_gone() {
+        let known = [Circle {
+            folder: "crates/a/src",
+            files: "one two three",
+            reason: "historical",
+        }];
+        let two = source("crates/a/src/two.rs", "use crate::one;");
+        let circle = [source("crates/a/src/one.rs", "use crate::two;"), two];
+        assert_eq!(problems_except(&known, &circle), Vec::<String>::new());
+        let found = problems_except(&known, &circle[1..]);
+        assert!(found.len() == 1 && found[0].contains("is gone"), "{found:?}");
+        let larger = [
+            source("crates/a/src/one.rs", "use crate::four;"),
+            source("crates/a/src/four.rs", "use crate::one;"),
+        ];
+        assert_eq!(problems_except(&known, &larger).len(), 2);
+    }
+}

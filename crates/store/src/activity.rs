@@ -1,9 +1,11 @@
 //! Recent activity of a team (docs/API.md section 6.9).
 
-use harvestman_core::ids::{JobId, KeyId};
+use harvestman_core::ids::{JobId, KeyId, TeamId};
 use harvestman_core::time::Timestamp;
 
+use crate::error::StoreError;
 use crate::job::JobStatus;
+use crate::operations::operations;
 
 /// One request that created a job.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -68,4 +70,27 @@ pub struct ActivityQuery {
     pub before: Option<(Timestamp, JobId)>,
     /// At most this many.
     pub limit: u32,
+}
+
+/// Pending pages of a team, and its last success.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct TeamQueue {
+    /// Pages of running jobs that have no outcome yet, whether in flight or waiting.
+    pub pending_pages: u64,
+    /// End of the latest completed job; `None` when no such job is still stored.
+    pub last_success: Option<Timestamp>,
+}
+
+operations! {
+    /// The requests of a team.
+    trait Activities {
+        /// Lists the activity of a team, newest first.
+        async fn activity(&self, team: TeamId, query: &ActivityQuery) -> Result<Vec<Activity>, StoreError>;
+
+        /// Lists the activity of a team with keys and outcomes, optionally filtered by them.
+        async fn calls(&self, team: TeamId, query: &CallQuery) -> Result<CallList, StoreError>;
+
+        /// Returns the pending pages of a team, and its last success.
+        async fn queue(&self, team: TeamId) -> Result<TeamQueue, StoreError>;
+    }
 }

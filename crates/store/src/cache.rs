@@ -1,9 +1,12 @@
 //! Entries of the page cache: fetched responses, stored for later requests of the same team.
 
-use harvestman_core::cache::CacheKey;
+use harvestman_core::cache::{Ages, CacheKey};
 use harvestman_core::ids::TeamId;
-use harvestman_core::search::PageText;
+use harvestman_core::search::{Candidate, PageText, Query, Window};
 use harvestman_core::time::Timestamp;
+
+use crate::error::StoreError;
+use crate::operations::operations;
 
 /// A response to cache, without its body.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -55,4 +58,48 @@ pub struct KnownPage {
     pub title: Option<String>,
     /// Description, when it has one.
     pub description: Option<String>,
+}
+
+operations! {
+    /// The page cache.
+    trait PageCache {
+        /// Caches a response, replacing an older one; drops it if it is too large or there is no space.
+        async fn cache_page(&self, page: NewCachedPage, body: impl AsRef<[u8]> + Send + 'static);
+
+        /// Returns a cached response whose age is in this range.
+        async fn cached_page(
+            &self,
+            team: TeamId,
+            key: CacheKey,
+            ages: Ages,
+            now: Timestamp,
+        ) -> Result<Option<CachedPage>, StoreError>;
+
+        /// Lists pages of a site that the team has in the cache, earliest cached first.
+        async fn known_pages(
+            &self,
+            team: TeamId,
+            site: &str,
+            limit: usize,
+        ) -> Result<Vec<KnownPage>, StoreError>;
+    }
+}
+
+operations! {
+    /// Full-text search in the page cache.
+    trait Search {
+        /// Searches the cached pages of the team: returns the `limit` pages from `window` whose words fit the
+        /// query best, in no particular order.
+        async fn search_pages(
+            &self,
+            team: TeamId,
+            query: &Query,
+            hosts: &[&str],
+            window: &Window,
+            limit: u32,
+        ) -> Result<Vec<Candidate>, StoreError>;
+
+        /// Returns the cached response of a search result.
+        async fn cached_page_by_id(&self, team: TeamId, id: i64) -> Result<Option<CachedPage>, StoreError>;
+    }
 }

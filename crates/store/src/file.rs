@@ -2,6 +2,9 @@
 
 use harvestman_core::time::Timestamp;
 
+use crate::error::StoreError;
+use crate::operations::operations;
+
 /// A file to store.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct NewFile {
@@ -22,4 +25,15 @@ pub struct StoredFile {
     pub content_type: String,
     /// Content.
     pub bytes: Vec<u8>,
+}
+
+operations! {
+    /// Files for callers.
+    trait Files {
+        /// Stores files for callers.
+        async fn store_files(&self, files: Vec<NewFile>) -> Result<(), StoreError>;
+
+        /// Returns the file with this token, until it expires.
+        async fn file(&self, token: &str, now: Timestamp) -> Result<Option<StoredFile>, StoreError>;
+    }
 }

@@ -1,7 +1,11 @@
 //! Jobs: what is stored when one is created, leased, read or cancelled.
 
+use harvestman_core::crawl::Offer;
 use harvestman_core::ids::{JobId, KeyId, ScrapeId, TeamId};
 use harvestman_core::time::Timestamp;
+
+use crate::error::StoreError;
+use crate::operations::operations;
 
 macro_rules! string_enum {
     ($(#[$doc:meta])* $name:ident { $($(#[$item_doc:meta])* $item:ident = $word:literal,)* }) => {
@@ -189,35 +193,6 @@ pub enum CancelOutcome {
     NotFound,
 }
 
-/// The right to run a shard of a job, until another owner takes it with a higher epoch.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Lease {
-    /// The job.
-    pub job: JobId,
-    /// Team of the job.
-    pub team: TeamId,
-    /// API key of the request; `None` in open mode.
-    pub key: Option<KeyId>,
-    /// Kind.
-    pub kind: JobKind,
-    /// Start URL.
-    pub url: String,
-    /// The request as JSON text.
-    pub request: String,
-    /// Base URL of this server as the client reached it, without a trailing slash.
-    pub base: String,
-    /// Maximum number of pages.
-    pub page_limit: u64,
-    /// Number of the shard within the job.
-    pub shard: u32,
-    /// Fencing token: increases with each owner.
-    pub epoch: u64,
-    /// When the lease ends, unless it is renewed.
-    pub until: Timestamp,
-    /// When the job was created.
-    pub created_at: Timestamp,
-}
-
 /// A stored job.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct JobRow {
@@ -300,4 +275,62 @@ pub struct JobErrors {
     pub errors: Vec<JobError>,
     /// URLs blocked by robots.txt, in order of discovery.
     pub robots_blocked: Vec<String>,
+}
+
+operations! {
+    /// Jobs: created, looked up and cancelled.
+    trait Jobs {
+        /// Creates a crawl, an extract or an agent: job, shard, activity entry, `started` event and idempotency
+        /// entry, in one transaction.
+        async fn create_crawl(
+            &self,
+            job: &NewJob,
+            idempotency: Option<&Idempotency>,
+        ) -> Result<CreateOutcome, StoreError>;
+
+        /// Creates a batch scrape with its pages, each of them once. Sets `page_limit` to the number of pages.
+        async fn create_batch(
+            &self,
+            job: &NewJob,
+            pages: Vec<Offer>,
+            idempotency: Option<&Idempotency>,
+        ) -> Result<CreateOutcome, StoreError>;
+
+        /// Adds pages to a batch scrape of the team; pages that it already has are skipped. A running batch
+        /// admits them with its next commit. An ended one runs again: it sends another `started` event and does
+        /// not expire before its new end.
+        async fn add_pages(
+            &self,
+            team: TeamId,
+            job: JobId,
+            pages: Vec<Offer>,
+            idempotency: Option<&Idempotency>,
+            now: Timestamp,
+        ) -> Result<AddPagesOutcome, StoreError>;
+
+        /// Returns the result of an earlier request with this idempotency key; `None` when there was none.
+        async fn find_earlier_request(
+            &self,
+            team: TeamId,
+            idempotency: &Idempotency,
+            now: Timestamp,
+        ) -> Result<Option<CreateOutcome>, StoreError>;
+
+        /// Cancels a running job. Nothing is added to it afterwards.
+        async fn cancel(&self, team: TeamId, job: JobId, now: Timestamp) -> Result<CancelOutcome, StoreError>;
+
+        /// Returns a job of the team that has not expired.
+        async fn job(&self, team: TeamId, job: JobId, now: Timestamp) -> Result<Option<JobRow>, StoreError>;
+
+        /// Lists the running crawls of a team, newest first.
+        async fn active(&self, team: TeamId) -> Result<Vec<JobRow>, StoreError>;
+
+        /// Lists the jobs of a team that have not expired, newest first.
+        async fn recent_jobs(
+            &self,
+            team: TeamId,
+            limit: u32,
+            now: Timestamp,
+        ) -> Result<Vec<JobRow>, StoreError>;
+    }
 }

@@ -18,30 +18,38 @@ mod config;
 mod error;
 mod file;
 mod job;
+mod lease;
+mod lifecycle;
 mod limits;
 mod new_id;
+mod operations;
 mod outbox;
 mod page;
-mod prepared;
 mod run;
+mod scrape;
 mod session;
 mod sqlite;
 mod store;
 mod team;
+mod usage;
 
-pub use activity::{Activity, ActivityQuery, Call, CallList, CallQuery};
+pub use activity::{Activity, ActivityQuery, Call, CallList, CallQuery, TeamQueue};
 pub use cache::{CachedPage, KnownPage, NewCachedPage};
 pub use config::{DATABASE_FILE, StoreConfig};
 pub use error::{CommitError, RepeatedCommit, StoreError};
 pub use file::{NewFile, StoredFile};
 pub use job::{
     AddPagesOutcome, CancelOutcome, CreateOutcome, Idempotency, JobError, JobErrors, JobKind, JobRow,
-    JobStatus, Lease, NewJob, WebhookEvents,
+    JobStatus, NewJob, WebhookEvents,
 };
+pub use lease::Lease;
 pub use new_id::new_id;
 pub use outbox::{Attempt, AttemptEnd, Delivery, DeliveryLog, DeliveryQuery, DueEvent, EventSubject};
-pub use page::{DocumentChunk, ScrapeResult, StoredScrape};
+pub use page::DocumentChunk;
 pub use run::{RunEnd, RunRow};
-pub use session::{NewSession, OriginState, ScrapeOrigin, SessionEnd, SessionRow};
+pub use scrape::{OriginState, ScrapeOrigin, ScrapeResult, StoredScrape};
+pub use session::{NewSession, SessionEnd, SessionRow};
+pub(crate) use store::Engine;
 pub use store::Store;
-pub use team::{KeyFingerprint, KeyRow, MonthUsage, Principal, RevokeOutcome, TeamQueue, TeamRow};
+pub use team::{KeyFingerprint, KeyRow, Principal, RevokeOutcome, TeamRow};
+pub use usage::MonthUsage;

@@ -4,7 +4,9 @@ use harvestman_core::ids::{JobId, TeamId, WebhookId};
 use harvestman_core::time::Timestamp;
 use harvestman_core::webhook::DeliveryState;
 
+use crate::error::StoreError;
 use crate::job::{JobError, JobKind};
+use crate::operations::operations;
 
 /// An event to deliver, for one attempt.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -119,4 +121,57 @@ pub struct Delivery {
     pub next_attempt_at: Option<Timestamp>,
     /// In the order in which they were made.
     pub attempts: Vec<Attempt>,
+}
+
+operations! {
+    /// The webhook outbox.
+    trait Outbox {
+        /// Leases up to `limit` jobs with a due event for `lease_ms`. No other call gets them in that time, so
+        /// that the events of a job are attempted one at a time.
+        async fn lease_receivers(
+            &self,
+            now: Timestamp,
+            lease_ms: u64,
+            limit: u32,
+        ) -> Result<Vec<JobId>, StoreError>;
+
+        /// Releases a leased job early.
+        async fn release_receiver(&self, job: JobId, now: Timestamp) -> Result<(), StoreError>;
+
+        /// Returns when [`Store::lease_receivers`](crate::Store::lease_receivers) will next have a job to lease, unless an attempt ends or an
+        /// event happens earlier.
+        async fn next_event_at(&self, now: Timestamp) -> Result<Option<Timestamp>, StoreError>;
+
+        /// Returns the event of a leased job that is due first. First attempts come in the order of events.
+        async fn due_event(&self, job: JobId, now: Timestamp) -> Result<Option<DueEvent>, StoreError>;
+
+        /// Stores the result of an attempt in the delivery log, and extends the lease of the job to
+        /// `lease_until`. Returns false, and stores nothing, when another deliverer has meanwhile finished or
+        /// attempted the event.
+        async fn finish_attempt(
+            &self,
+            event: &DueEvent,
+            attempt: &Attempt,
+            end: AttemptEnd,
+            lease_until: Timestamp,
+        ) -> Result<bool, StoreError>;
+
+        /// Makes an event due again, even if delivered or given up. Returns false when the team has no such
+        /// event.
+        async fn resend_event(
+            &self,
+            team: TeamId,
+            job: JobId,
+            event: WebhookId,
+            now: Timestamp,
+        ) -> Result<bool, StoreError>;
+
+        /// Returns the delivery log of a job of the team; empty for a job of another team.
+        async fn delivery_log(
+            &self,
+            team: TeamId,
+            job: JobId,
+            page: &DeliveryQuery,
+        ) -> Result<DeliveryLog, StoreError>;
+    }
 }

@@ -1,7 +1,12 @@
 //! Stored documents, as they are written and read.
 
-use harvestman_core::api::error::ApiError;
-use harvestman_core::api::page::Document;
+use harvestman_core::crawl::ProcessingCounts;
+use harvestman_core::ids::{JobId, TeamId};
+use harvestman_core::page_version::{PageVersion, VersionKey};
+
+use crate::error::StoreError;
+use crate::job::JobErrors;
+use crate::operations::operations;
 
 /// Consecutive documents of one job, in order of completion.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -14,32 +19,39 @@ pub struct DocumentChunk {
     pub more: bool,
 }
 
-/// The result of a single scrape.
-#[derive(Clone, Copy, Debug)]
-pub enum ScrapeResult<'a> {
-    /// The page was scraped.
-    Document {
-        /// The document that the caller received.
-        document: &'a Document,
-        /// Credits to charge.
-        credits: u32,
-    },
-    /// The scrape failed; a later read returns the same error.
-    Failed(&'a ApiError),
-}
+operations! {
+    /// Results of jobs with pages.
+    trait Pages {
+        /// Returns documents after the first `skip`, in order of completion: at most `limit`, and at most
+        /// `max_bytes` of JSON text with separators, but always at least one.
+        async fn documents(
+            &self,
+            job: JobId,
+            skip: u64,
+            limit: Option<u64>,
+            max_bytes: usize,
+        ) -> Result<DocumentChunk, StoreError>;
 
-/// A single scrape, read by its id.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum StoredScrape {
-    /// Still in progress.
-    Running,
-    /// Completed: the document as JSON text.
-    Document(String),
-    /// Failed: the error response as it was sent.
-    Failed {
-        /// HTTP status.
-        status: u16,
-        /// JSON body.
-        body: String,
-    },
+        /// Returns for each of the first `limit` pages, in order of completion, the index (from 0, in the same
+        /// list) of the page with the first link to it. `None` when no link led there, or the linking page is not
+        /// in the list. Empty with zero data retention.
+        async fn found_on(&self, job: JobId, limit: u64) -> Result<Vec<Option<u32>>, StoreError>;
+
+        /// Records that the documents after the first `skip`, up to and including number `upto`, reached their
+        /// caller. With zero data retention, those that no pending webhook event needs are deleted.
+        async fn delete_delivered(&self, job: JobId, skip: u64, upto: u64) -> Result<(), StoreError>;
+
+        /// Returns the errors of a job.
+        async fn errors(&self, job: JobId) -> Result<JobErrors, StoreError>;
+
+        /// Returns how many pages of a job used the browser, waited or were retried.
+        async fn pace_counts(&self, job: JobId) -> Result<ProcessingCounts, StoreError>;
+
+        /// Returns the last version of a page, for `changeTracking`.
+        async fn page_version(
+            &self,
+            team: TeamId,
+            key: &VersionKey,
+        ) -> Result<Option<PageVersion>, StoreError>;
+    }
 }

@@ -1,9 +1,12 @@
 //! Runs of extract and agent: jobs with one result instead of pages.
 
-use harvestman_core::ids::JobId;
+use harvestman_core::ids::{JobId, TeamId};
 use harvestman_core::time::Timestamp;
 
+use crate::error::StoreError;
 use crate::job::{JobKind, JobStatus};
+use crate::lease::Lease;
+use crate::operations::operations;
 
 /// A stored run.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -45,4 +48,29 @@ pub struct RunEnd {
     pub credits: u32,
     /// `data` of the final webhook event, as JSON text.
     pub event_data: Option<String>,
+}
+
+operations! {
+    /// Runs of extract and agent; [`Store::create_crawl`](crate::Store::create_crawl) creates them.
+    trait Runs {
+        /// Ends a run: result, ledger entry and event in one transaction. Returns false, and stores nothing, when
+        /// another owner has the run or it has ended.
+        async fn finish_run(&self, lease: &Lease, end: RunEnd, now: Timestamp) -> Result<bool, StoreError>;
+
+        /// Adds an event for an action of a run; `data` is JSON text. Returns false as [`Store::finish_run`](crate::Store::finish_run)
+        /// does.
+        async fn add_action(&self, lease: &Lease, data: String, now: Timestamp) -> Result<bool, StoreError>;
+
+        /// Returns an extract or agent of the team that has not expired, with its result.
+        async fn run(&self, team: TeamId, id: JobId, now: Timestamp) -> Result<Option<RunRow>, StoreError>;
+
+        /// Lists the agents of the team that have not expired, newest first, without their results.
+        async fn agents(
+            &self,
+            team: TeamId,
+            before: Option<Timestamp>,
+            limit: u32,
+            now: Timestamp,
+        ) -> Result<Vec<RunRow>, StoreError>;
+    }
 }

@@ -3,7 +3,9 @@
 use harvestman_core::ids::{ScrapeId, SessionId, TeamId};
 use harvestman_core::time::Timestamp;
 
-use crate::job::{JobKind, NewJob};
+use crate::error::StoreError;
+use crate::job::NewJob;
+use crate::operations::operations;
 
 /// A session to store.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -49,32 +51,57 @@ pub struct SessionEnd {
     pub credits: u64,
 }
 
-/// What is needed to repeat a scrape or a page of a larger job.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct ScrapeOrigin {
-    /// The team that owns it.
-    pub team: TeamId,
-    /// Kind of the job.
-    pub kind: JobKind,
-    /// URL of the page.
-    pub url: String,
-    /// The job's request as JSON text.
-    pub request: String,
-    /// Zero data retention: the scrape must not be repeated.
-    pub zero_data_retention: bool,
-    /// When it expires; `None` while its job is running.
-    pub expires_at: Option<Timestamp>,
-    /// State of the page.
-    pub state: OriginState,
+operations! {
+    /// Browser sessions.
+    trait Sessions {
+        /// Creates a live session and its activity entry.
+        async fn begin_session(&self, session: &NewSession) -> Result<(), StoreError>;
+
+        /// Binds a live session to a scrape. Returns false when it continues another scrape or has ended.
+        async fn bind_session(&self, id: SessionId, scrape: ScrapeId) -> Result<bool, StoreError>;
+
+        /// Updates the last use of live sessions.
+        async fn touch_sessions(&self, uses: &[(SessionId, Timestamp)]) -> Result<(), StoreError>;
+
+        /// Ends a session at `at`, or when its lifetime ends if that is earlier, and charges it in the same
+        /// transaction. Only the first call ends it; later ones return `None`.
+        async fn end_session(
+            &self,
+            id: SessionId,
+            last_activity: Timestamp,
+            at: Timestamp,
+        ) -> Result<Option<SessionRow>, StoreError>;
+
+        /// Returns a session of any team; `None` from a day after its end.
+        async fn session(&self, id: SessionId) -> Result<Option<SessionRow>, StoreError>;
+
+        /// Returns the session of any team that continues this scrape.
+        async fn session_of(&self, scrape: ScrapeId) -> Result<Option<SessionRow>, StoreError>;
+
+        /// Lists the sessions of a team that began within the last day, newest first. `live` selects those that
+        /// are live or those that have ended.
+        async fn sessions(
+            &self,
+            team: TeamId,
+            live: Option<bool>,
+            now: Timestamp,
+        ) -> Result<Vec<SessionRow>, StoreError>;
+    }
 }
 
-/// State of a page.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum OriginState {
-    /// Being fetched.
-    Running,
-    /// Fetched, or its single scrape has ended.
-    Ended,
-    /// A page of a larger job that could not be fetched.
-    Failed,
+operations! {
+    /// Browser profiles.
+    trait Profiles {
+        /// Returns the last saved state of a browser profile.
+        async fn profile(&self, team: TeamId, name: &str) -> Result<Option<String>, StoreError>;
+
+        /// Saves the state of a browser profile, replacing the older one.
+        async fn save_profile(
+            &self,
+            team: TeamId,
+            name: String,
+            state: String,
+            now: Timestamp,
+        ) -> Result<(), StoreError>;
+    }
 }

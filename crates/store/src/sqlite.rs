@@ -18,8 +18,9 @@ mod keys;
 mod leases;
 mod migrate;
 mod open;
-mod origins;
 mod outbox;
+mod pages;
+mod prepared;
 mod profiles;
 mod rows;
 mod runs;
@@ -27,7 +28,6 @@ mod scrapes;
 mod search;
 mod sessions;
 mod snapshot;
-mod status;
 mod teams;
 mod versions;
 mod writer;
@@ -42,6 +42,7 @@ use harvestman_core::ids::KeyId;
 use harvestman_core::time::Timestamp;
 
 use crate::error::StoreError;
+use crate::lifecycle::Lifecycle;
 use crate::sqlite::writer::Writer;
 
 /// An open database.
@@ -54,15 +55,14 @@ pub(crate) struct Sqlite {
     key_uses: Mutex<HashMap<KeyId, Timestamp>>,
 }
 
-impl Sqlite {
-    pub(crate) async fn close(&self) -> Result<(), StoreError> {
+impl Lifecycle for Sqlite {
+    async fn close(&self) -> Result<(), StoreError> {
         self.readers.close().await;
         self.writer.close().await
     }
 
-    /// Checks that the database can be read. If the last write failed, also writes, so that success means
-    /// that there is disk space again.
-    pub(crate) async fn ping(&self) -> Result<(), StoreError> {
+    /// If the last write failed, also writes, so that success means that there is disk space again.
+    async fn ping(&self) -> Result<(), StoreError> {
         sqlx::query("SELECT 1").execute(&self.readers).await?;
         let must_write = self.writer.is_failing();
         self.writer
@@ -76,5 +76,9 @@ impl Sqlite {
                 })
             })
             .await
+    }
+
+    async fn expire(&self, now: Timestamp) -> Result<u64, StoreError> {
+        expiry::expire(&self.writer, now).await
     }
 }

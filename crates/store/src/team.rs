@@ -1,8 +1,10 @@
-//! Teams, their API keys, and their usage.
+//! Teams and their API keys.
 
 use harvestman_core::ids::{KeyId, TeamId};
-use harvestman_core::month::Month;
 use harvestman_core::time::Timestamp;
+
+use crate::error::StoreError;
+use crate::operations::operations;
 
 /// The team and key behind a request.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -80,24 +82,54 @@ pub struct KeyRow {
     pub revoked_at: Option<Timestamp>,
 }
 
-/// Credits of one calendar month (UTC) and key.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct MonthUsage {
-    /// The month.
-    pub month: Month,
-    /// The key; `None` for use without a key.
-    pub key: Option<KeyId>,
-    /// Name of the key.
-    pub key_name: Option<String>,
-    /// Credits used.
-    pub credits: u64,
+operations! {
+    /// Teams, their plans and their webhook secrets.
+    trait Teams {
+        /// Returns the team with this name; creates it when missing.
+        async fn ensure_team(&self, name: &str) -> Result<TeamId, StoreError>;
+
+        /// Lists all teams, sorted by name.
+        async fn teams(&self) -> Result<Vec<TeamRow>, StoreError>;
+
+        /// Sets or removes the plan of a team. Returns `None` when there is no team with this name.
+        async fn set_plan(&self, name: &str, plan: Option<&str>) -> Result<Option<TeamId>, StoreError>;
+
+        /// Returns the team's own webhook secret.
+        async fn webhook_secret(&self, team: TeamId) -> Result<Option<String>, StoreError>;
+
+        /// Replaces the webhook secret of a team.
+        async fn set_webhook_secret(&self, team: TeamId, secret: &str) -> Result<(), StoreError>;
+    }
 }
 
-/// Pending pages of a team, and its last success.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct TeamQueue {
-    /// Pages of running jobs that have no outcome yet, whether in flight or waiting.
-    pub pending_pages: u64,
-    /// End of the latest completed job; `None` when no such job is still stored.
-    pub last_success: Option<Timestamp>,
+operations! {
+    /// API keys.
+    trait Keys {
+        /// Stores the fingerprint of a key. A known hash keeps its id and stays revoked if it was; its team, name
+        /// and hint are replaced.
+        async fn add_key(
+            &self,
+            team: TeamId,
+            name: &str,
+            key: impl Into<KeyFingerprint>,
+            now: Timestamp,
+        ) -> Result<KeyId, StoreError>;
+
+        /// Returns the owner of the key with this SHA-256. Updates its `last_used_at` at most once a minute.
+        async fn principal(&self, key_hash: [u8; 32]) -> Result<Option<Principal>, StoreError>;
+
+        /// Returns whether there is a key that is not revoked.
+        async fn has_keys(&self) -> Result<bool, StoreError>;
+
+        /// Lists the keys of a team, or of all teams, oldest first, including revoked ones.
+        async fn keys(&self, team: Option<TeamId>) -> Result<Vec<KeyRow>, StoreError>;
+
+        /// Revokes a key permanently. With a team, only a key of that team, and never its last one.
+        async fn revoke_key(
+            &self,
+            team: Option<TeamId>,
+            key: KeyId,
+            now: Timestamp,
+        ) -> Result<RevokeOutcome, StoreError>;
+    }
 }

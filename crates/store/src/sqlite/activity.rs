@@ -5,13 +5,12 @@ use sqlx::sqlite::SqliteRow;
 
 use harvestman_core::ids::{JobId, KeyId, TeamId};
 
-use crate::activity::{Activity, ActivityQuery, Call, CallList, CallQuery};
+use crate::activity::{Activities, Activity, ActivityQuery, Call, CallList, CallQuery, TeamQueue};
 use crate::error::StoreError;
 use crate::job::JobStatus;
 use crate::limits;
 use crate::sqlite::Sqlite;
 use crate::sqlite::rows::{Columns, bad_column, blob, int};
-use crate::team::TeamQueue;
 
 macro_rules! select_activity {
     ($index:literal, $and:literal) => {
@@ -60,12 +59,8 @@ const QUEUE: &str = "
         (SELECT max(completed_at) FROM job INDEXED BY job_succeeded
             WHERE team_id = ?1 AND status = 'completed') AS last_success";
 
-impl Sqlite {
-    pub(crate) async fn activity(
-        &self,
-        team: TeamId,
-        filter: &ActivityQuery,
-    ) -> Result<Vec<Activity>, StoreError> {
+impl Activities for Sqlite {
+    async fn activity(&self, team: TeamId, filter: &ActivityQuery) -> Result<Vec<Activity>, StoreError> {
         let statement = match filter.endpoint {
             None => OF_ANY_KIND,
             Some(_) => OF_ONE_KIND,
@@ -76,7 +71,7 @@ impl Sqlite {
 
     /// Returns one page of calls. When a filter matches few rows, it stops after [`limits::CALLS_EXAMINED`]
     /// rows, so that no page takes longer than another.
-    pub(crate) async fn calls(&self, team: TeamId, filter: &CallQuery) -> Result<CallList, StoreError> {
+    async fn calls(&self, team: TeamId, filter: &CallQuery) -> Result<CallList, StoreError> {
         let statement = match filter.activity.endpoint {
             None => CALLS_OF_ANY_KIND,
             Some(_) => CALLS_OF_ONE_KIND,
@@ -121,6 +116,16 @@ impl Sqlite {
         }
     }
 
+    async fn queue(&self, team: TeamId) -> Result<TeamQueue, StoreError> {
+        let row = query(QUEUE).bind(blob(team.0)).fetch_one(&self.readers).await?;
+        Ok(TeamQueue {
+            pending_pages: row.count("unsettled")?,
+            last_success: row.maybe_time("last_success")?,
+        })
+    }
+}
+
+impl Sqlite {
     async fn activity_rows(
         &self,
         statement: &'static str,
@@ -142,14 +147,6 @@ impl Sqlite {
             bound = bound.bind(endpoint.clone());
         }
         Ok(bound.fetch_all(&self.readers).await?)
-    }
-
-    pub(crate) async fn queue(&self, team: TeamId) -> Result<TeamQueue, StoreError> {
-        let row = query(QUEUE).bind(blob(team.0)).fetch_one(&self.readers).await?;
-        Ok(TeamQueue {
-            pending_pages: row.count("unsettled")?,
-            last_success: row.maybe_time("last_success")?,
-        })
     }
 }
 

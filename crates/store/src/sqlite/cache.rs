@@ -16,7 +16,7 @@ use harvestman_core::limits::{LOCKDOWN_MAX_AGE_MS, SITEMAP_CACHE_MS};
 use harvestman_core::search::PageText;
 use harvestman_core::time::Timestamp;
 
-use crate::cache::{CachedPage, KnownPage, NewCachedPage};
+use crate::cache::{CachedPage, KnownPage, NewCachedPage, PageCache};
 use crate::error::StoreError;
 use crate::limits;
 use crate::sqlite::rows::{Columns, bad_column, blob, int};
@@ -105,8 +105,8 @@ impl Cache {
     }
 }
 
-impl Sqlite {
-    pub(crate) async fn cache_page(&self, page: NewCachedPage, body: impl AsRef<[u8]> + Send + 'static) {
+impl PageCache for Sqlite {
+    async fn cache_page(&self, page: NewCachedPage, body: impl AsRef<[u8]> + Send + 'static) {
         let max_bytes = self.cache.max_bytes;
         if max_bytes == 0 || body.as_ref().len() > limits::CACHED_BODY_BYTES {
             return;
@@ -126,7 +126,7 @@ impl Sqlite {
         });
     }
 
-    pub(crate) async fn cached_page(
+    async fn cached_page(
         &self,
         team: TeamId,
         key: CacheKey,
@@ -148,7 +148,7 @@ impl Sqlite {
         }
     }
 
-    pub(crate) async fn known_pages(
+    async fn known_pages(
         &self,
         team: TeamId,
         site: &str,

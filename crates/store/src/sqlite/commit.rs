@@ -8,24 +8,25 @@ mod batch_pages;
 mod outcomes;
 mod urls;
 
-pub(crate) use batch_pages::insert_batch_pages;
+pub(crate) use batch_pages::{add_to_batch, insert_batch_pages};
 pub(crate) use outcomes::{NewPage, insert_pages};
 
 use sqlx::query;
 use sqlx::sqlite::SqliteConnection;
 
-use harvestman_core::crawl::{AdmittedUrl, Batch, CommitResponse, JobEnd, JobState};
+use harvestman_core::crawl::{AdmittedUrl, Batch, CommitResponse, JobEnd, JobState, Snapshot};
 use harvestman_core::ids::{JobId, KeyId, TeamId};
 use harvestman_core::time::Timestamp;
 
 use crate::error::{CommitError, RepeatedCommit, StoreError};
-use crate::job::{JobStatus, Lease, WebhookEvents};
+use crate::job::{JobStatus, WebhookEvents};
+use crate::lease::{Commits, Lease};
 use crate::limits;
-use crate::prepared::{PreparedBatch, json_text};
 use crate::sqlite::Sqlite;
 use crate::sqlite::credits::Account;
 use crate::sqlite::events::{Event, EventLog};
 use crate::sqlite::jobs::{parse_kind, stop_shards};
+use crate::sqlite::prepared::{PreparedBatch, json_text};
 use crate::sqlite::rows::{Columns, bad_column, blob, int};
 
 const FRONTIER_FULL: &str = "The crawl found more links than it can store, and dropped some. Raise `limit`, or \
@@ -46,8 +47,12 @@ struct Owner {
     epoch: u64,
 }
 
-impl Sqlite {
-    pub(crate) async fn commit(
+impl Commits for Sqlite {
+    async fn load(&self, lease: &Lease) -> Result<Snapshot, StoreError> {
+        Ok(self.load_with_state(lease).await?.0)
+    }
+
+    async fn commit(
         &self,
         lease: &Lease,
         batch: &Batch,

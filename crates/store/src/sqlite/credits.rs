@@ -12,11 +12,11 @@ use harvestman_core::time::Timestamp;
 
 use crate::error::StoreError;
 use crate::job::{JobKind, JobStatus, NewJob};
-use crate::prepared::json_text;
 use crate::sqlite::Sqlite;
 use crate::sqlite::jobs::insert_activity;
+use crate::sqlite::prepared::json_text;
 use crate::sqlite::rows::{Columns, bad_column, blob, int, maybe_blob};
-use crate::team::MonthUsage;
+use crate::usage::{MonthUsage, Usage};
 
 /// Whom to charge, and for what.
 #[derive(Clone, Copy, Debug)]
@@ -109,8 +109,8 @@ impl Account {
     }
 }
 
-impl Sqlite {
-    pub(crate) async fn record_call(
+impl Usage for Sqlite {
+    async fn record_call(
         &self,
         call: &NewJob,
         end: Result<u32, &ApiError>,
@@ -140,7 +140,7 @@ impl Sqlite {
             .await
     }
 
-    pub(crate) async fn ledger_total(&self, team: TeamId) -> Result<u64, StoreError> {
+    async fn ledger_total(&self, team: TeamId) -> Result<u64, StoreError> {
         let row = query("SELECT coalesce(sum(credits), 0) AS credits FROM ledger WHERE team_id = ?1")
             .bind(blob(team.0))
             .fetch_one(&self.readers)
@@ -148,7 +148,7 @@ impl Sqlite {
         row.count("credits")
     }
 
-    pub(crate) async fn credits_in_month(&self, team: TeamId, month: Month) -> Result<u64, StoreError> {
+    async fn credits_in_month(&self, team: TeamId, month: Month) -> Result<u64, StoreError> {
         let row = query(
             "SELECT coalesce(sum(credits), 0) AS credits FROM month_usage WHERE team_id = ?1 AND month = ?2",
         )
@@ -159,7 +159,7 @@ impl Sqlite {
         row.count("credits")
     }
 
-    pub(crate) async fn month_usage(&self, team: TeamId) -> Result<Vec<MonthUsage>, StoreError> {
+    async fn month_usage(&self, team: TeamId) -> Result<Vec<MonthUsage>, StoreError> {
         let rows = query(
             "SELECT month, key_id, credits, api_key.name AS key_name FROM month_usage
              LEFT JOIN api_key ON api_key.id = key_id

@@ -12,8 +12,9 @@ use crate::error::StoreError;
 use crate::limits;
 use crate::sqlite::cache::delete_aged;
 use crate::sqlite::rows::{Columns, blob, int};
+use crate::sqlite::writer::Writer;
 use crate::sqlite::zero_retention::erase_ended;
-use crate::sqlite::{Sqlite, files, sessions};
+use crate::sqlite::{files, sessions};
 
 const EVENTS: &[&str] = &[
     "DELETE FROM delivery WHERE job_id = ?1 AND (event_no, attempt) IN
@@ -48,23 +49,21 @@ enum Step {
     JobDeleted,
 }
 
-impl Sqlite {
-    pub(crate) async fn expire(&self, now: Timestamp) -> Result<u64, StoreError> {
-        let mut deleted_jobs = 0;
-        for _ in 0..limits::EXPIRY_STEPS {
-            match self
-                .writer
-                .run(move |connection| Box::pin(step(connection, now)))
-                .await?
-            {
-                Step::Idle => break,
-                Step::Deleted => {}
-                Step::Erased => self.writer.checkpoint.store(true, Ordering::Relaxed),
-                Step::JobDeleted => deleted_jobs += 1,
-            }
+/// See [`crate::Store::expire`].
+pub(super) async fn expire(writer: &Writer, now: Timestamp) -> Result<u64, StoreError> {
+    let mut deleted_jobs = 0;
+    for _ in 0..limits::EXPIRY_STEPS {
+        match writer
+            .run(move |connection| Box::pin(step(connection, now)))
+            .await?
+        {
+            Step::Idle => break,
+            Step::Deleted => {}
+            Step::Erased => writer.checkpoint.store(true, Ordering::Relaxed),
+            Step::JobDeleted => deleted_jobs += 1,
         }
-        Ok(deleted_jobs)
     }
+    Ok(deleted_jobs)
 }
 
 async fn step(connection: &mut SqliteConnection, now: Timestamp) -> Result<Step, StoreError> {

@@ -7,13 +7,13 @@ use sqlx::sqlite::SqliteConnection;
 use harvestman_core::time::Timestamp;
 
 use crate::error::StoreError;
-use crate::file::{NewFile, StoredFile};
+use crate::file::{Files, NewFile, StoredFile};
 use crate::limits;
 use crate::sqlite::Sqlite;
 use crate::sqlite::rows::int;
 
-impl Sqlite {
-    pub(crate) async fn store_files(&self, files: Vec<NewFile>) -> Result<(), StoreError> {
+impl Files for Sqlite {
+    async fn store_files(&self, files: Vec<NewFile>) -> Result<(), StoreError> {
         self.writer
             .run(move |connection| {
                 Box::pin(async move {
@@ -32,7 +32,7 @@ impl Sqlite {
             .await
     }
 
-    pub(crate) async fn file(&self, token: &str, now: Timestamp) -> Result<Option<StoredFile>, StoreError> {
+    async fn file(&self, token: &str, now: Timestamp) -> Result<Option<StoredFile>, StoreError> {
         let row = query("SELECT content_type, bytes FROM file WHERE token = ?1 AND expires_at > ?2")
             .bind(token)
             .bind(int(now.0))

@@ -1,18 +1,20 @@
-//! Creating and cancelling jobs, and idempotency keys.
+//! Creating, looking up and cancelling jobs, and idempotency keys.
 
 use sqlx::query;
 use sqlx::sqlite::{SqliteConnection, SqliteRow};
 
 use harvestman_core::crawl::{Offer, Progress};
-use harvestman_core::ids::{JobId, TeamId};
+use harvestman_core::ids::{JobId, KeyId, TeamId};
 use harvestman_core::time::Timestamp;
 
 use crate::error::StoreError;
-use crate::job::{CancelOutcome, CreateOutcome, Idempotency, JobKind, JobStatus, NewJob};
+use crate::job::{
+    AddPagesOutcome, CancelOutcome, CreateOutcome, Idempotency, JobKind, JobRow, JobStatus, Jobs, NewJob,
+};
 use crate::limits;
-use crate::prepared::{json_text, page_lists};
-use crate::sqlite::commit::insert_batch_pages;
+use crate::sqlite::commit::{add_to_batch, insert_batch_pages};
 use crate::sqlite::events::{Event, EventLog};
+use crate::sqlite::prepared::{json_text, page_lists};
 use crate::sqlite::rows::{Columns, bad_column, blob, int, maybe_blob};
 use crate::sqlite::runs::add_run_event;
 use crate::sqlite::{Sqlite, events};
@@ -43,9 +45,141 @@ pub(crate) struct IdempotentRequest {
     pub(crate) idempotency: Option<Idempotency>,
 }
 
+macro_rules! select_jobs {
+    ($rest:literal) => {
+        concat!(
+            "SELECT id, team_id, key_id, kind, url, request, status, page_limit, admitted, completed, failed,
+                credits, created_at, completed_at, expires_at, retention_ms, warnings, error, zero_data_retention
+             FROM job ",
+            $rest
+        )
+    };
+}
+
+impl Jobs for Sqlite {
+    async fn create_crawl(
+        &self,
+        job: &NewJob,
+        idempotency: Option<&Idempotency>,
+    ) -> Result<CreateOutcome, StoreError> {
+        self.create_job(job, Vec::new(), idempotency).await
+    }
+
+    async fn create_batch(
+        &self,
+        job: &NewJob,
+        pages: Vec<Offer>,
+        idempotency: Option<&Idempotency>,
+    ) -> Result<CreateOutcome, StoreError> {
+        self.create_job(job, pages, idempotency).await
+    }
+
+    async fn add_pages(
+        &self,
+        team: TeamId,
+        job: JobId,
+        pages: Vec<Offer>,
+        idempotency: Option<&Idempotency>,
+        now: Timestamp,
+    ) -> Result<AddPagesOutcome, StoreError> {
+        let lists = page_lists(pages).await?;
+        let request = IdempotentRequest {
+            team,
+            job,
+            at: now,
+            idempotency: idempotency.cloned(),
+        };
+        self.writer
+            .run(move |connection| Box::pin(add_to_batch(connection, request, lists)))
+            .await
+    }
+
+    async fn find_earlier_request(
+        &self,
+        team: TeamId,
+        idempotency: &Idempotency,
+        now: Timestamp,
+    ) -> Result<Option<CreateOutcome>, StoreError> {
+        let mut connection = self.readers.acquire().await?;
+        let earlier = find_earlier_request(&mut connection, team, now, Some(idempotency)).await?;
+        Ok(earlier.map(CreateOutcome::from))
+    }
+
+    async fn cancel(&self, team: TeamId, job: JobId, now: Timestamp) -> Result<CancelOutcome, StoreError> {
+        self.writer
+            .run(move |connection| {
+                Box::pin(async move {
+                    let row = query(
+                        "SELECT status, kind, webhook_events, event_count, last_event_at FROM job
+                         WHERE id = ?1 AND team_id = ?2 AND (expires_at IS NULL OR expires_at > ?3)",
+                    )
+                    .bind(blob(job.0))
+                    .bind(blob(team.0))
+                    .bind(int(now.0))
+                    .fetch_optional(&mut *connection)
+                    .await?;
+                    let Some(row) = row else {
+                        return Ok(CancelOutcome::NotFound);
+                    };
+                    let status =
+                        JobStatus::parse(&row.text("status")?).ok_or_else(|| bad_column("status"))?;
+                    match status {
+                        JobStatus::Completed | JobStatus::Failed => Ok(CancelOutcome::AlreadyEnded(status)),
+                        JobStatus::Cancelled => Ok(CancelOutcome::Cancelled),
+                        JobStatus::Scraping => {
+                            mark_cancelled(connection, job, now).await?;
+                            let kind = parse_kind(&row.text("kind")?)?;
+                            if kind == JobKind::Agent {
+                                let data = Some(r#"{"creditsUsed":0}"#.to_owned());
+                                add_run_event(connection, (job, kind), &row, Event::Cancelled, data, now)
+                                    .await?;
+                            }
+                            Ok(CancelOutcome::Cancelled)
+                        }
+                    }
+                })
+            })
+            .await
+    }
+
+    async fn job(&self, team: TeamId, job: JobId, now: Timestamp) -> Result<Option<JobRow>, StoreError> {
+        let row = query(select_jobs!(
+            "WHERE id = ?1 AND team_id = ?2 AND (expires_at IS NULL OR expires_at > ?3)"
+        ))
+        .bind(blob(job.0))
+        .bind(blob(team.0))
+        .bind(int(now.0))
+        .fetch_optional(&self.readers)
+        .await?;
+        row.map(|row| job_row(&row)).transpose()
+    }
+
+    async fn active(&self, team: TeamId) -> Result<Vec<JobRow>, StoreError> {
+        let rows = query(select_jobs!(
+            "WHERE team_id = ?1 AND kind = 'crawl' AND status = 'scraping' ORDER BY created_at DESC, id DESC"
+        ))
+        .bind(blob(team.0))
+        .fetch_all(&self.readers)
+        .await?;
+        rows.iter().map(job_row).collect()
+    }
+
+    async fn recent_jobs(&self, team: TeamId, limit: u32, now: Timestamp) -> Result<Vec<JobRow>, StoreError> {
+        let rows = query(select_jobs!(
+            "WHERE team_id = ?1 AND (expires_at IS NULL OR expires_at > ?2) ORDER BY id DESC LIMIT ?3"
+        ))
+        .bind(blob(team.0))
+        .bind(int(now.0))
+        .bind(i64::from(limit))
+        .fetch_all(&self.readers)
+        .await?;
+        rows.iter().map(job_row).collect()
+    }
+}
+
 impl Sqlite {
     /// Creates a job. `pages` are those of a batch scrape; empty for other kinds.
-    pub(crate) async fn create_job(
+    async fn create_job(
         &self,
         job: &NewJob,
         pages: Vec<Offer>,
@@ -84,59 +218,6 @@ impl Sqlite {
                         insert_batch_pages(connection, job.id, &lists, job.created_at).await?;
                     }
                     Ok(CreateOutcome::Created)
-                })
-            })
-            .await
-    }
-
-    pub(crate) async fn find_earlier_request(
-        &self,
-        team: TeamId,
-        idempotency: &Idempotency,
-        now: Timestamp,
-    ) -> Result<Option<CreateOutcome>, StoreError> {
-        let mut connection = self.readers.acquire().await?;
-        let earlier = find_earlier_request(&mut connection, team, now, Some(idempotency)).await?;
-        Ok(earlier.map(CreateOutcome::from))
-    }
-
-    pub(crate) async fn cancel(
-        &self,
-        team: TeamId,
-        job: JobId,
-        now: Timestamp,
-    ) -> Result<CancelOutcome, StoreError> {
-        self.writer
-            .run(move |connection| {
-                Box::pin(async move {
-                    let row = query(
-                        "SELECT status, kind, webhook_events, event_count, last_event_at FROM job
-                         WHERE id = ?1 AND team_id = ?2 AND (expires_at IS NULL OR expires_at > ?3)",
-                    )
-                    .bind(blob(job.0))
-                    .bind(blob(team.0))
-                    .bind(int(now.0))
-                    .fetch_optional(&mut *connection)
-                    .await?;
-                    let Some(row) = row else {
-                        return Ok(CancelOutcome::NotFound);
-                    };
-                    let status =
-                        JobStatus::parse(&row.text("status")?).ok_or_else(|| bad_column("status"))?;
-                    match status {
-                        JobStatus::Completed | JobStatus::Failed => Ok(CancelOutcome::AlreadyEnded(status)),
-                        JobStatus::Cancelled => Ok(CancelOutcome::Cancelled),
-                        JobStatus::Scraping => {
-                            mark_cancelled(connection, job, now).await?;
-                            let kind = parse_kind(&row.text("kind")?)?;
-                            if kind == JobKind::Agent {
-                                let data = Some(r#"{"creditsUsed":0}"#.to_owned());
-                                add_run_event(connection, (job, kind), &row, Event::Cancelled, data, now)
-                                    .await?;
-                            }
-                            Ok(CancelOutcome::Cancelled)
-                        }
-                    }
                 })
             })
             .await
@@ -310,4 +391,28 @@ pub(crate) fn parse_progress(row: &SqliteRow) -> Result<Progress, StoreError> {
 /// Parses the stored kind of a job.
 pub(crate) fn parse_kind(word: &str) -> Result<JobKind, StoreError> {
     JobKind::parse(word).ok_or_else(|| bad_column("kind"))
+}
+
+fn job_row(row: &SqliteRow) -> Result<JobRow, StoreError> {
+    Ok(JobRow {
+        id: JobId(row.id("id")?),
+        team: TeamId(row.id("team_id")?),
+        key: row.maybe_id("key_id")?.map(KeyId),
+        kind: parse_kind(&row.text("kind")?)?,
+        url: row.text("url")?,
+        request: row.text("request")?,
+        status: JobStatus::parse(&row.text("status")?).ok_or_else(|| bad_column("status"))?,
+        page_limit: row.count("page_limit")?,
+        admitted: row.count("admitted")?,
+        completed: row.count("completed")?,
+        failed: row.count("failed")?,
+        credits: row.count("credits")?,
+        created_at: row.time("created_at")?,
+        completed_at: row.maybe_time("completed_at")?,
+        expires_at: row.maybe_time("expires_at")?,
+        retention_ms: row.count("retention_ms")?,
+        warnings: serde_json::from_str(&row.text("warnings")?).map_err(|_| bad_column("warnings"))?,
+        error: row.maybe_text("error")?,
+        zero_data_retention: row.count("zero_data_retention")? > 0,
+    })
 }

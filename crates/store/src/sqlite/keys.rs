@@ -1,4 +1,4 @@
-//! Listing and revoking API keys.
+//! API keys, and their lookup by SHA-256.
 
 use sqlx::{query, query_scalar};
 
@@ -6,12 +6,74 @@ use harvestman_core::ids::{KeyId, TeamId};
 use harvestman_core::time::Timestamp;
 
 use crate::error::StoreError;
+use crate::limits;
+use crate::new_id::new_id;
 use crate::sqlite::Sqlite;
 use crate::sqlite::rows::{Columns, blob, int, maybe_blob};
-use crate::team::{KeyRow, RevokeOutcome};
+use crate::sqlite::teams::clock;
+use crate::team::{KeyFingerprint, KeyRow, Keys, Principal, RevokeOutcome};
 
-impl Sqlite {
-    pub(crate) async fn keys(&self, team: Option<TeamId>) -> Result<Vec<KeyRow>, StoreError> {
+impl Keys for Sqlite {
+    async fn add_key(
+        &self,
+        team: TeamId,
+        name: &str,
+        key: impl Into<KeyFingerprint>,
+        now: Timestamp,
+    ) -> Result<KeyId, StoreError> {
+        let (name, key) = (name.to_owned(), key.into());
+        let id = new_id();
+        self.writer
+            .run(move |connection| {
+                Box::pin(async move {
+                    let row = query(
+                        "INSERT INTO api_key (id, team_id, name, hash, created_at, hint)
+                         VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+                         ON CONFLICT (hash) DO UPDATE
+                            SET team_id = excluded.team_id, name = excluded.name, hint = excluded.hint
+                         RETURNING id",
+                    )
+                    .bind(blob(id))
+                    .bind(blob(team.0))
+                    .bind(name)
+                    .bind(key.hash.to_vec())
+                    .bind(int(now.0))
+                    .bind(key.hint)
+                    .fetch_one(connection)
+                    .await?;
+                    Ok(KeyId(row.id("id")?))
+                })
+            })
+            .await
+    }
+
+    async fn principal(&self, key_hash: [u8; 32]) -> Result<Option<Principal>, StoreError> {
+        let row = query(
+            "SELECT api_key.id AS key_id, api_key.name AS key_name, team.id AS team_id, team.name AS team_name
+             FROM api_key JOIN team ON team.id = api_key.team_id WHERE api_key.hash = ?1 AND api_key.revoked_at IS NULL",
+        )
+        .bind(key_hash.to_vec())
+        .fetch_optional(&self.readers)
+        .await?;
+        let Some(row) = row else { return Ok(None) };
+        let key = KeyId(row.id("key_id")?);
+        self.record_use(key, clock());
+        Ok(Some(Principal {
+            team: TeamId(row.id("team_id")?),
+            team_name: row.text("team_name")?,
+            key: Some(key),
+            key_name: row.text("key_name")?,
+        }))
+    }
+
+    async fn has_keys(&self) -> Result<bool, StoreError> {
+        let found: bool = query_scalar("SELECT EXISTS (SELECT 1 FROM api_key WHERE revoked_at IS NULL)")
+            .fetch_one(&self.readers)
+            .await?;
+        Ok(found)
+    }
+
+    async fn keys(&self, team: Option<TeamId>) -> Result<Vec<KeyRow>, StoreError> {
         let rows = query(
             "SELECT api_key.id AS id, api_key.name AS name, hint, api_key.created_at AS created_at,
                 last_used_at, revoked_at, team.id AS team_id, team.name AS team_name
@@ -37,7 +99,7 @@ impl Sqlite {
             .collect()
     }
 
-    pub(crate) async fn revoke_key(
+    async fn revoke_key(
         &self,
         team: Option<TeamId>,
         key: KeyId,
@@ -70,5 +132,32 @@ impl Sqlite {
                 })
             })
             .await
+    }
+}
+
+impl Sqlite {
+    /// Updates `last_used_at` of a key, at most once per [`limits::KEY_USE_INTERVAL_MS`]. The write is not awaited,
+    /// and its failure does not fail the request.
+    fn record_use(&self, key: KeyId, now: Timestamp) {
+        {
+            let mut uses = self
+                .key_uses
+                .lock()
+                .unwrap_or_else(std::sync::PoisonError::into_inner);
+            match uses.get(&key) {
+                Some(last) if now.millis_since(*last) < limits::KEY_USE_INTERVAL_MS => return,
+                _ => uses.insert(key, now),
+            };
+        }
+        self.writer.post(move |connection| {
+            Box::pin(async move {
+                query("UPDATE api_key SET last_used_at = ?2 WHERE id = ?1")
+                    .bind(blob(key.0))
+                    .bind(int(now.0))
+                    .execute(connection)
+                    .await?;
+                Ok(())
+            })
+        });
     }
 }

@@ -8,13 +8,13 @@ use harvestman_core::ids::{JobId, KeyId, TeamId};
 use harvestman_core::time::Timestamp;
 
 use crate::error::StoreError;
-use crate::job::Lease;
+use crate::lease::{Lease, Leases};
 use crate::sqlite::Sqlite;
 use crate::sqlite::jobs::parse_kind;
 use crate::sqlite::rows::{Columns, bad_column, blob, int};
 
-impl Sqlite {
-    pub(crate) async fn lease(
+impl Leases for Sqlite {
+    async fn lease(
         &self,
         node: &str,
         now: Timestamp,
@@ -52,12 +52,7 @@ impl Sqlite {
             .await
     }
 
-    pub(crate) async fn renew(
-        &self,
-        lease: &Lease,
-        now: Timestamp,
-        lease_ms: u64,
-    ) -> Result<bool, StoreError> {
+    async fn renew(&self, lease: &Lease, now: Timestamp, lease_ms: u64) -> Result<bool, StoreError> {
         let (job, shard, epoch) = (lease.job, lease.shard, lease.epoch);
         let until = now.0.saturating_add(lease_ms);
         self.writer
@@ -79,7 +74,7 @@ impl Sqlite {
             .await
     }
 
-    pub(crate) async fn release(&self, lease: &Lease) -> Result<(), StoreError> {
+    async fn release(&self, lease: &Lease) -> Result<(), StoreError> {
         let (job, shard, epoch) = (lease.job, lease.shard, lease.epoch);
         self.writer
             .run(move |connection| {

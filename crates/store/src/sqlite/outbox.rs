@@ -8,15 +8,17 @@ use harvestman_core::time::Timestamp;
 use harvestman_core::webhook::DeliveryState;
 
 use crate::error::StoreError;
-use crate::outbox::{Attempt, AttemptEnd, Delivery, DeliveryLog, DeliveryQuery, DueEvent, EventSubject};
+use crate::outbox::{
+    Attempt, AttemptEnd, Delivery, DeliveryLog, DeliveryQuery, DueEvent, EventSubject, Outbox,
+};
 use crate::sqlite::Sqlite;
 use crate::sqlite::jobs::parse_kind;
+use crate::sqlite::pages::{decompress_texts, job_error};
 use crate::sqlite::rows::{Columns, bad_column, blob, int};
-use crate::sqlite::status::{decompress_texts, job_error};
 use crate::sqlite::zero_retention::delete_delivered_document;
 
-impl Sqlite {
-    pub(crate) async fn lease_receivers(
+impl Outbox for Sqlite {
+    async fn lease_receivers(
         &self,
         now: Timestamp,
         lease_ms: u64,
@@ -48,7 +50,7 @@ impl Sqlite {
             .await
     }
 
-    pub(crate) async fn release_receiver(&self, job: JobId, now: Timestamp) -> Result<(), StoreError> {
+    async fn release_receiver(&self, job: JobId, now: Timestamp) -> Result<(), StoreError> {
         self.writer
             .run(move |connection| {
                 Box::pin(async move {
@@ -63,7 +65,7 @@ impl Sqlite {
             .await
     }
 
-    pub(crate) async fn next_event_at(&self, now: Timestamp) -> Result<Option<Timestamp>, StoreError> {
+    async fn next_event_at(&self, now: Timestamp) -> Result<Option<Timestamp>, StoreError> {
         let at: Option<i64> = query_scalar(
             "SELECT min(max(due_at, CASE WHEN lease_until > ?1 THEN lease_until ELSE 0 END)) FROM receiver
              WHERE due_at IS NOT NULL",
@@ -75,7 +77,7 @@ impl Sqlite {
             .transpose()
     }
 
-    pub(crate) async fn due_event(&self, job: JobId, now: Timestamp) -> Result<Option<DueEvent>, StoreError> {
+    async fn due_event(&self, job: JobId, now: Timestamp) -> Result<Option<DueEvent>, StoreError> {
         // A snapshot of the database, so that the page of an event cannot disappear in between.
         let mut transaction = self.readers.begin().await?;
         let row = query(
@@ -109,7 +111,7 @@ impl Sqlite {
         }))
     }
 
-    pub(crate) async fn finish_attempt(
+    async fn finish_attempt(
         &self,
         event: &DueEvent,
         attempt: &Attempt,
@@ -172,7 +174,7 @@ impl Sqlite {
             .await
     }
 
-    pub(crate) async fn resend_event(
+    async fn resend_event(
         &self,
         team: TeamId,
         job: JobId,
@@ -201,7 +203,7 @@ impl Sqlite {
             .await
     }
 
-    pub(crate) async fn delivery_log(
+    async fn delivery_log(
         &self,
         team: TeamId,
         job: JobId,

@@ -7,13 +7,14 @@ use harvestman_core::time::Timestamp;
 
 use crate::error::StoreError;
 use crate::limits;
-use crate::prepared::compress;
+use crate::session::Profiles;
 use crate::sqlite::Sqlite;
+use crate::sqlite::pages::decompress_texts;
+use crate::sqlite::prepared::compress;
 use crate::sqlite::rows::{blob, int};
-use crate::sqlite::status::decompress_texts;
 
-impl Sqlite {
-    pub(crate) async fn profile(&self, team: TeamId, name: &str) -> Result<Option<String>, StoreError> {
+impl Profiles for Sqlite {
+    async fn profile(&self, team: TeamId, name: &str) -> Result<Option<String>, StoreError> {
         let row = query("SELECT size_bytes, zstd FROM profile WHERE team_id = ?1 AND name = ?2")
             .bind(blob(team.0))
             .bind(name)
@@ -25,7 +26,7 @@ impl Sqlite {
         }
     }
 
-    pub(crate) async fn save_profile(
+    async fn save_profile(
         &self,
         team: TeamId,
         name: String,

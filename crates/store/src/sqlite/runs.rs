@@ -8,16 +8,17 @@ use harvestman_core::ids::{JobId, TeamId};
 use harvestman_core::time::Timestamp;
 
 use crate::error::StoreError;
-use crate::job::{JobKind, JobStatus, Lease, WebhookEvents};
-use crate::prepared::{PreparedDocument, compress};
-use crate::run::{RunEnd, RunRow};
+use crate::job::{JobKind, JobStatus, WebhookEvents};
+use crate::lease::Lease;
+use crate::run::{RunEnd, RunRow, Runs};
 use crate::sqlite::Sqlite;
 use crate::sqlite::commit::{NewPage, insert_pages};
 use crate::sqlite::credits::Account;
 use crate::sqlite::events::{Event, EventLog, save_log};
 use crate::sqlite::jobs::{parse_kind, stop_shards};
+use crate::sqlite::pages::decompress_texts;
+use crate::sqlite::prepared::{PreparedDocument, compress};
 use crate::sqlite::rows::{Columns, bad_column, blob, int};
-use crate::sqlite::status::decompress_texts;
 
 /// Number of the page that holds the result of a run.
 const RESULT: u64 = 1;
@@ -33,13 +34,8 @@ macro_rules! select_runs {
     };
 }
 
-impl Sqlite {
-    pub(crate) async fn finish_run(
-        &self,
-        lease: &Lease,
-        end: RunEnd,
-        now: Timestamp,
-    ) -> Result<bool, StoreError> {
+impl Runs for Sqlite {
+    async fn finish_run(&self, lease: &Lease, end: RunEnd, now: Timestamp) -> Result<bool, StoreError> {
         let body = compress(end.result.clone().into_iter().collect()).await?.pop();
         let document = body.map(|body| PreparedDocument {
             scrape_id: None,
@@ -97,12 +93,7 @@ impl Sqlite {
             .await
     }
 
-    pub(crate) async fn add_action(
-        &self,
-        lease: &Lease,
-        data: String,
-        now: Timestamp,
-    ) -> Result<bool, StoreError> {
+    async fn add_action(&self, lease: &Lease, data: String, now: Timestamp) -> Result<bool, StoreError> {
         let (job, kind, shard, epoch) = (lease.job, lease.kind, lease.shard, lease.epoch);
         self.writer
             .run(move |connection| {
@@ -122,12 +113,7 @@ impl Sqlite {
             .await
     }
 
-    pub(crate) async fn run(
-        &self,
-        team: TeamId,
-        id: JobId,
-        now: Timestamp,
-    ) -> Result<Option<RunRow>, StoreError> {
+    async fn run(&self, team: TeamId, id: JobId, now: Timestamp) -> Result<Option<RunRow>, StoreError> {
         let mut transaction = self.readers.begin().await?;
         let row = query(select_runs!(
             "WHERE job.id = ?1 AND job.team_id = ?2 AND kind IN ('extract', 'agent')
@@ -151,7 +137,7 @@ impl Sqlite {
         Ok(Some(run))
     }
 
-    pub(crate) async fn agents(
+    async fn agents(
         &self,
         team: TeamId,
         before: Option<Timestamp>,

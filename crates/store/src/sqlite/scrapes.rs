@@ -1,22 +1,24 @@
-//! Single scrapes: jobs with one page, run by the node that received the request.
+//! Single scrapes: jobs with one page, run by the node that received the request. Also what is needed to repeat a
+//! scrape or a page of a larger job.
 
 use sqlx::query;
-use sqlx::sqlite::SqliteConnection;
+use sqlx::sqlite::{SqliteConnection, SqliteRow};
 
 use harvestman_core::api::error::{ApiError, ErrorCode};
+use harvestman_core::api::page::Document;
 use harvestman_core::ids::{JobId, KeyId, ScrapeId, TeamId};
 use harvestman_core::time::Timestamp;
 
 use crate::error::StoreError;
 use crate::job::NewJob;
-use crate::page::{ScrapeResult, StoredScrape};
-use crate::prepared::{PreparedDocument, prepare_document};
+use crate::scrape::{OriginState, ScrapeOrigin, ScrapeResult, Scrapes, StoredScrape};
 use crate::sqlite::Sqlite;
 use crate::sqlite::commit::{NewPage, insert_pages};
 use crate::sqlite::credits::Account;
 use crate::sqlite::jobs::{insert_activity, insert_job, parse_kind};
-use crate::sqlite::rows::{Columns, blob, int};
-use crate::sqlite::status::decompress_texts;
+use crate::sqlite::pages::decompress_texts;
+use crate::sqlite::prepared::{PreparedDocument, prepare_document};
+use crate::sqlite::rows::{Columns, bad_column, blob, int};
 
 /// Stored instead of a request with zero data retention.
 const NO_REQUEST: &str = "{}";
@@ -34,8 +36,8 @@ enum End {
     },
 }
 
-impl Sqlite {
-    pub(crate) async fn begin_scrape(&self, job: &NewJob) -> Result<(), StoreError> {
+impl Scrapes for Sqlite {
+    async fn begin_scrape(&self, job: &NewJob) -> Result<(), StoreError> {
         let mut job = job.clone();
         if job.zero_data_retention {
             job.url.clear();
@@ -51,7 +53,7 @@ impl Sqlite {
             .await
     }
 
-    pub(crate) async fn finish_scrape(
+    async fn finish_scrape(
         &self,
         job: JobId,
         result: ScrapeResult<'_>,
@@ -98,7 +100,7 @@ impl Sqlite {
             .await
     }
 
-    pub(crate) async fn scrape(
+    async fn scrape(
         &self,
         team: TeamId,
         id: ScrapeId,
@@ -146,6 +148,50 @@ impl Sqlite {
         })
     }
 
+    async fn scrape_origin(&self, id: ScrapeId) -> Result<Option<ScrapeOrigin>, StoreError> {
+        let single = query("SELECT * FROM job WHERE id = ?1 AND kind = 'scrape'")
+            .bind(blob(id.0))
+            .fetch_optional(&self.readers)
+            .await?;
+        if let Some(row) = single {
+            let state = match row.text("status")?.as_str() {
+                "scraping" => OriginState::Running,
+                _ => OriginState::Ended,
+            };
+            return origin(&row, row.text("url")?, state).map(Some);
+        }
+        let page = query(
+            "SELECT job.*, page.size_bytes, body.zstd FROM page JOIN job ON job.id = page.job_id
+             LEFT JOIN body ON body.id = page.body_id WHERE page.scrape_id = ?1 LIMIT 1",
+        )
+        .bind(blob(id.0))
+        .fetch_optional(&self.readers)
+        .await?;
+        if let Some(row) = page {
+            let mut found = origin(&row, row.text("url")?, OriginState::Ended)?;
+            // A page deleted for zero data retention cannot be repeated, whatever its URL.
+            if !found.zero_data_retention {
+                let document = decompress_texts(vec![row]).await?.pop().unwrap_or_default();
+                let document: Document =
+                    serde_json::from_str(&document).map_err(|_| bad_column("a document"))?;
+                found.url = document.metadata.source_url.unwrap_or(found.url);
+            }
+            return Ok(Some(found));
+        }
+        let failed = query(
+            "SELECT job.*, job_error.url AS page_url FROM job_error JOIN job ON job.id = job_error.job_id
+             WHERE job_error.scrape_id = ?1 LIMIT 1",
+        )
+        .bind(blob(id.0))
+        .fetch_optional(&self.readers)
+        .await?;
+        failed
+            .map(|row| origin(&row, row.text("page_url")?, OriginState::Failed))
+            .transpose()
+    }
+}
+
+impl Sqlite {
     /// Returns the error of a failed page of a larger job, as a single scrape would have returned it.
     async fn failed_page(
         &self,
@@ -210,4 +256,17 @@ async fn store_document(
     };
     insert_pages(connection, &account, vec![page], now).await?;
     account.add_to_month(connection, u64::from(credits), now).await
+}
+
+/// Builds the origin from a row of `job`.
+fn origin(row: &SqliteRow, url: String, state: OriginState) -> Result<ScrapeOrigin, StoreError> {
+    Ok(ScrapeOrigin {
+        team: TeamId(row.id("team_id")?),
+        kind: parse_kind(&row.text("kind")?)?,
+        url,
+        request: row.text("request")?,
+        zero_data_retention: row.count("zero_data_retention")? != 0,
+        expires_at: row.maybe_time("expires_at")?,
+        state,
+    })
 }

@@ -11,7 +11,7 @@ use url::Url;
 use harvestman_core::ids::TeamId;
 use harvestman_core::search::{Candidate, PageText, Query, Window};
 
-use crate::cache::CachedPage;
+use crate::cache::{CachedPage, Search};
 use crate::error::StoreError;
 use crate::sqlite::Sqlite;
 use crate::sqlite::cache::decompress_page;
@@ -26,8 +26,8 @@ const SEARCH: &str =
      WHERE page_text MATCH ?1 AND team_id = ?2 AND fetched_at >= ?3 AND fetched_at < ?4
      ORDER BY fit DESC LIMIT ?5";
 
-impl Sqlite {
-    pub(crate) async fn search_pages(
+impl Search for Sqlite {
+    async fn search_pages(
         &self,
         team: TeamId,
         query_: &Query,
@@ -80,11 +80,7 @@ impl Sqlite {
         Ok(found)
     }
 
-    pub(crate) async fn cached_page_by_id(
-        &self,
-        team: TeamId,
-        id: i64,
-    ) -> Result<Option<CachedPage>, StoreError> {
+    async fn cached_page_by_id(&self, team: TeamId, id: i64) -> Result<Option<CachedPage>, StoreError> {
         let row = query(
             "SELECT url, status_code, content_type, fetched_at, size_bytes, zstd FROM cached_page
              WHERE id = ?1 AND team_id = ?2",

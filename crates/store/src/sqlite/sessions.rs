@@ -9,15 +9,15 @@ use harvestman_core::time::Timestamp;
 
 use crate::error::StoreError;
 use crate::limits;
-use crate::prepared::json_text;
-use crate::session::{NewSession, SessionEnd, SessionRow};
+use crate::session::{NewSession, SessionEnd, SessionRow, Sessions};
 use crate::sqlite::Sqlite;
 use crate::sqlite::credits::Account;
 use crate::sqlite::jobs::{insert_activity, parse_kind};
+use crate::sqlite::prepared::json_text;
 use crate::sqlite::rows::{Columns, blob, int, maybe_blob};
 
-impl Sqlite {
-    pub(crate) async fn begin_session(&self, session: &NewSession) -> Result<(), StoreError> {
+impl Sessions for Sqlite {
+    async fn begin_session(&self, session: &NewSession) -> Result<(), StoreError> {
         let session = session.clone();
         self.writer
             .run(move |connection| {
@@ -44,7 +44,7 @@ impl Sqlite {
             .await
     }
 
-    pub(crate) async fn bind_session(&self, id: SessionId, scrape: ScrapeId) -> Result<bool, StoreError> {
+    async fn bind_session(&self, id: SessionId, scrape: ScrapeId) -> Result<bool, StoreError> {
         self.writer
             .run(move |connection| {
                 Box::pin(async move {
@@ -62,7 +62,7 @@ impl Sqlite {
             .await
     }
 
-    pub(crate) async fn touch_sessions(&self, uses: &[(SessionId, Timestamp)]) -> Result<(), StoreError> {
+    async fn touch_sessions(&self, uses: &[(SessionId, Timestamp)]) -> Result<(), StoreError> {
         let uses = uses.iter().map(|(id, at)| (id.0.simple().to_string(), at.0));
         let uses = json_text(&uses.collect::<Vec<_>>())?;
         self.writer
@@ -82,7 +82,7 @@ impl Sqlite {
             .await
     }
 
-    pub(crate) async fn end_session(
+    async fn end_session(
         &self,
         id: SessionId,
         last_activity: Timestamp,
@@ -93,7 +93,7 @@ impl Sqlite {
             .await
     }
 
-    pub(crate) async fn session(&self, id: SessionId) -> Result<Option<SessionRow>, StoreError> {
+    async fn session(&self, id: SessionId) -> Result<Option<SessionRow>, StoreError> {
         let row = query("SELECT * FROM session WHERE id = ?1")
             .bind(blob(id.0))
             .fetch_optional(&self.readers)
@@ -101,7 +101,7 @@ impl Sqlite {
         row.as_ref().map(session_row).transpose()
     }
 
-    pub(crate) async fn session_of(&self, scrape: ScrapeId) -> Result<Option<SessionRow>, StoreError> {
+    async fn session_of(&self, scrape: ScrapeId) -> Result<Option<SessionRow>, StoreError> {
         let row = query("SELECT * FROM session WHERE scrape_id = ?1")
             .bind(blob(scrape.0))
             .fetch_optional(&self.readers)
@@ -109,7 +109,7 @@ impl Sqlite {
         row.as_ref().map(session_row).transpose()
     }
 
-    pub(crate) async fn sessions(
+    async fn sessions(
         &self,
         team: TeamId,
         live: Option<bool>,

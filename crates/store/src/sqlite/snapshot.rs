@@ -9,18 +9,15 @@ use harvestman_core::ids::JobId;
 use harvestman_core::url_key::UrlKey;
 
 use crate::error::StoreError;
-use crate::job::{JobStatus, Lease};
+use crate::job::JobStatus;
+use crate::lease::Lease;
 use crate::limits;
-use crate::prepared::parse_source;
 use crate::sqlite::Sqlite;
 use crate::sqlite::jobs::parse_progress;
+use crate::sqlite::prepared::parse_source;
 use crate::sqlite::rows::{Columns, bad_column, blob};
 
 impl Sqlite {
-    pub(crate) async fn load(&self, lease: &Lease) -> Result<Snapshot, StoreError> {
-        Ok(self.load_with_state(lease).await?.0)
-    }
-
     /// Returns the snapshot, and whether the job is still running.
     pub(crate) async fn load_with_state(&self, lease: &Lease) -> Result<(Snapshot, JobState), StoreError> {
         let mut transaction = self.readers.begin().await?;

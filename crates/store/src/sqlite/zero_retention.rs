@@ -4,8 +4,6 @@
 //!
 //! Never touches a job that keeps its pages.
 
-use std::sync::atomic::Ordering;
-
 use sqlx::sqlite::SqliteConnection;
 use sqlx::{query, query_scalar};
 
@@ -14,7 +12,6 @@ use harvestman_core::time::Timestamp;
 
 use crate::error::StoreError;
 use crate::limits;
-use crate::sqlite::Sqlite;
 use crate::sqlite::expiry::{URLS, delete};
 use crate::sqlite::rows::{Columns, blob, int};
 
@@ -29,15 +26,6 @@ macro_rules! documents {
                     AND outbox.seq = page.seq AND state = 'pending')))"
         )
     };
-}
-
-impl Sqlite {
-    pub(crate) async fn delete_delivered(&self, job: JobId, skip: u64, upto: u64) -> Result<(), StoreError> {
-        self.writer.checkpoint.store(true, Ordering::Relaxed);
-        self.writer
-            .run(move |connection| Box::pin(delete_documents(connection, job, skip, upto, false)))
-            .await
-    }
 }
 
 /// Deletes the document of a delivered webhook event, which is no longer pending.
@@ -150,7 +138,7 @@ async fn delete_overdue(connection: &mut SqliteConnection, now: Timestamp) -> Re
     Ok(true)
 }
 
-async fn delete_documents(
+pub(super) async fn delete_documents(
     connection: &mut SqliteConnection,
     job: JobId,
     skip: u64,

@@ -4,46 +4,23 @@
 use sqlx::query;
 use sqlx::sqlite::SqliteConnection;
 
-use harvestman_core::crawl::Offer;
-use harvestman_core::ids::{JobId, TeamId};
+use harvestman_core::ids::JobId;
 use harvestman_core::time::Timestamp;
 
 use crate::error::StoreError;
-use crate::job::{AddPagesOutcome, Idempotency, JobKind, JobStatus};
+use crate::job::{AddPagesOutcome, JobKind, JobStatus};
 use crate::limits;
-use crate::prepared::{UrlList, page_lists};
-use crate::sqlite::Sqlite;
 use crate::sqlite::commit::JobInCommit;
 use crate::sqlite::events::Event;
 use crate::sqlite::jobs::{EarlierRequest, IdempotentRequest, store_idempotency_key};
+use crate::sqlite::prepared::UrlList;
 use crate::sqlite::rows::{blob, int};
 
 /// A batch scrape has one shard.
 const SHARD: u32 = 0;
 
-impl Sqlite {
-    pub(crate) async fn add_pages(
-        &self,
-        team: TeamId,
-        job: JobId,
-        pages: Vec<Offer>,
-        idempotency: Option<&Idempotency>,
-        now: Timestamp,
-    ) -> Result<AddPagesOutcome, StoreError> {
-        let lists = page_lists(pages).await?;
-        let request = IdempotentRequest {
-            team,
-            job,
-            at: now,
-            idempotency: idempotency.cloned(),
-        };
-        self.writer
-            .run(move |connection| Box::pin(add(connection, request, lists)))
-            .await
-    }
-}
-
-async fn add(
+/// See [`crate::Store::add_pages`].
+pub(crate) async fn add_to_batch(
     connection: &mut SqliteConnection,
     request: IdempotentRequest,
     lists: Vec<UrlList>,

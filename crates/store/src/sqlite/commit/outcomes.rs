@@ -11,10 +11,10 @@ use harvestman_core::time::Timestamp;
 
 use crate::error::StoreError;
 use crate::limits;
-use crate::prepared::{PreparedDocument, PreparedOutcome, PreparedSettled, json_text};
 use crate::sqlite::commit::JobInCommit;
 use crate::sqlite::credits::Account;
 use crate::sqlite::events::Event;
+use crate::sqlite::prepared::{PreparedDocument, PreparedOutcome, PreparedSettled, json_text};
 use crate::sqlite::rows::{Columns, blob, int};
 use crate::sqlite::versions;
 

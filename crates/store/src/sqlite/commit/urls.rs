@@ -8,8 +8,8 @@ use harvestman_core::crawl::AdmittedUrl;
 
 use crate::error::StoreError;
 use crate::limits;
-use crate::prepared::UrlList;
 use crate::sqlite::commit::{FRONTIER_FULL, JobInCommit};
+use crate::sqlite::prepared::UrlList;
 use crate::sqlite::rows::{Columns, blob, int};
 use crate::sqlite::snapshot::admitted_url;
 

@@ -1,83 +1,30 @@
-//! Reads jobs: rows, documents, errors, and on which pages their pages were found.
+//! Reads the pages of jobs: documents, errors, versions, and on which pages they were found.
 
 use std::collections::HashMap;
+use std::sync::atomic::Ordering;
 
 use futures_util::TryStreamExt;
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row, query, query_as, query_scalar};
 
 use harvestman_core::crawl::ProcessingCounts;
-use harvestman_core::ids::{JobId, KeyId, ScrapeId, TeamId};
-use harvestman_core::time::Timestamp;
+use harvestman_core::ids::{JobId, ScrapeId, TeamId};
+use harvestman_core::page_version::{PageVersion, VersionKey};
 
 use crate::error::StoreError;
-use crate::job::{JobError, JobErrors, JobRow, JobStatus};
-use crate::page::DocumentChunk;
-use crate::prepared::decompress;
+use crate::job::{JobError, JobErrors};
+use crate::page::{DocumentChunk, Pages};
 use crate::sqlite::Sqlite;
-use crate::sqlite::jobs::{parse_kind, parse_progress};
+use crate::sqlite::jobs::parse_progress;
+use crate::sqlite::prepared::decompress;
 use crate::sqlite::rows::{Columns, bad_column, blob, int};
+use crate::sqlite::zero_retention::delete_documents;
 
 /// A stored url_key, if there is one.
 type MaybeKey = Option<Vec<u8>>;
 
-macro_rules! select_jobs {
-    ($rest:literal) => {
-        concat!(
-            "SELECT id, team_id, key_id, kind, url, request, status, page_limit, admitted, completed, failed,
-                credits, created_at, completed_at, expires_at, retention_ms, warnings, error, zero_data_retention
-             FROM job ",
-            $rest
-        )
-    };
-}
-
-impl Sqlite {
-    pub(crate) async fn job(
-        &self,
-        team: TeamId,
-        job: JobId,
-        now: Timestamp,
-    ) -> Result<Option<JobRow>, StoreError> {
-        let row = query(select_jobs!(
-            "WHERE id = ?1 AND team_id = ?2 AND (expires_at IS NULL OR expires_at > ?3)"
-        ))
-        .bind(blob(job.0))
-        .bind(blob(team.0))
-        .bind(int(now.0))
-        .fetch_optional(&self.readers)
-        .await?;
-        row.map(|row| job_row(&row)).transpose()
-    }
-
-    pub(crate) async fn active(&self, team: TeamId) -> Result<Vec<JobRow>, StoreError> {
-        let rows = query(select_jobs!(
-            "WHERE team_id = ?1 AND kind = 'crawl' AND status = 'scraping' ORDER BY created_at DESC, id DESC"
-        ))
-        .bind(blob(team.0))
-        .fetch_all(&self.readers)
-        .await?;
-        rows.iter().map(job_row).collect()
-    }
-
-    pub(crate) async fn recent_jobs(
-        &self,
-        team: TeamId,
-        limit: u32,
-        now: Timestamp,
-    ) -> Result<Vec<JobRow>, StoreError> {
-        let rows = query(select_jobs!(
-            "WHERE team_id = ?1 AND (expires_at IS NULL OR expires_at > ?2) ORDER BY id DESC LIMIT ?3"
-        ))
-        .bind(blob(team.0))
-        .bind(int(now.0))
-        .bind(i64::from(limit))
-        .fetch_all(&self.readers)
-        .await?;
-        rows.iter().map(job_row).collect()
-    }
-
-    pub(crate) async fn documents(
+impl Pages for Sqlite {
+    async fn documents(
         &self,
         job: JobId,
         skip: u64,
@@ -128,7 +75,7 @@ impl Sqlite {
         })
     }
 
-    pub(crate) async fn found_on(&self, job: JobId, limit: u64) -> Result<Vec<Option<u32>>, StoreError> {
+    async fn found_on(&self, job: JobId, limit: u64) -> Result<Vec<Option<u32>>, StoreError> {
         let pages: Vec<(MaybeKey, MaybeKey)> = query_as(
             "SELECT page.url_key, found_on FROM page LEFT JOIN job_url USING (job_id, url_key)
              WHERE page.job_id = ?1 AND EXISTS (SELECT 1 FROM job WHERE id = ?1 AND zero_data_retention = 0)
@@ -147,7 +94,7 @@ impl Sqlite {
         Ok(pages.iter().map(|(_, page)| index(page)).collect())
     }
 
-    pub(crate) async fn pace_counts(&self, job: JobId) -> Result<ProcessingCounts, StoreError> {
+    async fn pace_counts(&self, job: JobId) -> Result<ProcessingCounts, StoreError> {
         let shards = query("SELECT progress FROM shard WHERE job_id = ?1")
             .bind(blob(job.0))
             .fetch_all(&self.readers)
@@ -162,7 +109,7 @@ impl Sqlite {
         Ok(sum)
     }
 
-    pub(crate) async fn errors(&self, job: JobId) -> Result<JobErrors, StoreError> {
+    async fn errors(&self, job: JobId) -> Result<JobErrors, StoreError> {
         let mut transaction = self.readers.begin().await?;
         let entries =
             query("SELECT scrape_id, at, url, code, message FROM job_error WHERE job_id = ?1 ORDER BY no")
@@ -180,6 +127,38 @@ impl Sqlite {
             errors: entries.iter().map(job_error).collect::<Result<_, _>>()?,
             robots_blocked,
         })
+    }
+
+    async fn delete_delivered(&self, job: JobId, skip: u64, upto: u64) -> Result<(), StoreError> {
+        self.writer.checkpoint.store(true, Ordering::Relaxed);
+        self.writer
+            .run(move |connection| Box::pin(delete_documents(connection, job, skip, upto, false)))
+            .await
+    }
+
+    async fn page_version(&self, team: TeamId, key: &VersionKey) -> Result<Option<PageVersion>, StoreError> {
+        let row = query(
+            "SELECT at, status_code, size_bytes, zstd, data FROM page_version
+             WHERE team_id = ?1 AND url_key = ?2 AND tag = ?3",
+        )
+        .bind(blob(team.0))
+        .bind(key.url.to_bytes().to_vec())
+        .bind(&key.tag)
+        .fetch_optional(&self.readers)
+        .await?;
+        let Some(row) = row else { return Ok(None) };
+        let (at, status_code) = (row.time("at")?, row.count("status_code")?);
+        let data = row.maybe_text("data")?;
+        let data = data
+            .map(|text| serde_json::from_str(&text).map_err(|_| bad_column("data")))
+            .transpose()?;
+        let markdown = decompress_texts(vec![row]).await?.pop();
+        Ok(markdown.map(|markdown| PageVersion {
+            at,
+            status_code: u16::try_from(status_code).unwrap_or(0),
+            markdown,
+            data,
+        }))
     }
 }
 
@@ -204,28 +183,4 @@ pub(crate) async fn decompress_texts(rows: Vec<SqliteRow>) -> Result<Vec<String>
     tokio::task::spawn_blocking(work)
         .await
         .map_err(|_| StoreError::Closed)?
-}
-
-fn job_row(row: &SqliteRow) -> Result<JobRow, StoreError> {
-    Ok(JobRow {
-        id: JobId(row.id("id")?),
-        team: TeamId(row.id("team_id")?),
-        key: row.maybe_id("key_id")?.map(KeyId),
-        kind: parse_kind(&row.text("kind")?)?,
-        url: row.text("url")?,
-        request: row.text("request")?,
-        status: JobStatus::parse(&row.text("status")?).ok_or_else(|| bad_column("status"))?,
-        page_limit: row.count("page_limit")?,
-        admitted: row.count("admitted")?,
-        completed: row.count("completed")?,
-        failed: row.count("failed")?,
-        credits: row.count("credits")?,
-        created_at: row.time("created_at")?,
-        completed_at: row.maybe_time("completed_at")?,
-        expires_at: row.maybe_time("expires_at")?,
-        retention_ms: row.count("retention_ms")?,
-        warnings: serde_json::from_str(&row.text("warnings")?).map_err(|_| bad_column("warnings"))?,
-        error: row.maybe_text("error")?,
-        zero_data_retention: row.count("zero_data_retention")? > 0,
-    })
 }

@@ -35,6 +35,12 @@ async fn every_screen_is_accessible_and_fits_a_phone() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn the_documentation_is_accessible_and_searchable() {
+    let server = TestServer::start().await;
+    run_script(&server, "docs_pages.mjs", &[], "documentation: ok").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn the_team_sees_its_activity_usage_and_keys() {
     let server = TestServer::start().await;
     let site = DocsSite::new(4).build().serve().await;

@@ -88,6 +88,8 @@ pub fn routes() -> Vec<Route> {
         Key POST "/v2/support/ask" => docs::ask;
         Public GET "/docs" => docs::index;
         Public GET "/docs/{page}" => docs::page;
+        Public GET "/docs/api" => docs::api_index;
+        Public GET "/docs/api/{operation}" => docs::api_endpoint;
 
         // Extracts and agents (10).
         Key POST "/v2/extract" => extract::start;

@@ -1,4 +1,4 @@
-//! The documentation: its pages (`GET /docs`), and questions about it (docs/API.md section 6.10).
+//! The documentation: guide and API reference (`GET /docs`), and questions about it (docs/API.md section 6.10).
 
 use axum::extract::{Path, State};
 use axum::http::{HeaderValue, Uri, header};
@@ -13,14 +13,14 @@ use crate::docs;
 use crate::error::{Failure, HandlerResult, json};
 use crate::links::Base;
 
-/// Returns the list of pages, or the answer to the question in `q`.
+/// Returns the list of pages, or what matches the query `q`.
 pub(crate) async fn index(uri: Uri) -> Response {
     let query = form_urlencoded::parse(uri.query().unwrap_or_default().as_bytes());
-    let question = query
+    let query = query
         .into_iter()
         .find(|(name, _)| name == "q")
         .map(|(_, value)| value);
-    html(docs::index(question.as_deref()))
+    html(docs::index(query.as_deref()))
 }
 
 pub(crate) async fn page(Path(name): Path<String>) -> HandlerResult {
@@ -29,6 +29,20 @@ pub(crate) async fn page(Path(name): Path<String>) -> HandlerResult {
         Failure::new(
             ErrorCode::NotFound,
             "no such page in the documentation; see /docs for a list",
+        )
+    })
+}
+
+pub(crate) async fn api_index(Base(base): Base) -> Response {
+    html(docs::api_index(&base))
+}
+
+pub(crate) async fn api_endpoint(Base(base): Base, Path(operation): Path<String>) -> HandlerResult {
+    let page = docs::api_endpoint(&operation, &base);
+    page.map(html).ok_or_else(|| {
+        Failure::new(
+            ErrorCode::NotFound,
+            "no such endpoint in the API reference; see /docs/api for a list",
         )
     })
 }

@@ -146,6 +146,8 @@ const TABLE: &[(&str, &str, &str, Expected)] = &[
     ("GET", "/openapi.json", "", Everybody(200)),
     ("GET", "/docs", "", Everybody(200)),
     ("GET", "/docs/{page}", "", Everybody(404)),
+    ("GET", "/docs/api", "", Everybody(200)),
+    ("GET", "/docs/api/{operation}", "", Everybody(404)),
     ("GET", "/", "", Everybody(404)),
     ("GET", "/console", "", Everybody(307)),
     ("GET", "/console/", "", Everybody(200)),

@@ -8,6 +8,7 @@ mod bodies;
 mod connections;
 mod console;
 mod crawl;
+mod docs;
 mod edge;
 mod isolation;
 mod keys;

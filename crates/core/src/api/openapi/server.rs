@@ -127,11 +127,18 @@ fn documentation() -> Vec<Operation> {
         ),
         page("/docs", "getGuide", "Show the guide").query(
             "q",
-            "Question to answer from the guide.",
+            "Words to find in the guide and among the endpoints.",
             &Schema::Text(0..=usize::MAX),
             None,
         ),
         page("/docs/{page}", "getGuidePage", "Show a page of the guide").errors(&[ErrorCode::NotFound]),
+        page("/docs/api", "getApiReference", "Show the API reference"),
+        page(
+            "/docs/api/{operation}",
+            "getEndpointReference",
+            "Show the reference of an endpoint",
+        )
+        .errors(&[ErrorCode::NotFound]),
     ]
 }
 

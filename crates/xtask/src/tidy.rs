@@ -3,6 +3,7 @@
 
 mod circles;
 mod direction;
+mod language;
 mod names;
 mod reach;
 mod routes;
@@ -23,6 +24,7 @@ pub(crate) fn tidy(project: &Project) -> Result<()> {
     problems.extend(reach::problems(&sources));
     problems.extend(circles::problems(&sources));
     problems.extend(names::problems(&files, &sources));
+    problems.extend(language::problems(project)?);
     problems.extend(routes::problems(project)?);
     if !problems.is_empty() {
         bail!(

@@ -21,7 +21,7 @@ struct Entry {
     /// `screen`, `job` or `action`.
     kind: &'static str,
     name: String,
-    /// Also searched, and shown beside the name.
+    /// Also searched, and shown next to the name.
     detail: String,
     action: Action,
 }
@@ -80,6 +80,38 @@ fn job_entry(job: ConsoleJob) -> Entry {
     }
 }
 
+/// Returns the entries that match the input, best first.
+fn best_matches(entries: Vec<Entry>, query: &str) -> Vec<Entry> {
+    let query = query.trim().to_lowercase();
+    let ranked = entries
+        .into_iter()
+        .filter_map(|entry| Some((entry.rank(&query)?, entry)));
+    let mut ranked: Vec<_> = ranked.collect();
+    ranked.sort_by_key(|(rank, _)| *rank);
+    ranked
+        .into_iter()
+        .map(|(_, entry)| entry)
+        .take(PALETTE_ITEMS)
+        .collect()
+}
+
+fn row(index: usize, entry: Entry, is_selected: bool, choose: Callback<Entry>) -> AnyView {
+    let (name, detail, kind) = (entry.name.clone(), entry.detail.clone(), entry.kind);
+    view! {
+        <li
+            role="option"
+            id=format!("palette-{index}")
+            aria-selected=is_selected.to_string()
+            on:click=move |_| choose.run(entry.clone())
+        >
+            <span class="cut">{name}</span>
+            <span class="cut hint">{detail}</span>
+            <span class="hint">{kind}</span>
+        </li>
+    }
+    .into_any()
+}
+
 /// Renders the palette while it is open.
 #[component]
 pub fn Palette() -> impl IntoView {
@@ -107,19 +139,9 @@ pub fn Palette() -> impl IntoView {
         }
     });
     let matches = Memo::new(move |_| {
-        let query = query.with(|query| query.trim().to_lowercase());
-        let all = static_entries(console.key.with(Option::is_some));
-        let all = jobs.with(|jobs| all.into_iter().chain(jobs.iter().cloned()).collect::<Vec<_>>());
-        let ranked = all
-            .into_iter()
-            .filter_map(|item| Some((item.rank(&query)?, item)));
-        let mut ranked: Vec<_> = ranked.collect();
-        ranked.sort_by_key(|(rank, _)| *rank);
-        ranked
-            .into_iter()
-            .map(|(_, item)| item)
-            .take(PALETTE_ITEMS)
-            .collect::<Vec<_>>()
+        let entries = static_entries(console.key.with(Option::is_some)).into_iter();
+        let entries = jobs.with(|jobs| entries.chain(jobs.iter().cloned()).collect::<Vec<_>>());
+        query.with(|query| best_matches(entries, query))
     });
     let navigate = use_navigate();
     let choose = Callback::new(move |item: Entry| {
@@ -154,23 +176,10 @@ pub fn Palette() -> impl IntoView {
             }
         });
     };
+    let selected = move || at.get().min(matches.with(Vec::len).saturating_sub(1));
     let rows = move || {
-        let chosen = at.get().min(matches.with(Vec::len).saturating_sub(1));
-        let rows = matches.get().into_iter().enumerate().map(|(index, item)| {
-            let (name, detail, kind) = (item.name.clone(), item.detail.clone(), item.kind);
-            view! {
-                <li
-                    role="option"
-                    id=format!("palette-{index}")
-                    aria-selected=(index == chosen).to_string()
-                    on:click=move |_| choose.run(item.clone())
-                >
-                    <span class="cut">{name}</span>
-                    <span class="cut hint">{detail}</span>
-                    <span class="hint">{kind}</span>
-                </li>
-            }
-        });
+        let rows = matches.get().into_iter().enumerate();
+        let rows = rows.map(|(index, entry)| row(index, entry, index == selected(), choose));
         rows.collect_view()
     };
     view! {
@@ -182,7 +191,7 @@ pub fn Palette() -> impl IntoView {
                 aria-expanded="true"
                 aria-controls="palette-list"
                 aria-autocomplete="list"
-                aria-activedescendant=move || format!("palette-{}", at.get().min(matches.with(Vec::len).saturating_sub(1)))
+                aria-activedescendant=move || format!("palette-{}", selected())
                 aria-label="Screen, job or action"
                 placeholder="Screen, job or action"
                 autocomplete="off"

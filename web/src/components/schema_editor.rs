@@ -104,6 +104,10 @@ pub fn SchemaEditor(draft: Draft, #[prop(into)] path: String) -> impl IntoView {
     };
     let current_rows = move || rows.with(|rows| rows.iter().map(|(_, row)| row.get()).collect::<Vec<_>>());
     let write = move || path.with_value(|path| draft.put(path, untrack(|| schema_of(&current_rows()))));
+    let remove = move |key: usize| {
+        rows.update(|rows| rows.retain(|(other, _)| *other != key));
+        write();
+    };
     let as_json = RwSignal::new(
         value.with_untracked(|value| value.as_ref().is_some_and(|value| rows_of(value).is_none())),
     );
@@ -122,68 +126,6 @@ pub fn SchemaEditor(draft: Draft, #[prop(into)] path: String) -> impl IntoView {
         }
     });
     let json_only = move || value.with(|value| value.as_ref().is_some_and(|value| rows_of(value).is_none()));
-    let row = move |(key, row): (usize, RwSignal<Row>)| {
-        let change = move |edit: &dyn Fn(&mut Row)| {
-            row.update(edit);
-            write();
-        };
-        let types = TYPES.map(|kind| view! { <option value=kind selected=move || row.with(|row| row.kind == kind)>{kind}</option> });
-        view! {
-            <li class="schema-row">
-                <input
-                    class="input mono"
-                    aria-label="Field name"
-                    placeholder="name"
-                    autocomplete="off"
-                    spellcheck="false"
-                    prop:value=move || row.with(|row| row.name.clone())
-                    on:input=move |event| {
-                        let text = event_target_value(&event);
-                        change(&|row| row.name = text.clone());
-                    }
-                />
-                <select
-                    class="input"
-                    aria-label="Type"
-                    on:change=move |event| {
-                        let text = event_target_value(&event);
-                        change(&|row| row.kind = text.clone());
-                    }
-                >
-                    {types}
-                </select>
-                <input
-                    class="input"
-                    aria-label="Description"
-                    placeholder="description"
-                    prop:value=move || row.with(|row| row.description.clone())
-                    on:input=move |event| {
-                        let text = event_target_value(&event);
-                        change(&|row| row.description = text.clone());
-                    }
-                />
-                <button
-                    type="button"
-                    class="chip"
-                    aria-pressed=move || row.with(|row| row.required).to_string()
-                    on:click=move |_| change(&|row| row.required = !row.required)
-                >
-                    "required"
-                </button>
-                <button
-                    type="button"
-                    class="btn icon quiet"
-                    aria-label=move || format!("Remove field {}", row.with(|row| row.name.clone()))
-                    on:click=move |_| {
-                        rows.update(|rows| rows.retain(|(other, _)| *other != key));
-                        write();
-                    }
-                >
-                    "\u{00d7}"
-                </button>
-            </li>
-        }
-    };
     view! {
         <div class="field wide" role="group" id=id.clone() tabindex="-1" aria-labelledby=format!("{id}-name")>
             <span class="field-name">
@@ -205,7 +147,11 @@ pub fn SchemaEditor(draft: Draft, #[prop(into)] path: String) -> impl IntoView {
                 fallback=move || {
                     view! {
                         <ul class="schema">
-                            <For each=move || rows.get() key=|(key, _)| *key children=row/>
+                            <For
+                                each=move || rows.get()
+                                key=|(key, _)| *key
+                                children=move |(key, row)| row_view(row, write, move || remove(key))
+                            />
                         </ul>
                         <div>
                             <button
@@ -230,6 +176,74 @@ pub fn SchemaEditor(draft: Draft, #[prop(into)] path: String) -> impl IntoView {
             </Show>
             {move || problem.get().map(|text| view! { <p class="field-error">"Schema " {inline_code(&text)}</p> })}
         </div>
+    }
+    .into_any()
+}
+
+/// Renders a row. `write` stores all rows, `remove` removes this one.
+fn row_view(
+    row: RwSignal<Row>,
+    write: impl Fn() + Copy + Send + Sync + 'static,
+    remove: impl Fn() + Send + Sync + 'static,
+) -> AnyView {
+    let change = move |edit: &dyn Fn(&mut Row)| {
+        row.update(edit);
+        write();
+    };
+    let types = TYPES.map(
+        |kind| view! { <option value=kind selected=move || row.with(|row| row.kind == kind)>{kind}</option> },
+    );
+    view! {
+        <li class="schema-row">
+            <input
+                class="input mono"
+                aria-label="Field name"
+                placeholder="name"
+                autocomplete="off"
+                spellcheck="false"
+                prop:value=move || row.with(|row| row.name.clone())
+                on:input=move |event| {
+                    let text = event_target_value(&event);
+                    change(&|row| row.name = text.clone());
+                }
+            />
+            <select
+                class="input"
+                aria-label="Type"
+                on:change=move |event| {
+                    let text = event_target_value(&event);
+                    change(&|row| row.kind = text.clone());
+                }
+            >
+                {types}
+            </select>
+            <input
+                class="input"
+                aria-label="Description"
+                placeholder="description"
+                prop:value=move || row.with(|row| row.description.clone())
+                on:input=move |event| {
+                    let text = event_target_value(&event);
+                    change(&|row| row.description = text.clone());
+                }
+            />
+            <button
+                type="button"
+                class="chip"
+                aria-pressed=move || row.with(|row| row.required).to_string()
+                on:click=move |_| change(&|row| row.required = !row.required)
+            >
+                "required"
+            </button>
+            <button
+                type="button"
+                class="btn icon quiet"
+                aria-label=move || format!("Remove field {}", row.with(|row| row.name.clone()))
+                on:click=move |_| remove()
+            >
+                "\u{00d7}"
+            </button>
+        </li>
     }
     .into_any()
 }

@@ -71,37 +71,11 @@ pub fn AskPage() -> impl IntoView {
         event.prevent_default();
         ask.run(());
     };
-    let without_model = move || {
-        let has_model = console.readiness.with(|known| {
-            known.as_ref().map(|known| {
-                known
-                    .parts
-                    .get("llm")
-                    .is_some_and(|part| part.status != "not configured")
-            })
-        });
-        (has_model == Some(false))
-            .then(|| view! { <div class="notice" role="note">{text::ASK_NO_MODEL}</div> })
-    };
-    let examples = move || {
-        let chips = EXAMPLES.map(|example| {
-            let ask_example = move |_| {
-                question.set(example.to_owned());
-                ask.run(());
-            };
-            view! {
-                <button type="button" class="chip" on:click=ask_example>
-                    {example}
-                </button>
-            }
-        });
-        view! { <div class="chips">{chips}</div> }
-    };
     view! {
         <div class="ask">
             <ScreenHeader title="Ask".to_owned() intro=|| view! { <p>{text::ASK_INTRO}</p> }/>
             <div class="stack">
-                {without_model}
+                {move || no_model_notice(console)}
                 <form class="card" on:submit=submit aria-label="Question">
                     <div class="pad gap">
                         <div class="field">
@@ -135,10 +109,36 @@ pub fn AskPage() -> impl IntoView {
                     exchange
                     label="Answer"
                     glyph=Glyph::Ask
-                    empty=move || view! { <p>{text::ASK_EMPTY}</p> {examples()} }
+                    empty=move || view! { <p>{text::ASK_EMPTY}</p> {examples(question, ask)} }
                 />
             </div>
         </div>
     }
     .into_any()
+}
+
+/// Renders the notice that answers are passages, if the server has no language model.
+fn no_model_notice(console: Console) -> Option<AnyView> {
+    let has_model = console.readiness.with(|known| {
+        let llm = known.as_ref()?.parts.get("llm");
+        Some(llm.is_some_and(|part| part.status != "not configured"))
+    });
+    (has_model == Some(false))
+        .then(|| view! { <div class="notice" role="note">{text::ASK_NO_MODEL}</div> }.into_any())
+}
+
+/// Renders the example questions as buttons that ask them.
+fn examples(question: RwSignal<String>, ask: Callback<()>) -> AnyView {
+    let chips = EXAMPLES.map(|example| {
+        let ask_example = move |_| {
+            question.set(example.to_owned());
+            ask.run(());
+        };
+        view! {
+            <button type="button" class="chip" on:click=ask_example>
+                {example}
+            </button>
+        }
+    });
+    view! { <div class="chips">{chips}</div> }.into_any()
 }

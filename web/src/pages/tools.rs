@@ -101,7 +101,7 @@ fn run_tool(
     Memo::new(move |_| package.run(tool, &input()?))
 }
 
-/// Renders the input of a tool beside its result.
+/// Renders the input of a tool next to its result.
 #[component]
 fn ToolLayout(
     /// The input fields.

@@ -9,7 +9,9 @@ use leptos::html;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use wasm_bindgen::JsCast;
-use web_sys::{CanvasRenderingContext2d, HtmlCanvasElement, KeyboardEvent, PointerEvent, WheelEvent};
+use web_sys::{
+    CanvasRenderingContext2d, HtmlCanvasElement, KeyboardEvent, MouseEvent, PointerEvent, WheelEvent,
+};
 
 use crate::components::inline_code::inline_code;
 use crate::console::Console;
@@ -111,154 +113,202 @@ pub fn Graph(feed: JobFeed, open: RwSignal<Option<u64>>) -> impl IntoView {
     }
 }
 
-#[component]
-fn GraphCanvas(feed: JobFeed, open: RwSignal<Option<u64>>, drawing: Arc<Drawing>) -> impl IntoView {
-    let console = Console::get();
-    let node: NodeRef<html::Canvas> = NodeRef::new();
-    let viewport = RwSignal::new(None::<Viewport>);
-    let hovered = RwSignal::new(None::<usize>);
-    let drag = StoredValue::new(None::<(f64, f64, bool)>);
-    let (pages, links) = (drawing.positions.len(), drawing.graph.links.len());
-    let (cut, listed) = (drawing.graph.cut, drawing.listed);
-    let drawing = StoredValue::new(drawing);
-    let frame_requested = StoredValue::new(false);
-    let fit = move || {
-        let canvas = node.get_untracked()?;
-        let (width, height) = (
+/// The canvas with what it shows.
+#[derive(Clone, Copy)]
+struct GraphView {
+    canvas: NodeRef<html::Canvas>,
+    drawing: StoredValue<Arc<Drawing>>,
+    viewport: RwSignal<Option<Viewport>>,
+    hovered: RwSignal<Option<usize>>,
+    open: RwSignal<Option<u64>>,
+    /// Last position of the pressed pointer, and whether it has moved.
+    drag: StoredValue<Option<(f64, f64, bool)>>,
+    frame_requested: StoredValue<bool>,
+}
+
+impl GraphView {
+    fn new(drawing: Arc<Drawing>, open: RwSignal<Option<u64>>) -> Self {
+        Self {
+            canvas: NodeRef::new(),
+            drawing: StoredValue::new(drawing),
+            viewport: RwSignal::new(None),
+            hovered: RwSignal::new(None),
+            open,
+            drag: StoredValue::new(None),
+            frame_requested: StoredValue::new(false),
+        }
+    }
+
+    /// Returns width and height of the canvas in CSS px.
+    fn size(self) -> Option<(f64, f64)> {
+        let canvas = self.canvas.get_untracked()?;
+        Some((
             f64::from(canvas.client_width()),
             f64::from(canvas.client_height()),
-        );
-        let radius = drawing.with_value(|drawing| drawing.radius);
-        let scale = (width.min(height) / 2.0 - 24.0).max(20.0) / radius;
-        Some(Viewport {
-            scale: scale.clamp(*ZOOM_RANGE.start(), 1.4),
-            x: width / 2.0,
-            y: height / 2.0,
-        })
-    };
-    let draw = move || {
-        let (Some(canvas), Some(viewport)) = (
-            node.try_get_untracked().flatten(),
-            viewport.try_get_untracked().flatten(),
-        ) else {
+        ))
+    }
+
+    /// Shows the whole graph.
+    fn fit(self) {
+        let radius = self.drawing.with_value(|drawing| drawing.radius);
+        self.viewport.set(self.size().map(|(width, height)| {
+            let scale = (width.min(height) / 2.0 - 24.0).max(20.0) / radius;
+            Viewport {
+                scale: scale.clamp(*ZOOM_RANGE.start(), 1.4),
+                x: width / 2.0,
+                y: height / 2.0,
+            }
+        }));
+    }
+
+    /// Draws whenever something has changed, at most once per frame.
+    fn draw_on_change(self) {
+        let theme = Console::get().theme;
+        Effect::new(move |_| {
+            self.canvas.track();
+            theme.track();
+            self.viewport.track();
+            self.open.track();
+            self.hovered.track();
+            if self.viewport.with_untracked(Option::is_none) {
+                self.fit();
+            }
+            if !self.frame_requested.get_value() {
+                self.frame_requested.set_value(true);
+                request_animation_frame(move || {
+                    self.frame_requested.try_set_value(false);
+                    self.draw();
+                });
+            }
+        });
+        let resized = window_event_listener(leptos::ev::resize, move |_| self.fit());
+        on_cleanup(move || resized.remove());
+    }
+
+    fn draw(self) {
+        let canvas = self.canvas.try_get_untracked().flatten();
+        let viewport = self.viewport.try_get_untracked().flatten();
+        let (Some(canvas), Some(viewport)) = (canvas, viewport) else {
             return;
         };
-        let open = open.try_get_untracked().flatten().map(|open| open as usize);
-        let hovered = hovered.try_get_untracked().flatten();
-        drawing.try_with_value(|drawing| paint(&canvas, drawing, viewport, open, hovered));
-    };
-    Effect::new(move |_| {
-        node.track();
-        console.theme.track();
-        viewport.track();
-        open.track();
-        hovered.track();
-        if viewport.with_untracked(Option::is_none) {
-            viewport.set(fit());
+        let open = self.open.try_get_untracked().flatten().map(|open| open as usize);
+        let hovered = self.hovered.try_get_untracked().flatten();
+        self.drawing
+            .try_with_value(|drawing| paint(&canvas, drawing, viewport, open, hovered));
+    }
+
+    /// Zooms around a point of the canvas.
+    fn zoom_at(self, factor: f64, point: (f64, f64)) {
+        self.viewport
+            .update(|viewport| *viewport = viewport.map(|viewport| viewport.zoomed(factor, point)));
+    }
+
+    /// Zooms around the middle of the canvas.
+    fn zoom(self, factor: f64) {
+        if let Some((width, height)) = self.size() {
+            self.zoom_at(factor, (width / 2.0, height / 2.0));
         }
-        // Draw at most once per frame.
-        if !frame_requested.get_value() {
-            frame_requested.set_value(true);
-            request_animation_frame(move || {
-                frame_requested.try_set_value(false);
-                draw();
-            });
-        }
-    });
-    let resized = window_event_listener(leptos::ev::resize, move |_| viewport.set(fit()));
-    on_cleanup(move || resized.remove());
-    let zoom = move |factor: f64, at: Option<(f64, f64)>| {
-        let middle = node.get_untracked().map(|canvas| {
-            (
-                f64::from(canvas.client_width()) / 2.0,
-                f64::from(canvas.client_height()) / 2.0,
-            )
-        });
-        let Some(at) = at.or(middle) else { return };
-        viewport.update(|viewport| *viewport = viewport.map(|viewport| viewport.zoomed(factor, at)));
-    };
-    let pan = move |x: f64, y: f64| {
-        viewport.update(|viewport| {
+    }
+
+    fn pan(self, x: f64, y: f64) {
+        self.viewport.update(|viewport| {
             if let Some(viewport) = viewport {
                 viewport.x += x;
                 viewport.y += y;
             }
         });
-    };
-    let page_at = move |x: f64, y: f64| {
-        let viewport = viewport.get_untracked()?;
-        let near = drawing.with_value(|drawing| {
-            let distances = drawing.positions.iter().enumerate().map(|(page, place)| {
-                let (px, py) = viewport.to_screen(*place);
+    }
+
+    /// Returns the index of the page at a point of the canvas.
+    fn page_at(self, (x, y): (f64, f64)) -> Option<usize> {
+        let viewport = self.viewport.get_untracked()?;
+        let near = self.drawing.with_value(|drawing| {
+            let distances = drawing.positions.iter().enumerate().map(|(page, position)| {
+                let (px, py) = viewport.to_screen(*position);
                 (page, (px - x).hypot(py - y))
             });
             distances.min_by(|a, b| a.1.total_cmp(&b.1))
         });
         near.filter(|(_, distance)| *distance <= CLICK_RADIUS)
             .map(|(page, _)| page)
-    };
-    let at = |event: &PointerEvent| (f64::from(event.offset_x()), f64::from(event.offset_y()));
-    let on_down = move |event: PointerEvent| {
-        let (x, y) = at(&event);
-        drag.set_value(Some((x, y, false)));
-        if let Some(canvas) = node.get_untracked() {
+    }
+
+    fn on_pointer_down(self, event: &PointerEvent) {
+        let (x, y) = point_of(event);
+        self.drag.set_value(Some((x, y, false)));
+        if let Some(canvas) = self.canvas.get_untracked() {
             let _ = canvas.set_pointer_capture(event.pointer_id());
         }
-    };
-    let on_move = move |event: PointerEvent| {
-        let (x, y) = at(&event);
-        match drag.get_value() {
+    }
+
+    fn on_pointer_move(self, event: &PointerEvent) {
+        let (x, y) = point_of(event);
+        match self.drag.get_value() {
             Some((from_x, from_y, moved)) => {
                 let far = (x - from_x).hypot(y - from_y) > 3.0;
                 if moved || far {
-                    pan(x - from_x, y - from_y);
-                    drag.set_value(Some((x, y, true)));
+                    self.pan(x - from_x, y - from_y);
+                    self.drag.set_value(Some((x, y, true)));
                 }
             }
             None => {
-                let page = page_at(x, y);
-                if hovered.get_untracked() != page {
-                    hovered.set(page);
+                let page = self.page_at((x, y));
+                if self.hovered.get_untracked() != page {
+                    self.hovered.set(page);
                 }
             }
         }
-    };
-    let on_up = move |event: PointerEvent| {
-        let (x, y) = at(&event);
-        let was_click = drag.get_value().is_some_and(|(_, _, moved)| !moved);
-        drag.set_value(None);
-        if was_click && let Some(page) = page_at(x, y) {
-            open.set(Some(page as u64));
+    }
+
+    fn on_pointer_up(self, event: &PointerEvent) {
+        let was_click = self.drag.get_value().is_some_and(|(_, _, moved)| !moved);
+        self.drag.set_value(None);
+        if was_click && let Some(page) = self.page_at(point_of(event)) {
+            self.open.set(Some(page as u64));
         }
-    };
-    let on_wheel = move |event: WheelEvent| {
+    }
+
+    fn on_wheel(self, event: &WheelEvent) {
         // Without a modifier key, the wheel scrolls the page.
         if event.ctrl_key() || event.meta_key() || event.shift_key() {
             event.prevent_default();
-            let at = (f64::from(event.offset_x()), f64::from(event.offset_y()));
-            zoom((-event.delta_y() / 240.0).exp(), Some(at));
+            self.zoom_at((-event.delta_y() / 240.0).exp(), point_of(event));
         }
-    };
-    let on_key = move |event: KeyboardEvent| {
+    }
+
+    fn on_key(self, event: &KeyboardEvent) {
         match event.key().as_str() {
-            "+" | "=" => zoom(ZOOM_STEP, None),
-            "-" => zoom(1.0 / ZOOM_STEP, None),
-            "0" => viewport.set(fit()),
-            "ArrowLeft" => pan(PAN, 0.0),
-            "ArrowRight" => pan(-PAN, 0.0),
-            "ArrowUp" => pan(0.0, PAN),
-            "ArrowDown" => pan(0.0, -PAN),
+            "+" | "=" => self.zoom(ZOOM_STEP),
+            "-" => self.zoom(1.0 / ZOOM_STEP),
+            "0" => self.fit(),
+            "ArrowLeft" => self.pan(PAN, 0.0),
+            "ArrowRight" => self.pan(-PAN, 0.0),
+            "ArrowUp" => self.pan(0.0, PAN),
+            "ArrowDown" => self.pan(0.0, -PAN),
             _ => return,
         }
         event.prevent_default();
-    };
-    let label = format!(
-        "{} and {} between them. The Tree tab lists the pages as text.",
-        display::plural(pages as u64, "page", "pages"),
-        display::plural(links as u64, "link", "links")
-    );
+    }
+}
+
+fn point_of(event: &MouseEvent) -> (f64, f64) {
+    (f64::from(event.offset_x()), f64::from(event.offset_y()))
+}
+
+#[component]
+fn GraphCanvas(feed: JobFeed, open: RwSignal<Option<u64>>, drawing: Arc<Drawing>) -> impl IntoView {
+    let pages = drawing.positions.len();
+    let page_count = display::plural(pages as u64, "page", "pages");
+    let link_count = display::plural(drawing.graph.links.len() as u64, "link", "links");
+    let (cut, listed) = (drawing.graph.cut, drawing.listed);
+    let view = GraphView::new(drawing, open);
+    view.draw_on_change();
+    let label = format!("{page_count} and {link_count} between them. The Tree tab lists the pages as text.");
     let caption = move || {
-        let page = hovered.get().or_else(|| open.get().map(|open| open as usize));
+        let page = view
+            .hovered
+            .get()
+            .or_else(|| open.get().map(|open| open as usize));
         page.and_then(|page| {
             feed.rows
                 .with(|rows| rows.get(page).map(|row| display::url_path(&row.url).to_owned()))
@@ -275,22 +325,22 @@ fn GraphCanvas(feed: JobFeed, open: RwSignal<Option<u64>>, drawing: Arc<Drawing>
     view! {
         <div class="graph">
             <canvas
-                node_ref=node
-                class="graph-picture"
+                node_ref=view.canvas
+                class="graph-canvas"
                 tabindex="0"
                 role="img"
                 aria-label=label
-                on:pointerdown=on_down
-                on:pointermove=on_move
-                on:pointerup=on_up
-                on:pointerleave=move |_| hovered.set(None)
-                on:wheel=on_wheel
-                on:keydown=on_key
+                on:pointerdown=move |event| view.on_pointer_down(&event)
+                on:pointermove=move |event| view.on_pointer_move(&event)
+                on:pointerup=move |event| view.on_pointer_up(&event)
+                on:pointerleave=move |_| view.hovered.set(None)
+                on:wheel=move |event| view.on_wheel(&event)
+                on:keydown=move |event| view.on_key(&event)
             ></canvas>
             <div class="graph-zoom">
-                <button class="btn icon" aria-label="Zoom in" on:click=move |_| zoom(ZOOM_STEP, None)>"+"</button>
-                <button class="btn icon" aria-label="Zoom out" on:click=move |_| zoom(1.0 / ZOOM_STEP, None)>"\u{2212}"</button>
-                <button class="btn small" on:click=move |_| viewport.set(fit())>"Fit"</button>
+                <button class="btn icon" aria-label="Zoom in" on:click=move |_| view.zoom(ZOOM_STEP)>"+"</button>
+                <button class="btn icon" aria-label="Zoom out" on:click=move |_| view.zoom(1.0 / ZOOM_STEP)>"\u{2212}"</button>
+                <button class="btn small" on:click=move |_| view.fit()>"Fit"</button>
             </div>
         </div>
         {(!listed).then(|| view! { <p class="card-foot">{text::GRAPH_MARKDOWN}</p> })}
@@ -299,8 +349,7 @@ fn GraphCanvas(feed: JobFeed, open: RwSignal<Option<u64>>, drawing: Arc<Drawing>
             <span class="grow"></span>
             <span>
                 {part}
-                {display::plural(pages as u64, "page", "pages")} ", "
-                {display::plural(links as u64, "link", "links")}
+                {page_count} ", " {link_count}
                 {cut.then_some(text::GRAPH_CUT)}
             </span>
         </div>
@@ -357,7 +406,7 @@ fn paint(
         context.line_to(x1, y1);
     };
     let all = &drawing.graph.links;
-    // The more links there are besides those to a parent, the fainter they are drawn.
+    // The more links there are, the fainter those outside the tree are drawn.
     context.set_line_width(0.5);
     context.set_stroke_style_str(&colors.line);
     context.set_global_alpha((1_200.0 / all.len().max(1) as f64).clamp(0.12, 0.5));

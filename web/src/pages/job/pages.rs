@@ -1,4 +1,4 @@
-//! Pages tab: the pages of a job as a list with a filter, and the open page beside it.
+//! Pages tab: the pages of a job as a list with a filter, and the open page next to it.
 
 use std::sync::Arc;
 

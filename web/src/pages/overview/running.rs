@@ -67,53 +67,11 @@ pub fn Crawls() -> impl IntoView {
             }
         });
     });
-    let row = move |crawl: ActiveCrawl| {
-        let id = crawl.id;
-        let counts =
-            Memo::new(move |_| progress.with(|progress| progress.get(&id).copied().unwrap_or_default()));
-        let share = move || {
-            counts.with(|counts| {
-                if counts.total == 0 {
-                    0.0
-                } else {
-                    counts.completed as f64 / counts.total as f64
-                }
-            })
-        };
-        view! {
-            <li class="live-row">
-                <div class="live-line">
-                    <a class="mono cut" href=route::job_href(&id)>{display::short_url(&crawl.url).to_owned()}</a>
-                    <span class="grow"></span>
-                    <span class="mono nowrap">
-                        {move || display::count(counts.get().completed)}
-                        " / "
-                        {move || display::count(counts.get().total)}
-                    </span>
-                    <button
-                        class="btn small danger"
-                        aria-label=format!("Cancel the crawl of {}", crawl.url)
-                        on:click=move |_| {
-                            to_cancel.set(Some(id));
-                            confirming.set(true);
-                        }
-                    >
-                        "Cancel"
-                    </button>
-                </div>
-                <div
-                    class="bar thin"
-                    role="progressbar"
-                    aria-label="Pages"
-                    aria-valuenow=move || counts.get().completed.to_string()
-                    aria-valuemin="0"
-                    aria-valuemax=move || counts.get().total.to_string()
-                >
-                    <i style:transform=move || format!("scaleX({:.4})", share())></i>
-                </div>
-            </li>
-        }
-    };
+    let cancel = Callback::new(move |id| {
+        to_cancel.set(Some(id));
+        confirming.set(true);
+    });
+    let row = move |crawl: ActiveCrawl| crawl_row(crawl, progress, cancel);
     view! {
         <section class="card" aria-label="Running crawls">
             <div class="card-head">
@@ -131,6 +89,51 @@ pub fn Crawls() -> impl IntoView {
             </Show>
         </section>
         <Confirm open=confirming title=text::CANCEL_TITLE text=text::CANCEL_TEXT confirm_label="Cancel crawl" cancel_label="Keep running" on_confirm/>
+    }
+    .into_any()
+}
+
+/// Renders a crawl with its progress; `cancel` asks for confirmation.
+fn crawl_row(
+    crawl: ActiveCrawl,
+    progress: RwSignal<BTreeMap<JobId, Progress>>,
+    cancel: Callback<JobId>,
+) -> AnyView {
+    let id = crawl.id;
+    let counts = Memo::new(move |_| progress.with(|progress| progress.get(&id).copied().unwrap_or_default()));
+    let share = move || match counts.get() {
+        Progress { total: 0, .. } => 0.0,
+        Progress { completed, total } => completed as f64 / total as f64,
+    };
+    view! {
+        <li class="live-row">
+            <div class="live-line">
+                <a class="mono cut" href=route::job_href(&id)>{display::short_url(&crawl.url).to_owned()}</a>
+                <span class="grow"></span>
+                <span class="mono nowrap">
+                    {move || display::count(counts.get().completed)}
+                    " / "
+                    {move || display::count(counts.get().total)}
+                </span>
+                <button
+                    class="btn small danger"
+                    aria-label=format!("Cancel the crawl of {}", crawl.url)
+                    on:click=move |_| cancel.run(id)
+                >
+                    "Cancel"
+                </button>
+            </div>
+            <div
+                class="bar thin"
+                role="progressbar"
+                aria-label="Pages"
+                aria-valuenow=move || counts.get().completed.to_string()
+                aria-valuemin="0"
+                aria-valuemax=move || counts.get().total.to_string()
+            >
+                <i style:transform=move || format!("scaleX({:.4})", share())></i>
+            </div>
+        </li>
     }
     .into_any()
 }

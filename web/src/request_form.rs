@@ -60,7 +60,7 @@ pub fn RequestForm(
                     _ => view! { <Fields draft after_url=after_url.clone()/> }.into_any(),
                 }}
             </div>
-            <div class="pad">
+            <div class="pad form-foot">
                 <div class="send">
                     <button class="btn primary" type="submit" data-run="" aria-disabled=move || busy.get().to_string()>
                         {move || busy.get().then(|| view! { <span class="spin"></span> })}

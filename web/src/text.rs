@@ -8,6 +8,8 @@ pub const PRODUCT: &str = "Harvestman";
 pub const SKIP: &str = "Skip to content";
 /// Navigation section.
 pub const TEAM: &str = "Team";
+/// Navigation: link to the API reference of the server.
+pub const API_REFERENCE: &str = "API reference";
 /// Overview: introduction.
 pub const OVERVIEW_INTRO: &str = "Server health, running work and recent activity.";
 /// Scrape: introduction.
@@ -64,6 +66,8 @@ pub const NO_PAGES: &str = "This job returned no pages.";
 pub const NO_FILTER_MATCH: &str = "No page matches the filter.";
 /// Job: no errors.
 pub const NO_ERRORS: &str = "No page has failed.";
+/// Job: no URL is blocked by robots.txt.
+pub const NO_BLOCKED_URLS: &str = "robots.txt has blocked no URL of this job.";
 /// Job: the request body is not known.
 pub const NO_REQUEST: &str =
     "The request of this job is not available: it was not sent from this browser, and the job has ended.";
@@ -101,7 +105,7 @@ pub const RENDER_CUT: &str =
 /// Activity: introduction.
 pub const ACTIVITY_INTRO: &str = "API calls of the last 24 hours.";
 /// Activity: no calls.
-pub const ACTIVITY_EMPTY: &str = "API calls of the last 24 hours will appear here, from the console and from your code. Scrape a page to make one.";
+pub const ACTIVITY_EMPTY: &str = "API calls of the last 24 hours will appear here, from the console and from your code. Scrape a page to start.";
 /// Activity: the filter matches nothing.
 pub const ACTIVITY_NO_MATCH: &str = "No call matches the filter. Load older calls, or change the filter.";
 /// Usage: introduction.
@@ -159,7 +163,7 @@ pub const CHUNK_FAILED_TEXT: &str =
 pub const PACKAGE_FAILED: &str = "Could not load the tools.";
 /// Tools: the build does not include the npm package.
 pub const PACKAGE_NOT_BUILT: &str =
-    "This build of the console does not include them; build it with `cargo xtask console`.";
+    "This build of the console does not include the tools; build it with `cargo xtask console`.";
 /// HTML tool: empty result.
 pub const TOOL_PAGE_EMPTY: &str = "Markdown, links and metadata will appear here. Paste the HTML of a page.";
 /// Scope tool: empty result.
@@ -197,7 +201,7 @@ pub const NO_LIVE_VIEW: &str = "This session was opened without a live view.";
 /// Session: the browser of a scrape is not open.
 pub const BROWSER_NOT_OPEN: &str = "No browser is open for this page yet. Opening one repeats the scrape and leaves the page in the state it reached.";
 /// Session: ended.
-pub const SESSION_ENDED: &str = "Its browser is closed. The History tab lists what was run.";
+pub const SESSION_ENDED: &str = "The browser of this session is closed. The History tab lists what was run.";
 /// Session: a standalone browser takes no prompts.
 pub const STANDALONE_NO_PROMPTS: &str =
     "A standalone browser runs code only. To use prompts, interact with a scraped page.";

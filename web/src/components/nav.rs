@@ -41,6 +41,14 @@ pub fn Nav() -> impl IntoView {
             </a>
         }
     };
+    let docs = |class: &'static str| {
+        view! {
+            <a class=class href="/docs/api" rel="external">
+                <Icon glyph=Glyph::Docs/>
+                {text::API_REFERENCE}
+            </a>
+        }
+    };
     let in_section = |section: NavSection| Screen::all().filter(move |screen| screen.section() == section);
     let work = Screen::all().filter(|screen| screen.section() != NavSection::Team);
     let work = work.map(move |screen| match screen.section() {
@@ -62,6 +70,7 @@ pub fn Nav() -> impl IntoView {
             {work.collect_view()}
             <p class="nav-section">{text::TEAM}</p>
             {team.collect_view()}
+            {docs("nav-link nav-rest")}
             <button
                 type="button"
                 class="nav-link nav-more"
@@ -87,7 +96,7 @@ pub fn Nav() -> impl IntoView {
             </div>
         </nav>
         <Dialog open=more title="More">
-            <div class="nav-list">{rest}</div>
+            <div class="nav-list">{rest} {docs("nav-link")}</div>
         </Dialog>
     }
     .into_any()

@@ -91,7 +91,7 @@ const NETWORK: Group = of_page(group(
     ],
 ));
 
-const RETENTION: Group = group("Retention", "Data that the server keeps", &["zeroDataRetention"]);
+const RETENTION: Group = group("Retention", "Data that the server stores", &["zeroDataRetention"]);
 
 const CRAWL_SCOPE: Group = group(
     "Scope",

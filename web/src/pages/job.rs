@@ -1,5 +1,5 @@
 //! Job: progress, pages as list, tree and graph, errors, request, webhooks and export of one job, with the open page
-//! beside them. [`JobFeed`] loads the data.
+//! next to them. [`JobFeed`] loads the data.
 
 use std::str::FromStr;
 
@@ -30,7 +30,7 @@ mod request;
 mod view_state;
 mod webhooks;
 
-use errors::Errors;
+use errors::{Blocked, Errors};
 use export::Export;
 use graph::Graph;
 use page_tree::PageTree;
@@ -155,10 +155,18 @@ fn started_text(feed: JobFeed) -> Option<String> {
         let progress = progress.as_ref()?;
         let created = progress.created_at?;
         let ago = display::ago((browser::now_ms() - created.0 as f64) / 1000.0);
-        Some(match progress.duration.filter(|_| progress.status.is_final()) {
-            Some(seconds) => format!("started {ago}, took {}", display::duration(seconds)),
-            None => format!("started {ago}"),
-        })
+        let took = progress.duration.filter(|_| progress.status.is_final());
+        let took = took.map(|seconds| format!(", took {}", display::duration(seconds)));
+        let expires = progress.expires_at.filter(|_| progress.status.is_final());
+        let expires = expires.map(|at| {
+            let left = (at.0 as f64 - browser::now_ms()) / 1000.0;
+            format!(" \u{b7} results expire in {}", display::duration(left.max(0.0)))
+        });
+        Some(format!(
+            "started {ago}{}{}",
+            took.unwrap_or_default(),
+            expires.unwrap_or_default()
+        ))
     })
 }
 
@@ -205,10 +213,8 @@ fn Body(feed: JobFeed, request: Memo<Option<Value>>) -> impl IntoView {
         page: open,
         state,
     } = ViewState::synced_with_url(feed.id);
-    let errors = Memo::new(move |_| {
-        feed.errors
-            .with(|errors| errors.errors.len() + errors.robots_blocked.len())
-    });
+    let errors = Memo::new(move |_| feed.errors.with(|errors| errors.errors.len()));
+    let blocked = Memo::new(move |_| feed.errors.with(|errors| errors.robots_blocked.len()));
     let tabs = Signal::derive(move || {
         let counted = |id, label, count: usize| Tab {
             id,
@@ -220,6 +226,7 @@ fn Body(feed: JobFeed, request: Memo<Option<Value>>) -> impl IntoView {
             tab("tree", "Tree"),
             tab("graph", "Graph"),
             counted("errors", "Errors", errors.get()),
+            counted("blocked", "Blocked", blocked.get()),
             tab("request", "Request"),
             tab("webhooks", "Webhooks"),
         ]
@@ -236,6 +243,7 @@ fn Body(feed: JobFeed, request: Memo<Option<Value>>) -> impl IntoView {
                             "tree" => view! { <PageTree feed open/> }.into_any(),
                             "graph" => view! { <Graph feed open/> }.into_any(),
                             "errors" => view! { <Errors feed/> }.into_any(),
+                            "blocked" => view! { <Blocked feed/> }.into_any(),
                             "webhooks" => view! { <Webhooks feed filter=state/> }.into_any(),
                             "request" => view! { <Request feed request/> }.into_any(),
                             _ => view! { <Pages feed search open/> }.into_any(),

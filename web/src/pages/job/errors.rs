@@ -1,56 +1,59 @@
-//! Errors tab: failed pages, and separately the URLs blocked by robots.txt.
+//! Errors and Blocked tabs: the pages that failed, and the URLs that robots.txt blocks.
 
 use leptos::prelude::*;
 
-use crate::components::virtual_scroll::VirtualScroll;
+use crate::components::inline_code::inline_code;
 use crate::job_feed::JobFeed;
 use crate::limits::SHOWN_ERRORS;
 use crate::{display, text};
 
-/// Renders the errors.
+/// Renders the pages that failed.
 #[component]
 pub fn Errors(feed: JobFeed) -> impl IntoView {
     move || {
-        let errors = feed.errors.get();
-        if errors.errors.is_empty() && errors.robots_blocked.is_empty() {
-            return view! { <p class="empty">{text::NO_ERRORS}</p> }.into_any();
-        }
-        let failed = VirtualScroll::visible_items(0..SHOWN_ERRORS, &errors.errors)
-            .into_iter()
-            .map(|(_, entry)| {
-                view! {
-                    <li class="error-row">
-                        <code>{entry.url}</code>
-                        <span class="what">{entry.error} " " <code>{entry.code.as_str()}</code></span>
-                    </li>
-                }
-            });
-        let failed = (!errors.errors.is_empty()).then(|| {
+        let errors = feed.errors.with(|errors| errors.errors.clone());
+        let rows = errors.iter().take(SHOWN_ERRORS).map(|entry| {
             view! {
-                <h2 class="error-head">"Failed" <span class="count bad">{display::count(errors.errors.len() as u64)}</span></h2>
-                <ul class="rows">{failed.collect_view()}</ul>
-                {cut_note(errors.errors.len())}
+                <li class="error-row">
+                    <code>{entry.url.clone()}</code>
+                    <span class="what">{inline_code(&entry.error)} " " <code>{entry.code.as_str()}</code></span>
+                </li>
             }
         });
-        let blocked = (!errors.robots_blocked.is_empty()).then(|| {
-            let blocked_urls = errors.robots_blocked.iter().take(SHOWN_ERRORS);
-            let blocked_urls = blocked_urls.map(|url| view! { <li class="error-row"><code>{url.clone()}</code></li> });
-            view! {
-                <h2 class="error-head">
-                    "Blocked by robots.txt" <span class="count">{display::count(errors.robots_blocked.len() as u64)}</span>
-                </h2>
-                <ul class="rows">{blocked_urls.collect_view()}</ul>
-                {cut_note(errors.robots_blocked.len())}
-            }
-        });
-        view! {
-            <div class="scroll" tabindex="0" role="region" aria-label="Errors">
-                {failed}
-                {blocked}
-            </div>
-        }
-        .into_any()
+        list(
+            "Errors",
+            text::NO_ERRORS,
+            errors.len(),
+            rows.collect_view().into_any(),
+        )
     }
+}
+
+/// Renders the URLs that robots.txt blocks.
+#[component]
+pub fn Blocked(feed: JobFeed) -> impl IntoView {
+    move || {
+        let urls = feed.errors.with(|errors| errors.robots_blocked.clone());
+        let rows = urls
+            .iter()
+            .take(SHOWN_ERRORS)
+            .map(|url| view! { <li class="error-row"><code>{url.clone()}</code></li> });
+        let rows = rows.collect_view().into_any();
+        list("Blocked by robots.txt", text::NO_BLOCKED_URLS, urls.len(), rows)
+    }
+}
+
+fn list(label: &'static str, empty: &'static str, count: usize, rows: AnyView) -> AnyView {
+    if count == 0 {
+        return view! { <p class="empty">{empty}</p> }.into_any();
+    }
+    view! {
+        <div class="scroll" tabindex="0" role="region" aria-label=label>
+            <ul class="rows">{rows}</ul>
+            {cut_note(count)}
+        </div>
+    }
+    .into_any()
 }
 
 /// Returns the note below a list that is cut.

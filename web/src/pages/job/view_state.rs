@@ -13,7 +13,9 @@ use crate::limits::URL_UPDATE_MS;
 use crate::{browser, route};
 
 /// The tabs; the first one is not written to the URL.
-const TABS: [&str; 6] = ["pages", "tree", "graph", "errors", "request", "webhooks"];
+const TABS: [&str; 7] = [
+    "pages", "tree", "graph", "errors", "blocked", "request", "webhooks",
+];
 
 /// The view state as signals.
 #[derive(Clone, Copy)]

@@ -70,10 +70,10 @@ await measure("tree, expanded and walked", async () => {
 });
 await measure("graph", async () => {
   await tab("Graph");
-  await page.locator(".graph-picture").waitFor();
+  await page.locator(".graph-canvas").waitFor();
 });
 await measure("graph, zoomed and moved", async () => {
-  const picture = page.locator(".graph-picture");
+  const picture = page.locator(".graph-canvas");
   await picture.focus();
   for (const key of ["+", "+", "+", "ArrowLeft", "ArrowUp", "ArrowRight", "-", "-", "0"]) await page.keyboard.press(key);
   const { x, y, width, height } = await picture.boundingBox();

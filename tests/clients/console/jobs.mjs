@@ -77,9 +77,13 @@ await page.waitForFunction((row) => {
   const [list, own] = [".grid", row].map((one) => document.querySelector(one)?.getBoundingClientRect());
   return own && own.top >= list.top && own.bottom <= list.bottom;
 }, `#page-${pages - 1}`);
+// URLs that robots.txt blocks are not among the errors.
 await tab(/^Errors/);
-await page.getByRole("heading", { name: /^Blocked by robots.txt/ }).waitFor();
-await page.getByText("/forbidden/page").waitFor();
+await page.waitForURL(/tab=errors/);
+assert.ok(!(await page.locator("#job-panel").innerText()).includes("/forbidden/page"));
+await page.getByRole("tab", { name: /^Blocked\s*\d+$/ }).click();
+await page.getByRole("region", { name: "Blocked by robots.txt" }).getByText("/forbidden/page").waitFor();
+await page.getByText(/results expire in \d+ (d|h|min)/).waitFor();
 
 // Exports.
 const take = (name) => saved(page, () => page.getByRole("button", { name: new RegExp(`^${name}`) }).click());

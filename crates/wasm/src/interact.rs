@@ -193,7 +193,7 @@ mod tests {
 
     #[test]
     fn clauses_that_are_not_steps_are_reported() {
-        let error = plan("click Sign in, ponder the universe", None).unwrap_err();
+        let error = plan("click Sign in; ponder the universe", None).unwrap_err();
         assert_eq!(error.details, Some(json!(["ponder the universe"])));
     }
 

@@ -49,6 +49,15 @@ test('the inline entry works in one file, minified, and keeps the names of error
   assert.equal(run('inline-out.cjs', cjs), SAID);
 });
 
+test('Rollup bundles the inline entry without plugins', async () => {
+  const { rollup } = require('rollup');
+  const entry = join(project, 'rollup.mjs');
+  writeFileSync(entry, `import * as hm from ${JSON.stringify(join(installed, 'inline.js'))}; ${SAY}`);
+  const bundled = await rollup({ input: entry, onLog: (_, log) => assert.fail(log.message) });
+  const { output } = await bundled.generate({ format: 'es' });
+  assert.equal(run('rollup-out.mjs', output[0].code), SAID);
+});
+
 test('the inline entry works as a classic service worker', async () => {
   const text = await bundle('sw.mjs', `import * as hm from 'harvestman/inline'; self.result = [hm.htmlToMarkdown('<h1>Title</h1>', { onlyMainContent: false }).trim(), typeof hm.Harvestman]`, { format: 'iife', platform: 'browser' });
   const { runInNewContext } = await import('node:vm');

@@ -26,7 +26,15 @@ const BUNDLES: &[(&str, &str, &str)] = &[
 /// Defines in a CommonJS module what `import.meta.url` is in others.
 const MODULE_URL: &str = "const moduleUrl = require('node:url').pathToFileURL(__filename);";
 /// Types that CommonJS modules have too, under their own names.
-const TYPES: &[&str] = &["harvestman.wasm", "index", "inline", "local", "requests", "slim", "tools"];
+const TYPES: &[&str] = &[
+    "harvestman.wasm",
+    "index",
+    "inline",
+    "local",
+    "requests",
+    "slim",
+    "tools",
+];
 /// Placeholder in the source of package.json for the version of the workspace.
 const VERSION_PLACEHOLDER: &str = "\"version\": \"0.0.0\"";
 

@@ -51,31 +51,22 @@ impl Engine {
         idempotency: Option<Idempotency>,
         base: &str,
     ) -> Result<JobId, ApiError> {
-        let Some(first) = pages.first().map(|page| page.url.clone()) else {
+        let Some(first) = pages.first().map(|page| &page.url) else {
             return Err(ApiError::new(
                 ErrorCode::BadRequest,
                 "`urls` contains no valid URL",
             ));
         };
-        let count = pages.len();
-        let caller = options.caller.clone();
-        let webhook = options
-            .webhook
-            .as_ref()
-            .map(|webhook| subscribed(webhook, Family::BatchScrape));
-        let zero_data_retention = options.zero_data_retention;
         let job = NewJob {
+            url: first.to_string(),
             base: base.to_owned(),
-            page_limit: count as u64,
-            webhook,
-            zero_data_retention,
-            ..new_job(principal, JobKind::BatchScrape, &first, &options, &caller)?
+            page_limit: pages.len() as u64,
+            webhook: subscribed(options.webhook.as_ref(), Family::BatchScrape),
+            zero_data_retention: options.zero_data_retention,
+            ..new_job(principal, JobKind::BatchScrape, &options, &options.caller)?
         };
-        let created = self
-            .context
-            .store
-            .create_batch(&job, pages, idempotency.as_ref())
-            .await;
+        let store = &self.context.store;
+        let created = store.create_batch(&job, pages, idempotency.as_ref()).await;
         self.job_created(&job, created)
     }
 
@@ -88,9 +79,8 @@ impl Engine {
         idempotency: Option<Idempotency>,
     ) -> Result<JobId, ApiError> {
         let store = &self.context.store;
-        let row = store
-            .job(principal.team, batch, clock::now())
-            .await
+        let row = store.job(principal.team, batch, clock::now()).await;
+        let row = row
             .map_err(unavailable)?
             .filter(|row| row.kind == JobKind::BatchScrape)
             .ok_or_else(job_not_found)?;

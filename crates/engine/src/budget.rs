@@ -59,11 +59,8 @@ impl Budget {
         };
         let month = this_month();
         if self.is_stale(budget, team, month) {
-            let spent = self
-                .store
-                .credits_in_month(team, month)
-                .await
-                .map_err(unavailable)?;
+            let spent = self.store.credits_in_month(team, month).await;
+            let spent = spent.map_err(unavailable)?;
             let mut accounts = self.accounts();
             let in_flight = accounts.get(&team).map_or(0, |account| account.in_flight);
             let updated_at = Instant::now();

@@ -59,13 +59,11 @@ impl Engine {
         let Some(idempotency) = idempotency else {
             return Err(refusal);
         };
-        match self
-            .context
-            .store
+        let store = &self.context.store;
+        let earlier = store
             .find_earlier_request(principal.team, idempotency, clock::now())
-            .await
-            .map_err(unavailable)?
-        {
+            .await;
+        match earlier.map_err(unavailable)? {
             Some(CreateOutcome::Repeated(id)) => Ok(Some(id)),
             Some(CreateOutcome::KeyReused) => Err(key_reused()),
             Some(CreateOutcome::Created) | None => Err(refusal),

@@ -28,20 +28,12 @@ impl Engine {
             return Ok(first);
         }
         let job = NewJob {
+            url: request.url.url.to_string(),
             base: base.to_owned(),
             page_limit: request.limit,
-            webhook: request
-                .webhook
-                .as_ref()
-                .map(|webhook| subscribed(webhook, Family::Crawl)),
+            webhook: subscribed(request.webhook.as_ref(), Family::Crawl),
             zero_data_retention: request.zero_data_retention,
-            ..new_job(
-                principal,
-                JobKind::Crawl,
-                &request.url.url,
-                &request,
-                &request.caller,
-            )?
+            ..new_job(principal, JobKind::Crawl, &request, &request.caller)?
         };
         let created = self.context.store.create_crawl(&job, idempotency.as_ref()).await;
         self.job_created(&job, created)

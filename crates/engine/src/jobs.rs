@@ -16,11 +16,10 @@ use crate::context::Engine;
 use crate::error::{internal_error, job_not_found, key_reused, unavailable};
 use crate::{clock, limits};
 
-/// Returns a job of one page, without a webhook or base URL; callers override fields that differ.
+/// Returns a job of one page, without URL, webhook and base URL; callers override fields that differ.
 pub(crate) fn new_job(
     principal: &Principal,
     kind: JobKind,
-    target: &impl ToString,
     request: &impl Serialize,
     caller: &Caller,
 ) -> Result<NewJob, ApiError> {
@@ -29,7 +28,7 @@ pub(crate) fn new_job(
         team: principal.team,
         key: principal.key,
         kind,
-        url: target.to_string(),
+        url: String::new(),
         request: serde_json::to_string(request).map_err(internal_error)?,
         base: String::new(),
         page_limit: 1,
@@ -43,15 +42,16 @@ pub(crate) fn new_job(
 }
 
 /// Returns the events of a family that a receiver subscribed to.
-pub(crate) fn subscribed(webhook: &WebhookSpec, family: Family) -> WebhookEvents {
+pub(crate) fn subscribed(webhook: Option<&WebhookSpec>, family: Family) -> Option<WebhookEvents> {
+    let webhook = webhook?;
     let wants = |name| Event::of(family, name).is_some_and(|event| webhook.wants(event));
-    WebhookEvents {
+    Some(WebhookEvents {
         started: wants("started"),
         page: wants("page") || wants("action"),
         completed: wants("completed"),
         failed: wants("failed"),
         cancelled: wants("cancelled"),
-    }
+    })
 }
 
 impl Engine {
@@ -76,13 +76,9 @@ impl Engine {
 
     /// Cancels a job of the team. Cancelling it again succeeds.
     pub async fn cancel(&self, principal: &Principal, job: JobId) -> Result<(), ApiError> {
-        match self
-            .context
-            .store
-            .cancel(principal.team, job, clock::now())
-            .await
-            .map_err(unavailable)?
-        {
+        let store = &self.context.store;
+        let cancelled = store.cancel(principal.team, job, clock::now()).await;
+        match cancelled.map_err(unavailable)? {
             CancelOutcome::Cancelled => {
                 self.context.driver_signals.cancel(job);
                 self.context.changes.announce(job);

@@ -86,13 +86,8 @@ impl SiteMapper {
         let request = &self.request;
         let call = NewJob {
             id: self.id,
-            ..new_job(
-                principal,
-                JobKind::Map,
-                &request.url.url,
-                request,
-                &request.caller,
-            )?
+            url: request.url.url.to_string(),
+            ..new_job(principal, JobKind::Map, request, &request.caller)?
         };
         let context = self.context.clone();
         let timeout = self.request.timeout.map(Duration::from_millis);

@@ -109,15 +109,10 @@ impl SingleScrape {
     ) -> Result<Self, ApiError> {
         let keep = !request.zero_data_retention;
         let job = NewJob {
+            url: request.url.url.to_string(),
             base: base.to_owned(),
             zero_data_retention: !keep,
-            ..new_job(
-                principal,
-                JobKind::Scrape,
-                &request.url.url,
-                &request,
-                &request.caller,
-            )?
+            ..new_job(principal, JobKind::Scrape, &request, &request.caller)?
         };
         context.store.begin_scrape(&job).await.map_err(unavailable)?;
         let owner = SlotOwner {
@@ -153,11 +148,9 @@ impl SingleScrape {
             }
             Err(error) => ScrapeResult::Failed(error),
         };
-        self.context
-            .store
-            .finish_scrape(self.job, stored, clock::now())
-            .await
-            .map_err(unavailable)?;
+        let store = &self.context.store;
+        let finished = store.finish_scrape(self.job, stored, clock::now()).await;
+        finished.map_err(unavailable)?;
         self.stored_end = true;
         result
     }

@@ -178,10 +178,8 @@ impl Engine {
     ) -> Result<WebhookTested, ApiError> {
         let context = &self.context;
         self.check_receiver_at(&["url"], &spec).await?;
-        let secret = context
-            .webhook_secret(principal.team)
-            .await
-            .map_err(unavailable)?;
+        let secret = context.webhook_secret(principal.team).await;
+        let secret = secret.map_err(unavailable)?;
         let webhook_id = WebhookId(harvestman_store::new_id());
         let payload = Payload::new(
             Event::WebhookTest,

@@ -41,17 +41,11 @@ impl Engine {
         }
         self.check_receiver(request.webhook.as_ref()).await?;
         let first = request.urls.first().map(|target| &target.url.url);
-        let webhook = request.webhook.as_ref();
         let job = NewJob {
+            url: first.map(Url::to_string).unwrap_or_default(),
             base: base.to_owned(),
-            webhook: webhook.map(|webhook| subscribed(webhook, Family::Extract)),
-            ..new_job(
-                principal,
-                JobKind::Extract,
-                &target(first),
-                &request,
-                &request.caller,
-            )?
+            webhook: subscribed(request.webhook.as_ref(), Family::Extract),
+            ..new_job(principal, JobKind::Extract, &request, &request.caller)?
         };
         self.start_run(principal, job, idempotency).await
     }
@@ -81,18 +75,12 @@ impl Engine {
         }
         self.check_receiver(request.webhook.as_ref()).await?;
         let first = request.urls.first().map(|url| &url.url);
-        let webhook = request.webhook.as_ref();
         let job = NewJob {
+            url: first.map(Url::to_string).unwrap_or_default(),
             base: base.to_owned(),
-            webhook: webhook.map(|webhook| subscribed(webhook, Family::Agent)),
+            webhook: subscribed(request.webhook.as_ref(), Family::Agent),
             zero_data_retention: request.zero_data_retention,
-            ..new_job(
-                principal,
-                JobKind::Agent,
-                &target(first),
-                &request,
-                &request.caller,
-            )?
+            ..new_job(principal, JobKind::Agent, &request, &request.caller)?
         };
         self.start_run(principal, job, idempotency).await
     }
@@ -120,9 +108,4 @@ impl Engine {
         let created = self.context.store.create_crawl(&job, idempotency.as_ref()).await;
         self.job_created(&job, created)
     }
-}
-
-/// Returns the target that the activity list shows.
-fn target(first: Option<&Url>) -> &str {
-    first.map_or("", Url::as_str)
 }

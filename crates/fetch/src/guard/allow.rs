@@ -2,9 +2,10 @@
 
 use std::net::IpAddr;
 
+use ipnet::IpNet;
 use url::Host;
 
-use super::ranges::Network;
+use super::ranges::network;
 
 /// Exceptions to the address rules, in the syntax of `HARVESTMAN_ALLOW_PRIVATE_HOSTS`.
 ///
@@ -25,7 +26,7 @@ struct Entry {
 enum Target {
     Any,
     Name(String),
-    Network(Network),
+    Network(IpNet),
 }
 
 impl AllowList {
@@ -66,7 +67,7 @@ impl AllowList {
     pub(super) fn names_address(&self, address: IpAddr, port: u16) -> bool {
         self.entries.iter().any(|entry| {
             entry.allows_port(port)
-                && matches!(entry.target, Target::Network(network) if network.only_address() == Some(address))
+                && matches!(entry.target, Target::Network(network) if network == IpNet::from(address))
         })
     }
 }
@@ -110,7 +111,7 @@ impl Entry {
                 Target::Any => true,
                 Target::Name(name) => name.eq_ignore_ascii_case(host.trim_end_matches('.')),
                 Target::Network(network) => {
-                    network.contains(address) || network.contains(address.to_canonical())
+                    network.contains(&address) || network.contains(&address.to_canonical())
                 }
             }
     }
@@ -122,8 +123,8 @@ impl Entry {
 
 fn parse_address(text: &str) -> Option<Target> {
     let network = match text.parse::<IpAddr>() {
-        Ok(address) => Network::single(address),
-        Err(_) => Network::parse(text)?,
+        Ok(address) => address.into(),
+        Err(_) => network(text)?,
     };
     Some(Target::Network(network))
 }
@@ -144,8 +145,8 @@ fn parse_name(text: &str) -> Option<Target> {
             let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
             (!name.is_empty() && name.bytes().all(plain)).then(|| Target::Name(name.to_owned()))
         }
-        Host::Ipv4(address) => Some(Target::Network(Network::single(address.into()))),
-        Host::Ipv6(address) => Some(Target::Network(Network::single(address.into()))),
+        Host::Ipv4(address) => Some(Target::Network(IpAddr::from(address).into())),
+        Host::Ipv6(address) => Some(Target::Network(IpAddr::from(address).into())),
     }
 }
 

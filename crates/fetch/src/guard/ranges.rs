@@ -7,65 +7,15 @@
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::sync::LazyLock;
 
-/// A network: the addresses that share their first `bits` bits with `address`.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Network {
-    address: IpAddr,
-    bits: u8,
-}
+use ipnet::IpNet;
 
-impl Network {
-    /// Parses `address/bits`. Returns `None` if that is invalid, has too many bits, or has host bits set.
-    pub(super) fn parse(text: &str) -> Option<Network> {
-        let (address, bits) = text.split_once('/')?;
-        let address: IpAddr = address.parse().ok()?;
-        if bits.is_empty() || !bits.bytes().all(|byte| byte.is_ascii_digit()) {
-            return None;
-        }
-        let bits: u8 = bits.parse().ok()?;
-        let width = if address.is_ipv4() { 32 } else { 128 };
-        let network = Network { address, bits };
-        (bits <= width && network.host_bits(address) == 0).then_some(network)
-    }
-
-    /// Returns the network of a single address.
-    pub(super) fn single(address: IpAddr) -> Network {
-        Network {
-            address,
-            bits: if address.is_ipv4() { 32 } else { 128 },
-        }
-    }
-
-    /// Returns the address of a single-address network.
-    pub(super) fn only_address(self) -> Option<IpAddr> {
-        (self == Network::single(self.address)).then_some(self.address)
-    }
-
-    /// Returns whether the address is in the network. IPv4 and IPv6 never match each other.
-    pub(super) fn contains(self, address: IpAddr) -> bool {
-        match (self.address, address) {
-            (IpAddr::V4(own), IpAddr::V4(other)) => {
-                let mask = u32::MAX.checked_shl(32 - u32::from(self.bits)).unwrap_or(0);
-                (u32::from(own) ^ u32::from(other)) & mask == 0
-            }
-            (IpAddr::V6(own), IpAddr::V6(other)) => {
-                let mask = u128::MAX.checked_shl(128 - u32::from(self.bits)).unwrap_or(0);
-                (u128::from(own) ^ u128::from(other)) & mask == 0
-            }
-            _ => false,
-        }
-    }
-
-    fn host_bits(self, address: IpAddr) -> u128 {
-        let (number, width) = match address {
-            IpAddr::V4(address) => (u128::from(u32::from(address)), 32),
-            IpAddr::V6(address) => (u128::from(address), 128),
-        };
-        let mask = 1u128
-            .checked_shl(width - u32::from(self.bits))
-            .map_or(u128::MAX, |bit| bit - 1);
-        number & mask
-    }
+/// Parses `address/bits`. Returns `None` if that is invalid or has host bits set.
+pub(super) fn network(text: &str) -> Option<IpNet> {
+    // `IpNet` accepts octets with leading zeros, which others read as octal.
+    text.split_once('/')?.0.parse::<IpAddr>().ok()?;
+    text.parse()
+        .ok()
+        .filter(|network: &IpNet| *network == network.trunc())
 }
 
 macro_rules! special_ranges {
@@ -129,12 +79,12 @@ special_ranges! {
     v6_multicast: "ff00::/8", "multicast (RFC 4291)";
 }
 
-static TABLE: LazyLock<Vec<(Network, &'static str)>> = LazyLock::new(|| {
+static TABLE: LazyLock<Vec<(IpNet, &'static str)>> = LazyLock::new(|| {
     SPECIAL
         .iter()
         .map(|(text, why)| {
             (
-                Network::parse(text).expect("every row of the table has a test that parses it"),
+                network(text).expect("every row of the table has a test that parses it"),
                 *why,
             )
         })
@@ -156,7 +106,7 @@ const METADATA: &[IpAddr] = &[
 
 /// Returns why the address is not global unicast, or `None` if it is.
 pub(super) fn special_range(address: IpAddr) -> Option<&'static str> {
-    if let Some((_, why)) = TABLE.iter().find(|(network, _)| network.contains(address)) {
+    if let Some((_, why)) = TABLE.iter().find(|(network, _)| network.contains(&address)) {
         return Some(why);
     }
     match address {
@@ -198,28 +148,10 @@ pub(super) fn embedded_v4(address: IpAddr) -> Option<Ipv4Addr> {
 mod tests {
     use super::*;
 
-    fn neighbours(network: Network) -> (IpAddr, IpAddr) {
-        match network.address {
-            IpAddr::V4(first) => {
-                let size = 1u64 << (32 - network.bits);
-                (
-                    first.into(),
-                    Ipv4Addr::from((u64::from(u32::from(first)) + size - 1) as u32).into(),
-                )
-            }
-            IpAddr::V6(first) => {
-                let last = u128::from(first) | u128::MAX.checked_shr(u32::from(network.bits)).unwrap_or(0);
-                (first.into(), Ipv6Addr::from(last).into())
-            }
-        }
-    }
-
     /// Checks that the first and last address of the row are rejected, by this row or a wider one.
     pub(super) fn check_row(text: &str) {
-        let network = Network::parse(text).unwrap();
-        let (first, last) = neighbours(network);
-        for address in [first, last] {
-            assert!(network.contains(address), "{text} {address}");
+        let network = network(text).unwrap();
+        for address in [network.network(), network.broadcast()] {
             assert!(special_range(address).is_some(), "{text} {address}");
         }
     }
@@ -297,19 +229,15 @@ mod tests {
             "::/129",
             "x/8",
             "10.0/8",
+            "010.0.0.0/8",
         ] {
-            assert_eq!(Network::parse(text), None, "{text}");
+            assert_eq!(network(text), None, "{text}");
         }
-        assert!(
-            Network::parse("0.0.0.0/0")
-                .unwrap()
-                .contains("255.1.2.3".parse().unwrap())
-        );
-        assert!(Network::parse("::/0").unwrap().contains("ff::1".parse().unwrap()));
-        assert!(
-            !Network::parse("::/0")
-                .unwrap()
-                .contains("1.2.3.4".parse().unwrap())
-        );
+        let contains = |text, address: &str| {
+            network(text).unwrap().contains(&address.parse::<IpAddr>().unwrap())
+        };
+        assert!(contains("0.0.0.0/0", "255.1.2.3"));
+        assert!(contains("::/0", "ff::1"));
+        assert!(!contains("::/0", "1.2.3.4"));
     }
 }

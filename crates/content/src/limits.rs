@@ -40,13 +40,17 @@ pub(crate) const FORMULA_BYTES: usize = 4096;
 pub(crate) const LINK_BLOCK_TEXT_BYTES: usize = 400;
 
 /// Characters per selector.
-pub(crate) const SELECTOR_CHARS: usize = 1000;
+pub(crate) const SELECTOR_CHARS: usize = 2000;
 /// Comma-separated alternatives per selector.
 pub(crate) const SELECTOR_ALTERNATIVES: usize = 64;
 /// Compound parts per alternative (`a b > c` has three).
 pub(crate) const SELECTOR_PARTS: usize = 16;
 /// Tests per compound part (`a.b[c]` has three).
 pub(crate) const SELECTOR_TESTS: usize = 16;
+/// Levels of brackets in a selector.
+pub(crate) const SELECTOR_NESTING: u8 = 8;
+/// Steps to match the selectors of a page: questions about an element, more for long attribute values.
+pub(crate) const SELECTOR_STEPS: u64 = 100_000_000;
 
 /// Bytes per URL; a longer one is not treated as a link.
 pub(crate) const URL_BYTES: usize = 65_536;

@@ -1,11 +1,13 @@
 //! [`HtmlPage`], a parsed page, and [`Content`], the selected part of one: the entry points of this crate.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use url::Url;
 
 use crate::facts::{self, Facts};
 use crate::html::dom::{Dom, NodeId};
 use crate::html::metadata::PageMetadata;
-use crate::html::select::{Selector, SelectorError};
+use crate::html::select::{Matcher, Selector, SelectorError};
 use crate::html::tag::Tag;
 use crate::html::{links, metadata, parse, redirect};
 use crate::render_signals::{self, RenderSignals};
@@ -17,6 +19,8 @@ pub struct HtmlPage {
     dom: Dom,
     base: Url,
     url: Url,
+    /// Steps left to match selectors.
+    selector_steps: AtomicU64,
 }
 
 /// Selects the part of a page that becomes content.
@@ -51,12 +55,18 @@ impl HtmlPage {
             dom,
             base,
             url: url.clone(),
+            selector_steps: limits::SELECTOR_STEPS.into(),
         }
     }
 
     /// Returns true when a limit was reached and something was left out.
     pub fn truncated(&self) -> bool {
         self.dom.truncated
+    }
+
+    /// Returns true when matching selectors took too much work and was given up: later elements did not match.
+    pub fn selectors_given_up(&self) -> bool {
+        self.selector_steps.load(Ordering::Relaxed) == 0
     }
 
     /// Returns the base for relative URLs: `base[href]`, else the URL of the page.
@@ -105,10 +115,12 @@ impl HtmlPage {
     pub fn attributes(&self, selector: &str, attribute: &str) -> Result<Vec<String>, SelectorError> {
         let selector = Selector::parse(selector)?;
         let attribute = attribute.to_ascii_lowercase();
-        Ok((0..self.dom.len())
-            .filter(|&id| selector.matches(&self.dom, id))
-            .filter_map(|id| self.dom.attr_named(id, &attribute).map(str::to_owned))
-            .collect())
+        Ok(self.with_matcher(|matcher| {
+            (0..self.dom.len())
+                .filter(|&id| matcher.matches(&selector, id))
+                .filter_map(|id| self.dom.attr_named(id, &attribute).map(str::to_owned))
+                .collect()
+        }))
     }
 
     /// Selects the content. Markdown and HTML are then both written from this selection.
@@ -126,14 +138,12 @@ impl HtmlPage {
         } else {
             vec![whole]
         };
-        for id in 0..self.dom.len() {
-            if selection
-                .exclude_tags
-                .iter()
-                .any(|selector| selector.matches(&self.dom, id))
-            {
-                dropped[id as usize] = true;
-            }
+        if !selection.exclude_tags.is_empty() {
+            self.with_matcher(|matcher| {
+                for id in 0..self.dom.len() {
+                    dropped[id as usize] |= selection.exclude_tags.iter().any(|it| matcher.matches(it, id));
+                }
+            });
         }
         Content {
             page: self,
@@ -154,15 +164,25 @@ impl HtmlPage {
     fn matching_roots(&self, selectors: &[Selector]) -> Vec<NodeId> {
         let mut roots = Vec::new();
         let mut at = 0;
-        while at < self.dom.len() {
-            if selectors.iter().any(|selector| selector.matches(&self.dom, at)) {
-                roots.push(at);
-                at = self.dom.end(at);
-            } else {
-                at += 1;
+        self.with_matcher(|matcher| {
+            while at < self.dom.len() {
+                if selectors.iter().any(|selector| matcher.matches(selector, at)) {
+                    roots.push(at);
+                    at = self.dom.end(at);
+                } else {
+                    at += 1;
+                }
             }
-        }
+        });
         roots
+    }
+
+    /// Runs `work` with a matcher that may take the steps which the page has left.
+    fn with_matcher<T>(&self, work: impl FnOnce(&mut Matcher<'_>) -> T) -> T {
+        let mut matcher = Matcher::new(&self.dom, self.selector_steps.load(Ordering::Relaxed));
+        let result = work(&mut matcher);
+        self.selector_steps.store(matcher.steps_left(), Ordering::Relaxed);
+        result
     }
 
     /// Measures what the page shows without its scripts, and the signs that its scripts would show more.

@@ -1,18 +1,27 @@
-//! A small CSS selector matcher for `includeTags`, `excludeTags` and `attributes`: names, `.class`, `#id`,
-//! attributes, descendants and children, comma lists. No pseudo-classes, no siblings. Selectors are bounded;
-//! matching does not recurse.
+//! CSS selectors for `includeTags`, `excludeTags` and `attributes`: everything of Selectors Level 4 that depends on
+//! the page alone. Not supported: state (`:hover`), pseudo-elements, namespaces. Selectors are bounded when they are
+//! parsed, and the work to match them by the steps of the page.
 
 use std::fmt;
 
-use super::dom::{Dom, NodeId, attr};
+use cssparser::{BasicParseErrorKind, ParseErrorKind};
+use selectors::context::{
+    MatchingContext, MatchingForInvalidation, MatchingMode, NeedsSelectorFlags, QuirksMode, SelectorCaches,
+};
+use selectors::matching::matches_selector_list;
+use selectors::parser::{ParseRelative, SelectorList, SelectorParseErrorKind};
+
+use super::dom::{Dom, NodeId};
 use super::tag::Tag;
 use crate::limits;
 
+mod element;
+
+use element::{PageElement, PageSelectors, Tree};
+
 /// A parsed selector list.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Selector {
-    alternatives: Vec<Vec<Part>>,
-}
+pub struct Selector(SelectorList<PageSelectors>);
 
 /// A selector that cannot be parsed; the message is for the caller.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,76 +35,44 @@ impl fmt::Display for SelectorError {
 
 impl std::error::Error for SelectorError {}
 
-/// One compound selector, and whether it must be a child of the part before it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Part {
-    child: bool,
-    tests: Vec<Test>,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-enum Test {
-    Any,
-    Name(String),
-    Class(String),
-    Id(String),
-    Attribute {
-        name: String,
-        relation: Relation,
-        value: String,
-        ignore_case: bool,
-    },
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Relation {
-    Present,
-    Equals,
-    Begins,
-    Ends,
-    Contains,
-    Word,
-    Dash,
-}
-
 impl Selector {
     /// Parses a selector list.
     ///
     /// # Errors
     ///
-    /// The message names the part that is not supported or not valid.
+    /// The message says what is not supported or not valid.
     pub fn parse(text: &str) -> Result<Selector, SelectorError> {
-        let fail = |reason: String| Err(SelectorError(format!("Selector `{}`: {reason}", shorten(text))));
+        let fail = |reason: &str| SelectorError(format!("Selector `{}`: {reason}", shorten(text)));
         if text.chars().count() > limits::SELECTOR_CHARS {
-            return fail(format!("longer than {} characters", limits::SELECTOR_CHARS));
+            return Err(fail(&format!(
+                "longer than {} characters",
+                limits::SELECTOR_CHARS
+            )));
         }
-        let mut reader = Reader { rest: text.trim() };
-        let mut alternatives = Vec::new();
-        loop {
-            match reader.complex() {
-                Ok(parts) => alternatives.push(parts),
-                Err(reason) => return fail(reason),
-            }
-            if alternatives.len() > limits::SELECTOR_ALTERNATIVES {
-                return fail(format!(
-                    "more than {} alternatives",
-                    limits::SELECTOR_ALTERNATIVES
-                ));
-            }
-            if reader.rest.is_empty() {
-                return Ok(Selector { alternatives });
-            }
-            reader.skip(1); // the comma that ended the alternative
+        let mut input = cssparser::Parser::new(text);
+        input.set_nested_block_limit(limits::SELECTOR_NESTING);
+        let list = SelectorList::parse(&PageParser, &mut input, ParseRelative::No)
+            .map_err(|error| fail(reason(&error.kind)))?;
+        if list.len() > limits::SELECTOR_ALTERNATIVES {
+            return Err(fail(&format!(
+                "more than {} alternatives",
+                limits::SELECTOR_ALTERNATIVES
+            )));
         }
-    }
-
-    /// Returns true when the element matches. Text never does.
-    pub(crate) fn matches(&self, dom: &Dom, id: NodeId) -> bool {
-        !matches!(dom.tag(id), Tag::Text | Tag::Document)
-            && self
-                .alternatives
-                .iter()
-                .any(|parts| matches_parts(dom, id, parts))
+        for selector in list.slice() {
+            let components: Vec<_> = selector.iter_raw_match_order().collect();
+            let parts = components.split(|component| component.is_combinator());
+            if parts.clone().count() > limits::SELECTOR_PARTS {
+                return Err(fail(&format!("more than {} parts", limits::SELECTOR_PARTS)));
+            }
+            if parts.into_iter().any(|part| part.len() > limits::SELECTOR_TESTS) {
+                return Err(fail(&format!(
+                    "more than {} tests in one part",
+                    limits::SELECTOR_TESTS
+                )));
+            }
+        }
+        Ok(Selector(list))
     }
 }
 
@@ -107,254 +84,99 @@ fn shorten(text: &str) -> String {
     short
 }
 
-/// Matches from right to left in one pass over the ancestors.
-fn matches_parts(dom: &Dom, id: NodeId, parts: &[Part]) -> bool {
-    let last = parts.len() - 1;
-    if !parts[last].tests.iter().all(|test| test.matches(dom, id)) {
-        return false;
-    }
-    // Parts still to match: `anywhere` at any further ancestor, `here` at the next one only.
-    let mut anywhere = [false; limits::SELECTOR_PARTS];
-    let mut here = [false; limits::SELECTOR_PARTS];
-    let want = |part: usize, anywhere: &mut [bool], here: &mut [bool]| match parts[part].child {
-        _ if part == 0 => true,
-        true => {
-            here[part - 1] = true;
-            false
+fn reason(error: &ParseErrorKind<SelectorParseErrorKind>) -> &'static str {
+    use SelectorParseErrorKind::*;
+    match error {
+        ParseErrorKind::Custom(EmptySelector | DanglingCombinator)
+        | ParseErrorKind::Basic(BasicParseErrorKind::EndOfInput) => "a part is missing",
+        ParseErrorKind::Custom(UnsupportedPseudoClassOrElement | InvalidState) => {
+            "it has a pseudo-class or pseudo-element that is not supported"
         }
-        false => {
-            anywhere[part - 1] = true;
-            false
+        ParseErrorKind::Custom(
+            ClassNeedsIdent | NoIdentForPseudo | PseudoElementExpectedColon | PseudoElementExpectedIdent,
+        ) => "a name is missing",
+        ParseErrorKind::Custom(ExpectedNamespace | ExplicitNamespaceUnexpectedToken) => {
+            "namespaces are not supported"
         }
-    };
-    if want(last, &mut anywhere, &mut here) {
-        return true;
-    }
-    for ancestor in dom.ancestors(id) {
-        let now = here;
-        here = [false; limits::SELECTOR_PARTS];
-        for part in 0..last {
-            if (now[part] || anywhere[part])
-                && parts[part].tests.iter().all(|test| test.matches(dom, ancestor))
-            {
-                let mut later = [false; limits::SELECTOR_PARTS];
-                if want(part, &mut later, &mut here) {
-                    return true;
-                }
-                for (wanted, later) in anywhere.iter_mut().zip(later) {
-                    *wanted |= later;
-                }
-            }
-        }
-    }
-    false
-}
-
-impl Test {
-    fn matches(&self, dom: &Dom, id: NodeId) -> bool {
-        match self {
-            Test::Any => true,
-            Test::Name(name) => dom.name(id).eq_ignore_ascii_case(name),
-            Test::Class(class) => dom.classes(id).any(|c| c == class),
-            Test::Id(wanted) => dom.attr(id, attr::ID) == Some(wanted),
-            Test::Attribute {
-                name,
-                relation,
-                value,
-                ignore_case,
-            } => {
-                let Some(have) = dom.attr_named(id, name) else {
-                    return false;
-                };
-                match ignore_case {
-                    true => relation.holds(&have.to_lowercase(), &value.to_lowercase()),
-                    false => relation.holds(have, value),
-                }
-            }
-        }
+        ParseErrorKind::Custom(
+            NoQualifiedNameInAttributeSelector
+            | UnexpectedTokenInAttributeSelector
+            | ExpectedBarInAttr
+            | BadValueInAttr
+            | InvalidQualNameInAttr,
+        ) => "`[...]` is not a test of an attribute; quote values that are not names",
+        ParseErrorKind::Basic(BasicParseErrorKind::TooManyNestedBlocks) => "brackets are nested too deeply",
+        _ => "it has an unexpected character",
     }
 }
 
-impl Relation {
-    fn holds(self, have: &str, value: &str) -> bool {
-        match self {
-            Relation::Present => true,
-            Relation::Equals => have == value,
-            Relation::Begins => !value.is_empty() && have.starts_with(value),
-            Relation::Ends => !value.is_empty() && have.ends_with(value),
-            Relation::Contains => !value.is_empty() && have.contains(value),
-            Relation::Word => have.split_ascii_whitespace().any(|word| word == value),
-            Relation::Dash => {
-                have == value || have.strip_prefix(value).is_some_and(|rest| rest.starts_with('-'))
-            }
-        }
+struct PageParser;
+
+impl selectors::parser::Parser<'_> for PageParser {
+    type Impl = PageSelectors;
+    type Error = SelectorParseErrorKind;
+
+    fn parse_nth_child_of(&self) -> bool {
+        true
+    }
+
+    fn parse_is_and_where(&self) -> bool {
+        true
+    }
+
+    fn parse_has(&self) -> bool {
+        true
+    }
+
+    /// Errors inside `:is()` are reported too.
+    fn allow_forgiving_selectors(&self) -> bool {
+        false
     }
 }
 
-struct Reader<'a> {
-    rest: &'a str,
+/// Matches selectors against one page.
+pub(crate) struct Matcher<'a> {
+    tree: Tree<'a>,
+    caches: SelectorCaches,
 }
 
-impl Reader<'_> {
-    fn peek(&self) -> Option<char> {
-        self.rest.chars().next()
-    }
-
-    fn skip(&mut self, bytes: usize) {
-        self.rest = &self.rest[bytes..];
-    }
-
-    fn skip_space(&mut self) -> bool {
-        let trimmed = self.rest.trim_start();
-        let skipped = trimmed.len() < self.rest.len();
-        self.rest = trimmed;
-        skipped
-    }
-
-    /// Reads compound parts up to a comma or the end.
-    fn complex(&mut self) -> Result<Vec<Part>, String> {
-        let mut parts = Vec::new();
-        let mut child = false;
-        self.skip_space();
-        loop {
-            if parts.len() == limits::SELECTOR_PARTS {
-                return Err(format!("more than {} parts", limits::SELECTOR_PARTS));
-            }
-            parts.push(Part {
-                child,
-                tests: self.compound()?,
-            });
-            let space = self.skip_space();
-            child = false;
-            match self.peek() {
-                None | Some(',') => return Ok(parts),
-                Some('>') => {
-                    child = true;
-                    self.skip(1);
-                    self.skip_space();
-                }
-                Some(c @ ('+' | '~')) => {
-                    return Err(format!("`{c}` is not supported; use descendants or `>`"));
-                }
-                Some(_) if space => {}
-                Some(c) => return Err(format!("unexpected `{c}`")),
-            }
+impl<'a> Matcher<'a> {
+    /// Creates a matcher that may take at most `steps`.
+    pub(crate) fn new(dom: &'a Dom, steps: u64) -> Matcher<'a> {
+        Matcher {
+            tree: Tree::new(dom, steps),
+            caches: SelectorCaches::default(),
         }
     }
 
-    fn compound(&mut self) -> Result<Vec<Test>, String> {
-        let mut tests = Vec::new();
-        loop {
-            let test = match self.peek() {
-                Some('*') => {
-                    self.skip(1);
-                    Test::Any
-                }
-                Some('.') => {
-                    self.skip(1);
-                    Test::Class(self.name()?)
-                }
-                Some('#') => {
-                    self.skip(1);
-                    Test::Id(self.name()?)
-                }
-                Some('[') => {
-                    self.skip(1);
-                    self.attribute()?
-                }
-                Some(':') => return Err("pseudo-classes such as `:first-child` are not supported".to_owned()),
-                Some(c) if tests.is_empty() && is_name(c) => Test::Name(self.name()?),
-                Some(c) if tests.is_empty() => return Err(format!("unexpected `{c}`")),
-                None if tests.is_empty() => return Err("a part is missing".to_owned()),
-                _ => return Ok(tests),
-            };
-            tests.push(test);
-            if tests.len() > limits::SELECTOR_TESTS {
-                return Err(format!("more than {} tests in one part", limits::SELECTOR_TESTS));
-            }
-        }
+    /// Returns the steps that are left. With none, nothing matches.
+    pub(crate) fn steps_left(&self) -> u64 {
+        self.tree.steps()
     }
 
-    fn name(&mut self) -> Result<String, String> {
-        let mut name = String::new();
-        while let Some(c) = self.peek() {
-            if c == '\\' {
-                self.skip(1);
-                let Some(escaped) = self.peek() else {
-                    return Err("ends in `\\`".to_owned());
-                };
-                name.push(escaped);
-                self.skip(escaped.len_utf8());
-            } else if is_name(c) {
-                name.push(c);
-                self.skip(c.len_utf8());
-            } else {
-                break;
-            }
+    /// Returns true when the element matches. Text never does.
+    pub(crate) fn matches(&mut self, selector: &Selector, id: NodeId) -> bool {
+        if matches!(self.tree.dom().tag(id), Tag::Text | Tag::Document) || self.tree.steps() == 0 {
+            return false;
         }
-        match name.is_empty() {
-            true => Err("a name is missing".to_owned()),
-            false => Ok(name),
-        }
+        let mut context = MatchingContext::new(
+            MatchingMode::Normal,
+            None,
+            &mut self.caches,
+            QuirksMode::NoQuirks,
+            NeedsSelectorFlags::No,
+            MatchingForInvalidation::No,
+        );
+        let element = PageElement { tree: &self.tree, id };
+        // Without steps, `:not` would match what it should not.
+        matches_selector_list(&selector.0, element, &mut context) && self.tree.steps() > 0
     }
-
-    /// Reads the inside of `[...]` and its closing bracket.
-    fn attribute(&mut self) -> Result<Test, String> {
-        self.skip_space();
-        let name = self.name()?.to_ascii_lowercase();
-        self.skip_space();
-        let (relation, length) = match self.rest.as_bytes() {
-            [b']', ..] => (Relation::Present, 0),
-            [b'=', ..] => (Relation::Equals, 1),
-            [b'^', b'=', ..] => (Relation::Begins, 2),
-            [b'$', b'=', ..] => (Relation::Ends, 2),
-            [b'*', b'=', ..] => (Relation::Contains, 2),
-            [b'~', b'=', ..] => (Relation::Word, 2),
-            [b'|', b'=', ..] => (Relation::Dash, 2),
-            _ => return Err("`[` is not closed".to_owned()),
-        };
-        self.skip(length);
-        let (mut value, mut ignore_case) = (String::new(), false);
-        if relation != Relation::Present {
-            self.skip_space();
-            value = match self.peek() {
-                Some(quote @ ('"' | '\'')) => {
-                    self.skip(1);
-                    let Some(end) = self.rest.find(quote) else {
-                        return Err("a quote is not closed".to_owned());
-                    };
-                    let value = self.rest[..end].to_owned();
-                    self.skip(end + 1);
-                    value
-                }
-                _ => self.name()?,
-            };
-            if self.skip_space() && matches!(self.peek(), Some('i' | 'I')) {
-                ignore_case = true;
-                self.skip(1);
-                self.skip_space();
-            }
-        }
-        if self.peek() != Some(']') {
-            return Err("`[` is not closed".to_owned());
-        }
-        self.skip(1);
-        Ok(Test::Attribute {
-            name,
-            relation,
-            value,
-            ignore_case,
-        })
-    }
-}
-
-fn is_name(c: char) -> bool {
-    c.is_ascii_alphanumeric() || c == '-' || c == '_' || !c.is_ascii()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::html::dom::attr;
     use crate::html::parse::parse;
 
     fn check(selector: &str, expected: &[&str]) {
@@ -363,8 +185,9 @@ mod tests {
              <section id=d class=x><div id=e><div id=f class='y z'><span id=g title='Hello'>3</span></div></div></section>",
         );
         let selector = Selector::parse(selector).unwrap();
+        let mut matcher = Matcher::new(&dom, limits::SELECTOR_STEPS);
         let found: Vec<&str> = (0..dom.len())
-            .filter(|&n| selector.matches(&dom, n))
+            .filter(|&n| matcher.matches(&selector, n))
             .filter_map(|n| dom.attr(n, attr::ID))
             .collect();
         assert_eq!(found, expected);
@@ -398,26 +221,107 @@ mod tests {
         check("[data-u*='x.test']", &["b"]);
         check("[class~=z]", &["f"]);
         check("[title=hello i]", &["g"]);
+        check("[title='hello' s]", &[]);
         check("[title=hello]", &[]);
+        check("[LANG|=EN]", &["b"]);
     }
 
     #[test]
-    fn errors_name_the_invalid_part() {
+    fn siblings() {
+        check("div + section", &["d"]);
+        check("div ~ section span", &["g"]);
+        check("section + div", &[]);
+        check("section ~ *", &[]);
+    }
+
+    #[test]
+    fn positions_among_siblings() {
+        check("body > :first-child", &["a"]);
+        check("body > :last-child", &["d"]);
+        check("body > :nth-child(2)", &["d"]);
+        check("body > :nth-last-child(2)", &["a"]);
+        check("body > :nth-child(odd of .x)", &["a"]);
+        check("section:only-of-type, span:only-child", &["c", "d", "g"]);
+    }
+
+    #[test]
+    fn negations_and_nested_lists() {
+        check("div:not(.x):not(#e)", &["f"]);
+        check(".x:not(section, p)", &["a"]);
+        check(":is(p, div div) > span", &["c", "g"]);
+        check("div:has(> p > span)", &["a"]);
+        check("body > :not(:has([title]))", &["a"]);
+        check("span:empty", &[]);
+    }
+
+    #[test]
+    fn what_is_open_at_the_end_is_closed_as_in_css() {
+        check("[lang", &["b"]);
+        check("[title='Hello", &["g"]);
+    }
+
+    #[test]
+    fn errors_name_what_is_invalid() {
         for (selector, part) in [
             ("", "part is missing"),
             ("a:hover", "pseudo"),
-            ("a + b", "`+`"),
+            ("a::before", "pseudo"),
+            (":is(a, b:hover)", "pseudo"),
+            ("a >", "part is missing"),
             ("a,", "part is missing"),
-            ("[x", "not closed"),
-            ("[x='y]", "quote"),
+            ("[x=5]", "quote values"),
+            ("svg|a", "namespaces"),
             ("a..b", "name is missing"),
             ("a]", "unexpected"),
         ] {
             let error = Selector::parse(selector).unwrap_err().to_string();
             assert!(error.contains(part), "{selector}: {error}");
         }
-        assert!(Selector::parse(&"a ".repeat(17)).is_err());
-        assert!(Selector::parse(&"a,".repeat(65)).is_err());
-        assert!(Selector::parse(&"a".repeat(1001)).is_err());
+    }
+
+    #[test]
+    fn long_selectors_are_rejected() {
+        let repeat =
+            |text: &str, times: usize| Selector::parse(text.repeat(times).trim_end_matches([' ', ',']));
+        assert!(repeat("a ", limits::SELECTOR_PARTS).is_ok());
+        assert!(repeat("a ", limits::SELECTOR_PARTS + 1).is_err());
+        assert!(repeat("a,", limits::SELECTOR_ALTERNATIVES).is_ok());
+        assert!(repeat("a,", limits::SELECTOR_ALTERNATIVES + 1).is_err());
+        assert!(repeat(".a", limits::SELECTOR_TESTS).is_ok());
+        assert!(repeat(".a", limits::SELECTOR_TESTS + 1).is_err());
+        assert!(repeat("a", limits::SELECTOR_CHARS).is_ok());
+        assert!(repeat("a", limits::SELECTOR_CHARS + 1).is_err());
+        let nested = |levels: usize| format!("{}a{}", ":not(".repeat(levels), ")".repeat(levels));
+        assert!(Selector::parse(&nested(4)).is_ok());
+        let error = Selector::parse(&nested(100)).unwrap_err().to_string();
+        assert!(error.contains("nested"), "{error}");
+    }
+
+    #[test]
+    fn hostile_selectors_end_and_match_nothing_then() {
+        let wide = format!("<body>{}", "<p class='a b'></p>".repeat(30_000));
+        let deep = format!("<body>{}", "<div class=a>".repeat(400));
+        let value = format!(
+            "<body>{}",
+            format!("<p title={}></p>", "a".repeat(10_000)).repeat(100)
+        );
+        let long = format!("[title*='{}b' i]", "a".repeat(1_000));
+        for (html, selector) in [
+            (&wide, "i ~ i ~ p:not(i)"),
+            (&wide, "p:not(:is(i ~ p, i ~ i ~ p))"),
+            (&wide, "p:has(~ i)"),
+            (&deep, "div:not(:is(:is(i div div, i) div div) div div)"),
+            (&deep, "div:has(div div > div i)"),
+            (&value, &format!("p:not({long})")),
+        ] {
+            let dom = parse(html);
+            let selector = Selector::parse(selector).unwrap();
+            let mut matcher = Matcher::new(&dom, 100_000);
+            for id in 0..dom.len() {
+                matcher.matches(&selector, id);
+            }
+            assert_eq!(matcher.steps_left(), 0);
+            assert!((0..dom.len()).all(|id| !matcher.matches(&selector, id)));
+        }
     }
 }

@@ -25,6 +25,8 @@ use crate::ids::ScrapeId;
 
 const TRUNCATED: &str = "The page is too large to convert completely; its end was cut off.";
 
+const SELECTORS_GIVEN_UP: &str = "The CSS selectors took too much work on this page and were not matched to its end; use fewer or simpler ones.";
+
 /// A fetched response with decompressed body.
 #[derive(Clone, Copy, Debug)]
 pub struct RawPage<'a> {
@@ -179,7 +181,11 @@ pub(super) fn from_html(
         images: wants(FormatKind::Images).then(|| parsed.images()),
         attributes: attributes(&parsed, options)?,
         metadata: metadata(parsed.metadata()),
-        warning: parsed.truncated().then(|| TRUNCATED.to_owned()),
+        warning: match (parsed.truncated(), parsed.selectors_given_up()) {
+            (true, _) => Some(TRUNCATED.to_owned()),
+            (_, true) => Some(SELECTORS_GIVEN_UP.to_owned()),
+            _ => None,
+        },
         ..Document::default()
     };
     let links = parsed.crawl_links();

@@ -445,29 +445,9 @@ pub(super) fn selection(options: &ScrapeOptions) -> Result<Selection, ApiError> 
 
 /// Returns the reason phrase of an HTTP status of 400 or above.
 fn status_text(status: u16) -> String {
-    let words = match status {
-        400 => "Bad Request",
-        401 => "Unauthorized",
-        402 => "Payment Required",
-        403 => "Forbidden",
-        404 => "Not Found",
-        405 => "Method Not Allowed",
-        406 => "Not Acceptable",
-        407 => "Proxy Authentication Required",
-        408 => "Request Timeout",
-        409 => "Conflict",
-        410 => "Gone",
-        418 => "I'm a teapot",
-        421 => "Misdirected Request",
-        425 => "Too Early",
-        429 => "Too Many Requests",
-        451 => "Unavailable For Legal Reasons",
-        500 => "Internal Server Error",
-        501 => "Not Implemented",
-        502 => "Bad Gateway",
-        503 => "Service Unavailable",
-        504 => "Gateway Timeout",
-        _ => return format!("HTTP status {status}"),
-    };
-    words.to_owned()
+    let status_code = http::StatusCode::from_u16(status).ok();
+    match status_code.and_then(|code| code.canonical_reason()) {
+        Some(phrase) => phrase.to_owned(),
+        None => format!("HTTP status {status}"),
+    }
 }

@@ -125,7 +125,7 @@ async fn retries_of_pages_are_counted() {
         "{metrics}"
     );
     assert!(
-        metrics.contains("\nharvestman_pages_total{via=\"http\"} 3\n"),
+        metrics.contains("\nharvestman_pages_total{via=\"http\",outcome=\"completed\"} 3\n"),
         "{metrics}"
     );
 }

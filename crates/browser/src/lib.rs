@@ -40,6 +40,7 @@ pub use input::{Input, KeyKind, MouseKind, Point, Reply, SelectList, SelectOptio
 pub use live::{LiveBrowser, LiveBrowsers, LiveConfig, OriginStorage, ServeEgress, Storage};
 pub use multiplexer::CdpClient;
 pub use picture::{Picture, PictureFormat};
+pub use process::running_processes;
 pub use sandbox::{Bubblewrap, SANDBOX_INIT_COMMAND, Sandbox, sandbox_init};
 pub use screencast::{Frame, LiveView, OpenDialog, Tab, Tabs, ViewUpdate, Viewer};
 pub use snapshot::{Snapshot, SnapshotElement};

@@ -9,6 +9,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use command_fds::{CommandFdExt, FdMapping};
 use serde_json::{Value, json};
@@ -55,6 +56,14 @@ fn resolve_wrapper(program: &Path) -> PathBuf {
         Some(target) if script => target.to_owned(),
         _ => program.to_owned(),
     }
+}
+
+/// Running browsers of this process.
+static RUNNING: AtomicUsize = AtomicUsize::new(0);
+
+/// Returns the number of running browsers.
+pub fn running_processes() -> usize {
+    RUNNING.load(Ordering::Relaxed)
 }
 
 /// A running browser.
@@ -140,6 +149,7 @@ impl Process {
             child,
             leftovers,
         };
+        RUNNING.fetch_add(1, Ordering::Relaxed);
         let first = process.connection.call("Browser.getVersion", json!({}));
         let version = match timeout(limits::START_TIMEOUT, first).await {
             Ok(Ok(version)) => version,
@@ -174,6 +184,7 @@ impl Process {
 
 impl Drop for Process {
     fn drop(&mut self) {
+        RUNNING.fetch_sub(1, Ordering::Relaxed);
         // The process may have ended already.
         let _ignored = self.child.start_kill();
         // Its child processes may survive for a moment and keep the pipe open.

@@ -8,14 +8,14 @@ use std::sync::Arc;
 use futures_util::FutureExt;
 use harvestman_core::api::error::{ApiError, ErrorCode};
 use harvestman_core::crawl::{
-    Batch, CommitResponse, Crawl, FetchFailure, Input, JobState, Output, PageOutcome, PageTask, Policy,
-    SlotKind, Snapshot,
+    Batch, CommitResponse, Crawl, FetchFailure, Input, JobEnd, JobState, Output, PageOutcome, PageTask,
+    Policy, SlotKind, Snapshot,
 };
 use harvestman_core::host::HostKey;
 use harvestman_core::ids::JobId;
 use harvestman_core::scope::site_of;
 use harvestman_core::url_key::UrlKey;
-use harvestman_store::{CommitError, Lease, StoreError};
+use harvestman_store::{CommitError, JobStatus, Lease, StoreError};
 use tokio::sync::{Notify, mpsc, oneshot};
 use tokio::task::{JoinHandle, JoinSet};
 use tokio::time::Instant;
@@ -284,7 +284,7 @@ impl Driver {
             .expect("the core starts a page only in a slot that it was given");
         let slots = &self.context.slots;
         if task.attempt > 1 {
-            slots.counters().count_retry();
+            slots.metrics().count_retry();
         }
         let turn = Turn::of_job(slots.clone(), task.key, run.turn_events.0.clone(), slot);
         let resolving = self.resolve_site(run, &task);
@@ -411,5 +411,13 @@ async fn commit(context: Arc<Context>, lease: Lease, batch: Batch) -> Result<Com
             .store
             .commit(&lease, &batch, clock::now(), limits::LEASE_MS)
     };
-    lease::retry(is_transient, write).await
+    let response = lease::retry(is_transient, write).await?;
+    if let (JobState::Ended, Some(end)) = (response.state, &batch.end) {
+        let status = match end {
+            JobEnd::Completed => JobStatus::Completed,
+            JobEnd::Failed { .. } => JobStatus::Failed,
+        };
+        context.slots.metrics().count_job_end(lease.kind, status);
+    }
+    Ok(response)
 }

@@ -28,6 +28,7 @@ impl Engine {
         browser: Option<BrowserPages>,
     ) -> Engine {
         let live = browser.as_ref().map(|browser| browser.live().clone());
+        let slots = Slots::new(config.plans.clone(), config.browser_pages);
         let context = Arc::new(Context {
             scraper: Scraper::new(
                 fetcher,
@@ -35,8 +36,9 @@ impl Engine {
                 FileReader::new(config.file_reader.clone(), config.cores),
                 config.llm.clone(),
                 config.cores,
+                slots.metrics().clone(),
             ),
-            slots: Slots::new(config.plans.clone(), config.browser_pages),
+            slots,
             budget: Budget::new(config.plans.clone(), store.clone()),
             sessions: Sessions::new(live, config.plans.clone()),
             profiles: Profiles::default(),

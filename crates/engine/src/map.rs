@@ -67,7 +67,7 @@ struct SiteProbe {
 
 impl SiteMapper {
     pub(crate) fn new(context: Arc<Context>, team: TeamId, request: MapRequest) -> Self {
-        let cache = PageCache::new(context.store.clone(), team);
+        let cache = PageCache::new(context.store.clone(), team, context.slots.metrics().clone());
         let files = SiteFiles::of_map(&context, cache.clone(), &request);
         Self {
             context,

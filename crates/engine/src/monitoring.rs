@@ -2,12 +2,13 @@
 
 use harvestman_core::crawl::{Limiter, SlotKind};
 use harvestman_core::ids::JobId;
-use harvestman_store::Store;
+use harvestman_store::{Store, StoreError};
+use prometheus_client::registry::Registry;
 
 use crate::browser_pages::BrowserPages;
-use crate::context::Engine;
+use crate::context::{Context, Engine};
 use crate::llm::Llm;
-use crate::page_metrics::PageMetrics;
+use crate::metrics::Gauges;
 use crate::plans::Plans;
 use crate::search::provider::Search;
 
@@ -50,14 +51,32 @@ impl Engine {
         })
     }
 
-    /// Returns page counters since the start, over all teams.
-    pub fn page_metrics(&self) -> PageMetrics {
-        let slots = &self.context.slots;
-        PageMetrics {
-            plain_in_flight: slots.in_use_in_all_teams(SlotKind::Plain) as u64,
-            browser_in_flight: slots.in_use_in_all_teams(SlotKind::Browser) as u64,
-            waiting_for_conversion: self.context.scraper.conversions().waiting() as u64,
-            ..slots.counters().read()
-        }
+    /// Registers the engine's metrics.
+    pub fn register_metrics(&self, registry: &mut Registry) {
+        self.context.slots.metrics().register(registry);
+    }
+
+    /// Updates the metrics that are read rather than counted.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub async fn refresh_metrics(&self) -> Result<(), StoreError> {
+        let Context {
+            slots,
+            scraper,
+            sessions,
+            store,
+            ..
+        } = &*self.context;
+        let gauges = Gauges {
+            pages_in_flight: [SlotKind::Plain, SlotKind::Browser]
+                .map(|kind| (kind, slots.in_use_in_all_teams(kind))),
+            conversions_waiting: scraper.conversions().waiting(),
+            browser_processes: harvestman_browser::running_processes(),
+            browser_sessions: sessions.open_sessions(),
+            running: store.running_jobs().await?,
+        };
+        slots.metrics().set_gauges(&gauges);
+        Ok(())
     }
 }

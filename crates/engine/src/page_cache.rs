@@ -10,6 +10,7 @@ use harvestman_store::{KnownPage, NewCachedPage, Store, StoreError};
 use url::Url;
 
 use crate::clock;
+use crate::metrics::Metrics;
 use crate::site_response::SiteResponse;
 
 /// The cached responses of one team.
@@ -17,16 +18,19 @@ use crate::site_response::SiteResponse;
 pub(crate) struct PageCache {
     store: Store,
     team: TeamId,
+    metrics: Metrics,
 }
 
 impl PageCache {
-    pub(crate) fn new(store: Store, team: TeamId) -> Self {
-        Self { store, team }
+    pub(crate) fn new(store: Store, team: TeamId, metrics: Metrics) -> Self {
+        Self { store, team, metrics }
     }
 
     /// Returns the cached copy under this key, if its age is within `ages`.
     pub(crate) async fn copy(&self, key: CacheKey, ages: Ages) -> Result<Option<SiteResponse>, StoreError> {
-        let Some(page) = self.store.cached_page(self.team, key, ages, clock::now()).await? else {
+        let found = self.store.cached_page(self.team, key, ages, clock::now()).await?;
+        self.metrics.count_cache_lookup(found.is_some());
+        let Some(page) = found else {
             return Ok(None);
         };
         let url = Url::parse(&page.url)

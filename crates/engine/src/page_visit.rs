@@ -59,7 +59,7 @@ impl PageVisits {
         files: Option<FileTarget>,
     ) -> Self {
         Self {
-            cache: PageCache::new(context.store.clone(), owner.team),
+            cache: PageCache::new(context.store.clone(), owner.team, context.slots.metrics().clone()),
             context,
             owner,
             options,

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use harvestman_core::extract::Schema;
-use harvestman_store::{JobKind, Lease, RunEnd, StoreError};
+use harvestman_store::{JobKind, JobStatus, Lease, RunEnd, StoreError};
 use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
 
@@ -134,6 +134,13 @@ pub(crate) async fn drive(
     let write = || context.store.finish_run(lease, end.clone(), clock::now());
     let ended = lease::retry(StoreError::is_transient, write).await?;
     context.outbox.notify_one();
+    if ended {
+        let status = match end.error {
+            None => JobStatus::Completed,
+            Some(_) => JobStatus::Failed,
+        };
+        context.slots.metrics().count_job_end(lease.kind, status);
+    }
     Ok(if ended { LeaseEnd::JobEnded } else { LeaseEnd::Lost })
 }
 

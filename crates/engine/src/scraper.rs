@@ -23,6 +23,7 @@ use crate::error::ScrapeFailure;
 use crate::file_reader::FileReader;
 use crate::host_memory::HostMemory;
 use crate::llm::Llm;
+use crate::metrics::Metrics;
 use crate::page_cache::PageCache;
 use crate::profiles::OpenProfile;
 use crate::site_response::SiteResponse;
@@ -40,6 +41,7 @@ pub(crate) struct Scraper {
     copies: Arc<Semaphore>,
     llm: Option<Llm>,
     memory: Arc<HostMemory>,
+    metrics: Metrics,
 }
 
 /// The page to scrape, and what it is scraped with.
@@ -80,6 +82,7 @@ impl Scraper {
         files: FileReader,
         llm: Option<Llm>,
         cores: usize,
+        metrics: Metrics,
     ) -> Self {
         Self {
             fetcher,
@@ -89,6 +92,7 @@ impl Scraper {
             files,
             llm,
             memory: Arc::default(),
+            metrics,
         }
     }
 
@@ -128,6 +132,7 @@ impl Scraper {
         deadline: Instant,
     ) -> Result<Scraped, ScrapeFailure> {
         let mut scraped = self.scrape_without_model(&target, deadline).await?;
+        target.turn.complete();
         target.turn.release_browser();
         let deadline = target.turn.extended(deadline);
         self.fill_model_formats(&mut scraped, target.options, deadline)
@@ -189,10 +194,8 @@ impl Scraper {
         let captures = match &self.browser {
             Some(browser) if needs_browser(target.options) => {
                 let deadline = target.turn.acquire_browser(0, deadline).await?;
-                match browser
-                    .render(url, target.options, target.profile, deadline)
-                    .await?
-                {
+                let render = browser.render(url, target.options, target.profile, deadline);
+                match self.metrics.time_fetch(SlotKind::Browser, render).await? {
                     BrowserPage {
                         response: Some(response),
                         captures,
@@ -209,7 +212,8 @@ impl Scraper {
             _ => PageCaptures::default(),
         };
         let request = page_request(url, target, deadline);
-        let result = self.fetcher.fetch(request).await;
+        let fetch = self.fetcher.fetch(request);
+        let result = self.metrics.time_fetch(SlotKind::Plain, fetch).await;
         result
             .map(|response| FetchResult {
                 response: SiteResponse::from(response),
@@ -255,12 +259,13 @@ impl Scraper {
                 None => None,
             };
             let permit = self.conversions.permit().await;
+            let metrics = self.metrics.clone();
             let converting = tokio::task::spawn_blocking(move || {
                 let page = raw_page(&requested, &response);
-                let rendered = match file {
+                let rendered = metrics.time_conversion(|| match file {
                     Some((request, file)) => prepare_file(&page, &options, id, &request, file),
                     None => prepare(&page, &options, id),
-                };
+                });
                 drop(permit);
                 let mut rendered = rendered?;
                 if !has_model {

@@ -11,7 +11,7 @@ use harvestman_core::api::url_field::TargetUrl;
 use harvestman_core::crawl::SlotKind;
 use harvestman_core::ids::{JobId, ScrapeId, TeamId};
 use harvestman_core::scrape::{Capabilities, Upload, check_supported};
-use harvestman_store::{JobKind, NewJob, Principal, ScrapeResult};
+use harvestman_store::{JobKind, JobStatus, NewJob, Principal, ScrapeResult};
 use tokio::time::Instant;
 
 use crate::budget::CreditReservation;
@@ -152,6 +152,14 @@ impl SingleScrape {
         let finished = store.finish_scrape(self.job, stored, clock::now()).await;
         finished.map_err(unavailable)?;
         self.stored_end = true;
+        let status = match &result {
+            Ok(_) => JobStatus::Completed,
+            Err(_) => JobStatus::Failed,
+        };
+        self.context
+            .slots
+            .metrics()
+            .count_job_end(JobKind::Scrape, status);
         result
     }
 
@@ -160,6 +168,7 @@ impl SingleScrape {
         let turn = self.turn().await?;
         if let Some((file, content_type)) = &self.upload {
             let mut document = self.parse(file, content_type, deadline).await?;
+            turn.complete();
             turn.record_in(&mut document.metadata);
             reservation.spend(document.metadata.credits_used.unwrap_or(0));
             return Ok(document);

@@ -15,14 +15,14 @@ use tokio::sync::oneshot;
 use tokio::time::Instant;
 
 use crate::limits;
-use crate::page_metrics::PageCounters;
+use crate::metrics::Metrics;
 use crate::plans::{Limits, Plans};
 
 /// The slots of all teams. Cheap to clone.
 #[derive(Clone, Debug)]
 pub(crate) struct Slots {
     kinds: Arc<[Mutex<Shares<oneshot::Sender<Slot>>>; 2]>,
-    counters: Arc<PageCounters>,
+    metrics: Metrics,
 }
 
 /// The owner of a page: team, key and job.
@@ -99,7 +99,7 @@ impl Slots {
         let shares = |total| Mutex::new(Shares::new(plans.clone(), total));
         Self {
             kinds: Arc::new([shares(plain), shares(browser_pages.max(1))]),
-            counters: Arc::default(),
+            metrics: Metrics::default(),
         }
     }
 
@@ -114,9 +114,9 @@ impl Slots {
         self.state(kind).in_use
     }
 
-    /// Returns the counters of processed pages.
-    pub(crate) fn counters(&self) -> &PageCounters {
-        &self.counters
+    /// Returns the metrics.
+    pub(crate) fn metrics(&self) -> &Metrics {
+        &self.metrics
     }
 
     /// Requests a slot for a page.

@@ -28,6 +28,8 @@ struct TurnState {
     queue_time: QueueTime,
     /// The page was opened in the browser.
     in_browser: bool,
+    /// The page was scraped.
+    completed: bool,
     /// How far the deadline was extended.
     extended_by: Duration,
 }
@@ -80,6 +82,7 @@ impl Turn {
             slot,
             queue_time: queue_time.unwrap_or_default(),
             in_browser: false,
+            completed: false,
             extended_by: Duration::ZERO,
         };
         Self {
@@ -161,6 +164,11 @@ impl Turn {
         drop(slot);
     }
 
+    /// Marks the page as scraped; otherwise it counts as failed.
+    pub(crate) fn complete(&self) {
+        self.state().completed = true;
+    }
+
     /// Records in the document's metadata whether its page had to wait.
     pub(crate) fn record_in(&self, metadata: &mut Metadata) {
         self.state().queue_time.record_in(metadata);
@@ -191,7 +199,12 @@ impl Turn {
 impl Drop for Turn {
     fn drop(&mut self) {
         let (in_browser, waited) = self.usage();
-        self.slots.counters().count_page(in_browser, waited);
+        let kind = match in_browser {
+            true => SlotKind::Browser,
+            false => SlotKind::Plain,
+        };
+        let completed = self.state().completed;
+        self.slots.metrics().count_page(kind, completed, waited);
     }
 }
 
@@ -285,8 +298,5 @@ mod tests {
                 waited: false
             })
         ));
-        drop(turn);
-        let metrics = slots.counters().read();
-        assert_eq!((metrics.browser_total, metrics.plain_total), (1, 0));
     }
 }

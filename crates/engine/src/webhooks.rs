@@ -102,6 +102,11 @@ async fn deliver_next(context: &Context, job: JobId) -> Result<bool, StoreError>
         (Some(_), Some(pause)) => AttemptEnd::RetryAt(clock::now() + *pause),
         (Some(_), None) => AttemptEnd::GivenUp,
     };
+    context.slots.metrics().count_delivery(match end {
+        AttemptEnd::Delivered => "delivered",
+        AttemptEnd::RetryAt(_) => "retried",
+        AttemptEnd::GivenUp => "given_up",
+    });
     let attempt = Attempt {
         at,
         duration_ms: millis_since(started),

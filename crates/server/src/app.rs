@@ -86,9 +86,9 @@ impl App {
     pub fn new(parts: Parts) -> App {
         App(Arc::new(Inner {
             rate_limit: RateLimit::default(),
+            metrics: Metrics::new(&parts.engine),
             parts,
             principals: Principals::default(),
-            metrics: Metrics::default(),
             stopping: CancellationToken::new(),
         }))
     }

@@ -6,7 +6,7 @@ use std::fmt;
 use std::panic::AssertUnwindSafe;
 use std::time::Instant;
 
-use axum::extract::{Request, State};
+use axum::extract::{MatchedPath, Request, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
@@ -56,6 +56,12 @@ pub async fn edge(State(app): State<App>, mut request: Request, next: Next) -> R
     let path = request.uri().path().to_owned();
     let span = tracing::info_span!("request", request.id = %id, %method, path = &*redact_path(&path));
     let api = !path.starts_with("/console");
+    let route = request
+        .extensions()
+        .get()
+        .map_or("unmatched".to_owned(), |route: &MatchedPath| {
+            route.as_str().to_owned()
+        });
     request.extensions_mut().insert(id.clone());
 
     let mut response = async {
@@ -72,7 +78,8 @@ pub async fn edge(State(app): State<App>, mut request: Request, next: Next) -> R
     .instrument(span)
     .await;
 
-    app.metrics().count_response(response.status());
+    app.metrics()
+        .count_response(response.status(), route, started.elapsed());
     let headers = response.headers_mut();
     headers.insert(REQUEST_ID, id.0);
     headers.insert(

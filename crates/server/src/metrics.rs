@@ -1,191 +1,132 @@
-//! Metrics of this process in the Prometheus text format. They never contain teams, keys or URLs.
+//! Metrics of this process for Prometheus: those of HTTP, and the engine's. They never contain teams, keys or URLs.
 
-use std::collections::BTreeMap;
-use std::fmt::Write;
-use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use axum::http::StatusCode;
-use harvestman_engine::PageMetrics;
+use harvestman_engine::{DURATION_BUCKETS, Engine};
+use prometheus_client::encoding::text::encode;
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::metrics::histogram::Histogram;
+use prometheus_client::metrics::info::Info;
+use prometheus_client::registry::{Registry, Unit};
 
 /// Counters since the start, and current gauges.
 #[derive(Debug)]
 pub struct Metrics {
-    started: Instant,
-    responses: Mutex<BTreeMap<u16, u64>>,
-    connections_open: AtomicI64,
-    connections_refused: AtomicU64,
-    viewers: AtomicI64,
-    inputs_refused: AtomicU64,
+    registry: Registry,
+    requests: Family<[(&'static str, u16); 1], Counter>,
+    request_duration: Family<[(&'static str, String); 1], Histogram, fn() -> Histogram>,
+    connections: Gauge,
+    connections_refused: Counter,
+    viewers: Gauge,
+    inputs_refused: Counter,
 }
 
 /// Counts a viewer of a live view until it is dropped.
-pub(crate) struct CountedViewer<'a>(&'a AtomicI64);
+pub(crate) struct CountedViewer<'a>(&'a Gauge);
 
 impl Drop for CountedViewer<'_> {
     fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::Relaxed);
-    }
-}
-
-impl Default for Metrics {
-    fn default() -> Self {
-        Self {
-            started: Instant::now(),
-            responses: Mutex::default(),
-            connections_open: AtomicI64::new(0),
-            connections_refused: AtomicU64::new(0),
-            viewers: AtomicI64::new(0),
-            inputs_refused: AtomicU64::new(0),
-        }
+        self.0.dec();
     }
 }
 
 impl Metrics {
-    /// Counts a response.
-    pub(crate) fn count_response(&self, status: StatusCode) {
-        let mut responses = self.responses.lock().unwrap_or_else(PoisonError::into_inner);
-        *responses.entry(status.as_u16()).or_default() += 1;
+    /// Creates the metrics of a server that starts now.
+    pub(crate) fn new(engine: &Engine) -> Self {
+        let mut metrics = Self {
+            registry: Registry::with_prefix("harvestman"),
+            requests: Family::default(),
+            request_duration: Family::new_with_constructor(|| Histogram::new(DURATION_BUCKETS)),
+            connections: Gauge::default(),
+            connections_refused: Counter::default(),
+            viewers: Gauge::default(),
+            inputs_refused: Counter::default(),
+        };
+        let registry = &mut metrics.registry;
+        let version = Info::new([("version", env!("CARGO_PKG_VERSION"))]);
+        registry.register("build", "Version of the server", version);
+        let started: Gauge = Gauge::default();
+        let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        started.set(since_1970.as_secs() as i64);
+        registry.register_with_unit(
+            "start_time",
+            "Start of the server, in seconds since 1970",
+            Unit::Seconds,
+            started,
+        );
+        registry.register(
+            "http_requests",
+            "Completed requests by status",
+            metrics.requests.clone(),
+        );
+        registry.register_with_unit(
+            "http_request_duration",
+            "Time to the head of the response, by route",
+            Unit::Seconds,
+            metrics.request_duration.clone(),
+        );
+        registry.register(
+            "http_connections",
+            "Open connections",
+            metrics.connections.clone(),
+        );
+        registry.register(
+            "http_connections_refused",
+            "Connections refused above the limit",
+            metrics.connections_refused.clone(),
+        );
+        registry.register(
+            "live_viewers",
+            "Viewers of browser sessions",
+            metrics.viewers.clone(),
+        );
+        registry.register(
+            "live_inputs_refused",
+            "Inputs refused on read-only live views",
+            metrics.inputs_refused.clone(),
+        );
+        engine.register_metrics(registry);
+        metrics
+    }
+
+    /// Counts a response; `route` is the pattern of its path.
+    pub(crate) fn count_response(&self, status: StatusCode, route: String, duration: Duration) {
+        self.requests.get_or_create(&[("status", status.as_u16())]).inc();
+        // Braces end the labels for some readers of the format.
+        let route = route.replace('{', ":").replace('}', "");
+        self.request_duration
+            .get_or_create(&[("route", route)])
+            .observe(duration.as_secs_f64());
     }
 
     /// Counts a connection that opened (1) or closed (-1).
     pub(crate) fn change_connections(&self, change: i64) {
-        self.connections_open.fetch_add(change, Ordering::Relaxed);
+        self.connections.inc_by(change);
     }
 
     /// Counts a connection that was refused because too many are open.
     pub(crate) fn count_refused_connection(&self) {
-        self.connections_refused.fetch_add(1, Ordering::Relaxed);
+        self.connections_refused.inc();
     }
 
     /// Counts a viewer of a session.
     pub(crate) fn count_viewer(&self) -> CountedViewer<'_> {
-        self.viewers.fetch_add(1, Ordering::Relaxed);
+        self.viewers.inc();
         CountedViewer(&self.viewers)
     }
 
     /// Counts an input from a read-only viewer.
     pub(crate) fn count_refused_input(&self) {
-        self.inputs_refused.fetch_add(1, Ordering::Relaxed);
+        self.inputs_refused.inc();
     }
 
-    /// Renders all metrics, including the engine's page metrics.
-    pub(crate) fn text(&self, pages: &PageMetrics) -> String {
+    /// Returns all metrics in the OpenMetrics text format.
+    pub(crate) fn text(&self) -> String {
         let mut text = String::new();
-        metric(&mut text, "harvestman_info", "gauge", "Version of the server.");
-        let _ = writeln!(
-            text,
-            "harvestman_info{{version=\"{}\"}} 1",
-            env!("CARGO_PKG_VERSION")
-        );
-        metric(
-            &mut text,
-            "harvestman_uptime_seconds",
-            "gauge",
-            "Seconds since the start.",
-        );
-        let _ = writeln!(
-            text,
-            "harvestman_uptime_seconds {}",
-            self.started.elapsed().as_secs()
-        );
-        metric(
-            &mut text,
-            "harvestman_http_requests_total",
-            "counter",
-            "Completed requests by status.",
-        );
-        for (status, count) in &*self.responses.lock().unwrap_or_else(PoisonError::into_inner) {
-            let _ = writeln!(
-                text,
-                "harvestman_http_requests_total{{status=\"{status}\"}} {count}"
-            );
-        }
-        metric(
-            &mut text,
-            "harvestman_http_connections",
-            "gauge",
-            "Open connections.",
-        );
-        let _ = writeln!(
-            text,
-            "harvestman_http_connections {}",
-            self.connections_open.load(Ordering::Relaxed)
-        );
-        metric(
-            &mut text,
-            "harvestman_http_connections_refused_total",
-            "counter",
-            "Connections refused above the limit.",
-        );
-        let refused = self.connections_refused.load(Ordering::Relaxed);
-        let _ = writeln!(text, "harvestman_http_connections_refused_total {refused}");
-        metric(
-            &mut text,
-            "harvestman_live_viewers",
-            "gauge",
-            "Viewers of browser sessions.",
-        );
-        let viewers = self.viewers.load(Ordering::Relaxed);
-        let _ = writeln!(text, "harvestman_live_viewers {viewers}");
-        metric(
-            &mut text,
-            "harvestman_live_inputs_refused_total",
-            "counter",
-            "Inputs refused on read-only live views.",
-        );
-        let refused = self.inputs_refused.load(Ordering::Relaxed);
-        let _ = writeln!(text, "harvestman_live_inputs_refused_total {refused}");
-        write_pages(&mut text, pages);
+        encode(&mut text, &self.registry).expect("writing to a string never fails");
         text
     }
-}
-
-fn write_pages(text: &mut String, pages: &PageMetrics) {
-    let name = "harvestman_pages_total";
-    metric(
-        text,
-        name,
-        "counter",
-        "Pages processed, by the way they were fetched.",
-    );
-    let _ = writeln!(text, "{name}{{via=\"http\"}} {}", pages.plain_total);
-    let _ = writeln!(text, "{name}{{via=\"browser\"}} {}", pages.browser_total);
-    let name = "harvestman_pages_in_flight";
-    metric(
-        text,
-        name,
-        "gauge",
-        "Pages in flight, by the kind of slot they hold.",
-    );
-    let _ = writeln!(text, "{name}{{via=\"http\"}} {}", pages.plain_in_flight);
-    let _ = writeln!(text, "{name}{{via=\"browser\"}} {}", pages.browser_in_flight);
-    for (name, kind, help, value) in [
-        (
-            "harvestman_pages_waited_total",
-            "counter",
-            "Pages that waited for a slot.",
-            pages.waited_total,
-        ),
-        (
-            "harvestman_page_retries_total",
-            "counter",
-            "Attempts after the first for pages of jobs.",
-            pages.retried_total,
-        ),
-        (
-            "harvestman_conversions_waiting",
-            "gauge",
-            "Pages waiting for conversion.",
-            pages.waiting_for_conversion,
-        ),
-    ] {
-        metric(text, name, kind, help);
-        let _ = writeln!(text, "{name} {value}");
-    }
-}
-
-fn metric(text: &mut String, name: &str, kind: &str, help: &str) {
-    let _ = writeln!(text, "# HELP {name} {help}\n# TYPE {name} {kind}");
 }

@@ -4,7 +4,7 @@ use harvestman_core::ids::{JobId, KeyId, TeamId};
 use harvestman_core::time::Timestamp;
 
 use crate::error::StoreError;
-use crate::job::JobStatus;
+use crate::job::{JobKind, JobStatus};
 use crate::operations::operations;
 
 /// One request that created a job.
@@ -72,6 +72,17 @@ pub struct ActivityQuery {
     pub limit: u32,
 }
 
+/// Running jobs of one kind, over all teams.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct RunningJobs {
+    /// Kind.
+    pub kind: JobKind,
+    /// Number of jobs.
+    pub count: u64,
+    /// Their pages that have no outcome yet, whether in flight or waiting.
+    pub pending_pages: u64,
+}
+
 /// Pending pages of a team, and its last success.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TeamQueue {
@@ -92,5 +103,8 @@ operations! {
 
         /// Returns the pending pages of a team, and its last success.
         async fn queue(&self, team: TeamId) -> Result<TeamQueue, StoreError>;
+
+        /// Returns the running jobs of all teams, by kind.
+        async fn running_jobs(&self) -> Result<Vec<RunningJobs>, StoreError>;
     }
 }

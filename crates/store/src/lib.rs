@@ -33,7 +33,7 @@ mod store;
 mod team;
 mod usage;
 
-pub use activity::{Activity, ActivityQuery, Call, CallList, CallQuery, TeamQueue};
+pub use activity::{Activity, ActivityQuery, Call, CallList, CallQuery, RunningJobs, TeamQueue};
 pub use cache::{CachedPage, KnownPage, NewCachedPage};
 pub use config::{DATABASE_FILE, StoreConfig};
 pub use error::{CommitError, RepeatedCommit, StoreError};

@@ -5,6 +5,7 @@ use std::collections::HashSet;
 
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
+use harvestman_core::crawl::SlotKind;
 use harvestman_core::scrape::{BrowserReason, EngineReason, FramedPage, browser_added, needs_browser};
 use harvestman_fetch::{FetchError, FetchRequest};
 use tokio::time::Instant;
@@ -144,7 +145,8 @@ impl Scraper {
         };
         let Target { options, id, .. } = *target;
         let deadline = target.turn.acquire_browser(held_bytes, deadline).await?;
-        match browser.render(url, options, None, deadline).await?.response {
+        let render = browser.render(url, options, None, deadline);
+        match self.metrics.time_fetch(SlotKind::Browser, render).await?.response {
             Some(response) => self.render(url, response, options, id, deadline).await.map(Some),
             None => Ok(None),
         }
@@ -175,7 +177,8 @@ impl Scraper {
                 .into());
             }
             let request = request_from(requested, &next, target, deadline);
-            let response = SiteResponse::from(self.fetcher.fetch(request).await?);
+            let fetch = self.fetcher.fetch(request);
+            let response = SiteResponse::from(self.metrics.time_fetch(SlotKind::Plain, fetch).await?);
             scraped = self
                 .render(requested, response, target.options, target.id, deadline)
                 .await?;

@@ -52,6 +52,11 @@ impl Sessions {
         }
     }
 
+    /// Returns the number of open sessions.
+    pub(crate) fn open_sessions(&self) -> usize {
+        self.registry.all().len()
+    }
+
     /// Returns the browsers of sessions.
     ///
     /// # Errors

@@ -234,7 +234,9 @@ mod tests {
             assert_eq!(network(text), None, "{text}");
         }
         let contains = |text, address: &str| {
-            network(text).unwrap().contains(&address.parse::<IpAddr>().unwrap())
+            network(text)
+                .unwrap()
+                .contains(&address.parse::<IpAddr>().unwrap())
         };
         assert!(contains("0.0.0.0/0", "255.1.2.3"));
         assert!(contains("::/0", "ff::1"));

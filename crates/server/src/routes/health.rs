@@ -84,8 +84,11 @@ pub(crate) async fn metrics(
                        the operator can open them with metrics_public";
         return Err(Failure::new(ErrorCode::Forbidden, message));
     }
-    let kind = [(header::CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")];
-    Ok((kind, app.metrics().text(&app.engine().page_metrics())).into_response())
+    if let Err(error) = app.engine().refresh_metrics().await {
+        tracing::warn!(%error, "cannot read the running jobs for the metrics");
+    }
+    let kind = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+    Ok(([(header::CONTENT_TYPE, kind)], app.metrics().text()).into_response())
 }
 
 pub(crate) async fn old_version(uri: Uri) -> Failure {

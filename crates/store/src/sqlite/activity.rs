@@ -5,11 +5,14 @@ use sqlx::sqlite::SqliteRow;
 
 use harvestman_core::ids::{JobId, KeyId, TeamId};
 
-use crate::activity::{Activities, Activity, ActivityQuery, Call, CallList, CallQuery, TeamQueue};
+use crate::activity::{
+    Activities, Activity, ActivityQuery, Call, CallList, CallQuery, RunningJobs, TeamQueue,
+};
 use crate::error::StoreError;
 use crate::job::JobStatus;
 use crate::limits;
 use crate::sqlite::Sqlite;
+use crate::sqlite::jobs::parse_kind;
 use crate::sqlite::rows::{Columns, bad_column, blob, int};
 
 macro_rules! select_activity {
@@ -58,6 +61,11 @@ const QUEUE: &str = "
             FROM job INDEXED BY job_running WHERE team_id = ?1 AND status = 'scraping') AS unsettled,
         (SELECT max(completed_at) FROM job INDEXED BY job_succeeded
             WHERE team_id = ?1 AND status = 'completed') AS last_success";
+
+const RUNNING_JOBS: &str = "
+    SELECT kind, count(*) AS jobs,
+        sum(iif(kind = 'batch_scrape', page_limit, max(admitted, 1)) - completed - failed) AS unsettled
+        FROM job INDEXED BY job_running WHERE status = 'scraping' GROUP BY kind";
 
 impl Activities for Sqlite {
     async fn activity(&self, team: TeamId, filter: &ActivityQuery) -> Result<Vec<Activity>, StoreError> {
@@ -114,6 +122,19 @@ impl Activities for Sqlite {
                 });
             }
         }
+    }
+
+    async fn running_jobs(&self) -> Result<Vec<RunningJobs>, StoreError> {
+        let rows = query(RUNNING_JOBS).fetch_all(&self.readers).await?;
+        rows.iter()
+            .map(|row| {
+                Ok(RunningJobs {
+                    kind: parse_kind(&row.text("kind")?)?,
+                    count: row.count("jobs")?,
+                    pending_pages: row.count("unsettled")?,
+                })
+            })
+            .collect()
     }
 
     async fn queue(&self, team: TeamId) -> Result<TeamQueue, StoreError> {

@@ -1,0 +1,225 @@
+//! Metrics of this process, over all teams, for Prometheus. They never contain teams, keys or URLs.
+
+use std::time::Instant;
+
+use harvestman_core::crawl::SlotKind;
+use harvestman_store::{JobKind, JobStatus, RunningJobs};
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::metrics::histogram::Histogram;
+use prometheus_client::registry::{Registry, Unit};
+
+/// Labels with their values; none is made of what a caller or a site sends.
+type Labels<const N: usize> = [(&'static str, &'static str); N];
+
+/// Upper bounds of the buckets of durations, in seconds.
+pub const DURATION_BUCKETS: [f64; 13] = [
+    0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0,
+];
+
+/// Values of the metrics that are read rather than counted.
+#[derive(Debug)]
+pub(crate) struct Gauges {
+    pub(crate) pages_in_flight: [(SlotKind, usize); 2],
+    pub(crate) conversions_waiting: usize,
+    pub(crate) browser_processes: usize,
+    pub(crate) browser_sessions: usize,
+    pub(crate) running: Vec<RunningJobs>,
+}
+
+/// The metrics of an engine. Clones share the same values.
+#[derive(Clone, Debug)]
+pub(crate) struct Metrics {
+    pages: Family<Labels<2>, Counter>,
+    pages_waited: Counter,
+    page_retries: Counter,
+    pages_in_flight: Family<Labels<1>, Gauge>,
+    pages_queued: Family<Labels<1>, Gauge>,
+    jobs_running: Family<Labels<1>, Gauge>,
+    jobs_ended: Family<Labels<2>, Counter>,
+    conversions_waiting: Gauge,
+    browser_processes: Gauge,
+    browser_sessions: Gauge,
+    cache_lookups: Family<Labels<1>, Counter>,
+    webhook_deliveries: Family<Labels<1>, Counter>,
+    fetch_duration: Family<Labels<1>, Histogram, fn() -> Histogram>,
+    conversion_duration: Histogram,
+}
+
+impl Default for Metrics {
+    fn default() -> Self {
+        let durations = || Histogram::new(DURATION_BUCKETS);
+        Self {
+            pages: Family::default(),
+            pages_waited: Counter::default(),
+            page_retries: Counter::default(),
+            pages_in_flight: Family::default(),
+            pages_queued: Family::default(),
+            jobs_running: Family::default(),
+            jobs_ended: Family::default(),
+            conversions_waiting: Gauge::default(),
+            browser_processes: Gauge::default(),
+            browser_sessions: Gauge::default(),
+            cache_lookups: Family::default(),
+            webhook_deliveries: Family::default(),
+            fetch_duration: Family::new_with_constructor(durations),
+            conversion_duration: durations(),
+        }
+    }
+}
+
+impl Metrics {
+    /// Counts an attempt at a page.
+    pub(crate) fn count_page(&self, kind: SlotKind, completed: bool, waited: bool) {
+        let outcome = if completed { "completed" } else { "failed" };
+        self.pages
+            .get_or_create(&[("via", via(kind)), ("outcome", outcome)])
+            .inc();
+        if waited {
+            self.pages_waited.inc();
+        }
+    }
+
+    /// Counts a retry of a page.
+    pub(crate) fn count_retry(&self) {
+        self.page_retries.inc();
+    }
+
+    /// Counts a job that ended in this process.
+    pub(crate) fn count_job_end(&self, kind: JobKind, status: JobStatus) {
+        self.jobs_ended
+            .get_or_create(&[("kind", kind.as_str()), ("state", status.as_str())])
+            .inc();
+    }
+
+    /// Counts a lookup in the page cache.
+    pub(crate) fn count_cache_lookup(&self, found: bool) {
+        let result = if found { "hit" } else { "miss" };
+        self.cache_lookups.get_or_create(&[("result", result)]).inc();
+    }
+
+    /// Counts an attempt to deliver a webhook event.
+    pub(crate) fn count_delivery(&self, outcome: &'static str) {
+        self.webhook_deliveries
+            .get_or_create(&[("outcome", outcome)])
+            .inc();
+    }
+
+    /// Runs a fetch and measures its duration.
+    pub(crate) async fn time_fetch<T>(&self, kind: SlotKind, fetch: impl Future<Output = T>) -> T {
+        let started = Instant::now();
+        let result = fetch.await;
+        self.fetch_duration
+            .get_or_create(&[("via", via(kind))])
+            .observe(started.elapsed().as_secs_f64());
+        result
+    }
+
+    /// Runs a conversion and measures its duration.
+    pub(crate) fn time_conversion<T>(&self, convert: impl FnOnce() -> T) -> T {
+        let started = Instant::now();
+        let result = convert();
+        self.conversion_duration.observe(started.elapsed().as_secs_f64());
+        result
+    }
+
+    pub(crate) fn register(&self, registry: &mut Registry) {
+        registry.register(
+            "pages",
+            "Attempts at pages, by the way they were fetched and by outcome",
+            self.pages.clone(),
+        );
+        registry.register(
+            "pages_waited",
+            "Pages that waited for a slot",
+            self.pages_waited.clone(),
+        );
+        registry.register(
+            "page_retries",
+            "Attempts after the first at pages of jobs",
+            self.page_retries.clone(),
+        );
+        registry.register(
+            "pages_in_flight",
+            "Pages in flight, by the kind of slot they hold",
+            self.pages_in_flight.clone(),
+        );
+        registry.register(
+            "pages_queued",
+            "Pages of running jobs without an outcome, in flight or waiting, by kind of job",
+            self.pages_queued.clone(),
+        );
+        registry.register("jobs_running", "Running jobs by kind", self.jobs_running.clone());
+        registry.register(
+            "jobs_ended",
+            "Jobs that ended, by kind and final state",
+            self.jobs_ended.clone(),
+        );
+        registry.register(
+            "conversions_waiting",
+            "Pages waiting for conversion",
+            self.conversions_waiting.clone(),
+        );
+        registry.register(
+            "browser_processes",
+            "Browser processes, including spare ones",
+            self.browser_processes.clone(),
+        );
+        registry.register(
+            "browser_sessions",
+            "Open browser sessions",
+            self.browser_sessions.clone(),
+        );
+        registry.register(
+            "cache_lookups",
+            "Lookups in the page cache by result",
+            self.cache_lookups.clone(),
+        );
+        registry.register(
+            "webhook_deliveries",
+            "Attempts to deliver a webhook event by outcome",
+            self.webhook_deliveries.clone(),
+        );
+        registry.register_with_unit(
+            "fetch_duration",
+            "Time to fetch a page from its site, by the way it was fetched",
+            Unit::Seconds,
+            self.fetch_duration.clone(),
+        );
+        registry.register_with_unit(
+            "conversion_duration",
+            "Time to convert a page, without the wait for a processor core",
+            Unit::Seconds,
+            self.conversion_duration.clone(),
+        );
+    }
+
+    /// Sets the metrics that are read rather than counted.
+    pub(crate) fn set_gauges(&self, gauges: &Gauges) {
+        for (kind, pages) in gauges.pages_in_flight {
+            self.pages_in_flight
+                .get_or_create(&[("via", via(kind))])
+                .set(pages as i64);
+        }
+        self.conversions_waiting.set(gauges.conversions_waiting as i64);
+        self.browser_processes.set(gauges.browser_processes as i64);
+        self.browser_sessions.set(gauges.browser_sessions as i64);
+        self.jobs_running.clear();
+        self.pages_queued.clear();
+        for jobs in &gauges.running {
+            let labels = [("kind", jobs.kind.as_str())];
+            self.jobs_running.get_or_create(&labels).set(jobs.count as i64);
+            self.pages_queued
+                .get_or_create(&labels)
+                .set(jobs.pending_pages as i64);
+        }
+    }
+}
+
+fn via(kind: SlotKind) -> &'static str {
+    match kind {
+        SlotKind::Plain => "http",
+        SlotKind::Browser => "browser",
+    }
+}

@@ -296,6 +296,34 @@ async fn pages_of_a_host_that_needs_the_browser_go_there_first() {
 }
 
 #[tokio::test]
+async fn with_the_browser_switched_off_only_requests_that_need_it_are_refused() {
+    let site = Site::new().page("/", Page::links("Start", &[])).serve().await;
+    let server = TestServer::start_with(&[("HARVESTMAN_CHROMIUM", "off")]).await;
+    assert!(
+        server.log().contains("the browser is switched off"),
+        "{}",
+        server.log()
+    );
+    let ready = server.get("/ready").await.ok();
+    assert_eq!(ready["browser"], "not configured");
+    assert!(scrape(&server, site.url("/")).await["markdown"].is_string());
+    for option in [
+        json!({ "formats": ["screenshot"] }),
+        json!({ "waitFor": 10 }),
+        json!({ "mobile": true }),
+    ] {
+        let mut request = option.clone();
+        request["url"] = site.url("/").into();
+        let response = server.post("/v2/scrape", &request).await;
+        let found = (response.status, response.code());
+        assert_eq!(found, (503, "FEATURE_NOT_CONFIGURED"), "{option}");
+    }
+    let actions = json!({ "url": site.url("/"), "actions": [{ "type": "wait", "milliseconds": 1 }] });
+    assert_eq!(server.post("/v2/scrape", &actions).await.status, 400);
+    assert_eq!(server.post("/v2/browser", &json!({})).await.status, 503);
+}
+
+#[tokio::test]
 async fn a_page_that_remains_a_placeholder_has_a_warning() {
     let site = Site::new()
         .page(

@@ -56,12 +56,12 @@ pub struct Config {
     pub public_url: Option<String>,
     /// Private targets that may be fetched.
     pub allow_private_hosts: AllowList,
-    /// Path of Chromium; none when the browser is disabled or not installed.
-    pub chromium: Option<PathBuf>,
-    /// Path of Node.js for code in browser sessions; none when disabled or not installed.
-    pub node: Option<PathBuf>,
-    /// Path of Python for code in browser sessions; none when disabled or not installed.
-    pub python: Option<PathBuf>,
+    /// Chromium.
+    pub chromium: Program,
+    /// Node.js for code in browser sessions.
+    pub node: Program,
+    /// Python for code in browser sessions.
+    pub python: Program,
     /// Whether code in browser sessions may run where it cannot be sandboxed.
     pub unsandboxed_code: bool,
     /// DNS servers; empty to use those of the system.
@@ -98,6 +98,29 @@ pub struct Config {
     pub log: String,
 }
 
+/// A program that the server runs if it is there.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub enum Program {
+    /// The installed one, if any.
+    #[default]
+    Installed,
+    /// None.
+    Off,
+    /// This file.
+    File(PathBuf),
+}
+
+impl Program {
+    /// Returns the path of the program; `find` looks for the installed one.
+    pub fn path(&self, find: fn() -> Option<PathBuf>) -> Option<PathBuf> {
+        match self {
+            Program::Installed => find(),
+            Program::Off => None,
+            Program::File(path) => Some(path.clone()),
+        }
+    }
+}
+
 impl Config {
     /// Parses all values.
     ///
@@ -121,15 +144,9 @@ impl Config {
             allow_private_hosts: values
                 .optional("allow_private_hosts", AllowList::parse)?
                 .unwrap_or_default(),
-            chromium: values
-                .optional("chromium", program)?
-                .unwrap_or_else(harvestman_browser::find_chromium),
-            node: values
-                .optional("node", program)?
-                .unwrap_or_else(harvestman_browser::find_node),
-            python: values
-                .optional("python", program)?
-                .unwrap_or_else(harvestman_browser::find_python),
+            chromium: values.optional("chromium", program)?.unwrap_or_default(),
+            node: values.optional("node", program)?.unwrap_or_default(),
+            python: values.optional("python", program)?.unwrap_or_default(),
             unsandboxed_code: values.required("unsandboxed_code", boolean)?,
             dns_servers: values.list("dns_servers", |text| {
                 text.parse()
@@ -187,13 +204,13 @@ fn team_limits(values: &Values) -> Result<Limits, ConfigError> {
     })
 }
 
-/// Parses the path of a program; `none` disables it.
-fn program(text: &str) -> Result<Option<PathBuf>, String> {
+/// Parses the path of a program; `off` and `none` switch it off.
+fn program(text: &str) -> Result<Program, String> {
     match text {
-        "none" => Ok(None),
-        _ if PathBuf::from(text).is_file() => Ok(Some(PathBuf::from(text))),
+        "off" | "none" => Ok(Program::Off),
+        _ if PathBuf::from(text).is_file() => Ok(Program::File(PathBuf::from(text))),
         _ => Err(format!(
-            "`{text}` is not a file; set the path of the program, or `none`"
+            "`{text}` is not a file; set the path of the program, or `off`"
         )),
     }
 }

@@ -16,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 use url::Url;
 
 use crate::app::{App, Parts};
-use crate::config::{Config, cores};
+use crate::config::{Config, Program, cores};
 use crate::listen::{self, ConnectionLimits};
 use crate::operator::endpoint::OperatorEndpoint;
 use crate::router::router;
@@ -128,8 +128,11 @@ async fn run(app: App, listener: TcpListener, mut signals: signals::Signals) -> 
 
 /// Starts the browser behind its proxy; returns none if no browser is configured.
 async fn browser(config: &Config, fetcher: &Fetcher) -> anyhow::Result<Option<BrowserPages>> {
-    let Some(program) = config.chromium.clone() else {
-        tracing::info!("no browser configured: pages are not rendered");
+    let Some(program) = config.chromium.path(harvestman_browser::find_chromium) else {
+        match config.chromium {
+            Program::Off => tracing::info!("the browser is switched off: requests that need it are refused"),
+            _ => tracing::info!("no browser is installed: requests that need one are refused"),
+        }
         return Ok(None);
     };
     let settings = BrowserSettings {
@@ -138,9 +141,9 @@ async fn browser(config: &Config, fetcher: &Fetcher) -> anyhow::Result<Option<Br
         agent: format!("{AGENT}/{}", env!("CARGO_PKG_VERSION")),
         pages: config.max_browser_pages,
         init: std::env::current_exe().context("cannot find the path of this program")?,
-        node: config.node.clone(),
+        node: config.node.path(harvestman_browser::find_node),
         node_modules: vec![config.data_dir.join(limits::NODE_MODULES_FOLDER)],
-        python: config.python.clone(),
+        python: config.python.path(harvestman_browser::find_python),
         unsandboxed_code: config.unsandboxed_code,
     };
     BrowserPages::start(fetcher.clone(), settings)

@@ -93,17 +93,17 @@ pub const SETTINGS: &[Setting] = &[
     ),
     text(
         "chromium",
-        "FILE|none",
+        "FILE|off",
         "Chromium for pages that need a browser [default: the installed one, if any]",
     ),
     text(
         "node",
-        "FILE|none",
+        "FILE|off",
         "Node.js for code in browser sessions; needs playwright-core [default: the installed one, if any]",
     ),
     text(
         "python",
-        "FILE|none",
+        "FILE|off",
         "Python for code in browser sessions; needs playwright [default: the installed one, if any]",
     ),
     switch(

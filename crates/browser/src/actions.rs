@@ -5,15 +5,45 @@ use harvestman_core::api::action::{Action, ScrollDirection};
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use crate::browser::{ActionResults, PageHtml, ScriptValue};
 use crate::cdp::text;
 use crate::error::BrowserError;
 use crate::keys::Key;
 use crate::limits;
 use crate::page::{Page, World};
-use crate::picture;
+use crate::picture::{self, Picture};
 use crate::pointer;
 use crate::visitor::Visitor;
+
+/// Results of actions, each kind in order.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct ActionResults {
+    /// Results of `screenshot`.
+    pub screenshots: Vec<Picture>,
+    /// Results of `scrape`.
+    pub scrapes: Vec<PageHtml>,
+    /// Results of `executeJavascript`.
+    pub script_values: Vec<ScriptValue>,
+    /// Results of `pdf`, as PDF files.
+    pub pdfs: Vec<Vec<u8>>,
+}
+
+/// The HTML of a page at the time of a `scrape` action.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct PageHtml {
+    /// URL of the document.
+    pub url: String,
+    /// HTML of the document.
+    pub html: String,
+}
+
+/// The value of a script.
+#[derive(Clone, PartialEq, Debug)]
+pub struct ScriptValue {
+    /// JavaScript `typeof` the value.
+    pub kind: String,
+    /// The value as JSON; null if JSON cannot represent it.
+    pub value: Value,
+}
 
 /// Runs the actions in order. The first failure ends the scrape with an error that names the action's index
 /// and type.

@@ -7,21 +7,19 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use harvestman_core::api::format::{Format, Screenshot};
 use harvestman_core::api::options::ScrapeOptions;
-use serde_json::Value;
 use tokio::sync::{Mutex, Semaphore};
 use tokio::time::{Instant, timeout_at};
 use url::Url;
 
-use crate::actions;
+use crate::actions::ActionResults;
 use crate::cdp::Connection;
 use crate::error::BrowserError;
 use crate::limits;
-use crate::live::Storage;
-use crate::live::storage;
 use crate::page::Page;
 use crate::picture::{self, Picture};
 use crate::process::Process;
-use crate::settle;
+use crate::storage::{self, Storage};
+use crate::visit::visit;
 use crate::visitor::Visitor;
 
 pub use crate::process::find_chromium;
@@ -91,37 +89,6 @@ pub struct Rendering {
     pub steps: ActionResults,
     /// Cookies and storage, if requested.
     pub storage: Option<Storage>,
-}
-
-/// Results of actions, each kind in order.
-#[derive(Clone, PartialEq, Debug, Default)]
-pub struct ActionResults {
-    /// Results of `screenshot`.
-    pub screenshots: Vec<Picture>,
-    /// Results of `scrape`.
-    pub scrapes: Vec<PageHtml>,
-    /// Results of `executeJavascript`.
-    pub script_values: Vec<ScriptValue>,
-    /// Results of `pdf`, as PDF files.
-    pub pdfs: Vec<Vec<u8>>,
-}
-
-/// The HTML of a page at the time of a `scrape` action.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct PageHtml {
-    /// URL of the document.
-    pub url: String,
-    /// HTML of the document.
-    pub html: String,
-}
-
-/// The value of a script.
-#[derive(Clone, PartialEq, Debug)]
-pub struct ScriptValue {
-    /// JavaScript `typeof` the value.
-    pub kind: String,
-    /// The value as JSON; null if JSON cannot represent it.
-    pub value: Value,
 }
 
 impl Browser {
@@ -228,17 +195,7 @@ async fn render_page(
     if let Some(storage) = request.storage {
         storage::write(page, storage).await?;
     }
-    if !visitor.headers().is_empty() {
-        page.send_headers_to(request.url).await?;
-    }
-    page.navigate(request.url, deadline).await?;
-    settle::settle(page, !request.options.actions.is_empty(), deadline).await?;
-    let wait = std::time::Duration::from_millis(request.options.wait_for);
-    page.sleep(wait, deadline).await?;
-    let steps = actions::run(page, visitor, &request.options.actions, deadline).await?;
-    if !request.options.actions.is_empty() {
-        page.wait_until_idle(deadline).await?;
-    }
+    let steps = visit(page, visitor, request.url, request.options, deadline).await?;
     let screenshot = match screenshot_options {
         Some(screenshot_options) => {
             // The window already has the requested size.

@@ -3,8 +3,10 @@
 //! A [`Connection`] numbers commands, matches responses, and forwards events to the [`Session`] that they
 //! belong to. Every command has a deadline. When a page crashes, its pending commands fail at once (Chromium
 //! never answers them); when the pipe ends, all do. Unknown events and fields are ignored. Messages of
-//! external clients are forwarded unchanged ([`crate::multiplexer`]); they never reach a [`Session`] of this
+//! external clients are forwarded unchanged ([`external`]); they never reach a [`Session`] of this
 //! crate, and its messages never reach them.
+
+mod external;
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -20,7 +22,9 @@ use tokio::time::{Instant, timeout_at};
 
 use crate::error::BrowserError;
 use crate::limits;
-use crate::multiplexer::ExternalClients;
+use external::ExternalClients;
+
+pub(crate) use external::{CommandResult, Inbox, SERVER_ERROR};
 
 /// The connection to one browser. Cheap to clone.
 #[derive(Clone)]

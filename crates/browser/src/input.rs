@@ -150,7 +150,7 @@ impl LiveView {
     }
 
     fn page_position(&self, at: Point) -> Option<(f64, f64)> {
-        Some(self.last_frame()?.to_page(at))
+        Some(self.last_frame()?.to_page(at.x, at.y))
     }
 
     /// Returns the select list at a position of the page; `None` if there is none or the page does not

@@ -28,20 +28,22 @@ mod sandbox;
 mod screencast;
 mod settle;
 mod snapshot;
+mod storage;
+mod visit;
 mod visitor;
 mod worker;
 
-pub use browser::{
-    ActionResults, Browser, BrowserConfig, PageHtml, RenderRequest, Rendering, ScriptValue, find_chromium,
-};
+pub use actions::{ActionResults, PageHtml, ScriptValue};
+pub use browser::{Browser, BrowserConfig, RenderRequest, Rendering, find_chromium};
 pub use cdp_server::CdpPath;
 pub use error::BrowserError;
 pub use input::{Input, KeyKind, MouseKind, Point, Reply, SelectList, SelectOption};
-pub use live::{LiveBrowser, LiveBrowsers, LiveConfig, OriginStorage, ServeEgress, Storage};
+pub use live::{LiveBrowser, LiveBrowsers, LiveConfig, ServeEgress};
 pub use multiplexer::CdpClient;
 pub use picture::{Picture, PictureFormat};
 pub use process::running_processes;
 pub use sandbox::{Bubblewrap, SANDBOX_INIT_COMMAND, Sandbox, sandbox_init};
 pub use screencast::{Frame, LiveView, OpenDialog, Tab, Tabs, ViewUpdate, Viewer};
 pub use snapshot::{Snapshot, SnapshotElement};
+pub use storage::{OriginStorage, Storage};
 pub use worker::{Execution, find_node, find_python};

@@ -5,8 +5,8 @@
 
 mod browser;
 mod code;
+mod commands;
 mod pages;
-pub(crate) mod storage;
 
 use std::net::{Ipv4Addr, TcpListener};
 use std::path::PathBuf;
@@ -23,7 +23,6 @@ use crate::visitor::Visitor;
 use crate::worker::{Languages, Programs, Worker};
 
 pub use browser::LiveBrowser;
-pub use storage::{OriginStorage, Storage};
 
 /// Serves the egress proxy on a non-blocking listener until the returned value is dropped.
 pub type ServeEgress = dyn Fn(TcpListener) -> Box<dyn Send + Sync> + Send + Sync;

@@ -5,7 +5,6 @@
 //! session. A client never sees messages of other clients or of this crate's own sessions, and commands that
 //! [`policy`] rejects are not sent. When it disconnects, all its sessions are detached.
 
-mod external;
 mod policy;
 
 use std::borrow::Cow;
@@ -16,13 +15,10 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use tokio::sync::Mutex;
 
-use crate::cdp::{Connection, text};
+use crate::cdp::{CommandResult, Connection, Inbox, SERVER_ERROR, text};
 use crate::error::BrowserError;
 use crate::limits;
-use external::{CommandResult, Inbox, SERVER_ERROR};
 use policy::Verdict;
-
-pub(crate) use external::ExternalClients;
 
 /// The kind of a client's command, as far as the rest of the crate needs it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

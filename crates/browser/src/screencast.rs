@@ -5,81 +5,20 @@
 //! picture is kept. A new viewer gets the last picture at once, because an idle page sends none.
 
 mod cast;
+pub(crate) mod screen;
 mod tabs;
 
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
-use hyper::body::Bytes;
-use tokio::sync::{Notify, watch};
-use tokio::time::{Instant, MissedTickBehavior, interval};
+use tokio::sync::watch;
+use tokio::time::{MissedTickBehavior, interval};
 
-use crate::input::Point;
 use crate::limits;
 use crate::live::LiveBrowser;
-use crate::page::Page;
 use cast::Screencast;
-use tabs::truncate;
 
-pub use tabs::{OpenDialog, Tab, Tabs};
-
-/// A picture of the current page.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Frame {
-    /// JPEG.
-    pub jpeg: Bytes,
-    /// Width and height of the shown area, in CSS pixels.
-    pub size: (f64, f64),
-    /// Height that the browser shows above the page, in CSS pixels.
-    top: f64,
-}
-
-impl Frame {
-    /// Converts a point of the picture (0 to 1 in both directions) to page coordinates.
-    pub(crate) fn to_page(&self, point: Point) -> (f64, f64) {
-        let clamp_unit = |value: f64| {
-            if value.is_finite() {
-                value.clamp(0.0, 1.0)
-            } else {
-                0.0
-            }
-        };
-        let (width, height) = self.size;
-        (
-            clamp_unit(point.x) * width,
-            clamp_unit(point.y) * height - self.top,
-        )
-    }
-}
-
-/// State shared by all viewers of one browser.
-pub(crate) struct Screen {
-    frame: watch::Sender<Option<Arc<Frame>>>,
-    tabs: watch::Sender<Arc<Tabs>>,
-    viewers: AtomicUsize,
-    /// Number of viewers that may give input.
-    controllers: AtomicUsize,
-    /// Notified when a viewer has taken a picture.
-    frame_taken: Notify,
-    /// Notified when something changed that viewers should see.
-    refresh_requested: Notify,
-    /// Whether the task that takes pictures is running.
-    running: Mutex<bool>,
-}
-
-impl Default for Screen {
-    fn default() -> Self {
-        Screen {
-            frame: watch::Sender::new(None),
-            tabs: watch::Sender::default(),
-            viewers: AtomicUsize::new(0),
-            controllers: AtomicUsize::new(0),
-            frame_taken: Notify::new(),
-            refresh_requested: Notify::new(),
-            running: Mutex::new(false),
-        }
-    }
-}
+pub use screen::{Frame, OpenDialog, Tab, Tabs};
 
 /// The live view of a browser. Cheap to clone. For input see [`LiveView::input`].
 #[derive(Clone)]
@@ -194,39 +133,6 @@ impl Drop for Viewer {
     }
 }
 
-impl Screen {
-    fn running(&self) -> MutexGuard<'_, bool> {
-        self.running.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Returns the open dialog of a page, and extends its time while there is a viewer who may answer it.
-    fn open_dialog(&self, page: &Page) -> Option<OpenDialog> {
-        let mut state = page.state();
-        let dialog = state.dialog.as_mut()?;
-        if self.controllers.load(Ordering::Acquire) > 0 {
-            let longest = dialog.opened + limits::DIALOG_LONGEST;
-            let extended = Instant::now() + limits::DIALOG_PATIENCE;
-            dialog.dismiss_at = dialog.dismiss_at.max(extended.min(longest));
-        }
-        Some(OpenDialog {
-            kind: dialog.kind.clone(),
-            message: truncate(&dialog.message, limits::MAX_DIALOG_CHARS),
-            text: truncate(&dialog.text, limits::MAX_DIALOG_CHARS),
-        })
-    }
-
-    /// Returns whether there are no viewers left, and in that case stops taking pictures.
-    fn stop_if_unwatched(&self) -> bool {
-        let mut running = self.running();
-        *running = self.viewers.load(Ordering::Acquire) > 0;
-        if !*running {
-            // The next viewer must not get an outdated picture.
-            self.frame.send_replace(None);
-        }
-        !*running
-    }
-}
-
 /// Sends pictures and tabs to viewers for as long as there are any.
 async fn send_updates(browser: LiveBrowser) {
     let screen = browser.screen().clone();
@@ -251,7 +157,7 @@ async fn send_updates(browser: LiveBrowser) {
         if cast.as_ref().is_none_or(|cast| cast.target != page.target()) {
             cast = Screencast::start(&browser, page.target()).await;
         }
-        let mut tabs = Tabs::read(&browser, page.target()).await;
+        let mut tabs = tabs::read(&browser, page.target()).await;
         tabs.dialog = screen.open_dialog(&page);
         screen.tabs.send_if_modified(|known| {
             let changed = **known != tabs;

@@ -27,16 +27,16 @@ use crate::snapshot::Snapshot;
 const DONE: &str = "✓ Done";
 
 /// Executes commands on one page until a deadline.
-pub(super) struct CommandRunner<'a> {
-    pub(super) connection: &'a Connection,
-    pub(super) page: &'a Page,
-    pub(super) state: &'a CommandState,
-    pub(super) deadline: Instant,
+pub(crate) struct CommandRunner<'a> {
+    pub(crate) connection: &'a Connection,
+    pub(crate) page: &'a Page,
+    pub(crate) state: &'a CommandState,
+    pub(crate) deadline: Instant,
 }
 
 impl CommandRunner<'_> {
     /// Executes a command and returns its output. Tab commands are handled elsewhere.
-    pub(super) async fn run(&self, command: &Command) -> Result<String, CommandError> {
+    pub(crate) async fn run(&self, command: &Command) -> Result<String, CommandError> {
         match command {
             Command::Open(url) => self.open(url).await,
             Command::Back => self.history(-1).await,
@@ -121,7 +121,7 @@ impl CommandRunner<'_> {
     }
 
     /// Returns the page as text. Its references are valid until the next snapshot.
-    pub(super) async fn snapshot(&self, interactive: bool) -> Result<Snapshot, CommandError> {
+    pub(crate) async fn snapshot(&self, interactive: bool) -> Result<Snapshot, CommandError> {
         self.wait_until_idle().await?;
         let document = self.page.state().loader.clone();
         let frames = self

@@ -10,21 +10,22 @@ use serde_json::{Value, json};
 use tokio::time::{Instant, timeout_at};
 use url::Url;
 
-use crate::actions;
 use crate::cdp::Connection;
-use crate::commands::{self, CommandState};
+use crate::commands::CommandState;
 use crate::error::BrowserError;
 use crate::limits;
 use crate::multiplexer::{CdpClient, CommandKind, Multiplexer};
 use crate::page::Page;
-use crate::screencast::Screen;
+use crate::screencast::screen::Screen;
+use crate::storage::{self, Storage};
+use crate::visit::visit;
 use crate::visitor::Visitor;
 use crate::worker::{Execution, Languages, Task, Worker};
 
 use super::Chromium;
 use super::code::Code;
+use super::commands;
 use super::pages::Pages;
-use super::storage::{self, Storage};
 
 /// A browser that lives until [`LiveBrowser::end`] or until its last clone is dropped. Cheap to clone.
 #[derive(Clone)]
@@ -89,8 +90,7 @@ impl LiveBrowser {
         Ok(browser)
     }
 
-    /// Opens a URL in the current page as a scrape with these options would: headers, idle wait, `waitFor`,
-    /// actions. The results of the actions are discarded.
+    /// Opens a URL in the current page as a scrape with these options would. The results of the actions are discarded.
     ///
     /// # Errors
     /// Any [`BrowserError`].
@@ -103,20 +103,11 @@ impl LiveBrowser {
         self.touch();
         let work = async {
             let page = self.page().await?;
-            let visitor = self.live.pages.visitor();
-            if !visitor.headers().is_empty() {
-                page.send_headers_to(url).await?;
-            }
-            page.navigate(url, deadline).await?;
-            page.wait_until_idle(deadline).await?;
-            let wait = Duration::from_millis(options.wait_for);
-            page.sleep(wait, deadline).await?;
-            actions::run(&page, visitor, &options.actions, deadline).await?;
-            page.wait_until_idle(deadline).await
+            visit(&page, self.live.pages.visitor(), url, options, deadline).await
         };
         let result = timeout_at(deadline, work).await;
         self.touch();
-        result.unwrap_or(Err(BrowserError::Timeout))
+        result.unwrap_or(Err(BrowserError::Timeout)).map(drop)
     }
 
     /// Runs code with the current page. An exception or a timeout also returns an [`Execution`].
@@ -233,7 +224,9 @@ impl LiveBrowser {
     /// If the browser is gone or does not respond.
     pub async fn storage(&self) -> Result<Storage, BrowserError> {
         let known = self.live.restored().clone();
-        storage::read(&self.live.connection, &self.live.pages, &known).await
+        let open = self.live.pages.all();
+        let stand_in = self.live.pages.create_hidden().await?;
+        storage::read(&self.live.connection, &open, stand_in, &known).await
     }
 
     /// Restores the cookies and storage of a profile. The current page is empty afterwards.

@@ -15,7 +15,7 @@ use crate::error::BrowserError;
 use crate::limits;
 use crate::live::LiveBrowser;
 
-use super::{Frame, Screen};
+use super::screen::{Frame, Screen};
 
 /// A screencast with its own session; ends on drop.
 pub(super) struct Screencast {

@@ -9,16 +9,6 @@ use crate::source::Source;
 /// Circles that may stay, each with the reason.
 const KNOWN: &[Circle] = &[
     Circle {
-        folder: "crates/browser/src",
-        files: "actions browser commands commands/run input live live/browser screencast screencast/cast screencast/tabs",
-        reason: "a live browser offers commands, actions and a screencast, whose code takes the live browser",
-    },
-    Circle {
-        folder: "crates/browser/src",
-        files: "cdp multiplexer multiplexer/external",
-        reason: "the connection owns the multiplexer, which speaks the connection's messages",
-    },
-    Circle {
         folder: "crates/content/src",
         files: "html/build html/shadow",
         reason: "shadow roots are filled while the tree is built",

@@ -16,8 +16,6 @@ use crate::error::BrowserError;
 use crate::limits;
 use crate::page::{Page, World};
 
-use super::pages::Pages;
-
 /// Cookies and storage of a browser.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -42,16 +40,15 @@ pub struct OriginStorage {
 const READ: &str = include_str!("storage/read.js");
 const WRITE: &str = include_str!("storage/write.js");
 
-/// Reads all storage of a browser. `known` is what was restored, for origins that have not been visited
-/// since.
-pub(super) async fn read(
+/// Reads all storage of a browser from its `open` pages and by means of the page `stand_in`, which is closed.
+/// `known` is what was restored, for origins that have not been visited since.
+pub(crate) async fn read(
     connection: &Connection,
-    pages: &Pages,
+    open: &[Arc<Page>],
+    stand_in: String,
     known: &Storage,
 ) -> Result<Storage, BrowserError> {
-    let open = pages.all();
-    let stand_in = pages.create_hidden().await?;
-    collect_storage(connection, json!({}), &open, stand_in, known).await
+    collect_storage(connection, json!({}), open, stand_in, known).await
 }
 
 /// Reads all storage of a page in its own browser context.

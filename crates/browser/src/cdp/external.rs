@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
-use crate::cdp::Message;
+use super::Message;
 use crate::limits;
 
 /// The external clients of one browser.
@@ -41,17 +41,17 @@ struct PendingCommand {
 }
 
 /// A result, or the code and message of an error.
-pub(super) type CommandResult = Result<Value, (i32, &'static str)>;
+pub(crate) type CommandResult = Result<Value, (i32, &'static str)>;
 
 /// The queue of messages for a client.
-pub(super) struct Inbox {
+pub(crate) struct Inbox {
     messages: mpsc::Receiver<String>,
     queued_bytes: Arc<AtomicUsize>,
 }
 
 impl Inbox {
     /// Returns the next message; `None` if the browser has ended or the client was disconnected.
-    pub(super) async fn next(&mut self) -> Option<String> {
+    pub(crate) async fn next(&mut self) -> Option<String> {
         let message = self.messages.recv().await?;
         self.queued_bytes.fetch_sub(message.len(), Ordering::AcqRel);
         Some(message)
@@ -67,7 +67,7 @@ struct SessionParams<'a> {
 
 impl ExternalClients {
     /// Adds a client whose connection is the session `root`; returns `None` if there are too many clients.
-    pub(super) fn add(&mut self, root: &str) -> Option<(u64, Inbox)> {
+    pub(crate) fn add(&mut self, root: &str) -> Option<(u64, Inbox)> {
         if self.clients.len() >= limits::MAX_CLIENTS {
             return None;
         }
@@ -91,31 +91,31 @@ impl ExternalClients {
     }
 
     /// Removes a client with its sessions and pending commands.
-    pub(super) fn remove(&mut self, client: u64) {
+    pub(crate) fn remove(&mut self, client: u64) {
         self.clients.remove(&client);
         self.sessions.retain(|_, owner| *owner != client);
         self.pending.retain(|_, command| command.client != client);
     }
 
     /// Returns whether a client is still connected.
-    pub(super) fn is_connected(&self, client: u64) -> bool {
+    pub(crate) fn is_connected(&self, client: u64) -> bool {
         self.clients.contains_key(&client)
     }
 
     /// Returns whether a session belongs to the client.
-    pub(super) fn owns(&self, client: u64, session: &str) -> bool {
+    pub(crate) fn owns(&self, client: u64, session: &str) -> bool {
         self.sessions.get(session) == Some(&client)
     }
 
     /// Returns whether a client may attach to one more target.
-    pub(super) fn may_attach(&self, client: u64) -> bool {
+    pub(crate) fn may_attach(&self, client: u64) -> bool {
         let client = self.clients.get(&client);
         client.is_some_and(|client| client.sessions < limits::MAX_CLIENT_SESSIONS)
     }
 
     /// Records the client's command `id`, sent to the browser as `browser_id`; returns false if too many are
     /// pending.
-    pub(super) fn add_pending(&mut self, client: u64, browser_id: u64, id: i64, session: &str) -> bool {
+    pub(crate) fn add_pending(&mut self, client: u64, browser_id: u64, id: i64, session: &str) -> bool {
         match self.clients.get_mut(&client) {
             Some(sender) if sender.commands < limits::MAX_CLIENT_COMMANDS => sender.commands += 1,
             _ => return false,
@@ -127,7 +127,7 @@ impl ExternalClients {
     }
 
     /// Answers a command of a client in place of the browser.
-    pub(super) fn respond(
+    pub(crate) fn respond(
         &mut self,
         client: u64,
         id: Option<i64>,
@@ -271,7 +271,7 @@ impl ExternalClients {
 }
 
 /// Error code for errors without a more specific one, as the browser uses it.
-pub(super) const SERVER_ERROR: i32 = -32_000;
+pub(crate) const SERVER_ERROR: i32 = -32_000;
 
 /// Returns the session field of a message; empty for the session that stands for the client's connection.
 fn session_field(root: &str, session: &str) -> String {

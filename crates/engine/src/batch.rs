@@ -10,7 +10,7 @@ use harvestman_store::{AddPagesOutcome, Idempotency, JobKind, NewJob, Principal}
 
 use crate::clock;
 use crate::context::Engine;
-use crate::error::{job_not_found, key_reused, unavailable};
+use crate::error::{job_not_found, key_reused};
 use crate::jobs::{new_job, subscribed};
 
 impl Engine {
@@ -80,15 +80,14 @@ impl Engine {
     ) -> Result<JobId, ApiError> {
         let store = &self.context.store;
         let row = store.job(principal.team, batch, clock::now()).await;
-        let row = row
-            .map_err(unavailable)?
+        let row = row?
             .filter(|row| row.kind == JobKind::BatchScrape)
             .ok_or_else(job_not_found)?;
         options.check_append(&BatchOptions::from_json(row.request.as_bytes())?)?;
         let added = store
             .add_pages(principal.team, batch, pages, idempotency.as_ref(), clock::now())
             .await;
-        match added.map_err(unavailable)? {
+        match added? {
             AddPagesOutcome::Added(pages) => {
                 tracing::info!(batch.id = %batch, team.id = %principal.team, pages, "pages added to a batch scrape");
                 self.context.driver_signals.pages_added(batch);

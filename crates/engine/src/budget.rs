@@ -13,7 +13,6 @@ use harvestman_store::Store;
 use tokio::time::Instant;
 
 use crate::clock::this_month;
-use crate::error::unavailable;
 use crate::limits;
 use crate::plans::Plans;
 
@@ -60,7 +59,7 @@ impl Budget {
         let month = this_month();
         if self.is_stale(budget, team, month) {
             let spent = self.store.credits_in_month(team, month).await;
-            let spent = spent.map_err(unavailable)?;
+            let spent = spent?;
             let mut accounts = self.accounts();
             let in_flight = accounts.get(&team).map_or(0, |account| account.in_flight);
             let updated_at = Instant::now();

@@ -8,7 +8,7 @@ use harvestman_store::{CreateOutcome, Idempotency, Principal};
 
 use crate::clock;
 use crate::context::{Context, Engine};
-use crate::error::{key_reused, unavailable};
+use crate::error::key_reused;
 
 impl Engine {
     /// Rejects a webhook receiver at a private address.
@@ -63,7 +63,7 @@ impl Engine {
         let earlier = store
             .find_earlier_request(principal.team, idempotency, clock::now())
             .await;
-        match earlier.map_err(unavailable)? {
+        match earlier? {
             Some(CreateOutcome::Repeated(id)) => Ok(Some(id)),
             Some(CreateOutcome::KeyReused) => Err(key_reused()),
             Some(CreateOutcome::Created) | None => Err(refusal),

@@ -57,7 +57,11 @@ impl From<FetchError> for ScrapeFailure {
 
 impl From<StoreError> for ScrapeFailure {
     fn from(error: StoreError) -> Self {
-        Self::transient(unavailable(error))
+        Self {
+            transient: error.is_transient(),
+            error: error.into(),
+            unreachable: false,
+        }
     }
 }
 
@@ -70,15 +74,6 @@ pub(crate) fn key_reused() -> ApiError {
 
 pub(crate) fn job_not_found() -> ApiError {
     ApiError::new(ErrorCode::NotFound, "no such job; it may have expired")
-}
-
-/// Logs a store error and returns a 503: the failure is transient, so 5xx, never 404 (docs/API.md section 2).
-pub(crate) fn unavailable(error: StoreError) -> ApiError {
-    tracing::error!(%error, "the store failed to handle a request");
-    ApiError::new(
-        ErrorCode::Unavailable,
-        "the database is temporarily unavailable; try again in a moment",
-    )
 }
 
 pub(crate) fn internal_error(error: impl std::error::Error) -> ApiError {

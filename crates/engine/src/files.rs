@@ -10,7 +10,6 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use crate::browser_pages::PageCaptures;
-use crate::error::unavailable;
 use crate::{clock, limits};
 
 /// Where the files of a document are stored and linked.
@@ -81,5 +80,5 @@ pub(crate) async fn attach(
     if files.is_empty() {
         return Ok(());
     }
-    store.store_files(files).await.map_err(unavailable)
+    store.store_files(files).await.map_err(ApiError::from)
 }

@@ -13,7 +13,7 @@ use harvestman_store::{
 use serde::Serialize;
 
 use crate::context::Engine;
-use crate::error::{internal_error, job_not_found, key_reused, unavailable};
+use crate::error::{internal_error, job_not_found, key_reused};
 use crate::{clock, limits};
 
 /// Returns a job of one page, without URL, webhook and base URL; callers override fields that differ.
@@ -62,7 +62,7 @@ impl Engine {
         job: &NewJob,
         created: Result<CreateOutcome, StoreError>,
     ) -> Result<JobId, ApiError> {
-        match created.map_err(unavailable)? {
+        match created? {
             CreateOutcome::Created => {
                 tracing::info!(job.id = %job.id, team.id = %job.team, pages = job.page_limit, "{} started", job.kind.as_str());
                 self.context.new_work.notify_one();
@@ -78,7 +78,7 @@ impl Engine {
     pub async fn cancel(&self, principal: &Principal, job: JobId) -> Result<(), ApiError> {
         let store = &self.context.store;
         let cancelled = store.cancel(principal.team, job, clock::now()).await;
-        match cancelled.map_err(unavailable)? {
+        match cancelled? {
             CancelOutcome::Cancelled => {
                 self.context.driver_signals.cancel(job);
                 self.context.changes.announce(job);

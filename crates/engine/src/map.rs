@@ -22,7 +22,7 @@ use tokio::time::{Instant, timeout_at};
 use url::Url;
 
 use crate::context::{Context, Engine};
-use crate::error::{ScrapeFailure, internal_error, stopping, unavailable};
+use crate::error::{ScrapeFailure, internal_error, stopping};
 use crate::jobs::new_job;
 use crate::page_cache::PageCache;
 use crate::scraper::{Scraped, Target};
@@ -98,7 +98,7 @@ impl SiteMapper {
         };
         let end = result.as_ref().map(|_| MAP_CREDITS);
         let recorded = context.store.record_call(&call, end, clock::now()).await;
-        recorded.map_err(unavailable)?;
+        recorded?;
         result
     }
 
@@ -133,7 +133,7 @@ impl SiteMapper {
             listing.list_root();
         }
         let known_pages = self.cache.known_pages(listing.root()).await;
-        let known_pages = known_pages.map_err(unavailable)?;
+        let known_pages = known_pages?;
         let list_known = self.request.sitemap != SitemapMode::Only;
         let filled = off_thread(listing, move |listing| {
             if let Some(page) = probe.page {

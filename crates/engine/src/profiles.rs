@@ -14,7 +14,6 @@ use harvestman_core::ids::{JobId, TeamId};
 use harvestman_core::interact::SessionError;
 use harvestman_store::Store;
 
-use crate::error::unavailable;
 use crate::{clock, limits};
 
 /// The writers of each profile. Cheap to clone.
@@ -66,7 +65,7 @@ impl Profiles {
             false => None,
         };
         let stored = store.profile(team, &profile.name).await;
-        let stored = stored.map_err(unavailable)?;
+        let stored = stored?;
         let storage = stored.and_then(|state| {
             serde_json::from_str(&state)
                 .inspect_err(
@@ -120,7 +119,7 @@ impl OpenProfile {
         store
             .save_profile(self.team, self.name.clone(), state, clock::now())
             .await
-            .map_err(unavailable)
+            .map_err(ApiError::from)
     }
 }
 

@@ -32,7 +32,7 @@ use url::Url;
 
 use crate::clock;
 use crate::context::{Context, Engine};
-use crate::error::{stopping, unavailable};
+use crate::error::stopping;
 use crate::jobs::new_job;
 
 use protocol::{Hit, ProviderQuery};
@@ -109,7 +109,7 @@ impl Engine {
         };
         let end = result.as_ref().map(|(_, credits)| *credits);
         let recorded = self.context.store.record_call(&call, end, clock::now()).await;
-        recorded.map_err(unavailable)?;
+        recorded?;
         let (response, credits) = result?;
         reservation.spend(credits);
         Ok(response)

@@ -29,7 +29,7 @@ use tracing::Instrument;
 
 use crate::clock;
 use crate::context::{Context, Engine};
-use crate::error::{internal_error, stopping, unavailable};
+use crate::error::{internal_error, stopping};
 use crate::prompt::TaskOutcome;
 use live::LiveSession;
 use registry::SessionHandle;
@@ -85,9 +85,9 @@ impl Engine {
         scrape: ScrapeId,
     ) -> Result<SessionEnded, ApiError> {
         let store = &self.context.store;
-        let session = store.session_of(scrape).await.map_err(unavailable)?;
+        let session = store.session_of(scrape).await?;
         if session.is_none() {
-            let origin = store.scrape_origin(scrape).await.map_err(unavailable)?;
+            let origin = store.scrape_origin(scrape).await?;
             if origin.is_some_and(|origin| origin.team != principal.team) {
                 return Err(SessionError::OtherTeam.into());
             }
@@ -136,7 +136,7 @@ impl Engine {
             .store
             .sessions(principal.team, live, clock::now())
             .await;
-        let rows = rows.map_err(unavailable)?;
+        let rows = rows?;
         let sessions = rows.into_iter().map(|row| self.describe(&row, base));
         let is_wanted = |session: &BrowserSession| query.status.is_none_or(|status| session.status == status);
         Ok(BrowserSessions {
@@ -155,11 +155,11 @@ impl Engine {
     ) -> Result<Vec<SessionOverview>, ApiError> {
         let store = &self.context.store;
         let rows = store.sessions(principal.team, None, clock::now()).await;
-        let rows = rows.map_err(unavailable)?;
+        let rows = rows?;
         let mut overviews = Vec::new();
         for row in rows.into_iter().take(limit) {
             let origin = match row.scrape {
-                Some(scrape) => store.scrape_origin(scrape).await.map_err(unavailable)?,
+                Some(scrape) => store.scrape_origin(scrape).await?,
                 None => None,
             };
             let origin = origin.filter(|origin| !origin.zero_data_retention);
@@ -230,7 +230,7 @@ impl Engine {
     /// # Errors
     /// 403 for another team's session; 404 if there is none or it has already ended.
     pub async fn end_browser(&self, principal: &Principal, id: SessionId) -> Result<SessionEnded, ApiError> {
-        let session = self.context.store.session(id).await.map_err(unavailable)?;
+        let session = self.context.store.session(id).await?;
         self.end(principal, session).await
     }
 
@@ -277,7 +277,7 @@ impl Context {
         let team = match &live {
             Some(session) => Some(session.team),
             None => {
-                let row = self.store.session(id).await.map_err(unavailable)?;
+                let row = self.store.session(id).await?;
                 row.map(|row| row.team)
             }
         };

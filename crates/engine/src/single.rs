@@ -16,7 +16,7 @@ use tokio::time::Instant;
 
 use crate::budget::CreditReservation;
 use crate::context::{Context, Engine};
-use crate::error::{stopping, unavailable};
+use crate::error::stopping;
 use crate::files::FileTarget;
 use crate::jobs::new_job;
 use crate::page_visit::{Page, PageVisits};
@@ -114,7 +114,7 @@ impl SingleScrape {
             zero_data_retention: !keep,
             ..new_job(principal, JobKind::Scrape, &request, &request.caller)?
         };
-        context.store.begin_scrape(&job).await.map_err(unavailable)?;
+        context.store.begin_scrape(&job).await?;
         let owner = SlotOwner {
             team: job.team,
             key: job.key,
@@ -150,7 +150,7 @@ impl SingleScrape {
         };
         let store = &self.context.store;
         let finished = store.finish_scrape(self.job, stored, clock::now()).await;
-        finished.map_err(unavailable)?;
+        finished?;
         self.stored_end = true;
         let status = match &result {
             Ok(_) => JobStatus::Completed,

@@ -11,7 +11,7 @@ use harvestman_core::scrape::changes;
 use harvestman_store::Store;
 use url::Url;
 
-use crate::error::{internal_error, unavailable};
+use crate::error::internal_error;
 
 /// Adds what changed on a page since the team's last scrape, if the options ask for it.
 ///
@@ -28,7 +28,7 @@ pub(crate) async fn track(
         return Ok(());
     };
     let key = VersionKey::of(url, &tracking);
-    let previous = store.page_version(team, &key).await.map_err(unavailable)?;
+    let previous = store.page_version(team, &key).await?;
     let mut page = std::mem::take(document);
     let work = move || {
         changes::track(&mut page, previous.as_ref(), key, &tracking);

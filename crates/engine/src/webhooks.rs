@@ -16,7 +16,6 @@ use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
 use crate::context::{Context, Engine};
-use crate::error::unavailable;
 use crate::{clock, limits};
 
 /// Delivers due events until `stop` is cancelled; deliveries in flight get [`limits::DRAIN_TIMEOUT`] to
@@ -184,7 +183,7 @@ impl Engine {
         let context = &self.context;
         self.check_receiver_at(&["url"], &spec).await?;
         let secret = context.webhook_secret(principal.team).await;
-        let secret = secret.map_err(unavailable)?;
+        let secret = secret?;
         let webhook_id = WebhookId(harvestman_store::new_id());
         let payload = Payload::new(
             Event::WebhookTest,

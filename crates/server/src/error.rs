@@ -40,18 +40,9 @@ impl From<ApiError> for Failure {
     }
 }
 
-/// Maps store errors to 5xx, never to 404: for the client they are temporary (docs/API.md section 2).
 impl From<StoreError> for Failure {
     fn from(error: StoreError) -> Self {
-        tracing::error!(%error, "store operation failed");
-        if error.is_transient() {
-            Self::new(
-                ErrorCode::Unavailable,
-                "the database is temporarily unavailable; try again shortly",
-            )
-        } else {
-            Self::new(ErrorCode::Unknown, "internal server error; see the server's log")
-        }
+        Self(error.into())
     }
 }
 

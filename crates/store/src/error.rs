@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use harvestman_core::api::error::{ApiError, ErrorCode};
 use harvestman_core::crawl::{JobState, Snapshot};
 
 /// An operation failed. Nothing of it is stored.
@@ -54,6 +55,31 @@ impl StoreError {
     }
 }
 
+/// Returns the error of a request that the store failed, the same on every route: 503 if the request may succeed
+/// later, else 500, and never 404 (docs/API.md section 2). Logs the cause, which the response does not contain.
+impl From<StoreError> for ApiError {
+    fn from(error: StoreError) -> Self {
+        tracing::error!(%error, "the store failed to handle a request");
+        match error {
+            StoreError::Transient(_) | StoreError::Closed => Self::new(
+                ErrorCode::Unavailable,
+                "the database is temporarily unavailable; try again in a moment",
+            ),
+            StoreError::Damaged(_) => Self::new(
+                ErrorCode::Unknown,
+                "the database is damaged; the operator has to restore a backup",
+            ),
+            StoreError::Locked(_)
+            | StoreError::NewerSchema { .. }
+            | StoreError::ForeignFile(_)
+            | StoreError::Unreadable(_)
+            | StoreError::Database(_) => {
+                Self::new(ErrorCode::Unknown, "internal server error; see the server's log")
+            }
+        }
+    }
+}
+
 /// Why a batch was not committed.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum CommitError {
@@ -75,4 +101,25 @@ pub struct RepeatedCommit {
     pub state: JobState,
     /// The state that the owner continues from.
     pub snapshot: Snapshot,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_errors_that_may_pass_are_answered_with_503() {
+        let text = || "page 7 of /data/harvestman.db".to_owned();
+        for (error, status) in [
+            (StoreError::Transient(text()), 503),
+            (StoreError::Closed, 503),
+            (StoreError::Damaged(text()), 500),
+            (StoreError::Unreadable(text()), 500),
+            (StoreError::Database(text()), 500),
+        ] {
+            let response = ApiError::from(error.clone());
+            assert_eq!(response.status(), status, "{error}");
+            assert!(!response.message.contains("/data"), "{response:?}");
+        }
+    }
 }

@@ -13,7 +13,7 @@ use harvestman_store::{JobKind, JobStatus, Principal, RunRow};
 use serde_json::Value;
 
 use crate::context::Engine;
-use crate::error::{job_not_found, unavailable};
+use crate::error::job_not_found;
 use crate::{clock, limits};
 
 /// Error text of a cancelled agent.
@@ -91,8 +91,7 @@ impl Engine {
             .context
             .store
             .agents(principal.team, query.before, limit + 1, clock::now())
-            .await
-            .map_err(unavailable)?;
+            .await?;
         let more = runs.len() > AGENTS_PER_PAGE;
         let agents: Vec<AgentEntry> = runs
             .iter()
@@ -123,14 +122,13 @@ impl Engine {
 
     async fn read_run(&self, principal: &Principal, id: JobId) -> Result<RunRow, ApiError> {
         let run = self.context.store.run(principal.team, id, clock::now()).await;
-        run.map_err(unavailable)?.ok_or_else(job_not_found)
+        run?.ok_or_else(job_not_found)
     }
 
     /// Deletes the result of a run without data retention once it was returned.
     async fn delete_if_returned(&self, run: &RunRow) -> Result<(), ApiError> {
         if run.zero_data_retention && run.result.is_some() {
-            let deleted = self.context.store.delete_delivered(run.id, 0, 1).await;
-            deleted.map_err(unavailable)?;
+            self.context.store.delete_delivered(run.id, 0, 1).await?;
         }
         Ok(())
     }

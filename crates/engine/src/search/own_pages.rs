@@ -15,7 +15,6 @@ use tokio::time::Instant;
 use url::Url;
 
 use super::SearchRun;
-use crate::error::unavailable;
 use crate::site_response::SiteResponse;
 use crate::{clock, limits};
 
@@ -40,8 +39,7 @@ impl SearchRun<'_> {
                 &window,
                 limits::SEARCH_CANDIDATES,
             )
-            .await
-            .map_err(unavailable)?;
+            .await?;
         let matching = candidates.into_iter().filter(|page| {
             self.filter.allows(&page.url, page.content_type.as_deref()) && query.allows(&page.url)
         });

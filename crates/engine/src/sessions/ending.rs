@@ -16,7 +16,6 @@ use tokio_util::sync::CancellationToken;
 use super::live::LiveSession;
 use super::registry::SessionEnd;
 use crate::context::Context;
-use crate::error::unavailable;
 use crate::profiles::OpenProfile;
 use crate::{clock, limits};
 
@@ -72,7 +71,7 @@ impl Context {
             Some(session) => self.finish(session).await,
             None => self.settle_unsettled(id).await,
         };
-        settled.map_err(unavailable)
+        settled.map_err(ApiError::from)
     }
 
     /// Ends a session in the background.

@@ -18,7 +18,7 @@ use tokio::time::Instant;
 use super::live::{LiveSession, SessionResources, before_run_error, check_task};
 use super::replay::Replay;
 use crate::context::Context;
-use crate::error::{internal_error, stopping, unavailable};
+use crate::error::{internal_error, stopping};
 use crate::{clock, limits};
 
 /// Parameters of a new session.
@@ -50,14 +50,14 @@ impl Context {
             return check_owner(principal, session);
         }
         let stored = self.store.session_of(scrape).await;
-        if let Some(row) = stored.map_err(unavailable)? {
+        if let Some(row) = stored? {
             return Err(match row.team == principal.team {
                 true => SessionError::Destroyed.into(),
                 false => SessionError::OtherTeam.into(),
             });
         }
         let origin = self.store.scrape_origin(scrape).await;
-        let origin = origin.map_err(unavailable)?;
+        let origin = origin?;
         let origin = origin.ok_or(SessionError::NoScrape)?;
         if origin.team != principal.team {
             return Err(SessionError::OtherTeam.into());
@@ -102,7 +102,7 @@ impl Context {
         }
         repeat_scrape(&session.browser, replay).await?;
         let bound = self.store.bind_session(id, scrape).await;
-        if !bound.map_err(unavailable)? {
+        if !bound? {
             return Err(SessionError::Destroyed.into());
         }
         self.sessions.registry.bind(id, scrape);
@@ -209,12 +209,12 @@ impl Context {
         };
         if let Err(error) = self.store.begin_session(&new_session).await {
             session.browser.end().await;
-            return Err(unavailable(error));
+            return Err(error.into());
         }
         tracing::info!(session.id = %session.id, team.id = %principal.team, "browser session started");
         if !self.sessions.registry.add(session.clone(), new_session.scrape) {
             let ended = self.finish(session).await;
-            return Err(ended.map_or_else(unavailable, |_| stopping()));
+            return Err(ended.map_or_else(ApiError::from, |_| stopping()));
         }
         Ok(session)
     }

@@ -77,7 +77,16 @@ impl TestApp {
 
     /// Starts a server with settings given as environment variables.
     pub(crate) async fn with(settings: &[(&str, &str)]) -> TestApp {
-        let folder = std::env::temp_dir().join(format!("harvestman-server-{}", Uuid::now_v7()));
+        TestApp::in_folder(TestApp::new_folder(), settings).await
+    }
+
+    /// Returns the path of a data folder that does not exist yet.
+    pub(crate) fn new_folder() -> PathBuf {
+        std::env::temp_dir().join(format!("harvestman-server-{}", Uuid::now_v7()))
+    }
+
+    /// Starts a server on a data folder.
+    pub(crate) async fn in_folder(folder: PathBuf, settings: &[(&str, &str)]) -> TestApp {
         let environment = |name: &str| match name {
             "HARVESTMAN_DATA_DIR" => Some(folder.display().to_string()),
             _ => settings

@@ -18,4 +18,5 @@ mod parse;
 mod routes;
 mod site;
 mod socket;
+mod store_faults;
 mod team;

@@ -43,7 +43,7 @@ async fn post(app: &TestApp, parts: &[Part<'_>]) -> TestResponse {
     .await
 }
 
-async fn parse(
+pub(crate) async fn parse(
     app: &TestApp,
     disposition: &str,
     content_type: &str,

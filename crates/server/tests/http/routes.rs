@@ -38,7 +38,7 @@ fn nameless(path: &str) -> String {
 }
 
 /// Fills in the parameters of a path.
-fn filled(path: &str) -> String {
+pub(crate) fn filled(path: &str) -> String {
     let id = Uuid::from_u128(0x0192_0000_0000_7000_8000_0000_0000_0001);
     let part = |part: &str| match part {
         "{*rest}" | "{*path}" => "anything".to_owned(),

@@ -52,6 +52,32 @@ impl Folder {
         })
     }
 
+    /// Creates the database file when missing, and makes it and the files beside it readable by their owner only.
+    /// SQLite gives new files the mode of the database.
+    pub(crate) fn make_private(&self) -> Result<(), StoreError> {
+        let failed = |error| StoreError::io("cannot make the data folder private", &error);
+        File::options()
+            .create(true)
+            .append(true)
+            .open(self.database())
+            .map_err(failed)?;
+        #[cfg(unix)]
+        for entry in std::fs::read_dir(&self.path).map_err(failed)? {
+            use std::os::unix::fs::PermissionsExt;
+            let entry = entry.map_err(failed)?;
+            let metadata = entry.metadata().map_err(failed)?;
+            let is_ours = entry.file_name().to_string_lossy().starts_with("harvestman.");
+            if is_ours
+                && metadata.is_file()
+                && metadata.permissions().mode() & 0o077 != 0
+                && let Err(error) = std::fs::set_permissions(entry.path(), PermissionsExt::from_mode(0o600))
+            {
+                tracing::warn!(path = %entry.path().display(), %error, "other users can read this file");
+            }
+        }
+        Ok(())
+    }
+
     /// Returns the path of the database file.
     pub(crate) fn database(&self) -> PathBuf {
         self.path.join(DATABASE_FILE)

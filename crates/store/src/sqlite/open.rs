@@ -32,6 +32,7 @@ impl Sqlite {
             migrate::check_version(&path, version, MIGRATIONS)?;
         }
         folder.mark_running()?;
+        folder.make_private()?;
         let mut connection = writer_options(&path).connect().await?;
         migrate::migrate(&mut connection, &path, MIGRATIONS).await?;
         recover(&mut connection).await?;

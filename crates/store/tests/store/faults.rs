@@ -270,3 +270,32 @@ async fn a_failed_write_does_not_affect_others() {
     }
     store.close().await.unwrap();
 }
+
+#[cfg(unix)]
+#[tokio::test]
+async fn other_users_cannot_read_any_file() {
+    use std::fs::{Permissions, read_dir, set_permissions};
+    use std::os::unix::fs::PermissionsExt;
+    let folder = TestFolder::new("private");
+    std::fs::create_dir_all(folder.path()).unwrap();
+    set_permissions(folder.path(), Permissions::from_mode(0o755)).unwrap();
+    for _ in 0..2 {
+        let store = folder.open().await;
+        store.ensure_team("team").await.unwrap();
+        let mut names = Vec::new();
+        for entry in read_dir(folder.path()).unwrap() {
+            let entry = entry.unwrap();
+            let name = entry.file_name().into_string().unwrap();
+            assert_eq!(
+                entry.metadata().unwrap().permissions().mode() & 0o777,
+                0o600,
+                "{name}"
+            );
+            names.push(name);
+        }
+        assert!(names.iter().any(|name| name == "harvestman.db-wal"), "{names:?}");
+        store.close().await.unwrap();
+        // Written by an older version.
+        set_permissions(folder.database(), Permissions::from_mode(0o644)).unwrap();
+    }
+}

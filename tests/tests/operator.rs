@@ -31,6 +31,8 @@ fn refused(server: &TestServer, arguments: &[&str]) -> String {
 #[tokio::test]
 async fn keys_are_created_and_revoked_with_a_running_server() {
     let mut server = TestServer::start().await;
+    assert!(refused(&server, &["keys", "create", "--team", "red"]).contains("unknown team `red`"));
+    done(&server, &["teams", "create", "red"]);
     let key = done(&server, &["keys", "create", "--team", "red", "--name", "ci"]);
     assert_eq!(send_request(&server, &key).await.status, 200);
     let listed = done(&server, &["keys", "list", "--team", "red"]);

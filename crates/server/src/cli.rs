@@ -9,7 +9,7 @@ use harvestman_browser::SANDBOX_INIT_COMMAND;
 use harvestman_core::api::command::RequestCommand;
 use harvestman_core::ids::KeyId;
 use harvestman_engine::{Plans, READ_FILE_COMMAND};
-use harvestman_store::{Store, StoreConfig, StoreError};
+use harvestman_store::{DATABASE_FILE, Store, StoreConfig, StoreError};
 
 use crate::config::setting::SETTINGS;
 use crate::config::{Config, ConfigError, Values, source};
@@ -132,7 +132,7 @@ fn keys_command() -> Command {
     let team = Arg::new("team")
         .long("team")
         .default_value(bootstrap::TEAM)
-        .help("Team of the key; created if it does not exist");
+        .help("Team of the key");
     let name = Arg::new("name")
         .long("name")
         .default_value("made by hand")
@@ -297,6 +297,14 @@ fn operator_command(area: &str, matches: &ArgMatches) -> operator::Command {
 
 /// Runs an operator command: through the server that holds the data folder if one is running, else directly.
 async fn run_operator_command(config: &Config, command: operator::Command) -> anyhow::Result<()> {
+    let database = config.data_dir.join(DATABASE_FILE);
+    if !database.exists() {
+        anyhow::bail!(
+            "no database {}: name the server's folder with --data-dir or HARVESTMAN_DATA_DIR, or start the server \
+             once, which creates it",
+            database.display()
+        );
+    }
     let text = match Store::open(&StoreConfig::new(&config.data_dir)).await {
         Ok(store) => {
             let plans = Plans::new(config.limits, config.plans.clone());

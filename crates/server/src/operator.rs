@@ -2,14 +2,14 @@
 //! ([`endpoint`]). A key in the clear is only in the output of the command that creates it.
 
 use harvestman_core::api::error::ErrorCode;
-use harvestman_core::ids::KeyId;
+use harvestman_core::ids::{KeyId, TeamId};
 use harvestman_core::limits::MAX_KEY_NAME_CHARS;
 use harvestman_engine::Plans;
 use harvestman_store::{KeyRow, RevokeOutcome, Store, TeamRow};
 use serde::{Deserialize, Serialize};
 
 use crate::error::Failure;
-use crate::keys;
+use crate::{bootstrap, keys};
 
 pub(crate) mod endpoint;
 
@@ -17,7 +17,7 @@ pub(crate) mod endpoint;
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(tag = "command", rename_all = "kebab-case")]
 pub(crate) enum Command {
-    /// Creates a key, and its team if it does not exist.
+    /// Creates a key of a team that exists.
     CreateKey { team: String, name: String },
     /// Lists active keys, with `revoked` also revoked ones; of one team or of all.
     ListKeys { team: Option<String>, revoked: bool },
@@ -67,7 +67,7 @@ pub(crate) async fn execute(
                 let message = format!("cannot create a key: the system returned no random bytes: {error}");
                 Failure::new(ErrorCode::Unknown, message)
             })?;
-            let team = store.ensure_team(&team).await?;
+            let team = existing_team(store, &team).await?;
             store.add_key(team, &name, keys::fingerprint(&key), now).await?;
             Ok(CommandOutput::text(format!("{key}\n")))
         }
@@ -122,17 +122,31 @@ async fn set_plan(
         return Err(Failure::new(ErrorCode::BadRequest, message));
     }
     let updated = store.set_plan(team, plan).await?;
-    let id = updated.ok_or_else(|| {
-        Failure::new(
-            ErrorCode::NotFound,
-            format!("unknown team `{team}`; see `harvestman teams list`"),
-        )
-    })?;
+    let id = updated.ok_or_else(|| unknown_team(team))?;
     plans.assign(id, plan);
     Ok(CommandOutput::text(match plan {
         Some(plan) => format!("{team} now has the plan {plan}\n"),
         None => format!("{team} now has the default limits\n"),
     }))
+}
+
+/// Returns the team with this name; creates only the built-in one, so that a misspelt name creates no team.
+async fn existing_team(store: &Store, name: &str) -> Result<TeamId, Failure> {
+    if name == bootstrap::TEAM {
+        return Ok(store.ensure_team(name).await?);
+    }
+    let teams = store.teams().await?;
+    let team = teams.into_iter().find(|team| team.name == name);
+    team.map(|team| team.id).ok_or_else(|| unknown_team(name))
+}
+
+fn unknown_team(name: &str) -> Failure {
+    Failure::new(
+        ErrorCode::NotFound,
+        format!(
+            "unknown team `{name}`; see `harvestman teams list`, or create it with `harvestman teams create`"
+        ),
+    )
 }
 
 fn check_name(name: &str) -> Result<(), Failure> {

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
+use harvestman_store::{DATABASE_FILE, Store, StoreConfig};
 use rustix::process::{Pid, Signal, kill_process};
 
 struct Folder(PathBuf);
@@ -25,6 +26,11 @@ impl Drop for Folder {
     fn drop(&mut self) {
         let _ = std::fs::remove_dir_all(&self.0);
     }
+}
+
+/// Returns the path of the database of servers in this folder.
+fn database(folder: &Folder) -> PathBuf {
+    folder.0.join("data").join(DATABASE_FILE)
 }
 
 fn command(folder: &Path) -> Command {
@@ -238,9 +244,18 @@ fn invalid_settings_are_reported_with_exit_code_2() {
     assert_eq!(flag.status.code(), Some(2));
 }
 
-#[test]
-fn keys_are_created_listed_and_revoked_on_the_command_line() {
+#[tokio::test]
+async fn keys_are_created_listed_and_revoked_on_the_command_line() {
     let folder = Folder::new();
+    let misspelt = command(&folder.0).args(["keys", "create"]).output().unwrap();
+    let stderr = String::from_utf8_lossy(&misspelt.stderr);
+    assert!(
+        !misspelt.status.success() && stderr.contains("--data-dir"),
+        "{stderr}"
+    );
+    assert!(!database(&folder).exists(), "no second database");
+    let store = Store::open(&StoreConfig::new(database(&folder).parent().unwrap())).await;
+    store.unwrap().close().await.unwrap();
     let run = |arguments: &[&str]| {
         let output = command(&folder.0).args(arguments).output().unwrap();
         assert!(
@@ -250,6 +265,17 @@ fn keys_are_created_listed_and_revoked_on_the_command_line() {
         );
         String::from_utf8(output.stdout).unwrap().trim_end().to_owned()
     };
+    run(&["teams", "create", "red"]);
+    let unknown = command(&folder.0)
+        .args(["keys", "create", "--team", "rde"])
+        .output()
+        .unwrap();
+    assert!(String::from_utf8_lossy(&unknown.stderr).contains("unknown team `rde`"));
+    assert_eq!(
+        run(&["teams", "list"]).lines().count(),
+        1,
+        "a misspelt name creates no team"
+    );
     let key = run(&["keys", "create", "--team", "red", "--name", "ci"]);
     assert!(key.starts_with("fc-") && key.len() == 67);
     let output = run(&["keys", "list"]);

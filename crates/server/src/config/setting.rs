@@ -22,6 +22,11 @@ impl Setting {
         format!("HARVESTMAN_{}", self.key.to_ascii_uppercase())
     }
 
+    /// Returns the name of the variable that names a file with the value; only secrets have one.
+    pub fn file_environment(&self) -> Option<String> {
+        self.secret.then(|| format!("{}_FILE", self.environment()))
+    }
+
     /// Returns the name of the flag without the leading dashes.
     pub fn flag(&self) -> String {
         self.key.replace('_', "-")

@@ -79,12 +79,10 @@ impl Values {
         };
         let mut values = BTreeMap::new();
         for setting in SETTINGS {
+            let from_environment = environment_value(setting, &environment)?;
             let value = flags(setting)
                 .map(|text| (text, Origin::Flag))
-                .or_else(|| {
-                    let text = environment(&setting.environment()).filter(|text| !text.is_empty());
-                    text.map(|text| (text, Origin::Environment))
-                })
+                .or_else(|| from_environment.map(|text| (text, Origin::Environment)))
                 .or_else(|| from_file.values.get(setting.key).cloned())
                 .or_else(|| setting.default.map(|text| (text.to_owned(), Origin::Default)));
             if let Some(value) = value {
@@ -123,13 +121,36 @@ impl Values {
     }
 }
 
+/// Returns the value of a variable; of a secret also from the file that the variable with `_FILE` names.
+fn environment_value(
+    setting: &Setting,
+    environment: impl Fn(&str) -> Option<String>,
+) -> Result<Option<String>, ConfigError> {
+    let variable = |name: &str| environment(name).filter(|text| !text.is_empty());
+    let (name, file_name) = (setting.environment(), setting.file_environment());
+    let path = file_name.as_deref().and_then(variable);
+    match (variable(&name), file_name, path) {
+        (Some(_), Some(file_name), Some(_)) => Err(ConfigError(format!(
+            "both {name} and {file_name} are set; set one of them"
+        ))),
+        (None, Some(file_name), Some(path)) => std::fs::read_to_string(&path)
+            .map(|text| Some(text.trim_end_matches(['\r', '\n']).to_owned()).filter(|text| !text.is_empty()))
+            .map_err(|error| ConfigError(format!("{file_name}: cannot read {path}: {error}"))),
+        (text, _, _) => Ok(text),
+    }
+}
+
 /// Returns the sorted names of non-empty `HARVESTMAN_` variables that this version does not read. Variables of the
 /// request commands are not reported.
 pub fn unknown_variables(environment: impl Iterator<Item = (String, String)>) -> Vec<String> {
     let mut names: Vec<String> = environment
         .filter(|(name, value)| name.starts_with("HARVESTMAN_") && !value.is_empty())
         .map(|(name, _)| name)
-        .filter(|name| !SETTINGS.iter().any(|setting| setting.environment() == *name))
+        .filter(|name| {
+            !SETTINGS.iter().any(|setting| {
+                setting.environment() == *name || setting.file_environment().as_ref() == Some(name)
+            })
+        })
         .filter(|name| !remote::reads(name))
         .collect();
     names.sort();

@@ -10,7 +10,7 @@ fn parse(pairs: &[(&str, &str)]) -> Result<Config, ConfigError> {
             .find(|(key, _)| *key == name)
             .map(|(_, value)| (*value).to_owned())
     };
-    Config::parse(&Values::gather(|_| None, environment, None).unwrap())
+    Config::parse(&Values::gather(|_| None, environment, None)?)
 }
 
 fn problem(name: &str, value: &str) -> String {
@@ -343,4 +343,28 @@ fn a_search_provider_needs_a_url_or_a_key() {
     }
     assert!(parse(&[key]).unwrap_err().to_string().contains("search_url"));
     assert!(problem("HARVESTMAN_SEARCH_PROVIDER", "ask").contains("searxng"));
+}
+
+#[test]
+fn a_secret_is_read_from_the_file_that_its_variable_names() {
+    let path = file("secret", "hush\n");
+    let path = path.to_str().unwrap();
+    let config = parse(&[("HARVESTMAN_WEBHOOK_SECRET_FILE", path)]).unwrap();
+    assert_eq!(config.webhook_secret.as_deref(), Some("hush"));
+    let both = [
+        ("HARVESTMAN_WEBHOOK_SECRET_FILE", path),
+        ("HARVESTMAN_WEBHOOK_SECRET", "x"),
+    ];
+    assert!(parse(&both).unwrap_err().0.contains("set one of them"));
+    let missing = problem("HARVESTMAN_WEBHOOK_SECRET_FILE", "/nowhere/secret");
+    assert!(
+        missing.contains("HARVESTMAN_WEBHOOK_SECRET_FILE: cannot read /nowhere/secret"),
+        "{missing}"
+    );
+    let variables = ["HARVESTMAN_WEBHOOK_SECRET_FILE", "HARVESTMAN_LISTEN_FILE"];
+    let variables = variables.map(|name| (name.to_owned(), path.to_owned()));
+    assert_eq!(
+        source::unknown_variables(variables.into_iter()),
+        ["HARVESTMAN_LISTEN_FILE"]
+    );
 }

@@ -22,7 +22,7 @@ pub enum FetchError {
     /// The target is not a public address, and the operator has not allowed it.
     #[error(
         "{host} is a private, loopback, link-local or otherwise reserved address; this server does not allow such \
-         targets"
+         targets, unless its operator names them in HARVESTMAN_ALLOW_PRIVATE_HOSTS"
     )]
     Unsafe {
         /// The host as requested.

@@ -33,8 +33,20 @@ pub(crate) struct Frame {
 }
 
 impl FrameSessions {
-    /// Returns the frames of a page: the main frame first, each one after its parent.
-    pub(crate) async fn of(
+    /// Returns the frames of a page and their accessibility trees: the main frame first, each one after its
+    /// parent.
+    pub(crate) async fn with_trees(
+        &self,
+        page: &Page,
+        connection: &Connection,
+        deadline: Instant,
+    ) -> Result<(Vec<Frame>, Vec<FrameTree>), BrowserError> {
+        let frames = self.of(page, connection, deadline).await?;
+        let trees = trees(&frames, deadline).await?;
+        Ok((frames, trees))
+    }
+
+    async fn of(
         &self,
         page: &Page,
         connection: &Connection,
@@ -166,7 +178,7 @@ async fn add_frame(
 }
 
 /// Returns the accessibility trees of frames; empty for a frame that is gone.
-pub(crate) async fn trees(frames: &[Frame], deadline: Instant) -> Result<Vec<FrameTree>, BrowserError> {
+async fn trees(frames: &[Frame], deadline: Instant) -> Result<Vec<FrameTree>, BrowserError> {
     let mut trees = Vec::with_capacity(frames.len());
     for frame in frames {
         let params = json!({"frameId": frame.id});

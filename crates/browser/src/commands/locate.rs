@@ -9,7 +9,6 @@ use super::state::References;
 use super::{By, Find, Target};
 use crate::element::Element;
 use crate::error::BrowserError;
-use crate::frames;
 use crate::limits;
 use crate::page::World;
 use crate::snapshot::Snapshot;
@@ -105,12 +104,10 @@ impl CommandRunner<'_> {
 
     /// Returns a fresh snapshot of the page, and the indexes of its elements that match a role and name.
     async fn by_role(&self, find: &Find) -> Result<(References, Vec<usize>), CommandError> {
-        let frames = self
-            .state
-            .frames
-            .of(self.page, self.connection, self.deadline)
+        let frames = &self.state.frames;
+        let (frames, trees) = frames
+            .with_trees(self.page, self.connection, self.deadline)
             .await?;
-        let trees = frames::trees(&frames, self.deadline).await?;
         let elements = Snapshot::of(&trees, false).elements;
         let is_match = |name: &str| match &find.name {
             None => true,

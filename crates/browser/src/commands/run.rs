@@ -16,7 +16,6 @@ use crate::actions;
 use crate::cdp::Connection;
 use crate::element::Element;
 use crate::error::BrowserError;
-use crate::frames;
 use crate::keys::Key;
 use crate::limits;
 use crate::page::{Page, World};
@@ -124,12 +123,10 @@ impl CommandRunner<'_> {
     pub(crate) async fn snapshot(&self, interactive: bool) -> Result<Snapshot, CommandError> {
         self.wait_until_idle().await?;
         let document = self.page.state().loader.clone();
-        let frames = self
-            .state
-            .frames
-            .of(self.page, self.connection, self.deadline)
+        let frames = &self.state.frames;
+        let (frames, trees) = frames
+            .with_trees(self.page, self.connection, self.deadline)
             .await?;
-        let trees = frames::trees(&frames, self.deadline).await?;
         let snapshot = Snapshot::of(&trees, interactive);
         self.state.set_references(References {
             target: self.page.target().to_owned(),

@@ -30,6 +30,7 @@ pub mod scrape;
 #[cfg(feature = "render")]
 pub mod search;
 pub mod sitemap;
+mod text;
 pub mod time;
 pub mod url_key;
 pub mod webhook;

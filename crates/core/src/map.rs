@@ -153,7 +153,7 @@ impl Listing {
             Some(search) => relevance::scores(search, self.links.iter().map(|listed| &listed.link)),
             None => vec![0.0; self.links.len()],
         };
-        let mut ranked: Vec<(f32, ListedUrl)> = scores.into_iter().zip(self.links).collect();
+        let mut ranked: Vec<(f64, ListedUrl)> = scores.into_iter().zip(self.links).collect();
         ranked.sort_by(|(score, one), (other_score, other)| {
             let by_score = other_score.total_cmp(score);
             by_score.then_with(|| other.below.cmp(&one.below))

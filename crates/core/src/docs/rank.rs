@@ -6,13 +6,13 @@ use std::collections::HashMap;
 use super::section::Section;
 use super::terms::{is_topic, synonyms, terms};
 use crate::limits::MAX_QUERY_WORDS;
+use crate::text::Bm25;
 
 /// Weight of a word in the page title, the section heading and the text.
 const TITLE: f64 = 2.0;
 const HEADING: f64 = 3.0;
 const TEXT: f64 = 1.0;
-/// BM25 parameters: term saturation (k1) and length normalization (b).
-const SATURATION: f64 = 1.2;
+/// How much the length of a section matters.
 const LENGTH: f64 = 0.5;
 /// Weight of a synonym relative to the word itself.
 const SYNONYM: f64 = 0.35;
@@ -116,6 +116,7 @@ impl Index {
     }
 
     fn query_terms(&self, question: &str) -> Vec<QueryTerm> {
+        let bm25 = self.sections.bm25();
         let mut query_terms: Vec<QueryTerm> = Vec::new();
         for text in question.split(|c: char| !(c.is_alphanumeric() || matches!(c, '\'' | '’'))) {
             for word in terms(text) {
@@ -130,7 +131,7 @@ impl Index {
                     .collect();
                 query_terms.push(QueryTerm {
                     text: text.to_lowercase(),
-                    rarity: self.sections.rarity(&word),
+                    rarity: bm25.rarity(self.sections.containing(&word)),
                     words,
                 });
             }
@@ -162,14 +163,13 @@ impl TermIndex {
         }
     }
 
-    /// Returns the inverse document frequency of a word.
-    fn rarity(&self, word: &str) -> f64 {
-        let count = self.lengths.len() as f64;
-        let containing = self
-            .postings
-            .get(word)
-            .map_or(0.0, |postings| postings.len() as f64);
-        (1.0 + (count - containing + 0.5) / (containing + 0.5)).ln()
+    fn bm25(&self) -> Bm25 {
+        Bm25::of(&self.lengths, LENGTH)
+    }
+
+    /// Returns the number of texts that contain a word.
+    fn containing(&self, word: &str) -> usize {
+        self.postings.get(word).map_or(0, Vec::len)
     }
 
     fn scores(&self, query_terms: &[QueryTerm]) -> Vec<TextScore> {
@@ -178,15 +178,14 @@ impl TermIndex {
             coverage: vec![0.0; query_terms.len()],
         };
         let mut scores = vec![empty; self.lengths.len()];
-        let average = self.lengths.iter().sum::<f64>() / (self.lengths.len() as f64).max(1.0);
+        let bm25 = self.bm25();
         for (at, term) in query_terms.iter().enumerate() {
             // Among a word and its synonyms, the best match counts.
             let mut best: HashMap<usize, f64> = HashMap::new();
             for (word, part) in &term.words {
-                let rarity = self.rarity(word);
+                let rarity = bm25.rarity(self.containing(word));
                 for (number, weight) in self.postings.get(word).into_iter().flatten() {
-                    let length = 1.0 - LENGTH + LENGTH * self.lengths[*number] / average.max(1.0);
-                    let score = part * rarity * weight * (SATURATION + 1.0) / (weight + SATURATION * length);
+                    let score = part * rarity * bm25.saturated(*weight, self.lengths[*number]);
                     let best = best.entry(*number).or_default();
                     *best = best.max(score);
                     scores[*number].coverage[at] = scores[*number].coverage[at].max(*part);

@@ -1,7 +1,7 @@
 //! Index terms of questions and pages: words are stemmed, option names count as a whole and by their parts, and
 //! synonyms match each other.
 
-use crate::scrape::passages::{Words, is_stop_word};
+use crate::text::{Words, is_stop_word};
 
 /// Words of questions that say nothing about their topic.
 const QUESTION_WORDS: &[&str] = &[

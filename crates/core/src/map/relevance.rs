@@ -9,27 +9,27 @@ use url::Url;
 
 use crate::api::map::MapLink;
 use crate::limits::MAP_SEARCH_WORDS_MAX;
+use crate::text::Bm25;
 
-const TITLE: f32 = 3.0;
-const PATH: f32 = 2.0;
-const DESCRIPTION: f32 = 1.0;
+const TITLE: f64 = 3.0;
+const PATH: f64 = 2.0;
+const DESCRIPTION: f64 = 1.0;
 /// Weight of a prefix match.
-const PREFIX: f32 = 0.5;
+const PREFIX: f64 = 0.5;
 /// Minimum characters of a prefix.
 const PREFIX_MIN_CHARS: usize = 3;
-/// BM25 parameters: term saturation (k1) and length normalization (b).
-const SATURATION: f32 = 1.2;
-const LENGTH: f32 = 0.75;
+/// How much the number of words of a link matters.
+const LENGTH: f64 = 0.75;
 
 /// A search word that occurs in a link.
 struct TermMatch {
     link: usize,
     word: usize,
-    weight: f32,
+    weight: f64,
 }
 
 /// Returns the score of each link, in order. Higher is better.
-pub(super) fn scores<'a>(search: &str, links: impl ExactSizeIterator<Item = &'a MapLink>) -> Vec<f32> {
+pub(super) fn scores<'a>(search: &str, links: impl ExactSizeIterator<Item = &'a MapLink>) -> Vec<f64> {
     let searched_url = Url::parse(search).ok().filter(Url::has_host);
     let search = searched_url.as_ref().map_or(search.into(), path);
     let mut terms: Vec<String> = Vec::new();
@@ -39,7 +39,7 @@ pub(super) fn scores<'a>(search: &str, links: impl ExactSizeIterator<Item = &'a 
         }
     }
     let mut matches = Vec::new();
-    let mut document_counts = vec![0.0_f32; terms.len()];
+    let mut containing = vec![0; terms.len()];
     let mut lengths = Vec::with_capacity(links.len());
     let mut exact = None;
     for (index, link) in links.enumerate() {
@@ -56,7 +56,7 @@ pub(super) fn scores<'a>(search: &str, links: impl ExactSizeIterator<Item = &'a 
             .enumerate()
             .filter(|(_, weight)| *weight > 0.0)
         {
-            document_counts[word] += 1.0;
+            containing[word] += 1;
             matches.push(TermMatch {
                 link: index,
                 word,
@@ -64,16 +64,13 @@ pub(super) fn scores<'a>(search: &str, links: impl ExactSizeIterator<Item = &'a 
             });
         }
     }
-    let count = lengths.len() as f32;
-    let average = lengths.iter().sum::<f32>() / count.max(1.0);
+    let bm25 = Bm25::of(&lengths, LENGTH);
     let mut scores = vec![0.0; lengths.len()];
     for TermMatch { link, word, weight } in matches {
-        let rarity = (1.0 + (count - document_counts[word] + 0.5) / (document_counts[word] + 0.5)).ln();
-        let length = 1.0 - LENGTH + LENGTH * lengths[link] / average.max(1.0);
-        scores[link] += rarity * weight * (SATURATION + 1.0) / (weight + SATURATION * length);
+        scores[link] += bm25.rarity(containing[word]) * bm25.saturated(weight, lengths[link]);
     }
     if let Some(exact) = exact {
-        scores[exact] = f32::INFINITY;
+        scores[exact] = f64::INFINITY;
     }
     scores
 }
@@ -84,7 +81,7 @@ fn path(url: &Url) -> Cow<'_, str> {
 }
 
 /// Returns the weight of each search word in a link, and the number of words in the link.
-fn term_weights(link: &MapLink, terms: &[String]) -> (Vec<f32>, f32) {
+fn term_weights(link: &MapLink, terms: &[String]) -> (Vec<f64>, f64) {
     let mut weights = vec![0.0; terms.len()];
     let mut length = 0.0;
     let url = Url::parse(&link.url).ok();
@@ -95,7 +92,7 @@ fn term_weights(link: &MapLink, terms: &[String]) -> (Vec<f32>, f32) {
         (DESCRIPTION, link.description.as_deref().unwrap_or_default()),
     ];
     for (weight, text) in fields {
-        let mut best = vec![0.0_f32; terms.len()];
+        let mut best = vec![0.0_f64; terms.len()];
         for word in words(text) {
             length += 1.0;
             for (best, term) in best.iter_mut().zip(terms) {
@@ -110,7 +107,7 @@ fn term_weights(link: &MapLink, terms: &[String]) -> (Vec<f32>, f32) {
 }
 
 /// Returns 1 for equal words, [`PREFIX`] if one is a prefix of the other, else 0.
-fn similarity(term: &str, word: &str) -> f32 {
+fn similarity(term: &str, word: &str) -> f64 {
     let (short, long) = match term.len() <= word.len() {
         true => (term, word),
         false => (word, term),

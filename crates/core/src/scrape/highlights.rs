@@ -3,8 +3,9 @@
 
 use std::collections::HashMap;
 
-use super::passages::{Passage, Text, Words, is_stop_word};
+use super::passages::{Passage, Text};
 use crate::limits::MAX_QUERY_WORDS;
+use crate::text::{Bm25, Words, is_stop_word};
 
 /// Maximum number of passages.
 const MAX_PASSAGES: usize = 10;
@@ -16,9 +17,8 @@ const RANKED_PASSAGES: usize = 50_000;
 const LEAST_OF_BEST: f64 = 0.4;
 /// Weight of a word in the heading relative to one in the passage.
 const HEADING_WEIGHT: f64 = 0.5;
-/// BM25 parameters: term saturation and length normalization.
-const K1: f64 = 1.2;
-const B: f64 = 0.6;
+/// How much the length of a passage matters.
+const LENGTH: f64 = 0.6;
 
 /// Warning when nothing matches.
 pub(super) const NO_MATCH: &str = "No passage of the page matches the query of `highlights`.";
@@ -71,22 +71,18 @@ fn scores(text: &Text, query: &str) -> Vec<f64> {
     let terms = terms(query);
     let headings: Vec<Vec<u32>> = text.headings.iter().map(|title| count(title, &terms).0).collect();
     let ranked = text.passages.iter().take(RANKED_PASSAGES);
-    let counted: Vec<(Vec<u32>, usize)> = ranked.map(|passage| count(&passage.text, &terms)).collect();
-    let passages = counted.len().max(1) as f64;
-    let mean_length = (counted.iter().map(|(_, length)| *length).sum::<usize>() as f64 / passages).max(1.0);
-    let weights: Vec<f64> = (0..terms.len())
-        .map(|term| {
-            let with = counted.iter().filter(|(counts, _)| counts[term] > 0).count() as f64;
-            (1.0 + (passages - with + 0.5) / (with + 0.5)).ln()
-        })
+    let counted: Vec<(Vec<u32>, f64)> = ranked.map(|passage| count(&passage.text, &terms)).collect();
+    let lengths: Vec<f64> = counted.iter().map(|(_, length)| *length).collect();
+    let bm25 = Bm25::of(&lengths, LENGTH);
+    let rarities: Vec<f64> = (0..terms.len())
+        .map(|term| bm25.rarity(counted.iter().filter(|(counts, _)| counts[term] > 0).count()))
         .collect();
-    let score = |(passage, (counts, length)): (&Passage, &(Vec<u32>, usize))| {
+    let score = |(passage, (counts, length)): (&Passage, &(Vec<u32>, f64))| {
         let heading = passage.heading.checked_sub(1).and_then(|at| headings.get(at));
-        let norm = K1 * (1.0 - B + B * *length as f64 / mean_length);
-        let own = |term: usize| f64::from(counts[term]) * (K1 + 1.0) / (f64::from(counts[term]) + norm);
+        let own = |term: usize| bm25.saturated(f64::from(counts[term]), *length);
         let lifted = |term: usize| f64::from(heading.is_some_and(|counts| counts[term] > 0)) * HEADING_WEIGHT;
         (0..terms.len())
-            .map(|term| weights[term] * (own(term) + lifted(term)))
+            .map(|term| rarities[term] * (own(term) + lifted(term)))
             .sum()
     };
     text.passages.iter().zip(&counted).map(score).collect()
@@ -110,11 +106,11 @@ fn terms(query: &str) -> HashMap<String, usize> {
 }
 
 /// Counts the occurrences of each term in a text, and its words.
-fn count(text: &str, terms: &HashMap<String, usize>) -> (Vec<u32>, usize) {
+fn count(text: &str, terms: &HashMap<String, usize>) -> (Vec<u32>, f64) {
     let mut counts = vec![0_u32; terms.len()];
-    let mut length = 0;
+    let mut length = 0.0;
     for word in Words::of(text) {
-        length += 1;
+        length += 1.0;
         if let Some(&term) = terms.get(&word) {
             counts[term] += 1;
         }

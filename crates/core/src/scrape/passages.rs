@@ -2,9 +2,6 @@
 //! Markdown that this product writes, tolerant of any other. Takes time linear in the text.
 
 mod plain;
-mod words;
-
-pub(crate) use words::{Words, is_stop_word};
 
 use plain::plain;
 

@@ -4,7 +4,8 @@
 use std::collections::{HashMap, HashSet};
 
 use super::highlights::join;
-use super::passages::{Text, Words, is_stop_word};
+use super::passages::Text;
+use crate::text::{Words, is_stop_word};
 
 /// Maximum sentences of a summary.
 const MAX_SENTENCES: usize = 4;

@@ -5,7 +5,7 @@ use url::Url;
 
 use super::filter::is_below;
 use crate::limits::MAX_SEARCH_WORDS;
-use crate::scrape::passages::{Words, is_stop_word};
+use crate::text::{Words, is_stop_word};
 use crate::url_key::bare_host;
 
 /// A parsed query.

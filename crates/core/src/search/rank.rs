@@ -7,7 +7,7 @@ use percent_encoding::percent_decode_str;
 use url::Url;
 
 use super::Query;
-use crate::scrape::passages::Words;
+use crate::text::Words;
 use crate::time::Timestamp;
 use crate::url_key::{Identity, UrlKey};
 

@@ -1,0 +1,10 @@
+//! Words of texts and how much they weigh, for everything that compares texts with a query: searches, maps,
+//! highlights, summaries and questions to the documentation. What counts as a match is decided there.
+
+mod bm25;
+#[cfg(feature = "render")]
+mod words;
+
+pub(crate) use bm25::Bm25;
+#[cfg(feature = "render")]
+pub(crate) use words::{Words, is_stop_word};

@@ -1,7 +1,7 @@
 //! The history of code and prompts that this browser ran in sessions, kept in local storage so that the session
 //! screen can show and repeat them. Long outputs are truncated.
 
-use harvestman_core::api::interact::{ExecuteAnswer, Language, Task};
+use harvestman_core::api::interact::{ExecuteResponse, Language, Task};
 use serde::{Deserialize, Serialize};
 
 use crate::limits::{RUNS_PER_SESSION, STORED_OUTPUT_CHARS, STORED_SESSIONS};
@@ -23,7 +23,7 @@ pub struct Run {
     /// Timeout, seconds.
     pub timeout: f64,
     /// The server's response, or the error message.
-    pub outcome: Result<ExecuteAnswer, String>,
+    pub outcome: Result<ExecuteResponse, String>,
 }
 
 impl Run {
@@ -117,11 +117,11 @@ mod tests {
             kind: kind.to_owned(),
             text: text.to_owned(),
             timeout: 30.0,
-            outcome: Ok(ExecuteAnswer {
+            outcome: Ok(ExecuteResponse {
                 success: true,
                 stdout: Some("é".repeat(2 * STORED_OUTPUT_CHARS)),
                 cdp_url: Some("ws://e.com/cdp/secret".to_owned()),
-                ..ExecuteAnswer::default()
+                ..ExecuteResponse::default()
             }),
         };
         assert_eq!(run.task(), task);

@@ -3,7 +3,7 @@
 use harvestman_core::api::browser::{
     BrowserCreated, BrowserRequest, BrowserSessions, ExecuteRequest, SessionStatus,
 };
-use harvestman_core::api::interact::{ExecuteAnswer, SessionEnded};
+use harvestman_core::api::interact::{ExecuteResponse, SessionEnded};
 use harvestman_core::ids::SessionId;
 
 use crate::error::ClientError;
@@ -29,7 +29,7 @@ impl Client {
         &self,
         id: SessionId,
         request: &ExecuteRequest,
-    ) -> Result<ExecuteAnswer, ClientError> {
+    ) -> Result<ExecuteResponse, ClientError> {
         self.post(&format!("/v2/browser/{id}/execute"), request).await
     }
 

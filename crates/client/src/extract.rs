@@ -1,7 +1,7 @@
 //! `/v2/extract` and `/v2/agent`: data extraction with a model.
 
-use harvestman_core::api::agent::{AgentAnswer, AgentRequest, AgentStarted, Agents, AgentsQuery};
-use harvestman_core::api::extract::{ExtractAnswer, ExtractRequest, ExtractStarted};
+use harvestman_core::api::agent::{AgentRequest, AgentResponse, AgentStarted, Agents, AgentsQuery};
+use harvestman_core::api::extract::{ExtractRequest, ExtractResponse, ExtractStarted};
 use harvestman_core::ids::JobId;
 use serde_json::Value;
 
@@ -15,7 +15,7 @@ impl Client {
     }
 
     /// Returns state and result of an extraction or agent run.
-    pub async fn extract_status(&self, id: JobId) -> Result<ExtractAnswer, ClientError> {
+    pub async fn extract_status(&self, id: JobId) -> Result<ExtractResponse, ClientError> {
         self.get(&format!("/v2/extract/{id}")).await
     }
 
@@ -25,7 +25,7 @@ impl Client {
     }
 
     /// Returns state and result of an agent run.
-    pub async fn agent_status(&self, id: JobId) -> Result<AgentAnswer, ClientError> {
+    pub async fn agent_status(&self, id: JobId) -> Result<AgentResponse, ClientError> {
         self.get(&format!("/v2/agent/{id}")).await
     }
 

@@ -1,6 +1,6 @@
 //! `/v2/scrape/{id}/interact`: the browser session of a scraped page.
 
-use harvestman_core::api::interact::{ExecuteAnswer, InteractRequest, SessionEnded};
+use harvestman_core::api::interact::{ExecuteResponse, InteractRequest, SessionEnded};
 use harvestman_core::ids::ScrapeId;
 
 use crate::error::ClientError;
@@ -12,7 +12,7 @@ impl Client {
         &self,
         id: ScrapeId,
         request: &InteractRequest,
-    ) -> Result<ExecuteAnswer, ClientError> {
+    ) -> Result<ExecuteResponse, ClientError> {
         self.post(&format!("/v2/scrape/{id}/interact"), request).await
     }
 

@@ -26,7 +26,7 @@ pub mod live;
 pub mod location;
 pub mod map;
 pub mod monitor;
-pub mod monitor_answer;
+pub mod monitor_response;
 #[cfg(feature = "openapi")]
 pub mod openapi;
 pub mod options;
@@ -38,7 +38,7 @@ pub mod problem;
 pub mod query;
 pub mod scrape;
 pub mod search;
-pub mod search_answer;
+pub mod search_response;
 pub mod snippet;
 pub mod support;
 pub mod team;

@@ -6,13 +6,13 @@ use std::fmt::Debug;
 use harvestman_core::api::batch::{BatchScrapeRequest, BatchStarted};
 use harvestman_core::api::browser::{BrowserSession, BrowserSessions, SessionStatus};
 use harvestman_core::api::crawl::{ActiveCrawl, ActiveCrawls, CrawlRequest, JobStarted};
-use harvestman_core::api::interact::{ExecuteAnswer, SessionEnded};
+use harvestman_core::api::interact::{ExecuteResponse, SessionEnded};
 use harvestman_core::api::job::{
     JobCancelled, JobErrorEntry, JobErrors, JobProgress, StatusPath, StatusQuery,
 };
-use harvestman_core::api::map::{MapAnswer, MapLink};
-use harvestman_core::api::scrape::ScrapeAnswer;
-use harvestman_core::api::search_answer::{SearchAnswer, WebResult, scraped_fields};
+use harvestman_core::api::map::{MapLink, MapResponse};
+use harvestman_core::api::scrape::ScrapeResponse;
+use harvestman_core::api::search_response::{SearchResponse, WebResult, scraped_fields};
 use harvestman_core::api::team::{
     API_VERSION, Activity, ActivityEntry, ActivityQuery, ConcurrencyCheck, CreditPeriod, CreditUsage, Data,
     Endpoint, KeyUse, QueueStatus, TokenPeriod, TokenUsage, UsageHistory, UsageQuery,
@@ -131,7 +131,7 @@ fn active_crawls_show_every_option() {
 fn batches_report_invalid_urls() {
     let start = |body: Value| {
         let mut request = BatchScrapeRequest::from_value(body).unwrap();
-        let left_out = request.take_left_out();
+        let left_out = request.take_invalid_urls();
         serde_json::to_value(BatchStarted::new(id(), "u".to_owned(), left_out)).unwrap()
     };
     assert_eq!(
@@ -155,11 +155,11 @@ fn pages() {
         ..Document::default()
     };
     check(
-        ScrapeAnswer::done(document.clone()),
+        ScrapeResponse::done(document.clone()),
         json!({"success": true, "data": {"metadata": {"statusCode": 200}}}),
     );
     check(
-        ScrapeAnswer::running(),
+        ScrapeResponse::running(),
         json!({"success": true, "status": "scraping"}),
     );
     let link = MapLink {
@@ -168,7 +168,7 @@ fn pages() {
         description: Some("d".to_owned()),
     };
     check(
-        MapAnswer {
+        MapResponse {
             success: true,
             id: Some(id()),
             links: vec![link],
@@ -201,7 +201,7 @@ fn scraped_results_are_distinguished_from_bare_ones() {
     let text = serde_json::to_string(&scraped).unwrap();
     let read: WebResult = serde_json::from_str(&text).unwrap();
     assert_eq!(read.document().unwrap().markdown.as_deref(), Some("m"));
-    let answer: SearchAnswer =
+    let answer: SearchResponse =
         serde_json::from_value(json!({"success": true, "data": {"news": []}})).unwrap();
     assert_eq!((answer.data.web, answer.data.news), (None, Some(vec![])));
 }
@@ -387,12 +387,12 @@ fn team_queries() {
 
 #[test]
 fn sessions() {
-    let answer = ExecuteAnswer {
+    let answer = ExecuteResponse {
         success: false,
         exit_code: Some(124),
         killed: Some(true),
         error: Some("e".to_owned()),
-        ..ExecuteAnswer::default()
+        ..ExecuteResponse::default()
     };
     check(
         answer,

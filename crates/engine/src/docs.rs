@@ -1,7 +1,7 @@
 //! Questions about the documentation: answered with its best passages, or by a language model from these
 //! passages. The model's answer is used only if it cites them; otherwise the passages are returned.
 
-use harvestman_core::api::support::{DocsAnswer, Evidence, ModelUsage};
+use harvestman_core::api::support::{DocsResponse, Evidence, ModelUsage};
 use harvestman_core::docs::{self, Docs, SearchHit};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -23,7 +23,7 @@ struct ModelAnswer {
 impl Engine {
     /// Answers a question from these pages, or says that they do not answer it. `base` is this server's URL
     /// as the client sees it. Never fails.
-    pub async fn ask_docs(&self, pages: &Docs, question: &str, base: &str) -> DocsAnswer {
+    pub async fn ask_docs(&self, pages: &Docs, question: &str, base: &str) -> DocsResponse {
         let started = Instant::now();
         let found = pages.search(question);
         let by_model = match &self.context.config.llm {
@@ -34,7 +34,7 @@ impl Engine {
             let found = docs::passages(&found);
             (docs::answer(found, base), docs::evidence(found, base), usage)
         });
-        DocsAnswer {
+        DocsResponse {
             success: true,
             request_id: clock::new_job_id().to_string(),
             answer,

@@ -87,7 +87,7 @@ pub(crate) async fn extract_data(
 }
 
 fn into_data(
-    parsed: answer::ValidAnswer,
+    parsed: answer::ValidResponse,
     request: DataRequest<'_>,
     mut warnings: Vec<String>,
 ) -> ExtractedData {

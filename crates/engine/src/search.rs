@@ -18,8 +18,8 @@ use harvestman_core::api::page::Document;
 use harvestman_core::api::problem;
 use harvestman_core::api::scrape::ScrapeRequest;
 use harvestman_core::api::search::{SearchRequest, SearchSource, SourceKind};
-use harvestman_core::api::search_answer::{
-    ImageResult, NewsResult, SearchAnswer, SearchResults, WebResult, scraped_fields,
+use harvestman_core::api::search_response::{
+    ImageResult, NewsResult, SearchResponse, SearchResults, WebResult, scraped_fields,
 };
 use harvestman_core::api::url_field::TargetUrl;
 use harvestman_core::billing;
@@ -91,7 +91,7 @@ impl Engine {
         principal: &Principal,
         request: &SearchRequest,
         base: &str,
-    ) -> Result<SearchAnswer, ApiError> {
+    ) -> Result<SearchResponse, ApiError> {
         request.check_offered()?;
         if let Some(options) = request.scrapes() {
             check_supported(options, &self.context.capabilities())
@@ -135,14 +135,14 @@ impl<'e> SearchRun<'e> {
         principal: &Principal,
         base: &str,
         id: JobId,
-    ) -> Result<(SearchAnswer, u32), ApiError> {
+    ) -> Result<(SearchResponse, u32), ApiError> {
         let mut data = self.find_in_time().await?;
         let credits = search_credits(&data);
         let pages = match self.request.scrapes() {
             Some(_) => self.scrape(&mut data, engine, principal, base).await,
             None => 0,
         };
-        let response = SearchAnswer {
+        let response = SearchResponse {
             success: true,
             id: Some(id),
             credits_used: u64::from(credits) + pages,

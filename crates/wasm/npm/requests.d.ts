@@ -354,7 +354,7 @@ export interface BatchScrapeWebhook {
 export interface BatchScrapeOptions extends ScrapeOptions {
   /** Add the pages to this batch instead of starting one. */
   appendToId?: string;
-  /** Skip entries of `urls` that are no URLs instead of refusing the request. Default: true. */
+  /** Skip invalid URLs in `urls` instead of refusing the request. Default: true. */
   ignoreInvalidURLs?: boolean;
   /** Receiver of events: a URL, or an object with `url`, `headers`, `metadata` and `events`. */
   webhook?: string | BatchScrapeWebhook;
@@ -438,7 +438,7 @@ export interface SearchRequest {
   safe?: boolean;
   /** Time limit of the whole request. Unit: ms. Range: 1 to 300000. Default: 60000. */
   timeout?: number;
-  /** Leave out results that are no URLs. Default: false. */
+  /** Leave out results with invalid URLs. Default: false. */
   ignoreInvalidURLs?: boolean;
   /** Describe each result by the passage that fits the query best. Default: true. */
   highlights?: boolean;
@@ -483,7 +483,7 @@ export interface ExtractRequest {
   ignoreSitemap?: boolean;
   /** Return the source of each value. Default: false. */
   showSources?: boolean;
-  /** Skip entries of `urls` that are no URLs instead of refusing the request. Default: true. */
+  /** Skip invalid URLs in `urls` instead of refusing the request. Default: true. */
   ignoreInvalidURLs?: boolean;
   /** Maximum number of pages. Unit: pages. Range: at least 1. Default: 20. */
   limit?: number;

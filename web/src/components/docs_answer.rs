@@ -1,6 +1,6 @@
 //! An answer about the documentation: text, sources, tokens used and duration.
 
-use harvestman_core::api::support::{DocsAnswer, Evidence};
+use harvestman_core::api::support::{DocsResponse, Evidence};
 use leptos::prelude::*;
 
 use crate::markdown::render;
@@ -8,7 +8,7 @@ use crate::{browser, display};
 
 /// Renders an answer.
 #[component]
-pub fn DocsAnswerView(answer: DocsAnswer) -> impl IntoView {
+pub fn DocsAnswerView(answer: DocsResponse) -> impl IntoView {
     let sources = (!answer.evidence.is_empty()).then(|| {
         view! {
             <h3 class="small-head">"Sources"</h3>

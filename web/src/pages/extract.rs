@@ -4,7 +4,7 @@
 use std::str::FromStr;
 
 use harvestman_client::{Client, ClientError};
-use harvestman_core::api::extract::{ExtractAnswer, ExtractRequest, ExtractStatus};
+use harvestman_core::api::extract::{ExtractRequest, ExtractResponse, ExtractStatus};
 use harvestman_core::ids::JobId;
 use leptos::prelude::*;
 use leptos_router::NavigateOptions;
@@ -74,7 +74,7 @@ pub fn ExtractPage() -> impl IntoView {
     .into_any()
 }
 
-fn is_running(answer: &ExtractAnswer) -> bool {
+fn is_running(answer: &ExtractResponse) -> bool {
     answer.status == ExtractStatus::Processing
 }
 
@@ -105,7 +105,7 @@ async fn poll(exchange: Exchange, client: Client, id: JobId) -> Result<RequestSt
     }
 }
 
-fn result(answer: &ExtractAnswer) -> AnyView {
+fn result(answer: &ExtractResponse) -> AnyView {
     let console = Console::get();
     let data = answer.data.as_ref().filter(|data| !data.is_null());
     let json_text = data.and_then(|data| serde_json::to_string_pretty(data).ok());

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use harvestman_core::api::Wire;
 use harvestman_core::api::batch::BatchScrapeRequest;
 use harvestman_core::api::search::SearchRequest;
-use harvestman_core::api::search_answer::{ImageResult, NewsResult, SearchAnswer, WebResult};
+use harvestman_core::api::search_response::{ImageResult, NewsResult, SearchResponse, WebResult};
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use leptos_router::hooks::use_navigate;
@@ -72,7 +72,7 @@ impl SearchHit {
     }
 }
 
-fn results(answer: &SearchAnswer, source: &str) -> Vec<SearchHit> {
+fn results(answer: &SearchResponse, source: &str) -> Vec<SearchHit> {
     let data = &answer.data;
     match source {
         "news" => data.news.iter().flatten().map(SearchHit::news).collect(),
@@ -81,7 +81,7 @@ fn results(answer: &SearchAnswer, source: &str) -> Vec<SearchHit> {
     }
 }
 
-fn sources(answer: &SearchAnswer) -> Vec<Tab> {
+fn sources(answer: &SearchResponse) -> Vec<Tab> {
     let data = &answer.data;
     let counts = [
         ("web", "Web", data.web.as_ref().map(Vec::len)),
@@ -142,7 +142,7 @@ pub fn SearchPage() -> impl IntoView {
 }
 
 #[component]
-fn Results(answer: Arc<SearchAnswer>) -> impl IntoView {
+fn Results(answer: Arc<SearchResponse>) -> impl IntoView {
     let tabs = sources(&answer);
     let chosen = RwSignal::new(tabs.first().map_or("web", |tab| tab.id));
     let selected = RwSignal::new(BTreeSet::<String>::new());

@@ -5,7 +5,7 @@ use std::str::FromStr;
 use harvestman_client::{ClientError, ConsoleSession};
 use harvestman_core::api::browser::ExecuteRequest;
 use harvestman_core::api::caller::Caller;
-use harvestman_core::api::interact::{ExecuteAnswer, InteractRequest, Language, Task};
+use harvestman_core::api::interact::{ExecuteResponse, InteractRequest, Language, Task};
 use harvestman_core::ids::{ScrapeId, SessionId};
 use leptos::prelude::*;
 use leptos::task::spawn_local;
@@ -173,7 +173,7 @@ impl SessionScreen {
         self.poll().await;
     }
 
-    async fn send(self, task: Task, timeout: f64) -> Result<ExecuteAnswer, ClientError> {
+    async fn send(self, task: Task, timeout: f64) -> Result<ExecuteResponse, ClientError> {
         let client = self.console.client();
         let scrape = self
             .session

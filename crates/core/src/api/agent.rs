@@ -97,7 +97,7 @@ pub struct AgentRequest {
     /// Delete all content once it is delivered. The operator must enable it.
     #[field(label = "Zero data retention")]
     pub zero_data_retention: bool,
-    /// What the caller states about itself.
+    /// Client and integration that sent the request.
     #[field(flatten)]
     pub caller: Caller,
 }
@@ -156,7 +156,7 @@ wire_enum! {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
-pub struct AgentAnswer {
+pub struct AgentResponse {
     /// Always true.
     #[serde(default)]
     pub success: bool,

@@ -21,7 +21,7 @@ use crate::webhook::Family;
 
 /// Fields that clients set without a user's request. A request that adds pages may differ from its batch in
 /// them.
-const SENT_UNASKED: &[&str] = &["maxAge", "skipTlsVerification"];
+const CLIENT_DEFAULTS: &[&str] = &["maxAge", "skipTlsVerification"];
 
 /// Body of `POST /v2/batch/scrape`. The scrape options are top-level fields of the body.
 #[derive(Clone, PartialEq, Debug, Request)]
@@ -36,7 +36,7 @@ pub struct BatchScrapeRequest {
         example = r#"["https://example.com"]"#
     )]
     pub urls: Vec<TargetUrl>,
-    /// The entries of `urls` that are no URLs; only with `ignore_invalid_urls`.
+    /// Invalid URLs in `urls`; only with `ignore_invalid_urls`.
     #[field(skip)]
     pub invalid_urls: Vec<String>,
     /// Add the pages to this batch instead of starting one.
@@ -45,7 +45,7 @@ pub struct BatchScrapeRequest {
         example = r#""018f2f9e-0000-7000-8000-000000000001""#
     )]
     pub append_to_id: Option<JobId>,
-    /// Skip entries of `urls` that are no URLs instead of refusing the request.
+    /// Skip invalid URLs in `urls` instead of refusing the request.
     #[field(name = "ignoreInvalidURLs", default = true, label = "Skip invalid URLs")]
     pub ignore_invalid_urls: bool,
     /// What holds for every page.
@@ -74,7 +74,7 @@ pub struct BatchOptions {
     /// Delete all content once it is delivered. The operator must enable it.
     #[field(label = "Zero data retention")]
     pub zero_data_retention: bool,
-    /// What the caller states about itself.
+    /// Client and integration that sent the request.
     #[field(flatten)]
     pub caller: Caller,
 }
@@ -86,7 +86,7 @@ impl BatchScrapeRequest {
     }
 
     /// Takes the skipped entries of `urls` for the response. Returns `None` without `ignoreInvalidURLs`.
-    pub fn take_left_out(&mut self) -> Option<Vec<String>> {
+    pub fn take_invalid_urls(&mut self) -> Option<Vec<String>> {
         self.ignore_invalid_urls
             .then(|| std::mem::take(&mut self.invalid_urls))
     }
@@ -101,7 +101,7 @@ impl BatchOptions {
     pub fn check_append(&self, batch: &Self) -> Result<(), ApiError> {
         let (added, known) = (self.without_caller(), batch.without_caller());
         let agrees = |field: &(&str, _)| {
-            SENT_UNASKED.contains(&field.0) || known.fields().iter().any(|own| own == field)
+            CLIENT_DEFAULTS.contains(&field.0) || known.fields().iter().any(|own| own == field)
         };
         if added.fields().iter().all(agrees) {
             return Ok(());

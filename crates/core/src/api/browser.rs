@@ -49,7 +49,7 @@ pub struct BrowserRequest {
     /// Country and languages of the visitor.
     #[field(label = "Location", example = r#"{"country":"DE","languages":["de"]}"#)]
     pub location: Location,
-    /// What the caller states about itself.
+    /// Client and integration that sent the request.
     #[field(flatten)]
     pub caller: Caller,
 }
@@ -72,7 +72,7 @@ pub struct ExecuteRequest {
         example = "30"
     )]
     pub timeout: f64,
-    /// What the caller states about itself.
+    /// Client and integration that sent the request.
     #[field(flatten)]
     pub caller: Caller,
 }

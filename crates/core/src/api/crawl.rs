@@ -158,7 +158,7 @@ pub struct CrawlRequest {
     /// Delete all content once it is delivered. The operator must enable it.
     #[field(label = "Zero data retention")]
     pub zero_data_retention: bool,
-    /// What the caller states about itself.
+    /// Client and integration that sent the request.
     #[field(flatten)]
     pub caller: Caller,
 }

@@ -65,7 +65,7 @@ pub struct ExtractRequest {
         example = r#"["https://example.com/*"]"#
     )]
     pub urls: Vec<ExtractTarget>,
-    /// The entries of `urls` that are no URLs.
+    /// Invalid URLs in `urls`.
     #[field(skip)]
     pub invalid_urls: Vec<String>,
     /// What to extract, in words.
@@ -100,7 +100,7 @@ pub struct ExtractRequest {
     /// Return the source of each value.
     #[field(label = "Show sources")]
     pub show_sources: bool,
-    /// Skip entries of `urls` that are no URLs instead of refusing the request.
+    /// Skip invalid URLs in `urls` instead of refusing the request.
     #[field(name = "ignoreInvalidURLs", default = true, label = "Skip invalid URLs")]
     pub ignore_invalid_urls: bool,
     /// Maximum number of pages. Default: 20.
@@ -126,7 +126,7 @@ pub struct ExtractRequest {
     /// Return the URLs that were visited.
     #[field(name = "urlTrace", label = "URL trace")]
     pub url_trace: bool,
-    /// What the caller states about itself.
+    /// Client and integration that sent the request.
     #[field(flatten)]
     pub caller: Caller,
 }
@@ -235,7 +235,7 @@ wire_enum! {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
-pub struct ExtractAnswer {
+pub struct ExtractResponse {
     /// Always true.
     #[serde(default)]
     pub success: bool,

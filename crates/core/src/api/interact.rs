@@ -78,7 +78,7 @@ pub struct InteractRequest {
     /// Session to use instead of creating one.
     #[field(bounds = 1..=MAX_SHORT_TEXT_CHARS, label = "Session")]
     pub existing_session_id: Option<String>,
-    /// What the caller states about itself.
+    /// Client and integration that sent the request.
     #[field(flatten)]
     pub caller: Caller,
 }
@@ -141,7 +141,7 @@ pub(crate) fn timeout_ms(timeout: f64) -> u64 {
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
-pub struct ExecuteAnswer {
+pub struct ExecuteResponse {
     /// Whether the exit code is 0 and the execution was not killed.
     pub success: bool,
     /// URL of the read-only live view, for an iframe.

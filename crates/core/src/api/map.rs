@@ -65,7 +65,7 @@ pub struct MapRequest {
     /// Request headers for the site.
     #[field(label = "Headers", example = r#"{"Cookie":"name=value"}"#)]
     pub headers: BTreeMap<String, String>,
-    /// What the caller states about itself.
+    /// Client and integration that sent the request.
     #[field(flatten)]
     pub caller: Caller,
 }
@@ -82,7 +82,7 @@ wire!(MapRequest);
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(default)]
-pub struct MapAnswer {
+pub struct MapResponse {
     /// Always true.
     pub success: bool,
     /// Id of the call.

@@ -1,4 +1,4 @@
-//! Requests of `/v2/monitor` (docs/API.md section 13). Responses are in [`crate::api::monitor_answer`].
+//! Requests of `/v2/monitor` (docs/API.md section 13). Responses are in [`crate::api::monitor_response`].
 
 use std::ops::RangeInclusive;
 
@@ -185,7 +185,7 @@ pub struct MonitorRequest {
     /// Judge changes by the goal.
     #[field(label = "Judge changes")]
     pub judge_enabled: Option<bool>,
-    /// What the caller states about itself.
+    /// Client and integration that sent the request.
     #[field(flatten)]
     pub caller: Caller,
 }
@@ -222,7 +222,7 @@ pub struct MonitorChange {
     /// Run or pause the monitor.
     #[field(label = "Status")]
     pub status: Option<MonitorSwitch>,
-    /// What the caller states about itself.
+    /// Client and integration that sent the request.
     #[field(flatten)]
     pub caller: Caller,
 }

@@ -25,7 +25,7 @@ pub struct ParamsPreviewRequest {
         example = r#""Only the blog posts of this year""#
     )]
     pub prompt: String,
-    /// What the caller states about itself.
+    /// Client and integration that sent the request.
     #[field(flatten)]
     pub caller: Caller,
 }

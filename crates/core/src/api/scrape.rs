@@ -25,7 +25,7 @@ pub struct ScrapeRequest {
     /// Store nothing once the response is sent. The operator must enable it.
     #[field(label = "Zero data retention")]
     pub zero_data_retention: bool,
-    /// What the caller states about itself.
+    /// Client and integration that sent the request.
     #[field(flatten)]
     pub caller: Caller,
 }
@@ -70,7 +70,7 @@ fn is_alexandria(body: &Value) -> bool {
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(default)]
-pub struct ScrapeAnswer {
+pub struct ScrapeResponse {
     /// Always true.
     pub success: bool,
     /// `scraping`; present only while there is no document.
@@ -84,7 +84,7 @@ pub struct ScrapeAnswer {
     pub warning: Option<String>,
 }
 
-impl ScrapeAnswer {
+impl ScrapeResponse {
     /// Creates the response for a finished scrape.
     pub fn done(document: Document) -> Self {
         Self {

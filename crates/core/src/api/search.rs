@@ -1,4 +1,4 @@
-//! Request of `POST /v2/search` (docs/API.md section 9). The response is in [`crate::api::search_answer`].
+//! Request of `POST /v2/search` (docs/API.md section 9). The response is in [`crate::api::search_response`].
 
 use std::ops::RangeInclusive;
 
@@ -155,7 +155,7 @@ pub struct SearchRequest {
         example = "60000"
     )]
     pub timeout: u64,
-    /// Leave out results that are no URLs.
+    /// Leave out results with invalid URLs.
     #[field(name = "ignoreInvalidURLs", label = "Skip invalid URLs")]
     pub ignore_invalid_urls: bool,
     /// Describe each result by the passage that fits the query best.
@@ -164,7 +164,7 @@ pub struct SearchRequest {
     /// Scrape each web and news result with these options.
     #[field(read = ScrapeOptions::read_inner, example = r#"{"formats":["markdown"]}"#)]
     pub scrape_options: Option<ScrapeOptions>,
-    /// What the caller states about itself.
+    /// Client and integration that sent the request.
     #[field(flatten)]
     pub caller: Caller,
 }

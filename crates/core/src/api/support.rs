@@ -18,7 +18,7 @@ pub struct DocsSearchRequest {
         example = r#""How do I limit a crawl?""#
     )]
     pub question: String,
-    /// What the caller states about itself.
+    /// Client and integration that sent the request.
     #[field(flatten)]
     pub caller: Caller,
 }
@@ -29,7 +29,7 @@ wire!(DocsSearchRequest);
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
-pub struct DocsAnswer {
+pub struct DocsResponse {
     /// Always true.
     pub success: bool,
     /// Id of the request.

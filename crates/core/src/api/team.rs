@@ -340,7 +340,7 @@ impl From<CreditPeriod> for TokenPeriod {
 #[cfg_attr(
     feature = "openapi",
     derive(schemars::JsonSchema),
-    schemars(rename = "{T}Answer")
+    schemars(rename = "{T}Response")
 )]
 pub struct Data<T> {
     /// Always true.

@@ -7,7 +7,7 @@ use super::Schema;
 
 /// A valid response.
 #[derive(Clone, PartialEq, Debug)]
-pub struct ValidAnswer {
+pub struct ValidResponse {
     /// The extracted data.
     pub value: Value,
     /// Properties that are not in the schema and were removed.
@@ -23,13 +23,13 @@ pub fn parse(
     text: &str,
     schema: Option<&Schema>,
     stated: Option<&Value>,
-) -> Result<ValidAnswer, Vec<String>> {
+) -> Result<ValidResponse, Vec<String>> {
     let Some(mut value) = json_in(text) else {
         return Err(vec!["The answer is not JSON.".to_owned()]);
     };
     let Some(schema) = schema else {
         return match value.is_object() || value.is_array() {
-            true => Ok(ValidAnswer {
+            true => Ok(ValidResponse {
                 value,
                 removed: Vec::new(),
             }),
@@ -46,7 +46,7 @@ pub fn parse(
     }
     let violations = schema.violations(&value);
     match violations.is_empty() {
-        true => Ok(ValidAnswer { value, removed }),
+        true => Ok(ValidResponse { value, removed }),
         false => Err(violations),
     }
 }

@@ -1,10 +1,11 @@
 //! Status, result, list and cancellation of extracts and agents.
 
 use harvestman_core::api::agent::{
-    AgentAnswer, AgentEntry, AgentEntryOptions, AgentRequest, AgentSettings, AgentStatus, Agents, AgentsQuery,
+    AgentEntry, AgentEntryOptions, AgentRequest, AgentResponse, AgentSettings, AgentStatus, Agents,
+    AgentsQuery,
 };
 use harvestman_core::api::error::ApiError;
-use harvestman_core::api::extract::{ExtractAnswer, ExtractStatus};
+use harvestman_core::api::extract::{ExtractResponse, ExtractStatus};
 use harvestman_core::billing;
 use harvestman_core::ids::JobId;
 use harvestman_core::limits::AGENTS_PER_PAGE;
@@ -24,10 +25,14 @@ impl Engine {
     ///
     /// # Errors
     /// 404; 503 if the store fails.
-    pub async fn extract_status(&self, principal: &Principal, id: JobId) -> Result<ExtractAnswer, ApiError> {
+    pub async fn extract_status(
+        &self,
+        principal: &Principal,
+        id: JobId,
+    ) -> Result<ExtractResponse, ApiError> {
         let run = self.read_run(principal, id).await?;
         let mut result = result_fields(&run);
-        let answer = ExtractAnswer {
+        let answer = ExtractResponse {
             success: true,
             status: match run.status {
                 JobStatus::Scraping => ExtractStatus::Processing,
@@ -51,13 +56,13 @@ impl Engine {
     ///
     /// # Errors
     /// As for [`Engine::extract_status`].
-    pub async fn agent_status(&self, principal: &Principal, id: JobId) -> Result<AgentAnswer, ApiError> {
+    pub async fn agent_status(&self, principal: &Principal, id: JobId) -> Result<AgentResponse, ApiError> {
         let run = self.read_run(principal, id).await?;
         if run.kind != JobKind::Agent {
             return Err(job_not_found());
         }
         let mut result = result_fields(&run);
-        let answer = AgentAnswer {
+        let answer = AgentResponse {
             success: true,
             status: agent_status(run.status),
             data: take_field(&mut result, "data"),

@@ -7,7 +7,7 @@ use futures_util::stream::FuturesOrdered;
 use harvestman_core::api::error::ApiError;
 use harvestman_core::api::options::ScrapeOptions;
 use harvestman_core::api::search::SourceKind;
-use harvestman_core::api::search_answer::{SearchResults, WebResult};
+use harvestman_core::api::search_response::{SearchResults, WebResult};
 use harvestman_core::ids::ScrapeId;
 use harvestman_core::search::{self as rules, Candidate, Query, Window, rank};
 use harvestman_store::CachedPage;

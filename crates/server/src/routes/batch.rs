@@ -27,7 +27,7 @@ pub(crate) async fn start(
     let mut request = tokio::task::spawn_blocking(move || BatchScrapeRequest::from_json(&body))
         .await
         .map_err(|error| Failure::new(ErrorCode::Unknown, error.to_string()))??;
-    let left_out = request.take_left_out();
+    let left_out = request.take_invalid_urls();
     let id = app
         .engine()
         .start_batch(&principal, request, idempotency, &base)

@@ -6,7 +6,7 @@ use axum::extract::{DefaultBodyLimit, FromRequest, Request, State};
 use axum::http::header;
 use harvestman_core::api::error::ErrorCode;
 use harvestman_core::api::parse::ParseOptions;
-use harvestman_core::api::scrape::ScrapeAnswer;
+use harvestman_core::api::scrape::ScrapeResponse;
 use harvestman_core::limits::MAX_UPLOAD_BYTES;
 use harvestman_core::scrape::parse_formats;
 use harvestman_engine::UploadedFile;
@@ -34,7 +34,7 @@ pub(crate) async fn start(
         .await
         .map_err(|_| Failure::new(ErrorCode::RequestTimeout, "the upload took too long"))??;
     let document = app.engine().parse(&principal, file, options).await?;
-    json(&ScrapeAnswer::done(document))
+    json(&ScrapeResponse::done(document))
 }
 
 pub(crate) async fn formats() -> HandlerResult {

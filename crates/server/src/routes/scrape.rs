@@ -2,7 +2,7 @@
 
 use axum::extract::State;
 use axum::http::StatusCode;
-use harvestman_core::api::scrape::{ScrapeAnswer, ScrapeRequest};
+use harvestman_core::api::scrape::{ScrapeRequest, ScrapeResponse};
 use harvestman_store::StoredScrape;
 
 use crate::app::App;
@@ -20,7 +20,7 @@ pub(crate) async fn start(
 ) -> HandlerResult {
     let request = ScrapeRequest::from_json(&body)?;
     let document = app.engine().scrape(&principal, request, &base).await?;
-    json(&ScrapeAnswer::done(document))
+    json(&ScrapeResponse::done(document))
 }
 
 pub(crate) async fn result(
@@ -33,7 +33,7 @@ pub(crate) async fn result(
         .scrape(principal.team, id.into(), harvestman_engine::now())
         .await?;
     match stored.ok_or_else(Failure::no_job)? {
-        StoredScrape::Running => json(&ScrapeAnswer::running()),
+        StoredScrape::Running => json(&ScrapeResponse::running()),
         StoredScrape::Document(document) => Ok(json_response(
             StatusCode::OK,
             format!("{{\"success\":true,\"data\":{document}}}"),

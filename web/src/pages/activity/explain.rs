@@ -1,7 +1,7 @@
 //! Dialog that explains why a call failed, by asking the server's documentation about the error.
 
 use harvestman_client::{Client, ClientError};
-use harvestman_core::api::support::{DocsAnswer, DocsSearchRequest};
+use harvestman_core::api::support::{DocsResponse, DocsSearchRequest};
 use harvestman_core::api::team::Endpoint;
 use harvestman_core::ids::JobId;
 use leptos::prelude::*;
@@ -29,7 +29,7 @@ enum Explanation {
     Empty,
     /// The error message; the explanation is loading.
     Error(String),
-    Answered(String, DocsAnswer),
+    Answered(String, DocsResponse),
     Failed(ClientError),
 }
 

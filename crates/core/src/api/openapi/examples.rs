@@ -7,13 +7,13 @@ use crate::api::agent::{AgentEntry, AgentEntryOptions, AgentSettings, AgentStatu
 use crate::api::browser::{BrowserCreated, BrowserSession, BrowserSessions, SessionStatus};
 use crate::api::crawl::{ActiveCrawl, ActiveCrawls, CrawlRequest, SitemapMode};
 use crate::api::error::ErrorCode;
-use crate::api::interact::{ExecuteAnswer, SessionEnded};
+use crate::api::interact::{ExecuteResponse, SessionEnded};
 use crate::api::job::{JobErrorEntry, JobErrors, JobProgress, JobStatus};
-use crate::api::map::{MapAnswer, MapLink};
+use crate::api::map::{MapLink, MapResponse};
 use crate::api::page::{Document, Metadata};
 use crate::api::params_preview::{CrawlParams, ParamsPreview};
-use crate::api::search_answer::{SearchAnswer, SearchResults, WebResult};
-use crate::api::support::{DocsAnswer, Evidence, ModelUsage};
+use crate::api::search_response::{SearchResponse, SearchResults, WebResult};
+use crate::api::support::{DocsResponse, Evidence, ModelUsage};
 use crate::api::team::{
     API_VERSION, Activity, ActivityEntry, CreditPeriod, CreditUsage, Endpoint, KeyUse, QueueStatus,
     UsageHistory, UsageQuery,
@@ -169,8 +169,8 @@ pub(super) fn params_preview() -> ParamsPreview {
     }
 }
 
-pub(super) fn map() -> MapAnswer {
-    MapAnswer {
+pub(super) fn map() -> MapResponse {
+    MapResponse {
         success: true,
         id: Some(id()),
         links: vec![MapLink {
@@ -182,8 +182,8 @@ pub(super) fn map() -> MapAnswer {
     }
 }
 
-pub(super) fn search() -> SearchAnswer {
-    SearchAnswer {
+pub(super) fn search() -> SearchResponse {
+    SearchResponse {
         success: true,
         id: Some(id()),
         credits_used: 2,
@@ -255,9 +255,9 @@ pub(super) fn browser_sessions() -> BrowserSessions {
     }
 }
 
-pub(super) fn executed() -> ExecuteAnswer {
+pub(super) fn executed() -> ExecuteResponse {
     let created = browser_created();
-    ExecuteAnswer {
+    ExecuteResponse {
         success: true,
         live_view_url: Some(created.live_view_url),
         interactive_live_view_url: Some(created.interactive_live_view_url),
@@ -282,8 +282,8 @@ pub(super) fn session_ended() -> SessionEnded {
     }
 }
 
-pub(super) fn docs() -> DocsAnswer {
-    DocsAnswer {
+pub(super) fn docs() -> DocsResponse {
+    DocsResponse {
         success: true,
         request_id: id().to_string(),
         answer: "Set `limit`: a crawl fetches at most that many pages.".to_owned(),

@@ -140,7 +140,7 @@ pub(super) enum Content {
     None,
 }
 
-pub(super) struct Answer {
+pub(super) struct Response {
     pub(super) status: u16,
     pub(super) help: &'static str,
     pub(super) content: Content,
@@ -157,7 +157,7 @@ pub(super) struct Operation {
     pub(super) key: bool,
     pub(super) parameters: Vec<Parameter>,
     pub(super) body: Option<RequestBody>,
-    pub(super) answers: Vec<Answer>,
+    pub(super) responses: Vec<Response>,
     pub(super) errors: Vec<ErrorCode>,
 }
 
@@ -180,7 +180,7 @@ impl Operation {
             key: true,
             parameters: Vec::new(),
             body: None,
-            answers: Vec::new(),
+            responses: Vec::new(),
             errors: vec![
                 ErrorCode::Unauthorized,
                 ErrorCode::UnsupportedMediaType,
@@ -292,12 +292,12 @@ impl Operation {
     }
 
     /// Adds a response with status 200. The type of `example` gives the schema.
-    pub(super) fn answer<T: Serialize + JsonSchema>(self, help: &'static str, example: T) -> Self {
-        self.answer_with(200, help, example)
+    pub(super) fn response<T: Serialize + JsonSchema>(self, help: &'static str, example: T) -> Self {
+        self.response_with(200, help, example)
     }
 
     /// Adds a response with another status.
-    pub(super) fn answer_with<T: Serialize + JsonSchema>(
+    pub(super) fn response_with<T: Serialize + JsonSchema>(
         self,
         status: u16,
         help: &'static str,
@@ -309,7 +309,7 @@ impl Operation {
     }
 
     pub(super) fn content(mut self, status: u16, help: &'static str, content: Content) -> Self {
-        self.answers.push(Answer {
+        self.responses.push(Response {
             status,
             help,
             content,

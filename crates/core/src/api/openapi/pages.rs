@@ -2,17 +2,17 @@
 
 use super::examples::{self, JOB_ERRORS};
 use super::operation::{Operation, Tag};
-use crate::api::agent::{AgentAnswer, AgentCancelled, AgentRequest, AgentStarted, AgentStatus};
+use crate::api::agent::{AgentCancelled, AgentRequest, AgentResponse, AgentStarted, AgentStatus};
 use crate::api::batch::{BatchScrapeRequest, BatchStarted};
 use crate::api::crawl::{CrawlRequest, JobStarted};
 use crate::api::error::ErrorCode;
-use crate::api::extract::{ExtractAnswer, ExtractRequest, ExtractStarted, ExtractStatus};
+use crate::api::extract::{ExtractRequest, ExtractResponse, ExtractStarted, ExtractStatus};
 use crate::api::fields::{Schema, Slot};
 use crate::api::job::JobCancelled;
 use crate::api::map::MapRequest;
 use crate::api::params_preview::ParamsPreviewRequest;
 use crate::api::parse::{FileKind, ParseFormat, ParseFormatList, ParseFormats, ParseOptions};
-use crate::api::scrape::{ScrapeAnswer, ScrapeRequest};
+use crate::api::scrape::{ScrapeRequest, ScrapeResponse};
 use crate::api::search::SearchRequest;
 use crate::limits::MAX_STATUS_LIMIT;
 
@@ -29,7 +29,7 @@ fn pages() -> Vec<Operation> {
     vec![
         new("POST", "/v2/scrape", "scrape", "Scrape a page")
             .body::<ScrapeRequest>(&["formats"])
-            .answer("The page.", ScrapeAnswer::done(examples::document()))
+            .response("The page.", ScrapeResponse::done(examples::document()))
             .fetches()
             .errors(&[ErrorCode::NotSupported]),
         new("GET", "/v2/scrape/{id}", "getScrape", "Get a scraped page again")
@@ -37,21 +37,21 @@ fn pages() -> Vec<Operation> {
                 "Works for 24 hours. While the scrape runs, `status` is `scraping` and there is no `data`. \
                  A failed scrape returns the status and body of its first response.",
             )
-            .answer(
+            .response(
                 "The page, or the status.",
-                ScrapeAnswer::done(examples::document()),
+                ScrapeResponse::done(examples::document()),
             )
             .fetches(),
         new("POST", "/v2/parse", "parse", "Convert a file")
             .description("Converts PDF, office, EPUB, HTML, CSV and text files.")
             .form::<ParseOptions>()
-            .answer(
+            .response(
                 "The file as a document.",
-                ScrapeAnswer::done(examples::document()),
+                ScrapeResponse::done(examples::document()),
             )
             .fetches()
             .errors(&[ErrorCode::ParseUnsupportedOptions, ErrorCode::NotSupported]),
-        new("GET", "/v2/parse/formats", "listParseFormats", "List file types").answer(
+        new("GET", "/v2/parse/formats", "listParseFormats", "List file types").response(
             "The file types, and whether this server reads them.",
             ParseFormats {
                 success: true,
@@ -68,7 +68,7 @@ fn pages() -> Vec<Operation> {
         ),
         new("POST", "/v2/map", "map", "List the URLs of a site")
             .body::<MapRequest>(&["search", "limit"])
-            .answer("The URLs.", examples::map())
+            .response("The URLs.", examples::map())
             .fetches()
             .errors(&[ErrorCode::MapTimeout, ErrorCode::MapFailed]),
         Operation::new(
@@ -79,7 +79,7 @@ fn pages() -> Vec<Operation> {
             "Search the web or the team's pages",
         )
         .body::<SearchRequest>(&["limit", "sources"])
-        .answer("Results by source.", examples::search())
+        .response("Results by source.", examples::search())
         .fetches()
         .errors(&[ErrorCode::SearchTimeout, ErrorCode::NotSupported]),
     ]
@@ -105,7 +105,7 @@ fn status(operation: Operation) -> Operation {
             None,
         )
         .socket("The live socket is open.")
-        .answer("Status and documents of the job.", examples::progress())
+        .response("Status and documents of the job.", examples::progress())
 }
 
 fn crawls() -> Vec<Operation> {
@@ -114,7 +114,7 @@ fn crawls() -> Vec<Operation> {
         new("POST", "/v2/crawl", "startCrawl", "Start a crawl")
             .body::<CrawlRequest>(&["limit"])
             .idempotent()
-            .answer(
+            .response(
                 "The crawl is stored and will run.",
                 JobStarted::new(examples::id(), examples::status_url("crawl")),
             )
@@ -126,14 +126,14 @@ fn crawls() -> Vec<Operation> {
             "Get crawl options for a description in words",
         )
         .body::<ParamsPreviewRequest>(&[])
-        .answer("Options that a crawl accepts.", examples::params_preview()),
+        .response("Options that a crawl accepts.", examples::params_preview()),
         new(
             "GET",
             "/v2/crawl/active",
             "listActiveCrawls",
             "List running crawls",
         )
-        .answer(
+        .response(
             "The team's running crawls, newest first.",
             examples::active_crawls(),
         ),
@@ -143,7 +143,7 @@ fn crawls() -> Vec<Operation> {
             "listOngoingCrawls",
             "List running crawls (older path)",
         )
-        .answer(
+        .response(
             "The team's running crawls, newest first.",
             examples::active_crawls(),
         ),
@@ -154,7 +154,7 @@ fn crawls() -> Vec<Operation> {
             "Get status and pages of a crawl",
         )),
         new("DELETE", "/v2/crawl/{id}", "cancelCrawl", "Cancel a crawl")
-            .answer("The crawl is cancelled.", JobCancelled::new())
+            .response("The crawl is cancelled.", JobCancelled::new())
             .errors(&[ErrorCode::Conflict]),
         new(
             "GET",
@@ -162,7 +162,7 @@ fn crawls() -> Vec<Operation> {
             "getCrawlErrors",
             "List failed pages of a crawl",
         )
-        .answer(
+        .response(
             "Failed pages, and URLs that robots.txt disallows.",
             examples::job_errors(),
         ),
@@ -180,7 +180,7 @@ fn batches() -> Vec<Operation> {
         )
         .body::<BatchScrapeRequest>(&["formats"])
         .idempotent()
-        .answer(
+        .response(
             "The batch is stored and will run.",
             BatchStarted::new(
                 examples::id(),
@@ -202,7 +202,7 @@ fn batches() -> Vec<Operation> {
             "cancelBatchScrape",
             "Cancel a batch",
         )
-        .answer("The batch is cancelled.", JobCancelled::new())
+        .response("The batch is cancelled.", JobCancelled::new())
         .errors(&[ErrorCode::Conflict]),
         new(
             "GET",
@@ -210,7 +210,7 @@ fn batches() -> Vec<Operation> {
             "getBatchScrapeErrors",
             "List failed pages of a batch",
         )
-        .answer("Failed pages.", examples::job_errors()),
+        .response("Failed pages.", examples::job_errors()),
     ]
 }
 
@@ -220,7 +220,7 @@ fn extraction() -> Vec<Operation> {
         new("POST", "/v2/extract", "startExtract", "Extract data from pages")
             .body::<ExtractRequest>(&["urls", "schema"])
             .idempotent()
-            .answer(
+            .response(
                 "The extract is stored and will run.",
                 ExtractStarted {
                     success: true,
@@ -237,9 +237,9 @@ fn extraction() -> Vec<Operation> {
             "getExtract",
             "Get status and result of an extract",
         )
-        .answer(
+        .response(
             "Status and result.",
-            ExtractAnswer {
+            ExtractResponse {
                 success: true,
                 status: ExtractStatus::Completed,
                 data: Some(examples::extracted()),
@@ -254,7 +254,7 @@ fn extraction() -> Vec<Operation> {
         new("POST", "/v2/agent", "startAgent", "Start an agent")
             .body::<AgentRequest>(&["urls", "maxCredits"])
             .idempotent()
-            .answer(
+            .response(
                 "The agent is stored and will run.",
                 AgentStarted {
                     success: true,
@@ -272,7 +272,7 @@ fn extraction() -> Vec<Operation> {
                 &Schema::Integer(0..=Slot::UNBOUNDED),
                 None,
             )
-            .answer(
+            .response(
                 "The team's agents, newest first, 20 per page.",
                 examples::agents(),
             ),
@@ -282,9 +282,9 @@ fn extraction() -> Vec<Operation> {
             "getAgent",
             "Get status and result of an agent",
         )
-        .answer(
+        .response(
             "Status and result.",
-            AgentAnswer {
+            AgentResponse {
                 success: true,
                 status: AgentStatus::Completed,
                 data: Some(examples::extracted()),
@@ -297,7 +297,7 @@ fn extraction() -> Vec<Operation> {
             },
         ),
         new("DELETE", "/v2/agent/{id}", "cancelAgent", "Cancel an agent")
-            .answer("The agent is cancelled.", AgentCancelled { success: true })
+            .response("The agent is cancelled.", AgentCancelled { success: true })
             .errors(&[ErrorCode::Conflict]),
     ]
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value, json};
 
 use super::components::Components;
-use super::operation::{Answer, Content, Operation, Parameter, Place, RequestBody};
+use super::operation::{Content, Operation, Parameter, Place, RequestBody, Response};
 use crate::api::error::ErrorCode;
 
 impl Operation {
@@ -37,8 +37,8 @@ impl Operation {
 
     fn responses(&self, components: &mut Components) -> Value {
         let mut responses = Map::new();
-        for answer in &self.answers {
-            responses.insert(answer.status.to_string(), answer.render(components));
+        for response in &self.responses {
+            responses.insert(response.status.to_string(), response.render(components));
         }
         let mut by_status: BTreeMap<u16, Vec<ErrorCode>> = BTreeMap::new();
         for code in ErrorCode::ALL {
@@ -116,7 +116,7 @@ impl RequestBody {
     }
 }
 
-impl Answer {
+impl Response {
     fn render(&self, components: &mut Components) -> Value {
         let mut content = json!({});
         match &self.content {

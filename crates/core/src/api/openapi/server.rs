@@ -32,17 +32,17 @@ fn team() -> Vec<Operation> {
             "getCreditUsage",
             "Get this month's credits",
         )
-        .answer("Credits of the month.", Data::new(examples::credit_usage())),
+        .response("Credits of the month.", Data::new(examples::credit_usage())),
         by_key(new(
             "/v2/team/credit-usage/historical",
             "getCreditHistory",
             "Get credits by month",
         ))
-        .answer(
+        .response(
             "Calendar months in UTC, oldest first.",
             examples::credit_history(),
         ),
-        new("/v2/team/token-usage", "getTokenUsage", "Get this month's tokens").answer(
+        new("/v2/team/token-usage", "getTokenUsage", "Get this month's tokens").response(
             "Tokens of the month; one credit is 15 tokens.",
             Data::new(TokenUsage::from(examples::credit_usage())),
         ),
@@ -51,7 +51,7 @@ fn team() -> Vec<Operation> {
             "getTokenHistory",
             "Get tokens by month",
         ))
-        .answer(
+        .response(
             "Calendar months in UTC, oldest first.",
             examples::credit_history().in_tokens(),
         ),
@@ -78,19 +78,19 @@ fn team() -> Vec<Operation> {
             &Schema::Text(0..=usize::MAX),
             None,
         )
-        .answer("Requests, newest first.", examples::activity()),
+        .response("Requests, newest first.", examples::activity()),
         new(
             "/v2/team/queue-status",
             "getQueueStatus",
             "Count waiting and running pages",
         )
-        .answer("Pages of the team.", examples::queue_status()),
+        .response("Pages of the team.", examples::queue_status()),
         new(
             "/v2/concurrency-check",
             "getConcurrency",
             "Get the slots in use and their limit",
         )
-        .answer(
+        .response(
             "Pages that are fetched now, and their limit.",
             ConcurrencyCheck {
                 success: true,
@@ -105,7 +105,7 @@ fn documentation() -> Vec<Operation> {
     let ask = |path, id, summary| {
         Operation::new(Tag::Documentation, "POST", path, id, summary)
             .body::<DocsSearchRequest>(&[])
-            .answer("An answer with its sources.", examples::docs())
+            .response("An answer with its sources.", examples::docs())
     };
     let page = |path, id, summary| {
         Operation::public(Tag::Documentation, path, id, summary).content(
@@ -145,7 +145,7 @@ fn documentation() -> Vec<Operation> {
 fn server() -> Vec<Operation> {
     let new = |path, id, summary| Operation::public(Tag::Server, path, id, summary);
     let health =
-        |path, id| new(path, id, "Check that the process is up").answer("The process is up.", Health::up());
+        |path, id| new(path, id, "Check that the process is up").response("The process is up.", Health::up());
     let ready = |path, id| {
         let good = Readiness {
             status: PartState::Ok,
@@ -163,8 +163,8 @@ fn server() -> Vec<Operation> {
             ..good
         };
         new(path, id, "Check that the server can take requests")
-            .answer("The server can take requests.", good)
-            .answer_with(503, "The server cannot take requests.", bad)
+            .response("The server can take requests.", good)
+            .response_with(503, "The server cannot take requests.", bad)
     };
     vec![
         health("/health", "getHealth"),

@@ -18,7 +18,7 @@ pub(super) fn operations() -> Vec<Operation> {
         )
         .description("Needs exactly one of `code` and `prompt`. The first call opens the browser.")
         .body::<InteractRequest>(&["code"])
-        .answer("What the code or prompt did.", examples::executed())
+        .response("What the code or prompt did.", examples::executed())
         .errors(SESSION_ERRORS)
         .errors(&[
             ErrorCode::Conflict,
@@ -32,7 +32,7 @@ pub(super) fn operations() -> Vec<Operation> {
             "endInteract",
             "End the browser session of a scrape",
         )
-        .answer("The session has ended.", examples::session_ended())
+        .response("The session has ended.", examples::session_ended())
         .errors(&[ErrorCode::Forbidden]),
     ];
     let families = [
@@ -49,7 +49,7 @@ pub(super) fn operations() -> Vec<Operation> {
         operations.extend([
             new("POST", sessions, open, "Open a browser session")
                 .body::<BrowserRequest>(&["ttl"])
-                .answer("The session is open.", examples::browser_created())
+                .response("The session is open.", examples::browser_created())
                 .errors(SESSION_ERRORS),
             new("GET", sessions, list, "List browser sessions")
                 .query(
@@ -58,17 +58,17 @@ pub(super) fn operations() -> Vec<Operation> {
                     &SessionStatus::schema(()),
                     None,
                 )
-                .answer(
+                .response(
                     "The team's sessions of the last 24 hours, newest first.",
                     examples::browser_sessions(),
                 ),
             new("POST", execute, run, "Run code in a browser session")
                 .body::<ExecuteRequest>(&[])
-                .answer("What the code did.", examples::executed())
+                .response("What the code did.", examples::executed())
                 .errors(SESSION_ERRORS)
                 .errors(&[ErrorCode::SessionDestroyed]),
             new("DELETE", session, end, "End a browser session")
-                .answer("The session has ended.", examples::session_ended())
+                .response("The session has ended.", examples::session_ended())
                 .errors(&[ErrorCode::Forbidden]),
         ]);
     }

@@ -10,7 +10,7 @@ use crate::ids::JobId;
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
-pub struct SearchAnswer {
+pub struct SearchResponse {
     /// Always true.
     pub success: bool,
     /// Id of the call.

@@ -21,7 +21,7 @@ wire_enum! {
 /// Schedule of a monitor in its resolved form.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
-pub struct ScheduleAnswer {
+pub struct MonitorSchedule {
     /// Cron expression with five fields.
     pub cron: String,
     /// IANA name of the time zone.
@@ -39,7 +39,7 @@ pub struct Monitor {
     /// State of the monitor.
     pub status: MonitorStatus,
     /// Schedule of the monitor.
-    pub schedule: ScheduleAnswer,
+    pub schedule: MonitorSchedule,
     /// Time of the next run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next_run_at: Option<Timestamp>,

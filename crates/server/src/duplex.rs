@@ -5,11 +5,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use axum::extract::ws::{CloseFrame, Message, WebSocket};
 use futures_util::{SinkExt, Stream, StreamExt};
+use harvestman_core::api::live::{CLOSE_DONE, CLOSE_GOING_AWAY};
 use tokio::time::{Instant, interval_at, timeout};
 use tokio_util::sync::CancellationToken;
 
 use crate::limits;
-use crate::socket::{GOING_AWAY, NORMAL};
 
 const TRY_LATER: u16 = 1013;
 
@@ -92,9 +92,12 @@ pub(crate) async fn relay<F>(
     };
     let (code, reason) = match end {
         CloseReason::Disconnected => return,
-        CloseReason::Finished => (NORMAL, "the browser has closed the connection"),
-        CloseReason::SessionEnded => (NORMAL, "the session has ended"),
-        CloseReason::ServerStopping => (GOING_AWAY, "the server is shutting down; try again in a moment"),
+        CloseReason::Finished => (CLOSE_DONE, "the browser has closed the connection"),
+        CloseReason::SessionEnded => (CLOSE_DONE, "the session has ended"),
+        CloseReason::ServerStopping => (
+            CLOSE_GOING_AWAY,
+            "the server is shutting down; try again in a moment",
+        ),
     };
     if let Ok(socket) = sink.reunite(stream) {
         close(socket, code, reason).await;

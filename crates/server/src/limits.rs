@@ -77,8 +77,6 @@ pub const VIEW_REPLIES: usize = 16;
 pub const TOKEN_CHARS: usize = 128;
 /// Largest message that the client of a live job socket may send; none is expected.
 pub const SOCKET_MESSAGE_BYTES: usize = 4 * 1024;
-/// Longest reason in a close frame (RFC 6455 section 5.5: 125 bytes with the code).
-pub const CLOSE_REASON_BYTES: usize = 123;
 /// Time for which the sign-in code of a start is valid.
 pub const SIGN_IN_TIME: Duration = Duration::from_secs(600);
 /// Largest number of jobs in the console's overview.

@@ -4,15 +4,18 @@
 
 use std::time::Duration;
 
-use axum::extract::ws::{CloseFrame, Message, Utf8Bytes, WebSocket, WebSocketUpgrade};
+use axum::extract::ws::{CloseFrame, Message, WebSocket, WebSocketUpgrade};
 use axum::http::{HeaderMap, header};
 use axum::response::Response;
 use harvestman_core::api::error::ErrorCode;
 use harvestman_core::api::job::{JobStatus, StatusPath, StatusQuery};
+use harvestman_core::api::live::{
+    CLOSE_DONE, CLOSE_GOING_AWAY, CLOSE_SERVER_FAULT, CLOSE_UNAUTHORIZED, CLOSE_UNKNOWN_JOB, catchup_json,
+    close_reason, document_json, done_json, error_json,
+};
 use harvestman_core::ids::JobId;
 use harvestman_core::paging::MAX_DATA_BYTES;
 use harvestman_store::{JobRow, Principal};
-use serde_json::json;
 use tokio::time::{Instant, timeout};
 
 use crate::app::App;
@@ -20,14 +23,7 @@ use crate::auth;
 use crate::error::Failure;
 use crate::limits;
 use crate::routes::job_id;
-use crate::status::{StatusPage, job_row, state};
-
-/// Close codes (RFC 6455 section 7.4).
-pub(crate) const NORMAL: u16 = 1000;
-pub(crate) const GOING_AWAY: u16 = 1001;
-const POLICY: u16 = 1008;
-const INTERNAL_ERROR: u16 = 1011;
-const UNAUTHORIZED: u16 = 3000;
+use crate::status::{StatusPage, job_row};
 
 /// Request to watch a job.
 pub(crate) struct WatchRequest {
@@ -104,9 +100,9 @@ impl From<Failure> for WatchError {
 
 fn refusal(failure: &Failure) -> (u16, String) {
     let code = match failure.0.code {
-        ErrorCode::Unauthorized => UNAUTHORIZED,
-        _ if failure.0.status() >= 500 => INTERNAL_ERROR,
-        _ => POLICY,
+        ErrorCode::Unauthorized => CLOSE_UNAUTHORIZED,
+        _ if failure.0.status() >= 500 => CLOSE_SERVER_FAULT,
+        _ => CLOSE_UNKNOWN_JOB,
     };
     (code, failure.0.message.clone())
 }
@@ -138,8 +134,7 @@ impl Watcher {
         let query = StatusQuery { skip, limit: None };
         let page = StatusPage::read(&self.app, principal, self.path, id, query).await?;
         let status = page.json(&self.base, harvestman_engine::now());
-        self.send_text(format!("{{\"type\":\"catchup\",\"data\":{status}}}"))
-            .await?;
+        self.send_text(catchup_json(&status)).await?;
         let mut sent = page.next_skip;
         delete_delivered(&self.app, &page.row, skip, sent).await?;
         drop(page);
@@ -155,36 +150,30 @@ impl Watcher {
                     .await;
                 let chunk = chunk.map_err(Failure::from)?;
                 for document in chunk.documents {
-                    self.send_text(format!("{{\"type\":\"document\",\"data\":{document}}}"))
-                        .await?;
+                    self.send_text(document_json(&document)).await?;
                 }
                 delete_delivered(&self.app, &row, sent, chunk.next_skip).await?;
                 sent = chunk.next_skip;
                 continue;
             }
-            let final_message = match state(row.status) {
+            let final_message = match row.status {
                 JobStatus::Scraping => {
                     if self.wait(principal, id, sent).await? {
                         let reason = "the server is shutting down; try again in a moment";
-                        return Ok((GOING_AWAY, reason.to_owned()));
+                        return Ok((CLOSE_GOING_AWAY, reason.to_owned()));
                     }
                     continue;
                 }
                 JobStatus::Completed => {
                     let status =
                         StatusPage::finished(row, self.path).json(&self.base, harvestman_engine::now());
-                    format!("{{\"type\":\"done\",\"data\":{status}}}")
+                    done_json(&status)
                 }
-                JobStatus::Failed => {
-                    let reason = row.error.unwrap_or_else(|| "the job failed".to_owned());
-                    json!({ "type": "error", "error": reason }).to_string()
-                }
-                JobStatus::Cancelled => {
-                    json!({ "type": "error", "error": "the job was cancelled" }).to_string()
-                }
+                JobStatus::Failed => error_json(row.error.as_deref().unwrap_or("the job failed")),
+                JobStatus::Cancelled => error_json("the job was cancelled"),
             };
             self.send_text(final_message).await?;
-            return Ok((NORMAL, String::new()));
+            return Ok((CLOSE_DONE, String::new()));
         }
     }
 
@@ -223,7 +212,7 @@ impl Watcher {
     async fn close(&mut self, code: u16, reason: String) {
         let frame = CloseFrame {
             code,
-            reason: truncate_reason(&reason),
+            reason: close_reason(&reason).into(),
         };
         if self
             .send(Message::Close(Some(frame)), limits::SOCKET_SEND)
@@ -245,25 +234,9 @@ async fn delete_delivered(app: &App, row: &JobRow, skip: u64, until: u64) -> Res
     Ok(())
 }
 
-/// Shortens a reason to the length that fits into a close frame.
-fn truncate_reason(reason: &str) -> Utf8Bytes {
-    let mut end = reason.len().min(limits::CLOSE_REASON_BYTES);
-    while !reason.is_char_boundary(end) {
-        end -= 1;
-    }
-    reason[..end].into()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_reason_is_shortened_at_a_character_boundary() {
-        assert_eq!(truncate_reason("short").as_str(), "short");
-        let long = "ä".repeat(100);
-        assert_eq!(truncate_reason(&long).len(), 122);
-    }
 
     #[test]
     fn refusals_have_the_documented_close_codes() {

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::api::job::{JobProgress, JobStatus};
+use crate::api::job::JobProgress;
 use crate::api::page::Document;
 
 /// Close code for a client that is not authorized.
@@ -13,6 +13,8 @@ pub const CLOSE_UNKNOWN_JOB: u16 = 1008;
 pub const CLOSE_SERVER_FAULT: u16 = 1011;
 /// Close code for a job that has ended.
 pub const CLOSE_DONE: u16 = 1000;
+/// Close code for a server that shuts down.
+pub const CLOSE_GOING_AWAY: u16 = 1001;
 /// Maximum bytes of the reason of a close frame.
 pub const MAX_CLOSE_REASON_BYTES: usize = 123;
 
@@ -52,21 +54,15 @@ pub fn document_json(document: &str) -> String {
     format!(r#"{{"type":"document","data":{document}}}"#)
 }
 
-/// Returns the last message of a job that has ended, or `None` for a running job.
-pub fn last_json(head: &JobProgress<()>) -> Option<String> {
-    let error = match head.status {
-        JobStatus::Scraping => return None,
-        JobStatus::Completed => {
-            let status = crate::paging::status_json(head, []);
-            return Some(format!(r#"{{"type":"done","data":{status}}}"#));
-        }
-        JobStatus::Failed => head.error.as_deref().unwrap_or("The job failed."),
-        JobStatus::Cancelled => "The job was cancelled.",
-    };
-    let message = LiveMessage::Error {
-        error: error.to_owned(),
-    };
-    Some(serde_json::to_string(&message).expect("a message has only string keys"))
+/// Returns the last message of a completed job around its status without documents.
+pub fn done_json(status: &str) -> String {
+    format!(r#"{{"type":"done","data":{status}}}"#)
+}
+
+/// Returns the last message of a job that failed or was cancelled.
+pub fn error_json(error: impl Into<String>) -> String {
+    let message = LiveMessage::Error { error: error.into() };
+    serde_json::to_string(&message).expect("a message has only string keys")
 }
 
 /// Truncates a text to the size of a close frame's reason, at a character boundary.
@@ -77,6 +73,7 @@ pub fn close_reason(text: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::api::job::JobStatus;
 
     fn head(status: JobStatus) -> JobProgress<()> {
         let text = format!(r#"{{"success":true,"status":"{status}","total":1,"completed":1}}"#);
@@ -96,14 +93,13 @@ mod tests {
             serde_json::from_str(&document).unwrap(),
             LiveMessage::Document { .. }
         ));
-        assert_eq!(last_json(&head(JobStatus::Scraping)), None);
-        let done = last_json(&head(JobStatus::Completed)).unwrap();
+        let done = crate::paging::status_json(&head(JobStatus::Completed), []);
         assert!(matches!(
-            serde_json::from_str(&done).unwrap(),
+            serde_json::from_str(&done_json(&done)).unwrap(),
             LiveMessage::Done { .. }
         ));
-        let cancelled = last_json(&head(JobStatus::Cancelled)).unwrap();
-        assert_eq!(cancelled, r#"{"type":"error","error":"The job was cancelled."}"#);
+        let error = error_json("the job was cancelled");
+        assert_eq!(error, r#"{"type":"error","error":"the job was cancelled"}"#);
     }
 
     #[test]

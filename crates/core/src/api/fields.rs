@@ -16,9 +16,8 @@ use crate::api::error::{ApiError, ErrorCode};
 use crate::api::problem::bad_request;
 use crate::limits::MAX_BODY_DEPTH;
 
-pub use reader::{Decimal, Fields, Slot};
-pub use schema::{Field, FieldKind, References, Schema, object_schema};
-pub use types::FieldType;
+pub use reader::{FieldType, Fields, Slot};
+pub use schema::{Decimal, Field, FieldKind, References, Schema, object_schema};
 
 /// JSON object of the API that is parsed strictly and serialized sparsely. `#[derive(Request)]` implements
 /// it.

@@ -12,7 +12,7 @@ use crate::api::caller::Caller;
 use crate::api::fields::{FieldType, Fields, Schema, Slot, Wire, wire};
 use crate::api::format::{ChangeTracking, Format, FormatKind, read_formats};
 use crate::api::location::{Location, Profile};
-use crate::api::parser::Parser;
+use crate::api::parser::{Parser, PdfParser};
 use crate::api::wire_enum::{WireEnum, wire_enum};
 use crate::limits::{
     DEFAULT_MAX_AGE_MS, DEFAULT_SCRAPE_TIMEOUT_MS, LOCKDOWN_MAX_AGE_MS, MAX_ACTIONS, MAX_LIST_ITEMS,
@@ -237,6 +237,14 @@ impl ScrapeOptions {
         self.formats.iter().find_map(|format| match format {
             Format::ChangeTracking(tracking) => Some(tracking),
             _ => None,
+        })
+    }
+
+    /// Returns the options of the PDF parser; `None` if a PDF is not parsed at all.
+    pub fn pdf_parser(&self) -> Option<&PdfParser> {
+        self.parsers.iter().find_map(|parser| match parser {
+            Parser::Pdf(pdf) => Some(pdf),
+            Parser::Image => None,
         })
     }
 

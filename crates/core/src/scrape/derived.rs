@@ -1,11 +1,12 @@
 //! Processes the Markdown of a page, whatever kind of file it came from: the clean-up pass, passages, and the
 //! input of a model.
 
+use super::model::ModelInput;
 use super::passages::Text;
-use super::render::Rendered;
 use super::{clean, highlights, model};
 use crate::api::format::{Format, FormatKind, QueryMode};
 use crate::api::options::ScrapeOptions;
+use crate::api::page::Document;
 
 /// Returns whether Markdown is needed, for the caller or for another format.
 pub(super) fn needs_markdown(options: &ScrapeOptions) -> bool {
@@ -14,8 +15,7 @@ pub(super) fn needs_markdown(options: &ScrapeOptions) -> bool {
 
 /// Sets the formats that derive from the document's Markdown, and removes the Markdown if it was not requested.
 /// Formats that need a model are left to the caller.
-pub(super) fn derive(rendered: &mut Rendered, options: &ScrapeOptions) {
-    let document = &mut rendered.document;
+pub(super) fn derive(document: &mut Document, model_input: &mut ModelInput, options: &ScrapeOptions) {
     let Some(mut markdown) = document.markdown.take() else {
         return;
     };
@@ -35,7 +35,7 @@ pub(super) fn derive(rendered: &mut Rendered, options: &ScrapeOptions) {
         true => document.markdown = wanted.then_some(markdown),
         false => {
             document.markdown = wanted.then(|| markdown.clone());
-            rendered.model_input.markdown = markdown;
+            model_input.markdown = markdown;
         }
     }
 }

@@ -13,7 +13,7 @@ use crate::api::error::{ApiError, ErrorCode};
 use crate::api::options::ScrapeOptions;
 use crate::api::page::{DocumentPage, Metadata};
 use crate::api::parse::{FileKind, ParseFormat, ParseFormatList, ParseFormats};
-use crate::api::parser::{Parser, PdfMode, PdfParser};
+use crate::api::parser::PdfMode;
 use crate::billing;
 use crate::ids::ScrapeId;
 
@@ -25,25 +25,13 @@ const NO_RECOGNITION: &str =
 pub fn file_request(page: &RawPage<'_>, options: &ScrapeOptions) -> Option<FileRequest> {
     match page.kind() {
         _ if page.status >= 400 => None,
-        Kind::File(FileType::Pdf) if !wants_pdf(options) => None,
+        Kind::File(FileType::Pdf) if options.pdf_parser().is_none() => None,
         Kind::File(file_type) => Some(FileRequest {
             file_type,
-            max_pages: pdf_parser(options).and_then(|pdf| pdf.max_pages),
+            max_pages: options.pdf_parser().and_then(|pdf| pdf.max_pages),
         }),
         Kind::Html | Kind::Text | Kind::Code(_) | Kind::Binary => None,
     }
-}
-
-fn pdf_parser(options: &ScrapeOptions) -> Option<&PdfParser> {
-    options.parsers.iter().find_map(|parser| match parser {
-        Parser::Pdf(pdf) => Some(pdf),
-        Parser::Image => None,
-    })
-}
-
-/// Returns whether a PDF should be parsed at all.
-pub(super) fn wants_pdf(options: &ScrapeOptions) -> bool {
-    pdf_parser(options).is_some()
 }
 
 /// Renders a parsed file, as [`super::render()`] does for a page.
@@ -88,7 +76,7 @@ pub fn prepare_file(
         document.warn(warning);
     }
     if file.total_pages.is_some()
-        && let Some(pdf) = pdf_parser(options)
+        && let Some(pdf) = options.pdf_parser()
     {
         let pages = || file.pages.iter().map(|one| one_page(one, page.url, &selection));
         if pdf.page_markers && document.markdown.is_some() {
@@ -103,7 +91,7 @@ pub fn prepare_file(
             document.warn(NO_RECOGNITION);
         }
     }
-    derived::derive(&mut rendered, options);
+    derived::derive(&mut rendered.document, &mut rendered.model_input, options);
     let document = &mut rendered.document;
     let count = u32::try_from(file.pages.len()).unwrap_or(u32::MAX);
     let credits = billing::page(options, if is_pdf { count } else { 1 });

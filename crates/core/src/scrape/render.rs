@@ -10,9 +10,9 @@ use serde_json::{Map, Value};
 use url::Url;
 
 use super::browser_need::{BrowserReason, browser_need};
+use super::derived;
 use super::kind::Kind;
 use super::model::{self, ModelInput, ModelTask, NO_MODEL};
-use super::{derived, file};
 use crate::api::error::{ApiError, ErrorCode};
 use crate::api::format::{Format, FormatKind};
 use crate::api::options::ScrapeOptions;
@@ -118,7 +118,7 @@ pub fn render(page: &RawPage<'_>, options: &ScrapeOptions, id: ScrapeId) -> Resu
 pub fn prepare(page: &RawPage<'_>, options: &ScrapeOptions, id: ScrapeId) -> Result<Rendered, ApiError> {
     let credits = billing::page(options, 1);
     let kind = page.kind();
-    let is_base64 = kind == Kind::File(FileType::Pdf) && !file::wants_pdf(options);
+    let is_base64 = kind == Kind::File(FileType::Pdf) && options.pdf_parser().is_none();
     let mut rendered = match kind {
         Kind::Html => html(page, options)?,
         // Without a file reader, CSV is plain text.
@@ -132,7 +132,7 @@ pub fn prepare(page: &RawPage<'_>, options: &ScrapeOptions, id: ScrapeId) -> Res
         Kind::File(_) | Kind::Binary => return Err(unsupported(page)),
     };
     if !is_base64 {
-        derived::derive(&mut rendered, options);
+        derived::derive(&mut rendered.document, &mut rendered.model_input, options);
     }
     rendered.credits = credits;
     fill(&mut rendered.document.metadata, page, id, credits);

@@ -5,13 +5,32 @@ use std::ops::RangeInclusive;
 
 use serde_json::{Map, Value};
 
-use super::types::FieldType;
+use super::schema::{Decimal, Schema, UNBOUNDED};
+use crate::api::body::ToNode;
 use crate::api::problem::{PathPart, Problem, shorten, unknown_field};
 use crate::api::wire_enum::WireEnum;
 
 /// Maximum number of recorded problems. A body with a hundred thousand invalid elements gets a short
 /// response.
 const MAX_PROBLEMS: usize = 100;
+
+/// Type of a request field.
+pub trait FieldType: Sized + ToNode {
+    /// Bounds of the values, in addition to the type itself.
+    type Bounds;
+
+    /// Hint for a required field that is absent: the end of "is required: give ...".
+    const HINT: &'static str = "a value";
+
+    /// Returns the schema of the type with these bounds.
+    fn schema(bounds: Self::Bounds) -> Schema;
+
+    /// Reads a value, or records a problem and returns `None`.
+    fn from_slot(slot: Slot<'_>, bounds: Self::Bounds) -> Option<Self>;
+
+    /// Returns a stand-in for a value that could not be read. It never leaves the parser.
+    fn placeholder() -> Self;
+}
 
 /// Reader of one JSON object.
 #[derive(Debug)]
@@ -194,18 +213,9 @@ pub struct Slot<'p> {
     problems: &'p mut Vec<Problem>,
 }
 
-/// Bounds of a number that may have a fraction.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub enum Decimal {
-    /// Greater than zero and at most this value.
-    PositiveUpTo(f64),
-    /// From the first to the second value, both included.
-    Between(f64, f64),
-}
-
 impl<'p> Slot<'p> {
     /// Upper bound that means "no bound": the largest integer that every client can represent.
-    pub const UNBOUNDED: u64 = (1 << 53) - 1;
+    pub const UNBOUNDED: u64 = UNBOUNDED;
 
     pub(crate) fn new(value: Value, path: Vec<PathPart>, problems: &'p mut Vec<Problem>) -> Self {
         Self {

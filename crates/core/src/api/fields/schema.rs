@@ -6,8 +6,10 @@ use std::ops::RangeInclusive;
 
 use serde_json::{Map, Value, json};
 
-use super::reader::{Decimal, Slot};
 use crate::api::body::Node;
+
+/// Upper bound that means "no bound": the largest integer that every client can represent.
+pub(super) const UNBOUNDED: u64 = (1 << 53) - 1;
 
 /// Field of a request body.
 #[derive(Clone, Debug)]
@@ -175,7 +177,7 @@ pub enum Schema {
     Any,
     /// `true` or `false`.
     Boolean,
-    /// Integer within bounds; an upper bound of [`Slot::UNBOUNDED`] means none.
+    /// Integer within bounds; an upper bound of `Slot::UNBOUNDED` means none.
     Integer(RangeInclusive<u64>),
     /// Number within bounds.
     Number(Decimal),
@@ -195,6 +197,15 @@ pub enum Schema {
     Object(&'static str, Vec<Field>),
     /// Any of these types.
     OneOf(Vec<Schema>),
+}
+
+/// Bounds of a number that may have a fraction.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Decimal {
+    /// Greater than zero and at most this value.
+    PositiveUpTo(f64),
+    /// From the first to the second value, both included.
+    Between(f64, f64),
 }
 
 /// Form of named objects in a JSON Schema.
@@ -235,7 +246,7 @@ impl Schema {
             Schema::Any => json!({}),
             Schema::Boolean => json!({ "type": "boolean" }),
             Schema::Integer(range) => match (*range.start(), *range.end()) {
-                (min, Slot::UNBOUNDED) => json!({ "type": "integer", "minimum": min }),
+                (min, UNBOUNDED) => json!({ "type": "integer", "minimum": min }),
                 (min, max) => json!({ "type": "integer", "minimum": min, "maximum": max }),
             },
             Schema::Number(Decimal::PositiveUpTo(max)) => {

@@ -5,28 +5,9 @@ use std::ops::RangeInclusive;
 use serde_json::{Map, Value};
 use uuid::Uuid;
 
-use super::reader::{Decimal, Slot};
-use super::schema::Schema;
-use crate::api::body::ToNode;
+use super::reader::{FieldType, Slot};
+use super::schema::{Decimal, Schema};
 use crate::ids::JobId;
-
-/// Type of a request field.
-pub trait FieldType: Sized + ToNode {
-    /// Bounds of the values, in addition to the type itself.
-    type Bounds;
-
-    /// Hint for a required field that is absent: the end of "is required: give ...".
-    const HINT: &'static str = "a value";
-
-    /// Returns the schema of the type with these bounds.
-    fn schema(bounds: Self::Bounds) -> Schema;
-
-    /// Reads a value, or records a problem and returns `None`.
-    fn from_slot(slot: Slot<'_>, bounds: Self::Bounds) -> Option<Self>;
-
-    /// Returns a stand-in for a value that could not be read. It never leaves the parser.
-    fn placeholder() -> Self;
-}
 
 impl FieldType for bool {
     type Bounds = ();

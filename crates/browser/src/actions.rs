@@ -2,6 +2,7 @@
 //! read (docs/API.md section 4.4).
 
 use harvestman_core::api::action::{Action, ScrollDirection};
+use harvestman_core::api::page::{CapturedHtml, JavascriptReturn};
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
@@ -20,29 +21,11 @@ pub struct ActionResults {
     /// Results of `screenshot`.
     pub screenshots: Vec<Picture>,
     /// Results of `scrape`.
-    pub scrapes: Vec<PageHtml>,
+    pub scrapes: Vec<CapturedHtml>,
     /// Results of `executeJavascript`.
-    pub script_values: Vec<ScriptValue>,
+    pub javascript_returns: Vec<JavascriptReturn>,
     /// Results of `pdf`, as PDF files.
     pub pdfs: Vec<Vec<u8>>,
-}
-
-/// The HTML of a page at the time of a `scrape` action.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct PageHtml {
-    /// URL of the document.
-    pub url: String,
-    /// HTML of the document.
-    pub html: String,
-}
-
-/// The value of a script.
-#[derive(Clone, PartialEq, Debug)]
-pub struct ScriptValue {
-    /// JavaScript `typeof` the value.
-    pub kind: String,
-    /// The value as JSON; null if JSON cannot represent it.
-    pub value: Value,
 }
 
 /// Runs the actions in order. The first failure ends the scrape with an error that names the action's index
@@ -105,14 +88,14 @@ async fn run_action(
         }
         Action::Scrape => {
             let content = page.content(deadline).await?;
-            results.scrapes.push(PageHtml {
+            results.scrapes.push(CapturedHtml {
                 url: content.url,
                 html: content.html,
             });
             Ok(())
         }
         Action::ExecuteJavascript { script } => {
-            results.script_values.push(execute(page, script, deadline).await?);
+            results.javascript_returns.push(execute(page, script, deadline).await?);
             page.after_input(deadline).await
         }
         Action::Pdf {
@@ -216,7 +199,7 @@ pub(crate) async fn execute(
     page: &Page,
     script: &str,
     deadline: Instant,
-) -> Result<ScriptValue, BrowserError> {
+) -> Result<JavascriptReturn, BrowserError> {
     let mut result = page.run(script, World::Page, deadline).await;
     if matches!(&result, Err(BrowserError::Refused { reason, .. }) if reason.starts_with("SyntaxError")) {
         let body = format!("(async () => {{\n{script}\n}})()");
@@ -229,7 +212,7 @@ pub(crate) async fn execute(
             "the value of the script is larger than 1 MiB".to_owned(),
         ));
     }
-    Ok(ScriptValue {
+    Ok(JavascriptReturn {
         kind: text(&result, "type"),
         value,
     })

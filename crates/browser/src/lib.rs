@@ -33,7 +33,7 @@ mod visit;
 mod visitor;
 mod worker;
 
-pub use actions::{ActionResults, PageHtml, ScriptValue};
+pub use actions::ActionResults;
 pub use browser::{Browser, BrowserConfig, RenderRequest, Rendering, find_chromium};
 pub use cdp_server::CdpPath;
 pub use error::BrowserError;

@@ -225,7 +225,7 @@ async fn actions_run_in_order_and_return_their_results() {
     );
     let values: Vec<_> = page
         .steps
-        .script_values
+        .javascript_returns
         .iter()
         .map(|value| (value.kind.as_str(), value.value.to_string()))
         .collect();

@@ -4,9 +4,8 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use harvestman_browser::{ActionResults, Picture};
 use harvestman_core::api::error::ApiError;
-use harvestman_core::api::page::Document;
+use harvestman_core::api::page::{ActionOutputs, Document};
 use harvestman_store::{NewFile, Store};
-use serde_json::{Value, json};
 use uuid::Uuid;
 
 use crate::browser_pages::PageCaptures;
@@ -54,28 +53,20 @@ pub(crate) async fn attach(
         let ActionResults {
             screenshots,
             scrapes,
-            script_values,
+            javascript_returns,
             pdfs,
         } = steps;
-        let screenshots: Vec<String> = screenshots.into_iter().map(&mut picture).collect();
-        let scrapes: Vec<Value> = scrapes
-            .into_iter()
-            .map(|page| json!({ "url": page.url, "html": page.html }))
-            .collect();
-        let script_values: Vec<Value> = script_values
-            .into_iter()
-            .map(|script| json!({ "type": script.kind, "value": script.value }))
-            .collect();
-        let pdfs: Vec<String> = pdfs
+        let screenshots = screenshots.into_iter().map(&mut picture).collect();
+        let pdfs = pdfs
             .into_iter()
             .map(|bytes| link("application/pdf", "pdf", bytes))
             .collect();
-        document.actions = Some(json!({
-            "screenshots": screenshots,
-            "scrapes": scrapes,
-            "javascriptReturns": script_values,
-            "pdfs": pdfs,
-        }));
+        document.actions = Some(ActionOutputs {
+            screenshots,
+            scrapes,
+            javascript_returns,
+            pdfs,
+        });
     }
     if files.is_empty() {
         return Ok(());

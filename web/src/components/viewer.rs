@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use harvestman_core::api::Document;
+use harvestman_core::api::page::ActionOutputs;
 use leptos::prelude::*;
 use serde_json::Value;
 
@@ -230,10 +231,9 @@ fn body(document: &Document, open: &'static str) -> AnyView {
 }
 
 /// Renders the results of actions: screenshots, then everything as JSON.
-fn actions(result: Option<&Value>, text: &str) -> AnyView {
-    let images = result.and_then(|result| result.get("screenshots")?.as_array());
-    let images = images.into_iter().flatten();
-    let images = images.filter_map(|url| Some(image(url.as_str()?.to_owned())));
+fn actions(outputs: Option<&ActionOutputs>, text: &str) -> AnyView {
+    let images = outputs.into_iter().flat_map(|outputs| &outputs.screenshots);
+    let images = images.map(|url| image(url.clone()));
     let (shown, cut) = truncate(text);
     view! {
         {images.collect_view()}

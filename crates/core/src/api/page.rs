@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::api::change_report::ChangeReport;
 use crate::ids::ScrapeId;
 use crate::page_version::VersionKey;
 use crate::time::Timestamp;
@@ -49,13 +50,13 @@ pub struct Document {
     pub attributes: Option<Vec<AttributeValues>>,
     /// Result of the `changeTracking` format.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub change_tracking: Option<Value>,
+    pub change_tracking: Option<ChangeReport>,
     /// Result of the `branding` format.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub branding: Option<Value>,
     /// Results of actions.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub actions: Option<Value>,
+    pub actions: Option<ActionOutputs>,
     /// Pages of a document; only with the parser option `pages`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pages: Option<Vec<DocumentPage>>,
@@ -87,6 +88,42 @@ impl Document {
             none => *none = Some(sentence.to_owned()),
         }
     }
+}
+
+/// Results of the actions of a page, each kind in the order of the actions.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase", default)]
+pub struct ActionOutputs {
+    /// URLs of screenshots, or `data:` URLs.
+    pub screenshots: Vec<String>,
+    /// Results of `scrape`.
+    pub scrapes: Vec<CapturedHtml>,
+    /// Results of `executeJavascript`.
+    pub javascript_returns: Vec<JavascriptReturn>,
+    /// URLs of PDF files, or `data:` URLs.
+    pub pdfs: Vec<String>,
+}
+
+/// HTML of a page when an action captured it.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+pub struct CapturedHtml {
+    /// URL of the page.
+    pub url: String,
+    /// The HTML.
+    pub html: String,
+}
+
+/// Value of a script.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+pub struct JavascriptReturn {
+    /// JavaScript `typeof` the value.
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// The value; null if JSON cannot represent it.
+    pub value: Value,
 }
 
 /// Selector of the `attributes` format with the values that it matched.

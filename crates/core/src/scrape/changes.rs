@@ -4,26 +4,10 @@
 mod data;
 mod diff;
 
-use serde_json::json;
-
+use crate::api::change_report::{ChangeReport, ChangeStatus, Visibility};
 use crate::api::format::{ChangeMode, ChangeTracking};
 use crate::api::page::Document;
-use crate::api::wire_enum::wire_enum;
 use crate::page_version::{PageVersion, VersionKey};
-
-wire_enum! {
-    /// How a page changed since its last version.
-    ChangeStatus {
-        /// There was no page.
-        New = "new",
-        /// Only whitespace differs.
-        Same = "same",
-        /// The text differs.
-        Changed = "changed",
-        /// The page no longer exists.
-        Removed = "removed",
-    }
-}
 
 /// Compares a document with the last version of its page and sets `changeTracking`. Sets [`Document::version`] if the
 /// document becomes the last version, which it does not for a transient error.
@@ -45,28 +29,28 @@ pub fn track(
             (false, false) => ChangeStatus::Changed,
         },
     };
-    let mut answer = json!({
-        "previousScrapeAt": previous.map(|previous| previous.at),
-        "changeStatus": status,
+    let mut report = ChangeReport {
+        previous_scrape_at: previous.map(|previous| previous.at),
+        change_status: status,
         // Only pages that a caller named or a crawl found are scraped, so none is hidden.
-        "visibility": "visible",
-    });
+        visibility: Visibility::Visible,
+        diff: None,
+        json: None,
+    };
     let mut warning = None;
     if let (ChangeStatus::Changed, Some(previous)) = (status, previous)
         && tracking.modes.contains(&ChangeMode::GitDiff)
     {
-        match diff::diff(&previous.markdown, markdown) {
-            Some(diff) => answer["diff"] = diff,
-            None => warning = Some(diff::TOO_LARGE),
-        }
+        report.diff = diff::diff(&previous.markdown, markdown);
+        warning = report.diff.is_none().then_some(diff::TOO_LARGE);
     }
     if tracking.modes.contains(&ChangeMode::Json)
         && let Some(now) = &document.tracked
         && let Some(before) = previous.and_then(|previous| previous.data.as_ref())
     {
-        answer["json"] = data::changes(before, now);
+        report.json = Some(data::changes(before, now));
     }
-    document.change_tracking = Some(answer);
+    document.change_tracking = Some(report);
     if let Some(warning) = warning {
         document.warn(warning);
     }
@@ -115,13 +99,13 @@ mod tests {
     fn a_page_is_new_same_changed_or_removed() {
         let check = |previous, now, expected: &str, kept: bool| {
             let document = tracked(previous, now, Vec::new());
-            let answer = document.change_tracking.unwrap();
-            assert_eq!(answer["changeStatus"], expected, "{previous:?} {now:?}");
-            assert_eq!(answer["visibility"], "visible");
-            assert_eq!(answer.get("diff"), None);
+            let report = serde_json::to_value(document.change_tracking).unwrap();
+            assert_eq!(report["changeStatus"], expected, "{previous:?} {now:?}");
+            assert_eq!(report["visibility"], "visible");
+            assert_eq!(report.get("diff"), None);
             assert_eq!(document.version.is_some(), kept, "{previous:?} {now:?}");
             let at = previous.map_or(Value::Null, |_| "2026-01-31T09:05:00.000Z".into());
-            assert_eq!(answer["previousScrapeAt"], at);
+            assert_eq!(report["previousScrapeAt"], at);
         };
         check(None, (200, "a"), "new", true);
         check(None, (404, "Not found"), "new", true);
@@ -139,15 +123,10 @@ mod tests {
         let same = tracked(Some((200, "a")), (200, "a"), mode())
             .change_tracking
             .unwrap();
-        assert_eq!(same.get("diff"), None);
+        assert_eq!(same.diff, None);
         let changed = tracked(Some((200, "a")), (200, "b"), mode())
             .change_tracking
             .unwrap();
-        assert!(
-            changed["diff"]["text"]
-                .as_str()
-                .unwrap()
-                .ends_with("@@ -1 +1 @@\n-a\n+b\n")
-        );
+        assert!(changed.diff.unwrap().text.ends_with("@@ -1 +1 @@\n-a\n+b\n"));
     }
 }

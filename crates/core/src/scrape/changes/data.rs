@@ -2,23 +2,29 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::{Map, Value, json};
+use serde_json::Value;
 
+use crate::api::change_report::FieldChange;
 use crate::limits;
 
 /// Returns the fields that differ, by path (`plans[0].price`), with both values; null for a missing one.
-pub(super) fn changes(before: &Value, now: &Value) -> Value {
+pub(super) fn changes(before: &Value, now: &Value) -> BTreeMap<String, FieldChange> {
     let (mut old, mut new) = (BTreeMap::new(), BTreeMap::new());
     fields(before, String::new(), &mut old);
     fields(now, String::new(), &mut new);
-    let mut changed = Map::new();
+    let mut changed = BTreeMap::new();
     for path in old.keys().chain(new.keys()) {
         let (previous, current) = (old.get(path), new.get(path));
         if previous != current && changed.len() < limits::MAX_CHANGED_FIELDS {
-            changed.insert(path.clone(), json!({"previous": previous, "current": current}));
+            let value = |value: Option<&&Value>| value.map_or(Value::Null, |value| (*value).clone());
+            let change = FieldChange {
+                previous: value(previous),
+                current: value(current),
+            };
+            changed.insert(path.clone(), change);
         }
     }
-    Value::Object(changed)
+    changed
 }
 
 /// Collects the scalars and empty containers below a value. The depth of the value is limited by its parser.
@@ -43,6 +49,8 @@ fn fields<'a>(value: &'a Value, path: String, found: &mut BTreeMap<String, &'a V
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     #[test]
@@ -50,10 +58,10 @@ mod tests {
         let before = json!({"name": "Cup", "price": 9, "plans": [{"price": 1}], "gone": "x", "tags": []});
         let now = json!({"name": "Cup", "price": 8.5, "plans": [{"price": 1}, {"price": 2}], "tags": []});
         assert_eq!(
-            changes(&before, &now),
+            json!(changes(&before, &now)),
             json!({"price": {"previous": 9, "current": 8.5}, "gone": {"previous": "x", "current": null},
                 "plans[1].price": {"previous": null, "current": 2}})
         );
-        assert_eq!(changes(&now, &now), json!({}));
+        assert!(changes(&now, &now).is_empty());
     }
 }

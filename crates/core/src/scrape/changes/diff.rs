@@ -4,7 +4,8 @@ use std::fmt::Write as _;
 use std::ops::Range;
 
 use imara_diff::{Algorithm, Diff, Hunk, InternedInput};
-use serde_json::{Value, json};
+
+use crate::api::change_report::{DiffChunk, DiffFile, DiffFiles, DiffLine, MarkdownDiff};
 
 /// Unchanged lines shown around a change.
 const CONTEXT_LINES: u32 = 3;
@@ -18,8 +19,8 @@ const TO: &str = "current";
 pub(super) const TOO_LARGE: &str =
     "The page is too large for a diff: `changeTracking` only reports that it changed.";
 
-/// Returns `{text, json}` of docs/API.md section 4.2, or `None` if a text is too large.
-pub(super) fn diff(before: &str, after: &str) -> Option<Value> {
+/// Returns the difference, or `None` if a text is too large.
+pub(super) fn diff(before: &str, after: &str) -> Option<MarkdownDiff> {
     if before.len().max(after.len()) > MAX_TEXT_BYTES {
         return None;
     }
@@ -36,70 +37,62 @@ pub(super) fn diff(before: &str, after: &str) -> Option<Value> {
     let mut chunks = Vec::new();
     let hunks: Vec<Hunk> = found.hunks().collect();
     for group in hunks.chunk_by(|a, b| b.before.start - a.before.end <= 2 * CONTEXT_LINES) {
-        let chunk = Chunk::of(group, &before, &after);
-        let _ = writeln!(text, "{}", chunk.head);
-        for line in &chunk.lines {
-            let _ = writeln!(text, "{}", line.content);
+        let chunk = chunk(group, &before, &after);
+        let _ = writeln!(text, "{}", chunk.content);
+        for line in &chunk.changes {
+            let _ = writeln!(text, "{}", line.content());
         }
-        chunks.push(chunk.json());
+        chunks.push(chunk);
     }
-    Some(json!({ "text": text, "json": { "files": [{ "from": FROM, "to": TO, "chunks": chunks }] } }))
+    let file = DiffFile {
+        from: FROM.to_owned(),
+        to: TO.to_owned(),
+        chunks,
+    };
+    Some(MarkdownDiff {
+        text,
+        json: DiffFiles { files: vec![file] },
+    })
 }
 
-/// A group of changes with overlapping context.
-struct Chunk {
-    head: String,
-    lines: Vec<Line>,
-}
+/// Returns a group of changes with overlapping context.
+fn chunk(group: &[Hunk], before: &[&str], after: &[&str]) -> DiffChunk {
+    let (first, last) = (&group[0], &group[group.len() - 1]);
+    let lead = first.before.start.min(CONTEXT_LINES);
+    let rest = u32::try_from(before.len()).unwrap_or(u32::MAX) - last.before.end;
+    let trail = rest.min(CONTEXT_LINES);
+    let shown_before = first.before.start - lead..last.before.end + trail;
+    let shown_after = first.after.start - lead..last.after.end + trail;
 
-struct Line {
-    /// Text with its leading mark.
-    content: String,
-    /// Line numbers in each text, from 1.
-    before: Option<u32>,
-    after: Option<u32>,
-}
-
-impl Chunk {
-    fn of(group: &[Hunk], before: &[&str], after: &[&str]) -> Self {
-        let (first, last) = (&group[0], &group[group.len() - 1]);
-        let lead = first.before.start.min(CONTEXT_LINES);
-        let rest = u32::try_from(before.len()).unwrap_or(u32::MAX) - last.before.end;
-        let trail = rest.min(CONTEXT_LINES);
-        let shown_before = first.before.start - lead..last.before.end + trail;
-        let shown_after = first.after.start - lead..last.after.end + trail;
-
-        let mut lines = Vec::new();
-        let (mut old, mut new) = (shown_before.start, shown_after.start);
-        let same_until = |end: u32, old: &mut u32, new: &mut u32, lines: &mut Vec<Line>| {
-            while *old < end {
-                lines.push(Line::new(' ', before[*old as usize], Some(*old), Some(*new)));
-                *old += 1;
-                *new += 1;
-            }
-        };
-        for hunk in group {
-            same_until(hunk.before.start, &mut old, &mut new, &mut lines);
-            lines.extend(
-                hunk.before
-                    .clone()
-                    .map(|at| Line::new('-', before[at as usize], Some(at), None)),
-            );
-            lines.extend(
-                hunk.after
-                    .clone()
-                    .map(|at| Line::new('+', after[at as usize], None, Some(at))),
-            );
-            (old, new) = (hunk.before.end, hunk.after.end);
+    let mut changes = Vec::new();
+    let (mut old, mut new) = (shown_before.start, shown_after.start);
+    let same_until = |end: u32, old: &mut u32, new: &mut u32, changes: &mut Vec<DiffLine>| {
+        while *old < end {
+            changes.push(DiffLine::Normal {
+                content: format!(" {}", before[*old as usize]),
+                ln1: *old + 1,
+                ln2: *new + 1,
+            });
+            *old += 1;
+            *new += 1;
         }
-        same_until(shown_before.end, &mut old, &mut new, &mut lines);
-        let head = format!("@@ -{} +{} @@", place(&shown_before), place(&shown_after));
-        Self { head, lines }
+    };
+    for hunk in group {
+        same_until(hunk.before.start, &mut old, &mut new, &mut changes);
+        changes.extend(hunk.before.clone().map(|at| DiffLine::Del {
+            content: format!("-{}", before[at as usize]),
+            ln: at + 1,
+        }));
+        changes.extend(hunk.after.clone().map(|at| DiffLine::Add {
+            content: format!("+{}", after[at as usize]),
+            ln: at + 1,
+        }));
+        (old, new) = (hunk.before.end, hunk.after.end);
     }
-
-    fn json(&self) -> Value {
-        let changes: Vec<Value> = self.lines.iter().map(Line::json).collect();
-        json!({ "content": self.head, "changes": changes })
+    same_until(shown_before.end, &mut old, &mut new, &mut changes);
+    DiffChunk {
+        content: format!("@@ -{} +{} @@", place(&shown_before), place(&shown_after)),
+        changes,
     }
 }
 
@@ -112,37 +105,17 @@ fn place(range: &Range<u32>) -> String {
     }
 }
 
-impl Line {
-    fn new(mark: char, text: &str, before: Option<u32>, after: Option<u32>) -> Self {
-        Self {
-            content: format!("{mark}{text}"),
-            before: before.map(|at| at + 1),
-            after: after.map(|at| at + 1),
-        }
-    }
-
-    fn json(&self) -> Value {
-        let content = &self.content;
-        match (self.before, self.after) {
-            (Some(before), Some(after)) => {
-                json!({ "type": "normal", "content": content, "ln1": before, "ln2": after })
-            }
-            (Some(line), None) => json!({ "type": "del", "content": content, "ln": line }),
-            (None, line) => json!({ "type": "add", "content": content, "ln": line }),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use expect_test::{Expect, expect};
+    use serde_json::json;
 
     use super::*;
 
     #[track_caller]
     fn check(before: &str, after: &str, expected: Expect) {
         let found = diff(before, after).unwrap();
-        expected.assert_eq(found["text"].as_str().unwrap());
+        expected.assert_eq(&found.text);
     }
 
     #[test]
@@ -174,9 +147,10 @@ mod tests {
         after.remove(5);
         after.push("end".to_owned());
         let found = diff(&before.join("\n"), &after.join("\n")).unwrap();
-        let chunks = found["json"]["files"][0]["chunks"].as_array().unwrap();
-        let heads: Vec<&Value> = chunks.iter().map(|chunk| &chunk["content"]).collect();
-        assert_eq!(heads, ["@@ -1,9 +1,8 @@", "@@ -28,3 +27,4 @@"]);
+        let chunks = json!(found.json.files[0].chunks);
+        assert_eq!(chunks[0]["content"], "@@ -1,9 +1,8 @@");
+        assert_eq!(chunks[1]["content"], "@@ -28,3 +27,4 @@");
+        assert_eq!(chunks.as_array().unwrap().len(), 2);
         assert_eq!(
             chunks[1]["changes"][3],
             json!({"type": "add", "content": "+end", "ln": 30})

@@ -1,7 +1,8 @@
 //! State that every screen shares: API key, server health, running work, theme and toast. It only holds signals;
 //! [`crate::sign_in`] polls the server and updates them. Components get their API client here.
 
-use harvestman_client::{Client, ClientError, ConsoleInfo, ConsoleSession, Readiness};
+use harvestman_client::{Client, ClientError, Readiness};
+use harvestman_core::api::console::{ConsoleInfo, ConsoleSession};
 use harvestman_core::api::crawl::ActiveCrawl;
 use leptos::prelude::*;
 

@@ -5,8 +5,9 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use harvestman_client::{ClientError, ConsoleJob, JobProcessing, PageSummary};
+use harvestman_client::ClientError;
 use harvestman_core::api::Document;
+use harvestman_core::api::console::{ConsoleJob, JobProcessing, PageSummary};
 use harvestman_core::api::job::{JobErrors, JobProgress, StatusPath, StatusQuery};
 use harvestman_core::api::live::LiveMessage;
 use harvestman_core::ids::JobId;
@@ -148,9 +149,9 @@ impl JobFeed {
     pub fn path(self) -> Option<StatusPath> {
         let kind = self
             .job
-            .try_with_untracked(|job| job.as_ref().map(|job| job.kind.clone()))
+            .try_with_untracked(|job| job.as_ref().map(|job| job.kind))
             .flatten()?;
-        status_path_of(&kind)
+        StatusPath::of(kind)
     }
 
     /// Returns whether the job is still running, as far as known.
@@ -222,7 +223,7 @@ impl JobFeed {
         let Some(job) = self.retry_until_done(console, request).await else {
             return;
         };
-        let path = status_path_of(&job.kind);
+        let path = StatusPath::of(job.kind);
         self.apply_pace(&job);
         self.job.set(Some(job));
         let Some(path) = path else { return };
@@ -422,7 +423,7 @@ impl JobFeed {
     }
 
     fn apply_pace(self, job: &ConsoleJob) {
-        let pace = job.pace.clone().unwrap_or_default();
+        let pace = job.pace.unwrap_or_default();
         if self.pace.with_untracked(|current| *current != pace) {
             self.pace.set(pace);
         }
@@ -479,15 +480,6 @@ impl JobFeed {
             Some(path) => console.client().cancel_job(path, self.id).await.map(drop),
             None => Ok(()),
         }
-    }
-}
-
-/// Returns the status endpoint of a kind of job; `None` for a kind without pages.
-pub fn status_path_of(kind: &str) -> Option<StatusPath> {
-    match kind {
-        "crawl" => Some(StatusPath::Crawl),
-        "batch_scrape" => Some(StatusPath::BatchScrape),
-        _ => None,
     }
 }
 

@@ -22,10 +22,6 @@ mod support;
 mod team;
 mod transport;
 
-pub use console::{
-    ConsoleInfo, ConsoleJob, ConsoleJobs, ConsoleLimits, ConsoleSession, ConsoleSessions, JobLinks,
-    JobProcessing, PageSummaries, PageSummary, SignInResponse, WebhookAttempt, WebhookEvent, WebhookLog,
-};
 pub use error::ClientError;
 pub use health::{PartHealth, Readiness};
 pub use transport::Client;

@@ -28,6 +28,7 @@ use std::time::Duration;
 
 use url::Url;
 
+use crate::api::console::Limiter;
 use crate::api::crawl::{CrawlRequest, SitemapMode};
 use crate::api::error::{ApiError, ErrorCode};
 use crate::api::page::Document;
@@ -218,37 +219,6 @@ pub enum Output {
     Commit(Batch),
     /// The job ended, here or from outside: no further action follows.
     Finish,
-}
-
-/// The reason why no further page of a job starts now.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Limiter {
-    /// The next page waits for `delay`, `Crawl-delay`, `Retry-After` or a retry back-off.
-    HostDelay,
-    /// Every site with queued pages has reached its concurrency limit.
-    HostConcurrency,
-    /// The job has reached `maxConcurrency`, or the team its slot limit.
-    Concurrency,
-    /// Pages wait for the browser.
-    Browser,
-    /// Pages wait to be converted because every core is busy.
-    Conversion,
-    /// Pages wait to be stored.
-    Storage,
-}
-
-impl Limiter {
-    /// Returns the name in the console's API.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::HostDelay => "hostDelay",
-            Self::HostConcurrency => "hostConcurrency",
-            Self::Concurrency => "concurrency",
-            Self::Browser => "browser",
-            Self::Conversion => "conversion",
-            Self::Storage => "storage",
-        }
-    }
 }
 
 /// Progress counters as seen by this owner.

@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use url::Url;
 
-use crate::crawl::Limiter;
+use crate::api::console::Limiter;
 use crate::crawl::batch::{AdmittedUrl, Source};
 use crate::host::HostKey;
 use crate::politeness::{Availability, HostPace};

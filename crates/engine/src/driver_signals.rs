@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use harvestman_core::crawl::Limiter;
+use harvestman_core::api::console::Limiter;
 use harvestman_core::ids::JobId;
 use harvestman_store::Lease;
 use tokio::sync::Notify;

@@ -3,13 +3,14 @@
 
 use std::sync::Arc;
 
+use harvestman_core::api::console::DeliveryAttempt;
 use harvestman_core::api::error::ApiError;
 use harvestman_core::api::keys::WebhookTested;
 use harvestman_core::api::webhook::WebhookSpec;
 use harvestman_core::ids::{JobId, TeamId, WebhookId};
 use harvestman_core::webhook::{self, Event, Payload};
 use harvestman_fetch::FetchRequest;
-use harvestman_store::{Attempt, AttemptEnd, DueEvent, EventSubject, Principal, StoreError};
+use harvestman_store::{AttemptEnd, DueEvent, EventSubject, Principal, StoreError};
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -106,7 +107,7 @@ async fn deliver_next(context: &Context, job: JobId) -> Result<bool, StoreError>
         AttemptEnd::RetryAt(_) => "retried",
         AttemptEnd::GivenUp => "given_up",
     });
-    let attempt = Attempt {
+    let attempt = DeliveryAttempt {
         at,
         duration_ms: millis_since(started),
         status,

@@ -10,7 +10,7 @@ use harvestman_core::api::job::{JobProgress, JobStatus, StatusPath, StatusQuery}
 use harvestman_core::ids::JobId;
 use harvestman_core::paging::{MAX_DATA_BYTES, next_url, status_json};
 use harvestman_core::time::Timestamp;
-use harvestman_store::{JobKind, JobRow, JobStatus as Stored, Principal};
+use harvestman_store::{JobRow, Principal};
 
 use crate::app::App;
 use crate::error::{Failure, json_response};
@@ -43,7 +43,7 @@ pub(crate) async fn job_row(
         .store()
         .job(principal.team, id, harvestman_engine::now())
         .await?;
-    row.filter(|row| path_of(row.kind) == Some(path))
+    row.filter(|row| StatusPath::of(row.kind) == Some(path))
         .ok_or_else(Failure::no_job)
 }
 
@@ -57,7 +57,7 @@ pub(crate) async fn hold_tail(
     skip: u64,
 ) -> Result<(), Failure> {
     let row = job_row(app, principal, path, id).await?;
-    if !state(row.status).is_final() && row.completed <= skip {
+    if !row.status.is_final() && row.completed <= skip {
         tokio::select! {
             () = app.engine().wait_for_change(principal, id, skip, limits::TAIL_HOLD) => {}
             () = app.stopping().cancelled() => {}
@@ -123,7 +123,7 @@ impl StatusPage {
     /// Builds the JSON of the response. `base` is the base URL of its links.
     pub(crate) fn json(&self, base: &str, now: Timestamp) -> String {
         let row = &self.row;
-        let status = state(row.status);
+        let status = row.status;
         let end = row.completed_at.unwrap_or(now);
         let head = JobProgress::<()> {
             success: true,
@@ -164,31 +164,6 @@ impl StatusPage {
             path,
             query,
         }
-    }
-}
-
-/// Returns the status path of a kind of job; `None` for kinds without such a status.
-fn path_of(kind: JobKind) -> Option<StatusPath> {
-    match kind {
-        JobKind::Crawl => Some(StatusPath::Crawl),
-        JobKind::BatchScrape => Some(StatusPath::BatchScrape),
-        JobKind::Scrape
-        | JobKind::Map
-        | JobKind::Search
-        | JobKind::Extract
-        | JobKind::Agent
-        | JobKind::Interact
-        | JobKind::Browser => None,
-    }
-}
-
-/// Converts a stored state to the state of the API.
-pub(crate) fn state(stored: Stored) -> JobStatus {
-    match stored {
-        Stored::Scraping => JobStatus::Scraping,
-        Stored::Completed => JobStatus::Completed,
-        Stored::Failed => JobStatus::Failed,
-        Stored::Cancelled => JobStatus::Cancelled,
     }
 }
 

@@ -7,65 +7,7 @@ use harvestman_core::time::Timestamp;
 use crate::error::StoreError;
 use crate::operations::operations;
 
-macro_rules! string_enum {
-    ($(#[$doc:meta])* $name:ident { $($(#[$item_doc:meta])* $item:ident = $word:literal,)* }) => {
-        $(#[$doc])*
-        #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-        pub enum $name {
-            $($(#[$item_doc])* $item,)*
-        }
-
-        impl $name {
-            /// Returns the name in the database and on the wire.
-            pub fn as_str(self) -> &'static str {
-                match self { $($name::$item => $word,)* }
-            }
-
-            /// Parses a name returned by `as_str`.
-            pub fn parse(word: &str) -> Option<Self> {
-                match word { $($word => Some($name::$item),)* _ => None }
-            }
-        }
-    };
-}
-
-string_enum! {
-    /// Kind of a job; also its `endpoint` in activity and ledger.
-    JobKind {
-        /// One page.
-        Scrape = "scrape",
-        /// Pages discovered by links.
-        Crawl = "crawl",
-        /// A list of pages.
-        BatchScrape = "batch_scrape",
-        /// URLs only.
-        Map = "map",
-        /// A web search.
-        Search = "search",
-        /// Data extracted from pages.
-        Extract = "extract",
-        /// Data from the web, collected by a model.
-        Agent = "agent",
-        /// A browser session that continues a scrape.
-        Interact = "interact",
-        /// A browser session without a scrape.
-        Browser = "browser",
-    }
-}
-
-string_enum! {
-    /// Status of a job. All but `Scraping` are final.
-    JobStatus {
-        /// Running.
-        Scraping = "scraping",
-        /// Every admitted URL has an outcome.
-        Completed = "completed",
-        /// No page could be fetched.
-        Failed = "failed",
-        /// Cancelled by the caller.
-        Cancelled = "cancelled",
-    }
-}
+pub use harvestman_core::api::job::{JobKind, JobStatus};
 
 /// Webhook events to which the receiver of a job subscribed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

@@ -44,7 +44,7 @@ pub use job::{
 };
 pub use lease::Lease;
 pub use new_id::new_id;
-pub use outbox::{Attempt, AttemptEnd, Delivery, DeliveryLog, DeliveryQuery, DueEvent, EventSubject};
+pub use outbox::{AttemptEnd, Delivery, DeliveryLog, DeliveryQuery, DueEvent, EventSubject};
 pub use page::DocumentChunk;
 pub use run::{RunEnd, RunRow};
 pub use scrape::{OriginState, ScrapeOrigin, ScrapeResult, StoredScrape};

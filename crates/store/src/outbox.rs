@@ -1,5 +1,6 @@
 //! Webhook events in the outbox, and the delivery log.
 
+use harvestman_core::api::console::DeliveryAttempt;
 use harvestman_core::ids::{JobId, TeamId, WebhookId};
 use harvestman_core::time::Timestamp;
 use harvestman_core::webhook::DeliveryState;
@@ -56,19 +57,6 @@ pub enum EventSubject {
     Unreadable(String),
 }
 
-/// Result of one delivery attempt.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Attempt {
-    /// When it began.
-    pub at: Timestamp,
-    /// How long it took.
-    pub duration_ms: u64,
-    /// HTTP status of the receiver.
-    pub status: Option<u16>,
-    /// Why there is no status, or why the status counts as a failure.
-    pub error: Option<String>,
-}
-
 /// State of the event after an attempt.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum AttemptEnd {
@@ -120,7 +108,7 @@ pub struct Delivery {
     /// When the next attempt may begin; `None` when there will be none.
     pub next_attempt_at: Option<Timestamp>,
     /// In the order in which they were made.
-    pub attempts: Vec<Attempt>,
+    pub attempts: Vec<DeliveryAttempt>,
 }
 
 operations! {
@@ -151,7 +139,7 @@ operations! {
         async fn finish_attempt(
             &self,
             event: &DueEvent,
-            attempt: &Attempt,
+            attempt: &DeliveryAttempt,
             end: AttemptEnd,
             lease_until: Timestamp,
         ) -> Result<bool, StoreError>;

@@ -1,7 +1,8 @@
 //! Command palette: finds screens, recent jobs (by id or URL) and actions, and runs the selected one. Follows the
 //! ARIA combobox pattern.
 
-use harvestman_client::ConsoleJob;
+use harvestman_core::api::console::ConsoleJob;
+use harvestman_core::api::job::JobKind;
 use leptos::html;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
@@ -68,8 +69,8 @@ fn static_entries(has_key: bool) -> Vec<Entry> {
 }
 
 fn job_entry(job: ConsoleJob) -> Entry {
-    let action = match job.kind.as_str() {
-        "scrape" => Action::Go(route::scrape_path(&job.url, &job.id)),
+    let action = match job.kind {
+        JobKind::Scrape => Action::Go(route::scrape_path(&job.url, &job.id)),
         _ => Action::Go(route::job_path(&job.id)),
     };
     Entry {

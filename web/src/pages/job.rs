@@ -3,6 +3,7 @@
 
 use std::str::FromStr;
 
+use harvestman_core::api::job::{JobKind, StatusPath};
 use harvestman_core::ids::JobId;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
@@ -16,7 +17,7 @@ use crate::components::error_notice::error_notice;
 use crate::components::screen_header::ScreenHeader;
 use crate::components::tabs::{Tab, Tabs, tab};
 use crate::console::Console;
-use crate::job_feed::{JobFeed, status_path_of};
+use crate::job_feed::JobFeed;
 use crate::route::Screen;
 use crate::{display, request_history, text};
 
@@ -77,8 +78,8 @@ fn Job(id: JobId) -> impl IntoView {
     let kind_without_pages = move || {
         feed.job.with(|job| {
             job.as_ref()
-                .filter(|job| status_path_of(&job.kind).is_none())
-                .map(|job| job.kind.clone())
+                .filter(|job| StatusPath::of(job.kind).is_none())
+                .map(|job| job.kind)
         })
     };
     view! {
@@ -96,7 +97,7 @@ fn Job(id: JobId) -> impl IntoView {
                     .into_any()
             }
             (None, Some(kind)) => {
-                view! { <section class="card"><p class="empty">{format!("Job type: {}. {}", kind.replace('_', " "), text::JOB_WITHOUT_PAGES)}</p></section> }
+                view! { <section class="card"><p class="empty">{format!("Job type: {}. {}", kind.as_str().replace('_', " "), text::JOB_WITHOUT_PAGES)}</p></section> }
                     .into_any()
             }
             (None, None) => view! { <Body feed request/> }.into_any(),
@@ -106,8 +107,10 @@ fn Job(id: JobId) -> impl IntoView {
 }
 
 fn kind(feed: JobFeed) -> Option<String> {
-    feed.job
-        .with(|job| job.as_ref().map(|job| format!("{} ", job.kind.replace('_', " "))))
+    feed.job.with(|job| {
+        job.as_ref()
+            .map(|job| format!("{} ", job.kind.as_str().replace('_', " ")))
+    })
 }
 
 /// Returns the request body of a job: as sent from this browser, or as stored by the server. The server does not
@@ -120,7 +123,7 @@ fn request_of(console: Console, feed: JobFeed) -> Option<Value> {
             let Value::Object(mut body) = job.request? else {
                 return None;
             };
-            if job.kind == "batch_scrape" && !body.contains_key("urls") {
+            if job.kind == JobKind::BatchScrape && !body.contains_key("urls") {
                 let pages = feed
                     .rows
                     .with(|rows| rows.iter().map(|row| row.url.clone()).collect::<Vec<_>>());
@@ -133,7 +136,7 @@ fn request_of(console: Console, feed: JobFeed) -> Option<Value> {
                 });
                 body.insert("urls".to_owned(), pages.into_iter().chain(failed).collect());
             }
-            if job.kind == "crawl" && !body.contains_key("url") {
+            if job.kind == JobKind::Crawl && !body.contains_key("url") {
                 body.insert("url".to_owned(), Value::from(job.url));
             }
             Some(Value::Object(body))

@@ -1,6 +1,6 @@
 //! Overview: server health, credits of this month, running crawls and sessions, recent activity.
 
-use harvestman_client::ConsoleJob;
+use harvestman_core::api::console::ConsoleJob;
 use harvestman_core::api::team::{Call, UsageQuery};
 use leptos::prelude::*;
 use leptos::task::spawn_local;

@@ -2,9 +2,10 @@
 
 use std::str::FromStr;
 
-use harvestman_client::{ClientError, ConsoleSession};
+use harvestman_client::ClientError;
 use harvestman_core::api::browser::ExecuteRequest;
 use harvestman_core::api::caller::Caller;
+use harvestman_core::api::console::ConsoleSession;
 use harvestman_core::api::interact::{ExecuteResponse, InteractRequest, Language, Task};
 use harvestman_core::ids::{ScrapeId, SessionId};
 use leptos::prelude::*;

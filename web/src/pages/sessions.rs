@@ -1,8 +1,8 @@
 //! Sessions: live browser sessions of the team, each with a button to stop it, and those that ended in the last
 //! 24 hours.
 
-use harvestman_client::ConsoleSession;
 use harvestman_core::api::browser::BrowserRequest;
+use harvestman_core::api::console::ConsoleSession;
 use harvestman_core::ids::SessionId;
 use leptos::prelude::*;
 use leptos::task::spawn_local;

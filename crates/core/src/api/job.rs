@@ -13,7 +13,31 @@ use crate::limits::MAX_STATUS_LIMIT;
 use crate::time::Timestamp;
 
 wire_enum! {
-    /// State of a crawl or batch scrape (docs/API.md section 17). All states except `Scraping` are final.
+    /// Kind of a job.
+    JobKind {
+        /// One page.
+        Scrape = "scrape",
+        /// Pages discovered by links.
+        Crawl = "crawl",
+        /// A list of pages.
+        BatchScrape = "batch_scrape",
+        /// URLs only.
+        Map = "map",
+        /// A web search.
+        Search = "search",
+        /// Data extracted from pages.
+        Extract = "extract",
+        /// Data from the web, collected by a model.
+        Agent = "agent",
+        /// A browser session that continues a scrape.
+        Interact = "interact",
+        /// A browser session without a scrape.
+        Browser = "browser",
+    }
+}
+
+wire_enum! {
+    /// State of a job (docs/API.md section 17). All states except `Scraping` are final.
     JobStatus {
         /// The job is running.
         Scraping = "scraping",
@@ -186,6 +210,21 @@ pub enum StatusPath {
 }
 
 impl StatusPath {
+    /// Returns the endpoint for a kind of job; `None` for a kind without pages.
+    pub fn of(kind: JobKind) -> Option<Self> {
+        match kind {
+            JobKind::Crawl => Some(StatusPath::Crawl),
+            JobKind::BatchScrape => Some(StatusPath::BatchScrape),
+            JobKind::Scrape
+            | JobKind::Map
+            | JobKind::Search
+            | JobKind::Extract
+            | JobKind::Agent
+            | JobKind::Interact
+            | JobKind::Browser => None,
+        }
+    }
+
     /// Returns the path without the id, with a trailing slash.
     pub fn prefix(self) -> &'static str {
         match self {

@@ -1,9 +1,10 @@
 //! What may start now: robots.txt files, sitemaps and pages. A page asks for a team slot only when the pace of
 //! the job and of the host allows it to start.
 
+use crate::api::console::Limiter;
 use crate::crawl::changes::Change;
 use crate::crawl::seeds::Phase;
-use crate::crawl::{Crawl, Limiter, Output, PageTask, SlotKind, batch_scrape, limits};
+use crate::crawl::{Crawl, Output, PageTask, SlotKind, batch_scrape, limits};
 use crate::host::HostKey;
 use crate::politeness::Availability;
 use crate::time::Timestamp;

@@ -1,17 +1,18 @@
 //! The console's files and its private endpoints: sign-in, server and key information, recent jobs, browser sessions.
 
 use axum::extract::State;
-use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri, header};
+use axum::http::{HeaderMap, HeaderValue, Uri, header};
 use axum::response::{IntoResponse, Redirect, Response};
+use harvestman_core::api::console::{
+    ConsoleFeatures, ConsoleInfo, ConsoleJobs, ConsoleLimits, ConsoleSessions, SignInRequest, SignInResponse,
+};
 use harvestman_core::api::error::ErrorCode;
 use harvestman_core::api::query::Query;
-use serde::Deserialize;
-use serde_json::json;
 
 use crate::app::App;
 use crate::auth::Caller;
 use crate::body::WholeBody;
-use crate::error::{Failure, HandlerResult, json_response};
+use crate::error::{Failure, HandlerResult, json};
 use crate::links::Base;
 use crate::routes::keys::webhook_secret_source;
 use crate::routes::{health, job_pages};
@@ -41,14 +42,9 @@ pub(crate) async fn page(State(app): State<App>, uri: Uri, headers: HeaderMap) -
     app.console().response(path, &headers)
 }
 
-#[derive(Deserialize)]
-struct Start {
-    code: String,
-}
-
 /// Exchanges the one-time sign-in code for a new key.
 pub(crate) async fn start(State(app): State<App>, WholeBody(body): WholeBody) -> HandlerResult {
-    let Start { code } = serde_json::from_slice(&body)
+    let SignInRequest { code } = serde_json::from_slice(&body)
         .map_err(|_| Failure::new(ErrorCode::BadRequest, "the body must be {\"code\": \"...\"}"))?;
     if !app.sign_in().redeem(&code) {
         let message = "the sign-in code is invalid, expired or already used; enter an API key, \
@@ -61,34 +57,38 @@ pub(crate) async fn start(State(app): State<App>, WholeBody(body): WholeBody) ->
         .add_key(team, KEY_NAME, keys::fingerprint(&key), harvestman_engine::now())
         .await?;
     tracing::info!(team.id = %team, "console sign-in with the one-time code");
-    let body = json!({ "success": true, "apiKey": key, "keyName": KEY_NAME, "team": bootstrap::TEAM });
-    Ok(json_response(StatusCode::OK, body.to_string()))
+    json(&SignInResponse {
+        success: true,
+        api_key: key,
+        key_name: KEY_NAME.to_owned(),
+        team: bootstrap::TEAM.to_owned(),
+    })
 }
 
 /// Returns the data of the settings screen.
 pub(crate) async fn info(State(app): State<App>, Caller(principal): Caller) -> HandlerResult {
     let (running, limit) = app.engine().concurrency(&principal);
-    let body = json!({
-        "success": true,
-        "version": env!("CARGO_PKG_VERSION"),
-        "team": principal.team_name,
-        "teamId": principal.team,
-        "keyName": principal.key_name,
-        "open": app.open_mode().is_some(),
-        "publicUrl": app.config().public_url,
-        "concurrency": running,
-        "limits": {
-            "maxConcurrency": limit,
-            "bodyBytes": limits::BODY_BYTES,
-            "statusBytes": harvestman_core::limits::MAX_STATUS_BYTES,
+    let webhook_signature = webhook_secret_source(&app, principal.team).await?.is_some();
+    json(&ConsoleInfo {
+        success: true,
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        team: principal.team_name,
+        team_id: Some(principal.team),
+        key_name: principal.key_name,
+        open: app.open_mode().is_some(),
+        public_url: app.config().public_url.clone(),
+        concurrency: running as u64,
+        limits: ConsoleLimits {
+            max_concurrency: limit as u64,
+            body_bytes: limits::BODY_BYTES as u64,
+            status_bytes: harvestman_core::limits::MAX_STATUS_BYTES as u64,
         },
-        "features": {
-            "ignoreRobotsTxt": app.config().allow_ignore_robots,
-            "zeroDataRetention": app.config().allow_zero_data_retention,
-            "webhookSignature": webhook_secret_source(&app, principal.team).await?.is_some(),
+        features: ConsoleFeatures {
+            ignore_robots_txt: app.config().allow_ignore_robots,
+            zero_data_retention: app.config().allow_zero_data_retention,
+            webhook_signature,
         },
-    });
-    Ok(json_response(StatusCode::OK, body.to_string()))
+    })
 }
 
 /// Returns the team's recent jobs, newest first.
@@ -101,11 +101,10 @@ pub(crate) async fn jobs(State(app): State<App>, Caller(principal): Caller, uri:
         .store()
         .recent_jobs(principal.team, limit as u32, harvestman_engine::now())
         .await?;
-    let jobs: Vec<_> = rows.iter().map(job_pages::entry).collect();
-    Ok(json_response(
-        StatusCode::OK,
-        json!({ "success": true, "jobs": jobs }).to_string(),
-    ))
+    json(&ConsoleJobs {
+        success: true,
+        jobs: rows.into_iter().map(job_pages::entry).collect(),
+    })
 }
 
 /// Returns the team's browser sessions of the last day, newest first, with their credits and end times.
@@ -114,26 +113,12 @@ pub(crate) async fn sessions(
     Caller(principal): Caller,
     Base(base): Base,
 ) -> HandlerResult {
-    let overviews = app
+    let sessions = app
         .engine()
         .session_overviews(&principal, limits::OVERVIEW_SESSIONS, &base)
         .await?;
-    let sessions: Vec<_> = overviews
-        .into_iter()
-        .map(|overview| {
-            json!({
-                "session": overview.session,
-                "scrapeId": overview.scrape,
-                "url": overview.url,
-                "endedAt": overview.ended_at,
-                "endsAt": overview.ends_at,
-                "expiresAt": overview.expires_at,
-                "credits": overview.credits,
-            })
-        })
-        .collect();
-    Ok(json_response(
-        StatusCode::OK,
-        json!({ "success": true, "sessions": sessions }).to_string(),
-    ))
+    json(&ConsoleSessions {
+        success: true,
+        sessions,
+    })
 }

@@ -2,20 +2,22 @@
 //! small responses. Documents of a job with zero data retention are never included: they are for a single reader.
 
 use axum::extract::State;
-use axum::http::{StatusCode, Uri};
+use axum::http::Uri;
+use harvestman_core::api::console::{
+    ConsoleJob, ConsoleJobResponse, JobLinks, JobProcessing, PageSummaries, PageSummary,
+};
 use harvestman_core::api::fields::Slot;
+use harvestman_core::api::job::{JobStatus, StatusPath};
 use harvestman_core::api::query::Query;
-use harvestman_core::crawl::Limiter;
 use harvestman_core::ids::JobId;
 use harvestman_core::link_graph::{LinkGraph, PageLinks, markdown_links};
 use harvestman_core::paging::MAX_DATA_BYTES;
-use harvestman_store::{JobKind, JobRow, JobStatus, Principal, StoreError};
+use harvestman_store::{JobRow, Principal, StoreError};
 use serde::Deserialize;
-use serde_json::{Value, json};
 
 use crate::app::App;
 use crate::auth::Caller;
-use crate::error::{Failure, HandlerResult, json_response};
+use crate::error::{Failure, HandlerResult, json};
 use crate::limits;
 use crate::routes::PathId;
 
@@ -26,36 +28,33 @@ pub(crate) async fn job(
     PathId(id): PathId,
 ) -> HandlerResult {
     let row = row(&app, &principal, id).await?;
-    let mut job = entry(&row);
-    if matches!(row.kind, JobKind::Crawl | JobKind::BatchScrape) {
-        let limiter = app
-            .engine()
-            .limiter(id)
-            .filter(|_| row.status == JobStatus::Scraping);
-        job["pace"] = json!({
-            "pages": app.store().pace_counts(id).await?,
-            "limitedBy": limiter.map(Limiter::as_str),
+    let mut job = entry(row);
+    if StatusPath::of(job.kind).is_some() {
+        let limiter = app.engine().limiter(id);
+        job.pace = Some(JobProcessing {
+            pages: app.store().pace_counts(id).await?,
+            limited_by: limiter.filter(|_| job.status == JobStatus::Scraping),
         });
     }
-    let body = json!({ "success": true, "job": job });
-    Ok(json_response(StatusCode::OK, body.to_string()))
+    json(&ConsoleJobResponse { success: true, job })
 }
 
 /// Returns a job as the console lists it.
-pub(crate) fn entry(row: &JobRow) -> Value {
-    json!({
-        "id": row.id,
-        "kind": row.kind.as_str(),
-        "url": row.url,
-        "status": row.status.as_str(),
-        "completed": row.completed,
-        "total": row.total(),
-        "creditsUsed": row.credits,
-        "createdAt": row.created_at,
-        "completedAt": row.completed_at,
-        "expiresAt": row.expires_at,
-        "request": serde_json::from_str::<Value>(&row.request).ok(),
-    })
+pub(crate) fn entry(row: JobRow) -> ConsoleJob {
+    ConsoleJob {
+        id: row.id,
+        kind: row.kind,
+        status: row.status,
+        completed: row.completed,
+        total: row.total(),
+        credits_used: row.credits,
+        created_at: row.created_at,
+        completed_at: row.completed_at,
+        expires_at: row.expires_at,
+        request: serde_json::from_str(&row.request).ok(),
+        url: row.url,
+        pace: None,
+    }
 }
 
 /// Returns a summary of each page from `skip` on, at most `limit` of them.
@@ -72,11 +71,14 @@ pub(crate) async fn list(
         .unwrap_or(limits::JOB_PAGES);
     let row = row(&app, &principal, id).await?;
     let (pages, next, more) = read(&app, &row, skip, limit, |document| {
-        PageSummary::of(document).line()
+        StoredDocument::of(document).summary()
     })
     .await?;
-    let body = json!({ "success": true, "pages": pages, "next": more.then_some(next) });
-    Ok(json_response(StatusCode::OK, body.to_string()))
+    json(&PageSummaries {
+        success: true,
+        pages,
+        next: more.then_some(next),
+    })
 }
 
 /// Returns the links among the first pages of a job.
@@ -87,8 +89,8 @@ pub(crate) async fn links(
 ) -> HandlerResult {
     let row = row(&app, &principal, id).await?;
     let (results, ..) = read(&app, &row, 0, limits::GRAPH_PAGES, |document| {
-        let summary = PageSummary::of(document);
-        (summary.links.is_some(), summary.links())
+        let document = StoredDocument::of(document);
+        (document.links.is_some(), document.links())
     })
     .await?;
     let (listed, mut pages): (Vec<bool>, Vec<PageLinks>) = results.into_iter().unzip();
@@ -100,15 +102,12 @@ pub(crate) async fn links(
     let graph = tokio::task::spawn_blocking(work)
         .await
         .map_err(|_| StoreError::Closed)?;
-    let body = json!({
-        "success": true,
-        "pages": graph.parents.len(),
-        "parents": graph.parents,
-        "links": graph.links,
-        "cut": graph.cut,
-        "listed": listed.into_iter().all(|listed| listed),
-    });
-    Ok(json_response(StatusCode::OK, body.to_string()))
+    json(&JobLinks {
+        success: true,
+        pages: graph.parents.len(),
+        graph,
+        listed: listed.into_iter().all(|listed| listed),
+    })
 }
 
 async fn row(app: &App, principal: &Principal, id: JobId) -> Result<JobRow, Failure> {
@@ -154,7 +153,7 @@ async fn read<T: Send + 'static>(
 /// Fields of a stored document that are read here.
 #[derive(Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
-struct PageSummary {
+struct StoredDocument {
     markdown: Option<String>,
     html: Option<String>,
     raw_html: Option<String>,
@@ -173,21 +172,22 @@ struct Metadata {
     error: Option<String>,
 }
 
-impl PageSummary {
+impl StoredDocument {
     fn of(document: &str) -> Self {
         serde_json::from_str(document).unwrap_or_default()
     }
 
-    fn line(self) -> Value {
+    fn summary(self) -> PageSummary {
         let texts = [&self.markdown, &self.html, &self.raw_html];
+        let size = texts.into_iter().flatten().map(String::len).max();
         let metadata = self.metadata;
-        json!({
-            "url": metadata.url.or(metadata.source_url).unwrap_or_default(),
-            "title": metadata.title.unwrap_or_default(),
-            "status": metadata.status_code,
-            "error": metadata.error,
-            "size": texts.into_iter().flatten().map(String::len).max().unwrap_or(0),
-        })
+        PageSummary {
+            url: metadata.url.or(metadata.source_url).unwrap_or_default(),
+            title: metadata.title.unwrap_or_default(),
+            status: metadata.status_code,
+            error: metadata.error,
+            size: size.unwrap_or(0),
+        }
     }
 
     /// Returns the links of the page: its `links` format, else the links in its Markdown.

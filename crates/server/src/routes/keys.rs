@@ -1,6 +1,7 @@
 //! API keys and webhook secret of a team, for the console. A key or secret is only in the response that creates it.
 
 use axum::extract::State;
+use harvestman_core::api::console::SuccessResponse;
 use harvestman_core::api::error::ErrorCode;
 use harvestman_core::api::keys::{
     Key, Keys, NewKey, NewKeyRequest, NewWebhookSecret, SecretSource, WebhookSecret,
@@ -78,7 +79,7 @@ pub(crate) async fn revoke(
         RevokeOutcome::Revoked => {
             app.principals().remove(key);
             tracing::info!(team.id = %principal.team, key.id = %key, "API key revoked");
-            json(&serde_json::json!({ "success": true }))
+            json(&SuccessResponse { success: true })
         }
         RevokeOutcome::LastKey => Err(Failure::new(
             ErrorCode::Conflict,

@@ -3,14 +3,13 @@
 
 use axum::extract::State;
 use axum::http::Uri;
-use harvestman_core::api::job::JobStatus as Outcome;
 use harvestman_core::api::team::{
     API_VERSION, Activity, ActivityEntry, ActivityQuery, Call, Calls, CallsQuery, ConcurrencyCheck, Data,
     Endpoint, TokenUsage, UsageQuery,
 };
 use harvestman_core::ids::JobId;
 use harvestman_core::paging::Cursor;
-use harvestman_store::{CallQuery, JobStatus, StoreError};
+use harvestman_store::{CallQuery, StoreError};
 
 use crate::app::App;
 use crate::auth::Caller;
@@ -72,9 +71,7 @@ pub(crate) async fn calls(State(app): State<App>, Caller(principal): Caller, uri
     let call_query = CallQuery {
         activity: store_query(query.activity),
         key: query.key,
-        status: query
-            .outcome
-            .and_then(|outcome| JobStatus::parse(outcome.as_str())),
+        status: query.outcome,
     };
     let rows = app.store().calls(principal.team, &call_query).await?;
     let data: Result<Vec<_>, StoreError> = rows.calls.into_iter().map(call).collect();
@@ -98,7 +95,7 @@ fn call(row: harvestman_store::Call) -> Result<Call, StoreError> {
     Ok(Call {
         entry: entry(row.activity)?,
         key: row.key_name,
-        outcome: row.status.and_then(|status| Outcome::parse(status.as_str())),
+        outcome: row.status,
         error: row.error,
     })
 }

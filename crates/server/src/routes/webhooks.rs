@@ -1,19 +1,19 @@
 //! Delivery log of a job's webhook, and resending of its events, for the console.
 
 use axum::extract::State;
-use axum::http::{StatusCode, Uri};
+use axum::http::Uri;
+use harvestman_core::api::console::{ResendRequest, SuccessResponse, WebhookEvent, WebhookLog};
 use harvestman_core::api::error::ErrorCode;
 use harvestman_core::api::fields::Slot;
 use harvestman_core::api::query::Query;
-use harvestman_core::ids::{JobId, WebhookId};
-use harvestman_store::{Attempt, Delivery, DeliveryQuery, JobRow, Principal};
-use serde::Deserialize;
-use serde_json::{Value, json};
+use harvestman_core::ids::JobId;
+use harvestman_store::{Delivery, DeliveryQuery, JobRow, Principal};
+use serde_json::Value;
 
 use crate::app::App;
 use crate::auth::Caller;
 use crate::body::WholeBody;
-use crate::error::{Failure, HandlerResult, json_response};
+use crate::error::{Failure, HandlerResult, json};
 use crate::limits;
 use crate::routes::PathId;
 
@@ -39,22 +39,15 @@ pub(crate) async fn log(
         .delivery_log(principal.team, id, &delivery_query)
         .await?;
     let last = log.deliveries.last().map(|delivery| delivery.event_no);
-    let body = json!({
-        "success": true,
-        "url": webhook_url(&row),
-        "pending": log.pending,
-        "delivered": log.delivered,
-        "givenUp": log.given_up,
-        "events": log.deliveries.iter().map(event).collect::<Vec<_>>(),
-        "next": last.filter(|_| log.deliveries.len() as u64 == limit),
-    });
-    Ok(json_response(StatusCode::OK, body.to_string()))
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Resend {
-    webhook_id: WebhookId,
+    json(&WebhookLog {
+        success: true,
+        url: webhook_url(&row),
+        pending: log.pending,
+        delivered: log.delivered,
+        given_up: log.given_up,
+        next: last.filter(|_| log.deliveries.len() as u64 == limit),
+        events: log.deliveries.into_iter().map(event).collect(),
+    })
 }
 
 /// Makes an event of the job due at once, whatever its delivery state.
@@ -65,7 +58,7 @@ pub(crate) async fn resend(
     WholeBody(body): WholeBody,
 ) -> HandlerResult {
     job(&app, &principal, id).await?;
-    let Resend { webhook_id } = serde_json::from_slice(&body)
+    let ResendRequest { webhook_id } = serde_json::from_slice(&body)
         .map_err(|_| Failure::new(ErrorCode::BadRequest, "the body must be {\"webhookId\": \"...\"}"))?;
     if !app.engine().resend_event(&principal, id, webhook_id).await? {
         return Err(Failure::new(
@@ -73,10 +66,7 @@ pub(crate) async fn resend(
             "this job has no event with this webhookId",
         ));
     }
-    Ok(json_response(
-        StatusCode::OK,
-        json!({ "success": true }).to_string(),
-    ))
+    json(&SuccessResponse { success: true })
 }
 
 async fn job(app: &App, principal: &Principal, id: JobId) -> Result<JobRow, Failure> {
@@ -95,23 +85,14 @@ fn webhook_url(row: &JobRow) -> Option<String> {
     url.map(str::to_owned)
 }
 
-fn event(delivery: &Delivery) -> Value {
-    json!({
-        "number": delivery.event_no,
-        "event": delivery.event,
-        "webhookId": delivery.webhook_id,
-        "state": delivery.state,
-        "createdAt": delivery.created_at,
-        "nextAttemptAt": delivery.next_attempt_at,
-        "attempts": delivery.attempts.iter().map(attempt).collect::<Vec<_>>(),
-    })
-}
-
-fn attempt(attempt: &Attempt) -> Value {
-    json!({
-        "at": attempt.at,
-        "durationMs": attempt.duration_ms,
-        "status": attempt.status,
-        "error": attempt.error,
-    })
+fn event(delivery: Delivery) -> WebhookEvent {
+    WebhookEvent {
+        number: delivery.event_no,
+        event: delivery.event,
+        webhook_id: delivery.webhook_id,
+        state: delivery.state,
+        created_at: delivery.created_at,
+        next_attempt_at: delivery.next_attempt_at,
+        attempts: delivery.attempts,
+    }
 }

@@ -1,11 +1,12 @@
 use harvestman_core::ids::TeamId;
+use harvestman_store::JobKind;
 use serde_json::Value;
 use uuid::Uuid;
 
 use super::*;
 
-fn page(status: Stored, completed: u64, documents: u64, query: StatusQuery) -> Value {
-    let ended = state(status).is_final();
+fn page(status: JobStatus, completed: u64, documents: u64, query: StatusQuery) -> Value {
+    let ended = status.is_final();
     let row = JobRow {
         id: JobId(Uuid::from_u128(7)),
         team: TeamId(Uuid::from_u128(1)),
@@ -44,7 +45,7 @@ fn page(status: Stored, completed: u64, documents: u64, query: StatusQuery) -> V
 
 #[test]
 fn documents_are_spliced_in_order() {
-    let page = page(Stored::Completed, 3, 3, StatusQuery::default());
+    let page = page(JobStatus::Completed, 3, 3, StatusQuery::default());
     assert_eq!(page["success"], true);
     assert_eq!(page["data"][2]["markdown"], "2");
     assert_eq!(
@@ -63,7 +64,7 @@ fn documents_are_spliced_in_order() {
 #[test]
 fn a_running_job_expires_one_retention_period_from_now() {
     let page = page(
-        Stored::Scraping,
+        JobStatus::Scraping,
         3,
         2,
         StatusQuery {
@@ -81,14 +82,14 @@ fn a_running_job_expires_one_retention_period_from_now() {
 
 #[test]
 fn a_failed_job_has_an_error() {
-    let page = page(Stored::Failed, 0, 0, StatusQuery::default());
+    let page = page(JobStatus::Failed, 0, 0, StatusQuery::default());
     assert_eq!(page["error"], "why");
     assert_eq!(page["data"], Value::Array(Vec::new()));
 }
 
 #[test]
 fn the_end_of_a_socket_has_no_documents_and_no_next() {
-    let page = page(Stored::Completed, 3, 0, StatusQuery { skip: 3, limit: None });
+    let page = page(JobStatus::Completed, 3, 0, StatusQuery { skip: 3, limit: None });
     assert_eq!(
         (page["next"].is_null(), page["data"].as_array().map(Vec::len)),
         (true, Some(0))

@@ -3,13 +3,14 @@
 use sqlx::sqlite::{SqliteConnection, SqliteRow};
 use sqlx::{query, query_scalar};
 
+use harvestman_core::api::console::DeliveryAttempt;
 use harvestman_core::ids::{JobId, TeamId, WebhookId};
 use harvestman_core::time::Timestamp;
 use harvestman_core::webhook::DeliveryState;
 
 use crate::error::StoreError;
 use crate::outbox::{
-    Attempt, AttemptEnd, Delivery, DeliveryLog, DeliveryQuery, DueEvent, EventSubject, Outbox,
+    AttemptEnd, Delivery, DeliveryLog, DeliveryQuery, DueEvent, EventSubject, Outbox,
 };
 use crate::sqlite::Sqlite;
 use crate::sqlite::jobs::parse_kind;
@@ -114,7 +115,7 @@ impl Outbox for Sqlite {
     async fn finish_attempt(
         &self,
         event: &DueEvent,
-        attempt: &Attempt,
+        attempt: &DeliveryAttempt,
         end: AttemptEnd,
         lease_until: Timestamp,
     ) -> Result<bool, StoreError> {
@@ -326,9 +327,9 @@ fn delivery(row: &SqliteRow, attempts: &[SqliteRow]) -> Result<Delivery, StoreEr
     })
 }
 
-fn attempt(row: &SqliteRow) -> Result<Attempt, StoreError> {
+fn attempt(row: &SqliteRow) -> Result<DeliveryAttempt, StoreError> {
     let status = row.maybe_count("status_code")?;
-    Ok(Attempt {
+    Ok(DeliveryAttempt {
         at: row.time("at")?,
         duration_ms: row.count("duration_ms")?,
         status: status

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use harvestman_client::JobLinks;
+use harvestman_core::api::console::JobLinks;
 use harvestman_core::link_graph::LinkGraph;
 use leptos::html;
 use leptos::prelude::*;
@@ -81,7 +81,7 @@ pub fn Graph(feed: JobFeed, open: RwSignal<Option<u64>>) -> impl IntoView {
         loaded.set_value(Some((rows, ended)));
         spawn_local(async move {
             match console.client().job_links(feed.id).await {
-                Ok(JobLinks { graph, listed }) => {
+                Ok(JobLinks { graph, listed, .. }) => {
                     let positions = positions(&graph.parents);
                     let radius = positions.iter().map(|(x, y)| x.hypot(*y)).fold(1.0, f64::max);
                     problem.try_set(None);

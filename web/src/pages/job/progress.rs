@@ -1,5 +1,6 @@
 //! Progress of a job: pages, speed, errors, credits, time left and limiter; and its error and warning notices.
 
+use harvestman_core::api::console::Limiter;
 use harvestman_core::api::job::{JobProgress, JobStatus};
 use leptos::prelude::*;
 
@@ -103,9 +104,10 @@ pub fn Counters(feed: JobFeed) -> impl IntoView {
 fn Pace(feed: JobFeed) -> impl IntoView {
     let counts = move || feed.pace.with(|pace| pace.pages);
     let limiter = move || {
-        let word = feed.pace.with(|pace| pace.limited_by.clone());
-        word.filter(|_| feed.is_running())
-            .map_or(("nothing", ""), |word| limiter_text(&word))
+        let limiter = feed.pace.with(|pace| pace.limited_by);
+        limiter
+            .filter(|_| feed.is_running())
+            .map_or(("nothing", ""), limiter_text)
     };
     view! {
         <dl class="pace">
@@ -133,15 +135,14 @@ fn Pace(feed: JobFeed) -> impl IntoView {
 }
 
 /// Returns label and explanation of a limiter.
-fn limiter_text(word: &str) -> (&'static str, &'static str) {
-    match word {
-        "hostDelay" => ("host delay", text::LIMITED_BY_HOST_DELAY),
-        "hostConcurrency" => ("pages per site", text::LIMITED_BY_SITE),
-        "concurrency" => ("concurrency", text::LIMITED_BY_CONCURRENCY),
-        "browser" => ("browser", text::LIMITED_BY_BROWSER),
-        "conversion" => ("conversion", text::LIMITED_BY_CONVERSION),
-        "storage" => ("storage", text::LIMITED_BY_STORAGE),
-        _ => ("another limit", ""),
+fn limiter_text(limiter: Limiter) -> (&'static str, &'static str) {
+    match limiter {
+        Limiter::HostDelay => ("host delay", text::LIMITED_BY_HOST_DELAY),
+        Limiter::HostConcurrency => ("pages per site", text::LIMITED_BY_SITE),
+        Limiter::Concurrency => ("concurrency", text::LIMITED_BY_CONCURRENCY),
+        Limiter::Browser => ("browser", text::LIMITED_BY_BROWSER),
+        Limiter::Conversion => ("conversion", text::LIMITED_BY_CONVERSION),
+        Limiter::Storage => ("storage", text::LIMITED_BY_STORAGE),
     }
 }
 

@@ -1,7 +1,7 @@
 //! Request tab: the request body of a job, to run again unchanged or edited.
 
 use harvestman_client::ClientError;
-use harvestman_core::api::job::StatusPath;
+use harvestman_core::api::job::{JobKind, StatusPath};
 use harvestman_core::api::{ApiError, BatchScrapeRequest, CrawlRequest, Wire};
 use leptos::prelude::*;
 use leptos::task::spawn_local;
@@ -52,7 +52,7 @@ pub fn EditAndRunAgain(feed: JobFeed, request: Memo<Option<Value>>) -> impl Into
     let navigate = StoredValue::new_local(use_navigate());
     let is_crawl = Memo::new(move |_| {
         feed.job
-            .with(|job| job.as_ref().is_some_and(|job| job.kind == "crawl"))
+            .with(|job| job.as_ref().is_some_and(|job| job.kind == JobKind::Crawl))
     });
     let edit_in_form = move |_| {
         if let Some(body) = request.get_untracked() {

@@ -1,7 +1,7 @@
 //! Webhooks tab: the delivery log of a job. Each event has its attempts, its next attempt and a button to send it
 //! again. The log is polled while events are pending or the job runs.
 
-use harvestman_client::{WebhookAttempt, WebhookEvent, WebhookLog};
+use harvestman_core::api::console::{DeliveryAttempt, WebhookEvent, WebhookLog};
 use harvestman_core::ids::{JobId, WebhookId};
 use harvestman_core::webhook::DeliveryState;
 use leptos::prelude::*;
@@ -241,7 +241,7 @@ fn row(deliveries: DeliveryLog, event: &WebhookEvent) -> AnyView {
     .into_any()
 }
 
-fn attempt(attempt: &WebhookAttempt) -> AnyView {
+fn attempt(attempt: &DeliveryAttempt) -> AnyView {
     let ago = display::ago((browser::now_ms() - attempt.at.0 as f64) / 1000.0);
     let took = format!("{} ms", display::count(attempt.duration_ms));
     let result = match (&attempt.error, attempt.status) {

@@ -1,6 +1,6 @@
 //! Recent API calls, one row each, linked to their results.
 
-use harvestman_client::ConsoleJob;
+use harvestman_core::api::console::ConsoleJob;
 use harvestman_core::api::team::{Call, Endpoint};
 use leptos::prelude::*;
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use harvestman_client::ConsoleSession;
+use harvestman_core::api::console::ConsoleSession;
 use harvestman_core::api::crawl::ActiveCrawl;
 use harvestman_core::ids::JobId;
 use leptos::prelude::*;

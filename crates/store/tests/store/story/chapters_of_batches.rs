@@ -1,8 +1,9 @@
 //! Pages of a batch scrape: stored with it, added while it runs, and added after it has ended.
 
+use harvestman_core::api::console::DeliveryAttempt;
 use harvestman_core::crawl::{Batch, JobEnd, JobState, Offer, Source};
 use harvestman_store::{
-    ActivityQuery, AddPagesOutcome, Attempt, AttemptEnd, CancelOutcome, CreateOutcome, Idempotency, JobKind,
+    ActivityQuery, AddPagesOutcome, AttemptEnd, CancelOutcome, CreateOutcome, Idempotency, JobKind,
     JobStatus, NewJob, Store, WebhookEvents,
 };
 
@@ -40,7 +41,7 @@ async fn add(store: &Store, job: &NewJob, paths: &[&str]) -> AddPagesOutcome {
 /// Delivers the pending events of the job and returns their names, in order.
 async fn deliver_all(store: &Store, job: &NewJob) -> Vec<String> {
     let at = later(LEASE_MS * 1_000);
-    let attempt = Attempt {
+    let attempt = DeliveryAttempt {
         at,
         duration_ms: 1,
         status: Some(204),

@@ -1,11 +1,12 @@
 //! Webhook events and their delivery.
 
+use harvestman_core::api::console::DeliveryAttempt;
 use harvestman_core::crawl::{Batch, JobEnd};
 use harvestman_core::ids::JobId;
 use harvestman_core::time::Timestamp;
 use harvestman_core::webhook::DeliveryState;
 use harvestman_store::{
-    Attempt, AttemptEnd, DeliveryLog, DeliveryQuery, DueEvent, EventSubject, NewJob, Store, WebhookEvents,
+    AttemptEnd, DeliveryLog, DeliveryQuery, DueEvent, EventSubject, NewJob, Store, WebhookEvents,
 };
 
 use super::chapters_of_crawls::{commit, start, team};
@@ -13,8 +14,8 @@ use crate::fixtures::{LEASE_MS, NOW, batch, crawl_with_events, failed, later, of
 
 const HOLD_MS: u64 = 30_000;
 
-pub(crate) fn attempt(at: Timestamp, status: Option<u16>) -> Attempt {
-    Attempt {
+pub(crate) fn attempt(at: Timestamp, status: Option<u16>) -> DeliveryAttempt {
+    DeliveryAttempt {
         at,
         duration_ms: 12,
         status,

@@ -95,7 +95,9 @@ async fn run_action(
             Ok(())
         }
         Action::ExecuteJavascript { script } => {
-            results.javascript_returns.push(execute(page, script, deadline).await?);
+            results
+                .javascript_returns
+                .push(execute(page, script, deadline).await?);
             page.after_input(deadline).await
         }
         Action::Pdf {

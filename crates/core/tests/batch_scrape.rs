@@ -2,10 +2,11 @@
 
 #![allow(clippy::unwrap_used, reason = "a test")]
 
+use harvestman_core::api::console::Limiter;
 use harvestman_core::api::{Document, TargetUrl};
 use harvestman_core::crawl::{
-    AdmittedUrl, Batch, CommitResponse, Crawl, FetchedPage, Input, JobState, Limiter, Output, PageOutcome,
-    PageTask, Policy, SlotKind, Snapshot, Source, batch_scrape, limits,
+    AdmittedUrl, Batch, CommitResponse, Crawl, FetchedPage, Input, JobState, Output, PageOutcome, PageTask,
+    Policy, SlotKind, Snapshot, Source, batch_scrape, limits,
 };
 use harvestman_core::host::HostKey;
 use harvestman_core::time::Timestamp;

@@ -59,6 +59,5 @@ pub use llm::{Llm, LlmConfig};
 pub use metrics::DURATION_BUCKETS;
 pub use plans::{Limits, Plans};
 pub use search::provider::{Search, SearchConfig, SearchProvider};
-pub use sessions::SessionOverview;
 pub use sessions::registry::{SessionHandle, TokenAccess};
 pub use single::UploadedFile;

@@ -8,7 +8,7 @@ use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
 use harvestman_core::api::crawl::SitemapMode;
 use harvestman_core::api::error::{ApiError, ErrorCode};
-use harvestman_core::api::map::{MapAnswer, MapLink, MapRequest};
+use harvestman_core::api::map::{MapLink, MapRequest, MapResponse};
 use harvestman_core::api::options::ScrapeOptions;
 use harvestman_core::billing::MAP_CREDITS;
 use harvestman_core::crawl::RobotsOutcome;
@@ -33,7 +33,7 @@ use crate::{clock, limits};
 
 impl Engine {
     /// Lists the URLs of a site.
-    pub async fn map(&self, principal: &Principal, request: MapRequest) -> Result<MapAnswer, ApiError> {
+    pub async fn map(&self, principal: &Principal, request: MapRequest) -> Result<MapResponse, ApiError> {
         let reservation = self.context.budget.reserve(principal.team).await?;
         let answer = SiteMapper::new(self.context.clone(), principal.team, request)
             .run(principal)
@@ -81,7 +81,7 @@ impl SiteMapper {
     }
 
     /// Runs the map and records the call and its credits before it returns.
-    pub(crate) async fn run(self, principal: &Principal) -> Result<MapAnswer, ApiError> {
+    pub(crate) async fn run(self, principal: &Principal) -> Result<MapResponse, ApiError> {
         let listing = Listing::new(&self.request)?;
         let request = &self.request;
         let call = NewJob {
@@ -108,7 +108,7 @@ impl SiteMapper {
         Ok(Box::pin(self.build(listing)).await?.links)
     }
 
-    async fn build(mut self, mut listing: Listing) -> Result<MapAnswer, ApiError> {
+    async fn build(mut self, mut listing: Listing) -> Result<MapResponse, ApiError> {
         let permit = self.context.maps.clone().acquire_owned().await;
         let _permit = permit.expect("the semaphore is never closed");
         let target = self
@@ -154,7 +154,7 @@ impl SiteMapper {
             self.warnings.push(warnings::TOO_MANY.to_owned());
         }
         let links = tokio::task::spawn_blocking(move || listing.finish()).await;
-        Ok(MapAnswer {
+        Ok(MapResponse {
             success: true,
             id: Some(self.id),
             links: links.map_err(internal_error)?,

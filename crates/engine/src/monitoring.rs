@@ -1,6 +1,7 @@
 //! What operators and the console read of the engine: the health of what it uses, pages in flight, limits.
 
-use harvestman_core::crawl::{Limiter, SlotKind};
+use harvestman_core::api::console::Limiter;
+use harvestman_core::crawl::SlotKind;
 use harvestman_core::ids::JobId;
 use harvestman_store::{Store, StoreError};
 use prometheus_client::registry::Registry;

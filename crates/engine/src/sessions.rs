@@ -17,12 +17,12 @@ use harvestman_core::api::browser::{
     BrowserCreated, BrowserRequest, BrowserSession, BrowserSessions, ExecuteRequest, SessionStatus,
     SessionsQuery,
 };
+use harvestman_core::api::console::ConsoleSession;
 use harvestman_core::api::error::ApiError;
-use harvestman_core::api::interact::{ExecuteAnswer, InteractRequest, SessionEnded, Task};
+use harvestman_core::api::interact::{ExecuteResponse, InteractRequest, SessionEnded, Task};
 use harvestman_core::billing;
 use harvestman_core::ids::{ScrapeId, SessionId};
 use harvestman_core::interact::SessionError;
-use harvestman_core::time::Timestamp;
 use harvestman_store::{Principal, SessionRow};
 use tokio::sync::oneshot;
 use tracing::Instrument;
@@ -36,25 +36,6 @@ use registry::SessionHandle;
 
 pub(crate) use ending::run;
 
-/// A session as the console lists it.
-#[derive(Clone, Debug)]
-pub struct SessionOverview {
-    /// The public description of the session.
-    pub session: BrowserSession,
-    /// The scrape that the session continues.
-    pub scrape: Option<ScrapeId>,
-    /// URL of that scrape.
-    pub url: Option<String>,
-    /// When the session ended; `None` while it is active.
-    pub ended_at: Option<Timestamp>,
-    /// When the session ends if it is not used before; `None` once it has ended.
-    pub ends_at: Option<Timestamp>,
-    /// When the session ends at the latest.
-    pub expires_at: Timestamp,
-    /// Credits used so far.
-    pub credits: u64,
-}
-
 impl Engine {
     /// Runs code or a prompt in the browser of a scraped page. The first call opens the browser and repeats
     /// the scrape. `base` is this server's URL as the client sees it. The work continues if the client
@@ -65,7 +46,7 @@ impl Engine {
         scrape: ScrapeId,
         request: InteractRequest,
         base: &str,
-    ) -> Result<ExecuteAnswer, ApiError> {
+    ) -> Result<ExecuteResponse, ApiError> {
         let (context, principal, base) = (self.context.clone(), principal.clone(), base.to_owned());
         run_detached(async move {
             let session = context.session_of_scrape(&principal, scrape, &request).await?;
@@ -152,7 +133,7 @@ impl Engine {
         principal: &Principal,
         limit: usize,
         base: &str,
-    ) -> Result<Vec<SessionOverview>, ApiError> {
+    ) -> Result<Vec<ConsoleSession>, ApiError> {
         let store = &self.context.store;
         let rows = store.sessions(principal.team, None, clock::now()).await;
         let rows = rows?;
@@ -169,9 +150,9 @@ impl Engine {
                 (None, Some(live)) => billing::browser_session(live.created, clock::now()),
                 (None, None) => billing::browser_session(row.created_at, row.last_activity_at),
             };
-            overviews.push(SessionOverview {
+            overviews.push(ConsoleSession {
                 session: self.describe(&row, base),
-                scrape: row.scrape,
+                scrape_id: row.scrape,
                 url: origin.map(|origin| origin.url),
                 ended_at: row.end.map(|end| end.at),
                 ends_at: live.map(|live| live.lifetime.ends_at(live.created, live.last_activity())),
@@ -214,7 +195,7 @@ impl Engine {
         id: SessionId,
         request: ExecuteRequest,
         base: &str,
-    ) -> Result<ExecuteAnswer, ApiError> {
+    ) -> Result<ExecuteResponse, ApiError> {
         let session = self.context.active_session(principal, id).await?;
         let (context, base) = (self.context.clone(), base.to_owned());
         let timeout = Duration::from_millis(request.timeout_ms());
@@ -296,7 +277,7 @@ impl Context {
         task: Task,
         timeout: Duration,
         base: &str,
-    ) -> Result<ExecuteAnswer, ApiError> {
+    ) -> Result<ExecuteResponse, ApiError> {
         let result = session.run(task, timeout, self.config.llm.as_ref()).await;
         if session.browser.has_ended() {
             // The browser died during this call: end the session, so that the next call gets 410.
@@ -308,7 +289,7 @@ impl Context {
         };
         let urls = session.tokens.urls(base);
         let success = execution.exit_code == 0 && !execution.killed;
-        Ok(ExecuteAnswer {
+        Ok(ExecuteResponse {
             success,
             live_view_url: Some(urls.live_view),
             interactive_live_view_url: Some(urls.interactive_live_view),

@@ -17,7 +17,7 @@ use crate::api::problem::bad_request;
 use crate::limits::MAX_BODY_DEPTH;
 
 pub use reader::{FieldType, Fields, Slot};
-pub use schema::{Decimal, Field, FieldKind, References, Schema, object_schema};
+pub use schema::{Decimal, Field, FieldKind, References, Schema, WireEnum, object_schema};
 
 /// JSON object of the API that is parsed strictly and serialized sparsely. `#[derive(Request)]` implements
 /// it.

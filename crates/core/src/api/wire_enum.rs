@@ -1,21 +1,6 @@
 //! Closed sets of words in requests and responses: one list defines the enum, its spelling and its parser.
 
-/// Type whose values are words in JSON.
-pub trait WireEnum: Copy + PartialEq + 'static {
-    /// All values, in the order of the documentation.
-    const ALL: &'static [Self];
-
-    /// Words of all values, in the same order.
-    const WORDS: &'static [&'static str];
-
-    /// Returns the word of the value.
-    fn as_str(self) -> &'static str;
-
-    /// Parses a word; the spelling must be exact.
-    fn parse(text: &str) -> Option<Self> {
-        Self::ALL.iter().copied().find(|value| value.as_str() == text)
-    }
-}
+pub use crate::api::fields::WireEnum;
 
 /// Declares an enum of words with `WireEnum`, `Display`, `Serialize` and `Deserialize`.
 macro_rules! wire_enum {

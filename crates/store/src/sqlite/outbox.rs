@@ -9,9 +9,7 @@ use harvestman_core::time::Timestamp;
 use harvestman_core::webhook::DeliveryState;
 
 use crate::error::StoreError;
-use crate::outbox::{
-    AttemptEnd, Delivery, DeliveryLog, DeliveryQuery, DueEvent, EventSubject, Outbox,
-};
+use crate::outbox::{AttemptEnd, Delivery, DeliveryLog, DeliveryQuery, DueEvent, EventSubject, Outbox};
 use crate::sqlite::Sqlite;
 use crate::sqlite::jobs::parse_kind;
 use crate::sqlite::pages::{decompress_texts, job_error};

@@ -14,21 +14,6 @@ const KNOWN: &[Circle] = &[
         reason: "shadow roots are filled while the tree is built",
     },
     Circle {
-        folder: "crates/core/src",
-        files: "api/fields api/fields/reader api/fields/schema api/fields/types api/wire_enum",
-        reason: "the field table knows the types of fields, which are read through it",
-    },
-    Circle {
-        folder: "crates/core/src",
-        files: "crawl crawl/batch_scrape crawl/outcome crawl/renders crawl/seeds crawl/starts frontier",
-        reason: "the frontier holds page tasks of the crawl, which owns the frontier",
-    },
-    Circle {
-        folder: "crates/core/src",
-        files: "scrape/derived scrape/file scrape/render",
-        reason: "rendering derives formats, for files too",
-    },
-    Circle {
         folder: "crates/server/src",
         files: "offline offline/convert offline/flags request/flags",
         reason: "commands without a server share flags with those that send requests",

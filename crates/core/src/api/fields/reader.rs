@@ -5,10 +5,9 @@ use std::ops::RangeInclusive;
 
 use serde_json::{Map, Value};
 
-use super::schema::{Decimal, Schema, UNBOUNDED};
+use super::schema::{Decimal, Schema, UNBOUNDED, WireEnum};
 use crate::api::body::ToNode;
 use crate::api::problem::{PathPart, Problem, shorten, unknown_field};
-use crate::api::wire_enum::WireEnum;
 
 /// Maximum number of recorded problems. A body with a hundred thousand invalid elements gets a short
 /// response.

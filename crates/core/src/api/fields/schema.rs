@@ -208,6 +208,23 @@ pub enum Decimal {
     Between(f64, f64),
 }
 
+/// Type whose values are words in JSON.
+pub trait WireEnum: Copy + PartialEq + 'static {
+    /// All values, in the order of the documentation.
+    const ALL: &'static [Self];
+
+    /// Words of all values, in the same order.
+    const WORDS: &'static [&'static str];
+
+    /// Returns the word of the value.
+    fn as_str(self) -> &'static str;
+
+    /// Parses a word; the spelling must be exact.
+    fn parse(text: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|value| value.as_str() == text)
+    }
+}
+
 /// Form of named objects in a JSON Schema.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum References {

@@ -4,15 +4,20 @@
 //! First, rules choose a part: elements with boilerplate names are dropped unless they hold much of the
 //! page's text; then the search descends from `body` as long as one child holds nearly all of the weight;
 //! then blocks of outgoing links are pruned. The result of these rules is one of the features by which the
-//! model in `classifier` then decides on every block. Start with [`choose`].
+//! model in `classifier` then decides on every block; `restore` corrects these decisions where the structure
+//! of the page says more. Start with [`choose`].
 
 mod apply;
 mod classifier;
+mod containers;
+mod cues;
+mod description;
 mod element_names;
 mod features;
 mod hints;
 mod kind;
 mod prune;
+mod restore;
 mod title;
 mod weights;
 mod words;
@@ -75,7 +80,7 @@ pub(crate) fn choose(dom: &Dom, url: &Url, dropped: &mut [bool]) -> Vec<NodeId> 
         .zip(&blocks)
         .map(|(&probability, block)| (probability, i64::from(block.size())))
         .collect();
-    let cut = classifier::cut(&mut sized);
+    let (mut cut, expected_f1) = classifier::cut(&mut sized);
     let words = |least: i32| -> i64 {
         sized
             .iter()
@@ -85,6 +90,11 @@ pub(crate) fn choose(dom: &Dom, url: &Url, dropped: &mut [bool]) -> Vec<NodeId> 
     };
     if words(cut) < MIN_WORDS && words(0) > MIN_WORDS {
         return roots;
+    }
+    if restore::keep_all_if_unclear(&blocks, &mut probabilities, expected_f1) {
+        cut = 1000;
+    } else {
+        restore::restore(dom, &blocks, &mut probabilities, cut);
     }
     match apply::apply(dom, &weights, &blocks, &probabilities, cut, &kept, dropped) {
         true => vec![body],

@@ -77,16 +77,24 @@ pub(super) fn apply(
             at += 1;
         }
     }
-    // An image before the first or after the last text is kept when nothing beside it is dropped.
+    // Before the first and after the last kept text, what has no text (images) is kept up to the nearest text
+    // that is dropped, within the element around.
     let whole = |id: NodeId| {
         let up = dom.ancestors(id).take_while(|&n| n > body && !goes[n as usize]);
         up.last().unwrap_or(id)
     };
-    (first, last) = (whole(first), dom.end(whole(last)));
+    let is_dropped_text = |id: &NodeId| dom.tag(*id) == Tag::Text && goes[*id as usize];
+    let (begin, end) = (whole(first), whole(last));
+    first = (dom.parent(begin) + 1..begin)
+        .rev()
+        .find(is_dropped_text)
+        .map_or(dom.parent(begin) + 1, |text| text + 1);
+    let around = dom.end(dom.parent(end));
+    last = (dom.end(end)..around).find(is_dropped_text).unwrap_or(around);
     for id in body + 1..dom.end(body) {
         let at = id as usize;
         dropped[at] =
-            !stays[at] && (goes[at] || (dom.tag(id) != Tag::Text && (!kept[at] || id < first || id > last)));
+            !stays[at] && (goes[at] || (dom.tag(id) != Tag::Text && (!kept[at] || id < first || id >= last)));
     }
     true
 }

@@ -39,9 +39,9 @@ pub(super) fn probabilities(blocks: &[Block]) -> Vec<i32> {
         .collect()
 }
 
-/// Returns the probability from which blocks are kept so that the expected F1 is best. `sized` holds
-/// probabilities and sizes.
-pub(super) fn cut(sized: &mut [(i32, i64)]) -> i32 {
+/// Returns the probability from which blocks are kept so that the expected F1 is best, and that F1 in
+/// millionths. `sized` holds probabilities and sizes.
+pub(super) fn cut(sized: &mut [(i32, i64)]) -> (i32, i64) {
     sized.sort_unstable_by_key(|&(probability, _)| std::cmp::Reverse(probability));
     let wanted: i64 = sized
         .iter()
@@ -58,7 +58,7 @@ pub(super) fn cut(sized: &mut [(i32, i64)]) -> i32 {
             (best, cut) = (f1, probability);
         }
     }
-    cut
+    (cut, best)
 }
 
 fn probability(odds: i32) -> i32 {
@@ -127,9 +127,15 @@ mod tests {
 
     #[test]
     fn the_cut_drops_blocks_that_lower_the_expected_f1() {
-        assert_eq!(cut(&mut [(900, 100), (100, 100), (800, 50)]), 800);
-        assert_eq!(cut(&mut [(300, 10), (10, 100)]), 300);
-        assert_eq!(cut(&mut []), 1001);
+        assert_eq!(cut(&mut [(900, 100), (100, 100), (800, 50)]).0, 800);
+        assert_eq!(cut(&mut [(300, 10), (10, 100)]).0, 300);
+        assert_eq!(cut(&mut []).0, 1001);
+    }
+
+    #[test]
+    fn the_expected_f1_is_that_of_the_cut() {
+        assert_eq!(cut(&mut [(1000, 100), (0, 100)]).1, 1_000_000);
+        assert_eq!(cut(&mut [(500, 100)]).1, 666_666);
     }
 
     #[test]

@@ -3,6 +3,9 @@
 
 use std::collections::HashMap;
 
+use super::containers::{Containers, MAX_ANCESTORS};
+use super::cues::Cues;
+use super::description;
 use super::element_names::{self, GROUPS, NameHints};
 use super::hints::Hint;
 use super::kind::PageKind;
@@ -10,8 +13,6 @@ use super::weights::TextWeights;
 use crate::html::dom::{Dom, NodeId, attr};
 use crate::html::tag::Tag;
 
-/// Maximum number of ancestors that a block is compared with.
-const MAX_ANCESTORS: usize = 40;
 /// Blocks before and after that are included.
 const NEIGHBOURS: usize = 2;
 
@@ -19,6 +20,16 @@ const NEIGHBOURS: usize = 2;
 pub(crate) struct Block {
     pub(crate) id: NodeId,
     pub(crate) features: Vec<i32>,
+    /// It refers to other pages by its words, those of the text before, or those of its heading.
+    pub(super) leads_away: bool,
+    /// Names or elements around it say that it is beside the content.
+    pub(super) named_beside: bool,
+    /// It is in the navigation, a header or footer, a consent dialog, or hidden.
+    pub(super) of_site: bool,
+    /// It is in a `main` or `article`.
+    pub(super) within_main: bool,
+    /// It is a sibling of the paragraphs of the page's longest text, or an item of such a list.
+    pub(super) among_paragraphs: bool,
 }
 
 impl Block {
@@ -55,6 +66,11 @@ struct BlockText {
     hash: u64,
     symbols: i32,
     images: i32,
+    /// Bytes in emphasis, and in strong emphasis.
+    emphasised: i32,
+    strong: i32,
+    /// Images between the block before and this one.
+    images_before: i32,
 }
 
 /// State of an open element.
@@ -87,6 +103,9 @@ pub(crate) fn measure(
         *times.entry(o.hash).or_default() += 1;
     }
     let title = super::title::of_page(dom);
+    let description = description::of_page(dom);
+    let sizes: Vec<(NodeId, i32, i32)> = owns.iter().map(|o| (o.id, o.bytes, o.linked)).collect();
+    let containers = Containers::of(dom, body, weights, &sizes);
     let kept_bytes = kept_bytes(dom, &owns);
     let first_h1 = (0..dom.len()).find(|&n| dom.tag(n) == Tag::H1).unwrap_or(0);
     let articles = (0..dom.len())
@@ -100,6 +119,8 @@ pub(crate) fn measure(
     let mut at: NodeId = 1;
     let mut before = 0i64;
     let mut heading: (i32, i32, i32, i32) = (0, 0, 0, 0); // level, blocks since, leads away, kept
+    let mut heading_cues = Cues::default();
+    let mut cues_before = Cues::default();
     let mut out = Vec::with_capacity(owns.len());
     for (index, o) in owns.iter().enumerate() {
         while at <= o.id {
@@ -131,7 +152,10 @@ pub(crate) fn measure(
             repeats_text: 0,
         });
         let tag = dom.tag(o.id);
+        let start = super::title::start_of(dom, o.id);
+        let cues = Cues::read(&start);
         if let Some(level) = tag.heading_level() {
+            heading_cues = cues;
             let text = crate::html::dom::collapse(&dom.text_of(o.id, 200));
             heading = (
                 i32::from(level),
@@ -142,10 +166,9 @@ pub(crate) fn measure(
         }
         let (mut scrap, mut titled) = (0, 0);
         if o.bytes <= 150 {
-            let text = super::title::of_heading(dom, o.id);
-            scrap = i32::from(super::hints::is_control_text(&text))
-                + 2 * i32::from(super::hints::is_link_block_title(&text));
-            titled = match (text.len() > 3 && title.contains(&text), title == text) {
+            scrap = i32::from(super::hints::is_control_text(&start))
+                + 2 * i32::from(super::hints::is_link_block_title(&start));
+            titled = match (start.len() > 3 && title.contains(&start), title == start) {
                 (true, true) => 2,
                 (true, false) => 1,
                 _ => 0,
@@ -244,6 +267,27 @@ pub(crate) fn measure(
             f.extend([-1, -1, -1, -1, -1]);
         }
         f.push((o.id - last) as i32);
+        // Words of the text, of the text before and of the last heading.
+        f.extend(cues.counts.map(i32::from));
+        f.extend([
+            i32::from(cues.see_also),
+            i32::from(cues_before.see_also),
+            cues_before.strongest(),
+            i32::from(heading_cues.see_also),
+            heading_cues.strongest(),
+            i32::from(description::is_described(&description, &start)),
+        ]);
+        let leads_away = cues.see_also || cues_before.see_also || heading_cues.see_also;
+        cues_before = cues;
+        // What the block is made of and where it is.
+        f.extend([
+            percent(o.emphasised, o.bytes),
+            percent(o.strong, o.bytes),
+            o.images_before,
+            owns.get(index + 1).map_or(0, |next| next.images_before),
+        ]);
+        let container = containers.features(dom, o.id);
+        f.extend(container);
         // NameHints.
         for bit in 0..FLAGS {
             f.push((here.flags >> bit & 1) as i32);
@@ -265,41 +309,65 @@ pub(crate) fn measure(
         out.push(Block {
             id: o.id,
             features: f,
+            leads_away,
+            named_beside: here.flags & BESIDE != 0,
+            of_site: here.flags & OF_SITE != 0,
+            within_main: here.flags & (MAIN | ARTICLE) != 0,
+            among_paragraphs: o.id == containers.best || (container[..2].contains(&100) && container[2] == 0),
         });
     }
     out
 }
 
-const FLAGS: u32 = 20;
+const FLAGS: u32 = 21;
+const NAV: u32 = 1;
+const FOOTER: u32 = 1 << 1;
+const HEADER: u32 = 1 << 2;
+const ASIDE: u32 = 1 << 3;
+const FORM: u32 = 1 << 4;
+const MAIN: u32 = 1 << 5;
+const ARTICLE: u32 = 1 << 6;
+const BOILERPLATE: u32 = 1 << 11;
+const AMBIGUOUS: u32 = 1 << 12;
+const CONSENT: u32 = 1 << 14;
+const REVIEWS: u32 = 1 << 15;
+const COMMENTS: u32 = 1 << 16;
+const HIDDEN: u32 = 1 << 18;
+/// Flags of what is beside the content.
+const BESIDE: u32 =
+    NAV | FOOTER | ASIDE | FORM | BOILERPLATE | AMBIGUOUS | CONSENT | REVIEWS | COMMENTS | HIDDEN;
+/// Flags of what belongs to the site and not to the page.
+const OF_SITE: u32 = NAV | FOOTER | HEADER | CONSENT | HIDDEN;
 
 fn flags(dom: &Dom, names: &[NameHints], id: NodeId) -> u32 {
     let tag = match dom.tag(id) {
-        Tag::Nav => 1,
-        Tag::Footer => 2,
-        Tag::Header => 4,
-        Tag::Aside => 8,
-        Tag::Form => 16,
-        Tag::Main => 32,
-        Tag::Article => 64,
+        Tag::Nav => NAV,
+        Tag::Footer => FOOTER,
+        Tag::Header => HEADER,
+        Tag::Aside => ASIDE,
+        Tag::Form => FORM,
+        Tag::Main => MAIN,
+        Tag::Article => ARTICLE,
         Tag::Ul | Tag::Ol => 128,
         Tag::Table => 256,
         Tag::Section => 512,
         Tag::Dl | Tag::Details => 1024,
+        Tag::Figure => 1 << 20,
         _ => 0,
     };
     let hint = match names[id as usize].hint {
         Hint::None => 0,
-        Hint::Boilerplate => 1 << 11,
-        Hint::Ambiguous => 1 << 12,
+        Hint::Boilerplate => BOILERPLATE,
+        Hint::Ambiguous => AMBIGUOUS,
         Hint::Form => 1 << 13,
-        Hint::Consent => 1 << 14,
-        Hint::Reviews => 1 << 15,
-        Hint::Comments => 1 << 16,
+        Hint::Consent => CONSENT,
+        Hint::Reviews => REVIEWS,
+        Hint::Comments => COMMENTS,
         Hint::Byline => 1 << 17,
-        Hint::Hidden => 1 << 18,
+        Hint::Hidden => HIDDEN,
     };
     let hidden = match dom.attr(id, attr::ROLE) {
-        Some("main") => 32,
+        Some("main") => MAIN,
         Some(_) => 1 << 19,
         None => 0,
     };
@@ -364,10 +432,17 @@ pub(super) fn is_skipped(dom: &Dom, tag: Tag) -> bool {
 fn block_texts(dom: &Dom, weights: &TextWeights, kept: &[bool]) -> Vec<BlockText> {
     let mut index = vec![u32::MAX; dom.nodes.len()];
     let mut owns: Vec<BlockText> = Vec::new();
-    let mut link_end = 0;
+    let (mut link_end, mut emphasis_end, mut strong_end) = (0, 0, 0);
+    let mut images = 0;
     let mut at: NodeId = 1;
     while at < dom.len() {
         let tag = dom.tag(at);
+        match tag {
+            Tag::Em | Tag::I => emphasis_end = emphasis_end.max(dom.end(at)),
+            Tag::Strong | Tag::B => strong_end = strong_end.max(dom.end(at)),
+            Tag::Img => images += 1,
+            _ => {}
+        }
         if is_skipped(dom, tag) {
             at = dom.end(at);
             continue;
@@ -387,10 +462,16 @@ fn block_texts(dom: &Dom, weights: &TextWeights, kept: &[bool]) -> Vec<BlockText
                         id: block,
                         kept: kept[block as usize],
                         hash: 0xcbf2_9ce4_8422_2325,
+                        images_before: std::mem::take(&mut images),
                         ..BlockText::default()
                     });
                 }
-                add(&mut owns[*slot as usize], text, at < link_end);
+                let own = &mut owns[*slot as usize];
+                let before = own.bytes;
+                add(own, text, at < link_end);
+                let added = own.bytes - before;
+                own.emphasised += if at < emphasis_end { added } else { 0 };
+                own.strong += if at < strong_end { added } else { 0 };
             }
         } else if linked || tag == Tag::Img {
             let slot = index[weights.block(at) as usize];

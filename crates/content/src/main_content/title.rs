@@ -10,6 +10,8 @@ use crate::html::tag::Tag;
 
 /// Bytes of unlinked text from which an article does not need the heading that repeats its title.
 const UNTITLED_TEXT_BYTES: u32 = 200;
+/// Bytes of a block's text that are compared with titles and lists of words.
+const START_BYTES: usize = 400;
 /// Separators between the name of a page and the name of its site.
 const SEPARATORS: [char; 12] = ['|', '-', '–', '—', '·', '•', ':', '«', '»', '/', '<', '>'];
 /// Words in titles of documentation pages.
@@ -32,6 +34,11 @@ pub(super) fn of_page(dom: &Dom) -> String {
 /// Returns the text of a heading in lower case.
 pub(super) fn of_heading(dom: &Dom, id: NodeId) -> String {
     collapse(&dom.text_of(id, 1000)).to_lowercase()
+}
+
+/// Returns the start of a block's text in lower case.
+pub(super) fn start_of(dom: &Dom, id: NodeId) -> String {
+    collapse(&dom.text_of(id, START_BYTES)).to_lowercase()
 }
 
 /// Returns the first `h1` of an article when it repeats `title` and the text is long enough without it. An

@@ -1,0 +1,299 @@
+//! What `only_main_content` keeps of small pages, and what it leaves out.
+#![allow(clippy::unwrap_used, reason = "a test")]
+
+use harvestman_content::{HtmlPage, Selection};
+use url::Url;
+
+/// A paragraph as news and documentation have them.
+const TEXT: &str = "<p>The harbour was closed for three days after the storm, and the ferries stayed at the quay. \
+    On Monday the first boats left again, with many passengers who had waited since Friday.</p>";
+/// Another one.
+const MORE: &str = "<p>The mayor said that the damage was small, because the new wall had kept most of the water \
+    out of the old town. Repairs are expected to take about two weeks, and to cost less than planned.</p>";
+const NAVIGATION: &str = "<header><nav><ul><li><a href=/>Home</a></li><li><a href=/news>News</a></li>\
+    <li><a href=/sport>Sport</a></li></ul></nav></header>";
+const FOOTER: &str = "<footer><p>© 2024 The Harbour Times</p><a href=/imprint>Imprint</a></footer>";
+
+/// A page of a site with navigation and footer.
+struct Case {
+    name: &'static str,
+    content: String,
+    kept: &'static [&'static str],
+}
+
+fn markdown(html: &str) -> String {
+    let url = Url::parse("https://example.org/page").unwrap();
+    let page = HtmlPage::parse(html, &url);
+    let selection = Selection {
+        only_main_content: true,
+        ..Selection::default()
+    };
+    page.convert(&selection).markdown()
+}
+
+/// Returns what is wrong with the main content of the cases, one line for each.
+fn wrong(cases: &[Case], around: impl Fn(&str) -> String) -> Vec<String> {
+    let mut wrong = Vec::new();
+    for case in cases {
+        let body = around(&case.content);
+        let found = markdown(&format!(
+            "<!DOCTYPE html><html lang=en><head><title>Storm - The Harbour Times</title></head>\
+             <body>{NAVIGATION}{body}{FOOTER}</body></html>"
+        ));
+        for text in case.kept.iter().filter(|text| !found.contains(**text)) {
+            wrong.push(format!("{}: lost {text:?} in\n{found}\n", case.name));
+        }
+        for text in ["Sport", "Imprint"].iter().filter(|text| found.contains(**text)) {
+            wrong.push(format!("{}: has {text:?} in\n{found}\n", case.name));
+        }
+    }
+    wrong
+}
+
+fn case(name: &'static str, content: &str, kept: &'static [&'static str]) -> Case {
+    Case {
+        name,
+        content: content.replace("TEXT", TEXT).replace("MORE", MORE),
+        kept,
+    }
+}
+
+/// What belongs to a text, in a `main` or an `article`.
+fn cases() -> Vec<Case> {
+    vec![
+        case(
+            "a last paragraph with a link",
+            "TEXT MORE<p>See <a href=/x>the map</a></p>",
+            &["the map"],
+        ),
+        case(
+            "a first paragraph with a link",
+            "<p>See <a href=/x>the map</a> first.</p>TEXT MORE",
+            &["the map"],
+        ),
+        case(
+            "a paragraph that is a link",
+            "TEXT<p><a href=/x>The map of the harbour</a></p>MORE",
+            &["The map of"],
+        ),
+        case(
+            "a paragraph of links",
+            "TEXT<p><a href=/a>Alpha</a>, <a href=/b>Beta</a></p>MORE",
+            &["Alpha", "Beta"],
+        ),
+        case(
+            "a list of links in the text",
+            "TEXT<ul><li><a href=/a>Alpha</a><li><a href=/b>Beta</a></ul>MORE",
+            &["Alpha", "Beta"],
+        ),
+        case(
+            "a closing list of two links",
+            "TEXT MORE<ul><li><a href=/a>Alpha</a><li><a href=/b>Beta</a></ul>",
+            &["Alpha", "Beta"],
+        ),
+        case(
+            "a closing list with one link",
+            "TEXT MORE<ul><li>The old wall<li><a href=/b>The new wall</a></ul>",
+            &["old wall", "new wall"],
+        ),
+        case(
+            "a numbered list",
+            "TEXT<ol><li>First step<li>Second step<li>Third step</ol>MORE",
+            &["1. First", "3. Third"],
+        ),
+        case(
+            "short list items",
+            "TEXT<ul><li>One<li>Two<li>Three</ul>MORE",
+            &["One", "Two", "Three"],
+        ),
+        case(
+            "a nested list",
+            "TEXT<ul><li>One<ul><li>Inner</ul><li>Two</ul>MORE",
+            &["One", "Inner", "Two"],
+        ),
+        case(
+            "a definition list",
+            "TEXT<dl><dt>Quay</dt><dd>Where ships lie.</dd></dl>MORE",
+            &["Quay", "Where ships lie"],
+        ),
+        case(
+            "a closing definition list",
+            "TEXT MORE<dl><dt>Quay</dt><dd>Where ships lie.</dd></dl>",
+            &["Quay", "Where ships lie"],
+        ),
+        case(
+            "an image in the text",
+            "TEXT<p><img src=/wall.jpg alt=Wall></p>MORE",
+            &["![Wall]"],
+        ),
+        case(
+            "an image after the last paragraph",
+            "TEXT MORE<p><img src=/wall.jpg alt=Wall></p>",
+            &["![Wall]"],
+        ),
+        case(
+            "an image before the first paragraph",
+            "<p><img src=/wall.jpg alt=Wall></p>TEXT MORE",
+            &["![Wall]"],
+        ),
+        case(
+            "a figure after the last paragraph",
+            "TEXT MORE<figure><img src=/wall.jpg alt=Wall></figure>",
+            &["![Wall]"],
+        ),
+        case(
+            "a figure with a caption",
+            "TEXT<figure><img src=/wall.jpg alt=Wall><figcaption>The new wall</figcaption></figure>MORE",
+            &["![Wall]", "The new wall"],
+        ),
+        case(
+            "a closing figure with a caption",
+            "TEXT MORE<figure><img src=/wall.jpg alt=Wall><figcaption>The new wall of the town</figcaption></figure>",
+            &["![Wall]"],
+        ),
+        case(
+            "an image that is a link",
+            "TEXT<a href=/large.jpg><img src=/wall.jpg alt=Wall></a>MORE",
+            &["![Wall]"],
+        ),
+        case(
+            "a gallery",
+            "TEXT<div><img src=/a.jpg alt=Alpha><img src=/b.jpg alt=Beta></div>MORE",
+            &["![Alpha]", "![Beta]"],
+        ),
+        case(
+            "an image before dropped text",
+            "TEXT MORE<img src=/wall.jpg alt=Wall><div class=share><a href=/f>Share</a></div>",
+            &["![Wall]"],
+        ),
+        case(
+            "a table",
+            "TEXT<table><tr><th>Day<th>Boats<tr><td>Monday<td>4</table>MORE",
+            &["Day", "Monday", "4"],
+        ),
+        case(
+            "a closing table",
+            "TEXT MORE<table><tr><th>Day<th>Boats<tr><td>Monday<td>4</table>",
+            &["Day", "Monday", "4"],
+        ),
+        case(
+            "a table of links",
+            "TEXT<table><tr><td><a href=/a>Alpha</a><td><a href=/b>Beta</a></table>MORE",
+            &["Alpha", "Beta"],
+        ),
+        case(
+            "a code block",
+            "TEXT<pre><code>let x = 1;</code></pre>MORE",
+            &["let x = 1;"],
+        ),
+        case(
+            "a closing code block",
+            "TEXT MORE<pre><code>let x = 1;</code></pre>",
+            &["let x = 1;"],
+        ),
+        case("code of one word", "TEXT<pre>make</pre>MORE", &["make"]),
+        case(
+            "code in a paragraph",
+            "TEXT<p>Run <code>make</code>.</p>MORE",
+            &["`make`"],
+        ),
+        case(
+            "a formula",
+            "TEXT<p><math><mi>x</mi><mo>=</mo><mn>1</mn></math></p>MORE",
+            &["x"],
+        ),
+        case(
+            "a quote",
+            "TEXT<blockquote><p>It was loud.</p></blockquote>MORE",
+            &["> It was loud."],
+        ),
+        case(
+            "a quote of one word",
+            "TEXT<blockquote>Loud.</blockquote>MORE",
+            &["> Loud."],
+        ),
+        case("a heading", "TEXT<h2>Repairs</h2>MORE", &["## Repairs"]),
+        case(
+            "a first heading",
+            "<h2>The storm</h2>TEXT MORE",
+            &["## The storm"],
+        ),
+        case(
+            "two levels of headings",
+            "TEXT<h2>Repairs</h2><h3>The wall</h3>MORE",
+            &["## Repairs", "### The wall"],
+        ),
+        case(
+            "a heading with a link",
+            "TEXT<h2><a href=#r>Repairs</a></h2>MORE",
+            &["Repairs"],
+        ),
+        case(
+            "a heading that is a question",
+            "TEXT<h2>What next?</h2>MORE",
+            &["What next?"],
+        ),
+        case("a short paragraph", "TEXT<p>It rained.</p>MORE", &["It rained."]),
+        case(
+            "a short last paragraph",
+            "TEXT MORE<p>It rained.</p>",
+            &["It rained."],
+        ),
+        case("a paragraph of one word", "TEXT<p>Rain.</p>MORE", &["Rain."]),
+        case("a number alone", "TEXT<p>1987</p>MORE", &["1987"]),
+        case(
+            "text without a paragraph",
+            "TEXT The ferry waited.<br>MORE",
+            &["The ferry waited."],
+        ),
+        case(
+            "a note",
+            "TEXT<aside class=note><p>Bring a coat to the quay.</p></aside>MORE",
+            &["Bring a coat"],
+        ),
+        case(
+            "a disclosure",
+            "TEXT<details><summary>Times</summary><p>Boats leave at nine and at noon.</p></details>MORE",
+            &["Times", "Boats leave"],
+        ),
+        case(
+            "a section",
+            "TEXT<section><h2>Repairs</h2>MORE</section>",
+            &["## Repairs", "The mayor said"],
+        ),
+        case(
+            "a closing section",
+            "TEXT MORE<section><h2>Thanks</h2><p>To all helpers of the town.</p></section>",
+            &["To all helpers"],
+        ),
+        case(
+            "emphasis alone",
+            "TEXT<p><em>The wall held.</em></p>MORE",
+            &["*The wall held.*"],
+        ),
+        case(
+            "a text in German",
+            "TEXT<p>Mehr wissen wir noch nicht.</p>MORE",
+            &["Mehr wissen"],
+        ),
+        case(
+            "footnotes",
+            "TEXT<p>A claim<sup id=r1><a href=#f1>1</a></sup> of weight.</p>MORE<ol class=footnotes><li id=f1>The source of the claim. <a href=#r1>↩</a></ol>",
+            &["A claim", "The source of the claim"],
+        ),
+    ]
+}
+
+#[test]
+fn what_belongs_to_a_text_in_an_article_is_kept() {
+    let wrong = wrong(&cases(), |content| {
+        format!("<main><article><h1>Storm</h1>{content}</article></main>")
+    });
+    assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.concat());
+}
+
+#[test]
+fn what_belongs_to_a_text_in_main_is_kept() {
+    let wrong = wrong(&cases(), |content| format!("<main>{content}</main>"));
+    assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.concat());
+}

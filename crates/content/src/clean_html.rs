@@ -73,7 +73,7 @@ fn start(out: &mut String, dom: &Dom, base: &Url, id: NodeId) {
     }
     for attribute in dom.attributes(id) {
         if let Some(value) = output_value(dom, base, attribute, source.is_some()) {
-            push_attribute(out, &dom.names[attribute.name as usize], &value);
+            push_attribute(out, dom.names.get(attribute.name), &value);
         }
     }
     out.push('>');
@@ -81,7 +81,7 @@ fn start(out: &mut String, dom: &Dom, base: &Url, id: NodeId) {
 
 /// Returns the value to write; `None` for attributes that are removed.
 fn output_value(dom: &Dom, base: &Url, attribute: &Attribute, has_source: bool) -> Option<String> {
-    let name = &*dom.names[attribute.name as usize];
+    let name = dom.names.get(attribute.name);
     let value = dom.value(attribute);
     let is_plain = name
         .bytes()

@@ -1,14 +1,18 @@
 //! HTML: parsing into one arena (`parse`, `dom`), and everything that is read from it without converting it.
 
-pub(crate) mod attribute_limit;
+pub(crate) mod attr;
 mod build;
 pub(crate) mod dom;
 pub(crate) mod frames;
 pub(crate) mod json_ld;
 pub(crate) mod links;
 pub(crate) mod metadata;
+mod name_hash;
+mod names;
+pub(crate) mod outline;
 pub(crate) mod parse;
 pub(crate) mod redirect;
 pub(crate) mod select;
 mod shadow;
 pub(crate) mod tag;
+mod tokenizer;

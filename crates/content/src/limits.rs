@@ -18,8 +18,6 @@ pub(crate) const NODES: usize = 2_000_000;
 pub(crate) const MOVED_NODES: usize = 4_000_000;
 /// Bytes of HTML that are parsed.
 pub(crate) const INPUT_BYTES: usize = 256 * 1024 * 1024;
-/// Maximum size of copied text and attribute values, as a multiple of the input, plus [`SLACK_BYTES`].
-pub(crate) const COPIED_TEXT_FACTOR: usize = 3;
 /// Maximum size of the output, as a multiple of the input, plus [`SLACK_BYTES`].
 pub(crate) const OUTPUT_FACTOR: usize = 3;
 /// Bytes added to the limits that are multiples of the input.

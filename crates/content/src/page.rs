@@ -9,7 +9,7 @@ use crate::html::dom::{Dom, NodeId};
 use crate::html::metadata::PageMetadata;
 use crate::html::select::{Matcher, Selector, SelectorError};
 use crate::html::tag::Tag;
-use crate::html::{links, metadata, parse, redirect};
+use crate::html::{links, metadata, outline, parse, redirect};
 use crate::render_signals::{self, RenderSignals};
 use crate::{clean_html, limits, main_content, markdown};
 
@@ -151,6 +151,12 @@ impl HtmlPage {
             dropped,
             remove_base64_images: selection.remove_base64_images,
         }
+    }
+
+    /// Returns the tree of the page as lines with their depth. Used to compare parsers.
+    #[doc(hidden)]
+    pub fn outline(&self) -> Vec<(usize, String)> {
+        outline::outline(&self.dom)
     }
 
     /// Returns text and features of every block with text of its own, in document order. Used to train the

@@ -1,492 +1,525 @@
-//! html5ever's tree sink. Writes into a linked arena, which is put into document order at the end. Never
-//! grows beyond its budgets: it reports when they are used up and ignores further nodes.
+//! The tree builder (HTML section 13.2.6), with scripting disabled. Writes into an [`Arena`], which is put into
+//! document order at the end. Never grows beyond its limits: the rest of the page is left out, or its tags are.
+//! The insertion modes are in `head`, `body`, `table` and `outer`; comments create no nodes.
 
-use std::borrow::Cow;
-use std::cell::{Cell, RefCell};
-use std::collections::{HashMap, HashSet};
+pub(super) mod arena;
+mod body;
+mod body_end;
+mod foreign;
+mod formatting;
+mod head;
+mod outer;
+mod sets;
+mod stack;
+mod table;
 
-use html5ever::interface::{ElemName, ElementFlags, NodeOrText, QuirksMode, TreeSink};
-use html5ever::tendril::StrTendril;
-use html5ever::{LocalName, Namespace, QualName};
+use std::collections::HashSet;
 
-use super::dom::{self, Attribute, Dom, Node};
+use self::arena::{Arena, NONE};
+use self::formatting::Formatting;
+use self::sets::FORMATTING;
+use self::stack::{Namespace, OpenElement, Stack};
+use super::dom::{Attribute, Dom, NodeId};
 use super::shadow;
 use super::tag::Tag;
+use super::tokenizer::{Doctype, TagToken, Text, TokenSink};
 use crate::limits;
 
-pub(super) const NONE: u32 = u32::MAX;
-
-pub(super) struct LinkedNode {
-    pub(super) parent: u32,
-    pub(super) first: u32,
-    last: u32,
-    previous: u32,
-    pub(super) next: u32,
-    start: u32,
-    stop: u32,
-    /// Index in the name table; the qualified name of an element is in `qualified`.
-    name: u32,
-    qualified: u32,
-    pub(super) tag: Tag,
+/// Insertion modes. "in table text" is not among them: see [`Builder::pending`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Mode {
+    Initial,
+    BeforeHtml,
+    BeforeHead,
+    InHead,
+    InHeadNoscript,
+    AfterHead,
+    InBody,
+    Text,
+    InTable,
+    InCaption,
+    InColumnGroup,
+    InTableBody,
+    InRow,
+    InCell,
+    InTemplate,
+    AfterBody,
+    InFrameset,
+    AfterFrameset,
+    AfterAfterBody,
+    AfterAfterFrameset,
 }
 
-#[derive(Default)]
-pub(super) struct Arena {
-    pub(super) nodes: Vec<LinkedNode>,
-    attributes: Vec<Attribute>,
-    text: String,
-    names: Vec<Box<str>>,
-    /// Declarative shadow roots, outer ones first.
-    shadows: Vec<u32>,
-    by_name: HashMap<LocalName, u32>,
-    qualified: Vec<QualName>,
-    by_qualified: HashMap<QualName, (u32, Tag)>,
-    max_text: usize,
-    moved: usize,
+/// What remains to be done with a token.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Step {
+    Done,
+    /// It is processed again, in the insertion mode that is current now.
+    Again,
 }
 
-/// The sink. Uses interior mutability because the trait takes `&self`.
-pub(super) struct Sink {
-    arena: RefCell<Arena>,
-    created: Cell<usize>,
-    formatting_created: Cell<usize>,
-    truncated: Cell<bool>,
+/// Where a node is inserted.
+#[derive(Clone, Copy)]
+enum Place {
+    LastChild(NodeId),
+    Before(NodeId),
+}
+
+/// The tree builder.
+pub(super) struct Builder {
+    arena: Arena,
+    stack: Stack,
+    formatting: Formatting,
+    mode: Mode,
+    /// The mode to return to from [`Mode::Text`].
+    original: Mode,
+    template_modes: Vec<Mode>,
+    head: NodeId,
+    form: NodeId,
+    frameset_ok: bool,
+    quirks: bool,
+    foster_parenting: bool,
+    /// A line feed at the start of the next text is dropped.
+    skips_line_feed: bool,
+    /// Text in a table that waits for the next token, as in the mode "in table text".
+    pending: String,
+    /// How the tokenizer continues after the current start tag.
+    next_text: Text,
+    truncated: bool,
     input_bytes: usize,
 }
 
-/// The name of an element. Owned, because a table entry may move while the tree builder uses it.
-#[derive(Debug)]
-pub(super) struct Name(QualName);
-
-impl ElemName for Name {
-    fn ns(&self) -> &Namespace {
-        &self.0.ns
-    }
-
-    fn local_name(&self) -> &LocalName {
-        &self.0.local
-    }
-}
-
-/// Returns true for elements that HTML reopens in later blocks while they stay unclosed. Without `a`, because
-/// links matter.
-pub(super) fn is_formatting(tag: Tag) -> bool {
-    use Tag::*;
-    matches!(
-        tag,
-        B | Big | Code | Em | Font | I | Nobr | S | Small | Strike | Strong | Tt | U
-    )
-}
-
-impl Sink {
-    pub(super) fn new(input_bytes: usize) -> Sink {
-        let mut arena = Arena {
-            max_text: (input_bytes.saturating_mul(limits::COPIED_TEXT_FACTOR) + limits::SLACK_BYTES)
-                .min(u32::MAX as usize / 2),
-            ..Arena::default()
-        };
-        for name in dom::attr::NAMES {
-            let index = arena.names.len() as u32;
-            arena.names.push((*name).into());
-            arena.by_name.insert(LocalName::from(*name), index);
-        }
-        arena.nodes.push(LinkedNode::new(Tag::Document));
-        Sink {
-            arena: RefCell::new(arena),
-            created: Cell::new(0),
-            formatting_created: Cell::new(0),
-            truncated: Cell::new(false),
+impl Builder {
+    pub(super) fn new(input_bytes: usize) -> Builder {
+        Builder {
+            arena: Arena::new(input_bytes),
+            stack: Stack::new(),
+            formatting: Formatting::default(),
+            mode: Mode::Initial,
+            original: Mode::Initial,
+            template_modes: Vec::new(),
+            head: NONE,
+            form: NONE,
+            frameset_ok: true,
+            quirks: false,
+            foster_parenting: false,
+            skips_line_feed: false,
+            pending: String::new(),
+            next_text: Text::Data,
+            truncated: false,
             input_bytes,
         }
     }
 
-    /// Returns the number of elements created so far.
-    pub(super) fn created(&self) -> usize {
-        self.created.get()
-    }
-
-    /// Returns the number of formatting elements created so far, including copies.
-    pub(super) fn formatting_created(&self) -> usize {
-        self.formatting_created.get()
-    }
-
-    /// Returns the tag of an element.
-    pub(super) fn tag(&self, handle: u32) -> Tag {
-        self.arena.borrow().nodes[handle as usize].tag
-    }
-
-    /// Returns true when a budget is used up.
-    pub(super) fn is_full(&self) -> bool {
-        let arena = self.arena.borrow();
-        arena.nodes.len() >= limits::NODES || arena.moved >= limits::MOVED_NODES
-    }
-
-    /// Marks the page as truncated.
-    pub(super) fn mark_truncated(&self) {
-        self.truncated.set(true);
-    }
-}
-
-impl LinkedNode {
-    fn new(tag: Tag) -> LinkedNode {
-        LinkedNode {
-            parent: NONE,
-            first: NONE,
-            last: NONE,
-            previous: NONE,
-            next: NONE,
-            start: 0,
-            stop: 0,
-            name: 0,
-            qualified: 0,
-            tag,
-        }
-    }
-}
-
-impl Arena {
-    fn name(&mut self, local: &LocalName) -> u32 {
-        if let Some(&index) = self.by_name.get(local) {
-            return index;
-        }
-        let index = self.names.len() as u32;
-        self.names.push((**local).into());
-        self.by_name.insert(local.clone(), index);
-        index
-    }
-
-    /// Copies a value into the buffer. Beyond the budget the value is empty, and the flag is false.
-    fn push_text(&mut self, value: &str) -> (u32, u32, bool) {
-        let start = self.text.len() as u32;
-        if self.text.len() + value.len() > self.max_text {
-            return (start, start, false);
-        }
-        self.text.push_str(value);
-        (start, self.text.len() as u32, true)
-    }
-
-    /// Returns the value of an attribute of an element.
-    pub(super) fn attr(&self, id: u32, name: &str) -> Option<&str> {
-        let node = &self.nodes[id as usize];
-        if matches!(node.tag, Tag::Text | Tag::Document) {
-            return None;
-        }
-        let attributes = &self.attributes[node.start as usize..node.stop as usize];
-        let found = attributes
-            .iter()
-            .find(|a| &*self.names[a.name as usize] == name)?;
-        Some(&self.text[found.start as usize..found.stop as usize])
-    }
-
-    /// Returns true for a text node of white space only.
-    pub(super) fn is_blank(&self, id: u32) -> bool {
-        let node = &self.nodes[id as usize];
-        node.tag == Tag::Text
-            && self.text[node.start as usize..node.stop as usize]
-                .trim()
-                .is_empty()
-    }
-
-    /// Returns whether the node is a declarative shadow root.
-    pub(super) fn is_shadow(&self, id: u32) -> bool {
-        self.shadows.binary_search(&id).is_ok()
-    }
-
-    pub(super) fn detach(&mut self, id: u32) {
-        let (parent, previous, next) = {
-            let node = &self.nodes[id as usize];
-            (node.parent, node.previous, node.next)
-        };
-        if parent == NONE {
-            return;
-        }
-        match previous {
-            NONE => self.nodes[parent as usize].first = next,
-            p => self.nodes[p as usize].next = next,
-        }
-        match next {
-            NONE => self.nodes[parent as usize].last = previous,
-            n => self.nodes[n as usize].previous = previous,
-        }
-        let node = &mut self.nodes[id as usize];
-        (node.parent, node.previous, node.next) = (NONE, NONE, NONE);
-    }
-
-    pub(super) fn append(&mut self, parent: u32, id: u32) {
-        self.detach(id);
-        let last = self.nodes[parent as usize].last;
-        match last {
-            NONE => self.nodes[parent as usize].first = id,
-            l => self.nodes[l as usize].next = id,
-        }
-        self.nodes[parent as usize].last = id;
-        let node = &mut self.nodes[id as usize];
-        (node.parent, node.previous, node.next) = (parent, last, NONE);
-    }
-
-    fn insert_before(&mut self, sibling: u32, id: u32) {
-        self.detach(id);
-        let (parent, previous) = {
-            let node = &self.nodes[sibling as usize];
-            (node.parent, node.previous)
-        };
-        if parent == NONE {
-            return;
-        }
-        match previous {
-            NONE => self.nodes[parent as usize].first = id,
-            p => self.nodes[p as usize].next = id,
-        }
-        self.nodes[sibling as usize].previous = id;
-        let node = &mut self.nodes[id as usize];
-        (node.parent, node.previous, node.next) = (parent, previous, sibling);
-    }
-
-    /// Appends text to `neighbour` if that was the text written last; else creates a text node and returns
-    /// it.
-    fn text_node(&mut self, neighbour: u32, text: &str) -> Option<u32> {
-        let at_end = neighbour != NONE && {
-            let node = &self.nodes[neighbour as usize];
-            node.tag == Tag::Text && node.stop as usize == self.text.len()
-        };
-        let (start, stop, _) = self.push_text(text);
-        if at_end {
-            self.nodes[neighbour as usize].stop = stop;
-            return None;
-        }
-        let mut node = LinkedNode::new(Tag::Text);
-        (node.start, node.stop) = (start, stop);
-        self.nodes.push(node);
-        Some(self.nodes.len() as u32 - 1)
-    }
-
-    /// Returns the arena in document order. Follows the links, so depth costs nothing.
-    fn freeze(self, truncated: bool, input_bytes: usize) -> Dom {
-        let mut nodes: Vec<Node> = Vec::with_capacity(self.nodes.len());
-        let (mut at, mut parent) = (0u32, 0u32);
-        loop {
-            let from = &self.nodes[at as usize];
-            let id = nodes.len() as u32;
-            nodes.push(Node {
-                parent,
-                end: id + 1,
-                start: from.start,
-                stop: from.stop,
-                name: from.name,
-                tag: from.tag,
-            });
-            if from.first != NONE {
-                (parent, at) = (id, from.first);
-                continue;
-            }
-            let mut up = at;
-            let next = loop {
-                let node = &self.nodes[up as usize];
-                if up == 0 {
-                    break NONE;
-                }
-                if node.next != NONE {
-                    break node.next;
-                }
-                nodes[parent as usize].end = nodes.len() as u32;
-                parent = nodes[parent as usize].parent;
-                up = node.parent;
-            };
-            if next == NONE {
-                break;
-            }
-            at = next;
-        }
-        let length = nodes.len() as u32;
-        nodes[0].end = length;
-        Dom {
-            nodes,
-            attributes: self.attributes,
-            text: self.text,
-            names: self.names,
-            truncated,
-            input_bytes,
-            shows_noscript: false,
-        }
-    }
-}
-
-impl TreeSink for Sink {
-    type Handle = u32;
-    type Output = Dom;
-    type ElemName<'a> = Name;
-
-    fn finish(self) -> Dom {
-        let mut arena = self.arena.into_inner();
+    /// Ends the page and returns its arena; `truncated` says whether something is missing already.
+    pub(super) fn finish(mut self, truncated: bool) -> Dom {
+        self.end_of_file();
         // The first shadow root of a host counts.
         let mut hosts = HashSet::new();
-        for shadow in arena.shadows.clone() {
-            if hosts.insert(arena.nodes[shadow as usize].parent) {
-                shadow::fill_slots(&mut arena, shadow);
+        for shadow in self.arena.shadows.clone() {
+            if hosts.insert(self.arena.nodes[shadow as usize].parent) {
+                shadow::fill_slots(&mut self.arena, shadow);
             }
         }
-        arena.freeze(self.truncated.get(), self.input_bytes)
+        self.arena.freeze(self.truncated || truncated, self.input_bytes)
     }
 
-    fn parse_error(&self, _message: Cow<'static, str>) {}
-
-    fn get_document(&self) -> u32 {
-        0
+    /// Returns true when a start tag is left out because too many elements are open.
+    fn exceeds_depth(&self, tag: Tag) -> bool {
+        // Without these, scripts would become text; they contain no elements, so they do not nest.
+        let keeps = matches!(
+            tag,
+            Tag::Script | Tag::Style | Tag::Title | Tag::Textarea | Tag::Iframe | Tag::Xmp
+        );
+        // With the document, `head` and `form`.
+        let at_most = self.stack.len() + self.formatting.len() + 3;
+        if at_most < limits::OPEN_FORMATTING || keeps || tag.is_void() {
+            return false;
+        }
+        self.stack.len() + 1 >= limits::OPEN_DEPTH
+            || (at_most >= limits::OPEN_DEPTH && self.open_nodes(|_| true) + 1 >= limits::OPEN_DEPTH)
+            || (FORMATTING.contains(tag)
+                && self.open_nodes(|tag| FORMATTING.contains(tag)) >= limits::OPEN_FORMATTING)
     }
 
-    fn elem_name<'a>(&'a self, target: &'a u32) -> Name {
-        let arena = self.arena.borrow();
-        Name(arena.qualified[arena.nodes[*target as usize].qualified as usize].clone())
+    /// Counts the elements that are open or will be opened again.
+    fn open_nodes(&self, counts: impl Fn(Tag) -> bool) -> usize {
+        let open = self
+            .stack
+            .elements()
+            .iter()
+            .map(|element| (element.id, element.tag));
+        let mut ids: Vec<NodeId> = open
+            .chain(self.formatting.elements())
+            .chain([(self.head, Tag::Head), (self.form, Tag::Form)])
+            .filter(|&(id, tag)| id != NONE && counts(tag))
+            .map(|(id, _)| id)
+            .collect();
+        ids.sort_unstable();
+        ids.dedup();
+        ids.len()
     }
 
-    fn create_element(
-        &self,
-        name: QualName,
-        attributes: Vec<html5ever::Attribute>,
-        _flags: ElementFlags,
-    ) -> u32 {
-        let mut guard = self.arena.borrow_mut();
-        let arena = &mut *guard;
-        let (qualified, tag) = match arena.by_qualified.get(&name) {
-            Some(&known) => known,
-            None => {
-                let known = (arena.qualified.len() as u32, Tag::of(&name.local));
-                arena.qualified.push(name.clone());
-                arena.by_qualified.insert(name.clone(), known);
-                known
-            }
+    /// Returns the appropriate place for inserting a node, with `target` instead of the current node.
+    fn place(&self, target: OpenElement) -> Place {
+        if !self.foster_parenting || !target.is_in(&sets::FOSTERING) {
+            return Place::LastChild(target.id);
+        }
+        let elements = self.stack.elements();
+        let bound = |element: &OpenElement| element.is(Tag::Table) || element.is(Tag::Template);
+        let Some(at) = elements.iter().rposition(bound) else {
+            return Place::LastChild(elements[0].id);
         };
-        let mut node = LinkedNode::new(tag);
-        node.qualified = qualified;
-        node.name = arena.name(&name.local);
-        node.start = arena.attributes.len() as u32;
-        for attribute in attributes {
-            let name = arena.name(&attribute.name.local);
-            let (start, stop, kept) = arena.push_text(&attribute.value);
-            if !kept {
-                self.truncated.set(true);
-                continue;
-            }
-            arena.attributes.push(Attribute { name, start, stop });
+        let found = elements[at];
+        if found.is(Tag::Template) {
+            Place::LastChild(found.id)
+        } else if self.arena.nodes[found.id as usize].parent != NONE {
+            Place::Before(found.id)
+        } else {
+            Place::LastChild(elements[at.saturating_sub(1)].id)
         }
-        node.stop = arena.attributes.len() as u32;
-        arena.nodes.push(node);
-        let id = arena.nodes.len() as u32 - 1;
-        if tag == Tag::Template && arena.attr(id, "shadowrootmode").is_some() {
+    }
+
+    fn insert_at(&mut self, place: Place, id: NodeId) {
+        match place {
+            Place::LastChild(parent) => self.arena.append(parent, id),
+            Place::Before(sibling) => self.arena.insert_before(sibling, id),
+        }
+    }
+
+    /// Returns the current node; before `html` that is the document.
+    fn current(&self) -> OpenElement {
+        self.stack.current().copied().unwrap_or(OpenElement {
+            id: 0,
+            name: 0,
+            tag: Tag::Document,
+            namespace: Namespace::Html,
+        })
+    }
+
+    /// Inserts an element whose attributes are a range of the attribute list.
+    fn insert_node(&mut self, element: OpenElement, shown_name: u32, attributes: (u32, u32)) -> OpenElement {
+        let place = self.place(self.current());
+        let element = self.create_node(element, shown_name, attributes);
+        self.insert_at(place, element.id);
+        element
+    }
+
+    /// Creates an element. `shown_name` is its name in the arena.
+    fn create_node(
+        &mut self,
+        mut element: OpenElement,
+        shown_name: u32,
+        (start, stop): (u32, u32),
+    ) -> OpenElement {
+        let tag = element.tag.listed();
+        let id = self.arena.push(tag, shown_name, start, stop);
+        if tag == Tag::Template && self.arena.attr(id, "shadowrootmode").is_some() {
             // The contents of the template are shown.
-            let name = arena.name(&LocalName::from("div"));
-            let node = &mut arena.nodes[id as usize];
+            let name = self.arena.names.element("div", Tag::Div);
+            let node = &mut self.arena.nodes[id as usize];
             (node.tag, node.name) = (Tag::Div, name);
-            arena.shadows.push(id);
+            self.arena.shadows.push(id);
         }
-        self.created.set(self.created.get() + 1);
-        if is_formatting(tag) {
-            self.formatting_created.set(self.formatting_created.get() + 1);
-        }
-        id
+        element.id = id;
+        element
     }
 
-    fn create_comment(&self, _text: StrTendril) -> u32 {
-        // Comments are not kept; an empty text node takes their place so that handles stay valid.
-        let mut arena = self.arena.borrow_mut();
-        arena.nodes.push(LinkedNode::new(Tag::Text));
-        arena.nodes.len() as u32 - 1
+    /// Moves the attributes of a token to the attribute list.
+    fn take_attributes(&mut self, token: &mut TagToken) -> (u32, u32) {
+        let start = self.arena.attributes.len() as u32;
+        self.arena.attributes.append(&mut token.attributes);
+        (start, self.arena.attributes.len() as u32)
     }
 
-    fn create_pi(&self, _target: StrTendril, data: StrTendril) -> u32 {
-        self.create_comment(data)
+    /// Inserts an HTML element for a token and opens it.
+    fn insert(&mut self, token: &mut TagToken) -> NodeId {
+        let element = self.insert_void(token);
+        self.stack.push(element);
+        element.id
     }
 
-    fn append(&self, parent: &u32, child: NodeOrText<u32>) {
-        let mut arena = self.arena.borrow_mut();
-        match child {
-            NodeOrText::AppendNode(id) => arena.append(*parent, id),
-            NodeOrText::AppendText(text) => {
-                let last = arena.nodes[*parent as usize].last;
-                if let Some(id) = arena.text_node(last, &text) {
-                    arena.append(*parent, id);
-                }
-            }
-        }
-    }
-
-    fn append_based_on_parent_node(&self, element: &u32, previous: &u32, child: NodeOrText<u32>) {
-        let has_parent = self.arena.borrow().nodes[*element as usize].parent != NONE;
-        match has_parent {
-            true => self.append_before_sibling(element, child),
-            false => self.append(previous, child),
-        }
-    }
-
-    fn append_doctype_to_document(&self, _name: StrTendril, _public: StrTendril, _system: StrTendril) {}
-
-    fn get_template_contents(&self, target: &u32) -> u32 {
-        *target
-    }
-
-    fn same_node(&self, x: &u32, y: &u32) -> bool {
-        x == y
-    }
-
-    fn set_quirks_mode(&self, _mode: QuirksMode) {}
-
-    fn append_before_sibling(&self, sibling: &u32, child: NodeOrText<u32>) {
-        let mut arena = self.arena.borrow_mut();
-        match child {
-            NodeOrText::AppendNode(id) => arena.insert_before(*sibling, id),
-            NodeOrText::AppendText(text) => {
-                let previous = arena.nodes[*sibling as usize].previous;
-                if let Some(id) = arena.text_node(previous, &text) {
-                    arena.insert_before(*sibling, id);
-                }
-            }
-        }
-    }
-
-    fn add_attrs_if_missing(&self, target: &u32, attributes: Vec<html5ever::Attribute>) {
-        let mut guard = self.arena.borrow_mut();
-        let arena = &mut *guard;
-        let (start, stop) = {
-            let node = &arena.nodes[*target as usize];
-            (node.start as usize, node.stop as usize)
+    /// Inserts an HTML element for a token without opening it.
+    fn insert_void(&mut self, token: &mut TagToken) -> OpenElement {
+        let attributes = self.take_attributes(token);
+        let element = OpenElement {
+            id: NONE,
+            name: token.name,
+            tag: token.tag,
+            namespace: Namespace::Html,
         };
-        // Only `html` and `body` get here, with few attributes: write the joined list at the end.
-        if stop - start + attributes.len() > limits::ATTRIBUTES_PER_TAG {
-            self.truncated.set(true);
+        self.insert_node(element, token.name, attributes)
+    }
+
+    /// Inserts an HTML element that has no tag in the page, and opens it.
+    fn insert_implied(&mut self, tag: Tag) -> NodeId {
+        let name = self.arena.names.element("", tag);
+        let element = OpenElement {
+            id: NONE,
+            name,
+            tag,
+            namespace: Namespace::Html,
+        };
+        let element = self.insert_node(element, name, (0, 0));
+        self.stack.push(element);
+        element.id
+    }
+
+    /// Inserts text at the appropriate place.
+    fn insert_text(&mut self, text: &str) {
+        match self.place(self.current()) {
+            Place::LastChild(parent) => self.arena.append_text(parent, text),
+            Place::Before(sibling) => self.arena.insert_text_before(sibling, text),
+        }
+    }
+
+    /// Adds the attributes of a token that an element does not have.
+    fn add_attributes(&mut self, id: NodeId, token: &mut TagToken) {
+        let mut joined: Vec<Attribute> = self.arena.attributes_of(id).to_vec();
+        if joined.len() + token.attributes.len() > limits::ATTRIBUTES_PER_TAG {
+            self.truncated = true;
             return;
         }
-        let mut joined: Vec<Attribute> = arena.attributes[start..stop].to_vec();
         let before = joined.len();
-        for attribute in attributes {
-            let name = arena.name(&attribute.name.local);
-            if joined.iter().any(|a| a.name == name) {
-                continue;
+        for attribute in &token.attributes {
+            if joined[..before].iter().all(|known| known.name != attribute.name) {
+                joined.push(*attribute);
             }
-            let (start, stop, _) = arena.push_text(&attribute.value);
-            joined.push(Attribute { name, start, stop });
         }
         if joined.len() > before {
-            let start = arena.attributes.len() as u32;
-            arena.attributes.extend(joined);
-            let stop = arena.attributes.len() as u32;
-            let node = &mut arena.nodes[*target as usize];
-            (node.start, node.stop) = (start, stop);
+            token.attributes.clear();
+            let start = self.arena.attributes.len() as u32;
+            self.arena.attributes.append(&mut joined);
+            let node = &mut self.arena.nodes[id as usize];
+            (node.start, node.stop) = (start, self.arena.attributes.len() as u32);
         }
     }
 
-    fn remove_from_parent(&self, target: &u32) {
-        self.arena.borrow_mut().detach(*target);
+    /// Inserts an element that contains only text.
+    fn insert_raw_text(&mut self, token: &mut TagToken, text: Text) -> Step {
+        self.insert(token);
+        self.next_text = text;
+        self.original = self.mode;
+        self.mode = Mode::Text;
+        Step::Done
     }
 
-    fn reparent_children(&self, node: &u32, new_parent: &u32) {
-        let mut arena = self.arena.borrow_mut();
-        loop {
-            let first = arena.nodes[*node as usize].first;
-            if first == NONE {
-                break;
+    /// Resets the insertion mode appropriately (HTML section 13.2.4.1).
+    fn reset_mode(&mut self) {
+        let mode = self.stack.elements().iter().rev().find_map(|element| {
+            if element.namespace != Namespace::Html {
+                return None;
             }
-            arena.moved += 1;
-            arena.append(*new_parent, first);
+            Some(match element.tag {
+                Tag::Td | Tag::Th => Mode::InCell,
+                Tag::Tr => Mode::InRow,
+                Tag::Tbody | Tag::Thead | Tag::Tfoot => Mode::InTableBody,
+                Tag::Caption => Mode::InCaption,
+                Tag::Colgroup => Mode::InColumnGroup,
+                Tag::Table => Mode::InTable,
+                Tag::Template => *self.template_modes.last()?,
+                Tag::Head => Mode::InHead,
+                Tag::Body => Mode::InBody,
+                Tag::Frameset => Mode::InFrameset,
+                Tag::Html if self.head == NONE => Mode::BeforeHead,
+                Tag::Html => Mode::AfterHead,
+                _ => return None,
+            })
+        });
+        self.mode = mode.unwrap_or(Mode::InBody);
+    }
+
+    fn start_in_mode(&mut self, token: &mut TagToken) -> Step {
+        match self.mode {
+            Mode::Initial => self.leave_initial(),
+            Mode::BeforeHtml => self.start_before_html(token),
+            Mode::BeforeHead => self.start_before_head(token),
+            Mode::InHead => self.start_in_head(token),
+            Mode::InHeadNoscript => self.start_in_head_noscript(token),
+            Mode::AfterHead => self.start_after_head(token),
+            Mode::InBody => self.start_in_body(token),
+            // The tokenizer finds no start tags in text.
+            Mode::Text => Step::Done,
+            Mode::InTable => self.start_in_table(token),
+            Mode::InCaption => self.start_in_caption(token),
+            Mode::InColumnGroup => self.start_in_column_group(token),
+            Mode::InTableBody => self.start_in_table_body(token),
+            Mode::InRow => self.start_in_row(token),
+            Mode::InCell => self.start_in_cell(token),
+            Mode::InTemplate => self.start_in_template(token),
+            Mode::AfterBody | Mode::AfterAfterBody => self.start_after_body(token),
+            Mode::InFrameset => self.start_in_frameset(token),
+            Mode::AfterFrameset | Mode::AfterAfterFrameset => self.start_after_frameset(token),
+        }
+    }
+
+    fn end_in_mode(&mut self, token: &TagToken) -> Step {
+        match self.mode {
+            Mode::Initial => self.leave_initial(),
+            Mode::BeforeHtml => self.end_before_html(token.tag),
+            Mode::BeforeHead => self.end_before_head(token.tag),
+            Mode::InHead => self.end_in_head(token.tag),
+            Mode::InHeadNoscript => self.end_in_head_noscript(token.tag),
+            Mode::AfterHead => self.end_after_head(token.tag),
+            Mode::InBody => self.end_in_body(token),
+            Mode::Text => {
+                self.stack.pop();
+                self.mode = self.original;
+                Step::Done
+            }
+            Mode::InTable => self.end_in_table(token),
+            Mode::InCaption => self.end_in_caption(token),
+            Mode::InColumnGroup => self.end_in_column_group(token.tag),
+            Mode::InTableBody => self.end_in_table_body(token),
+            Mode::InRow => self.end_in_row(token),
+            Mode::InCell => self.end_in_cell(token),
+            Mode::InTemplate => self.end_in_template(token.tag),
+            Mode::AfterBody | Mode::AfterAfterBody => self.end_after_body(token.tag),
+            Mode::InFrameset => self.end_in_frameset(token.tag),
+            Mode::AfterFrameset | Mode::AfterAfterFrameset => self.end_after_frameset(token.tag),
+        }
+    }
+
+    /// Returns the rest of a text that is to be processed in another mode.
+    fn text_in_mode<'t>(&mut self, text: &'t str) -> &'t str {
+        match self.mode {
+            Mode::Initial | Mode::BeforeHtml | Mode::BeforeHead => self.text_before_head(text),
+            Mode::InHead | Mode::InHeadNoscript | Mode::AfterHead => self.text_in_head(text),
+            Mode::InBody | Mode::InCaption | Mode::InCell | Mode::InTemplate => self.text_in_body(text),
+            Mode::Text => {
+                self.insert_text(text);
+                ""
+            }
+            Mode::InTable | Mode::InTableBody | Mode::InRow => self.text_in_table(text),
+            Mode::InColumnGroup => self.text_in_column_group(text),
+            Mode::AfterBody | Mode::AfterAfterBody => self.text_after_body(text),
+            Mode::InFrameset | Mode::AfterFrameset | Mode::AfterAfterFrameset => self.text_in_frameset(text),
+        }
+    }
+
+    fn process_text(&mut self, mut text: &str) {
+        while !text.is_empty() {
+            text = if self.text_is_foreign() {
+                self.text_in_foreign(text)
+            } else {
+                self.text_in_mode(text)
+            };
+        }
+    }
+
+    /// Processes the end of the file, which only adds `html`, `head` and `body` when they are missing.
+    fn end_of_file(&mut self) {
+        self.flush_pending();
+        loop {
+            match self.mode {
+                Mode::Initial | Mode::BeforeHtml | Mode::BeforeHead => self.leave_before_head(),
+                Mode::InHead | Mode::InHeadNoscript | Mode::AfterHead => self.leave_head(),
+                Mode::Text => {
+                    self.stack.pop();
+                    self.mode = self.original;
+                }
+                _ if self.template_modes.is_empty() => return,
+                _ => {
+                    self.stack.pop_until(Tag::Template);
+                    self.formatting.clear_to_marker();
+                    self.template_modes.pop();
+                    self.reset_mode();
+                }
+            }
         }
     }
 }
+
+impl TokenSink for Builder {
+    fn arena(&mut self) -> &mut Arena {
+        &mut self.arena
+    }
+
+    fn is_full(&mut self) -> bool {
+        let full = self.arena.is_full();
+        self.truncated |= full;
+        full
+    }
+
+    fn open_tag(&mut self) {
+        self.flush_pending();
+    }
+
+    fn start_tag(&mut self, token: &mut TagToken) -> Text {
+        self.truncated |= token.truncated;
+        if self.exceeds_depth(token.tag) {
+            self.truncated = true;
+            return Text::Data;
+        }
+        self.skips_line_feed = false;
+        self.next_text = Text::Data;
+        loop {
+            let step = if self.start_is_foreign(token) {
+                self.start_in_foreign(token)
+            } else {
+                self.start_in_mode(token)
+            };
+            if step == Step::Done {
+                return self.next_text;
+            }
+        }
+    }
+
+    fn end_tag(&mut self, token: &TagToken) {
+        self.skips_line_feed = false;
+        let foreign = self.current().namespace != Namespace::Html;
+        if foreign && self.end_in_foreign(token) == Step::Done {
+            return;
+        }
+        while self.end_in_mode(token) == Step::Again {}
+    }
+
+    fn text(&mut self, mut text: &str) {
+        if std::mem::take(&mut self.skips_line_feed) {
+            text = text.strip_prefix('\n').unwrap_or(text);
+        }
+        self.process_text(text);
+    }
+
+    fn null(&mut self) {
+        self.skips_line_feed = false;
+        if self.text_is_foreign() {
+            self.insert_text("\u{fffd}");
+            return;
+        }
+        // It is ignored wherever text is, but it is not white space.
+        loop {
+            match self.mode {
+                Mode::Initial | Mode::BeforeHtml | Mode::BeforeHead => self.leave_before_head(),
+                Mode::InHead | Mode::InHeadNoscript | Mode::AfterHead => self.leave_head(),
+                Mode::InColumnGroup if self.stack.current_is(Tag::Colgroup) => {
+                    self.stack.pop();
+                    self.mode = Mode::InTable;
+                }
+                Mode::AfterBody | Mode::AfterAfterBody => self.mode = Mode::InBody,
+                _ => return,
+            }
+        }
+    }
+
+    fn comment(&mut self, _data: &str) {
+        self.flush_pending();
+        self.skips_line_feed = false;
+    }
+
+    fn doctype(&mut self, doctype: Doctype) {
+        self.flush_pending();
+        self.skips_line_feed = false;
+        if self.mode == Mode::Initial {
+            self.quirks = doctype.is_quirky();
+            self.mode = Mode::BeforeHtml;
+        }
+    }
+
+    fn allows_cdata(&self) -> bool {
+        self.current().namespace != Namespace::Html
+    }
+}
+
+#[cfg(test)]
+mod tests;

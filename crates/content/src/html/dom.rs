@@ -3,6 +3,8 @@
 
 use std::ops::Range;
 
+pub(crate) use super::attr;
+use super::names::Names;
 use super::tag::Tag;
 
 /// Bytes of text in `noscript` above which it may be the page's content.
@@ -20,12 +22,12 @@ pub(crate) struct Node {
     /// Text: start of its range in the buffer. Element: start of its range in the attribute list.
     pub(crate) start: u32,
     pub(crate) stop: u32,
-    /// Index of the element's name in the name table.
+    /// Number of the element's name.
     pub(crate) name: u32,
     pub(crate) tag: Tag,
 }
 
-/// One attribute: name by table index, value as a range of the buffer.
+/// One attribute: the number of its name, value as a range of the buffer.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Attribute {
     pub(crate) name: u32,
@@ -39,38 +41,13 @@ pub(crate) struct Dom {
     pub(crate) nodes: Vec<Node>,
     pub(crate) attributes: Vec<Attribute>,
     pub(crate) text: String,
-    /// Names of elements and attributes; attribute names of `attr` come first.
-    pub(crate) names: Vec<Box<str>>,
+    /// Names of elements and attributes.
+    pub(crate) names: Names,
     pub(crate) truncated: bool,
     /// The content of the page is in `noscript`, so it is read like the rest.
     pub(crate) shows_noscript: bool,
     /// Bytes of the input, for limits that depend on it.
     pub(crate) input_bytes: usize,
-}
-
-macro_rules! attribute_names {
-    ($($constant:ident $name:literal),* $(,)?) => {
-        /// Table indices of the attribute names that this crate looks up.
-        pub(crate) mod attr {
-            #[allow(non_camel_case_types, clippy::upper_case_acronyms)]
-            enum Order { $($constant),* }
-            $(pub(crate) const $constant: u32 = Order::$constant as u32;)*
-            /// The names, in the order of their indices.
-            pub(crate) const NAMES: &[&str] = &[$($name),*];
-        }
-    };
-}
-
-attribute_names! {
-    HREF "href", SRC "src", CLASS "class", ID "id", REL "rel", NAME "name", PROPERTY "property", CONTENT "content",
-    ALT "alt", SRCSET "srcset", DATA_SRC "data-src", DATA_SRCSET "data-srcset", LANG "lang",
-    TYPE "type", ROLE "role", HIDDEN "hidden", ARIA_HIDDEN "aria-hidden", STYLE "style", START "start",
-    CHECKED "checked", COLSPAN "colspan", ROWSPAN "rowspan", DATETIME "datetime", ITEMPROP "itemprop",
-    ITEMTYPE "itemtype", DATA_LANG "data-lang", DATA_LANGUAGE "data-language", LANGUAGE "language",
-    VALUE "value", DATA_ORIGINAL "data-original", DATA_LAZY_SRC "data-lazy-src",
-    DATA_LAZY_SRCSET "data-lazy-srcset",
-    ARIA_MODAL "aria-modal", DATA_ORIGINAL_SRC "data-original-src",
-    DATA_LAZY "data-lazy", ENCODING "encoding", ALTTEXT "alttext", DISPLAY "display", DATA_ENTRY "data-entry",
 }
 
 impl Dom {
@@ -110,7 +87,7 @@ impl Dom {
 
     /// Returns the name of an element.
     pub(crate) fn name(&self, id: NodeId) -> &str {
-        &self.names[self.node(id).name as usize]
+        self.names.get(self.node(id).name)
     }
 
     /// Returns the attributes of a node, in order.
@@ -127,7 +104,7 @@ impl Dom {
         &self.text[attribute.start as usize..attribute.stop as usize]
     }
 
-    /// Returns the value of the attribute with this table index (see [`attr`]).
+    /// Returns the value of the attribute with this number (see [`attr`]).
     pub(crate) fn attr(&self, id: NodeId, name: u32) -> Option<&str> {
         self.attributes(id)
             .iter()
@@ -139,7 +116,7 @@ impl Dom {
     pub(crate) fn attr_named(&self, id: NodeId, name: &str) -> Option<&str> {
         self.attributes(id)
             .iter()
-            .find(|a| &*self.names[a.name as usize] == name)
+            .find(|a| self.names.get(a.name) == name)
             .map(|a| self.value(a))
     }
 

@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use super::build::{Arena, NONE};
+use super::build::arena::{Arena, NONE};
 use super::tag::Tag;
 
 /// Moves the children of the host of `shadow` into the slots that name them. `shadow` must be the host's only
@@ -16,9 +16,9 @@ pub(super) fn fill_slots(arena: &mut Arena, shadow: u32) {
     }
     let slots = slots(arena, shadow);
     let mut filled = vec![false; slots.len()];
-    let mut child = arena.nodes[host as usize].first;
+    let mut child = arena.first(host);
     while child != NONE {
-        let next = arena.nodes[child as usize].next;
+        let next = arena.next(child);
         let wanted = arena.attr(child, "slot").unwrap_or("").trim();
         // White space alone does not replace the default content of a slot.
         if child != shadow
@@ -36,20 +36,23 @@ pub(super) fn fill_slots(arena: &mut Arena, shadow: u32) {
 
 /// Returns the first slot of each name in a shadow tree, with its number. Nested shadow trees are not
 /// searched.
-fn slots(arena: &Arena, shadow: u32) -> HashMap<String, (u32, usize)> {
+fn slots(arena: &mut Arena, shadow: u32) -> HashMap<String, (u32, usize)> {
     let mut slots = HashMap::new();
-    let mut at = arena.nodes[shadow as usize].first;
+    let mut at = arena.first(shadow);
     while at != NONE {
-        let node = &arena.nodes[at as usize];
-        if node.tag == Tag::Slot {
+        if arena.nodes[at as usize].tag == Tag::Slot {
             let name = arena.attr(at, "name").unwrap_or("").trim();
             let number = slots.len();
             slots.entry(name.to_owned()).or_insert((at, number));
         }
-        let mut next = if arena.is_shadow(at) { NONE } else { node.first };
+        let mut next = if arena.is_shadow(at) {
+            NONE
+        } else {
+            arena.first(at)
+        };
         let mut up = at;
         while next == NONE && up != shadow {
-            next = arena.nodes[up as usize].next;
+            next = arena.next(up);
             up = arena.nodes[up as usize].parent;
         }
         at = next;
@@ -59,7 +62,7 @@ fn slots(arena: &Arena, shadow: u32) -> HashMap<String, (u32, usize)> {
 
 fn clear(arena: &mut Arena, id: u32) {
     loop {
-        let first = arena.nodes[id as usize].first;
+        let first = arena.first(id);
         if first == NONE {
             return;
         }

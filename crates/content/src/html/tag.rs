@@ -1,7 +1,9 @@
 //! Element names that this crate distinguishes, as one byte. All others are `Tag::Other`.
 
+use super::name_hash::hash;
+
 macro_rules! tags {
-    ($($variant:ident $name:literal),* $(,)?) => {
+    ($($variant:ident $name:literal),* ; $($internal:ident $internal_name:literal),* $(,)?) => {
         /// Kind of a node: the document, text, or an element by its name.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
         #[repr(u8)]
@@ -13,17 +15,16 @@ macro_rules! tags {
             /// An element with a name not listed here.
             Other,
             $(#[allow(missing_docs)] $variant,)*
+            $(#[allow(missing_docs)] $internal,)*
         }
 
-        impl Tag {
-            /// Returns the tag of an element with this (lower-case) name.
-            pub(crate) fn of(name: &str) -> Tag {
-                match name {
-                    $($name => Tag::$variant,)*
-                    _ => Tag::Other,
-                }
-            }
-        }
+        /// Every tag, in the order of its value.
+        const TAGS: &[Tag] = &[
+            Tag::Document, Tag::Text, Tag::Other, $(Tag::$variant,)* $(Tag::$internal,)*
+        ];
+
+        /// Their names; the first three have none.
+        pub(super) const NAMES: &[&str] = &["", "", "", $($name,)* $($internal_name,)*];
     };
 }
 
@@ -43,7 +44,56 @@ tags! {
     Section "section", Select "select", Slot "slot", Small "small", Source "source", Span "span", Strike "strike",
     Strong "strong", Style "style", Sub "sub", Summary "summary", Sup "sup", Svg "svg", Table "table", Tbody "tbody",
     Td "td", Template "template", Textarea "textarea", Tfoot "tfoot", Th "th", Thead "thead", Time "time",
-    Title "title", Tr "tr", Track "track", Tt "tt", U "u", Ul "ul", Var "var", Video "video", Wbr "wbr", Xmp "xmp",
+    Title "title", Tr "tr", Track "track", Tt "tt", U "u", Ul "ul", Var "var", Video "video", Wbr "wbr", Xmp "xmp";
+    // Names that only the tree builder distinguishes: in the arena these elements are `Other`.
+    AnnotationXml "annotation-xml", Applet "applet", Basefont "basefont", Bgsound "bgsound", Desc "desc",
+    ForeignObject "foreignobject", Image "image", Keygen "keygen", Listing "listing", Malignmark "malignmark",
+    Marquee "marquee", Mglyph "mglyph", Mi "mi", Mn "mn", Mo "mo", Ms "ms", Mtext "mtext", Param "param", Rb "rb",
+    Rtc "rtc",
+}
+
+/// Slots of the lookup table; a power of two, several times the number of names.
+const SLOTS: usize = 512;
+/// Tags by the hash of their names, with linear probing; 0 is an empty slot.
+static TABLE: [u8; SLOTS] = table();
+
+const fn table() -> [u8; SLOTS] {
+    let mut table = [0; SLOTS];
+    let mut tag = Tag::Other as usize + 1;
+    while tag < NAMES.len() {
+        let mut slot = hash(NAMES[tag]) as usize % SLOTS;
+        while table[slot] != 0 {
+            slot = (slot + 1) % SLOTS;
+        }
+        table[slot] = tag as u8;
+        tag += 1;
+    }
+    table
+}
+
+impl Tag {
+    /// Returns the tag of an element with this (lower-case) name.
+    #[cfg(feature = "files")]
+    pub(crate) fn of(name: &str) -> Tag {
+        Tag::parsed(name, hash(name)).listed()
+    }
+
+    /// Returns the tag that the tree builder uses for a (lower-case) name with this [`hash`].
+    pub(super) fn parsed(name: &str, hash: u32) -> Tag {
+        let mut slot = hash as usize % SLOTS;
+        loop {
+            match TABLE[slot] as usize {
+                0 => return Tag::Other,
+                tag if NAMES[tag] == name => return TAGS[tag],
+                _ => slot = (slot + 1) % SLOTS,
+            }
+        }
+    }
+
+    /// Returns the tag as it is in the arena: without the names that only the tree builder distinguishes.
+    pub(super) fn listed(self) -> Tag {
+        if self > Tag::Xmp { Tag::Other } else { self }
+    }
 }
 
 impl Tag {

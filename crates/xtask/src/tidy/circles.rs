@@ -9,11 +9,6 @@ use crate::source::Source;
 /// Circles that may stay, each with the reason.
 const KNOWN: &[Circle] = &[
     Circle {
-        folder: "crates/content/src",
-        files: "html/build html/shadow",
-        reason: "shadow roots are filled while the tree is built",
-    },
-    Circle {
         folder: "crates/server/src",
         files: "offline offline/convert offline/flags request/flags",
         reason: "commands without a server share flags with those that send requests",

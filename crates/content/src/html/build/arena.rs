@@ -1,0 +1,332 @@
+//! The arena while a page is parsed. Nodes are numbered in document order as long as each new one is appended
+//! behind the previous one, which is the whole of most pages: their order needs no links. The first change of
+//! that order links all nodes, and [`Arena::freeze`] then sorts them.
+
+use super::super::dom::{Attribute, Dom, Node, NodeId};
+use super::super::names::Names;
+use super::super::tag::Tag;
+use crate::limits;
+
+/// No node.
+pub(in super::super) const NONE: NodeId = NodeId::MAX;
+
+/// A growing arena.
+#[derive(Debug)]
+pub(in super::super) struct Arena {
+    /// Their `end` is set by `freeze`; the parent of a detached node is [`NONE`].
+    pub(in super::super) nodes: Vec<Node>,
+    pub(in super::super) attributes: Vec<Attribute>,
+    pub(in super::super) text: String,
+    pub(in super::super) names: Names,
+    /// Declarative shadow roots, outer ones first.
+    pub(in super::super) shadows: Vec<NodeId>,
+    /// Links of all nodes once they are not in document order.
+    links: Option<Vec<Links>>,
+    moved: usize,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Links {
+    first: NodeId,
+    last: NodeId,
+    previous: NodeId,
+    next: NodeId,
+}
+
+const UNLINKED: Links = Links {
+    first: NONE,
+    last: NONE,
+    previous: NONE,
+    next: NONE,
+};
+
+impl Arena {
+    /// Returns an arena that contains only the document.
+    pub(in super::super) fn new(input_bytes: usize) -> Arena {
+        let mut arena = Arena {
+            nodes: Vec::with_capacity(input_bytes / 64 + 8),
+            attributes: Vec::with_capacity(input_bytes / 96),
+            text: String::with_capacity(input_bytes / 2),
+            names: Names::default(),
+            shadows: Vec::new(),
+            links: None,
+            moved: 0,
+        };
+        arena.push(Tag::Document, 0, 0, 0);
+        arena
+    }
+
+    /// Adds a detached node.
+    pub(super) fn push(&mut self, tag: Tag, name: u32, start: u32, stop: u32) -> NodeId {
+        let id = self.nodes.len() as NodeId;
+        self.nodes.push(Node {
+            parent: if id == 0 { 0 } else { NONE },
+            end: id + 1,
+            start,
+            stop,
+            name,
+            tag,
+        });
+        if let Some(links) = &mut self.links {
+            links.push(UNLINKED);
+        }
+        id
+    }
+
+    /// Returns true when the limits of nodes or moves are used up.
+    pub(super) fn is_full(&self) -> bool {
+        self.nodes.len() >= limits::NODES || self.moved >= limits::MOVED_NODES
+    }
+
+    /// Returns the attributes of an element.
+    pub(super) fn attributes_of(&self, id: NodeId) -> &[Attribute] {
+        let node = &self.nodes[id as usize];
+        &self.attributes[node.start as usize..node.stop as usize]
+    }
+
+    /// Returns a value.
+    pub(super) fn value(&self, attribute: &Attribute) -> &str {
+        &self.text[attribute.start as usize..attribute.stop as usize]
+    }
+
+    /// Returns the value of an attribute of an element.
+    pub(in super::super) fn attr(&self, id: NodeId, name: &str) -> Option<&str> {
+        if matches!(self.nodes[id as usize].tag, Tag::Text | Tag::Document) {
+            return None;
+        }
+        let mut attributes = self.attributes_of(id).iter();
+        let found = attributes.find(|attribute| self.names.get(attribute.name) == name)?;
+        Some(self.value(found))
+    }
+
+    /// Returns true for a text node of white space only.
+    pub(in super::super) fn is_blank(&self, id: NodeId) -> bool {
+        let node = &self.nodes[id as usize];
+        node.tag == Tag::Text
+            && self.text[node.start as usize..node.stop as usize]
+                .trim()
+                .is_empty()
+    }
+
+    /// Returns whether the node is a declarative shadow root.
+    pub(in super::super) fn is_shadow(&self, id: NodeId) -> bool {
+        self.shadows.binary_search(&id).is_ok()
+    }
+
+    /// Appends a detached or attached node.
+    pub(in super::super) fn append(&mut self, parent: NodeId, id: NodeId) {
+        if self.links.is_none() {
+            if self.follows_in_order(parent, id) {
+                self.nodes[id as usize].parent = parent;
+                return;
+            }
+            self.link();
+        }
+        self.detach(id);
+        let last = self.last(parent);
+        self.insert_between(parent, last, NONE, id);
+    }
+
+    /// Inserts a node before another one, which has a parent.
+    pub(super) fn insert_before(&mut self, sibling: NodeId, id: NodeId) {
+        self.detach(id);
+        let parent = self.nodes[sibling as usize].parent;
+        let previous = self.links()[sibling as usize].previous;
+        self.insert_between(parent, previous, sibling, id);
+    }
+
+    /// Removes a node from its parent.
+    pub(in super::super) fn detach(&mut self, id: NodeId) {
+        let parent = self.nodes[id as usize].parent;
+        let links = self.links();
+        if parent == NONE {
+            return;
+        }
+        let Links { previous, next, .. } = links[id as usize];
+        match previous {
+            NONE => links[parent as usize].first = next,
+            previous => links[previous as usize].next = next,
+        }
+        match next {
+            NONE => links[parent as usize].last = previous,
+            next => links[next as usize].previous = previous,
+        }
+        (links[id as usize].previous, links[id as usize].next) = (NONE, NONE);
+        self.nodes[id as usize].parent = NONE;
+    }
+
+    /// Moves all children to another parent.
+    pub(super) fn move_children(&mut self, from: NodeId, to: NodeId) {
+        loop {
+            let first = self.first(from);
+            if first == NONE {
+                return;
+            }
+            self.moved += 1;
+            self.append(to, first);
+        }
+    }
+
+    /// Appends text to the last child, or as a new one.
+    pub(super) fn append_text(&mut self, parent: NodeId, text: &str) {
+        let last = match &self.links {
+            Some(links) => links[parent as usize].last,
+            // The node before it in document order, if that is its child.
+            None => self.nodes.len() as NodeId - 1,
+        };
+        if last != NONE && self.nodes[last as usize].parent == parent && self.extend_text(last, text) {
+            return;
+        }
+        let id = self.push_text_node(text);
+        self.append(parent, id);
+    }
+
+    /// Inserts text before a node, which has a parent.
+    pub(super) fn insert_text_before(&mut self, sibling: NodeId, text: &str) {
+        let previous = self.links()[sibling as usize].previous;
+        if previous != NONE && self.extend_text(previous, text) {
+            return;
+        }
+        let id = self.push_text_node(text);
+        self.insert_before(sibling, id);
+    }
+
+    /// Extends a text node if its text was written last.
+    fn extend_text(&mut self, id: NodeId, text: &str) -> bool {
+        let node = &mut self.nodes[id as usize];
+        let extends = node.tag == Tag::Text && node.stop as usize == self.text.len();
+        if extends {
+            self.text.push_str(text);
+            node.stop = self.text.len() as u32;
+        }
+        extends
+    }
+
+    fn push_text_node(&mut self, text: &str) -> NodeId {
+        let start = self.text.len() as u32;
+        self.text.push_str(text);
+        self.push(Tag::Text, 0, start, self.text.len() as u32)
+    }
+
+    /// Returns the first child, or [`NONE`].
+    pub(in super::super) fn first(&mut self, id: NodeId) -> NodeId {
+        self.links()[id as usize].first
+    }
+
+    fn last(&mut self, id: NodeId) -> NodeId {
+        self.links()[id as usize].last
+    }
+
+    /// Returns the next sibling, or [`NONE`].
+    pub(in super::super) fn next(&mut self, id: NodeId) -> NodeId {
+        self.links()[id as usize].next
+    }
+
+    fn insert_between(&mut self, parent: NodeId, previous: NodeId, next: NodeId, id: NodeId) {
+        self.nodes[id as usize].parent = parent;
+        let links = self.links();
+        (links[id as usize].previous, links[id as usize].next) = (previous, next);
+        match previous {
+            NONE => links[parent as usize].first = id,
+            previous => links[previous as usize].next = id,
+        }
+        match next {
+            NONE => links[parent as usize].last = id,
+            next => links[next as usize].previous = id,
+        }
+    }
+
+    /// Returns whether a node that is appended to `parent` is next in document order. While the answer is true,
+    /// what is walked up here is never walked again.
+    fn follows_in_order(&self, parent: NodeId, id: NodeId) -> bool {
+        if id as usize + 1 != self.nodes.len() {
+            return false;
+        }
+        let mut at = id - 1;
+        while at != parent {
+            if at == 0 || at == NONE {
+                return false;
+            }
+            at = self.nodes[at as usize].parent;
+        }
+        true
+    }
+
+    fn links(&mut self) -> &mut Vec<Links> {
+        if self.links.is_none() {
+            self.link();
+        }
+        self.links.get_or_insert_default()
+    }
+
+    /// Links all nodes, which are in document order except for detached ones.
+    fn link(&mut self) {
+        let mut links = vec![UNLINKED; self.nodes.len()];
+        for (id, node) in self.nodes.iter().enumerate().skip(1) {
+            if node.parent == NONE {
+                continue;
+            }
+            let parent = node.parent as usize;
+            let last = links[parent].last;
+            match last {
+                NONE => links[parent].first = id as NodeId,
+                last => links[last as usize].next = id as NodeId,
+            }
+            links[parent].last = id as NodeId;
+            links[id].previous = last;
+        }
+        self.links = Some(links);
+    }
+
+    /// Returns the arena in document order.
+    pub(super) fn freeze(mut self, truncated: bool, input_bytes: usize) -> Dom {
+        match self.links.take() {
+            Some(links) => self.nodes = sorted(&self.nodes, &links),
+            None => {
+                for id in (1..self.nodes.len()).rev() {
+                    let Node { parent, end, .. } = self.nodes[id];
+                    let parent = &mut self.nodes[parent as usize];
+                    parent.end = parent.end.max(end);
+                }
+            }
+        }
+        Dom {
+            nodes: self.nodes,
+            attributes: self.attributes,
+            text: self.text,
+            names: self.names,
+            truncated,
+            input_bytes,
+            shows_noscript: false,
+        }
+    }
+}
+
+/// Returns the linked nodes in document order. Follows the links, so depth costs nothing.
+fn sorted(from: &[Node], links: &[Links]) -> Vec<Node> {
+    let mut nodes: Vec<Node> = Vec::with_capacity(from.len());
+    let (mut at, mut parent) = (0, 0);
+    loop {
+        let id = nodes.len() as NodeId;
+        nodes.push(Node {
+            parent,
+            end: id + 1,
+            ..from[at as usize]
+        });
+        let first = links[at as usize].first;
+        if first != NONE {
+            (parent, at) = (id, first);
+            continue;
+        }
+        while at != 0 && links[at as usize].next == NONE {
+            nodes[parent as usize].end = nodes.len() as NodeId;
+            parent = nodes[parent as usize].parent;
+            at = from[at as usize].parent;
+        }
+        if at == 0 {
+            nodes[0].end = nodes.len() as NodeId;
+            return nodes;
+        }
+        at = links[at as usize].next;
+    }
+}

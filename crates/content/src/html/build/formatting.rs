@@ -167,12 +167,10 @@ impl Builder {
         let common_ancestor = self.stack.elements()[opened - 1];
         let mut bookmark = self.formatting.position(formatting.id).unwrap_or(0);
         let mut last = block.id;
-        let mut distance = 0;
-        for at in (opened + 1..furthest).rev() {
-            distance += 1;
+        for (closer, at) in (opened + 1..furthest).rev().enumerate() {
             let node = self.stack.elements()[at];
             let listed = self.formatting.position(node.id);
-            let Some(listed) = listed.filter(|_| distance <= INNER_LOOPS) else {
+            let Some(listed) = listed.filter(|_| closer < INNER_LOOPS) else {
                 if let Some(listed) = listed {
                     self.formatting.entries.remove(listed);
                     bookmark -= usize::from(listed < bookmark);

@@ -68,7 +68,8 @@ impl<S: TokenSink> Tokenizer<'_, S> {
             from = at + 1;
             match comment {
                 Some(start) if bytes[at] == b'>' => {
-                    if bytes[start..at].ends_with(b"--") {
+                    let ends = bytes[start..at].ends_with(b"--");
+                    if ends {
                         (comment, nested) = (None, false);
                     }
                 }

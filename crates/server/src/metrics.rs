@@ -12,12 +12,15 @@ use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::metrics::info::Info;
 use prometheus_client::registry::{Registry, Unit};
 
+/// A label and its value.
+type Label<V> = [(&'static str, V); 1];
+
 /// Counters since the start, and current gauges.
 #[derive(Debug)]
 pub struct Metrics {
     registry: Registry,
-    requests: Family<[(&'static str, u16); 1], Counter>,
-    request_duration: Family<[(&'static str, String); 1], Histogram, fn() -> Histogram>,
+    requests: Family<Label<u16>, Counter>,
+    request_duration: Family<Label<String>, Histogram, fn() -> Histogram>,
     connections: Gauge,
     connections_refused: Counter,
     viewers: Gauge,

@@ -172,6 +172,7 @@ pub(super) fn document(
     format!(
         "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" \
          content=\"width=device-width, initial-scale=1\"><title>{title} - Harvestman</title>\
+         <link rel=\"icon\" href=\"data:image/svg+xml,{icon}\">\
          <style>{TOKENS}{STYLE}</style></head><body>\
          <a class=\"skip\" href=\"#content\">Skip to content</a>\
          <header><a class=\"brand\" href=\"{home}\">{mark}Harvestman</a>\
@@ -182,6 +183,7 @@ pub(super) fn document(
          placeholder=\"Search guide and API\" aria-label=\"Search guide and API\" value=\"{query}\"></form></header>\
          <main id=\"content\">{body}</main><nav id=\"pages\" aria-label=\"Pages\">{nav}</nav></body></html>",
         title = escape(title),
+        icon = MARK.trim().replace('"', "'").replace('#', "%23"),
         mark = MARK.trim().replacen("<svg", "<svg aria-hidden=\"true\"", 1),
         guide = part(Part::Guide),
         reference = part(Part::Api),

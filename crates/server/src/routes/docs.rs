@@ -61,7 +61,7 @@ pub(crate) async fn ask(
 }
 
 fn html(text: String) -> Response {
-    let policy = "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; base-uri 'none'; frame-ancestors 'self'";
+    let policy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; form-action 'self'; base-uri 'none'; frame-ancestors 'self'";
     let headers = [
         (
             header::CONTENT_TYPE,

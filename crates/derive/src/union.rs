@@ -1,4 +1,4 @@
-//! The code that an enum becomes whose objects are told apart by their field `type`.
+//! Expands an enum whose objects name their variant in the field `type`.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
@@ -176,7 +176,7 @@ fn objects(ident: &Ident, cases: &[Case<'_>]) -> TokenStream {
     quote!(#all_plain #(#others)*)
 }
 
-/// The arms that read an object of each kind. Variants with the same tag are told apart by their first field.
+/// The arms that read an object of each kind. The first field selects among variants with the same tag.
 fn read_arms(kind: &Ident, cases: &[Case<'_>]) -> Vec<TokenStream> {
     let arms = firsts(cases).map(|first| {
         let kind_variant = first.kind_variant();

@@ -1,4 +1,4 @@
-//! Reads the tabs shown beside the picture of a live view.
+//! Reads the tabs shown next to the picture of a live view.
 
 use serde_json::json;
 

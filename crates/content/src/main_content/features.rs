@@ -22,7 +22,7 @@ pub(crate) struct Block {
     pub(crate) features: Vec<i32>,
     /// It refers to other pages by its words, those of the text before, or those of its heading.
     pub(super) leads_away: bool,
-    /// Names or elements around it say that it is beside the content.
+    /// Names or elements around it mark it as secondary content.
     pub(super) named_beside: bool,
     /// It is in the navigation, a header or footer, a consent dialog, or hidden.
     pub(super) of_site: bool,
@@ -333,7 +333,7 @@ const CONSENT: u32 = 1 << 14;
 const REVIEWS: u32 = 1 << 15;
 const COMMENTS: u32 = 1 << 16;
 const HIDDEN: u32 = 1 << 18;
-/// Flags of what is beside the content.
+/// Flags of secondary content.
 const BESIDE: u32 =
     NAV | FOOTER | ASIDE | FORM | BOILERPLATE | AMBIGUOUS | CONSENT | REVIEWS | COMMENTS | HIDDEN;
 /// Flags of what belongs to the site and not to the page.

@@ -5,11 +5,11 @@ use super::features::Block;
 use crate::html::dom::Dom;
 use crate::html::tag::Tag;
 
-/// Expected F1 of the best cut, in millionths, below which the main content cannot be told apart.
+/// Expected F1 of the best cut, in millionths, below which the main content is unclear.
 const MIN_EXPECTED_F1: i64 = 400_000;
 /// Least probability of a heading that introduces kept text, in per mille.
 const MIN_HEADING_PROBABILITY: i32 = 100;
-/// The same of a block beside the paragraphs of a `main` or `article`.
+/// The same for a block next to the paragraphs of a `main` or `article`.
 const MIN_BESIDE_PROBABILITY: i32 = 200;
 
 /// Raises the probabilities of blocks that belong to kept content to `cut`.

@@ -192,7 +192,7 @@ impl CrawlRequest {
     }
 }
 
-/// Options of a crawl whose URL stands beside them.
+/// Options of a crawl whose URL is a field next to them.
 #[derive(Clone, PartialEq, Debug)]
 pub struct CrawlOptions(Box<CrawlRequest>);
 

@@ -1,4 +1,4 @@
-//! No circles between the files of a crate: whoever changes one of its files has to understand all of them. A file may
+//! No circles between the files of a crate: a change to one of its files needs an understanding of all. A file may
 //! use the file above it (`foo/bar.rs` may use `foo.rs`, which uses it): together they are one module.
 
 use std::collections::{BTreeMap, BTreeSet};

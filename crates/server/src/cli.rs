@@ -1,4 +1,4 @@
-//! The command line. Settings are flags of every command that uses them; without a command the server starts.
+//! The command line. Settings are flags of every command that uses them.
 
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -15,7 +15,7 @@ use crate::config::setting::SETTINGS;
 use crate::config::{Config, ConfigError, Values, source};
 use crate::offline::Usage;
 use crate::operator::endpoint::OperatorEndpoint;
-use crate::{bootstrap, mcp, offline, operator, read_file, request, serve};
+use crate::{bootstrap, log, manual, mcp, offline, operator, read_file, request, serve};
 
 /// Runs the command in the arguments of the process. Exit codes: 0 success, 1 failure, 2 invalid usage or settings;
 /// for request commands also 3 when some pages failed and 130 when interrupted.
@@ -80,7 +80,7 @@ pub fn command() -> Command {
                 .help("Settings file [default: harvestman.toml in the current folder, if present]"),
         )
         .args(settings)
-        .subcommand(Command::new("serve").about("Start the server (the default command)"))
+        .subcommand(Command::new("serve").about("Start the server: API and console"))
         .subcommand(keys_command())
         .subcommand(teams_command())
         .subcommand(
@@ -94,11 +94,15 @@ pub fn command() -> Command {
                     Command::new("template").about("Print a harvestman.toml that explains every setting"),
                 ),
         )
-        .subcommands(request::commands().map(without_settings))
-        .subcommand(without_settings(mcp::command()))
-        .subcommand(without_settings(offline::convert_command()))
-        .subcommand(without_settings(offline::robots_command()))
-        .subcommand(Command::new("version").about("Print the version"))
+        .subcommands(request::commands().map(|command| without_settings(command, request::local::SETTINGS)))
+        .subcommand(without_settings(mcp::command(), &[]))
+        .subcommand(without_settings(offline::convert_command(), &[]))
+        .subcommand(without_settings(offline::robots_command(), &[]))
+        .subcommands(manual::commands().map(|command| without_settings(command, &[])))
+        .subcommand(without_settings(
+            Command::new("version").about("Print the version"),
+            &[],
+        ))
         .subcommand(
             Command::new(READ_FILE_COMMAND)
                 .hide(true)
@@ -112,20 +116,21 @@ pub fn command() -> Command {
         )
 }
 
-/// Hides the settings from a command that uses none, and rejects them there with a clear message.
-fn without_settings(command: Command) -> Command {
+/// Hides the settings that a command does not use, and rejects them there with a clear message.
+fn without_settings(command: Command, used: &[&str]) -> Command {
     let keys = SETTINGS.iter().map(|setting| setting.key).chain(["config"]);
-    keys.fold(command, |command, key| {
-        if command.get_arguments().any(|arg| arg.get_id() == key) {
-            return command;
-        }
-        let flag = key.replace('_', "-");
-        let arg = Arg::new(key).long(flag).hide(true).num_args(0..=1);
-        command.arg(
-            arg.default_missing_value("")
-                .value_parser(request::flags::refused()),
-        )
-    })
+    keys.filter(|key| !used.contains(key))
+        .fold(command, |command, key| {
+            if command.get_arguments().any(|arg| arg.get_id() == key) {
+                return command;
+            }
+            let flag = key.replace('_', "-");
+            let arg = Arg::new(key).long(flag).hide(true).num_args(0..=1);
+            command.arg(
+                arg.default_missing_value("")
+                    .value_parser(request::flags::refused()),
+            )
+        })
 }
 
 fn keys_command() -> Command {
@@ -188,6 +193,9 @@ fn teams_command() -> Command {
 }
 
 fn run(matches: &ArgMatches) -> anyhow::Result<ExitCode> {
+    if let Some((request::parse::NAME, given)) = matches.subcommand() {
+        return runtime()?.block_on(request::run_parse(given));
+    }
     if let Some((name, given)) = matches.subcommand()
         && let Some(command) = RequestCommand::parse(name)
     {
@@ -206,6 +214,14 @@ fn run_local(matches: &ArgMatches) -> anyhow::Result<()> {
         return Ok(writeln!(out, "harvestman {}", env!("CARGO_PKG_VERSION"))?);
     }
     match matches.subcommand() {
+        None if matches.args_present() => {
+            let sentence =
+                "no command; `harvestman serve` starts the server, `harvestman help` lists all commands";
+            return Err(Usage(sentence.to_owned()).into());
+        }
+        None => return Ok(out.write_all(manual::start_page().as_bytes())?),
+        Some(("completions", given)) => return manual::complete(given, command()),
+        Some(("man", given)) => return manual::write_pages(given, command()),
         Some(("convert", given)) => return offline::convert(given),
         Some(("robots", given)) => return offline::robots(given),
         Some((READ_FILE_COMMAND, _)) => return read_file::run(),
@@ -229,7 +245,7 @@ fn run_local(matches: &ArgMatches) -> anyhow::Result<()> {
             runtime()?.block_on(run_operator_command(&config, operator_command(area, inner)))
         }
         _ => {
-            start_log(&config.log);
+            log::start(&config.log);
             for name in source::unknown_variables(environment()) {
                 tracing::warn!("ignoring {name}: this version has no such setting");
             }
@@ -252,20 +268,6 @@ fn environment() -> impl Iterator<Item = (String, String)> {
 
 fn runtime() -> io::Result<tokio::runtime::Runtime> {
     tokio::runtime::Builder::new_multi_thread().enable_all().build()
-}
-
-/// Starts logging to stderr; stdout is reserved for the address and the key that a start prints.
-fn start_log(filter: &str) {
-    use tracing_subscriber::prelude::*;
-    let filter: tracing_subscriber::filter::Targets =
-        filter.parse().expect("the configuration checked the filter");
-    let colours = io::IsTerminal::is_terminal(&io::stderr()) && std::env::var_os("NO_COLOR").is_none();
-    let lines = tracing_subscriber::fmt::layer()
-        .with_writer(io::stderr)
-        .with_ansi(colours);
-    let _ = tracing_subscriber::registry()
-        .with(lines.with_filter(filter))
-        .try_init();
 }
 
 /// Builds the operator command from the arguments.

@@ -20,6 +20,8 @@ pub mod limits;
 pub mod links;
 pub mod listen;
 mod live_view;
+mod log;
+mod manual;
 mod mcp;
 pub mod metrics;
 mod offline;

@@ -132,6 +132,8 @@ pub const REMOTE_RESPONSE_BYTES: u64 = 256 * 1024 * 1024;
 pub const REMOTE_DOCUMENTS: u64 = 100;
 /// Interval between two status requests for a running job.
 pub const REMOTE_POLL_INTERVAL: Duration = Duration::from_millis(500);
+/// Interval between two readings of a job's failures for the progress on a terminal.
+pub const PROGRESS_FAILURES_INTERVAL: Duration = Duration::from_secs(5);
 /// Attempts of one status request.
 pub const REMOTE_ATTEMPTS: u32 = 8;
 /// Delay after the first failed attempt; it grows by the same amount with each further one.

@@ -15,7 +15,7 @@ use tokio::task::{AbortHandle, JoinSet};
 
 use crate::limits;
 use crate::offline::lines::{Line, Lines};
-use crate::request::remote::{self, Remote};
+use crate::request::api_client::{self, ApiClient};
 
 /// Supported protocol versions, newest first. They do not differ in the messages used here.
 const VERSIONS: [&str; 3] = ["2025-06-18", "2025-03-26", "2024-11-05"];
@@ -31,12 +31,12 @@ pub(crate) fn command() -> Command {
         .about(
             "Run a Model Context Protocol server on standard input and output, with tools that call a server",
         )
-        .args(remote::arguments())
+        .args(api_client::arguments())
 }
 
 /// Handles messages until the input ends and the running calls have finished.
 pub(crate) async fn run(given: &ArgMatches) -> anyhow::Result<()> {
-    let remote = Remote::of(given)?;
+    let client = ApiClient::of(given)?;
     let (sender, mut lines) = mpsc::channel(limits::MCP_CALLS);
     // A read of standard input cannot be cancelled; the thread ends with the process.
     thread::spawn(move || {
@@ -53,7 +53,7 @@ pub(crate) async fn run(given: &ArgMatches) -> anyhow::Result<()> {
         tokio::select! {
             line = lines.recv(), if open && calls.running.len() < limits::MCP_CALLS => match line {
                 Some(line) => {
-                    if let Some(response) = read(&line, &remote, &mut calls) {
+                    if let Some(response) = read(&line, &client, &mut calls) {
                         write_message(&response)?;
                     }
                 }
@@ -86,7 +86,7 @@ fn write_message(message: &Value) -> io::Result<()> {
 }
 
 /// Handles a message and returns its response, unless it has none or a tool call sends it later.
-fn read(line: &Line, remote: &Remote, calls: &mut Calls) -> Option<Value> {
+fn read(line: &Line, client: &ApiClient, calls: &mut Calls) -> Option<Value> {
     let error_response = |code, message: &str| Some(response(&Value::Null, Err((code, message.to_owned()))));
     let Line::Text(text) = line else {
         return error_response(PARSE_ERROR, "the message is too long");
@@ -117,9 +117,9 @@ fn read(line: &Line, remote: &Remote, calls: &mut Calls) -> Option<Value> {
         "tools/list" => Ok(json!({ "tools": tools::list() })),
         "tools/call" => match tools::Tool::of(params) {
             Ok(tool) => {
-                let (id, remote) = (id.clone(), remote.clone());
+                let (id, client) = (id.clone(), client.clone());
                 let key = id.to_string();
-                let handle = calls.running.spawn(async move { (id, tool.call(&remote).await) });
+                let handle = calls.running.spawn(async move { (id, tool.call(&client).await) });
                 calls.handles.insert(key, handle);
                 return None;
             }
@@ -160,9 +160,9 @@ mod tests {
 
     #[tokio::test]
     async fn messages_get_the_responses_of_the_protocol() {
-        let remote = Remote::new("http://127.0.0.1:1", None).unwrap();
+        let client = ApiClient::new("http://127.0.0.1:1", None).unwrap();
         let mut calls = Calls::default();
-        let mut handle = |text: &str| read(&Line::Text(text.as_bytes().to_vec()), &remote, &mut calls);
+        let mut handle = |text: &str| read(&Line::Text(text.as_bytes().to_vec()), &client, &mut calls);
         let hello = handle(
             r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2024-11-05"}}"#,
         );
@@ -196,14 +196,14 @@ mod tests {
         assert_eq!(code(handle("{")), Some(PARSE_ERROR));
         assert_eq!(code(handle("[]")), Some(INVALID_REQUEST));
         assert_eq!(handle(r#"{"jsonrpc":"2.0","id":4,"result":{}}"#), None);
-        assert_eq!(code(read(&Line::TooLong, &remote, &mut calls)), Some(PARSE_ERROR));
+        assert_eq!(code(read(&Line::TooLong, &client, &mut calls)), Some(PARSE_ERROR));
     }
 
     #[tokio::test]
     async fn a_cancelled_call_has_no_response() {
-        let remote = Remote::new("http://127.0.0.1:1", None).unwrap();
+        let client = ApiClient::new("http://127.0.0.1:1", None).unwrap();
         let mut calls = Calls::default();
-        let mut tell = |text: String| read(&Line::Text(text.into_bytes()), &remote, &mut calls);
+        let mut tell = |text: String| read(&Line::Text(text.into_bytes()), &client, &mut calls);
         let call = r#"{"id":7,"method":"tools/call","params":{"name":"harvestman_scrape","arguments":{"url":"a.test"}}}"#;
         assert_eq!(tell(call.to_owned()), None);
         let stop = r#"{"method":"notifications/cancelled","params":{"requestId":7}}"#;

@@ -1,12 +1,16 @@
-//! `harvestman scrape`, `crawl`, `batch`, `map`, `search`, `extract`, `agent`: requests to a server from the command
-//! line. Results go to standard output or a file, everything else to standard error. Nothing here knows a
+//! `harvestman scrape`, `crawl`, `batch`, `map`, `search`, `extract`, `agent`, `parse`: requests to a server from the
+//! command line, or to the engine in this process ([`local`]). Results go to standard output or a file, everything else to standard error. Nothing here knows a
 //! field of a request: flags come from the field tables of the core, and the core reports what is wrong with a value.
 
+pub(crate) mod api_client;
 pub(crate) mod flags;
 pub(crate) mod help;
 pub(crate) mod job;
+pub(crate) mod local;
 pub(crate) mod output;
-pub(crate) mod remote;
+mod page_files;
+pub(crate) mod parse;
+mod progress;
 
 use std::process::ExitCode;
 
@@ -18,9 +22,10 @@ use harvestman_core::ids::JobId;
 use serde_json::Value;
 
 use crate::offline::Usage;
+use api_client::ApiClient;
 use job::Job;
+use local::LocalServer;
 use output::Output;
-use remote::Remote;
 
 /// Exit code when some pages failed.
 const PARTIAL: u8 = 3;
@@ -29,29 +34,27 @@ const INTERRUPTED: u8 = 130;
 
 /// Returns the grammar of every request command.
 pub(crate) fn commands() -> impl Iterator<Item = Command> {
-    RequestCommand::ALL.iter().map(|command| grammar(*command))
+    RequestCommand::ALL
+        .iter()
+        .map(|command| grammar(*command))
+        .chain([parse::command()])
 }
 
 fn grammar(command: RequestCommand) -> Command {
     let switch = |name: &'static str, help: &'static str| {
         Arg::new(name).long(name).action(ArgAction::SetTrue).help(help)
     };
-    let file = Arg::new("output")
-        .short('o')
-        .long("output")
-        .value_name("FILE")
-        .help("Write the result to a file");
     let mut grammar = Command::new(command.as_str())
         .about(command.summary())
         .after_help(help::AFTER)
         .args(flags::arguments(command))
-        .args(remote::arguments())
-        .arg(file);
-    if !job::streams(command) {
-        grammar = grammar
-            .arg(switch("json", "Print the whole response of the API"))
-            .arg(switch("pretty", "Print JSON with line breaks, as on a terminal"));
-    }
+        .args(api_client::arguments())
+        .arg(local::argument())
+        .args(output::arguments());
+    grammar = match job::streams(command) {
+        true => grammar.arg(output::folder_argument()),
+        false => grammar.args(output::json_arguments()),
+    };
     if job::is_job(command) {
         let of_job = |name: &'static str, help: &'static str| {
             let arg = Arg::new(name).long(name).value_name("ID");
@@ -81,31 +84,123 @@ fn grammar(command: RequestCommand) -> Command {
     grammar
 }
 
+/// What the arguments of a command ask for.
+enum Action {
+    /// Cancel a job.
+    Cancel(JobId),
+    /// Follow a job, after a number of documents.
+    Resume(JobId, u64),
+    /// Send a request.
+    Send(Value),
+}
+
+impl Action {
+    fn of(command: RequestCommand, given: &ArgMatches) -> anyhow::Result<Action> {
+        let of_job = |name: &str| given.try_get_one::<JobId>(name).ok().flatten().copied();
+        let (cancel, resume) = (of_job("cancel"), of_job("resume"));
+        if (cancel.is_some() || resume.is_some()) && flags::is_given(command, given) {
+            let sentence = "--resume and --cancel take an existing job; remove the request";
+            return Err(Usage(sentence.to_owned()).into());
+        }
+        let skip = given.try_get_one::<u64>("skip").ok().flatten().copied();
+        Ok(match (cancel, resume) {
+            (Some(id), _) => Action::Cancel(id),
+            (None, Some(id)) => Action::Resume(id, skip.unwrap_or(0)),
+            (None, None) => Action::Send(flags::body(command, given)?),
+        })
+    }
+
+    /// Returns the URLs of the request.
+    fn urls(&self) -> Vec<&str> {
+        match self {
+            Action::Send(body) => local::urls(body),
+            Action::Cancel(_) | Action::Resume(..) => Vec::new(),
+        }
+    }
+}
+
 /// Sends the request of the arguments and prints the result.
 pub(crate) async fn run(command: RequestCommand, given: &ArgMatches) -> anyhow::Result<ExitCode> {
-    let remote = Remote::of(given)?;
-    let of_job = |name: &str| given.try_get_one::<JobId>(name).ok().flatten().copied();
-    let (cancel, resume) = (of_job("cancel"), of_job("resume"));
-    if (cancel.is_some() || resume.is_some()) && flags::is_given(command, given) {
-        let sentence = "--resume and --cancel take an existing job; remove the request";
+    let action = Action::of(command, given)?;
+    if !is_local(given) {
+        local::refuse_settings(given)?;
+        let code = act(command, action, &ApiClient::of(given)?, given).await?;
+        return Ok(ExitCode::from(code));
+    }
+    let no_wait = given.try_get_one::<bool>("no-wait").ok().flatten() == Some(&true);
+    let is_of_job = !matches!(action, Action::Send(_));
+    if no_wait || is_of_job && !local::names_folder(given) {
+        let sentence = match no_wait {
+            true => "--no-wait needs a server; name it with --api-url",
+            false => {
+                "--resume and --cancel need the server of the job (--api-url) or its folder (--data-dir)"
+            }
+        };
         return Err(Usage(sentence.to_owned()).into());
     }
-    if let Some(id) = cancel {
-        remote.delete(&format!("{}/{id}", command.path())).await?;
-        eprintln!("harvestman: {command} {id} is cancelled");
+    let server = LocalServer::start(given, &action.urls()).await?;
+    let client = server.client().clone();
+    let run = act(command, action, &client, given);
+    let code = match job::is_job(command) {
+        true => run.await,
+        false => until_interrupt(run).await,
+    };
+    let can_resume = job::is_job(command) && matches!(code, Ok(INTERRUPTED));
+    server.stop(can_resume).await?;
+    Ok(ExitCode::from(code?))
+}
+
+/// Uploads a file and prints its content.
+pub(crate) async fn run_parse(given: &ArgMatches) -> anyhow::Result<ExitCode> {
+    let options = parse::options(given)?;
+    if !is_local(given) {
+        local::refuse_settings(given)?;
+        parse::run(&ApiClient::of(given)?, &options, given).await?;
         return Ok(ExitCode::SUCCESS);
     }
-    if let Some(id) = resume {
-        let skip = given.try_get_one::<u64>("skip").ok().flatten().copied();
-        let job = Job::new(remote, command, id, skip.unwrap_or(0));
-        return job.follow(Output::of(given)?).await;
+    let server = LocalServer::start(given, &[]).await?;
+    let client = server.client().clone();
+    let code = until_interrupt(async { parse::run(&client, &options, given).await.map(|()| 0) }).await;
+    server.stop(false).await?;
+    Ok(ExitCode::from(code?))
+}
+
+/// Whether the request runs in this process.
+fn is_local(given: &ArgMatches) -> bool {
+    given.get_flag("local") || !api_client::is_configured(given)
+}
+
+/// Runs a request until it ends or the user interrupts it.
+async fn until_interrupt(run: impl Future<Output = anyhow::Result<u8>>) -> anyhow::Result<u8> {
+    tokio::select! {
+        code = run => code,
+        _ = tokio::signal::ctrl_c() => Ok(INTERRUPTED),
     }
-    let body = flags::body(command, given)?;
-    let response = remote.post(command.path(), &body).await?;
+}
+
+async fn act(
+    command: RequestCommand,
+    action: Action,
+    client: &ApiClient,
+    given: &ArgMatches,
+) -> anyhow::Result<u8> {
+    let body = match action {
+        Action::Cancel(id) => {
+            client.delete(&format!("{}/{id}", command.path())).await?;
+            eprintln!("harvestman: {command} {id} is cancelled");
+            return Ok(0);
+        }
+        Action::Resume(id, skip) => {
+            let job = Job::new(client.clone(), command, id, skip);
+            return job.follow(Output::of(given)?).await;
+        }
+        Action::Send(body) => body,
+    };
+    let response = client.post(command.path(), &body).await?;
     if !job::is_job(command) {
         warn(&response);
         output::result(command, &body, &response, &mut Output::of(given)?)?;
-        return Ok(ExitCode::SUCCESS);
+        return Ok(0);
     }
     let id: JobId = response["id"]
         .as_str()
@@ -113,9 +208,9 @@ pub(crate) async fn run(command: RequestCommand, given: &ArgMatches) -> anyhow::
         .context("the response of the server has no job id")?;
     if given.get_flag("no-wait") {
         Output::of(given)?.text(&id.to_string())?;
-        return Ok(ExitCode::SUCCESS);
+        return Ok(0);
     }
-    let mut job = Job::new(remote, command, id, 0);
+    let mut job = Job::new(client.clone(), command, id, 0);
     job.report_invalid(response["invalidURLs"].as_array().into_iter().flatten());
     job.follow(Output::of(given)?).await
 }

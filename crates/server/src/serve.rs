@@ -43,6 +43,25 @@ pub async fn serve(config: Config) -> anyhow::Result<()> {
     let listening_on = listener.local_addr()?;
     descriptors::raise();
 
+    let started = start(config, Some(listening_on)).await?;
+    let mut parts = started.parts;
+    parts.operator = Some(OperatorEndpoint::publish(&parts.config.data_dir, listening_on)?);
+    let app = App::new(parts);
+    print_banner(&app, listening_on, started.new_key.as_deref(), &started.code)?;
+    run(app, listener, signals).await
+}
+
+/// A started engine and what the start made.
+pub(crate) struct Started {
+    pub(crate) parts: Parts,
+    /// The first key, if this start created it.
+    new_key: Option<String>,
+    /// Sign-in code of the console.
+    code: String,
+}
+
+/// Opens the store and starts the engine. `listening_on` is none for a server that only this process uses.
+pub(crate) async fn start(config: Config, listening_on: Option<SocketAddr>) -> anyhow::Result<Started> {
     let store_config = StoreConfig {
         cache_bytes: config.cache_bytes,
         ..StoreConfig::new(&config.data_dir)
@@ -60,13 +79,14 @@ pub async fn serve(config: Config) -> anyhow::Result<()> {
     let engine = Engine::start(engine_config(&config, plans)?, store.clone(), fetcher, browser);
     let (sign_in, code) =
         SignIn::new(limits::SIGN_IN_TIME).context("cannot create a sign-in code: no random bytes")?;
-
-    let mut parts = Parts::new(config, store, engine, sign_in, listening_on);
+    let address = listening_on.unwrap_or(SocketAddr::from(([127, 0, 0, 1], 0)));
+    let mut parts = Parts::new(config, store, engine, sign_in, address);
     parts.open_mode = access.open_mode;
-    parts.operator = Some(OperatorEndpoint::publish(&parts.config.data_dir, listening_on)?);
-    let app = App::new(parts);
-    print_banner(&app, listening_on, access.new_key.as_deref(), &code)?;
-    run(app, listener, signals).await
+    Ok(Started {
+        parts,
+        new_key: access.new_key,
+        code,
+    })
 }
 
 /// Retries to acquire a resource that a just killed server may still hold: its address and its data folder are only
@@ -152,11 +172,11 @@ async fn browser(config: &Config, fetcher: &Fetcher) -> anyhow::Result<Option<Br
         .map(Some)
 }
 
-fn fetch_config(config: &Config, listening_on: SocketAddr) -> FetchConfig {
+fn fetch_config(config: &Config, listening_on: Option<SocketAddr>) -> FetchConfig {
     FetchConfig {
         allow_private_hosts: config.allow_private_hosts.clone(),
         dns_servers: config.dns_servers.clone(),
-        listen: Some(listening_on),
+        listen: listening_on,
         ..FetchConfig::default()
     }
 }

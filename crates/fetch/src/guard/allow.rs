@@ -51,6 +51,11 @@ impl AllowList {
         Ok(AllowList { entries })
     }
 
+    /// Adds the entries of another list.
+    pub fn extend(&mut self, other: AllowList) {
+        self.entries.extend(other.entries);
+    }
+
     /// Returns whether any entry covers the target.
     pub(super) fn covers(&self, host: &str, address: IpAddr, port: u16) -> bool {
         self.entries.iter().any(|entry| entry.covers(host, address, port))

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use super::ConfigError;
 use super::nearest::nearest;
 use super::setting::{PLAN_SETTINGS, SETTINGS, Setting, setting};
-use crate::request::remote;
+use crate::request::api_client;
 
 /// File that is read from the working folder without `--config`.
 pub const FILE_NAME: &str = "harvestman.toml";
@@ -151,7 +151,7 @@ pub fn unknown_variables(environment: impl Iterator<Item = (String, String)>) ->
                 setting.environment() == *name || setting.file_environment().as_ref() == Some(name)
             })
         })
-        .filter(|name| !remote::reads(name))
+        .filter(|name| !api_client::reads(name))
         .collect();
     names.sort();
     names

@@ -8,9 +8,9 @@ use serde_json::{Value, json};
 use tokio::time::{Instant, sleep};
 
 use crate::limits;
+use crate::request::api_client::{ApiClient, describe_error};
 use crate::request::job::{is_cancelled, is_job, streams};
 use crate::request::output::{Content, content};
-use crate::request::remote::{Remote, describe_error};
 
 /// Instructions for the model.
 pub(super) const INSTRUCTIONS: &str = "Web pages as Markdown, links and data. harvestman_scrape reads one page, \
@@ -119,26 +119,26 @@ impl Tool {
     }
 
     /// Runs the call. An error becomes a result too, for the model to read.
-    pub(super) async fn call(self, remote: &Remote) -> Value {
-        let (text, is_error) = match self.run(remote).await {
+    pub(super) async fn call(self, client: &ApiClient) -> Value {
+        let (text, is_error) = match self.run(client).await {
             Ok(text) => (text, false),
             Err(error) => (format!("{error:#}"), true),
         };
         json!({ "content": [{ "type": "text", "text": text }], "isError": is_error })
     }
 
-    async fn run(self, remote: &Remote) -> anyhow::Result<String> {
+    async fn run(self, client: &ApiClient) -> anyhow::Result<String> {
         match self {
             Tool::Request(command, body) => {
                 if let Err(error) = command.check(body.clone()) {
                     let details = error.details.unwrap_or_default();
                     anyhow::bail!(describe_error(&error.message, &details));
                 }
-                let mut response = remote.post(command.path(), &body).await?;
+                let mut response = client.post(command.path(), &body).await?;
                 if is_job(command) && !streams(command) {
                     let id = response["id"].clone();
                     let path = format!("{}/{}", command.path(), id.as_str().unwrap_or_default());
-                    response = ended(remote, &path).await?;
+                    response = ended(client, &path).await?;
                     if response["status"] == "failed" {
                         anyhow::bail!("{}", response["error"].as_str().unwrap_or("the job failed"));
                     }
@@ -156,11 +156,11 @@ impl Tool {
                     true => format!("?skip={skip}&limit={limit}"),
                     false => String::new(),
                 };
-                let response = remote.get(&format!("{}/{id}{page}", kind.path())).await?;
+                let response = client.get(&format!("{}/{id}{page}", kind.path())).await?;
                 Ok(response.to_string())
             }
             Tool::Cancel(kind, id) => {
-                let response = remote.delete(&format!("{}/{id}", kind.path())).await?;
+                let response = client.delete(&format!("{}/{id}", kind.path())).await?;
                 Ok(response.to_string())
             }
         }
@@ -168,10 +168,10 @@ impl Tool {
 }
 
 /// Waits for a job with a single result, at most `MCP_PATIENCE`. Returns its last status.
-async fn ended(remote: &Remote, path: &str) -> anyhow::Result<Value> {
+async fn ended(client: &ApiClient, path: &str) -> anyhow::Result<Value> {
     let deadline = Instant::now() + limits::MCP_WAIT;
     loop {
-        let response = remote.get(path).await?;
+        let response = client.get(path).await?;
         if response["status"] != "processing" || Instant::now() >= deadline {
             return Ok(response);
         }

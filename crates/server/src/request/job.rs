@@ -1,7 +1,6 @@
 //! Follows a job to its end: prints documents as they become ready, each once, or the single result. An interrupt ends
 //! the command, not the job, and prints how to resume.
 
-use std::process::ExitCode;
 use std::time::Duration;
 
 use harvestman_core::api::command::RequestCommand;
@@ -9,8 +8,9 @@ use harvestman_core::ids::JobId;
 use serde_json::Value;
 
 use crate::limits;
+use crate::request::api_client::{ApiClient, RequestError};
 use crate::request::output::{self, Output};
-use crate::request::remote::{Remote, RemoteError};
+use crate::request::progress::Progress;
 use crate::request::{INTERRUPTED, PARTIAL, warn};
 
 /// Whether the request starts a job.
@@ -35,7 +35,7 @@ pub(crate) fn is_cancelled(command: RequestCommand) -> bool {
 
 /// A job being followed.
 pub(super) struct Job {
-    remote: Remote,
+    client: ApiClient,
     command: RequestCommand,
     id: JobId,
     /// Documents printed so far.
@@ -44,9 +44,9 @@ pub(super) struct Job {
 }
 
 impl Job {
-    pub(super) fn new(remote: Remote, command: RequestCommand, id: JobId, seen: u64) -> Job {
+    pub(super) fn new(client: ApiClient, command: RequestCommand, id: JobId, seen: u64) -> Job {
         Job {
-            remote,
+            client,
             command,
             id,
             seen,
@@ -63,28 +63,31 @@ impl Job {
     }
 
     /// Follows the job until it ends or the user interrupts.
-    pub(super) async fn follow(mut self, mut out: Output) -> anyhow::Result<ExitCode> {
+    pub(super) async fn follow(mut self, mut out: Output) -> anyhow::Result<u8> {
         eprintln!("harvestman: {} {}", self.command, self.id);
-        let code = tokio::select! {
-            code = self.run(&mut out) => code?,
+        tokio::select! {
+            code = self.run(&mut out) => code,
             _ = tokio::signal::ctrl_c() => {
                 out.flush()?;
-                self.print_how_to_resume();
-                INTERRUPTED
+                self.print_how_to_resume(out.flags());
+                Ok(INTERRUPTED)
             }
-        };
-        Ok(ExitCode::from(code))
+        }
     }
 
-    fn print_how_to_resume(&self) {
+    fn print_how_to_resume(&self, output: &str) {
         let Job { command, id, .. } = self;
-        let server = format!("--api-url {}", self.remote.base());
+        let server = self.client.flags();
         let skip = match streams(*command) {
             true => format!(" --skip {}", self.seen),
             false => String::new(),
         };
-        eprintln!("harvestman: interrupted; the job continues. To resume:");
-        eprintln!("  harvestman {command} {server} --resume {id}{skip}");
+        let state = match self.client.is_in_process() {
+            true => "the job is stored",
+            false => "the job continues",
+        };
+        eprintln!("harvestman: interrupted; {state}. To resume:");
+        eprintln!("  harvestman {command} {server} --resume {id}{skip}{output}");
         if is_cancelled(*command) {
             eprintln!("To stop it:\n  harvestman {command} {server} --cancel {id}");
         }
@@ -125,6 +128,7 @@ impl Job {
 
     /// Prints documents until the job has ended. Returns the last response.
     async fn documents(&mut self, out: &mut Output) -> anyhow::Result<Value> {
+        let mut progress = Progress::start(self.seen);
         loop {
             let path = format!(
                 "{}?skip={}&limit={}",
@@ -135,11 +139,19 @@ impl Job {
             let mut response = self.get(&path).await?;
             let documents = response["data"].take();
             let documents = documents.as_array().map_or(&[][..], Vec::as_slice);
-            for document in documents {
-                out.line(document)?;
-                self.seen += 1;
+            progress.above(|| -> anyhow::Result<()> {
+                for document in documents {
+                    out.document(document)?;
+                    self.seen += 1;
+                }
+                Ok(out.flush()?)
+            })?;
+            let count = |name: &str| response[name].as_u64().unwrap_or_default();
+            progress.show_pages(count("completed"), count("total"));
+            if progress.wants_failures() {
+                let errors = self.get(&format!("{}/errors", self.path())).await?;
+                progress.show_failures(errors["errors"].as_array().map_or(0, Vec::len) as u64);
             }
-            out.flush()?;
             let ended = response["status"] != "scraping";
             if ended && response["next"].is_null() {
                 return Ok(response);
@@ -169,12 +181,12 @@ impl Job {
     async fn get(&self, path: &str) -> anyhow::Result<Value> {
         let mut attempt = 1;
         loop {
-            let error = match self.remote.get(path).await {
+            let error = match self.client.get(path).await {
                 Ok(response) => return Ok(response),
                 Err(error) => error,
             };
             let transient = error
-                .downcast_ref::<RemoteError>()
+                .downcast_ref::<RequestError>()
                 .filter(|error| error.is_transient());
             let Some(transient) = transient.filter(|_| attempt < limits::REMOTE_ATTEMPTS) else {
                 let Job { command, id, .. } = self;

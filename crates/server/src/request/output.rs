@@ -1,4 +1,4 @@
-//! Prints results to standard output or a file: plain text if the request has a single text format, else JSON.
+//! Prints results to standard output, a file or a folder: plain text if the request has a single text format, else JSON.
 
 use std::borrow::Cow;
 use std::fs::File;
@@ -6,13 +6,43 @@ use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::Path;
 
 use anyhow::Context;
-use clap::ArgMatches;
+use clap::{Arg, ArgAction, ArgMatches};
 use harvestman_core::api::command::RequestCommand;
 use serde_json::Value;
 
-/// Standard output or a file.
+use crate::request::page_files::PageFiles;
+
+/// Returns the flag `-o`.
+pub(super) fn arguments() -> [Arg; 1] {
+    let file = Arg::new("output").short('o').long("output").value_name("FILE");
+    [file.help("Write the result to a file")]
+}
+
+/// Returns the flags of commands with a single result.
+pub(super) fn json_arguments() -> [Arg; 2] {
+    let switch = |name: &'static str| Arg::new(name).long(name).action(ArgAction::SetTrue);
+    [
+        switch("json").help("Print the whole response of the API"),
+        switch("pretty").help("Print JSON with line breaks, as on a terminal"),
+    ]
+}
+
+/// Returns the flag `--out-dir` of commands with a document for each page.
+pub(super) fn folder_argument() -> Arg {
+    Arg::new("out-dir")
+        .long("out-dir")
+        .value_name("FOLDER")
+        .conflicts_with_all(["output", "no-wait"])
+        .help("Write each page to files of its own, in folders like those of the site")
+}
+
+/// Standard output, a file or a folder.
 pub(super) struct Output {
     to: Box<dyn Write + Send>,
+    /// Folder of the documents, which are not written to `to` then.
+    pages: Option<PageFiles>,
+    /// Flags of a later command that continues the output.
+    flags: String,
     whole: bool,
     pretty: bool,
 }
@@ -23,6 +53,11 @@ impl Output {
         let switch = |name: &str| given.try_get_one::<bool>(name).ok().flatten().copied();
         let skip = given.try_get_one::<u64>("skip").ok().flatten().copied();
         let file = given.get_one::<String>("output").map(Path::new);
+        let folder = given
+            .try_get_one::<String>("out-dir")
+            .ok()
+            .flatten()
+            .map(Path::new);
         let to: Box<dyn Write + Send> = match file {
             Some(path) => {
                 let mut options = File::options();
@@ -39,9 +74,20 @@ impl Output {
         };
         Ok(Output {
             to,
+            flags: match (file, folder) {
+                (Some(file), _) => format!(" -o {}", file.display()),
+                (None, Some(folder)) => format!(" --out-dir {}", folder.display()),
+                (None, None) => String::new(),
+            },
+            pages: folder.map(PageFiles::create).transpose()?,
             whole: switch("json").unwrap_or(false),
             pretty: switch("pretty").unwrap_or(false) || file.is_none() && io::stdout().is_terminal(),
         })
+    }
+
+    /// Returns the flags of a later command that continues the output.
+    pub(super) fn flags(&self) -> &str {
+        &self.flags
     }
 
     /// Writes text and a line end.
@@ -53,10 +99,13 @@ impl Output {
         self.to.flush()
     }
 
-    /// Writes JSON on one line.
-    pub(super) fn line(&mut self, value: &Value) -> io::Result<()> {
-        serde_json::to_writer(&mut self.to, value)?;
-        self.to.write_all(b"\n")
+    /// Writes the document of a page: on one line, or to its files.
+    pub(super) fn document(&mut self, document: &Value) -> anyhow::Result<()> {
+        if let Some(pages) = &self.pages {
+            return pages.write(document);
+        }
+        serde_json::to_writer(&mut self.to, document)?;
+        Ok(self.to.write_all(b"\n")?)
     }
 
     /// Flushes the output.

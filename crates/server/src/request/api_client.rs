@@ -1,0 +1,334 @@
+//! Client of a server, for the command line and the MCP server: URL, key, JSON requests and responses. The server runs
+//! elsewhere or in this process. The client never retries a request that may act twice, and never follows a redirect,
+//! which would leak the key.
+
+use std::time::Instant;
+
+use anyhow::Context;
+use axum::Router;
+use axum::body::{Body, Bytes};
+use clap::{Arg, ArgMatches};
+use harvestman_fetch::{AllowList, FetchConfig, FetchError, FetchRequest, Fetcher};
+use http::{HeaderMap, Method, Request};
+use serde::Deserialize;
+use serde_json::Value;
+use tower::ServiceExt;
+use url::Url;
+
+use crate::limits;
+use crate::offline::Usage;
+
+/// URL of a server with default settings.
+const DEFAULT_URL: &str = "http://localhost:3002";
+const URL_VARIABLES: [&str; 2] = ["HARVESTMAN_API_URL", "FIRECRAWL_API_URL"];
+const KEY_VARIABLES: [&str; 2] = ["HARVESTMAN_API_KEY", "FIRECRAWL_API_KEY"];
+
+/// The API of a server, with a key.
+#[derive(Clone)]
+pub(crate) struct ApiClient {
+    base: String,
+    key: Option<String>,
+    transport: Transport,
+    flags: String,
+}
+
+/// How requests reach the server.
+#[derive(Clone)]
+enum Transport {
+    /// Over HTTP.
+    Network(Fetcher),
+    /// By a call of its routes, in this process.
+    InProcess(Router),
+}
+
+/// Body of a request, with its content type.
+struct RequestBody {
+    content_type: String,
+    bytes: Vec<u8>,
+}
+
+/// Status, header fields and body of a response.
+struct RawResponse {
+    status: u16,
+    headers: HeaderMap,
+    body: Bytes,
+}
+
+/// Why a request failed. `Display` is the message for the user.
+#[derive(Debug)]
+pub(crate) enum RequestError {
+    /// The server responded with an error.
+    Refused {
+        /// HTTP status.
+        status: u16,
+        /// Its message.
+        error: String,
+        /// Value of `Retry-After`, seconds.
+        retry_after_s: Option<u64>,
+    },
+    /// The server did not respond.
+    NoResponse {
+        /// URL of the server.
+        base: String,
+        /// Why.
+        reason: FetchError,
+    },
+}
+
+impl std::fmt::Display for RequestError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            RequestError::Refused { error, .. } => f.write_str(error),
+            RequestError::NoResponse { base, reason } => {
+                write!(f, "the server at {base} does not respond: {reason}")
+            }
+        }
+    }
+}
+
+impl std::error::Error for RequestError {}
+
+impl RequestError {
+    /// Whether a retry may succeed.
+    pub(crate) fn is_transient(&self) -> bool {
+        match self {
+            RequestError::Refused { status, .. } => *status >= 500 || *status == 429,
+            RequestError::NoResponse { .. } => true,
+        }
+    }
+
+    /// Returns the seconds to wait before a retry, if the server sent them.
+    pub(crate) fn retry_after_s(&self) -> Option<u64> {
+        match self {
+            RequestError::Refused { retry_after_s, .. } => *retry_after_s,
+            RequestError::NoResponse { .. } => None,
+        }
+    }
+}
+
+#[derive(Deserialize)]
+struct ErrorBody {
+    error: String,
+    #[serde(default)]
+    details: Value,
+}
+
+/// Returns the message of an API error, followed by every problem if there are several.
+pub(crate) fn describe_error(error: &str, details: &Value) -> String {
+    let more = details.as_array().filter(|details| details.len() > 1);
+    let lines = more.into_iter().flatten().map(|detail| {
+        let path: Vec<String> = detail["path"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .map(text)
+            .collect();
+        format!("\n  {}: {}", path.join("."), text(&detail["message"]))
+    });
+    error.to_owned() + &lines.collect::<String>()
+}
+
+fn text(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+/// Whether a variable of the environment holds the URL or the key.
+pub(crate) fn reads(variable: &str) -> bool {
+    URL_VARIABLES.contains(&variable) || KEY_VARIABLES.contains(&variable)
+}
+
+/// Whether the arguments or the environment name a server.
+pub(crate) fn is_configured(given: &ArgMatches) -> bool {
+    setting(given, "api-url", URL_VARIABLES).is_some() || setting(given, "api-key", KEY_VARIABLES).is_some()
+}
+
+/// Returns the value of a flag, else of the first variable that is set.
+fn setting(given: &ArgMatches, name: &str, variables: [&str; 2]) -> Option<String> {
+    let flag = given.get_one::<String>(name).cloned();
+    flag.or_else(|| variables.iter().find_map(|name| std::env::var(name).ok()))
+        .filter(|text| !text.is_empty())
+}
+
+/// Returns the flags `--api-url` and `--api-key`.
+pub(crate) fn arguments() -> [Arg; 2] {
+    let of_server = |name: &'static str| Arg::new(name).long(name).help_heading("Server");
+    [
+        of_server("api-url").value_name("URL").help(format!(
+            "URL of the server [default: {DEFAULT_URL}] [env: {}]",
+            URL_VARIABLES.join(", ")
+        )),
+        of_server("api-key").value_name("KEY").help(format!(
+            "API key; optional for a server without keys [env: {}]",
+            KEY_VARIABLES.join(", ")
+        )),
+    ]
+}
+
+impl ApiClient {
+    /// Returns the server that the arguments or the environment name.
+    pub(crate) fn of(given: &ArgMatches) -> anyhow::Result<ApiClient> {
+        let base = setting(given, "api-url", URL_VARIABLES).unwrap_or_else(|| DEFAULT_URL.to_owned());
+        ApiClient::new(&base, setting(given, "api-key", KEY_VARIABLES))
+    }
+
+    pub(crate) fn new(base: &str, key: Option<String>) -> anyhow::Result<ApiClient> {
+        let invalid = || {
+            Usage(format!(
+                "`{base}` is not the URL of a server, such as {DEFAULT_URL}"
+            ))
+        };
+        let url = Url::parse(base)
+            .ok()
+            .filter(|url| matches!(url.scheme(), "http" | "https"));
+        let url = url.ok_or_else(invalid)?;
+        let (host, port) = (url.host_str(), url.port_or_known_default());
+        let (host, port) = host.zip(port).ok_or_else(invalid)?;
+        // The user names the server, so it may be private.
+        let allowed = AllowList::parse(&format!("{host}:{port}")).map_err(|_| invalid())?;
+        let fetcher = Fetcher::new(FetchConfig {
+            user_agent: concat!("harvestman/", env!("CARGO_PKG_VERSION")).to_owned(),
+            allow_private_hosts: allowed,
+            ..FetchConfig::default()
+        })?;
+        let base = base.trim_end_matches('/').to_owned();
+        Ok(ApiClient {
+            flags: format!("--api-url {base}"),
+            base,
+            key,
+            transport: Transport::Network(fetcher),
+        })
+    }
+
+    /// Returns the client of a server in this process. `flags` makes a later command use the same data.
+    pub(crate) fn in_process(router: Router, flags: String) -> ApiClient {
+        ApiClient {
+            base: "http://localhost".to_owned(),
+            key: None,
+            transport: Transport::InProcess(router),
+            flags,
+        }
+    }
+
+    /// Returns the flags with which a later command reaches the same server.
+    pub(crate) fn flags(&self) -> &str {
+        &self.flags
+    }
+
+    /// Whether the server runs in this process and ends with it.
+    pub(crate) fn is_in_process(&self) -> bool {
+        matches!(self.transport, Transport::InProcess(_))
+    }
+
+    pub(crate) async fn post(&self, path: &str, body: &Value) -> anyhow::Result<Value> {
+        let body = RequestBody {
+            content_type: "application/json".to_owned(),
+            bytes: body.to_string().into(),
+        };
+        self.send(Method::POST, path, Some(body)).await
+    }
+
+    /// Sends a body that is not JSON.
+    pub(crate) async fn post_bytes(
+        &self,
+        path: &str,
+        content_type: &str,
+        bytes: Vec<u8>,
+    ) -> anyhow::Result<Value> {
+        let content_type = content_type.to_owned();
+        self.send(Method::POST, path, Some(RequestBody { content_type, bytes }))
+            .await
+    }
+
+    pub(crate) async fn get(&self, path: &str) -> anyhow::Result<Value> {
+        self.send(Method::GET, path, None).await
+    }
+
+    pub(crate) async fn delete(&self, path: &str) -> anyhow::Result<Value> {
+        self.send(Method::DELETE, path, None).await
+    }
+
+    async fn send(&self, method: Method, path: &str, body: Option<RequestBody>) -> anyhow::Result<Value> {
+        let RawResponse {
+            status,
+            headers,
+            body,
+        } = match &self.transport {
+            Transport::Network(fetcher) => self.fetch(fetcher, method, path, body).await?,
+            Transport::InProcess(router) => call(router.clone(), method, path, body).await?,
+        };
+        if (200..300).contains(&status) {
+            let read = serde_json::from_slice(&body);
+            return read.with_context(|| format!("the server at {} is not Harvestman", self.base));
+        }
+        let retry_after = headers.get(http::header::RETRY_AFTER);
+        let error = match serde_json::from_slice::<ErrorBody>(&body) {
+            Ok(body) => describe_error(&body.error, &body.details),
+            Err(_) => format!("the server at {} responded with HTTP status {status}", self.base),
+        };
+        Err(RequestError::Refused {
+            status,
+            error,
+            retry_after_s: retry_after.and_then(|value| value.to_str().ok()?.parse().ok()),
+        }
+        .into())
+    }
+
+    async fn fetch(
+        &self,
+        fetcher: &Fetcher,
+        method: Method,
+        path: &str,
+        body: Option<RequestBody>,
+    ) -> anyhow::Result<RawResponse> {
+        let url = Url::parse(&format!("{}{path}", self.base))?;
+        let mut request = FetchRequest {
+            method,
+            max_redirects: 0,
+            max_body_bytes: limits::REMOTE_RESPONSE_BYTES,
+            ..FetchRequest::get(url, Instant::now() + limits::REMOTE_TIME)
+        };
+        let mut header = |name: &str, value: String| request.headers.push((name.to_owned(), value));
+        header("Accept", "application/json".to_owned());
+        if let Some(key) = &self.key {
+            header("Authorization", format!("Bearer {key}"));
+        }
+        if let Some(RequestBody { content_type, bytes }) = body {
+            header("Content-Type", content_type);
+            request.body = bytes.into();
+        }
+        let response = fetcher
+            .fetch(request)
+            .await
+            .map_err(|reason| RequestError::NoResponse {
+                base: self.base.clone(),
+                reason,
+            })?;
+        Ok(RawResponse {
+            status: response.status,
+            headers: response.headers,
+            body: response.body,
+        })
+    }
+}
+
+/// Calls the routes of a server in this process.
+async fn call(
+    router: Router,
+    method: Method,
+    path: &str,
+    body: Option<RequestBody>,
+) -> anyhow::Result<RawResponse> {
+    let mut request = Request::builder().method(method).uri(path);
+    let mut bytes = Vec::new();
+    if let Some(body) = body {
+        request = request.header(http::header::CONTENT_TYPE, body.content_type);
+        bytes = body.bytes;
+    }
+    let response = router.oneshot(request.body(Body::from(bytes))?).await?;
+    let (parts, body) = response.into_parts();
+    Ok(RawResponse {
+        status: parts.status.as_u16(),
+        headers: parts.headers,
+        body: axum::body::to_bytes(body, usize::MAX).await?,
+    })
+}

@@ -1,0 +1,188 @@
+//! The pages of a job as files, in folders like those of the site: `example.com/docs/index.md` for
+//! `https://example.com/docs/`. The path follows from the URL alone, so that a resumed job continues in the same files.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+use url::Url;
+
+/// Formats with a file of their own, and its ending. The others are in a file of JSON.
+const TEXT_FORMATS: [(&str, &str); 4] = [
+    ("markdown", "md"),
+    ("html", "html"),
+    ("rawHtml", "raw.html"),
+    ("summary", "txt"),
+];
+const JSON_ENDING: &str = "json";
+/// Longest name of a file without its ending, in bytes; file systems allow 255.
+const NAME_BYTES: usize = 200;
+
+/// A folder of pages.
+pub(super) struct PageFiles {
+    folder: PathBuf,
+}
+
+impl PageFiles {
+    /// Creates the folder if it does not exist.
+    pub(super) fn create(folder: &Path) -> anyhow::Result<PageFiles> {
+        fs::create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))?;
+        Ok(PageFiles {
+            folder: folder.to_owned(),
+        })
+    }
+
+    /// Writes the files of a document. Formats without text go to a file of JSON, with the metadata.
+    pub(super) fn write(&self, document: &Value) -> anyhow::Result<()> {
+        let metadata = &document["metadata"];
+        let url = ["url", "sourceURL"]
+            .iter()
+            .find_map(|name| metadata[*name].as_str());
+        let url = url.context("a document has no URL")?;
+        let path = self.folder.join(path(&Url::parse(url)?));
+        let parent = path.parent().context("a page has no folder")?;
+        fs::create_dir_all(parent).with_context(|| format!("cannot create {}", parent.display()))?;
+        let write = |ending: &str, text: &str| {
+            let mut file = path.clone().into_os_string();
+            file.push(format!(".{ending}"));
+            fs::write(&file, text).with_context(|| format!("cannot write {}", Path::new(&file).display()))
+        };
+        let mut rest = document.clone();
+        for (format, ending) in TEXT_FORMATS {
+            if let Some(text) = document[format].as_str() {
+                write(ending, text)?;
+                rest[format].take();
+            }
+        }
+        if let Value::Object(fields) = &mut rest {
+            fields.retain(|_, value| !value.is_null());
+            if fields.keys().any(|name| name != "metadata") {
+                write(JSON_ENDING, &serde_json::to_string_pretty(&rest)?)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Returns the path of a page's files, without their endings. Different URLs of a site have different paths, except
+/// for their fragments and schemes.
+fn path(url: &Url) -> PathBuf {
+    let mut path = PathBuf::from(match url.port() {
+        Some(port) => format!("{}+{port}", name(url.host_str().unwrap_or_default())),
+        None => name(url.host_str().unwrap_or_default()),
+    });
+    let segments: Vec<&str> = url.path_segments().into_iter().flatten().collect();
+    let (last, folders) = segments.split_last().unwrap_or((&"", &[]));
+    path.extend(folders.iter().map(|folder| folder_name(folder)));
+    let last = match *last {
+        "" => "index".to_owned(),
+        // Only the page of a folder itself has the plain name.
+        "index" => "%69ndex".to_owned(),
+        last => last.to_owned(),
+    };
+    path.push(match url.query() {
+        Some(query) => name(&format!("{last}?{query}")),
+        None => name(&last),
+    });
+    path
+}
+
+/// Returns the name of a folder. It has no ending of a file, so that no page has the name of a folder.
+fn folder_name(segment: &str) -> String {
+    let name = name(segment);
+    let endings = TEXT_FORMATS.iter().map(|(_, ending)| *ending);
+    match endings
+        .chain([JSON_ENDING])
+        .find(|ending| name.ends_with(&format!(".{ending}")))
+    {
+        Some(ending) => format!("{}%2E{ending}", &name[..name.len() - ending.len() - 1]),
+        None if name.is_empty() => "%".to_owned(),
+        None => name,
+    }
+}
+
+/// Escapes the characters that are not allowed in names of files, and shortens a name that is too long.
+fn name(segment: &str) -> String {
+    let mut name = String::new();
+    for c in segment.chars() {
+        match c {
+            '/' | '\\' | ':' | '*' | '?' | '"' | '<' | '>' | '|' => {
+                name.push_str(&format!("%{:02X}", u32::from(c)))
+            }
+            c if c.is_control() => name.push_str(&format!("%{:02X}", u32::from(c))),
+            c => name.push(c),
+        }
+    }
+    if name.len() > NAME_BYTES {
+        let hash = hex_prefix(&name);
+        let mut end = NAME_BYTES - hash.len() - 1;
+        while !name.is_char_boundary(end) {
+            end -= 1;
+        }
+        name.truncate(end);
+        name.push_str(&format!("~{hash}"));
+    }
+    name
+}
+
+/// Returns the first 16 hexadecimal digits of the text's SHA-256.
+fn hex_prefix(text: &str) -> String {
+    let hash = Sha256::digest(text.as_bytes());
+    hash[..8].iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_are_those_of_the_site_and_never_clash() {
+        let long = "x".repeat(300);
+        let of = |url: &str| path(&Url::parse(url).unwrap()).to_str().unwrap().to_owned();
+        for (url, expected) in [
+            ("https://example.com", "example.com/index"),
+            ("https://example.com/docs/", "example.com/docs/index"),
+            ("https://example.com/docs/index", "example.com/docs/%69ndex"),
+            ("https://example.com/docs", "example.com/docs"),
+            ("http://127.0.0.1:8080/a.html", "127.0.0.1+8080/a.html"),
+            ("https://example.com/a?b=c/d", "example.com/a%3Fb=c%2Fd"),
+            ("https://example.com/a.md/b", "example.com/a%2Emd/b"),
+            ("https://example.com//b", "example.com/%/b"),
+            ("https://example.com/../../etc/passwd", "example.com/etc/passwd"),
+            ("https://example.com/%2e%2e/x", "example.com/x"),
+            ("https://example.com/a%2Fb", "example.com/a%2Fb"),
+        ] {
+            assert_eq!(of(url), expected);
+        }
+        let (one, other) = (
+            of(&format!("https://a.example/{long}1")),
+            of(&format!("https://a.example/{long}2")),
+        );
+        assert!(one != other && one.len() < 255, "{one}");
+    }
+
+    #[test]
+    fn each_text_has_its_file_and_the_rest_is_json() {
+        let folder = std::env::temp_dir().join(format!("harvestman-pages-{}", uuid::Uuid::now_v7()));
+        let files = PageFiles::create(&folder).unwrap();
+        let document = serde_json::json!({
+            "markdown": "# A", "html": "<h1>A</h1>", "links": ["b"], "metadata": {"sourceURL": "https://a.example/b"}
+        });
+        files.write(&document).unwrap();
+        let read = |name: &str| fs::read_to_string(folder.join("a.example").join(name));
+        assert_eq!(read("b.md").unwrap(), "# A");
+        assert_eq!(read("b.html").unwrap(), "<h1>A</h1>");
+        let rest: Value = serde_json::from_str(&read("b.json").unwrap()).unwrap();
+        assert_eq!(
+            (&rest["links"][0], &rest["markdown"]),
+            (&"b".into(), &Value::Null)
+        );
+        files
+            .write(&serde_json::json!({"markdown": "x", "metadata": {"sourceURL": "https://a.example/c"}}))
+            .unwrap();
+        assert!(read("c.md").is_ok() && read("c.json").is_err());
+        fs::remove_dir_all(folder).unwrap();
+    }
+}

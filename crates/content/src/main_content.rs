@@ -102,7 +102,7 @@ pub(crate) fn choose(dom: &Dom, url: &Url, dropped: &mut [bool]) -> Vec<NodeId> 
     }
 }
 
-/// Whether an element is beside the main content.
+/// Whether an element is next to the main content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Aside {
     /// It is part of the main content, or may be.
@@ -117,7 +117,7 @@ pub(crate) enum Aside {
     Header,
 }
 
-/// Returns whether the names of an element put it beside the main content. `buffer` is reused for its words.
+/// Returns whether the names of an element put it next to the main content. `buffer` is reused for its words.
 pub(crate) fn aside(dom: &Dom, id: NodeId, buffer: &mut Vec<String>) -> Aside {
     hints::words(dom, id, buffer);
     match (hints::hint(dom, id, buffer), dom.tag(id)) {

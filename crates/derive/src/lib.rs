@@ -35,7 +35,7 @@
 //! - `before = path`: a `fn(&mut Fields) -> Option<()>` that runs first; `None` ends the reading.
 //!
 //! On a variant, `#[tagged(...)]` takes:
-//! - `tag = "wait"`: its name; by default the identifier in camel case. Variants of the same name are told apart by
+//! - `tag = "wait"`: its name; by default the identifier in camel case. Variants of the same name are distinguished by
 //!   their first field;
 //! - `not_by_name`: a check of its request refuses an object without other fields.
 

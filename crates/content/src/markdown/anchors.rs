@@ -27,7 +27,7 @@ pub(super) fn signature(dom: &Dom, id: NodeId) -> String {
 pub(super) enum SelfLink {
     /// It is the whole heading, and points to it.
     Whole,
-    /// A sign beside the heading that points to it.
+    /// A sign next to the heading that points to it.
     Permalink,
     /// None: it leads elsewhere.
     None,

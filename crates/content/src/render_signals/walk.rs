@@ -198,7 +198,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Returns whether an element with text of this weight is beside the main content.
+    /// Returns whether an element with text of this weight is next to the main content.
     fn is_aside(&mut self, id: NodeId, text_weight: usize) -> bool {
         let is_most = |percent: usize| text_weight * 100 >= self.whole * percent;
         match main_content::aside(self.dom, id, &mut self.words) {

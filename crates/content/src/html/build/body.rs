@@ -4,7 +4,7 @@ use super::super::dom::attr;
 use super::super::tag::Tag;
 use super::super::tokenizer::{TagToken, Text};
 use super::arena::NONE;
-use super::sets::{BUTTON_SCOPE, HEADINGS, IMPLIED_END, SCOPE, SPECIAL};
+use super::sets::{BUTTON_SCOPE, HEADINGS, IMPLIED_END, METADATA, SCOPE, SPECIAL};
 use super::stack::Namespace;
 use super::{Builder, Mode, Step};
 
@@ -35,16 +35,7 @@ impl Builder {
     pub(super) fn start_in_body(&mut self, token: &mut TagToken) -> Step {
         match token.tag {
             Tag::Html => return self.start_html(token),
-            Tag::Base
-            | Tag::Basefont
-            | Tag::Bgsound
-            | Tag::Link
-            | Tag::Meta
-            | Tag::Noframes
-            | Tag::Script
-            | Tag::Style
-            | Tag::Template
-            | Tag::Title => return self.start_in_head(token),
+            tag if METADATA.contains(tag) => return self.start_in_head(token),
             Tag::Body => self.start_body(token),
             Tag::Frameset => self.start_frameset_in_body(token),
             Tag::Address

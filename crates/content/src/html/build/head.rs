@@ -2,7 +2,7 @@
 
 use super::super::tag::Tag;
 use super::super::tokenizer::{TagToken, Text};
-use super::sets::THOROUGHLY_IMPLIED_END;
+use super::sets::{METADATA, THOROUGHLY_IMPLIED_END};
 use super::stack::{Namespace, OpenElement};
 use super::{Builder, Mode, Step};
 
@@ -203,16 +203,7 @@ impl Builder {
                 self.mode = Mode::InFrameset;
                 Step::Done
             }
-            Tag::Base
-            | Tag::Basefont
-            | Tag::Bgsound
-            | Tag::Link
-            | Tag::Meta
-            | Tag::Noframes
-            | Tag::Script
-            | Tag::Style
-            | Tag::Template
-            | Tag::Title => {
+            tag if METADATA.contains(tag) => {
                 let name = self.arena.names.element("", Tag::Head);
                 self.stack.push(OpenElement {
                     id: self.head,

@@ -3,21 +3,13 @@
 use super::super::tag::Tag;
 use super::super::tokenizer::TagToken;
 use super::head::split_space;
+use super::sets::METADATA;
 use super::{Builder, Mode, Step};
 
 impl Builder {
     pub(super) fn start_in_template(&mut self, token: &mut TagToken) -> Step {
         let mode = match token.tag {
-            Tag::Base
-            | Tag::Basefont
-            | Tag::Bgsound
-            | Tag::Link
-            | Tag::Meta
-            | Tag::Noframes
-            | Tag::Script
-            | Tag::Style
-            | Tag::Template
-            | Tag::Title => return self.start_in_head(token),
+            tag if METADATA.contains(tag) => return self.start_in_head(token),
             Tag::Caption | Tag::Colgroup | Tag::Tbody | Tag::Tfoot | Tag::Thead => Mode::InTable,
             Tag::Col => Mode::InColumnGroup,
             Tag::Tr => Mode::InTableBody,

@@ -42,6 +42,10 @@ impl TagSet {
     }
 }
 
+/// Elements whose start tags are processed as in the head wherever they are.
+pub(super) const METADATA: TagSet = TagSet::of(&[
+    Base, Basefont, Bgsound, Link, Meta, Noframes, Script, Style, Template, Title,
+]);
 /// Bounds of "has an element in scope".
 pub(super) const SCOPE: TagSet = TagSet::of(&[
     Applet, Caption, Html, Table, Td, Th, Marquee, Object, Select, Template,

@@ -23,6 +23,7 @@ mod multiplexer;
 mod page;
 mod picture;
 mod pointer;
+mod probe;
 mod process;
 mod sandbox;
 mod screencast;
@@ -41,6 +42,7 @@ pub use input::{Input, KeyKind, MouseKind, Point, Reply, SelectList, SelectOptio
 pub use live::{LiveBrowser, LiveBrowsers, LiveConfig, ServeEgress};
 pub use multiplexer::CdpClient;
 pub use picture::{Picture, PictureFormat};
+pub use probe::{check_node_packages, check_python_packages, check_sandbox, program_version};
 pub use process::running_processes;
 pub use sandbox::{Bubblewrap, SANDBOX_INIT_COMMAND, Sandbox, sandbox_init};
 pub use screencast::{Frame, LiveView, OpenDialog, Tab, Tabs, ViewUpdate, Viewer};

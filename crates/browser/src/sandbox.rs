@@ -34,7 +34,10 @@ impl Sandbox {
     /// Detects the sandbox by running it; logs why there is none.
     pub async fn detect() -> Sandbox {
         match Bubblewrap::detect().await {
-            Ok(bubblewrap) => Sandbox::Bubblewrap(bubblewrap),
+            Ok(bubblewrap) => {
+                tracing::info!(path = %bubblewrap.program().display(), "bubblewrap");
+                Sandbox::Bubblewrap(bubblewrap)
+            }
             Err(reason) => {
                 tracing::warn!("browser sessions and their code run without a sandbox: {reason}");
                 Sandbox::Off

@@ -31,7 +31,7 @@ use crate::process::{ChildPipeEnds, Pipe};
 use crate::sandbox::{Access, Bubblewrap, Group, SandboxSpec, SandboxedProcess};
 use output::{Output, Stream};
 
-use runtime::Runtime;
+pub(crate) use runtime::Runtime;
 
 pub(crate) use languages::{Languages, Programs};
 pub use runtime::{find_node, find_python};

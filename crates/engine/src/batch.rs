@@ -63,7 +63,13 @@ impl Engine {
             page_limit: pages.len() as u64,
             webhook: subscribed(options.webhook.as_ref(), Family::BatchScrape),
             zero_data_retention: options.zero_data_retention,
-            ..new_job(principal, JobKind::BatchScrape, &options, &options.caller)?
+            ..new_job(
+                &self.context,
+                principal,
+                JobKind::BatchScrape,
+                &options,
+                &options.caller,
+            )?
         };
         let store = &self.context.store;
         let created = store.create_batch(&job, pages, idempotency.as_ref()).await;

@@ -39,6 +39,8 @@ pub struct EngineConfig {
     pub cores: usize,
     /// Number of browser pages open at once, over all teams.
     pub browser_pages: usize,
+    /// How long results stay available after the end of a job.
+    pub retention: Duration,
     /// Secret that signs webhooks; `None` omits the signature.
     pub webhook_secret: Option<String>,
     /// Pauses before the second, third, ... attempt of a webhook delivery.

@@ -33,7 +33,13 @@ impl Engine {
             page_limit: request.limit,
             webhook: subscribed(request.webhook.as_ref(), Family::Crawl),
             zero_data_retention: request.zero_data_retention,
-            ..new_job(principal, JobKind::Crawl, &request, &request.caller)?
+            ..new_job(
+                &self.context,
+                principal,
+                JobKind::Crawl,
+                &request,
+                &request.caller,
+            )?
         };
         let created = self.context.store.create_crawl(&job, idempotency.as_ref()).await;
         self.job_created(&job, created)

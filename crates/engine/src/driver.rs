@@ -111,6 +111,7 @@ impl Driver {
         let files = FileTarget {
             base: lease.base.clone(),
             keep: !request.zero_data_retention(),
+            retention: context.config.retention,
         };
         let owner = SlotOwner::of(&lease);
         let visits = PageVisits::new(context.clone(), owner, Arc::new(options), Some(files));
@@ -289,6 +290,7 @@ impl Driver {
         let turn = Turn::of_job(slots.clone(), task.key, run.turn_events.0.clone(), slot);
         let resolving = self.resolve_site(run, &task);
         let visits = self.visits.clone();
+        let keep = !self.request.zero_data_retention();
         async move {
             resolving.await;
             let id = clock::new_scrape_id();
@@ -302,12 +304,18 @@ impl Driver {
             let visit = AssertUnwindSafe(visits.visit(page, &turn, deadline)).catch_unwind();
             let outcome = match visit.await.unwrap_or_else(|_| Err(panic_failure())) {
                 Ok(page) => PageOutcome::Page(Box::new(page)),
-                Err(failure) => PageOutcome::Failed(FetchFailure {
-                    id,
-                    code: failure.error.code,
-                    message: failure.error.message,
-                    transient: failure.transient,
-                }),
+                Err(failure) => {
+                    let ApiError { code, message, .. } = failure.error;
+                    if keep {
+                        tracing::debug!(url = %task.url, code = code.as_str(), error = message, "page failed");
+                    }
+                    PageOutcome::Failed(FetchFailure {
+                        id,
+                        code,
+                        message,
+                        transient: failure.transient,
+                    })
+                }
             };
             turn.report().await;
             drop(turn);
@@ -418,6 +426,7 @@ async fn commit(context: Arc<Context>, lease: Lease, batch: Batch) -> Result<Com
             JobEnd::Failed { .. } => JobStatus::Failed,
         };
         context.slots.metrics().count_job_end(lease.kind, status);
+        tracing::info!(status = status.as_str(), "job ended");
     }
     Ok(response)
 }

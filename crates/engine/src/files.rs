@@ -1,5 +1,7 @@
 //! Adds screenshots and PDFs to a document: as links to stored files, or inline where nothing may be stored.
 
+use std::time::Duration;
+
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use harvestman_browser::{ActionResults, Picture};
@@ -9,7 +11,7 @@ use harvestman_store::{NewFile, Store};
 use uuid::Uuid;
 
 use crate::browser_pages::PageCaptures;
-use crate::{clock, limits};
+use crate::clock;
 
 /// Where the files of a document are stored and linked.
 pub(crate) struct FileTarget {
@@ -17,6 +19,8 @@ pub(crate) struct FileTarget {
     pub(crate) base: String,
     /// False if nothing may be stored.
     pub(crate) keep: bool,
+    /// How long they stay available.
+    pub(crate) retention: Duration,
 }
 
 /// Adds what the browser captured to the document.
@@ -37,7 +41,7 @@ pub(crate) async fn attach(
             token,
             content_type,
             bytes,
-            expires_at: clock::now() + limits::FILE_RETENTION,
+            expires_at: clock::now() + target.retention,
         });
         url
     };

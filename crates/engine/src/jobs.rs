@@ -12,12 +12,13 @@ use harvestman_store::{
 };
 use serde::Serialize;
 
-use crate::context::Engine;
+use crate::clock;
+use crate::context::{Context, Engine};
 use crate::error::{internal_error, job_not_found, key_reused};
-use crate::{clock, limits};
 
 /// Returns a job of one page, without URL, webhook and base URL; callers override fields that differ.
 pub(crate) fn new_job(
+    context: &Context,
     principal: &Principal,
     kind: JobKind,
     request: &impl Serialize,
@@ -37,7 +38,7 @@ pub(crate) fn new_job(
         integration: caller.integration.clone(),
         created_at: clock::now(),
         zero_data_retention: false,
-        retention_ms: limits::RETENTION_MS,
+        retention_ms: u64::try_from(context.config.retention.as_millis()).unwrap_or(u64::MAX),
     })
 }
 

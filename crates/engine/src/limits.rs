@@ -73,10 +73,8 @@ pub const WEBHOOK_TIMEOUT: Duration = Duration::from_secs(10);
 pub const WEBHOOK_RESPONSE_BYTES: u64 = 64 * 1024;
 /// Bytes of a receiver's response shown to the user who tests a receiver.
 pub const WEBHOOK_RESPONSE_SHOWN: usize = 1024;
-/// How long results stay available after the end of a job (docs/API.md section 19).
+/// How long a browser session stays in the activity list after its end.
 pub const RETENTION_MS: u64 = 24 * 60 * 60 * 1_000;
-/// How long a screenshot or PDF stays available (docs/API.md section 4.2).
-pub const FILE_RETENTION: Duration = Duration::from_secs(24 * 60 * 60);
 /// Jobs whose events are delivered concurrently.
 pub const WEBHOOK_RECEIVERS: usize = 128;
 /// How long events of one job are delivered before another job gets its turn.

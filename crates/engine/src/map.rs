@@ -87,7 +87,7 @@ impl SiteMapper {
         let call = NewJob {
             id: self.id,
             url: request.url.url.to_string(),
-            ..new_job(principal, JobKind::Map, request, &request.caller)?
+            ..new_job(&self.context, principal, JobKind::Map, request, &request.caller)?
         };
         let context = self.context.clone();
         let timeout = self.request.timeout.map(Duration::from_millis);

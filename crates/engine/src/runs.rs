@@ -140,6 +140,7 @@ pub(crate) async fn drive(
             Some(_) => JobStatus::Failed,
         };
         context.slots.metrics().count_job_end(lease.kind, status);
+        tracing::info!(status = status.as_str(), "job ended");
     }
     Ok(if ended { LeaseEnd::JobEnded } else { LeaseEnd::Lost })
 }

@@ -67,7 +67,7 @@ async fn drive(context: Arc<Context>, lease: Lease, stop: CancellationToken) {
         // Dropping the work drops its fetches; a commit in progress finds the lease lost.
         () = signals.cancelled.cancelled() => {
             context.slots.metrics().count_job_end(lease.kind, JobStatus::Cancelled);
-            tracing::debug!("job cancelled");
+            tracing::info!("job cancelled");
         }
     }
     context.driver_signals.remove(&lease);

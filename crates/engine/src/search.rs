@@ -100,7 +100,13 @@ impl Engine {
         let reservation = self.context.budget.reserve(principal.team).await?;
         let call = NewJob {
             url: request.query.clone(),
-            ..new_job(principal, JobKind::Search, request, &request.caller)?
+            ..new_job(
+                &self.context,
+                principal,
+                JobKind::Search,
+                request,
+                &request.caller,
+            )?
         };
         let run = SearchRun::new(&self.context, principal.team, request);
         let result = tokio::select! {

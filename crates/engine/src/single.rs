@@ -112,7 +112,7 @@ impl SingleScrape {
             url: request.url.url.to_string(),
             base: base.to_owned(),
             zero_data_retention: !keep,
-            ..new_job(principal, JobKind::Scrape, &request, &request.caller)?
+            ..new_job(context, principal, JobKind::Scrape, &request, &request.caller)?
         };
         context.store.begin_scrape(&job).await?;
         let owner = SlotOwner {
@@ -122,7 +122,11 @@ impl SingleScrape {
         };
         let mut options = request.options;
         options.store_in_cache &= keep;
-        let files = FileTarget { base: job.base, keep };
+        let files = FileTarget {
+            base: job.base,
+            keep,
+            retention: context.config.retention,
+        };
         Ok(Self {
             context: context.clone(),
             team: job.team,

@@ -107,6 +107,27 @@ async fn deliver_next(context: &Context, job: JobId) -> Result<bool, StoreError>
         AttemptEnd::RetryAt(_) => "retried",
         AttemptEnd::GivenUp => "given_up",
     });
+    if let Some(error) = &error {
+        let (event_no, attempts) = (event.event_no, event.attempts + 1);
+        match end {
+            AttemptEnd::GivenUp => {
+                tracing::warn!(
+                    error,
+                    event.no = event_no,
+                    attempts,
+                    "cannot deliver a webhook event; giving up"
+                );
+            }
+            AttemptEnd::Delivered | AttemptEnd::RetryAt(_) => {
+                tracing::info!(
+                    error,
+                    event.no = event_no,
+                    attempts,
+                    "cannot deliver a webhook event; retrying later"
+                );
+            }
+        }
+    }
     let attempt = DeliveryAttempt {
         at,
         duration_ms: millis_since(started),

@@ -15,7 +15,7 @@ use crate::config::setting::SETTINGS;
 use crate::config::{Config, ConfigError, Values, source};
 use crate::offline::Usage;
 use crate::operator::endpoint::OperatorEndpoint;
-use crate::{bootstrap, log, manual, mcp, offline, operator, read_file, request, serve};
+use crate::{bootstrap, doctor, log, manual, mcp, offline, operator, read_file, request, serve, setup};
 
 /// Runs the command in the arguments of the process. Exit codes: 0 success, 1 failure, 2 invalid usage or settings;
 /// for request commands also 3 when some pages failed and 130 when interrupted.
@@ -94,6 +94,9 @@ pub fn command() -> Command {
                     Command::new("template").about("Print a harvestman.toml that explains every setting"),
                 ),
         )
+        .subcommand(Command::new("doctor").about("Check each part of this machine that the server uses"))
+        .subcommand(setup::command())
+        .subcommands(backup_commands())
         .subcommands(request::commands().map(|command| without_settings(command, request::local::SETTINGS)))
         .subcommand(without_settings(mcp::command(), &[]))
         .subcommand(without_settings(offline::convert_command(), &[]))
@@ -131,6 +134,23 @@ fn without_settings(command: Command, used: &[&str]) -> Command {
                     .value_parser(request::flags::refused()),
             )
         })
+}
+
+fn backup_commands() -> [Command; 2] {
+    let file = |help: &'static str| {
+        let arg = Arg::new("file").value_name("FILE").required(true);
+        arg.value_parser(value_parser!(PathBuf)).help(help)
+    };
+    let replace = Arg::new("replace").long("replace").action(ArgAction::SetTrue);
+    [
+        Command::new("backup")
+            .about("Copy the database to a file, also while the server runs, and check the copy")
+            .arg(file("File to create")),
+        Command::new("restore")
+            .about("Put a backup into the data folder of a stopped server")
+            .arg(file("File that `harvestman backup` has created"))
+            .arg(replace.help("Rename a database that is there")),
+    ]
 }
 
 fn keys_command() -> Command {
@@ -241,6 +261,36 @@ fn run_local(matches: &ArgMatches) -> anyhow::Result<()> {
     let config = Config::parse(&values)?;
     match matches.subcommand() {
         Some(("config", _)) => Ok(out.write_all(show(&values).as_bytes())?),
+        Some(("doctor", _)) => {
+            let (report, works) = runtime()?.block_on(doctor::report(&config));
+            out.write_all(report.as_bytes())?;
+            match works {
+                true => Ok(()),
+                false => anyhow::bail!("parts of this machine are broken"),
+            }
+        }
+        Some(("setup", given)) => runtime()?.block_on(setup::run(&config, given.get_flag("yes"))),
+        Some((verb @ ("backup" | "restore"), given)) => {
+            let file = given.get_one::<PathBuf>("file").cloned().unwrap_or_default();
+            runtime()?.block_on(async {
+                if verb == "backup" {
+                    existing_database(&config)?;
+                    harvestman_store::backup(&config.data_dir, &file).await?;
+                    return Ok(writeln!(out, "copied the database to {}", file.display())?);
+                }
+                let replaced =
+                    harvestman_store::restore(&config.data_dir, &file, given.get_flag("replace")).await?;
+                if let Some(replaced) = replaced {
+                    writeln!(out, "renamed the old database to {}", replaced.display())?;
+                }
+                Ok(writeln!(
+                    out,
+                    "restored {} to {}",
+                    file.display(),
+                    config.data_dir.display()
+                )?)
+            })
+        }
         Some((area @ ("keys" | "teams"), inner)) => {
             runtime()?.block_on(run_operator_command(&config, operator_command(area, inner)))
         }
@@ -297,8 +347,8 @@ fn operator_command(area: &str, matches: &ArgMatches) -> operator::Command {
     }
 }
 
-/// Runs an operator command: through the server that holds the data folder if one is running, else directly.
-async fn run_operator_command(config: &Config, command: operator::Command) -> anyhow::Result<()> {
+/// Fails if the data folder has no database, which suggests that it is not the intended one.
+fn existing_database(config: &Config) -> anyhow::Result<()> {
     let database = config.data_dir.join(DATABASE_FILE);
     if !database.exists() {
         anyhow::bail!(
@@ -307,6 +357,12 @@ async fn run_operator_command(config: &Config, command: operator::Command) -> an
             database.display()
         );
     }
+    Ok(())
+}
+
+/// Runs an operator command: through the server that holds the data folder if one is running, else directly.
+async fn run_operator_command(config: &Config, command: operator::Command) -> anyhow::Result<()> {
+    existing_database(config)?;
     let text = match Store::open(&StoreConfig::new(&config.data_dir)).await {
         Ok(store) => {
             let plans = Plans::new(config.limits, config.plans.clone());

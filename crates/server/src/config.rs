@@ -88,6 +88,12 @@ pub struct Config {
     pub max_browser_pages: usize,
     /// Largest size of the page cache on disk in bytes; 0 disables it.
     pub cache_bytes: u64,
+    /// How long results are kept after the end of a job.
+    pub result_retention: Duration,
+    /// Free disk space in bytes below which the server is not ready; 0 disables the check.
+    pub min_free_bytes: u64,
+    /// Time for requests in flight at a shutdown.
+    pub drain: Duration,
     /// Whether requests need no key.
     pub no_auth: bool,
     /// Whether forwarded headers are trusted.
@@ -177,6 +183,13 @@ impl Config {
                 .optional("max_browser_pages", concurrency)?
                 .unwrap_or_else(cores),
             cache_bytes: values.required("cache_mib", mebibytes)?,
+            result_retention: values
+                .required("result_retention_hours", |text| integer(text, 1, 8760))
+                .map(|hours| Duration::from_secs(hours * 60 * 60))?,
+            min_free_bytes: values.required("min_free_mib", mebibytes)?,
+            drain: values
+                .required("drain_seconds", |text| integer(text, 0, 3600))
+                .map(Duration::from_secs)?,
             no_auth,
             trust_proxy: values.required("trust_proxy", boolean)?,
             metrics_public: values.required("metrics_public", boolean)?,
@@ -186,6 +199,27 @@ impl Config {
                     .map_err(|error| error.to_string())
             })?,
         })
+    }
+}
+
+impl Config {
+    /// Returns the Python for code in browser sessions: without a setting the one of `harvestman setup`, else the
+    /// installed one.
+    pub fn python_program(&self) -> Option<PathBuf> {
+        let own = Some(self.setup_python()).filter(|python| python.is_file());
+        match self.python {
+            Program::Installed => own.or_else(harvestman_browser::find_python),
+            Program::Off | Program::File(_) => self.python.path(|| None),
+        }
+    }
+
+    /// Returns the path of the Python that `harvestman setup` makes.
+    pub(crate) fn setup_python(&self) -> PathBuf {
+        let folder = self.data_dir.join(limits::PYTHON_FOLDER);
+        match cfg!(windows) {
+            true => folder.join("Scripts/python.exe"),
+            false => folder.join("bin/python3"),
+        }
     }
 }
 
@@ -356,6 +390,13 @@ fn positive<T: std::str::FromStr + PartialOrd + From<u8>>(text: &str) -> Result<
         .ok()
         .filter(|number| *number >= T::from(1))
         .ok_or_else(|| format!("`{text}` is not an integer of at least 1"))
+}
+
+fn integer(text: &str, least: u64, most: u64) -> Result<u64, String> {
+    text.parse()
+        .ok()
+        .filter(|number| (least..=most).contains(number))
+        .ok_or_else(|| format!("`{text}` is not an integer from {least} to {most}"))
 }
 
 fn concurrency(text: &str) -> Result<usize, String> {

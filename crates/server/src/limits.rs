@@ -101,10 +101,8 @@ pub const READY_TIME: Duration = Duration::from_secs(5);
 pub const START_RETRY_TIME: Duration = Duration::from_secs(2);
 /// Delay between two such attempts.
 pub const START_RETRY_DELAY: Duration = Duration::from_millis(25);
-/// Time limit for a shutdown, from the first signal to the end of the process.
-pub const STOP_TIME: Duration = Duration::from_millis(9_500);
-/// Share of it for requests in flight, before the engine stops.
-pub const STOP_DRAIN_TIME: Duration = Duration::from_secs(2);
+/// Time limit for a shutdown after the time for requests in flight.
+pub const STOP_TIME: Duration = Duration::from_millis(7_500);
 /// Longest line that `convert` and `robots` read.
 pub const LINE_BYTES: usize = 256 * 1024 * 1024;
 /// Largest file that `convert` reads, and largest body of an archived response, decoded.
@@ -122,6 +120,8 @@ pub const BROTLI_BUFFER_BYTES: usize = 4096;
 pub const BROWSER_FOLDER: &str = "browser";
 /// Folder in the data folder where the operator may install playwright-core.
 pub const NODE_MODULES_FOLDER: &str = "node_modules";
+/// Folder in the data folder with a Python environment that has playwright; `harvestman setup` creates it.
+pub const PYTHON_FOLDER: &str = "python";
 /// Size below which responses are not compressed, in bytes: they would gain nothing.
 pub const MIN_COMPRESSED_BYTES: u64 = 512;
 /// Time limit for one request of a command or tool to a server; a scrape takes at most 5 minutes and may be queued.

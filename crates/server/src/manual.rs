@@ -17,6 +17,8 @@ Harvestman turns web pages into data.
   harvestman parse FILE                   print a PDF or office document as Markdown
 
   harvestman serve                        start the server: API and console on http://localhost:3002
+  harvestman doctor                       check this machine: browser, sandbox, languages, data folder
+  harvestman setup                        install what is missing
 
 `harvestman help` lists all commands, `harvestman COMMAND --help` the flags of one.
 ";

@@ -21,12 +21,12 @@ use crate::listen::{self, ConnectionLimits};
 use crate::operator::endpoint::OperatorEndpoint;
 use crate::router::router;
 use crate::sign_in::SignIn;
-use crate::{bootstrap, limits, signals};
+use crate::{bootstrap, disk, limits, signals};
 
 /// Product token for robots.txt and the first word of our `User-Agent`.
 const AGENT: &str = "Harvestman";
 
-/// Runs the server until a signal, then shuts down within [`limits::STOP_TIME`].
+/// Runs the server until a signal, then shuts down within the drain time and [`limits::STOP_TIME`].
 pub async fn serve(config: Config) -> anyhow::Result<()> {
     let signals = signals::Signals::listen().context("cannot install signal handlers")?;
     let listener = retry_while_held(
@@ -43,12 +43,35 @@ pub async fn serve(config: Config) -> anyhow::Result<()> {
     let listening_on = listener.local_addr()?;
     descriptors::raise();
 
+    log_settings(&config);
     let started = start(config, Some(listening_on)).await?;
     let mut parts = started.parts;
     parts.operator = Some(OperatorEndpoint::publish(&parts.config.data_dir, listening_on)?);
     let app = App::new(parts);
     print_banner(&app, listening_on, started.new_key.as_deref(), &started.code)?;
     run(app, listener, signals).await
+}
+
+/// Logs what the server uses of this machine, and how long it keeps data. `harvestman doctor` shows more.
+fn log_settings(config: &Config) {
+    let folder = config.data_dir.display();
+    tracing::info!(path = %folder, free = disk::free_space(&config.data_dir), "data folder");
+    let programs = [
+        (
+            "Chromium",
+            config.chromium.path(harvestman_browser::find_chromium),
+        ),
+        ("Node.js", config.node.path(harvestman_browser::find_node)),
+        ("Python", config.python_program()),
+    ];
+    for (name, path) in programs {
+        match path {
+            Some(path) => tracing::info!(path = %path.display(), "{name}"),
+            None => tracing::info!("{name}: none"),
+        }
+    }
+    let (hours, cache_mib) = (config.result_retention.as_secs() / 3600, config.cache_bytes >> 20);
+    tracing::info!(result_retention_hours = hours, cache_mib, "retention");
 }
 
 /// A started engine and what the start made.
@@ -122,13 +145,14 @@ async fn run(app: App, listener: TcpListener, mut signals: signals::Signals) -> 
             anyhow::bail!("the listener ended unexpectedly");
         }
     }
-    let deadline = Instant::now() + limits::STOP_TIME;
+    let drain = app.config().drain;
+    let deadline = Instant::now() + drain + limits::STOP_TIME;
     app.stopping().cancel();
     OperatorEndpoint::remove(&app.config().data_dir);
     stop.cancel();
     let graceful = async {
         // Responses in progress come first; those that wait for the engine are aborted by its shutdown.
-        let drained = timeout(limits::STOP_DRAIN_TIME, &mut server).await.is_ok();
+        let drained = timeout(drain, &mut server).await.is_ok();
         app.engine().shutdown().await;
         if !drained {
             let _ = timeout_at(deadline, &mut server).await;
@@ -163,7 +187,7 @@ async fn browser(config: &Config, fetcher: &Fetcher) -> anyhow::Result<Option<Br
         init: std::env::current_exe().context("cannot find the path of this program")?,
         node: config.node.path(harvestman_browser::find_node),
         node_modules: vec![config.data_dir.join(limits::NODE_MODULES_FOLDER)],
-        python: config.python.path(harvestman_browser::find_python),
+        python: config.python_program(),
         unsandboxed_code: config.unsandboxed_code,
     };
     BrowserPages::start(fetcher.clone(), settings)
@@ -194,6 +218,7 @@ fn engine_config(config: &Config, plans: Plans) -> anyhow::Result<EngineConfig> 
             Some(search) => Some(Search::new(service_fetcher(config, &search.url)?, search.clone())),
             None => None,
         },
+        retention: config.result_retention,
         enabled: Enabled {
             ignore_robots: config.allow_ignore_robots,
             zero_data_retention: config.allow_zero_data_retention,

@@ -5,6 +5,7 @@
 //! `migrations/`.
 
 mod activity;
+pub(crate) mod backup;
 mod cache;
 mod commit;
 mod credits;

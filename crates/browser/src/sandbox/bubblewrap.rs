@@ -63,7 +63,7 @@ impl Bubblewrap {
     ///
     /// # Errors
     /// Why it cannot be used, for the operator.
-    pub(super) async fn detect() -> Result<Bubblewrap, String> {
+    pub(crate) async fn detect() -> Result<Bubblewrap, String> {
         let program = KNOWN_PATHS
             .iter()
             .map(PathBuf::from)
@@ -103,6 +103,11 @@ impl Bubblewrap {
             can_nest: nested_result.is_ok(),
             ..bubblewrap
         })
+    }
+
+    /// Returns the path of the program.
+    pub(crate) fn program(&self) -> &Path {
+        &self.program
     }
 
     /// Returns whether a browser's own sandbox works inside.

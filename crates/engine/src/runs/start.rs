@@ -45,7 +45,13 @@ impl Engine {
             url: first.map(Url::to_string).unwrap_or_default(),
             base: base.to_owned(),
             webhook: subscribed(request.webhook.as_ref(), Family::Extract),
-            ..new_job(principal, JobKind::Extract, &request, &request.caller)?
+            ..new_job(
+                &self.context,
+                principal,
+                JobKind::Extract,
+                &request,
+                &request.caller,
+            )?
         };
         self.start_run(principal, job, idempotency).await
     }
@@ -80,7 +86,13 @@ impl Engine {
             base: base.to_owned(),
             webhook: subscribed(request.webhook.as_ref(), Family::Agent),
             zero_data_retention: request.zero_data_retention,
-            ..new_job(principal, JobKind::Agent, &request, &request.caller)?
+            ..new_job(
+                &self.context,
+                principal,
+                JobKind::Agent,
+                &request,
+                &request.caller,
+            )?
         };
         self.start_run(principal, job, idempotency).await
     }

@@ -1,5 +1,7 @@
 //! Status, result, list and cancellation of extracts and agents.
 
+use std::time::Duration;
+
 use harvestman_core::api::agent::{
     AgentEntry, AgentEntryOptions, AgentRequest, AgentResponse, AgentSettings, AgentStatus, Agents,
     AgentsQuery,
@@ -42,7 +44,7 @@ impl Engine {
             },
             data: take_field(&mut result, "data").or_else(|| take_field(&mut result, "message")),
             error: run.error.clone(),
-            expires_at: Some(expires_at(&run)),
+            expires_at: Some(expires_at(&run, self.context.config.retention)),
             tokens_used: has_ended(&run).then(|| billing::tokens(run.credits)),
             credits_used: has_ended(&run).then_some(run.credits),
             sources: take_field(&mut result, "sources"),
@@ -71,7 +73,7 @@ impl Engine {
                 _ => run.error.clone(),
             },
             model: AgentRequest::from_json(run.request.as_bytes())?.model,
-            expires_at: Some(expires_at(&run)),
+            expires_at: Some(expires_at(&run, self.context.config.retention)),
             credits_used: has_ended(&run).then_some(run.credits),
             message: into_text(take_field(&mut result, "message"))
                 .or_else(|| into_text(take_field(&mut result, "warning"))),
@@ -144,8 +146,8 @@ fn has_ended(run: &RunRow) -> bool {
 }
 
 /// Returns when a run expires; for a running one, when it would expire if it ended now.
-fn expires_at(run: &RunRow) -> Timestamp {
-    let soonest = clock::now() + std::time::Duration::from_millis(limits::RETENTION_MS);
+fn expires_at(run: &RunRow, retention: Duration) -> Timestamp {
+    let soonest = clock::now() + retention;
     run.expires_at.unwrap_or(soonest)
 }
 

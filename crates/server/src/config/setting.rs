@@ -227,6 +227,30 @@ pub const SETTINGS: &[Setting] = &[
             "Size of the page cache on disk in MiB, for maxAge, minAge and lockdown; 0 disables it",
         )
     },
+    Setting {
+        default: Some("24"),
+        ..text(
+            "result_retention_hours",
+            "HOURS",
+            "Time for which results of jobs and scrapes are kept after their end, 1 to 8760",
+        )
+    },
+    Setting {
+        default: Some("64"),
+        ..text(
+            "min_free_mib",
+            "MIB",
+            "Free disk space in MiB below which /ready reports the server as unavailable; 0 disables the check",
+        )
+    },
+    Setting {
+        default: Some("2"),
+        ..text(
+            "drain_seconds",
+            "SECONDS",
+            "Time for requests in flight to finish after SIGTERM, 0 to 3600",
+        )
+    },
     switch(
         "no_auth",
         "Require no API key: every request belongs to the built-in team; loopback only",

@@ -13,8 +13,8 @@ use tokio::time::timeout;
 
 use crate::app::App;
 use crate::error::{Failure, HandlerResult, json_response};
-use crate::limits;
 use crate::listen::Peer;
+use crate::{disk, limits};
 
 pub(crate) async fn live() -> Response {
     json(StatusCode::OK, &Health::up())
@@ -23,7 +23,7 @@ pub(crate) async fn live() -> Response {
 /// Returns 200 if all required components are ready, else 503; with the state of each component.
 pub(crate) async fn ready(State(app): State<App>) -> Response {
     let database = match timeout(limits::READY_TIME, app.store().ping()).await {
-        Ok(Ok(())) => PartState::Ok,
+        Ok(Ok(())) => disk_state(&app),
         Ok(Err(error)) => log_unavailable(&error),
         Err(_) => log_unavailable(&"no response in time"),
     };
@@ -63,6 +63,17 @@ fn optional(works: Option<bool>) -> PartState {
         None => PartState::NotConfigured,
         Some(true) => PartState::Ok,
         Some(false) => PartState::Unavailable,
+    }
+}
+
+/// Returns whether there is space for writes: the database may still have room of its own on a full disk.
+fn disk_state(app: &App) -> PartState {
+    let config = app.config();
+    match disk::free_bytes(&config.data_dir) {
+        Some(free) if free < config.min_free_bytes => {
+            log_unavailable(&format_args!("{} MiB of disk space are free", free >> 20))
+        }
+        Some(_) | None => PartState::Ok,
     }
 }
 

@@ -106,6 +106,7 @@ impl TestApp {
         .unwrap();
         let engine = Engine::start(
             EngineConfig {
+                retention: Duration::from_secs(24 * 60 * 60),
                 robots_agent: "Harvestman".to_owned(),
                 plans: bootstrap::plans(&config, &store).await.unwrap(),
                 llm: None,

@@ -1,0 +1,198 @@
+//! `harvestman doctor`: what of this machine the server can use, part by part, and what to do about the rest.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use harvestman_browser::{
+    check_node_packages, check_python_packages, check_sandbox, find_chromium, find_node, program_version,
+};
+use harvestman_store::{DATABASE_FILE, schema_version};
+
+use crate::config::{Config, Program};
+use crate::{disk, limits};
+
+/// What was found of a part.
+#[derive(Clone, PartialEq, Eq, Debug)]
+enum State {
+    Works,
+    /// The operator has switched it off.
+    Off,
+    /// The server works without it, with fewer features.
+    Missing,
+    /// The server does not start, or it starts and fails when it uses the part.
+    Broken,
+}
+
+/// A part of the machine that the server uses.
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct Part {
+    name: &'static str,
+    state: State,
+    /// Version and path.
+    found: String,
+    /// What does not work without it, and what to do.
+    advice: String,
+}
+
+impl Part {
+    fn works(name: &'static str, found: impl Into<String>) -> Part {
+        Part {
+            name,
+            state: State::Works,
+            found: found.into(),
+            advice: String::new(),
+        }
+    }
+
+    fn fails(name: &'static str, state: State, found: impl Into<String>, advice: impl Into<String>) -> Part {
+        Part {
+            name,
+            state,
+            found: found.into(),
+            advice: advice.into(),
+        }
+    }
+}
+
+impl fmt::Display for Part {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let state = match self.state {
+            State::Works => "ok",
+            State::Off => "off",
+            State::Missing => "missing",
+            State::Broken => "broken",
+        };
+        writeln!(f, "{state:8} {:12} {}", self.name, self.found)?;
+        match self.advice.is_empty() {
+            true => Ok(()),
+            false => writeln!(f, "{:21} {}", "", self.advice),
+        }
+    }
+}
+
+/// Examines the machine, and returns the report and whether the server can start.
+pub(crate) async fn report(config: &Config) -> (String, bool) {
+    let parts = [
+        data_folder(&config.data_dir),
+        database(&config.data_dir).await,
+        chromium(config).await,
+        sandbox(config).await,
+        node(config).await,
+        python(config).await,
+    ];
+    let works = parts.iter().all(|part| part.state != State::Broken);
+    (parts.iter().map(Part::to_string).collect(), works)
+}
+
+fn data_folder(folder: &Path) -> Part {
+    const NAME: &str = "data folder";
+    let found = folder.display().to_string();
+    if !folder.exists() {
+        return Part::works(NAME, format!("{found} (created when the server starts)"));
+    }
+    let probe = folder.join(format!("harvestman.probe.{}", std::process::id()));
+    match std::fs::write(&probe, "").and_then(|()| std::fs::remove_file(&probe)) {
+        Ok(()) => Part::works(NAME, format!("{found}, {}", disk::free_space(folder))),
+        Err(error) => {
+            let advice =
+                format!("cannot write to it: {error}. Change its owner, or name another with --data-dir");
+            Part::fails(NAME, State::Broken, found, advice)
+        }
+    }
+}
+
+async fn database(folder: &Path) -> Part {
+    const NAME: &str = "database";
+    let path = folder.join(DATABASE_FILE).display().to_string();
+    match schema_version(folder).await {
+        Ok(None) => Part::works(NAME, format!("{path} (created when the server starts)")),
+        Ok(Some(version)) => Part::works(NAME, format!("schema {version}, {path}")),
+        Err(error) => Part::fails(NAME, State::Broken, path, error.to_string()),
+    }
+}
+
+/// Examines a program that the operator may have configured or switched off.
+async fn program(
+    name: &'static str,
+    configured: &Program,
+    found: Option<PathBuf>,
+    without: &str,
+) -> Result<(Part, PathBuf), Part> {
+    let path = match configured {
+        Program::Off => return Err(Part::fails(name, State::Off, "", without)),
+        Program::File(path) => Some(path.clone()),
+        Program::Installed => found,
+    };
+    let path = path.ok_or_else(|| Part::fails(name, State::Missing, "", without))?;
+    match program_version(&path).await {
+        Ok(version) => Ok((Part::works(name, format!("{version}, {}", path.display())), path)),
+        Err(reason) => Err(Part::fails(
+            name,
+            State::Broken,
+            path.display().to_string(),
+            reason,
+        )),
+    }
+}
+
+async fn chromium(config: &Config) -> Part {
+    let without = "no screenshots, actions, browser sessions and pages that need scripts: install chromium, or \
+                   name it with HARVESTMAN_CHROMIUM";
+    let found = program("Chromium", &config.chromium, find_chromium(), without).await;
+    found.map_or_else(|part| part, |(part, _)| part)
+}
+
+async fn sandbox(config: &Config) -> Part {
+    const NAME: &str = "bubblewrap";
+    match check_sandbox().await {
+        Ok(path) => match program_version(&path).await {
+            Ok(version) => Part::works(NAME, format!("{version}, {}", path.display())),
+            Err(reason) => Part::fails(NAME, State::Broken, path.display().to_string(), reason),
+        },
+        Err(reason) => {
+            let code = match config.unsandboxed_code {
+                true => "code in browser sessions runs with the server's permissions",
+                false => "code in browser sessions is refused",
+            };
+            let advice = format!("{code}: {reason}. Install bubblewrap and allow user namespaces");
+            Part::fails(NAME, State::Missing, "", advice)
+        }
+    }
+}
+
+async fn node(config: &Config) -> Part {
+    let without =
+        "no JavaScript in browser sessions: install Node.js 18 or newer, or name it with HARVESTMAN_NODE";
+    let (part, path) = match program("Node.js", &config.node, find_node(), without).await {
+        Ok(found) => found,
+        Err(part) => return part,
+    };
+    let folders = [config.data_dir.join(limits::NODE_MODULES_FOLDER)];
+    match check_node_packages(&path, &folders) {
+        Ok(package) => Part::works(part.name, format!("{}, with {}", part.found, package.display())),
+        Err(reason) => Part::fails(
+            part.name,
+            State::Missing,
+            part.found,
+            format!("{reason}, or `harvestman setup`"),
+        ),
+    }
+}
+
+async fn python(config: &Config) -> Part {
+    let without =
+        "no Python in browser sessions: install Python 3.9 or newer, or name it with HARVESTMAN_PYTHON";
+    let (part, path) = match program("Python", &config.python, config.python_program(), without).await {
+        Ok(found) => found,
+        Err(part) => return part,
+    };
+    match check_python_packages(&path).await {
+        Ok(()) => Part::works(part.name, format!("{}, with playwright", part.found)),
+        Err(reason) => Part::fails(
+            part.name,
+            State::Missing,
+            part.found,
+            format!("{reason}, or `harvestman setup`"),
+        ),
+    }
+}

@@ -1,0 +1,176 @@
+//! `harvestman doctor` and `setup`: which parts of the machine work, and the commands that install the others.
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test")]
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use harvestman_tests::server;
+
+/// A machine whose programs are scripts in one folder.
+struct Machine(PathBuf);
+
+impl Machine {
+    fn new() -> Machine {
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        let number = NEXT.fetch_add(1, Ordering::SeqCst);
+        let folder = std::env::temp_dir().join(format!("harvestman-setup-{}-{number}", std::process::id()));
+        fs::create_dir_all(folder.join("bin")).unwrap();
+        Machine(folder)
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.join(name)
+    }
+
+    /// Adds a program.
+    fn program(self, name: &str, script: &str) -> Machine {
+        let path = self.path("bin").join(name);
+        fs::write(&path, format!("#!/bin/sh\n{script}\n")).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+        self
+    }
+
+    fn run(&self, arguments: &[&str]) -> Output {
+        let chromium = self.path("bin/chromium");
+        let chromium = if chromium.exists() {
+            chromium.display().to_string()
+        } else {
+            "off".to_owned()
+        };
+        Command::new(server::binary().unwrap())
+            .args(arguments)
+            .current_dir(&self.0)
+            .env_clear()
+            .env("PATH", self.path("bin"))
+            .env("HARVESTMAN_DATA_DIR", self.path("data"))
+            .env("HARVESTMAN_CHROMIUM", chromium)
+            .output()
+            .unwrap()
+    }
+}
+
+impl Drop for Machine {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// Asserts the exit code and returns standard output and standard error.
+#[track_caller]
+fn printed(output: &Output, code: i32) -> String {
+    let text = [&output.stdout[..], &output.stderr[..]].concat();
+    let text = String::from_utf8(text).unwrap();
+    assert_eq!(output.status.code(), Some(code), "{text}");
+    text
+}
+
+#[track_caller]
+fn line<'t>(report: &'t str, part: &str) -> &'t str {
+    let found = report
+        .lines()
+        .find(|line| line.get(9..).is_some_and(|rest| rest.starts_with(part)));
+    found.unwrap_or_else(|| panic!("no {part} in\n{report}"))
+}
+
+const NODE: (&str, &str) = ("node", "echo v22.1.0");
+const CHROMIUM: (&str, &str) = ("chromium", "echo Chromium 140.0");
+
+#[test]
+fn the_report_names_what_is_missing_and_what_to_do() {
+    let bare = Machine::new();
+    let report = printed(&bare.run(&["doctor"]), 0);
+    assert!(line(&report, "Chromium").starts_with("off"), "{report}");
+    assert!(line(&report, "Node.js").starts_with("missing"), "{report}");
+    assert!(line(&report, "Python").starts_with("missing"), "{report}");
+    assert!(
+        report.contains("HARVESTMAN_NODE") && report.contains("HARVESTMAN_PYTHON"),
+        "{report}"
+    );
+    assert!(
+        line(&report, "data folder").contains("created when the server starts"),
+        "{report}"
+    );
+
+    let machine = Machine::new()
+        .program(NODE.0, NODE.1)
+        .program(CHROMIUM.0, CHROMIUM.1);
+    let report = printed(&machine.run(&["doctor"]), 0);
+    let chromium = machine.path("bin/chromium").display().to_string();
+    assert!(
+        line(&report, "Chromium").contains(&format!("Chromium 140.0, {chromium}")),
+        "{report}"
+    );
+    assert!(
+        line(&report, "Node.js").starts_with("missing") && report.contains("playwright-core"),
+        "{report}"
+    );
+    let package = machine.path("data/node_modules/playwright-core");
+    fs::create_dir_all(&package).unwrap();
+    fs::write(package.join("package.json"), "{}").unwrap();
+    let report = printed(&machine.run(&["doctor"]), 0);
+    let node = line(&report, "Node.js");
+    assert!(
+        node.starts_with("ok") && node.contains("v22.1.0") && node.contains("playwright-core"),
+        "{report}"
+    );
+}
+
+#[test]
+fn broken_parts_fail_the_report() {
+    let machine = Machine::new().program("chromium", "echo no library >&2; exit 127");
+    let report = printed(&machine.run(&["doctor"]), 1);
+    assert!(
+        line(&report, "Chromium").starts_with("broken") && report.contains("no library"),
+        "{report}"
+    );
+    let machine = Machine::new();
+    fs::create_dir(machine.path("data")).unwrap();
+    fs::write(
+        machine.path("data/harvestman.db"),
+        "this is no database, but long enough to look like one",
+    )
+    .unwrap();
+    let report = printed(&machine.run(&["doctor"]), 1);
+    assert!(line(&report, "database").starts_with("broken"), "{report}");
+}
+
+#[test]
+fn setup_shows_its_commands_and_runs_them_only_with_consent() {
+    let npm = "for last; do :; done; mkdir -p \"$7/node_modules/playwright-core\" && echo {} > \
+               \"$7/node_modules/playwright-core/package.json\" && echo \"npm $last\" >> \"$7/ran\"";
+    let machine = Machine::new()
+        .program(NODE.0, NODE.1)
+        .program(CHROMIUM.0, CHROMIUM.1)
+        .program("bwrap", "exit 0")
+        .program("npm", &npm.replace("mkdir", "/bin/mkdir"));
+    let ran = machine.path("data/ran");
+    let text = printed(&machine.run(&["setup"]), 0);
+    assert!(
+        text.contains("npm install") && text.contains("nothing was installed"),
+        "{text}"
+    );
+    assert!(!ran.exists());
+    let text = printed(&machine.run(&["setup", "--yes"]), 0);
+    assert!(read(&ran).starts_with("npm playwright-core@~1."), "{text}");
+    let text = printed(&machine.run(&["setup", "--yes"]), 0);
+    assert!(text.contains("nothing to install"), "{text}");
+
+    let failing = Machine::new()
+        .program(NODE.0, NODE.1)
+        .program("bwrap", "exit 0")
+        .program("npm", "exit 9");
+    let text = printed(&failing.run(&["setup", "--yes"]), 1);
+    assert!(text.contains("npm") && text.contains("failed"), "{text}");
+    let text = printed(&Machine::new().program("bwrap", "exit 0").run(&["setup"]), 1);
+    assert!(
+        text.contains("install nodejs and npm with the package manager"),
+        "{text}"
+    );
+}
+
+fn read(path: &Path) -> String {
+    fs::read_to_string(path).unwrap()
+}

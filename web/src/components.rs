@@ -15,7 +15,6 @@ pub mod icon;
 pub mod inline_code;
 pub mod json_editor;
 pub mod nav;
-pub mod page_list;
 pub mod palette;
 pub mod panes;
 pub mod problems;

@@ -24,6 +24,7 @@ use crate::{display, request_history, text};
 mod errors;
 mod export;
 mod graph;
+mod page_list;
 mod page_tree;
 mod pages;
 mod progress;

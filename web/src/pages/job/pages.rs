@@ -8,7 +8,7 @@ use leptos::task::spawn_local;
 use crate::browser;
 use crate::components::filter_input::FilterInput;
 use crate::components::inline_code::inline_code;
-use crate::components::page_list::PageList;
+use crate::pages::job::page_list::PageList;
 use crate::components::viewer::{SharedDocument, Viewer};
 use crate::console::Console;
 use crate::job_feed::JobFeed;

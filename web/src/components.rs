@@ -1,6 +1,7 @@
 //! Reusable components. They know nothing about the screens that use them, which are in `pages/`.
 
 pub mod action_list;
+pub mod availability;
 pub mod badge;
 pub mod code;
 pub mod dialog;

@@ -1,9 +1,10 @@
 //! State that every screen shares: API key, server health, running work, theme and toast. It only holds signals;
 //! [`crate::sign_in`] polls the server and updates them. Components get their API client here.
 
-use harvestman_client::{Client, ClientError, Readiness};
+use harvestman_client::{Client, ClientError};
 use harvestman_core::api::console::{ConsoleInfo, ConsoleSession};
 use harvestman_core::api::crawl::ActiveCrawl;
+use harvestman_core::api::health::Readiness;
 use leptos::prelude::*;
 
 use crate::browser;

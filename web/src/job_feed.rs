@@ -66,6 +66,11 @@ impl PageRow {
         }
     }
 
+    /// Returns whether the site returned an HTTP status of 400 or more.
+    pub fn is_http_error(&self) -> bool {
+        self.status.is_some_and(|status| status >= 400)
+    }
+
     /// Returns whether the row matches a lower-case filter by URL, title, status or error.
     pub fn matches(&self, filter: &str) -> bool {
         self.url.to_lowercase().contains(filter)

@@ -73,6 +73,8 @@ pub const SOCKET_FAILURES: u32 = 3;
 pub const GRAPH_LINKS: usize = 6_000;
 /// Documents per request of an export.
 pub const EXPORT_DOCUMENTS: u64 = 100;
+/// Pages with less content than this are thin, bytes.
+pub const THIN_PAGE_BYTES: usize = 300;
 /// Errors shown, and URLs blocked by robots.txt shown.
 pub const SHOWN_ERRORS: usize = 500;
 /// Sitemap URLs requested for a site preview.

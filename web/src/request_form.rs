@@ -4,6 +4,7 @@
 use leptos::prelude::*;
 use serde_json::Value;
 
+use crate::components::availability::Availability;
 use crate::components::field::field_id;
 use crate::components::field_group::{FieldRows, GroupView};
 use crate::components::format_chips::FormatChips;
@@ -118,6 +119,7 @@ fn Fields(draft: Draft, after_url: ViewFn) -> impl IntoView {
         <div class="pad gap">
             {subject}
             {after_url.run()}
+            <Availability draft/>
             {first}
             {own}
             <div>{groups.collect_view()}</div>

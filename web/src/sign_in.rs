@@ -85,7 +85,7 @@ pub async fn try_key(console: Console, key: String, on_device: bool) -> Result<(
 /// Sets the access without a key: the readiness response says whether the server is in open mode.
 async fn check_open_mode(console: Console, problem: Option<String>) {
     console.access.set(match console.client().ready().await {
-        Ok(readiness) if readiness.open == Some(true) => Access::Granted,
+        Ok(readiness) if readiness.open => Access::Granted,
         Ok(_) => Access::SignedOut(problem),
         Err(error) => Access::SignedOut(problem.or(Some(error.to_string()))),
     });

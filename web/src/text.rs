@@ -58,6 +58,10 @@ pub const OVERVIEW_EMPTY: &str = "Your recent calls will appear here. Scrape a p
 pub const NO_RUNNING_CRAWL: &str = "No crawl is running.";
 /// Overview: what a search covers when no search provider is configured.
 pub const SEARCH_OWN_PAGES: &str = "own pages only";
+/// Search form: what a search covers when no search provider is configured.
+pub const SEARCH_NO_PROVIDER: &str = "No search provider is configured, so a search covers the pages that your team has scraped. Set `HARVESTMAN_SEARCH_URL` to search the web.";
+/// Extract form: a prompt alone needs a model.
+pub const EXTRACT_NO_MODEL: &str = "No language model is configured on this server, so a prompt alone cannot be used. Add a `schema`: it is filled from the data that the pages state.";
 /// Job: no page yet.
 pub const PAGES_PENDING: &str = "Pages will appear here as soon as the first one is fetched.";
 /// Job: ended without a page.

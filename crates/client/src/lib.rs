@@ -23,5 +23,4 @@ mod team;
 mod transport;
 
 pub use error::ClientError;
-pub use health::{PartHealth, Readiness};
 pub use transport::Client;

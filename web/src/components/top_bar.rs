@@ -1,5 +1,6 @@
 //! Top bar: server host and health, running work, command palette, theme and API key.
 
+use harvestman_core::api::health::Readiness;
 use leptos::prelude::*;
 
 use crate::browser;
@@ -16,7 +17,7 @@ pub fn TopBar() -> impl IntoView {
         console.disconnected.get(),
         console
             .readiness
-            .with(|known| known.as_ref().map(|known| known.ready)),
+            .with(|known| known.as_ref().map(Readiness::is_ready)),
     ) {
         (true, _) => ("dot bad", "not responding"),
         (false, Some(true)) => ("dot ok", "ready"),

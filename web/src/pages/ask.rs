@@ -1,5 +1,6 @@
 //! Ask: questions about the server's documentation.
 
+use harvestman_core::api::health::PartState;
 use harvestman_core::api::support::DocsSearchRequest;
 use leptos::prelude::*;
 use leptos_router::NavigateOptions;
@@ -119,11 +120,8 @@ pub fn AskPage() -> impl IntoView {
 
 /// Renders the notice that answers are passages, if the server has no language model.
 fn no_model_notice(console: Console) -> Option<AnyView> {
-    let has_model = console.readiness.with(|known| {
-        let llm = known.as_ref()?.parts.get("llm");
-        Some(llm.is_some_and(|part| part.status != "not configured"))
-    });
-    (has_model == Some(false))
+    let llm = console.readiness.with(|known| known.map(|known| known.llm));
+    (llm == Some(PartState::NotConfigured))
         .then(|| view! { <div class="notice" role="note">{text::ASK_NO_MODEL}</div> }.into_any())
 }
 

@@ -24,11 +24,13 @@ use crate::{display, request_history, text};
 mod errors;
 mod export;
 mod graph;
+mod page_filter;
 mod page_list;
 mod page_tree;
 mod pages;
 mod progress;
 mod request;
+mod retry;
 mod view_state;
 mod webhooks;
 
@@ -39,6 +41,7 @@ use page_tree::PageTree;
 use pages::{OpenPage, Pages};
 use progress::{Counters, notices};
 use request::{EditAndRunAgain, Request};
+use retry::Retry;
 use view_state::ViewState;
 use webhooks::Webhooks;
 
@@ -214,9 +217,11 @@ fn Body(feed: JobFeed, request: Memo<Option<Value>>) -> impl IntoView {
     let ViewState {
         tab: chosen,
         search,
+        filter,
         page: open,
         state,
     } = ViewState::synced_with_url(feed.id);
+    let retry = Retry::new(feed, request);
     let errors = Memo::new(move |_| feed.errors.with(|errors| errors.errors.len()));
     let blocked = Memo::new(move |_| feed.errors.with(|errors| errors.robots_blocked.len()));
     let tabs = Signal::derive(move || {
@@ -246,11 +251,11 @@ fn Body(feed: JobFeed, request: Memo<Option<Value>>) -> impl IntoView {
                         {move || match chosen.get() {
                             "tree" => view! { <PageTree feed open/> }.into_any(),
                             "graph" => view! { <Graph feed open/> }.into_any(),
-                            "errors" => view! { <Errors feed/> }.into_any(),
+                            "errors" => view! { <Errors feed retry/> }.into_any(),
                             "blocked" => view! { <Blocked feed/> }.into_any(),
                             "webhooks" => view! { <Webhooks feed filter=state/> }.into_any(),
                             "request" => view! { <Request feed request/> }.into_any(),
-                            _ => view! { <Pages feed search open/> }.into_any(),
+                            _ => view! { <Pages feed search filter open retry/> }.into_any(),
                         }}
                     </div>
                 </section>

@@ -6,6 +6,8 @@ use std::sync::Arc;
 use harvestman_core::api::ScrapeRequest;
 use harvestman_core::ids::ScrapeId;
 use leptos::prelude::*;
+use leptos_router::NavigateOptions;
+use leptos_router::hooks::use_navigate;
 
 use crate::components::code::CodeCard;
 use crate::components::icon::Glyph;
@@ -16,6 +18,7 @@ use crate::console::Console;
 use crate::draft::{Draft, Endpoint};
 use crate::exchange::{Exchange, RequestState, ResultCard};
 use crate::request_form::RequestForm;
+use crate::route::Screen;
 use crate::{browser, display, text};
 
 /// Renders the screen.
@@ -24,8 +27,12 @@ pub fn ScrapePage() -> impl IntoView {
     let console = Console::get();
     let draft = Draft::restore(Endpoint::Scrape);
     let exchange = Exchange::new();
+    // The id of the result on screen, so that writing it to the URL does not load it again.
+    let shown_id = StoredValue::new(None::<ScrapeId>);
+    let navigate = use_navigate();
     let run = exchange.send_callback(draft, move |client| {
         let request = draft.submit::<ScrapeRequest>()?;
+        let navigate = navigate.clone();
         Some(Box::pin(async move {
             let started_at = browser::now_ms();
             let answer = client.scrape(&request).await?;
@@ -33,6 +40,14 @@ pub fn ScrapePage() -> impl IntoView {
             let mut document = answer.data.unwrap_or_default();
             document.warning = document.warning.take().or(answer.warning);
             console.notify(format!("Page scraped in {seconds:.1} s"));
+            if let Some(id) = document.metadata.scrape_id {
+                shown_id.try_set_value(Some(id));
+                let options = NavigateOptions {
+                    scroll: false,
+                    ..Default::default()
+                };
+                navigate(&format!("{}?id={id}", Screen::Scrape.path()), options);
+            }
             let document = Arc::new(document);
             Ok(RequestState::done(move || {
                 result_view(document.clone(), Some(seconds))
@@ -43,7 +58,10 @@ pub fn ScrapePage() -> impl IntoView {
     let query = Endpoint::Scrape.query();
     let earlier_id = Memo::new(move |_| query.with(|query| ScrapeId::from_str(query.get_str("id")?).ok()));
     Effect::new(move |_| {
-        let Some(id) = earlier_id.get() else { return };
+        let Some(id) = earlier_id.get().filter(|id| shown_id.get_value() != Some(*id)) else {
+            return;
+        };
+        shown_id.set_value(Some(id));
         exchange.send(None, |client| {
             Some(Box::pin(async move {
                 let document = Arc::new(client.scrape_result(id).await?.data.unwrap_or_default());

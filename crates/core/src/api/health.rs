@@ -56,6 +56,17 @@ pub struct Readiness {
 }
 
 impl Readiness {
+    /// Returns the parts with their names.
+    pub fn parts(&self) -> [(&'static str, PartState); 5] {
+        [
+            ("database", self.database),
+            ("queue", self.queue),
+            ("browser", self.browser),
+            ("llm", self.llm),
+            ("search", self.search),
+        ]
+    }
+
     /// Returns whether the server can take requests.
     pub fn is_ready(&self) -> bool {
         self.status == PartState::Ok

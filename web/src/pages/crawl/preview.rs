@@ -1,11 +1,11 @@
-//! Site preview: what robots.txt allows, how many URLs the sitemaps list, and which of them are in scope with the
-//! options in the form. The core's own rules decide, through the npm package in this page.
+//! Site preview: what robots.txt allows, which links of the start page and which URLs of the sitemaps are in scope with
+//! the options in the form. The core's own rules decide, through the npm package in this page.
 
 use harvestman_client::ClientError;
 use harvestman_core::api::crawl::SitemapMode;
 use harvestman_core::api::format::FormatKind;
 use harvestman_core::api::map::MapLink;
-use harvestman_core::api::{MapRequest, ScrapeRequest, TargetUrl, Wire};
+use harvestman_core::api::{Document, MapRequest, ScrapeRequest, TargetUrl, Wire};
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use serde_json::{Value, json};
@@ -13,6 +13,7 @@ use url::Url;
 
 use crate::browser;
 use crate::components::code::Code;
+use crate::components::inline_code::inline_code;
 use crate::console::Console;
 use crate::draft::Draft;
 use crate::highlight::escape;
@@ -26,6 +27,9 @@ struct SitePreview {
     url: Url,
     /// The text of robots.txt, if the site has one; or the error.
     robots: Result<Option<String>, String>,
+    /// Links of the start page.
+    start_links: Result<Vec<String>, String>,
+    /// URLs of the sitemaps.
     links: Result<Vec<MapLink>, String>,
 }
 
@@ -53,6 +57,7 @@ pub fn Preview(draft: Draft) -> impl IntoView {
         spawn_local(async move {
             let url = target.url.clone();
             let robots = fetch_robots(console, &url).await;
+            let start_links = fetch_start_links(console, &url).await;
             let request = MapRequest {
                 sitemap: SitemapMode::Only,
                 limit: PREVIEW_URLS,
@@ -63,7 +68,12 @@ pub fn Preview(draft: Draft) -> impl IntoView {
                 console.handle_error(&error);
                 error.to_string()
             });
-            site.try_set(Some(SitePreview { url, robots, links }));
+            site.try_set(Some(SitePreview {
+                url,
+                robots,
+                start_links,
+                links,
+            }));
             busy.try_set(false);
         });
     };
@@ -83,7 +93,7 @@ pub fn Preview(draft: Draft) -> impl IntoView {
             }}
             {move || match site.get() {
                 None => view! { <p class="pad quiet-text">{text::PREVIEW_HELP}</p> }.into_any(),
-                Some(site) => view! { <div class="pad gap">{robots_part(package, draft, &site)} {sitemap_part(package, draft, &site)}</div> }.into_any(),
+                Some(site) => view! { <div class="pad gap">{robots_part(package, draft, &site)} {start_part(package, draft, &site)} {sitemap_part(package, draft, &site)}</div> }.into_any(),
             }}
         </section>
     }
@@ -92,20 +102,33 @@ pub fn Preview(draft: Draft) -> impl IntoView {
 
 /// Fetches the site's robots.txt through a scrape.
 async fn fetch_robots(console: Console, url: &Url) -> Result<Option<String>, String> {
-    let address = url.join("/robots.txt").map_err(|error| error.to_string())?;
-    let body = json!({ "url": address.as_str(), "formats": [FormatKind::RawHtml.as_str()], "maxAge": 0 });
+    let robots = url.join("/robots.txt").map_err(|error| error.to_string())?;
+    let document = scrape(console, &robots, FormatKind::RawHtml).await?;
+    let is_found = document.metadata.status_code.is_some_and(|status| status < 300);
+    Ok(document.raw_html.filter(|_| is_found))
+}
+
+/// Fetches the links of the start page through a scrape.
+async fn fetch_start_links(console: Console, url: &Url) -> Result<Vec<String>, String> {
+    let document = scrape(console, url, FormatKind::Links).await?;
+    match document.metadata.status_code {
+        Some(status) if status >= 400 => Err(format!("The start page returned {status}.")),
+        _ => Ok(document.links.unwrap_or_default()),
+    }
+}
+
+async fn scrape(console: Console, url: &Url, format: FormatKind) -> Result<Document, String> {
+    let body =
+        json!({ "url": url.as_str(), "formats": [format.as_str()], "onlyMainContent": false, "maxAge": 0 });
     let request = ScrapeRequest::from_value(body).map_err(|error| error.message)?;
     match console.client().scrape(&request).await {
-        Ok(answer) => {
-            let document = answer.data.unwrap_or_default();
-            let is_found = document.metadata.status_code.is_some_and(|status| status < 300);
-            Ok(document.raw_html.filter(|_| is_found))
-        }
-        Err(error @ (ClientError::Network(_) | ClientError::Aborted)) => {
-            console.handle_error(&error);
+        Ok(answer) => Ok(answer.data.unwrap_or_default()),
+        Err(error) => {
+            if matches!(error, ClientError::Network(_) | ClientError::Aborted) {
+                console.handle_error(&error);
+            }
             Err(error.to_string())
         }
-        Err(error) => Err(error.to_string()),
     }
 }
 
@@ -170,50 +193,108 @@ fn sitemap_part(package: Package, draft: Draft, site: &SitePreview) -> AnyView {
         Ok(links) => links.iter().map(|link| link.url.clone()).collect(),
     };
     let count = urls.len() as u64;
-    let urls = StoredValue::new(urls);
-    // Recomputed when the form changes.
-    let verdicts = Memo::new(move |_| {
-        let input = json!({ "request": draft.body.get(), "links": urls.get_value(), "depth": 0 });
-        let verdicts = package.run("scope", &input)?.ok()?;
-        let (mut in_scope, mut out_of_scope) = (Vec::new(), Vec::new());
-        for verdict in verdicts.as_array()? {
-            let text_of = |name: &str| verdict[name].as_str().unwrap_or_default().to_owned();
-            if verdict["included"] == true {
-                in_scope.push(text_of("url"));
-            } else {
-                out_of_scope.push((text_of("url"), text_of("reason")));
-            }
-        }
-        Some((in_scope, out_of_scope))
-    });
+    let verdicts = verdicts(package, draft, urls);
     let more = if count == PREVIEW_URLS { " or more" } else { "" };
     let url_count = format!("{}{more}.", display::plural(count, "URL", "URLs"));
     let scope_summary = move || {
         verdicts.with(|verdicts| {
-            let (in_scope, out_of_scope) = verdicts.as_ref()?;
+            let verdicts = verdicts.as_ref()?;
             Some(format!(
                 " {} in scope, {} out of scope.",
-                display::count(in_scope.len() as u64),
-                display::count(out_of_scope.len() as u64)
+                display::count(verdicts.in_scope.len() as u64),
+                display::count(verdicts.out_of_scope.len() as u64)
             ))
         })
     };
+    view! {
+        <p><span class="badge ok">"Sitemap"</span> " " {url_count} {scope_summary}</p>
+        {scope_list("Show URLs with scope", verdicts)}
+    }
+    .into_any()
+}
+
+/// Renders how many links of the start page are in scope, and offers the whole site when none is.
+fn start_part(package: Package, draft: Draft, site: &SitePreview) -> AnyView {
+    let urls = match &site.start_links {
+        Err(problem) => {
+            return view! { <p><span class="badge bad">"Start page"</span> " " {inline_code(problem)}</p> }
+                .into_any();
+        }
+        Ok(links) => links.clone(),
+    };
+    let count = display::plural(urls.len() as u64, "link", "links");
+    let path = display::url_path(site.url.as_str()).to_owned();
+    let has_links = !urls.is_empty();
+    let verdicts = verdicts(package, draft, urls);
+    let in_scope = Memo::new(move |_| verdicts.with(|verdicts| Some(verdicts.as_ref()?.in_scope.len())));
+    let whole_site = move || draft.value("crawlEntireDomain") == Some(Value::Bool(true));
+    let offer = move || has_links && in_scope.get() == Some(0) && !whole_site();
+    view! {
+        <p>
+            <span class=move || if in_scope.get() == Some(0) { "badge warn" } else { "badge ok" }>"Start page"</span>
+            " "
+            {move || match in_scope.get() {
+                None => format!("{count}."),
+                Some(0) => format!("None of its {count} is in scope below {path}, so the crawl would return one page."),
+                Some(number) => format!("{} of its {count} are in scope.", display::count(number as u64)),
+            }}
+        </p>
+        <Show when=offer>
+            <button
+                type="button"
+                class="btn small"
+                on:click=move |_| draft.put("crawlEntireDomain", Some(Value::Bool(true)))
+            >
+                "Crawl the whole site"
+            </button>
+        </Show>
+        {scope_list("Show links with scope", verdicts)}
+    }
+    .into_any()
+}
+
+/// URLs in scope, and URLs out of scope with the reason.
+#[derive(Clone, PartialEq, Default)]
+struct Verdicts {
+    in_scope: Vec<String>,
+    out_of_scope: Vec<(String, String)>,
+}
+
+/// Returns which URLs are in scope, recomputed when the form changes; `None` until the package is loaded.
+fn verdicts(package: Package, draft: Draft, urls: Vec<String>) -> Memo<Option<Verdicts>> {
+    let urls = StoredValue::new(urls);
+    Memo::new(move |_| {
+        let input = json!({ "request": draft.body.get(), "links": urls.get_value(), "depth": 0 });
+        let answer = package.run("scope", &input)?.ok()?;
+        let mut verdicts = Verdicts::default();
+        for verdict in answer.as_array()? {
+            let text_of = |name: &str| verdict[name].as_str().unwrap_or_default().to_owned();
+            if verdict["included"] == true {
+                verdicts.in_scope.push(text_of("url"));
+            } else {
+                verdicts.out_of_scope.push((text_of("url"), text_of("reason")));
+            }
+        }
+        Some(verdicts)
+    })
+}
+
+fn scope_list(summary: &'static str, verdicts: Memo<Option<Verdicts>>) -> AnyView {
     let list = move || {
         verdicts.with(|verdicts| {
-            let (in_scope, out_of_scope) = verdicts.as_ref()?;
-            let in_scope = in_scope.iter().take(PREVIEW_SHOWN_URLS).map(|url| {
+            let verdicts = verdicts.as_ref()?;
+            let in_scope = verdicts.in_scope.iter().take(PREVIEW_SHOWN_URLS).map(|url| {
                 view! { <li><code>{display::url_path(url).to_owned()}</code></li> }
             });
-            let out_of_scope = out_of_scope.iter().take(PREVIEW_SHOWN_URLS).map(|(url, why)| {
+            let out_of_scope = verdicts.out_of_scope.iter().take(PREVIEW_SHOWN_URLS).map(|(url, why)| {
                 view! { <li class="out"><code>{display::url_path(url).to_owned()}</code> <span class="hint">{why.clone()}</span></li> }
             });
             Some(view! { <ul class="scope-list">{in_scope.collect_view()} {out_of_scope.collect_view()}</ul> })
         })
     };
     view! {
-        <p><span class="badge ok">"Sitemap"</span> " " {url_count} {scope_summary}</p>
         <details class="preview-details">
-            <summary>"Show URLs with scope"</summary>
+            <summary>{summary}</summary>
             {list}
         </details>
     }

@@ -5,27 +5,40 @@ use leptos::prelude::*;
 use crate::components::inline_code::inline_code;
 use crate::job_feed::JobFeed;
 use crate::limits::SHOWN_ERRORS;
+use crate::pages::job::retry::Retry;
 use crate::{display, text};
 
-/// Renders the pages that failed.
+/// Renders the pages that failed, each with its reason and a button that fetches it again.
 #[component]
-pub fn Errors(feed: JobFeed) -> impl IntoView {
+pub fn Errors(feed: JobFeed, retry: Retry) -> impl IntoView {
+    let failed = move || {
+        feed.errors
+            .with(|errors| errors.errors.iter().map(|error| error.url.clone()).collect())
+    };
+    let label = move || {
+        let count = feed.errors.with(|errors| errors.errors.len() as u64);
+        format!("Retry {}", display::plural(count, "failed page", "failed pages"))
+    };
     move || {
         let errors = feed.errors.with(|errors| errors.errors.clone());
         let rows = errors.iter().take(SHOWN_ERRORS).map(|entry| {
+            let url = entry.url.clone();
             view! {
                 <li class="error-row">
                     <code>{entry.url.clone()}</code>
                     <span class="what">{inline_code(&entry.error)} " " <code>{entry.code.as_str()}</code></span>
+                    {retry.button(|| "Retry".to_owned(), move || vec![url.clone()])}
                 </li>
             }
         });
-        list(
-            "Errors",
-            text::NO_ERRORS,
-            errors.len(),
-            rows.collect_view().into_any(),
-        )
+        let rows = rows.collect_view().into_any();
+        let foot = (!errors.is_empty()).then(|| {
+            view! { <div class="card-foot">{retry.button(label, failed)}</div> }
+        });
+        view! {
+            {list("Errors", text::NO_ERRORS, errors.len(), rows)}
+            {foot}
+        }
     }
 }
 

@@ -9,10 +9,15 @@ use crate::components::virtual_scroll::VirtualScroll;
 use crate::display;
 use crate::job_feed::PageRow;
 use crate::limits::ROW_PX;
+use crate::pages::job::page_filter::{Sort, SortColumn};
 
 /// Renders the grid; `chosen` is the index of the open page in the job.
 #[component]
-pub fn PageList(rows: Memo<Vec<Arc<PageRow>>>, chosen: RwSignal<Option<u64>>) -> impl IntoView {
+pub fn PageList(
+    rows: Memo<Vec<Arc<PageRow>>>,
+    chosen: RwSignal<Option<u64>>,
+    sort: RwSignal<Option<Sort>>,
+) -> impl IntoView {
     let scroll = VirtualScroll::new(true);
     let range = scroll.range();
     let visible = move || rows.with(|rows| VirtualScroll::visible_items(range.get(), rows));
@@ -52,10 +57,10 @@ pub fn PageList(rows: Memo<Vec<Arc<PageRow>>>, chosen: RwSignal<Option<u64>>) ->
             on:keydown=on_key
         >
             <div class="grid-row grid-head" role="row" aria-rowindex="1">
-                <span role="columnheader">"Path"</span>
-                <span role="columnheader" class="opt">"Title"</span>
-                <span role="columnheader" class="num">"Status"</span>
-                <span role="columnheader" class="num">"Size"</span>
+                {header(sort, SortColumn::Path, "Path", "")}
+                {header(sort, SortColumn::Title, "Title", "opt")}
+                {header(sort, SortColumn::Status, "Status", "num")}
+                {header(sort, SortColumn::Size, "Size", "num")}
             </div>
             <div
                 class="grid-space"
@@ -67,6 +72,28 @@ pub fn PageList(rows: Memo<Vec<Arc<PageRow>>>, chosen: RwSignal<Option<u64>>) ->
                 </For>
             </div>
         </div>
+    }
+    .into_any()
+}
+
+/// Renders the header of a column, which sorts by it.
+fn header(
+    sort: RwSignal<Option<Sort>>,
+    column: SortColumn,
+    label: &'static str,
+    class: &'static str,
+) -> AnyView {
+    view! {
+        <span role="columnheader" class=class aria-sort=move || Sort::aria(sort.get(), column)>
+            <button type="button" class="sort" on:click=move |_| sort.update(|sort| *sort = Sort::after_click(*sort, column))>
+                {label}
+                {move || match Sort::aria(sort.get(), column) {
+                    "ascending" => Some("\u{2191}"),
+                    "descending" => Some("\u{2193}"),
+                    _ => None,
+                }}
+            </button>
+        </span>
     }
     .into_any()
 }

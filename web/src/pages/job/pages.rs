@@ -8,22 +8,49 @@ use leptos::task::spawn_local;
 use crate::browser;
 use crate::components::filter_input::FilterInput;
 use crate::components::inline_code::inline_code;
-use crate::pages::job::page_list::PageList;
 use crate::components::viewer::{SharedDocument, Viewer};
 use crate::console::Console;
 use crate::job_feed::JobFeed;
-use crate::text;
+use crate::pages::job::page_filter::{FilterChips, PageFilter, Sort};
+use crate::pages::job::page_list::PageList;
+use crate::pages::job::retry::Retry;
+use crate::{display, text};
 
-/// Renders the list, filtered by `search`.
+/// Renders the list, filtered by `search` and `filter`.
 #[component]
-pub fn Pages(feed: JobFeed, search: RwSignal<String>, open: RwSignal<Option<u64>>) -> impl IntoView {
+pub fn Pages(
+    feed: JobFeed,
+    search: RwSignal<String>,
+    filter: RwSignal<PageFilter>,
+    open: RwSignal<Option<u64>>,
+    retry: Retry,
+) -> impl IntoView {
+    let sort = RwSignal::new(None::<Sort>);
     let rows = Memo::new(move |_| {
-        let filter = search.with(|search| search.trim().to_lowercase());
-        feed.rows.with(|rows| match filter.is_empty() {
-            true => rows.clone(),
-            false => rows.iter().filter(|row| row.matches(&filter)).cloned().collect(),
-        })
+        let words = search.with(|search| search.trim().to_lowercase());
+        let filter = filter.get();
+        let mut rows = feed
+            .rows
+            .with(|rows| match words.is_empty() && filter == PageFilter::All {
+                true => rows.clone(),
+                false => {
+                    let shown = rows
+                        .iter()
+                        .filter(|row| filter.includes(row) && row.matches(&words));
+                    shown.cloned().collect()
+                }
+            });
+        if let Some(sort) = sort.get() {
+            sort.apply(&mut rows);
+        }
+        rows
     });
+    let shows_errors = move || filter.get().is_error() && !rows.with(Vec::is_empty);
+    let retry_label = move || {
+        let count = rows.with(|rows| display::plural(rows.len() as u64, "page", "pages"));
+        format!("Retry {count}")
+    };
+    let shown_urls = move || rows.with_untracked(|rows| rows.iter().map(|row| row.url.clone()).collect());
     let is_empty = move || rows.with(Vec::is_empty);
     let empty_text = move || match (
         feed.rows.with(Vec::is_empty),
@@ -36,9 +63,13 @@ pub fn Pages(feed: JobFeed, search: RwSignal<String>, open: RwSignal<Option<u64>
     view! {
         <div class="filter">
             <FilterInput words=search label="Filter pages" placeholder="Filter by path, title, status or error"/>
+            <FilterChips feed chosen=filter/>
         </div>
         <Show when=move || !is_empty() fallback=move || view! { <p class="empty">{empty_text}</p> }>
-            <PageList rows chosen=open/>
+            <PageList rows chosen=open sort/>
+        </Show>
+        <Show when=shows_errors>
+            <div class="card-foot">{retry.button(retry_label, shown_urls)}</div>
         </Show>
     }
     .into_any()

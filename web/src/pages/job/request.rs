@@ -20,7 +20,7 @@ use crate::{field_value, highlight, request_history, storage, text};
 ///
 /// # Errors
 /// Returns the error message of the validation or of the server.
-async fn start(console: Console, path: StatusPath, body: &Value) -> Result<String, String> {
+pub(super) async fn start(console: Console, path: StatusPath, body: &Value) -> Result<String, String> {
     let client = console.client();
     let refused = |error: ApiError| match error.details {
         Some(details) => format!("{} {details}", error.message),

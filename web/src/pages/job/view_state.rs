@@ -10,6 +10,7 @@ use leptos_router::hooks::{use_navigate, use_query_map};
 use leptos_router::params::ParamsMap;
 
 use crate::limits::URL_UPDATE_MS;
+use crate::pages::job::page_filter::PageFilter;
 use crate::{browser, route};
 
 /// The tabs; the first one is not written to the URL.
@@ -22,8 +23,10 @@ const TABS: [&str; 7] = [
 pub struct ViewState {
     /// One of [`TABS`].
     pub tab: RwSignal<&'static str>,
-    /// Filter of the pages.
+    /// Words that the pages contain.
     pub search: RwSignal<String>,
+    /// Kind of the pages.
+    pub filter: RwSignal<PageFilter>,
     /// Index of the open page in the job's documents.
     pub page: RwSignal<Option<u64>>,
     /// Filter of the webhook events.
@@ -35,6 +38,7 @@ pub struct ViewState {
 struct ViewValues {
     tab: &'static str,
     search: String,
+    filter: PageFilter,
     page: Option<u64>,
     state: Option<DeliveryState>,
 }
@@ -47,6 +51,7 @@ impl ViewState {
         let view_state = Self {
             tab: RwSignal::new(values.tab),
             search: RwSignal::new(values.search),
+            filter: RwSignal::new(values.filter),
             page: RwSignal::new(values.page),
             state: RwSignal::new(values.state),
         };
@@ -55,6 +60,7 @@ impl ViewState {
             let values = query.with(ViewValues::from_query);
             if values.tab != view_state.tab.get_untracked() {
                 view_state.search.set(values.search);
+                view_state.filter.set(values.filter);
                 view_state.page.set(values.page);
                 view_state.state.set(values.state);
                 view_state.tab.set(values.tab);
@@ -94,6 +100,7 @@ impl ViewState {
         ViewValues {
             tab: self.tab.get(),
             search: self.search.with(|search| search.trim().to_owned()),
+            filter: self.filter.get(),
             page: self.page.get(),
             state: self.state.get(),
         }
@@ -110,6 +117,7 @@ impl ViewValues {
         Self {
             tab: TABS.into_iter().find(|one| Some(*one) == tab).unwrap_or(TABS[0]),
             search: part("search").unwrap_or_default().to_owned(),
+            filter: PageFilter::parse(part("only")),
             page: part("page").and_then(|page| page.parse().ok()),
             state: part("state").and_then(DeliveryState::parse),
         }
@@ -125,6 +133,10 @@ impl ViewValues {
             (
                 "search",
                 Some(encode(&self.search)).filter(|search| !search.is_empty()),
+            ),
+            (
+                "only",
+                Some(self.filter.to_string()).filter(|name| !name.is_empty()),
             ),
             ("page", self.page.map(|page| page.to_string())),
             ("state", self.state.map(|state| state.to_string())),
@@ -152,11 +164,15 @@ mod tests {
         let elsewhere = ViewValues {
             tab: "webhooks",
             search: "docs/api".to_owned(),
+            filter: PageFilter::Status(404),
             page: Some(4711),
             state: Some(DeliveryState::GivenUp),
         };
         let written = query(&elsewhere);
-        assert_eq!(written, "?tab=webhooks&search=docs/api&page=4711&state=given_up");
+        assert_eq!(
+            written,
+            "?tab=webhooks&search=docs/api&only=404&page=4711&state=given_up"
+        );
         let read = ViewValues::from_parts(|name| {
             let mut parts = written[1..].split('&').filter_map(|part| part.split_once('='));
             parts.find(|part| part.0 == name).map(|part| part.1)

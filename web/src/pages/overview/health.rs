@@ -1,55 +1,51 @@
 //! Health of the server and of its parts.
 
-use harvestman_client::Readiness;
+use harvestman_core::api::health::{PartState, Readiness};
 use leptos::prelude::*;
 
 use crate::text;
 
 /// Renders each part with its status.
 pub fn health_summary(readiness: &Readiness) -> AnyView {
-    let server_status = match readiness.ready {
+    let server = match readiness.is_ready() {
         true => ("dot ok", "ready"),
         false => ("dot bad", "not ready"),
     };
-    let parts = readiness.parts.iter().map(|(name, part)| {
-        let dot = match part.status.as_str() {
-            "ok" | "ready" | "up" => "dot ok",
-            "off" | "disabled" | "none" | "absent" | "not_configured" | "not configured" => "dot",
-            _ => "dot bad",
+    let parts = readiness.parts().map(|(name, state)| {
+        let (dot, status) = match state {
+            PartState::Ok => ("dot ok", state.as_str()),
+            PartState::NotConfigured if name == "search" => ("dot", text::SEARCH_OWN_PAGES),
+            PartState::NotConfigured => ("dot", state.as_str()),
+            PartState::Unavailable | PartState::Stopping => ("dot bad", state.as_str()),
         };
-        let status_text = match (name.as_str(), part.detail.clone()) {
-            (_, Some(detail)) => detail,
-            ("search", None) if dot == "dot" => text::SEARCH_OWN_PAGES.to_owned(),
-            (_, None) => part.status.replace('_', " "),
-        };
-        health_cell(dot, part_label(name), status_text)
+        health_cell(dot, part_label(name), status)
     });
     view! {
         <div class="health">
-            {health_cell(server_status.0, "Server".to_owned(), server_status.1.to_owned())}
+            {health_cell(server.0, "Server", server.1)}
             {parts.collect_view()}
         </div>
     }
     .into_any()
 }
 
-fn health_cell(dot: &'static str, name: String, status_text: String) -> AnyView {
+fn health_cell(dot: &'static str, name: &'static str, status: &'static str) -> AnyView {
     view! {
         <div>
             <b><span class=dot></span>{name}</b>
-            <span>{status_text}</span>
+            <span>{status}</span>
         </div>
     }
     .into_any()
 }
 
-fn part_label(name: &str) -> String {
-    if name == "llm" {
-        return "Model".to_owned();
+fn part_label(name: &'static str) -> &'static str {
+    match name {
+        "database" => "Database",
+        "queue" => "Queue",
+        "browser" => "Browser",
+        "llm" => "Model",
+        "search" => "Search",
+        _ => name,
     }
-    let mut letters = name.replace('_', " ").chars().collect::<Vec<_>>();
-    if let Some(first) = letters.first_mut() {
-        *first = first.to_ascii_uppercase();
-    }
-    letters.into_iter().collect()
 }

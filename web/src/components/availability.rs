@@ -24,7 +24,7 @@ pub fn Availability(draft: Draft) -> impl IntoView {
     });
     move || {
         let notice = notice.get()?;
-        Some(view! { <div class="notice warn" role="note" data-availability="">{inline_code(&notice)}</div> })
+        Some(view! { <div class="notice warn" role="note">{inline_code(&notice)}</div> })
     }
 }
 

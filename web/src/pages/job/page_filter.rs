@@ -93,22 +93,11 @@ impl fmt::Display for PageFilter {
 fn counts(rows: &[Arc<PageRow>]) -> Vec<(PageFilter, usize)> {
     let mut counts = BTreeMap::new();
     for row in rows {
-        let status = row.status.map_or(PageFilter::All, PageFilter::Status);
-        let filters = [
-            PageFilter::HttpErrors,
-            status,
-            PageFilter::Untitled,
-            PageFilter::Thin,
-        ];
-        for filter in filters {
-            let is_counted = match filter {
-                PageFilter::All => false,
-                PageFilter::Status(_) => row.is_http_error(),
-                _ => filter.includes(row),
-            };
-            if is_counted {
-                *counts.entry(filter).or_insert(0) += 1;
-            }
+        let kinds = [PageFilter::HttpErrors, PageFilter::Untitled, PageFilter::Thin];
+        let kinds = kinds.into_iter().filter(|filter| filter.includes(row));
+        let status = row.status.filter(|_| row.is_http_error()).map(PageFilter::Status);
+        for filter in kinds.chain(status) {
+            *counts.entry(filter).or_insert(0) += 1;
         }
     }
     // One status needs no sum.

@@ -1,10 +1,13 @@
 //! Fetches pages of a job again: a batch scrape of their URLs with the page options of the job.
 
+use harvestman_core::api::batch::BatchOptions;
+use harvestman_core::api::caller::Caller;
 use harvestman_core::api::job::{JobKind, StatusPath};
+use harvestman_core::api::{ApiError, BatchScrapeRequest, CrawlRequest, TargetUrl, Wire};
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use leptos_router::hooks::use_navigate;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use crate::console::Console;
 use crate::display;
@@ -12,23 +15,13 @@ use crate::job_feed::JobFeed;
 use crate::pages::job::request;
 use crate::route;
 
-/// Fields of a batch scrape that concern the job and not its pages.
-const JOB_FIELDS: [&str; 6] = [
-    "urls",
-    "appendToId",
-    "webhook",
-    "ignoreInvalidURLs",
-    "idempotencyKey",
-    "maxConcurrency",
-];
-
 /// Starts retries of a job and opens them. `Copy`, so that closures can capture it.
 #[derive(Clone, Copy)]
 pub struct Retry {
     feed: JobFeed,
     request: Memo<Option<Value>>,
     busy: RwSignal<bool>,
-    start: StoredValue<Callback<Vec<String>>>,
+    start: Callback<Vec<String>>,
 }
 
 impl Retry {
@@ -41,12 +34,21 @@ impl Retry {
             if urls.is_empty() || busy.get_untracked() {
                 return;
             }
-            busy.set(true);
             let count = display::plural(urls.len() as u64, "page", "pages");
             let kind = feed.job.with_untracked(|job| job.as_ref().map(|job| job.kind));
-            let options = request.with_untracked(|request| page_options(kind, request.as_ref()));
+            let retry =
+                request.with_untracked(|request| Some(retry_request(kind?, request.as_ref()?, &urls)));
+            let Some(retry) = retry else { return };
+            busy.set(true);
             spawn_local(async move {
-                match request::start(console, StatusPath::BatchScrape, &with_urls(options, urls)).await {
+                let started = match retry {
+                    Ok(retry) => {
+                        let body = serde_json::to_value(&retry).unwrap_or_default();
+                        request::start(console, StatusPath::BatchScrape, &body).await
+                    }
+                    Err(message) => Err(message),
+                };
+                match started {
                     Ok(id) => {
                         console.notify(format!("Retrying {count}"));
                         navigate.with_value(|navigate| navigate(&route::job_path(&id), Default::default()));
@@ -60,7 +62,7 @@ impl Retry {
             feed,
             request,
             busy,
-            start: StoredValue::new(start),
+            start,
         }
     }
 
@@ -79,7 +81,7 @@ impl Retry {
                     type="button"
                     class="btn small"
                     aria-disabled=move || self.busy.get().to_string()
-                    on:click=move |_| self.start.with_value(|start| start.run(urls.with_value(|urls| urls())))
+                    on:click=move |_| self.start.run(urls.with_value(|urls| urls()))
                 >
                     {move || label.with_value(|label| label())}
                 </button>
@@ -89,47 +91,64 @@ impl Retry {
     }
 }
 
-/// Returns the options for pages in the request of a job.
-fn page_options(kind: Option<JobKind>, request: Option<&Value>) -> Map<String, Value> {
-    let options = match kind {
-        Some(JobKind::Crawl) => request.and_then(|request| request.get("scrapeOptions")),
-        _ => request,
+/// Returns the batch scrape that fetches these pages with the options of the job's request. Its webhook and its
+/// concurrency are left out.
+fn retry_request(kind: JobKind, request: &Value, urls: &[String]) -> Result<BatchScrapeRequest, String> {
+    let message = |error: ApiError| error.message;
+    let (options, zero_data_retention) = match kind {
+        JobKind::Crawl => {
+            let crawl = CrawlRequest::from_value(request.clone()).map_err(message)?;
+            (crawl.scrape_options, crawl.zero_data_retention)
+        }
+        _ => {
+            let batch = BatchScrapeRequest::from_value(request.clone())
+                .map_err(message)?
+                .batch;
+            (batch.options, batch.zero_data_retention)
+        }
     };
-    let mut options = options.and_then(Value::as_object).cloned().unwrap_or_default();
-    options.retain(|name, _| !JOB_FIELDS.contains(&name.as_str()));
-    options
-}
-
-fn with_urls(mut options: Map<String, Value>, urls: Vec<String>) -> Value {
-    options.insert("urls".to_owned(), urls.into());
-    Value::Object(options)
+    Ok(BatchScrapeRequest {
+        urls: urls
+            .iter()
+            .map(|url| TargetUrl::parse(url))
+            .collect::<Result<_, _>>()?,
+        invalid_urls: Vec::new(),
+        append_to_id: None,
+        ignore_invalid_urls: true,
+        batch: BatchOptions {
+            options,
+            webhook: None,
+            max_concurrency: None,
+            zero_data_retention,
+            caller: Caller::default(),
+        },
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use harvestman_core::api::{BatchScrapeRequest, Wire};
     use serde_json::json;
 
     #[test]
-    fn a_retry_keeps_the_page_options_of_the_job() {
-        let urls = vec!["https://e.com/a".to_owned()];
-        let crawl = json!({"url": "https://e.com", "limit": 9, "scrapeOptions": {"formats": ["html"], "waitFor": 50}});
-        let body = with_urls(page_options(Some(JobKind::Crawl), Some(&crawl)), urls.clone());
-        assert_eq!(
-            body,
-            json!({"urls": ["https://e.com/a"], "formats": ["html"], "waitFor": 50})
-        );
+    fn a_retry_keeps_the_page_options_and_the_retention_of_the_job() {
+        let urls = ["https://e.com/a".to_owned()];
+        let body = |kind, request: Value| {
+            let retry = retry_request(kind, &request, &urls).unwrap();
+            serde_json::to_value(&retry).unwrap()
+        };
+        let crawl = json!({
+            "url": "https://e.com", "limit": 9, "zeroDataRetention": true,
+            "scrapeOptions": {"formats": ["html"], "waitFor": 50},
+        });
+        let expected = json!({"urls": ["https://e.com/a"], "formats": ["html"], "waitFor": 50, "zeroDataRetention": true});
+        assert_eq!(body(JobKind::Crawl, crawl), expected);
         let batch = json!({
             "urls": ["https://e.com/b"], "formats": ["links"], "webhook": "https://e.com/hook", "maxConcurrency": 2,
+            "zeroDataRetention": true,
         });
-        let body = with_urls(
-            page_options(Some(JobKind::BatchScrape), Some(&batch)),
-            urls.clone(),
-        );
-        assert_eq!(body, json!({"urls": ["https://e.com/a"], "formats": ["links"]}));
-        assert!(BatchScrapeRequest::from_value(body).is_ok());
-        let bare = with_urls(page_options(None, None), urls);
-        assert!(BatchScrapeRequest::from_value(bare).is_ok());
+        let expected = json!({"urls": ["https://e.com/a"], "formats": ["links"], "zeroDataRetention": true});
+        assert_eq!(body(JobKind::BatchScrape, batch), expected);
+        assert!(retry_request(JobKind::Crawl, &json!({}), &urls).is_err());
     }
 }

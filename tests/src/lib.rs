@@ -7,6 +7,7 @@
 #![allow(clippy::expect_used, clippy::unwrap_used)]
 
 mod client;
+pub mod command;
 pub mod docs_site;
 #[path = "../../crates/content/tests/files/fixtures.rs"]
 pub mod files;
@@ -22,6 +23,7 @@ pub mod site;
 pub mod tools;
 
 pub use client::{HttpResponse, send_request};
+pub use command::printed;
 pub use docs_site::DocsSite;
 pub use finished_crawl::FinishedCrawl;
 pub use hostile::HostileSite;
@@ -29,5 +31,5 @@ pub use json_service::{JsonService, ReceivedRequest};
 pub use model::{Model, ModelReply, ModelRequest};
 pub use names::NameServer;
 pub use receiver::Receiver;
-pub use server::TestServer;
+pub use server::{Folder, TestServer};
 pub use site::{Page, RunningSite, Site};

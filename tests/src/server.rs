@@ -451,13 +451,17 @@ fn launch(folder: &Folder, listen: &str, settings: &[(String, String)]) -> anyho
     }
 }
 
-/// Temporary folder that is removed on drop.
-struct Folder {
+/// A temporary folder, removed when dropped.
+pub struct Folder {
     path: PathBuf,
 }
 
 impl Folder {
-    fn new() -> std::io::Result<Folder> {
+    /// Creates an empty folder.
+    ///
+    /// # Errors
+    /// If it cannot be created.
+    pub fn new() -> std::io::Result<Folder> {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
         let name = format!(
             "harvestman-test-{}-{}",
@@ -467,6 +471,11 @@ impl Folder {
         let path = std::env::temp_dir().join(name);
         std::fs::create_dir_all(&path)?;
         Ok(Folder { path })
+    }
+
+    /// Returns the path of the folder.
+    pub fn path(&self) -> &Path {
+        &self.path
     }
 
     fn log(&self) -> PathBuf {

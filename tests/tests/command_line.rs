@@ -6,7 +6,7 @@ use std::process::{Command, Output, Stdio};
 use std::time::Duration;
 
 use harvestman_tests::server::{self, KEY};
-use harvestman_tests::{Page, Site, TestServer};
+use harvestman_tests::{Page, Site, TestServer, printed};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
@@ -30,15 +30,6 @@ async fn run(server: &TestServer, arguments: &[&str]) -> Output {
     let mut command = harvestman(server, arguments);
     let output = tokio::task::spawn_blocking(move || command.output());
     output.await.unwrap().unwrap()
-}
-
-/// Asserts the exit code and returns standard output and standard error.
-#[track_caller]
-fn printed(output: &Output, code: i32) -> (String, String) {
-    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
-    let (out, err) = (text(&output.stdout), text(&output.stderr));
-    assert_eq!(output.status.code(), Some(code), "{out}\n{err}");
-    (out, err)
 }
 
 fn lines(text: &str) -> Vec<Value> {

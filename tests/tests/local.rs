@@ -4,23 +4,20 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
-use std::sync::atomic::{AtomicU32, Ordering};
 
-use harvestman_tests::{Page, RunningSite, Site, TestServer, server};
+use harvestman_tests::{Folder, Page, RunningSite, Site, TestServer, printed, server};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
-/// A working folder, also for temporary files. Removed when dropped.
-struct Work(PathBuf);
+/// A working folder, also for temporary files.
+struct Work(Folder);
 
 impl Work {
     fn new() -> Work {
-        static NEXT: AtomicU32 = AtomicU32::new(0);
-        let number = NEXT.fetch_add(1, Ordering::SeqCst);
-        let folder = std::env::temp_dir().join(format!("harvestman-local-{}-{number}", std::process::id()));
-        fs::create_dir_all(folder.join("tmp")).unwrap();
+        let folder = Folder::new().unwrap();
+        fs::create_dir(folder.path().join("tmp")).unwrap();
         Work(folder)
     }
 
@@ -34,8 +31,8 @@ impl Work {
         }
         command
             .args(arguments)
-            .current_dir(&self.0)
-            .env("TMPDIR", self.0.join("tmp"))
+            .current_dir(self.0.path())
+            .env("TMPDIR", self.0.path().join("tmp"))
             .env("HARVESTMAN_CHROMIUM", "off")
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
@@ -54,23 +51,8 @@ impl Work {
     /// Asserts that no temporary data folder is left.
     #[track_caller]
     fn assert_clean(&self) {
-        assert_eq!(files(&self.0.join("tmp")), BTreeSet::new());
+        assert_eq!(files(&self.0.path().join("tmp")), BTreeSet::new());
     }
-}
-
-impl Drop for Work {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
-}
-
-/// Asserts the exit code and returns standard output and standard error.
-#[track_caller]
-fn printed(output: &Output, code: i32) -> (String, String) {
-    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
-    let (out, err) = (text(&output.stdout), text(&output.stderr));
-    assert_eq!(output.status.code(), Some(code), "{out}\n{err}");
-    (out, err)
 }
 
 fn sources(lines: &str) -> BTreeSet<String> {
@@ -121,7 +103,7 @@ async fn requests_need_no_server_and_leave_nothing_behind() {
         serde_json::from_str::<Value>(&text).unwrap(),
         json!({"title": "A"})
     );
-    let file = work.0.join("table.csv");
+    let file = work.0.path().join("table.csv");
     fs::write(&file, "name,legs\nspider,8\n").unwrap();
     let (text, _) = printed(&work.run(&["parse", file.to_str().unwrap()]).await, 0);
     assert!(text.contains("| spider") && text.contains('8'), "{text}");
@@ -140,8 +122,8 @@ async fn a_local_crawl_writes_the_folders_of_the_site() {
     let host = format!("127.0.0.1+{}", site.address().port());
     let expected =
         ["index.md", "a.md", "b/index.md", "b/c%3Fd=1.md", "gone.md"].map(|path| format!("{host}/{path}"));
-    assert_eq!(files(&work.0.join("pages")), BTreeSet::from(expected));
-    let page = fs::read_to_string(work.0.join("pages").join(host).join("a.md")).unwrap();
+    assert_eq!(files(&work.0.path().join("pages")), BTreeSet::from(expected));
+    let page = fs::read_to_string(work.0.path().join("pages").join(host).join("a.md")).unwrap();
     assert!(page.starts_with("# A\n"), "{page}");
     work.assert_clean();
 }
@@ -243,7 +225,7 @@ async fn the_program_explains_itself() {
         assert!(script.contains("only-main-content"), "{shell}");
     }
     printed(&work.run(&["man", "man1"]).await, 0);
-    let pages = files(&work.0.join("man1"));
+    let pages = files(&work.0.path().join("man1"));
     for page in [
         "harvestman.1",
         "harvestman-serve.1",
@@ -253,6 +235,6 @@ async fn the_program_explains_itself() {
         assert!(pages.contains(page), "{pages:?}");
     }
     assert!(!pages.iter().any(|page| page.contains("sandbox")), "{pages:?}");
-    let page = fs::read_to_string(work.0.join("man1/harvestman-crawl.1")).unwrap();
+    let page = fs::read_to_string(work.0.path().join("man1/harvestman-crawl.1")).unwrap();
     assert!(page.contains("out\\-dir"), "{page}");
 }

@@ -5,24 +5,21 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
-use std::sync::atomic::{AtomicU32, Ordering};
 
-use harvestman_tests::server;
+use harvestman_tests::{Folder, server};
 
 /// A machine whose programs are scripts in one folder.
-struct Machine(PathBuf);
+struct Machine(Folder);
 
 impl Machine {
     fn new() -> Machine {
-        static NEXT: AtomicU32 = AtomicU32::new(0);
-        let number = NEXT.fetch_add(1, Ordering::SeqCst);
-        let folder = std::env::temp_dir().join(format!("harvestman-setup-{}-{number}", std::process::id()));
-        fs::create_dir_all(folder.join("bin")).unwrap();
+        let folder = Folder::new().unwrap();
+        fs::create_dir(folder.path().join("bin")).unwrap();
         Machine(folder)
     }
 
     fn path(&self, name: &str) -> PathBuf {
-        self.0.join(name)
+        self.0.path().join(name)
     }
 
     /// Adds a program.
@@ -42,7 +39,7 @@ impl Machine {
         };
         Command::new(server::binary().unwrap())
             .args(arguments)
-            .current_dir(&self.0)
+            .current_dir(self.0.path())
             .env_clear()
             .env("PATH", self.path("bin"))
             .env("HARVESTMAN_DATA_DIR", self.path("data"))
@@ -52,19 +49,11 @@ impl Machine {
     }
 }
 
-impl Drop for Machine {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
-}
-
-/// Asserts the exit code and returns standard output and standard error.
+/// Asserts the exit code and returns standard output followed by standard error.
 #[track_caller]
 fn printed(output: &Output, code: i32) -> String {
-    let text = [&output.stdout[..], &output.stderr[..]].concat();
-    let text = String::from_utf8(text).unwrap();
-    assert_eq!(output.status.code(), Some(code), "{text}");
-    text
+    let (out, err) = harvestman_tests::printed(output, code);
+    out + &err
 }
 
 #[track_caller]

@@ -48,4 +48,4 @@ pub use sandbox::{Bubblewrap, SANDBOX_INIT_COMMAND, Sandbox, sandbox_init};
 pub use screencast::{Frame, LiveView, OpenDialog, Tab, Tabs, ViewUpdate, Viewer};
 pub use snapshot::{Snapshot, SnapshotElement};
 pub use storage::{OriginStorage, Storage};
-pub use worker::{Execution, find_node, find_python};
+pub use worker::{Execution, find_node, find_python, in_path};

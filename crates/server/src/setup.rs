@@ -9,7 +9,9 @@ use std::process::Command;
 
 use anyhow::{Context, bail};
 use clap::{Arg, ArgAction};
-use harvestman_browser::{check_node_packages, check_python_packages, find_chromium, find_node, find_python};
+use harvestman_browser::{
+    check_node_packages, check_python_packages, find_chromium, find_node, find_python, in_path,
+};
 
 use crate::config::{Config, Program};
 use crate::limits;
@@ -164,8 +166,7 @@ fn node_driver(config: &Config) -> anyhow::Result<Option<Step>> {
     if check_node_packages(&node, &[config.data_dir.join(limits::NODE_MODULES_FOLDER)]).is_ok() {
         return Ok(None);
     }
-    let beside = node.with_file_name("npm");
-    let npm = Some(beside)
+    let npm = Some(node.with_file_name("npm"))
         .filter(|npm| npm.is_file())
         .or_else(|| in_path("npm"));
     let npm = npm.context("npm was not found; it comes with Node.js, or as a package of its own")?;
@@ -205,13 +206,6 @@ async fn python_driver(config: &Config) -> Vec<Step> {
             &["-m", "pip", "install", "--quiet", &package],
         ),
     ]
-}
-
-fn in_path(name: &str) -> Option<PathBuf> {
-    let path = std::env::var_os("PATH")?;
-    std::env::split_paths(&path)
-        .map(|folder| folder.join(name))
-        .find(|file| file.is_file())
 }
 
 #[cfg(unix)]

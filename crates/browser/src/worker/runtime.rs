@@ -38,7 +38,8 @@ pub fn find_python() -> Option<PathBuf> {
     in_path("python3")
 }
 
-fn in_path(name: &str) -> Option<PathBuf> {
+/// Returns the path of a program in the folders of `PATH`.
+pub fn in_path(name: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;
     std::env::split_paths(&path)
         .map(|folder| folder.join(name))

@@ -4,6 +4,7 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use anyhow::Context;
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use harvestman_browser::SANDBOX_INIT_COMMAND;
 use harvestman_core::api::command::RequestCommand;
@@ -239,7 +240,7 @@ fn run_local(matches: &ArgMatches) -> anyhow::Result<()> {
                 "no command; `harvestman serve` starts the server, `harvestman help` lists all commands";
             return Err(Usage(sentence.to_owned()).into());
         }
-        None => return Ok(out.write_all(manual::start_page().as_bytes())?),
+        None => return Ok(out.write_all(manual::START_PAGE.as_bytes())?),
         Some(("completions", given)) => return manual::complete(given, command()),
         Some(("man", given)) => return manual::write_pages(given, command()),
         Some(("convert", given)) => return offline::convert(given),
@@ -270,27 +271,8 @@ fn run_local(matches: &ArgMatches) -> anyhow::Result<()> {
             }
         }
         Some(("setup", given)) => runtime()?.block_on(setup::run(&config, given.get_flag("yes"))),
-        Some((verb @ ("backup" | "restore"), given)) => {
-            let file = given.get_one::<PathBuf>("file").cloned().unwrap_or_default();
-            runtime()?.block_on(async {
-                if verb == "backup" {
-                    existing_database(&config)?;
-                    harvestman_store::backup(&config.data_dir, &file).await?;
-                    return Ok(writeln!(out, "copied the database to {}", file.display())?);
-                }
-                let replaced =
-                    harvestman_store::restore(&config.data_dir, &file, given.get_flag("replace")).await?;
-                if let Some(replaced) = replaced {
-                    writeln!(out, "renamed the old database to {}", replaced.display())?;
-                }
-                Ok(writeln!(
-                    out,
-                    "restored {} to {}",
-                    file.display(),
-                    config.data_dir.display()
-                )?)
-            })
-        }
+        Some(("backup", given)) => runtime()?.block_on(backup(&config, given, &mut out)),
+        Some(("restore", given)) => runtime()?.block_on(restore(&config, given, &mut out)),
         Some((area @ ("keys" | "teams"), inner)) => {
             runtime()?.block_on(run_operator_command(&config, operator_command(area, inner)))
         }
@@ -358,6 +340,30 @@ fn existing_database(config: &Config) -> anyhow::Result<()> {
         );
     }
     Ok(())
+}
+
+async fn backup(config: &Config, given: &ArgMatches, out: &mut impl Write) -> anyhow::Result<()> {
+    let file = backup_file(given)?;
+    existing_database(config)?;
+    harvestman_store::backup(&config.data_dir, file).await?;
+    Ok(writeln!(out, "copied the database to {}", file.display())?)
+}
+
+async fn restore(config: &Config, given: &ArgMatches, out: &mut impl Write) -> anyhow::Result<()> {
+    let (file, folder) = (backup_file(given)?, &config.data_dir);
+    if let Some(replaced) = harvestman_store::restore(folder, file, given.get_flag("replace")).await? {
+        writeln!(out, "renamed the old database to {}", replaced.display())?;
+    }
+    Ok(writeln!(
+        out,
+        "restored {} to {}",
+        file.display(),
+        folder.display()
+    )?)
+}
+
+fn backup_file(given: &ArgMatches) -> anyhow::Result<&PathBuf> {
+    given.get_one("file").context("the grammar asks for a file")
 }
 
 /// Runs an operator command: through the server that holds the data folder if one is running, else directly.

@@ -12,6 +12,7 @@ use rust_embed::RustEmbed;
 use sha2::{Digest, Sha256};
 
 use crate::error::Failure;
+use crate::keys;
 
 mod accept;
 mod policy;
@@ -128,9 +129,7 @@ fn not_built() -> Response {
 fn entity_tag(bytes: &[u8], coding: Option<Coding>) -> HeaderValue {
     let digest = Sha256::digest(bytes);
     let mut tag = String::from("W/\"");
-    for byte in &digest[..12] {
-        tag.push_str(&format!("{byte:02x}"));
-    }
+    tag.push_str(&keys::hex(&digest[..12]));
     if let Some(coding) = coding {
         tag.push('-');
         tag.push_str(coding.name());

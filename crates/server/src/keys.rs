@@ -1,7 +1,5 @@
 //! Creation and hashing of API keys. Only the hash and the last characters of a key are ever stored.
 
-use std::fmt::Write;
-
 use harvestman_store::KeyFingerprint;
 use sha2::{Digest, Sha256};
 
@@ -36,11 +34,12 @@ pub fn hash(key: &str) -> [u8; 32] {
 pub(crate) fn random_hex<const N: usize>() -> Result<String, getrandom::Error> {
     let mut bytes = [0; N];
     getrandom::fill(&mut bytes)?;
-    let mut text = String::with_capacity(2 * N);
-    for byte in bytes {
-        let _ = write!(text, "{byte:02x}");
-    }
-    Ok(text)
+    Ok(hex(&bytes))
+}
+
+/// Returns bytes in hexadecimal.
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 #[cfg(test)]

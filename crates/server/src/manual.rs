@@ -8,7 +8,8 @@ use anyhow::Context;
 use clap::{Arg, ArgMatches, Command, value_parser};
 use clap_complete::Shell;
 
-const START_PAGE: &str = "\
+/// The page that the program prints without arguments.
+pub(crate) const START_PAGE: &str = "\
 Harvestman turns web pages into data.
 
   harvestman scrape URL                   print a page as Markdown
@@ -22,11 +23,6 @@ Harvestman turns web pages into data.
 
 `harvestman help` lists all commands, `harvestman COMMAND --help` the flags of one.
 ";
-
-/// Returns the page that the program prints without arguments.
-pub(crate) fn start_page() -> String {
-    START_PAGE.to_owned()
-}
 
 /// Returns the grammars of `completions` and `man`.
 pub(crate) fn commands() -> [Command; 2] {

@@ -1,6 +1,7 @@
 //! `harvestman scrape`, `crawl`, `batch`, `map`, `search`, `extract`, `agent`, `parse`: requests to a server from the
-//! command line, or to the engine in this process ([`local`]). Results go to standard output or a file, everything else to standard error. Nothing here knows a
-//! field of a request: flags come from the field tables of the core, and the core reports what is wrong with a value.
+//! command line, or to the engine in this process ([`local`]). Results go to standard output or a file, everything else
+//! to standard error. Nothing here knows a field of a request: flags come from the field tables of the core, and the
+//! core reports what is wrong with a value.
 
 pub(crate) mod api_client;
 pub(crate) mod flags;
@@ -122,46 +123,53 @@ impl Action {
 /// Sends the request of the arguments and prints the result.
 pub(crate) async fn run(command: RequestCommand, given: &ArgMatches) -> anyhow::Result<ExitCode> {
     let action = Action::of(command, given)?;
-    if !is_local(given) {
-        local::refuse_settings(given)?;
-        let code = act(command, action, &ApiClient::of(given)?, given).await?;
-        return Ok(ExitCode::from(code));
+    if is_local(given) {
+        refuse_jobs_elsewhere(&action, given)?;
     }
-    let no_wait = given.try_get_one::<bool>("no-wait").ok().flatten() == Some(&true);
-    let is_of_job = !matches!(action, Action::Send(_));
-    if no_wait || is_of_job && !local::names_folder(given) {
-        let sentence = match no_wait {
-            true => "--no-wait needs a server; name it with --api-url",
-            false => {
-                "--resume and --cancel need the server of the job (--api-url) or its folder (--data-dir)"
-            }
-        };
-        return Err(Usage(sentence.to_owned()).into());
-    }
-    let server = LocalServer::start(given, &action.urls()).await?;
-    let client = server.client().clone();
-    let run = act(command, action, &client, given);
-    let code = match job::is_job(command) {
-        true => run.await,
-        false => until_interrupt(run).await,
-    };
-    let can_resume = job::is_job(command) && matches!(code, Ok(INTERRUPTED));
-    server.stop(can_resume).await?;
-    Ok(ExitCode::from(code?))
+    let is_job = job::is_job(command);
+    let run = async |client: &ApiClient| act(command, &action, client, given).await;
+    on_server(given, &action.urls(), is_job, run).await
 }
 
 /// Uploads a file and prints its content.
 pub(crate) async fn run_parse(given: &ArgMatches) -> anyhow::Result<ExitCode> {
     let options = parse::options(given)?;
+    let run = async |client: &ApiClient| parse::run(client, &options, given).await.map(|()| 0);
+    on_server(given, &[], false, run).await
+}
+
+/// Rejects what a server in this process cannot do: a job that goes on without it, or one that it does not have.
+fn refuse_jobs_elsewhere(action: &Action, given: &ArgMatches) -> Result<(), Usage> {
+    let no_wait = given.try_get_one::<bool>("no-wait").ok().flatten() == Some(&true);
+    let sentence = match action {
+        _ if no_wait => "--no-wait needs a server; name it with --api-url",
+        Action::Cancel(_) | Action::Resume(..) if !local::names_folder(given) => {
+            "--resume and --cancel need the server of the job (--api-url) or its folder (--data-dir)"
+        }
+        _ => return Ok(()),
+    };
+    Err(Usage(sentence.to_owned()))
+}
+
+/// Runs a request with the server that the arguments name, else with one in this process that may fetch `urls`. A job
+/// handles an interrupt itself, and can be resumed then.
+async fn on_server(
+    given: &ArgMatches,
+    urls: &[&str],
+    is_job: bool,
+    run: impl AsyncFnOnce(&ApiClient) -> anyhow::Result<u8>,
+) -> anyhow::Result<ExitCode> {
     if !is_local(given) {
         local::refuse_settings(given)?;
-        parse::run(&ApiClient::of(given)?, &options, given).await?;
-        return Ok(ExitCode::SUCCESS);
+        return Ok(ExitCode::from(run(&ApiClient::of(given)?).await?));
     }
-    let server = LocalServer::start(given, &[]).await?;
-    let client = server.client().clone();
-    let code = until_interrupt(async { parse::run(&client, &options, given).await.map(|()| 0) }).await;
-    server.stop(false).await?;
+    let server = LocalServer::start(given, urls).await?;
+    let code = match is_job {
+        true => run(server.client()).await,
+        false => until_interrupt(run(server.client())).await,
+    };
+    let can_resume = is_job && matches!(code, Ok(INTERRUPTED));
+    server.stop(can_resume).await?;
     Ok(ExitCode::from(code?))
 }
 
@@ -180,7 +188,7 @@ async fn until_interrupt(run: impl Future<Output = anyhow::Result<u8>>) -> anyho
 
 async fn act(
     command: RequestCommand,
-    action: Action,
+    action: &Action,
     client: &ApiClient,
     given: &ArgMatches,
 ) -> anyhow::Result<u8> {
@@ -191,15 +199,15 @@ async fn act(
             return Ok(0);
         }
         Action::Resume(id, skip) => {
-            let job = Job::new(client.clone(), command, id, skip);
+            let job = Job::new(client.clone(), command, *id, *skip);
             return job.follow(Output::of(given)?).await;
         }
         Action::Send(body) => body,
     };
-    let response = client.post(command.path(), &body).await?;
+    let response = client.post(command.path(), body).await?;
     if !job::is_job(command) {
         warn(&response);
-        output::result(command, &body, &response, &mut Output::of(given)?)?;
+        output::result(command, body, &response, &mut Output::of(given)?)?;
         return Ok(0);
     }
     let id: JobId = response["id"]

@@ -50,6 +50,7 @@ pub use run::{RunEnd, RunRow};
 pub use scrape::{OriginState, ScrapeOrigin, ScrapeResult, StoredScrape};
 pub use session::{NewSession, SessionEnd, SessionRow};
 pub use sqlite::backup::{backup, restore, schema_version};
+pub use sqlite::folder::create_private;
 pub(crate) use store::Engine;
 pub use store::Store;
 pub use team::{KeyFingerprint, KeyRow, Principal, RevokeOutcome, TeamRow};

@@ -12,7 +12,7 @@ mod credits;
 mod events;
 mod expiry;
 mod files;
-mod folder;
+pub(crate) mod folder;
 mod inspect;
 mod jobs;
 mod keys;

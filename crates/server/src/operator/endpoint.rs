@@ -2,14 +2,15 @@
 //! contains the server's address and a token that is valid until the server stops. Anyone who can read the file can
 //! also read the database.
 
-use std::fs::{self, File};
-use std::io::{self, Write};
+use std::fs;
+use std::io::Write;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use anyhow::{Context, bail};
 use harvestman_fetch::{AllowList, FetchConfig, FetchRequest, Fetcher};
+use harvestman_store::create_private;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use url::Url;
@@ -38,7 +39,9 @@ impl OperatorEndpoint {
         };
         let path = file(data_dir);
         let text = serde_json::to_vec(&endpoint)?;
-        write_privately(&path, &text).with_context(|| format!("cannot write {}", path.display()))?;
+        create_private(&path)
+            .and_then(|mut file| file.write_all(&text))
+            .with_context(|| format!("cannot write {}", path.display()))?;
         Ok(keys::hash(&endpoint.token))
     }
 
@@ -94,19 +97,6 @@ fn reachable_address(listening_on: SocketAddr) -> SocketAddr {
         ip => ip,
     };
     SocketAddr::new(ip, listening_on.port())
-}
-
-/// Writes a new file that no other user can read at any time.
-fn write_privately(path: &Path, text: &[u8]) -> io::Result<()> {
-    match fs::remove_file(path) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-        Ok(()) | Err(_) => {}
-    }
-    let mut options = File::options();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(path)?.write_all(text)
 }
 
 #[cfg(test)]

@@ -9,6 +9,8 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 use url::Url;
 
+use crate::keys;
+
 /// Formats with a file of their own, and its ending. The others are in a file of JSON.
 const TEXT_FORMATS: [(&str, &str); 4] = [
     ("markdown", "md"),
@@ -116,7 +118,7 @@ fn name(segment: &str) -> String {
         }
     }
     if name.len() > NAME_BYTES {
-        let hash = hex_prefix(&name);
+        let hash = keys::hex(&Sha256::digest(&name)[..8]);
         let mut end = NAME_BYTES - hash.len() - 1;
         while !name.is_char_boundary(end) {
             end -= 1;
@@ -125,12 +127,6 @@ fn name(segment: &str) -> String {
         name.push_str(&format!("~{hash}"));
     }
     name
-}
-
-/// Returns the first 16 hexadecimal digits of the text's SHA-256.
-fn hex_prefix(text: &str) -> String {
-    let hash = Sha256::digest(text.as_bytes());
-    hash[..8].iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 #[cfg(test)]

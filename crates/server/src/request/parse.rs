@@ -6,7 +6,6 @@ use anyhow::Context;
 use clap::{Arg, ArgMatches, Command, value_parser};
 use harvestman_core::api::Wire;
 use harvestman_core::api::command::RequestCommand;
-use harvestman_core::api::fields::Field;
 use harvestman_core::api::parse::ParseOptions;
 use harvestman_core::limits::MAX_UPLOAD_BYTES;
 use serde_json::Value;
@@ -28,26 +27,20 @@ pub(crate) fn command() -> Command {
         .required(true)
         .value_parser(value_parser!(PathBuf))
         .help("The file: PDF, office document, book, table or HTML");
-    let fields = fields();
     Command::new(NAME)
         .about("Convert a file: a PDF, office document, book or table")
         .after_help(help::AFTER)
         .arg(file)
-        .args(fields.iter().map(flags::argument))
+        .args(ParseOptions::fields().iter().map(flags::argument))
         .args(api_client::arguments())
         .arg(local::argument())
         .args(output::arguments())
         .args(output::json_arguments())
 }
 
-/// Returns the fields that can have an effect on a file.
-fn fields() -> Vec<Field> {
-    ParseOptions::fields()
-}
-
 /// Returns the options of the arguments.
 pub(super) fn options(given: &ArgMatches) -> Result<Value, Usage> {
-    let options = Value::Object(flags::values(&fields(), given));
+    let options = Value::Object(flags::values(&ParseOptions::fields(), given));
     match ParseOptions::from_value(options.clone()) {
         Ok(_) => Ok(options),
         Err(error) => Err(Usage(flags::describe(&error))),

@@ -1,4 +1,4 @@
-//! Copies of the database: made beside a running server, checked, and put back into a data folder.
+//! Copies of the database: made while a server runs, checked, and put back into a data folder.
 
 use std::fs::File;
 use std::io;
@@ -10,7 +10,7 @@ use sqlx::{ConnectOptions, Connection, query};
 use crate::config::DATABASE_FILE;
 use crate::error::StoreError;
 use crate::limits;
-use crate::sqlite::folder::Folder;
+use crate::sqlite::folder::{Folder, create_private};
 use crate::sqlite::inspect::inspect;
 use crate::sqlite::migrate::{self, MIGRATIONS};
 
@@ -108,19 +108,6 @@ async fn usable_version(path: &Path, thorough: bool) -> Result<u32, StoreError> 
     let version = inspect(path, thorough).await?;
     migrate::check_version(path, version, MIGRATIONS)?;
     Ok(version)
-}
-
-/// Creates an empty file that only its owner can read.
-fn create_private(path: &Path) -> io::Result<()> {
-    match std::fs::remove_file(path) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-        Ok(()) | Err(_) => {}
-    }
-    let mut options = File::options();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(path).map(drop)
 }
 
 /// Returns a name for a replaced database that no file has.

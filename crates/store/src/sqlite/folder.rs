@@ -1,6 +1,7 @@
 //! The data folder: its lock file, and the marker file that shows whether the last server stopped cleanly.
 
 use std::fs::{DirBuilder, File, TryLockError};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::config::DATABASE_FILE;
@@ -102,4 +103,20 @@ impl Folder {
         std::fs::remove_file(&path)
             .map_err(|error| StoreError::io(&format!("cannot remove {}", path.display()), &error))
     }
+}
+
+/// Creates an empty file that no other user can read at any time, in place of an old one.
+///
+/// # Errors
+/// If the old file cannot be removed, or the new one cannot be created.
+pub fn create_private(path: &Path) -> io::Result<File> {
+    match std::fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        Ok(()) | Err(_) => {}
+    }
+    let mut options = File::options();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path)
 }

@@ -55,7 +55,7 @@ struct Server {
 
 impl Server {
     fn start(folder: &Path) -> Server {
-        let mut child = command(folder).spawn().unwrap();
+        let mut child = command(folder).arg("serve").spawn().unwrap();
         let mut out = BufReader::new(child.stdout.take().unwrap());
         let mut lines = Vec::new();
         while !lines
@@ -170,7 +170,7 @@ fn only_the_first_start_prints_a_key_and_every_start_prints_a_sign_in_link() {
 fn two_servers_never_share_a_data_folder() {
     let folder = Folder::new();
     let first = Server::start(&folder.0);
-    let second = command(&folder.0).output().unwrap();
+    let second = command(&folder.0).arg("serve").output().unwrap();
     assert_eq!(second.status.code(), Some(1));
     let stderr = String::from_utf8(second.stderr).unwrap();
     assert!(stderr.contains("another server uses the data folder"), "{stderr}");
@@ -228,19 +228,19 @@ fn invalid_settings_are_reported_with_exit_code_2() {
         ),
         ("HARVESTMAN_LOG", "a=b=c", "HARVESTMAN_LOG"),
     ] {
-        let output = command(&folder.0).env(name, value).output().unwrap();
+        let output = command(&folder.0).arg("serve").env(name, value).output().unwrap();
         let stderr = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(2), "{stderr}");
         assert!(stderr.contains(expected), "{stderr}");
     }
     std::fs::write(folder.0.join("harvestman.toml"), "listem = \"x\"\n").unwrap();
-    let output = command(&folder.0).output().unwrap();
+    let output = command(&folder.0).arg("serve").output().unwrap();
     let stderr = String::from_utf8(output.stderr).unwrap();
     assert!(
         stderr.contains("unknown setting `listem`") && stderr.contains("`listen`"),
         "{stderr}"
     );
-    let flag = command(&folder.0).arg("--listem=x").output().unwrap();
+    let flag = command(&folder.0).args(["serve", "--listem=x"]).output().unwrap();
     assert_eq!(flag.status.code(), Some(2));
 }
 

@@ -15,9 +15,9 @@ pub(crate) fn free_bytes(_: &Path) -> Option<u64> {
     None
 }
 
-/// Returns the free space of the disk of a folder in words; empty if it is unknown.
+/// Returns the free space of the disk of a folder as text; empty if it is unknown.
 pub(crate) fn free_space(folder: &Path) -> String {
     free_bytes(folder).map_or(String::new(), |bytes| {
-        format!("{:.1} GiB free", bytes as f64 / f64::from(1 << 30))
+        format!("{:.1} GiB", bytes as f64 / f64::from(1 << 30))
     })
 }

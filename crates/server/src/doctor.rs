@@ -92,7 +92,7 @@ fn data_folder(folder: &Path) -> Part {
     }
     let probe = folder.join(format!("harvestman.probe.{}", std::process::id()));
     match std::fs::write(&probe, "").and_then(|()| std::fs::remove_file(&probe)) {
-        Ok(()) => Part::works(NAME, format!("{found}, {}", disk::free_space(folder))),
+        Ok(()) => Part::works(NAME, format!("{found}, {} free", disk::free_space(folder))),
         Err(error) => {
             let advice =
                 format!("cannot write to it: {error}. Change its owner, or name another with --data-dir");

@@ -43,9 +43,9 @@ pub async fn serve(config: Config) -> anyhow::Result<()> {
     let listening_on = listener.local_addr()?;
     descriptors::raise();
 
-    log_settings(&config);
     let started = start(config, Some(listening_on)).await?;
     let mut parts = started.parts;
+    log_settings(&parts.config);
     parts.operator = Some(OperatorEndpoint::publish(&parts.config.data_dir, listening_on)?);
     let app = App::new(parts);
     print_banner(&app, listening_on, started.new_key.as_deref(), &started.code)?;

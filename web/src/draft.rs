@@ -342,14 +342,18 @@ impl Draft {
         R::from_value(Value::Object(self.body.get_untracked())).ok()
     }
 
-    /// Returns the request to send. If it is invalid, moves the focus to the error summary instead.
+    /// Returns the request to send, and stores its draft, which may come from the URL. If it is invalid, moves the focus
+    /// to the error summary instead.
     pub fn submit<R: Wire>(self) -> Option<R> {
         self.submitted.set(true);
         self.server_error.set(None);
         let json_is_valid = self.json_error.with_untracked(Option::is_none);
         let request = json_is_valid.then(|| self.request()).flatten();
-        if request.is_none() {
-            browser::focus_soon("[data-problems]");
+        match request {
+            Some(_) => self
+                .body
+                .with_untracked(|body| storage::write(self.endpoint.draft_name(), body)),
+            None => browser::focus_soon("[data-problems]"),
         }
         request
     }

@@ -256,7 +256,7 @@ pub const SUGGEST_KEEPS_VALUES: &str = "Values that you set yourself are kept.";
 /// Crawl description: example.
 pub const SUGGEST_EXAMPLE: &str = "Only the blog, at most 50 pages, two levels deep, skip the tag pages";
 /// Site preview: help.
-pub const PREVIEW_HELP: &str = "Shows whether robots.txt allows the crawl, and which sitemap URLs are in scope. Costs one scrape and one map.";
+pub const PREVIEW_HELP: &str = "Shows whether robots.txt allows the crawl, and which links of the start page and URLs of the sitemaps are in scope. Costs two scrapes and one map.";
 /// Product token of this server in robots.txt, unless the operator or the form sets another one.
 pub const ROBOTS_AGENT: &str = "Harvestman";
 /// Site preview: robots.txt could not be fetched.

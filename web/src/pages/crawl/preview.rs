@@ -234,8 +234,9 @@ fn start_part(package: Package, draft: Draft, site: &SitePreview) -> AnyView {
             <span class=move || if in_scope.get() == Some(0) { "badge warn" } else { "badge ok" }>"Start page"</span>
             " "
             {move || match in_scope.get() {
+                _ if !has_links => "It has no links.".to_owned(),
                 None => format!("{count}."),
-                Some(0) => format!("None of its {count} is in scope below {path}, so the crawl would return one page."),
+                Some(0) => format!("None of its {count} is in scope below {path}."),
                 Some(number) => format!("{} of its {count} are in scope.", display::count(number as u64)),
             }}
         </p>

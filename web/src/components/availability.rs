@@ -33,7 +33,6 @@ fn notice(draft: Draft, readiness: &Readiness) -> Option<String> {
     let capabilities = Capabilities {
         browser: is_configured(readiness.browser),
         model: is_configured(readiness.llm),
-        ..Capabilities::default()
     };
     let options = match draft.endpoint {
         Endpoint::Scrape => Some(draft.request::<ScrapeRequest>()?.options),

@@ -212,6 +212,16 @@ async fn run_extract(mut client: Command, done: &str) {
     tools::run(client, done, &server).await;
 }
 
+/// Runs a client script for monitors, with a page to check.
+async fn run_monitors(mut client: Command, done: &str) {
+    let server = TestServer::start().await;
+    let site = Site::new().page("/cup", Page::links("Cup", &[])).serve().await;
+    client
+        .arg(format!("http://{}", server.address()))
+        .args([KEY, &site.url("/cup")]);
+    tools::run(client, done, &server).await;
+}
+
 /// Creates a chain of linked pages of some megabytes each.
 fn large_site() -> Site {
     (0..LARGE_PAGES).fold(Site::new(), |site, number| {
@@ -322,4 +332,14 @@ async fn the_python_client_extracts_and_runs_agents() {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_javascript_client_extracts_and_runs_agents() {
     run_extract(javascript("javascript_extract.mjs"), "javascript extract: ok").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_python_client_manages_monitors() {
+    run_monitors(python("python_monitors.py"), "python monitors: ok").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_javascript_client_manages_monitors() {
+    run_monitors(javascript("javascript_monitors.mjs"), "javascript monitors: ok").await;
 }

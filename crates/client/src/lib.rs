@@ -16,6 +16,7 @@ mod interact;
 mod keys;
 mod limits;
 mod map;
+mod monitor;
 mod scrape;
 mod search;
 mod support;

@@ -52,9 +52,15 @@ impl Client {
         path: &str,
         body: &impl Serialize,
     ) -> Result<T, ClientError> {
-        let body = serde_json::to_string(body)
-            .map_err(|error| ClientError::Network(format!("cannot serialize the request: {error}")))?;
-        self.send(Method::POST, path, Some(body)).await
+        self.send(Method::POST, path, Some(json_text(body)?)).await
+    }
+
+    pub(crate) async fn patch<T: DeserializeOwned>(
+        &self,
+        path: &str,
+        body: &impl Serialize,
+    ) -> Result<T, ClientError> {
+        self.send(Method::PATCH, path, Some(json_text(body)?)).await
     }
 
     async fn send<T: DeserializeOwned>(
@@ -118,6 +124,11 @@ impl Client {
         }
         ClientError::Network(error.to_string())
     }
+}
+
+fn json_text(body: &impl Serialize) -> Result<String, ClientError> {
+    serde_json::to_string(body)
+        .map_err(|error| ClientError::Network(format!("cannot serialize the request: {error}")))
 }
 
 /// Returns whether an HTTP header can carry a text. Setting one that cannot would panic.

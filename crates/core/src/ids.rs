@@ -68,6 +68,10 @@ id! {
     KeyId
 }
 id! {
+    /// A monitor; its checks are jobs.
+    MonitorId
+}
+id! {
     /// A webhook event; the same on every retry.
     WebhookId
 }

@@ -19,6 +19,8 @@ pub mod interact;
 pub mod limits;
 pub mod link_graph;
 pub mod map;
+#[cfg(feature = "render")]
+pub mod monitor;
 pub mod month;
 pub mod page_version;
 pub mod paging;

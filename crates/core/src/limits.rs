@@ -153,6 +153,14 @@ pub const AGENTS_PER_PAGE: usize = 20;
 
 /// Maximum targets of a monitor.
 pub const MAX_MONITOR_TARGETS: usize = 50;
+/// Maximum pages of one check of a monitor.
+pub const MAX_MONITOR_PAGES: u64 = 10_000;
+/// Maximum monitors of a team.
+pub const MAX_MONITORS: u64 = 1000;
+/// Default number of monitors, checks or pages per response.
+pub const DEFAULT_MONITOR_LIMIT: u64 = 25;
+/// Maximum monitors, checks or pages per response.
+pub const MAX_MONITOR_LIMIT: u64 = 100;
 /// Maximum distinct query words by which passages are ranked.
 pub const MAX_QUERY_WORDS: usize = 64;
 /// Maximum documentation passages that answer a question.

@@ -5,6 +5,7 @@ use serde_json::Value;
 use url::Url;
 
 use crate::api::format::ChangeTracking;
+use crate::ids::MonitorId;
 use crate::time::Timestamp;
 use crate::url_key::{Identity, UrlKey};
 
@@ -38,6 +39,11 @@ impl VersionKey {
             tag: tracking.tag.clone().unwrap_or_default(),
         }
     }
+}
+
+/// Returns the tag of the version history of a monitor's pages.
+pub fn monitor_tag(monitor: MonitorId) -> String {
+    format!("monitor {monitor}")
 }
 
 #[cfg(test)]

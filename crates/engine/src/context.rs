@@ -75,6 +75,8 @@ pub(crate) struct Context {
     /// Identifies this process among others that use the same store.
     pub(crate) node: String,
     pub(crate) new_work: Notify,
+    /// A check of a monitor may be due.
+    pub(crate) new_checks: Notify,
     pub(crate) outbox: Notify,
     pub(crate) stop: CancellationToken,
     pub(crate) loops: Mutex<Vec<JoinHandle<()>>>,

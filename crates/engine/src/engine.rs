@@ -17,7 +17,7 @@ use crate::profiles::Profiles;
 use crate::scraper::Scraper;
 use crate::sessions::{self, registry::Sessions};
 use crate::slots::Slots;
-use crate::{clock, expiry, limits, scheduler, webhooks};
+use crate::{clock, expiry, limits, monitors, scheduler, webhooks};
 
 impl Engine {
     /// Starts the loops that drive stored jobs. Jobs that were running continue.
@@ -48,6 +48,7 @@ impl Engine {
             driver_signals: DriverSignals::default(),
             node: clock::new_job_id().to_string(),
             new_work: Notify::new(),
+            new_checks: Notify::new(),
             outbox: Notify::new(),
             stop: CancellationToken::new(),
             loops: Mutex::default(),
@@ -56,6 +57,7 @@ impl Engine {
         });
         let loops = vec![
             tokio::spawn(scheduler::run(context.clone(), context.stop.clone())),
+            tokio::spawn(monitors::run(context.clone(), context.stop.clone())),
             tokio::spawn(webhooks::run(context.clone(), context.stop.clone())),
             tokio::spawn(expiry::run(context.clone(), context.stop.clone())),
             tokio::spawn(sessions::run(context.clone(), context.stop.clone())),

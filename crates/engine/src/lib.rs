@@ -32,6 +32,7 @@ mod metrics;
 mod model_answers;
 mod model_formats;
 mod monitoring;
+mod monitors;
 mod page_cache;
 mod page_visit;
 mod plans;

@@ -204,3 +204,20 @@ pub const RUN_LINKS_SHOWN: usize = 200;
 pub const RUN_CONVERSATION_BYTES: usize = 200 * 1024;
 /// Characters of a prompt that identify an agent in a list.
 pub const AGENT_HINT_CHARS: usize = 100;
+/// Interval at which due checks of monitors are looked for.
+pub const MONITOR_POLL: Duration = Duration::from_secs(1);
+/// Checks of monitors that one node works on at once; further ones wait in the store.
+pub const CHECKS_AT_ONCE: usize = 16;
+/// Checks started per poll.
+pub const CHECKS_STARTED: u64 = 100;
+/// Pages of a check that are compared and stored together.
+pub const CHECK_PORTION: u64 = 50;
+/// Bytes of documents read together, and of pages in one response.
+pub const CHECK_PAGE_BYTES: usize = 4 * 1024 * 1024;
+/// URLs of a target that are checked for private addresses before the monitor is stored; the others are checked
+/// when they are fetched.
+pub const MONITOR_URLS_CHECKED: usize = 100;
+/// Changes of one check that the language model judges.
+pub const JUDGED_BY_MODEL: usize = 50;
+/// Time limit of one judgment in seconds.
+pub const JUDGE_TIMEOUT_S: u64 = 60;

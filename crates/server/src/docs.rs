@@ -41,6 +41,7 @@ const PAGES: &[Page] = pages! {
         "files" = "guide/files.md",
         "caching" = "guide/caching.md",
         "change-tracking" = "guide/change-tracking.md",
+        "monitors" = "guide/monitors.md",
     }
     "Sites" {
         "crawl" = "guide/crawl.md",

@@ -15,7 +15,7 @@ use crate::edge::edge;
 use crate::limits;
 use crate::routes::{
     batch, browser, console, crawl, docs, extract, files, health, interact, job_pages, keys, live, map,
-    openapi, operator, parse, scrape, search, team, webhooks,
+    monitor, openapi, operator, parse, scrape, search, team, webhooks,
 };
 
 mod not_offered;
@@ -98,6 +98,16 @@ pub fn routes() -> Vec<Route> {
         Key GET "/v2/agent" => extract::agents;
         Key GET "/v2/agent/{id}" => extract::agent_status;
         Key DELETE "/v2/agent/{id}" => extract::cancel_agent;
+
+        // Monitors (13).
+        Key POST "/v2/monitor" => monitor::create;
+        Key GET "/v2/monitor" => monitor::list;
+        Key GET "/v2/monitor/{id}" => monitor::get;
+        Key PATCH "/v2/monitor/{id}" => monitor::update;
+        Key DELETE "/v2/monitor/{id}" => monitor::delete;
+        Key POST "/v2/monitor/{id}/run" => monitor::run;
+        Key GET "/v2/monitor/{id}/checks" => monitor::checks;
+        Key GET "/v2/monitor/{id}/checks/{check}" => monitor::check;
 
         // Browser sessions (6.11, 6.12, 11).
         Key POST "/v2/scrape/{id}/interact" => interact::start;

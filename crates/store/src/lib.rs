@@ -21,6 +21,7 @@ mod job;
 mod lease;
 mod lifecycle;
 mod limits;
+mod monitor;
 mod new_id;
 mod operations;
 mod outbox;
@@ -43,6 +44,10 @@ pub use job::{
     JobStatus, NewJob, WebhookEvents,
 };
 pub use lease::Lease;
+pub use monitor::{
+    CheckEnd, CheckLease, CheckPageChunk, CheckRow, MonitorRow, MonitorUpdate, NewCheck, NewCheckPage,
+    NewMonitor, StartOutcome,
+};
 pub use new_id::new_id;
 pub use outbox::{AttemptEnd, Delivery, DeliveryLog, DeliveryQuery, DueEvent, EventSubject};
 pub use page::DocumentChunk;

@@ -7,6 +7,7 @@
 mod activity;
 pub(crate) mod backup;
 mod cache;
+mod checks;
 mod commit;
 mod credits;
 mod events;
@@ -18,6 +19,7 @@ mod jobs;
 mod keys;
 mod leases;
 mod migrate;
+mod monitors;
 mod open;
 mod outbox;
 mod pages;

@@ -26,11 +26,15 @@ class Api {
     return this.#transport.send('DELETE', url(path, id), { signal });
   }
 
-  async post(path, given, { signal, ...more } = {}, id) {
+  async post(path, given, { signal, ...more } = {}, id, method = 'POST') {
     const body = JSON.stringify(withJsonSchemas(given));
     await load();
     call((wasm) => wasm.checkRequest(path, body));
-    return this.#transport.send('POST', url(path, id), { body, signal, ...more });
+    return this.#transport.send(method, url(path, id), { body, signal, ...more });
+  }
+
+  run(path, { signal } = {}, id) {
+    return this.#transport.send('POST', url(path, id), { body: '{}', signal });
   }
 
   /** Starts a job. With its key, a retry returns the same job. */
@@ -51,6 +55,7 @@ class Api {
 }
 
 const url = (path, id) => `/v2/${id === undefined ? path : path.replace('*', encodeURIComponent(expect(id, 'string', 'id')))}`;
+const part = (id) => encodeURIComponent(expect(id, 'string', 'id'));
 const randomKey = () => Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
 const seconds = (value, name) => (value === undefined ? undefined : positive(value, name) * 1000);
 
@@ -242,6 +247,43 @@ export class Harvestman {
 
   async listAgents({ before, signal } = {}) {
     return this.#api.read(`agent${query({ before })}`, { signal });
+  }
+
+  async createMonitor(given, call) {
+    return (await this.#api.post('monitor', options(given), options(call, 'call'))).data;
+  }
+
+  async listMonitors({ limit, offset, signal } = {}) {
+    return (await this.#api.read(`monitor${query({ limit, offset })}`, { signal })).data;
+  }
+
+  async getMonitor(id, call) {
+    return (await this.#api.read(`monitor/${part(id)}`, options(call, 'call'))).data;
+  }
+
+  async updateMonitor(id, given, call) {
+    return (await this.#api.post('monitor/*', options(given), options(call, 'call'), expect(id, 'string', 'id'), 'PATCH')).data;
+  }
+
+  async deleteMonitor(id, call) {
+    return (await this.#api.remove('monitor/*', options(call, 'call'), expect(id, 'string', 'id'))).success === true;
+  }
+
+  async runMonitor(id, call) {
+    return (await this.#api.run('monitor/*/run', options(call, 'call'), expect(id, 'string', 'id'))).data;
+  }
+
+  async listMonitorChecks(id, { limit, offset, status, signal } = {}) {
+    return (await this.#api.read(`monitor/${part(id)}/checks${query({ limit, offset, status })}`, { signal })).data;
+  }
+
+  async getMonitorCheck(id, checkId, { limit = 100, skip = 0, status, autoPaginate = true, signal } = {}) {
+    const path = `monitor/${part(id)}/checks/${part(checkId)}`;
+    for (let pages = []; ; ) {
+      const { data, next } = await this.#api.read(path + query({ limit, skip: skip + pages.length, status }), { signal });
+      pages = [...pages, ...data.pages];
+      if (!next || !autoPaginate) return { ...data, pages, next: next ?? null };
+    }
   }
 
   async browser(given, call) {

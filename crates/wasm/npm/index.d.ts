@@ -4,7 +4,7 @@
 
 import type {
   AgentRequest, BatchScrapeOptions, BrowserRequest, CrawlOptions, ExecuteRequest, ExtractRequest, InteractRequest, MapOptions,
-  ScrapeOptions, ScrapeRequest, SearchRequest,
+  MonitorChange, MonitorRequest, ScrapeOptions, ScrapeRequest, SearchRequest,
 } from './requests.js';
 
 export * from './local.js';
@@ -228,6 +228,51 @@ export declare class ExtractJob<Data = unknown> extends Run<Data> {}
 /** An agent on the server. */
 export declare class AgentJob<Data = unknown> extends Run<Data> {}
 
+/** A monitor with its schedule and targets. */
+export interface Monitor {
+  id: string;
+  name: string;
+  status: 'active' | 'paused' | 'deleted';
+  schedule: { cron: string; timezone: string };
+  nextRunAt?: string;
+  lastRunAt?: string;
+  currentCheckId?: string;
+  targets: Record<string, any>[];
+  retentionDays: number;
+  lastCheckSummary?: MonitorSummary;
+  goal?: string;
+  [name: string]: any;
+}
+/** Page counts of a check. */
+export interface MonitorSummary {
+  totalPages: number;
+  same: number;
+  changed: number;
+  new: number;
+  removed: number;
+  error: number;
+}
+/** One run of a monitor. */
+export interface MonitorCheck {
+  id: string;
+  monitorId: string;
+  status: 'queued' | 'running' | 'completed' | 'failed' | 'partial' | 'skipped_overlap' | 'skipped_no_credits';
+  trigger: 'scheduled' | 'manual';
+  summary: MonitorSummary;
+  error?: string;
+  [name: string]: any;
+}
+/** A page of a check. */
+export interface MonitorPage {
+  id: string;
+  targetId: string;
+  url: string;
+  status: 'same' | 'new' | 'changed' | 'removed' | 'error';
+  diff?: { text?: string; json?: any };
+  judgment?: { meaningful: boolean; confidence: 'high' | 'medium' | 'low'; reason: string; meaningfulChanges: Record<string, any>[] };
+  [name: string]: any;
+}
+
 export interface MapLink {
   url: string;
   title?: string;
@@ -422,6 +467,23 @@ export declare class Harvestman {
   getAgentStatus(id: string, call?: CallOptions): Promise<RunStatus>;
   cancelAgent(id: string, call?: CallOptions): Promise<boolean>;
   listAgents(options?: CallOptions & { before?: number }): Promise<Record<string, any>>;
+
+  /** Creates a monitor, which checks pages on a schedule. */
+  createMonitor(options: MonitorRequest, call?: CallOptions): Promise<Monitor>;
+  listMonitors(options?: CallOptions & { limit?: number; offset?: number }): Promise<Monitor[]>;
+  getMonitor(id: string, call?: CallOptions): Promise<Monitor>;
+  /** Changes a monitor; absent fields keep their values. */
+  updateMonitor(id: string, options: MonitorChange, call?: CallOptions): Promise<Monitor>;
+  deleteMonitor(id: string, call?: CallOptions): Promise<boolean>;
+  /** Starts a check now. */
+  runMonitor(id: string, call?: CallOptions): Promise<MonitorCheck>;
+  listMonitorChecks(id: string, options?: CallOptions & { limit?: number; offset?: number; status?: MonitorCheck['status'] }): Promise<MonitorCheck[]>;
+  /** Returns a check with all its pages, or with those of one response if `autoPaginate` is false. */
+  getMonitorCheck(
+    id: string,
+    checkId: string,
+    options?: CallOptions & { limit?: number; skip?: number; status?: MonitorPage['status']; autoPaginate?: boolean },
+  ): Promise<MonitorCheck & { pages: MonitorPage[]; next: string | null }>;
 
   /** Opens a browser session. */
   browser(options?: BrowserRequest, call?: CallOptions): Promise<BrowserSession>;

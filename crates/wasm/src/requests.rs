@@ -4,6 +4,7 @@ use harvestman_core::api::agent::AgentRequest;
 use harvestman_core::api::browser::{BrowserRequest, ExecuteRequest};
 use harvestman_core::api::extract::ExtractRequest;
 use harvestman_core::api::interact::InteractRequest;
+use harvestman_core::api::monitor::{MonitorChange, MonitorRequest};
 use harvestman_core::api::params_preview::ParamsPreviewRequest;
 use harvestman_core::api::parse::ParseOptions;
 use harvestman_core::api::search::SearchRequest;
@@ -33,6 +34,8 @@ fn check(endpoint: &str, body: &[u8]) -> Result<(), ApiError> {
         "parse" => ParseOptions::from_json(body).map(drop),
         "extract" => ExtractRequest::from_json(body).map(drop),
         "agent" => AgentRequest::from_json(body).map(drop),
+        "monitor" => MonitorRequest::from_json(body).map(drop),
+        "monitor/*" => MonitorChange::from_json(body).map(drop),
         "scrape/*/interact" => InteractRequest::from_json(body).map(drop),
         "browser" => BrowserRequest::from_json(body).map(drop),
         "browser/*/execute" => ExecuteRequest::from_json(body).map(drop),
@@ -60,6 +63,11 @@ mod tests {
             ("parse", "{}"),
             ("extract", r#"{"urls":["https://a.test/"],"prompt":"x"}"#),
             ("agent", r#"{"prompt":"x"}"#),
+            (
+                "monitor",
+                r#"{"name":"x","schedule":{"text":"hourly"},"targets":[{"type":"scrape","urls":["a.test"]}]}"#,
+            ),
+            ("monitor/*", r#"{"name":"x"}"#),
             ("scrape/*/interact", r#"{"prompt":"x"}"#),
             ("browser", "{}"),
             ("browser/*/execute", r#"{"code":"x"}"#),

@@ -295,6 +295,7 @@ pub struct ResendRequest {
 
 /// Response of an endpoint that returns nothing else.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 pub struct SuccessResponse {
     /// Always true.
     pub success: bool,

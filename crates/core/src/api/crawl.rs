@@ -196,6 +196,13 @@ impl CrawlRequest {
 #[derive(Clone, PartialEq, Debug)]
 pub struct CrawlOptions(Box<CrawlRequest>);
 
+impl CrawlOptions {
+    /// Returns the options as a request whose URL stands for that of the field next to them.
+    pub fn request(&self) -> &CrawlRequest {
+        &self.0
+    }
+}
+
 impl ToNode for CrawlOptions {
     fn to_node(&self) -> Node {
         Node::Object(self.0.to_body().without(&["url"]))

@@ -33,6 +33,8 @@ wire_enum! {
         Interact = "interact",
         /// A browser session without a scrape.
         Browser = "browser",
+        /// A check of a monitor.
+        Monitor = "monitor",
     }
 }
 
@@ -221,7 +223,8 @@ impl StatusPath {
             | JobKind::Extract
             | JobKind::Agent
             | JobKind::Interact
-            | JobKind::Browser => None,
+            | JobKind::Browser
+            | JobKind::Monitor => None,
         }
     }
 

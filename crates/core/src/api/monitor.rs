@@ -7,13 +7,18 @@ use serde_json::{Map, Value};
 
 use crate::api::caller::Caller;
 use crate::api::crawl::CrawlOptions;
-use crate::api::fields::{Fields, wire};
+use crate::api::error::ApiError;
+use crate::api::fields::{Fields, Slot, WireEnum, wire};
 use crate::api::options::ScrapeOptions;
+use crate::api::query::Query;
 use crate::api::search::{HOSTS, read_exclude_domains, read_include_domains};
 use crate::api::url_field::TargetUrl;
 use crate::api::webhook::WebhookSpec;
 use crate::api::wire_enum::wire_enum;
-use crate::limits::{MAX_BATCH_URLS, MAX_MONITOR_TARGETS, MAX_SEARCH_QUERY_CHARS, MAX_SHORT_TEXT_CHARS};
+use crate::limits::{
+    DEFAULT_MONITOR_LIMIT, MAX_BATCH_URLS, MAX_MONITOR_LIMIT, MAX_MONITOR_TARGETS, MAX_SEARCH_QUERY_CHARS,
+    MAX_SHORT_TEXT_CHARS,
+};
 use crate::webhook::Family;
 
 /// Maximum characters of the name of a monitor.
@@ -227,4 +232,68 @@ pub struct MonitorChange {
     pub caller: Caller,
 }
 
+impl MonitorChange {
+    /// Returns the request with the changed fields.
+    pub fn apply(self, mut request: MonitorRequest) -> MonitorRequest {
+        let Self {
+            name,
+            schedule,
+            targets,
+            webhook,
+            notification,
+            retention_days,
+            goal,
+            judge_enabled,
+            status: _,
+            caller: _,
+        } = self;
+        request.name = name.unwrap_or(request.name);
+        request.schedule = schedule.unwrap_or(request.schedule);
+        request.targets = targets.unwrap_or(request.targets);
+        request.webhook = webhook.or(request.webhook);
+        request.notification = notification.or(request.notification);
+        request.retention_days = retention_days.unwrap_or(request.retention_days);
+        request.goal = goal.or(request.goal);
+        request.judge_enabled = judge_enabled.or(request.judge_enabled);
+        request
+    }
+}
+
+impl MonitorRequest {
+    /// Returns the goal by which changes are judged: it is not empty, and `judgeEnabled` is not false.
+    pub fn judged_goal(&self) -> Option<&str> {
+        let goal = self.goal.as_deref().map(str::trim);
+        goal.filter(|goal| !goal.is_empty() && self.judge_enabled != Some(false))
+    }
+}
+
 wire!(Schedule, MonitorRequest, MonitorChange);
+
+/// Query parameters of `GET /v2/monitor`, of `GET /v2/monitor/{id}/checks` (with the status of a check) and of
+/// `GET /v2/monitor/{id}/checks/{checkId}` (with that of a page).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ListQuery<S> {
+    /// Maximum number of entries.
+    pub limit: u64,
+    /// Number of entries to leave out.
+    pub offset: u64,
+    /// Only entries in this state.
+    pub status: Option<S>,
+}
+
+impl<S: WireEnum> ListQuery<S> {
+    /// Parses a query string; `offset` is the name of the parameter that leaves entries out.
+    ///
+    /// # Errors
+    /// 400 if a parameter is invalid.
+    pub fn parse(query: &str, offset: &str) -> Result<Self, ApiError> {
+        let query = Query::parse(query);
+        Ok(Self {
+            limit: query
+                .integer("limit", 1..=MAX_MONITOR_LIMIT)?
+                .unwrap_or(DEFAULT_MONITOR_LIMIT),
+            offset: query.integer(offset, 0..=Slot::UNBOUNDED)?.unwrap_or(0),
+            status: query.word("status")?,
+        })
+    }
+}

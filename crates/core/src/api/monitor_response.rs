@@ -20,6 +20,7 @@ wire_enum! {
 
 /// Schedule of a monitor in its resolved form.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct MonitorSchedule {
     /// Cron expression with five fields.
@@ -30,6 +31,7 @@ pub struct MonitorSchedule {
 
 /// Monitor with its schedule and its targets.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Monitor {
     /// Id of the monitor.
@@ -81,6 +83,7 @@ pub struct Monitor {
 
 /// Page counts of a check.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct CheckSummary {
     /// Number of all pages.
@@ -143,8 +146,22 @@ wire_enum! {
     }
 }
 
+/// Response of `POST /v2/monitor/{id}/run`.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+pub struct CheckStarted {
+    /// Always true.
+    #[serde(default)]
+    pub success: bool,
+    /// Id of the check.
+    pub id: String,
+    /// The check.
+    pub data: Check,
+}
+
 /// One run of a monitor.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Check {
     /// Id of the check.
@@ -178,9 +195,9 @@ pub struct Check {
     /// Page counts of the check.
     #[serde(default)]
     pub summary: CheckSummary,
-    /// Page counts by target.
+    /// Jobs and figures by target.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub target_results: Option<Value>,
+    pub target_results: Option<Vec<TargetResult>>,
     /// State of the notification.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub notification_status: Option<Value>,
@@ -193,8 +210,53 @@ pub struct Check {
     pub updated_at: Timestamp,
 }
 
+/// Jobs and figures of one target of a check.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase", default)]
+pub struct TargetResult {
+    /// Id of the target.
+    pub target_id: String,
+    /// Kind of the target: `scrape`, `crawl` or `search`.
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// Ids of the batch scrapes that fetched the pages.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub expected_jobs: Option<Vec<String>>,
+    /// Id of the crawl.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub crawl_id: Option<String>,
+    /// Whether every search returned results or none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub search_completed: Option<bool>,
+    /// Number of pages or results.
+    pub result_count: u64,
+    /// Number of changes that matter for the goal.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub matches: Option<u64>,
+    /// Whether some changes were judged by rules because the model gave no answer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub judge_degraded: Option<bool>,
+    /// Why the model gave no answer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub degraded_reason: Option<String>,
+    /// Number of judged changes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub results_judged: Option<u64>,
+    /// Credits of the searches.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub search_credits: Option<u64>,
+    /// Credits of the judgments.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub judge_credits: Option<u64>,
+    /// Why the target was not checked completely.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+}
+
 /// A check with its pages.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 pub struct CheckPages {
     /// Always true.
     #[serde(default)]
@@ -208,6 +270,7 @@ pub struct CheckPages {
 
 /// Check with its pages; see [`CheckPages`].
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 pub struct CheckWithPages {
     /// The check itself.
     #[serde(flatten)]
@@ -235,6 +298,7 @@ wire_enum! {
 
 /// Page of a check.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct CheckPage {
     /// Id of the page.
@@ -273,14 +337,33 @@ pub struct CheckPage {
     pub created_at: Timestamp,
 }
 
+wire_enum! {
+    /// How sure a judgment is.
+    Confidence {
+        /// The model decided, or a number moved as the goal says.
+        High = "high",
+        /// Changed lines share words with the goal.
+        Medium = "medium",
+        /// Only lines around the change do.
+        Low = "low",
+    }
+}
+
+impl Default for Confidence {
+    fn default() -> Self {
+        Self::Low
+    }
+}
+
 /// Judgment whether a change matters for the goal of a monitor.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct Judgment {
     /// Whether the change matters.
     pub meaningful: bool,
     /// Confidence of the judgment.
-    pub confidence: Value,
+    pub confidence: Confidence,
     /// Reason of the judgment.
     pub reason: String,
     /// Changes that matter.
@@ -289,6 +372,7 @@ pub struct Judgment {
 
 /// Change that matters.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct MeaningfulChange {
     /// Kind of the change.

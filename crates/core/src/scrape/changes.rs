@@ -2,7 +2,7 @@
 //! store.
 
 mod data;
-mod diff;
+pub(crate) mod diff;
 
 use crate::api::change_report::{ChangeReport, ChangeStatus, Visibility};
 use crate::api::format::{ChangeMode, ChangeTracking};

@@ -8,6 +8,7 @@ use harvestman_core::api::fields::{Field, FieldType, Schema};
 use harvestman_core::api::format::Format;
 use harvestman_core::api::interact::InteractRequest;
 use harvestman_core::api::location::{Location, Profile};
+use harvestman_core::api::monitor::MonitorRequest;
 use harvestman_core::api::parser::Parser;
 use harvestman_core::api::search::SearchRequest;
 use harvestman_core::api::webhook::WebhookSpec;
@@ -26,6 +27,7 @@ pub(crate) const NAMES: &[&str] = &[
     "SearchRequest",
     "ExtractRequest",
     "AgentRequest",
+    "MonitorRequest",
     "BrowserRequest",
     "ExecuteRequest",
     "InteractRequest",
@@ -56,6 +58,7 @@ pub(crate) fn named(name: &str) -> Table {
         "SearchRequest" => SearchRequest::fields(),
         "ExtractRequest" => ExtractRequest::fields(),
         "AgentRequest" => AgentRequest::fields(),
+        "MonitorRequest" => MonitorRequest::fields(),
         "BrowserRequest" => BrowserRequest::fields(),
         "ExecuteRequest" => ExecuteRequest::fields(),
         "InteractRequest" => InteractRequest::fields(),

@@ -10,6 +10,7 @@ use harvestman_core::api::format::{
 };
 use harvestman_core::api::interact::InteractRequest;
 use harvestman_core::api::location::{Location, Profile};
+use harvestman_core::api::monitor::{MonitorChange, MonitorRequest, Schedule};
 use harvestman_core::api::options::RedactPii;
 use harvestman_core::api::parser::{Parser, PdfParser};
 use harvestman_core::api::search::SearchRequest;
@@ -60,6 +61,8 @@ pub(crate) fn types() -> String {
     types.body::<SearchRequest>(SearchRequest::NAME, "", "");
     types.body::<ExtractRequest>(ExtractRequest::NAME, "", "");
     types.body::<AgentRequest>(AgentRequest::NAME, "", "");
+    types.body::<MonitorRequest>(MonitorRequest::NAME, "", "");
+    types.body::<MonitorChange>(MonitorChange::NAME, "", "");
     types.body::<BrowserRequest>(BrowserRequest::NAME, "", "");
     types.body::<ExecuteRequest>(ExecuteRequest::NAME, "", "");
     types.body::<InteractRequest>(InteractRequest::NAME, "", "");
@@ -85,6 +88,7 @@ fn summary(name: &str) -> &'static str {
         (AttributeSelector::NAME, AttributeSelector::SUMMARY),
         (ExtractAgent::NAME, ExtractAgent::SUMMARY),
         (PdfParser::NAME, PdfParser::SUMMARY),
+        (Schedule::NAME, Schedule::SUMMARY),
         ("JsonFormat", JsonFormat::SUMMARY),
         ("ChangeTrackingFormat", ChangeTracking::SUMMARY),
         ("ScreenshotFormat", Screenshot::SUMMARY),

@@ -61,7 +61,8 @@ impl Replay {
             | JobKind::Extract
             | JobKind::Agent
             | JobKind::Interact
-            | JobKind::Browser => return Err(SessionError::no_page().into()),
+            | JobKind::Browser
+            | JobKind::Monitor => return Err(SessionError::no_page().into()),
         };
         Ok(Replay {
             url,

@@ -8,18 +8,7 @@ use super::{Access, Route};
 use crate::routes::{health, not_offered};
 
 /// Parts of the API that are planned.
-const LATER: &[(&str, &str)] = &[
-    ("POST", "/v2/search/{id}/feedback"),
-    ("POST", "/v2/feedback"),
-    ("POST", "/v2/monitor"),
-    ("GET", "/v2/monitor"),
-    ("GET", "/v2/monitor/{id}"),
-    ("PATCH", "/v2/monitor/{id}"),
-    ("DELETE", "/v2/monitor/{id}"),
-    ("POST", "/v2/monitor/{id}/run"),
-    ("GET", "/v2/monitor/{id}/checks"),
-    ("GET", "/v2/monitor/{id}/checks/{check}"),
-];
+const LATER: &[(&str, &str)] = &[("POST", "/v2/search/{id}/feedback"), ("POST", "/v2/feedback")];
 
 /// Paths that will not be supported.
 const NEVER: &[(&str, &str)] = &[

@@ -29,7 +29,7 @@ pub(crate) struct Account {
 
 impl Account {
     /// Charges a request without pages.
-    async fn charge_call(
+    pub(crate) async fn charge_call(
         &self,
         connection: &mut SqliteConnection,
         credits: u32,

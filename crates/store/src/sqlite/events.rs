@@ -26,6 +26,10 @@ pub(crate) enum Event {
     Action,
     /// An agent was cancelled.
     Cancelled,
+    /// A page of a check was compared.
+    CheckPage,
+    /// A check of a monitor ended.
+    CheckCompleted,
 }
 
 impl Event {
@@ -33,8 +37,8 @@ impl Event {
     pub(crate) fn is_subscribed(self, subscriptions: WebhookEvents) -> bool {
         match self {
             Self::Started => subscriptions.started,
-            Self::Page(_) | Self::PageFailed(_) | Self::Action => subscriptions.page,
-            Self::Completed => subscriptions.completed,
+            Self::Page(_) | Self::PageFailed(_) | Self::Action | Self::CheckPage => subscriptions.page,
+            Self::Completed | Self::CheckCompleted => subscriptions.completed,
             Self::Failed => subscriptions.failed,
             Self::Cancelled => subscriptions.cancelled,
         }
@@ -43,11 +47,12 @@ impl Event {
     fn word(self) -> &'static str {
         match self {
             Self::Started => "started",
-            Self::Page(_) | Self::PageFailed(_) => "page",
+            Self::Page(_) | Self::PageFailed(_) | Self::CheckPage => "page",
             Self::Completed => "completed",
             Self::Failed => "failed",
             Self::Action => "action",
             Self::Cancelled => "cancelled",
+            Self::CheckCompleted => "check.completed",
         }
     }
 }
@@ -87,9 +92,13 @@ impl EventLog {
         let (seq, error_no) = match event {
             Event::Page(seq) => (Some(int(seq)), None),
             Event::PageFailed(no) => (None, Some(int(no))),
-            Event::Started | Event::Completed | Event::Failed | Event::Action | Event::Cancelled => {
-                (None, None)
-            }
+            Event::Started
+            | Event::Completed
+            | Event::Failed
+            | Event::Action
+            | Event::Cancelled
+            | Event::CheckPage
+            | Event::CheckCompleted => (None, None),
         };
         query(
             "INSERT INTO outbox (job_id, event_no, webhook_id, event, seq, error_no, created_at, next_attempt_at,

@@ -14,7 +14,7 @@ use crate::sqlite::cache::delete_aged;
 use crate::sqlite::rows::{Columns, blob, int};
 use crate::sqlite::writer::Writer;
 use crate::sqlite::zero_retention::erase_ended;
-use crate::sqlite::{files, sessions};
+use crate::sqlite::{files, monitors, sessions};
 
 const EVENTS: &[&str] = &[
     "DELETE FROM delivery WHERE job_id = ?1 AND (event_no, attempt) IN
@@ -27,6 +27,8 @@ const CONTENT: &[&str] = &[
     "DELETE FROM body WHERE id IN (SELECT body_id FROM page WHERE job_id = ?1 ORDER BY seq LIMIT ?2)",
     "DELETE FROM page WHERE job_id = ?1 AND seq IN
         (SELECT seq FROM page WHERE job_id = ?1 ORDER BY seq LIMIT ?2)",
+    "DELETE FROM monitor_page WHERE check_id = ?1 AND (target, no) IN
+        (SELECT target, no FROM monitor_page WHERE check_id = ?1 LIMIT ?2)",
 ];
 
 /// URLs that a job knows, and errors of those that failed.
@@ -80,7 +82,7 @@ async fn step(connection: &mut SqliteConnection, now: Timestamp) -> Result<Step,
     if let Some(row) = ended {
         return sweep(connection, JobId(row.id("id")?)).await;
     }
-    if files::expire(connection, now).await? > 0 {
+    if files::expire(connection, now).await? > 0 || monitors::delete_some(connection).await? {
         return Ok(Step::Deleted);
     }
     if erase_ended(connection, now).await? {
@@ -104,6 +106,7 @@ async fn delete_some(connection: &mut SqliteConnection, job: JobId) -> Result<St
     for statement in [
         "DELETE FROM receiver WHERE job_id = ?1",
         "DELETE FROM shard WHERE job_id = ?1",
+        "DELETE FROM monitor_check WHERE id = ?1",
         "DELETE FROM job WHERE id = ?1",
     ] {
         query(statement)

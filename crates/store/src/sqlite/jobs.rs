@@ -166,7 +166,8 @@ impl Jobs for Sqlite {
 
     async fn recent_jobs(&self, team: TeamId, limit: u32, now: Timestamp) -> Result<Vec<JobRow>, StoreError> {
         let rows = query(select_jobs!(
-            "WHERE team_id = ?1 AND (expires_at IS NULL OR expires_at > ?2) ORDER BY id DESC LIMIT ?3"
+            "WHERE team_id = ?1 AND kind <> 'monitor' AND (expires_at IS NULL OR expires_at > ?2)
+             ORDER BY id DESC LIMIT ?3"
         ))
         .bind(blob(team.0))
         .bind(int(now.0))

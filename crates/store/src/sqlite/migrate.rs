@@ -28,6 +28,7 @@ pub(crate) const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0017_answers.sql"),
     include_str!("migrations/0019_call_end.sql"),
     include_str!("migrations/0018_found_on.sql"),
+    include_str!("migrations/0020_monitors.sql"),
 ];
 
 /// Fails when a newer server has written the file.

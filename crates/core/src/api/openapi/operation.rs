@@ -19,6 +19,7 @@ pub(super) enum Tag {
     Search,
     Extraction,
     Sessions,
+    Monitors,
     Team,
     Documentation,
     Server,
@@ -32,6 +33,7 @@ impl Tag {
         Tag::Search,
         Tag::Extraction,
         Tag::Sessions,
+        Tag::Monitors,
         Tag::Team,
         Tag::Documentation,
         Tag::Server,
@@ -51,6 +53,7 @@ impl Tag {
                 "Sessions",
                 "Use a live browser: code, prompts, live view, debugging protocol.",
             ),
+            Tag::Monitors => ("Monitors", "Watch pages for changes, on a schedule."),
             Tag::Team => (
                 "Team",
                 "Usage, activity and limits of the team that owns the key.",
@@ -215,6 +218,7 @@ impl Operation {
                         json!({ "type": "string", "format": "uuid" }),
                     )
                 }
+                "check" => ("Id of the check.", json!({ "type": "string", "format": "uuid" })),
                 "token" => (
                     "Token of the session, from its URLs.",
                     json!({ "type": "string" }),

@@ -20,7 +20,7 @@ pub(super) const TOO_LARGE: &str =
     "The page is too large for a diff: `changeTracking` only reports that it changed.";
 
 /// Returns the difference, or `None` if a text is too large.
-pub(super) fn diff(before: &str, after: &str) -> Option<MarkdownDiff> {
+pub(crate) fn diff(before: &str, after: &str) -> Option<MarkdownDiff> {
     if before.len().max(after.len()) > MAX_TEXT_BYTES {
         return None;
     }

@@ -1,0 +1,63 @@
+//! Monitors: a loop that starts due checks and works on those that have not ended. A check fetches its pages by
+//! ordinary jobs (`check.rs`), which survive a restart like any other; its own state is a row under a lease, so
+//! that each due check runs once.
+
+mod check;
+mod judge;
+mod requests;
+mod start;
+
+use std::sync::Arc;
+
+use harvestman_core::api::monitor_response::CheckTrigger;
+use harvestman_store::StoreError;
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
+use tracing::Instrument;
+
+use crate::context::Context;
+use crate::{clock, limits};
+
+/// Starts due checks and works on checks until `stop` is cancelled.
+pub(crate) async fn run(context: Arc<Context>, stop: CancellationToken) {
+    let mut checks = JoinSet::new();
+    while !stop.is_cancelled() {
+        while checks.try_join_next().is_some() {}
+        if let Err(error) = start_due(&context).await {
+            tracing::warn!(%error, "cannot start due checks of monitors; retrying");
+        }
+        let room = limits::CHECKS_AT_ONCE.saturating_sub(checks.len()) as u64;
+        let leased = match room {
+            0 => Ok(Vec::new()),
+            _ => {
+                context
+                    .store
+                    .lease_checks(clock::now(), limits::LEASE_MS, room)
+                    .await
+            }
+        };
+        for lease in leased.unwrap_or_else(|error| {
+            tracing::warn!(%error, "cannot lease checks of monitors; retrying");
+            Vec::new()
+        }) {
+            let span = tracing::info_span!("check", check.id = %lease.check, monitor.id = %lease.monitor);
+            checks.spawn(check::drive(context.clone(), lease, stop.clone()).instrument(span));
+        }
+        tokio::select! {
+            () = stop.cancelled() => break,
+            () = context.new_checks.notified() => {}
+            Some(_) = checks.join_next() => {}
+            () = tokio::time::sleep(limits::MONITOR_POLL) => {}
+        }
+    }
+    while checks.join_next().await.is_some() {}
+}
+
+/// Starts checks that are due, at most [`limits::CHECKS_STARTED`] per call.
+async fn start_due(context: &Context) -> Result<(), StoreError> {
+    let now = clock::now();
+    for monitor in context.store.due_monitors(now, limits::CHECKS_STARTED).await? {
+        start::start(context, &monitor, CheckTrigger::Scheduled).await?;
+    }
+    Ok(())
+}

@@ -1,0 +1,547 @@
+//! Work on one check. Its pages are fetched by a batch scrape or crawl per target, whose ids are stored with the
+//! check; what they found is compared and stored in portions, so that a check of any size needs little memory and
+//! continues after a restart where it was.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use harvestman_core::api::error::{ApiError, ErrorCode};
+use harvestman_core::api::monitor::{MonitorRequest, Target, TargetKind};
+use harvestman_core::api::monitor_response::{CheckPage, CheckStatus, PageStatus, TargetResult};
+use harvestman_core::api::page::Document;
+use harvestman_core::api::search::SearchRequest;
+use harvestman_core::crawl::batch_scrape;
+use harvestman_core::ids::{JobId, ScrapeId};
+use harvestman_core::monitor::page::PageId;
+use harvestman_core::monitor::{ORIGIN, TargetJob, job_of, target_id};
+use harvestman_core::url_key::{Identity, UrlKey};
+use harvestman_store::{
+    CheckEnd, CheckLease, JobKind, JobRow, JobStatus, NewCheckPage, NewJob, StoreError, new_id,
+};
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+use url::Url;
+
+use super::judge::Judge;
+use crate::context::Context;
+use crate::search::search_pages;
+use crate::{clock, lease, limits};
+
+/// Works on a leased check until it has ended, its lease is lost, or `stop` is cancelled.
+pub(super) async fn drive(context: Arc<Context>, lease: CheckLease, stop: CancellationToken) {
+    let renewing = async {
+        loop {
+            tokio::time::sleep(limits::HEARTBEAT).await;
+            match context
+                .store
+                .renew_check(&lease, clock::now(), limits::LEASE_MS)
+                .await
+            {
+                Ok(true) => {}
+                Ok(false) => return,
+                Err(error) => tracing::warn!(%error, "cannot renew the lease of a check; retrying"),
+            }
+        }
+    };
+    tokio::select! {
+        biased;
+        () = stop.cancelled() => {
+            let _ = context.store.renew_check(&lease, clock::now(), 0).await;
+        }
+        () = renewing => cancel_jobs(&context, &lease).await,
+        worked = CheckRun::new(&context, &lease).run() => match worked {
+            Ok(true) => {}
+            Ok(false) => cancel_jobs(&context, &lease).await,
+            // The lease expires, and this or another node continues.
+            Err(error) => tracing::error!(%error, "cannot work on a check; it will continue when its lease expires"),
+        },
+    }
+    context.outbox.notify_one();
+}
+
+/// Cancels the jobs of a check whose monitor was deleted. Those that another node continues with are left alone.
+async fn cancel_jobs(context: &Arc<Context>, lease: &CheckLease) {
+    if !matches!(context.store.monitor(lease.team, lease.monitor).await, Ok(None)) {
+        return;
+    }
+    for job in lease.jobs.iter().filter(|job| **job != lease.check) {
+        if context.store.cancel(lease.team, *job, clock::now()).await.is_ok() {
+            context.driver_signals.cancel(*job);
+        }
+    }
+}
+
+struct CheckRun<'c> {
+    context: &'c Arc<Context>,
+    lease: &'c CheckLease,
+    judge: Judge<'c>,
+    /// Credits of searches and judgments.
+    credits: u32,
+    job_credits: u64,
+    /// No check of this monitor has ended before.
+    first: bool,
+}
+
+/// The lease is lost.
+struct Lost;
+
+enum Stop {
+    Lost,
+    Store(StoreError),
+}
+
+impl From<StoreError> for Stop {
+    fn from(error: StoreError) -> Self {
+        Self::Store(error)
+    }
+}
+
+impl From<Lost> for Stop {
+    fn from(_: Lost) -> Self {
+        Self::Lost
+    }
+}
+
+impl<'c> CheckRun<'c> {
+    fn new(context: &'c Arc<Context>, lease: &'c CheckLease) -> Self {
+        Self {
+            context,
+            lease,
+            judge: Judge::new(context, None),
+            credits: 0,
+            job_credits: 0,
+            first: false,
+        }
+    }
+
+    /// Returns false if the lease was lost.
+    async fn run(mut self) -> Result<bool, StoreError> {
+        match self.work().await {
+            Ok(()) => Ok(true),
+            Err(Stop::Lost) => Ok(false),
+            Err(Stop::Store(error)) => Err(error),
+        }
+    }
+
+    async fn work(&mut self) -> Result<(), Stop> {
+        let context = self.context;
+        let request = MonitorRequest::from_json(self.lease.request.as_bytes())
+            .map_err(|error| StoreError::Unreadable(error.to_string()))?;
+        let monitor = context.store.monitor(self.lease.team, self.lease.monitor).await?;
+        let monitor = monitor.ok_or(Lost)?;
+        self.first = monitor.last_summary.is_none();
+        self.judge = Judge::new(context, request.judged_goal());
+        if !self.lease.running {
+            if let Err(error) = context.budget.check(self.lease.team).await {
+                let status = match error.code {
+                    ErrorCode::InsufficientCredits => CheckStatus::SkippedNoCredits,
+                    _ => CheckStatus::Failed,
+                };
+                return self.finish(status, Some(error.message), None).await;
+            }
+            self.create_jobs(&request.targets).await?;
+            if !context.store.begin_check(self.lease, clock::now()).await? {
+                return Err(Stop::Lost);
+            }
+        }
+        let mut results = Vec::with_capacity(request.targets.len());
+        for (index, target) in request.targets.iter().enumerate() {
+            results.push(self.check_target(index, target).await?);
+        }
+        let failed: Vec<&TargetResult> = results.iter().filter(|result| result.error.is_some()).collect();
+        let status = match failed.len() {
+            0 => CheckStatus::Completed,
+            some if some < results.len() => CheckStatus::Partial,
+            _ => CheckStatus::Failed,
+        };
+        let error = failed.first().and_then(|result| result.error.clone());
+        let results = serde_json::to_string(&results).map_err(unreadable)?;
+        self.finish(status, error, Some(results)).await
+    }
+
+    async fn finish(
+        &self,
+        status: CheckStatus,
+        error: Option<String>,
+        target_results: Option<String>,
+    ) -> Result<(), Stop> {
+        let end = CheckEnd {
+            status,
+            error,
+            target_results,
+            credits: self.credits,
+            job_credits: self.job_credits,
+        };
+        let store = &self.context.store;
+        let write = || store.finish_check(self.lease, end.clone(), clock::now());
+        let summary = lease::retry(StoreError::is_transient, write).await?.ok_or(Lost)?;
+        tracing::info!(
+            status = status.as_str(),
+            pages = summary.total_pages,
+            changed = summary.changed,
+            "check ended"
+        );
+        let job_status = match status {
+            CheckStatus::Failed => JobStatus::Failed,
+            _ => JobStatus::Completed,
+        };
+        self.context
+            .slots
+            .metrics()
+            .count_job_end(JobKind::Monitor, job_status);
+        Ok(())
+    }
+
+    /// Creates the jobs that do not exist yet: the server may have stopped in between.
+    async fn create_jobs(&self, targets: &[Target]) -> Result<(), StoreError> {
+        let store = &self.context.store;
+        for (target, id) in targets.iter().zip(&self.lease.jobs) {
+            if store.job(self.lease.team, *id, clock::now()).await?.is_some() {
+                continue;
+            }
+            match job_of(target, self.lease.monitor) {
+                TargetJob::Pages(batch, urls) => {
+                    let pages = batch_scrape::offers(urls);
+                    let url = pages.first().map(|page| page.url.to_string()).unwrap_or_default();
+                    let request = serde_json::to_string(&*batch).map_err(unreadable)?;
+                    let job = self.new_job(*id, JobKind::BatchScrape, url, request, pages.len() as u64);
+                    store.create_batch(&job, pages, None).await?;
+                }
+                TargetJob::Crawl(crawl) => {
+                    let request = serde_json::to_string(&*crawl).map_err(unreadable)?;
+                    let url = crawl.url.url.to_string();
+                    let job = self.new_job(*id, JobKind::Crawl, url, request, crawl.limit);
+                    store.create_crawl(&job, None).await?;
+                }
+                TargetJob::Searches(_) => {}
+            }
+        }
+        self.context.new_work.notify_one();
+        Ok(())
+    }
+
+    fn new_job(&self, id: JobId, kind: JobKind, url: String, request: String, page_limit: u64) -> NewJob {
+        let retention = self.context.config.retention.as_millis();
+        NewJob {
+            id,
+            team: self.lease.team,
+            key: self.lease.key,
+            kind,
+            url,
+            request,
+            base: self.lease.base.clone(),
+            page_limit,
+            webhook: None,
+            origin: Some(ORIGIN.to_owned()),
+            integration: None,
+            zero_data_retention: false,
+            retention_ms: u64::try_from(retention).unwrap_or(u64::MAX),
+            created_at: clock::now(),
+        }
+    }
+
+    async fn check_target(&mut self, index: usize, target: &Target) -> Result<TargetResult, Stop> {
+        let number = u32::try_from(index).unwrap_or(u32::MAX);
+        let mut result = TargetResult {
+            target_id: target_id(index),
+            kind: target.kind().to_string(),
+            ..TargetResult::default()
+        };
+        match job_of(target, self.lease.monitor) {
+            TargetJob::Searches(searches) => {
+                self.search(number, searches, &mut result).await?;
+            }
+            TargetJob::Pages(..) | TargetJob::Crawl(_) => {
+                let job = self.lease.jobs.get(index).copied().ok_or_else(|| {
+                    StoreError::Unreadable("a check has fewer jobs than targets".to_owned())
+                })?;
+                match target.kind() {
+                    TargetKind::Crawl => result.crawl_id = Some(job.to_string()),
+                    _ => result.expected_jobs = Some(vec![job.to_string()]),
+                }
+                self.compare_job(number, job, &mut result).await?;
+            }
+        }
+        let counts = self.judge.next_target();
+        self.credits = self.credits.saturating_add(counts.credits);
+        if counts.has_goal() {
+            result.matches = Some(counts.matches);
+            result.results_judged = Some(counts.judged);
+            result.judge_credits = Some(counts.credits.into());
+            result.judge_degraded = Some(counts.degraded.is_some());
+            result.degraded_reason = counts.degraded;
+        }
+        Ok(result)
+    }
+
+    /// Waits for the end of a job, then compares its pages.
+    async fn compare_job(&mut self, target: u32, id: JobId, result: &mut TargetResult) -> Result<(), Stop> {
+        let Some(job) = self.wait(id).await? else {
+            result.error = Some("its pages expired while the server was stopped".to_owned());
+            return Ok(());
+        };
+        self.job_credits += job.credits;
+        let store = &self.context.store;
+        let mut portion = Portion::new(target, store.compared_pages(self.lease.check, target).await?);
+        let mut skip = 0;
+        loop {
+            let stored = portion.stored;
+            let limit = Some(limits::CHECK_PORTION);
+            let chunk = store.documents(id, skip, limit, limits::CHECK_PAGE_BYTES).await?;
+            let (from, upto) = (skip, chunk.next_skip);
+            if chunk.documents.is_empty() {
+                break;
+            }
+            if upto > stored {
+                let documents = chunk
+                    .documents
+                    .into_iter()
+                    .zip(from..)
+                    .filter(|(_, no)| *no >= stored);
+                let documents = documents.map(|(text, _)| Found::Page(text));
+                self.store_portion(&mut portion, documents.collect()).await?;
+            }
+            skip = upto;
+            if !chunk.more {
+                break;
+            }
+        }
+        let errors = store.errors(id).await?.errors;
+        let failed: Vec<Found> = errors
+            .into_iter()
+            .map(|error| Found::Failed(error.url, error.message))
+            .collect();
+        let total = skip + failed.len() as u64;
+        let rest = usize::try_from(portion.stored.saturating_sub(skip)).unwrap_or(usize::MAX);
+        self.store_portion(&mut portion, failed.into_iter().skip(rest).collect())
+            .await?;
+        result.result_count = total;
+        if job.status == JobStatus::Completed && job.admitted < job.page_limit && job.kind == JobKind::Crawl {
+            self.report_missing(&mut portion).await?;
+        }
+        if job.status != JobStatus::Completed && skip == 0 {
+            let reason = job.error.unwrap_or_else(|| format!("its job was {}", job.status));
+            result.error = Some(reason);
+        }
+        Ok(())
+    }
+
+    async fn wait(&self, id: JobId) -> Result<Option<JobRow>, StoreError> {
+        let notify = self.context.changes.subscribe(id);
+        loop {
+            let notified = notify.notified();
+            match self.context.store.job(self.lease.team, id, clock::now()).await? {
+                Some(job) if !job.status.is_final() => {
+                    let _ = tokio::time::timeout(limits::MONITOR_POLL, notified).await;
+                }
+                ended => return Ok(ended),
+            }
+        }
+    }
+
+    /// Reports pages that the last check found and this one did not.
+    async fn report_missing(&mut self, portion: &mut Portion) -> Result<(), Stop> {
+        loop {
+            let store = &self.context.store;
+            let missing = store
+                .missing_urls(self.lease, portion.target, limits::CHECK_PORTION)
+                .await?;
+            if missing.is_empty() {
+                return Ok(());
+            }
+            let missing = missing
+                .into_iter()
+                .map(|(key, url, scrape)| Found::Missing(key, url, scrape));
+            self.store_portion(portion, missing.collect()).await?;
+        }
+    }
+
+    async fn search(
+        &mut self,
+        target: u32,
+        searches: Vec<SearchRequest>,
+        result: &mut TargetResult,
+    ) -> Result<(), Stop> {
+        let store = &self.context.store;
+        let stored = store.compared_pages(self.lease.check, target).await?;
+        result.search_completed = Some(true);
+        if stored > 0 {
+            result.result_count = stored;
+            return Ok(());
+        }
+        let (mut found, mut seen, mut credits) = (Vec::new(), std::collections::HashSet::new(), 0u32);
+        for search in searches {
+            let deadline = Instant::now() + Duration::from_millis(search.timeout);
+            match search_pages(self.context, self.lease.team, &search, deadline).await {
+                Ok(pages) => {
+                    credits = credits.saturating_add(pages.credits);
+                    for page in pages.pages {
+                        if let Ok(url) = Url::parse(&page.url)
+                            && seen.insert(key_of(&url))
+                        {
+                            found.push(Found::Result(url, page.title, page.description));
+                        }
+                    }
+                }
+                Err(ApiError { message, .. }) => {
+                    result.search_completed = Some(false);
+                    result.error = Some(message);
+                }
+            }
+        }
+        result.search_credits = Some(credits.into());
+        result.result_count = found.len() as u64;
+        self.credits = self.credits.saturating_add(credits);
+        // In one transaction: another search might have other results.
+        self.store_portion(&mut Portion::new(target, 0), found).await
+    }
+
+    async fn store_portion(&mut self, portion: &mut Portion, found: Vec<Found>) -> Result<(), Stop> {
+        if found.is_empty() {
+            return Ok(());
+        }
+        let store = &self.context.store;
+        let mut pages = Vec::with_capacity(found.len());
+        for found in found {
+            pages.push(found.read()?);
+        }
+        let keys: Vec<UrlKey> = pages.iter().map(|page| page.key).collect();
+        let known = store
+            .target_pages(self.lease.monitor, portion.target, &keys)
+            .await?;
+        let known: HashMap<UrlKey, Option<ScrapeId>> = known.into_iter().collect();
+        let mut entries = Vec::with_capacity(pages.len());
+        for page in pages {
+            entries.push(self.compare(portion.target, page, &known).await?);
+        }
+        let count = entries.len() as u64;
+        let write = || {
+            store.add_check_pages(
+                self.lease,
+                portion.target,
+                portion.stored,
+                entries.clone(),
+                clock::now(),
+            )
+        };
+        if !lease::retry(StoreError::is_transient, write).await? {
+            return Err(Stop::Lost);
+        }
+        portion.stored += count;
+        self.context.outbox.notify_one();
+        Ok(())
+    }
+
+    async fn compare(
+        &mut self,
+        target: u32,
+        page: FoundPage,
+        known: &HashMap<UrlKey, Option<ScrapeId>>,
+    ) -> Result<NewCheckPage, StoreError> {
+        let id = PageId {
+            id: new_id().to_string(),
+            target: target_id(target as usize),
+            url: page.url.clone(),
+            previous: known.get(&page.key).copied().flatten(),
+            at: clock::now(),
+        };
+        let (mut entry, diff) = match page.content {
+            Content::Document(document) => id.fetched(*document),
+            Content::Failed(error) => (id.failed(error), None),
+            Content::Missing(previous) => (PageId { previous, ..id }.entry(PageStatus::Removed), None),
+            Content::Result { title, description } => {
+                let status = match known.contains_key(&page.key) {
+                    true => PageStatus::Same,
+                    false => PageStatus::New,
+                };
+                let metadata = [("title", title), ("description", description)];
+                let metadata = metadata.map(|(name, text)| (name.to_owned(), text.into()));
+                let entry = CheckPage {
+                    metadata: Some(metadata.into_iter().collect()),
+                    ..id.entry(status)
+                };
+                (entry, None)
+            }
+        };
+        self.judge.judge(&mut entry, diff, self.first).await;
+        Ok(NewCheckPage {
+            status: entry.status,
+            scrape: entry.current_scrape_id.as_deref().and_then(|id| id.parse().ok()),
+            entry: serde_json::to_string(&entry).map_err(unreadable)?,
+            key: page.key,
+            url: page.url,
+        })
+    }
+}
+
+/// Position in the pages of a target.
+struct Portion {
+    target: u32,
+    stored: u64,
+}
+
+impl Portion {
+    fn new(target: u32, stored: u64) -> Self {
+        Self { target, stored }
+    }
+}
+
+/// What a check found.
+enum Found {
+    /// A stored document as JSON text.
+    Page(String),
+    /// A URL that could not be fetched, with the reason.
+    Failed(String, String),
+    /// A page that is gone.
+    Missing(UrlKey, String, Option<ScrapeId>),
+    /// A search result with title and description.
+    Result(Url, String, String),
+}
+
+struct FoundPage {
+    key: UrlKey,
+    url: String,
+    content: Content,
+}
+
+enum Content {
+    Document(Box<Document>),
+    Failed(String),
+    Missing(Option<ScrapeId>),
+    Result { title: String, description: String },
+}
+
+impl Found {
+    fn read(self) -> Result<FoundPage, StoreError> {
+        let (key, url, content) = match self {
+            Found::Page(text) => {
+                let document: Document = serde_json::from_str(&text).map_err(unreadable)?;
+                let metadata = &document.metadata;
+                let url = metadata.source_url.clone().or_else(|| metadata.url.clone());
+                let url = url.unwrap_or_default();
+                (key_of_text(&url), url, Content::Document(Box::new(document)))
+            }
+            Found::Failed(url, error) => (key_of_text(&url), url, Content::Failed(error)),
+            Found::Missing(key, url, scrape) => (key, url, Content::Missing(scrape)),
+            Found::Result(url, title, description) => (
+                key_of(&url),
+                url.to_string(),
+                Content::Result { title, description },
+            ),
+        };
+        Ok(FoundPage { key, url, content })
+    }
+}
+
+fn key_of(url: &Url) -> UrlKey {
+    UrlKey::of(url, Identity::default())
+}
+
+fn key_of_text(url: &str) -> UrlKey {
+    Url::parse(url).map_or_else(|_| UrlKey::from_bytes([0; 16]), |url| key_of(&url))
+}
+
+fn unreadable(error: serde_json::Error) -> StoreError {
+    StoreError::Unreadable(error.to_string())
+}

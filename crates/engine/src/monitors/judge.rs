@@ -1,0 +1,153 @@
+//! Judges changes by the goal of a monitor: by the language model, else by the core's rules.
+
+use std::time::Duration;
+
+use harvestman_core::api::change_report::MarkdownDiff;
+use harvestman_core::api::monitor_response::{CheckPage, Judgment, PageStatus};
+use harvestman_core::billing::MODEL_CREDITS;
+use harvestman_core::extract::Schema;
+use harvestman_core::monitor::judge::{judge, judge_new};
+use serde_json::{Value, json};
+use tokio::time::Instant;
+
+use crate::context::Context;
+use crate::limits;
+use crate::model_answers::{DataRequest, extract_data};
+
+const TASK: &str = "Decide whether this change of a web page matters for the user's goal. Lines that begin with - were \
+                    removed, lines that begin with + were added. List only the changes that matter.";
+
+/// Judges the changes of one check.
+pub(super) struct Judge<'c> {
+    context: &'c Context,
+    goal: Option<String>,
+    model_calls: usize,
+    /// Why the model gave no answer, the last time.
+    pub(super) degraded: Option<String>,
+    pub(super) judged: u64,
+    pub(super) matches: u64,
+    pub(super) credits: u32,
+}
+
+impl<'c> Judge<'c> {
+    pub(super) fn new(context: &'c Context, goal: Option<&str>) -> Self {
+        Self {
+            context,
+            goal: goal.map(str::to_owned),
+            model_calls: 0,
+            degraded: None,
+            judged: 0,
+            matches: 0,
+            credits: 0,
+        }
+    }
+
+    /// Returns whether changes are judged at all.
+    pub(super) fn has_goal(&self) -> bool {
+        self.goal.is_some()
+    }
+
+    /// Starts to count for another target, and returns the counts of the last one.
+    pub(super) fn next_target(&mut self) -> Self {
+        let next = Self {
+            model_calls: self.model_calls,
+            ..Self::new(self.context, self.goal.as_deref())
+        };
+        std::mem::replace(self, next)
+    }
+
+    /// Adds a judgment to a page that changed, or that is new since the first check.
+    pub(super) async fn judge(&mut self, page: &mut CheckPage, diff: Option<MarkdownDiff>, first: bool) {
+        let Some(goal) = self.goal.clone() else { return };
+        let judged = match (page.status, diff) {
+            (PageStatus::Changed, Some(diff)) => {
+                let text = page.diff.as_ref().and_then(|diff| diff["text"].as_str());
+                let text = text.unwrap_or(&diff.text).to_owned();
+                self.by_model(&goal, &text)
+                    .await
+                    .unwrap_or_else(|| judge(&goal, &diff))
+            }
+            (PageStatus::New, _) if !first => {
+                let text = described(page);
+                let added = format!("+{text}");
+                self.by_model(&goal, &added)
+                    .await
+                    .unwrap_or_else(|| judge_new(&goal, &text))
+            }
+            _ => return,
+        };
+        self.judged += 1;
+        self.matches += u64::from(judged.meaningful);
+        page.judgment = Some(judged);
+    }
+
+    /// Asks the model. Returns `None` without one, without an answer, or after [`limits::JUDGED_BY_MODEL`] changes.
+    async fn by_model(&mut self, goal: &str, change: &str) -> Option<Judgment> {
+        let llm = self.context.config.llm.as_ref()?;
+        if self.model_calls >= limits::JUDGED_BY_MODEL {
+            let most = limits::JUDGED_BY_MODEL;
+            self.degraded = Some(format!(
+                "the language model judges at most {most} changes of a check"
+            ));
+            return None;
+        }
+        self.model_calls += 1;
+        let schema = schema();
+        let task = format!("{TASK}\nThe goal: {goal}");
+        let request = DataRequest {
+            schema: Some(&schema),
+            prompt: Some(&task),
+            ..DataRequest::default()
+        };
+        let deadline = Instant::now() + Duration::from_secs(limits::JUDGE_TIMEOUT_S);
+        match extract_data(llm, request, change, deadline).await {
+            Ok(answer) => match serde_json::from_value(answer.value) {
+                Ok(judgment) => {
+                    self.credits = self.credits.saturating_add(MODEL_CREDITS);
+                    Some(judgment)
+                }
+                Err(error) => self.degrade(error.to_string()),
+            },
+            Err(error) => self.degrade(error.to_string()),
+        }
+    }
+
+    fn degrade(&mut self, reason: String) -> Option<Judgment> {
+        tracing::warn!(%reason, "cannot judge a change with the language model; using rules");
+        self.degraded = Some(reason);
+        None
+    }
+}
+
+/// Returns what is known of a new page: title, description, URL.
+fn described(page: &CheckPage) -> String {
+    let field = |name: &str| page.metadata.as_ref()?.get(name)?.as_str().map(str::to_owned);
+    let parts = [field("title"), field("description"), Some(page.url.clone())];
+    parts.into_iter().flatten().collect::<Vec<_>>().join(" – ")
+}
+
+fn schema() -> Schema {
+    let change = json!({
+        "type": "object",
+        "properties": {
+            "type": { "type": "string", "enum": ["added", "removed", "changed"] },
+            "before": { "type": "string" },
+            "after": { "type": "string" },
+            "reason": { "type": "string" }
+        },
+        "required": ["type", "reason"]
+    });
+    let Value::Object(schema) = json!({
+        "type": "object",
+        "properties": {
+            "meaningful": { "type": "boolean" },
+            "confidence": { "type": "string", "enum": ["high", "medium", "low"] },
+            "reason": { "type": "string" },
+            "meaningfulChanges": { "type": "array", "items": change }
+        },
+        "required": ["meaningful", "confidence", "reason", "meaningfulChanges"]
+    }) else {
+        unreachable!("an object is an object");
+    };
+    Schema::new(schema)
+}

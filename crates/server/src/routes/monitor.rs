@@ -1,0 +1,145 @@
+//! Monitors: create, list, read, change, delete, run; their checks and pages (docs/API.md section 13).
+
+use axum::extract::{Path, RawQuery, State};
+use harvestman_core::api::console::SuccessResponse;
+use harvestman_core::api::error::ErrorCode;
+use harvestman_core::api::fields::WireEnum;
+use harvestman_core::api::monitor::{ListQuery, MonitorChange, MonitorRequest};
+use harvestman_core::api::monitor_response::{
+    CheckPage, CheckPages, CheckStarted, CheckWithPages, PageStatus,
+};
+use harvestman_core::api::team::Data;
+use harvestman_core::ids::MonitorId;
+
+use crate::app::App;
+use crate::auth::Caller;
+use crate::body::WholeBody;
+use crate::error::{Failure, HandlerResult, json};
+use crate::links::Base;
+use crate::routes::{PathId, job_id};
+
+pub(crate) async fn create(
+    State(app): State<App>,
+    Caller(principal): Caller,
+    Base(base): Base,
+    WholeBody(body): WholeBody,
+) -> HandlerResult {
+    let request = MonitorRequest::from_json(&body)?;
+    let monitor = app.engine().create_monitor(&principal, request, &base).await?;
+    json(&Data::new(monitor))
+}
+
+pub(crate) async fn list(
+    State(app): State<App>,
+    Caller(principal): Caller,
+    RawQuery(query): RawQuery,
+) -> HandlerResult {
+    let query = parse(query.as_deref(), "offset")?;
+    json(&Data::new(app.engine().monitors(&principal, query).await?))
+}
+
+pub(crate) async fn get(
+    State(app): State<App>,
+    Caller(principal): Caller,
+    PathId(id): PathId,
+) -> HandlerResult {
+    json(&Data::new(
+        app.engine().monitor(&principal, MonitorId(id.0)).await?,
+    ))
+}
+
+pub(crate) async fn update(
+    State(app): State<App>,
+    Caller(principal): Caller,
+    PathId(id): PathId,
+    WholeBody(body): WholeBody,
+) -> HandlerResult {
+    let change = MonitorChange::from_json(&body)?;
+    let monitor = app
+        .engine()
+        .update_monitor(&principal, MonitorId(id.0), change)
+        .await?;
+    json(&Data::new(monitor))
+}
+
+pub(crate) async fn delete(
+    State(app): State<App>,
+    Caller(principal): Caller,
+    PathId(id): PathId,
+) -> HandlerResult {
+    app.engine().delete_monitor(&principal, MonitorId(id.0)).await?;
+    json(&SuccessResponse { success: true })
+}
+
+pub(crate) async fn run(
+    State(app): State<App>,
+    Caller(principal): Caller,
+    PathId(id): PathId,
+) -> HandlerResult {
+    let check = app.engine().run_monitor(&principal, MonitorId(id.0)).await?;
+    json(&CheckStarted {
+        success: true,
+        id: check.id.clone(),
+        data: check,
+    })
+}
+
+pub(crate) async fn checks(
+    State(app): State<App>,
+    Caller(principal): Caller,
+    PathId(id): PathId,
+    RawQuery(query): RawQuery,
+) -> HandlerResult {
+    let query = parse(query.as_deref(), "offset")?;
+    json(&Data::new(
+        app.engine().checks(&principal, MonitorId(id.0), query).await?,
+    ))
+}
+
+pub(crate) async fn check(
+    State(app): State<App>,
+    Caller(principal): Caller,
+    Base(base): Base,
+    Path((monitor, check)): Path<(String, String)>,
+    RawQuery(query): RawQuery,
+) -> HandlerResult {
+    let monitor = MonitorId(job_id(&monitor)?.0);
+    let id = check.parse().map_err(|_| {
+        Failure::parameter(
+            "checkId",
+            "must be a UUID, as returned when the check was started",
+        )
+    })?;
+    let query: ListQuery<PageStatus> = parse(query.as_deref(), "skip")?;
+    let check = app.engine().check(&principal, monitor, id).await?;
+    let chunk = app.engine().check_pages(id, query).await?;
+    let pages: Vec<CheckPage> = chunk
+        .entries
+        .iter()
+        .map(|entry| serde_json::from_str(entry))
+        .collect::<Result<_, _>>()
+        .map_err(|error| {
+            Failure::new(
+                ErrorCode::Unknown,
+                format!("a stored page cannot be read: {error}"),
+            )
+        })?;
+    let next = chunk.more.then(|| {
+        let skip = query.offset + pages.len() as u64;
+        let status = query
+            .status
+            .map(|status| format!("&status={status}"))
+            .unwrap_or_default();
+        let limit = query.limit;
+        format!("{base}/v2/monitor/{monitor}/checks/{id}?skip={skip}&limit={limit}{status}")
+    });
+    json(&CheckPages {
+        success: true,
+        next,
+        data: CheckWithPages { check, pages },
+    })
+}
+
+fn parse<S: WireEnum>(query: Option<&str>, offset: &str) -> Result<ListQuery<S>, Failure> {
+    Ok(ListQuery::parse(query.unwrap_or_default(), offset)?)
+}

@@ -1,0 +1,573 @@
+//! Checks of monitors. A due check is claimed by the update of its monitor's next time, and changed only by the
+//! owner of its newest lease.
+
+use sqlx::query;
+use sqlx::sqlite::{SqliteConnection, SqliteRow};
+
+use harvestman_core::api::monitor_response::{CheckStatus, CheckSummary, PageStatus};
+use harvestman_core::ids::{JobId, KeyId, MonitorId, ScrapeId, TeamId};
+use harvestman_core::time::Timestamp;
+use harvestman_core::url_key::UrlKey;
+use serde_json::json;
+
+use crate::error::StoreError;
+use crate::job::{JobKind, WebhookEvents};
+use crate::monitor::{
+    CheckEnd, CheckLease, CheckPageChunk, CheckRow, Checks, NewCheck, NewCheckPage, StartOutcome,
+};
+use crate::sqlite::Sqlite;
+use crate::sqlite::credits::Account;
+use crate::sqlite::events::{Event, EventLog, save_log};
+use crate::sqlite::jobs::insert_job;
+use crate::sqlite::prepared::json_text;
+use crate::sqlite::rows::{Columns, bad_column, blob, int, maybe_blob};
+use crate::sqlite::runs::add_run_event;
+
+impl Checks for Sqlite {
+    async fn start_check(&self, check: &NewCheck) -> Result<StartOutcome, StoreError> {
+        let check = check.clone();
+        let jobs = json_text(&check.jobs)?;
+        self.writer
+            .run(move |connection| Box::pin(start(connection, check, jobs)))
+            .await
+    }
+
+    async fn lease_checks(
+        &self,
+        now: Timestamp,
+        lease_ms: u64,
+        limit: u64,
+    ) -> Result<Vec<CheckLease>, StoreError> {
+        let free = query("SELECT 1 FROM monitor_check WHERE lease_until <= ?1 LIMIT 1")
+            .bind(int(now.0))
+            .fetch_optional(&self.readers)
+            .await?;
+        if free.is_none() {
+            return Ok(Vec::new());
+        }
+        self.writer
+            .run(move |connection| {
+                Box::pin(async move {
+                    let leased = query(
+                        "UPDATE monitor_check SET lease_until = ?2, epoch = epoch + 1 WHERE id IN (
+                            SELECT id FROM monitor_check WHERE lease_until <= ?1 ORDER BY id LIMIT ?3)
+                         RETURNING id, monitor_id, epoch, status, jobs",
+                    )
+                    .bind(int(now.0))
+                    .bind(int(now.0.saturating_add(lease_ms)))
+                    .bind(int(limit))
+                    .fetch_all(&mut *connection)
+                    .await?;
+                    let mut leases = Vec::with_capacity(leased.len());
+                    for row in leased {
+                        let job = query(
+                            "SELECT team_id, key_id, request, base, retention_ms FROM job WHERE id = ?1",
+                        )
+                        .bind(blob(row.id("id")?))
+                        .fetch_one(&mut *connection)
+                        .await?;
+                        leases.push(lease_of(&row, &job)?);
+                    }
+                    Ok(leases)
+                })
+            })
+            .await
+    }
+
+    async fn renew_check(
+        &self,
+        lease: &CheckLease,
+        now: Timestamp,
+        lease_ms: u64,
+    ) -> Result<bool, StoreError> {
+        let (check, epoch) = (lease.check, lease.epoch);
+        self.writer
+            .run(move |connection| {
+                Box::pin(async move {
+                    let done = query(
+                        "UPDATE monitor_check SET lease_until = ?3
+                         WHERE id = ?1 AND epoch = ?2 AND lease_until IS NOT NULL",
+                    )
+                    .bind(blob(check.0))
+                    .bind(int(epoch))
+                    .bind(int(now.0.saturating_add(lease_ms)))
+                    .execute(connection)
+                    .await?;
+                    Ok(done.rows_affected() == 1)
+                })
+            })
+            .await
+    }
+
+    async fn begin_check(&self, lease: &CheckLease, now: Timestamp) -> Result<bool, StoreError> {
+        let (check, epoch) = (lease.check, lease.epoch);
+        self.writer
+            .run(move |connection| {
+                Box::pin(async move {
+                    let done = query(
+                        "UPDATE monitor_check SET status = 'running', started_at = coalesce(started_at, ?3),
+                            updated_at = ?3
+                         WHERE id = ?1 AND epoch = ?2 AND lease_until IS NOT NULL",
+                    )
+                    .bind(blob(check.0))
+                    .bind(int(epoch))
+                    .bind(int(now.0))
+                    .execute(connection)
+                    .await?;
+                    Ok(done.rows_affected() == 1)
+                })
+            })
+            .await
+    }
+
+    async fn compared_pages(&self, check: JobId, target: u32) -> Result<u64, StoreError> {
+        let row = query("SELECT count(*) AS pages FROM monitor_page WHERE check_id = ?1 AND target = ?2")
+            .bind(blob(check.0))
+            .bind(target)
+            .fetch_one(&self.readers)
+            .await?;
+        row.count("pages")
+    }
+
+    async fn target_pages(
+        &self,
+        monitor: MonitorId,
+        target: u32,
+        pages: &[UrlKey],
+    ) -> Result<Vec<(UrlKey, Option<ScrapeId>)>, StoreError> {
+        let keys: Vec<String> = pages.iter().map(|key| hex(*key)).collect();
+        let rows = query(
+            "SELECT url_key, scrape_id FROM monitor_url JOIN json_each(?3) AS key ON url_key = unhex(key.value)
+             WHERE monitor_id = ?1 AND target = ?2",
+        )
+        .bind(blob(monitor.0))
+        .bind(target)
+        .bind(json_text(&keys)?)
+        .fetch_all(&self.readers)
+        .await?;
+        rows.iter()
+            .map(|row| Ok((row.url_key("url_key")?, row.maybe_id("scrape_id")?.map(ScrapeId))))
+            .collect()
+    }
+
+    async fn add_check_pages(
+        &self,
+        lease: &CheckLease,
+        target: u32,
+        after: u64,
+        pages: Vec<NewCheckPage>,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        let (check, monitor, epoch) = (lease.check, lease.monitor, lease.epoch);
+        self.writer
+            .run(move |connection| {
+                Box::pin(async move {
+                    let found = query(
+                        "SELECT (SELECT count(*) FROM monitor_page WHERE check_id = ?1 AND target = ?3) AS pages,
+                            webhook_events, event_count, last_event_at
+                         FROM monitor_check JOIN job USING (id)
+                         WHERE id = ?1 AND epoch = ?2 AND lease_until IS NOT NULL",
+                    )
+                    .bind(blob(check.0))
+                    .bind(int(epoch))
+                    .bind(target)
+                    .fetch_optional(&mut *connection)
+                    .await?;
+                    let Some(row) = found.filter(|row| row.count("pages").ok() == Some(after)) else {
+                        return Ok(false);
+                    };
+                    let events = WebhookEvents::from_bits(int(row.count("webhook_events")?));
+                    let mut log = EventLog {
+                        count: row.count("event_count")?,
+                        last_at: row.count("last_event_at")?,
+                    };
+                    for (no, page) in (after + 1..).zip(pages) {
+                        add_page(connection, (check, target, no), &page).await?;
+                        remember(connection, (check, monitor, target), &page).await?;
+                        if events.page {
+                            let data = Some(page.entry);
+                            log.add_with_data(connection, check, JobKind::Monitor, Event::CheckPage, data, now)
+                                .await?;
+                        }
+                    }
+                    save_log(connection, check, log).await?;
+                    Ok(true)
+                })
+            })
+            .await
+    }
+
+    async fn missing_urls(
+        &self,
+        lease: &CheckLease,
+        target: u32,
+        limit: u64,
+    ) -> Result<Vec<(UrlKey, String, Option<ScrapeId>)>, StoreError> {
+        let rows = query(
+            "SELECT url_key, url, scrape_id FROM monitor_url
+             WHERE monitor_id = ?1 AND target = ?2 AND check_id <> ?3 ORDER BY url LIMIT ?4",
+        )
+        .bind(blob(lease.monitor.0))
+        .bind(target)
+        .bind(blob(lease.check.0))
+        .bind(int(limit))
+        .fetch_all(&self.readers)
+        .await?;
+        rows.iter()
+            .map(|row| {
+                let scrape = row.maybe_id("scrape_id")?.map(ScrapeId);
+                Ok((row.url_key("url_key")?, row.text("url")?, scrape))
+            })
+            .collect()
+    }
+
+    async fn finish_check(
+        &self,
+        lease: &CheckLease,
+        end: CheckEnd,
+        now: Timestamp,
+    ) -> Result<Option<CheckSummary>, StoreError> {
+        let lease = lease.clone();
+        self.writer
+            .run(move |connection| Box::pin(finish(connection, lease, end, now)))
+            .await
+    }
+
+    async fn checks(
+        &self,
+        monitor: MonitorId,
+        status: Option<CheckStatus>,
+        limit: u64,
+        offset: u64,
+        now: Timestamp,
+    ) -> Result<Vec<CheckRow>, StoreError> {
+        let rows = query(
+            "SELECT monitor_check.*, request FROM monitor_check JOIN job USING (id)
+             WHERE monitor_id = ?1 AND (?2 IS NULL OR monitor_check.status = ?2)
+                AND (expires_at IS NULL OR expires_at > ?3)
+             ORDER BY monitor_check.id DESC LIMIT ?4 OFFSET ?5",
+        )
+        .bind(blob(monitor.0))
+        .bind(status.map(CheckStatus::as_str))
+        .bind(int(now.0))
+        .bind(int(limit))
+        .bind(int(offset))
+        .fetch_all(&self.readers)
+        .await?;
+        rows.iter().map(check_row).collect()
+    }
+
+    async fn check(
+        &self,
+        monitor: MonitorId,
+        check: JobId,
+        now: Timestamp,
+    ) -> Result<Option<CheckRow>, StoreError> {
+        let mut transaction = self.readers.begin().await?;
+        let row = query(
+            "SELECT monitor_check.*, request FROM monitor_check JOIN job USING (id)
+             WHERE monitor_id = ?1 AND monitor_check.id = ?2 AND (expires_at IS NULL OR expires_at > ?3)",
+        )
+        .bind(blob(monitor.0))
+        .bind(blob(check.0))
+        .bind(int(now.0))
+        .fetch_optional(&mut *transaction)
+        .await?;
+        let Some(row) = row else { return Ok(None) };
+        let mut check_row = check_row(&row)?;
+        if check_row.finished_at.is_none() {
+            check_row.summary = summary(&mut transaction, check).await?;
+        }
+        Ok(Some(check_row))
+    }
+
+    async fn check_pages(
+        &self,
+        check: JobId,
+        status: Option<PageStatus>,
+        skip: u64,
+        limit: u64,
+        max_bytes: usize,
+    ) -> Result<CheckPageChunk, StoreError> {
+        let rows = query(
+            "SELECT entry FROM monitor_page WHERE check_id = ?1 AND (?2 IS NULL OR status = ?2)
+             ORDER BY target, no LIMIT ?4 OFFSET ?3",
+        )
+        .bind(blob(check.0))
+        .bind(status.map(PageStatus::as_str))
+        .bind(int(skip))
+        .bind(int(limit.saturating_add(1)))
+        .fetch_all(&self.readers)
+        .await?;
+        let mut chunk = CheckPageChunk::default();
+        let mut bytes = 0;
+        for row in &rows {
+            let entry = row.text("entry")?;
+            bytes += entry.len();
+            let fits = chunk.entries.is_empty() || bytes <= max_bytes;
+            if !fits || chunk.entries.len() as u64 == limit {
+                chunk.more = true;
+                break;
+            }
+            chunk.entries.push(entry);
+        }
+        Ok(chunk)
+    }
+}
+
+async fn start(
+    connection: &mut SqliteConnection,
+    check: NewCheck,
+    jobs: String,
+) -> Result<StartOutcome, StoreError> {
+    let (job, monitor) = (&check.job, check.monitor);
+    let row =
+        match check.due {
+            Some((due, next)) => query(
+                "UPDATE monitor SET next_run_at = ?3 WHERE id = ?1 AND status = 'active' AND next_run_at = ?2
+                 RETURNING check_id",
+            )
+            .bind(blob(monitor.0))
+            .bind(int(due.0))
+            .bind(next.map(|at| int(at.0)))
+            .fetch_optional(&mut *connection)
+            .await?,
+            None => {
+                query("SELECT check_id FROM monitor WHERE id = ?1 AND status <> 'deleted'")
+                    .bind(blob(monitor.0))
+                    .fetch_optional(&mut *connection)
+                    .await?
+            }
+        };
+    let Some(row) = row else {
+        return Ok(StartOutcome::Stale);
+    };
+    let overlaps = row.maybe_id("check_id")?.is_some();
+    if overlaps && check.due.is_none() {
+        return Ok(StartOutcome::Overlap);
+    }
+    insert_job(connection, job, 0).await?;
+    let (status, ended, lease_until) = match overlaps {
+        true => (CheckStatus::SkippedOverlap, Some(int(job.created_at.0)), None),
+        false => (CheckStatus::Queued, None, Some(0)),
+    };
+    query(
+        "INSERT INTO monitor_check (id, monitor_id, status, scheduled_for, finished_at, jobs, lease_until, created_at,
+            updated_at)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?8)",
+    )
+    .bind(blob(job.id.0))
+    .bind(blob(monitor.0))
+    .bind(status.as_str())
+    .bind(check.due.map(|(due, _)| int(due.0)))
+    .bind(ended)
+    .bind(jobs)
+    .bind(lease_until)
+    .bind(int(job.created_at.0))
+    .execute(&mut *connection)
+    .await?;
+    if overlaps {
+        query(
+            "UPDATE job SET status = 'completed', completed_at = ?2, expires_at = ?2 + retention_ms WHERE id = ?1",
+        )
+        .bind(blob(job.id.0))
+        .bind(int(job.created_at.0))
+        .execute(connection)
+        .await?;
+        return Ok(StartOutcome::Overlap);
+    }
+    query("UPDATE monitor SET check_id = ?2, last_run_at = ?3 WHERE id = ?1")
+        .bind(blob(monitor.0))
+        .bind(blob(job.id.0))
+        .bind(int(job.created_at.0))
+        .execute(connection)
+        .await?;
+    Ok(StartOutcome::Started)
+}
+
+async fn finish(
+    connection: &mut SqliteConnection,
+    lease: CheckLease,
+    end: CheckEnd,
+    now: Timestamp,
+) -> Result<Option<CheckSummary>, StoreError> {
+    let check = lease.check;
+    let summary = summary(connection, check).await?;
+    let credits = end.job_credits + u64::from(end.credits);
+    let ended = query(
+        "UPDATE monitor_check SET status = ?3, error = ?4, finished_at = ?5, updated_at = ?5, summary = ?6,
+            target_results = ?7, credits = ?8, lease_until = NULL
+         WHERE id = ?1 AND epoch = ?2 AND lease_until IS NOT NULL",
+    )
+    .bind(blob(check.0))
+    .bind(int(lease.epoch))
+    .bind(end.status.as_str())
+    .bind(end.error.clone())
+    .bind(int(now.0))
+    .bind(json_text(&summary)?)
+    .bind(end.target_results)
+    .bind(int(credits))
+    .execute(&mut *connection)
+    .await?;
+    if ended.rows_affected() == 0 {
+        return Ok(None);
+    }
+    query("UPDATE monitor SET check_id = NULL, last_summary = ?3 WHERE id = ?1 AND check_id = ?2")
+        .bind(blob(lease.monitor.0))
+        .bind(blob(check.0))
+        .bind(json_text(&summary)?)
+        .execute(&mut *connection)
+        .await?;
+    let status = match end.status {
+        CheckStatus::Failed => "failed",
+        _ => "completed",
+    };
+    let row = query(
+        "UPDATE job SET status = ?2, error = ?3, credits = ?4, completed_at = ?5, expires_at = ?5 + retention_ms
+         WHERE id = ?1 RETURNING webhook_events, event_count, last_event_at",
+    )
+    .bind(blob(check.0))
+    .bind(status)
+    .bind(end.error.clone())
+    .bind(end.credits)
+    .bind(int(now.0))
+    .fetch_one(&mut *connection)
+    .await?;
+    let mut data =
+        json!({ "monitorId": lease.monitor, "checkId": check, "status": end.status, "summary": summary });
+    if let Some(error) = end.error {
+        data["error"] = error.into();
+    }
+    let of = (check, JobKind::Monitor);
+    add_run_event(
+        connection,
+        of,
+        &row,
+        Event::CheckCompleted,
+        Some(data.to_string()),
+        now,
+    )
+    .await?;
+    if end.credits > 0 {
+        let account = Account {
+            job: check,
+            team: lease.team,
+            key: lease.key,
+            kind: JobKind::Monitor,
+        };
+        account.charge_call(connection, end.credits, now).await?;
+    }
+    Ok(Some(summary))
+}
+
+async fn add_page(
+    connection: &mut SqliteConnection,
+    (check, target, no): (JobId, u32, u64),
+    page: &NewCheckPage,
+) -> Result<(), StoreError> {
+    query("INSERT INTO monitor_page (check_id, target, no, status, entry) VALUES (?1, ?2, ?3, ?4, ?5)")
+        .bind(blob(check.0))
+        .bind(target)
+        .bind(int(no))
+        .bind(page.status.as_str())
+        .bind(page.entry.clone())
+        .execute(connection)
+        .await?;
+    Ok(())
+}
+
+/// Stores what the next check needs of a page; forgets a page that is gone.
+async fn remember(
+    connection: &mut SqliteConnection,
+    (check, monitor, target): (JobId, MonitorId, u32),
+    page: &NewCheckPage,
+) -> Result<(), StoreError> {
+    let key = page.key.to_bytes().to_vec();
+    if page.status == PageStatus::Removed {
+        query("DELETE FROM monitor_url WHERE monitor_id = ?1 AND target = ?2 AND url_key = ?3")
+            .bind(blob(monitor.0))
+            .bind(target)
+            .bind(key)
+            .execute(connection)
+            .await?;
+        return Ok(());
+    }
+    query(
+        "INSERT INTO monitor_url (monitor_id, target, url_key, url, scrape_id, check_id)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+         ON CONFLICT (monitor_id, target, url_key) DO UPDATE SET url = excluded.url,
+            scrape_id = coalesce(excluded.scrape_id, scrape_id), check_id = excluded.check_id",
+    )
+    .bind(blob(monitor.0))
+    .bind(target)
+    .bind(key)
+    .bind(page.url.clone())
+    .bind(maybe_blob(page.scrape.map(|scrape| scrape.0)))
+    .bind(blob(check.0))
+    .execute(connection)
+    .await?;
+    Ok(())
+}
+
+async fn summary(connection: &mut SqliteConnection, check: JobId) -> Result<CheckSummary, StoreError> {
+    let rows =
+        query("SELECT status, count(*) AS pages FROM monitor_page WHERE check_id = ?1 GROUP BY status")
+            .bind(blob(check.0))
+            .fetch_all(connection)
+            .await?;
+    let mut summary = CheckSummary::default();
+    for row in rows {
+        let status = PageStatus::parse(&row.text("status")?).ok_or_else(|| bad_column("status"))?;
+        let pages = row.count("pages")?;
+        summary.total_pages += pages;
+        *match status {
+            PageStatus::Same => &mut summary.same,
+            PageStatus::New => &mut summary.new,
+            PageStatus::Changed => &mut summary.changed,
+            PageStatus::Removed => &mut summary.removed,
+            PageStatus::Error => &mut summary.error,
+        } = pages;
+    }
+    Ok(summary)
+}
+
+fn hex(key: UrlKey) -> String {
+    key.to_bytes().iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn parse_status(row: &SqliteRow) -> Result<CheckStatus, StoreError> {
+    CheckStatus::parse(&row.text("status")?).ok_or_else(|| bad_column("status"))
+}
+
+fn lease_of(check: &SqliteRow, job: &SqliteRow) -> Result<CheckLease, StoreError> {
+    Ok(CheckLease {
+        check: JobId(check.id("id")?),
+        monitor: MonitorId(check.id("monitor_id")?),
+        team: TeamId(job.id("team_id")?),
+        key: job.maybe_id("key_id")?.map(KeyId),
+        epoch: check.count("epoch")?,
+        running: parse_status(check)? == CheckStatus::Running,
+        request: job.text("request")?,
+        base: job.text("base")?,
+        retention_ms: job.count("retention_ms")?,
+        jobs: serde_json::from_str(&check.text("jobs")?).map_err(|_| bad_column("jobs"))?,
+    })
+}
+
+fn check_row(row: &SqliteRow) -> Result<CheckRow, StoreError> {
+    Ok(CheckRow {
+        id: JobId(row.id("id")?),
+        monitor: MonitorId(row.id("monitor_id")?),
+        status: parse_status(row)?,
+        scheduled_for: row.maybe_time("scheduled_for")?,
+        started_at: row.maybe_time("started_at")?,
+        finished_at: row.maybe_time("finished_at")?,
+        summary: serde_json::from_str(&row.text("summary")?).map_err(|_| bad_column("summary"))?,
+        target_results: row.maybe_text("target_results")?,
+        error: row.maybe_text("error")?,
+        credits: row.count("credits")?,
+        request: row.text("request")?,
+        created_at: row.time("created_at")?,
+        updated_at: row.time("updated_at")?,
+    })
+}

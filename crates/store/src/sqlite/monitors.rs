@@ -1,0 +1,211 @@
+//! Monitors: created, changed and deleted, each by one conditional statement.
+
+use sqlx::query;
+use sqlx::sqlite::{SqliteConnection, SqliteRow};
+
+use harvestman_core::api::monitor_response::MonitorStatus;
+use harvestman_core::ids::{JobId, KeyId, MonitorId, TeamId};
+use harvestman_core::page_version::monitor_tag;
+use harvestman_core::time::Timestamp;
+
+use crate::error::StoreError;
+use crate::limits;
+use crate::monitor::{MonitorRow, MonitorUpdate, Monitors, NewMonitor};
+use crate::sqlite::Sqlite;
+use crate::sqlite::prepared::json_text;
+use crate::sqlite::rows::{Columns, bad_column, blob, int, maybe_blob};
+
+impl Monitors for Sqlite {
+    async fn create_monitor(&self, monitor: &NewMonitor, limit: u64) -> Result<bool, StoreError> {
+        let monitor = monitor.clone();
+        self.writer
+            .run(move |connection| {
+                Box::pin(async move {
+                    let created = query(
+                        "INSERT INTO monitor (id, team_id, key_id, status, request, base, next_run_at, created_at, updated_at)
+                         SELECT ?1, ?2, ?3, 'active', ?4, ?5, ?6, ?7, ?7
+                         WHERE (SELECT count(*) FROM monitor WHERE team_id = ?2 AND status <> 'deleted') < ?8",
+                    )
+                    .bind(blob(monitor.id.0))
+                    .bind(blob(monitor.team.0))
+                    .bind(maybe_blob(monitor.key.map(|key| key.0)))
+                    .bind(monitor.request)
+                    .bind(monitor.base)
+                    .bind(int(monitor.next_run_at.0))
+                    .bind(int(monitor.created_at.0))
+                    .bind(int(limit))
+                    .execute(connection)
+                    .await?;
+                    Ok(created.rows_affected() == 1)
+                })
+            })
+            .await
+    }
+
+    async fn monitors(&self, team: TeamId, limit: u64, offset: u64) -> Result<Vec<MonitorRow>, StoreError> {
+        let rows = query(
+            "SELECT * FROM monitor WHERE team_id = ?1 AND status <> 'deleted' ORDER BY id DESC LIMIT ?2 OFFSET ?3",
+        )
+        .bind(blob(team.0))
+        .bind(int(limit))
+        .bind(int(offset))
+        .fetch_all(&self.readers)
+        .await?;
+        rows.iter().map(monitor_row).collect()
+    }
+
+    async fn monitor(&self, team: TeamId, id: MonitorId) -> Result<Option<MonitorRow>, StoreError> {
+        let row = query("SELECT * FROM monitor WHERE id = ?1 AND team_id = ?2 AND status <> 'deleted'")
+            .bind(blob(id.0))
+            .bind(blob(team.0))
+            .fetch_optional(&self.readers)
+            .await?;
+        row.as_ref().map(monitor_row).transpose()
+    }
+
+    async fn update_monitor(
+        &self,
+        team: TeamId,
+        id: MonitorId,
+        update: MonitorUpdate,
+    ) -> Result<bool, StoreError> {
+        let changed_targets = json_text(&update.changed_targets)?;
+        self.writer
+            .run(move |connection| {
+                Box::pin(async move {
+                    let changed = query(
+                        "UPDATE monitor SET request = ?4, next_run_at = ?5, updated_at = max(?6, updated_at + 1),
+                            status = CASE WHEN ?5 IS NULL THEN 'paused' ELSE 'active' END
+                         WHERE id = ?1 AND team_id = ?2 AND updated_at = ?3 AND status <> 'deleted'",
+                    )
+                    .bind(blob(id.0))
+                    .bind(blob(team.0))
+                    .bind(int(update.seen.0))
+                    .bind(update.request)
+                    .bind(update.next_run_at.map(|at| int(at.0)))
+                    .bind(int(update.now.0))
+                    .execute(&mut *connection)
+                    .await?;
+                    if changed.rows_affected() == 0 {
+                        return Ok(false);
+                    }
+                    query(
+                        "DELETE FROM monitor_url WHERE monitor_id = ?1 AND target IN (SELECT value FROM json_each(?2))",
+                    )
+                    .bind(blob(id.0))
+                    .bind(changed_targets)
+                    .execute(connection)
+                    .await?;
+                    Ok(true)
+                })
+            })
+            .await
+    }
+
+    async fn delete_monitor(&self, team: TeamId, id: MonitorId, now: Timestamp) -> Result<bool, StoreError> {
+        self.writer
+            .run(move |connection| {
+                Box::pin(async move {
+                    let deleted = query(
+                        "UPDATE monitor SET status = 'deleted', next_run_at = NULL, check_id = NULL,
+                            updated_at = max(?3, updated_at + 1)
+                         WHERE id = ?1 AND team_id = ?2 AND status <> 'deleted'",
+                    )
+                    .bind(blob(id.0))
+                    .bind(blob(team.0))
+                    .bind(int(now.0))
+                    .execute(&mut *connection)
+                    .await?;
+                    if deleted.rows_affected() == 0 {
+                        return Ok(false);
+                    }
+                    query(
+                        "UPDATE monitor_check SET status = 'failed', error = 'the monitor was deleted', finished_at = ?2,
+                            updated_at = ?2, lease_until = NULL, epoch = epoch + 1
+                         WHERE monitor_id = ?1 AND lease_until IS NOT NULL",
+                    )
+                    .bind(blob(id.0))
+                    .bind(int(now.0))
+                    .execute(&mut *connection)
+                    .await?;
+                    query(
+                        "UPDATE job SET status = CASE status WHEN 'scraping' THEN 'cancelled' ELSE status END,
+                            completed_at = coalesce(completed_at, ?2), expires_at = ?2
+                         WHERE id IN (SELECT id FROM monitor_check WHERE monitor_id = ?1)",
+                    )
+                    .bind(blob(id.0))
+                    .bind(int(now.0))
+                    .execute(connection)
+                    .await?;
+                    Ok(true)
+                })
+            })
+            .await
+    }
+
+    async fn due_monitors(&self, now: Timestamp, limit: u64) -> Result<Vec<MonitorRow>, StoreError> {
+        let rows = query("SELECT * FROM monitor WHERE next_run_at <= ?1 ORDER BY next_run_at LIMIT ?2")
+            .bind(int(now.0))
+            .bind(int(limit))
+            .fetch_all(&self.readers)
+            .await?;
+        rows.iter().map(monitor_row).collect()
+    }
+}
+
+/// Deletes a part of a deleted monitor whose checks are gone, its row last. Returns false if there is none.
+pub(crate) async fn delete_some(connection: &mut SqliteConnection) -> Result<bool, StoreError> {
+    let row = query(
+        "SELECT id, team_id FROM monitor WHERE status = 'deleted'
+            AND NOT EXISTS (SELECT 1 FROM monitor_check WHERE monitor_id = monitor.id) LIMIT 1",
+    )
+    .fetch_optional(&mut *connection)
+    .await?;
+    let Some(row) = row else { return Ok(false) };
+    let id = MonitorId(row.id("id")?);
+    let urls = query(
+        "DELETE FROM monitor_url WHERE monitor_id = ?1 AND (target, url_key) IN
+            (SELECT target, url_key FROM monitor_url WHERE monitor_id = ?1 LIMIT ?2)",
+    )
+    .bind(blob(id.0))
+    .bind(limits::EXPIRY_ROWS)
+    .execute(&mut *connection)
+    .await?;
+    let versions = query(
+        "DELETE FROM page_version WHERE rowid IN
+            (SELECT rowid FROM page_version WHERE team_id = ?1 AND tag = ?2 LIMIT ?3)",
+    )
+    .bind(blob(row.id("team_id")?))
+    .bind(monitor_tag(id))
+    .bind(limits::EXPIRY_ROWS)
+    .execute(&mut *connection)
+    .await?;
+    if urls.rows_affected() + versions.rows_affected() == 0 {
+        query("DELETE FROM monitor WHERE id = ?1")
+            .bind(blob(id.0))
+            .execute(connection)
+            .await?;
+    }
+    Ok(true)
+}
+
+fn monitor_row(row: &SqliteRow) -> Result<MonitorRow, StoreError> {
+    let summary = row.maybe_text("last_summary")?;
+    Ok(MonitorRow {
+        id: MonitorId(row.id("id")?),
+        team: TeamId(row.id("team_id")?),
+        key: row.maybe_id("key_id")?.map(KeyId),
+        status: MonitorStatus::parse(&row.text("status")?).ok_or_else(|| bad_column("status"))?,
+        request: row.text("request")?,
+        base: row.text("base")?,
+        next_run_at: row.maybe_time("next_run_at")?,
+        last_run_at: row.maybe_time("last_run_at")?,
+        check: row.maybe_id("check_id")?.map(JobId),
+        last_summary: summary
+            .map(|text| serde_json::from_str(&text))
+            .transpose()
+            .map_err(|_| bad_column("last_summary"))?,
+        created_at: row.time("created_at")?,
+        updated_at: row.time("updated_at")?,
+    })
+}

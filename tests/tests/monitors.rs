@@ -1,0 +1,690 @@
+//! Monitors of the real server: schedules, checks, judgments, webhooks; a due check runs once.
+
+#![allow(clippy::unwrap_used)]
+
+use std::collections::BTreeSet;
+use std::time::{Duration, Instant};
+
+use harvestman_core::ids::{MonitorId, TeamId};
+use harvestman_core::time::Timestamp;
+use harvestman_store::{MonitorUpdate, Store, StoreConfig};
+use harvestman_tests::receiver::Delivery;
+use harvestman_tests::server::OTHER_KEY;
+use harvestman_tests::{
+    HttpResponse, Model, ModelReply, ModelRequest, Page, Receiver, RunningSite, Site, TestServer,
+};
+use http::Method;
+use serde_json::{Value, json};
+
+fn page(text: &str) -> Page {
+    Page::html(format!(
+        "<!doctype html><title>Cups</title><main><h1>Cups</h1><p>Cups of all kinds are sold here every day.</p>\
+         <p>{text}</p></main>"
+    ))
+}
+
+async fn shop() -> RunningSite {
+    let site = Site::new()
+        .page("/cup", page("Price: $10.00"))
+        .page("/pot", page("Price: $20.00"));
+    site.serve().await
+}
+
+fn monitor_of(targets: Value) -> Value {
+    json!({ "name": "Prices", "schedule": { "text": "hourly" }, "targets": targets })
+}
+
+fn pages_of(site: &RunningSite, paths: &[&str]) -> Value {
+    let urls: Vec<String> = paths.iter().map(|path| site.url(path)).collect();
+    json!([{ "type": "scrape", "urls": urls }])
+}
+
+async fn create(server: &TestServer, request: &Value) -> String {
+    let created = server.post("/v2/monitor", request).await.ok();
+    created["data"]["id"].as_str().unwrap().to_owned()
+}
+
+/// Starts a check and returns it, with its pages, when it has ended.
+async fn run(server: &TestServer, monitor: &str) -> Value {
+    let started = server
+        .post(&format!("/v2/monitor/{monitor}/run"), &json!({}))
+        .await
+        .ok();
+    assert_eq!(started["id"], started["data"]["id"]);
+    ended(server, monitor, started["id"].as_str().unwrap()).await
+}
+
+async fn ended(server: &TestServer, monitor: &str, check: &str) -> Value {
+    let since = Instant::now();
+    loop {
+        let found = server
+            .get(&format!("/v2/monitor/{monitor}/checks/{check}?limit=100"))
+            .await
+            .ok();
+        if found["data"]["finishedAt"].is_string() {
+            return found["data"].clone();
+        }
+        assert!(
+            since.elapsed().as_secs() < 60,
+            "the check does not end: {found}\n{}",
+            server.log()
+        );
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+}
+
+/// Returns the pages of a check as (path, status), sorted.
+fn states(check: &Value) -> Vec<(String, String)> {
+    let pages = check["pages"].as_array().unwrap().iter();
+    let mut states: Vec<_> = pages
+        .map(|page| {
+            let url: url::Url = page["url"].as_str().unwrap().parse().unwrap();
+            (url.path().to_owned(), page["status"].as_str().unwrap().to_owned())
+        })
+        .collect();
+    states.sort();
+    states
+}
+
+fn state(path: &str, status: &str) -> (String, String) {
+    (path.to_owned(), status.to_owned())
+}
+
+/// Makes a monitor due while no server runs.
+async fn make_due(server: &TestServer, monitor: &str) {
+    let store = Store::open(&StoreConfig::new(server.data_dir().join("data")))
+        .await
+        .unwrap();
+    let team: TeamId = store.ensure_team("test").await.unwrap();
+    let id = MonitorId(monitor.parse().unwrap());
+    let row = store.monitor(team, id).await.unwrap().unwrap();
+    let update = MonitorUpdate {
+        seen: row.updated_at,
+        request: row.request,
+        next_run_at: Some(Timestamp(1_700_000_000_000)),
+        changed_targets: Vec::new(),
+        now: row.updated_at,
+    };
+    assert!(store.update_monitor(team, id, update).await.unwrap());
+    store.close().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_check_reports_new_same_changed_removed_and_unreachable_pages() {
+    let site = shop().await;
+    let server = TestServer::start().await;
+    let request = monitor_of(pages_of(&site, &["/cup", "/pot", "/gone"]));
+    let id = create(&server, &request).await;
+    let first = run(&server, &id).await;
+    assert_eq!(
+        (&first["status"], &first["trigger"]),
+        (&json!("completed"), &json!("manual")),
+        "{first}"
+    );
+    assert_eq!(
+        states(&first),
+        [
+            state("/cup", "new"),
+            state("/gone", "error"),
+            state("/pot", "new")
+        ]
+    );
+    let counts = json!({ "totalPages": 3, "same": 0, "changed": 0, "new": 2, "removed": 0, "error": 1 });
+    assert_eq!(first["summary"], counts);
+    assert_eq!(
+        (&first["actualCredits"], &first["billingStatus"]),
+        (&json!(3), &json!("confirmed"))
+    );
+    assert_eq!(first["targetResults"][0]["targetId"], "target-1");
+
+    site.change("/cup", Some(page("Price: $9.50")));
+    site.change("/pot", None);
+    let second = run(&server, &id).await;
+    assert_eq!(
+        states(&second),
+        [
+            state("/cup", "changed"),
+            state("/gone", "error"),
+            state("/pot", "removed")
+        ]
+    );
+    let pages = second["pages"].as_array().unwrap();
+    let cup = pages.iter().find(|page| page["status"] == "changed").unwrap();
+    let diff = cup["diff"]["text"].as_str().unwrap();
+    assert!(diff.contains("-Price: $10.00\n+Price: $9.50\n"), "{diff}");
+    assert_eq!(
+        cup["diff"]["json"]["files"][0]["chunks"]
+            .as_array()
+            .unwrap()
+            .len(),
+        1
+    );
+    let earlier = first["pages"].as_array().unwrap().iter();
+    let earlier = earlier.clone().find(|page| page["url"] == cup["url"]).unwrap();
+    assert_eq!(cup["previousScrapeId"], earlier["currentScrapeId"]);
+    let scrape = format!("/v2/scrape/{}", cup["currentScrapeId"].as_str().unwrap());
+    assert_eq!(server.get(&scrape).await.status, 200);
+
+    let third = run(&server, &id).await;
+    assert_eq!(
+        states(&third),
+        [
+            state("/cup", "same"),
+            state("/gone", "error"),
+            state("/pot", "error")
+        ]
+    );
+    let monitor = server.get(&format!("/v2/monitor/{id}")).await.ok();
+    assert_eq!(monitor["data"]["lastCheckSummary"], third["summary"]);
+    assert_eq!(monitor["data"].get("currentCheckId"), None);
+
+    // Lists, filters and pages.
+    let checks = server.get(&format!("/v2/monitor/{id}/checks?limit=2")).await.ok();
+    let ids: Vec<&Value> = checks["data"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|check| &check["id"])
+        .collect();
+    assert_eq!(ids, [&third["id"], &second["id"]]);
+    let failed = server
+        .get(&format!("/v2/monitor/{id}/checks?status=failed"))
+        .await
+        .ok();
+    assert_eq!(failed["data"], json!([]));
+    let path = format!("/v2/monitor/{id}/checks/{}", second["id"].as_str().unwrap());
+    let changed = server.get(&format!("{path}?status=changed")).await.ok();
+    assert_eq!(changed["data"]["pages"].as_array().unwrap().len(), 1);
+    let page_one = server.get(&format!("{path}?limit=2")).await.ok();
+    let next = page_one["next"].as_str().unwrap();
+    assert!(next.ends_with(&format!("{path}?skip=2&limit=2")), "{next}");
+    let page_two = server.get(&format!("{path}?skip=2&limit=2")).await.ok();
+    assert_eq!(
+        (
+            page_two["data"]["pages"].as_array().unwrap().len(),
+            &page_two["next"]
+        ),
+        (1, &Value::Null)
+    );
+}
+
+#[tokio::test]
+async fn a_crawl_reports_pages_that_are_no_longer_found() {
+    let site = Site::new()
+        .graph(&[("/", &["/a", "/b"]), ("/a", &[]), ("/b", &[])])
+        .serve()
+        .await;
+    let server = TestServer::start().await;
+    let id = create(
+        &server,
+        &monitor_of(
+            json!([{ "type": "crawl", "url": site.url("/"), "crawlOptions": { "sitemap": "skip" } }]),
+        ),
+    )
+    .await;
+    let first = run(&server, &id).await;
+    assert_eq!(
+        states(&first),
+        [state("/", "new"), state("/a", "new"), state("/b", "new")],
+        "{first}"
+    );
+    site.change("/", Some(Page::links("/", &["/a", "/c"])));
+    site.change("/c", Some(Page::links("/c", &[])));
+    let second = run(&server, &id).await;
+    let expected = [
+        state("/", "changed"),
+        state("/a", "same"),
+        state("/b", "removed"),
+        state("/c", "new"),
+    ];
+    assert_eq!(states(&second), expected, "{second}");
+    assert!(second["targetResults"][0]["crawlId"].is_string());
+    let third = run(&server, &id).await;
+    assert_eq!(
+        states(&third),
+        [state("/", "same"), state("/a", "same"), state("/c", "same")]
+    );
+}
+
+#[tokio::test]
+async fn changes_are_judged_by_rules_without_a_model() {
+    let site = shop().await;
+    let server = TestServer::start().await;
+    let mut request = monitor_of(pages_of(&site, &["/cup", "/pot"]));
+    request["goal"] = "Notify me when the price falls".into();
+    let id = create(&server, &request).await;
+    let first = run(&server, &id).await;
+    assert!(
+        first["pages"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .all(|page| page.get("judgment").is_none())
+    );
+    site.change("/cup", Some(page("Price: $9.50")));
+    site.change("/pot", Some(page("Price: $25.00")));
+    let second = run(&server, &id).await;
+    for page in second["pages"].as_array().unwrap() {
+        let fell = page["url"].as_str().unwrap().ends_with("/cup");
+        assert_eq!(page["judgment"]["meaningful"], fell, "{page}");
+        assert_eq!(page["judgment"]["confidence"], "high");
+    }
+    let result = &second["targetResults"][0];
+    assert_eq!(
+        (&result["matches"], &result["resultsJudged"]),
+        (&json!(1), &json!(2)),
+        "{result}"
+    );
+    assert_eq!(second["actualCredits"], 2);
+}
+
+#[tokio::test]
+async fn changes_are_judged_by_the_model_and_charged() {
+    let model = Model::start(|request: &ModelRequest| {
+        let task = request.texts()[1];
+        assert!(
+            task.contains("price falls") && task.contains("+Price: $9.50"),
+            "{task}"
+        );
+        ModelReply::Text(
+            r#"{"meaningful":true,"confidence":"high","reason":"It is cheaper.","meaningfulChanges":
+                [{"type":"changed","before":"$10.00","after":"$9.50","reason":"Cheaper."}]}"#,
+        )
+    })
+    .await;
+    let site = shop().await;
+    let server = TestServer::start_with(&[
+        ("HARVESTMAN_LLM_BASE_URL", &model.url()),
+        ("HARVESTMAN_LLM_MODEL", "small"),
+    ])
+    .await;
+    let mut request = monitor_of(pages_of(&site, &["/cup"]));
+    request["goal"] = "the price falls".into();
+    let id = create(&server, &request).await;
+    run(&server, &id).await;
+    site.change("/cup", Some(page("Price: $9.50")));
+    let check = run(&server, &id).await;
+    assert_eq!(
+        check["pages"][0]["judgment"]["reason"], "It is cheaper.",
+        "{check}"
+    );
+    assert_eq!(check["targetResults"][0]["judgeDegraded"], false);
+    assert_eq!(check["actualCredits"], 5);
+    assert_eq!(model.requests().len(), 1);
+}
+
+#[tokio::test]
+async fn new_search_results_are_reported_once() {
+    let site = shop().await;
+    let server = TestServer::start().await;
+    let scrape = |path: &str| json!({ "url": site.url(path) });
+    server.post("/v2/scrape", &scrape("/cup")).await.ok();
+    let target = json!([{ "type": "search", "queries": ["cups price"], "searchWindow": "7d" }]);
+    let id = create(&server, &monitor_of(target)).await;
+    assert_eq!(states(&run(&server, &id).await), [state("/cup", "new")]);
+    server.post("/v2/scrape", &scrape("/pot")).await.ok();
+    let check = run(&server, &id).await;
+    assert_eq!(
+        states(&check),
+        [state("/cup", "same"), state("/pot", "new")],
+        "{check}"
+    );
+    assert_eq!(check["actualCredits"], 2);
+}
+
+#[tokio::test]
+async fn every_page_and_the_end_of_a_check_are_sent_to_the_webhook() {
+    let (site, receiver) = (shop().await, Receiver::start().await);
+    let server = TestServer::start_with(&[("HARVESTMAN_WEBHOOK_SECRET", "s")]).await;
+    let mut request = monitor_of(pages_of(&site, &["/cup", "/pot"]));
+    request["webhook"] = json!({ "url": receiver.url(), "metadata": { "n": 1 } });
+    let id = create(&server, &request).await;
+    let check = run(&server, &id).await;
+    let deliveries = receiver.wait_for("monitor.check.completed").await;
+    let names: Vec<&str> = deliveries.iter().map(Delivery::event).collect();
+    assert_eq!(names, ["monitor.page", "monitor.page", "monitor.check.completed"]);
+    for delivery in &deliveries {
+        assert!(delivery.is_signed("x-service-signature", "s"));
+        assert_eq!(
+            (&delivery.json["id"], &delivery.json["metadata"]["n"]),
+            (&check["id"], &json!(1))
+        );
+    }
+    assert_eq!(deliveries[0].json["data"][0]["status"], "new");
+    let end = &deliveries[2].json["data"][0];
+    assert_eq!((&end["monitorId"], &end["checkId"]), (&json!(id), &check["id"]));
+    assert_eq!(
+        (&end["status"], &end["summary"]),
+        (&json!("completed"), &check["summary"])
+    );
+}
+
+#[tokio::test]
+async fn a_due_check_runs_once_through_20_kills() {
+    const PAGES: usize = 30;
+    let site = (0..PAGES).fold(Site::new(), |site, number| {
+        site.page(&format!("/{number}"), page(&format!("Number {number}")))
+    });
+    let (site, receiver) = (site.serve().await, Receiver::start().await);
+    let paths: Vec<String> = (0..PAGES).map(|number| format!("/{number}")).collect();
+    let paths: Vec<&str> = paths.iter().map(String::as_str).collect();
+    let mut server = TestServer::start().await;
+    let mut request = monitor_of(pages_of(&site, &paths));
+    request["schedule"] = json!({ "cron": "0 0 1 1 *" });
+    request["webhook"] = receiver.url().into();
+    let id = create(&server, &request).await;
+    server.kill9();
+    make_due(&server, &id).await;
+    for round in 0..20u64 {
+        // The site answers a few more pages in each round; some rounds are killed before the check starts.
+        site.hold_after(round * 2);
+        server.restart().await;
+        tokio::time::sleep(Duration::from_millis(round * 97 % 1300)).await;
+        server.kill9();
+    }
+    site.release();
+    server.restart().await;
+    let checks = server.get(&format!("/v2/monitor/{id}/checks")).await.ok();
+    let checks = checks["data"].as_array().unwrap().clone();
+    assert!(checks.len() <= 1, "{checks:?}");
+    let since = Instant::now();
+    let check = loop {
+        let checks = server.get(&format!("/v2/monitor/{id}/checks")).await.ok();
+        if let Some(check) = checks["data"].as_array().unwrap().first() {
+            break ended(&server, &id, check["id"].as_str().unwrap()).await;
+        }
+        assert!(since.elapsed().as_secs() < 60, "the check does not start");
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    };
+    assert_eq!(
+        (&check["status"], &check["trigger"]),
+        (&json!("completed"), &json!("scheduled")),
+        "{check}"
+    );
+    assert_eq!(check["scheduledFor"], "2023-11-14T22:13:20.000Z");
+    // A page that is in flight at several kills is given up, like that of any job.
+    let count = |name: &str| check["summary"][name].as_u64().unwrap() as usize;
+    assert_eq!(
+        (count("totalPages"), count("new") + count("error")),
+        (PAGES, PAGES),
+        "{check}"
+    );
+    assert!(count("new") > PAGES / 2, "{check}");
+    let urls: BTreeSet<&str> = check["pages"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|page| page["url"].as_str().unwrap())
+        .collect();
+    assert_eq!(urls.len(), PAGES);
+    let checks = server.get(&format!("/v2/monitor/{id}/checks")).await.ok();
+    assert_eq!(checks["data"].as_array().unwrap().len(), 1, "{checks}");
+    assert_eq!(check["actualCredits"], count("new"));
+    let usage = server.get("/v2/team/credit-usage/historical").await.ok();
+    assert_eq!(usage["periods"][0]["creditsUsed"], count("new"), "{usage}");
+    let deliveries = receiver.wait_for("monitor.check.completed").await;
+    let events: BTreeSet<&str> = deliveries.iter().map(Delivery::webhook_id).collect();
+    assert_eq!(events.len(), PAGES + 1);
+    let next = server.get(&format!("/v2/monitor/{id}")).await.ok();
+    assert!(
+        next["data"]["nextRunAt"]
+            .as_str()
+            .unwrap()
+            .ends_with("-01-01T00:00:00.000Z"),
+        "{next}"
+    );
+}
+
+#[tokio::test]
+async fn a_thousand_due_monitors_each_run_once() {
+    let site = shop().await;
+    let mut server = TestServer::start_with(&[("HARVESTMAN_RATE_LIMIT", "100000")]).await;
+    let mut ids = Vec::new();
+    for _ in 0..1000 {
+        ids.push(create(&server, &monitor_of(pages_of(&site, &["/cup"]))).await);
+    }
+    let refused = server
+        .post("/v2/monitor", &monitor_of(pages_of(&site, &["/cup"])))
+        .await;
+    assert_eq!(
+        (refused.status, &refused.json["code"]),
+        (409, &json!("CONFLICT")),
+        "{}",
+        refused.json
+    );
+    assert!(refused.json["error"].as_str().unwrap().contains("1000 monitors"));
+    server.kill9();
+    let store = Store::open(&StoreConfig::new(server.data_dir().join("data")))
+        .await
+        .unwrap();
+    let team = store.ensure_team("test").await.unwrap();
+    for id in &ids {
+        let id = MonitorId(id.parse().unwrap());
+        let row = store.monitor(team, id).await.unwrap().unwrap();
+        let update = MonitorUpdate {
+            seen: row.updated_at,
+            request: row.request,
+            next_run_at: Some(Timestamp(1)),
+            changed_targets: Vec::new(),
+            now: row.updated_at,
+        };
+        assert!(store.update_monitor(team, id, update).await.unwrap());
+    }
+    store.close().await.unwrap();
+    server.restart().await;
+    for id in &ids {
+        let since = Instant::now();
+        loop {
+            let monitor = server.get(&format!("/v2/monitor/{id}")).await.ok();
+            if monitor["data"]["lastCheckSummary"]["totalPages"] == 1 {
+                break;
+            }
+            assert!(since.elapsed().as_secs() < 110, "{monitor}");
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+    }
+    assert_eq!(site.count("/cup"), 1000);
+    let memory = server.peak_memory_bytes() >> 20;
+    assert!(memory < 400, "{memory} MiB");
+}
+
+#[tokio::test]
+async fn monitors_are_changed_paused_and_deleted() {
+    let site = shop().await;
+    let server = TestServer::start().await;
+    let created = server
+        .post("/v2/monitor", &monitor_of(pages_of(&site, &["/cup"])))
+        .await
+        .ok();
+    let monitor = &created["data"];
+    assert_eq!(
+        monitor["schedule"],
+        json!({ "cron": "0 * * * *", "timezone": "UTC" })
+    );
+    assert_eq!(
+        (&monitor["status"], &monitor["retentionDays"]),
+        (&json!("active"), &json!(30))
+    );
+    assert_eq!(monitor["estimatedCreditsPerMonth"], 720);
+    assert_eq!(
+        (&monitor["webhook"], &monitor["notification"]),
+        (&Value::Null, &Value::Null)
+    );
+    assert_eq!(
+        monitor["targets"][0],
+        json!({ "id": "target-1", "type": "scrape", "urls": [site.url("/cup")] })
+    );
+    let id = monitor["id"].as_str().unwrap();
+    let path = format!("/v2/monitor/{id}");
+
+    let change = json!({ "name": "Cups", "status": "paused", "schedule": { "text": "daily at 9:00", "timezone": "Europe/Berlin" },
+        "targets": monitor["targets"], "goal": "the price falls" });
+    let changed = patch(&server, &path, &change).await.ok()["data"].clone();
+    assert_eq!(
+        (&changed["name"], &changed["status"]),
+        (&json!("Cups"), &json!("paused"))
+    );
+    assert_eq!(
+        changed["schedule"],
+        json!({ "cron": "0 9 * * *", "timezone": "Europe/Berlin" })
+    );
+    assert_eq!(
+        (changed.get("nextRunAt"), &changed["judgeEnabled"]),
+        (None, &json!(true))
+    );
+    let active = patch(&server, &path, &json!({ "status": "active" })).await.ok()["data"].clone();
+    assert!(active["nextRunAt"].is_string(), "{active}");
+    let list = server.get("/v2/monitor?limit=1").await.ok();
+    assert_eq!(list["data"].as_array().unwrap().len(), 1);
+
+    // A check that is running prevents another one, and ends with its monitor.
+    site.hold_after(0);
+    let run = format!("{path}/run");
+    let check = server.post(&run, &json!({})).await.ok()["id"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    site.wait_for_requests(1).await;
+    let second = server.post(&run, &json!({})).await;
+    assert_eq!((second.status, &second.json["code"]), (409, &json!("CONFLICT")));
+    assert_eq!(server.get(&path).await.ok()["data"]["currentCheckId"], *check);
+    assert_eq!(server.delete(&path).await.ok(), json!({ "success": true }));
+    site.release();
+    for gone in [
+        path.clone(),
+        format!("{path}/checks"),
+        format!("{path}/checks/{check}"),
+    ] {
+        assert_eq!(server.get(&gone).await.status, 404, "{gone}");
+    }
+    assert_eq!(server.delete(&path).await.status, 404);
+    assert_eq!(server.post(&run, &json!({})).await.status, 404);
+    assert_eq!(server.get("/v2/monitor").await.ok()["data"], json!([]));
+}
+
+#[tokio::test]
+async fn another_team_sees_no_monitor() {
+    let site = shop().await;
+    let server = TestServer::start().await;
+    let id = create(&server, &monitor_of(pages_of(&site, &["/cup"]))).await;
+    let check = run(&server, &id).await;
+    let key = format!("Bearer {OTHER_KEY}");
+    let other = async |method: Method, path: &str| {
+        let headers = [("authorization", &*key), ("content-type", "application/json")];
+        let path = format!("/v2/monitor{path}");
+        server.send(method, &path, &headers, "{}").await
+    };
+    let check = format!("/{id}/checks/{}", check["id"].as_str().unwrap());
+    for (method, path) in [
+        (Method::GET, format!("/{id}")),
+        (Method::PATCH, format!("/{id}")),
+        (Method::DELETE, format!("/{id}")),
+        (Method::POST, format!("/{id}/run")),
+        (Method::GET, format!("/{id}/checks")),
+        (Method::GET, check),
+    ] {
+        assert_eq!(other(method.clone(), &path).await.status, 404, "{method} {path}");
+    }
+    assert_eq!(other(Method::GET, "").await.ok()["data"], json!([]));
+    assert_eq!(server.get(&format!("/v2/monitor/{id}")).await.status, 200);
+}
+
+#[tokio::test]
+async fn requests_that_cannot_work_are_refused_with_the_reason() {
+    let site = shop().await;
+    let server = TestServer::start().await;
+    let check = async |field: &str, value: Value, expected: &str| {
+        let mut request = monitor_of(pages_of(&site, &["/cup"]));
+        request[field] = value;
+        let refused = server.post("/v2/monitor", &request).await;
+        assert_eq!(refused.status, 400, "{request} {}", refused.json);
+        let error = refused.json["error"].as_str().unwrap();
+        assert!(error.contains(expected), "{error}");
+    };
+    check(
+        "schedule",
+        json!({ "cron": "0 0 31 2 *" }),
+        "`schedule.cron` never fires",
+    )
+    .await;
+    check("schedule", json!({ "cron": "* * * * *" }), "at least 5 minutes").await;
+    check(
+        "schedule",
+        json!({ "text": "when I say so" }),
+        "is not understood",
+    )
+    .await;
+    check(
+        "schedule",
+        json!({ "text": "hourly", "timezone": "Nowhere" }),
+        "`schedule.timezone`",
+    )
+    .await;
+    let crawl = |options: Value| json!([{ "type": "crawl", "url": site.url("/"), "crawlOptions": options }]);
+    check(
+        "targets",
+        crawl(json!({ "zeroDataRetention": true })),
+        "zeroDataRetention` cannot be true",
+    )
+    .await;
+    check("targets", crawl(json!({ "limit": 10_001 })), "10000 are allowed").await;
+    let private = server
+        .post(
+            "/v2/monitor",
+            &monitor_of(json!([{ "type": "scrape", "urls": ["http://10.0.0.1/"] }])),
+        )
+        .await;
+    assert_eq!(
+        (private.status, &private.json["code"]),
+        (403, &json!("UNSAFE_TARGET")),
+        "{}",
+        private.json
+    );
+    check("webhook", json!("http://10.0.0.1/hook"), "webhook").await;
+    for path in [
+        "/v2/monitor/7",
+        "/v2/monitor/7/checks",
+        "/v2/monitor?limit=101",
+        "/v2/monitor?offset=-1",
+    ] {
+        assert_eq!(server.get(path).await.status, 400, "{path}");
+    }
+}
+
+#[tokio::test]
+async fn a_check_without_credits_is_skipped() {
+    let site = shop().await;
+    let mut server = TestServer::start_with(&[("HARVESTMAN_CREDIT_BUDGET", "1")]).await;
+    let mut request = monitor_of(pages_of(&site, &["/cup"]));
+    request["schedule"] = json!({ "cron": "0 0 1 1 *" });
+    let id = create(&server, &request).await;
+    run(&server, &id).await;
+    let refused = server.post(&format!("/v2/monitor/{id}/run"), &json!({})).await;
+    assert_eq!(refused.status, 402, "{}", refused.json);
+    server.kill9();
+    make_due(&server, &id).await;
+    server.restart().await;
+    let since = Instant::now();
+    loop {
+        let checks = server.get(&format!("/v2/monitor/{id}/checks")).await.ok();
+        if let [check, _] = checks["data"].as_array().unwrap().as_slice()
+            && check["finishedAt"].is_string()
+        {
+            assert_eq!(check["status"], "skipped_no_credits", "{check}");
+            assert!(check["error"].as_str().unwrap().contains("1 credits"), "{check}");
+            return;
+        }
+        assert!(since.elapsed().as_secs() < 60, "{checks}");
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+}
+
+async fn patch(server: &TestServer, path: &str, change: &Value) -> HttpResponse {
+    let headers = [
+        ("authorization", "Bearer fc-test"),
+        ("content-type", "application/json"),
+    ];
+    server
+        .send(Method::PATCH, path, &headers, change.to_string())
+        .await
+}

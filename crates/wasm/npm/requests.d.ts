@@ -538,6 +538,106 @@ export interface AgentRequest {
   zeroDataRetention?: boolean;
 }
 
+/** Schedule of a monitor: exactly one of `cron` and `text`. */
+export interface Schedule {
+  /** Five fields of cron, at least five minutes apart. */
+  cron?: string;
+  /** The schedule in words: `every 30 minutes`, `hourly`, `daily at 9:00`. */
+  text?: string;
+  /** Time zone by its IANA name. Default: UTC. */
+  timezone?: string;
+}
+
+export interface ScrapeTarget {
+  type: 'scrape';
+  /** URLs of the pages. */
+  urls: string[];
+  /** How each page is fetched. */
+  scrapeOptions?: ScrapeOptions;
+}
+
+export interface AuditMetadata {
+  /** Name of the user in the caller's system. */
+  username?: string;
+}
+
+export interface CrawlTarget {
+  type: 'crawl';
+  /** URL where the crawl starts. */
+  url: string;
+  /** Options of the crawl. */
+  crawlOptions?: CrawlOptions;
+  /** How each page is fetched. */
+  scrapeOptions?: ScrapeOptions;
+}
+
+export interface SearchTarget {
+  type: 'search';
+  /** Search queries. */
+  queries: string[];
+  /** Age of the results. Default: 24h. */
+  searchWindow?: '5m' | '15m' | '1h' | '6h' | '24h' | '7d';
+  /** Results per query. Range: 1 to 50. Default: 10. */
+  maxResults?: number;
+  /** Only results of these hosts. */
+  includeDomains?: string[];
+  /** No results of these hosts. */
+  excludeDomains?: string[];
+}
+
+export interface MonitorWebhook {
+  /** URL that receives a POST for each event. */
+  url: string;
+  /** Request headers of each delivery; the signature header cannot be replaced. */
+  headers?: Record<string, string>;
+  /** Any JSON object; repeated in each delivery. */
+  metadata?: object;
+  /** Events to deliver. Empty: all. */
+  events?: ('page' | 'check.completed')[];
+}
+
+/** Body of `POST /v2/monitor`. */
+export interface MonitorRequest {
+  /** Name of the monitor. */
+  name: string;
+  /** When the monitor runs: an object with `cron` or `text`. */
+  schedule: Schedule;
+  /** What the monitor checks. */
+  targets: (ScrapeTarget | CrawlTarget | SearchTarget)[];
+  /** Receiver of events: a URL, or an object with `url`, `headers`, `metadata` and `events`. */
+  webhook?: string | MonitorWebhook;
+  /** Notification settings, stored as sent. */
+  notification?: object;
+  /** How long checks are kept. Unit: days. Range: 1 to 365. Default: 30. */
+  retentionDays?: number;
+  /** The changes that matter, in words. */
+  goal?: string;
+  /** Judge changes by the goal. */
+  judgeEnabled?: boolean;
+}
+
+/** Body of `PATCH /v2/monitor/{id}`. */
+export interface MonitorChange {
+  /** New name. */
+  name?: string;
+  /** New schedule: an object with `cron` or `text`. */
+  schedule?: Schedule;
+  /** New targets. */
+  targets?: (ScrapeTarget | CrawlTarget | SearchTarget)[];
+  /** New receiver of events. */
+  webhook?: string | MonitorWebhook;
+  /** New notification settings. */
+  notification?: object;
+  /** How long checks are kept. Unit: days. Range: 1 to 365. */
+  retentionDays?: number;
+  /** The changes that matter, in words. */
+  goal?: string;
+  /** Judge changes by the goal. */
+  judgeEnabled?: boolean;
+  /** Run or pause the monitor. */
+  status?: 'active' | 'paused';
+}
+
 /** Body of `POST /v2/browser`. */
 export interface BrowserRequest {
   /** Lifetime of the session. Unit: seconds. Range: 30 to 3600. Default: 300. */

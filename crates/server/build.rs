@@ -1,13 +1,15 @@
-//! Creates the folder of the console's files if it is missing, so that the server also builds without the console.
-//! Such a server shows how to build the console instead.
+//! Creates the folders of what the binary embeds if they are missing: the console, and the driver for code in Node.js.
+//! The server also builds without them: it then shows how to build the console, and uses an installed driver.
 
 use std::path::Path;
 
 fn main() {
-    let dist = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../dist");
-    if let Err(error) = std::fs::create_dir_all(&dist) {
-        panic!("cannot create the folder {}: {error}", dist.display());
+    for folder in ["../../dist", "driver"] {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
+        if let Err(error) = std::fs::create_dir_all(&folder) {
+            panic!("cannot create the folder {}: {error}", folder.display());
+        }
+        println!("cargo:rerun-if-changed={}", folder.display());
     }
-    println!("cargo:rerun-if-changed={}", dist.display());
     println!("cargo:rerun-if-changed=build.rs");
 }

@@ -128,18 +128,16 @@ async fn run_sessions(mut client: Command, done: &str) {
         onclick=\"document.querySelector('output').textContent = 'Hello ' + document.querySelector('input').value\"
         >Send</button><output></output><p>A form that says hello to whoever fills it in and sends it.</p>";
     let site = Site::new().page("/form", Page::html(form)).serve().await;
-    let [chromium, node, python, packages] = [
+    let [chromium, node, python] = [
         "HARVESTMAN_CHROMIUM",
         "HARVESTMAN_TEST_NODE",
         "HARVESTMAN_TEST_PYTHON",
-        "HARVESTMAN_TEST_JAVASCRIPT",
     ]
     .map(|name| tools::path(name).to_str().unwrap().to_owned());
     let server = TestServer::start_with(&[
         ("HARVESTMAN_CHROMIUM", &chromium),
         ("HARVESTMAN_NODE", &node),
         ("HARVESTMAN_PYTHON", &python),
-        ("NODE_PATH", &format!("{packages}/node_modules")),
     ])
     .await;
     client

@@ -57,6 +57,27 @@ async fn a_server_without_disk_space_is_not_ready() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn the_health_command_asks_the_running_server() {
+    let mut server = TestServer::start().await;
+    let (good, text) = server.run_command(&["health"]);
+    let state: Value = serde_json::from_str(&text).unwrap();
+    assert!(
+        good && state["status"] == "ok" && state["database"] == "ok",
+        "{text}"
+    );
+    server.terminate().await;
+    let (good, text) = server.run_command(&["health"]);
+    assert!(
+        !good && text.contains("no server uses this data folder"),
+        "{text}"
+    );
+
+    let server = TestServer::start_with(&[("HARVESTMAN_MIN_FREE_MIB", "4294967295")]).await;
+    let (good, text) = server.run_command(&["health"]);
+    assert!(!good && text.contains("the server is not ready"), "{text}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn requests_in_flight_finish_within_the_drain_time() {
     let site = Site::new().page("/", Page::links("Start", &[])).serve().await;
     for (seconds, status) in [("60", Some(200)), ("0", None)] {

@@ -276,16 +276,48 @@ fn the_documentation_lists_every_probe() {
 
 async fn server(allowed: &str) -> TestServer {
     let path = |name: &str| tools::path(name).into_os_string().into_string().unwrap();
-    let modules = format!("{}/node_modules", path("HARVESTMAN_TEST_JAVASCRIPT"));
     TestServer::start_with(&[
         ("HARVESTMAN_CHROMIUM", &path("HARVESTMAN_CHROMIUM")),
         ("HARVESTMAN_NODE", &path("HARVESTMAN_TEST_NODE")),
-        ("NODE_PATH", &modules),
         ("HARVESTMAN_PYTHON", &path("HARVESTMAN_TEST_PYTHON")),
         ("HARVESTMAN_ALLOW_PRIVATE_HOSTS", allowed),
         ("HARVESTMAN_MAX_SESSIONS", "4"),
     ])
     .await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn code_needs_only_its_own_language() {
+    let path = |name: &str| tools::path(name).into_os_string().into_string().unwrap();
+    let (node, python) = (path("HARVESTMAN_TEST_NODE"), path("HARVESTMAN_TEST_PYTHON"));
+    let code = [("node", "await page.title()"), ("python", "await page.title()")];
+    for (node, python, works) in [
+        (&*node, "off", [true, false]),
+        ("off", &*python, [false, true]),
+        ("off", "off", [false, false]),
+    ] {
+        let server = TestServer::start_with(&[
+            ("HARVESTMAN_CHROMIUM", &path("HARVESTMAN_CHROMIUM")),
+            ("HARVESTMAN_NODE", node),
+            ("HARVESTMAN_PYTHON", python),
+        ])
+        .await;
+        let id = open(&server).await;
+        for ((language, code), works) in code.into_iter().zip(works) {
+            let request = json!({"code": code, "language": language, "timeout": 60});
+            let response = server.post(&format!("/v2/browser/{id}/execute"), &request).await;
+            if works {
+                assert_eq!(response.ok()["exitCode"], 0, "{language}");
+            } else {
+                assert_eq!(
+                    (response.status, response.code()),
+                    (503, "FEATURE_NOT_CONFIGURED")
+                );
+                let variable = format!("HARVESTMAN_{}", language.to_uppercase());
+                assert!(response.error().contains(&variable), "{}", response.error());
+            }
+        }
+    }
 }
 
 async fn open(server: &TestServer) -> String {

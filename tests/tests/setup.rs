@@ -66,6 +66,13 @@ fn line<'t>(report: &'t str, part: &str) -> &'t str {
 
 const NODE: (&str, &str) = ("node", "echo v22.1.0");
 const CHROMIUM: (&str, &str) = ("chromium", "echo Chromium 140.0");
+/// A Python that makes environments, installs packages by noting them, and has playwright once that was noted.
+const PYTHON: &str = r#"case "$1 $2" in
+--version*) echo Python 3.12.1 ;;
+"-m venv") /bin/mkdir -p "$3/bin" && /bin/cp "$0" "$3/bin/python3" ;;
+"-m pip") for last; do :; done; echo "$last" >> "${0%/bin/python3}/installed" ;;
+*) [ -e "${0%/bin/python3}/installed" ] && echo '["/p", "/p", "/p", "/p"]' ;;
+esac"#;
 
 #[test]
 fn the_report_names_what_is_missing_and_what_to_do() {
@@ -92,17 +99,22 @@ fn the_report_names_what_is_missing_and_what_to_do() {
         line(&report, "Chromium").contains(&format!("Chromium 140.0, {chromium}")),
         "{report}"
     );
-    assert!(
-        line(&report, "Node.js").starts_with("missing") && report.contains("playwright-core"),
-        "{report}"
-    );
-    let package = machine.path("data/node_modules/playwright-core");
-    fs::create_dir_all(&package).unwrap();
-    fs::write(package.join("package.json"), "{}").unwrap();
-    let report = printed(&machine.run(&["doctor"]), 0);
     let node = line(&report, "Node.js");
     assert!(
-        node.starts_with("ok") && node.contains("v22.1.0") && node.contains("playwright-core"),
+        node.starts_with("ok") && node.contains("v22.1.0") && node.contains("its own playwright-core 1."),
+        "{report}"
+    );
+
+    let old = Machine::new()
+        .program("node", "echo v18.20.0")
+        .program("python3", PYTHON);
+    let report = printed(&old.run(&["doctor"]), 0);
+    assert!(
+        line(&report, "Node.js").starts_with("missing") && report.contains("Node.js 20 or newer"),
+        "{report}"
+    );
+    assert!(
+        line(&report, "Python").starts_with("missing") && report.contains("playwright is not installed"),
         "{report}"
     );
 }
@@ -128,36 +140,34 @@ fn broken_parts_fail_the_report() {
 
 #[test]
 fn setup_shows_its_commands_and_runs_them_only_with_consent() {
-    let npm = "for last; do :; done; mkdir -p \"$7/node_modules/playwright-core\" && echo {} > \
-               \"$7/node_modules/playwright-core/package.json\" && echo \"npm $last\" >> \"$7/ran\"";
     let machine = Machine::new()
         .program(NODE.0, NODE.1)
         .program(CHROMIUM.0, CHROMIUM.1)
         .program("bwrap", "exit 0")
-        .program("npm", &npm.replace("mkdir", "/bin/mkdir"));
-    let ran = machine.path("data/ran");
+        .program("python3", PYTHON);
+    let installed = machine.path("data/python/installed");
     let text = printed(&machine.run(&["setup"]), 0);
     assert!(
-        text.contains("npm install") && text.contains("nothing was installed"),
+        text.contains("-m venv") && text.contains("-m pip install") && text.contains("nothing was installed"),
         "{text}"
     );
-    assert!(!ran.exists());
+    assert!(!installed.exists());
     let text = printed(&machine.run(&["setup", "--yes"]), 0);
-    assert!(read(&ran).starts_with("npm playwright-core@~1."), "{text}");
+    assert!(read(&installed).starts_with("playwright==1."), "{text}");
     let text = printed(&machine.run(&["setup", "--yes"]), 0);
     assert!(text.contains("nothing to install"), "{text}");
+    let report = printed(&machine.run(&["doctor"]), 0);
+    assert!(line(&report, "Python").starts_with("ok"), "{report}");
 
-    let failing = Machine::new()
-        .program(NODE.0, NODE.1)
-        .program("bwrap", "exit 0")
-        .program("npm", "exit 9");
-    let text = printed(&failing.run(&["setup", "--yes"]), 1);
-    assert!(text.contains("npm") && text.contains("failed"), "{text}");
-    let text = printed(&Machine::new().program("bwrap", "exit 0").run(&["setup"]), 1);
+    let bare = Machine::new().program("apt-get", "echo \"apt-get $*\"; exit 9");
+    let text = printed(&bare.run(&["setup", "--yes"]), 1);
     assert!(
-        text.contains("install nodejs and npm with the package manager"),
+        text.contains("apt-get install --yes --no-install-recommends bubblewrap nodejs")
+            && text.contains("failed"),
         "{text}"
     );
+    let text = printed(&Machine::new().program("bwrap", "exit 0").run(&["setup"]), 1);
+    assert!(text.contains("install nodejs with the package manager"), "{text}");
 }
 
 fn read(path: &Path) -> String {

@@ -95,6 +95,9 @@ pub fn command() -> Command {
                     Command::new("template").about("Print a harvestman.toml that explains every setting"),
                 ),
         )
+        .subcommand(
+            Command::new("health").about("Print the state of a running server; exit code 0 if it is ready"),
+        )
         .subcommand(Command::new("doctor").about("Check each part of this machine that the server uses"))
         .subcommand(setup::command())
         .subcommands(backup_commands())
@@ -268,6 +271,14 @@ fn run_local(matches: &ArgMatches) -> anyhow::Result<()> {
             match works {
                 true => Ok(()),
                 false => anyhow::bail!("parts of this machine are broken"),
+            }
+        }
+        Some(("health", _)) => {
+            let (state, ready) = runtime()?.block_on(OperatorEndpoint::ready(&config.data_dir))?;
+            writeln!(out, "{state:#}")?;
+            match ready {
+                true => Ok(()),
+                false => anyhow::bail!("the server is not ready"),
             }
         }
         Some(("setup", given)) => runtime()?.block_on(setup::run(&config, given.get_flag("yes"))),

@@ -9,7 +9,10 @@ use harvestman_browser::{
 use harvestman_store::{DATABASE_FILE, schema_version};
 
 use crate::config::{Config, Program};
-use crate::{disk, limits};
+use crate::{disk, driver, limits};
+
+/// Oldest major version of Node.js that the driver supports.
+const MIN_NODE: u32 = 20;
 
 /// What was found of a part.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -162,21 +165,30 @@ async fn sandbox(config: &Config) -> Part {
 
 async fn node(config: &Config) -> Part {
     let without =
-        "no JavaScript in browser sessions: install Node.js 18 or newer, or name it with HARVESTMAN_NODE";
+        "no JavaScript in browser sessions: install Node.js 20 or newer, or name it with HARVESTMAN_NODE";
     let (part, path) = match program("Node.js", &config.node, find_node(), without).await {
         Ok(found) => found,
         Err(part) => return part,
     };
+    if major_version(&part.found).is_some_and(|major| major < MIN_NODE) {
+        return Part::fails(part.name, State::Missing, part.found, without);
+    }
+    if let Some(version) = driver::version() {
+        return Part::works(
+            part.name,
+            format!("{}, with its own playwright-core {version}", part.found),
+        );
+    }
     let folders = [config.data_dir.join(limits::NODE_MODULES_FOLDER)];
     match check_node_packages(&path, &folders) {
         Ok(package) => Part::works(part.name, format!("{}, with {}", part.found, package.display())),
-        Err(reason) => Part::fails(
-            part.name,
-            State::Missing,
-            part.found,
-            format!("{reason}, or `harvestman setup`"),
-        ),
+        Err(reason) => Part::fails(part.name, State::Missing, part.found, reason),
     }
+}
+
+/// Returns the number after the `v` of a version of Node.js.
+fn major_version(text: &str) -> Option<u32> {
+    text.strip_prefix('v')?.split('.').next()?.parse().ok()
 }
 
 async fn python(config: &Config) -> Part {

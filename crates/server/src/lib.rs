@@ -14,6 +14,7 @@ pub mod console;
 mod disk;
 mod docs;
 mod doctor;
+mod driver;
 mod duplex;
 pub mod edge;
 pub mod error;

@@ -118,7 +118,9 @@ pub const BROTLI_BUFFER_BYTES: usize = 4096;
 
 /// Folder of browser profiles, in the data folder.
 pub const BROWSER_FOLDER: &str = "browser";
-/// Folder in the data folder where the operator may install playwright-core.
+/// Folder in the data folder where the server unpacks the driver for code in Node.js.
+pub const DRIVER_FOLDER: &str = "driver";
+/// Folder in the data folder where the operator may install playwright-core, for a build without a driver.
 pub const NODE_MODULES_FOLDER: &str = "node_modules";
 /// Folder in the data folder with a Python environment that has playwright; `harvestman setup` creates it.
 pub const PYTHON_FOLDER: &str = "python";

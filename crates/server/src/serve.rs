@@ -21,7 +21,7 @@ use crate::listen::{self, ConnectionLimits};
 use crate::operator::endpoint::OperatorEndpoint;
 use crate::router::router;
 use crate::sign_in::SignIn;
-use crate::{bootstrap, disk, limits, signals};
+use crate::{bootstrap, disk, driver, limits, signals};
 
 /// Product token for robots.txt and the first word of our `User-Agent`.
 const AGENT: &str = "Harvestman";
@@ -98,7 +98,12 @@ pub(crate) async fn start(config: Config, listening_on: Option<SocketAddr>) -> a
     let access = bootstrap::access(&config, &store, harvestman_engine::now()).await?;
     let plans = bootstrap::plans(&config, &store).await?;
     let fetcher = Fetcher::new(fetch_config(&config, listening_on)).context("cannot start the fetcher")?;
-    let browser = browser(&config, &fetcher).await?;
+    let mut node_modules = vec![config.data_dir.join(limits::NODE_MODULES_FOLDER)];
+    if listening_on.is_some() {
+        let driver = driver::unpack(&config.data_dir).context("cannot unpack the driver for Node.js")?;
+        node_modules.splice(..0, driver);
+    }
+    let browser = browser(&config, &fetcher, node_modules).await?;
     let engine = Engine::start(engine_config(&config, plans)?, store.clone(), fetcher, browser);
     let (sign_in, code) =
         SignIn::new(limits::SIGN_IN_TIME).context("cannot create a sign-in code: no random bytes")?;
@@ -170,8 +175,13 @@ async fn run(app: App, listener: TcpListener, mut signals: signals::Signals) -> 
     Ok(())
 }
 
-/// Starts the browser behind its proxy; returns none if no browser is configured.
-async fn browser(config: &Config, fetcher: &Fetcher) -> anyhow::Result<Option<BrowserPages>> {
+/// Starts the browser behind its proxy; returns none if no browser is configured. `node_modules`: folders that may have
+/// the driver for Node.js.
+async fn browser(
+    config: &Config,
+    fetcher: &Fetcher,
+    node_modules: Vec<PathBuf>,
+) -> anyhow::Result<Option<BrowserPages>> {
     let Some(program) = config.chromium.path(harvestman_browser::find_chromium) else {
         match config.chromium {
             Program::Off => tracing::info!("the browser is switched off: requests that need it are refused"),
@@ -186,7 +196,7 @@ async fn browser(config: &Config, fetcher: &Fetcher) -> anyhow::Result<Option<Br
         pages: config.max_browser_pages,
         init: std::env::current_exe().context("cannot find the path of this program")?,
         node: config.node.path(harvestman_browser::find_node),
-        node_modules: vec![config.data_dir.join(limits::NODE_MODULES_FOLDER)],
+        node_modules,
         python: config.python_program(),
         unsandboxed_code: config.unsandboxed_code,
     };

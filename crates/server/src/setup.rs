@@ -9,14 +9,12 @@ use std::process::Command;
 
 use anyhow::{Context, bail};
 use clap::{Arg, ArgAction};
-use harvestman_browser::{
-    check_node_packages, check_python_packages, find_chromium, find_node, find_python, in_path,
-};
+use harvestman_browser::{check_python_packages, find_chromium, find_node, find_python, in_path};
 
 use crate::config::{Config, Program};
 use crate::limits;
 
-/// Minor version of playwright-core and of playwright for Python that this version is tested with.
+/// Minor version of playwright for Python that this version is tested with.
 const PLAYWRIGHT: &str = "1.65";
 
 /// Package managers, with the arguments that install packages.
@@ -35,7 +33,7 @@ pub(crate) fn command() -> clap::Command {
         .action(ArgAction::SetTrue)
         .help("Install without asking");
     clap::Command::new("setup")
-        .about("Install what browser sessions and scripts need: Chromium, bubblewrap, drivers of Node.js and Python")
+        .about("Install what browser sessions and scripts need: Chromium, bubblewrap, Node.js, and the driver of Python")
         .arg(yes)
 }
 
@@ -103,7 +101,6 @@ pub(crate) async fn run(config: &Config, yes: bool) -> anyhow::Result<()> {
 
 async fn plan(config: &Config) -> anyhow::Result<Vec<Step>> {
     let mut steps: Vec<Step> = system_packages(config)?.into_iter().collect();
-    steps.extend(node_driver(config)?);
     steps.extend(python_driver(config).await);
     Ok(steps)
 }
@@ -132,7 +129,7 @@ fn system_packages(config: &Config) -> anyhow::Result<Option<Step>> {
         packages.push("bubblewrap");
     }
     if is_missing(&config.node, find_node()) {
-        packages.extend(["nodejs", "npm"]);
+        packages.push("nodejs");
     }
     if packages.is_empty() {
         return Ok(None);
@@ -156,36 +153,6 @@ fn system_packages(config: &Config) -> anyhow::Result<Option<Step>> {
         }
         None => step,
     }))
-}
-
-/// Returns the command that installs playwright-core, if there is a Node.js without it.
-fn node_driver(config: &Config) -> anyhow::Result<Option<Step>> {
-    let Some(node) = config.node.path(find_node) else {
-        return Ok(None);
-    };
-    if check_node_packages(&node, &[config.data_dir.join(limits::NODE_MODULES_FOLDER)]).is_ok() {
-        return Ok(None);
-    }
-    let npm = Some(node.with_file_name("npm"))
-        .filter(|npm| npm.is_file())
-        .or_else(|| in_path("npm"));
-    let npm = npm.context("npm was not found; it comes with Node.js, or as a package of its own")?;
-    let folder = std::path::absolute(&config.data_dir)?;
-    let mut step = Step::new(
-        npm,
-        &[
-            "install",
-            "--no-save",
-            "--no-audit",
-            "--no-fund",
-            "--ignore-scripts",
-            "--prefix",
-        ],
-    );
-    step.arguments.push(folder.into_os_string());
-    step.arguments
-        .push(format!("playwright-core@~{PLAYWRIGHT}.0").into());
-    Ok(Some(step))
 }
 
 /// Returns the commands that install playwright for Python in an environment of its own, if it is missing.

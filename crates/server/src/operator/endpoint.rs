@@ -53,36 +53,55 @@ impl OperatorEndpoint {
 
     /// Sends a command to the server that holds the data folder and returns its output.
     pub(crate) async fn send(data_dir: &Path, command: &Command) -> anyhow::Result<String> {
-        let path = file(data_dir);
-        let text = fs::read(&path).with_context(|| {
-            format!(
-                "a server uses the data folder, but its connection file cannot be read: {}",
-                path.display()
-            )
-        })?;
-        let endpoint: OperatorEndpoint = serde_json::from_slice(&text)?;
-        let fetcher = Fetcher::new(FetchConfig {
-            allow_private_hosts: AllowList::parse(&endpoint.address.to_string())
-                .map_err(anyhow::Error::msg)?,
-            ..FetchConfig::default()
-        })?;
-        let url = Url::parse(&format!("http://{}{PATH}", endpoint.address))?;
+        let endpoint = OperatorEndpoint::read(data_dir)
+            .context("a server uses the data folder, but its connection file cannot be read")?;
         let body = serde_json::to_vec(command)?;
-        let mut request = FetchRequest::post_json(url, body.into(), Instant::now() + limits::OPERATOR_TIME);
+        let mut request = FetchRequest::post_json(endpoint.url(PATH)?, body.into(), deadline());
         request
             .headers
             .push(("Authorization".to_owned(), format!("Bearer {}", endpoint.token)));
-        let response = fetcher
-            .fetch(request)
-            .await
-            .with_context(|| format!("no response from the server at {}", endpoint.address))?;
-        let result: Value = serde_json::from_slice(&response.body)?;
+        let (status, result) = endpoint.fetch(request).await?;
         let text = |field: &str| result[field].as_str().unwrap_or_default().to_owned();
-        match response.status {
+        match status {
             200 => Ok(text("text")),
             _ => bail!("{}", text("error")),
         }
     }
+
+    /// Returns what `/ready` of the server that holds the data folder responds, and whether it is ready.
+    pub(crate) async fn ready(data_dir: &Path) -> anyhow::Result<(Value, bool)> {
+        let endpoint = OperatorEndpoint::read(data_dir).context("no server uses this data folder")?;
+        let request = FetchRequest::get(endpoint.url("/ready")?, deadline());
+        let (status, result) = endpoint.fetch(request).await?;
+        Ok((result, status == 200))
+    }
+
+    fn read(data_dir: &Path) -> anyhow::Result<OperatorEndpoint> {
+        let path = file(data_dir);
+        let text = fs::read(&path).with_context(|| path.display().to_string())?;
+        Ok(serde_json::from_slice(&text)?)
+    }
+
+    fn url(&self, path: &str) -> anyhow::Result<Url> {
+        Ok(Url::parse(&format!("http://{}{path}", self.address))?)
+    }
+
+    /// Sends a request and returns the status and body of the response.
+    async fn fetch(&self, request: FetchRequest) -> anyhow::Result<(u16, Value)> {
+        let fetcher = Fetcher::new(FetchConfig {
+            allow_private_hosts: AllowList::parse(&self.address.to_string()).map_err(anyhow::Error::msg)?,
+            ..FetchConfig::default()
+        })?;
+        let response = fetcher
+            .fetch(request)
+            .await
+            .with_context(|| format!("no response from the server at {}", self.address))?;
+        Ok((response.status, serde_json::from_slice(&response.body)?))
+    }
+}
+
+fn deadline() -> Instant {
+    Instant::now() + limits::OPERATOR_TIME
 }
 
 fn file(data_dir: &Path) -> PathBuf {

@@ -70,6 +70,7 @@ const PAGES: &[Page] = pages! {
         "privacy" = "guide/privacy.md",
     }
     "Operation" {
+        "install" = "INSTALL.md",
         "self-hosting" = "guide/self-hosting.md",
         "settings" = "guide/settings.md",
         "models" = "guide/models.md",

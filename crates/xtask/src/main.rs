@@ -8,6 +8,8 @@ mod check;
 mod compress;
 mod console;
 mod console_check;
+mod dist;
+mod driver;
 mod fingerprint;
 mod fuzz;
 mod licences;
@@ -41,9 +43,13 @@ usage: cargo xtask <task>
                       or compare the content crate with its peers: content [CORPUS]
     check             run all checks: format, lints, docs, tests, wasm builds, licences, tidy
     console [--dev]   build the console into dist/; --dev: a fast, unoptimised build for development
+    driver            build the driver for code in Node.js into crates/server/driver/, which the server embeds
     console-check     check the size of the console, and every screen with axe and Lighthouse
     dev               serve the console on http://localhost:8080 and rebuild it on changes; needs a running `serve`
     npm               build the npm package into <target>/npm/harvestman
+    dist [--binary FILE]
+                      package a release build, or FILE, into <target>/dist: archive, Python wheel, npm packages,
+                      Debian package, checksums
     score [CORPUS]    score the Markdown on a corpus of pages, compared with peers (docs/MARKDOWN.md)
     wasm              compile everything that runs in wasm, without building packages
     tidy              check structure rules only (seconds)
@@ -75,7 +81,7 @@ fn dispatch(arguments: &[String]) -> Result<()> {
     let project = Project::find()?;
     if !matches!(
         task.as_str(),
-        "serve" | "test" | "score" | "bench" | "fuzz" | "console"
+        "serve" | "test" | "score" | "bench" | "fuzz" | "console" | "dist"
     ) && !rest.is_empty()
     {
         bail!("`{task}` takes no arguments\n{USAGE}");
@@ -90,8 +96,10 @@ fn dispatch(arguments: &[String]) -> Result<()> {
             [dev] if dev == "--dev" => console::build_dev(&project, &Tools::open()?),
             _ => bail!("`console` takes only `--dev`\n{USAGE}"),
         },
+        "driver" => driver::build(&project, &Tools::open()?),
         "console-check" => console_check::check(&project, &Tools::open()?),
         "dev" => console::develop(&project, &Tools::open()?),
+        "dist" => dist::dist(&project, &Tools::open()?, rest),
         "npm" => npm::build(&project, &Tools::open()?).map(drop),
         "score" => score::score(&project, &Tools::open()?, rest),
         "wasm" => wasm::check(&project, &Tools::open()?),

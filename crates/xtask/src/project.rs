@@ -65,6 +65,13 @@ impl Project {
         command
     }
 
+    /// Returns the command that builds the release server.
+    pub(crate) fn release(&self) -> Command {
+        let mut cargo = self.cargo();
+        cargo.args(["build", "--release", "--package", "harvestman-server"]);
+        cargo
+    }
+
     /// Returns `cargo metadata` of the workspace, including all dependencies.
     pub(crate) fn metadata(&self) -> Result<Value> {
         let text = run::output(

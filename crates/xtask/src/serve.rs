@@ -5,13 +5,13 @@ use std::{
     io::{Read, Write},
     os::unix::{fs::OpenOptionsExt, process::CommandExt},
     path::{Path, PathBuf},
-    process::{Child, Command},
+    process::Child,
     thread,
 };
 
 use anyhow::{Context, Result, anyhow};
 
-use crate::{console, project::Project, run, tools::Tools};
+use crate::{console, driver, project::Project, run, tools::Tools};
 
 const KEYS_VARIABLE: &str = "HARVESTMAN_API_KEYS";
 /// Number of random bytes in a key.
@@ -32,7 +32,7 @@ pub(crate) fn serve(project: &Project, tools: &Tools, flags: &[String]) -> Resul
     console.map_err(|_| anyhow!("the thread that builds the console panicked"))??;
     tools.release()?;
     library_build.wait()?;
-    run::run(&mut release(project))?;
+    run::run(&mut project.release())?;
 
     let mut server = run::command(project.target().join("release/harvestman"));
     let flags = flags.strip_prefix(&["--".to_owned()]).unwrap_or(flags);
@@ -68,7 +68,7 @@ impl BackgroundBuild {
             return Ok(BackgroundBuild(None));
         }
         run::print_step("compiling the server in parallel");
-        let child = release(project).args(["--quiet", "--lib"]).spawn();
+        let child = project.release().args(["--quiet", "--lib"]).spawn();
         Ok(BackgroundBuild(Some(child.context("cannot start cargo")?)))
     }
 
@@ -91,18 +91,11 @@ impl Drop for BackgroundBuild {
     }
 }
 
-/// Returns the command that builds the release server.
-fn release(project: &Project) -> Command {
-    let mut cargo = project.cargo();
-    cargo.args(["build", "--release", "--package", "harvestman-server"]);
-    cargo
-}
-
-/// Returns the environment for code in browser sessions: Node.js, its packages, and Python.
-fn languages(project: &Project, tools: &Tools) -> Result<[(&'static str, PathBuf); 3]> {
+/// Builds the driver for code in browser sessions, and returns the environment: Node.js and Python.
+fn languages(project: &Project, tools: &Tools) -> Result<[(&'static str, PathBuf); 2]> {
+    driver::build(project, tools)?;
     Ok([
         ("HARVESTMAN_NODE", tools.node()?.path().to_path_buf()),
-        ("NODE_PATH", tools.javascript(project)?.join("node_modules")),
         ("HARVESTMAN_PYTHON", tools.python(project)?),
     ])
 }

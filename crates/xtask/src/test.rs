@@ -14,7 +14,9 @@ use self::{
     tally::Tally,
     targets::{Sources, Target, build},
 };
-use crate::{console, fingerprint::files_under, lints, npm, project::Project, run, tidy, tools::Tools};
+use crate::{
+    console, dist, driver, fingerprint::files_under, lints, npm, project::Project, run, tidy, tools::Tools,
+};
 
 /// The console compiles for wasm32 only.
 const NATIVE: &[&str] = &["--workspace", "--exclude", "harvestman-web"];
@@ -22,6 +24,10 @@ const NATIVE: &[&str] = &["--workspace", "--exclude", "harvestman-web"];
 const CHROMIUM: &str = "HARVESTMAN_CHROMIUM";
 /// Variable that tests which start the server read.
 const SERVER: &str = "HARVESTMAN_TEST_SERVER";
+/// The server that tests start, in cargo's output folder.
+const DEBUG_SERVER: &str = "debug/harvestman";
+/// Variable that tests of the packages read.
+const DIST: &str = "HARVESTMAN_TEST_DIST";
 
 /// Runs all tests and checks formatting, structure and lints; or runs only the tests whose name contains the given
 /// filter.
@@ -49,9 +55,14 @@ pub(crate) fn test(project: &Project, tools: &Tools, arguments: &[String]) -> Re
 pub(crate) fn programs(project: &Project, tools: &Tools, filter: Option<&str>) -> Result<()> {
     let targets = Target::find(project, filter)?;
     let scripts = Scripts::find(project, filter)?;
-    let environment = Environment::prepare(project, tools, &targets, &scripts)?;
-    tools.release()?;
+    let mut environment = Environment::prepare(project, tools, &targets, &scripts)?;
     let programs = build(project, &targets, environment.server)?;
+    if targets.iter().any(|target| target.reads(DIST)) {
+        let server = project.target().join(DEBUG_SERVER);
+        let packages = dist::package(project, tools, &server, dist::Effort::Fast)?;
+        environment.variables.push((DIST, packages));
+    }
+    tools.release()?;
 
     let mut total = Tally::default();
     let (first, others) = match environment.browsers.split_first() {
@@ -135,7 +146,8 @@ impl Environment {
         let server = reads(SERVER) || targets.iter().any(Target::starts_server);
         if server {
             console::build(project, tools)?;
-            variables.push((SERVER, project.target().join("debug/harvestman")));
+            driver::build(project, tools)?;
+            variables.push((SERVER, project.target().join(DEBUG_SERVER)));
         }
         Ok(Environment {
             variables,

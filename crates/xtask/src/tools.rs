@@ -7,6 +7,7 @@ mod apt;
 mod bubblewrap;
 mod chromium;
 mod download;
+mod driver;
 mod esbuild;
 mod javascript;
 mod node;
@@ -122,6 +123,12 @@ impl Tools {
         javascript::ensure(self, project, "javascript", "tests/clients")
     }
 
+    /// Returns the folder of playwright-core, which the server embeds.
+    pub(crate) fn driver(&self, project: &Project) -> Result<PathBuf> {
+        self.hold()?;
+        driver::ensure(self, project)
+    }
+
     /// Returns the folder whose `node_modules` has Lighthouse.
     pub(crate) fn lighthouse(&self, project: &Project) -> Result<PathBuf> {
         self.hold()?;
@@ -171,6 +178,7 @@ impl Tools {
         self.trunk()?;
         self.wasm_bindgen(project)?;
         self.wasm_opt()?;
+        self.driver(project)?;
         self.javascript(project)?;
         self.python(project)?;
         self.scorer(project)?;

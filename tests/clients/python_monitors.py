@@ -8,7 +8,7 @@ import time
 import warnings
 
 from firecrawl import Firecrawl
-from firecrawl.v2.types import MonitorSchedule, MonitorWebhookConfig, PaginationConfig, ScrapeOptions
+from firecrawl.v2.types import MonitorSchedule, MonitorWebhookConfig, PaginationConfig
 
 warnings.simplefilter("ignore")
 api_url, api_key, page = sys.argv[1:4]
@@ -26,7 +26,7 @@ def finished(monitor_id, check_id):
 monitor = client.create_monitor(
     "Prices",
     {"text": "weekdays at 9:00", "timezone": "Europe/Berlin"},
-    [{"type": "scrape", "urls": [page], "scrapeOptions": ScrapeOptions(only_main_content=True)}],
+    [{"type": "scrape", "urls": [page], "scrapeOptions": {"onlyMainContent": True}}],
     webhook=MonitorWebhookConfig(url="https://example.com/hook", events=["monitor.page"]),
     retention_days=7,
     goal="The price falls",

@@ -1,13 +1,12 @@
-//! Monitors of the real server: schedules, checks, judgments, webhooks; a due check runs once.
+//! Monitors of the real server: requests, checks, judgments, webhooks. `due.rs` has the checks that are due.
 
 #![allow(clippy::unwrap_used)]
 
-use std::collections::BTreeSet;
+#[path = "monitors/due.rs"]
+mod due;
+
 use std::time::{Duration, Instant};
 
-use harvestman_core::ids::{MonitorId, TeamId};
-use harvestman_core::time::Timestamp;
-use harvestman_store::{MonitorUpdate, Store, StoreConfig};
 use harvestman_tests::receiver::Delivery;
 use harvestman_tests::server::OTHER_KEY;
 use harvestman_tests::{
@@ -88,25 +87,6 @@ fn states(check: &Value) -> Vec<(String, String)> {
 
 fn state(path: &str, status: &str) -> (String, String) {
     (path.to_owned(), status.to_owned())
-}
-
-/// Makes a monitor due while no server runs.
-async fn make_due(server: &TestServer, monitor: &str) {
-    let store = Store::open(&StoreConfig::new(server.data_dir().join("data")))
-        .await
-        .unwrap();
-    let team: TeamId = store.ensure_team("test").await.unwrap();
-    let id = MonitorId(monitor.parse().unwrap());
-    let row = store.monitor(team, id).await.unwrap().unwrap();
-    let update = MonitorUpdate {
-        seen: row.updated_at,
-        request: row.request,
-        next_run_at: Some(Timestamp(1_700_000_000_000)),
-        changed_targets: Vec::new(),
-        now: row.updated_at,
-    };
-    assert!(store.update_monitor(team, id, update).await.unwrap());
-    store.close().await.unwrap();
 }
 
 #[tokio::test]
@@ -360,135 +340,6 @@ async fn every_page_and_the_end_of_a_check_are_sent_to_the_webhook() {
 }
 
 #[tokio::test]
-async fn a_due_check_runs_once_through_20_kills() {
-    const PAGES: usize = 30;
-    let site = (0..PAGES).fold(Site::new(), |site, number| {
-        site.page(&format!("/{number}"), page(&format!("Number {number}")))
-    });
-    let (site, receiver) = (site.serve().await, Receiver::start().await);
-    let paths: Vec<String> = (0..PAGES).map(|number| format!("/{number}")).collect();
-    let paths: Vec<&str> = paths.iter().map(String::as_str).collect();
-    let mut server = TestServer::start().await;
-    let mut request = monitor_of(pages_of(&site, &paths));
-    request["schedule"] = json!({ "cron": "0 0 1 1 *" });
-    request["webhook"] = receiver.url().into();
-    let id = create(&server, &request).await;
-    server.kill9();
-    make_due(&server, &id).await;
-    for round in 0..20u64 {
-        // The site answers a few more pages in each round; some rounds are killed before the check starts.
-        site.hold_after(round * 2);
-        server.restart().await;
-        tokio::time::sleep(Duration::from_millis(round * 97 % 1300)).await;
-        server.kill9();
-    }
-    site.release();
-    server.restart().await;
-    let checks = server.get(&format!("/v2/monitor/{id}/checks")).await.ok();
-    let checks = checks["data"].as_array().unwrap().clone();
-    assert!(checks.len() <= 1, "{checks:?}");
-    let since = Instant::now();
-    let check = loop {
-        let checks = server.get(&format!("/v2/monitor/{id}/checks")).await.ok();
-        if let Some(check) = checks["data"].as_array().unwrap().first() {
-            break ended(&server, &id, check["id"].as_str().unwrap()).await;
-        }
-        assert!(since.elapsed().as_secs() < 60, "the check does not start");
-        tokio::time::sleep(Duration::from_millis(50)).await;
-    };
-    assert_eq!(
-        (&check["status"], &check["trigger"]),
-        (&json!("completed"), &json!("scheduled")),
-        "{check}"
-    );
-    assert_eq!(check["scheduledFor"], "2023-11-14T22:13:20.000Z");
-    // A page that is in flight at several kills is given up, like that of any job.
-    let count = |name: &str| check["summary"][name].as_u64().unwrap() as usize;
-    assert_eq!(
-        (count("totalPages"), count("new") + count("error")),
-        (PAGES, PAGES),
-        "{check}"
-    );
-    assert!(count("new") > PAGES / 2, "{check}");
-    let urls: BTreeSet<&str> = check["pages"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|page| page["url"].as_str().unwrap())
-        .collect();
-    assert_eq!(urls.len(), PAGES);
-    let checks = server.get(&format!("/v2/monitor/{id}/checks")).await.ok();
-    assert_eq!(checks["data"].as_array().unwrap().len(), 1, "{checks}");
-    assert_eq!(check["actualCredits"], count("new"));
-    let usage = server.get("/v2/team/credit-usage/historical").await.ok();
-    assert_eq!(usage["periods"][0]["creditsUsed"], count("new"), "{usage}");
-    let deliveries = receiver.wait_for("monitor.check.completed").await;
-    let events: BTreeSet<&str> = deliveries.iter().map(Delivery::webhook_id).collect();
-    assert_eq!(events.len(), PAGES + 1);
-    let next = server.get(&format!("/v2/monitor/{id}")).await.ok();
-    assert!(
-        next["data"]["nextRunAt"]
-            .as_str()
-            .unwrap()
-            .ends_with("-01-01T00:00:00.000Z"),
-        "{next}"
-    );
-}
-
-#[tokio::test]
-async fn a_thousand_due_monitors_each_run_once() {
-    let site = shop().await;
-    let mut server = TestServer::start_with(&[("HARVESTMAN_RATE_LIMIT", "100000")]).await;
-    let mut ids = Vec::new();
-    for _ in 0..1000 {
-        ids.push(create(&server, &monitor_of(pages_of(&site, &["/cup"]))).await);
-    }
-    let refused = server
-        .post("/v2/monitor", &monitor_of(pages_of(&site, &["/cup"])))
-        .await;
-    assert_eq!(
-        (refused.status, &refused.json["code"]),
-        (409, &json!("CONFLICT")),
-        "{}",
-        refused.json
-    );
-    assert!(refused.json["error"].as_str().unwrap().contains("1000 monitors"));
-    server.kill9();
-    let store = Store::open(&StoreConfig::new(server.data_dir().join("data")))
-        .await
-        .unwrap();
-    let team = store.ensure_team("test").await.unwrap();
-    for id in &ids {
-        let id = MonitorId(id.parse().unwrap());
-        let row = store.monitor(team, id).await.unwrap().unwrap();
-        let update = MonitorUpdate {
-            seen: row.updated_at,
-            request: row.request,
-            next_run_at: Some(Timestamp(1)),
-            changed_targets: Vec::new(),
-            now: row.updated_at,
-        };
-        assert!(store.update_monitor(team, id, update).await.unwrap());
-    }
-    store.close().await.unwrap();
-    server.restart().await;
-    for id in &ids {
-        let since = Instant::now();
-        loop {
-            let monitor = server.get(&format!("/v2/monitor/{id}")).await.ok();
-            if monitor["data"]["lastCheckSummary"]["totalPages"] == 1 {
-                break;
-            }
-            assert!(since.elapsed().as_secs() < 110, "{monitor}");
-            tokio::time::sleep(Duration::from_millis(100)).await;
-        }
-    }
-    assert_eq!(site.count("/cup"), 1000);
-    let memory = server.peak_memory_bytes() >> 20;
-    assert!(memory < 400, "{memory} MiB");
-}
-
-#[tokio::test]
 async fn monitors_are_changed_paused_and_deleted() {
     let site = shop().await;
     let server = TestServer::start().await;
@@ -648,34 +499,6 @@ async fn requests_that_cannot_work_are_refused_with_the_reason() {
         "/v2/monitor?offset=-1",
     ] {
         assert_eq!(server.get(path).await.status, 400, "{path}");
-    }
-}
-
-#[tokio::test]
-async fn a_check_without_credits_is_skipped() {
-    let site = shop().await;
-    let mut server = TestServer::start_with(&[("HARVESTMAN_CREDIT_BUDGET", "1")]).await;
-    let mut request = monitor_of(pages_of(&site, &["/cup"]));
-    request["schedule"] = json!({ "cron": "0 0 1 1 *" });
-    let id = create(&server, &request).await;
-    run(&server, &id).await;
-    let refused = server.post(&format!("/v2/monitor/{id}/run"), &json!({})).await;
-    assert_eq!(refused.status, 402, "{}", refused.json);
-    server.kill9();
-    make_due(&server, &id).await;
-    server.restart().await;
-    let since = Instant::now();
-    loop {
-        let checks = server.get(&format!("/v2/monitor/{id}/checks")).await.ok();
-        if let [check, _] = checks["data"].as_array().unwrap().as_slice()
-            && check["finishedAt"].is_string()
-        {
-            assert_eq!(check["status"], "skipped_no_credits", "{check}");
-            assert!(check["error"].as_str().unwrap().contains("1 credits"), "{check}");
-            return;
-        }
-        assert!(since.elapsed().as_secs() < 60, "{checks}");
-        tokio::time::sleep(Duration::from_millis(50)).await;
     }
 }
 

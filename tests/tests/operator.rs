@@ -141,3 +141,57 @@ async fn a_plan_applies_to_its_team_at_once_and_after_a_restart() {
     };
     assert_eq!(broke.status, 402, "the plan survives the restart");
 }
+
+#[tokio::test]
+async fn feedback_is_stored_once_for_the_operator() {
+    let server = TestServer::start().await;
+    let site = Site::new().page("/", Page::links("Start", &[])).serve().await;
+    let scrape = server
+        .post("/v2/scrape", &json!({ "url": site.url("/") }))
+        .await
+        .ok();
+    let job = scrape["data"]["metadata"]["scrapeId"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    let body = json!({ "endpoint": "scrape", "jobId": job, "rating": "bad", "note": "The price is missing.",
+        "integration": null, "origin": "test" });
+    let first = server.post("/v2/feedback", &body).await.ok();
+    assert_eq!(
+        (&first["creditsRefunded"], first.get("alreadySubmitted")),
+        (&json!(0), None)
+    );
+    let second = server.post("/v2/feedback", &body).await.ok();
+    assert_eq!(
+        (&second["feedbackId"], &second["alreadySubmitted"]),
+        (&first["feedbackId"], &json!(true))
+    );
+    let search = server.post("/v2/search", &json!({ "query": "start" })).await.ok();
+    let rated = json!({ "rating": "partial", "missingContent": [{ "topic": "prices" }] });
+    let path = format!("/v2/search/{}/feedback", search["id"].as_str().unwrap());
+    server.post(&path, &rated).await.ok();
+
+    let other = [("authorization", &*format!("Bearer {OTHER_KEY}"))];
+    let foreign = server
+        .send(Method::POST, "/v2/feedback", &other, body.to_string())
+        .await;
+    assert_eq!((foreign.status, foreign.code()), (404, "NOT_FOUND"));
+    for bad in [
+        json!({ "endpoint": "scrape", "jobId": job }),
+        json!({ "endpoint": "agent", "jobId": job, "rating": "good" }),
+        json!({ "endpoint": "scrape", "jobId": job, "rating": "good", "metadata": { "a": "x".repeat(9000) } }),
+    ] {
+        assert_eq!(server.post("/v2/feedback", &bad).await.status, 400, "{bad}");
+    }
+    let listed = done(&server, &["feedback"]);
+    let lines: Vec<&str> = listed.lines().collect();
+    assert_eq!(lines.len(), 2, "{listed}");
+    assert!(
+        lines[0].contains("  test  search  ") && lines[0].contains("prices"),
+        "{listed}"
+    );
+    assert!(
+        lines[1].contains(&format!("  test  scrape  {job}  bad  "))
+            && lines[1].contains("The price is missing.")
+    );
+}

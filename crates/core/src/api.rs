@@ -17,6 +17,7 @@ pub mod country;
 pub mod crawl;
 pub mod error;
 pub mod extract;
+pub mod feedback;
 pub mod fields;
 pub mod format;
 pub mod header_field;

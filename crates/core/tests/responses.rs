@@ -262,6 +262,7 @@ fn teams() {
         api_version: API_VERSION.to_owned(),
         created_at: TIME,
         target: None,
+        audit_metadata: None,
     };
     check(
         Activity {
@@ -334,6 +335,7 @@ fn activity_has_a_cursor_to_the_next_page() {
         api_version: API_VERSION.to_owned(),
         created_at: Timestamp(TIME.0 - minute * 60_000),
         target: None,
+        audit_metadata: None,
     };
     let found: Vec<_> = (0..3).map(entry).collect();
     let answer = Activity::of(found.clone(), 2);

@@ -36,6 +36,7 @@ pub(crate) fn new_job(
         webhook: None,
         origin: caller.origin.clone(),
         integration: caller.integration.clone(),
+        username: caller.username(),
         created_at: clock::now(),
         zero_data_retention: false,
         retention_ms: u64::try_from(context.config.retention.as_millis()).unwrap_or(u64::MAX),

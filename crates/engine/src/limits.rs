@@ -206,8 +206,11 @@ pub const RUN_CONVERSATION_BYTES: usize = 200 * 1024;
 pub const AGENT_HINT_CHARS: usize = 100;
 /// Interval at which due checks of monitors are looked for.
 pub const MONITOR_POLL: Duration = Duration::from_secs(1);
-/// Checks of monitors that one node works on at once; further ones wait in the store.
-pub const CHECKS_AT_ONCE: usize = 16;
+/// Checks of monitors that one node works on at once, most of which wait for their jobs; further ones wait in the
+/// store.
+pub const CHECKS_AT_ONCE: usize = 256;
+/// Targets whose pages are compared at once.
+pub const COMPARISONS_AT_ONCE: usize = 16;
 /// Checks started per poll.
 pub const CHECKS_STARTED: u64 = 100;
 /// Pages of a check that are compared and stored together.

@@ -346,7 +346,10 @@ async fn within<T>(
     tokio::time::timeout(timeout, work).await.unwrap_or_else(|_| {
         Err(ApiError::new(
             ErrorCode::MapTimeout,
-            "the map did not finish within `timeout`; allow more time, or map a part of the site",
+            format!(
+                "the map did not finish within its `timeout` of {} ms; allow more time, or map a part of the site",
+                timeout.as_millis()
+            ),
         ))
     })
 }

@@ -11,6 +11,7 @@ use std::sync::Arc;
 
 use harvestman_core::api::monitor_response::CheckTrigger;
 use harvestman_store::StoreError;
+use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
@@ -21,6 +22,7 @@ use crate::{clock, limits};
 /// Starts due checks and works on checks until `stop` is cancelled.
 pub(crate) async fn run(context: Arc<Context>, stop: CancellationToken) {
     let mut checks = JoinSet::new();
+    let comparisons = Arc::new(Semaphore::new(limits::COMPARISONS_AT_ONCE));
     while !stop.is_cancelled() {
         while checks.try_join_next().is_some() {}
         if let Err(error) = start_due(&context).await {
@@ -41,7 +43,9 @@ pub(crate) async fn run(context: Arc<Context>, stop: CancellationToken) {
             Vec::new()
         }) {
             let span = tracing::info_span!("check", check.id = %lease.check, monitor.id = %lease.monitor);
-            checks.spawn(check::drive(context.clone(), lease, stop.clone()).instrument(span));
+            checks.spawn(
+                check::drive(context.clone(), lease, comparisons.clone(), stop.clone()).instrument(span),
+            );
         }
         tokio::select! {
             () = stop.cancelled() => break,

@@ -51,7 +51,7 @@ impl Engine {
             self.check_target(&request.url.url).await?;
         }
         let reservation = self.context.budget.reserve(principal.team).await?;
-        let scrape = SingleScrape::begin(&self.context, principal, request, base).await?;
+        let scrape = SingleScrape::begin(&self.context, principal, JobKind::Scrape, request, base).await?;
         scrape.run(reservation).await
     }
 
@@ -80,7 +80,7 @@ impl Engine {
         };
         let reservation = self.context.budget.reserve(principal.team).await?;
         // An upload has no screenshots, so no link needs a base URL.
-        let mut scrape = SingleScrape::begin(&self.context, principal, request, "").await?;
+        let mut scrape = SingleScrape::begin(&self.context, principal, JobKind::Parse, request, "").await?;
         scrape.upload = Some((file, content_type));
         scrape.run(reservation).await
     }
@@ -91,6 +91,7 @@ impl Engine {
 struct SingleScrape {
     context: Arc<Context>,
     team: TeamId,
+    kind: JobKind,
     job: JobId,
     url: TargetUrl,
     /// The uploaded file, if there is one instead of a URL, and its content type.
@@ -104,6 +105,7 @@ impl SingleScrape {
     async fn begin(
         context: &Arc<Context>,
         principal: &Principal,
+        kind: JobKind,
         request: ScrapeRequest,
         base: &str,
     ) -> Result<Self, ApiError> {
@@ -112,7 +114,7 @@ impl SingleScrape {
             url: request.url.url.to_string(),
             base: base.to_owned(),
             zero_data_retention: !keep,
-            ..new_job(context, principal, JobKind::Scrape, &request, &request.caller)?
+            ..new_job(context, principal, kind, &request, &request.caller)?
         };
         context.store.begin_scrape(&job).await?;
         let owner = SlotOwner {
@@ -130,6 +132,7 @@ impl SingleScrape {
         Ok(Self {
             context: context.clone(),
             team: job.team,
+            kind,
             job: job.id,
             url: request.url,
             upload: None,
@@ -160,10 +163,7 @@ impl SingleScrape {
             Ok(_) => JobStatus::Completed,
             Err(_) => JobStatus::Failed,
         };
-        self.context
-            .slots
-            .metrics()
-            .count_job_end(JobKind::Scrape, status);
+        self.context.slots.metrics().count_job_end(self.kind, status);
         result
     }
 

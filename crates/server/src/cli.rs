@@ -84,6 +84,9 @@ pub fn command() -> Command {
         .subcommand(Command::new("serve").about("Start the server: API and console"))
         .subcommand(keys_command())
         .subcommand(teams_command())
+        .subcommand(Command::new("feedback").about(
+            "List the newest feedback of clients: time, team, kind and id of the request, rating, body",
+        ))
         .subcommand(
             Command::new("config")
                 .about("Show the configuration, or print a template for it")
@@ -284,6 +287,9 @@ fn run_local(matches: &ArgMatches) -> anyhow::Result<()> {
         Some(("setup", given)) => runtime()?.block_on(setup::run(&config, given.get_flag("yes"))),
         Some(("backup", given)) => runtime()?.block_on(backup(&config, given, &mut out)),
         Some(("restore", given)) => runtime()?.block_on(restore(&config, given, &mut out)),
+        Some(("feedback", _)) => {
+            runtime()?.block_on(run_operator_command(&config, operator::Command::ListFeedback))
+        }
         Some((area @ ("keys" | "teams"), inner)) => {
             runtime()?.block_on(run_operator_command(&config, operator_command(area, inner)))
         }

@@ -148,3 +148,5 @@ pub const MCP_CALLS: usize = 32;
 pub const MCP_WAIT: Duration = Duration::from_secs(45);
 /// Documents of a job in one tool result by default.
 pub const MCP_DOCUMENTS: u64 = 10;
+/// Feedback that `harvestman feedback` lists.
+pub const FEEDBACK_LISTED: u32 = 200;

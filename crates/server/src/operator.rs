@@ -5,11 +5,11 @@ use harvestman_core::api::error::ErrorCode;
 use harvestman_core::ids::{KeyId, TeamId};
 use harvestman_core::limits::MAX_KEY_NAME_CHARS;
 use harvestman_engine::Plans;
-use harvestman_store::{KeyRow, RevokeOutcome, Store, TeamRow};
+use harvestman_store::{FeedbackRow, KeyRow, NewFeedback, RevokeOutcome, Store, TeamRow};
 use serde::{Deserialize, Serialize};
 
 use crate::error::Failure;
-use crate::{bootstrap, keys};
+use crate::{bootstrap, keys, limits};
 
 pub(crate) mod endpoint;
 
@@ -27,6 +27,8 @@ pub(crate) enum Command {
     CreateTeam { name: String },
     /// Lists all teams.
     ListTeams,
+    /// Lists the newest feedback of clients.
+    ListFeedback,
     /// Applies the limits of a plan to a team; without a plan the default limits.
     SetPlan { team: String, plan: Option<String> },
 }
@@ -100,6 +102,12 @@ pub(crate) async fn execute(
             let rows = store.teams().await?;
             Ok(CommandOutput::text(
                 rows.iter().map(|row| team_line(row, plans)).collect::<String>(),
+            ))
+        }
+        Command::ListFeedback => {
+            let rows = store.feedback(limits::FEEDBACK_LISTED).await?;
+            Ok(CommandOutput::text(
+                rows.iter().map(feedback_line).collect::<String>(),
             ))
         }
         Command::SetPlan { team, plan } => set_plan(store, plans, &team, plan.as_deref()).await,
@@ -178,6 +186,18 @@ fn key_line(row: &KeyRow) -> String {
         ..
     } = row;
     format!("{id}  {created_at}  {used}  {hint}  {team_name}  {name}{revoked}\n")
+}
+
+fn feedback_line(row: &FeedbackRow) -> String {
+    let NewFeedback {
+        job,
+        endpoint,
+        rating,
+        body,
+        at,
+        ..
+    } = &row.feedback;
+    format!("{at}  {}  {endpoint}  {job}  {rating}  {body}\n", row.team_name)
 }
 
 fn team_line(row: &TeamRow, plans: &Plans) -> String {

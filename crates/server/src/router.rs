@@ -14,8 +14,8 @@ use crate::auth::{require_key, require_key_unless_socket, require_operator};
 use crate::edge::edge;
 use crate::limits;
 use crate::routes::{
-    batch, browser, console, crawl, docs, extract, files, health, interact, job_pages, keys, live, map,
-    monitor, openapi, operator, parse, scrape, search, team, webhooks,
+    batch, browser, console, crawl, docs, extract, feedback, files, health, interact, job_pages, keys, live,
+    map, monitor, openapi, operator, parse, scrape, search, team, webhooks,
 };
 
 mod not_offered;
@@ -80,6 +80,8 @@ pub fn routes() -> Vec<Route> {
         Key POST "/v2/parse" => parse::start;
         Key GET "/v2/parse/formats" => parse::formats;
         Key POST "/v2/search" => search::start;
+        Key POST "/v2/search/{id}/feedback" => feedback::add_to_search;
+        Key POST "/v2/feedback" => feedback::add;
 
         Public GET "/files/{name}" => files::file;
 

@@ -15,6 +15,7 @@ pub(crate) mod console;
 pub(crate) mod crawl;
 pub(crate) mod docs;
 pub(crate) mod extract;
+pub(crate) mod feedback;
 pub(crate) mod files;
 pub(crate) mod health;
 pub(crate) mod interact;

@@ -20,6 +20,8 @@ pub struct Activity {
     pub origin: Option<String>,
     /// `integration` of the request.
     pub integration: Option<String>,
+    /// User who is accountable for the request.
+    pub username: Option<String>,
     /// Time of the request.
     pub created_at: Timestamp,
 }

@@ -78,6 +78,8 @@ pub struct NewJob {
     pub origin: Option<String>,
     /// `integration` of the request.
     pub integration: Option<String>,
+    /// `auditMetadata.username` of the request.
+    pub username: Option<String>,
     /// Zero data retention: activity shows no target, a single scrape stores no document, and a larger job
     /// deletes each document once it is delivered.
     pub zero_data_retention: bool,

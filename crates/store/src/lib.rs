@@ -16,6 +16,7 @@ mod activity;
 mod cache;
 mod config;
 mod error;
+mod feedback;
 mod file;
 mod job;
 mod lease;
@@ -38,6 +39,7 @@ pub use activity::{Activity, ActivityQuery, Call, CallList, CallQuery, RunningJo
 pub use cache::{CachedPage, KnownPage, NewCachedPage};
 pub use config::{DATABASE_FILE, StoreConfig};
 pub use error::{CommitError, RepeatedCommit, StoreError};
+pub use feedback::{FeedbackOutcome, FeedbackRow, NewFeedback};
 pub use file::{NewFile, StoredFile};
 pub use job::{
     AddPagesOutcome, CancelOutcome, CreateOutcome, Idempotency, JobError, JobErrors, JobKind, JobRow,

@@ -64,6 +64,8 @@ pub(crate) const EVICTED_PER_STATEMENT: u32 = 16;
 pub(crate) const SESSIONS_LISTED: u32 = 1_000;
 /// Browser profiles per team; the least recently saved are deleted first.
 pub(crate) const PROFILES_PER_TEAM: u32 = 1_000;
+/// How long feedback is kept, in ms.
+pub(crate) const FEEDBACK_MS: u64 = 365 * 24 * 3_600_000;
 /// Rows deleted per transaction of expiry.
 pub(crate) const EXPIRY_ROWS: u32 = 500;
 /// Files deleted per step of expiry; each may be several MiB.

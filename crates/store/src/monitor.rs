@@ -198,8 +198,14 @@ operations! {
         /// Creates an active monitor. Returns false, and stores nothing, if the team has `limit` monitors.
         async fn create_monitor(&self, monitor: &NewMonitor, limit: u64) -> Result<bool, StoreError>;
 
-        /// Lists monitors of a team, newest first.
-        async fn monitors(&self, team: TeamId, limit: u64, offset: u64) -> Result<Vec<MonitorRow>, StoreError>;
+        /// Lists monitors of a team, newest first; with `status` only those in this state.
+        async fn monitors(
+            &self,
+            team: TeamId,
+            status: Option<MonitorStatus>,
+            limit: u64,
+            offset: u64,
+        ) -> Result<Vec<MonitorRow>, StoreError>;
 
         /// Returns a monitor of the team that is not deleted.
         async fn monitor(&self, team: TeamId, id: MonitorId) -> Result<Option<MonitorRow>, StoreError>;

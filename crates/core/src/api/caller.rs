@@ -50,6 +50,11 @@ pub struct AuditMetadata {
 wire!(AuditMetadata);
 
 impl Caller {
+    /// Returns the name of the user who is accountable for the request.
+    pub fn username(&self) -> Option<String> {
+        self.audit_metadata.as_ref()?.username.clone()
+    }
+
     /// Returns the fields that are accepted and ignored.
     fn accepted() -> Vec<Field> {
         let hidden = |name, schema| Field {

@@ -17,6 +17,8 @@ wire_enum! {
     JobKind {
         /// One page.
         Scrape = "scrape",
+        /// One uploaded file.
+        Parse = "parse",
         /// Pages discovered by links.
         Crawl = "crawl",
         /// A list of pages.
@@ -218,6 +220,7 @@ impl StatusPath {
             JobKind::Crawl => Some(StatusPath::Crawl),
             JobKind::BatchScrape => Some(StatusPath::BatchScrape),
             JobKind::Scrape
+            | JobKind::Parse
             | JobKind::Map
             | JobKind::Search
             | JobKind::Extract

@@ -19,6 +19,8 @@ wire_enum! {
     Endpoint {
         /// `POST /v2/scrape`
         Scrape = "scrape",
+        /// `POST /v2/parse`
+        Parse = "parse",
         /// `POST /v2/crawl`
         Crawl = "crawl",
         /// `POST /v2/batch/scrape`
@@ -156,6 +158,17 @@ pub struct ActivityEntry {
     pub created_at: Timestamp,
     /// URL, query or first URL of the request; null with zero data retention.
     pub target: Option<String>,
+    /// Who is accountable for the call, as in the request.
+    #[serde(default, skip_serializing_if = "Option::is_none", rename = "auditMetadata")]
+    pub audit_metadata: Option<AccountableUser>,
+}
+
+/// User who is accountable for a call.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+pub struct AccountableUser {
+    /// Name of the user in the caller's system.
+    pub username: String,
 }
 
 /// Response of `GET /console/api/activity`.

@@ -28,15 +28,27 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Compiles a schedule. `now` is the time from which it must fire.
+    /// Compiles the schedule of a request. `now` is the time from which it must fire.
     ///
     /// # Errors
     /// 400 if it is not understood, never fires, or fires more often than every five minutes.
     pub fn new(schedule: &Schedule, now: Timestamp) -> Result<Self, ApiError> {
-        Self::compile(schedule, now).map_err(|error| under("schedule", error))
+        let plan = Self::stored(schedule)?;
+        let field = if schedule.cron.is_some() { "cron" } else { "text" };
+        plan.check_interval(field, now)
+            .map_err(|error| under("schedule", error))?;
+        Ok(plan)
     }
 
-    fn compile(schedule: &Schedule, now: Timestamp) -> Result<Self, ApiError> {
+    /// Compiles a schedule that [`Self::new`] accepted before.
+    ///
+    /// # Errors
+    /// 400 if it is not understood.
+    pub fn stored(schedule: &Schedule) -> Result<Self, ApiError> {
+        Self::compile(schedule).map_err(|error| under("schedule", error))
+    }
+
+    fn compile(schedule: &Schedule) -> Result<Self, ApiError> {
         let (field, text) = match (&schedule.cron, &schedule.text) {
             (Some(cron), _) => ("cron", cron),
             (None, Some(text)) => ("text", text),
@@ -46,7 +58,10 @@ impl Plan {
             "cron" => (text.split_whitespace().collect::<Vec<_>>().join(" "), None),
             _ => words::to_cron(text).map_err(|message| bad_field(field, message))?,
         };
-        let zone_name = match (&schedule.timezone, zone_in_text) {
+        // Some clients always send their default, UTC.
+        let named = schedule.timezone.as_ref();
+        let zone_name = match (named, zone_in_text) {
+            (Some(named), Some(other)) if named == "UTC" => other,
             (Some(named), Some(other)) if *named != other => {
                 let message = format!("is `{}`, but the text names {other}", shorten(named));
                 return Err(bad_field("timezone", message));
@@ -71,14 +86,12 @@ impl Plan {
             let message = format!("is not a cron expression such as `0 9 * * 1`: {error}");
             bad_field(field, message)
         })?;
-        let plan = Self {
+        Ok(Self {
             cron,
             expression,
             zone_name: zone.iana_name().unwrap_or(&zone_name).to_owned(),
             zone,
-        };
-        plan.check_interval(field, now)?;
-        Ok(plan)
+        })
     }
 
     fn check_interval(&self, field: &str, now: Timestamp) -> Result<(), ApiError> {

@@ -19,6 +19,7 @@ use harvestman_core::url_key::{Identity, UrlKey};
 use harvestman_store::{
     CheckEnd, CheckLease, JobKind, JobRow, JobStatus, NewCheckPage, NewJob, StoreError, new_id,
 };
+use tokio::sync::Semaphore;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use url::Url;
@@ -29,7 +30,12 @@ use crate::search::search_pages;
 use crate::{clock, lease, limits};
 
 /// Works on a leased check until it has ended, its lease is lost, or `stop` is cancelled.
-pub(super) async fn drive(context: Arc<Context>, lease: CheckLease, stop: CancellationToken) {
+pub(super) async fn drive(
+    context: Arc<Context>,
+    lease: CheckLease,
+    comparisons: Arc<Semaphore>,
+    stop: CancellationToken,
+) {
     let renewing = async {
         loop {
             tokio::time::sleep(limits::HEARTBEAT).await;
@@ -50,7 +56,7 @@ pub(super) async fn drive(context: Arc<Context>, lease: CheckLease, stop: Cancel
             let _ = context.store.renew_check(&lease, clock::now(), 0).await;
         }
         () = renewing => cancel_jobs(&context, &lease).await,
-        worked = CheckRun::new(&context, &lease).run() => match worked {
+        worked = CheckRun::new(&context, &lease, &comparisons).run() => match worked {
             Ok(true) => {}
             Ok(false) => cancel_jobs(&context, &lease).await,
             // The lease expires, and this or another node continues.
@@ -75,6 +81,8 @@ async fn cancel_jobs(context: &Arc<Context>, lease: &CheckLease) {
 struct CheckRun<'c> {
     context: &'c Arc<Context>,
     lease: &'c CheckLease,
+    /// Permits for comparisons, which hold pages in memory.
+    comparisons: &'c Semaphore,
     judge: Judge<'c>,
     /// Credits of searches and judgments.
     credits: u32,
@@ -104,10 +112,11 @@ impl From<Lost> for Stop {
 }
 
 impl<'c> CheckRun<'c> {
-    fn new(context: &'c Arc<Context>, lease: &'c CheckLease) -> Self {
+    fn new(context: &'c Arc<Context>, lease: &'c CheckLease, comparisons: &'c Semaphore) -> Self {
         Self {
             context,
             lease,
+            comparisons,
             judge: Judge::new(context, None),
             credits: 0,
             job_credits: 0,
@@ -235,6 +244,7 @@ impl<'c> CheckRun<'c> {
             webhook: None,
             origin: Some(ORIGIN.to_owned()),
             integration: None,
+            username: None,
             zero_data_retention: false,
             retention_ms: u64::try_from(retention).unwrap_or(u64::MAX),
             created_at: clock::now(),
@@ -282,6 +292,8 @@ impl<'c> CheckRun<'c> {
             return Ok(());
         };
         self.job_credits += job.credits;
+        // The semaphore is never closed.
+        let _permit = self.comparisons.acquire().await.ok();
         let store = &self.context.store;
         let mut portion = Portion::new(target, store.compared_pages(self.lease.check, target).await?);
         let mut skip = 0;

@@ -96,7 +96,9 @@ impl Engine {
         query: ListQuery<MonitorStatus>,
     ) -> Result<Vec<Monitor>, ApiError> {
         let store = &self.context.store;
-        let rows = store.monitors(principal.team, query.limit, query.offset).await?;
+        let rows = store
+            .monitors(principal.team, query.status, query.limit, query.offset)
+            .await?;
         Ok(rows.iter().map(response).collect::<Result<_, _>>()?)
     }
 
@@ -253,7 +255,7 @@ fn monitor_not_found() -> ApiError {
 fn response(row: &MonitorRow) -> Result<Monitor, StoreError> {
     let request = read(row)?;
     let now = clock::now();
-    let plan = Plan::new(&request.schedule, now).ok();
+    let plan = Plan::stored(&request.schedule).ok();
     let body: Value = serde_json::from_str(&row.request)
         .map_err(|_| StoreError::Unreadable("request of a monitor".to_owned()))?;
     let mut targets = body["targets"].as_array().cloned().unwrap_or_default();

@@ -24,7 +24,7 @@ pub(super) async fn start(
     let request = read(monitor)?;
     let due = match (trigger, monitor.next_run_at) {
         (CheckTrigger::Scheduled, Some(due)) => {
-            let plan = Plan::new(&request.schedule, now).map_err(unreadable)?;
+            let plan = Plan::stored(&request.schedule).map_err(unreadable)?;
             Some((due, plan.next_after(now)))
         }
         _ => None,
@@ -57,6 +57,7 @@ pub(super) async fn start(
             webhook: events,
             origin: Some(ORIGIN.to_owned()),
             integration: None,
+            username: None,
             zero_data_retention: false,
             retention_ms: request.retention_days * DAY_MS,
             created_at: now,

@@ -199,6 +199,7 @@ impl Context {
                 webhook: None,
                 origin: plan.caller.origin.clone(),
                 integration: plan.caller.integration.clone(),
+                username: plan.caller.username(),
                 zero_data_retention: false,
                 retention_ms: limits::RETENTION_MS,
                 created_at: session.created,

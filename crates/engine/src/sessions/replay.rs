@@ -56,7 +56,8 @@ impl Replay {
                 let request = BatchOptions::from_json(request).map_err(internal_error)?;
                 (None, request.options)
             }
-            JobKind::Map
+            JobKind::Parse
+            | JobKind::Map
             | JobKind::Search
             | JobKind::Extract
             | JobKind::Agent

@@ -60,7 +60,7 @@ const QUESTIONS: &[(&str, &[&str])] = &[
     ("Convert a Word document or a PDF that I have on disk", &["files"]),
     (
         "How do I find out whether a page was modified since last week?",
-        &["change-tracking"],
+        &["change-tracking", "monitors"],
     ),
     ("Which environment variable changes the port?", &["settings"]),
     ("How do I connect Ollama?", &["models"]),

@@ -7,9 +7,6 @@ use axum::routing::{MethodFilter, any, on};
 use super::{Access, Route};
 use crate::routes::{health, not_offered};
 
-/// Parts of the API that are planned.
-const LATER: &[(&str, &str)] = &[("POST", "/v2/search/{id}/feedback"), ("POST", "/v2/feedback")];
-
 /// Paths that will not be supported.
 const NEVER: &[(&str, &str)] = &[
     ("POST", "/v2/parse/upload-url"),
@@ -62,9 +59,8 @@ pub(super) fn routes() -> Vec<Route> {
         offered: false,
         handler: any(health::old_version),
     };
-    LATER
+    NEVER
         .iter()
-        .chain(NEVER)
         .map(one)
         .chain(NEVER_ANY.iter().map(all))
         .chain(OLD_VERSIONS.iter().map(old))

@@ -56,7 +56,10 @@ pub(crate) async fn active(State(app): State<App>, Caller(principal): Caller) ->
     for row in app.store().active(principal.team).await? {
         if row.kind == JobKind::Crawl {
             let request = CrawlRequest::from_json(row.request.as_bytes())?;
-            crawls.push(ActiveCrawl::new(row.id, row.team, row.created_at, &request));
+            let mut crawl = ActiveCrawl::new(row.id, row.team, row.created_at, &request);
+            let limit = || app.engine().plans().of(row.team).max_concurrency.into();
+            crawl.options.entry("maxConcurrency").or_insert_with(limit);
+            crawls.push(crawl);
         }
     }
     json(&ActiveCrawls {

@@ -4,8 +4,8 @@
 use axum::extract::State;
 use axum::http::Uri;
 use harvestman_core::api::team::{
-    API_VERSION, Activity, ActivityEntry, ActivityQuery, Call, Calls, CallsQuery, ConcurrencyCheck, Data,
-    Endpoint, TokenUsage, UsageQuery,
+    API_VERSION, AccountableUser, Activity, ActivityEntry, ActivityQuery, Call, Calls, CallsQuery,
+    ConcurrencyCheck, Data, Endpoint, TokenUsage, UsageQuery,
 };
 use harvestman_core::ids::JobId;
 use harvestman_core::paging::Cursor;
@@ -108,5 +108,6 @@ fn entry(row: harvestman_store::Activity) -> Result<ActivityEntry, StoreError> {
         api_version: API_VERSION.to_owned(),
         created_at: row.created_at,
         target: row.target,
+        audit_metadata: row.username.map(|username| AccountableUser { username }),
     })
 }

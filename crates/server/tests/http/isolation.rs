@@ -293,6 +293,7 @@ async fn session(app: &TestApp, team: TeamId) -> SessionId {
         webhook: None,
         origin: None,
         integration: None,
+        username: None,
         zero_data_retention: false,
         retention_ms: 60_000,
         created_at: now,

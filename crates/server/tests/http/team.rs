@@ -35,6 +35,7 @@ async fn note(
         webhook: None,
         origin: None,
         integration: None,
+        username: None,
         zero_data_retention: false,
         retention_ms: DAY_MS,
         created_at: at,

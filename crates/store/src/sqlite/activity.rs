@@ -21,7 +21,7 @@ macro_rules! select_activity {
     };
     ($index:literal, $and:literal, $columns:literal, $joins:literal) => {
         concat!(
-            "SELECT job_id, endpoint, target, origin, integration, activity.created_at",
+            "SELECT job_id, endpoint, target, origin, integration, username, activity.created_at",
             $columns,
             " FROM activity INDEXED BY ",
             $index,
@@ -54,17 +54,19 @@ const OF_ONE_KIND: &str = select_activity!("activity_of_endpoint", "AND endpoint
 const CALLS_OF_ANY_KIND: &str = select_calls!("activity_of_team", "");
 const CALLS_OF_ONE_KIND: &str = select_calls!("activity_of_endpoint", "AND endpoint = ?6");
 
-/// A crawl that has not admitted a page yet counts as one page.
+/// A crawl that has not admitted a page yet counts as one page. The pages of a check are those of its jobs.
 const QUEUE: &str = "
     SELECT
         (SELECT coalesce(sum(iif(kind = 'batch_scrape', page_limit, max(admitted, 1)) - completed - failed), 0)
-            FROM job INDEXED BY job_running WHERE team_id = ?1 AND status = 'scraping') AS unsettled,
+            FROM job INDEXED BY job_running
+            WHERE team_id = ?1 AND status = 'scraping' AND kind <> 'monitor') AS unsettled,
         (SELECT max(completed_at) FROM job INDEXED BY job_succeeded
             WHERE team_id = ?1 AND status = 'completed') AS last_success";
 
 const RUNNING_JOBS: &str = "
     SELECT kind, count(*) AS jobs,
-        sum(iif(kind = 'batch_scrape', page_limit, max(admitted, 1)) - completed - failed) AS unsettled
+        sum(CASE kind WHEN 'batch_scrape' THEN page_limit WHEN 'monitor' THEN 0 ELSE max(admitted, 1) END
+            - completed - failed) AS unsettled
         FROM job INDEXED BY job_running WHERE status = 'scraping' GROUP BY kind";
 
 impl Activities for Sqlite {
@@ -178,6 +180,7 @@ fn activity(row: &SqliteRow) -> Result<Activity, StoreError> {
         target: row.maybe_text("target")?,
         origin: row.maybe_text("origin")?,
         integration: row.maybe_text("integration")?,
+        username: row.maybe_text("username")?,
         created_at: row.time("created_at")?,
     })
 }

@@ -152,8 +152,15 @@ async fn delete_old(connection: &mut SqliteConnection, now: Timestamp) -> Result
     .bind(limits::EXPIRY_ROWS)
     .execute(&mut *connection)
     .await?;
+    let feedback =
+        query("DELETE FROM feedback WHERE id IN (SELECT id FROM feedback WHERE created_at <= ?1 LIMIT ?2)")
+            .bind(int(now.0.saturating_sub(limits::FEEDBACK_MS)))
+            .bind(limits::EXPIRY_ROWS)
+            .execute(&mut *connection)
+            .await?;
     let deleted = idempotency.rows_affected()
         + activity.rows_affected()
+        + feedback.rows_affected()
         + sessions::delete_old(connection, now).await?
         + delete_aged(connection, now).await?;
     Ok(if deleted > 0 { Step::Deleted } else { Step::Idle })

@@ -329,8 +329,8 @@ pub(crate) async fn insert_activity(
     let target = (!job.zero_data_retention && !job.url.is_empty()).then(|| job.url.clone());
     query(
         "INSERT INTO activity (job_id, team_id, key_id, endpoint, target, origin, integration, created_at,
-            outcome, failure)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+            outcome, failure, username)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
     )
     .bind(blob(job.id.0))
     .bind(blob(job.team.0))
@@ -342,6 +342,7 @@ pub(crate) async fn insert_activity(
     .bind(int(job.created_at.0))
     .bind(outcome.map(JobStatus::as_str))
     .bind(failure)
+    .bind(job.username.clone())
     .execute(connection)
     .await?;
     Ok(())

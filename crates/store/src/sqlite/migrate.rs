@@ -29,6 +29,7 @@ pub(crate) const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0019_call_end.sql"),
     include_str!("migrations/0018_found_on.sql"),
     include_str!("migrations/0020_monitors.sql"),
+    include_str!("migrations/0021_feedback.sql"),
 ];
 
 /// Fails when a newer server has written the file.

@@ -42,13 +42,21 @@ impl Monitors for Sqlite {
             .await
     }
 
-    async fn monitors(&self, team: TeamId, limit: u64, offset: u64) -> Result<Vec<MonitorRow>, StoreError> {
+    async fn monitors(
+        &self,
+        team: TeamId,
+        status: Option<MonitorStatus>,
+        limit: u64,
+        offset: u64,
+    ) -> Result<Vec<MonitorRow>, StoreError> {
         let rows = query(
-            "SELECT * FROM monitor WHERE team_id = ?1 AND status <> 'deleted' ORDER BY id DESC LIMIT ?2 OFFSET ?3",
+            "SELECT * FROM monitor WHERE team_id = ?1 AND status <> 'deleted' AND (?4 IS NULL OR status = ?4)
+             ORDER BY id DESC LIMIT ?2 OFFSET ?3",
         )
         .bind(blob(team.0))
         .bind(int(limit))
         .bind(int(offset))
+        .bind(status.map(MonitorStatus::as_str))
         .fetch_all(&self.readers)
         .await?;
         rows.iter().map(monitor_row).collect()

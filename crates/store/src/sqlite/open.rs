@@ -88,7 +88,7 @@ async fn recover(connection: &mut SqliteConnection) -> Result<(), StoreError> {
     query(
         "UPDATE job SET status = 'failed', admitted = 0, error = ?1, answer_status = ?2, answer_body = ?3,
             completed_at = ?4, expires_at = ?4 + retention_ms
-         WHERE kind = 'scrape' AND status = 'scraping'",
+         WHERE kind IN ('scrape', 'parse') AND status = 'scraping'",
     )
     .bind(error.message.clone())
     .bind(error.status())

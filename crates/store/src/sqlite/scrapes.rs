@@ -126,7 +126,7 @@ impl Scrapes for Sqlite {
         }
         let job = query(
             "SELECT status, answer_status, answer_body FROM job
-             WHERE id = ?1 AND team_id = ?2 AND kind = 'scrape' AND (expires_at IS NULL OR expires_at > ?3)",
+             WHERE id = ?1 AND team_id = ?2 AND kind IN ('scrape', 'parse') AND (expires_at IS NULL OR expires_at > ?3)",
         )
         .bind(blob(id.0))
         .bind(blob(team.0))
@@ -149,7 +149,7 @@ impl Scrapes for Sqlite {
     }
 
     async fn scrape_origin(&self, id: ScrapeId) -> Result<Option<ScrapeOrigin>, StoreError> {
-        let single = query("SELECT * FROM job WHERE id = ?1 AND kind = 'scrape'")
+        let single = query("SELECT * FROM job WHERE id = ?1 AND kind IN ('scrape', 'parse')")
             .bind(blob(id.0))
             .fetch_optional(&self.readers)
             .await?;

@@ -183,6 +183,7 @@ pub(crate) fn new_job(team: TeamId, kind: JobKind, page_limit: u64) -> NewJob {
         webhook: None,
         origin: None,
         integration: None,
+        username: None,
         zero_data_retention: false,
         retention_ms: RETENTION_MS,
         created_at: NOW,

@@ -6,6 +6,7 @@ pub(crate) mod chapters_of_cache;
 mod chapters_of_crawls;
 mod chapters_of_events;
 mod chapters_of_files;
+mod chapters_of_monitors;
 mod chapters_of_owners;
 mod chapters_of_reading;
 mod chapters_of_retention;
@@ -69,6 +70,10 @@ async fn run_story(store: &Store) {
     chapters_of_events::receivers_take_turns(store).await;
     chapters_of_runs::a_run_ends_once_with_its_result_and_price(store).await;
     chapters_of_runs::agents_are_listed_and_cancelled(store).await;
+    chapters_of_monitors::monitors_are_limited_changed_and_listed_per_team(store).await;
+    chapters_of_monitors::a_due_check_starts_and_ends_once(store).await;
+    chapters_of_monitors::a_check_knows_the_pages_that_are_missing(store).await;
+    chapters_of_monitors::feedback_is_stored_once_per_request(store).await;
     chapters_of_retention::documents_are_deleted_once_delivered(store).await;
     chapters_of_retention::a_document_is_kept_until_its_webhook_is_delivered(store).await;
     chapters_of_retention::urls_and_errors_are_deleted_after_the_last_document(store).await;

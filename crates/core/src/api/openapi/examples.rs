@@ -305,6 +305,7 @@ pub(super) fn activity() -> Activity {
             api_version: API_VERSION.to_owned(),
             created_at: TIME,
             target: Some("https://example.com".to_owned()),
+            audit_metadata: None,
         }],
         cursor: None,
         has_more: false,

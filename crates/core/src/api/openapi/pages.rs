@@ -7,6 +7,7 @@ use crate::api::batch::{BatchScrapeRequest, BatchStarted};
 use crate::api::crawl::{CrawlRequest, JobStarted};
 use crate::api::error::ErrorCode;
 use crate::api::extract::{ExtractRequest, ExtractResponse, ExtractStarted, ExtractStatus};
+use crate::api::feedback::{Feedback, FeedbackStored, SearchFeedback};
 use crate::api::fields::{Schema, Slot};
 use crate::api::job::JobCancelled;
 use crate::api::map::MapRequest;
@@ -82,7 +83,29 @@ fn pages() -> Vec<Operation> {
         .response("Results by source.", examples::search())
         .fetches()
         .errors(&[ErrorCode::SearchTimeout, ErrorCode::NotSupported]),
+        Operation::new(
+            Tag::Search,
+            "POST",
+            "/v2/search/{id}/feedback",
+            "rateSearch",
+            "Give feedback on a search",
+        )
+        .body::<SearchFeedback>(&[])
+        .response("The feedback is stored.", feedback()),
+        new("POST", "/v2/feedback", "rateResult", "Give feedback on a result")
+            .body::<Feedback>(&[])
+            .response("The feedback is stored.", feedback())
+            .errors(&[ErrorCode::NotFound]),
     ]
+}
+
+fn feedback() -> FeedbackStored {
+    FeedbackStored {
+        success: true,
+        feedback_id: examples::id().to_string(),
+        credits_refunded: 0,
+        already_submitted: None,
+    }
 }
 
 /// Adds the parameters and responses that the status of a crawl and of a batch share.

@@ -1,0 +1,74 @@
+//! Feedback on results: one entry for each request.
+
+use sqlx::query;
+
+use harvestman_core::ids::{JobId, TeamId};
+
+use crate::error::StoreError;
+use crate::feedback::{FeedbackList, FeedbackOutcome, FeedbackRow, NewFeedback};
+use crate::sqlite::Sqlite;
+use crate::sqlite::rows::{Columns, blob, int};
+
+impl FeedbackList for Sqlite {
+    async fn add_feedback(&self, feedback: &NewFeedback) -> Result<FeedbackOutcome, StoreError> {
+        let new = feedback.clone();
+        self.writer
+            .run(move |connection| {
+                Box::pin(async move {
+                    let known = query("SELECT id FROM feedback WHERE team_id = ?1 AND job_id = ?2")
+                        .bind(blob(new.team.0))
+                        .bind(blob(new.job.0))
+                        .fetch_optional(&mut *connection)
+                        .await?;
+                    if let Some(row) = known {
+                        return Ok(FeedbackOutcome::Repeated(row.id("id")?));
+                    }
+                    let stored = query(
+                        "INSERT INTO feedback (id, team_id, job_id, endpoint, rating, body, created_at)
+                         SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7
+                         WHERE EXISTS (SELECT 1 FROM activity WHERE job_id = ?3 AND team_id = ?2)",
+                    )
+                    .bind(blob(new.id))
+                    .bind(blob(new.team.0))
+                    .bind(blob(new.job.0))
+                    .bind(new.endpoint)
+                    .bind(new.rating)
+                    .bind(new.body)
+                    .bind(int(new.at.0))
+                    .execute(connection)
+                    .await?;
+                    Ok(match stored.rows_affected() {
+                        1 => FeedbackOutcome::Stored,
+                        _ => FeedbackOutcome::UnknownJob,
+                    })
+                })
+            })
+            .await
+    }
+
+    async fn feedback(&self, limit: u32) -> Result<Vec<FeedbackRow>, StoreError> {
+        let rows = query(
+            "SELECT feedback.*, team.name AS team_name FROM feedback JOIN team ON team.id = team_id
+             ORDER BY feedback.created_at DESC, feedback.id DESC LIMIT ?1",
+        )
+        .bind(limit)
+        .fetch_all(&self.readers)
+        .await?;
+        rows.iter()
+            .map(|row| {
+                Ok(FeedbackRow {
+                    team_name: row.text("team_name")?,
+                    feedback: NewFeedback {
+                        id: row.id("id")?,
+                        team: TeamId(row.id("team_id")?),
+                        job: JobId(row.id("job_id")?),
+                        endpoint: row.text("endpoint")?,
+                        rating: row.text("rating")?,
+                        body: row.text("body")?,
+                        at: row.time("created_at")?,
+                    },
+                })
+            })
+            .collect()
+    }
+}

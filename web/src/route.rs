@@ -163,7 +163,7 @@ pub fn call_href(call: &ActivityEntry) -> Option<String> {
         Endpoint::Crawl | Endpoint::BatchScrape => Some(job_href(&call.id)),
         Endpoint::Extract => Some(format!("{}?id={}", Screen::Extract.href(), call.id)),
         Endpoint::Browser | Endpoint::Interact => Some(session_href(&call.id)),
-        Endpoint::Scrape => {
+        Endpoint::Scrape | Endpoint::Parse => {
             let url = call.target.as_deref().unwrap_or_default();
             Some(format!("{BASE}{}", scrape_path(url, &call.id)))
         }

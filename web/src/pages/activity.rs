@@ -379,7 +379,8 @@ fn form_of(endpoint: Endpoint) -> Option<(&'static str, &'static str, &'static s
         Endpoint::Map => Some(("/map", "draft:map", "url")),
         Endpoint::Search => Some(("/search", "draft:search", "query")),
         Endpoint::Extract => Some(("/extract", "draft:extract", "urls")),
-        Endpoint::BatchScrape
+        Endpoint::Parse
+        | Endpoint::BatchScrape
         | Endpoint::Browser
         | Endpoint::Interact
         | Endpoint::Agent

@@ -2,6 +2,9 @@
 
 #![allow(clippy::unwrap_used)]
 
+#[path = "docs/examples.rs"]
+mod examples;
+
 use harvestman_tests::{Model, ModelReply, ModelRequest, TestServer};
 use http::Method;
 use serde_json::{Value, json};

@@ -12,6 +12,7 @@ const ROUTES = [
   ["/", "Overview"],
   ["/scrape", "Scrape"],
   ["/crawl", "Crawl"],
+  ["/batch", "Batch"],
   ["/map", "Map"],
   ["/search", "Search"],
   ["/extract", "Extract"],

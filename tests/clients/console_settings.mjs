@@ -25,12 +25,12 @@ assert.deepEqual((await chosen.allInnerTexts()).slice(0, 2), ["markdown", "links
 // The command palette: opened by its shortcut, filtered by name, navigated by arrow keys.
 await page.locator("h1").click();
 await page.keyboard.press("Control+k");
-await page.getByRole("combobox", { name: "Screen, job or action" }).waitFor();
+await page.getByRole("combobox", { name: "Screen, job, URL or action" }).waitFor();
 assert.deepEqual(await findings(), []);
 await page.keyboard.type("usa");
 await page.getByRole("option", { name: /^Usage/ }).waitFor();
 await page.keyboard.press("Escape");
-await page.getByRole("combobox", { name: "Screen, job or action" }).waitFor({ state: "hidden" });
+await page.getByRole("combobox", { name: "Screen, job, URL or action" }).waitFor({ state: "hidden" });
 await page.keyboard.press("Control+k");
 await page.keyboard.type("tool");
 await page.keyboard.press("Enter");

@@ -80,6 +80,23 @@ async fn selected_search_results_are_scraped() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_batch_from_a_file_is_run_again_and_compared() {
+    let server = TestServer::start().await;
+    let page = |name: &str| {
+        Page::html(format!(
+            "<title>{name}</title><main><h1>{name}</h1><p>About {name}.</p></main>"
+        ))
+    };
+    let site = Site::new()
+        .page("/", page("Start"))
+        .page("/page-1", page("One"))
+        .page("/page-2", page("Two"))
+        .serve()
+        .await;
+    run_script(&server, "console_batches.mjs", &[&site.url("")], "batches: ok").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn an_extract_shows_its_sources() {
     let server = TestServer::start().await;
     // Without a language model, the structured data of the page is used.

@@ -101,6 +101,14 @@ pub fn scroll_into_parent(selector: &str) {
     }
 }
 
+/// Reads a file as UTF-8. Returns `None` if the browser cannot read it.
+pub async fn read_text(file: &Blob) -> Option<String> {
+    wasm_bindgen_futures::JsFuture::from(file.text())
+        .await
+        .ok()?
+        .as_string()
+}
+
 /// Copies text to the clipboard. Returns false if the browser refuses.
 pub async fn copy(text: &str) -> bool {
     let clipboard = js_sys::Reflect::get(&window().navigator(), &JsValue::from_str("clipboard"));

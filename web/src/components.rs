@@ -25,5 +25,6 @@ pub mod tabs;
 pub mod toast;
 pub mod top_bar;
 pub mod tree;
+pub mod url_import;
 pub mod viewer;
 pub mod virtual_scroll;

@@ -116,6 +116,11 @@ pub fn short_url(url: &str) -> &str {
     rest.trim_end_matches('/')
 }
 
+/// Returns the host of a URL, with its port if it has one.
+pub fn host(url: &str) -> &str {
+    short_url(url).split(['/', '?', '#']).next().unwrap_or_default()
+}
+
 /// Returns path and query of a URL.
 pub fn url_path(url: &str) -> &str {
     let rest = url.split_once("://").map_or(url, |(_, rest)| rest);

@@ -8,7 +8,7 @@ use harvestman_core::api::command::RequestCommand;
 use harvestman_core::api::extract::ExtractRequest;
 use harvestman_core::api::map::MapRequest;
 use harvestman_core::api::search::SearchRequest;
-use harvestman_core::api::{ApiError, CrawlRequest, TargetUrl, Wire};
+use harvestman_core::api::{ApiError, BatchScrapeRequest, CrawlRequest, TargetUrl, Wire};
 use leptos::prelude::*;
 use leptos_router::hooks::{use_location, use_query_map};
 use leptos_router::params::ParamsMap;
@@ -32,6 +32,8 @@ pub enum Endpoint {
     Scrape,
     /// `POST /v2/crawl`
     Crawl,
+    /// `POST /v2/batch/scrape`
+    Batch,
     /// `POST /v2/search`
     Search,
     /// `POST /v2/extract`
@@ -46,6 +48,7 @@ impl Endpoint {
         match self {
             Endpoint::Scrape => RequestCommand::Scrape,
             Endpoint::Crawl => RequestCommand::Crawl,
+            Endpoint::Batch => RequestCommand::Batch,
             Endpoint::Search => RequestCommand::Search,
             Endpoint::Extract => RequestCommand::Extract,
             Endpoint::Map => RequestCommand::Map,
@@ -60,9 +63,8 @@ impl Endpoint {
     /// Returns the path prefix of page options in the body, with a trailing dot; empty at the top level.
     pub fn page_prefix(self) -> &'static str {
         match self {
-            Endpoint::Scrape => "",
+            Endpoint::Scrape | Endpoint::Batch | Endpoint::Map => "",
             Endpoint::Crawl | Endpoint::Search | Endpoint::Extract => "scrapeOptions.",
-            Endpoint::Map => "",
         }
     }
 
@@ -71,6 +73,7 @@ impl Endpoint {
         match self {
             Endpoint::Scrape => "draft:scrape",
             Endpoint::Crawl => "draft:crawl",
+            Endpoint::Batch => "draft:batch",
             Endpoint::Map => "draft:map",
             Endpoint::Search => "draft:search",
             Endpoint::Extract => "draft:extract",
@@ -87,7 +90,7 @@ impl Endpoint {
         match self {
             Endpoint::Scrape | Endpoint::Crawl | Endpoint::Map => Value::from(EXAMPLE_URL),
             Endpoint::Search => Value::from(EXAMPLE_QUERY),
-            Endpoint::Extract => Value::from(vec![EXAMPLE_URL]),
+            Endpoint::Batch | Endpoint::Extract => Value::from(vec![EXAMPLE_URL]),
         }
     }
 
@@ -95,7 +98,7 @@ impl Endpoint {
     fn initial(self) -> Map<String, Value> {
         let mut initial = Map::new();
         match self {
-            Endpoint::Scrape | Endpoint::Crawl => {
+            Endpoint::Scrape | Endpoint::Crawl | Endpoint::Batch => {
                 let path = format!("{}formats", self.page_prefix());
                 set(&mut initial, &path, storage::read(FORMATS));
             }
@@ -112,10 +115,12 @@ impl Endpoint {
         Memo::new(move |_| if is_here() { query.get() } else { ParamsMap::new() })
     }
 
-    fn screen(self) -> Screen {
+    /// Returns the screen of its form.
+    pub fn screen(self) -> Screen {
         match self {
             Endpoint::Scrape => Screen::Scrape,
             Endpoint::Crawl => Screen::Crawl,
+            Endpoint::Batch => Screen::Batch,
             Endpoint::Search => Screen::Search,
             Endpoint::Extract => Screen::Extract,
             Endpoint::Map => Screen::Map,
@@ -144,7 +149,7 @@ impl Endpoint {
     fn value_of(self, name: &str, text: &str) -> Value {
         if name == self.subject() {
             return match self {
-                Endpoint::Extract => text.split_whitespace().collect(),
+                Endpoint::Batch | Endpoint::Extract => text.split_whitespace().collect(),
                 _ => Value::from(text),
             };
         }
@@ -161,6 +166,7 @@ impl Endpoint {
         };
         let mut options = match self {
             Endpoint::Scrape | Endpoint::Crawl => CrawlRequest::new(example).filled_options(),
+            Endpoint::Batch => return BatchScrapeRequest::new(vec![example]).filled_options(),
             Endpoint::Map => return MapRequest::new(example).filled_options(),
             Endpoint::Extract => return ExtractRequest::default().filled_options(),
             Endpoint::Search => {

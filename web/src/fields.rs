@@ -197,9 +197,10 @@ fn list(items: &Schema) -> Kind {
 mod tests {
     use super::*;
 
-    const ENDPOINTS: [Endpoint; 5] = [
+    const ENDPOINTS: [Endpoint; 6] = [
         Endpoint::Scrape,
         Endpoint::Crawl,
+        Endpoint::Batch,
         Endpoint::Map,
         Endpoint::Search,
         Endpoint::Extract,
@@ -213,7 +214,7 @@ mod tests {
         let mut all = groups(endpoint).iter().chain(first(endpoint));
         all.any(|group| {
             let names = || group.fields.iter().filter_map(|path| path.split('.').next());
-            (group.page == page || endpoint == Endpoint::Scrape) && names().any(|field| field == name)
+            (group.page == page || endpoint.page_prefix().is_empty()) && names().any(|field| field == name)
         })
     }
 

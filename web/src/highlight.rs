@@ -29,6 +29,22 @@ fn push_span(html: &mut String, class: &str, text: &str) {
     html.push_str("</span>");
 }
 
+/// Marks the added and removed lines of a unified diff.
+pub fn diff(text: &str) -> String {
+    let mut html = String::with_capacity(text.len() * 2);
+    // The first two lines name the texts.
+    for line in text.lines().skip(2) {
+        let class = match line.as_bytes().first() {
+            Some(b'+') => "add",
+            Some(b'-') => "del",
+            Some(b'@') => "at",
+            _ => "same",
+        };
+        push_span(&mut html, class, line);
+    }
+    html
+}
+
 /// Highlights JSON. Text longer than [`HIGHLIGHT_BYTES`] is only escaped.
 pub fn json(text: &str) -> String {
     if text.len() > HIGHLIGHT_BYTES {

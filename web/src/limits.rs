@@ -29,6 +29,10 @@ pub const STORED_REQUESTS: usize = 50;
 pub const EXTRACT_POLL_MS: u32 = 1_000;
 /// Entries shown in the command palette.
 pub const PALETTE_ITEMS: usize = 40;
+/// Newest jobs that the command palette searches.
+pub const PALETTE_JOBS: u64 = 100;
+/// Newest jobs whose progress the overview shows.
+pub const OVERVIEW_JOBS: u64 = 20;
 /// Calls in the list of the overview.
 pub const RECENT_CALLS: usize = 10;
 /// Time window over which the speed of a job is measured, ms.
@@ -75,6 +79,8 @@ pub const GRAPH_LINKS: usize = 6_000;
 pub const EXPORT_DOCUMENTS: u64 = 100;
 /// Pages with less content than this are thin, bytes.
 pub const THIN_PAGE_BYTES: usize = 300;
+/// Maximum size of a file of URLs that is read into a form, bytes.
+pub const URL_FILE_BYTES: f64 = 8.0 * 1024.0 * 1024.0;
 /// Errors shown, and URLs blocked by robots.txt shown.
 pub const SHOWN_ERRORS: usize = 500;
 /// Sitemap URLs requested for a site preview.

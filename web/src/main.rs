@@ -24,6 +24,7 @@ mod graph_layout;
 mod highlight;
 mod job_feed;
 mod job_socket;
+mod job_start;
 mod json_position;
 mod limits;
 mod markdown;
@@ -40,6 +41,7 @@ mod sign_in;
 mod storage;
 mod text;
 mod theme;
+mod url_list;
 mod zip;
 
 fn main() {

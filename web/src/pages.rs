@@ -2,6 +2,7 @@
 
 pub mod activity;
 pub mod ask;
+pub mod batch;
 pub mod crawl;
 pub mod extract;
 pub mod job;

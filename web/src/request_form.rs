@@ -13,6 +13,7 @@ use crate::components::json_editor::JsonEditor;
 use crate::components::problems::Problems;
 use crate::components::schema_editor::SchemaEditor;
 use crate::components::tabs::{Tabs, tab};
+use crate::components::url_import::UrlImport;
 use crate::draft::{Draft, Endpoint};
 use crate::{fields, text};
 
@@ -98,11 +99,12 @@ fn Fields(draft: Draft, after_url: ViewFn) -> impl IntoView {
     let subject = match draft.endpoint {
         Endpoint::Scrape | Endpoint::Crawl | Endpoint::Map => view! { <UrlField draft/> }.into_any(),
         Endpoint::Search => view! { <QueryField draft/> }.into_any(),
-        Endpoint::Extract => ().into_any(),
+        Endpoint::Batch | Endpoint::Extract => ().into_any(),
     };
     let own = match draft.endpoint {
         Endpoint::Extract => view! { <SchemaEditor draft path="schema"/> }.into_any(),
         Endpoint::Scrape | Endpoint::Crawl => view! { <FormatChips draft/> }.into_any(),
+        Endpoint::Batch => view! { <UrlImport draft/> <FormatChips draft/> }.into_any(),
         Endpoint::Map => ().into_any(),
         Endpoint::Search => view! {
             <div class="field">

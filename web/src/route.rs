@@ -16,6 +16,8 @@ pub enum Screen {
     Scrape,
     /// Crawls a site.
     Crawl,
+    /// Scrapes a list of pages.
+    Batch,
     /// Searches the web.
     Search,
     /// Extracts data from pages.
@@ -65,6 +67,7 @@ const TABLE: &[Entry] = &[
     Entry(Screen::Overview, "Overview", "/", "o", Glyph::Overview, NavSection::Primary),
     Entry(Screen::Scrape, "Scrape", "/scrape", "s", Glyph::Scrape, NavSection::Primary),
     Entry(Screen::Crawl, "Crawl", "/crawl", "c", Glyph::Crawl, NavSection::Primary),
+    Entry(Screen::Batch, "Batch", "/batch", "l", Glyph::Batch, NavSection::Secondary),
     Entry(Screen::Map, "Map", "/map", "m", Glyph::Map, NavSection::Secondary),
     Entry(Screen::Search, "Search", "/search", "f", Glyph::Search, NavSection::Secondary),
     Entry(Screen::Extract, "Extract", "/extract", "x", Glyph::Extract, NavSection::Secondary),

@@ -9,6 +9,7 @@ use leptos_router::{ChooseView, path};
 use crate::components::screen_header::ScreenHeader;
 use crate::pages::activity::ActivityPage;
 use crate::pages::ask::AskPage;
+use crate::pages::batch::BatchPage;
 use crate::pages::crawl::CrawlPage;
 use crate::pages::extract::ExtractPage;
 use crate::pages::job::JobPage;
@@ -35,6 +36,7 @@ pub fn Screens() -> impl IntoView {
             <Route path=path!("/") view=Overview/>
             <Route path=path!("/scrape") view=Form::Scrape/>
             <Route path=path!("/crawl") view=Form::Crawl/>
+            <Route path=path!("/batch") view=Form::Batch/>
             <Route path=path!("/map") view=Form::Map/>
             <Route path=path!("/search") view=Form::Search/>
             <Route path=path!("/extract") view=Form::Extract/>
@@ -95,6 +97,7 @@ chunk!(
     Form {
         Scrape: ScrapePage,
         Crawl: CrawlPage,
+        Batch: BatchPage,
         Map: MapPage,
         Search: SearchPage,
         Extract: ExtractPage

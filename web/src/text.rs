@@ -188,6 +188,10 @@ pub const SESSIONS_INTRO: &str = "Live browsers that you can watch, control, and
 /// Sessions: no live session.
 pub const NO_SESSIONS: &str =
     "Live browser sessions will appear here. Open a browser, or scrape a page and interact with it.";
+/// Open browser: lifetime that is no number.
+pub const LIFETIME_NOT_A_NUMBER: &str = "The lifetime must be a number of minutes.";
+/// Open browser: the first URL failed.
+pub const NOT_OPENED: &str = "The browser is open, but the URL could not be opened.";
 /// Stop dialog: heading.
 pub const STOP_TITLE: &str = "Stop this session?";
 /// Stop dialog: text.
@@ -221,6 +225,15 @@ pub const PROMPT_HELP: &str = "Steps in plain words, such as click \"More\" or t
 pub const PROMPT_EXAMPLE: &str = "Click the link \"Pricing\" and tell me what the cheapest plan costs";
 /// Session: empty history.
 pub const HISTORY_EMPTY: &str = "Runs from this browser will appear here. Run some code or a prompt.";
+/// Batch: introduction.
+pub const BATCH_INTRO: &str = "Scrape a list of pages as one job.";
+/// Batch: below the empty list.
+pub const URL_FILE_HELP: &str = "Enter URLs, or drop a text or CSV file here.";
+/// Batch: toast for a file that is too large.
+pub const URL_FILE_TOO_LARGE: &str = "The file is larger than 8 MiB. Split it and add the parts.";
+/// Batch: toast for a file without URLs.
+pub const URL_FILE_EMPTY: &str =
+    "The file has no URLs. Use one per line, or a CSV file with a column of URLs.";
 /// Map: introduction.
 pub const MAP_INTRO: &str = "List the URLs of a site without scraping its pages.";
 /// Map: empty result.
@@ -235,6 +248,14 @@ pub const NOT_SAVED: &str =
     "The browser blocked saving the file. Allow downloads for this site and try again.";
 /// Job of a kind without pages.
 pub const JOB_WITHOUT_PAGES: &str = "This job has no page list; its result was returned to the caller.";
+/// Compare: no other run.
+pub const NO_OTHER_RUN: &str = "No other run of this URL is stored. Run it again to see what changed.";
+/// Compare: no page differs.
+pub const NO_CHANGES: &str = "Both runs have the same pages with the same content.";
+/// Compare: the runs are larger than what is compared.
+pub const COMPARISON_CUT: &str = "Only the first 100,000 pages of each run are compared.";
+/// Compare: page without a diff.
+pub const NO_DIFFERENCE: &str = "The page is too large to show its differences.";
 /// Graph: help.
 pub const GRAPH_HELP: &str =
     "Drag to move, press + or - or hold Shift and scroll to zoom, click a page to read it.";

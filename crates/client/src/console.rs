@@ -1,8 +1,8 @@
 //! `/console/api/...`: what the console needs in addition to the public API.
 
 use harvestman_core::api::console::{
-    ConsoleInfo, ConsoleJob, ConsoleJobResponse, ConsoleJobs, ConsoleSessions, JobLinks, PageSummaries,
-    ResendRequest, SignInRequest, SignInResponse, SuccessResponse, WebhookLog,
+    ConsoleInfo, ConsoleJob, ConsoleJobResponse, ConsoleJobs, ConsoleSessions, JobComparison, JobLinks,
+    PageDifference, PageSummaries, ResendRequest, SignInRequest, SignInResponse, SuccessResponse, WebhookLog,
 };
 use harvestman_core::api::job::JobStatus;
 use harvestman_core::api::team::{Calls, Endpoint};
@@ -24,9 +24,9 @@ impl Client {
         self.get("/console/api/info").await
     }
 
-    /// Lists the recent jobs of the team.
-    pub async fn console_jobs(&self) -> Result<ConsoleJobs, ClientError> {
-        self.get("/console/api/jobs").await
+    /// Lists the `limit` newest jobs of the team, at most 100.
+    pub async fn console_jobs(&self, limit: u64) -> Result<ConsoleJobs, ClientError> {
+        self.get(&format!("/console/api/jobs?limit={limit}")).await
     }
 
     /// Returns one job of the team with its request.
@@ -38,6 +38,23 @@ impl Client {
     /// Lists the pages of a job without their content, starting at `skip`.
     pub async fn job_pages(&self, id: JobId, skip: u64) -> Result<PageSummaries, ClientError> {
         self.get(&format!("/console/api/jobs/{id}/pages?skip={skip}"))
+            .await
+    }
+
+    /// Compares the pages of a job with those of an `other` one.
+    pub async fn job_comparison(&self, id: JobId, other: JobId) -> Result<JobComparison, ClientError> {
+        self.get(&format!("/console/api/jobs/{id}/comparison?with={other}"))
+            .await
+    }
+
+    /// Returns the diff between a page of another job and a page of this one, each given by job and index.
+    pub async fn page_difference(
+        &self,
+        (id, page): (JobId, u64),
+        (other, other_page): (JobId, u64),
+    ) -> Result<PageDifference, ClientError> {
+        let query = format!("page={page}&with={other}&withPage={other_page}");
+        self.get(&format!("/console/api/jobs/{id}/difference?{query}"))
             .await
     }
 

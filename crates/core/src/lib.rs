@@ -16,6 +16,7 @@ pub mod frontier;
 pub mod host;
 pub mod ids;
 pub mod interact;
+pub mod job_comparison;
 pub mod limits;
 pub mod link_graph;
 pub mod map;

@@ -87,6 +87,10 @@ pub const OVERVIEW_SESSIONS: usize = 50;
 pub const JOB_PAGES: u64 = 2_000;
 /// Pages of a job in its link graph.
 pub const GRAPH_PAGES: u64 = 2_000;
+/// Pages of each job that a comparison of two jobs reads.
+pub const COMPARED_PAGES: u64 = 100_000;
+/// Pages that a comparison lists.
+pub const LISTED_CHANGES: usize = 2_000;
 /// Links in a link graph, in addition to those through which the pages were discovered.
 pub const GRAPH_LINKS: usize = 10_000;
 /// Jobs in the console's overview by default.

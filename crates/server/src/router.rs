@@ -14,8 +14,8 @@ use crate::auth::{require_key, require_key_unless_socket, require_operator};
 use crate::edge::edge;
 use crate::limits;
 use crate::routes::{
-    batch, browser, console, crawl, docs, extract, feedback, files, health, interact, job_pages, keys, live,
-    map, monitor, openapi, operator, parse, scrape, search, team, webhooks,
+    batch, browser, console, crawl, docs, extract, feedback, files, health, interact, job_comparison,
+    job_pages, keys, live, map, monitor, openapi, operator, parse, scrape, search, team, webhooks,
 };
 
 mod not_offered;
@@ -156,6 +156,8 @@ pub fn routes() -> Vec<Route> {
         Key GET "/console/api/jobs/{id}" => job_pages::job;
         Key GET "/console/api/jobs/{id}/pages" => job_pages::list;
         Key GET "/console/api/jobs/{id}/links" => job_pages::links;
+        Key GET "/console/api/jobs/{id}/comparison" => job_comparison::pages;
+        Key GET "/console/api/jobs/{id}/difference" => job_comparison::page;
         Key GET "/console/api/activity" => team::calls;
         Key GET "/console/api/sessions" => console::sessions;
         Key GET "/console/api/jobs/{id}/webhooks" => webhooks::log;

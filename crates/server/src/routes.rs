@@ -20,6 +20,7 @@ pub(crate) mod files;
 pub(crate) mod health;
 pub(crate) mod interact;
 pub(crate) mod job;
+pub(crate) mod job_comparison;
 pub(crate) mod job_pages;
 pub(crate) mod keys;
 pub(crate) mod live;

@@ -18,8 +18,10 @@ use crate::{
     console, dist, driver, fingerprint::files_under, lints, npm, project::Project, run, tidy, tools::Tools,
 };
 
-/// The console compiles for wasm32 only.
-const NATIVE: &[&str] = &["--workspace", "--exclude", "harvestman-web"];
+/// Package of the console.
+const CONSOLE: &str = "harvestman-web";
+/// Everything else, built at once; the console would enable features that the server does not have.
+const WITHOUT_CONSOLE: &[&str] = &["--workspace", "--exclude", CONSOLE];
 /// Variable that tests with a browser read.
 const CHROMIUM: &str = "HARVESTMAN_CHROMIUM";
 /// Variable that tests which start the server read.

@@ -3,7 +3,7 @@
 use harvestman_core::api::extract::ExtractRequest;
 use harvestman_core::api::health::{PartState, Readiness};
 use harvestman_core::api::search::SearchRequest;
-use harvestman_core::api::{CrawlRequest, ScrapeRequest};
+use harvestman_core::api::{BatchScrapeRequest, CrawlRequest, ScrapeRequest};
 use harvestman_core::scrape::{Capabilities, check_supported};
 use leptos::prelude::*;
 
@@ -37,6 +37,7 @@ fn notice(draft: Draft, readiness: &Readiness) -> Option<String> {
     let options = match draft.endpoint {
         Endpoint::Scrape => Some(draft.request::<ScrapeRequest>()?.options),
         Endpoint::Crawl => Some(draft.request::<CrawlRequest>()?.scrape_options),
+        Endpoint::Batch => Some(draft.request::<BatchScrapeRequest>()?.batch.options),
         Endpoint::Map => None,
         Endpoint::Search if !is_configured(readiness.search) => {
             return Some(text::SEARCH_NO_PROVIDER.to_owned());

@@ -13,6 +13,8 @@ pub enum Glyph {
     Scrape,
     /// A hub with spokes.
     Crawl,
+    /// A list with dots.
+    Batch,
     /// A lens.
     Search,
     /// Braces.
@@ -62,6 +64,9 @@ impl Glyph {
             Glyph::Scrape => r#"<path d="M4 1.500h5L12.500 5v9.500h-8.500zM6.500 8h4M6.500 11h4"/>"#,
             Glyph::Crawl => {
                 r#"<circle cx="8" cy="8" r="2"/><path d="M8 6V2M8 14v-4M6 8H2M14 8h-4M4 4l2.500 2.500M12 4 9.500 6.500M4 12l2.500-2.500M12 12 9.500 9.500"/>"#
+            }
+            Glyph::Batch => {
+                r#"<path d="M6 3.500h8M6 8h8M6 12.500h8M2.500 3.500h.1M2.500 8h.1M2.500 12.500h.1"/>"#
             }
             Glyph::Search => r#"<circle cx="7" cy="7" r="4.500"/><path d="M10.500 10.500 14 14"/>"#,
             Glyph::Extract => {

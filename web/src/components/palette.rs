@@ -1,8 +1,11 @@
-//! Command palette: finds screens, recent jobs (by id or URL) and actions, and runs the selected one. Follows the
-//! ARIA combobox pattern.
+//! Command palette: finds screens, jobs (by id or URL) and actions, and runs the selected one. For a URL it offers what
+//! can be done with it. Follows the ARIA combobox pattern.
+
+use std::str::FromStr;
 
 use harvestman_core::api::console::ConsoleJob;
 use harvestman_core::api::job::JobKind;
+use harvestman_core::ids::JobId;
 use leptos::html;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
@@ -11,9 +14,10 @@ use web_sys::KeyboardEvent;
 
 use crate::console::Console;
 use crate::display;
-use crate::limits::PALETTE_ITEMS;
+use crate::limits::{PALETTE_ITEMS, PALETTE_JOBS};
 use crate::route::{self, Screen};
 use crate::theme::Theme;
+use crate::url_list::urls_in;
 use crate::{browser, sign_in};
 
 /// An entry of the palette.
@@ -81,6 +85,28 @@ fn job_entry(job: ConsoleJob) -> Entry {
     }
 }
 
+/// Returns what can be done with the URL, if the input is one.
+fn url_entries(query: &str) -> Vec<Entry> {
+    let found = urls_in(query);
+    let [url] = found.as_slice() else {
+        return Vec::new();
+    };
+    let encoded = String::from(js_sys::encode_uri_component(url));
+    let entry = |name: &str, screen: Screen, parameter: &str| Entry {
+        kind: "URL",
+        name: name.to_owned(),
+        detail: display::short_url(url).to_owned(),
+        action: Action::Go(format!("{}?{parameter}={encoded}", screen.path())),
+    };
+    vec![
+        entry("Scrape page", Screen::Scrape, "url"),
+        entry("Crawl site", Screen::Crawl, "url"),
+        entry("Map site", Screen::Map, "url"),
+        entry("Extract data", Screen::Extract, "urls"),
+        entry("Open browser", Screen::Sessions, "url"),
+    ]
+}
+
 /// Returns the entries that match the input, best first.
 fn best_matches(entries: Vec<Entry>, query: &str) -> Vec<Entry> {
     let query = query.trim().to_lowercase();
@@ -122,6 +148,18 @@ pub fn Palette() -> impl IntoView {
     let query = RwSignal::new(String::new());
     let jobs = RwSignal::new(Vec::<Entry>::new());
     let at = RwSignal::new(0_usize);
+    // A job that is too old for the list is found by its id.
+    let by_id = RwSignal::new(None::<Entry>);
+    Effect::new(move |_| {
+        let id = query.with(|query| JobId::from_str(query.trim()).ok());
+        by_id.set(None);
+        let Some(id) = id else { return };
+        spawn_local(async move {
+            if let Ok(job) = console.client().console_job(id).await {
+                by_id.try_set(Some(job_entry(job)));
+            }
+        });
+    });
     Effect::new(move |_| {
         let Some(dialog) = node.get() else { return };
         match open.get() {
@@ -130,7 +168,7 @@ pub fn Palette() -> impl IntoView {
                 at.set(0);
                 _ = dialog.show_modal();
                 spawn_local(async move {
-                    if let Ok(list) = console.client().console_jobs().await {
+                    if let Ok(list) = console.client().console_jobs(PALETTE_JOBS).await {
                         jobs.try_set(list.jobs.into_iter().map(job_entry).collect());
                     }
                 });
@@ -141,8 +179,12 @@ pub fn Palette() -> impl IntoView {
     });
     let matches = Memo::new(move |_| {
         let entries = static_entries(console.key.with(Option::is_some)).into_iter();
-        let entries = jobs.with(|jobs| entries.chain(jobs.iter().cloned()).collect::<Vec<_>>());
-        query.with(|query| best_matches(entries, query))
+        let mut entries = jobs.with(|jobs| entries.chain(jobs.iter().cloned()).collect::<Vec<_>>());
+        let by_id = by_id.get().filter(|found| !entries.contains(found));
+        entries.extend(by_id);
+        let mut matches = query.with(|query| url_entries(query));
+        matches.extend(query.with(|query| best_matches(entries, query)));
+        matches
     });
     let navigate = use_navigate();
     let choose = Callback::new(move |item: Entry| {
@@ -193,8 +235,8 @@ pub fn Palette() -> impl IntoView {
                 aria-controls="palette-list"
                 aria-autocomplete="list"
                 aria-activedescendant=move || format!("palette-{}", selected())
-                aria-label="Screen, job or action"
-                placeholder="Screen, job or action"
+                aria-label="Screen, job, URL or action"
+                placeholder="Screen, job, URL or action"
                 autocomplete="off"
                 spellcheck="false"
                 autofocus=true
@@ -209,7 +251,7 @@ pub fn Palette() -> impl IntoView {
                 {rows}
             </ul>
             <Show when=move || matches.with(Vec::is_empty)>
-                <p class="empty">"No matching screen, job or action."</p>
+                <p class="empty">"No matching screen, job or action. Enter a URL to scrape, crawl or map it."</p>
             </Show>
         </dialog>
     }

@@ -7,6 +7,7 @@ use crate::draft::Endpoint;
 pub fn first(endpoint: Endpoint) -> Option<&'static Group> {
     match endpoint {
         Endpoint::Scrape => None,
+        Endpoint::Batch => Some(const { &visible(&["urls"]) }),
         Endpoint::Crawl => Some(const { &visible(&["limit", "maxDiscoveryDepth", "sitemap"]) }),
         Endpoint::Search => Some(const { &visible(&["limit", "tbs", "sources"]) }),
         Endpoint::Extract => Some(const { &visible(&["urls", "prompt"]) }),
@@ -19,6 +20,7 @@ pub fn groups(endpoint: Endpoint) -> &'static [Group] {
     match endpoint {
         Endpoint::Scrape => &[PAGE, BROWSER, NETWORK, RETENTION],
         Endpoint::Crawl => &[CRAWL_SCOPE, PAGE, BROWSER, NETWORK, PACE, WEBHOOK],
+        Endpoint::Batch => &[PAGE, BROWSER, NETWORK, BATCH, WEBHOOK],
         Endpoint::Map => &[MAP_SCOPE, MAP_NETWORK],
         Endpoint::Search => &[FILTER, RESULTS, PAGE, BROWSER, NETWORK],
         Endpoint::Extract => &[EXTRACT_SCOPE, ANSWER, PAGE, BROWSER, NETWORK, WEBHOOK],
@@ -116,6 +118,17 @@ const PACE: Group = group(
         "maxConcurrency",
         "ignoreRobotsTxt",
         "robotsUserAgent",
+        "zeroDataRetention",
+    ],
+);
+
+const BATCH: Group = group(
+    "Batch",
+    "Handling of the list",
+    &[
+        "ignoreInvalidURLs",
+        "maxConcurrency",
+        "appendToId",
         "zeroDataRetention",
     ],
 );

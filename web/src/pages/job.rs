@@ -21,6 +21,7 @@ use crate::job_feed::JobFeed;
 use crate::route::Screen;
 use crate::{display, request_history, text};
 
+mod compare;
 mod errors;
 mod export;
 mod graph;
@@ -34,6 +35,7 @@ mod retry;
 mod view_state;
 mod webhooks;
 
+use compare::Compare;
 use errors::{Blocked, Errors};
 use export::Export;
 use graph::Graph;
@@ -65,7 +67,17 @@ fn Job(id: JobId) -> impl IntoView {
         let url = feed.job.with(|job| job.as_ref().map(|job| job.url.clone()));
         let first = || feed.rows.with(|rows| rows.first().map(|row| row.url.clone()));
         let url = url.filter(|url| !url.is_empty()).or_else(first);
-        url.map_or_else(|| "Job".to_owned(), |url| display::short_url(&url).to_owned())
+        let Some(url) = url else { return "Job".to_owned() };
+        match feed.job.with(|job| job.as_ref().map(|job| (job.kind, job.total))) {
+            Some((JobKind::BatchScrape, total)) => {
+                format!(
+                    "{} on {}",
+                    display::plural(total, "page", "pages"),
+                    display::host(&url)
+                )
+            }
+            _ => display::short_url(&url).to_owned(),
+        }
     });
     let status = Memo::new(move |_| {
         feed.progress
@@ -236,6 +248,7 @@ fn Body(feed: JobFeed, request: Memo<Option<Value>>) -> impl IntoView {
             tab("graph", "Graph"),
             counted("errors", "Errors", errors.get()),
             counted("blocked", "Blocked", blocked.get()),
+            tab("compare", "Compare"),
             tab("request", "Request"),
             tab("webhooks", "Webhooks"),
         ]
@@ -253,6 +266,7 @@ fn Body(feed: JobFeed, request: Memo<Option<Value>>) -> impl IntoView {
                             "graph" => view! { <Graph feed open/> }.into_any(),
                             "errors" => view! { <Errors feed retry/> }.into_any(),
                             "blocked" => view! { <Blocked feed/> }.into_any(),
+                            "compare" => view! { <Compare feed/> }.into_any(),
                             "webhooks" => view! { <Webhooks feed filter=state/> }.into_any(),
                             "request" => view! { <Request feed request/> }.into_any(),
                             _ => view! { <Pages feed search filter open retry/> }.into_any(),

@@ -9,6 +9,7 @@ use crate::components::icon::{Glyph, Icon};
 use crate::components::inline_code::inline_code;
 use crate::components::screen_header::ScreenHeader;
 use crate::console::Console;
+use crate::limits::OVERVIEW_JOBS;
 use crate::route::Screen;
 use crate::{display, text};
 
@@ -44,7 +45,7 @@ pub fn Overview() -> impl IntoView {
             if let Err(error) = &answer {
                 console.handle_error(error);
             }
-            let jobs = client.console_jobs().await.map(|list| list.jobs);
+            let jobs = client.console_jobs(OVERVIEW_JOBS).await.map(|list| list.jobs);
             let loaded = answer
                 .map_err(|error| error.to_string())
                 .map(|list| RecentActivity {

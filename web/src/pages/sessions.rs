@@ -1,12 +1,10 @@
 //! Sessions: live browser sessions of the team, each with a button to stop it, and those that ended in the last
 //! 24 hours.
 
-use harvestman_core::api::browser::BrowserRequest;
 use harvestman_core::api::console::ConsoleSession;
 use harvestman_core::ids::SessionId;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
-use leptos_router::hooks::use_navigate;
 
 use crate::browser;
 use crate::clock;
@@ -17,6 +15,10 @@ use crate::components::screen_header::ScreenHeader;
 use crate::console::Console;
 use crate::route::{self, Screen};
 use crate::{display, text};
+
+mod open_browser;
+
+use open_browser::OpenBrowser;
 
 /// Renders the screen.
 #[component]
@@ -78,8 +80,9 @@ pub fn SessionsPage() -> impl IntoView {
     }
     };
     view! {
-        <ScreenHeader title="Sessions".to_owned() intro=|| view! { <p>{text::SESSIONS_INTRO}</p> } actions=|| view! { <OpenBrowserButton/> }/>
+        <ScreenHeader title="Sessions".to_owned() intro=|| view! { <p>{text::SESSIONS_INTRO}</p> }/>
         <div class="stack">
+            <OpenBrowser/>
             <section class="card" aria-label="Live sessions">
                 <div class="card-head">
                     <h2>"Live"</h2>
@@ -133,38 +136,6 @@ pub async fn stop(console: Console, id: &str) {
             console.notify(error.to_string());
         }
     }
-}
-
-/// Renders the button that opens a standalone browser.
-#[component]
-fn OpenBrowserButton() -> impl IntoView {
-    let console = Console::get();
-    let navigate = StoredValue::new_local(use_navigate());
-    let busy = RwSignal::new(false);
-    let open = move |_| {
-        if busy.get_untracked() {
-            return;
-        }
-        busy.set(true);
-        spawn_local(async move {
-            match console.client().browser(&BrowserRequest::default()).await {
-                Ok(created) => navigate
-                    .with_value(|navigate| navigate(&route::session_path(&created.id), Default::default())),
-                Err(error) => {
-                    console.handle_error(&error);
-                    console.notify(error.to_string());
-                }
-            }
-            busy.try_set(false);
-        });
-    };
-    view! {
-        <button class="btn primary" aria-disabled=move || busy.get().to_string() on:click=open>
-            {move || busy.get().then(|| view! { <span class="spin"></span> })}
-            {move || if busy.get() { "Opening" } else { "Open browser" }}
-        </button>
-    }
-    .into_any()
 }
 
 /// Returns the name of a session: the URL of its scrape, or "Standalone browser".

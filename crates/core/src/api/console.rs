@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::api::browser::BrowserSession;
+use crate::api::change_report::MarkdownDiff;
 use crate::api::job::{JobKind, JobStatus};
 use crate::api::wire_enum::wire_enum;
 use crate::crawl::batch::ProcessingCounts;
@@ -185,6 +186,68 @@ pub struct PageSummaries {
     pub pages: Vec<PageSummary>,
     /// `skip` of the next part; `None` if there are no more pages at the moment.
     pub next: Option<u64>,
+}
+
+wire_enum! {
+    /// How a page of a job differs from the same page of another job.
+    PageChange {
+        /// Its content or its HTTP status differs.
+        Changed = "changed",
+        /// Only this job has it.
+        Added = "added",
+        /// Only the other job has it.
+        Removed = "removed",
+    }
+}
+
+/// Number of pages for each kind of change.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct ComparisonCounts {
+    /// Pages that only this job has.
+    pub added: u64,
+    /// Pages that only the other job has.
+    pub removed: u64,
+    /// Pages that differ.
+    pub changed: u64,
+    /// Pages that are the same in both.
+    pub unchanged: u64,
+}
+
+/// A page that is not the same in two jobs.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct ComparedPage {
+    /// How it differs.
+    pub change: PageChange,
+    /// URL after redirects.
+    pub url: String,
+    /// Title; may be empty.
+    pub title: String,
+    /// Index in the documents of the other job.
+    pub before: Option<u64>,
+    /// Index in the documents of this job.
+    pub after: Option<u64>,
+}
+
+/// The pages of a job compared with those of an earlier one.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct JobComparison {
+    /// Always true.
+    pub success: bool,
+    /// Counts of all compared pages.
+    pub counts: ComparisonCounts,
+    /// The first pages that are not the same in both jobs.
+    pub pages: Vec<ComparedPage>,
+    /// Whether a job has more pages than are compared.
+    pub cut: bool,
+}
+
+/// The line diff of a page in two jobs.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct PageDifference {
+    /// Always true.
+    pub success: bool,
+    /// The diff; `None` if the page is too large for one.
+    pub diff: Option<MarkdownDiff>,
 }
 
 /// The links among the first pages of a job.

@@ -4,7 +4,7 @@
 mod data;
 pub(crate) mod diff;
 
-use crate::api::change_report::{ChangeReport, ChangeStatus, Visibility};
+use crate::api::change_report::{ChangeReport, ChangeStatus, MarkdownDiff, Visibility};
 use crate::api::format::{ChangeMode, ChangeTracking};
 use crate::api::page::Document;
 use crate::page_version::{PageVersion, VersionKey};
@@ -55,6 +55,11 @@ pub fn track(
         document.warn(warning);
     }
     document.version = (status_code < 400 || is_gone(status_code)).then_some(key);
+}
+
+/// Returns the line diff of two texts, or `None` if one of them is too large.
+pub fn text_diff(before: &str, after: &str) -> Option<MarkdownDiff> {
+    diff::diff(before, after)
 }
 
 fn is_gone(status_code: u16) -> bool {

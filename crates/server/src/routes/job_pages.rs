@@ -1,6 +1,8 @@
 //! Pages of a job without their bodies, and the links among them, for the console: ten thousand pages fit into a few
 //! small responses. Documents of a job with zero data retention are never included: they are for a single reader.
 
+use std::hash::{DefaultHasher, Hash, Hasher};
+
 use axum::extract::State;
 use axum::http::Uri;
 use harvestman_core::api::console::{
@@ -10,6 +12,7 @@ use harvestman_core::api::fields::Slot;
 use harvestman_core::api::job::{JobStatus, StatusPath};
 use harvestman_core::api::query::Query;
 use harvestman_core::ids::JobId;
+use harvestman_core::job_comparison::PageDigest;
 use harvestman_core::link_graph::{LinkGraph, PageLinks, markdown_links};
 use harvestman_core::paging::MAX_DATA_BYTES;
 use harvestman_store::{JobRow, Principal, StoreError};
@@ -110,7 +113,7 @@ pub(crate) async fn links(
     })
 }
 
-async fn row(app: &App, principal: &Principal, id: JobId) -> Result<JobRow, Failure> {
+pub(super) async fn row(app: &App, principal: &Principal, id: JobId) -> Result<JobRow, Failure> {
     let row = app
         .store()
         .job(principal.team, id, harvestman_engine::now())
@@ -119,7 +122,7 @@ async fn row(app: &App, principal: &Principal, id: JobId) -> Result<JobRow, Fail
 }
 
 /// Maps documents with `map`; returns the results, the offset of the next document, and whether there is one.
-async fn read<T: Send + 'static>(
+pub(super) async fn read<T: Send + 'static>(
     app: &App,
     row: &JobRow,
     skip: u64,
@@ -153,7 +156,7 @@ async fn read<T: Send + 'static>(
 /// Fields of a stored document that are read here.
 #[derive(Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
-struct StoredDocument {
+pub(super) struct StoredDocument {
     markdown: Option<String>,
     html: Option<String>,
     raw_html: Option<String>,
@@ -173,7 +176,7 @@ struct Metadata {
 }
 
 impl StoredDocument {
-    fn of(document: &str) -> Self {
+    pub(super) fn of(document: &str) -> Self {
         serde_json::from_str(document).unwrap_or_default()
     }
 
@@ -187,6 +190,24 @@ impl StoredDocument {
             status: metadata.status_code,
             error: metadata.error,
             size: size.unwrap_or(0),
+        }
+    }
+
+    /// Returns the text by which versions of the page are compared: Markdown, else HTML.
+    pub(super) fn text(&self) -> &str {
+        let texts = [&self.markdown, &self.html, &self.raw_html];
+        texts.into_iter().flatten().next().map_or("", String::as_str)
+    }
+
+    pub(super) fn digest(self) -> PageDigest {
+        let mut hasher = DefaultHasher::new();
+        self.text().hash(&mut hasher);
+        let summary = self.summary();
+        PageDigest {
+            url: summary.url,
+            title: summary.title,
+            status: summary.status,
+            content: hasher.finish(),
         }
     }
 

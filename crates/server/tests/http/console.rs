@@ -236,8 +236,41 @@ async fn the_pages_of_a_job_are_listed_without_bodies_and_with_links() {
     targets.sort_by_key(|link| link[1].as_u64());
     assert_eq!(targets, [json!([0, 1]), json!([0, 2])]);
 
+    let same = app
+        .get(&format!("/console/api/jobs/{id}/comparison?with={id}"))
+        .await
+        .json();
+    let counts = json!({ "added": 0, "removed": 0, "changed": 0, "unchanged": 3 });
+    assert_eq!((&same["counts"], &same["pages"]), (&counts, &json!([])));
+    let one = start(
+        &app,
+        json!({"url": site.url("/"), "limit": 1, "scrapeOptions": {"formats": ["html"]}}),
+    )
+    .await;
+    wait_until(&app, &one, |status| status["status"] == "completed").await;
+    let shorter = app
+        .get(&format!("/console/api/jobs/{one}/comparison?with={id}"))
+        .await
+        .json();
+    let counts = json!({ "added": 0, "removed": 2, "changed": 1, "unchanged": 0 });
+    assert_eq!(shorter["counts"], counts);
+    assert_eq!(shorter["pages"][0]["change"], "changed");
+    let difference = format!("/console/api/jobs/{one}/difference?with={id}&page=0&withPage=0");
+    let difference = app.get(&difference).await.json();
+    assert!(
+        difference["diff"]["text"].as_str().unwrap().contains("\n+"),
+        "{difference}"
+    );
+    let bad = app
+        .get(&format!("/console/api/jobs/{id}/difference?with={id}&page=0"))
+        .await;
+    bad.is_error(400, "BAD_REQUEST");
+    app.get(&format!("/console/api/jobs/{id}/comparison"))
+        .await
+        .is_error(400, "BAD_REQUEST");
+
     let other = app.other_key("other").await;
-    for path in ["", "/pages", "/links"] {
+    for path in ["", "/pages", "/links", &format!("/comparison?with={id}")] {
         let path = format!("/console/api/jobs/{id}{path}");
         let response = with(&app, &path, "authorization", &format!("Bearer {other}")).await;
         response.is_error(404, "NOT_FOUND");

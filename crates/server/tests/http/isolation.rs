@@ -173,6 +173,8 @@ const TABLE: &[(&str, &str, &str, Expected)] = &[
         "",
         not_found(ResourceKind::Crawl),
     ),
+    ("GET", "/console/api/jobs/{id}/comparison", "", Own(400)),
+    ("GET", "/console/api/jobs/{id}/difference", "", Own(400)),
     ("GET", "/console/api/activity", "", Own(200)),
     ("GET", "/console/api/sessions", "", Own(200)),
     (

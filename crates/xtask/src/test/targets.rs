@@ -10,7 +10,7 @@ use std::{
 use anyhow::{Context, Result};
 use serde_json::Value;
 
-use super::NATIVE;
+use super::{CONSOLE, WITHOUT_CONSOLE};
 use crate::{fingerprint::files_under, project::Project, run};
 
 /// Binary that tests of the whole product start.
@@ -56,9 +56,6 @@ impl Target {
             serde_json::from_str(&metadata).context("cargo metadata printed invalid JSON")?;
         let mut found = Vec::new();
         for package in items(&metadata["packages"]) {
-            if NATIVE.contains(&text(&package["name"])) {
-                continue;
-            }
             for target in items(&package["targets"]).filter(|target| target["test"] == true) {
                 let target = Target::read(package, target)?;
                 if filter.is_none_or(|filter| target.sources.can_hold(filter)) {
@@ -122,20 +119,30 @@ impl Target {
     }
 }
 
-/// Builds the programs of `targets` and, with `server`, the server. Always builds with the features of the whole
-/// workspace, so that no dependency is compiled again for a single package.
+/// Builds the programs of `targets` and, with `server`, the server. Always builds with the features of all packages
+/// but the console, so that no dependency is compiled again for a single package.
 pub(super) fn build<'a>(project: &Project, targets: &'a [Target], server: bool) -> Result<Vec<Program<'a>>> {
     if server {
-        run::run(project.cargo().arg("build").args(NATIVE).args(["--bin", SERVER]))?;
+        run::run(
+            project
+                .cargo()
+                .arg("build")
+                .args(WITHOUT_CONSOLE)
+                .args(["--bin", SERVER]),
+        )?;
     }
-    if targets.is_empty() {
-        return Ok(Vec::new());
+    let mut built = Vec::new();
+    for packages in [WITHOUT_CONSOLE, &["--package", CONSOLE]] {
+        let is_here = |target: &&Target| (target.package == CONSOLE) == (packages != WITHOUT_CONSOLE);
+        let wanted: BTreeSet<String> = targets.iter().filter(is_here).map(Target::selection).collect();
+        if wanted.is_empty() {
+            continue;
+        }
+        let mut cargo = project.cargo();
+        cargo.args(["test", "--no-run"]).args(packages).args(wanted);
+        cargo.arg("--message-format=json-render-diagnostics");
+        built.extend(artifacts(&mut cargo)?);
     }
-    let wanted: BTreeSet<String> = targets.iter().map(Target::selection).collect();
-    let mut cargo = project.cargo();
-    cargo.args(["test", "--no-run"]).args(NATIVE).args(wanted);
-    cargo.arg("--message-format=json-render-diagnostics");
-    let built = artifacts(&mut cargo)?;
     let program = |target: &'a Target| {
         let file = built.iter().find(|(root, _)| *root == target.root);
         let (_, file) = file.with_context(|| format!("cargo built no {}", target.title()))?;

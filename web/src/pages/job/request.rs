@@ -13,7 +13,7 @@ use crate::components::inline_code::inline_code;
 use crate::console::Console;
 use crate::draft::Endpoint;
 use crate::job_feed::JobFeed;
-use crate::route::{self, Screen};
+use crate::route;
 use crate::{field_value, highlight, request_history, storage, text};
 
 /// Starts a job with a body and returns its id.
@@ -45,23 +45,25 @@ pub(super) async fn start(console: Console, path: StatusPath, body: &Value) -> R
     Ok(id)
 }
 
-/// Renders the button that opens the crawl form with the request. Batches have no form; their request is edited as
-/// JSON.
+/// Renders the button that opens the form of the job's kind with its request.
 #[component]
 pub fn EditAndRunAgain(feed: JobFeed, request: Memo<Option<Value>>) -> impl IntoView {
     let navigate = StoredValue::new_local(use_navigate());
-    let is_crawl = Memo::new(move |_| {
-        feed.job
-            .with(|job| job.as_ref().is_some_and(|job| job.kind == JobKind::Crawl))
-    });
+    let form = Memo::new(
+        move |_| match feed.job.with(|job| job.as_ref().map(|job| job.kind))? {
+            JobKind::Crawl => Some(Endpoint::Crawl),
+            JobKind::BatchScrape => Some(Endpoint::Batch),
+            _ => None,
+        },
+    );
     let edit_in_form = move |_| {
-        if let Some(body) = request.get_untracked() {
-            storage::write(Endpoint::Crawl.draft_name(), &body);
-            navigate.with_value(|navigate| navigate(Screen::Crawl.path(), Default::default()));
+        if let (Some(form), Some(body)) = (form.get_untracked(), request.get_untracked()) {
+            storage::write(form.draft_name(), &body);
+            navigate.with_value(|navigate| navigate(form.screen().path(), Default::default()));
         }
     };
     view! {
-        <Show when=move || is_crawl.get() && request.with(Option::is_some)>
+        <Show when=move || form.with(Option::is_some) && request.with(Option::is_some)>
             <button class="btn" on:click=edit_in_form>
                 "Edit and run again"
             </button>

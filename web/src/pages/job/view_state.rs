@@ -14,8 +14,8 @@ use crate::pages::job::page_filter::PageFilter;
 use crate::{browser, route};
 
 /// The tabs; the first one is not written to the URL.
-const TABS: [&str; 7] = [
-    "pages", "tree", "graph", "errors", "blocked", "request", "webhooks",
+const TABS: [&str; 8] = [
+    "pages", "tree", "graph", "errors", "blocked", "compare", "request", "webhooks",
 ];
 
 /// The view state as signals.

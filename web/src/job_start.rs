@@ -1,0 +1,67 @@
+//! Starts the job of a form and opens it.
+
+use harvestman_client::{Client, ClientError};
+use harvestman_core::api::Wire;
+use harvestman_core::ids::JobId;
+use leptos::prelude::*;
+use leptos::task::spawn_local;
+use leptos_router::hooks::use_navigate;
+use serde::Serialize;
+
+use crate::console::Console;
+use crate::draft::Draft;
+use crate::{browser, request_history, route};
+
+/// Callback of a form that starts a job, and whether a start is in progress.
+#[derive(Clone, Copy)]
+pub struct JobStart {
+    /// Sends the form.
+    pub run: Callback<()>,
+    /// Whether the server has not answered yet.
+    pub busy: RwSignal<bool>,
+}
+
+impl JobStart {
+    /// Creates the callback. `send` starts the job; `started` is the toast after it. Needs the router's context.
+    pub fn new<R>(
+        draft: Draft,
+        started: &'static str,
+        send: impl AsyncFn(Client, R) -> Result<JobId, ClientError> + Clone + Send + Sync + 'static,
+    ) -> Self
+    where
+        R: Wire + Clone + Serialize + 'static,
+    {
+        let console = Console::get();
+        let navigate = use_navigate();
+        let busy = RwSignal::new(false);
+        let run = Callback::new(move |()| {
+            let Some(request) = draft.submit::<R>().filter(|_| !busy.get_untracked()) else {
+                return;
+            };
+            busy.set(true);
+            let (navigate, send) = (navigate.clone(), send.clone());
+            spawn_local(async move {
+                let body = serde_json::to_value(&request).unwrap_or_default();
+                match send(console.client(), request).await {
+                    Ok(id) => {
+                        request_history::save(&id.to_string(), body);
+                        console.notify(started);
+                        navigate(&route::job_path(&id), Default::default());
+                    }
+                    Err(error) => {
+                        console.handle_error(&error);
+                        match error.api() {
+                            Some(api) => {
+                                draft.server_error.try_set(Some(api.clone()));
+                                browser::focus_soon("[data-problems]");
+                            }
+                            None => console.notify(error.to_string()),
+                        }
+                    }
+                }
+                busy.try_set(false);
+            });
+        });
+        Self { run, busy }
+    }
+}

@@ -1,0 +1,178 @@
+//! Form that opens a standalone browser: first URL, lifetime, profile and country, all optional.
+
+use harvestman_core::api::browser::{BrowserRequest, ExecuteRequest};
+use harvestman_core::api::interact::Language;
+use harvestman_core::api::{TargetUrl, Wire};
+use harvestman_core::ids::SessionId;
+use leptos::ev::SubmitEvent;
+use leptos::prelude::*;
+use leptos::task::spawn_local;
+use leptos_router::hooks::{use_navigate, use_query_map};
+use serde_json::{Map, Value, json};
+
+use crate::components::inline_code::inline_code;
+use crate::console::Console;
+use crate::{route, text};
+
+/// What the user entered.
+#[derive(Clone, Copy)]
+struct Input {
+    url: RwSignal<String>,
+    minutes: RwSignal<String>,
+    profile: RwSignal<String>,
+    saves_profile: RwSignal<bool>,
+    country: RwSignal<String>,
+}
+
+impl Input {
+    fn new() -> Self {
+        let url = use_query_map().with_untracked(|query| query.get("url").unwrap_or_default());
+        Self {
+            url: RwSignal::new(url),
+            minutes: RwSignal::new(String::new()),
+            profile: RwSignal::new(String::new()),
+            saves_profile: RwSignal::new(false),
+            country: RwSignal::new(String::new()),
+        }
+    }
+
+    /// Returns the request, and the URL to open in the browser.
+    ///
+    /// # Errors
+    /// The message names the field.
+    fn read(self) -> Result<(BrowserRequest, Option<TargetUrl>), String> {
+        let entered = |signal: RwSignal<String>| {
+            let text = signal.with_untracked(|text| text.trim().to_owned());
+            (!text.is_empty()).then_some(text)
+        };
+        let mut body = Map::new();
+        if let Some(minutes) = entered(self.minutes) {
+            let minutes: f64 = minutes
+                .parse()
+                .map_err(|_| text::LIFETIME_NOT_A_NUMBER.to_owned())?;
+            body.insert("ttl".to_owned(), json!((minutes * 60.0).round()));
+        }
+        if let Some(name) = entered(self.profile) {
+            let profile = json!({ "name": name, "saveChanges": self.saves_profile.get_untracked() });
+            body.insert("profile".to_owned(), profile);
+        }
+        if let Some(country) = entered(self.country) {
+            body.insert("location".to_owned(), json!({ "country": country }));
+        }
+        let request = BrowserRequest::from_value(Value::Object(body)).map_err(|error| error.message)?;
+        let url =
+            entered(self.url).map(|url| TargetUrl::parse(&url).map_err(|problem| format!("URL {problem}")));
+        Ok((request, url.transpose()?))
+    }
+}
+
+/// Renders the form.
+#[component]
+pub fn OpenBrowser() -> impl IntoView {
+    let console = Console::get();
+    let navigate = StoredValue::new_local(use_navigate());
+    let input = Input::new();
+    let busy = RwSignal::new(false);
+    let problem = RwSignal::new(None::<String>);
+    let open = move |event: SubmitEvent| {
+        event.prevent_default();
+        if busy.get_untracked() {
+            return;
+        }
+        let (request, url) = match input.read() {
+            Ok(read) => read,
+            Err(message) => return problem.set(Some(message)),
+        };
+        problem.set(None);
+        busy.set(true);
+        spawn_local(async move {
+            match console.client().browser(&request).await {
+                Ok(created) => {
+                    if let Some(url) = url {
+                        visit(console, &created.id, &url).await;
+                    }
+                    navigate.with_value(|navigate| {
+                        navigate(&route::session_path(&created.id), Default::default())
+                    });
+                }
+                Err(error) => {
+                    console.handle_error(&error);
+                    problem.try_set(Some(error.to_string()));
+                }
+            }
+            busy.try_set(false);
+        });
+    };
+    let text_field =
+        move |id: &'static str, label: &'static str, hint: &'static str, value: RwSignal<String>| {
+            view! {
+                <div class="field">
+                    <label class="field-name" for=id>{label}</label>
+                    <input
+                        class="input"
+                        type="text"
+                        id=id
+                        autocomplete="off"
+                        autocapitalize="none"
+                        spellcheck="false"
+                        placeholder=hint
+                        prop:value=move || value.get()
+                        on:input=move |event| value.set(event_target_value(&event))
+                    />
+                </div>
+            }
+        };
+    view! {
+        <form class="card pad gap" aria-label="Open browser" novalidate=true on:submit=open>
+            {move || problem.get().map(|text| view! { <div class="notice bad" role="alert">{inline_code(&text)}</div> })}
+            <div class="row">
+                {text_field("open-url", "First URL", "about:blank", input.url)}
+                {text_field("open-minutes", "Lifetime in minutes", "10", input.minutes)}
+                {text_field("open-profile", "Profile", "none", input.profile)}
+                {text_field("open-country", "Country", "as the server", input.country)}
+            </div>
+            <div class="send">
+                <button class="btn primary" type="submit" aria-disabled=move || busy.get().to_string()>
+                    {move || busy.get().then(|| view! { <span class="spin"></span> })}
+                    {move || if busy.get() { "Opening" } else { "Open browser" }}
+                </button>
+                <Show when=move || input.profile.with(|name| !name.trim().is_empty())>
+                    <div class="switch">
+                        <input
+                            type="checkbox"
+                            role="switch"
+                            id="open-saves"
+                            prop:checked=move || input.saves_profile.get()
+                            on:change=move |event| input.saves_profile.set(event_target_checked(&event))
+                        />
+                        <label class="field-name" for="open-saves">
+                            "Save changes to the profile"
+                        </label>
+                    </div>
+                </Show>
+            </div>
+        </form>
+    }
+    .into_any()
+}
+
+/// Opens a URL in a session. A page that cannot be opened is reported; the session stays.
+async fn visit(console: Console, id: &str, url: &TargetUrl) {
+    let Ok(id) = id.parse::<SessionId>() else { return };
+    let request = ExecuteRequest {
+        language: Language::Bash,
+        ..ExecuteRequest::new(format!("open \"{}\"", url.url))
+    };
+    match console.client().browser_execute(id, &request).await {
+        Ok(done) if done.success => {}
+        Ok(done) => console.notify(
+            done.error
+                .or(done.stderr)
+                .unwrap_or_else(|| text::NOT_OPENED.to_owned()),
+        ),
+        Err(error) => {
+            console.handle_error(&error);
+            console.notify(error.to_string());
+        }
+    }
+}

@@ -170,7 +170,8 @@ impl<'f> Member<'f> {
             return quote!();
         }
         match (&attributes.source, &attributes.effective) {
-            (Source::Skip | Source::Flatten, _) => quote!(),
+            (Source::Skip, _) => quote!(),
+            (Source::Flatten, _) => quote!(body.extend(crate::api::fields::Wire::filled(&self.#ident));),
             (_, Some(effective)) => quote!(body.put(#name, &#effective(self));),
             (_, None) if self.optional => quote! {
                 if let Some(value) = &self.#ident {

@@ -225,6 +225,7 @@ mod tests {
     use uuid::Uuid;
 
     use super::*;
+    use crate::api::fields::Wire;
 
     fn request(targets: &Value) -> MonitorRequest {
         let body = json!({ "name": "n", "schedule": { "text": "hourly" }, "targets": targets });

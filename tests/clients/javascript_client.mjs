@@ -21,6 +21,15 @@ assert.equal(page.metadata.statusCode, 200);
 assert.equal(page.metadata.sourceURL, site);
 assert.ok(page.metadata.scrapeId && page.metadata.title);
 
+// A comparison sees the present page, whatever the age of an acceptable copy.
+const statuses = [];
+for (const attempt of [1, 2]) {
+  const options = { formats: ["markdown", "changeTracking"], maxAge: 14_400_000 };
+  const { changeTracking } = await client.scrape(site + "tracked", options);
+  statuses[attempt - 1] = changeTracking.changeStatus;
+}
+assert.deepEqual(statuses, ["new", "same"]);
+
 // A crawl that the client waits for.
 const job = await client.crawl(site, { limit: pages, pollInterval: 1, timeout: 120 });
 assert.equal(job.status, "completed");

@@ -21,6 +21,10 @@ assert "<" in page.html and "<html" in page.raw_html.lower()
 assert page.metadata.status_code == 200 and page.metadata.title, page.metadata
 assert page.metadata.scrape_id and page.metadata.source_url == site, page.metadata
 
+# A comparison sees the present page, although the client accepts copies up to 4 hours old.
+tracked = [client.scrape(site + "tracked", formats=["markdown", "changeTracking"]) for _ in range(2)]
+assert [page.change_tracking["changeStatus"] for page in tracked] == ["new", "same"], tracked
+
 # A crawl that the client waits for.
 job = client.crawl(site, limit=pages, poll_interval=1, timeout=120)
 assert job.status == "completed" and job.completed == job.total == pages, (job.status, job.completed, job.total)

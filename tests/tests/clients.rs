@@ -22,13 +22,23 @@ const NEVER: Duration = Duration::from_secs(600);
 /// Runs a client script with a new server, a site of [`PAGES`] pages, and a site of a few large pages.
 async fn run(mut client: Command, done: &str) {
     let server = TestServer::start().await;
-    let site = DocsSite::new(PAGES).build().serve().await;
+    let tracked = Page::links("Tracked", &[]);
+    let site = DocsSite::new(PAGES)
+        .build()
+        .page("/tracked", tracked)
+        .serve()
+        .await;
     let large = large_site().serve().await;
     client
         .arg(format!("http://{}", server.address()))
         .args([KEY, &site.url("/"), &PAGES.to_string()])
         .args([large.url("/"), LARGE_PAGES.to_string()]);
     tools::run(client, done, &server).await;
+    assert_eq!(
+        site.count("/tracked"),
+        2,
+        "pages with changeTracking never come from the cache"
+    );
 }
 
 /// Runs a client script for batches, with a receiver that rejects the first delivery of each event.

@@ -21,8 +21,26 @@ async fn birds() -> RunningSite {
         .await
 }
 
+#[tokio::test]
+async fn what_no_browser_can_change_is_refused_first() {
+    let server = TestServer::start().await;
+    let question = json!({ "type": "question", "question": "How many?" });
+    for options in [
+        json!({ "formats": ["screenshot", question] }),
+        json!({ "formats": [question], "waitFor": 1 }),
+        json!({ "formats": [question], "actions": [{ "type": "scrape" }] }),
+    ] {
+        let mut request = options;
+        request["url"] = "http://127.0.0.1/".into();
+        let refused = server.post("/v2/scrape", &request).await;
+        assert_eq!((refused.status, refused.code()), (503, "FEATURE_NOT_CONFIGURED"));
+        assert!(refused.error().contains("language model"), "{}", refused.error());
+    }
+}
+
 async fn change_tracking(server: &TestServer, url: &str, format: Value) -> Value {
-    let request = json!({ "url": url, "formats": ["markdown", format] });
+    // A `maxAge` that clients send although their user did not choose it.
+    let request = json!({ "url": url, "formats": ["markdown", format], "maxAge": 14_400_000 });
     let document = server.post("/v2/scrape", &request).await.ok()["data"].clone();
     document["changeTracking"].clone()
 }
@@ -71,6 +89,15 @@ async fn change_tracking_reports_new_same_changed_and_removed() {
     assert_eq!(
         change_tracking(&server, &url, tagged).await["changeStatus"],
         "new"
+    );
+
+    let cached = json!({ "url": url, "formats": ["markdown", "changeTracking"], "lockdown": true });
+    let refused = server.post("/v2/scrape", &cached).await;
+    assert_eq!(refused.status, 400);
+    assert!(
+        refused.error().contains("`lockdown` or `minAge`"),
+        "{}",
+        refused.error()
     );
 
     site.change("/", None);

@@ -36,15 +36,16 @@ impl CacheKey {
             proxy,
             &options.wait_for.to_string(),
         ];
-        Self::of(url, &parts)
+        let fast_mode = options.fast_mode.then_some("fast mode");
+        Self::of(url, parts.into_iter().chain(fast_mode))
     }
 
     /// Returns the key of a sitemap file, which is fetched without scrape options.
     pub fn of_site_file(url: &Url) -> Self {
-        Self::of(url, &["site file"])
+        Self::of(url, ["site file"])
     }
 
-    fn of(url: &Url, parts: &[&str]) -> Self {
+    fn of<'p>(url: &Url, parts: impl IntoIterator<Item = &'p str>) -> Self {
         let exact = Identity {
             ignore_query: false,
             merge_similar: false,
@@ -176,6 +177,7 @@ mod tests {
             ("http://site.test/a", json!({"mobile": true})),
             ("http://site.test/a", json!({"proxy": "enhanced"})),
             ("http://site.test/a", json!({"waitFor": 5})),
+            ("http://site.test/a", json!({"fastMode": true})),
             ("http://site.test/a", json!({"location": {"country": "GB"}})),
             ("http://site.test/a", json!({"location": {"languages": ["de"]}})),
         ] {
@@ -209,6 +211,9 @@ mod tests {
         check(json!({"profile": {"name": "a"}, "lockdown": true}), None);
         check(json!({"actions": [{"type": "scrape"}]}), None);
         check(json!({"formats": ["screenshot"]}), None);
+        let tracking = json!(["markdown", "changeTracking"]);
+        check(json!({"formats": tracking}), None);
+        check(json!({"formats": tracking, "maxAge": 14_400_000}), None);
 
         let sitemap =
             |body: Value| wanted_sitemap_ages(&options(body)).map(|ages| (ages.min_ms, ages.max_ms));

@@ -62,11 +62,13 @@ pub struct Capabilities {
 /// 400 for actions without a browser and for invalid selectors, 503 for a backend that is not configured.
 pub fn check_supported(options: &ScrapeOptions, capabilities: &Capabilities) -> Result<(), ApiError> {
     check_selectors(options)?;
-    if !capabilities.browser {
-        check_browser(options)?;
-    }
+    // What no browser can change comes first, so that the error is the same with and without one.
+    let with_browser = Capabilities {
+        browser: true,
+        ..*capabilities
+    };
     for format in &options.formats {
-        check_format(format, capabilities)?;
+        check_format(format, &with_browser)?;
     }
     if options.redact_pii.is_some() {
         return Err(ApiError::new(
@@ -74,7 +76,13 @@ pub fn check_supported(options: &ScrapeOptions, capabilities: &Capabilities) -> 
             "`redactPII` is not available on this server; omit it or set it to false.",
         ));
     }
-    Ok(())
+    if !capabilities.browser {
+        check_browser(options)?;
+    }
+    options
+        .formats
+        .iter()
+        .try_for_each(|format| check_format(format, capabilities))
 }
 
 /// Returns whether only a browser can fulfil the options.

@@ -228,7 +228,7 @@ export interface ScrapeOptions {
   /** CSS selectors; matching elements are removed. */
   excludeTags?: string[];
   /**
-   * Accept a cached copy up to this age; 0 always fetches. Unit: ms. Default: 2 days, or 0 with
+   * Accept a cached copy up to this age; 0 always fetches. Unit: ms. Default: 2 days. Ignored with
    * `changeTracking`.
    */
   maxAge?: number;
@@ -260,7 +260,11 @@ export interface ScrapeOptions {
   removeBase64Images?: boolean;
   /** In the browser, block requests to known advertising and tracking hosts. Default: true. */
   blockAds?: boolean;
-  /** Proxy class to use. Default: auto. */
+  /** Fetch the page over HTTP only, even if its content seems to need a browser. Default: false. */
+  fastMode?: boolean;
+  /**
+   * Class of the operator's proxies; `auto` changes to `enhanced` if the site blocks `basic`. Default: auto.
+   */
   proxy?: 'basic' | 'enhanced' | 'stealth' | 'auto';
   /** Store the page in the cache. Default: true. */
   storeInCache?: boolean;

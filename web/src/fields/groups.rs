@@ -73,6 +73,7 @@ const BROWSER: Group = of_page(group(
         "profile.saveChanges",
         "actions",
         "mobile",
+        "fastMode",
     ],
 ));
 

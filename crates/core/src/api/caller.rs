@@ -25,7 +25,7 @@ wire_enum! {
 #[request(
     check = Self::read_accepted,
     accepted = Self::accepted,
-    ignored("fastMode", "domainTools", "checkPromptInjection", "safeMode")
+    ignored("domainTools", "checkPromptInjection", "safeMode")
 )]
 pub struct Caller {
     /// Program that made the request.

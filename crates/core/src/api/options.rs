@@ -114,7 +114,7 @@ pub struct ScrapeOptions {
     /// CSS selectors; matching elements are removed.
     #[field(bounds = SELECTORS, label = "Exclude tags", example = r#"[".advertisement"]"#)]
     pub exclude_tags: Vec<String>,
-    /// Accept a cached copy up to this age; 0 always fetches. Default: 2 days, or 0 with `changeTracking`.
+    /// Accept a cached copy up to this age; 0 always fetches. Default: 2 days. Ignored with `changeTracking`.
     ///
     /// See [`ScrapeOptions::max_age_ms`] for the value that applies.
     #[field(
@@ -176,7 +176,12 @@ pub struct ScrapeOptions {
     /// In the browser, block requests to known advertising and tracking hosts.
     #[field(default = true, label = "Block ads")]
     pub block_ads: bool,
-    /// Proxy class to use.
+    /// Fetch the page over HTTP only, even if its content seems to need a browser.
+    ///
+    /// Options that require the browser still use it.
+    #[field(label = "Fast mode")]
+    pub fast_mode: bool,
+    /// Class of the operator's proxies; `auto` changes to `enhanced` if the site blocks `basic`.
     #[field(default = Proxy::Auto, label = "Proxy")]
     pub proxy: Proxy,
     /// Store the page in the cache.
@@ -222,14 +227,16 @@ impl ScrapeOptions {
 
     /// Returns the maximum age of a cached copy, ms; 0 means always fetch.
     ///
-    /// Unless the request sets it, requests that only read the cache accept every retained copy, and requests
-    /// with `changeTracking` always fetch, so that the page is compared in its present state.
+    /// Requests with `changeTracking` always fetch, so that the page is compared in its present state: clients
+    /// send a `maxAge` that their user did not choose. Otherwise, unless the request sets it, requests that only
+    /// read the cache accept every retained copy.
     pub fn max_age_ms(&self) -> u64 {
-        self.max_age.unwrap_or(match self {
-            _ if self.cache_only() => LOCKDOWN_MAX_AGE_MS,
+        match self.max_age {
             _ if self.wants(FormatKind::ChangeTracking) => 0,
-            _ => DEFAULT_MAX_AGE_MS,
-        })
+            Some(max_age) => max_age,
+            None if self.cache_only() => LOCKDOWN_MAX_AGE_MS,
+            None => DEFAULT_MAX_AGE_MS,
+        }
     }
 
     /// Returns the options of `changeTracking`, if the request has that format.
@@ -275,6 +282,12 @@ impl ScrapeOptions {
             f.fail(
                 "formats",
                 "must contain `markdown` too when `changeTracking` is asked for",
+            );
+        }
+        if self.wants(FormatKind::ChangeTracking) && self.cache_only() {
+            f.fail(
+                "formats",
+                "cannot contain `changeTracking`, which fetches the page, together with `lockdown` or `minAge`",
             );
         }
         if self.wait_for > self.timeout / 2 {

@@ -194,6 +194,8 @@ pub enum EngineReason {
     NoBrowser,
     /// The browser failed on the page.
     BrowserFailed,
+    /// The page seems to need the browser, and the request has `fastMode`.
+    FastMode,
 }
 
 impl EngineReason {
@@ -207,6 +209,7 @@ impl EngineReason {
             EngineReason::NothingAdded => "nothingAdded",
             EngineReason::NoBrowser => "noBrowser",
             EngineReason::BrowserFailed => "browserFailed",
+            EngineReason::FastMode => "fastMode",
         }
     }
 }

@@ -149,7 +149,6 @@ pub(crate) fn caller() -> Vec<Field> {
 pub(crate) fn extras() -> Vec<Field> {
     let mut fields = caller();
     fields.extend([
-        flag("fastMode"),
         text("useMock", 1024),
         flag("domainTools"),
         field(
@@ -279,6 +278,7 @@ pub(crate) fn options() -> Vec<Field> {
         location(),
         flag("removeBase64Images"),
         flag("blockAds"),
+        flag("fastMode"),
         field(
             "proxy",
             json!(["basic", "enhanced", "stealth", "auto"]),

@@ -1,6 +1,6 @@
 //! The fetcher: turns a request into a complete response or an error, before the deadline.
 
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 
 use http::header::{self, HeaderValue};
@@ -19,6 +19,7 @@ use crate::error::FetchError;
 use crate::guard::{AllowList, Guard, is_private};
 use crate::limits;
 use crate::pool::{Connection, Delivery, Origin, Pool, SendError};
+use crate::proxy::{self, Destination, Protocol, Proxy, TunnelError};
 use crate::redirect::{Hop, RedirectChain};
 use crate::request::{FetchRequest, FetchResponse};
 use crate::resolve::{DnsResolver, Resolve, ResolveError};
@@ -84,6 +85,7 @@ struct Shared {
 struct Target {
     host: String,
     port: u16,
+    /// Empty if a proxy resolves the name.
     addresses: Vec<SocketAddr>,
 }
 
@@ -135,24 +137,25 @@ impl Fetcher {
     }
 
     /// Opens a connection to the host of `url` for the browser proxy, without sending anything.
-    pub(crate) async fn open(&self, url: &Url) -> Result<Box<dyn Stream>, FetchError> {
-        let target = self.shared.target(url).await?;
-        let (stream, _) = connect::connect(&*self.shared.dialer, &target.host, &target.addresses).await?;
+    pub(crate) async fn open(&self, url: &Url, proxy: Option<&Proxy>) -> Result<Box<dyn Stream>, FetchError> {
+        let target = self.shared.target(url, proxy).await?;
+        let (stream, _) = self.shared.dial(&target, proxy).await?;
         Ok(stream)
     }
 
-    /// Resolves and checks a target without connecting, within [`limits::RESOLVE_TIMEOUT`].
+    /// Resolves and checks a target of `proxy` without connecting, within [`limits::RESOLVE_TIMEOUT`]. A name that
+    /// the proxy resolves is not resolved here.
     ///
     /// # Errors
     /// [`FetchError::InvalidRequest`], [`FetchError::Dns`] or [`FetchError::Unsafe`].
-    pub async fn check_target(&self, url: &Url) -> Result<(), FetchError> {
-        self.shared.target(url).await.map(drop)
+    pub async fn check_target(&self, url: &Url, proxy: Option<&Proxy>) -> Result<(), FetchError> {
+        self.shared.target(url, proxy).await.map(drop)
     }
 
     /// Returns whether only the operator's allow list makes the host of `url` reachable. Returns false for an
-    /// unreachable host.
-    pub async fn is_private(&self, url: &Url) -> bool {
-        let target = self.shared.target(url).await;
+    /// unreachable host, and for a name that the proxy resolves.
+    pub async fn is_private(&self, url: &Url, proxy: Option<&Proxy>) -> bool {
+        let target = self.shared.target(url, proxy).await;
         target.is_ok_and(|target| target.addresses.iter().any(|address| is_private(address.ip())))
     }
 }
@@ -170,7 +173,7 @@ impl Shared {
         };
         loop {
             chain.enter(&hop.url, jar.header(&hop.url))?;
-            let (response, origin, connection) = self.exchange(&hop, &jar, request.verify_tls).await?;
+            let (response, origin, connection) = self.exchange(&hop, &jar, &request).await?;
             let (mut parts, incoming) = response.into_parts();
             check_head(&parts.headers, parts.status.as_u16(), &origin.host)?;
             jar.store(&hop.url, &parts.headers);
@@ -210,14 +213,15 @@ impl Shared {
         &self,
         hop: &Hop,
         jar: &CookieJar,
-        verify: bool,
+        request: &FetchRequest,
     ) -> Result<(Response<Incoming>, Origin, Connection), FetchError> {
-        let target = self.target(&hop.url).await?;
-        let tls = (hop.url.scheme() == "https").then_some(verify);
+        let target = self.target(&hop.url, request.proxy.as_deref()).await?;
+        let tls = (hop.url.scheme() == "https").then_some(request.verify_tls);
         let origin = Origin {
             host: target.host.clone(),
             port: target.port,
             tls,
+            proxy: request.proxy.clone(),
         };
         let mut pooled = self.pool.take(&origin, &target.addresses);
         let mut sends = 0;
@@ -258,7 +262,7 @@ impl Shared {
                 },
             },
         };
-        let (stream, address) = connect::connect(&*self.dialer, &target.host, &target.addresses).await?;
+        let (stream, address) = self.dial(target, origin.proxy.as_deref()).await?;
         let (stream, h2) = match origin.tls {
             None => (stream, false),
             Some(verify) => self.tls.secure(stream, &target.host, verify).await?,
@@ -271,8 +275,94 @@ impl Shared {
         Ok(connection)
     }
 
-    /// Resolves a name once, with its own timeout, and checks every address.
-    async fn target(&self, url: &Url) -> Result<Target, FetchError> {
+    /// Connects to a target, directly or through a proxy. Returns the address, unless the proxy resolves the name.
+    async fn dial(
+        &self,
+        target: &Target,
+        proxy: Option<&Proxy>,
+    ) -> Result<(Box<dyn Stream>, Option<SocketAddr>), FetchError> {
+        let Some(proxy) = proxy else {
+            let (stream, address) = connect::connect(&*self.dialer, &target.host, &target.addresses).await?;
+            return Ok((stream, Some(address)));
+        };
+        if target.addresses.is_empty() {
+            let destination = Destination::Name(&target.host, target.port);
+            return Ok((self.tunnel(target, proxy, destination).await?, None));
+        }
+        // A proxy is more likely to have a route to an IPv4 address.
+        let mut addresses = target.addresses.clone();
+        addresses.sort_by_key(SocketAddr::is_ipv6);
+        addresses.truncate(limits::MAX_PROXIED_ADDRESSES);
+        let mut failure = None;
+        for address in addresses {
+            match self.tunnel(target, proxy, Destination::Address(address)).await {
+                Ok(stream) => return Ok((stream, Some(address))),
+                Err(error @ FetchError::Connect { .. }) => failure = Some(error),
+                Err(error) => return Err(error),
+            }
+        }
+        Err(failure.expect("there is at least one address"))
+    }
+
+    /// Opens a tunnel through a proxy, within [`limits::PROXY_TIMEOUT`] once the proxy is connected.
+    async fn tunnel(
+        &self,
+        target: &Target,
+        proxy: &Proxy,
+        destination: Destination<'_>,
+    ) -> Result<Box<dyn Stream>, FetchError> {
+        let failed = |reason: String, at_fault: bool| FetchError::Proxy {
+            host: target.host.clone(),
+            reason,
+            at_fault,
+        };
+        let stream = self
+            .dial_proxy(proxy)
+            .await
+            .map_err(|reason| failed(reason, true))?;
+        let opening = async {
+            let stream = match proxy.protocol() {
+                Protocol::Http | Protocol::Socks5 => stream,
+                Protocol::Https => {
+                    let secured = self.tls.secure_proxy(stream, proxy.host()).await;
+                    secured.map_err(|error| TunnelError::Proxy(error.to_string()))?
+                }
+            };
+            proxy::open(proxy, stream, destination).await
+        };
+        match timeout(limits::PROXY_TIMEOUT, opening).await {
+            Ok(Ok(stream)) => Ok(stream),
+            Ok(Err(TunnelError::Proxy(reason))) => Err(failed(reason, true)),
+            Ok(Err(TunnelError::Target(reason))) => Err(FetchError::Connect {
+                host: target.host.clone(),
+                reason,
+            }),
+            Err(_) => Err(failed("the proxy did not respond".to_owned(), false)),
+        }
+    }
+
+    /// Connects to a proxy. Its own address is the operator's choice and is not checked.
+    async fn dial_proxy(&self, proxy: &Proxy) -> Result<Box<dyn Stream>, String> {
+        let addresses = match proxy.address() {
+            Some(address) => vec![address],
+            None => {
+                let found = timeout(limits::RESOLVE_TIMEOUT, self.resolver.resolve(proxy.host())).await;
+                let found = found.unwrap_or(Err(ResolveError::Failed));
+                found.map_err(|_| "the name of the proxy does not resolve".to_owned())?
+            }
+        };
+        let at_port = |address| SocketAddr::new(address, proxy.port());
+        let addresses: Vec<_> = addresses.into_iter().map(at_port).collect();
+        match connect::connect(&*self.dialer, proxy.host(), &addresses).await {
+            Ok((stream, _)) => Ok(stream),
+            Err(FetchError::Connect { reason, .. }) => Err(reason.replace("the server", "the proxy")),
+            Err(error) => Err(error.to_string()),
+        }
+    }
+
+    /// Resolves a name once, with its own timeout, and checks every address. A name that the proxy resolves is
+    /// checked only as a name.
+    async fn target(&self, url: &Url, proxy: Option<&Proxy>) -> Result<Target, FetchError> {
         let refused = |reason: &str| Err(FetchError::InvalidRequest(reason.to_owned()));
         if !matches!(url.scheme(), "http" | "https") {
             return refused("only http and https URLs can be fetched");
@@ -290,6 +380,16 @@ impl Shared {
         let answers: Vec<IpAddr> = match host {
             Host::Ipv4(address) => vec![address.into()],
             Host::Ipv6(address) => vec![address.into()],
+            Host::Domain(domain) if proxy.is_some_and(Proxy::resolves_names) => {
+                if !is_loopback_name(domain) {
+                    return Ok(Target {
+                        host: name,
+                        port,
+                        addresses: Vec::new(),
+                    });
+                }
+                vec![Ipv4Addr::LOCALHOST.into()]
+            }
             Host::Domain(domain) => {
                 let found = timeout(limits::RESOLVE_TIMEOUT, self.resolver.resolve(domain)).await;
                 found
@@ -357,6 +457,12 @@ impl Shared {
         *request.headers_mut() = headers;
         Ok(request)
     }
+}
+
+/// Returns whether a name always means this machine (RFC 6761, 6.3).
+fn is_loopback_name(domain: &str) -> bool {
+    let domain = domain.trim_end_matches('.');
+    domain == "localhost" || domain.ends_with(".localhost")
 }
 
 /// Rejects heads that are too long or ambiguous.

@@ -1,5 +1,5 @@
 //! The browser proxy: an HTTP proxy on loopback that is the browser's only network. It uses the same guard,
-//! resolver and dialer as the fetcher.
+//! resolver and dialer as the fetcher, and passes connections on to one of the operator's proxies if there is one.
 //!
 //! It supports `CONNECT host:port` for encrypted traffic and WebSockets, and requests with an absolute URL for plain
 //! HTTP. Every target is resolved once and checked before it is dialed. A rejected target gets 403 without a
@@ -31,8 +31,19 @@ use crate::error::FetchError;
 use crate::head::HeadRepair;
 use crate::limits;
 use crate::pool::http1_settings;
+use crate::proxy::Proxy;
 
 type ProxyResponse = Response<BoxBody<Bytes, hyper::Error>>;
+
+/// Chooses the operator's proxy for each connection; `None` connects directly.
+pub type Upstream = dyn Fn() -> Option<Arc<Proxy>> + Send + Sync;
+
+/// What the connections of one proxy share.
+struct Service {
+    fetcher: Fetcher,
+    upstream: Arc<Upstream>,
+    failures: Arc<Failures>,
+}
 
 /// A running proxy; stops on drop.
 pub struct Egress {
@@ -46,18 +57,24 @@ pub struct Egress {
 struct Failures(Mutex<VecDeque<(String, FetchError)>>);
 
 impl Egress {
-    /// Starts a proxy on a free loopback port.
+    /// Starts a proxy on a free loopback port, in front of `upstream`.
     ///
     /// # Errors
     /// If no port can be opened.
-    pub async fn start(fetcher: Fetcher) -> std::io::Result<Egress> {
-        Egress::serve(TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?, fetcher)
+    pub async fn start(fetcher: Fetcher, upstream: Arc<Upstream>) -> std::io::Result<Egress> {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
+        Egress::serve(listener, fetcher, upstream)
     }
 
-    fn serve(listener: TcpListener, fetcher: Fetcher) -> std::io::Result<Egress> {
+    fn serve(listener: TcpListener, fetcher: Fetcher, upstream: Arc<Upstream>) -> std::io::Result<Egress> {
         let address = listener.local_addr()?;
         let failures = Arc::new(Failures::default());
-        let accepting = tokio::spawn(accept(listener, fetcher, failures.clone())).abort_handle();
+        let service = Arc::new(Service {
+            fetcher,
+            upstream,
+            failures: failures.clone(),
+        });
+        let accepting = tokio::spawn(accept(listener, service)).abort_handle();
         Ok(Egress {
             address,
             failures,
@@ -69,9 +86,13 @@ impl Egress {
     ///
     /// # Errors
     /// If the listener cannot be used.
-    pub fn from_listener(listener: std::net::TcpListener, fetcher: Fetcher) -> std::io::Result<Egress> {
+    pub fn from_listener(
+        listener: std::net::TcpListener,
+        fetcher: Fetcher,
+        upstream: Arc<Upstream>,
+    ) -> std::io::Result<Egress> {
         listener.set_nonblocking(true)?;
-        Egress::serve(TcpListener::from_std(listener)?, fetcher)
+        Egress::serve(TcpListener::from_std(listener)?, fetcher, upstream)
     }
 
     /// Returns the address of the proxy.
@@ -118,7 +139,7 @@ fn authority(host: &str, port: u16) -> String {
     format!("{}:{port}", host.to_ascii_lowercase())
 }
 
-async fn accept(listener: TcpListener, fetcher: Fetcher, failures: Arc<Failures>) {
+async fn accept(listener: TcpListener, service: Arc<Service>) {
     let permits = Arc::new(Semaphore::new(limits::EGRESS_CONNECTIONS));
     loop {
         let permit = permits
@@ -130,18 +151,18 @@ async fn accept(listener: TcpListener, fetcher: Fetcher, failures: Arc<Failures>
             tokio::time::sleep(limits::EGRESS_ACCEPT_PAUSE).await;
             continue;
         };
-        let (fetcher, failures) = (fetcher.clone(), failures.clone());
+        let service = service.clone();
         tokio::spawn(async move {
-            serve(stream, fetcher, failures).await;
+            serve(stream, service).await;
             drop(permit);
         });
     }
 }
 
-async fn serve(stream: TcpStream, fetcher: Fetcher, failures: Arc<Failures>) {
+async fn serve(stream: TcpStream, service: Arc<Service>) {
     let service = service_fn(move |request| {
-        let (fetcher, failures) = (fetcher.clone(), failures.clone());
-        async move { Ok::<_, Infallible>(handle(request, &fetcher, &failures).await) }
+        let service = service.clone();
+        async move { Ok::<_, Infallible>(service.handle(request).await) }
     });
     let served = hyper::server::conn::http1::Builder::new()
         .timer(TokioTimer::new())
@@ -154,25 +175,28 @@ async fn serve(stream: TcpStream, fetcher: Fetcher, failures: Arc<Failures>) {
     }
 }
 
-async fn handle(request: Request<Incoming>, fetcher: &Fetcher, failures: &Failures) -> ProxyResponse {
-    let Some(url) = target_of(&request) else {
-        return empty_response(StatusCode::BAD_REQUEST);
-    };
-    let name = authority(
-        url.host_str().unwrap_or_default(),
-        url.port_or_known_default().unwrap_or_default(),
-    );
-    let connected = fetcher.open(&url).await;
-    failures.record(&name, connected.as_ref().err());
-    match connected {
-        Ok(stream) if request.method() == Method::CONNECT => tunnel(request, stream),
-        Ok(stream) => forward(request, stream, &url)
-            .await
-            .unwrap_or_else(|_| empty_response(StatusCode::BAD_GATEWAY)),
-        Err(FetchError::Unsafe { .. } | FetchError::InvalidRequest(_)) => {
-            empty_response(StatusCode::FORBIDDEN)
+impl Service {
+    async fn handle(&self, request: Request<Incoming>) -> ProxyResponse {
+        let Some(url) = target_of(&request) else {
+            return empty_response(StatusCode::BAD_REQUEST);
+        };
+        let name = authority(
+            url.host_str().unwrap_or_default(),
+            url.port_or_known_default().unwrap_or_default(),
+        );
+        let proxy = (self.upstream)();
+        let connected = self.fetcher.open(&url, proxy.as_deref()).await;
+        self.failures.record(&name, connected.as_ref().err());
+        match connected {
+            Ok(stream) if request.method() == Method::CONNECT => tunnel(request, stream),
+            Ok(stream) => forward(request, stream, &url)
+                .await
+                .unwrap_or_else(|_| empty_response(StatusCode::BAD_GATEWAY)),
+            Err(FetchError::Unsafe { .. } | FetchError::InvalidRequest(_)) => {
+                empty_response(StatusCode::FORBIDDEN)
+            }
+            Err(_) => empty_response(StatusCode::BAD_GATEWAY),
         }
-        Err(_) => empty_response(StatusCode::BAD_GATEWAY),
     }
 }
 

@@ -47,6 +47,16 @@ pub enum FetchError {
         /// The system's reason.
         reason: String,
     },
+    /// The operator's proxy did not connect to the target.
+    #[error("cannot reach {host} through this server's proxy: {reason}")]
+    Proxy {
+        /// The host as requested.
+        host: String,
+        /// What the proxy did.
+        reason: String,
+        /// Whether no target is reachable through the proxy; otherwise the target may be the cause.
+        at_fault: bool,
+    },
     /// The connection closed before the response was complete.
     #[error("{host} closed the connection before the response was complete")]
     Reset {
@@ -101,6 +111,7 @@ impl FetchError {
             FetchError::Unsafe { .. } => ErrorCode::UnsafeTarget,
             FetchError::Timeout => ErrorCode::ScrapeTimeout,
             FetchError::Tls { .. } => ErrorCode::SslError,
+            FetchError::Proxy { .. } => ErrorCode::ProxyError,
             FetchError::Config(_) => ErrorCode::Unknown,
             FetchError::Connect { .. }
             | FetchError::Reset { .. }
@@ -115,7 +126,10 @@ impl FetchError {
     /// Returns whether the same request may succeed later.
     pub fn is_transient(&self) -> bool {
         match self {
-            FetchError::Timeout | FetchError::Connect { .. } | FetchError::Reset { .. } => true,
+            FetchError::Timeout
+            | FetchError::Connect { .. }
+            | FetchError::Proxy { .. }
+            | FetchError::Reset { .. } => true,
             FetchError::Dns { transient, .. } => *transient,
             FetchError::InvalidRequest(_)
             | FetchError::Unsafe { .. }
@@ -137,6 +151,7 @@ impl FetchError {
             | FetchError::Unsafe { host }
             | FetchError::Tls { host, .. }
             | FetchError::Connect { host, .. }
+            | FetchError::Proxy { host, .. }
             | FetchError::Reset { host } => Some(host),
             _ => None,
         }

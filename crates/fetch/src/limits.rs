@@ -10,6 +10,10 @@ pub const MAX_REDIRECTS: u32 = 20;
 pub const MAX_URL_CHARS: usize = 8192;
 /// Timeout for opening a TCP connection, over all addresses of a host.
 pub const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+/// Timeout for a proxy to open a tunnel to a target.
+pub const PROXY_TIMEOUT: Duration = Duration::from_secs(15);
+/// Maximum addresses of a target that are tried through a proxy, each with a new connection to the proxy.
+pub const MAX_PROXIED_ADDRESSES: usize = 2;
 /// Delay before the next address of a host is tried in parallel.
 pub const ADDRESS_HEAD_START: Duration = Duration::from_millis(250);
 /// Maximum addresses of a host that are dialed.

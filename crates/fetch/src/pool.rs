@@ -22,6 +22,7 @@ use tokio::time::timeout;
 use crate::connect::Stream;
 use crate::head::{HeadRepair, ResponseSignal};
 use crate::limits;
+use crate::proxy::Proxy;
 
 /// Where a connection leads, without its address.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -32,12 +33,15 @@ pub(crate) struct Origin {
     pub(crate) port: u16,
     /// `None` without TLS, otherwise whether the certificate was verified.
     pub(crate) tls: Option<bool>,
+    /// The proxy in between.
+    pub(crate) proxy: Option<Arc<Proxy>>,
 }
 
 /// A connection. For HTTP/2, the handle of one request or of the pool.
 pub(crate) struct Connection {
     sender: Sender,
-    address: SocketAddr,
+    /// `None` if a proxy resolved the name.
+    address: Option<SocketAddr>,
     driver: Arc<Driver>,
     /// The concurrency permit of this handle's stream.
     _stream: Option<OwnedSemaphorePermit>,
@@ -111,7 +115,7 @@ impl Connection {
     pub(crate) async fn start(
         stream: Box<dyn Stream>,
         h2: bool,
-        address: SocketAddr,
+        address: Option<SocketAddr>,
     ) -> hyper::Result<Connection> {
         let (sender, task) = if h2 {
             let (sender, driver) = http2::Builder::new(TokioExecutor::new())
@@ -265,14 +269,17 @@ struct Idle {
 }
 
 impl Pool {
-    /// Takes a connection to the origin that was dialed to one of the addresses.
+    /// Takes a connection to the origin that was dialed to one of the addresses, or resolved by the proxy.
     pub(crate) fn take(&self, origin: &Origin, addresses: &[SocketAddr]) -> Option<Connection> {
         let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
         let list = idle.get_mut(origin)?;
         list.retain(Idle::is_usable);
         for at in (0..list.len()).rev() {
             let connection = &list[at].connection;
-            if !addresses.contains(&connection.address) {
+            if connection
+                .address
+                .is_some_and(|address| !addresses.contains(&address))
+            {
                 continue;
             }
             match &connection.sender {

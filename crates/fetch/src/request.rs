@@ -1,5 +1,6 @@
 //! Requests and responses of a fetch.
 
+use std::sync::Arc;
 use std::time::Instant;
 
 use bytes::Bytes;
@@ -10,6 +11,7 @@ use url::Url;
 use crate::cookies::CookieJar;
 use crate::error::FetchError;
 use crate::limits;
+use crate::proxy::Proxy;
 
 /// A request.
 #[derive(Clone, Debug)]
@@ -38,6 +40,8 @@ pub struct FetchRequest {
     pub verify_tls: bool,
     /// Cookie jar to read and update; `None` uses an empty one for this fetch only.
     pub cookies: Option<CookieJar>,
+    /// Proxy for every hop; `None` connects directly.
+    pub proxy: Option<Arc<Proxy>>,
 }
 
 impl FetchRequest {
@@ -55,6 +59,7 @@ impl FetchRequest {
             max_redirects: limits::MAX_REDIRECTS,
             verify_tls: true,
             cookies: None,
+            proxy: None,
         }
     }
 

@@ -15,6 +15,8 @@ use crate::error::FetchError;
 pub(crate) struct Tls {
     verifying: TlsConnector,
     non_verifying: TlsConnector,
+    /// For connections to proxies, which use HTTP/1.1.
+    proxies: TlsConnector,
 }
 
 /// A secured stream, and whether both sides negotiated HTTP/2.
@@ -48,9 +50,21 @@ impl Tls {
             .with_custom_certificate_verifier(Arc::new(AnyCertificate { provider }))
             .with_no_client_auth();
         Ok(Tls {
+            proxies: TlsConnector::from(Arc::new(verifying.clone())),
             verifying: connector(verifying),
             non_verifying: connector(non_verifying),
         })
+    }
+
+    /// Performs the TLS handshake with a proxy and verifies its certificate. The caller's deadline limits it.
+    pub(crate) async fn secure_proxy(
+        &self,
+        stream: Box<dyn Stream>,
+        host: &str,
+    ) -> Result<Box<dyn Stream>, FetchError> {
+        handshake(&self.proxies, stream, host)
+            .await
+            .map(|(stream, _)| stream)
     }
 
     /// Performs the TLS handshake. The caller's deadline limits it.
@@ -60,28 +74,36 @@ impl Tls {
         host: &str,
         verify: bool,
     ) -> Result<SecureStream, FetchError> {
-        let failed = |reason: String| FetchError::Tls {
-            host: host.to_owned(),
-            reason,
-        };
-        let without_brackets = host
-            .trim_start_matches('[')
-            .trim_end_matches(']')
-            .trim_end_matches('.');
-        let name = ServerName::try_from(without_brackets.to_owned())
-            .map_err(|_| failed("the host name is not valid in a certificate".to_owned()))?;
         let connector = if verify {
             &self.verifying
         } else {
             &self.non_verifying
         };
-        let stream = connector
-            .connect(name, stream)
-            .await
-            .map_err(|error| failed(describe(&error)))?;
-        let h2 = stream.get_ref().1.alpn_protocol() == Some(b"h2");
-        Ok((Box::new(stream), h2))
+        handshake(connector, stream, host).await
     }
+}
+
+async fn handshake(
+    connector: &TlsConnector,
+    stream: Box<dyn Stream>,
+    host: &str,
+) -> Result<SecureStream, FetchError> {
+    let failed = |reason: String| FetchError::Tls {
+        host: host.to_owned(),
+        reason,
+    };
+    let without_brackets = host
+        .trim_start_matches('[')
+        .trim_end_matches(']')
+        .trim_end_matches('.');
+    let name = ServerName::try_from(without_brackets.to_owned())
+        .map_err(|_| failed("the host name is not valid in a certificate".to_owned()))?;
+    let stream = connector
+        .connect(name, stream)
+        .await
+        .map_err(|error| failed(describe(&error)))?;
+    let h2 = stream.get_ref().1.alpn_protocol() == Some(b"h2");
+    Ok((Box::new(stream), h2))
 }
 
 fn connector(mut config: ClientConfig) -> TlsConnector {

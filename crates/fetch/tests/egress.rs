@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::Arc;
 
 use harvestman_fetch::{AllowList, Egress, FetchConfig, FetchError, Fetcher};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -35,7 +36,9 @@ async fn proxy(allowed: &str) -> Egress {
         allow_private_hosts: AllowList::parse(allowed).unwrap(),
         ..FetchConfig::default()
     };
-    Egress::start(Fetcher::new(config).unwrap()).await.unwrap()
+    Egress::start(Fetcher::new(config).unwrap(), Arc::new(|| None))
+        .await
+        .unwrap()
 }
 
 /// Sends the texts in turn, each after a response to the one before; returns everything received.

@@ -47,7 +47,7 @@ async fn disguised_private_addresses_are_rejected_without_a_dial() {
         let shown = error.to_string();
         assert!(!shown.contains("10.1.2.3") && !shown.contains("fd12"), "{shown}");
         assert_eq!(
-            fetcher.check_target(&url(text)).await.unwrap_err(),
+            fetcher.check_target(&url(text), None).await.unwrap_err(),
             error,
             "{text}"
         );

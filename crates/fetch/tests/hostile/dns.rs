@@ -150,5 +150,5 @@ async fn resolving_has_its_own_timeout() {
     );
     assert_eq!(error.code().as_str(), "SCRAPE_DNS_RESOLUTION_ERROR");
     assert!(error.is_transient());
-    assert_eq!(fetcher.check_target(&url).await.unwrap_err(), error);
+    assert_eq!(fetcher.check_target(&url, None).await.unwrap_err(), error);
 }

@@ -11,6 +11,7 @@ mod dns;
 mod h2;
 mod heads;
 mod lenient;
+mod proxies;
 mod redirects;
 mod secure;
 mod server;

@@ -478,7 +478,8 @@ impl Folder {
         &self.path
     }
 
-    fn log(&self) -> PathBuf {
+    /// Returns the path of the log of the process that uses the folder.
+    pub(crate) fn log(&self) -> PathBuf {
         self.path.join("log")
     }
 }

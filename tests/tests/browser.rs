@@ -216,3 +216,39 @@ async fn ready_reports_whether_the_browser_starts() {
     assert!(broken.post("/v2/scrape", &shot).await.status >= 500);
     assert_eq!(browser(&broken).await, "unavailable");
 }
+
+#[tokio::test]
+async fn a_page_is_rendered_again_if_the_browser_dies() {
+    let site = site().await;
+    let server = server(&[]).await;
+    let request = json!({ "url": site.url("/"), "waitFor": 3_000, "maxAge": 0 });
+    let killing = async {
+        site.wait_for_requests(1).await;
+        kill_browsers(server.pid());
+    };
+    let (document, ()) = tokio::join!(scrape(&server, request), killing);
+    assert_eq!(document["metadata"]["scrapeEngine"], "browser", "{document}");
+    assert_eq!(site.count("/"), 2);
+    assert!(
+        server
+            .log()
+            .contains("the browser ended while it rendered a page"),
+        "{}",
+        server.log()
+    );
+}
+
+/// Kills the browsers that a server has started.
+fn kill_browsers(server: u32) {
+    let parent = |process: i32| {
+        let status = std::fs::read_to_string(format!("/proc/{process}/status")).ok()?;
+        let line = status.lines().find_map(|line| line.strip_prefix("PPid:"))?;
+        line.trim().parse::<u32>().ok()
+    };
+    let processes = std::fs::read_dir("/proc").unwrap();
+    let numbers = processes.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse::<i32>().ok());
+    for process in numbers.filter(|process| parent(*process) == Some(server)) {
+        let process = rustix::process::Pid::from_raw(process).unwrap();
+        rustix::process::kill_process(process, rustix::process::Signal::KILL).unwrap();
+    }
+}

@@ -232,6 +232,28 @@ async fn placeholder_pages_go_to_the_browser_whatever_their_status() {
 }
 
 #[tokio::test]
+async fn fast_mode_keeps_a_page_out_of_the_browser() {
+    let site = Site::new().page("/", Page::html(app(STORY))).serve().await;
+    let server = server(&[]).await;
+    let mut request = json!({ "url": site.url("/"), "fastMode": true });
+    let fetched = server.post("/v2/scrape", &request).await.ok()["data"].clone();
+    assert_eq!(engine(&fetched), ("http", "fastMode"));
+    assert!(
+        !markdown(&fetched).contains("Herons") && fetched["warning"].is_string(),
+        "{fetched}"
+    );
+    // A page fetched in fast mode does not answer other requests.
+    request["fastMode"] = false.into();
+    let rendered = server.post("/v2/scrape", &request).await.ok()["data"].clone();
+    assert_eq!(engine(&rendered), ("browser", "emptyMount"));
+    assert!(markdown(&rendered).contains("Herons"), "{rendered}");
+    // Options that need the browser win.
+    let both = json!({ "url": site.url("/"), "fastMode": true, "waitFor": 1 });
+    let rendered = server.post("/v2/scrape", &both).await.ok()["data"].clone();
+    assert_eq!(engine(&rendered), ("browser", "requested"));
+}
+
+#[tokio::test]
 async fn the_fetched_page_is_kept_if_the_browser_adds_nothing() {
     let page = "<!doctype html><title>Small</title><p>Small words</p><script>
         document.body.insertAdjacentHTML('beforeend', '<nav><a href=/a>All of the pages of this site</a></nav>');</script>";

@@ -62,6 +62,8 @@ struct RunningProcess {
 pub struct RenderRequest<'a> {
     /// URL of the page.
     pub url: &'a Url,
+    /// Proxy of the page, on loopback; `None` uses the one of the browser.
+    pub proxy: Option<SocketAddr>,
     /// Options for the visitor, waits, actions and screenshots.
     pub options: &'a ScrapeOptions,
     /// Cookies and storage to restore before the page is opened.
@@ -178,7 +180,7 @@ impl Shared {
         });
         let window = screenshot_options.and_then(|screenshot_options| screenshot_options.viewport);
         let visitor = Visitor::new(request.options, window, version, &self.config.agent);
-        let page = Arc::new(Page::open(connection, &visitor).await?);
+        let page = Arc::new(Page::open(connection, &visitor, request.proxy).await?);
         let result = render_page(&page, &visitor, screenshot_options, request).await;
         page.close().await;
         result

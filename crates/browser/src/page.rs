@@ -3,6 +3,7 @@
 mod intercept;
 mod watch;
 
+use std::net::SocketAddr;
 use std::sync::{Arc, MutexGuard};
 use std::time::Duration;
 
@@ -49,11 +50,19 @@ pub(crate) enum World {
 }
 
 impl Page {
-    /// Opens an empty page with the settings of `visitor`.
-    pub(crate) async fn open(connection: &Connection, visitor: &Visitor) -> Result<Page, BrowserError> {
-        let context = connection
-            .call("Target.createBrowserContext", json!({"disposeOnDetach": true}))
-            .await?;
+    /// Opens an empty page with the settings of `visitor`, in a context with its own `proxy` if there is one.
+    pub(crate) async fn open(
+        connection: &Connection,
+        visitor: &Visitor,
+        proxy: Option<SocketAddr>,
+    ) -> Result<Page, BrowserError> {
+        let mut context = json!({"disposeOnDetach": true});
+        if let Some(proxy) = proxy {
+            context["proxyServer"] = format!("http://{proxy}").into();
+            // Loopback hosts go through the proxy too.
+            context["proxyBypassList"] = "<-loopback>".into();
+        }
+        let context = connection.call("Target.createBrowserContext", context).await?;
         let context = text(&context, "browserContextId");
         match Page::open_in(connection, &context, visitor).await {
             Ok(page) => Ok(page),

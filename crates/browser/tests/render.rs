@@ -145,6 +145,7 @@ impl Chromium {
         let url = Url::parse(url).unwrap();
         let options = ScrapeOptions::from_json(options.as_bytes()).unwrap();
         let request = RenderRequest {
+            proxy: None,
             storage: None,
             take_storage: false,
             url: &url,

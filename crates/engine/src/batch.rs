@@ -4,7 +4,6 @@ use harvestman_core::api::batch::{BatchOptions, BatchScrapeRequest};
 use harvestman_core::api::error::{ApiError, ErrorCode};
 use harvestman_core::crawl::{Offer, batch_scrape};
 use harvestman_core::ids::JobId;
-use harvestman_core::scrape::check_supported;
 use harvestman_core::webhook::Family;
 use harvestman_store::{AddPagesOutcome, Idempotency, JobKind, NewJob, Principal};
 
@@ -25,7 +24,7 @@ impl Engine {
         base: &str,
     ) -> Result<JobId, ApiError> {
         request.batch.check_enabled(self.context.config.enabled)?;
-        check_supported(&request.batch.options, &self.context.capabilities())?;
+        self.check_options(&request.batch.options)?;
         self.check_receiver(request.batch.webhook.as_ref()).await?;
         if let Some(first) = self.afford(principal, idempotency.as_ref()).await? {
             return Ok(first);

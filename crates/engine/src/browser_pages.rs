@@ -1,7 +1,9 @@
 //! Pages fetched with the browser, behind a proxy that guards addresses, returned like a plain HTTP response;
 //! and the browsers of sessions, each behind a proxy of its own.
 
+use std::collections::HashMap;
 use std::io;
+use std::net::TcpListener;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -11,13 +13,15 @@ use harvestman_browser::{
 };
 use harvestman_core::api::error::ApiError;
 use harvestman_core::api::options::ScrapeOptions;
-use harvestman_fetch::{Egress, Fetcher};
+use harvestman_fetch::{Egress, Fetcher, Proxy};
+use tokio::sync::Mutex;
 use tokio::time::Instant;
 use url::Url;
 
-use crate::error::ScrapeFailure;
+use crate::error::{ScrapeFailure, internal_error};
 use crate::health::Health;
 use crate::profiles::OpenProfile;
+use crate::proxies::{Fault, Proxies, Routes};
 use crate::site_response::SiteResponse;
 
 /// Renders pages in the browser. Cheap to clone.
@@ -25,7 +29,10 @@ use crate::site_response::SiteResponse;
 pub struct BrowserPages {
     browser: Browser,
     live: LiveBrowsers,
-    egress: Arc<Egress>,
+    /// The browser's network: directly, and through each proxy that was used so far.
+    direct: Arc<Egress>,
+    proxied: Arc<Mutex<HashMap<Arc<Proxy>, Arc<Egress>>>>,
+    fetcher: Fetcher,
     /// Whether the browser program starts.
     health: Health,
 }
@@ -51,6 +58,8 @@ pub struct BrowserSettings {
     pub python: Option<PathBuf>,
     /// Run code even where no sandbox is available.
     pub unsandboxed_code: bool,
+    /// Proxies; sessions use one of the class `basic`.
+    pub proxies: Proxies,
 }
 
 /// What the browser captured besides the HTML.
@@ -87,12 +96,14 @@ impl BrowserPages {
             node_modules,
             python,
             unsandboxed_code,
+            proxies,
         } = settings;
-        let egress = Arc::new(Egress::start(fetcher.clone()).await?);
+        let direct = Arc::new(Egress::start(fetcher.clone(), Arc::new(|| None)).await?);
+        let of_sessions = fetcher.clone();
         let browser = Browser::new(BrowserConfig {
             program: program.clone(),
             folder: folder.clone(),
-            proxy: egress.address(),
+            proxy: direct.address(),
             agent: agent.clone(),
             pages,
         });
@@ -107,7 +118,7 @@ impl BrowserPages {
             python,
             unsandboxed_code,
             egress: Arc::new(
-                move |listener| match Egress::from_listener(listener, fetcher.clone()) {
+                move |listener| match session_egress(listener, of_sessions.clone(), &proxies) {
                     Ok(egress) => Box::new(egress),
                     Err(error) => {
                         tracing::error!(%error, "cannot start the proxy of a session's browser; the browser has no network");
@@ -119,7 +130,9 @@ impl BrowserPages {
         Ok(BrowserPages {
             browser,
             live,
-            egress,
+            direct,
+            proxied: Arc::default(),
+            fetcher,
             health: Health::default(),
         })
     }
@@ -139,16 +152,24 @@ impl BrowserPages {
         url: &Url,
         options: &ScrapeOptions,
         profile: Option<&OpenProfile>,
+        proxy: Option<Arc<Proxy>>,
         deadline: Instant,
     ) -> Result<BrowserPage, ScrapeFailure> {
+        let is_proxied = proxy.is_some();
+        let egress = self.egress(proxy).await.map_err(ScrapeFailure::permanent)?;
         let request = RenderRequest {
             url,
             options,
+            proxy: is_proxied.then(|| egress.address()),
             storage: profile.map(|profile| &profile.storage),
             take_storage: profile.is_some_and(OpenProfile::saves),
             deadline,
         };
-        let rendering = self.browser.render(request).await;
+        let mut rendering = self.browser.render(request).await;
+        if matches!(rendering, Err(BrowserError::Gone)) {
+            tracing::warn!("the browser ended while it rendered a page; rendering it in a new one");
+            rendering = self.browser.render(request).await;
+        }
         self.health
             .record(!matches!(rendering, Err(BrowserError::Start(_))));
         let rendering = match rendering {
@@ -159,7 +180,7 @@ impl BrowserPages {
                     captures: PageCaptures::default(),
                 });
             }
-            Err(error) => return Err(self.failure(url, error)),
+            Err(error) => return Err(failure(&egress, url, error)),
         };
         let response = rendering.content_type.contains("html").then(|| {
             let content_type = Some("text/html; charset=utf-8".to_owned());
@@ -180,25 +201,51 @@ impl BrowserPages {
         })
     }
 
-    /// Converts a browser error. The proxy knows better than the browser why a host is unreachable, which can
-    /// also be the reason that an action finds no element.
-    fn failure(&self, url: &Url, error: BrowserError) -> ScrapeFailure {
-        if matches!(
-            error,
-            BrowserError::Navigation { .. } | BrowserError::Action { .. }
-        ) && let (Some(host), Some(port)) = (url.host_str(), url.port_or_known_default())
-            && let Some(known) = self.egress.failure(host, port)
-        {
-            return known.into();
+    /// Returns the browser's network through a proxy, or without one.
+    async fn egress(&self, proxy: Option<Arc<Proxy>>) -> Result<Arc<Egress>, ApiError> {
+        let Some(proxy) = proxy else {
+            return Ok(self.direct.clone());
+        };
+        let mut proxied = self.proxied.lock().await;
+        if let Some(egress) = proxied.get(&proxy) {
+            return Ok(egress.clone());
         }
-        ScrapeFailure {
-            transient: error.is_transient(),
-            unreachable: false,
-            error: ApiError::from(error),
-        }
+        let upstream = proxy.clone();
+        let egress = Egress::start(self.fetcher.clone(), Arc::new(move || Some(upstream.clone()))).await;
+        let egress = Arc::new(egress.map_err(internal_error)?);
+        proxied.insert(proxy, egress.clone());
+        Ok(egress)
     }
 
     pub(crate) async fn stop(&self) {
         self.browser.stop().await;
+    }
+}
+
+/// Starts the network of a session's browser. All its connections use one proxy while that is available.
+fn session_egress(listener: TcpListener, fetcher: Fetcher, proxies: &Proxies) -> io::Result<Egress> {
+    let routes = Routes::of_session(proxies);
+    Egress::from_listener(listener, fetcher, Arc::new(move || routes.session_proxy()))
+}
+
+/// Converts a browser error. The proxy knows better than the browser why a host is unreachable, which can also be
+/// the reason that an action finds no element.
+fn failure(egress: &Egress, url: &Url, error: BrowserError) -> ScrapeFailure {
+    if matches!(
+        error,
+        BrowserError::Navigation { .. } | BrowserError::Action { .. }
+    ) && let (Some(host), Some(port)) = (url.host_str(), url.port_or_known_default())
+        && let Some(known) = egress.failure(host, port)
+    {
+        return known.into();
+    }
+    ScrapeFailure {
+        transient: error.is_transient(),
+        unreachable: false,
+        fault: match error {
+            BrowserError::Navigation { .. } => Fault::Perhaps,
+            _ => Fault::No,
+        },
+        error: ApiError::from(error),
     }
 }

@@ -1,14 +1,18 @@
 //! What is checked of a request before anything is stored: private addresses, the team's credits.
 
 use harvestman_core::api::error::{ApiError, ErrorCode};
+use harvestman_core::api::options::ScrapeOptions;
 use harvestman_core::api::webhook::WebhookSpec;
 use harvestman_core::ids::JobId;
-use harvestman_core::scrape::Capabilities;
+use harvestman_core::scrape::{Capabilities, check_supported};
+use harvestman_fetch::Proxy;
 use harvestman_store::{CreateOutcome, Idempotency, Principal};
+use url::Url;
 
 use crate::clock;
 use crate::context::{Context, Engine};
 use crate::error::key_reused;
+use crate::proxies::Routes;
 
 impl Engine {
     /// Rejects a webhook receiver at a private address.
@@ -25,17 +29,29 @@ impl Engine {
         path: &[&str],
         webhook: &WebhookSpec,
     ) -> Result<(), ApiError> {
-        self.check_target(&webhook.url).await.map_err(|error| {
+        self.check_address(&webhook.url, None).await.map_err(|error| {
             let message = format!("`{}`: {}", path.join("."), error.message);
             ApiError::new(ErrorCode::BadRequest, message)
                 .with_details(serde_json::json!([{ "path": path, "message": error.message }]))
         })
     }
 
-    /// Rejects a private address before anything is stored. A host that does not resolve is accepted here:
-    /// the job reports it.
-    pub(crate) async fn check_target(&self, url: &url::Url) -> Result<(), ApiError> {
-        match self.context.scraper.fetcher().check_target(url).await {
+    /// Rejects options that this server cannot fulfil.
+    pub(crate) fn check_options(&self, options: &ScrapeOptions) -> Result<(), ApiError> {
+        check_supported(options, &self.context.capabilities())?;
+        self.context.scraper.proxies().check(options)
+    }
+
+    /// Rejects a page at a private address before anything is stored. A host that does not resolve is accepted
+    /// here: the job reports it.
+    pub(crate) async fn check_target(&self, url: &Url, options: &ScrapeOptions) -> Result<(), ApiError> {
+        let routes = Routes::new(self.context.scraper.proxies(), options);
+        self.check_address(url, routes.proxy(routes.first(), url).as_deref())
+            .await
+    }
+
+    async fn check_address(&self, url: &Url, proxy: Option<&Proxy>) -> Result<(), ApiError> {
+        match self.context.scraper.fetcher().check_target(url, proxy).await {
             Err(error) if error.code() == ErrorCode::UnsafeTarget => {
                 Err(ApiError::new(error.code(), error.to_string()))
             }

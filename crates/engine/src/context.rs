@@ -17,6 +17,7 @@ use crate::driver_signals::DriverSignals;
 use crate::llm::Llm;
 use crate::plans::Plans;
 use crate::profiles::Profiles;
+use crate::proxies::Proxies;
 use crate::scraper::Scraper;
 use crate::search::provider::Search;
 use crate::sessions::registry::Sessions;
@@ -33,6 +34,8 @@ pub struct EngineConfig {
     pub llm: Option<Llm>,
     /// The search provider. Without one, searches use the team's own cached pages.
     pub search: Option<Search>,
+    /// Proxies for the pages of sites.
+    pub proxies: Proxies,
     /// Options that only the operator can enable.
     pub enabled: Enabled,
     /// Number of pages converted at once.

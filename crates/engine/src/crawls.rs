@@ -5,7 +5,6 @@ use harvestman_core::api::error::ApiError;
 use harvestman_core::api::problem;
 use harvestman_core::ids::JobId;
 use harvestman_core::scope::Scope;
-use harvestman_core::scrape::check_supported;
 use harvestman_core::webhook::Family;
 use harvestman_store::{Idempotency, JobKind, NewJob, Principal};
 
@@ -48,10 +47,11 @@ impl Engine {
     async fn check_crawl(&self, request: &CrawlRequest) -> Result<(), ApiError> {
         Scope::compile(request)?;
         request.check_enabled(self.context.config.enabled)?;
-        check_supported(&request.scrape_options, &self.context.capabilities())
+        self.check_options(&request.scrape_options)
             .map_err(|error| problem::under("scrapeOptions", error))?;
         if !request.scrape_options.lockdown {
-            self.check_target(&request.url.url).await?;
+            self.check_target(&request.url.url, &request.scrape_options)
+                .await?;
         }
         self.check_receiver(request.webhook.as_ref()).await
     }

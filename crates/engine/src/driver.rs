@@ -116,7 +116,7 @@ impl Driver {
         let owner = SlotOwner::of(&lease);
         let visits = PageVisits::new(context.clone(), owner, Arc::new(options), Some(files));
         Ok(Self {
-            files: SiteFiles::of_job(&context, visits.cache().clone(), visits.options()),
+            files: SiteFiles::of_job(&context, &visits),
             context,
             lease,
             request,
@@ -332,8 +332,10 @@ impl Driver {
         let is_new = !self.visits.options().cache_only() && run.resolved_sites.insert(site_of(&task.url));
         let fetcher = self.context.scraper.fetcher().clone();
         let (url, turn_events) = (task.url.clone(), run.turn_events.0.clone());
+        let routes = self.visits.routes().clone();
         async move {
-            if is_new && fetcher.is_private(&url).await {
+            let proxy = routes.proxy(routes.first(), &url);
+            if is_new && fetcher.is_private(&url, proxy.as_deref()).await {
                 // The receiver is gone once the driver has ended.
                 let _ = turn_events.send(TurnEvent::PrivateHost(HostKey::of(&url))).await;
             }

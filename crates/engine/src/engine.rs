@@ -32,6 +32,7 @@ impl Engine {
         let context = Arc::new(Context {
             scraper: Scraper::new(
                 fetcher,
+                config.proxies.clone(),
                 browser,
                 FileReader::new(config.file_reader.clone(), config.cores),
                 config.llm.clone(),

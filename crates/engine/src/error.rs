@@ -5,6 +5,7 @@ use harvestman_fetch::FetchError;
 use harvestman_store::StoreError;
 
 use crate::limits;
+use crate::proxies::{Fault, Faulty};
 
 /// Why a page could not be scraped.
 #[derive(Debug)]
@@ -14,6 +15,8 @@ pub(crate) struct ScrapeFailure {
     pub(crate) transient: bool,
     /// The connection failed, so another scheme may work.
     pub(crate) unreachable: bool,
+    /// Whether the operator's proxy may have caused it.
+    pub(crate) fault: Fault,
 }
 
 impl ScrapeFailure {
@@ -23,6 +26,7 @@ impl ScrapeFailure {
             error,
             transient: false,
             unreachable: false,
+            fault: Fault::No,
         }
     }
 
@@ -32,6 +36,7 @@ impl ScrapeFailure {
             error,
             transient: true,
             unreachable: false,
+            fault: Fault::No,
         }
     }
 
@@ -48,6 +53,7 @@ impl ScrapeFailure {
 impl From<FetchError> for ScrapeFailure {
     fn from(error: FetchError) -> Self {
         Self {
+            fault: error.fault(),
             unreachable: error.is_before_response(),
             transient: error.is_transient(),
             error: ApiError::new(error.code(), error.to_string()),
@@ -61,6 +67,7 @@ impl From<StoreError> for ScrapeFailure {
             transient: error.is_transient(),
             error: error.into(),
             unreachable: false,
+            fault: Fault::No,
         }
     }
 }

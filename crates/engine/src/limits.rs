@@ -224,3 +224,11 @@ pub const MONITOR_URLS_CHECKED: usize = 100;
 pub const JUDGED_BY_MODEL: usize = 50;
 /// Time limit of one judgment in seconds.
 pub const JUDGE_TIMEOUT_S: u64 = 60;
+/// How long a proxy cools down after a failure; doubles with each further failure in a row.
+pub const PROXY_COOLDOWN: Duration = Duration::from_secs(30);
+/// Longest time that a proxy cools down.
+pub const PROXY_MAX_COOLDOWN: Duration = Duration::from_secs(10 * 60);
+/// Maximum proxies that one request is sent through.
+pub const PROXIES_TRIED: usize = 3;
+/// Time that must be left to fetch a blocked page with the next class of proxies.
+pub const SECOND_CLASS_TIME: Duration = Duration::from_secs(1);

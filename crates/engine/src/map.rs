@@ -25,6 +25,7 @@ use crate::context::{Context, Engine};
 use crate::error::{ScrapeFailure, internal_error, stopping};
 use crate::jobs::new_job;
 use crate::page_cache::PageCache;
+use crate::proxies::Routes;
 use crate::scraper::{Scraped, Target};
 use crate::site_files::SiteFiles;
 use crate::slots::SlotOwner;
@@ -50,6 +51,7 @@ pub(crate) struct SiteMapper {
     request: MapRequest,
     id: JobId,
     cache: PageCache,
+    routes: Arc<Routes>,
     files: SiteFiles,
     warnings: Vec<String>,
 }
@@ -68,13 +70,19 @@ struct SiteProbe {
 impl SiteMapper {
     pub(crate) fn new(context: Arc<Context>, team: TeamId, request: MapRequest) -> Self {
         let cache = PageCache::new(context.store.clone(), team, context.slots.metrics().clone());
-        let files = SiteFiles::of_map(&context, cache.clone(), &request);
+        let options = ScrapeOptions {
+            location: request.location.clone(),
+            ..ScrapeOptions::default()
+        };
+        let routes = Arc::new(Routes::new(context.scraper.proxies(), &options));
+        let files = SiteFiles::of_map(&context, routes.clone(), cache.clone(), &request);
         Self {
             context,
             team,
             request,
             id: clock::new_job_id(),
             cache,
+            routes,
             files,
             warnings: Vec::new(),
         }
@@ -111,12 +119,10 @@ impl SiteMapper {
     async fn build(mut self, mut listing: Listing) -> Result<MapResponse, ApiError> {
         let permit = self.context.maps.clone().acquire_owned().await;
         let _permit = permit.expect("the semaphore is never closed");
-        let target = self
-            .context
-            .scraper
-            .fetcher()
-            .check_target(&self.request.url.url)
-            .await;
+        let url = &self.request.url.url;
+        let proxy = self.routes.proxy(self.routes.first(), url);
+        let fetcher = self.context.scraper.fetcher();
+        let target = fetcher.check_target(url, proxy.as_deref()).await;
         target.map_err(|error| ApiError::new(error.code(), error.to_string()))?;
 
         let probe = self.probe_site(&mut listing).await;
@@ -264,6 +270,8 @@ impl SiteMapper {
             profile: None,
             cache: &self.cache,
             jar: &CookieJar::default(),
+            routes: &self.routes,
+            class: self.routes.first(),
             turn: &Turn::of_call(self.context.slots.clone(), owner, None),
         };
         self.context.scraper.scrape(target, deadline).await

@@ -55,6 +55,7 @@ impl Engine {
     /// Registers the engine's metrics.
     pub fn register_metrics(&self, registry: &mut Registry) {
         self.context.slots.metrics().register(registry);
+        self.context.config.proxies.register(registry);
     }
 
     /// Updates the metrics that are read rather than counted.
@@ -78,6 +79,7 @@ impl Engine {
             running: store.running_jobs().await?,
         };
         slots.metrics().set_gauges(&gauges);
+        scraper.proxies().set_gauges();
         Ok(())
     }
 }

@@ -24,6 +24,7 @@ use crate::error::ScrapeFailure;
 use crate::files::FileTarget;
 use crate::page_cache::PageCache;
 use crate::profiles::OpenProfile;
+use crate::proxies::Routes;
 use crate::scraper::{Scraped, Target};
 use crate::slots::SlotOwner;
 use crate::turn::Turn;
@@ -38,6 +39,7 @@ pub(crate) struct PageVisits {
     files: Option<FileTarget>,
     cache: PageCache,
     jar: CookieJar,
+    routes: Arc<Routes>,
 }
 
 /// The page to visit.
@@ -60,6 +62,7 @@ impl PageVisits {
     ) -> Self {
         Self {
             cache: PageCache::new(context.store.clone(), owner.team, context.slots.metrics().clone()),
+            routes: Arc::new(Routes::new(context.scraper.proxies(), &options)),
             context,
             owner,
             options,
@@ -75,6 +78,10 @@ impl PageVisits {
 
     pub(crate) fn options(&self) -> &Arc<ScrapeOptions> {
         &self.options
+    }
+
+    pub(crate) fn routes(&self) -> &Arc<Routes> {
+        &self.routes
     }
 
     pub(crate) fn cache(&self) -> &PageCache {
@@ -129,12 +136,14 @@ impl PageVisits {
         let profile = self.open_profile().await.map_err(ScrapeFailure::transient)?;
         let target = Target {
             url: page.url,
-            fallback: page.fallback,
+            fallback: page.fallback.as_ref(),
             id: page.id,
             options: &self.options,
             profile: profile.as_ref(),
             cache: &self.cache,
             jar: &self.jar,
+            routes: &self.routes,
+            class: self.routes.first(),
             turn,
         };
         let Scraped {

@@ -26,6 +26,7 @@ use crate::llm::Llm;
 use crate::metrics::Metrics;
 use crate::page_cache::PageCache;
 use crate::profiles::OpenProfile;
+use crate::proxies::{Proxies, ProxyClass, Routes};
 use crate::site_response::SiteResponse;
 use crate::turn::Turn;
 use crate::{limits, model_formats};
@@ -34,6 +35,7 @@ use crate::{limits, model_formats};
 #[derive(Clone)]
 pub(crate) struct Scraper {
     fetcher: Fetcher,
+    proxies: Proxies,
     browser: Option<BrowserPages>,
     conversions: Conversions,
     files: FileReader,
@@ -45,17 +47,21 @@ pub(crate) struct Scraper {
 }
 
 /// The page to scrape, and what it is scraped with.
+#[derive(Clone, Copy)]
 pub(crate) struct Target<'u> {
     pub(crate) url: &'u Url,
     /// URL to try if the connection to `url` fails: a URL given without a scheme is tried over https first
     /// (docs/API.md section 3).
-    pub(crate) fallback: Option<Url>,
+    pub(crate) fallback: Option<&'u Url>,
     pub(crate) id: ScrapeId,
     pub(crate) options: &'u Arc<ScrapeOptions>,
     /// Profile that the browser starts with.
     pub(crate) profile: Option<&'u OpenProfile>,
     pub(crate) cache: &'u PageCache,
     pub(crate) jar: &'u CookieJar,
+    pub(crate) routes: &'u Routes,
+    /// The class of proxies that the page is fetched with.
+    pub(crate) class: ProxyClass,
     /// The page's slot.
     pub(crate) turn: &'u Turn,
 }
@@ -78,6 +84,7 @@ struct FetchResult {
 impl Scraper {
     pub(crate) fn new(
         fetcher: Fetcher,
+        proxies: Proxies,
         browser: Option<BrowserPages>,
         files: FileReader,
         llm: Option<Llm>,
@@ -86,6 +93,7 @@ impl Scraper {
     ) -> Self {
         Self {
             fetcher,
+            proxies,
             browser,
             conversions: Conversions::new(cores),
             copies: Arc::new(Semaphore::new(cores.max(1) * limits::COPIES_PER_CORE)),
@@ -98,6 +106,10 @@ impl Scraper {
 
     pub(crate) fn fetcher(&self) -> &Fetcher {
         &self.fetcher
+    }
+
+    pub(crate) fn proxies(&self) -> &Proxies {
+        &self.proxies
     }
 
     pub(crate) fn browser(&self) -> Option<&BrowserPages> {
@@ -159,9 +171,10 @@ impl Scraper {
         if let Some(ages) = cache::wanted_ages(options) {
             let permit = self.copies.acquire().await;
             let _permit = permit.expect("the semaphore is never closed");
-            for url in std::iter::once(target.url).chain(&target.fallback) {
+            for url in std::iter::once(target.url).chain(target.fallback) {
                 if let Some(response) = cache.copy(CacheKey::of_page(url, options), ages).await? {
                     let mut scraped = self.render(url, response, options, id, deadline).await?;
+                    scraped.set_proxy_used(target.routes.used(target.class));
                     scraped.warn_of_placeholder(self.browser.is_some());
                     return Ok(scraped);
                 }
@@ -170,7 +183,7 @@ impl Scraper {
         if let Some(refusal) = cache::cache_only_error(options) {
             return Err(ScrapeFailure::permanent(refusal));
         }
-        let (url, mut scraped) = self.visit(target, deadline).await?;
+        let (url, mut scraped) = self.visit_unblocked(*target, deadline).await?;
         scraped.warn_of_placeholder(self.browser.is_some());
         // A cached placeholder would hide the real page until the copy expires.
         let is_whole = scraped.response.incomplete.is_none() && scraped.placeholder().is_none();
@@ -194,7 +207,8 @@ impl Scraper {
         let captures = match &self.browser {
             Some(browser) if needs_browser(target.options) => {
                 let deadline = target.turn.acquire_browser(0, deadline).await?;
-                let render = browser.render(url, target.options, target.profile, deadline);
+                let render = |proxy| browser.render(url, target.options, target.profile, proxy, deadline);
+                let render = target.routes.attempt(target.class, url, render);
                 match self.metrics.time_fetch(SlotKind::Browser, render).await? {
                     BrowserPage {
                         response: Some(response),
@@ -212,7 +226,7 @@ impl Scraper {
             _ => PageCaptures::default(),
         };
         let request = page_request(url, target, deadline);
-        let fetch = self.fetcher.fetch(request);
+        let fetch = target.routes.fetch(&self.fetcher, target.class, request);
         let result = self.metrics.time_fetch(SlotKind::Plain, fetch).await;
         result
             .map(|response| FetchResult {

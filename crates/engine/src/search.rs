@@ -24,7 +24,6 @@ use harvestman_core::api::search_response::{
 use harvestman_core::api::url_field::TargetUrl;
 use harvestman_core::billing;
 use harvestman_core::ids::{JobId, TeamId};
-use harvestman_core::scrape::check_supported;
 use harvestman_core::search::{self as rules, Filter, Window};
 use harvestman_store::{JobKind, NewJob, Principal};
 use tokio::time::{Instant, timeout_at};
@@ -94,7 +93,7 @@ impl Engine {
     ) -> Result<SearchResponse, ApiError> {
         request.check_offered()?;
         if let Some(options) = request.scrapes() {
-            check_supported(options, &self.context.capabilities())
+            self.check_options(options)
                 .map_err(|error| problem::under("scrapeOptions", error))?;
         }
         let reservation = self.context.budget.reserve(principal.team).await?;

@@ -45,10 +45,10 @@ impl Engine {
         base: &str,
     ) -> Result<Document, ApiError> {
         request.check_enabled(self.context.config.enabled)?;
-        check_supported(&request.options, &self.context.capabilities())?;
+        self.check_options(&request.options)?;
         // With `lockdown` the host name is not even resolved.
         if !request.options.lockdown {
-            self.check_target(&request.url.url).await?;
+            self.check_target(&request.url.url, &request.options).await?;
         }
         let reservation = self.context.budget.reserve(principal.team).await?;
         let scrape = SingleScrape::begin(&self.context, principal, JobKind::Scrape, request, base).await?;

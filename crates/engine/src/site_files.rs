@@ -6,20 +6,21 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use harvestman_core::api::map::MapRequest;
-use harvestman_core::api::options::ScrapeOptions;
 use harvestman_core::cache::{Ages, CacheKey, wanted_sitemap_ages};
 use harvestman_core::crawl::{FetchFailure, RobotsOutcome};
 use harvestman_core::host::HostKey;
 use harvestman_core::limits::SITEMAP_CACHE_MS;
 use harvestman_core::robots::Robots;
 use harvestman_core::sitemap::Sitemap;
-use harvestman_fetch::{FetchError, FetchRequest, Fetcher};
+use harvestman_fetch::{FetchError, FetchRequest, FetchResponse, Fetcher};
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
 use url::Url;
 
 use crate::context::Context;
 use crate::page_cache::PageCache;
+use crate::page_visit::PageVisits;
+use crate::proxies::Routes;
 use crate::site_response::SiteResponse;
 use crate::{clock, limits};
 
@@ -27,6 +28,7 @@ use crate::{clock, limits};
 #[derive(Clone)]
 pub(crate) struct SiteFiles {
     fetcher: Fetcher,
+    routes: Arc<Routes>,
     /// Permits, shared by all jobs, for unpacking and parsing sitemaps: a small file may unpack to a large
     /// one.
     permits: Arc<Semaphore>,
@@ -43,11 +45,13 @@ pub(crate) struct SiteFiles {
 
 impl SiteFiles {
     /// Creates the fetcher of a job that scrapes its pages with these options.
-    pub(crate) fn of_job(context: &Context, cache: PageCache, options: &ScrapeOptions) -> Self {
+    pub(crate) fn of_job(context: &Context, visits: &PageVisits) -> Self {
+        let options = visits.options();
         Self {
+            routes: visits.routes().clone(),
             fetcher: context.scraper.fetcher().clone(),
             permits: context.sitemaps.clone(),
-            cache,
+            cache: visits.cache().clone(),
             cached_ages: wanted_sitemap_ages(options),
             store_in_cache: options.stores_in_cache(),
             cache_only: options.cache_only(),
@@ -56,10 +60,16 @@ impl SiteFiles {
     }
 
     /// Creates the fetcher of a map. The map's headers are sent to its own host only.
-    pub(crate) fn of_map(context: &Context, cache: PageCache, request: &MapRequest) -> Self {
+    pub(crate) fn of_map(
+        context: &Context,
+        routes: Arc<Routes>,
+        cache: PageCache,
+        request: &MapRequest,
+    ) -> Self {
         let plain = request.headers.is_empty();
         let headers = || request.headers.clone().into_iter().collect();
         Self {
+            routes,
             fetcher: context.scraper.fetcher().clone(),
             permits: context.sitemaps.clone(),
             cache,
@@ -85,6 +95,12 @@ impl SiteFiles {
         request
     }
 
+    async fn fetch(&self, request: FetchRequest) -> Result<FetchResponse, FetchError> {
+        self.routes
+            .fetch(&self.fetcher, self.routes.first(), request)
+            .await
+    }
+
     /// Fetches a robots.txt and parses the rules for this product token. 4xx means that there is none. 5xx
     /// and failed connections mean that the rules are unknown, unless the host itself is unreachable. In
     /// cache-only mode nothing is fetched, so there is nothing to disallow.
@@ -96,7 +112,7 @@ impl SiteFiles {
         let mut request = self.request(url);
         request.max_body_bytes = limits::ROBOTS_BYTES;
         request.max_redirects = limits::ROBOTS_REDIRECTS;
-        match self.fetcher.fetch(request).await {
+        match self.fetch(request).await {
             Ok(response) if response.status < 300 => {
                 RobotsOutcome::Found(Robots::parse(&response.body, agent))
             }
@@ -131,7 +147,7 @@ impl SiteFiles {
         }
         let mut request = self.request(url);
         request.max_body_bytes = limits::SITEMAP_BYTES;
-        let response = self.fetcher.fetch(request).await.ok();
+        let response = self.fetch(request).await.ok();
         let response = response.filter(|response| response.status < 300)?;
         let store_in_cache = self.store_in_cache && !response.truncated;
         let response = SiteResponse::from(response);

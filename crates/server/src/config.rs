@@ -6,13 +6,14 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use harvestman_engine::{Limits, LlmConfig, SearchConfig, SearchProvider};
+use harvestman_engine::{Limits, LlmConfig, PooledProxy, SearchConfig, SearchProvider};
 use harvestman_fetch::AllowList;
 use harvestman_store::DATABASE_FILE;
 use http::HeaderName;
 use url::Url;
 
 mod nearest;
+mod proxies;
 pub mod setting;
 pub mod source;
 
@@ -56,6 +57,8 @@ pub struct Config {
     pub public_url: Option<String>,
     /// Private targets that may be fetched.
     pub allow_private_hosts: AllowList,
+    /// Proxies for the pages of sites.
+    pub proxies: Vec<PooledProxy>,
     /// Chromium.
     pub chromium: Program,
     /// Node.js for code in browser sessions.
@@ -136,6 +139,7 @@ impl Config {
         let listen = values.required("listen", socket_address)?;
         let no_auth = values.required("no_auth", boolean)?;
         let insecure = values.required("insecure", boolean)?;
+        let proxy_remote_dns = values.required("proxy_remote_dns", boolean)?;
         if no_auth && !insecure && !listen.ip().is_loopback() {
             return Err(ConfigError(format!(
                 "no_auth on {listen} would let anyone who can reach this machine use the server; \
@@ -149,6 +153,9 @@ impl Config {
             public_url: values.optional("public_url", public_url)?,
             allow_private_hosts: values
                 .optional("allow_private_hosts", AllowList::parse)?
+                .unwrap_or_default(),
+            proxies: values
+                .optional("proxy", |text| proxies::parse(text, proxy_remote_dns))?
                 .unwrap_or_default(),
             chromium: values.optional("chromium", program)?.unwrap_or_default(),
             node: values.optional("node", program)?.unwrap_or_default(),

@@ -7,7 +7,9 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use harvestman_core::api::crawl::Enabled;
-use harvestman_engine::{BrowserPages, BrowserSettings, Engine, EngineConfig, Llm, LlmConfig, Plans, Search};
+use harvestman_engine::{
+    BrowserPages, BrowserSettings, Engine, EngineConfig, Llm, LlmConfig, Plans, Proxies, Search,
+};
 use harvestman_fetch::{AllowList, FetchConfig, Fetcher};
 use harvestman_store::{Store, StoreConfig, StoreError};
 use tokio::net::TcpListener;
@@ -103,8 +105,14 @@ pub(crate) async fn start(config: Config, listening_on: Option<SocketAddr>) -> a
         let driver = driver::unpack(&config.data_dir).context("cannot unpack the driver for Node.js")?;
         node_modules.splice(..0, driver);
     }
-    let browser = browser(&config, &fetcher, node_modules).await?;
-    let engine = Engine::start(engine_config(&config, plans)?, store.clone(), fetcher, browser);
+    let proxies = Proxies::new(config.proxies.clone());
+    let browser = browser(&config, &fetcher, node_modules, proxies.clone()).await?;
+    let engine = Engine::start(
+        engine_config(&config, plans, proxies)?,
+        store.clone(),
+        fetcher,
+        browser,
+    );
     let (sign_in, code) =
         SignIn::new(limits::SIGN_IN_TIME).context("cannot create a sign-in code: no random bytes")?;
     let address = listening_on.unwrap_or(SocketAddr::from(([127, 0, 0, 1], 0)));
@@ -181,6 +189,7 @@ async fn browser(
     config: &Config,
     fetcher: &Fetcher,
     node_modules: Vec<PathBuf>,
+    proxies: Proxies,
 ) -> anyhow::Result<Option<BrowserPages>> {
     let Some(program) = config.chromium.path(harvestman_browser::find_chromium) else {
         match config.chromium {
@@ -199,6 +208,7 @@ async fn browser(
         node_modules,
         python: config.python_program(),
         unsandboxed_code: config.unsandboxed_code,
+        proxies,
     };
     BrowserPages::start(fetcher.clone(), settings)
         .await
@@ -215,7 +225,7 @@ fn fetch_config(config: &Config, listening_on: Option<SocketAddr>) -> FetchConfi
     }
 }
 
-fn engine_config(config: &Config, plans: Plans) -> anyhow::Result<EngineConfig> {
+fn engine_config(config: &Config, plans: Plans, proxies: Proxies) -> anyhow::Result<EngineConfig> {
     Ok(EngineConfig {
         robots_agent: AGENT.to_owned(),
         plans,
@@ -228,6 +238,7 @@ fn engine_config(config: &Config, plans: Plans) -> anyhow::Result<EngineConfig> 
             Some(search) => Some(Search::new(service_fetcher(config, &search.url)?, search.clone())),
             None => None,
         },
+        proxies,
         retention: config.result_retention,
         enabled: Enabled {
             ignore_robots: config.allow_ignore_robots,

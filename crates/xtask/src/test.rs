@@ -137,6 +137,8 @@ impl Environment {
         })?;
         give("HARVESTMAN_TEST_JAVASCRIPT", &|| tools.javascript(project))?;
         give("HARVESTMAN_TEST_PYTHON", &|| tools.python(project))?;
+        give("HARVESTMAN_TEST_TINYPROXY", &|| tools.proxy("tinyproxy"))?;
+        give("HARVESTMAN_TEST_MICROSOCKS", &|| tools.proxy("microsocks"))?;
         give("HARVESTMAN_TEST_PACKAGE", &|| npm::build(project, tools))?;
         let browsers = match reads(CHROMIUM) {
             true => {

@@ -172,6 +172,15 @@ impl Tools {
         bubblewrap::ensure()
     }
 
+    /// Installs a proxy for tests: `tinyproxy` (HTTP) or `microsocks` (SOCKS).
+    pub(crate) fn proxy(&self, name: &str) -> Result<PathBuf> {
+        self.hold()?;
+        if crate::run::find_in_path(name).is_none() {
+            apt::install(&[name], "test requests through proxies")?;
+        }
+        crate::run::find_in_path(name).with_context(|| format!("{name} is not in PATH"))
+    }
+
     /// Fetches all tools.
     pub(crate) fn ensure_all(&self, project: &Project) -> Result<()> {
         self.wasm_target()?;
@@ -184,6 +193,8 @@ impl Tools {
         self.scorer(project)?;
         self.chromium(project)?;
         self.bubblewrap()?;
+        self.proxy("tinyproxy")?;
+        self.proxy("microsocks")?;
         crate::run::print_step(&format!("all tools are in {}", self.dir.display()));
         Ok(())
     }

@@ -11,7 +11,6 @@ use harvestman_core::limits::MAX_MONITORS;
 use harvestman_core::monitor::schedule::Plan;
 use harvestman_core::monitor::{TargetJob, check_credits, check_targets, job_of, target_id};
 use harvestman_core::scope::Scope;
-use harvestman_core::scrape::check_supported;
 use harvestman_core::time::Timestamp;
 use harvestman_store::{
     CheckPageChunk, CheckRow, MonitorRow, MonitorUpdate, NewMonitor, Principal, StartOutcome, StoreError,
@@ -68,22 +67,21 @@ impl Engine {
     }
 
     async fn check_target_job(&self, target: &Target) -> Result<(), ApiError> {
-        let capabilities = self.context.capabilities();
         match job_of(target, MonitorId(harvestman_store::new_id())) {
             TargetJob::Pages(batch, urls) => {
-                check_supported(&batch.options, &capabilities)
+                self.check_options(&batch.options)
                     .map_err(|error| problem::under("scrapeOptions", error))?;
                 for url in urls.iter().take(limits::MONITOR_URLS_CHECKED) {
-                    self.check_target(&url.url).await?;
+                    self.check_target(&url.url, &batch.options).await?;
                 }
                 Ok(())
             }
             TargetJob::Crawl(request) => {
                 Scope::compile(&request)?;
                 request.check_enabled(self.context.config.enabled)?;
-                check_supported(&request.scrape_options, &capabilities)
+                self.check_options(&request.scrape_options)
                     .map_err(|error| problem::under("scrapeOptions", error))?;
-                self.check_target(&request.url.url).await
+                self.check_target(&request.url.url, &request.scrape_options).await
             }
             TargetJob::Searches(_) => Ok(()),
         }

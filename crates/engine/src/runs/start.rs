@@ -3,9 +3,9 @@
 use harvestman_core::api::agent::AgentRequest;
 use harvestman_core::api::error::{ApiError, ErrorCode};
 use harvestman_core::api::extract::ExtractRequest;
+use harvestman_core::api::options::ScrapeOptions;
 use harvestman_core::api::problem;
 use harvestman_core::ids::JobId;
-use harvestman_core::scrape::check_supported;
 use harvestman_core::webhook::Family;
 use harvestman_store::{Idempotency, JobKind, NewJob, Principal};
 use url::Url;
@@ -26,7 +26,7 @@ impl Engine {
         base: &str,
     ) -> Result<JobId, ApiError> {
         self.check_model(request.schema.is_some())?;
-        check_supported(&request.scrape_options, &self.context.capabilities())
+        self.check_options(&request.scrape_options)
             .map_err(|error| problem::under("scrapeOptions", error))?;
         if request.urls.is_empty() && !request.enable_web_search {
             return Err(ApiError::new(
@@ -36,7 +36,8 @@ impl Engine {
         }
         if !request.scrape_options.lockdown {
             for target in &request.urls {
-                self.check_target(&target.url.url).await?;
+                self.check_target(&target.url.url, &request.scrape_options)
+                    .await?;
             }
         }
         self.check_receiver(request.webhook.as_ref()).await?;
@@ -77,7 +78,7 @@ impl Engine {
         let has_pages = !request.urls.is_empty() || !request.strict_constrain_to_urls;
         self.check_model(request.schema.is_some() && has_pages)?;
         for url in &request.urls {
-            self.check_target(&url.url).await?;
+            self.check_target(&url.url, &ScrapeOptions::default()).await?;
         }
         self.check_receiver(request.webhook.as_ref()).await?;
         let first = request.urls.first().map(|url| &url.url);

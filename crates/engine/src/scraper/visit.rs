@@ -15,29 +15,55 @@ use super::{FetchResult, Scraped, Scraper, Target, page_request, raw_page};
 use crate::error::ScrapeFailure;
 use crate::host_memory::BrowserEffect;
 use crate::limits;
+use crate::proxies::Fault;
 use crate::site_response::SiteResponse;
 
 /// Headers that a redirect to another origin must not carry.
 const PRIVATE_HEADERS: [&str; 3] = ["authorization", "cookie", "proxy-authorization"];
 
 impl Scraper {
-    /// Fetches a page from its site and returns it with the URL that worked.
-    pub(super) async fn visit<'t>(
+    /// Fetches a page from its site and returns it with the URL that worked. If the site blocks the first class
+    /// of proxies, fetches the page with the second one (docs/API.md section 4.1).
+    pub(super) async fn visit_unblocked<'u>(
         &self,
-        target: &'t Target<'_>,
+        target: Target<'u>,
         deadline: Instant,
-    ) -> Result<(&'t Url, Scraped), ScrapeFailure> {
+    ) -> Result<(&'u Url, Scraped), ScrapeFailure> {
+        let first = self.visit(&target, deadline).await;
+        let is_blocked = match &first {
+            Ok((_, scraped)) => scraped.is_blocked(),
+            Err(failure) => failure.unreachable || failure.fault != Fault::No,
+        };
+        let has_time = Instant::now() + limits::SECOND_CLASS_TIME < deadline;
+        let Some(class) = target.routes.second().filter(|_| is_blocked && has_time) else {
+            return first;
+        };
+        let second = self.visit(&Target { class, ..target }, deadline).await;
+        match (&first, &second) {
+            (Ok(_), Err(_)) => first,
+            _ => second,
+        }
+    }
+
+    async fn visit<'u>(
+        &self,
+        target: &Target<'u>,
+        deadline: Instant,
+    ) -> Result<(&'u Url, Scraped), ScrapeFailure> {
         let Target { options, id, .. } = *target;
+        let used = target.routes.used(target.class);
         let is_browser_optional = !needs_browser(options);
         if is_browser_optional
+            && !options.fast_mode
             && self.memory.starts_in_browser(target.url)
-            && let Some(scraped) = self.try_browser_first(target, deadline).await
+            && let Some(mut scraped) = self.try_browser_first(target, deadline).await
         {
+            scraped.set_proxy_used(used);
             return Ok((target.url, scraped));
         }
         let mut url = target.url;
         let mut fetched = self.fetch(url, target, deadline).await;
-        if let (Err(failure), Some(plain)) = (&fetched, &target.fallback)
+        if let (Err(failure), Some(plain)) = (&fetched, target.fallback)
             && failure.unreachable
             && let Ok(second) = self.fetch(plain, target, deadline).await
         {
@@ -66,6 +92,7 @@ impl Scraper {
             }
         }
         scraped.captures = captures;
+        scraped.set_proxy_used(used);
         Ok((url, scraped))
     }
 
@@ -102,6 +129,8 @@ impl Scraper {
         } else if fetched.response.retry_after_ms.is_some() {
             // The site asks clients to wait.
             EngineReason::Page(BrowserReason::ErrorPage)
+        } else if target.options.fast_mode {
+            EngineReason::FastMode
         } else if self.browser.is_none() {
             EngineReason::NoBrowser
         } else if self.memory.should_skip_browser(url, reason) {
@@ -145,7 +174,8 @@ impl Scraper {
         };
         let Target { options, id, .. } = *target;
         let deadline = target.turn.acquire_browser(held_bytes, deadline).await?;
-        let render = browser.render(url, options, None, deadline);
+        let render = |proxy| browser.render(url, options, None, proxy, deadline);
+        let render = target.routes.attempt(target.class, url, render);
         match self.metrics.time_fetch(SlotKind::Browser, render).await?.response {
             Some(response) => self.render(url, response, options, id, deadline).await.map(Some),
             None => Ok(None),
@@ -177,7 +207,7 @@ impl Scraper {
                 .into());
             }
             let request = request_from(requested, &next, target, deadline);
-            let fetch = self.fetcher.fetch(request);
+            let fetch = target.routes.fetch(&self.fetcher, target.class, request);
             let response = SiteResponse::from(self.metrics.time_fetch(SlotKind::Plain, fetch).await?);
             scraped = self
                 .render(requested, response, target.options, target.id, deadline)
@@ -237,7 +267,8 @@ impl Scraper {
                 let time = limits::FRAME_TIMEOUT.min(deadline.saturating_duration_since(now) / 2);
                 let mut request = request_from(&response.url, &url, target, now + time);
                 request.max_body_bytes = limits::FRAME_BYTES;
-                let document = match self.fetcher.fetch(request).await {
+                let fetch = target.routes.fetch(&self.fetcher, target.class, request);
+                let document = match fetch.await {
                     Ok(response) if response.status < 400 => SiteResponse::from(response),
                     _ => {
                         documents.push(None);
@@ -300,6 +331,19 @@ impl Scraped {
     pub(super) fn placeholder(&self) -> Option<&'static str> {
         let reason = self.rendered.browser_reason(self.response.status);
         reason.and_then(BrowserReason::placeholder)
+    }
+
+    /// Returns whether the site seems to block this client: with a known challenge, or with nothing at all.
+    fn is_blocked(&self) -> bool {
+        let response = &self.response;
+        let signs = self.rendered.signs.as_ref();
+        let is_challenge = signs.is_some_and(|signs| signs.challenge);
+        (matches!(response.status, 401 | 403 | 429 | 503) && is_challenge)
+            || (response.status != 204 && response.body.is_empty())
+    }
+
+    pub(super) fn set_proxy_used(&mut self, used: &str) {
+        self.rendered.document.metadata.proxy_used = Some(used.to_owned());
     }
 
     fn set_browser_engine(&mut self, reason: EngineReason) {

@@ -96,6 +96,18 @@ pub const SETTINGS: &[Setting] = &[
         "HOST,...",
         "Private targets that may be fetched: host, host:port, CIDR or * [default: none]",
     ),
+    Setting {
+        secret: true,
+        ..text(
+            "proxy",
+            "[CLASS][@COUNTRY]=URL;...",
+            "Proxies for pages, by class (basic, enhanced) and country; a URL alone serves all [default: none]",
+        )
+    },
+    switch(
+        "proxy_remote_dns",
+        "Let http, https and socks5h proxies resolve target names, whose addresses are then not checked",
+    ),
     text(
         "chromium",
         "FILE|off",

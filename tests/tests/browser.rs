@@ -238,17 +238,24 @@ async fn a_page_is_rendered_again_if_the_browser_dies() {
     );
 }
 
-/// Kills the browsers that a server has started.
+/// Kills the browsers that a server has started: all its descendants.
 fn kill_browsers(server: u32) {
-    let parent = |process: i32| {
+    let parent_of = |process: i32| {
         let status = std::fs::read_to_string(format!("/proc/{process}/status")).ok()?;
         let line = status.lines().find_map(|line| line.strip_prefix("PPid:"))?;
-        line.trim().parse::<u32>().ok()
+        line.trim().parse::<i32>().ok()
     };
     let processes = std::fs::read_dir("/proc").unwrap();
     let numbers = processes.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse::<i32>().ok());
-    for process in numbers.filter(|process| parent(*process) == Some(server)) {
+    let server = i32::try_from(server).unwrap();
+    let is_descendant = |process: &i32| {
+        std::iter::successors(parent_of(*process), |parent| parent_of(*parent)).any(|one| one == server)
+    };
+    let descendants: Vec<i32> = numbers.filter(is_descendant).collect();
+    assert!(!descendants.is_empty(), "no browser is running");
+    for process in descendants {
         let process = rustix::process::Pid::from_raw(process).unwrap();
-        rustix::process::kill_process(process, rustix::process::Signal::KILL).unwrap();
+        // Some end with their parent.
+        let _ = rustix::process::kill_process(process, rustix::process::Signal::KILL);
     }
 }

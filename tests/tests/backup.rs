@@ -2,10 +2,21 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test")]
 
 use std::fs;
+use std::io::Read;
 use std::os::unix::fs::PermissionsExt;
+use std::time::{Duration, Instant};
 
+use flate2::read::GzDecoder;
 use harvestman_tests::{Site, TestServer};
-use serde_json::json;
+use http::Method;
+use serde_json::{Value, json};
+
+/// Database of version 0.1.0 (schema 15), copied while a crawl of `http://127.0.0.1:1/` had one page and waited for
+/// another. The team `red` has a key.
+const DATABASE_0_1_0: &[u8] = include_bytes!("../fixtures/database-0.1.0.gz");
+const CRAWL_0_1_0: &str = "/v2/crawl/01a20fff-7376-720d-84f8-4d78dd01ede4";
+/// Place of the schema version in the header of a database (sqlite.org/fileformat.html).
+const VERSION_AT: usize = 60;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_backup_under_load_restores_to_a_folder_whose_jobs_go_on() {
@@ -59,4 +70,61 @@ async fn unusable_copies_and_folders_are_refused() {
         assert!(!good && text.contains(words), "{arguments:?}: {text}");
     }
     server.restart().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_folder_of_version_0_1_0_is_upgraded_and_its_crawl_goes_on() {
+    let mut server =
+        TestServer::start_with(&[("HARVESTMAN_API_KEYS", "fc-test=test,fc-fixture=fixture")]).await;
+    server.terminate().await;
+    let database = server.data_dir().join("data/harvestman.db");
+    let mut old = Vec::new();
+    GzDecoder::new(DATABASE_0_1_0).read_to_end(&mut old).unwrap();
+    fs::write(&database, &old).unwrap();
+    server.restart().await;
+    let version = |bytes: &[u8]| u32::from_be_bytes(bytes[VERSION_AT..VERSION_AT + 4].try_into().unwrap());
+    assert_eq!(version(&old), 15);
+    let copy = fs::read(database.with_file_name("harvestman.db.v15")).unwrap();
+    assert_eq!(version(&copy), 15, "the old database is kept");
+
+    let headers = [("authorization", "Bearer fc-fixture")];
+    let since = Instant::now();
+    let crawl: Value = loop {
+        let crawl = server.send(Method::GET, CRAWL_0_1_0, &headers, "").await.ok();
+        if crawl["status"] != "scraping" {
+            break crawl;
+        }
+        assert!(since.elapsed() < Duration::from_secs(120), "{crawl}");
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    };
+    assert_eq!(crawl["status"], "completed", "{crawl}");
+    let pages = crawl["data"].as_array().unwrap();
+    assert!(
+        pages.len() == 1
+            && pages[0]["markdown"]
+                .as_str()
+                .unwrap()
+                .contains("Stored by version 0.1.0"),
+        "{crawl}"
+    );
+    let (_, keys) = server.run_command(&["keys", "list", "--team", "red"]);
+    assert!(keys.trim_end().ends_with("  red  old"), "{keys}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_older_program_refuses_the_database_of_a_newer_one() {
+    let mut server = TestServer::start().await;
+    server.terminate().await;
+    let database = server.data_dir().join("data/harvestman.db");
+    let mut bytes = fs::read(&database).unwrap();
+    bytes[VERSION_AT..VERSION_AT + 4].copy_from_slice(&9999_u32.to_be_bytes());
+    fs::write(&database, &bytes).unwrap();
+    let (status, text) = server.start_second();
+    assert!(
+        !status.success() && text.contains("9999") && text.contains("newer"),
+        "{text}"
+    );
+    let (good, text) = server.run_command(&["doctor"]);
+    assert!(!good, "{text}");
+    assert_eq!(fs::read(&database).unwrap(), bytes, "the file is unchanged");
 }

@@ -116,7 +116,7 @@ pub const SETTINGS: &[Setting] = &[
     text(
         "node",
         "FILE|off",
-        "Node.js for code in browser sessions; needs playwright-core [default: the installed one, if any]",
+        "Node.js 20 or newer for code in browser sessions [default: the installed one, if any]",
     ),
     text(
         "python",

@@ -19,10 +19,7 @@ const NAMES: [&str; 6] = [
 const HEAD: &str = "Harvestman contains the following packages. Their licences follow the list.\n\n";
 const RULE: &str = "\n================================================================================\n";
 
-/// Returns the document.
-///
-/// # Errors
-/// Names each package that ships neither a licence text nor a licence that needs none.
+/// Returns the document. A package without a licence text is listed with the place of the text.
 pub(super) fn text(dependencies: &Dependencies) -> Result<String> {
     let mut list = HEAD.to_owned();
     let mut texts: BTreeMap<String, Vec<String>> = BTreeMap::new();
@@ -31,8 +28,14 @@ pub(super) fn text(dependencies: &Dependencies) -> Result<String> {
         list.push_str(&format!("{title}: {}", dependency.licence));
         let files = licence_files(dependency)?;
         if files.is_empty() {
-            let at = dependency.repository.as_deref().unwrap_or("its package");
-            list.push_str(&format!(" (no text in the package; see {at})"));
+            let at = match dependency.licence.contains("Apache-2.0") {
+                true => "used under Apache-2.0, whose text is in LICENSE-APACHE",
+                false => dependency
+                    .repository
+                    .as_deref()
+                    .unwrap_or("no text in the package"),
+            };
+            list.push_str(&format!(" ({at})"));
         }
         list.push('\n');
         for file in files {

@@ -18,12 +18,14 @@ mod walk;
 use url::Url;
 
 use crate::html::dom::{Dom, NodeId};
+use crate::html::links::Targets;
 use crate::limits;
 
 /// Input of the walk.
 pub(crate) struct Request<'a> {
     pub(crate) dom: &'a Dom,
     pub(crate) base: &'a Url,
+    pub(crate) targets: &'a Targets,
     /// Subtrees to write, in document order, none inside another.
     pub(crate) roots: &'a [NodeId],
     /// By node: skipped with its whole subtree.

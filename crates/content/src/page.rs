@@ -1,11 +1,13 @@
 //! [`HtmlPage`], a parsed page, and [`Content`], the selected part of one: the entry points of this crate.
 
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use url::Url;
 
 use crate::facts::{self, Facts};
 use crate::html::dom::{Dom, NodeId};
+use crate::html::links::Targets;
 use crate::html::metadata::PageMetadata;
 use crate::html::select::{Matcher, Selector, SelectorError};
 use crate::html::tag::Tag;
@@ -19,6 +21,7 @@ pub struct HtmlPage {
     dom: Dom,
     base: Url,
     url: Url,
+    targets: OnceLock<Targets>,
     /// Steps left to match selectors.
     selector_steps: AtomicU64,
 }
@@ -55,6 +58,7 @@ impl HtmlPage {
             dom,
             base,
             url: url.clone(),
+            targets: OnceLock::new(),
             selector_steps: limits::SELECTOR_STEPS.into(),
         }
     }
@@ -76,19 +80,19 @@ impl HtmlPage {
 
     /// Returns every `a[href]` with an http(s) URL: absolute, without fragment, unique, in document order.
     pub fn links(&self) -> Vec<String> {
-        links::links(&self.dom, &self.base, false)
+        self.targets().links(&self.dom)
     }
 
     /// Returns the links as [`HtmlPage::links`] does, but with fragments: URLs that differ only by fragment are
     /// distinct.
     pub fn links_with_fragments(&self) -> Vec<String> {
-        links::links(&self.dom, &self.base, true)
+        links::links_with_fragments(&self.dom, &self.base, self.targets())
     }
 
     /// Returns the links that a crawl may follow: `a`, `area`, `iframe`, and `link` with rel next, prev,
     /// canonical or alternate.
     pub fn crawl_links(&self) -> Vec<Url> {
-        links::crawl_links(&self.dom, &self.base)
+        self.targets().crawl_links()
     }
 
     /// Returns the URLs of the page's images: absolute, unique, in document order.
@@ -183,6 +187,10 @@ impl HtmlPage {
         roots
     }
 
+    fn targets(&self) -> &Targets {
+        self.targets.get_or_init(|| Targets::of(&self.dom, &self.base))
+    }
+
     /// Runs `work` with a matcher that may take the steps which the page has left.
     fn with_matcher<T>(&self, work: impl FnOnce(&mut Matcher<'_>) -> T) -> T {
         let mut matcher = Matcher::new(&self.dom, self.selector_steps.load(Ordering::Relaxed));
@@ -209,6 +217,7 @@ impl Content<'_> {
         markdown::write(&markdown::Request {
             dom: &self.page.dom,
             base: &self.page.base,
+            targets: self.page.targets(),
             roots: &self.roots,
             dropped: &self.dropped,
             remove_base64_images: self.remove_base64_images,

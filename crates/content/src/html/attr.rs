@@ -19,8 +19,9 @@ attribute_names! {
     VALUE "value", DATA_ORIGINAL "data-original", DATA_LAZY_SRC "data-lazy-src",
     DATA_LAZY_SRCSET "data-lazy-srcset",
     ARIA_MODAL "aria-modal", DATA_ORIGINAL_SRC "data-original-src",
-    DATA_LAZY "data-lazy", ENCODING "encoding", ALTTEXT "alttext", DISPLAY "display", DATA_ENTRY "data-entry";
-    "title", "width", "height", "target", "for", "action", "method", "placeholder", "tabindex", "aria-label",
+    DATA_LAZY "data-lazy", ENCODING "encoding", ALTTEXT "alttext", DISPLAY "display", DATA_ENTRY "data-entry",
+    TITLE "title";
+    "width", "height", "target", "for", "action", "method", "placeholder", "tabindex", "aria-label",
     "aria-labelledby", "aria-expanded", "aria-controls", "aria-haspopup", "aria-current", "aria-describedby",
     "itemscope", "charset", "http-equiv", "media", "sizes", "loading", "decoding", "fetchpriority", "async",
     "defer", "crossorigin", "integrity", "nonce", "onclick", "xmlns", "d", "fill", "stroke", "transform", "x", "y",

@@ -165,6 +165,9 @@ impl Dom {
 
     /// Sets `shows_noscript` when nearly all text of the page is in `noscript`.
     pub(crate) fn detect_noscript_content(&mut self) {
+        if !self.nodes.iter().any(|node| node.tag == Tag::Noscript) {
+            return;
+        }
         let (mut plain, mut inside) = (0usize, 0usize);
         let mut end = 0;
         let mut at = self.first(0, Tag::Body).unwrap_or(0);

@@ -70,21 +70,20 @@ pub(crate) fn article_metadata(dom: &Dom) -> ArticleMetadata {
             }
         }
     }
+    let metas: Vec<NodeId> = (0..dom.len()).filter(|&id| dom.tag(id) == Tag::Meta).collect();
     let meta = |names: &[&str]| {
         names.iter().find_map(|name| {
-            (0..dom.len())
-                .filter(|&id| dom.tag(id) == Tag::Meta)
-                .find_map(|id| {
-                    let matches = [attr::PROPERTY, attr::NAME, attr::ITEMPROP]
-                        .into_iter()
-                        .filter_map(|key| dom.attr(id, key))
-                        .any(|have| have.trim().eq_ignore_ascii_case(name));
-                    matches
-                        .then(|| dom.attr(id, attr::CONTENT))
-                        .flatten()
-                        .map(collapse)
-                        .filter(|text| !text.is_empty())
-                })
+            metas.iter().find_map(|&id| {
+                let matches = [attr::PROPERTY, attr::NAME, attr::ITEMPROP]
+                    .into_iter()
+                    .filter_map(|key| dom.attr(id, key))
+                    .any(|have| have.trim().eq_ignore_ascii_case(name));
+                matches
+                    .then(|| dom.attr(id, attr::CONTENT))
+                    .flatten()
+                    .map(collapse)
+                    .filter(|text| !text.is_empty())
+            })
         })
     };
     if out.author.is_none() {

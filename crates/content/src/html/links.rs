@@ -1,8 +1,9 @@
 //! Links and images of a page as absolute URLs. Only reads the arena.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
-use url::Url;
+use indexmap::IndexSet;
+use url::{Position, Url};
 
 use super::dom::{Dom, NodeId, attr};
 use super::tag::Tag;
@@ -27,44 +28,117 @@ pub(crate) fn resolve(base: &Url, href: &str) -> Option<Url> {
     base.join(href).ok()
 }
 
-/// Returns false for links to a place on the same page.
-fn leaves_page(href: &str) -> bool {
-    let href = href.trim();
-    !href.is_empty() && !href.starts_with('#')
-}
-
 fn is_web(url: &Url) -> bool {
     matches!(url.scheme(), "http" | "https")
 }
 
-/// Returns `a[href]` of the whole page: http(s), absolute, unique, in document order, without fragment-only
-/// links. Unless `keep_fragments` is set, fragments are removed before duplicates are.
-pub(crate) fn links(dom: &Dom, base: &Url, keep_fragments: bool) -> Vec<String> {
-    // Readers with scripts do not see `noscript` and `template`.
-    let mut hidden = 0;
-    let hrefs = (0..dom.len()).filter_map(|id| {
-        if matches!(dom.tag(id), Tag::Noscript | Tag::Template) && id >= hidden {
-            hidden = dom.end(id);
-        }
-        (dom.tag(id) == Tag::A && id >= hidden)
-            .then(|| dom.attr(id, attr::HREF))
-            .flatten()
-    });
-    unique(
-        hrefs
-            .filter(|href| leaves_page(href))
-            .filter_map(|href| resolve(base, href))
-            .filter(is_web),
-        keep_fragments,
-    )
-    .into_iter()
-    .map(String::from)
-    .collect()
+/// The targets of a page's links. Each is resolved once, for all outputs.
+#[derive(Debug)]
+pub(crate) struct Targets {
+    /// Distinct URLs, without fragments.
+    urls: IndexSet<Url>,
+    /// Elements that lead to another place than the page itself, in document order.
+    elements: Vec<Target>,
 }
 
-/// Returns the links that a crawl may follow (docs/API.md section 5 rule 2).
-pub(crate) fn crawl_links(dom: &Dom, base: &Url) -> Vec<Url> {
-    let target = |id: NodeId| match dom.tag(id) {
+#[derive(Debug)]
+struct Target {
+    id: NodeId,
+    /// Index in `urls`.
+    url: u32,
+    /// Whether it is in a `noscript` or `template`, which readers with scripts do not see.
+    hidden: bool,
+}
+
+impl Targets {
+    pub(crate) fn of(dom: &Dom, base: &Url) -> Targets {
+        let (mut urls, mut elements) = (IndexSet::new(), Vec::new());
+        let mut resolved = HashMap::new();
+        let mut hidden = 0;
+        for id in 0..dom.len() {
+            if matches!(dom.tag(id), Tag::Noscript | Tag::Template) && id >= hidden {
+                hidden = dom.end(id);
+            }
+            let Some(href) = target_of(dom, id).map(str::trim) else {
+                continue;
+            };
+            if href.is_empty() || href.starts_with('#') || href.len() > limits::URL_BYTES {
+                continue;
+            }
+            let mut add = |href: &str| {
+                let mut url = base.join(href).ok()?;
+                url.set_fragment(None);
+                u32::try_from(urls.insert_full(url).0).ok()
+            };
+            let href = without_fragment(href);
+            if let Some(url) = *resolved.entry(href).or_insert_with(|| add(href)) {
+                let hidden = id < hidden;
+                elements.push(Target { id, url, hidden });
+            }
+        }
+        Targets { urls, elements }
+    }
+
+    fn url(&self, target: &Target) -> &Url {
+        &self.urls[target.url as usize]
+    }
+
+    /// Returns the web pages that these elements lead to: unique, in document order.
+    fn pages<'a>(&'a self, elements: impl Iterator<Item = &'a Target>) -> impl Iterator<Item = &'a Url> {
+        let mut seen = vec![false; self.urls.len()];
+        elements
+            .filter(move |target| !std::mem::replace(&mut seen[target.url as usize], true))
+            .map(|target| self.url(target))
+            .filter(|url| is_web(url))
+    }
+
+    /// Returns `a[href]` of the whole page: http(s), absolute, unique, in document order, without fragments and
+    /// without links to a place on the page.
+    pub(crate) fn links(&self, dom: &Dom) -> Vec<String> {
+        let shown = |target: &&Target| !target.hidden && dom.tag(target.id) == Tag::A;
+        self.pages(self.elements.iter().filter(shown))
+            .map(|url| url.as_str().to_owned())
+            .collect()
+    }
+
+    /// Returns the links that a crawl may follow (docs/API.md section 5 rule 2).
+    pub(crate) fn crawl_links(&self) -> Vec<Url> {
+        self.pages(self.elements.iter()).cloned().collect()
+    }
+
+    /// Returns the URL of a link, with its fragment; `None` when it is invalid, too long, or runs a script.
+    pub(crate) fn link(&self, base: &Url, id: NodeId, href: &str) -> Option<String> {
+        let href = href.trim();
+        let (path, fragment) = match href.split_once('#') {
+            Some((path, fragment)) => (path, Some(fragment)),
+            None => (href, None),
+        };
+        if href.len() <= limits::URL_BYTES && fragment.is_none_or(is_plain_fragment) {
+            let known = match (path.is_empty(), fragment) {
+                (true, Some(_)) => Some(&base[..Position::AfterQuery]),
+                (true, None) => None,
+                (false, _) => {
+                    let at = self.elements.binary_search_by_key(&id, |target| target.id);
+                    let url = at.ok().map(|at| self.url(&self.elements[at]));
+                    url.filter(|url| is_web(url)).map(Url::as_str)
+                }
+            };
+            if let Some(url) = known {
+                return Some(match fragment {
+                    Some(fragment) => [url, "#", fragment].concat(),
+                    None => url.to_owned(),
+                });
+            }
+        }
+        resolve(base, href)
+            .filter(|url| !matches!(url.scheme(), "javascript" | "data" | "vbscript"))
+            .map(String::from)
+    }
+}
+
+/// Returns the target of an element that a crawl may follow.
+fn target_of(dom: &Dom, id: NodeId) -> Option<&str> {
+    match dom.tag(id) {
         Tag::A | Tag::Area => dom.attr(id, attr::HREF),
         Tag::Iframe => dom.attr(id, attr::SRC),
         Tag::Link => {
@@ -87,27 +161,38 @@ pub(crate) fn crawl_links(dom: &Dom, base: &Url) -> Vec<Url> {
                 .flatten()
         }
         _ => None,
-    };
-    let hrefs = (0..dom.len()).filter_map(target);
-    unique(
-        hrefs
-            .filter(|href| leaves_page(href))
-            .filter_map(|href| resolve(base, href))
-            .filter(is_web),
-        false,
-    )
+    }
 }
 
-fn unique(urls: impl Iterator<Item = Url>, keep_fragments: bool) -> Vec<Url> {
+/// Returns the part of a URL before its fragment, if the same URL without a fragment is written like that.
+fn without_fragment(href: &str) -> &str {
+    match href.split_once('#') {
+        // White space is encoded before a fragment, and removed at the end of a URL.
+        Some((path, _)) if path.bytes().next_back().is_some_and(|last| last > b' ') => path,
+        _ => href,
+    }
+}
+
+/// Returns true for a fragment that is the same in a parsed URL.
+fn is_plain_fragment(fragment: &str) -> bool {
+    fragment
+        .bytes()
+        .all(|byte| byte.is_ascii_graphic() && !matches!(byte, b'"' | b'<' | b'>' | b'`'))
+}
+
+/// Returns `a[href]` as [`Targets::links`] does, but with fragments: URLs that differ only by fragment are distinct.
+pub(crate) fn links_with_fragments(dom: &Dom, base: &Url, targets: &Targets) -> Vec<String> {
     let mut seen = HashSet::new();
-    urls.map(|mut url| {
-        if !keep_fragments {
-            url.set_fragment(None);
-        }
-        url
-    })
-    .filter(|url| seen.insert(url.as_str().to_owned()))
-    .collect()
+    let shown = targets
+        .elements
+        .iter()
+        .filter(|target| !target.hidden && dom.tag(target.id) == Tag::A);
+    shown
+        .filter_map(|target| resolve(base, dom.attr(target.id, attr::HREF)?))
+        .filter(is_web)
+        .map(String::from)
+        .filter(|url| seen.insert(url.clone()))
+        .collect()
 }
 
 /// Returns the URLs of the page's images: absolute, unique, in document order. Of each image, the one that a
@@ -254,13 +339,17 @@ mod tests {
         (dom, base)
     }
 
+    fn links(dom: &Dom, base: &Url) -> Vec<String> {
+        Targets::of(dom, base).links(dom)
+    }
+
     #[test]
     fn links_are_absolute_unique_and_without_fragment() {
         let (dom, base) = page(
             "<a href=b.html#x>1</a><a href='b.html'>2</a><a href='#top'>3</a><a href=mailto:a@b.c>4</a><a href=' /c d '>5</a>\
              <a href='//Other.test:80/../x'>6</a><a href='javascript:x()'>7</a><a>8</a><a href='http://%zz/'>9</a><a href=''>10</a>",
         );
-        let links = links(&dom, &base, false);
+        let links = links(&dom, &base);
         assert_eq!(
             links,
             [
@@ -272,9 +361,64 @@ mod tests {
     }
 
     #[test]
+    fn links_have_the_urls_that_the_parser_gives_them() {
+        let hrefs = [
+            "b.html",
+            "b.html#x",
+            "b.html #x",
+            "b.html\t#x",
+            "#x",
+            "#",
+            "#a b",
+            "#\u{e9}",
+            "#a\"b",
+            "?y#z",
+            "?y",
+            "",
+            " /c d#e ",
+            "//o.test/../x#<",
+            "mailto:a@b.c",
+            "mailto:a #b",
+            "javascript:x#y",
+            "data:,x",
+            "http://%zz/#a",
+            "HTTP://O.test:80/%41#%41",
+            "b\n.html#a\nb",
+            "tel:1#2",
+            "x#a#b",
+            "\\x#`",
+            "x#\u{7f}",
+        ];
+        let html: String = hrefs
+            .iter()
+            .map(|href| format!("<a href='{}'>x</a>", href.replace('&', "&amp;")))
+            .collect();
+        let (dom, base) = page(&html);
+        let targets = Targets::of(&dom, &base);
+        let anchors = (0..dom.len()).filter(|&id| dom.tag(id) == Tag::A);
+        let mut without_fragments = Vec::new();
+        for (id, href) in anchors.zip(hrefs) {
+            let parsed = base.join(href.trim()).ok();
+            let script = |url: &&Url| matches!(url.scheme(), "javascript" | "data" | "vbscript");
+            let expected = parsed.as_ref().filter(|url| !script(url)).map(Url::as_str);
+            assert_eq!(targets.link(&base, id, href).as_deref(), expected, "{href:?}");
+            if let Some(mut url) = parsed.filter(is_web)
+                && !href.trim().is_empty()
+                && !href.trim().starts_with('#')
+            {
+                url.set_fragment(None);
+                without_fragments.push(url.to_string());
+            }
+        }
+        let mut seen = HashSet::new();
+        without_fragments.retain(|url| seen.insert(url.clone()));
+        assert_eq!(targets.links(&dom), without_fragments);
+    }
+
+    #[test]
     fn base_applies_to_every_url() {
         let (dom, base) = page("<base href='/v2/'><a href=x>1</a><img src=y.png>");
-        assert_eq!(links(&dom, &base, false), ["https://site.test/v2/x"]);
+        assert_eq!(links(&dom, &base), ["https://site.test/v2/x"]);
         assert_eq!(images(&dom, &base), ["https://site.test/v2/y.png"]);
     }
 
@@ -284,7 +428,8 @@ mod tests {
             "<link rel=next href=n><link rel=stylesheet href=s.css><link rel=alternate type='application/rss+xml' href=feed>\
              <link rel='alternate' hreflang=de href=de><link rel=canonical href=c><map><area href=area></map><iframe src=frame></iframe><a href=tel:1>t</a>",
         );
-        let found: Vec<String> = crawl_links(&dom, &base)
+        let found: Vec<String> = Targets::of(&dom, &base)
+            .crawl_links()
             .iter()
             .map(|url| url.path().to_owned())
             .collect();

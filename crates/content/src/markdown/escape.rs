@@ -1,5 +1,7 @@
 //! Escapes text for CommonMark and GFM, only where it would otherwise be read as markup.
 
+use std::borrow::Cow;
+
 /// Appends a character of page text. `next` follows it in the same run, `rest` is the run from this character
 /// on, and `context` says where the text goes.
 pub(super) fn push_char(out: &mut String, c: char, next: Option<char>, rest: &str, context: EscapeContext) {
@@ -96,7 +98,12 @@ fn block_start(line: &str) -> Option<usize> {
 }
 
 /// Returns a link or image URL in the form for `(...)`.
-pub(super) fn destination(url: &str, cell: bool) -> String {
+pub(super) fn destination(url: &str, cell: bool) -> Cow<'_, str> {
+    let is_plain =
+        |byte: u8| byte.is_ascii_graphic() && !matches!(byte, b'(' | b')' | b'<' | b'>' | b'|' | b'\\');
+    if url.bytes().all(is_plain) {
+        return Cow::Borrowed(url);
+    }
     let mut out = String::with_capacity(url.len());
     let balanced = {
         let mut depth = 0i32;
@@ -120,5 +127,5 @@ pub(super) fn destination(url: &str, cell: bool) -> String {
             c => out.push(c),
         }
     }
-    out
+    Cow::Owned(out)
 }

@@ -111,6 +111,12 @@ impl Inline {
                 // `rest` starts with this character, so that the escape rules see what follows it.
                 escape::push_char(&mut self.text, c, after.chars().next(), rest, context);
                 self.last = Some(c);
+                // Nothing is pending now, so words follow as they are.
+                let (words, behind) = after.split_at(plain_words(after.as_bytes()));
+                self.text.push_str(words);
+                self.last = words.chars().next_back().or(self.last);
+                rest = behind;
+                continue;
             }
             rest = after;
         }
@@ -282,6 +288,34 @@ impl Inline {
         std::mem::take(&mut self.text)
     }
 }
+
+/// Returns the length of the text that is written unchanged after other text: ASCII words without markup
+/// characters, with single spaces between them.
+fn plain_words(text: &[u8]) -> usize {
+    let is_plain = |byte: &u8| PLAIN[usize::from(*byte)];
+    let mut end = 0;
+    loop {
+        end += text[end..].iter().take_while(|byte| is_plain(byte)).count();
+        match text.get(end..end + 2) {
+            Some([b' ', next]) if is_plain(next) => end += 2,
+            _ => return end,
+        }
+    }
+}
+
+/// The characters that are never escaped, collapsed or left out, and escape nothing before them.
+const PLAIN: [bool; 256] = {
+    let mut plain = [false; 256];
+    let mut byte = b'!';
+    while byte <= b'~' {
+        plain[byte as usize] = !matches!(
+            byte,
+            b'*' | b'_' | b'`' | b'~' | b'[' | b']' | b'<' | b'&' | b'\\' | b'|' | b'(' | b':'
+        );
+        byte += 1;
+    }
+    plain
+};
 
 /// Returns true for white space that HTML collapses, and for the no-break space, which becomes a plain one,
 /// as Markdown readers expect.

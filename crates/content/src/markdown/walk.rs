@@ -16,7 +16,6 @@ use super::inline::{Inline, Mark};
 use super::shape::{self, Shape};
 use super::table::Grid;
 use crate::html::dom::{Dom, NodeId, attr};
-use crate::html::links::resolve;
 use crate::html::tag::Tag;
 use crate::limits;
 
@@ -505,12 +504,9 @@ impl<'a> Walk<'a> {
         if self.inline.in_link() {
             return true;
         }
-        let Some(url) = resolve(self.request.base, href)
-            .filter(|url| !matches!(url.scheme(), "javascript" | "data" | "vbscript"))
-        else {
+        let Some(url) = self.request.targets.link(self.request.base, id, href) else {
             return true;
         };
-        let url = String::from(url);
         let (dom, shape) = (self.dom, &self.shape);
         if !self.in_flow() || !shape.has_below(dom, id, shape::BLOCK) {
             self.inline.open(Mark::Link(url), false);

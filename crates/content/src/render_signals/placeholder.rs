@@ -124,8 +124,8 @@ const CHALLENGE_TITLES: &[&str] = &[
 
 /// Returns true for a text that only says that the page is loading.
 pub(super) fn is_loading_text(text: &str) -> bool {
-    // A longer text cannot match, so skip the work.
-    if text.len() > LOADING_CHARS * 4 {
+    // A longer text cannot match, nor one that begins with other letters, so skip the work.
+    if text.len() > LOADING_CHARS * 4 || !may_begin_loading(text) {
         return false;
     }
     let text = collapse(text).to_lowercase();
@@ -139,6 +139,18 @@ pub(super) fn is_loading_text(text: &str) -> bool {
                 begins_so || (waits && chars <= SHORT_LOADING_CHARS && rest.starts_with([' ', ',']))
             })
         })
+}
+
+/// Returns whether the first two letters of a text begin a loading text, or are not both ASCII.
+fn may_begin_loading(text: &str) -> bool {
+    match text.trim_start().as_bytes() {
+        [first, second, ..] if first.is_ascii() && second.is_ascii() => {
+            let start = [first.to_ascii_lowercase(), second.to_ascii_lowercase()];
+            LOADING.iter().any(|word| word.as_bytes().starts_with(&start))
+        }
+        [first] => !first.is_ascii(),
+        start => !start.is_empty(),
+    }
 }
 
 /// Returns whether a word of `class` or `id` is in the list.

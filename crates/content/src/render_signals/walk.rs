@@ -1,5 +1,7 @@
 //! One pass over the body of a page that separates main text from placeholders.
 
+use std::collections::HashMap;
+
 use super::{CONTENT_ITEMS, Mount, RenderSignals, kind_of_mount, placeholder};
 use crate::html::dom::{Dom, NodeId, attr};
 use crate::html::links;
@@ -34,6 +36,10 @@ pub(super) fn within(sums: &[u32], dom: &Dom, id: NodeId) -> usize {
 
 /// Returns the weight of a text.
 fn weight(text: &str) -> u32 {
+    if text.is_ascii() {
+        let is_space = |byte: u8| matches!(byte, b' ' | b'\t'..=b'\r');
+        return text.bytes().map(|byte| u32::from(!is_space(byte))).sum();
+    }
     let weigh = |c: char| match c {
         _ if c.is_whitespace() => 0,
         '\u{2E80}'..='\u{9FFF}'
@@ -65,6 +71,7 @@ pub(super) fn walk(dom: &Dom, body: NodeId, signals: &mut RenderSignals) -> (Sum
         heading_end: 0,
         prose_end: 0,
         words: Vec::new(),
+        classes: HashMap::new(),
     };
     walk.whole = within(&walk.sums.text, dom, body).max(1);
     for id in 0..dom.len() {
@@ -120,7 +127,29 @@ struct Walk<'d> {
     prose_end: NodeId,
     /// Buffer for the names of one element.
     words: Vec<String>,
+    /// What the names of elements say that have no other names than a class, by tag, whether they have no
+    /// attributes, and class.
+    classes: HashMap<(Tag, bool, &'d str), ElementNames>,
 }
+
+/// What the names of an element say.
+#[derive(Clone, Copy)]
+struct ElementNames {
+    aside: Aside,
+    is_skeleton: bool,
+    is_loader: bool,
+}
+
+/// Attributes that say nothing about the purpose of an element.
+const SILENT_ATTRIBUTES: &[u32] = &[
+    attr::HREF,
+    attr::SRC,
+    attr::TITLE,
+    attr::REL,
+    attr::ALT,
+    attr::COLSPAN,
+    attr::ROWSPAN,
+];
 
 impl Walk<'_> {
     fn record_sums(&mut self, id: NodeId) {
@@ -164,17 +193,18 @@ impl Walk<'_> {
 
     fn element(&mut self, id: NodeId, tag: Tag) {
         let text_weight = within(&self.sums.text, self.dom, id);
-        if text_weight == 0 && placeholder::is_skeleton(self.dom, id) {
+        let names = self.names(id, tag);
+        if text_weight == 0 && names.is_skeleton {
             self.signals.skeletons += 1;
         }
-        if self.is_aside(id, text_weight) {
+        if self.is_aside(id, names.aside, text_weight) {
             self.skip_end = self.dom.end(id);
             return;
         }
         if let Some(kind) = kind_of_mount(self.dom, id, &self.signals.scripts) {
             self.mounts.push((id, kind));
         }
-        if text_weight <= LOADER_WEIGHT && placeholder::is_loader(self.dom, id) {
+        if text_weight <= LOADER_WEIGHT && names.is_loader {
             self.signals.loaders += 1;
             self.skip_end = self.dom.end(id);
             return;
@@ -198,10 +228,39 @@ impl Walk<'_> {
         }
     }
 
+    /// Returns what the names of an element say. Elements of the same class are read once.
+    fn names(&mut self, id: NodeId, tag: Tag) -> ElementNames {
+        let dom = self.dom;
+        let attributes = dom.attributes(id);
+        let decides = |name: u32| name != attr::CLASS && !SILENT_ATTRIBUTES.contains(&name);
+        if attributes.iter().any(|attribute| decides(attribute.name)) || tag == Tag::Other {
+            return self.read_names(id);
+        }
+        let key = (
+            tag,
+            attributes.is_empty(),
+            dom.attr(id, attr::CLASS).unwrap_or_default(),
+        );
+        if let Some(names) = self.classes.get(&key) {
+            return *names;
+        }
+        let names = self.read_names(id);
+        self.classes.insert(key, names);
+        names
+    }
+
+    fn read_names(&mut self, id: NodeId) -> ElementNames {
+        ElementNames {
+            aside: main_content::aside(self.dom, id, &mut self.words),
+            is_skeleton: placeholder::is_skeleton(self.dom, id),
+            is_loader: placeholder::is_loader(self.dom, id),
+        }
+    }
+
     /// Returns whether an element with text of this weight is next to the main content.
-    fn is_aside(&mut self, id: NodeId, text_weight: usize) -> bool {
+    fn is_aside(&self, id: NodeId, aside: Aside, text_weight: usize) -> bool {
         let is_most = |percent: usize| text_weight * 100 >= self.whole * percent;
-        match main_content::aside(self.dom, id, &mut self.words) {
+        match aside {
             Aside::No => false,
             Aside::Always => true,
             Aside::Consent => !is_most(CONSENT_PERCENT),

@@ -28,10 +28,10 @@ impl Walk<'_> {
             }
             "<Base64-Image-Removed>".to_owned()
         } else if is_data {
-            escape::destination(source, self.inline.cell)
+            escape::destination(source, self.inline.cell).into_owned()
         } else {
             match resolve(self.request.base, source) {
-                Some(url) => escape::destination(url.as_str(), self.inline.cell),
+                Some(url) => escape::destination(url.as_str(), self.inline.cell).into_owned(),
                 None => return,
             }
         };

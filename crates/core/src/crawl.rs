@@ -11,6 +11,7 @@ pub mod batch_scrape;
 mod changes;
 mod hosts;
 pub mod limits;
+mod links;
 pub mod memory_store;
 mod outcome;
 mod renders;
@@ -44,6 +45,7 @@ use crate::url_key::UrlKey;
 
 use changes::Changes;
 use hosts::{Hosts, RobotsUpdate};
+use links::SettledLinks;
 use outcome::AcceptedPage;
 use renders::RenderQueue;
 use seeds::Phase;
@@ -272,6 +274,8 @@ pub struct Crawl {
 
     /// Keys of every URL that was offered, blocked or the target of a redirect.
     known: HashSet<UrlKey>,
+    /// Links that need no further look.
+    settled_links: SettledLinks,
     /// Admitted and not yet settled.
     open: HashSet<UrlKey>,
     running: HashMap<UrlKey, Entry>,
@@ -372,6 +376,7 @@ impl Crawl {
             },
             sitemap_turn: true,
             known: snapshot.seen.into_iter().collect(),
+            settled_links: SettledLinks::default(),
             open: HashSet::new(),
             running: HashMap::new(),
             renders: RenderQueue::default(),

@@ -9,6 +9,7 @@ use crate::crawl::batch::{AdmittedUrl, CommitResponse, JobState, Offer, SettledO
 use crate::crawl::changes::{Change, Outcome};
 use crate::crawl::hosts::Access;
 use crate::crawl::limits::{LOST_OWNERS_MAX, LOST_OWNERS_SUSPECT};
+use crate::crawl::links::LinkHash;
 use crate::crawl::seeds::Phase;
 use crate::crawl::{Crawl, FetchFailure, warnings};
 use crate::frontier::Entry;
@@ -26,15 +27,23 @@ impl Crawl {
         // A link must not make us send credentials. Both calls fail only for URLs without a host.
         let _ = url.set_username("");
         let _ = url.set_password(None);
+        let link = LinkHash::of(&url);
+        if self.settled_links.contains(link) {
+            return;
+        }
         match self.scope.judge(&url, depth) {
             Verdict::Admit => {}
             Verdict::Reject(reason) => {
                 self.rejected_non_child |= reason == Reason::NotChild;
+                if reason != Reason::TooDeep {
+                    self.settled_links.insert(link);
+                }
                 return;
             }
         }
         let key = self.key_of(&url);
         if self.known.contains(&key) {
+            self.settled_links.insert(link);
             return;
         }
         if self.is_known_full() {

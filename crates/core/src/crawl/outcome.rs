@@ -135,8 +135,8 @@ impl Crawl {
         let mut final_url = page.final_url.clone();
         final_url.set_fragment(None);
         let moved = final_url != entry.url;
-        let root = (moved && entry.source == Source::Seed && self.scope.rebase(&final_url))
-            .then(|| final_url.clone());
+        let root =
+            (moved && entry.source == Source::Seed && self.rebase(&final_url)).then(|| final_url.clone());
         let landing = if moved {
             self.redirect_target(&entry, &final_url)
         } else {

@@ -97,13 +97,22 @@ impl Crawl {
         false
     }
 
+    /// Moves the root of the scope, if `url` may be one. Returns whether it moved.
+    pub(super) fn rebase(&mut self, url: &Url) -> bool {
+        let moved = self.scope.rebase(url);
+        if moved {
+            self.settled_links.clear();
+        }
+        moved
+    }
+
     /// Switches a start URL without a scheme from `https` to `http` after the connection failed.
     fn fall_back_to_http(&mut self, seed: &Url) -> bool {
         let mut plain = seed.clone();
         if !std::mem::take(&mut self.scheme_guessed)
             || plain.scheme() != "https"
             || plain.set_scheme("http").is_err()
-            || !self.scope.rebase(&plain)
+            || !self.rebase(&plain)
         {
             return false;
         }

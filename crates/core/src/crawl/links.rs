@@ -1,0 +1,81 @@
+//! A bounded memory of links that need no further look: already known, or out of scope. Most links of a page were on
+//! other pages before.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use url::Url;
+
+/// Links of the first allocation, and their maximum, which takes 512 KiB.
+const MIN_LINKS: usize = 1 << 10;
+const MAX_LINKS: usize = 1 << 16;
+
+/// Hashes of links, the newest in each place. A forgotten link is only judged again.
+#[derive(Clone, Debug, Default)]
+pub(super) struct SettledLinks {
+    hashes: Vec<u64>,
+    inserted: usize,
+}
+
+/// The hash of one link.
+#[derive(Clone, Copy)]
+pub(super) struct LinkHash(u64);
+
+impl LinkHash {
+    /// Hashes a link.
+    pub(super) fn of(url: &Url) -> LinkHash {
+        let mut hasher = DefaultHasher::new();
+        url.as_str().hash(&mut hasher);
+        // Zero marks an empty place.
+        LinkHash(hasher.finish().max(1))
+    }
+}
+
+impl SettledLinks {
+    /// Returns whether the link is known to need no further look.
+    pub(super) fn contains(&self, link: LinkHash) -> bool {
+        self.hashes.get(self.place(link)) == Some(&link.0)
+    }
+
+    /// Records that the link needs no further look.
+    pub(super) fn insert(&mut self, link: LinkHash) {
+        if self.inserted >= self.hashes.len() && self.hashes.len() < MAX_LINKS {
+            self.hashes = vec![0; (self.hashes.len() * 4).max(MIN_LINKS)];
+            self.inserted = 0;
+        }
+        self.inserted += 1;
+        let place = self.place(link);
+        self.hashes[place] = link.0;
+    }
+
+    /// Forgets all links, as after a change of the scope.
+    pub(super) fn clear(&mut self) {
+        *self = Self::default();
+    }
+
+    fn place(&self, link: LinkHash) -> usize {
+        // The length is a power of two.
+        usize::try_from(link.0 & (self.hashes.len() as u64).saturating_sub(1)).unwrap_or(0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn links_are_found_and_memory_is_bounded() {
+        let mut links = SettledLinks::default();
+        let url = |number: usize| Url::parse(&format!("http://site.test/{number}")).unwrap();
+        assert!(!links.contains(LinkHash::of(&url(0))));
+        for number in 0..2 * MAX_LINKS {
+            let link = LinkHash::of(&url(number));
+            links.insert(link);
+            assert!(links.contains(link));
+        }
+        assert_eq!(links.hashes.len(), MAX_LINKS);
+        assert!(!links.contains(LinkHash::of(&url(3 * MAX_LINKS))));
+        let link = LinkHash::of(&url(2 * MAX_LINKS - 1));
+        links.clear();
+        assert!(!links.contains(link));
+    }
+}

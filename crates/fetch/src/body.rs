@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
 
 use bytes::Bytes;
-use futures_util::stream::Stream;
+use futures_util::stream::{Stream, StreamExt};
 use http::HeaderMap;
 use http::header::{CONTENT_ENCODING, CONTENT_LENGTH};
 use http_body_util::BodyExt;
@@ -72,8 +72,12 @@ pub(crate) async fn read(
         remaining_bytes: limits.max_bytes.saturating_add(limits::WIRE_SLACK_BYTES),
         ending: shared.clone(),
     };
-    let mut bytes = Vec::new();
+    let expected_bytes = known.map_or(0, |length| length.min(READ_BYTES as u64));
+    let mut bytes = Vec::with_capacity(usize::try_from(expected_bytes).unwrap_or(0));
     let result = async {
+        if codings.is_empty() {
+            return copy(wire, &mut bytes, limits.max_bytes, budget, &mut reservation).await;
+        }
         let mut reader: Reader = Box::pin(StreamReader::new(wire));
         for coding in codings.iter().rev() {
             reader = decode(reader, *coding).await?;
@@ -125,6 +129,22 @@ pub(crate) async fn read(
     })
 }
 
+/// Reads a body without codings into `bytes`. Returns false if it exceeds the maximum.
+async fn copy(
+    mut wire: WireStream,
+    bytes: &mut Vec<u8>,
+    max_bytes: u64,
+    budget: &Budget,
+    reservation: &mut Reservation,
+) -> io::Result<bool> {
+    while let Some(chunk) = wire.next().await {
+        if !append(&chunk?, bytes, max_bytes, budget, reservation).await {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
 /// Reads into `bytes`. Returns false if the body exceeds the maximum.
 async fn collect(
     mut reader: Reader,
@@ -139,14 +159,25 @@ async fn collect(
         if read == 0 {
             return Ok(true);
         }
-        let room = max_bytes - bytes.len() as u64;
-        let accepted = usize::try_from(room).map_or(read, |room| room.min(read));
-        budget.cover(reservation, (bytes.len() + accepted) as u64).await;
-        bytes.extend_from_slice(&chunk[..accepted]);
-        if accepted < read {
+        if !append(&chunk[..read], bytes, max_bytes, budget, reservation).await {
             return Ok(false);
         }
     }
+}
+
+/// Appends a chunk to a body. Returns false if not all of it fits.
+async fn append(
+    chunk: &[u8],
+    bytes: &mut Vec<u8>,
+    max_bytes: u64,
+    budget: &Budget,
+    reservation: &mut Reservation,
+) -> bool {
+    let room = max_bytes - bytes.len() as u64;
+    let accepted = usize::try_from(room).map_or(chunk.len(), |room| room.min(chunk.len()));
+    budget.cover(reservation, (bytes.len() + accepted) as u64).await;
+    bytes.extend_from_slice(&chunk[..accepted]);
+    accepted == chunk.len()
 }
 
 /// Discards what a decoder left unread, usually only the end mark of the last chunk. Returns whether the connection

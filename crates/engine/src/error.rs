@@ -50,6 +50,12 @@ impl ScrapeFailure {
     }
 }
 
+impl Faulty for ScrapeFailure {
+    fn fault(&self) -> Fault {
+        self.fault
+    }
+}
+
 impl From<FetchError> for ScrapeFailure {
     fn from(error: FetchError) -> Self {
         Self {

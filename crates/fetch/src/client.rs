@@ -19,7 +19,8 @@ use crate::error::FetchError;
 use crate::guard::{AllowList, Guard, is_private};
 use crate::limits;
 use crate::pool::{Connection, Delivery, Origin, Pool, SendError};
-use crate::proxy::{self, Destination, Protocol, Proxy, TunnelError};
+use crate::proxy::tunnel::{self, Destination, TunnelError};
+use crate::proxy::{Protocol, Proxy};
 use crate::redirect::{Hop, RedirectChain};
 use crate::request::{FetchRequest, FetchResponse};
 use crate::resolve::{DnsResolver, Resolve, ResolveError};
@@ -328,7 +329,7 @@ impl Shared {
                     secured.map_err(|error| TunnelError::Proxy(error.to_string()))?
                 }
             };
-            proxy::open(proxy, stream, destination).await
+            tunnel::open(proxy, stream, destination).await
         };
         match timeout(limits::PROXY_TIMEOUT, opening).await {
             Ok(Ok(stream)) => Ok(stream),

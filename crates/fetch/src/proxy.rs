@@ -1,15 +1,13 @@
 //! Forward proxies that the operator has configured: how one is written, and how it is shown without its
 //! credentials. Which request uses which proxy is decided elsewhere; `tunnel` opens connections through one.
 
-mod tunnel;
+pub(crate) mod tunnel;
 
 use std::fmt;
 use std::net::IpAddr;
 
 use percent_encoding::percent_decode_str;
 use url::{Host, Url};
-
-pub(crate) use tunnel::{Destination, TunnelError, open};
 
 /// Maximum bytes of a SOCKS user name or password (RFC 1929, 2).
 const MAX_SOCKS_CREDENTIAL_BYTES: usize = 255;

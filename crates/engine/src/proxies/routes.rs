@@ -10,7 +10,6 @@ use harvestman_fetch::{FetchError, FetchRequest, FetchResponse, Fetcher, Proxy};
 use url::Url;
 
 use super::{Proxies, ProxyClass};
-use crate::error::ScrapeFailure;
 use crate::limits;
 
 /// How the pages of one job reach their sites.
@@ -52,12 +51,6 @@ impl Faulty for FetchError {
             | FetchError::Protocol { .. } => Fault::Perhaps,
             _ => Fault::No,
         }
-    }
-}
-
-impl Faulty for ScrapeFailure {
-    fn fault(&self) -> Fault {
-        self.fault
     }
 }
 

@@ -17,6 +17,7 @@ const ROUTES = [
   ["/search", "Search"],
   ["/extract", "Extract"],
   [`/jobs/${job}`, /127\.0\.0\.1/],
+  ["/monitors", "Monitors"],
   ["/sessions", "Sessions"],
   ["/activity", "Activity"],
   ["/usage", "Usage"],

@@ -64,6 +64,30 @@ async fn the_team_sees_its_activity_usage_and_keys() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn monitors_are_created_checked_and_compared() {
+    let server = TestServer::start().await;
+    let priced = |price: &str| Page::html(format!("<title>Cup</title><h1>Cup</h1><p>Price: {price}</p>"));
+    let site = Site::new().page("/cup", priced("$10.00")).serve().await;
+    let url = site.url("/cup");
+    let monitor = json!({ "name": "Prices", "schedule": { "text": "hourly" }, "goal": "the price falls",
+        "targets": [{ "type": "scrape", "urls": [url] }] });
+    let monitor = server.post("/v2/monitor", &monitor).await.ok();
+    let id = monitor["data"]["id"].as_str().unwrap();
+    for price in ["$10.00", "$9.50"] {
+        site.change("/cup", Some(priced(price)));
+        let check = server
+            .post(&format!("/v2/monitor/{id}/run"), &json!({}))
+            .await
+            .ok();
+        let path = format!("/v2/monitor/{id}/checks/{}", check["id"].as_str().unwrap());
+        while server.get(&path).await.ok()["data"].get("finishedAt").is_none() {
+            tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+        }
+    }
+    run_script(&server, "console_monitors.mjs", &[&url, id], "monitors: ok").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_screen_that_cannot_be_fetched_shows_an_error_and_loads_on_retry() {
     let server = TestServer::start().await;
     run_script(&server, "console_parts.mjs", &[], "parts: ok").await;

@@ -17,6 +17,15 @@ pub fn origin() -> String {
     window().location().origin().unwrap_or_default()
 }
 
+/// Returns the IANA name of the user's time zone; UTC if the browser does not know it.
+pub fn time_zone() -> String {
+    let options =
+        js_sys::Intl::DateTimeFormat::new(&js_sys::Array::new(), &js_sys::Object::new()).resolved_options();
+    let name = js_sys::Reflect::get(&options, &"timeZone".into()).ok();
+    name.and_then(|name| name.as_string())
+        .unwrap_or_else(|| "UTC".to_owned())
+}
+
 /// Returns `host:port` of the server.
 pub fn host() -> String {
     window().location().host().unwrap_or_default()

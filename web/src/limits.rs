@@ -91,3 +91,11 @@ pub const PREVIEW_SHOWN_URLS: usize = 50;
 pub const SOURCE_BYTES: usize = 1024 * 1024;
 /// Links or images of a page that are shown.
 pub const SHOWN_LINKS: usize = 2_000;
+/// Monitors on their screen.
+pub const MONITORS_LISTED: u64 = 100;
+/// Checks on the timeline of a monitor.
+pub const CHECKS_LISTED: u64 = 60;
+/// Pages of a check that are loaded at once.
+pub const CHECK_PAGES_LOADED: u64 = 50;
+/// Pause between two requests for the state of a monitor, ms.
+pub const MONITOR_POLL_MS: u32 = 3_000;

@@ -8,6 +8,8 @@ pub mod extract;
 pub mod job;
 pub mod keys;
 pub mod map;
+pub mod monitor;
+pub mod monitors;
 pub mod not_found;
 pub mod overview;
 pub mod scrape;

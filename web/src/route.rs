@@ -34,6 +34,8 @@ pub enum Screen {
     Tools,
     /// Lists the URLs of a site.
     Map,
+    /// Pages that are checked on a schedule.
+    Monitors,
     /// Browser sessions.
     Sessions,
     /// Settings of this browser.
@@ -71,6 +73,7 @@ const TABLE: &[Entry] = &[
     Entry(Screen::Map, "Map", "/map", "m", Glyph::Map, NavSection::Secondary),
     Entry(Screen::Search, "Search", "/search", "f", Glyph::Search, NavSection::Secondary),
     Entry(Screen::Extract, "Extract", "/extract", "x", Glyph::Extract, NavSection::Secondary),
+    Entry(Screen::Monitors, "Monitors", "/monitors", "n", Glyph::Monitors, NavSection::Secondary),
     Entry(Screen::Sessions, "Sessions", "/sessions", "b", Glyph::Sessions, NavSection::Primary),
     Entry(Screen::Activity, "Activity", "/activity", "a", Glyph::Activity, NavSection::Team),
     Entry(Screen::Usage, "Usage", "/usage", "u", Glyph::Usage, NavSection::Team),
@@ -146,6 +149,16 @@ pub fn scrape_path(url: &str, id: &impl std::fmt::Display) -> String {
     format!("{}?url={url}&id={id}", Screen::Scrape.path())
 }
 
+/// Returns the path of a monitor below [`BASE`].
+pub fn monitor_path(id: &str) -> String {
+    format!("{}/{id}", Screen::Monitors.path())
+}
+
+/// Returns the URL path of a monitor.
+pub fn monitor_href(id: &str) -> String {
+    format!("{BASE}{}", monitor_path(id))
+}
+
 /// Returns the path of a session below [`BASE`]; the id is that of the session or of its scrape.
 pub fn session_path(id: &impl std::fmt::Display) -> String {
     format!("{}/{id}", Screen::Sessions.path())
@@ -190,6 +203,7 @@ mod tests {
             "/console/crawl",
             "/console/jobs/x",
             "/console/sessions/x",
+            "/console/monitors/x",
             "/console/settings",
         ] {
             assert_eq!(owner(address), 1, "{address}");

@@ -15,6 +15,8 @@ use crate::pages::extract::ExtractPage;
 use crate::pages::job::JobPage;
 use crate::pages::keys::KeysPage;
 use crate::pages::map::MapPage;
+use crate::pages::monitor::MonitorPage;
+use crate::pages::monitors::MonitorsPage;
 use crate::pages::not_found::NotFound;
 use crate::pages::overview::Overview;
 use crate::pages::scrape::ScrapePage;
@@ -41,6 +43,8 @@ pub fn Screens() -> impl IntoView {
             <Route path=path!("/search") view=Form::Search/>
             <Route path=path!("/extract") view=Form::Extract/>
             <Route path=path!("/jobs/:id") view=Live::Job/>
+            <Route path=path!("/monitors") view=Live::Monitors/>
+            <Route path=path!("/monitors/:id") view=Live::Monitor/>
             <Route path=path!("/sessions") view=Live::Sessions/>
             <Route path=path!("/sessions/:id") view=Live::Session/>
             <Route path=path!("/activity") view=Team::Activity/>
@@ -108,6 +112,8 @@ chunk!(
     fetch_live,
     Live {
         Job: JobPage,
+        Monitors: MonitorsPage,
+        Monitor: MonitorPage,
         Sessions: SessionsPage,
         Session: SessionPage
     }

@@ -183,6 +183,37 @@ pub const TOOL_SITEMAP_EMPTY: &str = "The URLs of the sitemap will appear here. 
 /// Webhook tool: empty result.
 pub const TOOL_WEBHOOK_EMPTY: &str =
     "Whether the signature is valid will appear here. Paste a delivery and its secret.";
+/// Monitors: introduction.
+pub const MONITORS_INTRO: &str = "Check pages on a schedule and see what has changed.";
+/// Monitors: none.
+pub const NO_MONITORS: &str = "Your monitors will appear here. Create one below.";
+/// Monitor form: help of the schedule.
+pub const MONITOR_SCHEDULE_HELP: &str =
+    "In words, such as `every 30 minutes`, `daily at 9:00` or `weekdays at 18:30`, or as a cron expression.";
+/// Monitor form: help of the time zone.
+pub const MONITOR_TIMEZONE_HELP: &str = "IANA name, such as `Europe/Berlin`.";
+/// Monitor form: help of the goal.
+pub const MONITOR_GOAL_HELP: &str = "The changes that matter, such as \"the price falls\". Optional.";
+/// Monitor form: help of the name.
+pub const MONITOR_NAME_HELP: &str = "Default: the first URL or query.";
+/// Monitor form: help of the webhook.
+pub const MONITOR_WEBHOOK_HELP: &str = "URL that receives each page and the end of each check. Optional.";
+/// Monitor: no check.
+pub const NO_CHECKS: &str = "Checks will appear here. Select \"Check now\" to start the first one.";
+/// Monitor: below the timeline.
+pub const TIMELINE_HELP: &str =
+    "One bar for each check, oldest first. Its height shows how many pages were not as before.";
+/// Check: a new page.
+pub const PAGE_IS_NEW: &str =
+    "This page was seen for the first time, so there is nothing to compare it with.";
+/// Check: an unchanged page.
+pub const PAGE_IS_SAME: &str = "The text of this page is the same as at the last check.";
+/// Check: a removed page.
+pub const PAGE_IS_REMOVED: &str = "This page is no longer there.";
+/// Delete dialog: heading.
+pub const DELETE_MONITOR_TITLE: &str = "Delete this monitor?";
+/// Delete dialog: text.
+pub const DELETE_MONITOR_TEXT: &str = "This deletes the monitor with all its checks. A check that is running is cancelled. This cannot be undone.";
 /// Sessions: introduction.
 pub const SESSIONS_INTRO: &str = "Live browsers that you can watch, control, and run code or prompts in.";
 /// Sessions: no live session.

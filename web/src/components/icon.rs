@@ -33,6 +33,8 @@ pub enum Glyph {
     Map,
     /// A window with a pointer.
     Sessions,
+    /// An eye.
+    Monitors,
     /// An open book.
     Docs,
     /// Three dots.
@@ -86,6 +88,9 @@ impl Glyph {
             }
             Glyph::Sessions => {
                 r#"<rect x="1.500" y="2.500" width="13" height="11" rx="1.500"/><path d="M1.500 6h13M7 8.500l4 1.500-1.700.7L8.600 12.500z"/>"#
+            }
+            Glyph::Monitors => {
+                r#"<path d="M1.500 8C3 5 5.300 3.500 8 3.500S13 5 14.500 8C13 11 10.700 12.500 8 12.500S3 11 1.500 8z"/><circle cx="8" cy="8" r="2"/>"#
             }
             Glyph::Docs => {
                 r#"<path d="M8 4C6.500 2.800 4 2.500 1.500 3v9.500c2.500-.5 5-.2 6.500 1 1.500-1.200 4-1.500 6.500-1V3C12 2.500 9.500 2.800 8 4zM8 4v9.500"/>"#

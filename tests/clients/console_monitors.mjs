@@ -1,0 +1,57 @@
+// Monitors: created by the form, checked, compared, paused and deleted.
+// Usage: console_monitors.mjs ORIGIN KEY PAGE_URL MONITOR_ID, where the monitor has two checks and its page changed in
+// between.
+
+import assert from "node:assert/strict";
+import { open } from "./console_browser.mjs";
+
+const [origin, key, url, changed] = process.argv.slice(2);
+const { page, visit, complaints, findings, done } = await open(origin, key);
+
+// The list, and a form whose problems are shown where they are made.
+await visit("/monitors", "Monitors");
+const row = page.locator(".monitor-row", { hasText: "Prices" });
+await row.getByText("1 changed").waitFor();
+assert.deepEqual(await findings(), []);
+await page.getByLabel("URLs, one per line").fill(url);
+await page.getByLabel("Schedule").fill("every 7 minutes");
+await page.getByRole("button", { name: "Create monitor" }).click();
+await page.getByRole("alert").getByText(/names 7 minutes/).waitFor();
+// The browser logs the expected 400 as an error.
+assert.match(complaints.pop(), /400/);
+await page.getByLabel("Schedule").fill("weekdays at 9:00");
+await page.getByLabel("Time zone").fill("Europe/Berlin");
+await page.getByLabel("Name").fill("Cups");
+await page.getByRole("button", { name: "Create monitor" }).click();
+await page.getByRole("heading", { level: 1, name: "Cups" }).waitFor();
+await page.getByText("0 9 * * 1-5").waitFor();
+
+// A check, and the pages that it saw.
+await page.getByRole("button", { name: "Check now" }).click();
+await page.getByRole("heading", { level: 2, name: "1 new" }).waitFor({ timeout: 60_000 });
+await page.getByText("seen for the first time").waitFor();
+await page.getByRole("button", { name: "Pause" }).click();
+await page.getByText("none while paused").waitFor();
+await page.getByRole("button", { name: "Resume" }).waitFor();
+await page.getByRole("button", { name: "Delete" }).click();
+const dialog = page.getByRole("dialog", { name: "Delete this monitor?" });
+await dialog.getByRole("button", { name: "Delete monitor" }).click();
+await page.getByRole("heading", { level: 1, name: "Monitors" }).waitFor();
+assert.equal(await page.locator(".monitor-row", { hasText: "Cups" }).count(), 0);
+
+// The timeline and the difference of a page; the selected check is in the URL.
+await row.getByRole("link").click();
+await page.getByRole("heading", { level: 1, name: "Prices" }).waitFor();
+await page.locator(".diff .del", { hasText: "$10.00" }).waitFor();
+await page.locator(".diff .add", { hasText: "$9.50" }).waitFor();
+await page.getByText("This change matters for the goal").waitFor();
+assert.deepEqual(await findings(), []);
+const bars = page.locator(".timeline .check-bar");
+assert.equal(await bars.count(), 2);
+await bars.first().click();
+await page.getByRole("heading", { level: 2, name: "1 new" }).waitFor();
+await page.waitForURL((at) => at.pathname.endsWith(changed) && at.searchParams.has("check"));
+await page.reload();
+await page.getByRole("heading", { level: 2, name: "1 new" }).waitFor();
+
+await done("monitors: ok");

@@ -36,6 +36,7 @@ enum ResourceKind {
     Scrape,
     Agent,
     Session,
+    Monitor,
     Key,
 }
 
@@ -117,6 +118,41 @@ const TABLE: &[(&str, &str, &str, Expected)] = &[
         forbidden(ResourceKind::Session),
     ),
     ("POST", "/v2/search", "{}", Own(400)),
+    (
+        "POST",
+        "/v2/search/{id}/feedback",
+        RATING,
+        not_found(ResourceKind::Crawl),
+    ),
+    ("POST", "/v2/feedback", "{}", Own(400)),
+    ("POST", "/v2/monitor", "{}", Own(400)),
+    ("GET", "/v2/monitor", "", Own(200)),
+    ("GET", "/v2/monitor/{id}", "", not_found(ResourceKind::Monitor)),
+    (
+        "PATCH",
+        "/v2/monitor/{id}",
+        "{}",
+        not_found(ResourceKind::Monitor),
+    ),
+    ("DELETE", "/v2/monitor/{id}", "", not_found(ResourceKind::Monitor)),
+    (
+        "POST",
+        "/v2/monitor/{id}/run",
+        "{}",
+        not_found(ResourceKind::Monitor),
+    ),
+    (
+        "GET",
+        "/v2/monitor/{id}/checks",
+        "",
+        not_found(ResourceKind::Monitor),
+    ),
+    (
+        "GET",
+        "/v2/monitor/{id}/checks/{check}",
+        "",
+        not_found(ResourceKind::Monitor),
+    ),
     ("POST", "/v2/extract", "{}", Own(400)),
     ("GET", "/v2/extract/{id}", "", not_found(ResourceKind::Agent)),
     ("POST", "/v2/agent", "{}", Own(400)),
@@ -205,6 +241,7 @@ const TABLE: &[(&str, &str, &str, Expected)] = &[
 
 const COMMAND: &str = r#"{"command":"list-teams"}"#;
 const CODE: &str = r#"{"code":"1"}"#;
+const RATING: &str = r#"{"rating":"good"}"#;
 const APPEND: &str = r#"{"urls":["http://127.0.0.1:1/"],"appendToId":"{id}"}"#;
 const RESEND: &str = r#"{"webhookId":"0192f000-0000-7000-8000-000000000001"}"#;
 
@@ -215,6 +252,7 @@ struct Resources {
     scrape: ScrapeId,
     agent: JobId,
     session: SessionId,
+    monitor: String,
     key: KeyId,
     site: String,
 }
@@ -237,6 +275,10 @@ impl Resources {
             .into();
         let task = json!({ "prompt": "x", "urls": [site.url("/page/2")], "schema": {} });
         let agent = started("/v2/agent", task).await;
+        let watched = json!({ "name": "x", "schedule": { "text": "hourly" },
+            "targets": [{ "type": "scrape", "urls": [site.url("/page/2")] }] });
+        let watched = app.post("/v2/monitor", &watched).await;
+        let monitor = watched.json()["data"]["id"].as_str().unwrap().to_owned();
         let own = app.app.store().keys(None).await.unwrap().remove(0);
         let session = session(app, own.team).await;
         Resources {
@@ -245,6 +287,7 @@ impl Resources {
             scrape,
             agent,
             session,
+            monitor,
             key: own.id,
             site: site.url("/"),
         }
@@ -257,6 +300,7 @@ impl Resources {
             ResourceKind::Scrape => self.scrape.to_string(),
             ResourceKind::Agent => self.agent.to_string(),
             ResourceKind::Session => self.session.to_string(),
+            ResourceKind::Monitor => self.monitor.clone(),
             ResourceKind::Key => self.key.to_string(),
         }
     }
@@ -350,7 +394,7 @@ fn rows(resources: &Resources) -> Vec<Row> {
             Own(_) | Token | Everybody(_) | Operator => resources.id(ResourceKind::Session),
         };
         let names = [
-            "{id}", "{name}", "{token}", "{file}", "{page}", "{*rest}", "{*path}",
+            "{id}", "{name}", "{token}", "{file}", "{page}", "{check}", "{*rest}", "{*path}",
         ];
         Row {
             route: route(method, path),

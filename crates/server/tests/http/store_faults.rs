@@ -43,6 +43,14 @@ fn body(path: &str, site: &Site) -> Value {
             json!({ "urls": [url], "schema": { "properties": { "title": { "type": "string" } } } })
         }
         "/v2/search" => json!({ "query": "herons" }),
+        "/v2/search/{id}/feedback" => json!({ "rating": "good" }),
+        "/v2/feedback" => {
+            json!({ "endpoint": "map", "jobId": "01920000-0000-7000-8000-00000000000a", "rating": "good" })
+        }
+        "/v2/monitor" => {
+            let targets = json!([{ "type": "scrape", "urls": [url] }]);
+            json!({ "name": "x", "schedule": { "text": "hourly" }, "targets": targets })
+        }
         "/console/api/keys" => json!({ "name": "ci" }),
         "/console/api/webhook-test" => json!({ "url": url }),
         "/console/api/jobs/{id}/webhooks" => json!({ "webhookId": "msg_0192000000007000800000000000000a" }),
@@ -84,7 +92,7 @@ async fn send(app: &TestApp, method: &Method, path: &str, site: &Site) -> TestRe
         .await;
     }
     let body = match *method {
-        Method::POST => Body::from(body(path, site).to_string()),
+        Method::POST | Method::PATCH => Body::from(body(path, site).to_string()),
         _ => Body::empty(),
     };
     let request = app.request(method.clone(), &filled(path)).body(body).unwrap();

@@ -42,8 +42,8 @@ assert.equal(await page.locator(".monitor-row", { hasText: "Cups" }).count(), 0)
 // The timeline and the difference of a page; the selected check is in the URL.
 await row.getByRole("link").click();
 await page.getByRole("heading", { level: 1, name: "Prices" }).waitFor();
-await page.locator(".diff .del", { hasText: "$10.00" }).waitFor();
-await page.locator(".diff .add", { hasText: "$9.50" }).waitFor();
+await page.locator(".page-diff .del", { hasText: "$10.00" }).waitFor();
+await page.locator(".page-diff .add", { hasText: "$9.50" }).waitFor();
 await page.getByText("This change matters for the goal").waitFor();
 assert.deepEqual(await findings(), []);
 const bars = page.locator(".timeline .check-bar");

@@ -224,7 +224,7 @@ fn details(page: &CheckPage) -> AnyView {
         (Some(text), _) => view! { <Diff text=text.to_owned()/> }.into_any(),
         (None, Some(fields)) => {
             let fields = serde_json::to_string_pretty(fields).unwrap_or_default();
-            view! { <pre class="diff" tabindex="0" role="region" aria-label="Changed fields">{fields}</pre> }
+            view! { <pre class="page-diff" tabindex="0" role="region" aria-label="Changed fields">{fields}</pre> }
                 .into_any()
         }
         (None, None) => view! { <p class="hint">{without_diff(page.status)}</p> }.into_any(),
@@ -289,5 +289,6 @@ fn Diff(text: String) -> impl IntoView {
         view! { <span class=class>{line.to_owned()}</span> }
     });
     let lines = lines.collect_view();
-    view! { <pre class="diff" tabindex="0" role="region" aria-label="Difference">{lines}</pre> }.into_any()
+    view! { <pre class="page-diff" tabindex="0" role="region" aria-label="Difference">{lines}</pre> }
+        .into_any()
 }

@@ -10,7 +10,7 @@ mod fixtures;
 use std::panic;
 use std::process;
 
-use harvestman_content::files::{FileRequest, FileType, read};
+use harvestman_content::files::{FileRequest, FileType, ScanRequest, read};
 use harvestman_content::{HtmlPage, Selection};
 use libfuzzer_sys::fuzz_target;
 use url::Url;
@@ -46,6 +46,7 @@ fuzz_target!(
         let request = FileRequest {
             file_type,
             max_pages: Some(10),
+            scans: ScanRequest::None,
         };
         let Ok(document) = read(&request, &body) else {
             return;

@@ -269,3 +269,84 @@ fn count_readers(server: u32) -> usize {
         .filter_map(|entry| is_child(entry.ok()?))
         .count()
 }
+
+/// Returns the share of the words of a text that were recognized, in order or not.
+fn word_accuracy(markdown: &str, text: &str) -> f64 {
+    let words = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+    let mut recognized = words(markdown);
+    let expected = words(text);
+    let found = expected.iter().filter(|word| {
+        let position = recognized.iter().position(|other| other == *word);
+        position
+            .map(|position| recognized.swap_remove(position))
+            .is_some()
+    });
+    found.count() as f64 / expected.len() as f64
+}
+
+/// Scans at 200 dpi, made from the texts next to them.
+#[tokio::test]
+async fn the_text_of_scans_and_images_is_recognized() {
+    let server = TestServer::start().await;
+    let texts = [include_str!("scans/page1.txt"), include_str!("scans/page2.txt")];
+    let (png, tiff) = (
+        include_bytes!("scans/page1.png"),
+        include_bytes!("scans/page1.tiff"),
+    );
+    let (webp, pdf) = (
+        include_bytes!("scans/page2.webp"),
+        include_bytes!("scans/scan.pdf"),
+    );
+    let formats = server.get("/v2/parse/formats").await.ok();
+    let formats = formats["data"]["formats"].as_array().unwrap();
+    let has_tesseract = formats
+        .iter()
+        .any(|format| format["format"] == "png" && format["available"] == true);
+    let image = json!({"parsers": ["image"]});
+    for (name, bytes, options, text, pages) in [
+        ("page1.png", &png[..], &image, texts[0].to_owned(), 1),
+        ("page1.tiff", &tiff[..], &image, texts[0].to_owned(), 1),
+        ("page2.webp", &webp[..], &image, texts[1].to_owned(), 1),
+        ("scan.pdf", &pdf[..], &json!({}), texts.concat(), 2),
+    ] {
+        let data = parse(&server, name, bytes, options.clone()).await.ok()["data"].clone();
+        let markdown = data["markdown"].as_str().unwrap();
+        if has_tesseract {
+            let accuracy = word_accuracy(markdown, &text);
+            assert!(accuracy >= 0.95, "{name}: {accuracy}: {markdown}");
+            assert_eq!(data["metadata"]["ocrPages"], pages, "{name}");
+            assert_eq!(data.get("warning"), None, "{name}");
+        } else {
+            assert!(
+                data["warning"].as_str().unwrap().contains("tesseract-ocr"),
+                "{data}"
+            );
+        }
+    }
+    let fast = json!({"parsers": [{"type": "pdf", "mode": "fast"}]});
+    let data = parse(&server, "scan.pdf", pdf, fast).await.ok()["data"].clone();
+    assert_eq!(data["markdown"], "");
+    assert!(
+        data["warning"]
+            .as_str()
+            .unwrap()
+            .starts_with("The PDF is scanned")
+    );
+
+    let refused = parse(&server, "page1.png", png, json!({})).await;
+    assert!(refused.error().contains("`image`"), "{}", refused.error());
+    let bomb = [&png[..16], &[0, 1, 0, 0, 0, 1, 0, 0], &png[24..]].concat();
+    let refused = parse(&server, "bomb.png", &bomb, image.clone()).await;
+    assert_eq!(
+        (refused.status, refused.code()),
+        (400, "SCRAPE_UNSUPPORTED_FILE_ERROR")
+    );
+    assert!(refused.error().contains("65536 x 65536"), "{}", refused.error());
+    let damaged = [&png[..60], &[7; 500][..]].concat();
+    let refused = parse(&server, "damaged.png", &damaged, image).await;
+    assert!(
+        !has_tesseract || refused.error().contains("damaged"),
+        "{}",
+        refused.error()
+    );
+}

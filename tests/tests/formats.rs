@@ -247,3 +247,58 @@ async fn unsupported_formats_are_refused_by_name() {
     }
     assert_eq!(site.hits().len(), 0, "requests are refused before any fetch");
 }
+
+#[tokio::test]
+async fn personal_data_is_removed_before_anything_is_stored() {
+    let page = "<html><head><title>Ask jane@example.com</title><meta name='author' content='jane@example.com'></head>\
+        <body><main><h1>Contact</h1><p>Write to <a href='mailto:jane@example.com'>jane@example.com</a>, call \
+        +49 30 1234567, or pay 4111 1111 1111 1111.</p><p>The number 4111 1111 1111 1112 is none.</p>\
+        <a href='/x?to=jane%40example.com'>More</a></main></body></html>";
+    let site = Site::new().page("/", Page::html(page)).serve().await;
+    let server = TestServer::start().await;
+    let formats = json!(["markdown", "html", "rawHtml", "links", "summary"]);
+    let request = json!({ "url": site.url("/"), "formats": formats, "redactPII": true });
+    let response = server.post("/v2/scrape", &request).await.ok();
+    let stored_id = response["data"]["metadata"]["scrapeId"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    let stored = server.get(&format!("/v2/scrape/{stored_id}")).await.ok();
+    for document in [&response["data"], &stored["data"]] {
+        let text = document.to_string();
+        for secret in ["jane", "1234567", "4111 1111 1111 1111"] {
+            assert!(!text.contains(secret), "{secret} in {text}");
+        }
+        assert!(text.contains("4111 1111 1111 1112"), "{text}");
+        let markdown = document["markdown"].as_str().unwrap();
+        assert!(
+            markdown.contains("call <PHONE>, or pay <FINANCIAL>."),
+            "{markdown}"
+        );
+        assert!(document["rawHtml"].as_str().unwrap().contains("&lt;EMAIL&gt;"));
+        assert_eq!(document["metadata"]["author"], "<EMAIL>");
+        let warning = document["warning"].as_str().unwrap();
+        assert!(
+            warning.contains("did not search for PERSON and LOCATION"),
+            "{warning}"
+        );
+    }
+    // The page is not in the cache either.
+    let cached = json!({ "url": site.url("/"), "minAge": 0 });
+    let missing = server.post("/v2/scrape", &cached).await;
+    assert_eq!((missing.status, missing.code()), (404, "SCRAPE_NO_CACHED_DATA"));
+
+    let masked =
+        json!({ "url": site.url("/"), "redactPII": { "entities": ["EMAIL"], "replaceStyle": "mask" } });
+    let data = server.post("/v2/scrape", &masked).await.ok()["data"].clone();
+    let markdown = data["markdown"].as_str().unwrap();
+    assert!(
+        markdown.contains("+49 30 1234567") && !markdown.contains("jane"),
+        "{markdown}"
+    );
+    assert_eq!(data.get("warning"), None);
+
+    let pictures = json!({ "url": site.url("/"), "formats": ["screenshot"], "redactPII": true });
+    let refused = server.post("/v2/scrape", &pictures).await;
+    assert_eq!((refused.status, refused.code()), (400, "BAD_REQUEST"));
+}

@@ -25,6 +25,8 @@ mod read;
 #[cfg(feature = "files")]
 mod rtf;
 #[cfg(feature = "files")]
+mod scan;
+#[cfg(feature = "files")]
 mod xml;
 
 pub use kind::FileType;
@@ -40,6 +42,34 @@ pub struct FileRequest {
     pub file_type: FileType,
     /// Maximum number of PDF pages to read; `None` reads all.
     pub max_pages: Option<u32>,
+    /// Which pages are needed as images.
+    #[serde(default)]
+    pub scans: ScanRequest,
+}
+
+/// Which pages of a file are returned as images too, for text recognition.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ScanRequest {
+    /// None.
+    #[default]
+    None,
+    /// Those without a text layer.
+    Textless,
+    /// Every page that is a scan, with or without a text layer.
+    All,
+}
+
+/// An image of a page.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Scan {
+    /// Number of the page.
+    pub page: u32,
+    /// Length of the image in bytes.
+    pub length: usize,
+    /// The image as a file. A reader in another process sends it after the document.
+    #[serde(skip)]
+    pub data: Vec<u8>,
 }
 
 /// The content of a file.
@@ -54,6 +84,15 @@ pub struct FileDocument {
     pub properties: Vec<(String, String)>,
     /// Warnings for the caller, in full sentences.
     pub warnings: Vec<String>,
+    /// Numbers of the pages whose text is not known, because it is in images only.
+    #[serde(default)]
+    pub textless: Vec<u32>,
+    /// Images of pages, as requested, in the order of the pages.
+    #[serde(default)]
+    pub scans: Vec<Scan>,
+    /// Number of pages whose text was recognized.
+    #[serde(default)]
+    pub recognized: u32,
 }
 
 /// One page of a file.
@@ -102,6 +141,38 @@ fn properties<const N: usize>(known: [(&str, Option<&str>); N]) -> Vec<(String, 
 }
 
 impl FileDocument {
+    /// Sets the text of a page to what was recognized in its images.
+    #[cfg(feature = "files")]
+    pub fn set_recognized(&mut self, page: u32, text: &str) {
+        self.textless.retain(|number| *number != page);
+        if let Some(page) = self.pages.iter_mut().find(|found| found.number == page) {
+            page.html = scan::html(text);
+            page.continues = false;
+            self.recognized += 1;
+        }
+    }
+
+    /// Adds a warning about the pages whose text is not known. `because` says why, as the end of a sentence.
+    pub fn warn_of_textless(&mut self, because: &str) {
+        let (missing, pages) = (self.textless.len(), self.pages.len());
+        let warning = match (missing, pages) {
+            (0, _) => return,
+            (1, 1) => {
+                format!("The file is an image without a text layer; it has no text here, because {because}.")
+            }
+            _ if missing == pages => {
+                format!(
+                    "The PDF is scanned: its pages are images without a text layer; they have no text here, because {because}."
+                )
+            }
+            _ => format!(
+                "{missing} of {pages} pages of the PDF are scanned images without a text layer; they have no text \
+                 here, because {because}."
+            ),
+        };
+        self.warnings.push(warning);
+    }
+
     /// Returns the whole text as one HTML document. Paragraphs and lists that a page break splits are joined;
     /// page boundaries are not visible.
     pub fn html(&self) -> String {

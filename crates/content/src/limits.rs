@@ -111,6 +111,15 @@ mod files {
     pub(crate) const PDF_PAGES: u32 = 10_000;
     /// Blocks at the top and at the bottom of a page that may be running headers and footers.
     pub(crate) const PDF_MARGIN_BLOCKS: usize = 3;
+    /// Pages of a PDF whose images are returned for text recognition.
+    pub(crate) const SCANNED_PAGES: usize = 200;
+    /// Images per page that are returned, and bytes of all images of a file.
+    pub(crate) const SCANS_PER_PAGE: usize = 8;
+    pub(crate) const SCAN_BYTES: usize = 128 * 1024 * 1024;
+    /// Sides of an image that may contain text, in pixels, and its area.
+    pub(crate) const SCAN_MIN_SIDE_PIXELS: u32 = 64;
+    pub(crate) const SCAN_SIDE_PIXELS: usize = 32_767;
+    pub(crate) const SCAN_PIXELS: usize = 100_000_000;
     /// Outline entries read per PDF.
     pub(crate) const PDF_OUTLINE_ENTRIES: usize = 20_000;
     /// Maximum number of open elements in the XML of a file.

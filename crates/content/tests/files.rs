@@ -7,7 +7,7 @@ mod fixtures;
 
 use expect_test::{Expect, expect};
 use fixtures::{Pdf, archive, docx, epub, line, open_document, paragraph, pptx, scan, xlsx};
-use harvestman_content::files::{FileDocument, FileError, FileRequest, FileType, read};
+use harvestman_content::files::{FileDocument, FileError, FileRequest, FileType, ScanRequest, read};
 use harvestman_content::{HtmlPage, Selection};
 use url::Url;
 
@@ -15,6 +15,7 @@ fn read_as(file_type: FileType, body: &[u8]) -> Result<FileDocument, FileError> 
     let request = FileRequest {
         file_type,
         max_pages: None,
+        scans: ScanRequest::None,
     };
     read(&request, body)
 }
@@ -192,6 +193,7 @@ fn pages_of_a_pdf_beyond_the_limit_are_counted_but_not_read() {
     let request = FileRequest {
         file_type: FileType::Pdf,
         max_pages: Some(2),
+        scans: ScanRequest::None,
     };
     let document = read(&request, &body).unwrap();
     assert_eq!(document.total_pages, Some(3));
@@ -212,10 +214,13 @@ fn scanned_pages_of_a_pdf_are_reported() {
             ..Pdf::default()
         }
         .bytes();
-        read_as(FileType::Pdf, &body).unwrap().warnings.join(" ")
+        let mut document = read_as(FileType::Pdf, &body).unwrap();
+        document.warn_of_textless("nobody reads them");
+        document.warnings.join(" ")
     };
     assert!(warnings(vec![scan(), scan()]).starts_with("The PDF is scanned"));
     assert!(warnings(vec![text.clone(), scan()]).starts_with("1 of 2 pages"));
+    assert!(warnings(vec![text.clone(), scan()]).ends_with("because nobody reads them."));
     assert_eq!(warnings(vec![text]), "");
 }
 

@@ -26,6 +26,8 @@ pub mod month;
 pub mod page_version;
 pub mod paging;
 pub mod params_preview;
+#[cfg(feature = "render")]
+pub mod pii;
 pub mod politeness;
 pub mod robots;
 pub mod scope;

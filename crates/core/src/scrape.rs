@@ -37,14 +37,17 @@ pub use frames::FramedPage;
 #[cfg(feature = "files")]
 pub use harvestman_content::files::read as read_file;
 #[cfg(feature = "render")]
-pub use harvestman_content::files::{FileDocument, FileError, FilePage, FileRequest, FileType};
+pub use harvestman_content::files::{
+    FileDocument, FileError, FilePage, FileRequest, FileType, Scan, ScanRequest,
+};
 #[cfg(feature = "render")]
 pub use harvestman_content::{RenderSignals, undeclared_charset};
 #[cfg(feature = "render")]
 pub use render::{RawPage, Rendered, prepare, render};
 
+use crate::api::action::Action;
 use crate::api::error::{ApiError, ErrorCode};
-use crate::api::format::{ChangeMode, Format, QueryMode};
+use crate::api::format::{ChangeMode, Format, FormatKind, QueryMode};
 use crate::api::options::ScrapeOptions;
 
 /// Optional backends that the operator has configured.
@@ -70,12 +73,7 @@ pub fn check_supported(options: &ScrapeOptions, capabilities: &Capabilities) -> 
     for format in &options.formats {
         check_format(format, &with_browser)?;
     }
-    if options.redact_pii.is_some() {
-        return Err(ApiError::new(
-            ErrorCode::NotConfigured,
-            "`redactPII` is not available on this server; omit it or set it to false.",
-        ));
-    }
+    check_redaction(options)?;
     if !capabilities.browser {
         check_browser(options)?;
     }
@@ -83,6 +81,21 @@ pub fn check_supported(options: &ScrapeOptions, capabilities: &Capabilities) -> 
         .formats
         .iter()
         .try_for_each(|format| check_format(format, capabilities))
+}
+
+/// Rejects results that `redactPII` cannot change: pictures, and files as they are.
+fn check_redaction(options: &ScrapeOptions) -> Result<(), ApiError> {
+    let is_picture = |action: &Action| matches!(action, Action::Screenshot(_) | Action::Pdf { .. });
+    let result = match options {
+        _ if options.redact_pii.is_none() => return Ok(()),
+        _ if options.wants(FormatKind::Screenshot) => "the format `screenshot`",
+        _ if options.actions.iter().any(is_picture) => "actions that make screenshots and PDFs",
+        _ => return Ok(()),
+    };
+    Err(ApiError::new(
+        ErrorCode::BadRequest,
+        format!("`redactPII` cannot remove personal data from pictures; remove {result}, or `redactPII`."),
+    ))
 }
 
 /// Returns whether only a browser can fulfil the options.
@@ -285,10 +298,16 @@ mod tests {
         );
         let question = r#"{"formats":[{"type":"question","question":"?"}]}"#;
         check(question, none, Some((ErrorCode::NotConfigured, "model")));
+        check(r#"{"redactPII":true}"#, none, None);
         check(
-            r#"{"redactPII":true}"#,
-            none,
-            Some((ErrorCode::NotConfigured, "redactPII")),
+            r#"{"redactPII":true,"formats":["screenshot"]}"#,
+            browser,
+            Some((ErrorCode::BadRequest, "redactPII")),
+        );
+        check(
+            r#"{"redactPII":true,"actions":[{"type":"pdf"}]}"#,
+            browser,
+            Some((ErrorCode::BadRequest, "PDFs")),
         );
     }
 

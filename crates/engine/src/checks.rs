@@ -87,6 +87,13 @@ impl Engine {
     }
 }
 
+impl Engine {
+    /// Returns whether this server recognizes text in images.
+    pub fn recognizes_text(&self) -> bool {
+        self.context.config.recognizer.is_some()
+    }
+}
+
 impl Context {
     /// Returns what this server can do for a page.
     pub(crate) fn capabilities(&self) -> Capabilities {

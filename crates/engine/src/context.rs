@@ -22,6 +22,7 @@ use crate::scraper::Scraper;
 use crate::search::provider::Search;
 use crate::sessions::registry::Sessions;
 use crate::slots::Slots;
+use crate::text_recognition::RecognizerConfig;
 
 /// Settings made by the operator.
 #[derive(Clone, Debug)]
@@ -52,6 +53,8 @@ pub struct EngineConfig {
     pub webhook_signature_aliases: Vec<String>,
     /// Program that reads files when called with [`crate::READ_FILE_COMMAND`].
     pub file_reader: PathBuf,
+    /// Recognizes text in images. Without it, scanned pages stay without text.
+    pub recognizer: Option<RecognizerConfig>,
 }
 
 /// Runs jobs. Cheap to clone; stopped by [`Engine::shutdown`].

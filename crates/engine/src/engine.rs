@@ -17,6 +17,7 @@ use crate::profiles::Profiles;
 use crate::scraper::Scraper;
 use crate::sessions::{self, registry::Sessions};
 use crate::slots::Slots;
+use crate::text_recognition::TextRecognition;
 use crate::{clock, expiry, limits, monitors, scheduler, webhooks};
 
 impl Engine {
@@ -35,6 +36,7 @@ impl Engine {
                 config.proxies.clone(),
                 browser,
                 FileReader::new(config.file_reader.clone(), config.cores),
+                TextRecognition::new(config.recognizer.clone(), config.cores),
                 config.llm.clone(),
                 config.cores,
                 slots.metrics().clone(),

@@ -50,10 +50,8 @@ impl FileReader {
         let output = exchange(&mut child, request, body).await;
         let _ = child.start_kill();
         let status = child.wait().await.ok();
-        Ok(match output.map(|output| serde_json::from_slice(&output)) {
-            Ok(Ok(result)) => result,
-            Ok(Err(_)) | Err(_) => Err(failure(status)),
-        })
+        let result = output.ok().and_then(|output| parse(&output));
+        Ok(result.unwrap_or_else(|| Err(failure(status))))
     }
 
     fn start(&self) -> std::io::Result<Child> {
@@ -90,6 +88,23 @@ async fn exchange(child: &mut Child, request: &FileRequest, body: &[u8]) -> std:
     Ok(output)
 }
 
+/// Parses the reader's output: the result as one line of JSON, then the images of its pages. Returns `None` if it is
+/// not complete.
+fn parse(output: &[u8]) -> Option<FileResult> {
+    let end = output
+        .iter()
+        .position(|byte| *byte == b'\n')
+        .unwrap_or(output.len());
+    let (head, mut rest) = (&output[..end], output.get(end + 1..).unwrap_or_default());
+    let mut result: FileResult = serde_json::from_slice(head).ok()?;
+    for scan in result.iter_mut().flat_map(|document| &mut document.scans) {
+        let (data, after) = rest.split_at_checked(scan.length)?;
+        scan.data = data.to_vec();
+        rest = after;
+    }
+    Some(result)
+}
+
 fn failure(status: Option<ExitStatus>) -> FileError {
     match status.and_then(|status| status.code()) {
         Some(_) => FileError::Damaged("the file reader failed".to_owned()),
@@ -103,11 +118,12 @@ mod tests {
     use std::os::unix::fs::PermissionsExt;
     use std::time::Duration;
 
-    use harvestman_core::scrape::FileType;
+    use harvestman_core::scrape::{FileType, ScanRequest};
 
     use super::*;
 
     const REQUEST: FileRequest = FileRequest {
+        scans: ScanRequest::None,
         file_type: FileType::Pdf,
         max_pages: None,
     };

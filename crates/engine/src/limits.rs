@@ -105,6 +105,18 @@ pub const FILE_READER_OUTPUT_BYTES: u64 = 256 * 1024 * 1024;
 pub const FILE_READER_MEMORY_BYTES: u64 = 1024 * 1024 * 1024;
 /// Maximum processor time of a file reader, in seconds: the longest timeout of a scrape.
 pub const FILE_READER_CPU_S: u64 = 300;
+/// Address space of a text recognizer in bytes.
+pub const RECOGNIZER_MEMORY_BYTES: u64 = 2 * 1024 * 1024 * 1024;
+/// CPU time of a text recognizer in seconds.
+pub const RECOGNIZER_CPU_S: u64 = 120;
+/// How long tesseract may take to list its languages.
+pub const RECOGNIZER_LIST_TIMEOUT: Duration = Duration::from_secs(10);
+/// Files that a text recognizer may have open: its libraries and language data.
+pub const RECOGNIZER_FILES: u64 = 64;
+/// Bytes of text that a text recognizer may return.
+pub const RECOGNIZER_OUTPUT_BYTES: u64 = 8 * 1024 * 1024;
+/// Bytes of a text recognizer's messages that are read.
+pub const RECOGNIZER_COMPLAINT_BYTES: u64 = 64 * 1024;
 /// Timeout of one attempt of a request to the language model.
 pub const LLM_TIMEOUT: Duration = Duration::from_secs(120);
 /// Attempts per request to the language model.
@@ -166,6 +178,8 @@ pub const DOCS_TIMEOUT: Duration = Duration::from_secs(45);
 pub const CRAWL_PROMPT_TIMEOUT: Duration = Duration::from_secs(20);
 /// Bytes of a page sent to the language model: about 30,000 tokens of English.
 pub const MODEL_PAGE_BYTES: usize = 120 * 1024;
+/// Requests to the language model that search one page for names.
+pub const REDACTION_REQUESTS: usize = 8;
 /// Bytes of a page's structured data sent to the language model.
 pub const MODEL_FACTS_BYTES: usize = 16 * 1024;
 /// Longest duration of an extract or agent.

@@ -11,6 +11,7 @@ use harvestman_core::api::page::Document;
 use harvestman_core::api::url_field::TargetUrl;
 use harvestman_core::crawl::{FetchedPage, SlotKind};
 use harvestman_core::ids::ScrapeId;
+use harvestman_core::pii::Redactor;
 use harvestman_fetch::CookieJar;
 use harvestman_store::Lease;
 use tokio::time::error::Elapsed;
@@ -20,7 +21,7 @@ use url::Url;
 use crate::browser_pages::PageCaptures;
 use crate::budget::CreditReservation;
 use crate::context::Context;
-use crate::error::ScrapeFailure;
+use crate::error::{ScrapeFailure, internal_error};
 use crate::files::FileTarget;
 use crate::page_cache::PageCache;
 use crate::profiles::OpenProfile;
@@ -150,10 +151,11 @@ impl PageVisits {
             response,
             mut rendered,
             captures,
+            redactor,
         } = self.context.scraper.scrape(target, deadline).await?;
         let document = &mut rendered.document;
         turn.record_in(&mut document.metadata);
-        self.complete(page.url, document, profile, captures)
+        self.complete(page.url, document, profile, captures, redactor)
             .await
             .map_err(ScrapeFailure::transient)?;
         reservation.spend(rendered.credits);
@@ -188,6 +190,7 @@ impl PageVisits {
         document: &mut Document,
         profile: Option<OpenProfile>,
         mut captures: PageCaptures,
+        redactor: Option<Redactor>,
     ) -> Result<(), ApiError> {
         let store = &self.context.store;
         if let (Some(profile), Some(storage)) = (profile, captures.storage.take()) {
@@ -196,6 +199,19 @@ impl PageVisits {
         if let Some(target) = &self.files {
             files::attach(store, target, document, captures).await?;
         }
-        tracking::track(store, self.owner.team, url, &self.options, document).await
+        if let (Some(redactor), Some(mut actions)) = (redactor.clone(), document.actions.take()) {
+            let work = move || {
+                redactor.actions(&mut actions);
+                actions
+            };
+            let redacted = tokio::task::spawn_blocking(work).await;
+            document.actions = Some(redacted.map_err(internal_error)?);
+        }
+        tracking::track(store, self.owner.team, url, &self.options, document).await?;
+        // The earlier version may have been stored without `redactPII`.
+        if let (Some(redactor), Some(changes)) = (&redactor, &mut document.change_tracking) {
+            redactor.changes(changes);
+        }
+        Ok(())
     }
 }

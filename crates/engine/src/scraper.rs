@@ -11,6 +11,7 @@ use harvestman_core::billing;
 use harvestman_core::cache::{self, CacheKey};
 use harvestman_core::crawl::SlotKind;
 use harvestman_core::ids::ScrapeId;
+use harvestman_core::pii::Redactor;
 use harvestman_core::scrape::{RawPage, Rendered, file_request, needs_browser, prepare, prepare_file};
 use harvestman_fetch::{CookieJar, FetchRequest, Fetcher};
 use tokio::sync::Semaphore;
@@ -19,7 +20,7 @@ use url::Url;
 
 use crate::browser_pages::{BrowserPage, BrowserPages, PageCaptures};
 use crate::conversions::Conversions;
-use crate::error::ScrapeFailure;
+use crate::error::{ScrapeFailure, internal_error};
 use crate::file_reader::FileReader;
 use crate::host_memory::HostMemory;
 use crate::llm::Llm;
@@ -28,8 +29,9 @@ use crate::page_cache::PageCache;
 use crate::profiles::OpenProfile;
 use crate::proxies::{Proxies, ProxyClass, Routes};
 use crate::site_response::SiteResponse;
+use crate::text_recognition::TextRecognition;
 use crate::turn::Turn;
-use crate::{limits, model_formats};
+use crate::{limits, model_formats, redaction};
 
 /// Fetches and converts pages. Cheap to clone.
 #[derive(Clone)]
@@ -39,6 +41,7 @@ pub(crate) struct Scraper {
     browser: Option<BrowserPages>,
     conversions: Conversions,
     files: FileReader,
+    recognition: TextRecognition,
     /// Permits for bodies read from the cache.
     copies: Arc<Semaphore>,
     llm: Option<Llm>,
@@ -72,6 +75,8 @@ pub(crate) struct Scraped {
     pub(crate) response: SiteResponse,
     pub(crate) rendered: Rendered,
     pub(crate) captures: PageCaptures,
+    /// What removes personal data, if the options ask for it.
+    pub(crate) redactor: Option<Redactor>,
 }
 
 /// A fetched page, before conversion.
@@ -87,6 +92,7 @@ impl Scraper {
         proxies: Proxies,
         browser: Option<BrowserPages>,
         files: FileReader,
+        recognition: TextRecognition,
         llm: Option<Llm>,
         cores: usize,
         metrics: Metrics,
@@ -98,6 +104,7 @@ impl Scraper {
             conversions: Conversions::new(cores),
             copies: Arc::new(Semaphore::new(cores.max(1) * limits::COPIES_PER_CORE)),
             files,
+            recognition,
             llm,
             memory: Arc::default(),
             metrics,
@@ -147,16 +154,35 @@ impl Scraper {
         target.turn.complete();
         target.turn.release_browser();
         let deadline = target.turn.extended(deadline);
-        self.fill_model_formats(&mut scraped, target.options, deadline)
-            .await;
+        self.complete(&mut scraped, target.options, deadline).await?;
         Ok(scraped)
     }
 
-    /// Fills the formats that need the language model, if there is one.
-    async fn fill_model_formats(&self, scraped: &mut Scraped, options: &ScrapeOptions, deadline: Instant) {
+    /// Removes names of people and places if the options ask for it, and fills the formats that need the
+    /// language model, if there is one.
+    ///
+    /// # Errors
+    /// If redacting fails: then nothing may be returned.
+    async fn complete(
+        &self,
+        scraped: &mut Scraped,
+        options: &ScrapeOptions,
+        deadline: Instant,
+    ) -> Result<(), ScrapeFailure> {
+        let Scraped {
+            rendered, redactor, ..
+        } = scraped;
+        if let Some(redactor) = redactor {
+            redaction::find_names(self.llm.as_ref(), redactor, rendered, deadline).await;
+        }
+        if self.llm.is_some() {
+            redact(scraped).await?;
+        }
         if let Some(llm) = &self.llm {
             model_formats::fill(llm, &mut scraped.rendered, options, deadline).await;
+            redact(scraped).await?;
         }
+        Ok(())
     }
 
     /// Scrapes a page, except for the formats that need the language model.
@@ -247,7 +273,7 @@ impl Scraper {
         deadline: Instant,
     ) -> Result<Scraped, ScrapeFailure> {
         let mut scraped = self.render(requested, response, options, id, deadline).await?;
-        self.fill_model_formats(&mut scraped, options, deadline).await;
+        self.complete(&mut scraped, options, deadline).await?;
         Ok(scraped)
     }
 
@@ -269,7 +295,13 @@ impl Scraper {
         let has_model = self.llm.is_some();
         let work = async {
             let file = match file_request(&raw_page(&requested, &response), &options) {
-                Some(request) => Some((request, self.files.read(&request, &response.body).await?)),
+                Some(request) => {
+                    let mut file = self.files.read(&request, &response.body).await?;
+                    if let Ok(document) = file {
+                        file = self.recognition.complete(document, &request, deadline).await;
+                    }
+                    Some((request, file))
+                }
                 None => None,
             };
             let permit = self.conversions.permit().await;
@@ -290,6 +322,10 @@ impl Scraper {
                         .document
                         .warn(&format!("The page is incomplete: {fault}."));
                 }
+                let redactor = options.redact_pii.as_ref().map(Redactor::new);
+                if let Some(redactor) = &redactor {
+                    rendered.redact(redactor);
+                }
                 let metadata = &mut rendered.document.metadata;
                 if response.cached_at.is_some() {
                     // A cached copy costs as much as one page, however many pages the file has.
@@ -302,6 +338,7 @@ impl Scraper {
                     response,
                     rendered,
                     captures: PageCaptures::default(),
+                    redactor,
                 })
             });
             converting.await.unwrap_or_else(|panic| {
@@ -317,6 +354,24 @@ impl Scraper {
             Err(_) => Err(ScrapeFailure::timeout()),
         }
     }
+}
+
+/// Removes personal data from a page, if the options ask for it.
+///
+/// # Errors
+/// 500 if it cannot be done.
+async fn redact(scraped: &mut Scraped) -> Result<(), ScrapeFailure> {
+    let Some(redactor) = scraped.redactor.clone() else {
+        return Ok(());
+    };
+    let mut rendered = std::mem::take(&mut scraped.rendered);
+    let work = move || {
+        rendered.redact(&redactor);
+        rendered
+    };
+    let redacting = tokio::task::spawn_blocking(work).await;
+    scraped.rendered = redacting.map_err(|error| ScrapeFailure::permanent(internal_error(error)))?;
+    Ok(())
 }
 
 /// Returns an HTTP request for a page.

@@ -1,5 +1,6 @@
 //! The command line. Settings are flags of every command that uses them.
 
+use std::ffi::OsString;
 use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -9,14 +10,16 @@ use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use harvestman_browser::SANDBOX_INIT_COMMAND;
 use harvestman_core::api::command::RequestCommand;
 use harvestman_core::ids::KeyId;
-use harvestman_engine::{Plans, READ_FILE_COMMAND};
+use harvestman_engine::{Plans, READ_FILE_COMMAND, RECOGNIZE_TEXT_COMMAND};
 use harvestman_store::{DATABASE_FILE, Store, StoreConfig, StoreError};
 
 use crate::config::setting::SETTINGS;
 use crate::config::{Config, ConfigError, Values, source};
 use crate::offline::Usage;
 use crate::operator::endpoint::OperatorEndpoint;
-use crate::{bootstrap, doctor, log, manual, mcp, offline, operator, read_file, request, serve, setup};
+use crate::{
+    bootstrap, doctor, log, manual, mcp, offline, operator, read_file, recognize_text, request, serve, setup,
+};
 
 /// Runs the command in the arguments of the process. Exit codes: 0 success, 1 failure, 2 invalid usage or settings;
 /// for request commands also 3 when some pages failed and 130 when interrupted.
@@ -117,6 +120,21 @@ pub fn command() -> Command {
             Command::new(READ_FILE_COMMAND)
                 .hide(true)
                 .about("Convert the file that the server passes on stdin"),
+        )
+        .subcommand(
+            Command::new(RECOGNIZE_TEXT_COMMAND)
+                .hide(true)
+                .about("Recognize the text of the image that the server passes on stdin")
+                .arg(
+                    Arg::new("tesseract")
+                        .required(true)
+                        .value_parser(value_parser!(OsString)),
+                )
+                .arg(
+                    Arg::new("languages")
+                        .required(true)
+                        .value_parser(value_parser!(OsString)),
+                ),
         )
         .subcommand(
             Command::new(SANDBOX_INIT_COMMAND)
@@ -252,6 +270,10 @@ fn run_local(matches: &ArgMatches) -> anyhow::Result<()> {
         Some(("convert", given)) => return offline::convert(given),
         Some(("robots", given)) => return offline::robots(given),
         Some((READ_FILE_COMMAND, _)) => return read_file::run(),
+        Some((RECOGNIZE_TEXT_COMMAND, given)) => {
+            let argument = |name: &str| given.get_one::<OsString>(name).cloned().unwrap_or_default();
+            return recognize_text::run(&argument("tesseract"), &argument("languages"));
+        }
         Some((SANDBOX_INIT_COMMAND, given)) => return sandbox_init(given),
         _ => {}
     }

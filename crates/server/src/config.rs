@@ -65,6 +65,10 @@ pub struct Config {
     pub node: Program,
     /// Python for code in browser sessions.
     pub python: Program,
+    /// Tesseract for text recognition.
+    pub tesseract: Program,
+    /// Languages of text recognition, such as `eng+deu`.
+    pub ocr_languages: String,
     /// Whether code in browser sessions may run where it cannot be sandboxed.
     pub unsandboxed_code: bool,
     /// DNS servers; empty to use those of the system.
@@ -160,6 +164,10 @@ impl Config {
             chromium: values.optional("chromium", program)?.unwrap_or_default(),
             node: values.optional("node", program)?.unwrap_or_default(),
             python: values.optional("python", program)?.unwrap_or_default(),
+            tesseract: values.optional("tesseract", program)?.unwrap_or_default(),
+            ocr_languages: values
+                .optional("ocr_languages", ocr_languages)?
+                .unwrap_or_else(|| "eng".to_owned()),
             unsandboxed_code: values.required("unsandboxed_code", boolean)?,
             dns_servers: values.list("dns_servers", |text| {
                 text.parse()
@@ -210,6 +218,11 @@ impl Config {
 }
 
 impl Config {
+    /// Returns the tesseract for text recognition.
+    pub fn tesseract_program(&self) -> Option<PathBuf> {
+        self.tesseract.path(|| harvestman_browser::in_path("tesseract"))
+    }
+
     /// Returns the Python for code in browser sessions: without a setting the one of `harvestman setup`, else the
     /// installed one.
     pub fn python_program(&self) -> Option<PathBuf> {
@@ -243,6 +256,23 @@ fn team_limits(values: &Values) -> Result<Limits, ConfigError> {
         key_rate_limit: values.optional("key_rate_limit", positive)?,
         credit_budget: values.optional("credit_budget", positive)?,
     })
+}
+
+/// Parses the languages of text recognition.
+fn ocr_languages(text: &str) -> Result<String, String> {
+    let is_code = |code: &str| {
+        !code.is_empty()
+            && !code.starts_with('/')
+            && code
+                .chars()
+                .all(|c| c.is_ascii_alphanumeric() || "_/".contains(c))
+    };
+    match text.split('+').all(is_code) {
+        true => Ok(text.to_owned()),
+        false => Err(format!(
+            "`{text}` is not a list of language codes such as `eng+deu`"
+        )),
+    }
 }
 
 /// Parses the path of a program; `off` and `none` switch it off.

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use harvestman_browser::{
     check_node_packages, check_python_packages, check_sandbox, find_chromium, find_node, program_version,
 };
+use harvestman_engine::missing_languages;
 use harvestman_store::{DATABASE_FILE, schema_version};
 
 use crate::config::{Config, Program};
@@ -82,6 +83,7 @@ pub(crate) async fn report(config: &Config) -> (String, bool) {
         sandbox(config).await,
         node(config).await,
         python(config).await,
+        tesseract(config).await,
     ];
     let works = parts.iter().all(|part| part.state != State::Broken);
     (parts.iter().map(Part::to_string).collect(), works)
@@ -189,6 +191,37 @@ async fn node(config: &Config) -> Part {
 /// Returns the number after the `v` of a version of Node.js.
 fn major_version(text: &str) -> Option<u32> {
     text.strip_prefix('v')?.split('.').next()?.parse().ok()
+}
+
+async fn tesseract(config: &Config) -> Part {
+    let without = "no text recognition in images and scans: install tesseract-ocr, or name it with HARVESTMAN_TESSERACT";
+    let (part, path) = match program(
+        "tesseract",
+        &config.tesseract,
+        config.tesseract_program(),
+        without,
+    )
+    .await
+    {
+        Ok(found) => found,
+        Err(part) => return part,
+    };
+    let missing = match missing_languages(&path, &config.ocr_languages).await {
+        Ok(missing) => missing,
+        Err(reason) => return Part::fails(part.name, State::Broken, part.found, reason),
+    };
+    if missing.is_empty() {
+        return Part::works(
+            part.name,
+            format!("{}, languages {}", part.found, config.ocr_languages),
+        );
+    }
+    let advice = format!(
+        "no data for the language {}: install it (Debian: tesseract-ocr-{}), or change HARVESTMAN_OCR_LANGUAGES",
+        missing.join(", "),
+        missing[0].replace('_', "-")
+    );
+    Part::fails(part.name, State::Missing, part.found, advice)
 }
 
 async fn python(config: &Config) -> Part {

@@ -31,6 +31,7 @@ mod offline;
 mod operator;
 mod rate;
 mod read_file;
+mod recognize_text;
 mod request;
 pub mod router;
 mod routes;

@@ -1,5 +1,6 @@
 //! `harvestman read-file`: the process that converts one untrusted file. It limits its own resources before it reads
-//! a byte, reads the file on stdin, writes the result to stdout, and exits. It opens no files.
+//! a byte, reads the file on stdin, writes the result to stdout as one line of JSON and the images of
+//! its pages, and exits. It opens no files.
 
 use std::io::{self, BufRead, Read, Write};
 
@@ -18,6 +19,10 @@ pub(crate) fn run() -> anyhow::Result<()> {
     drop(body);
     let mut output = io::BufWriter::new(io::stdout().lock());
     serde_json::to_writer(&mut output, &response)?;
+    output.write_all(b"\n")?;
+    for scan in response.iter().flat_map(|document| &document.scans) {
+        output.write_all(&scan.data)?;
+    }
     Ok(output.flush()?)
 }
 

@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use harvestman_core::api::crawl::Enabled;
 use harvestman_engine::{
-    BrowserPages, BrowserSettings, Engine, EngineConfig, Llm, LlmConfig, Plans, Proxies, Search,
+    BrowserPages, BrowserSettings, Engine, EngineConfig, Llm, LlmConfig, Plans, Proxies, RecognizerConfig,
+    Search,
 };
 use harvestman_fetch::{AllowList, FetchConfig, Fetcher};
 use harvestman_store::{Store, StoreConfig, StoreError};
@@ -65,6 +66,7 @@ fn log_settings(config: &Config) {
         ),
         ("Node.js", config.node.path(harvestman_browser::find_node)),
         ("Python", config.python_program()),
+        ("tesseract", config.tesseract_program()),
     ];
     for (name, path) in programs {
         match path {
@@ -250,6 +252,11 @@ fn engine_config(config: &Config, plans: Plans, proxies: Proxies) -> anyhow::Res
         webhook_retries: config.webhook_retries.clone(),
         webhook_signature_aliases: config.webhook_signature_aliases.clone(),
         file_reader: own_program(),
+        recognizer: config.tesseract_program().map(|tesseract| RecognizerConfig {
+            launcher: own_program(),
+            tesseract,
+            languages: config.ocr_languages.clone(),
+        }),
     })
 }
 

@@ -79,6 +79,7 @@ export interface Metadata {
   contentType?: string;
   creditsUsed?: number;
   numPages?: number;
+  ocrPages?: number;
   totalPages?: number;
   [name: string]: any;
 }

@@ -272,7 +272,7 @@ export interface ScrapeOptions {
   lockdown?: boolean;
   /** Browser profile whose cookies and storage are used. */
   profile?: Profile;
-  /** Remove personal data: true, or an object with `mode`, `entities` and `replaceStyle`. */
+  /** Replace personal data in every text: true, or an object with `mode`, `entities` and `replaceStyle`. */
   redactPII?: boolean | RedactPii;
 }
 

@@ -87,6 +87,14 @@ types! {
     Csv "csv" ["csv"] ["text/csv" "application/csv" "text/comma-separated-values"];
     /// Tab-separated values.
     Tsv "tsv" ["tsv" "tab"] ["text/tab-separated-values"];
+    /// Image in Portable Network Graphics.
+    Png "png" ["png"] ["image/png"];
+    /// JPEG image.
+    Jpeg "jpeg" ["jpeg" "jpg"] ["image/jpeg" "image/jpg"];
+    /// WebP image.
+    Webp "webp" ["webp"] ["image/webp"];
+    /// TIFF image.
+    Tiff "tiff" ["tiff" "tif"] ["image/tiff"];
 }
 
 /// Bytes at the start of a PDF in which its signature may begin.
@@ -117,6 +125,14 @@ impl FileType {
             .find(|kind| kind.extensions().contains(&extension.as_str()))
     }
 
+    /// Returns whether it is an image, whose text has to be recognized.
+    pub fn is_image(self) -> bool {
+        matches!(
+            self,
+            FileType::Png | FileType::Jpeg | FileType::Webp | FileType::Tiff
+        )
+    }
+
     /// Detects the type from the content.
     pub fn of_bytes(body: &[u8]) -> Option<FileType> {
         let head = &body[..body.len().min(PDF_MARK_WITHIN)];
@@ -129,7 +145,7 @@ impl FileType {
         if body.starts_with(b"{\\rtf") {
             return Some(FileType::Rtf);
         }
-        memmem::find(head, b"%PDF-").map(|_| FileType::Pdf)
+        of_image(body).or_else(|| memmem::find(head, b"%PDF-").map(|_| FileType::Pdf))
     }
 
     /// Returns the real type of a file declared as this type: servers often confuse the types of office
@@ -139,6 +155,17 @@ impl FileType {
             FileType::Csv | FileType::Tsv => self,
             _ => FileType::of_bytes(body).unwrap_or(self),
         }
+    }
+}
+
+/// Detects the type of an image (WHATWG MIME sniffing section 6.1).
+fn of_image(body: &[u8]) -> Option<FileType> {
+    match body {
+        _ if body.starts_with(b"\x89PNG\r\n\x1a\n") => Some(FileType::Png),
+        _ if body.starts_with(b"\xFF\xD8\xFF") => Some(FileType::Jpeg),
+        _ if body.starts_with(b"RIFF") && body.get(8..14) == Some(b"WEBPVP") => Some(FileType::Webp),
+        _ if body.starts_with(b"II*\0") || body.starts_with(b"MM\0*") => Some(FileType::Tiff),
+        _ => None,
     }
 }
 

@@ -51,6 +51,7 @@ pub(super) fn read(kind: FileType, body: &[u8]) -> Result<FileDocument, FileErro
         total_pages: is_slides.then(|| u32::try_from(ir.sections.len()).unwrap_or(u32::MAX)),
         properties: properties(&ir),
         warnings: warnings(&ir, is_slides),
+        ..FileDocument::default()
     })
 }
 

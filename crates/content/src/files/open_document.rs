@@ -535,6 +535,7 @@ impl Writer {
             pages: self.pages,
             properties,
             warnings,
+            ..FileDocument::default()
         }
     }
 }

@@ -5,17 +5,22 @@ mod block;
 mod contents;
 mod headings;
 mod margins;
+mod scans;
 mod words;
 
 use unpdf::render::PageSelection;
 use unpdf::{Document, Error, ParseOptions, PdfParser};
 
 use self::block::{Block, PdfPage};
-use super::{FileDocument, FileError, FilePage};
+use super::{FileDocument, FileError, FilePage, ScanRequest};
 use crate::limits;
 
-/// Reads at most `max_pages` pages of a PDF.
-pub(super) fn read(body: &[u8], max_pages: Option<u32>) -> Result<FileDocument, FileError> {
+/// Reads at most `max_pages` pages of a PDF, and the images of scanned pages.
+pub(super) fn read(
+    body: &[u8],
+    max_pages: Option<u32>,
+    scans: ScanRequest,
+) -> Result<FileDocument, FileError> {
     let wanted = max_pages.unwrap_or(limits::PDF_PAGES).clamp(1, limits::PDF_PAGES);
     let options = ParseOptions::new()
         .sequential()
@@ -26,7 +31,9 @@ pub(super) fn read(body: &[u8], max_pages: Option<u32>) -> Result<FileDocument, 
         return Err(FileError::Damaged("it has no pages".to_owned()));
     }
     let document = parser.parse().map_err(failure)?;
-    let warnings = warnings(&document, total, wanted);
+    let mut warnings = warnings(&document, total, wanted);
+    let textless = scans::textless(&document);
+    let scans = scans::read(&parser, &scans::wanted(&document, scans), &mut warnings)?;
     let mut pages: Vec<PdfPage> = document.pages.iter().map(PdfPage::new).collect();
     words::restore(&mut pages);
     margins::remove(&mut pages);
@@ -37,6 +44,9 @@ pub(super) fn read(body: &[u8], max_pages: Option<u32>) -> Result<FileDocument, 
         total_pages: Some(total),
         properties: properties(&document),
         warnings,
+        textless,
+        scans,
+        recognized: 0,
     })
 }
 
@@ -61,25 +71,10 @@ fn properties(document: &Document) -> Vec<(String, String)> {
     ])
 }
 
-/// Returns warnings about content that is missing: scanned, unreadable and skipped pages.
+/// Returns warnings about content that is missing: unreadable and skipped pages.
 fn warnings(document: &Document, total: u32, wanted: u32) -> Vec<String> {
     let mut warnings = Vec::new();
-    let scanned = document
-        .pages
-        .iter()
-        .filter(|page| page.is_empty() && page.image_op_count > 0 && page.painted_text_chars == 0)
-        .count();
     let read = document.pages.len();
-    if scanned > 0 && scanned == read {
-        warnings.push(
-            "The PDF is scanned: its pages are images without a text layer, and text recognition is not available."
-                .to_owned(),
-        );
-    } else if scanned > 0 {
-        warnings.push(format!(
-            "{scanned} of {read} pages of the PDF are scanned images without a text layer; they have no text here."
-        ));
-    }
     let expected = total.min(wanted) as usize;
     if read < expected {
         warnings.push(format!(

@@ -3,7 +3,8 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use super::{
-    FileDocument, FileError, FileRequest, FileType, delimited, epub, office, open_document, pdf, rtf,
+    FileDocument, FileError, FileRequest, FileType, ScanRequest, delimited, epub, office, open_document, pdf,
+    rtf, scan,
 };
 use crate::limits;
 
@@ -14,7 +15,7 @@ use crate::limits;
 /// See [`FileError`]. A panic of the reader counts as a damaged file.
 pub fn read(request: &FileRequest, body: &[u8]) -> Result<FileDocument, FileError> {
     let read = || match request.file_type.corrected(body) {
-        FileType::Pdf => pdf::read(body, request.max_pages),
+        FileType::Pdf => pdf::read(body, request.max_pages, request.scans),
         kind @ (FileType::Docx
         | FileType::Xlsx
         | FileType::Pptx
@@ -26,6 +27,9 @@ pub fn read(request: &FileRequest, body: &[u8]) -> Result<FileDocument, FileErro
         FileType::Rtf => rtf::read(body),
         FileType::Csv => Ok(delimited::read(body, false)),
         FileType::Tsv => Ok(delimited::read(body, true)),
+        FileType::Png | FileType::Jpeg | FileType::Webp | FileType::Tiff => {
+            scan::read(body, request.scans != ScanRequest::None)
+        }
     };
     let document = catch_unwind(AssertUnwindSafe(read))
         .unwrap_or_else(|_| Err(FileError::Damaged("its reader crashed".to_owned())))?;

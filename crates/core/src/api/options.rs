@@ -36,11 +36,11 @@ wire_enum! {
 wire_enum! {
     /// Strictness of the search for personal data.
     RedactMode {
-        /// With a model, if one is configured.
+        /// Rules, and the language model for names if one is configured.
         Accurate = "accurate",
-        /// In doubt, text is removed.
+        /// Like `accurate`, and in doubt text is replaced.
         Aggressive = "aggressive",
-        /// Rules only.
+        /// Rules only, which find no names.
         Fast = "fast",
     }
 }
@@ -195,7 +195,7 @@ pub struct ScrapeOptions {
     /// Browser profile whose cookies and storage are used.
     #[field(label = "Profile", example = r#"{"name":"shop","saveChanges":false}"#)]
     pub profile: Option<Profile>,
-    /// Remove personal data: true, or an object with `mode`, `entities` and `replaceStyle`.
+    /// Replace personal data in every text: true, or an object with `mode`, `entities` and `replaceStyle`.
     #[field(name = "redactPII", label = "Redact personal data", example = "true")]
     pub redact_pii: Option<RedactPii>,
 }
@@ -219,10 +219,14 @@ impl ScrapeOptions {
         }
     }
 
-    /// Returns whether the result may be stored in the cache. A result with zero data retention must never be
-    /// stored; the caller checks that.
+    /// Returns whether the result may be stored in the cache, which holds pages as received: not with
+    /// `redactPII`. A result with zero data retention must never be stored; the caller checks that.
     pub fn stores_in_cache(&self) -> bool {
-        self.store_in_cache && self.headers.is_empty() && self.actions.is_empty() && self.profile.is_none()
+        self.store_in_cache
+            && self.headers.is_empty()
+            && self.actions.is_empty()
+            && self.profile.is_none()
+            && self.redact_pii.is_none()
     }
 
     /// Returns the maximum age of a cached copy, ms; 0 means always fetch.

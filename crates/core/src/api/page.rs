@@ -213,6 +213,9 @@ pub struct Metadata {
     /// Number of pages of the document.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub total_pages: Option<u32>,
+    /// Number of pages of the document whose text was recognized in images (OCR).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ocr_pages: Option<u32>,
     /// Every `og:locale:alternate`, in document order.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub og_locale_alternate: Option<Vec<String>>,

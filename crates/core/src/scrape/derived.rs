@@ -10,7 +10,7 @@ use crate::api::page::Document;
 
 /// Returns whether Markdown is needed, for the caller or for another format.
 pub(super) fn needs_markdown(options: &ScrapeOptions) -> bool {
-    options.wants(FormatKind::Markdown) || query(options).is_some() || !model::tasks(options).is_empty()
+    options.wants(FormatKind::Markdown) || query(options).is_some() || model::needs_input(options)
 }
 
 /// Sets the formats that derive from the document's Markdown, and removes the Markdown if it was not requested.
@@ -31,9 +31,9 @@ pub(super) fn derive(document: &mut Document, model_input: &mut ModelInput, opti
         document.highlights = Some(found);
     }
     let wanted = options.wants(FormatKind::Markdown);
-    match model::tasks(options).is_empty() {
-        true => document.markdown = wanted.then_some(markdown),
-        false => {
+    match model::needs_input(options) {
+        false => document.markdown = wanted.then_some(markdown),
+        true => {
             document.markdown = wanted.then(|| markdown.clone());
             model_input.markdown = markdown;
         }

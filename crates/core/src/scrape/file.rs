@@ -1,7 +1,7 @@
 //! Files as pages: which responses must be parsed by a file reader first, how a parsed file is rendered, and
 //! uploads. The reader itself runs elsewhere, under time and memory limits.
 
-use harvestman_content::files::{FileDocument, FileError, FilePage, FileRequest, FileType};
+use harvestman_content::files::{FileDocument, FileError, FilePage, FileRequest, FileType, ScanRequest};
 use harvestman_content::{HtmlPage, Selection};
 use serde_json::Value;
 use url::Url;
@@ -13,22 +13,33 @@ use crate::api::error::{ApiError, ErrorCode};
 use crate::api::options::ScrapeOptions;
 use crate::api::page::{DocumentPage, Metadata};
 use crate::api::parse::{FileKind, ParseFormat, ParseFormatList, ParseFormats};
-use crate::api::parser::PdfMode;
+use crate::api::parser::{Parser, PdfMode};
 use crate::billing;
 use crate::ids::ScrapeId;
 
 const NO_BLOCKS: &str = "`blocks` is not available on this server; the list is empty.";
-const NO_RECOGNITION: &str =
-    "Text recognition is not available on this server; the text layer of the PDF was used.";
+/// Why text is not recognized without a server, as the end of a sentence.
+#[cfg(feature = "files")]
+const NO_SERVER: &str = "text is recognized only by a server";
 
 /// Returns what must be parsed before this response can be rendered; `None` if `render` handles it.
 pub fn file_request(page: &RawPage<'_>, options: &ScrapeOptions) -> Option<FileRequest> {
     match page.kind() {
         _ if page.status >= 400 => None,
         Kind::File(FileType::Pdf) if options.pdf_parser().is_none() => None,
+        Kind::File(file_type) if file_type.is_image() && !options.parsers.contains(&Parser::Image) => None,
         Kind::File(file_type) => Some(FileRequest {
             file_type,
             max_pages: options.pdf_parser().and_then(|pdf| pdf.max_pages),
+            scans: match options.pdf_parser() {
+                _ if file_type.is_image() => ScanRequest::All,
+                Some(pdf) => match pdf.mode {
+                    PdfMode::Fast => ScanRequest::None,
+                    PdfMode::Auto => ScanRequest::Textless,
+                    PdfMode::Ocr => ScanRequest::All,
+                },
+                None => ScanRequest::None,
+            },
         }),
         Kind::Html | Kind::Text | Kind::Code(_) | Kind::Binary => None,
     }
@@ -47,7 +58,7 @@ pub fn render_file(
     file: Result<FileDocument, FileError>,
 ) -> Result<Rendered, ApiError> {
     let mut rendered = prepare_file(page, options, id, request, file)?;
-    rendered.without_model(options);
+    rendered.complete_without_model(options);
     Ok(rendered)
 }
 
@@ -87,9 +98,6 @@ pub fn prepare_file(
             document.blocks = Some(Vec::new());
             document.warn(NO_BLOCKS);
         }
-        if is_pdf && pdf.mode == PdfMode::Ocr {
-            document.warn(NO_RECOGNITION);
-        }
     }
     derived::derive(&mut rendered.document, &mut rendered.model_input, options);
     let document = &mut rendered.document;
@@ -98,6 +106,7 @@ pub fn prepare_file(
     let metadata = &mut document.metadata;
     metadata.total_pages = file.total_pages;
     metadata.num_pages = file.total_pages.map(|_| count);
+    metadata.ocr_pages = (file.recognized > 0).then_some(file.recognized);
     fill(metadata, page, id, credits);
     metadata.content_type = Some(request.file_type.content_types()[0].to_owned());
     rendered.credits = credits;
@@ -116,7 +125,10 @@ pub fn read_and_render(
 ) -> Result<Rendered, ApiError> {
     match file_request(page, options) {
         Some(request) => {
-            let file = harvestman_content::files::read(&request, page.body);
+            let mut file = harvestman_content::files::read(&request, page.body);
+            if let Ok(file) = &mut file {
+                file.warn_of_textless(NO_SERVER);
+            }
             render_file(page, options, id, &request, file)
         }
         None => super::render(page, options, id),
@@ -252,24 +264,31 @@ impl Upload<'_> {
     }
 }
 
-/// Returns the response of `GET /v2/parse/formats`.
-pub fn parse_formats() -> ParseFormats {
-    let format = |name: &str, extensions: &[&str], types: &[&str]| ParseFormat {
+/// Returns the response of `GET /v2/parse/formats`. Images can be read with text recognition.
+pub fn parse_formats(has_recognition: bool) -> ParseFormats {
+    let format = |name: &str, kind, extensions: &[&str], types: &[&str]| ParseFormat {
         format: name.to_owned(),
-        kind: FileKind::Document,
+        kind,
         extensions: extensions
             .iter()
             .map(|extension| format!(".{extension}"))
             .collect(),
         mime_types: types.iter().map(|&kind| kind.to_owned()).collect(),
-        available: cfg!(feature = "files"),
-    };
-    let files = FileType::ALL
-        .iter()
-        .map(|kind| format(kind.name(), kind.extensions(), kind.content_types()));
-    let texts = TEXTS.iter().map(|(name, extensions, types)| ParseFormat {
         available: true,
-        ..format(name, extensions, types)
+    };
+    let files = FileType::ALL.iter().map(|file| {
+        let kind = match file.is_image() {
+            true => FileKind::Image,
+            false => FileKind::Document,
+        };
+        let can_read = cfg!(feature = "files") && (has_recognition || !file.is_image());
+        ParseFormat {
+            available: can_read,
+            ..format(file.name(), kind, file.extensions(), file.content_types())
+        }
+    });
+    let texts = TEXTS.iter().map(|(name, extensions, types)| ParseFormat {
+        ..format(name, FileKind::Document, extensions, types)
     });
     ParseFormats {
         success: true,

@@ -9,6 +9,7 @@ use crate::api::format::{ChangeMode, Format, QueryMode};
 use crate::api::options::ScrapeOptions;
 use crate::api::page::Document;
 use crate::extract::FillResult;
+use crate::pii::Redactor;
 
 /// Why no model was called, as the end of a sentence.
 pub const NO_MODEL: &str = "no language model is configured on this server";
@@ -87,7 +88,24 @@ pub fn tasks(options: &ScrapeOptions) -> Vec<ModelTask<'_>> {
     tasks
 }
 
+/// Returns whether a model gets the Markdown of the page: for a format, or to search it for names.
+pub(super) fn needs_input(options: &ScrapeOptions) -> bool {
+    let searches = options
+        .redact_pii
+        .as_ref()
+        .is_some_and(|redaction| Redactor::new(redaction).searches_with_model());
+    searches || !tasks(options).is_empty()
+}
+
 impl ModelInput {
+    /// Removes personal data.
+    pub(super) fn redact(&mut self, redactor: &Redactor) {
+        self.markdown = redactor.text(&self.markdown).into_owned();
+        for filled in [&mut self.json, &mut self.tracked].into_iter().flatten() {
+            redactor.json(&mut filled.value);
+        }
+    }
+
     /// Fills one result without a model and adds a warning.
     pub fn fill_without_model(&self, task: &ModelTask<'_>, document: &mut Document, because: &str) {
         match task {

@@ -22,8 +22,11 @@ use crate::billing;
 use crate::extract::fill::PageInfo;
 use crate::extract::{self, FillResult, Schema};
 use crate::ids::ScrapeId;
+use crate::pii::Redactor;
 
 const TRUNCATED: &str = "The page is too large to convert completely; its end was cut off.";
+
+const REDACTED_BASE64: &str = "`redactPII` cannot remove personal data from a PDF in base64; add `pdf` to `parsers`, or omit `redactPII`.";
 
 const SELECTORS_GIVEN_UP: &str = "The CSS selectors took too much work on this page and were not matched to its end; use fewer or simpler ones.";
 
@@ -43,7 +46,7 @@ pub struct RawPage<'a> {
 }
 
 /// A rendered response.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Default)]
 pub struct Rendered {
     /// The document as the caller receives it.
     pub document: Document,
@@ -83,6 +86,21 @@ impl Rendered {
         }
     }
 
+    /// Removes personal data from the document, and from what a model gets.
+    pub fn redact(&mut self, redactor: &Redactor) {
+        redactor.document(&mut self.document);
+        self.model_input.redact(redactor);
+    }
+
+    /// Completes a page where no model is available: fills the formats that need one, and removes personal data.
+    pub(super) fn complete_without_model(&mut self, options: &ScrapeOptions) {
+        self.without_model(options);
+        if let Some(redactor) = options.redact_pii.as_ref().map(Redactor::new) {
+            self.redact(&redactor);
+            redactor.warn_of_unsearched(&mut self.document, NO_MODEL);
+        }
+    }
+
     /// Fills the formats that need a model without one.
     pub fn without_model(&mut self, options: &ScrapeOptions) {
         for task in model::tasks(options) {
@@ -107,7 +125,7 @@ impl RawPage<'_> {
 /// 400 `SCRAPE_UNSUPPORTED_FILE_ERROR` for types that cannot be converted, 400 for invalid selectors.
 pub fn render(page: &RawPage<'_>, options: &ScrapeOptions, id: ScrapeId) -> Result<Rendered, ApiError> {
     let mut rendered = prepare(page, options, id)?;
-    rendered.without_model(options);
+    rendered.complete_without_model(options);
     Ok(rendered)
 }
 
@@ -119,6 +137,9 @@ pub fn prepare(page: &RawPage<'_>, options: &ScrapeOptions, id: ScrapeId) -> Res
     let credits = billing::page(options, 1);
     let kind = page.kind();
     let is_base64 = kind == Kind::File(FileType::Pdf) && options.pdf_parser().is_none();
+    if is_base64 && options.redact_pii.is_some() {
+        return Err(ApiError::new(ErrorCode::BadRequest, REDACTED_BASE64));
+    }
     let mut rendered = match kind {
         Kind::Html => html(page, options)?,
         // Without a file reader, CSV is plain text.
@@ -140,6 +161,12 @@ pub fn prepare(page: &RawPage<'_>, options: &ScrapeOptions, id: ScrapeId) -> Res
 }
 
 fn unsupported(page: &RawPage<'_>) -> ApiError {
+    if let Kind::File(kind) = page.kind()
+        && kind.is_image()
+    {
+        let message = "The target is an image; add `image` to `parsers` to recognize its text.";
+        return ApiError::new(ErrorCode::UnsupportedFile, message);
+    }
     let kind = page.content_type.unwrap_or("unknown");
     ApiError::new(
         ErrorCode::UnsupportedFile,

@@ -123,6 +123,16 @@ pub const SETTINGS: &[Setting] = &[
         "FILE|off",
         "Python for code in browser sessions; needs playwright [default: the installed one, if any]",
     ),
+    text(
+        "tesseract",
+        "FILE|off",
+        "tesseract for text recognition in images and scans [default: the installed one, if any]",
+    ),
+    text(
+        "ocr_languages",
+        "CODE+...",
+        "Languages of text recognition, of those that are installed [default: eng]",
+    ),
     switch(
         "unsandboxed_code",
         "Run code in browser sessions with the server's permissions if bubblewrap is missing",

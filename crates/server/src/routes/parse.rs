@@ -37,8 +37,8 @@ pub(crate) async fn start(
     json(&ScrapeResponse::done(document))
 }
 
-pub(crate) async fn formats() -> HandlerResult {
-    json(&parse_formats())
+pub(crate) async fn formats(State(app): State<App>) -> HandlerResult {
+    json(&parse_formats(app.engine().recognizes_text()))
 }
 
 /// Reads the parts `file` and `options`; others are ignored (docs/API.md section 3).

@@ -121,6 +121,7 @@ impl TestApp {
                 webhook_retries: Vec::new(),
                 webhook_signature_aliases: Vec::new(),
                 file_reader: "no-reader".into(),
+                recognizer: None,
             },
             store.clone(),
             fetcher,

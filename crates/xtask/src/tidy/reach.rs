@@ -70,6 +70,9 @@ const RULES: &[Rule] = &[
         only: Only::InAndTests(&[
             "crates/browser/src",
             "crates/engine/src/file_reader.rs",
+            // Start tesseract within limits.
+            "crates/engine/src/text_recognition.rs",
+            "crates/server/src/recognize_text.rs",
             // Runs package managers, with consent.
             "crates/server/src/setup.rs",
             "crates/xtask/src",

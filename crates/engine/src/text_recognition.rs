@@ -1,0 +1,259 @@
+//! Text recognition (OCR) in images and scanned pages, by the program `tesseract` behind the trait
+//! [`TextRecognizer`]. Each image is read in a process of its own: the server's program, which limits itself and
+//! then becomes tesseract, gets the image on stdin, writes the text to stdout, and is killed at the deadline. Which
+//! images there are is decided by the file reader.
+
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::sync::Arc;
+
+use futures_util::future::BoxFuture;
+use futures_util::{FutureExt, StreamExt, stream};
+use harvestman_core::scrape::{FileDocument, FileError, FileRequest, Scan, ScanRequest};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::process::Command;
+use tokio::sync::Semaphore;
+use tokio::time::{Instant, timeout_at};
+
+use crate::file_reader::FileResult;
+use crate::limits;
+
+/// The command-line argument that turns the server's program into a text recognizer. The path of tesseract and its
+/// languages follow.
+pub const RECOGNIZE_TEXT_COMMAND: &str = "recognize-text";
+
+/// Why there is no text recognition, as the end of a sentence.
+const NO_RECOGNIZER: &str =
+    "text recognition is not installed on this server (Debian: `apt install tesseract-ocr`)";
+const OUT_OF_TIME: &str = "recognizing it takes longer than the `timeout` of the request";
+const FAST: &str = "the mode `fast` reads embedded text only";
+const UNREADABLE: &str = "their images cannot be read";
+const FAILED: &str = "text recognition failed; see the server log";
+
+/// Settings of text recognition.
+#[derive(Clone, Debug)]
+pub struct RecognizerConfig {
+    /// Program that starts tesseract within limits when called with [`RECOGNIZE_TEXT_COMMAND`].
+    pub launcher: PathBuf,
+    /// Path of tesseract.
+    pub tesseract: PathBuf,
+    /// Its languages, such as `eng+deu`.
+    pub languages: String,
+}
+
+/// Why no text was recognized in an image.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub(crate) enum RecognitionError {
+    /// The image is damaged, or takes too much memory or time.
+    #[error("the text recognizer cannot read it")]
+    Unreadable,
+    /// The recognizer does not work.
+    #[error("cannot start the text recognizer: {0}")]
+    Start(String),
+}
+
+/// Recognizes the text in an image.
+pub(crate) trait TextRecognizer: Send + Sync {
+    /// Returns the text in an image: lines, and paragraphs separated by blank lines.
+    ///
+    /// # Errors
+    /// If the image cannot be read, or the recognizer does not work.
+    fn recognize<'a>(&'a self, image: &'a [u8]) -> BoxFuture<'a, Result<String, RecognitionError>>;
+}
+
+/// Recognizes text with tesseract.
+struct Tesseract(RecognizerConfig);
+
+impl TextRecognizer for Tesseract {
+    fn recognize<'a>(&'a self, image: &'a [u8]) -> BoxFuture<'a, Result<String, RecognitionError>> {
+        self.run(image).boxed()
+    }
+}
+
+impl Tesseract {
+    async fn run(&self, image: &[u8]) -> Result<String, RecognitionError> {
+        let start = |error: std::io::Error| RecognitionError::Start(error.to_string());
+        let RecognizerConfig {
+            launcher,
+            tesseract,
+            languages,
+        } = &self.0;
+        let mut command = Command::new(launcher);
+        command.arg(RECOGNIZE_TEXT_COMMAND).arg(tesseract).arg(languages);
+        command.env_clear();
+        if let Some(folder) = std::env::var_os("TESSDATA_PREFIX") {
+            command.env("TESSDATA_PREFIX", folder);
+        }
+        let mut child = command
+            // The server decides how many run at once.
+            .env("OMP_THREAD_LIMIT", "1")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .kill_on_drop(true)
+            .spawn()
+            .map_err(start)?;
+        let (Some(mut stdin), Some(stdout), Some(stderr)) =
+            (child.stdin.take(), child.stdout.take(), child.stderr.take())
+        else {
+            return Err(RecognitionError::Start("no pipes".to_owned()));
+        };
+        let sending = async move {
+            // A recognizer that gives up early closes its input.
+            let _ = stdin.write_all(image).await;
+            let _ = stdin.shutdown().await;
+        };
+        let (mut output, mut complaint) = (Vec::new(), Vec::new());
+        let mut output_pipe = stdout.take(limits::RECOGNIZER_OUTPUT_BYTES);
+        let mut complaint_pipe = stderr.take(limits::RECOGNIZER_COMPLAINT_BYTES);
+        let ((), read, _) = tokio::join!(
+            sending,
+            output_pipe.read_to_end(&mut output),
+            complaint_pipe.read_to_end(&mut complaint)
+        );
+        read.map_err(start)?;
+        let _ = child.start_kill();
+        let status = child.wait().await.map_err(start)?;
+        // What was killed for its output has a useful start.
+        if status.success() || output.len() as u64 == limits::RECOGNIZER_OUTPUT_BYTES {
+            return Ok(String::from_utf8_lossy(&output).into_owned());
+        }
+        let complaint = String::from_utf8_lossy(&complaint);
+        let is_setup = [
+            "Error opening data file",
+            "couldn't load any languages",
+            "cannot start",
+        ];
+        if is_setup.iter().any(|words| complaint.contains(words)) {
+            return Err(RecognitionError::Start(complaint.trim().to_owned()));
+        }
+        tracing::debug!(%status, %complaint, "tesseract cannot read an image");
+        Err(RecognitionError::Unreadable)
+    }
+}
+
+/// Returns those of the languages, such as `eng+deu`, that tesseract has no data for.
+///
+/// # Errors
+/// If tesseract does not list its languages; the text says why.
+pub async fn missing_languages(tesseract: &Path, languages: &str) -> Result<Vec<String>, String> {
+    let mut command = Command::new(tesseract);
+    command
+        .arg("--list-langs")
+        .stdin(Stdio::null())
+        .kill_on_drop(true);
+    let output = match tokio::time::timeout(limits::RECOGNIZER_LIST_TIMEOUT, command.output()).await {
+        Ok(Ok(output)) if output.status.success() => output.stdout,
+        Ok(Ok(output)) => return Err(format!("tesseract --list-langs fails ({})", output.status)),
+        Ok(Err(error)) => return Err(format!("cannot start tesseract: {error}")),
+        Err(_) => return Err("tesseract --list-langs does not finish".to_owned()),
+    };
+    let installed = String::from_utf8_lossy(&output);
+    let is_missing = |language: &&str| !installed.lines().any(|line| line.trim() == *language);
+    Ok(languages
+        .split('+')
+        .filter(is_missing)
+        .map(str::to_owned)
+        .collect())
+}
+
+/// Recognizes text, a limited number of images at a time. Cheap to clone.
+#[derive(Clone)]
+pub(crate) struct TextRecognition {
+    recognizer: Option<Arc<dyn TextRecognizer>>,
+    permits: Arc<Semaphore>,
+    cores: usize,
+}
+
+impl TextRecognition {
+    pub(crate) fn new(config: Option<RecognizerConfig>, cores: usize) -> Self {
+        let tesseract = |config| -> Arc<dyn TextRecognizer> { Arc::new(Tesseract(config)) };
+        Self {
+            recognizer: config.map(tesseract),
+            permits: Arc::new(Semaphore::new(cores.max(1))),
+            cores: cores.max(1),
+        }
+    }
+
+    /// Replaces the images of a file by their text; warns of pages whose text stays unknown. Leaves some of the time
+    /// until `deadline` for the pages that were read.
+    ///
+    /// # Errors
+    /// If the file is a single image that cannot be read.
+    pub(crate) async fn complete(
+        &self,
+        mut file: FileDocument,
+        request: &FileRequest,
+        deadline: Instant,
+    ) -> FileResult {
+        let scans = std::mem::take(&mut file.scans);
+        let Some(recognizer) = &self.recognizer else {
+            file.warn_of_textless(NO_RECOGNIZER);
+            return Ok(file);
+        };
+        if scans.is_empty() {
+            file.warn_of_textless(match request.scans {
+                ScanRequest::None => FAST,
+                ScanRequest::Textless | ScanRequest::All => UNREADABLE,
+            });
+            return Ok(file);
+        }
+        let now = Instant::now();
+        let stop = now + deadline.saturating_duration_since(now) * 4 / 5;
+        let pages: Vec<Vec<Scan>> = scans
+            .chunk_by(|a, b| a.page == b.page)
+            .map(<[Scan]>::to_vec)
+            .collect();
+        let reading = pages.into_iter().map(|images| {
+            let (recognizer, permits) = (recognizer.clone(), self.permits.clone());
+            async move {
+                let text = timeout_at(stop, read_page(&*recognizer, &permits, &images)).await;
+                (images[0].page, text)
+            }
+            .boxed()
+        });
+        let mut reading = stream::iter(reading).buffered(self.cores);
+        let mut because = OUT_OF_TIME;
+        while let Some((page, text)) = reading.next().await {
+            match text {
+                Ok(Ok(text)) => file.set_recognized(page, &text),
+                Ok(Err(RecognitionError::Unreadable)) if request.file_type.is_image() => {
+                    return Err(FileError::Damaged(RecognitionError::Unreadable.to_string()));
+                }
+                Ok(Err(error)) => {
+                    tracing::warn!(%error, page, "cannot recognize the text of a page");
+                    because = FAILED;
+                }
+                Err(_) => {}
+            }
+        }
+        drop(reading);
+        file.warn_of_textless(because);
+        Ok(file)
+    }
+}
+
+/// Returns the text in the images of a page.
+///
+/// # Errors
+/// If none of them can be read.
+async fn read_page(
+    recognizer: &dyn TextRecognizer,
+    permits: &Semaphore,
+    images: &[Scan],
+) -> Result<String, RecognitionError> {
+    let mut texts = Vec::new();
+    let mut failure = None;
+    for image in images {
+        let permit = permits.acquire().await;
+        let _permit = permit.expect("the semaphore is never closed");
+        match recognizer.recognize(&image.data).await {
+            Ok(text) => texts.push(text),
+            Err(error) => failure = Some(error),
+        }
+    }
+    match failure {
+        Some(error) if texts.is_empty() => Err(error),
+        _ => Ok(texts.join("\n\n")),
+    }
+}

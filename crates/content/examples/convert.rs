@@ -1,6 +1,7 @@
 //! Converts pages. Reads JSON lines (`id`, `url`, `html`) from standard input and writes JSON lines (`id`,
 //! `markdown`, `links`, `metadata`). Options: `--main` only the main content; `--fragments` keep the
-//! fragments of links; `--html` add the cleaned HTML; `--time` add the milliseconds taken.
+//! fragments of links; `--html` add the cleaned HTML; `--time` add the milliseconds taken; `--trees FILE`
+//! choose the main content with these trees.
 
 use std::io::{BufRead, BufWriter, Write};
 
@@ -11,6 +12,10 @@ use url::Url;
 fn main() -> std::io::Result<()> {
     let flags: Vec<String> = std::env::args().skip(1).collect();
     let has = |flag: &str| flags.iter().any(|f| f == flag);
+    if let Some(at) = flags.iter().position(|flag| flag == "--trees") {
+        let file = flags.get(at + 1).map_or("", String::as_str);
+        assert!(HtmlPage::replace_trees(&std::fs::read(file)?), "trees are in use");
+    }
     let selection = Selection {
         only_main_content: has("--main"),
         remove_base64_images: true,

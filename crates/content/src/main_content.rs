@@ -20,6 +20,7 @@ mod prune;
 mod restore;
 mod title;
 mod weights;
+mod word_map;
 mod words;
 
 use url::Url;
@@ -128,6 +129,11 @@ pub(crate) fn aside(dom: &Dom, id: NodeId, buffer: &mut Vec<String>) -> Aside {
         (Hint::Ambiguous, Tag::Header) => Aside::Header,
         _ => Aside::No,
     }
+}
+
+/// Uses other trees than those of the project. Returns false when trees are in use already.
+pub(crate) fn replace_trees(file: &[u8]) -> bool {
+    classifier::replace(file)
 }
 
 /// Returns the text and the features of each block, from which the trees of the model are trained.

@@ -163,6 +163,13 @@ impl HtmlPage {
         outline::outline(&self.dom)
     }
 
+    /// Uses the trees in `file` instead of those of the project, to measure the main-content model on pages that
+    /// it was not trained on. Returns false when a page was converted before.
+    #[doc(hidden)]
+    pub fn replace_trees(file: &[u8]) -> bool {
+        main_content::replace_trees(file)
+    }
+
     /// Returns text and features of every block with text of its own, in document order. Used to train the
     /// main-content model.
     #[doc(hidden)]

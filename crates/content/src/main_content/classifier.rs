@@ -2,7 +2,7 @@
 //! pages, and chooses the cut with the best expected F1 for the page. Integers only, so that every platform
 //! decides the same.
 
-use std::sync::LazyLock;
+use std::sync::OnceLock;
 
 use super::features::Block;
 
@@ -10,7 +10,7 @@ use super::features::Block;
 /// (feature, left, right, threshold), the leaves. A negative child is the leaf with the complement (`!child`)
 /// as its index. Written by `crates/content/score/train.py`.
 const FILE: &[u8] = include_bytes!("classifier.trees");
-static TREES: LazyLock<Vec<Tree>> = LazyLock::new(read);
+static TREES: OnceLock<Vec<Tree>> = OnceLock::new();
 /// Leaf value that stands for 1 in log-odds.
 const UNIT: i32 = 4096;
 /// Probability in per mille at log-odds of 0, 1/4, 1/2, ...; linear in between.
@@ -31,11 +31,21 @@ struct Tree {
     leaves: Vec<i32>,
 }
 
+/// Uses other trees than those of the project, to measure them. Returns false when trees are in use already.
+pub(super) fn replace(file: &[u8]) -> bool {
+    TREES.set(read(file)).is_ok()
+}
+
+fn trees() -> &'static [Tree] {
+    TREES.get_or_init(|| read(FILE))
+}
+
 /// Returns the probability of each block to be content, in per mille.
 pub(super) fn probabilities(blocks: &[Block]) -> Vec<i32> {
+    let trees = trees();
     blocks
         .iter()
-        .map(|block| probability(TREES.iter().map(|tree| tree.value(&block.features)).sum()))
+        .map(|block| probability(trees.iter().map(|tree| tree.value(&block.features)).sum()))
         .collect()
 }
 
@@ -88,8 +98,8 @@ impl Tree {
     }
 }
 
-fn read() -> Vec<Tree> {
-    let mut words = FILE
+fn read(file: &[u8]) -> Vec<Tree> {
+    let mut words = file
         .chunks_exact(4)
         .map(|bytes| i32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]));
     let mut next = || words.next().expect("classifier.trees is complete: see the test");
@@ -140,8 +150,8 @@ mod tests {
 
     #[test]
     fn every_tree_is_complete() {
-        assert!(!TREES.is_empty());
-        for tree in TREES.iter() {
+        assert!(!trees().is_empty());
+        for tree in trees() {
             for split in &tree.splits {
                 for child in [split.left, split.right] {
                     assert!(if child < 0 {

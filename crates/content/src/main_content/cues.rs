@@ -2,6 +2,10 @@
 //! invitations to share, comment, subscribe or read on, legal notes. One word decides nothing: the counts are
 //! features of the model.
 
+use std::sync::LazyLock;
+
+use super::word_map::WordMap;
+
 /// What a word suggests. The value is the position of its count in [`Cues::counts`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Cue {
@@ -41,6 +45,8 @@ const MAX_WORDS: usize = 60;
 /// Number of texts before the position in [`SEE_ALSO`] that may be the start of a text.
 const MAX_STEPS: usize = 8;
 
+static KNOWN: LazyLock<WordMap<Cue>> = LazyLock::new(|| WORDS.iter().copied().collect());
+
 /// The cues in one text.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Cues {
@@ -60,8 +66,8 @@ impl Cues {
             .split(|c: char| !c.is_alphanumeric())
             .filter(|word| !word.is_empty());
         for word in words.take(MAX_WORDS) {
-            if let Ok(at) = WORDS.binary_search_by(|&(known, _)| known.cmp(word)) {
-                let count = &mut cues.counts[WORDS[at].1 as usize];
+            if let Some(&cue) = KNOWN.get(word) {
+                let count = &mut cues.counts[cue as usize];
                 *count = count.saturating_add(1);
             }
         }

@@ -1,9 +1,7 @@
 //! Hints from the names that authors give to elements: words of `class`, `id`, `role` and the element name.
 //! Names only hint; how much text an element holds decides whether a hint is followed.
 
-use super::words::{
-    AMBIGUOUS, BOILERPLATE, BYLINE, CALLOUT, COLLAPSED, COMMENTS, CONSENT, CONTROL_TEXTS, LINK_BLOCK_TITLES,
-};
+use super::words;
 use crate::html::dom::{Dom, NodeId, attr};
 use crate::html::tag::Tag;
 
@@ -31,7 +29,7 @@ pub(super) enum Hint {
 }
 
 /// Returns the hint of an element's names.
-pub(super) fn hint(dom: &Dom, id: NodeId, words: &[String]) -> Hint {
+pub(super) fn hint(dom: &Dom, id: NodeId, names: &[String]) -> Hint {
     let tag = dom.tag(id);
     if matches!(
         tag,
@@ -39,18 +37,19 @@ pub(super) fn hint(dom: &Dom, id: NodeId, words: &[String]) -> Hint {
     ) {
         return Hint::None;
     }
-    let is = |list: &[&str]| words.iter().any(|word| list.contains(&word.as_str()));
-    if is(CONSENT) && (tag.is_block() || tag == Tag::Other) && tag.heading_level().is_none() {
+    let lists = names.iter().fold(0, |all, word| all | words::lists(word));
+    let is = |list: u16| lists & list != 0;
+    if is(words::IN_CONSENT) && (tag.is_block() || tag == Tag::Other) && tag.heading_level().is_none() {
         return Hint::Consent;
     }
-    if is_hidden(dom, id) && !is(COLLAPSED) {
+    if is_hidden(dom, id) && !is(words::IN_COLLAPSED) {
         return Hint::Hidden;
     }
     match tag {
         Tag::Nav | Tag::Footer | Tag::Dialog | Tag::Search | Tag::Fieldset => return Hint::Boilerplate,
         Tag::Form => return Hint::Form,
         Tag::Aside => {
-            return if is(CALLOUT) {
+            return if is(words::IN_CALLOUT) {
                 Hint::None
             } else {
                 Hint::Boilerplate
@@ -74,7 +73,7 @@ pub(super) fn hint(dom: &Dom, id: NodeId, words: &[String]) -> Hint {
     {
         return Hint::None;
     }
-    if is(CALLOUT) && !is(&["nav", "share", "social", "newsletter", "sidebar"]) {
+    if is(words::IN_CALLOUT) && !is(words::IN_NOT_CALLOUT) {
         return Hint::None;
     }
     if dom.classes(id).any(|class| {
@@ -85,10 +84,10 @@ pub(super) fn hint(dom: &Dom, id: NodeId, words: &[String]) -> Hint {
     }) {
         return Hint::Ambiguous;
     }
-    if is(&["search"]) && is(&["result", "results"]) {
+    if is(words::IN_SEARCH) && is(words::IN_RESULTS) {
         return Hint::None;
     }
-    if is(BOILERPLATE) {
+    if is(words::IN_BOILERPLATE) {
         return if matches!(tag, Tag::Span | Tag::A) {
             Hint::Ambiguous
         } else {
@@ -98,13 +97,13 @@ pub(super) fn hint(dom: &Dom, id: NodeId, words: &[String]) -> Hint {
     if matches!(tag, Tag::Span | Tag::A) {
         return Hint::None;
     }
-    if is(&["review", "reviews", "ratings", "testimonials"]) {
+    if is(words::IN_REVIEWS) {
         Hint::Reviews
-    } else if is(COMMENTS) {
+    } else if is(words::IN_COMMENTS) {
         Hint::Comments
-    } else if is(BYLINE) {
+    } else if is(words::IN_BYLINE) {
         Hint::Byline
-    } else if is(AMBIGUOUS) {
+    } else if is(words::IN_AMBIGUOUS) {
         Hint::Ambiguous
     } else {
         Hint::None
@@ -189,7 +188,7 @@ pub(super) fn is_link_block_title(text: &str) -> bool {
     if lower.len() > 60 {
         return false;
     }
-    LINK_BLOCK_TITLES.contains(&lower.as_str())
+    words::is_link_block_title(&lower)
         || [
             "related ",
             "more from ",
@@ -210,5 +209,5 @@ pub(super) fn is_link_block_title(text: &str) -> bool {
 /// Returns true when the whole text of a block is a control or a label, not content.
 pub(super) fn is_control_text(text: &str) -> bool {
     let text = text.trim().trim_end_matches([':', '…', '»', '›', '→']).trim();
-    text.len() <= 48 && CONTROL_TEXTS.contains(&text.to_lowercase().as_str())
+    text.len() <= 48 && words::is_control_text(&text.to_lowercase())
 }

@@ -1,7 +1,68 @@
 //! Word lists for names and short texts. Their meaning is decided in `hints`.
 
+use std::sync::LazyLock;
+
+use super::word_map::WordMap;
+
+/// The lists, as bits of [`lists`].
+pub(super) const IN_BOILERPLATE: u16 = 1;
+pub(super) const IN_AMBIGUOUS: u16 = 1 << 1;
+pub(super) const IN_CONSENT: u16 = 1 << 2;
+pub(super) const IN_COLLAPSED: u16 = 1 << 3;
+pub(super) const IN_COMMENTS: u16 = 1 << 4;
+pub(super) const IN_BYLINE: u16 = 1 << 5;
+pub(super) const IN_CALLOUT: u16 = 1 << 6;
+pub(super) const IN_REVIEWS: u16 = 1 << 7;
+pub(super) const IN_NOT_CALLOUT: u16 = 1 << 8;
+pub(super) const IN_SEARCH: u16 = 1 << 9;
+pub(super) const IN_RESULTS: u16 = 1 << 10;
+const IN_LINK_BLOCK_TITLES: u16 = 1 << 11;
+const IN_CONTROL_TEXTS: u16 = 1 << 12;
+
+static LISTS: LazyLock<WordMap<u16>> = LazyLock::new(|| {
+    let mut map = WordMap::default();
+    for (list, bit) in [
+        (BOILERPLATE, IN_BOILERPLATE),
+        (AMBIGUOUS, IN_AMBIGUOUS),
+        (CONSENT, IN_CONSENT),
+        (COLLAPSED, IN_COLLAPSED),
+        (COMMENTS, IN_COMMENTS),
+        (BYLINE, IN_BYLINE),
+        (CALLOUT, IN_CALLOUT),
+        (&["review", "reviews", "ratings", "testimonials"], IN_REVIEWS),
+        (
+            &["nav", "share", "social", "newsletter", "sidebar"],
+            IN_NOT_CALLOUT,
+        ),
+        (&["search"], IN_SEARCH),
+        (&["result", "results"], IN_RESULTS),
+        (LINK_BLOCK_TITLES, IN_LINK_BLOCK_TITLES),
+        (CONTROL_TEXTS, IN_CONTROL_TEXTS),
+    ] {
+        for word in list {
+            *map.entry(word).or_default() |= bit;
+        }
+    }
+    map
+});
+
+/// Returns the lists that contain a word of a name.
+pub(super) fn lists(word: &str) -> u16 {
+    LISTS.get(word).copied().unwrap_or(0)
+}
+
+/// Returns true for the heading of a block that leads to other pages, in lower case.
+pub(super) fn is_link_block_title(text: &str) -> bool {
+    lists(text) & IN_LINK_BLOCK_TITLES != 0
+}
+
+/// Returns true for the text of a control, in lower case.
+pub(super) fn is_control_text(text: &str) -> bool {
+    lists(text) & IN_CONTROL_TEXTS != 0
+}
+
 /// Words in names of boilerplate, alone or between separators.
-pub(super) const BOILERPLATE: &[&str] = &[
+const BOILERPLATE: &[&str] = &[
     "ad",
     "ads",
     "adbox",
@@ -91,7 +152,7 @@ pub(super) const BOILERPLATE: &[&str] = &[
 
 /// Words in names of blocks that may be content or not; they count only against link lists and very short
 /// blocks.
-pub(super) const AMBIGUOUS: &[&str] = &[
+const AMBIGUOUS: &[&str] = &[
     "toc",
     "widget",
     "widgets",
@@ -136,7 +197,7 @@ pub(super) const AMBIGUOUS: &[&str] = &[
 ];
 
 /// Words of consent managers: however much text they have, it is never content.
-pub(super) const CONSENT: &[&str] = &[
+const CONSENT: &[&str] = &[
     "consent",
     "cookie",
     "cookies",
@@ -155,7 +216,7 @@ pub(super) const CONSENT: &[&str] = &[
 ];
 
 /// Words of blocks that open on a click: hidden at first, but content.
-pub(super) const COLLAPSED: &[&str] = &[
+const COLLAPSED: &[&str] = &[
     "accordion",
     "answer",
     "collapse",
@@ -177,7 +238,7 @@ pub(super) const COLLAPSED: &[&str] = &[
     "toggle",
 ];
 
-pub(super) const COMMENTS: &[&str] = &[
+const COMMENTS: &[&str] = &[
     "comment",
     "commentlist",
     "comments",
@@ -193,7 +254,7 @@ pub(super) const COMMENTS: &[&str] = &[
     "facebookcomments",
 ];
 
-pub(super) const BYLINE: &[&str] = &[
+const BYLINE: &[&str] = &[
     "author",
     "authors",
     "authorbio",
@@ -211,7 +272,7 @@ pub(super) const BYLINE: &[&str] = &[
 ];
 
 /// Words that make an `aside` part of the content.
-pub(super) const CALLOUT: &[&str] = &[
+const CALLOUT: &[&str] = &[
     "admonition",
     "alert",
     "callout",
@@ -233,7 +294,7 @@ pub(super) const CALLOUT: &[&str] = &[
 ];
 
 /// Headings of blocks that lead to other pages.
-pub(super) const LINK_BLOCK_TITLES: &[&str] = &[
+const LINK_BLOCK_TITLES: &[&str] = &[
     "related",
     "related articles",
     "related posts",
@@ -344,7 +405,7 @@ pub(super) const LINK_BLOCK_TITLES: &[&str] = &[
 ];
 
 /// Texts that are not content when they are the whole text of a block.
-pub(super) const CONTROL_TEXTS: &[&str] = &[
+const CONTROL_TEXTS: &[&str] = &[
     "advertisement",
     "advertisements",
     "ad",

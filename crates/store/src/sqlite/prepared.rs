@@ -180,11 +180,12 @@ fn with_bodies(document: &Document, bodies: &mut impl Iterator<Item = Compressed
     }
 }
 
-/// Compresses texts on the blocking thread pool.
+/// Compresses texts; longer ones on the blocking thread pool.
 pub(crate) async fn compress(texts: Vec<String>) -> Result<Vec<Compressed>, StoreError> {
     if texts.is_empty() {
         return Ok(Vec::new());
     }
+    let size: usize = texts.iter().map(String::len).sum();
     let work = move || {
         let mut compressor = zstd::bulk::Compressor::new(limits::ZSTD_LEVEL)?;
         texts
@@ -198,10 +199,14 @@ pub(crate) async fn compress(texts: Vec<String>) -> Result<Vec<Compressed>, Stor
             })
             .collect::<Result<Vec<_>, std::io::Error>>()
     };
-    tokio::task::spawn_blocking(work)
-        .await
-        .map_err(|_| StoreError::Closed)?
-        .map_err(|error| StoreError::io("cannot compress a document", &error))
+    let compressed = if size <= limits::COMPRESSED_INLINE_BYTES {
+        work()
+    } else {
+        tokio::task::spawn_blocking(work)
+            .await
+            .map_err(|_| StoreError::Closed)?
+    };
+    compressed.map_err(|error| StoreError::io("cannot compress a document", &error))
 }
 
 pub(crate) fn json_text<T: serde::Serialize>(value: &T) -> Result<String, StoreError> {

@@ -172,7 +172,7 @@ async fn write_all(
         {
             group.push(task);
         }
-        health.record(&write_group(&mut connection, group).await);
+        health.record(&write_group(&mut connection, group, || queue.try_recv().ok()).await);
         if queue.is_empty() && checkpoint.swap(false, Ordering::Relaxed) {
             let checkpointed = checkpoint_log(&mut connection).await;
             // The log cannot be truncated while a reader uses it.
@@ -193,10 +193,12 @@ async fn checkpoint_log(connection: &mut SqliteConnection) -> Result<bool, Store
     Ok(busy == 0)
 }
 
-/// Runs a group in one transaction. Returns the transient error that occurred, if any.
+/// Runs a group in one transaction, and with it what `arriving` returns meanwhile. Returns the transient error that
+/// occurred, if any.
 async fn write_group(
     connection: &mut SqliteConnection,
     group: Vec<Box<dyn WriteTask>>,
+    mut arriving: impl FnMut() -> Option<Box<dyn WriteTask>>,
 ) -> Result<(), StoreError> {
     let mut result = Ok(());
     if let Err(error) = execute(connection, "BEGIN IMMEDIATE").await {
@@ -207,7 +209,12 @@ async fn write_group(
     }
     let mut done = Vec::with_capacity(group.len());
     let mut rest = group.into_iter();
-    while let Some(mut task) = rest.next() {
+    loop {
+        let next = rest.next();
+        let has_room = done.len() < limits::GROUP_TASKS;
+        let Some(mut task) = next.or_else(|| has_room.then(&mut arriving).flatten()) else {
+            break;
+        };
         match run_task(connection, task.as_mut()).await {
             TaskEnd::Done => done.push(task),
             TaskEnd::Refused(error) => {
@@ -343,7 +350,7 @@ mod tests {
         });
         let (last, last_reply) = row(3, 10);
         assert_eq!(
-            write_group(&mut connection, vec![first, refused, last]).await,
+            write_group(&mut connection, vec![first, refused, last], || None).await,
             Ok(())
         );
         assert_eq!(first_reply.await.unwrap(), Ok(1));
@@ -365,7 +372,7 @@ mod tests {
         let (tasks, answers): (Vec<_>, Vec<_>) =
             [row(1, 10), row(2, 1 << 20), row(3, 10)].into_iter().unzip();
         assert!(
-            write_group(&mut connection, tasks)
+            write_group(&mut connection, tasks, || None)
                 .await
                 .is_err_and(|error| error.is_transient())
         );
@@ -387,7 +394,7 @@ mod tests {
             .await
             .unwrap();
         let (again, answer) = row(2, 1 << 20);
-        assert_eq!(write_group(&mut connection, vec![again]).await, Ok(()));
+        assert_eq!(write_group(&mut connection, vec![again], || None).await, Ok(()));
         assert_eq!(answer.await.unwrap(), Ok(2));
     }
 
@@ -404,7 +411,7 @@ mod tests {
         });
         let (last, last_reply) = row(3, 10);
         assert!(
-            write_group(&mut connection, vec![first, breaking, last])
+            write_group(&mut connection, vec![first, breaking, last], || None)
                 .await
                 .is_err()
         );
@@ -413,7 +420,7 @@ mod tests {
         }
         assert_eq!(numbers(&mut connection).await, [0_i64; 0]);
         let (again, answer) = row(1, 10);
-        assert_eq!(write_group(&mut connection, vec![again]).await, Ok(()));
+        assert_eq!(write_group(&mut connection, vec![again], || None).await, Ok(()));
         assert_eq!(answer.await.unwrap(), Ok(1));
     }
 }

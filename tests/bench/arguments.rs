@@ -16,16 +16,31 @@ impl Arguments {
 
     /// Removes `name` with its number and returns the number, or `default` if it is absent.
     pub(crate) fn number(&mut self, name: &str, default: u64) -> Result<u64> {
-        let Some(position) = self.words.iter().position(|word| word == name) else {
+        let Some(word) = self.word(name)? else {
             return Ok(default);
+        };
+        let word = word.replace('_', "");
+        word.parse()
+            .with_context(|| format!("{name} needs a number, not `{word}`"))
+    }
+
+    /// Removes `name` with its value and returns the value, if it is given.
+    pub(crate) fn word(&mut self, name: &str) -> Result<Option<String>> {
+        let Some(position) = self.words.iter().position(|word| word == name) else {
+            return Ok(None);
         };
         self.words.remove(position);
         if position == self.words.len() {
-            bail!("{name} needs a number");
+            bail!("{name} needs a value");
         }
-        let word = self.words.remove(position).replace('_', "");
-        word.parse()
-            .with_context(|| format!("{name} needs a number, not `{word}`"))
+        Ok(Some(self.words.remove(position)))
+    }
+
+    /// Removes `name` and returns whether it is given.
+    pub(crate) fn flag(&mut self, name: &str) -> bool {
+        let before = self.words.len();
+        self.words.retain(|word| word != name);
+        self.words.len() < before
     }
 
     /// Checks that no arguments are left.
@@ -48,6 +63,7 @@ mod tests {
         assert_eq!(arguments.number("--seed", 3).unwrap(), 3);
         assert!(arguments.end().is_err());
         assert_eq!(arguments.number("--kills", 0).unwrap(), 5);
+        assert!(!arguments.flag("--kills") && arguments.word("--sites").unwrap().is_none());
         arguments.end().unwrap();
         assert!(
             Arguments::new(["--pages".to_owned()])

@@ -4,13 +4,16 @@
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
 mod arguments;
+mod compare;
 mod console;
 mod crawl;
+mod docs_folder;
 mod fairness;
 mod job_page;
 mod latency;
 mod pace;
 mod process;
+mod scrape;
 mod sessions;
 mod site;
 mod usage;
@@ -24,6 +27,7 @@ use crate::arguments::Arguments;
 const USAGE: &str = "\
 usage: cargo xtask bench <which>
 
+    compare [--sites postgresql,boost,rustdoc] [--rounds 5] [--latency-ms 0] [--limit 100000] [--browser]
     console                  run Lighthouse on every screen; use `cargo xtask console-check`, which installs it
   crawl [--pages 100000] [--kills 0] [--concurrency 16] [--seed 1]
   fairness [--jobs 200] [--teams 3] [--pages 40000] [--concurrency 8] [--latency-ms 10]
@@ -31,6 +35,7 @@ usage: cargo xtask bench <which>
   job-page [--pages 10000]
   live-view [--clicks 100] [--seconds 5]
   pace [--pages 4000] [--latency-ms 20]
+  scrape [--calls 500] [--latency-ms 0]
   usage [--rows 10000000] [--activity 1000000] [--calls 200]
     site [--latency-ms 0]    serve the generated site and print its URL, to compare other crawlers";
 
@@ -50,12 +55,14 @@ async fn dispatch() -> Result<()> {
     let which = words.next().unwrap_or_default();
     let mut arguments = Arguments::new(words);
     match which.as_str() {
+        "compare" => compare::run(&mut arguments).await,
         "console" => console::run().await,
         "crawl" => crawl::run(&mut arguments).await,
         "fairness" => fairness::run(&mut arguments).await,
         "interact" => sessions::interact(&mut arguments).await,
         "job-page" => job_page::run(&mut arguments).await,
         "pace" => pace::run(&mut arguments).await,
+        "scrape" => scrape::run(&mut arguments).await,
         "live-view" => sessions::live_view(&mut arguments).await,
         "usage" => usage::run(&mut arguments).await,
         "site" => site::run(&mut arguments).await,

@@ -9,8 +9,18 @@ const TICKS_PER_S: f64 = 100.0;
 
 /// Returns the CPU seconds of all threads so far, in user and system mode.
 pub(crate) fn cpu_s(pid: u32) -> Result<f64> {
-    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).context("/proc/PID/stat")?;
     // Fields after the name in brackets: state is the first, utime and stime are the 12th and 13th.
+    stat_s(pid, 11)
+}
+
+/// Returns the CPU seconds of the children that have ended and were waited for.
+pub(crate) fn children_cpu_s(pid: u32) -> Result<f64> {
+    stat_s(pid, 13)
+}
+
+/// Returns the sum of a field of `/proc/PID/stat` and the next one, in seconds.
+fn stat_s(pid: u32, field: usize) -> Result<f64> {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).context("/proc/PID/stat")?;
     let (_, rest) = stat.rsplit_once(')').context("stat has no program name")?;
     let ticks = |index| -> Result<f64> {
         let field = rest
@@ -19,7 +29,7 @@ pub(crate) fn cpu_s(pid: u32) -> Result<f64> {
             .context("stat has too few fields")?;
         Ok(field.parse()?)
     };
-    Ok((ticks(11)? + ticks(12)?) / TICKS_PER_S)
+    Ok((ticks(field)? + ticks(field + 1)?) / TICKS_PER_S)
 }
 
 /// Returns the current resident memory in bytes.

@@ -2,6 +2,7 @@
 //! (docs/BENCHMARKS.md).
 
 use std::fs;
+use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail};
 
@@ -11,6 +12,9 @@ use crate::{console, project::Project, run, score::CORPUS, tools::Tools};
 const BROWSER_BENCHMARKS: &[&str] = &["interact", "job-page", "live-view"];
 /// The one of them that uses the console.
 const CONSOLE_BENCHMARK: &str = "job-page";
+
+/// The benchmark that runs other crawlers as well.
+const COMPARE: &str = "compare";
 
 /// Builds the server and its benchmarks, and runs the one that `arguments` name.
 ///
@@ -48,7 +52,22 @@ pub(crate) fn bench(project: &Project, arguments: &[String]) -> Result<()> {
             .env("HARVESTMAN_CHROMIUM", tools.chromium(project)?);
         tools.release()?;
     }
+    if which == COMPARE {
+        add_peers(project, &mut bench);
+    }
     run::run(&mut bench)
+}
+
+/// Names the crawlers that are installed to the benchmark.
+fn add_peers(project: &Project, bench: &mut Command) {
+    let mut scrapy = Command::new("python3");
+    scrapy
+        .args(["-c", "import scrapy, html_to_markdown"])
+        .stderr(Stdio::null());
+    if scrapy.status().is_ok_and(|status| status.success()) {
+        let script = project.path("tests/peers/scrapy/crawl.py");
+        bench.env("HARVESTMAN_BENCH_SCRAPY", format!("python3 {}", script.display()));
+    }
 }
 
 /// Measures speed and memory of the content crate with the pages of a corpus, or with the small pages of its tests.

@@ -375,3 +375,47 @@ fn every_command_task_and_setting_has_its_name() {
         );
     }
 }
+
+#[test]
+fn every_link_leads_to_a_section_of_a_file() {
+    let anchors = |text: &str| -> BTreeSet<String> {
+        let headings = text.lines().filter(|line| line.starts_with('#'));
+        let anchor = |line: &str| {
+            let title = line
+                .trim_start_matches('#')
+                .trim()
+                .to_lowercase()
+                .replace(' ', "-");
+            title
+                .chars()
+                .filter(|&c| c.is_alphanumeric() || c == '-' || c == '_')
+                .collect()
+        };
+        headings.map(anchor).collect()
+    };
+    for document in documents() {
+        let folder = root().join(&document.path);
+        let folder = folder.parent().unwrap();
+        for (at, _) in document.text.match_indices("](") {
+            let link = &document.text[at + 2..];
+            let link = &link[..link.find(')').unwrap()];
+            if link.contains("://") || link.contains(['\n', ' ', '"']) {
+                continue;
+            }
+            let (path, section) = link.split_once('#').unwrap_or((link, ""));
+            let file = folder.join(path);
+            let is_page = path.is_empty() || file.is_file() || file.is_dir();
+            assert!(is_page, "{}: no file {link}", document.path);
+            let text = match path.is_empty() {
+                true => document.text.clone(),
+                false if section.is_empty() => continue,
+                false => fs::read_to_string(file).unwrap(),
+            };
+            assert!(
+                anchors(&text).contains(section),
+                "{}: no section {link}",
+                document.path
+            );
+        }
+    }
+}

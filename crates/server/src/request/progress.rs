@@ -1,13 +1,14 @@
 //! Progress of a job on a terminal: one line on standard error with pages, rate, failures and remaining time. Nothing
 //! is shown when standard error is not a terminal.
 
+use std::fmt;
 use std::time::Instant;
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 
 use crate::limits;
 
-const TEMPLATE: &str = "{bar:24} {pos} of {len} pages, {per_sec}, {msg}, {eta} left";
+const TEMPLATE: &str = "{bar:24} {pos} of {len} pages, {rate}, {msg}, {eta} left";
 
 /// The line, removed when dropped.
 pub(super) struct Progress {
@@ -21,7 +22,10 @@ impl Progress {
         let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr()).with_position(seen);
         bar.reset_eta();
         if let Ok(style) = ProgressStyle::with_template(TEMPLATE) {
-            bar.set_style(style.progress_chars("=> "));
+            let rate = |state: &ProgressState, out: &mut dyn fmt::Write| {
+                let _ = write!(out, "{:.1}/s", state.per_sec());
+            };
+            bar.set_style(style.with_key("rate", rate).progress_chars("=> "));
         }
         bar.set_message("0 failed");
         Progress {

@@ -19,7 +19,7 @@ const SETTINGS: &str = "etc/harvestman/harvestman.toml";
 /// Line of the settings template that the package replaces.
 const TEMPLATE_DATA_DIR: &str = "# data_dir = \"\"";
 const DATA_DIR: &str = "data_dir = \"/var/lib/harvestman\"";
-/// Longest line of a description.
+/// Packages that add features.
 const RECOMMENDED: &str = "chromium | chromium-headless-shell, bubblewrap, nodejs, python3, python3-venv";
 
 /// Writes the package; none on a machine without `dpkg-deb`.

@@ -8,6 +8,7 @@
 
 mod client;
 pub mod command;
+pub mod database;
 pub mod docs_site;
 #[path = "../../crates/content/tests/files/fixtures.rs"]
 pub mod files;
@@ -25,6 +26,7 @@ pub mod tools;
 
 pub use client::{HttpResponse, send_request};
 pub use command::printed;
+pub use database::TestDatabase;
 pub use docs_site::DocsSite;
 pub use finished_crawl::FinishedCrawl;
 pub use hostile::HostileSite;

@@ -1,10 +1,12 @@
-//! Durability: no data is lost or counted twice when the real server is killed or stopped.
+//! Durability: no data is lost or counted twice when the real server is killed or stopped. The tests with several
+//! servers use the PostgreSQL server that `HARVESTMAN_TEST_POSTGRES` names.
 
 #![allow(clippy::unwrap_used)]
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use harvestman_tests::{DocsSite, RunningSite, TestServer};
+use harvestman_store::{DatabaseUrl, Store, StoreConfig};
+use harvestman_tests::{DocsSite, RunningSite, TestDatabase, TestServer};
 use serde_json::{Value, json};
 
 const IN_FLIGHT: usize = 4;
@@ -199,4 +201,84 @@ async fn a_second_server_with_the_same_data_refuses_to_start() {
         200,
         "the first server keeps running"
     );
+}
+
+/// Asserts that the ledger of the team has one credit for each page of the crawls.
+async fn assert_charged(database: &TestDatabase, pages: usize) {
+    let folder = harvestman_tests::Folder::new().unwrap();
+    let mut config = StoreConfig::new(folder.path());
+    config.database_url = DatabaseUrl::parse(database.url());
+    let store = Store::open(&config).await.unwrap();
+    let team = store.ensure_team("test").await.unwrap();
+    assert_eq!(store.ledger_total(team).await.unwrap(), pages as u64);
+    let months = store.month_usage(team).await.unwrap();
+    assert_eq!(
+        months.iter().map(|month| month.credits).sum::<u64>(),
+        pages as u64
+    );
+    store.close().await.unwrap();
+}
+
+#[tokio::test]
+async fn another_node_finishes_a_crawl_after_kill_9_on_postgresql() {
+    let database = TestDatabase::create().await;
+    let settings = [("HARVESTMAN_DATABASE_URL", database.url())];
+    let docs = DocsSite::new(120);
+    let site = docs.build().serve().await;
+    site.hold_after(50);
+    let mut first = TestServer::start_with(&settings).await;
+    let id = first
+        .crawl(&json!({ "url": site.url("/"), "maxConcurrency": IN_FLIGHT }))
+        .await;
+    site.wait_for_requests(51).await;
+    let second = TestServer::start_with(&settings).await;
+    let path = format!("/v2/crawl/{id}");
+    let before = second.get(&path).await.ok();
+    assert_eq!(before["status"], "scraping", "{before}");
+    first.kill9();
+    site.release();
+    let documents = assert_complete(&second, &id, &docs, &site).await;
+    let seen_before = before["data"].as_array().unwrap();
+    assert_eq!(
+        documents[..seen_before.len()],
+        seen_before[..],
+        "documents that were returned before keep their offsets"
+    );
+    assert!(page_counts(&site).values().all(|count| *count <= 2));
+    first.restart().await;
+    assert_eq!(first.get(&path).await.ok()["completed"], docs.paths().len());
+    assert_charged(&database, docs.paths().len()).await;
+}
+
+#[tokio::test]
+async fn a_stopped_node_hands_its_crawl_over_and_any_node_cancels_one_on_postgresql() {
+    let database = TestDatabase::create().await;
+    let settings = [("HARVESTMAN_DATABASE_URL", database.url())];
+    let docs = DocsSite::new(60);
+    let site = docs.build().serve().await;
+    site.hold_after(20);
+    let mut first = TestServer::start_with(&settings).await;
+    let id = first
+        .crawl(&json!({ "url": site.url("/"), "maxConcurrency": IN_FLIGHT }))
+        .await;
+    site.wait_for_requests(21).await;
+    let second = TestServer::start_with(&settings).await;
+    assert!(first.terminate().await.success());
+    site.release();
+    assert_complete(&second, &id, &docs, &site).await;
+
+    let arrived = page_counts(&site).values().sum::<usize>() as u64;
+    site.hold_after(arrived + 5);
+    let options = json!({ "maxAge": 0 });
+    let cancelled = second
+        .crawl(&json!({ "url": site.url("/"), "maxConcurrency": IN_FLIGHT, "scrapeOptions": options }))
+        .await;
+    site.wait_for_requests(arrived + 6).await;
+    first.restart().await;
+    let path = format!("/v2/crawl/{cancelled}");
+    assert_eq!(first.delete(&path).await.ok()["status"], "cancelled");
+    site.release();
+    for server in [&first, &second] {
+        assert_eq!(server.get(&path).await.ok()["status"], "cancelled");
+    }
 }

@@ -22,6 +22,13 @@ impl JobChanges {
         }
     }
 
+    /// Returns the jobs that somebody waits for.
+    pub(crate) fn jobs(&self) -> Vec<JobId> {
+        let waiters = self.waiters.lock().unwrap_or_else(PoisonError::into_inner);
+        let waited_for = waiters.iter().filter(|(_, notify)| Arc::strong_count(notify) > 1);
+        waited_for.map(|(job, _)| *job).collect()
+    }
+
     /// Returns a notifier for the job. Create the `notified()` future before reading the store, so that a
     /// change between the read and the wait is not missed.
     pub(crate) fn subscribe(&self, job: JobId) -> Arc<Notify> {

@@ -43,6 +43,9 @@ pub struct EngineConfig {
     pub cores: usize,
     /// Number of browser pages open at once, over all teams.
     pub browser_pages: usize,
+    /// Number of pages in flight over HTTP at once, over all teams; `None` for [`crate::limits::PAGES_IN_FLIGHT`] or the
+    /// largest limit of a team.
+    pub node_pages: Option<usize>,
     /// How long results stay available after the end of a job.
     pub retention: Duration,
     /// Secret that signs webhooks; `None` omits the signature.
@@ -84,6 +87,8 @@ pub(crate) struct Context {
     /// A check of a monitor may be due.
     pub(crate) new_checks: Notify,
     pub(crate) outbox: Notify,
+    /// Ends the work on leased jobs; a child of `stop`.
+    pub(crate) hand_over: CancellationToken,
     pub(crate) stop: CancellationToken,
     pub(crate) loops: Mutex<Vec<JoinHandle<()>>>,
 }

@@ -53,6 +53,11 @@ impl DriverSignals {
         }
     }
 
+    /// Returns the jobs that this node drives.
+    pub(crate) fn jobs(&self) -> Vec<JobId> {
+        self.lock().keys().copied().collect()
+    }
+
     /// Signals to the job's driver, if it runs here, that the job is cancelled.
     pub(crate) fn cancel(&self, job: JobId) {
         if let Some((_, signals)) = self.lock().remove(&job) {

@@ -18,7 +18,7 @@ use crate::scraper::Scraper;
 use crate::sessions::{self, registry::Sessions};
 use crate::slots::Slots;
 use crate::text_recognition::TextRecognition;
-use crate::{clock, expiry, limits, monitors, scheduler, webhooks};
+use crate::{clock, expiry, limits, monitors, scheduler, watch, webhooks};
 
 impl Engine {
     /// Starts the loops that drive stored jobs. Jobs that were running continue.
@@ -29,7 +29,8 @@ impl Engine {
         browser: Option<BrowserPages>,
     ) -> Engine {
         let live = browser.as_ref().map(|browser| browser.live().clone());
-        let slots = Slots::new(config.plans.clone(), config.browser_pages);
+        let slots = Slots::new(config.plans.clone(), config.browser_pages, config.node_pages);
+        let stop = CancellationToken::new();
         let context = Arc::new(Context {
             scraper: Scraper::new(
                 fetcher,
@@ -53,20 +54,30 @@ impl Engine {
             new_work: Notify::new(),
             new_checks: Notify::new(),
             outbox: Notify::new(),
-            stop: CancellationToken::new(),
+            hand_over: stop.child_token(),
+            stop,
             loops: Mutex::default(),
             config,
             store,
         });
         let loops = vec![
-            tokio::spawn(scheduler::run(context.clone(), context.stop.clone())),
-            tokio::spawn(monitors::run(context.clone(), context.stop.clone())),
+            tokio::spawn(scheduler::run(context.clone(), context.hand_over.clone())),
+            tokio::spawn(monitors::run(context.clone(), context.hand_over.clone())),
+            tokio::spawn(watch::run(context.clone(), context.stop.clone())),
             tokio::spawn(webhooks::run(context.clone(), context.stop.clone())),
             tokio::spawn(expiry::run(context.clone(), context.stop.clone())),
             tokio::spawn(sessions::run(context.clone(), context.stop.clone())),
         ];
         *context.loops.lock().unwrap_or_else(PoisonError::into_inner) = loops;
         Engine { context }
+    }
+
+    /// Hands the jobs that this node drives over to other nodes at once, and takes no further ones. Without other nodes
+    /// they continue until [`Engine::shutdown`].
+    pub fn hand_over(&self) {
+        if self.context.store.is_shared() {
+            self.context.hand_over.cancel();
+        }
     }
 
     /// Shuts down: starts nothing new, drops pages in flight, releases shards, ends browser sessions.

@@ -1,8 +1,10 @@
 //! The lease of a job that this node works on: renewed while the work lasts, and respected when it is lost.
 
 use std::fmt::Display;
+use std::time::Duration;
 
 use harvestman_store::{Lease, StoreError};
+use tokio::time::{Instant, timeout_at};
 
 use crate::context::Context;
 use crate::{clock, limits};
@@ -18,17 +20,29 @@ pub(crate) enum LeaseEnd {
     Released,
 }
 
-/// Does the work of a leased job and renews the lease meanwhile. Drops the work when the lease is lost.
+/// Does the work of a leased job and renews the lease meanwhile. Drops the work when the lease is lost, or could have
+/// ended because the store did not renew it in time.
 pub(crate) async fn hold(
     context: &Context,
     lease: &Lease,
     work: impl Future<Output = Result<LeaseEnd, StoreError>>,
 ) -> Result<LeaseEnd, StoreError> {
+    let end_of = |start: Instant| start + Duration::from_millis(limits::LEASE_MS) - limits::LEASE_MARGIN;
     let renewing = async {
+        let mut end = end_of(Instant::now());
+        let mut pause = limits::HEARTBEAT;
         loop {
-            tokio::time::sleep(limits::HEARTBEAT).await;
-            if !context.store.renew(lease, clock::now(), limits::LEASE_MS).await? {
-                return Ok(LeaseEnd::Lost);
+            tokio::time::sleep(pause).await;
+            let start = Instant::now();
+            match timeout_at(end, context.store.renew(lease, clock::now(), limits::LEASE_MS)).await {
+                Ok(Ok(true)) => (end, pause) = (end_of(start), limits::HEARTBEAT),
+                Ok(Ok(false)) => return Ok(LeaseEnd::Lost),
+                Ok(Err(error)) if error.is_transient() && Instant::now() < end => {
+                    tracing::warn!(%error, "cannot renew the lease of a job; retrying");
+                    pause = limits::RENEW_RETRY;
+                }
+                Ok(Err(error)) => return Err(error),
+                Err(_) => return Ok(LeaseEnd::Lost),
             }
         }
     };

@@ -53,6 +53,7 @@ mod text_recognition;
 mod tracking;
 mod turn;
 mod usage;
+mod watch;
 mod webhooks;
 
 pub use browser_pages::{BrowserPages, BrowserSettings};

@@ -8,6 +8,14 @@ pub const LEASE_MS: u64 = 15_000;
 pub const HEARTBEAT: Duration = Duration::from_secs(5);
 /// Interval at which the scheduler looks for shards without an owner.
 pub const LEASE_POLL: Duration = Duration::from_millis(500);
+/// Pause between two looks at the jobs that other nodes may change.
+pub const WATCH_POLL: Duration = Duration::from_millis(500);
+/// Pause between two looks at the other nodes and at plans assigned there.
+pub const NODES_POLL: Duration = Duration::from_secs(2);
+/// Time before the end of a lease at which its work is dropped, if the lease could not be renewed.
+pub const LEASE_MARGIN: Duration = Duration::from_secs(1);
+/// Pause before a renewal that failed is repeated.
+pub const RENEW_RETRY: Duration = Duration::from_millis(500);
 /// Shards leased per poll.
 pub const LEASES_PER_POLL: u32 = 32;
 /// Shards that one node drives at once.

@@ -1,7 +1,8 @@
 //! Browser profiles: loaded before a browser is used, saved when it is closed, written by one owner at a
 //! time.
 //!
-//! Writers are tracked only in memory: a server that exits, however it exits, leaves no profile locked.
+//! The writers of this node are tracked in memory, and the first one reserves the profile in the store: a server that
+//! exits, however it exits, leaves no profile locked.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -13,6 +14,7 @@ use harvestman_core::api::location::Profile;
 use harvestman_core::ids::{JobId, TeamId};
 use harvestman_core::interact::SessionError;
 use harvestman_store::Store;
+use tokio::runtime::Handle;
 
 use crate::{clock, limits};
 
@@ -43,6 +45,8 @@ pub(crate) struct OpenProfile {
 struct Writer {
     profiles: Profiles,
     key: (TeamId, String),
+    /// The store in which the profile is reserved, and for whom.
+    lock: Option<(Store, JobId)>,
 }
 
 impl Profiles {
@@ -61,7 +65,7 @@ impl Profiles {
             return Ok(None);
         };
         let writer = match profile.save_changes {
-            true => Some(self.write(team, &profile.name, owner)?),
+            true => Some(self.lock(store, team, &profile.name, owner).await?),
             false => None,
         };
         let stored = store.profile(team, &profile.name).await;
@@ -81,6 +85,18 @@ impl Profiles {
         }))
     }
 
+    /// Reserves the profile on this node, then in the store.
+    async fn lock(&self, store: &Store, team: TeamId, name: &str, owner: JobId) -> Result<Writer, ApiError> {
+        let mut writer = self.write(team, name, owner)?;
+        if store.is_shared() {
+            if !store.lock_profile(team, name, owner).await? {
+                return Err(SessionError::ProfileBusy(name.to_owned()).into());
+            }
+            writer.lock = Some((store.clone(), owner));
+        }
+        Ok(writer)
+    }
+
     fn write(&self, team: TeamId, name: &str, owner: JobId) -> Result<Writer, SessionError> {
         let key = (team, name.to_owned());
         match self.writers().entry(key.clone()) {
@@ -93,6 +109,7 @@ impl Profiles {
         Ok(Writer {
             profiles: self.clone(),
             key,
+            lock: None,
         })
     }
 
@@ -130,6 +147,19 @@ impl Drop for Writer {
             entry.get_mut().count -= 1;
             if entry.get().count == 0 {
                 entry.remove();
+                if let (Some((store, owner)), Ok(runtime)) = (self.lock.take(), Handle::try_current()) {
+                    let (profiles, key) = (self.profiles.clone(), self.key.clone());
+                    runtime.spawn(async move {
+                        if profiles.writers().contains_key(&key) {
+                            // A new writer of this node keeps the reservation.
+                            return;
+                        }
+                        let (team, name) = key;
+                        if let Err(error) = store.unlock_profile(team, &name, owner).await {
+                            tracing::warn!(%error, "cannot free a browser profile");
+                        }
+                    });
+                }
             }
         }
     }

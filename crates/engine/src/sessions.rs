@@ -18,7 +18,7 @@ use harvestman_core::api::browser::{
     SessionsQuery,
 };
 use harvestman_core::api::console::ConsoleSession;
-use harvestman_core::api::error::ApiError;
+use harvestman_core::api::error::{ApiError, ErrorCode};
 use harvestman_core::api::interact::{ExecuteResponse, InteractRequest, SessionEnded, Task};
 use harvestman_core::billing;
 use harvestman_core::ids::{ScrapeId, SessionId};
@@ -224,6 +224,7 @@ impl Engine {
         if row.team != principal.team {
             return Err(SessionError::OtherTeam.into());
         }
+        self.context.refuse_elsewhere(&row)?;
         let context = self.context.clone();
         let ended = run_detached(async move { context.end_session(row.id).await }).await?;
         let row = ended.ok_or(SessionError::NoSession)?;
@@ -259,6 +260,9 @@ impl Context {
             Some(session) => Some(session.team),
             None => {
                 let row = self.store.session(id).await?;
+                if let Some(row) = row.as_ref().filter(|row| row.team == principal.team) {
+                    self.refuse_elsewhere(row)?;
+                }
                 row.map(|row| row.team)
             }
         };
@@ -268,6 +272,22 @@ impl Context {
             (Some(_), None) => Err(SessionError::Destroyed.into()),
             (Some(_), Some(session)) => Ok(session),
         }
+    }
+
+    /// Refuses a session whose browser another node holds.
+    ///
+    /// # Errors
+    /// 503 if the session is live, but not on this node.
+    pub(super) fn refuse_elsewhere(&self, row: &SessionRow) -> Result<(), ApiError> {
+        let is_here = self.sessions.registry.get(row.id).is_some();
+        if row.end.is_some() || is_here || !self.store.is_shared() {
+            return Ok(());
+        }
+        Err(ApiError::new(
+            ErrorCode::Unavailable,
+            "the browser of this session runs on another server of the cluster; send its requests to the server that \
+             opened it",
+        ))
     }
 
     /// Runs a task in a session, after the calls before it.

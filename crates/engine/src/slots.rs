@@ -93,9 +93,10 @@ impl QueueTime {
 }
 
 impl Slots {
-    /// Creates the slots of all teams. `browser_pages` is the number of browser slots over all teams.
-    pub(crate) fn new(plans: Plans, browser_pages: usize) -> Self {
-        let plain = limits::PAGES_IN_FLIGHT.max(plans.highest_concurrency());
+    /// Creates the slots of all teams. `browser_pages` and `node_pages` are the numbers of browser and HTTP slots over
+    /// all teams.
+    pub(crate) fn new(plans: Plans, browser_pages: usize, node_pages: Option<usize>) -> Self {
+        let plain = node_pages.unwrap_or_else(|| limits::PAGES_IN_FLIGHT.max(plans.highest_concurrency()));
         let shares = |total| Mutex::new(Shares::new(plans.clone(), total));
         Self {
             kinds: Arc::new([shares(plain), shares(browser_pages.max(1))]),
@@ -287,7 +288,7 @@ impl<W> Shares<W> {
         loop {
             let plans = &self.plans;
             let can_assign = |id: TeamId, team: &Team<W>| {
-                let limits = plans.of(id);
+                let limits = plans.of_this_node(id);
                 team.waiting
                     .iter()
                     .any(|(owner, _)| team.has_room(owner.key, &limits))
@@ -297,7 +298,7 @@ impl<W> Shares<W> {
                 .iter_mut()
                 .filter(|(id, team)| self.in_use < self.total && can_assign(**id, team))
                 .min_by_key(|(_, team)| (team.in_use, team.served))?;
-            let waiter_index = team.next_waiter(&plans.of(id))?;
+            let waiter_index = team.next_waiter(&plans.of_this_node(id))?;
             let (owner, waiter) = team.waiting.remove(waiter_index);
             if gone(&waiter) {
                 continue;

@@ -227,7 +227,7 @@ mod tests {
     }
 
     fn slots() -> Slots {
-        Slots::new(Plans::new(Limits::at_once(1), BTreeMap::new()), 1)
+        Slots::new(Plans::new(Limits::at_once(1), BTreeMap::new()), 1, None)
     }
 
     fn recorded(turn: &Turn) -> Option<bool> {

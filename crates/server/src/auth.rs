@@ -86,7 +86,7 @@ pub(crate) fn wants_socket(headers: &HeaderMap) -> bool {
 /// # Errors
 /// 429 above the rate limit of the team or of the key.
 pub(crate) fn count(app: &App, principal: &Principal) -> Result<(), Failure> {
-    let limits = app.engine().plans().of(principal.team);
+    let limits = app.engine().plans().of_this_node(principal.team);
     app.rate_limit().count(principal, &limits, Instant::now())
 }
 

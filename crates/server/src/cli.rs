@@ -11,7 +11,7 @@ use harvestman_browser::SANDBOX_INIT_COMMAND;
 use harvestman_core::api::command::RequestCommand;
 use harvestman_core::ids::KeyId;
 use harvestman_engine::{Plans, READ_FILE_COMMAND, RECOGNIZE_TEXT_COMMAND};
-use harvestman_store::{DATABASE_FILE, Store, StoreConfig, StoreError};
+use harvestman_store::{DATABASE_FILE, Store, StoreError};
 
 use crate::config::setting::SETTINGS;
 use crate::config::{Config, ConfigError, Values, source};
@@ -383,6 +383,7 @@ fn existing_database(config: &Config) -> anyhow::Result<()> {
 
 async fn backup(config: &Config, given: &ArgMatches, out: &mut impl Write) -> anyhow::Result<()> {
     let file = backup_file(given)?;
+    only_embedded(config, "copy it with pg_dump --schema=harvestman")?;
     existing_database(config)?;
     harvestman_store::backup(&config.data_dir, file).await?;
     Ok(writeln!(out, "copied the database to {}", file.display())?)
@@ -390,6 +391,7 @@ async fn backup(config: &Config, given: &ArgMatches, out: &mut impl Write) -> an
 
 async fn restore(config: &Config, given: &ArgMatches, out: &mut impl Write) -> anyhow::Result<()> {
     let (file, folder) = (backup_file(given)?, &config.data_dir);
+    only_embedded(config, "restore it with pg_restore")?;
     if let Some(replaced) = harvestman_store::restore(folder, file, given.get_flag("replace")).await? {
         writeln!(out, "renamed the old database to {}", replaced.display())?;
     }
@@ -401,14 +403,25 @@ async fn restore(config: &Config, given: &ArgMatches, out: &mut impl Write) -> a
     )?)
 }
 
+/// Fails if the data is on PostgreSQL.
+fn only_embedded(config: &Config, advice: &str) -> anyhow::Result<()> {
+    if config.database_url.is_some() {
+        anyhow::bail!("`database_url` names a PostgreSQL database: {advice}");
+    }
+    Ok(())
+}
+
 fn backup_file(given: &ArgMatches) -> anyhow::Result<&PathBuf> {
     given.get_one("file").context("the grammar asks for a file")
 }
 
-/// Runs an operator command: through the server that holds the data folder if one is running, else directly.
+/// Runs an operator command: through the server that holds the data folder if one is running, else directly. On
+/// PostgreSQL always directly; running nodes notice within seconds.
 async fn run_operator_command(config: &Config, command: operator::Command) -> anyhow::Result<()> {
-    existing_database(config)?;
-    let text = match Store::open(&StoreConfig::new(&config.data_dir)).await {
+    if config.database_url.is_none() {
+        existing_database(config)?;
+    }
+    let text = match Store::open(&config.store()).await {
         Ok(store) => {
             let plans = Plans::new(config.limits, config.plans.clone());
             let output = operator::execute(command, &store, &plans).await;

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use harvestman_engine::{Limits, LlmConfig, PooledProxy, SearchConfig, SearchProvider};
 use harvestman_fetch::AllowList;
-use harvestman_store::DATABASE_FILE;
+use harvestman_store::{DATABASE_FILE, DatabaseUrl, StoreConfig};
 use http::HeaderName;
 use url::Url;
 
@@ -51,6 +51,8 @@ pub struct Config {
     pub listen: SocketAddr,
     /// Folder of the database and the stored pages.
     pub data_dir: PathBuf,
+    /// PostgreSQL database; `None` for the embedded one in the data folder.
+    pub database_url: Option<DatabaseUrl>,
     /// Keys to add to the store at start.
     pub api_keys: Vec<ConfiguredKey>,
     /// Base URL that clients use, without a trailing slash.
@@ -93,6 +95,8 @@ pub struct Config {
     pub plans: BTreeMap<String, Limits>,
     /// Browser pages open at once, for all teams.
     pub max_browser_pages: usize,
+    /// Number of pages fetched at once over HTTP, over all teams; `None` for the engine's own maximum.
+    pub node_pages: Option<usize>,
     /// Largest size of the page cache on disk in bytes; 0 disables it.
     pub cache_bytes: u64,
     /// How long results are kept after the end of a job.
@@ -135,6 +139,15 @@ impl Program {
 }
 
 impl Config {
+    /// Returns where and how to open the store.
+    pub fn store(&self) -> StoreConfig {
+        StoreConfig {
+            database_url: self.database_url.clone(),
+            cache_bytes: self.cache_bytes,
+            ..StoreConfig::new(&self.data_dir)
+        }
+    }
+
     /// Parses all values.
     ///
     /// # Errors
@@ -153,6 +166,9 @@ impl Config {
         Ok(Config {
             listen,
             data_dir: configured_data_folder(values)?.unwrap_or_else(default_data_folder),
+            database_url: values
+                .optional("database_url", |url| Ok(DatabaseUrl::parse(url)))?
+                .flatten(),
             api_keys: values.list("api_keys", configured_key)?,
             public_url: values.optional("public_url", public_url)?,
             allow_private_hosts: values
@@ -197,6 +213,7 @@ impl Config {
             max_browser_pages: values
                 .optional("max_browser_pages", concurrency)?
                 .unwrap_or_else(cores),
+            node_pages: values.optional("node_pages", concurrency)?,
             cache_bytes: values.required("cache_mib", mebibytes)?,
             result_retention: values
                 .required("result_retention_hours", |text| integer(text, 1, 8760))
@@ -336,10 +353,12 @@ fn search(values: &Values) -> Result<Option<SearchConfig>, ConfigError> {
     }
 }
 
-/// Returns the data folder that `data_dir` or `database_url` names; if both are set, they must agree.
+/// Returns the data folder that `data_dir` or an SQLite `database_url` names; if both are set, they must agree.
 fn configured_data_folder(values: &Values) -> Result<Option<PathBuf>, ConfigError> {
     let folder = values.optional("data_dir", |text| Ok(PathBuf::from(text)))?;
-    let from_database = values.optional("database_url", folder_from_database_url)?;
+    let from_database = values
+        .optional("database_url", folder_from_database_url)?
+        .flatten();
     match (&folder, &from_database) {
         (Some(folder), Some(from_database)) if folder != from_database => Err(ConfigError(format!(
             "`database_url` is not in `data_dir` ({}); set one of them",
@@ -349,14 +368,20 @@ fn configured_data_folder(values: &Values) -> Result<Option<PathBuf>, ConfigErro
     }
 }
 
-fn folder_from_database_url(url: &str) -> Result<PathBuf, String> {
+/// Returns the folder of an SQLite URL, and `None` for a PostgreSQL URL. The message does not contain the URL, which
+/// may have a password.
+fn folder_from_database_url(url: &str) -> Result<Option<PathBuf>, String> {
+    if DatabaseUrl::parse(url).is_some() {
+        return Ok(None);
+    }
     url.strip_prefix("sqlite://")
         .and_then(|path| path.strip_suffix(DATABASE_FILE))
         .filter(|folder| folder.ends_with('/'))
         .map(|folder| PathBuf::from(folder.trim_end_matches('/')))
         .filter(|folder| !folder.as_os_str().is_empty())
+        .map(Some)
         .ok_or_else(|| {
-            format!("`{url}` is not sqlite://FOLDER/{DATABASE_FILE}; this version supports no other database")
+            format!("must be postgres://USER:PASSWORD@HOST/DATABASE or sqlite://FOLDER/{DATABASE_FILE}")
         })
 }
 

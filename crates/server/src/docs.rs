@@ -72,6 +72,7 @@ const PAGES: &[Page] = pages! {
     "Operation" {
         "install" = "INSTALL.md",
         "self-hosting" = "guide/self-hosting.md",
+        "cluster" = "guide/cluster.md",
         "settings" = "guide/settings.md",
         "models" = "guide/models.md",
         "sandbox" = "SANDBOX.md",

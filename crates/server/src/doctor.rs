@@ -7,7 +7,7 @@ use harvestman_browser::{
     check_node_packages, check_python_packages, check_sandbox, find_chromium, find_node, program_version,
 };
 use harvestman_engine::missing_languages;
-use harvestman_store::{DATABASE_FILE, schema_version};
+use harvestman_store::{DATABASE_FILE, Store, schema_version};
 
 use crate::config::{Config, Program};
 use crate::{disk, driver, limits};
@@ -78,7 +78,7 @@ impl fmt::Display for Part {
 pub(crate) async fn report(config: &Config) -> (String, bool) {
     let parts = [
         data_folder(&config.data_dir),
-        database(&config.data_dir).await,
+        database(config).await,
         chromium(config).await,
         sandbox(config).await,
         node(config).await,
@@ -106,8 +106,18 @@ fn data_folder(folder: &Path) -> Part {
     }
 }
 
-async fn database(folder: &Path) -> Part {
+async fn database(config: &Config) -> Part {
     const NAME: &str = "database";
+    if config.database_url.is_some() {
+        return match Store::open(&config.store()).await {
+            Ok(store) => {
+                let _ = store.close().await;
+                Part::works(NAME, "PostgreSQL".to_owned())
+            }
+            Err(error) => Part::fails(NAME, State::Broken, "PostgreSQL".to_owned(), error.to_string()),
+        };
+    }
+    let folder = &config.data_dir;
     let path = folder.join(DATABASE_FILE).display().to_string();
     match schema_version(folder).await {
         Ok(None) => Part::works(NAME, format!("{path} (created when the server starts)")),

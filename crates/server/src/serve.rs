@@ -12,7 +12,7 @@ use harvestman_engine::{
     Search,
 };
 use harvestman_fetch::{AllowList, FetchConfig, Fetcher};
-use harvestman_store::{Store, StoreConfig, StoreError};
+use harvestman_store::{Store, StoreError};
 use tokio::net::TcpListener;
 use tokio::time::{Instant, timeout, timeout_at};
 use tokio_util::sync::CancellationToken;
@@ -89,10 +89,12 @@ pub(crate) struct Started {
 
 /// Opens the store and starts the engine. `listening_on` is none for a server that only this process uses.
 pub(crate) async fn start(config: Config, listening_on: Option<SocketAddr>) -> anyhow::Result<Started> {
-    let store_config = StoreConfig {
-        cache_bytes: config.cache_bytes,
-        ..StoreConfig::new(&config.data_dir)
-    };
+    let store_config = config.store();
+    if store_config.database_url.is_some() {
+        // The store creates it for the embedded database.
+        std::fs::create_dir_all(&config.data_dir)
+            .with_context(|| format!("cannot create {}", config.data_dir.display()))?;
+    }
     let store = retry_while_held(
         || Store::open(&store_config),
         |error| matches!(error, StoreError::Locked(_)),
@@ -163,6 +165,7 @@ async fn run(app: App, listener: TcpListener, mut signals: signals::Signals) -> 
     let drain = app.config().drain;
     let deadline = Instant::now() + drain + limits::STOP_TIME;
     app.stopping().cancel();
+    app.engine().hand_over();
     OperatorEndpoint::remove(&app.config().data_dir);
     stop.cancel();
     let graceful = async {
@@ -248,6 +251,7 @@ fn engine_config(config: &Config, plans: Plans, proxies: Proxies) -> anyhow::Res
         },
         cores: cores(),
         browser_pages: config.max_browser_pages,
+        node_pages: config.node_pages,
         webhook_secret: config.webhook_secret.clone(),
         webhook_retries: config.webhook_retries.clone(),
         webhook_signature_aliases: config.webhook_signature_aliases.clone(),

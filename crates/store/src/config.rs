@@ -1,5 +1,6 @@
 //! Where the store is, and how to open it.
 
+use std::fmt;
 use std::path::PathBuf;
 
 use crate::limits;
@@ -7,14 +8,40 @@ use crate::limits;
 /// File name of the embedded database in the data folder.
 pub const DATABASE_FILE: &str = "harvestman.db";
 
+/// The URL of a PostgreSQL database. It may contain a password, so it is not shown.
+#[derive(Clone, PartialEq, Eq)]
+pub struct DatabaseUrl(String);
+
+impl DatabaseUrl {
+    /// Returns the URL if it is one of PostgreSQL.
+    pub fn parse(url: &str) -> Option<Self> {
+        ["postgres://", "postgresql://"]
+            .iter()
+            .any(|scheme| url.starts_with(scheme))
+            .then(|| Self(url.to_owned()))
+    }
+
+    pub(crate) fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for DatabaseUrl {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("postgres://(hidden)")
+    }
+}
+
 /// Where and how to open the store.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct StoreConfig {
-    /// The data folder; created when missing.
+    /// The data folder; created when missing. Not used with `database_url`.
     pub data_dir: PathBuf,
-    /// Number of reader connections; 0 counts as 1.
+    /// The PostgreSQL database; `None` for the embedded one in the data folder.
+    pub database_url: Option<DatabaseUrl>,
+    /// Number of reader connections of the embedded database; 0 counts as 1.
     pub readers: u32,
-    /// Maximum size of the page cache on disk, in bytes; 0 disables the cache.
+    /// Maximum size of the page cache in the database, in bytes; 0 disables the cache.
     pub cache_bytes: u64,
 }
 
@@ -23,6 +50,7 @@ impl StoreConfig {
     pub fn new(data_dir: impl Into<PathBuf>) -> Self {
         Self {
             data_dir: data_dir.into(),
+            database_url: None,
             readers: limits::DEFAULT_READERS,
             cache_bytes: limits::DEFAULT_CACHE_BYTES,
         }

@@ -30,7 +30,10 @@ pub enum StoreError {
     /// The file is an SQLite database of another program.
     #[error("{} is a database of another program: choose another data folder", .0.display())]
     ForeignFile(PathBuf),
-    /// Disk full, I/O error or lock: may resolve on its own, so retry with back-off.
+    /// The database server cannot be used as it is; the text says what to do. It contains no password.
+    #[error("{0}")]
+    Setup(String),
+    /// Disk full, I/O error, lock or lost connection: may resolve on its own, so retry with back-off.
     #[error("the database is temporarily unavailable: {0}")]
     Transient(String),
     /// A stored value cannot be read back, or a value cannot be serialised.
@@ -72,6 +75,7 @@ impl From<StoreError> for ApiError {
             StoreError::Locked(_)
             | StoreError::NewerSchema { .. }
             | StoreError::ForeignFile(_)
+            | StoreError::Setup(_)
             | StoreError::Unreadable(_)
             | StoreError::Database(_) => {
                 Self::new(ErrorCode::Unknown, "internal server error; see the server's log")

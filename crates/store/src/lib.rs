@@ -1,4 +1,4 @@
-//! Persistence: jobs, pages, credits, keys and the webhook outbox, on embedded SQLite. Start with [`Store`].
+//! Persistence: jobs, pages, credits, keys and the webhook outbox, on embedded SQLite or on PostgreSQL. Start with [`Store`].
 //!
 //! The store is the journal of every job and decides its shared state. A node leases a shard of a job,
 //! decides in memory, and reports the results as [`Batch`](harvestman_core::crawl::Batch)es. Each batch is
@@ -14,8 +14,11 @@
 
 mod activity;
 mod cache;
+mod clock;
+mod columns;
 mod config;
 mod error;
+mod event;
 mod feedback;
 mod file;
 mod job;
@@ -27,9 +30,12 @@ mod new_id;
 mod operations;
 mod outbox;
 mod page;
+mod postgres;
+mod prepared;
 mod run;
 mod scrape;
 mod session;
+mod signal;
 mod sqlite;
 mod store;
 mod team;
@@ -37,7 +43,7 @@ mod usage;
 
 pub use activity::{Activity, ActivityQuery, Call, CallList, CallQuery, RunningJobs, TeamQueue};
 pub use cache::{CachedPage, KnownPage, NewCachedPage};
-pub use config::{DATABASE_FILE, StoreConfig};
+pub use config::{DATABASE_FILE, DatabaseUrl, StoreConfig};
 pub use error::{CommitError, RepeatedCommit, StoreError};
 pub use feedback::{FeedbackOutcome, FeedbackRow, NewFeedback};
 pub use file::{NewFile, StoredFile};
@@ -56,6 +62,7 @@ pub use page::DocumentChunk;
 pub use run::{RunEnd, RunRow};
 pub use scrape::{OriginState, ScrapeOrigin, ScrapeResult, StoredScrape};
 pub use session::{NewSession, SessionEnd, SessionRow};
+pub use signal::{JobSignal, NodeShare};
 pub use sqlite::backup::{backup, restore, schema_version};
 pub use sqlite::folder::create_private;
 pub(crate) use store::Engine;

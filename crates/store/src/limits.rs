@@ -74,3 +74,28 @@ pub(crate) const EXPIRY_ROWS: u32 = 500;
 pub(crate) const FILES_PER_STEP: u32 = 20;
 /// Transactions per call of expiry.
 pub(crate) const EXPIRY_STEPS: u32 = 2_000;
+/// How long the first connection to a database server is retried.
+pub(crate) const CONNECT_TIME: Duration = Duration::from_secs(30);
+/// Pause between two attempts to connect for the first time.
+pub(crate) const CONNECT_RETRY: Duration = Duration::from_secs(1);
+/// How long one attempt to connect to a database server may take; twice that may pass until a connection without
+/// response is closed.
+pub(crate) const CONNECTION_TIMEOUT: Duration = Duration::from_secs(3);
+/// How long an operation waits for a database server that cannot be reached.
+pub(crate) const RECONNECT_TIME: Duration = Duration::from_secs(8);
+/// Pause between two attempts to reconnect.
+pub(crate) const RECONNECT_RETRY: Duration = Duration::from_millis(100);
+/// Connections of a node to its database server.
+pub(crate) const POSTGRES_CONNECTIONS: usize = 10;
+/// Interval at which a node reports that it lives.
+pub(crate) const NODE_HEARTBEAT: Duration = Duration::from_secs(3);
+/// Time without a report after which a node is dead, in ms.
+pub(crate) const NODE_LEASE_MS: u64 = 15_000;
+/// Time after which a free shard may be leased by a node that has its share, in ms.
+pub(crate) const SHARE_GRACE_MS: u64 = 2_000;
+/// Minimum interval between two checks of the page cache's size by a node.
+pub(crate) const CACHE_SIZE_INTERVAL: Duration = Duration::from_secs(10);
+/// Bytes of each part of a page's text that PostgreSQL indexes; its index of a page has at most 1 MiB.
+pub(crate) const INDEXED_TEXT_BYTES: usize = 256 << 10;
+/// Sizes of documents read per query.
+pub(crate) const SIZES_PER_READ: u32 = 1_000;

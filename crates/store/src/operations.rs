@@ -18,6 +18,7 @@ macro_rules! operations {
             $($(#[$doc])* pub async fn $name(&self $(, $argument: $kind)*) $(-> $output)? {
                 match &self.engine {
                     $crate::Engine::Sqlite(sqlite) => $family::$name(&**sqlite $(, $argument)*).await,
+                    $crate::Engine::Postgres(postgres) => $family::$name(&**postgres $(, $argument)*).await,
                 }
             })+
         }

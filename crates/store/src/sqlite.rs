@@ -31,6 +31,7 @@ mod runs;
 mod scrapes;
 mod search;
 mod sessions;
+mod signals;
 mod snapshot;
 mod teams;
 mod versions;

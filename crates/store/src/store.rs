@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::config::StoreConfig;
 use crate::error::StoreError;
+use crate::postgres::Postgres;
 use crate::sqlite::Sqlite;
 
 /// The durable state of the server. Cheap to clone. Methods that take a job id without a team expect that the
@@ -18,20 +19,29 @@ pub struct Store {
 #[derive(Clone, Debug)]
 pub(crate) enum Engine {
     Sqlite(Arc<Sqlite>),
+    Postgres(Arc<Postgres>),
 }
 
 impl Store {
-    /// Opens the database in a data folder, and creates or upgrades it when needed. Afterwards, shards of a
-    /// stopped server can be leased at once, and its browser sessions are ended at their last use.
+    /// Opens the database and creates or upgrades its schema when needed: the PostgreSQL database of the configuration,
+    /// which other nodes may use too, else the file in the data folder. After the file was opened, shards of a stopped
+    /// server can be leased at once, and its browser sessions are ended at their last use; on PostgreSQL that happens
+    /// to a node that has not reported itself for some seconds.
     ///
     /// # Errors
     ///
     /// [`StoreError::Locked`], [`StoreError::Damaged`] (the file is left untouched),
-    /// [`StoreError::NewerSchema`], [`StoreError::ForeignFile`].
+    /// [`StoreError::NewerSchema`], [`StoreError::ForeignFile`], [`StoreError::Setup`].
     pub async fn open(config: &StoreConfig) -> Result<Store, StoreError> {
-        let sqlite = Sqlite::open(config).await?;
-        Ok(Self {
-            engine: Engine::Sqlite(Arc::new(sqlite)),
-        })
+        let engine = match &config.database_url {
+            None => Engine::Sqlite(Arc::new(Sqlite::open(config).await?)),
+            Some(url) => Engine::Postgres(Arc::new(Postgres::open(url.as_str(), config).await?)),
+        };
+        Ok(Self { engine })
+    }
+
+    /// Returns whether other nodes may work on the same jobs.
+    pub fn is_shared(&self) -> bool {
+        matches!(self.engine, Engine::Postgres(_))
     }
 }

@@ -18,7 +18,9 @@ pub(crate) fn check(project: &Project, tools: &Tools) -> Result<()> {
         ("wasm", &|| wasm::check(project, tools)),
         ("clippy", &|| lints::clippy(project)),
         ("docs", &|| docs(project)),
-        ("test", &|| test::programs(project, tools, None)),
+        ("test", &|| {
+            test::programs(project, tools, None, test::Stores::Both)
+        }),
     ];
     let mut failed = Vec::new();
     for (name, part) in parts {

@@ -36,8 +36,10 @@ const USAGE: &str = "\
 usage: cargo xtask <task>
 
     serve [-- FLAGS]  build and start the console and server on http://localhost:3002; FLAGS go to `harvestman serve`
-    test [FILTER]     check formatting and structure, run all tests (crates, whole product, npm package), run
-                      clippy; with FILTER, only tests whose name contains it
+    test [--store sqlite|postgres] [FILTER]
+                      check formatting and structure, run all tests (crates, whole product, npm package), run
+                      clippy; with FILTER, only tests whose name contains it; with --store, only
+                      the tests of one store
     bench WHICH       run benchmarks of the release server (docs/BENCHMARKS.md): crawl, fairness, interact,
                       live-view, site;
                       or compare the content crate with its peers: content [CORPUS]

@@ -1,7 +1,7 @@
 //! `test`: runs the tests of the project, after building the tools, console, server and package that they need.
 //!
 //! With a filter, only test programs that may contain a test of that name are built and run. Programs that use a
-//! browser run with each installed Chromium.
+//! browser run with each installed Chromium. Tests of the PostgreSQL store have `on_postgresql` in their name.
 
 mod tally;
 mod targets;
@@ -15,7 +15,12 @@ use self::{
     targets::{Sources, Target, build},
 };
 use crate::{
-    console, dist, driver, fingerprint::files_under, lints, npm, project::Project, run, tidy, tools::Tools,
+    console, dist, driver,
+    fingerprint::files_under,
+    lints, npm,
+    project::Project,
+    run, tidy,
+    tools::{Cluster, Tools},
 };
 
 /// Package of the console.
@@ -30,22 +35,50 @@ const SERVER: &str = "HARVESTMAN_TEST_SERVER";
 const DEBUG_SERVER: &str = "debug/harvestman";
 /// Variable that tests of the packages read.
 const DIST: &str = "HARVESTMAN_TEST_DIST";
+/// Variable with the URL of a PostgreSQL server that tests read.
+const POSTGRES: &str = "HARVESTMAN_TEST_POSTGRES";
+/// What the names of tests on PostgreSQL contain.
+const ON_POSTGRES: &str = "on_postgresql";
 
-/// Runs all tests and checks formatting, structure and lints; or runs only the tests whose name contains the given
-/// filter.
+/// The stores to test.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Stores {
+    Both,
+    /// All tests but those on PostgreSQL, which is not started.
+    Sqlite,
+    /// Only tests on PostgreSQL.
+    Postgres,
+}
+
+/// Runs all tests and checks formatting, structure and lints; or, with a filter or `--store`, runs only those tests.
 ///
 /// # Errors
 /// A failed test or check, or a filter that matches no test.
 pub(crate) fn test(project: &Project, tools: &Tools, arguments: &[String]) -> Result<()> {
-    match arguments {
-        [] => {}
-        [one] => return programs(project, tools, Some(one)),
-        _ => bail!("too many arguments: give at most one filter"),
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let (stores, filter) = match arguments[..] {
+        [] => (Stores::Both, None),
+        ["--store", name, ref rest @ ..] => {
+            let stores = match name {
+                "sqlite" => Stores::Sqlite,
+                "postgres" => Stores::Postgres,
+                _ => bail!("unknown store `{name}`: sqlite or postgres"),
+            };
+            (stores, rest.first().copied())
+        }
+        [filter, ..] => (Stores::Both, Some(filter)),
+    };
+    let expected = 2 * usize::from(stores != Stores::Both) + usize::from(filter.is_some());
+    if arguments.len() > expected {
+        bail!("too many arguments: give --store and at most one filter");
+    }
+    if expected > 0 {
+        return programs(project, tools, filter, stores);
     }
     // What takes seconds comes first; the lints come last, because tests say more about a change.
     lints::format(project)?;
     tidy::tidy(project)?;
-    programs(project, tools, None)?;
+    programs(project, tools, None, stores)?;
     run::print_step("clippy");
     lints::clippy(project)
 }
@@ -54,10 +87,14 @@ pub(crate) fn test(project: &Project, tools: &Tools, arguments: &[String]) -> Re
 ///
 /// # Errors
 /// A failed test, or a filter that matches no test.
-pub(crate) fn programs(project: &Project, tools: &Tools, filter: Option<&str>) -> Result<()> {
-    let targets = Target::find(project, filter)?;
-    let scripts = Scripts::find(project, filter)?;
-    let mut environment = Environment::prepare(project, tools, &targets, &scripts)?;
+pub(crate) fn programs(project: &Project, tools: &Tools, filter: Option<&str>, stores: Stores) -> Result<()> {
+    let mut targets = Target::find(project, filter)?;
+    let mut scripts = Scripts::find(project, filter)?;
+    if stores == Stores::Postgres {
+        targets.retain(|target| target.reads(POSTGRES));
+        scripts.files.clear();
+    }
+    let mut environment = Environment::prepare(project, tools, &targets, &scripts, stores)?;
     let programs = build(project, &targets, environment.server)?;
     if targets.iter().any(|target| target.reads(DIST)) {
         let server = project.target().join(DEBUG_SERVER);
@@ -81,6 +118,15 @@ pub(crate) fn programs(project: &Project, tools: &Tools, filter: Option<&str>) -
             let mut title = program.target.title();
             let mut command = run::command(&program.file);
             command.current_dir(program.target.folder()).args(filter);
+            match stores {
+                Stores::Both => {}
+                Stores::Sqlite => {
+                    command.args(["--skip", ON_POSTGRES]);
+                }
+                Stores::Postgres => {
+                    command.args(filter.is_none().then_some(ON_POSTGRES));
+                }
+            }
             if let Some(browser) = browser.filter(|_| uses_browser) {
                 title = format!("{title}, {}", browser.display());
                 command.env(CHROMIUM, browser);
@@ -111,6 +157,8 @@ struct Environment {
     browsers: Vec<PathBuf>,
     /// Whether tests start the server.
     server: bool,
+    /// Runs while tests use it.
+    _postgres: Option<Cluster>,
 }
 
 impl Environment {
@@ -120,6 +168,7 @@ impl Environment {
         tools: &Tools,
         targets: &[Target],
         scripts: &Scripts,
+        stores: Stores,
     ) -> Result<Environment> {
         let reads = |variable| {
             targets.iter().any(|target| target.reads(variable)) || scripts.sources.mention(variable)
@@ -140,6 +189,15 @@ impl Environment {
         give("HARVESTMAN_TEST_TINYPROXY", &|| tools.proxy("tinyproxy"))?;
         give("HARVESTMAN_TEST_MICROSOCKS", &|| tools.proxy("microsocks"))?;
         give("HARVESTMAN_TEST_PACKAGE", &|| npm::build(project, tools))?;
+        let postgres = match reads(POSTGRES) && stores != Stores::Sqlite {
+            true => Some(tools.postgres()?),
+            false => None,
+        };
+        variables.extend(
+            postgres
+                .iter()
+                .map(|cluster| (POSTGRES, PathBuf::from(cluster.url()))),
+        );
         let browsers = match reads(CHROMIUM) {
             true => {
                 tools.bubblewrap()?;
@@ -157,6 +215,7 @@ impl Environment {
             variables,
             browsers,
             server,
+            _postgres: postgres,
         })
     }
 

@@ -11,6 +11,7 @@ mod driver;
 mod esbuild;
 mod javascript;
 mod node;
+mod postgres;
 mod python;
 mod trunk;
 mod wasm_bindgen;
@@ -25,7 +26,7 @@ use std::{
 
 use anyhow::{Context, Result};
 
-pub(crate) use self::{node::Node, wasm_opt::WasmOpt, wasm_target::WasmTarget};
+pub(crate) use self::{node::Node, postgres::Cluster, wasm_opt::WasmOpt, wasm_target::WasmTarget};
 
 use crate::project::Project;
 
@@ -164,6 +165,12 @@ impl Tools {
         self.hold()?;
         chromium::install_all();
         Ok(())
+    }
+
+    /// Starts a PostgreSQL server for tests.
+    pub(crate) fn postgres(&self) -> Result<Cluster> {
+        self.hold()?;
+        Cluster::start()
     }
 
     /// Installs bubblewrap, which sandboxes browser sessions.

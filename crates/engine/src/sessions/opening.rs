@@ -51,6 +51,9 @@ impl Context {
         }
         let stored = self.store.session_of(scrape).await;
         if let Some(row) = stored? {
+            if row.team == principal.team {
+                self.refuse_elsewhere(&row)?;
+            }
             return Err(match row.team == principal.team {
                 true => SessionError::Destroyed.into(),
                 false => SessionError::OtherTeam.into(),

@@ -38,7 +38,7 @@ impl SessionPermits {
         let mut browsers = locked(&self.browsers);
         let total: usize = browsers.values().sum();
         let in_use = browsers.get(&team).copied().unwrap_or_default();
-        let limit = self.plans.of(team).max_sessions;
+        let limit = self.plans.of_this_node(team).max_sessions;
         if in_use >= limit {
             return Err(SessionError::TeamLimit(limit));
         }

@@ -73,11 +73,14 @@ pub const SETTINGS: &[Setting] = &[
         "FOLDER",
         "Folder of the database and stored pages [default: the platform's data folder]",
     ),
-    text(
-        "database_url",
-        "URL",
-        "Database URL, sqlite://FOLDER/harvestman.db: another way to set the data folder",
-    ),
+    Setting {
+        secret: true,
+        ..text(
+            "database_url",
+            "URL",
+            "Database of one or many nodes, postgres://USER:PASSWORD@HOST/DATABASE; or sqlite://FOLDER/harvestman.db",
+        )
+    },
     Setting {
         secret: true,
         ..text(
@@ -220,6 +223,11 @@ pub const SETTINGS: &[Setting] = &[
         "max_browser_pages",
         "PAGES",
         "Browser pages open at once, for all teams [default: 1 per CPU core]",
+    ),
+    text(
+        "node_pages",
+        "PAGES",
+        "Pages that this server fetches at once over HTTP, for all teams [default: 512]",
     ),
     text(
         "max_sessions",

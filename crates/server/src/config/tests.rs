@@ -236,7 +236,7 @@ fn database_url_sets_the_data_folder() {
         Path::new("/srv/hm")
     );
     for wrong in [
-        "postgres://db/x",
+        "mysql://db/x",
         "sqlite://",
         "sqlite://harvestman.db",
         "sqlite:///harvestman.db",
@@ -248,6 +248,9 @@ fn database_url_sets_the_data_folder() {
             "{wrong}: {error}"
         );
     }
+    let postgres = url("postgres://hm:hush@db/hm").unwrap();
+    assert!(postgres.database_url.is_some() && !format!("{postgres:?}").contains("hush"));
+    assert_eq!(url("sqlite:///srv/hm/harvestman.db").unwrap().database_url, None);
     let both = |folder| {
         parse(&[
             ("HARVESTMAN_DATA_DIR", folder),

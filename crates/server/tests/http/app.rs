@@ -117,6 +117,7 @@ impl TestApp {
                 },
                 cores: 2,
                 browser_pages: 2,
+                node_pages: None,
                 webhook_secret: None,
                 webhook_retries: Vec::new(),
                 webhook_signature_aliases: Vec::new(),

@@ -4,9 +4,9 @@ use sqlx::Row;
 use sqlx::sqlite::SqliteRow;
 use uuid::Uuid;
 
-use harvestman_core::time::Timestamp;
 use harvestman_core::url_key::UrlKey;
 
+pub(crate) use crate::columns::{Columns, bad_column, int};
 use crate::error::StoreError;
 
 // Primary result codes (sqlite.org/rescode.html).
@@ -41,21 +41,6 @@ impl From<sqlx::Error> for StoreError {
     }
 }
 
-/// Typed access to columns.
-pub(crate) trait Columns {
-    /// Reads an id that may be NULL or, in a key that cannot be NULL, empty.
-    fn maybe_id(&self, column: &str) -> Result<Option<Uuid>, StoreError>;
-    /// Reads an id.
-    fn id(&self, column: &str) -> Result<Uuid, StoreError>;
-    fn url_key(&self, column: &str) -> Result<UrlKey, StoreError>;
-    fn count(&self, column: &str) -> Result<u64, StoreError>;
-    fn maybe_count(&self, column: &str) -> Result<Option<u64>, StoreError>;
-    fn text(&self, column: &str) -> Result<String, StoreError>;
-    fn maybe_text(&self, column: &str) -> Result<Option<String>, StoreError>;
-    fn time(&self, column: &str) -> Result<Timestamp, StoreError>;
-    fn maybe_time(&self, column: &str) -> Result<Option<Timestamp>, StoreError>;
-}
-
 impl Columns for SqliteRow {
     fn maybe_id(&self, column: &str) -> Result<Option<Uuid>, StoreError> {
         let bytes: Option<&[u8]> = self.try_get(column)?;
@@ -65,20 +50,12 @@ impl Columns for SqliteRow {
         }
     }
 
-    fn id(&self, column: &str) -> Result<Uuid, StoreError> {
-        self.maybe_id(column)?.ok_or_else(|| bad_column(column))
-    }
-
     fn url_key(&self, column: &str) -> Result<UrlKey, StoreError> {
         let bytes: &[u8] = self.try_get(column)?;
         bytes
             .try_into()
             .map(UrlKey::from_bytes)
             .map_err(|_| bad_column(column))
-    }
-
-    fn count(&self, column: &str) -> Result<u64, StoreError> {
-        self.maybe_count(column)?.ok_or_else(|| bad_column(column))
     }
 
     fn maybe_count(&self, column: &str) -> Result<Option<u64>, StoreError> {
@@ -95,19 +72,6 @@ impl Columns for SqliteRow {
     fn maybe_text(&self, column: &str) -> Result<Option<String>, StoreError> {
         Ok(self.try_get(column)?)
     }
-
-    fn time(&self, column: &str) -> Result<Timestamp, StoreError> {
-        self.count(column).map(Timestamp)
-    }
-
-    fn maybe_time(&self, column: &str) -> Result<Option<Timestamp>, StoreError> {
-        Ok(self.maybe_count(column)?.map(Timestamp))
-    }
-}
-
-/// Returns the error for a column with an invalid value.
-pub(crate) fn bad_column(column: &str) -> StoreError {
-    StoreError::Unreadable(format!("column {column}"))
 }
 
 /// Returns an id as stored.
@@ -118,9 +82,4 @@ pub(crate) fn blob(id: Uuid) -> Vec<u8> {
 /// Returns an optional id as stored.
 pub(crate) fn maybe_blob(id: Option<Uuid>) -> Option<Vec<u8>> {
     id.map(blob)
-}
-
-/// Returns a count or time as stored; values larger than `i64::MAX` are stored as `i64::MAX`.
-pub(crate) fn int(number: u64) -> i64 {
-    i64::try_from(number).unwrap_or(i64::MAX)
 }

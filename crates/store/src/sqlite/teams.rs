@@ -1,25 +1,15 @@
 //! Teams, their plans and their webhook secrets.
 
-use std::time::SystemTime;
-
 use sqlx::{query, query_scalar};
 
 use harvestman_core::ids::TeamId;
-use harvestman_core::time::Timestamp;
 
+pub(crate) use crate::clock::clock;
 use crate::error::StoreError;
 use crate::new_id::new_id;
 use crate::sqlite::Sqlite;
 use crate::sqlite::rows::{Columns, blob, int};
 use crate::team::{TeamRow, Teams};
-
-/// Returns the wall clock time, for timestamps on which no decision depends.
-pub(crate) fn clock() -> Timestamp {
-    let since = SystemTime::now()
-        .duration_since(SystemTime::UNIX_EPOCH)
-        .unwrap_or_default();
-    Timestamp(u64::try_from(since.as_millis()).unwrap_or(u64::MAX))
-}
 
 impl Teams for Sqlite {
     async fn ensure_team(&self, name: &str) -> Result<TeamId, StoreError> {

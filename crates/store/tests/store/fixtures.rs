@@ -11,7 +11,8 @@ use harvestman_core::host::HostKey;
 use harvestman_core::ids::{JobId, ScrapeId, TeamId};
 use harvestman_core::time::Timestamp;
 use harvestman_core::url_key::UrlKey;
-use harvestman_store::{JobKind, NewJob, Store, StoreConfig, StoreError, WebhookEvents, new_id};
+use harvestman_store::{DatabaseUrl, JobKind, NewJob, Store, StoreConfig, StoreError, WebhookEvents, new_id};
+use tokio_postgres::NoTls;
 use url::Url;
 
 pub(crate) const LEASE_MS: u64 = 15_000;
@@ -19,9 +20,14 @@ pub(crate) const RETENTION_MS: u64 = 24 * 3_600_000;
 /// 2026-01-31T09:05:00Z.
 pub(crate) const NOW: Timestamp = Timestamp(1_769_850_300_000);
 
-/// A data folder that is deleted at the end of the test.
+/// URL of the PostgreSQL server of the tests, without a database name; set by `cargo xtask test`.
+const SERVER: &str = "HARVESTMAN_TEST_POSTGRES";
+
+/// The store of one test, deleted at its end: a data folder or a PostgreSQL database.
 pub(crate) struct TestFolder {
     path: PathBuf,
+    /// Name of the PostgreSQL database.
+    database: Option<String>,
 }
 
 impl TestFolder {
@@ -31,19 +37,56 @@ impl TestFolder {
         let folder = format!("harvestman-store-{}-{count}-{name}", std::process::id());
         let path = std::env::temp_dir().join(folder);
         let _ = std::fs::remove_dir_all(&path);
-        Self { path }
+        let database = None;
+        Self { path, database }
+    }
+
+    /// Creates an empty PostgreSQL database.
+    pub(crate) fn postgres(name: &str) -> Self {
+        let mut folder = Self::new(name);
+        let name = folder.path.file_name().unwrap().to_str().unwrap();
+        let database = name.replace('-', "_");
+        run_sql("postgres", &format!("DROP DATABASE IF EXISTS {database}"));
+        run_sql(
+            "postgres",
+            &format!("CREATE DATABASE {database} TEMPLATE template0 ENCODING 'UTF8'"),
+        );
+        folder.database = Some(database);
+        folder
     }
 
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
+    /// Returns the name of the PostgreSQL database.
+    pub(crate) fn name(&self) -> &str {
+        self.database.as_deref().unwrap()
+    }
+
     pub(crate) fn database(&self) -> PathBuf {
         self.path.join("harvestman.db")
     }
 
+    /// Returns whether a former server of this test cannot hold anything.
+    pub(crate) fn is_exclusive(&self) -> bool {
+        self.database.is_none()
+    }
+
     pub(crate) async fn try_open(&self) -> Result<Store, StoreError> {
-        Store::open(&StoreConfig::new(&self.path)).await
+        let mut config = StoreConfig::new(&self.path);
+        let Some(database) = &self.database else {
+            return Store::open(&config).await;
+        };
+        config.database_url = DatabaseUrl::parse(&database_url(database));
+        let store = Store::open(&config).await?;
+        // The tests speak of times that are not now.
+        run_sql(
+            database,
+            "CREATE OR REPLACE FUNCTION harvestman.clock(node_time bigint) RETURNS bigint LANGUAGE sql STABLE
+             AS 'SELECT node_time'",
+        );
+        Ok(store)
     }
 
     /// Opens the store; waits until a former server of the same test is gone.
@@ -64,7 +107,35 @@ impl TestFolder {
 impl Drop for TestFolder {
     fn drop(&mut self) {
         let _ = std::fs::remove_dir_all(&self.path);
+        if let Some(database) = &self.database
+            && !std::thread::panicking()
+        {
+            run_sql("postgres", &format!("DROP DATABASE {database} WITH (FORCE)"));
+        }
     }
+}
+
+pub(crate) fn database_url(database: &str) -> String {
+    let server = std::env::var(SERVER)
+        .unwrap_or_else(|_| panic!("{SERVER} is not set: run `cargo xtask test`, which starts PostgreSQL"));
+    format!("{server}/{database}")
+}
+
+/// Runs a statement on a connection of its own, in a thread of its own, because tests call it in and out of a runtime.
+pub(crate) fn run_sql(database: &str, sql: &str) {
+    let (url, sql) = (database_url(database), sql.to_owned());
+    let running = std::thread::spawn(move || {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .unwrap();
+        runtime.block_on(async {
+            let (client, connection) = tokio_postgres::connect(&url, NoTls).await.unwrap();
+            tokio::spawn(connection);
+            client.batch_execute(&sql).await.unwrap();
+        });
+    });
+    running.join().unwrap();
 }
 
 pub(crate) fn later(ms: u64) -> Timestamp {

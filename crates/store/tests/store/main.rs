@@ -1,11 +1,12 @@
 //! Tests of the store through its public interface. `story` is one script that every engine must pass;
 //! `faults` tests the files of the embedded database; `cache` the size limit of the page cache; `random`
-//! checks the invariants under crashes, lost replies and former owners.
+//! checks the invariants under crashes, lost replies and former owners; `nodes` tests several nodes on one database.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod cache;
 mod faults;
 mod fixtures;
+mod nodes;
 mod random;
 mod story;

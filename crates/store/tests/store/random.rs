@@ -1,5 +1,5 @@
 //! Commits random batches for two jobs at once, with crashes, lost replies and former owners, and checks the
-//! invariants after every step. A failing run prints its seed; `check(seed)` repeats it.
+//! invariants after every step. A failing run prints its seed; `check(seed, folder)` repeats it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -161,8 +161,7 @@ fn runtime() -> Runtime {
 }
 
 impl Run {
-    fn new(seed: u64) -> Self {
-        let folder = TestFolder::new("random");
+    fn new(seed: u64, folder: TestFolder) -> Self {
         let runtime = runtime();
         let mut random = Random(seed);
         let (store, team, jobs) = runtime.block_on(async {
@@ -278,7 +277,11 @@ impl Run {
         std::thread::sleep(std::time::Duration::from_micros(self.random.below(3000)));
         std::mem::replace(&mut self.runtime, runtime()).shutdown_background();
         self.store = self.runtime.block_on(self.folder.open());
-        self.take_over();
+        if self.folder.is_exclusive() {
+            self.take_over();
+        } else {
+            self.wait_for_leases();
+        }
         // The snapshot shows whether the commit of the dead process succeeded.
         let ended: Vec<_> = self
             .jobs
@@ -291,6 +294,31 @@ impl Run {
                 .iter_mut()
                 .filter(|owner| owner.lease.job == job)
                 .for_each(|owner| owner.ended = true);
+        }
+    }
+
+    /// Takes over on a database that the dead process may still be connected to: until its leases end, and until the
+    /// server has noticed that it is gone.
+    fn wait_for_leases(&mut self) {
+        let epochs = |owners: &[Owner]| owners.iter().map(|owner| owner.lease.epoch).collect::<Vec<_>>();
+        let running = |owners: &[Owner]| owners.iter().filter(|owner| !owner.ended).count();
+        let (before, mut taken) = (epochs(&self.owners), 0);
+        while taken < running(&self.owners) {
+            self.lose_leases();
+            let ended: Vec<_> = self
+                .jobs
+                .iter()
+                .filter(|job| self.status(job) != JobStatus::Scraping)
+                .map(|job| job.id)
+                .collect();
+            for owner in &mut self.owners {
+                owner.ended |= ended.contains(&owner.lease.job);
+            }
+            let now = epochs(&self.owners);
+            let changed = before.iter().zip(&now).zip(&self.owners);
+            taken = changed
+                .filter(|((old, new), owner)| old < new && !owner.ended)
+                .count();
         }
     }
 
@@ -470,9 +498,9 @@ async fn commit_again(store: &Store, lease: &Lease, batch: &Batch, now: Timestam
     }
 }
 
-fn check(seed: u64) {
+fn check(seed: u64, folder: TestFolder) {
     eprintln!("seed {seed}");
-    let mut run = Run::new(seed);
+    let mut run = Run::new(seed, folder);
     for _ in 0..STEPS {
         run.step();
     }
@@ -482,6 +510,13 @@ fn check(seed: u64) {
 #[test]
 fn invariants_hold_under_random_faults() {
     for seed in 0..25 {
-        check(seed);
+        check(seed, TestFolder::new("random"));
+    }
+}
+
+#[test]
+fn invariants_hold_under_random_faults_on_postgresql() {
+    for seed in 0..6 {
+        check(seed, TestFolder::postgres("random"));
     }
 }

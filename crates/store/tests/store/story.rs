@@ -70,13 +70,13 @@ async fn run_story(store: &Store) {
     chapters_of_events::receivers_take_turns(store).await;
     chapters_of_runs::a_run_ends_once_with_its_result_and_price(store).await;
     chapters_of_runs::agents_are_listed_and_cancelled(store).await;
+    chapters_of_retention::documents_are_deleted_once_delivered(store).await;
+    chapters_of_retention::a_document_is_kept_until_its_webhook_is_delivered(store).await;
+    chapters_of_retention::urls_and_errors_are_deleted_after_the_last_document(store).await;
     chapters_of_monitors::monitors_are_limited_changed_and_listed_per_team(store).await;
     chapters_of_monitors::a_due_check_starts_and_ends_once(store).await;
     chapters_of_monitors::a_check_knows_the_pages_that_are_missing(store).await;
     chapters_of_monitors::feedback_is_stored_once_per_request(store).await;
-    chapters_of_retention::documents_are_deleted_once_delivered(store).await;
-    chapters_of_retention::a_document_is_kept_until_its_webhook_is_delivered(store).await;
-    chapters_of_retention::urls_and_errors_are_deleted_after_the_last_document(store).await;
     chapters_of_reading::expired_jobs_are_deleted_but_not_their_ledger(store).await;
     chapters_of_cache::the_newest_response_is_cached_per_team(store).await;
     chapters_of_cache::known_pages_are_listed_by_site(store).await;
@@ -91,6 +91,14 @@ async fn run_story(store: &Store) {
 #[tokio::test]
 async fn the_story_on_sqlite() {
     let folder = TestFolder::new("story");
+    let store = folder.open().await;
+    run_story(&store).await;
+    store.close().await.unwrap();
+}
+
+#[tokio::test]
+async fn the_story_on_postgresql() {
+    let folder = TestFolder::postgres("story");
     let store = folder.open().await;
     run_story(&store).await;
     store.close().await.unwrap();

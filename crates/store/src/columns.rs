@@ -1,0 +1,44 @@
+//! What both engines share in reading and writing columns.
+
+use harvestman_core::time::Timestamp;
+use harvestman_core::url_key::UrlKey;
+use uuid::Uuid;
+
+use crate::error::StoreError;
+
+/// Typed access to the columns of a row.
+pub(crate) trait Columns {
+    /// Reads an id that may be NULL or, in a key that cannot be NULL, empty.
+    fn maybe_id(&self, column: &str) -> Result<Option<Uuid>, StoreError>;
+    fn url_key(&self, column: &str) -> Result<UrlKey, StoreError>;
+    fn maybe_count(&self, column: &str) -> Result<Option<u64>, StoreError>;
+    fn text(&self, column: &str) -> Result<String, StoreError>;
+    fn maybe_text(&self, column: &str) -> Result<Option<String>, StoreError>;
+
+    /// Reads an id.
+    fn id(&self, column: &str) -> Result<Uuid, StoreError> {
+        self.maybe_id(column)?.ok_or_else(|| bad_column(column))
+    }
+
+    fn count(&self, column: &str) -> Result<u64, StoreError> {
+        self.maybe_count(column)?.ok_or_else(|| bad_column(column))
+    }
+
+    fn time(&self, column: &str) -> Result<Timestamp, StoreError> {
+        self.count(column).map(Timestamp)
+    }
+
+    fn maybe_time(&self, column: &str) -> Result<Option<Timestamp>, StoreError> {
+        Ok(self.maybe_count(column)?.map(Timestamp))
+    }
+}
+
+/// Returns the error for a column with an invalid value.
+pub(crate) fn bad_column(column: &str) -> StoreError {
+    StoreError::Unreadable(format!("column {column}"))
+}
+
+/// Returns a count or time as stored; values larger than `i64::MAX` are stored as `i64::MAX`.
+pub(crate) fn int(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}

@@ -1,0 +1,133 @@
+//! The PostgreSQL implementation, for one or many nodes on one database. Deadlines use the database's clock
+//! (`harvestman.clock`), locks are taken in one order (job, shard, its rows, receiver, month), and every table is in
+//! the schema `harvestman`. The schema is in `migrations/`.
+//!
+//! Start reading at [`commit`]; [`transaction`] is how everything is written, [`query`] how a statement is run.
+
+mod activity;
+mod cache;
+mod checks;
+mod commit;
+mod connect;
+mod credits;
+mod events;
+mod expiry;
+mod feedback;
+mod files;
+mod idempotency;
+mod jobs;
+mod keys;
+mod leases;
+mod migrate;
+mod monitors;
+mod nodes;
+mod outbox;
+mod pages;
+mod profiles;
+mod query;
+mod rows;
+mod runs;
+mod scrapes;
+mod search;
+mod sessions;
+mod signals;
+mod snapshot;
+mod teams;
+mod transaction;
+mod words;
+mod zero_retention;
+
+use std::collections::HashMap;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use harvestman_core::ids::KeyId;
+use harvestman_core::time::Timestamp;
+use tokio_util::sync::CancellationToken;
+use uuid::Uuid;
+
+use crate::config::StoreConfig;
+use crate::error::StoreError;
+use crate::lifecycle::Lifecycle;
+use crate::new_id::new_id;
+use crate::postgres::cache::Cache;
+use crate::postgres::connect::Pool;
+use crate::postgres::query::query;
+
+/// An open database.
+#[derive(Debug)]
+pub(crate) struct Postgres {
+    pool: Pool,
+    /// Identifies this process among the nodes of the database.
+    node: Uuid,
+    cache: Cache,
+    health: Health,
+    /// When `last_used_at` of each key was last written.
+    key_uses: Mutex<HashMap<KeyId, Timestamp>>,
+    stop: CancellationToken,
+}
+
+/// Whether the last write failed for a transient reason.
+#[derive(Debug, Default)]
+struct Health(AtomicBool);
+
+impl Health {
+    fn record<T>(&self, outcome: &Result<T, StoreError>) {
+        let now = matches!(outcome, Err(error) if error.is_transient());
+        let before = self.0.swap(now, Ordering::Relaxed);
+        match outcome {
+            Err(error) if now && !before => tracing::error!(%error, "the database cannot be written"),
+            _ if before && !now => tracing::info!("the database can be written again"),
+            _ => {}
+        }
+    }
+}
+
+impl Postgres {
+    /// Connects, upgrades the schema, and registers this process as a node.
+    pub(crate) async fn open(url: &str, config: &StoreConfig) -> Result<Self, StoreError> {
+        let pool = Pool::connect(url).await?;
+        migrate::migrate(&pool).await?;
+        let node = new_id();
+        let stop = CancellationToken::new();
+        nodes::register(&pool, node).await?;
+        tokio::spawn(nodes::keep_alive(pool.clone(), node, stop.clone()));
+        Ok(Self {
+            cache: Cache::start(pool.clone(), config.cache_bytes),
+            pool,
+            node,
+            health: Health::default(),
+            key_uses: Mutex::default(),
+            stop,
+        })
+    }
+}
+
+impl Lifecycle for Postgres {
+    /// Also frees at once what this node holds.
+    async fn close(&self) -> Result<(), StoreError> {
+        if self.pool.is_closed() {
+            return Ok(());
+        }
+        self.stop.cancel();
+        self.cache.flush().await;
+        let left = nodes::leave(&self.pool, self.node).await;
+        self.pool.close();
+        left
+    }
+
+    /// If the last write failed, also writes.
+    async fn ping(&self) -> Result<(), StoreError> {
+        self.cache.flush().await;
+        query("SELECT 1").execute(&*self.pool.connection().await?).await?;
+        if self.health.0.load(Ordering::Relaxed) {
+            self.write(Timestamp(0), |transaction, _| Box::pin(nodes::touch(transaction)))
+                .await?;
+        }
+        Ok(())
+    }
+
+    async fn expire(&self, now: Timestamp) -> Result<u64, StoreError> {
+        expiry::expire(self, now).await
+    }
+}

@@ -1,0 +1,224 @@
+//! Reads the recent activity and the pending work of a team.
+
+use harvestman_core::ids::{JobId, KeyId, TeamId};
+use tokio_postgres::{Client, Row};
+use uuid::Uuid;
+
+use crate::activity::{
+    Activities, Activity, ActivityQuery, Call, CallList, CallQuery, RunningJobs, TeamQueue,
+};
+use crate::error::StoreError;
+use crate::job::{JobStatus, NewJob};
+use crate::limits;
+use crate::postgres::Postgres;
+use crate::postgres::query::query;
+use crate::postgres::rows::{Columns, bad_column, int, parse_kind};
+
+macro_rules! select_activity {
+    ($columns:literal, $joins:literal, $and:literal) => {
+        concat!(
+            "SELECT activity.job_id, endpoint, target, origin, integration, username, activity.created_at",
+            $columns,
+            " FROM harvestman.activity ",
+            $joins,
+            " WHERE activity.team_id = $1 AND activity.created_at > harvestman.clock($2) - $3
+                AND (activity.created_at, activity.job_id) < ($4, $5) ",
+            $and,
+            " ORDER BY activity.created_at DESC, activity.job_id DESC LIMIT $6"
+        )
+    };
+}
+
+macro_rules! select_calls {
+    ($and:literal) => {
+        select_activity!(
+            ", activity.key_id, api_key.name AS key_name, coalesce(failure, job.error) AS error, coalesce(
+                outcome, job.status, CASE WHEN session.id IS NULL THEN NULL
+                    WHEN session.ended_at IS NULL THEN 'scraping' ELSE 'completed' END) AS status",
+            "LEFT JOIN harvestman.api_key ON api_key.id = activity.key_id
+                LEFT JOIN harvestman.job ON job.id = activity.job_id
+                LEFT JOIN harvestman.session ON session.id = activity.job_id",
+            $and
+        )
+    };
+}
+
+const OF_ANY_KIND: &str = select_activity!("", "", "");
+const OF_ONE_KIND: &str = select_activity!("", "", "AND endpoint = $7");
+const CALLS_OF_ANY_KIND: &str = select_calls!("");
+const CALLS_OF_ONE_KIND: &str = select_calls!("AND endpoint = $7");
+
+/// A crawl that has not admitted a page yet counts as one page. The pages of a check are those of its jobs.
+const QUEUE: &str = "
+    SELECT
+        (SELECT coalesce(sum(CASE kind WHEN 'batch_scrape' THEN page_limit ELSE greatest(admitted, 1) END
+                - completed - failed), 0)::bigint
+            FROM harvestman.job WHERE team_id = $1 AND status = 'scraping' AND kind <> 'monitor') AS unsettled,
+        (SELECT max(completed_at) FROM harvestman.job WHERE team_id = $1 AND status = 'completed') AS last_success";
+
+const RUNNING_JOBS: &str = "
+    SELECT kind, count(*) AS jobs, sum(CASE kind WHEN 'batch_scrape' THEN page_limit WHEN 'monitor' THEN 0
+            ELSE greatest(admitted, 1) END
+            - completed - failed)::bigint AS unsettled
+        FROM harvestman.job WHERE status = 'scraping' GROUP BY kind ORDER BY kind COLLATE \"C\"";
+
+impl Activities for Postgres {
+    async fn activity(&self, team: TeamId, filter: &ActivityQuery) -> Result<Vec<Activity>, StoreError> {
+        let statement = match filter.endpoint {
+            None => OF_ANY_KIND,
+            Some(_) => OF_ONE_KIND,
+        };
+        let rows = self.activity_rows(statement, team, filter).await?;
+        rows.iter().map(activity).collect()
+    }
+
+    /// Returns one page of calls. When a filter matches few rows, it stops after [`limits::CALLS_EXAMINED`] rows, so
+    /// that no page takes longer than another.
+    async fn calls(&self, team: TeamId, filter: &CallQuery) -> Result<CallList, StoreError> {
+        let statement = match filter.activity.endpoint {
+            None => CALLS_OF_ANY_KIND,
+            Some(_) => CALLS_OF_ONE_KIND,
+        };
+        let limit = filter.activity.limit as usize;
+        let is_filtered = filter.key.is_some() || filter.status.is_some();
+        let mut part = filter.activity.clone();
+        part.limit = match is_filtered {
+            true => limits::CALLS_PER_QUERY,
+            // The extra row shows whether there are more.
+            false => filter.activity.limit + 1,
+        };
+        let (mut calls, mut examined) = (Vec::new(), 0);
+        loop {
+            let rows = self.activity_rows(statement, team, &part).await?;
+            for row in &rows {
+                let call = call(row)?;
+                let position = (call.activity.created_at, call.activity.id);
+                let is_match = filter.key.is_none_or(|key| Some(key) == call.key)
+                    && filter.status.is_none_or(|status| Some(status) == call.status);
+                if is_match && calls.len() == limit {
+                    let next = part.before;
+                    return Ok(CallList { calls, next });
+                }
+                if is_match {
+                    calls.push(call);
+                }
+                part.before = Some(position);
+            }
+            examined += rows.len();
+            if rows.len() < part.limit as usize {
+                return Ok(CallList { calls, next: None });
+            }
+            if examined >= limits::CALLS_EXAMINED {
+                let next = part.before;
+                return Ok(CallList { calls, next });
+            }
+        }
+    }
+
+    async fn running_jobs(&self) -> Result<Vec<RunningJobs>, StoreError> {
+        let rows = query(RUNNING_JOBS)
+            .fetch_all(&*self.pool.connection().await?)
+            .await?;
+        rows.iter()
+            .map(|row| {
+                Ok(RunningJobs {
+                    kind: parse_kind(&row.text("kind")?)?,
+                    count: row.count("jobs")?,
+                    pending_pages: row.count("unsettled")?,
+                })
+            })
+            .collect()
+    }
+
+    async fn queue(&self, team: TeamId) -> Result<TeamQueue, StoreError> {
+        let row = query(QUEUE)
+            .bind(team.0)
+            .fetch_one(&*self.pool.connection().await?)
+            .await?;
+        Ok(TeamQueue {
+            pending_pages: row.count("unsettled")?,
+            last_success: row.maybe_time("last_success")?,
+        })
+    }
+}
+
+impl Postgres {
+    async fn activity_rows(
+        &self,
+        statement: &'static str,
+        team: TeamId,
+        filter: &ActivityQuery,
+    ) -> Result<Vec<Row>, StoreError> {
+        let (before_time, before_id) = match filter.before {
+            Some((time, id)) => (int(time.0), id.0),
+            None => (i64::MAX, Uuid::nil()),
+        };
+        let mut bound = query(statement)
+            .bind(team.0)
+            .bind(filter.now.0)
+            .bind(limits::ACTIVITY_MS)
+            .bind(before_time)
+            .bind(before_id)
+            .bind(filter.limit);
+        if let Some(endpoint) = &filter.endpoint {
+            bound = bound.bind(endpoint.clone());
+        }
+        bound.fetch_all(&*self.pool.connection().await?).await
+    }
+}
+
+fn activity(row: &Row) -> Result<Activity, StoreError> {
+    Ok(Activity {
+        id: JobId(row.id("job_id")?),
+        endpoint: row.text("endpoint")?,
+        target: row.maybe_text("target")?,
+        origin: row.maybe_text("origin")?,
+        integration: row.maybe_text("integration")?,
+        username: row.maybe_text("username")?,
+        created_at: row.time("created_at")?,
+    })
+}
+
+fn call(row: &Row) -> Result<Call, StoreError> {
+    let status = row.maybe_text("status")?;
+    Ok(Call {
+        activity: activity(row)?,
+        key: row.maybe_id("key_id")?.map(KeyId),
+        key_name: row.maybe_text("key_name")?,
+        status: status
+            .map(|word| JobStatus::parse(&word).ok_or_else(|| bad_column("status")))
+            .transpose()?,
+        error: row.maybe_text("error")?,
+    })
+}
+
+/// Inserts the activity entry. `end` is the status and error of a request without a job; for others it is read from
+/// their job or session.
+pub(crate) async fn insert_activity(
+    client: &Client,
+    job: &NewJob,
+    end: Option<(JobStatus, Option<String>)>,
+) -> Result<(), StoreError> {
+    let (outcome, failure) = end.unzip();
+    let failure = failure.flatten().filter(|_| !job.zero_data_retention);
+    let target = (!job.zero_data_retention && !job.url.is_empty()).then(|| job.url.clone());
+    query(
+        "INSERT INTO harvestman.activity (job_id, team_id, key_id, endpoint, target, origin, integration,
+            created_at, outcome, failure, username)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
+    )
+    .bind(job.id.0)
+    .bind(job.team.0)
+    .bind(job.key.map(|key| key.0))
+    .bind(job.kind.as_str())
+    .bind(target)
+    .bind(job.origin.clone())
+    .bind(job.integration.clone())
+    .bind(job.created_at.0)
+    .bind(outcome.map(JobStatus::as_str))
+    .bind(failure)
+    .bind(job.username.clone())
+    .execute(client)
+    .await?;
+    Ok(())
+}

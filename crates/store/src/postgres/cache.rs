@@ -1,0 +1,303 @@
+//! The page cache: the newest response of each team and key.
+//!
+//! Responses are written by one task, in the order of their arrival. It never delays other work: what cannot be cached
+//! is dropped. The size is summed every few seconds, and the oldest responses are deleted until the rest fits.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use harvestman_core::cache::{Ages, CacheKey};
+use harvestman_core::ids::TeamId;
+use harvestman_core::limits::{LOCKDOWN_MAX_AGE_MS, SITEMAP_CACHE_MS};
+use harvestman_core::search::PageText;
+use harvestman_core::time::Timestamp;
+use tokio::sync::{mpsc, oneshot};
+use tokio::time::Instant;
+use tokio_postgres::{Client, Row};
+
+use crate::cache::{CachedPage, KnownPage, NewCachedPage, PageCache};
+use crate::error::StoreError;
+use crate::limits;
+use crate::postgres::Postgres;
+use crate::postgres::connect::Pool;
+use crate::postgres::query::query;
+use crate::postgres::rows::{Columns, bad_column, bytes, int};
+use crate::postgres::words::fold;
+
+/// Size limit, and the queue of the task that writes.
+#[derive(Debug)]
+pub(crate) struct Cache {
+    /// Maximum bytes; 0 disables the cache.
+    max_bytes: u64,
+    queue: mpsc::UnboundedSender<CacheTask>,
+    /// Bytes of the responses in the queue.
+    waiting: Arc<AtomicU64>,
+}
+
+#[derive(Debug)]
+enum CacheTask {
+    Store(Box<CompressedPage>),
+    Flush(oneshot::Sender<()>),
+}
+
+/// A compressed response, ready to be stored.
+#[derive(Debug)]
+struct CompressedPage {
+    page: NewCachedPage,
+    zstd: Vec<u8>,
+    /// Size of the body before compression.
+    size_bytes: usize,
+    /// Estimated size of the row on disk.
+    stored_bytes: u64,
+}
+
+impl CompressedPage {
+    fn new(page: NewCachedPage, body: &[u8]) -> std::io::Result<Self> {
+        let zstd = zstd::bulk::compress(body, limits::ZSTD_LEVEL)?;
+        let texts = [&page.site, &page.title, &page.description, &page.content_type];
+        let texts: usize = texts.into_iter().flatten().map(String::len).sum();
+        let words = page.text.as_ref().map_or(0, PageText::len) / limits::TEXT_BYTES_PER_INDEXED;
+        Ok(Self {
+            stored_bytes: limits::CACHED_ROW_BYTES + (page.url.len() + texts + words + zstd.len()) as u64,
+            size_bytes: body.len(),
+            zstd,
+            page,
+        })
+    }
+}
+
+impl Cache {
+    /// Starts the task that writes; it ends when the store is dropped.
+    pub(crate) fn start(pool: Pool, max_bytes: u64) -> Self {
+        let (queue, tasks) = mpsc::unbounded_channel();
+        let waiting = Arc::default();
+        tokio::spawn(write_all(pool, tasks, Arc::clone(&waiting), max_bytes));
+        Self {
+            max_bytes,
+            queue,
+            waiting,
+        }
+    }
+
+    /// Waits until the responses that were queued before are written.
+    pub(crate) async fn flush(&self) {
+        let (reply, flushed) = oneshot::channel();
+        if self.queue.send(CacheTask::Flush(reply)).is_ok() {
+            let _ = flushed.await;
+        }
+    }
+
+    fn enqueue(&self, cached: CompressedPage) {
+        let bytes = cached.stored_bytes;
+        let waiting = self.waiting.fetch_add(bytes, Ordering::Relaxed);
+        if bytes > self.max_bytes || waiting + bytes > limits::CACHE_WAITING_BYTES {
+            self.waiting.fetch_sub(bytes, Ordering::Relaxed);
+            tracing::debug!(bytes, "cache write queue is full: response not cached");
+            return;
+        }
+        let _ = self.queue.send(CacheTask::Store(Box::new(cached)));
+    }
+}
+
+async fn write_all(
+    pool: Pool,
+    mut tasks: mpsc::UnboundedReceiver<CacheTask>,
+    waiting: Arc<AtomicU64>,
+    max_bytes: u64,
+) {
+    let mut checked_at: Option<Instant> = None;
+    while let Some(task) = tasks.recv().await {
+        let cached = match task {
+            CacheTask::Store(cached) => cached,
+            CacheTask::Flush(reply) => {
+                let _ = reply.send(());
+                continue;
+            }
+        };
+        waiting.fetch_sub(cached.stored_bytes, Ordering::Relaxed);
+        let writing = async {
+            let connection = pool.connection().await?;
+            upsert(&connection, *cached).await?;
+            if checked_at.is_none_or(|at| at.elapsed() >= limits::CACHE_SIZE_INTERVAL) {
+                checked_at = Some(Instant::now());
+                make_room(&connection, max_bytes).await?;
+            }
+            Ok::<(), StoreError>(())
+        };
+        if let Err(error) = writing.await {
+            tracing::debug!(%error, "response not cached");
+        }
+    }
+}
+
+impl PageCache for Postgres {
+    async fn cache_page(&self, page: NewCachedPage, body: impl AsRef<[u8]> + Send + 'static) {
+        if self.cache.max_bytes == 0 || body.as_ref().len() > limits::CACHED_BODY_BYTES {
+            return;
+        }
+        let compress = move || CompressedPage::new(page, body.as_ref());
+        if let Ok(Ok(cached)) = tokio::task::spawn_blocking(compress).await {
+            self.cache.enqueue(cached);
+        }
+    }
+
+    async fn cached_page(
+        &self,
+        team: TeamId,
+        key: CacheKey,
+        ages: Ages,
+        now: Timestamp,
+    ) -> Result<Option<CachedPage>, StoreError> {
+        let row = query(
+            "SELECT url, status_code, content_type, fetched_at, size_bytes, zstd FROM harvestman.cached_page
+             WHERE team_id = $1 AND cache_key = $2 AND fetched_at >= $3",
+        )
+        .bind(team.0)
+        .bind(key.0)
+        .bind(now.0.saturating_sub(ages.max_ms))
+        .fetch_optional(&*self.pool.connection().await?)
+        .await?;
+        match row {
+            Some(row) if ages.allow(row.time("fetched_at")?, now) => decompress_page(&row).await.map(Some),
+            Some(_) | None => Ok(None),
+        }
+    }
+
+    async fn known_pages(
+        &self,
+        team: TeamId,
+        site: &str,
+        limit: usize,
+    ) -> Result<Vec<KnownPage>, StoreError> {
+        let rows = query(
+            "SELECT url, title, description FROM harvestman.cached_page
+             WHERE team_id = $1 AND site = $2 ORDER BY id LIMIT $3",
+        )
+        .bind(team.0)
+        .bind(site)
+        .bind(limit as u64)
+        .fetch_all(&*self.pool.connection().await?)
+        .await?;
+        let page = |row: &Row| {
+            Ok(KnownPage {
+                url: row.text("url")?,
+                title: row.maybe_text("title")?,
+                description: row.maybe_text("description")?,
+            })
+        };
+        rows.iter().map(page).collect()
+    }
+}
+
+/// Builds the response from a row with `url`, `status_code`, `content_type`, `fetched_at`, `size_bytes` and `zstd`.
+pub(super) async fn decompress_page(row: &Row) -> Result<CachedPage, StoreError> {
+    let (compressed, size) = (bytes(row, "zstd")?, row.count("size_bytes")?);
+    let size = usize::try_from(size).map_err(|_| bad_column("size_bytes"))?;
+    let decompress = move || zstd::bulk::decompress(&compressed, size.min(limits::CACHED_BODY_BYTES));
+    let body = tokio::task::spawn_blocking(decompress)
+        .await
+        .map_err(|_| StoreError::Closed)?
+        .map_err(|error| StoreError::Unreadable(format!("body of a cached response: {error}")))?;
+    Ok(CachedPage {
+        url: row.text("url")?,
+        status: u16::try_from(row.count("status_code")?).map_err(|_| bad_column("status_code"))?,
+        content_type: row.maybe_text("content_type")?,
+        fetched_at: row.time("fetched_at")?,
+        body,
+    })
+}
+
+/// Stores a response, replacing an older one; one that was fetched later stays. A response without text keeps the words
+/// of the older one.
+async fn upsert(client: &Client, cached: CompressedPage) -> Result<(), StoreError> {
+    let page = cached.page;
+    let text = page.text.as_ref();
+    let words = |part: fn(&PageText) -> &str| text.map(|text| fold(part(text)));
+    query(
+        "INSERT INTO harvestman.cached_page AS old (team_id, cache_key, site, url, title, description, status_code,
+            content_type, fetched_at, size_bytes, stored_bytes, zstd, words, host_words, path_words)
+         SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12,
+            setweight(to_tsvector('harvestman.words', $13), 'A')
+                || setweight(to_tsvector('harvestman.words', $14 || ' ' || $15), 'B')
+                || setweight(to_tsvector('harvestman.words', $16), 'C')
+                || setweight(to_tsvector('harvestman.words', $17 || ' ' || $18), 'D'),
+            to_tsvector('harvestman.words', $17), to_tsvector('harvestman.words', $14)
+         ON CONFLICT (team_id, cache_key) DO UPDATE SET site = excluded.site, url = excluded.url,
+            title = excluded.title, description = excluded.description, status_code = excluded.status_code,
+            content_type = excluded.content_type, fetched_at = excluded.fetched_at,
+            size_bytes = excluded.size_bytes, stored_bytes = excluded.stored_bytes, zstd = excluded.zstd,
+            words = coalesce(excluded.words, old.words), host_words = coalesce(excluded.host_words, old.host_words),
+            path_words = coalesce(excluded.path_words, old.path_words)
+         WHERE excluded.fetched_at >= old.fetched_at",
+    )
+    .bind(page.team.0)
+    .bind(page.key.0)
+    .bind(page.site.clone())
+    .bind(page.url.clone())
+    .bind(page.title.clone())
+    .bind(page.description.clone())
+    .bind(page.status)
+    .bind(page.content_type.clone())
+    .bind(page.fetched_at.0)
+    .bind(cached.size_bytes as u64)
+    .bind(cached.stored_bytes)
+    .bind(cached.zstd)
+    .bind(words(|text| &text.title))
+    .bind(words(|text| &text.path))
+    .bind(words(|text| &text.headings))
+    .bind(words(|text| &text.description))
+    .bind(words(|text| &text.host))
+    .bind(words(|text| &text.body))
+    .execute(client)
+    .await?;
+    Ok(())
+}
+
+/// Deletes the oldest responses until the rest fits.
+async fn make_room(client: &Client, max_bytes: u64) -> Result<(), StoreError> {
+    loop {
+        let row = query("SELECT coalesce(sum(stored_bytes), 0)::bigint AS bytes FROM harvestman.cached_page")
+            .fetch_one(client)
+            .await?;
+        let excess = row.count("bytes")?.saturating_sub(max_bytes);
+        if excess == 0 {
+            return Ok(());
+        }
+        // The oldest that are as large as what is too much, together.
+        let deleted = query(
+            "DELETE FROM harvestman.cached_page WHERE id IN (
+                SELECT id FROM (SELECT id, sum(stored_bytes) OVER (ORDER BY fetched_at, id) - stored_bytes AS older
+                    FROM harvestman.cached_page ORDER BY fetched_at, id) AS sums WHERE older < $1)",
+        )
+        .bind(int(excess))
+        .execute(client)
+        .await?;
+        if deleted == 0 {
+            return Ok(());
+        }
+    }
+}
+
+/// Deletes some responses that are too old for any request. Returns how many.
+pub(super) async fn delete_aged(client: &Client, now: Timestamp) -> Result<u64, StoreError> {
+    let mut deleted = 0;
+    for (statement, kept_ms) in [
+        (
+            "DELETE FROM harvestman.cached_page WHERE id IN (SELECT id FROM harvestman.cached_page
+                WHERE fetched_at < $1 LIMIT $2 FOR UPDATE SKIP LOCKED)",
+            LOCKDOWN_MAX_AGE_MS,
+        ),
+        (
+            "DELETE FROM harvestman.cached_page WHERE id IN (SELECT id FROM harvestman.cached_page
+                WHERE site IS NULL AND fetched_at < $1 LIMIT $2 FOR UPDATE SKIP LOCKED)",
+            SITEMAP_CACHE_MS,
+        ),
+    ] {
+        deleted += query(statement)
+            .bind(now.0.saturating_sub(kept_ms))
+            .bind(limits::EXPIRY_ROWS)
+            .execute(client)
+            .await?;
+    }
+    Ok(deleted)
+}

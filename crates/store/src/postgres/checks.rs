@@ -1,0 +1,582 @@
+//! Checks of monitors. A due check is claimed by the update of its monitor's next time, and changed only by the owner
+//! of its newest lease. Rows are locked in the order monitor, job, check.
+
+use std::collections::BTreeMap;
+
+use harvestman_core::api::monitor_response::{CheckStatus, CheckSummary, PageStatus};
+use harvestman_core::ids::{JobId, KeyId, MonitorId, ScrapeId, TeamId};
+use harvestman_core::time::Timestamp;
+use harvestman_core::url_key::UrlKey;
+use serde_json::json;
+use tokio_postgres::{Client, Row};
+use uuid::Uuid;
+
+use crate::error::StoreError;
+use crate::event::Event;
+use crate::job::JobKind;
+use crate::monitor::{
+    CheckEnd, CheckLease, CheckPageChunk, CheckRow, Checks, NewCheck, NewCheckPage, StartOutcome,
+};
+use crate::postgres::Postgres;
+use crate::postgres::credits::Account;
+use crate::postgres::events::EventLog;
+use crate::postgres::jobs::insert_job;
+use crate::postgres::query::query;
+use crate::postgres::rows::{Columns, bad_column};
+use crate::prepared::json_text;
+
+impl Checks for Postgres {
+    async fn start_check(&self, check: &NewCheck) -> Result<StartOutcome, StoreError> {
+        let check = check.clone();
+        let jobs = json_text(&check.jobs)?;
+        self.write(check.job.created_at, move |transaction, _| {
+            Box::pin(start(transaction, check, jobs))
+        })
+        .await
+    }
+
+    async fn lease_checks(
+        &self,
+        now: Timestamp,
+        lease_ms: u64,
+        limit: u64,
+    ) -> Result<Vec<CheckLease>, StoreError> {
+        let free =
+            query("SELECT 1 FROM harvestman.monitor_check WHERE lease_until <= harvestman.clock($1) LIMIT 1")
+                .bind(now.0)
+                .fetch_optional(&*self.pool.connection().await?)
+                .await?;
+        if free.is_none() {
+            return Ok(Vec::new());
+        }
+        self.write(now, move |transaction, now| {
+            Box::pin(async move {
+                let leased = query(
+                    "UPDATE harvestman.monitor_check SET lease_until = $2, epoch = epoch + 1
+                     FROM (SELECT id AS free FROM harvestman.monitor_check WHERE lease_until <= $1
+                        ORDER BY id LIMIT $3 FOR NO KEY UPDATE SKIP LOCKED) AS checks
+                     JOIN harvestman.job ON job.id = free
+                     WHERE monitor_check.id = free
+                     RETURNING monitor_check.id, monitor_id, epoch, monitor_check.status, jobs, team_id, key_id,
+                        request, base, retention_ms",
+                )
+                .bind(now.0)
+                .bind(now.0.saturating_add(lease_ms))
+                .bind(limit)
+                .fetch_all(transaction)
+                .await?;
+                leased.iter().map(lease_of).collect()
+            })
+        })
+        .await
+    }
+
+    async fn renew_check(
+        &self,
+        lease: &CheckLease,
+        now: Timestamp,
+        lease_ms: u64,
+    ) -> Result<bool, StoreError> {
+        let (check, epoch) = (lease.check, lease.epoch);
+        self.write(now, move |transaction, now| {
+            Box::pin(async move {
+                let done = query(
+                    "UPDATE harvestman.monitor_check SET lease_until = $3
+                     WHERE id = $1 AND epoch = $2 AND lease_until IS NOT NULL",
+                )
+                .bind(check.0)
+                .bind(epoch)
+                .bind(now.0.saturating_add(lease_ms))
+                .execute(transaction)
+                .await?;
+                Ok(done == 1)
+            })
+        })
+        .await
+    }
+
+    async fn begin_check(&self, lease: &CheckLease, now: Timestamp) -> Result<bool, StoreError> {
+        let (check, epoch) = (lease.check, lease.epoch);
+        self.write(now, move |transaction, now| {
+            Box::pin(async move {
+                let done = query(
+                    "UPDATE harvestman.monitor_check SET status = 'running', started_at = coalesce(started_at, $3),
+                        updated_at = $3
+                     WHERE id = $1 AND epoch = $2 AND lease_until IS NOT NULL",
+                )
+                .bind(check.0)
+                .bind(epoch)
+                .bind(now.0)
+                .execute(transaction)
+                .await?;
+                Ok(done == 1)
+            })
+        })
+        .await
+    }
+
+    async fn compared_pages(&self, check: JobId, target: u32) -> Result<u64, StoreError> {
+        query("SELECT count(*) AS pages FROM harvestman.monitor_page WHERE check_id = $1 AND target = $2")
+            .bind(check.0)
+            .bind(target)
+            .fetch_one(&*self.pool.connection().await?)
+            .await?
+            .count("pages")
+    }
+
+    async fn target_pages(
+        &self,
+        monitor: MonitorId,
+        target: u32,
+        pages: &[UrlKey],
+    ) -> Result<Vec<(UrlKey, Option<ScrapeId>)>, StoreError> {
+        let keys: Vec<Uuid> = pages.iter().map(|key| Uuid::from_bytes(key.to_bytes())).collect();
+        let rows = query(
+            "SELECT url_key, scrape_id FROM harvestman.monitor_url
+             WHERE monitor_id = $1 AND target = $2 AND url_key = ANY ($3)",
+        )
+        .bind(monitor.0)
+        .bind(target)
+        .bind(keys)
+        .fetch_all(&*self.pool.connection().await?)
+        .await?;
+        rows.iter()
+            .map(|row| Ok((row.url_key("url_key")?, row.maybe_id("scrape_id")?.map(ScrapeId))))
+            .collect()
+    }
+
+    async fn add_check_pages(
+        &self,
+        lease: &CheckLease,
+        target: u32,
+        after: u64,
+        pages: Vec<NewCheckPage>,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        let (check, monitor, epoch) = (lease.check, lease.monitor, lease.epoch);
+        self.write(now, move |transaction, now| {
+            Box::pin(async move {
+                let Some(mut log) = owned_log(transaction, check, epoch).await? else {
+                    return Ok(false);
+                };
+                let stored = query(
+                    "SELECT count(*) AS pages FROM harvestman.monitor_page WHERE check_id = $1 AND target = $2",
+                )
+                .bind(check.0)
+                .bind(target)
+                .fetch_one(transaction)
+                .await?;
+                if stored.count("pages")? != after {
+                    return Ok(false);
+                }
+                insert_pages(transaction, (check, target, after), &pages).await?;
+                remember(transaction, (check, monitor, target), &pages).await?;
+                for page in pages {
+                    log.add(JobKind::Monitor, Event::CheckPage, Some(page.entry), now);
+                }
+                log.save(transaction, check).await?;
+                Ok(true)
+            })
+        })
+        .await
+    }
+
+    async fn missing_urls(
+        &self,
+        lease: &CheckLease,
+        target: u32,
+        limit: u64,
+    ) -> Result<Vec<(UrlKey, String, Option<ScrapeId>)>, StoreError> {
+        let rows = query(
+            "SELECT url_key, url, scrape_id FROM harvestman.monitor_url
+             WHERE monitor_id = $1 AND target = $2 AND check_id <> $3 ORDER BY url COLLATE \"C\" LIMIT $4",
+        )
+        .bind(lease.monitor.0)
+        .bind(target)
+        .bind(lease.check.0)
+        .bind(limit)
+        .fetch_all(&*self.pool.connection().await?)
+        .await?;
+        rows.iter()
+            .map(|row| {
+                let scrape = row.maybe_id("scrape_id")?.map(ScrapeId);
+                Ok((row.url_key("url_key")?, row.text("url")?, scrape))
+            })
+            .collect()
+    }
+
+    async fn finish_check(
+        &self,
+        lease: &CheckLease,
+        end: CheckEnd,
+        now: Timestamp,
+    ) -> Result<Option<CheckSummary>, StoreError> {
+        let lease = lease.clone();
+        self.write(now, move |transaction, now| {
+            Box::pin(finish(transaction, lease, end, now))
+        })
+        .await
+    }
+
+    async fn checks(
+        &self,
+        monitor: MonitorId,
+        status: Option<CheckStatus>,
+        limit: u64,
+        offset: u64,
+        now: Timestamp,
+    ) -> Result<Vec<CheckRow>, StoreError> {
+        let rows = query(
+            "SELECT monitor_check.*, request FROM harvestman.monitor_check JOIN harvestman.job USING (id)
+             WHERE monitor_id = $1 AND ($2 IS NULL OR monitor_check.status = $2)
+                AND (expires_at IS NULL OR expires_at > harvestman.clock($3))
+             ORDER BY monitor_check.id DESC LIMIT $4 OFFSET $5",
+        )
+        .bind(monitor.0)
+        .bind(status.map(CheckStatus::as_str))
+        .bind(now.0)
+        .bind(limit)
+        .bind(offset)
+        .fetch_all(&*self.pool.connection().await?)
+        .await?;
+        rows.iter().map(check_row).collect()
+    }
+
+    async fn check(
+        &self,
+        monitor: MonitorId,
+        check: JobId,
+        now: Timestamp,
+    ) -> Result<Option<CheckRow>, StoreError> {
+        let connection = self.pool.connection().await?;
+        let row = query(
+            "SELECT monitor_check.*, request FROM harvestman.monitor_check JOIN harvestman.job USING (id)
+             WHERE monitor_id = $1 AND monitor_check.id = $2
+                AND (expires_at IS NULL OR expires_at > harvestman.clock($3))",
+        )
+        .bind(monitor.0)
+        .bind(check.0)
+        .bind(now.0)
+        .fetch_optional(&connection)
+        .await?;
+        let Some(row) = row else { return Ok(None) };
+        let mut check_row = check_row(&row)?;
+        if check_row.finished_at.is_none() {
+            check_row.summary = summary(&connection, check).await?;
+        }
+        Ok(Some(check_row))
+    }
+
+    async fn check_pages(
+        &self,
+        check: JobId,
+        status: Option<PageStatus>,
+        skip: u64,
+        limit: u64,
+        max_bytes: usize,
+    ) -> Result<CheckPageChunk, StoreError> {
+        let rows = query(
+            "SELECT entry FROM harvestman.monitor_page WHERE check_id = $1 AND ($2 IS NULL OR status = $2)
+             ORDER BY target, no LIMIT $4 OFFSET $3",
+        )
+        .bind(check.0)
+        .bind(status.map(PageStatus::as_str))
+        .bind(skip)
+        .bind(limit.saturating_add(1))
+        .fetch_all(&*self.pool.connection().await?)
+        .await?;
+        let mut chunk = CheckPageChunk::default();
+        let mut bytes = 0;
+        for row in &rows {
+            let entry = row.text("entry")?;
+            bytes += entry.len();
+            let fits = chunk.entries.is_empty() || bytes <= max_bytes;
+            if !fits || chunk.entries.len() as u64 == limit {
+                chunk.more = true;
+                break;
+            }
+            chunk.entries.push(entry);
+        }
+        Ok(chunk)
+    }
+}
+
+async fn start(client: &Client, check: NewCheck, jobs: String) -> Result<StartOutcome, StoreError> {
+    let (job, monitor) = (&check.job, check.monitor);
+    let statement = match check.due {
+        Some((due, next)) => query(
+            "UPDATE harvestman.monitor SET next_run_at = $3
+             WHERE id = $1 AND status = 'active' AND next_run_at = $2 RETURNING check_id",
+        )
+        .bind(monitor.0)
+        .bind(due.0)
+        .bind(next.map(|at| at.0)),
+        None => query(
+            "SELECT check_id FROM harvestman.monitor WHERE id = $1 AND status <> 'deleted' FOR NO KEY UPDATE",
+        )
+        .bind(monitor.0),
+    };
+    let Some(row) = statement.fetch_optional(client).await? else {
+        return Ok(StartOutcome::Stale);
+    };
+    let overlaps = row.maybe_id("check_id")?.is_some();
+    if overlaps && check.due.is_none() {
+        return Ok(StartOutcome::Overlap);
+    }
+    insert_job(client, job, 0, None).await?;
+    let (status, ended, lease_until) = match overlaps {
+        true => (CheckStatus::SkippedOverlap, Some(job.created_at.0), None),
+        false => (CheckStatus::Queued, None, Some(0_u64)),
+    };
+    query(
+        "INSERT INTO harvestman.monitor_check (id, monitor_id, status, scheduled_for, finished_at, jobs,
+            lease_until, created_at, updated_at)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $8)",
+    )
+    .bind(job.id.0)
+    .bind(monitor.0)
+    .bind(status.as_str())
+    .bind(check.due.map(|(due, _)| due.0))
+    .bind(ended)
+    .bind(jobs)
+    .bind(lease_until)
+    .bind(job.created_at.0)
+    .execute(client)
+    .await?;
+    if overlaps {
+        query(
+            "UPDATE harvestman.job SET status = 'completed', completed_at = $2, expires_at = $2 + retention_ms
+             WHERE id = $1",
+        )
+        .bind(job.id.0)
+        .bind(job.created_at.0)
+        .execute(client)
+        .await?;
+        return Ok(StartOutcome::Overlap);
+    }
+    query("UPDATE harvestman.monitor SET check_id = $2, last_run_at = $3 WHERE id = $1")
+        .bind(monitor.0)
+        .bind(job.id.0)
+        .bind(job.created_at.0)
+        .execute(client)
+        .await?;
+    Ok(StartOutcome::Started)
+}
+
+async fn finish(
+    client: &Client,
+    lease: CheckLease,
+    end: CheckEnd,
+    now: Timestamp,
+) -> Result<Option<CheckSummary>, StoreError> {
+    let check = lease.check;
+    query("SELECT 1 FROM harvestman.monitor WHERE id = $1 FOR NO KEY UPDATE")
+        .bind(lease.monitor.0)
+        .fetch_optional(client)
+        .await?;
+    let Some(mut log) = owned_log(client, check, lease.epoch).await? else {
+        return Ok(None);
+    };
+    let summary = summary(client, check).await?;
+    query(
+        "UPDATE harvestman.monitor_check SET status = $2, error = $3, finished_at = $4, updated_at = $4, summary = $5,
+            target_results = $6, credits = $7, lease_until = NULL
+         WHERE id = $1",
+    )
+    .bind(check.0)
+    .bind(end.status.as_str())
+    .bind(end.error.clone())
+    .bind(now.0)
+    .bind(json_text(&summary)?)
+    .bind(end.target_results)
+    .bind(end.job_credits + u64::from(end.credits))
+    .execute(client)
+    .await?;
+    query("UPDATE harvestman.monitor SET check_id = NULL, last_summary = $3 WHERE id = $1 AND check_id = $2")
+        .bind(lease.monitor.0)
+        .bind(check.0)
+        .bind(json_text(&summary)?)
+        .execute(client)
+        .await?;
+    let status = match end.status {
+        CheckStatus::Failed => "failed",
+        _ => "completed",
+    };
+    query(
+        "UPDATE harvestman.job SET status = $2, error = $3, credits = $4, completed_at = $5,
+            expires_at = $5 + retention_ms
+         WHERE id = $1",
+    )
+    .bind(check.0)
+    .bind(status)
+    .bind(end.error.clone())
+    .bind(end.credits)
+    .bind(now.0)
+    .execute(client)
+    .await?;
+    let mut data =
+        json!({ "monitorId": lease.monitor, "checkId": check, "status": end.status, "summary": summary });
+    if let Some(error) = end.error {
+        data["error"] = error.into();
+    }
+    log.add(
+        JobKind::Monitor,
+        Event::CheckCompleted,
+        Some(data.to_string()),
+        now,
+    );
+    log.save(client, check).await?;
+    if end.credits > 0 {
+        let account = Account {
+            job: check,
+            team: lease.team,
+            key: lease.key,
+            kind: JobKind::Monitor,
+        };
+        account
+            .charge_once(client, "call", u64::from(end.credits), now)
+            .await?;
+    }
+    Ok(Some(summary))
+}
+
+/// Locks the job of a check and the check, and returns the event log if this lease is still valid.
+async fn owned_log(client: &Client, check: JobId, epoch: u64) -> Result<Option<EventLog>, StoreError> {
+    let row = query(
+        "SELECT webhook_events, event_count, last_event_at FROM harvestman.job WHERE id = $1 FOR NO KEY UPDATE",
+    )
+    .bind(check.0)
+    .fetch_optional(client)
+    .await?;
+    let owned = query(
+        "SELECT 1 FROM harvestman.monitor_check WHERE id = $1 AND epoch = $2 AND lease_until IS NOT NULL
+         FOR NO KEY UPDATE",
+    )
+    .bind(check.0)
+    .bind(epoch)
+    .fetch_optional(client)
+    .await?;
+    row.filter(|_| owned.is_some())
+        .map(|row| EventLog::read(&row))
+        .transpose()
+}
+
+async fn insert_pages(
+    client: &Client,
+    (check, target, after): (JobId, u32, u64),
+    pages: &[NewCheckPage],
+) -> Result<(), StoreError> {
+    query(
+        "INSERT INTO harvestman.monitor_page (check_id, target, no, status, entry)
+         SELECT $1, $2, $3 + new.no, new.status, new.entry
+         FROM unnest($4, $5) WITH ORDINALITY AS new (status, entry, no)",
+    )
+    .bind(check.0)
+    .bind(target)
+    .bind(after)
+    .bind(pages.iter().map(|page| page.status.as_str()).collect::<Vec<_>>())
+    .bind(pages.iter().map(|page| page.entry.clone()).collect::<Vec<_>>())
+    .execute(client)
+    .await?;
+    Ok(())
+}
+
+/// Stores what the next check needs of pages; forgets pages that are gone. Of pages with one URL, the last counts.
+async fn remember(
+    client: &Client,
+    (check, monitor, target): (JobId, MonitorId, u32),
+    pages: &[NewCheckPage],
+) -> Result<(), StoreError> {
+    let by_key: BTreeMap<Uuid, &NewCheckPage> = pages
+        .iter()
+        .map(|page| (Uuid::from_bytes(page.key.to_bytes()), page))
+        .collect();
+    let (gone, seen): (Vec<_>, Vec<_>) = by_key
+        .into_iter()
+        .partition(|(_, page)| page.status == PageStatus::Removed);
+    query("DELETE FROM harvestman.monitor_url WHERE monitor_id = $1 AND target = $2 AND url_key = ANY ($3)")
+        .bind(monitor.0)
+        .bind(target)
+        .bind(gone.iter().map(|(key, _)| *key).collect::<Vec<_>>())
+        .execute_if(!gone.is_empty(), client)
+        .await?;
+    query(
+        "INSERT INTO harvestman.monitor_url AS old (monitor_id, target, check_id, url_key, url, scrape_id)
+         SELECT $1, $2, $3, new.key, new.url, new.scrape FROM unnest($4, $5, $6) AS new (key, url, scrape)
+         ON CONFLICT (monitor_id, target, url_key) DO UPDATE SET url = excluded.url,
+            scrape_id = coalesce(excluded.scrape_id, old.scrape_id), check_id = excluded.check_id",
+    )
+    .bind(monitor.0)
+    .bind(target)
+    .bind(check.0)
+    .bind(seen.iter().map(|(key, _)| *key).collect::<Vec<_>>())
+    .bind(seen.iter().map(|(_, page)| page.url.clone()).collect::<Vec<_>>())
+    .bind(
+        seen.iter()
+            .map(|(_, page)| page.scrape.map(|scrape| scrape.0))
+            .collect::<Vec<_>>(),
+    )
+    .execute_if(!seen.is_empty(), client)
+    .await?;
+    Ok(())
+}
+
+async fn summary(client: &Client, check: JobId) -> Result<CheckSummary, StoreError> {
+    let rows = query(
+        "SELECT status, count(*) AS pages FROM harvestman.monitor_page WHERE check_id = $1 GROUP BY status",
+    )
+    .bind(check.0)
+    .fetch_all(client)
+    .await?;
+    let mut summary = CheckSummary::default();
+    for row in rows {
+        let status = PageStatus::parse(&row.text("status")?).ok_or_else(|| bad_column("status"))?;
+        let pages = row.count("pages")?;
+        summary.total_pages += pages;
+        *match status {
+            PageStatus::Same => &mut summary.same,
+            PageStatus::New => &mut summary.new,
+            PageStatus::Changed => &mut summary.changed,
+            PageStatus::Removed => &mut summary.removed,
+            PageStatus::Error => &mut summary.error,
+        } = pages;
+    }
+    Ok(summary)
+}
+
+fn parse_status(row: &Row) -> Result<CheckStatus, StoreError> {
+    CheckStatus::parse(&row.text("status")?).ok_or_else(|| bad_column("status"))
+}
+
+fn lease_of(row: &Row) -> Result<CheckLease, StoreError> {
+    Ok(CheckLease {
+        check: JobId(row.id("id")?),
+        monitor: MonitorId(row.id("monitor_id")?),
+        team: TeamId(row.id("team_id")?),
+        key: row.maybe_id("key_id")?.map(KeyId),
+        epoch: row.count("epoch")?,
+        running: parse_status(row)? == CheckStatus::Running,
+        request: row.text("request")?,
+        base: row.text("base")?,
+        retention_ms: row.count("retention_ms")?,
+        jobs: serde_json::from_str(&row.text("jobs")?).map_err(|_| bad_column("jobs"))?,
+    })
+}
+
+fn check_row(row: &Row) -> Result<CheckRow, StoreError> {
+    Ok(CheckRow {
+        id: JobId(row.id("id")?),
+        monitor: MonitorId(row.id("monitor_id")?),
+        status: parse_status(row)?,
+        scheduled_for: row.maybe_time("scheduled_for")?,
+        started_at: row.maybe_time("started_at")?,
+        finished_at: row.maybe_time("finished_at")?,
+        summary: serde_json::from_str(&row.text("summary")?).map_err(|_| bad_column("summary"))?,
+        target_results: row.maybe_text("target_results")?,
+        error: row.maybe_text("error")?,
+        credits: row.count("credits")?,
+        request: row.text("request")?,
+        created_at: row.time("created_at")?,
+        updated_at: row.time("updated_at")?,
+    })
+}

@@ -1,0 +1,123 @@
+//! The pages of a batch scrape: stored when it starts, or added to it later. They are inserted as spare URLs, and
+//! raise the page limit by their number; the owner's next commit admits them.
+
+use harvestman_core::ids::JobId;
+use harvestman_core::time::Timestamp;
+use tokio_postgres::Client;
+
+use super::urls::{self, NewUrl, UrlRows};
+use super::{JobInCommit, Owner};
+use crate::error::StoreError;
+use crate::event::Event;
+use crate::job::{AddPagesOutcome, CreateOutcome, JobKind, JobStatus};
+use crate::limits;
+use crate::postgres::idempotency::IdempotentRequest;
+use crate::postgres::query::query;
+use crate::postgres::rows::Columns;
+use crate::postgres::transaction::Transaction;
+
+/// A batch scrape has one shard, whose epoch does not matter here.
+fn owner(job: JobId) -> Owner {
+    let (shard, epoch) = (0, 0);
+    Owner { job, shard, epoch }
+}
+
+/// See [`crate::Store::add_pages`].
+pub(crate) async fn add_to_batch(
+    transaction: &Transaction,
+    request: IdempotentRequest,
+    lists: Vec<UrlRows>,
+    now: Timestamp,
+) -> Result<AddPagesOutcome, StoreError> {
+    match request.store_or_find(transaction, now).await? {
+        None => {}
+        Some(CreateOutcome::Repeated(id)) => return Ok(AddPagesOutcome::Repeated(id)),
+        Some(_) => return Ok(AddPagesOutcome::KeyReused),
+    }
+    let outcome = add(transaction, &request, lists, now).await?;
+    if !matches!(outcome, AddPagesOutcome::Added(_)) {
+        // The idempotency key of a refused request is not stored.
+        transaction.undo();
+    }
+    Ok(outcome)
+}
+
+async fn add(
+    client: &Client,
+    request: &IdempotentRequest,
+    lists: Vec<UrlRows>,
+    now: Timestamp,
+) -> Result<AddPagesOutcome, StoreError> {
+    let Some(row) = JobInCommit::select(request.job).fetch_optional(client).await? else {
+        return Ok(AddPagesOutcome::NotFound);
+    };
+    let (mut job, status) = JobInCommit::read(&row, owner(request.job))?;
+    let is_expired = row.maybe_time("expires_at")?.is_some_and(|at| at <= now);
+    if job.account.team != request.team || job.account.kind != JobKind::BatchScrape || is_expired {
+        return Ok(AddPagesOutcome::NotFound);
+    }
+    if status == JobStatus::Cancelled {
+        return Ok(AddPagesOutcome::Cancelled);
+    }
+    let more: u64 = lists.iter().map(UrlRows::len).sum();
+    if job.url_count.saturating_add(more) > limits::PAGES_PER_BATCH {
+        return Ok(AddPagesOutcome::Full);
+    }
+    let new = job.add_batch_pages(client, &lists).await?;
+    if new > 0 {
+        if status != JobStatus::Scraping {
+            reopen(client, request.job, now).await?;
+            job.event(Event::Started, now);
+        }
+        job.write(client, now).await?;
+    }
+    Ok(AddPagesOutcome::Added(new))
+}
+
+/// Stores the pages of a batch scrape that was just inserted.
+pub(crate) async fn insert_batch_pages(
+    client: &Client,
+    job: JobId,
+    lists: &[UrlRows],
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    let row = JobInCommit::select(job).fetch_one(client).await?;
+    let (mut job, _) = JobInCommit::read(&row, owner(job))?;
+    job.page_limit = 0;
+    job.add_batch_pages(client, lists).await?;
+    job.write(client, now).await
+}
+
+/// Lets an ended job be leased again at once. With zero data retention, its pages are deleted anew after delivery.
+async fn reopen(client: &Client, job: JobId, now: Timestamp) -> Result<(), StoreError> {
+    query("UPDATE harvestman.job SET zero_data_retention = least(zero_data_retention, 1) WHERE id = $1")
+        .bind(job.0)
+        .execute(client)
+        .await?;
+    query(
+        "UPDATE harvestman.shard SET active = true, node = NULL, lease_until = 0, free_at = $2
+         WHERE job_id = $1",
+    )
+    .bind(job.0)
+    .bind(now.0)
+    .execute(client)
+    .await?;
+    Ok(())
+}
+
+impl JobInCommit {
+    /// Inserts the pages that are new and raises the page limit by their number. Returns that number.
+    async fn add_batch_pages(&mut self, client: &Client, lists: &[UrlRows]) -> Result<u64, StoreError> {
+        let (known, limit) = (self.url_count, self.page_limit);
+        for list in lists {
+            self.page_limit += list.len();
+            let (first, room) = (self.take_positions(list.len()), self.rows_left());
+            self.url_count += urls::insert(self.account.job, self.shard, first, list, NewUrl::Spare, room)
+                .execute(client)
+                .await?;
+        }
+        let new = self.url_count - known;
+        self.page_limit = limit + new;
+        Ok(new)
+    }
+}

@@ -1,0 +1,250 @@
+//! Outcomes of admitted URLs: pages with their ledger entries, errors, and dropped URLs, which no longer count towards
+//! the limit.
+
+use std::collections::{HashMap, HashSet};
+
+use harvestman_core::crawl::PageError;
+use harvestman_core::ids::JobId;
+use harvestman_core::time::Timestamp;
+use tokio_postgres::Client;
+use uuid::Uuid;
+
+use super::{JobInCommit, Owner, PreparedBatch};
+use crate::error::StoreError;
+use crate::event::Event;
+use crate::postgres::credits::Account;
+use crate::postgres::query::{Query, query};
+use crate::prepared::{PreparedDocument, PreparedOutcome, PreparedSettled, PreparedVersion};
+
+/// A page to store under this number. Without a document, only the fact that there was one is stored.
+pub(crate) struct NewPage {
+    pub(crate) seq: u64,
+    pub(crate) key: Option<[u8; 16]>,
+    pub(crate) document: Option<PreparedDocument>,
+    pub(crate) credits: u32,
+}
+
+/// Pages to insert.
+#[derive(Default)]
+pub(crate) struct PageRows(Vec<NewPage>, HashMap<(Uuid, String), PreparedVersion>);
+
+impl PageRows {
+    pub(crate) fn of(page: NewPage) -> Self {
+        let mut rows = Self::default();
+        rows.push(page);
+        rows
+    }
+
+    fn push(&mut self, mut page: NewPage) {
+        let version = page
+            .document
+            .as_mut()
+            .and_then(|document| document.version.take());
+        if let Some(version) = version {
+            // The last one counts; one statement cannot write a row twice.
+            let key = (
+                Uuid::from_bytes(version.key.url.to_bytes()),
+                version.key.tag.clone(),
+            );
+            self.1.insert(key, version);
+        }
+        self.0.push(page);
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Returns number and price of each page; each page gets a ledger entry, also for 0 credits.
+    pub(super) fn charges(&self) -> Vec<(u64, u32)> {
+        self.0.iter().map(|page| (page.seq, page.credits)).collect()
+    }
+
+    /// Returns the statement that stores the versions of tracked pages, and whether there are any. Never stores one
+    /// with zero data retention.
+    pub(super) fn versions(&self, job: JobId, now: Timestamp) -> (Query, bool) {
+        let mut versions: Vec<_> = self.1.iter().collect();
+        // In key order, as all transactions lock rows.
+        versions.sort_by(|(one, _), (other, _)| one.cmp(other));
+        let statement = query(
+            "INSERT INTO harvestman.page_version (team_id, url_key, tag, at, status_code, size_bytes, zstd, data)
+             SELECT team_id, new.key, new.tag, $2, new.status, new.size, new.zstd, new.data
+             FROM harvestman.job, unnest($3, $4, $5, $6, $7, $8) AS new (key, tag, status, size, zstd, data)
+             WHERE job.id = $1 AND zero_data_retention = 0
+             ON CONFLICT (team_id, url_key, tag) DO UPDATE SET at = excluded.at, status_code = excluded.status_code,
+                size_bytes = excluded.size_bytes, zstd = excluded.zstd, data = excluded.data",
+        )
+        .bind(job.0)
+        .bind(now.0)
+        .bind(versions.iter().map(|((key, _), _)| *key).collect::<Vec<_>>())
+        .bind(versions.iter().map(|((_, tag), _)| tag.clone()).collect::<Vec<_>>())
+        .bind(versions.iter().map(|(_, version)| version.status_code).collect::<Vec<_>>())
+        .bind(versions.iter().map(|(_, version)| version.size_bytes).collect::<Vec<_>>())
+        .bind(versions.iter().map(|(_, version)| Some(version.body.clone())).collect::<Vec<_>>())
+        .bind(versions.iter().map(|(_, version)| version.data.clone()).collect::<Vec<_>>());
+        (statement, !versions.is_empty())
+    }
+
+    /// Returns the statement that inserts the pages with their documents.
+    pub(super) fn insert(self, job: JobId, now: Timestamp) -> Query {
+        let count = self.0.len();
+        let (mut numbers, mut keys) = (Vec::with_capacity(count), Vec::with_capacity(count));
+        let (mut scrapes, mut statuses) = (Vec::with_capacity(count), Vec::with_capacity(count));
+        let (mut sizes, mut bodies) = (Vec::with_capacity(count), Vec::with_capacity(count));
+        for page in self.0 {
+            numbers.push(page.seq);
+            keys.push(page.key);
+            scrapes.push(page.document.as_ref().and_then(|document| document.scrape_id));
+            statuses.push(page.document.as_ref().and_then(|document| document.status_code));
+            sizes.push(page.document.as_ref().map_or(0, |document| document.size_bytes));
+            bodies.push(page.document.map(|document| document.body));
+        }
+        query(
+            "INSERT INTO harvestman.page (job_id, seq, url_key, scrape_id, status_code, size_bytes, at, zstd)
+             SELECT $1, new.seq, new.key, new.scrape, new.status, new.size, $2, new.zstd
+             FROM unnest($3, $4, $5, $6, $7, $8) AS new (seq, key, scrape, status, size, zstd)",
+        )
+        .bind(job.0)
+        .bind(now.0)
+        .bind(numbers)
+        .bind(keys)
+        .bind(scrapes)
+        .bind(statuses)
+        .bind(sizes)
+        .bind(bodies)
+    }
+
+    /// Stores the pages with versions and ledger entries, outside a commit.
+    pub(crate) async fn store(
+        self,
+        client: &Client,
+        account: &Account,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        let (versions, wanted) = self.versions(account.job, now);
+        versions.execute_if(wanted, client).await?;
+        let charges = self.charges();
+        self.insert(account.job, now).execute(client).await?;
+        account.charge("page", &charges, now).execute(client).await?;
+        Ok(())
+    }
+}
+
+/// Entries of the error list to insert.
+#[derive(Default)]
+pub(super) struct ErrorRows(Vec<(u64, String, PageError)>);
+
+impl ErrorRows {
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub(super) fn insert(&self, job: JobId, now: Timestamp) -> Query {
+        let rows = &self.0;
+        query(
+            "INSERT INTO harvestman.job_error (job_id, no, scrape_id, at, url, code, message)
+             SELECT $1, new.no, new.scrape, $2, new.url, new.code, new.message
+             FROM unnest($3, $4, $5, $6, $7) AS new (no, scrape, url, code, message)",
+        )
+        .bind(job.0)
+        .bind(now.0)
+        .bind(rows.iter().map(|(no, ..)| *no).collect::<Vec<_>>())
+        .bind(rows.iter().map(|(.., error)| error.id.0).collect::<Vec<_>>())
+        .bind(rows.iter().map(|(_, url, _)| url.clone()).collect::<Vec<_>>())
+        .bind(
+            rows.iter()
+                .map(|(.., error)| error.code.as_str())
+                .collect::<Vec<_>>(),
+        )
+        .bind(
+            rows.iter()
+                .map(|(.., error)| error.message.clone())
+                .collect::<Vec<_>>(),
+        )
+    }
+}
+
+/// What the outcomes of a batch add.
+#[derive(Default)]
+pub(super) struct OutcomeRows {
+    pub(super) pages: PageRows,
+    pub(super) errors: ErrorRows,
+}
+
+/// Returns the statement that marks the URLs of the outcomes, unless the job has ended, and returns the keys of those
+/// that were open. It changes nothing of value if the fence did not pass: the transaction is rolled back.
+pub(super) fn closing(owner: Owner, batch: &PreparedBatch) -> Query {
+    let (keys, states): (Vec<_>, Vec<_>) = batch
+        .settled
+        .iter()
+        .map(|one| (one.key, state_after(&one.outcome)))
+        .unzip();
+    query(
+        "UPDATE harvestman.job_url SET state = settled.state FROM unnest($2, $3) AS settled (key, state)
+         WHERE job_id = $1 AND url_key = settled.key AND job_url.state = 'open'
+            AND EXISTS (SELECT 1 FROM harvestman.job WHERE id = $1 AND status = 'scraping')
+            AND EXISTS (SELECT 1 FROM harvestman.shard WHERE shard.job_id = $1 AND no = $4 AND epoch = $5)
+         RETURNING url_key",
+    )
+    .bind(owner.job.0)
+    .bind(keys)
+    .bind(states)
+    .bind(owner.shard)
+    .bind(owner.epoch)
+}
+
+impl JobInCommit {
+    /// Counts the outcomes of open URLs, in order, and collects what they add.
+    pub(super) fn settle(
+        &mut self,
+        settled: Vec<PreparedSettled>,
+        mut open: HashSet<Uuid>,
+        rows: &mut OutcomeRows,
+        now: Timestamp,
+    ) {
+        for one in settled {
+            if !open.remove(&Uuid::from_bytes(one.key)) {
+                // Already settled, or never admitted: a page is stored and charged at most once.
+                let outcome = state_after(&one.outcome);
+                tracing::error!(job.id = %self.account.job, outcome, "outcome ignored: the URL is not open");
+                continue;
+            }
+            match one.outcome {
+                PreparedOutcome::Page { document, credits } => {
+                    self.completed += 1;
+                    self.credits += u64::from(credits);
+                    self.charged += u64::from(credits);
+                    rows.pages.push(NewPage {
+                        seq: self.completed,
+                        key: Some(one.key),
+                        document: Some(document),
+                        credits,
+                    });
+                    self.event(Event::Page(self.completed), now);
+                }
+                PreparedOutcome::Failed(error) => {
+                    self.failed += 1;
+                    self.error_count += 1;
+                    rows.errors.0.push((self.error_count, one.url, error));
+                    self.event(Event::PageFailed(self.error_count), now);
+                }
+                PreparedOutcome::Dropped(error) => {
+                    self.admitted = self.admitted.saturating_sub(1);
+                    if let Some(error) = error {
+                        self.error_count += 1;
+                        rows.errors.0.push((self.error_count, one.url, error));
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Returns the state of a URL with this outcome.
+fn state_after(outcome: &PreparedOutcome) -> &'static str {
+    match outcome {
+        PreparedOutcome::Page { .. } => "done",
+        PreparedOutcome::Failed(_) => "failed",
+        PreparedOutcome::Dropped(_) => "dropped",
+    }
+}

@@ -1,0 +1,216 @@
+//! The URLs that a job knows. Offers are stored in order of discovery, and the first are admitted while the limit
+//! allows. Others are only recorded, so that they are never fetched.
+
+use harvestman_core::crawl::{AdmittedUrl, Offer, Source};
+use harvestman_core::ids::JobId;
+use harvestman_core::url_key::UrlKey;
+use tokio_postgres::{Client, Row};
+use url::Url;
+use uuid::Uuid;
+
+use super::{FRONTIER_FULL, JobInCommit};
+use crate::error::StoreError;
+use crate::limits;
+use crate::postgres::query::{Query, query};
+use crate::postgres::rows::Columns;
+use crate::postgres::snapshot::admitted_url;
+use crate::prepared::source_word;
+
+/// URLs, column by column.
+#[derive(Debug, Default)]
+pub(crate) struct UrlRows {
+    keys: Vec<Uuid>,
+    urls: Vec<String>,
+    depths: Vec<u32>,
+    sources: Vec<&'static str>,
+    found_on: Vec<Option<Uuid>>,
+}
+
+impl UrlRows {
+    pub(crate) fn of_offers(offers: &[Offer]) -> Self {
+        let mut rows = Self::default();
+        for offer in offers {
+            let found_on = offer.found_on.map(|page| Uuid::from_bytes(page.to_bytes()));
+            rows.push(offer.key, &offer.url, offer.depth, offer.source, found_on);
+        }
+        rows
+    }
+
+    pub(crate) fn of_blocked(blocked: &[(UrlKey, Url)]) -> Self {
+        let mut rows = Self::default();
+        for (key, url) in blocked {
+            rows.push(*key, url, 0, Source::Link, None);
+        }
+        rows
+    }
+
+    fn push(&mut self, key: UrlKey, url: &Url, depth: u32, source: Source, found_on: Option<Uuid>) {
+        self.keys.push(Uuid::from_bytes(key.to_bytes()));
+        self.urls.push(url.as_str().to_owned());
+        self.depths.push(depth);
+        self.sources.push(source_word(source));
+        self.found_on.push(found_on);
+    }
+
+    pub(crate) fn len(&self) -> u64 {
+        self.keys.len() as u64
+    }
+}
+
+/// Splits the pages of a batch scrape into lists, one per statement.
+pub(crate) async fn page_rows(pages: Vec<Offer>) -> Result<Vec<UrlRows>, StoreError> {
+    let work = move || {
+        pages
+            .chunks(limits::PAGES_PER_STATEMENT)
+            .map(UrlRows::of_offers)
+            .collect()
+    };
+    tokio::task::spawn_blocking(work)
+        .await
+        .map_err(|_| StoreError::Closed)
+}
+
+/// State of a URL that is new to the job.
+#[derive(Clone, Copy)]
+pub(super) enum NewUrl {
+    /// It may be admitted.
+    Spare,
+    /// Blocked by robots.txt.
+    Blocked,
+}
+
+/// Returns the statement that prevents spare redirect targets from being admitted.
+pub(super) fn hide_aliases(job: JobId, aliases: &[Uuid]) -> Query {
+    query(
+        "UPDATE harvestman.job_url SET state = 'known'
+         WHERE job_id = $1 AND state = 'spare' AND url_key = ANY ($2)",
+    )
+    .bind(job.0)
+    .bind(aliases.to_vec())
+}
+
+/// Returns the statement that records redirect targets that are new to the job.
+pub(super) fn insert_aliases(job: JobId, shard: u32, first: u64, aliases: &[Uuid]) -> Query {
+    query(
+        "INSERT INTO harvestman.job_url (job_id, url_key, shard, state, position, depth, source)
+         SELECT $1, new.key, $2, 'known', $3 + new.no - 1, 0, 'link'
+         FROM unnest($4) WITH ORDINALITY AS new (key, no) ON CONFLICT DO NOTHING",
+    )
+    .bind(job.0)
+    .bind(shard)
+    .bind(first)
+    .bind(aliases.to_vec())
+}
+
+/// Returns the statement that marks known URLs as blocked by robots.txt: they are listed for the caller and never
+/// admitted from now on.
+pub(super) fn block(job: JobId, blocked: &UrlRows) -> Query {
+    query(
+        "UPDATE harvestman.job_url SET robots_blocked = true, url = coalesce(job_url.url, blocked.url),
+            state = CASE state WHEN 'spare' THEN 'known' ELSE state END
+         FROM unnest($2, $3) AS blocked (key, url) WHERE job_id = $1 AND url_key = blocked.key",
+    )
+    .bind(job.0)
+    .bind(blocked.keys.clone())
+    .bind(blocked.urls.clone())
+}
+
+/// Returns the statement that inserts URLs that are new to the job, at most `room`.
+pub(super) fn insert(job: JobId, shard: u32, first: u64, list: &UrlRows, new: NewUrl, room: u64) -> Query {
+    let (state, robots_blocked) = match new {
+        NewUrl::Spare => ("spare", false),
+        NewUrl::Blocked => ("known", true),
+    };
+    query(
+        "INSERT INTO harvestman.job_url (job_id, url_key, shard, state, position, depth, source, robots_blocked,
+            url, found_on)
+         SELECT $1, new.key, $2, $3, $4 + new.no - 1, new.depth, new.source, $5, new.url, new.found_on
+         FROM unnest($6, $7, $8, $9, $10) WITH ORDINALITY AS new (key, url, depth, source, found_on, no)
+         WHERE NOT EXISTS (SELECT 1 FROM harvestman.job_url WHERE job_id = $1 AND url_key = new.key)
+         ORDER BY new.no LIMIT $11
+         ON CONFLICT DO NOTHING",
+    )
+    .bind(job.0)
+    .bind(shard)
+    .bind(state)
+    .bind(first)
+    .bind(robots_blocked)
+    .bind(list.keys.clone())
+    .bind(list.urls.clone())
+    .bind(list.depths.clone())
+    .bind(list.sources.clone())
+    .bind(list.found_on.clone())
+    .bind(room)
+}
+
+/// Returns the statement that admits spare URLs, earliest discovered first.
+pub(super) fn admit(job: JobId, free: u64) -> Query {
+    query(
+        "UPDATE harvestman.job_url SET state = 'open'
+         FROM (SELECT url_key AS key FROM harvestman.job_url WHERE job_id = $1 AND state = 'spare'
+            ORDER BY position LIMIT $2) AS spare
+         WHERE job_id = $1 AND url_key = spare.key
+         RETURNING url_key, url, depth, source, position",
+    )
+    .bind(job.0)
+    .bind(free)
+}
+
+impl JobInCommit {
+    /// Returns how many rows may still be added. This stops sites that generate URLs without end, or that redirect
+    /// all of them.
+    pub(super) fn rows_left(&self) -> u64 {
+        let most = self
+            .page_limit
+            .saturating_mul(limits::FRONTIER_PER_PAGE)
+            .saturating_add(limits::FRONTIER_BASE);
+        most.saturating_sub(self.url_count)
+    }
+
+    pub(super) fn take_positions(&mut self, count: u64) -> u64 {
+        let first = self.next_position;
+        self.next_position += count;
+        first
+    }
+
+    /// Adds a warning if a URL of the list was dropped.
+    pub(super) async fn warn_if_left_out(
+        &mut self,
+        client: &Client,
+        list: &UrlRows,
+    ) -> Result<(), StoreError> {
+        let left_out = query(
+            "SELECT 1 FROM unnest($2) AS offered (key) WHERE NOT EXISTS
+                (SELECT 1 FROM harvestman.job_url WHERE job_id = $1 AND url_key = offered.key) LIMIT 1",
+        )
+        .bind(self.account.job.0)
+        .bind(list.keys.clone())
+        .fetch_optional(client)
+        .await?;
+        if left_out.is_some() {
+            self.warn([FRONTIER_FULL.to_owned()]);
+        }
+        Ok(())
+    }
+
+    /// Returns every open URL of the job, in order of discovery.
+    pub(super) async fn open_urls(&self, client: &Client) -> Result<Vec<AdmittedUrl>, StoreError> {
+        let rows = query(
+            "SELECT url_key, url, depth, source, position FROM harvestman.job_url
+             WHERE job_id = $1 AND state = 'open'",
+        )
+        .bind(self.account.job.0)
+        .fetch_all(client)
+        .await?;
+        in_order(&rows)
+    }
+}
+
+pub(super) fn in_order(rows: &[Row]) -> Result<Vec<AdmittedUrl>, StoreError> {
+    let mut urls = Vec::with_capacity(rows.len());
+    for row in rows {
+        urls.push((row.count("position")?, admitted_url(row)?));
+    }
+    urls.sort_by_key(|(position, _)| *position);
+    Ok(urls.into_iter().map(|(_, admitted)| admitted).collect())
+}

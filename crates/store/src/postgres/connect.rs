@@ -1,0 +1,225 @@
+//! Connections: the database URL, the checks before the first statement, and the pool.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use deadpool_postgres::{Manager, ManagerConfig, Object, PoolError, RecyclingMethod, Runtime};
+use rustls::pki_types::CertificateDer;
+use rustls::pki_types::pem::PemObject;
+use rustls::{ClientConfig, RootCertStore};
+use tokio::time::Instant;
+use tokio_postgres::Config;
+use tokio_postgres::config::Host;
+use tokio_postgres_rustls::MakeRustlsConnect;
+
+use crate::error::StoreError;
+use crate::limits;
+use crate::postgres::query::query;
+use crate::postgres::rows::{Columns, describe, may_pass};
+
+/// The oldest supported server, as in `server_version_num`.
+const OLDEST_SERVER: u64 = 140_000;
+
+/// The connections of this process. Cheap to clone.
+#[derive(Clone, Debug)]
+pub(crate) struct Pool(deadpool_postgres::Pool);
+
+impl Pool {
+    /// Connects for the first time. Retries for [`limits::CONNECT_TIME`] while the server cannot be reached.
+    ///
+    /// # Errors
+    /// [`StoreError::Setup`] with what to do, without the password.
+    pub(crate) async fn connect(url: &str) -> Result<Self, StoreError> {
+        let (config, tls) = parse(url)?;
+        let server = server_name(&config);
+        let deadline = Instant::now() + limits::CONNECT_TIME;
+        let client = loop {
+            let error = match config.connect(tls.clone()).await {
+                Ok((client, connection)) => {
+                    tokio::spawn(connection);
+                    break client;
+                }
+                Err(error) => error,
+            };
+            let text = describe(&error);
+            let passes = error.code().is_none_or(may_pass);
+            if !passes {
+                return Err(StoreError::Setup(refusal(&error, &server, &text)));
+            }
+            if Instant::now() + limits::CONNECT_RETRY > deadline {
+                let seconds = limits::CONNECT_TIME.as_secs();
+                return Err(StoreError::Setup(format!(
+                    "cannot connect to the database at {server} within {seconds} s: {text}. Check `database_url` \
+                     and that PostgreSQL is running"
+                )));
+            }
+            tracing::warn!(server, error = text, "cannot connect to the database; retrying");
+            tokio::time::sleep(limits::CONNECT_RETRY).await;
+        };
+        let row = query(
+            "SELECT current_setting('server_version_num')::bigint AS number,
+                current_setting('server_version') AS name, current_setting('server_encoding') AS encoding",
+        )
+        .fetch_one(&client)
+        .await?;
+        let (version, encoding) = (row.text("name")?, row.text("encoding")?);
+        if row.count("number")? < OLDEST_SERVER {
+            return Err(StoreError::Setup(format!(
+                "the database at {server} is PostgreSQL {version}; version 14 or newer is needed"
+            )));
+        }
+        if encoding != "UTF8" {
+            return Err(StoreError::Setup(format!(
+                "the database at {server} has the encoding {encoding}; create one with ENCODING 'UTF8'"
+            )));
+        }
+        let settings = ManagerConfig {
+            recycling_method: RecyclingMethod::Fast,
+        };
+        let pool = deadpool_postgres::Pool::builder(Manager::from_config(config, tls, settings))
+            .max_size(limits::POSTGRES_CONNECTIONS)
+            .runtime(Runtime::Tokio1)
+            .wait_timeout(Some(limits::READER_TIMEOUT))
+            .create_timeout(Some(limits::CONNECTION_TIMEOUT * 2))
+            .build()
+            .map_err(|error| StoreError::Setup(error.to_string()))?;
+        Ok(Self(pool))
+    }
+
+    /// Returns a free connection. While the server cannot be reached, retries for a few seconds.
+    pub(crate) async fn connection(&self) -> Result<Object, StoreError> {
+        let deadline = Instant::now() + limits::RECONNECT_TIME;
+        loop {
+            match self.0.get().await.map_err(StoreError::from) {
+                Err(error) if error.is_transient() && Instant::now() < deadline => {
+                    tokio::time::sleep(limits::RECONNECT_RETRY).await;
+                }
+                result => return result,
+            }
+        }
+    }
+
+    pub(crate) fn close(&self) {
+        self.0.close();
+    }
+
+    pub(crate) fn is_closed(&self) -> bool {
+        self.0.is_closed()
+    }
+}
+
+impl From<PoolError> for StoreError {
+    fn from(error: PoolError) -> Self {
+        match error {
+            PoolError::Backend(error) => error.into(),
+            PoolError::Closed => Self::Closed,
+            PoolError::Timeout(_) => Self::Transient("no free database connection".to_owned()),
+            error => Self::Database(error.to_string()),
+        }
+    }
+}
+
+/// Parses the URL: that of libpq, with `sslmode=verify-full` and `sslrootcert`. TLS always verifies the certificate.
+fn parse(url: &str) -> Result<(Config, MakeRustlsConnect), StoreError> {
+    let (base, options) = url.split_once('?').unwrap_or((url, ""));
+    let (mut kept, mut root) = (Vec::new(), None);
+    for option in options.split('&').filter(|option| !option.is_empty()) {
+        match option.split_once('=') {
+            Some(("sslrootcert", path)) => root = Some(path.to_owned()),
+            Some(("sslmode", "verify-full" | "verify-ca")) => kept.push("sslmode=require".to_owned()),
+            _ => kept.push(option.to_owned()),
+        }
+    }
+    let mut config: Config =
+        format!("{base}?{}", kept.join("&"))
+            .parse()
+            .map_err(|error: tokio_postgres::Error| {
+                StoreError::Setup(format!(
+                    "`database_url` is not a PostgreSQL URL: {}",
+                    describe(&error)
+                ))
+            })?;
+    if config.get_application_name().is_none() {
+        config.application_name("harvestman");
+    }
+    config
+        .connect_timeout(limits::CONNECTION_TIMEOUT)
+        .tcp_user_timeout(limits::CONNECTION_TIMEOUT * 2)
+        .keepalives_idle(limits::CONNECTION_TIMEOUT);
+    Ok((config, tls(root.as_deref().map(Path::new))?))
+}
+
+fn tls(root: Option<&Path>) -> Result<MakeRustlsConnect, StoreError> {
+    let mut roots = RootCertStore::empty();
+    match root {
+        None => roots.extend(webpki_roots::TLS_SERVER_ROOTS.iter().cloned()),
+        Some(path) => {
+            let unreadable = |error: String| {
+                StoreError::Setup(format!("cannot read `sslrootcert` {}: {error}", path.display()))
+            };
+            let certificates =
+                CertificateDer::pem_file_iter(path).map_err(|error| unreadable(error.to_string()))?;
+            for certificate in certificates {
+                let certificate = certificate.map_err(|error| unreadable(error.to_string()))?;
+                roots
+                    .add(certificate)
+                    .map_err(|error| unreadable(error.to_string()))?;
+            }
+        }
+    }
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let config = ClientConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .map_err(|error| StoreError::Setup(error.to_string()))?
+        .with_root_certificates(roots)
+        .with_no_client_auth();
+    Ok(MakeRustlsConnect::new(config))
+}
+
+/// Returns hosts and database, for messages.
+fn server_name(config: &Config) -> String {
+    let ports = config.get_ports();
+    let host = |(index, host): (usize, &Host)| {
+        let port = ports.get(index).or(ports.first()).copied().unwrap_or(5432);
+        match host {
+            Host::Tcp(name) => format!("{name}:{port}"),
+            #[cfg(unix)]
+            Host::Unix(path) => path.display().to_string(),
+        }
+    };
+    let hosts: Vec<String> = config.get_hosts().iter().enumerate().map(host).collect();
+    format!("{}/{}", hosts.join(","), config.get_dbname().unwrap_or_default())
+}
+
+fn refusal(error: &tokio_postgres::Error, server: &str, text: &str) -> String {
+    let advice = match error.code().map(tokio_postgres::error::SqlState::code) {
+        Some("28P01" | "28000") => "Check user and password in `database_url`",
+        Some("3D000") => "Create the database, with ENCODING 'UTF8'",
+        Some("42501") => "Grant the user the right to connect",
+        _ => "Check `database_url`",
+    };
+    format!("the database at {server} refused the connection: {text}. {advice}")
+}
+
+/// Pause before the next attempt to do background work that failed.
+pub(crate) const BACKGROUND_RETRY: Duration = Duration::from_secs(1);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn urls_of_libpq_are_parsed() {
+        let (config, _) = parse("postgres://u:secret@one:5433,two/db?sslmode=verify-full").unwrap();
+        assert_eq!(server_name(&config), "one:5433,two:5432/db");
+        assert_eq!(config.get_application_name(), Some("harvestman"));
+        let error = parse("postgres://u:secret@host:port/db").unwrap_err().to_string();
+        assert!(
+            !error.contains("secret") && error.contains("database_url"),
+            "{error}"
+        );
+        let error = parse("postgres://u@host/db?sslrootcert=/nowhere.pem").unwrap_err();
+        assert!(error.to_string().contains("/nowhere.pem"), "{error}");
+    }
+}

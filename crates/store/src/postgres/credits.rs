@@ -1,0 +1,162 @@
+//! Credits: ledger entries, written with what they charge for, and monthly sums, read by reports. The ledger outlives
+//! its jobs. The month is that of the database's clock.
+
+use harvestman_core::api::error::ApiError;
+use harvestman_core::ids::{JobId, KeyId, TeamId};
+use harvestman_core::month::Month;
+use harvestman_core::time::Timestamp;
+use tokio_postgres::{Client, Row};
+use uuid::Uuid;
+
+use crate::error::StoreError;
+use crate::job::{JobKind, JobStatus, NewJob};
+use crate::postgres::Postgres;
+use crate::postgres::activity::insert_activity;
+use crate::postgres::query::{Query, query};
+use crate::postgres::rows::{Columns, bad_column, parse_kind};
+use crate::usage::{MonthUsage, Usage};
+
+/// Whom to charge, and for what.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Account {
+    pub(crate) job: JobId,
+    pub(crate) team: TeamId,
+    pub(crate) key: Option<KeyId>,
+    pub(crate) kind: JobKind,
+}
+
+impl Account {
+    /// Charges a call or a session: one ledger entry, and the month.
+    pub(crate) async fn charge_once(
+        &self,
+        client: &Client,
+        reason: &'static str,
+        credits: u64,
+        at: Timestamp,
+    ) -> Result<(), StoreError> {
+        let credits = u32::try_from(credits).unwrap_or(u32::MAX);
+        self.charge(reason, &[(0, credits)], at).execute(client).await?;
+        self.add_to_month(u64::from(credits), at)
+            .execute_if(credits > 0, client)
+            .await?;
+        Ok(())
+    }
+
+    /// Returns the statement that inserts ledger entries, given as (seq, credits).
+    pub(crate) fn charge(&self, reason: &'static str, entries: &[(u64, u32)], now: Timestamp) -> Query {
+        let (numbers, credits): (Vec<u64>, Vec<u32>) = entries.iter().copied().unzip();
+        query(
+            "INSERT INTO harvestman.ledger (job_id, seq, reason, team_id, key_id, endpoint, credits, at)
+             SELECT $1, new.seq, $2, $3, $4, $5, new.credits, $6 FROM unnest($7, $8) AS new (seq, credits)",
+        )
+        .bind(self.job.0)
+        .bind(reason)
+        .bind(self.team.0)
+        .bind(self.key.map(|key| key.0))
+        .bind(self.kind.as_str())
+        .bind(now.0)
+        .bind(numbers)
+        .bind(credits)
+    }
+
+    /// Returns the statement that adds credits to the monthly sum. Run it last in the transaction, and only for more
+    /// than 0 credits.
+    pub(crate) fn add_to_month(&self, credits: u64, now: Timestamp) -> Query {
+        query(
+            "INSERT INTO harvestman.month_usage AS month_usage (team_id, month, key_id, credits)
+             VALUES ($1, $2, $3, $4)
+             ON CONFLICT (team_id, month, key_id) DO UPDATE SET credits = month_usage.credits + excluded.credits",
+        )
+        .bind(self.team.0)
+        .bind(Month::of(now).to_string())
+        .bind(self.key.map_or(Uuid::nil(), |key| key.0))
+        .bind(credits)
+    }
+}
+
+impl Usage for Postgres {
+    async fn record_call(
+        &self,
+        call: &NewJob,
+        end: Result<u32, &ApiError>,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        let call = call.clone();
+        let (credits, end) = match end {
+            Ok(credits) => (credits, (JobStatus::Completed, None)),
+            Err(error) => (0, (JobStatus::Failed, Some(error.message.clone()))),
+        };
+        let account = Account {
+            job: call.id,
+            team: call.team,
+            key: call.key,
+            kind: call.kind,
+        };
+        self.write(now, move |transaction, now| {
+            Box::pin(async move {
+                insert_activity(transaction, &call, Some(end)).await?;
+                match credits {
+                    0 => Ok(()),
+                    credits => {
+                        account
+                            .charge_once(transaction, "call", u64::from(credits), now)
+                            .await
+                    }
+                }
+            })
+        })
+        .await
+    }
+
+    async fn ledger_total(&self, team: TeamId) -> Result<u64, StoreError> {
+        query("SELECT coalesce(sum(credits), 0)::bigint AS credits FROM harvestman.ledger WHERE team_id = $1")
+            .bind(team.0)
+            .fetch_one(&*self.pool.connection().await?)
+            .await?
+            .count("credits")
+    }
+
+    async fn credits_in_month(&self, team: TeamId, month: Month) -> Result<u64, StoreError> {
+        query(
+            "SELECT coalesce(sum(credits), 0)::bigint AS credits FROM harvestman.month_usage
+             WHERE team_id = $1 AND month = $2",
+        )
+        .bind(team.0)
+        .bind(month.to_string())
+        .fetch_one(&*self.pool.connection().await?)
+        .await?
+        .count("credits")
+    }
+
+    async fn month_usage(&self, team: TeamId) -> Result<Vec<MonthUsage>, StoreError> {
+        let rows = query(
+            "SELECT month, key_id, credits, api_key.name AS key_name FROM harvestman.month_usage
+             LEFT JOIN harvestman.api_key ON api_key.id = key_id
+             WHERE month_usage.team_id = $1 ORDER BY month, api_key.name COLLATE \"C\" NULLS FIRST, key_id",
+        )
+        .bind(team.0)
+        .fetch_all(&*self.pool.connection().await?)
+        .await?;
+        rows.into_iter()
+            .map(|row| {
+                let key = row.id("key_id")?;
+                Ok(MonthUsage {
+                    month: Month::parse(&row.text("month")?).ok_or_else(|| bad_column("month"))?,
+                    key: (!key.is_nil()).then_some(KeyId(key)),
+                    key_name: row.maybe_text("key_name")?,
+                    credits: row.count("credits")?,
+                })
+            })
+            .collect()
+    }
+}
+
+/// Returns whom a job charges, from a row with `team_id`, `key_id` and `kind`.
+pub(crate) fn account(row: &Row, job: JobId) -> Result<Account, StoreError> {
+    Ok(Account {
+        job,
+        team: TeamId(row.id("team_id")?),
+        key: row.maybe_id("key_id")?.map(KeyId),
+        kind: parse_kind(&row.text("kind")?)?,
+    })
+}

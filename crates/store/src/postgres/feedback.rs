@@ -1,0 +1,74 @@
+//! Feedback on results: one entry for each request.
+
+use harvestman_core::ids::{JobId, TeamId};
+
+use crate::error::StoreError;
+use crate::feedback::{FeedbackList, FeedbackOutcome, FeedbackRow, NewFeedback};
+use crate::postgres::Postgres;
+use crate::postgres::query::query;
+use crate::postgres::rows::Columns;
+
+impl FeedbackList for Postgres {
+    async fn add_feedback(&self, feedback: &NewFeedback) -> Result<FeedbackOutcome, StoreError> {
+        let new = feedback.clone();
+        self.write(new.at, move |transaction, now| {
+            Box::pin(async move {
+                let stored = query(
+                    "INSERT INTO harvestman.feedback (id, team_id, job_id, endpoint, rating, body, created_at)
+                     SELECT $1, $2, $3, $4, $5, $6, $7
+                     WHERE EXISTS (SELECT 1 FROM harvestman.activity WHERE job_id = $3 AND team_id = $2)
+                     ON CONFLICT (team_id, job_id) DO NOTHING",
+                )
+                .bind(new.id)
+                .bind(new.team.0)
+                .bind(new.job.0)
+                .bind(new.endpoint)
+                .bind(new.rating)
+                .bind(new.body)
+                .bind(now.0)
+                .execute(transaction)
+                .await?;
+                if stored == 1 {
+                    return Ok(FeedbackOutcome::Stored);
+                }
+                let known = query("SELECT id FROM harvestman.feedback WHERE team_id = $1 AND job_id = $2")
+                    .bind(new.team.0)
+                    .bind(new.job.0)
+                    .fetch_optional(transaction)
+                    .await?;
+                Ok(match known {
+                    Some(row) => FeedbackOutcome::Repeated(row.id("id")?),
+                    None => FeedbackOutcome::UnknownJob,
+                })
+            })
+        })
+        .await
+    }
+
+    async fn feedback(&self, limit: u32) -> Result<Vec<FeedbackRow>, StoreError> {
+        let rows = query(
+            "SELECT feedback.*, team.name AS team_name FROM harvestman.feedback
+             JOIN harvestman.team ON team.id = team_id
+             ORDER BY feedback.created_at DESC, feedback.id DESC LIMIT $1",
+        )
+        .bind(limit)
+        .fetch_all(&*self.pool.connection().await?)
+        .await?;
+        rows.iter()
+            .map(|row| {
+                Ok(FeedbackRow {
+                    team_name: row.text("team_name")?,
+                    feedback: NewFeedback {
+                        id: row.id("id")?,
+                        team: TeamId(row.id("team_id")?),
+                        job: JobId(row.id("job_id")?),
+                        endpoint: row.text("endpoint")?,
+                        rating: row.text("rating")?,
+                        body: row.text("body")?,
+                        at: row.time("created_at")?,
+                    },
+                })
+            })
+            .collect()
+    }
+}

@@ -1,0 +1,68 @@
+//! Idempotency keys: stored with the request that uses one first.
+
+use harvestman_core::ids::{JobId, TeamId};
+use harvestman_core::time::Timestamp;
+use tokio_postgres::{Client, Row};
+
+use crate::error::StoreError;
+use crate::job::{CreateOutcome, Idempotency};
+use crate::limits;
+use crate::postgres::query::query;
+use crate::postgres::rows::{Columns, flag};
+
+/// A request that may carry an idempotency key.
+pub(crate) struct IdempotentRequest {
+    pub(crate) team: TeamId,
+    /// The job it creates or adds to.
+    pub(crate) job: JobId,
+    pub(crate) idempotency: Option<Idempotency>,
+}
+
+impl IdempotentRequest {
+    /// Stores the idempotency key, or returns the result of an earlier request with it. Of requests with one key that
+    /// arrive together, the others wait for the first.
+    pub(crate) async fn store_or_find(
+        &self,
+        client: &Client,
+        now: Timestamp,
+    ) -> Result<Option<CreateOutcome>, StoreError> {
+        let Some(entry) = &self.idempotency else {
+            return Ok(None);
+        };
+        let stored = query(
+            "INSERT INTO harvestman.idempotency AS earlier (team_id, key, body_hash, job_id, created_at)
+             VALUES ($1, $2, $3, $4, $5)
+             ON CONFLICT (team_id, key) DO UPDATE SET body_hash = excluded.body_hash, job_id = excluded.job_id,
+                created_at = excluded.created_at
+             WHERE earlier.created_at <= $6",
+        )
+        .bind(self.team.0)
+        .bind(entry.key.clone())
+        .bind(entry.body_hash.to_vec())
+        .bind(self.job.0)
+        .bind(now.0)
+        .bind(now.0.saturating_sub(limits::IDEMPOTENCY_MS))
+        .execute(client)
+        .await?;
+        if stored == 1 {
+            return Ok(None);
+        }
+        let row = query(
+            "SELECT job_id, body_hash = $3 AS same FROM harvestman.idempotency WHERE team_id = $1 AND key = $2",
+        )
+        .bind(self.team.0)
+        .bind(entry.key.clone())
+        .bind(entry.body_hash.to_vec())
+        .fetch_one(client)
+        .await?;
+        earlier_request(&row).map(Some)
+    }
+}
+
+/// Returns the result of the request that used the key, from a row with `job_id` and `same`.
+pub(crate) fn earlier_request(row: &Row) -> Result<CreateOutcome, StoreError> {
+    Ok(match flag(row, "same")? {
+        true => CreateOutcome::Repeated(JobId(row.id("job_id")?)),
+        false => CreateOutcome::KeyReused,
+    })
+}

@@ -1,0 +1,291 @@
+//! Creating, looking up and cancelling jobs, and idempotency keys.
+
+use harvestman_core::crawl::{Offer, Progress};
+use harvestman_core::ids::{JobId, KeyId, TeamId};
+use harvestman_core::time::Timestamp;
+use tokio_postgres::{Client, Row};
+use uuid::Uuid;
+
+use crate::error::StoreError;
+use crate::event::Event;
+use crate::job::{
+    AddPagesOutcome, CancelOutcome, CreateOutcome, Idempotency, JobKind, JobRow, JobStatus, Jobs, NewJob,
+};
+use crate::limits;
+use crate::postgres::Postgres;
+use crate::postgres::activity::insert_activity;
+use crate::postgres::commit::{add_to_batch, insert_batch_pages, page_rows, stop_shards};
+use crate::postgres::events::{EventLog, insert_receiver};
+use crate::postgres::idempotency::{IdempotentRequest, earlier_request};
+use crate::postgres::query::query;
+use crate::postgres::rows::{Columns, bad_column, parse_kind};
+use crate::postgres::snapshot::parse_progress;
+use crate::prepared::json_text;
+
+macro_rules! select_jobs {
+    ($rest:literal) => {
+        concat!(
+            "SELECT id, team_id, key_id, kind, url, request, status, page_limit, admitted, completed, failed,
+                credits, created_at, completed_at, expires_at, retention_ms, warnings, error, zero_data_retention
+             FROM harvestman.job ",
+            $rest
+        )
+    };
+}
+
+impl Jobs for Postgres {
+    async fn create_crawl(
+        &self,
+        job: &NewJob,
+        idempotency: Option<&Idempotency>,
+    ) -> Result<CreateOutcome, StoreError> {
+        self.create_job(job, Vec::new(), idempotency).await
+    }
+
+    async fn create_batch(
+        &self,
+        job: &NewJob,
+        pages: Vec<Offer>,
+        idempotency: Option<&Idempotency>,
+    ) -> Result<CreateOutcome, StoreError> {
+        self.create_job(job, pages, idempotency).await
+    }
+
+    async fn add_pages(
+        &self,
+        team: TeamId,
+        job: JobId,
+        pages: Vec<Offer>,
+        idempotency: Option<&Idempotency>,
+        now: Timestamp,
+    ) -> Result<AddPagesOutcome, StoreError> {
+        let lists = page_rows(pages).await?;
+        let idempotency = idempotency.cloned();
+        let request = IdempotentRequest {
+            team,
+            job,
+            idempotency,
+        };
+        self.write(now, move |transaction, now| {
+            Box::pin(add_to_batch(transaction, request, lists, now))
+        })
+        .await
+    }
+
+    async fn find_earlier_request(
+        &self,
+        team: TeamId,
+        idempotency: &Idempotency,
+        now: Timestamp,
+    ) -> Result<Option<CreateOutcome>, StoreError> {
+        let row = query(
+            "SELECT job_id, body_hash = $3 AS same FROM harvestman.idempotency
+             WHERE team_id = $1 AND key = $2 AND created_at > harvestman.clock($4) - $5",
+        )
+        .bind(team.0)
+        .bind(idempotency.key.clone())
+        .bind(idempotency.body_hash.to_vec())
+        .bind(now.0)
+        .bind(limits::IDEMPOTENCY_MS)
+        .fetch_optional(&*self.pool.connection().await?)
+        .await?;
+        row.as_ref().map(earlier_request).transpose()
+    }
+
+    async fn cancel(&self, team: TeamId, job: JobId, now: Timestamp) -> Result<CancelOutcome, StoreError> {
+        self.write(now, move |transaction, now| {
+            Box::pin(async move {
+                let row = query(
+                    "SELECT status, kind, webhook_events, event_count, last_event_at FROM harvestman.job
+                     WHERE id = $1 AND team_id = $2 AND (expires_at IS NULL OR expires_at > $3)
+                     FOR NO KEY UPDATE",
+                )
+                .bind(job.0)
+                .bind(team.0)
+                .bind(now.0)
+                .fetch_optional(transaction)
+                .await?;
+                let Some(row) = row else {
+                    return Ok(CancelOutcome::NotFound);
+                };
+                let status = JobStatus::parse(&row.text("status")?).ok_or_else(|| bad_column("status"))?;
+                match status {
+                    JobStatus::Completed | JobStatus::Failed => Ok(CancelOutcome::AlreadyEnded(status)),
+                    JobStatus::Cancelled => Ok(CancelOutcome::Cancelled),
+                    JobStatus::Scraping => {
+                        mark_cancelled(transaction, job, now).await?;
+                        let kind = parse_kind(&row.text("kind")?)?;
+                        if kind == JobKind::Agent {
+                            let mut log = EventLog::read(&row)?;
+                            let data = Some(r#"{"creditsUsed":0}"#.to_owned());
+                            log.add(kind, Event::Cancelled, data, now);
+                            log.save(transaction, job).await?;
+                        }
+                        Ok(CancelOutcome::Cancelled)
+                    }
+                }
+            })
+        })
+        .await
+    }
+
+    async fn job(&self, team: TeamId, job: JobId, now: Timestamp) -> Result<Option<JobRow>, StoreError> {
+        let row = query(select_jobs!(
+            "WHERE id = $1 AND team_id = $2 AND (expires_at IS NULL OR expires_at > harvestman.clock($3))"
+        ))
+        .bind(job.0)
+        .bind(team.0)
+        .bind(now.0)
+        .fetch_optional(&*self.pool.connection().await?)
+        .await?;
+        row.as_ref().map(job_row).transpose()
+    }
+
+    async fn active(&self, team: TeamId) -> Result<Vec<JobRow>, StoreError> {
+        let rows = query(select_jobs!(
+            "WHERE team_id = $1 AND kind = 'crawl' AND status = 'scraping' ORDER BY created_at DESC, id DESC"
+        ))
+        .bind(team.0)
+        .fetch_all(&*self.pool.connection().await?)
+        .await?;
+        rows.iter().map(job_row).collect()
+    }
+
+    async fn recent_jobs(&self, team: TeamId, limit: u32, now: Timestamp) -> Result<Vec<JobRow>, StoreError> {
+        let rows = query(select_jobs!(
+            "WHERE team_id = $1 AND kind <> 'monitor' AND (expires_at IS NULL OR expires_at > harvestman.clock($2))
+             ORDER BY id DESC LIMIT $3"
+        ))
+        .bind(team.0)
+        .bind(now.0)
+        .bind(limit)
+        .fetch_all(&*self.pool.connection().await?)
+        .await?;
+        rows.iter().map(job_row).collect()
+    }
+}
+
+impl Postgres {
+    /// Creates a job. `pages` are those of a batch scrape; empty for other kinds.
+    async fn create_job(
+        &self,
+        job: &NewJob,
+        pages: Vec<Offer>,
+        idempotency: Option<&Idempotency>,
+    ) -> Result<CreateOutcome, StoreError> {
+        let lists = page_rows(pages).await?;
+        let job = job.clone();
+        let request = IdempotentRequest {
+            team: job.team,
+            job: job.id,
+            idempotency: idempotency.cloned(),
+        };
+        let progress = json_text(&Progress::default())?;
+        self.write(job.created_at, move |transaction, now| {
+            Box::pin(async move {
+                if let Some(earlier) = request.store_or_find(transaction, now).await? {
+                    return Ok(earlier);
+                }
+                insert_job(transaction, &job, 0, None).await?;
+                query("INSERT INTO harvestman.shard (job_id, no, progress, free_at) VALUES ($1, 0, $2, $3)")
+                    .bind(job.id.0)
+                    .bind(progress)
+                    .bind(now.0)
+                    .execute(transaction)
+                    .await?;
+                insert_activity(transaction, &job, None).await?;
+                let mut log = EventLog::of(job.webhook.unwrap_or_default());
+                log.add(job.kind, Event::Started, None, now);
+                log.save(transaction, job.id).await?;
+                if !lists.is_empty() {
+                    insert_batch_pages(transaction, job.id, &lists, now).await?;
+                }
+                Ok(CreateOutcome::Created)
+            })
+        })
+        .await
+    }
+}
+
+/// Inserts the job row. `admitted` is 1 for a single scrape, which has only its own page and runs on `node`.
+pub(crate) async fn insert_job(
+    client: &Client,
+    job: &NewJob,
+    admitted: u32,
+    node: Option<Uuid>,
+) -> Result<(), StoreError> {
+    query(
+        "INSERT INTO harvestman.job (id, team_id, key_id, kind, url, request, status, page_limit, admitted,
+            webhook_events, zero_data_retention, retention_ms, created_at, base, node)
+         VALUES ($1, $2, $3, $4, $5, $6, 'scraping', $7, $8, $9, $10, $11, $12, $13, $14)",
+    )
+    .bind(job.id.0)
+    .bind(job.team.0)
+    .bind(job.key.map(|key| key.0))
+    .bind(job.kind.as_str())
+    .bind(job.url.clone())
+    .bind(job.request.clone())
+    .bind(job.page_limit)
+    .bind(admitted)
+    .bind(job.webhook.unwrap_or_default().to_bits())
+    .bind(i64::from(job.zero_data_retention))
+    .bind(job.retention_ms)
+    .bind(job.created_at.0)
+    .bind(job.base.clone())
+    .bind(node)
+    .execute(client)
+    .await?;
+    if job.webhook.is_some() {
+        insert_receiver(client, job).await?;
+    }
+    Ok(())
+}
+
+/// Marks a job as cancelled. Pages whose fetch had not begun no longer count as admitted, so that `admitted` is the
+/// number of pages attempted.
+async fn mark_cancelled(client: &Client, job: JobId, now: Timestamp) -> Result<(), StoreError> {
+    let shards = query("SELECT progress FROM harvestman.shard WHERE job_id = $1")
+        .bind(job.0)
+        .fetch_all(client)
+        .await?;
+    let mut in_flight = 0;
+    for row in &shards {
+        in_flight += parse_progress(row)?.begun.len() as u64;
+    }
+    query(
+        "UPDATE harvestman.job SET status = 'cancelled', admitted = least(admitted, completed + failed + $3),
+            sweep = true, completed_at = $2, expires_at = $2 + retention_ms
+         WHERE id = $1 AND status = 'scraping'",
+    )
+    .bind(job.0)
+    .bind(now.0)
+    .bind(in_flight)
+    .execute(client)
+    .await?;
+    stop_shards(job).execute(client).await?;
+    Ok(())
+}
+
+fn job_row(row: &Row) -> Result<JobRow, StoreError> {
+    Ok(JobRow {
+        id: JobId(row.id("id")?),
+        team: TeamId(row.id("team_id")?),
+        key: row.maybe_id("key_id")?.map(KeyId),
+        kind: parse_kind(&row.text("kind")?)?,
+        url: row.text("url")?,
+        request: row.text("request")?,
+        status: JobStatus::parse(&row.text("status")?).ok_or_else(|| bad_column("status"))?,
+        page_limit: row.count("page_limit")?,
+        admitted: row.count("admitted")?,
+        completed: row.count("completed")?,
+        failed: row.count("failed")?,
+        credits: row.count("credits")?,
+        created_at: row.time("created_at")?,
+        completed_at: row.maybe_time("completed_at")?,
+        expires_at: row.maybe_time("expires_at")?,
+        retention_ms: row.count("retention_ms")?,
+        warnings: serde_json::from_str(&row.text("warnings")?).map_err(|_| bad_column("warnings"))?,
+        error: row.maybe_text("error")?,
+        zero_data_retention: row.count("zero_data_retention")? > 0,
+    })
+}

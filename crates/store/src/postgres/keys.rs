@@ -1,0 +1,174 @@
+//! API keys, and their lookup by SHA-256.
+
+use harvestman_core::ids::{KeyId, TeamId};
+use harvestman_core::time::Timestamp;
+
+use crate::clock::clock;
+use crate::error::StoreError;
+use crate::limits;
+use crate::new_id::new_id;
+use crate::postgres::Postgres;
+use crate::postgres::query::query;
+use crate::postgres::rows::Columns;
+use crate::team::{KeyFingerprint, KeyRow, Keys, Principal, RevokeOutcome};
+
+impl Keys for Postgres {
+    async fn add_key(
+        &self,
+        team: TeamId,
+        name: &str,
+        key: impl Into<KeyFingerprint>,
+        now: Timestamp,
+    ) -> Result<KeyId, StoreError> {
+        let (name, key) = (name.to_owned(), key.into());
+        self.write(now, move |transaction, now| {
+            Box::pin(async move {
+                let row = query(
+                    "INSERT INTO harvestman.api_key (id, team_id, name, hash, created_at, hint)
+                     VALUES ($1, $2, $3, $4, $5, $6)
+                     ON CONFLICT (hash) DO UPDATE
+                        SET team_id = excluded.team_id, name = excluded.name, hint = excluded.hint
+                     RETURNING id",
+                )
+                .bind(new_id())
+                .bind(team.0)
+                .bind(name)
+                .bind(key.hash.to_vec())
+                .bind(now.0)
+                .bind(key.hint)
+                .fetch_one(transaction)
+                .await?;
+                row.id("id").map(KeyId)
+            })
+        })
+        .await
+    }
+
+    async fn principal(&self, key_hash: [u8; 32]) -> Result<Option<Principal>, StoreError> {
+        let row = query(
+            "SELECT api_key.id AS key_id, api_key.name AS key_name, team.id AS team_id, team.name AS team_name
+             FROM harvestman.api_key JOIN harvestman.team ON team.id = api_key.team_id
+             WHERE api_key.hash = $1 AND api_key.revoked_at IS NULL",
+        )
+        .bind(key_hash.to_vec())
+        .fetch_optional(&*self.pool.connection().await?)
+        .await?;
+        let Some(row) = row else { return Ok(None) };
+        let key = KeyId(row.id("key_id")?);
+        self.record_use(key, clock());
+        Ok(Some(Principal {
+            team: TeamId(row.id("team_id")?),
+            team_name: row.text("team_name")?,
+            key: Some(key),
+            key_name: row.text("key_name")?,
+        }))
+    }
+
+    async fn has_keys(&self) -> Result<bool, StoreError> {
+        let found = query("SELECT 1 FROM harvestman.api_key WHERE revoked_at IS NULL LIMIT 1")
+            .fetch_optional(&*self.pool.connection().await?)
+            .await?;
+        Ok(found.is_some())
+    }
+
+    async fn keys(&self, team: Option<TeamId>) -> Result<Vec<KeyRow>, StoreError> {
+        let rows = query(
+            "SELECT api_key.id AS id, api_key.name AS name, hint, api_key.created_at AS created_at, last_used_at,
+                revoked_at, team.id AS team_id, team.name AS team_name
+             FROM harvestman.api_key JOIN harvestman.team ON team.id = api_key.team_id
+             WHERE $1 IS NULL OR api_key.team_id = $1 ORDER BY api_key.id",
+        )
+        .bind(team.map(|team| team.0))
+        .fetch_all(&*self.pool.connection().await?)
+        .await?;
+        rows.iter()
+            .map(|row| {
+                Ok(KeyRow {
+                    id: KeyId(row.id("id")?),
+                    team: TeamId(row.id("team_id")?),
+                    team_name: row.text("team_name")?,
+                    name: row.text("name")?,
+                    hint: row.text("hint")?,
+                    created_at: row.time("created_at")?,
+                    last_used_at: row.maybe_time("last_used_at")?,
+                    revoked_at: row.maybe_time("revoked_at")?,
+                })
+            })
+            .collect()
+    }
+
+    async fn revoke_key(
+        &self,
+        team: Option<TeamId>,
+        key: KeyId,
+        now: Timestamp,
+    ) -> Result<RevokeOutcome, StoreError> {
+        self.write(now, move |transaction, now| {
+            Box::pin(async move {
+                // The row of the team is locked, so that two keys revoked at once do not leave none.
+                let row = query(
+                    "SELECT team.id FROM harvestman.team JOIN harvestman.api_key ON team_id = team.id
+                     WHERE api_key.id = $1 AND ($2 IS NULL OR team_id = $2) FOR NO KEY UPDATE OF team",
+                )
+                .bind(key.0)
+                .bind(team.map(|team| team.0))
+                .fetch_optional(transaction)
+                .await?;
+                let Some(row) = row else {
+                    return Ok(RevokeOutcome::NotFound);
+                };
+                let keys = query(
+                    "SELECT count(*) FILTER (WHERE id = $2) AS this, count(*) AS all FROM harvestman.api_key
+                     WHERE team_id = $1 AND revoked_at IS NULL",
+                )
+                .bind(row.id("id")?)
+                .bind(key.0)
+                .fetch_one(transaction)
+                .await?;
+                if keys.count("this")? == 0 {
+                    return Ok(RevokeOutcome::NotFound);
+                }
+                if keys.count("all")? == 1 && team.is_some() {
+                    return Ok(RevokeOutcome::LastKey);
+                }
+                query("UPDATE harvestman.api_key SET revoked_at = $2 WHERE id = $1")
+                    .bind(key.0)
+                    .bind(now.0)
+                    .execute(transaction)
+                    .await?;
+                Ok(RevokeOutcome::Revoked)
+            })
+        })
+        .await
+    }
+}
+
+impl Postgres {
+    /// Updates `last_used_at` of a key, at most once per [`limits::KEY_USE_INTERVAL_MS`]. The write is not awaited,
+    /// and its failure does not fail the request.
+    fn record_use(&self, key: KeyId, now: Timestamp) {
+        {
+            let mut uses = self
+                .key_uses
+                .lock()
+                .unwrap_or_else(std::sync::PoisonError::into_inner);
+            match uses.get(&key) {
+                Some(last) if now.millis_since(*last) < limits::KEY_USE_INTERVAL_MS => return,
+                _ => uses.insert(key, now),
+            };
+        }
+        let pool = self.pool.clone();
+        tokio::spawn(async move {
+            let recording = async {
+                query("UPDATE harvestman.api_key SET last_used_at = harvestman.clock($2) WHERE id = $1")
+                    .bind(key.0)
+                    .bind(now.0)
+                    .execute(&*pool.connection().await?)
+                    .await
+            };
+            if let Err(error) = recording.await {
+                tracing::debug!(%error, "cannot record the use of a key");
+            }
+        });
+    }
+}

@@ -1,0 +1,149 @@
+//! Leases of shards. Each lease raises the epoch of its shard; the owner of a lower epoch cannot change anything. A
+//! node leases its share of the running shards, so that a new node gets work.
+
+use harvestman_core::ids::{JobId, KeyId, TeamId};
+use harvestman_core::time::Timestamp;
+use tokio_postgres::Row;
+
+use crate::error::StoreError;
+use crate::lease::{Lease, Leases};
+use crate::limits;
+use crate::postgres::Postgres;
+use crate::postgres::query::query;
+use crate::postgres::rows::{Columns, bad_column, parse_kind};
+use crate::postgres::snapshot::parse_progress;
+use crate::prepared::json_text;
+
+/// Counts living nodes, running shards, those of this node, free ones, and ones that have been free for a while.
+const LOOK: &str = "SELECT
+        (SELECT count(*) FROM harvestman.node WHERE seen_at > harvestman.clock($2) - $3) AS nodes,
+        count(*) AS shards,
+        count(*) FILTER (WHERE node = $1 AND lease_until > harvestman.clock($2)) AS own,
+        count(*) FILTER (WHERE lease_until <= harvestman.clock($2)) AS free,
+        count(*) FILTER (WHERE greatest(lease_until, free_at) <= harvestman.clock($2) - $4) AS overdue
+    FROM harvestman.shard WHERE active";
+
+impl Leases for Postgres {
+    /// At most the share of this node, rounded up; a shard that no other node takes is leased regardless.
+    async fn lease(
+        &self,
+        _node: &str,
+        now: Timestamp,
+        lease_ms: u64,
+        limit: u32,
+    ) -> Result<Vec<Lease>, StoreError> {
+        let look = query(LOOK)
+            .bind(self.node)
+            .bind(now.0)
+            .bind(limits::NODE_LEASE_MS)
+            .bind(limits::SHARE_GRACE_MS)
+            .fetch_one(&*self.pool.connection().await?)
+            .await?;
+        let share = look.count("shards")?.div_ceil(look.count("nodes")?.max(1));
+        let room = share
+            .saturating_sub(look.count("own")?)
+            .max(look.count("overdue")?);
+        let wanted = u64::from(limit).min(look.count("free")?).min(room);
+        if wanted == 0 {
+            return Ok(Vec::new());
+        }
+        let node = self.node;
+        self.write(now, move |transaction, now| {
+            Box::pin(async move {
+                let until = Timestamp(now.0.saturating_add(lease_ms));
+                let taken = query(
+                    "UPDATE harvestman.shard SET node = $1, epoch = epoch + 1, lease_until = $2
+                     FROM (SELECT job_id AS id, no AS number FROM harvestman.shard
+                        WHERE active AND lease_until <= $3 ORDER BY job_id, no LIMIT $4
+                        FOR NO KEY UPDATE SKIP LOCKED) AS free
+                     JOIN harvestman.job ON job.id = free.id
+                     WHERE shard.job_id = free.id AND shard.no = free.number
+                     RETURNING job.id, no, epoch, team_id, key_id, kind, url, request, base, page_limit, created_at",
+                )
+                .bind(node)
+                .bind(until.0)
+                .bind(now.0)
+                .bind(wanted)
+                .fetch_all(transaction)
+                .await?;
+                let mut leases = Vec::with_capacity(taken.len());
+                for row in &taken {
+                    leases.push(lease_of(row, until)?);
+                }
+                leases.sort_by_key(|lease| (lease.job, lease.shard));
+                Ok(leases)
+            })
+        })
+        .await
+    }
+
+    async fn renew(&self, lease: &Lease, now: Timestamp, lease_ms: u64) -> Result<bool, StoreError> {
+        let (job, shard, epoch) = (lease.job, lease.shard, lease.epoch);
+        self.write(now, move |transaction, now| {
+            Box::pin(async move {
+                let done = query(
+                    "UPDATE harvestman.shard SET lease_until = $4
+                     WHERE job_id = $1 AND no = $2 AND epoch = $3 AND active",
+                )
+                .bind(job.0)
+                .bind(shard)
+                .bind(epoch)
+                .bind(now.0.saturating_add(lease_ms))
+                .execute(transaction)
+                .await?;
+                Ok(done == 1)
+            })
+        })
+        .await
+    }
+
+    async fn release(&self, lease: &Lease) -> Result<(), StoreError> {
+        let (job, shard, epoch) = (lease.job, lease.shard, lease.epoch);
+        self.write(Timestamp(0), move |transaction, now| {
+            Box::pin(async move {
+                let row = query(
+                    "SELECT progress FROM harvestman.shard WHERE job_id = $1 AND no = $2 AND epoch = $3
+                     FOR NO KEY UPDATE",
+                )
+                .bind(job.0)
+                .bind(shard)
+                .bind(epoch)
+                .fetch_optional(transaction)
+                .await?;
+                let Some(row) = row else { return Ok(()) };
+                // A regular release: the pages in flight were not the cause of a crash.
+                let mut progress = parse_progress(&row)?;
+                progress.begun.clear();
+                query(
+                    "UPDATE harvestman.shard SET lease_until = $3, node = NULL, progress = $4
+                     WHERE job_id = $1 AND no = $2",
+                )
+                .bind(job.0)
+                .bind(shard)
+                .bind(now.0)
+                .bind(json_text(&progress)?)
+                .execute(transaction)
+                .await?;
+                Ok(())
+            })
+        })
+        .await
+    }
+}
+
+fn lease_of(row: &Row, until: Timestamp) -> Result<Lease, StoreError> {
+    Ok(Lease {
+        job: JobId(row.id("id")?),
+        team: TeamId(row.id("team_id")?),
+        key: row.maybe_id("key_id")?.map(KeyId),
+        kind: parse_kind(&row.text("kind")?)?,
+        url: row.text("url")?,
+        request: row.text("request")?,
+        base: row.text("base")?,
+        page_limit: row.count("page_limit")?,
+        shard: u32::try_from(row.count("no")?).map_err(|_| bad_column("no"))?,
+        epoch: row.count("epoch")?,
+        until,
+        created_at: row.time("created_at")?,
+    })
+}

@@ -1,0 +1,113 @@
+//! Schema versions. Migrations only go forward, and keep the previous version of the server working: they add what is
+//! new one version before they remove what is old. One node applies them, in one transaction.
+
+use tokio_postgres::Client;
+
+use crate::error::StoreError;
+use crate::postgres::connect::Pool;
+use crate::postgres::query::query;
+use crate::postgres::rows::Columns;
+use crate::postgres::transaction::Transaction;
+
+/// The migration at index n upgrades the schema from version n to n + 1.
+const MIGRATIONS: &[&str] = &[include_str!("migrations/0001_start.sql")];
+/// The oldest schema version whose server can run on the newest schema.
+const OLDEST_COMPATIBLE: u64 = 1;
+
+const BEGIN: &str = "BEGIN; SET LOCAL lock_timeout = '20s'; SELECT pg_advisory_xact_lock(5210194012301)";
+const CREATE: &str = "CREATE SCHEMA IF NOT EXISTS harvestman;
+    CREATE TABLE IF NOT EXISTS harvestman.schema_version (version bigint NOT NULL, oldest bigint NOT NULL)";
+
+/// Upgrades the schema if it is older than this program.
+pub(crate) async fn migrate(pool: &Pool) -> Result<(), StoreError> {
+    let supported = MIGRATIONS.len() as u64;
+    let transaction = Transaction::new(pool.connection().await?);
+    if check(read_version(&transaction).await?)? >= supported {
+        transaction.ended();
+        return Ok(());
+    }
+    transaction.batch_execute(BEGIN).await?;
+    // Another node may have upgraded it meanwhile.
+    let found = check(read_version(&transaction).await?)?;
+    if found < supported {
+        if found == 0 {
+            transaction.batch_execute(CREATE).await.map_err(|error| match error.code() {
+                Some(code) if code.code() == "42501" => StoreError::Setup(
+                    "the database user may not create the schema `harvestman`: grant CREATE on the database, or \
+                     create the schema with this user as owner"
+                        .to_owned(),
+                ),
+                _ => error.into(),
+            })?;
+        }
+        for migration in MIGRATIONS
+            .iter()
+            .skip(usize::try_from(found).unwrap_or(usize::MAX))
+        {
+            transaction.batch_execute(migration).await?;
+        }
+        query("DELETE FROM harvestman.schema_version")
+            .execute(&transaction)
+            .await?;
+        query("INSERT INTO harvestman.schema_version (version, oldest) VALUES ($1, $2)")
+            .bind(supported)
+            .bind(OLDEST_COMPATIBLE)
+            .execute(&transaction)
+            .await?;
+        tracing::info!(
+            from = found,
+            to = supported,
+            "upgraded the schema of the database"
+        );
+    }
+    transaction.end().await
+}
+
+/// Returns version and oldest compatible version; `None` without a schema.
+async fn read_version(client: &Client) -> Result<Option<(u64, u64)>, StoreError> {
+    let there = query(
+        "SELECT to_regclass('harvestman.schema_version') IS NOT NULL AS there,
+            EXISTS (SELECT 1 FROM pg_tables WHERE schemaname = 'harvestman') AS used",
+    )
+    .fetch_one(client)
+    .await?;
+    match (there.get("there"), there.get("used")) {
+        (false, false) => Ok(None),
+        (false, true) => Err(StoreError::Setup(
+            "the schema `harvestman` belongs to another program: use another database".to_owned(),
+        )),
+        _ => {
+            let row = query("SELECT version, oldest FROM harvestman.schema_version")
+                .fetch_optional(client)
+                .await?;
+            row.map(|row| Ok((row.count("version")?, row.count("oldest")?)))
+                .transpose()
+        }
+    }
+}
+
+/// Returns the version if this program can run on the schema.
+fn check(version: Option<(u64, u64)>) -> Result<u64, StoreError> {
+    let supported = MIGRATIONS.len() as u64;
+    match version {
+        Some((found, oldest)) if oldest > supported => Err(StoreError::Setup(format!(
+            "the database has schema version {found}, but this server supports versions up to {supported}: start \
+             the newer server, or use another database"
+        ))),
+        version => Ok(version.map_or(0, |(found, _)| found)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_schema_that_this_version_cannot_run_on_is_refused() {
+        assert_eq!(check(None), Ok(0));
+        assert_eq!(check(Some((1, 1))), Ok(1));
+        assert_eq!(check(Some((9, 1))), Ok(9));
+        let error = check(Some((9, 8))).unwrap_err().to_string();
+        assert!(error.contains("start the newer server"), "{error}");
+    }
+}

@@ -1,0 +1,216 @@
+//! Monitors: created, changed and deleted, each by conditional statements. The row of the team is locked while its
+//! monitors are counted.
+
+use harvestman_core::api::monitor_response::MonitorStatus;
+use harvestman_core::ids::{JobId, KeyId, MonitorId, TeamId};
+use harvestman_core::page_version::monitor_tag;
+use harvestman_core::time::Timestamp;
+use tokio_postgres::{Client, Row};
+
+use crate::error::StoreError;
+use crate::limits;
+use crate::monitor::{MonitorRow, MonitorUpdate, Monitors, NewMonitor};
+use crate::postgres::Postgres;
+use crate::postgres::query::query;
+use crate::postgres::rows::{Columns, bad_column};
+
+impl Monitors for Postgres {
+    async fn create_monitor(&self, monitor: &NewMonitor, limit: u64) -> Result<bool, StoreError> {
+        let monitor = monitor.clone();
+        self.write(monitor.created_at, move |transaction, _| {
+            Box::pin(async move {
+                query("SELECT 1 FROM harvestman.team WHERE id = $1 FOR NO KEY UPDATE")
+                    .bind(monitor.team.0)
+                    .fetch_optional(transaction)
+                    .await?;
+                let created = query(
+                    "INSERT INTO harvestman.monitor (id, team_id, key_id, status, request, base, next_run_at,
+                        created_at, updated_at)
+                     SELECT $1, $2, $3, 'active', $4, $5, $6, $7, $7 WHERE (SELECT count(*)
+                        FROM harvestman.monitor WHERE team_id = $2 AND status <> 'deleted') < $8",
+                )
+                .bind(monitor.id.0)
+                .bind(monitor.team.0)
+                .bind(monitor.key.map(|key| key.0))
+                .bind(monitor.request)
+                .bind(monitor.base)
+                .bind(monitor.next_run_at.0)
+                .bind(monitor.created_at.0)
+                .bind(limit)
+                .execute(transaction)
+                .await?;
+                Ok(created == 1)
+            })
+        })
+        .await
+    }
+
+    async fn monitors(
+        &self,
+        team: TeamId,
+        status: Option<MonitorStatus>,
+        limit: u64,
+        offset: u64,
+    ) -> Result<Vec<MonitorRow>, StoreError> {
+        let rows = query(
+            "SELECT * FROM harvestman.monitor WHERE team_id = $1 AND status <> 'deleted'
+                AND ($4 IS NULL OR status = $4)
+             ORDER BY id DESC LIMIT $2 OFFSET $3",
+        )
+        .bind(team.0)
+        .bind(limit)
+        .bind(offset)
+        .bind(status.map(MonitorStatus::as_str))
+        .fetch_all(&*self.pool.connection().await?)
+        .await?;
+        rows.iter().map(monitor_row).collect()
+    }
+
+    async fn monitor(&self, team: TeamId, id: MonitorId) -> Result<Option<MonitorRow>, StoreError> {
+        let row =
+            query("SELECT * FROM harvestman.monitor WHERE id = $1 AND team_id = $2 AND status <> 'deleted'")
+                .bind(id.0)
+                .bind(team.0)
+                .fetch_optional(&*self.pool.connection().await?)
+                .await?;
+        row.as_ref().map(monitor_row).transpose()
+    }
+
+    async fn update_monitor(
+        &self,
+        team: TeamId,
+        id: MonitorId,
+        update: MonitorUpdate,
+    ) -> Result<bool, StoreError> {
+        self.write(update.now, move |transaction, _| {
+            Box::pin(async move {
+                let changed = query(
+                    "UPDATE harvestman.monitor SET request = $4, next_run_at = $5,
+                        updated_at = greatest($6, updated_at + 1),
+                        status = CASE WHEN $5 IS NULL THEN 'paused' ELSE 'active' END
+                     WHERE id = $1 AND team_id = $2 AND updated_at = $3 AND status <> 'deleted'",
+                )
+                .bind(id.0)
+                .bind(team.0)
+                .bind(update.seen.0)
+                .bind(update.request)
+                .bind(update.next_run_at.map(|at| at.0))
+                .bind(update.now.0)
+                .execute(transaction)
+                .await?;
+                if changed == 0 {
+                    return Ok(false);
+                }
+                query("DELETE FROM harvestman.monitor_url WHERE monitor_id = $1 AND target = ANY ($2)")
+                    .bind(id.0)
+                    .bind(update.changed_targets)
+                    .execute(transaction)
+                    .await?;
+                Ok(true)
+            })
+        })
+        .await
+    }
+
+    async fn delete_monitor(&self, team: TeamId, id: MonitorId, now: Timestamp) -> Result<bool, StoreError> {
+        self.write(now, move |transaction, now| {
+            Box::pin(async move {
+                let deleted = query(
+                    "UPDATE harvestman.monitor SET status = 'deleted', next_run_at = NULL, check_id = NULL,
+                        updated_at = greatest($3, updated_at + 1)
+                     WHERE id = $1 AND team_id = $2 AND status <> 'deleted'",
+                )
+                .bind(id.0)
+                .bind(team.0)
+                .bind(now.0)
+                .execute(transaction)
+                .await?;
+                if deleted == 0 {
+                    return Ok(false);
+                }
+                for statement in [
+                    "UPDATE harvestman.job SET status = CASE status WHEN 'scraping' THEN 'cancelled' ELSE status END,
+                        completed_at = coalesce(completed_at, $2), expires_at = $2
+                     WHERE id IN (SELECT id FROM harvestman.monitor_check WHERE monitor_id = $1)",
+                    "UPDATE harvestman.monitor_check SET status = 'failed', error = 'the monitor was deleted',
+                        finished_at = $2, updated_at = $2, lease_until = NULL, epoch = epoch + 1
+                     WHERE monitor_id = $1 AND lease_until IS NOT NULL",
+                ] {
+                    query(statement).bind(id.0).bind(now.0).execute(transaction).await?;
+                }
+                Ok(true)
+            })
+        })
+        .await
+    }
+
+    async fn due_monitors(&self, now: Timestamp, limit: u64) -> Result<Vec<MonitorRow>, StoreError> {
+        let rows = query(
+            "SELECT * FROM harvestman.monitor WHERE next_run_at <= harvestman.clock($1)
+             ORDER BY next_run_at LIMIT $2",
+        )
+        .bind(now.0)
+        .bind(limit)
+        .fetch_all(&*self.pool.connection().await?)
+        .await?;
+        rows.iter().map(monitor_row).collect()
+    }
+}
+
+/// Deletes a part of a deleted monitor whose checks are gone, its row last. Returns false if there is none.
+pub(super) async fn delete_some(client: &Client) -> Result<bool, StoreError> {
+    let row = query(
+        "SELECT id, team_id FROM harvestman.monitor WHERE status = 'deleted' AND NOT EXISTS
+            (SELECT 1 FROM harvestman.monitor_check WHERE monitor_id = monitor.id)
+         LIMIT 1 FOR UPDATE SKIP LOCKED",
+    )
+    .fetch_optional(client)
+    .await?;
+    let Some(row) = row else { return Ok(false) };
+    let id = MonitorId(row.id("id")?);
+    let urls = query(
+        "DELETE FROM harvestman.monitor_url WHERE monitor_id = $1 AND (target, url_key) IN
+            (SELECT target, url_key FROM harvestman.monitor_url WHERE monitor_id = $1 LIMIT $2)",
+    )
+    .bind(id.0)
+    .bind(limits::EXPIRY_ROWS)
+    .execute(client)
+    .await?;
+    let versions = query(
+        "DELETE FROM harvestman.page_version WHERE team_id = $1 AND tag = $2 AND url_key IN
+            (SELECT url_key FROM harvestman.page_version WHERE team_id = $1 AND tag = $2 LIMIT $3)",
+    )
+    .bind(row.id("team_id")?)
+    .bind(monitor_tag(id))
+    .bind(limits::EXPIRY_ROWS)
+    .execute(client)
+    .await?;
+    if urls + versions == 0 {
+        query("DELETE FROM harvestman.monitor WHERE id = $1")
+            .bind(id.0)
+            .execute(client)
+            .await?;
+    }
+    Ok(true)
+}
+
+fn monitor_row(row: &Row) -> Result<MonitorRow, StoreError> {
+    let summary = row.maybe_text("last_summary")?;
+    Ok(MonitorRow {
+        id: MonitorId(row.id("id")?),
+        team: TeamId(row.id("team_id")?),
+        key: row.maybe_id("key_id")?.map(KeyId),
+        status: MonitorStatus::parse(&row.text("status")?).ok_or_else(|| bad_column("status"))?,
+        request: row.text("request")?,
+        base: row.text("base")?,
+        next_run_at: row.maybe_time("next_run_at")?,
+        last_run_at: row.maybe_time("last_run_at")?,
+        check: row.maybe_id("check_id")?.map(JobId),
+        last_summary: summary
+            .map(|text| serde_json::from_str(&text))
+            .transpose()
+            .map_err(|_| bad_column("last_summary"))?,
+        created_at: row.time("created_at")?,
+        updated_at: row.time("updated_at")?,
+    })
+}

@@ -1,0 +1,340 @@
+//! Leases due webhook events to deliverers and records the results of attempts. A node frees and records only what it
+//! has leased itself.
+
+use harvestman_core::api::console::DeliveryAttempt;
+use harvestman_core::ids::{JobId, TeamId, WebhookId};
+use harvestman_core::time::Timestamp;
+use harvestman_core::webhook::DeliveryState;
+use tokio_postgres::{Client, Row};
+
+use crate::error::StoreError;
+use crate::outbox::{AttemptEnd, Delivery, DeliveryLog, DeliveryQuery, DueEvent, EventSubject, Outbox};
+use crate::postgres::Postgres;
+use crate::postgres::events::make_due;
+use crate::postgres::pages::{decompress_texts, job_error};
+use crate::postgres::query::query;
+use crate::postgres::rows::{Columns, bad_column, parse_kind};
+use crate::postgres::zero_retention::delete_delivered_document;
+
+impl Outbox for Postgres {
+    async fn lease_receivers(
+        &self,
+        now: Timestamp,
+        lease_ms: u64,
+        limit: u32,
+    ) -> Result<Vec<JobId>, StoreError> {
+        let due = query(
+            "SELECT 1 FROM harvestman.receiver
+             WHERE due_at <= harvestman.clock($1) AND lease_until <= harvestman.clock($1) LIMIT 1",
+        )
+        .bind(now.0)
+        .fetch_optional(&*self.pool.connection().await?)
+        .await?;
+        if due.is_none() {
+            return Ok(Vec::new());
+        }
+        let node = self.node;
+        // Fairness: the receiver that has waited longest since its last turn comes first, however many events it has.
+        self.write(now, move |transaction, now| {
+            Box::pin(async move {
+                let rows = query(
+                    "UPDATE harvestman.receiver SET lease_until = $2, node = $4
+                     FROM (SELECT job_id AS id FROM harvestman.receiver WHERE due_at <= $1 AND lease_until <= $1
+                        ORDER BY lease_until, due_at LIMIT $3 FOR NO KEY UPDATE SKIP LOCKED) AS due
+                     WHERE job_id = due.id RETURNING job_id",
+                )
+                .bind(now.0)
+                .bind(now.0.saturating_add(lease_ms))
+                .bind(limit)
+                .bind(node)
+                .fetch_all(transaction)
+                .await?;
+                rows.iter().map(|row| row.id("job_id").map(JobId)).collect()
+            })
+        })
+        .await
+    }
+
+    async fn release_receiver(&self, job: JobId, now: Timestamp) -> Result<(), StoreError> {
+        let node = self.node;
+        self.write(now, move |transaction, now| {
+            Box::pin(async move {
+                query(
+                    "UPDATE harvestman.receiver SET lease_until = $2, node = NULL WHERE job_id = $1 AND node = $3",
+                )
+                .bind(job.0)
+                .bind(now.0)
+                .bind(node)
+                .execute(transaction)
+                .await?;
+                Ok(())
+            })
+        })
+        .await
+    }
+
+    async fn next_event_at(&self, now: Timestamp) -> Result<Option<Timestamp>, StoreError> {
+        // In the caller's time: the remaining wait counts, whatever its clock says.
+        query(
+            "SELECT min(greatest(due_at, CASE WHEN lease_until > harvestman.clock($1) THEN lease_until ELSE 0 END))
+                - harvestman.clock($1) + $1 AS at
+             FROM harvestman.receiver WHERE due_at IS NOT NULL",
+        )
+        .bind(now.0)
+        .fetch_one(&*self.pool.connection().await?)
+        .await?
+        .maybe_time("at")
+    }
+
+    async fn due_event(&self, job: JobId, now: Timestamp) -> Result<Option<DueEvent>, StoreError> {
+        // A snapshot of the database, so that the page of an event cannot disappear in between.
+        let transaction = self.snapshot().await?;
+        let row = query(
+            "SELECT event_no, webhook_id, event, seq, error_no, attempts, outbox.created_at, team_id, kind, webhook,
+                error, data
+             FROM harvestman.outbox JOIN harvestman.receiver USING (job_id) JOIN harvestman.job ON job.id = job_id
+             WHERE job_id = $1 AND state = 'pending' AND next_attempt_at <= harvestman.clock($2)
+             ORDER BY next_attempt_at, event_no LIMIT 1",
+        )
+        .bind(job.0)
+        .bind(now.0)
+        .fetch_optional(&transaction)
+        .await?;
+        let Some(row) = row else {
+            transaction.end().await?;
+            return Ok(None);
+        };
+        let subject = match subject(&transaction, job, &row).await {
+            Ok(subject) => subject,
+            Err(error) if error.is_transient() => return Err(error),
+            Err(error) => EventSubject::Unreadable(error.to_string()),
+        };
+        transaction.end().await?;
+        Ok(Some(DueEvent {
+            job,
+            team: TeamId(row.id("team_id")?),
+            kind: parse_kind(&row.text("kind")?)?,
+            event_no: row.count("event_no")?,
+            webhook_id: WebhookId(row.id("webhook_id")?),
+            event: row.text("event")?,
+            subject,
+            attempts: u32::try_from(row.count("attempts")?).map_err(|_| bad_column("attempts"))?,
+            created_at: row.time("created_at")?,
+            webhook: row.text("webhook")?,
+        }))
+    }
+
+    async fn finish_attempt(
+        &self,
+        event: &DueEvent,
+        attempt: &DeliveryAttempt,
+        end: AttemptEnd,
+        lease_until: Timestamp,
+    ) -> Result<bool, StoreError> {
+        let (job, event_no, attempts, node) = (event.job, event.event_no, event.attempts, self.node);
+        let attempt = attempt.clone();
+        // Times that the caller computed are moved by the difference between its clock and the database's.
+        self.write(attempt.at, move |transaction, now| {
+            Box::pin(async move {
+                let here = |at: Timestamp| (now.0 + at.0).saturating_sub(attempt.at.0);
+                let (state, next) = match end {
+                    AttemptEnd::Delivered => (DeliveryState::Delivered, None),
+                    AttemptEnd::RetryAt(at) => (DeliveryState::Pending, Some(here(at))),
+                    AttemptEnd::GivenUp => (DeliveryState::GivenUp, None),
+                };
+                let noted = query(
+                    "UPDATE harvestman.outbox SET state = $4, attempts = attempts + 1,
+                        next_attempt_at = coalesce($5, next_attempt_at)
+                     WHERE job_id = $1 AND event_no = $2 AND attempts = $3 AND state = 'pending'",
+                )
+                .bind(job.0)
+                .bind(event_no)
+                .bind(attempts)
+                .bind(state.as_str())
+                .bind(next)
+                .execute(transaction)
+                .await?;
+                if noted == 0 {
+                    return Ok(false);
+                }
+                query(
+                    "INSERT INTO harvestman.delivery (job_id, event_no, attempt, at, duration_ms, status_code, error)
+                     VALUES ($1, $2, $3, $4, $5, $6, $7)",
+                )
+                .bind(job.0)
+                .bind(event_no)
+                .bind(attempts + 1)
+                .bind(attempt.at.0)
+                .bind(attempt.duration_ms)
+                .bind(attempt.status)
+                .bind(attempt.error)
+                .execute(transaction)
+                .await?;
+                query(
+                    "UPDATE harvestman.receiver
+                     SET lease_until = CASE node WHEN $3 THEN $2 ELSE lease_until END, due_at = (
+                        SELECT min(next_attempt_at) FROM harvestman.outbox WHERE job_id = $1 AND state = 'pending')
+                     WHERE job_id = $1",
+                )
+                .bind(job.0)
+                .bind(here(lease_until))
+                .bind(node)
+                .execute(transaction)
+                .await?;
+                if state == DeliveryState::Delivered {
+                    delete_delivered_document(transaction, job, event_no).await?;
+                }
+                Ok(true)
+            })
+        })
+        .await
+    }
+
+    async fn resend_event(
+        &self,
+        team: TeamId,
+        job: JobId,
+        event: WebhookId,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        self.write(now, move |transaction, now| {
+            Box::pin(async move {
+                let found = query(
+                    "UPDATE harvestman.outbox SET state = 'pending', next_attempt_at = $4
+                     WHERE job_id = (SELECT id FROM harvestman.job WHERE id = $1 AND team_id = $2)
+                        AND webhook_id = $3",
+                )
+                .bind(job.0)
+                .bind(team.0)
+                .bind(event.0)
+                .bind(now.0)
+                .execute(transaction)
+                .await?;
+                make_due(job, now.0).execute_if(found > 0, transaction).await?;
+                Ok(found > 0)
+            })
+        })
+        .await
+    }
+
+    async fn delivery_log(
+        &self,
+        team: TeamId,
+        job: JobId,
+        page: &DeliveryQuery,
+    ) -> Result<DeliveryLog, StoreError> {
+        let transaction = self.snapshot().await?;
+        let counts = query(
+            "SELECT count(*) FILTER (WHERE state = 'pending') AS pending,
+                count(*) FILTER (WHERE state = 'delivered') AS delivered,
+                count(*) FILTER (WHERE state = 'given_up') AS given_up
+             FROM harvestman.outbox JOIN harvestman.job ON job.id = job_id WHERE job_id = $1 AND team_id = $2",
+        )
+        .bind(job.0)
+        .bind(team.0)
+        .fetch_one(&transaction)
+        .await?;
+        let events = query(
+            "SELECT event_no, webhook_id, event, state, outbox.created_at, next_attempt_at
+             FROM harvestman.outbox JOIN harvestman.job ON job.id = job_id
+             WHERE job_id = $1 AND team_id = $2 AND event_no > $3 AND ($4 IS NULL OR state = $4)
+             ORDER BY event_no LIMIT $5",
+        )
+        .bind(job.0)
+        .bind(team.0)
+        .bind(page.after)
+        .bind(page.state.map(DeliveryState::as_str))
+        .bind(page.limit)
+        .fetch_all(&transaction)
+        .await?;
+        let mut deliveries = events.iter().map(delivery).collect::<Result<Vec<_>, _>>()?;
+        let numbers: Vec<u64> = deliveries.iter().map(|delivery| delivery.event_no).collect();
+        let attempts = query(
+            "SELECT event_no, at, duration_ms, status_code, error FROM harvestman.delivery
+             WHERE job_id = $1 AND event_no = ANY ($2) ORDER BY event_no, attempt",
+        )
+        .bind(job.0)
+        .bind(numbers)
+        .fetch_all(&transaction)
+        .await?;
+        transaction.end().await?;
+        for row in &attempts {
+            let event_no = row.count("event_no")?;
+            if let Ok(at) = deliveries.binary_search_by_key(&event_no, |delivery| delivery.event_no) {
+                deliveries[at].attempts.push(attempt(row)?);
+            }
+        }
+        Ok(DeliveryLog {
+            pending: counts.count("pending")?,
+            delivered: counts.count("delivered")?,
+            given_up: counts.count("given_up")?,
+            deliveries,
+        })
+    }
+}
+
+async fn subject(client: &Client, job: JobId, row: &Row) -> Result<EventSubject, StoreError> {
+    Ok(match (row.maybe_count("seq")?, row.maybe_count("error_no")?) {
+        (Some(seq), _) => {
+            let body = query(
+                "SELECT size_bytes, zstd FROM harvestman.page WHERE job_id = $1 AND seq = $2 AND zstd IS NOT NULL",
+            )
+            .bind(job.0)
+            .bind(seq)
+            .fetch_all(client)
+            .await?;
+            // With zero data retention the document may be gone: the event then only reports that there was a page.
+            let erased_event = EventSubject::Job { error: None };
+            decompress_texts(body)
+                .await?
+                .pop()
+                .map_or(erased_event, EventSubject::Page)
+        }
+        (None, Some(no)) => {
+            let found = query(
+                "SELECT scrape_id, at, url, code, message FROM harvestman.job_error WHERE job_id = $1 AND no = $2",
+            )
+            .bind(job.0)
+            .bind(no)
+            .fetch_one(client)
+            .await?;
+            EventSubject::PageFailed(job_error(&found)?)
+        }
+        (None, None) => {
+            let error = row.maybe_text("error")?;
+            match row.maybe_text("data")? {
+                Some(data) => EventSubject::Run { data, error },
+                None => EventSubject::Job { error },
+            }
+        }
+    })
+}
+
+fn delivery(row: &Row) -> Result<Delivery, StoreError> {
+    let state = DeliveryState::parse(&row.text("state")?).ok_or_else(|| bad_column("state"))?;
+    Ok(Delivery {
+        event_no: row.count("event_no")?,
+        webhook_id: WebhookId(row.id("webhook_id")?),
+        event: row.text("event")?,
+        state,
+        created_at: row.time("created_at")?,
+        next_attempt_at: match state {
+            DeliveryState::Pending => Some(row.time("next_attempt_at")?),
+            DeliveryState::Delivered | DeliveryState::GivenUp => None,
+        },
+        attempts: Vec::new(),
+    })
+}
+
+fn attempt(row: &Row) -> Result<DeliveryAttempt, StoreError> {
+    let status = row.maybe_count("status_code")?;
+    Ok(DeliveryAttempt {
+        at: row.time("at")?,
+        duration_ms: row.count("duration_ms")?,
+        status: status
+            .map(u16::try_from)
+            .transpose()
+            .map_err(|_| bad_column("status_code"))?,
+        error: row.maybe_text("error")?,
+    })
+}

@@ -1,0 +1,198 @@
+//! Reads the pages of jobs: documents, errors, versions, and on which pages they were found.
+
+use std::collections::HashMap;
+
+use harvestman_core::crawl::ProcessingCounts;
+use harvestman_core::ids::{JobId, ScrapeId, TeamId};
+use harvestman_core::page_version::{PageVersion, VersionKey};
+use harvestman_core::time::Timestamp;
+use tokio_postgres::Row;
+use uuid::Uuid;
+
+use crate::error::StoreError;
+use crate::job::{JobError, JobErrors};
+use crate::limits;
+use crate::page::{DocumentChunk, Pages};
+use crate::postgres::Postgres;
+use crate::postgres::query::query;
+use crate::postgres::rows::{Columns, bad_column, bytes};
+use crate::postgres::snapshot::parse_progress;
+use crate::postgres::zero_retention::delete_documents;
+use crate::prepared::decompress;
+
+impl Pages for Postgres {
+    async fn documents(
+        &self,
+        job: JobId,
+        skip: u64,
+        limit: Option<u64>,
+        max_bytes: usize,
+    ) -> Result<DocumentChunk, StoreError> {
+        let transaction = self.snapshot().await?;
+        let limit = limit.unwrap_or(u64::MAX);
+        let (mut last, mut total, mut full) = (skip, 0, false);
+        // Sizes are read in parts: the server would send those of the whole job.
+        while !full && last - skip < limit {
+            let part = u64::from(limits::SIZES_PER_READ).min(limit - (last - skip));
+            let sizes = query(
+                "SELECT seq, size_bytes FROM harvestman.page WHERE job_id = $1 AND seq > $2 ORDER BY seq LIMIT $3",
+            )
+            .bind(job.0)
+            .bind(last)
+            .bind(part)
+            .fetch_all(&transaction)
+            .await?;
+            for row in &sizes {
+                let first = last == skip;
+                // The separator between two documents counts too.
+                total += row.count("size_bytes")? + u64::from(!first);
+                full = !first && total > max_bytes as u64;
+                if full {
+                    break;
+                }
+                last = row.count("seq")?;
+            }
+            full |= (sizes.len() as u64) < part;
+        }
+        let bodies = query(
+            "SELECT size_bytes, zstd FROM harvestman.page
+             WHERE job_id = $1 AND seq > $2 AND seq <= $3 AND zstd IS NOT NULL ORDER BY seq",
+        )
+        .bind(job.0)
+        .bind(skip)
+        .bind(last)
+        .fetch_all(&transaction)
+        .await?;
+        let more = query("SELECT 1 FROM harvestman.page WHERE job_id = $1 AND seq > $2 LIMIT 1")
+            .bind(job.0)
+            .bind(last)
+            .fetch_optional(&transaction)
+            .await?;
+        transaction.end().await?;
+        Ok(DocumentChunk {
+            documents: decompress_texts(bodies).await?,
+            next_skip: last,
+            more: more.is_some(),
+        })
+    }
+
+    async fn found_on(&self, job: JobId, limit: u64) -> Result<Vec<Option<u32>>, StoreError> {
+        let rows = query(
+            "SELECT page.url_key, found_on FROM harvestman.page
+             LEFT JOIN harvestman.job_url ON job_url.job_id = page.job_id AND job_url.url_key = page.url_key
+             WHERE page.job_id = $1
+                AND EXISTS (SELECT 1 FROM harvestman.job WHERE id = $1 AND zero_data_retention = 0)
+             ORDER BY seq LIMIT $2",
+        )
+        .bind(job.0)
+        .bind(limit)
+        .fetch_all(&*self.pool.connection().await?)
+        .await?;
+        let mut indexes: HashMap<Uuid, u32> = HashMap::new();
+        for (row, index) in rows.iter().zip(0..) {
+            if let Some(key) = row.maybe_id("url_key")? {
+                indexes.insert(key, index);
+            }
+        }
+        let index = |row: &Row| {
+            Ok(row
+                .maybe_id("found_on")?
+                .and_then(|page| indexes.get(&page).copied()))
+        };
+        rows.iter().map(index).collect()
+    }
+
+    async fn pace_counts(&self, job: JobId) -> Result<ProcessingCounts, StoreError> {
+        let shards = query("SELECT progress FROM harvestman.shard WHERE job_id = $1")
+            .bind(job.0)
+            .fetch_all(&*self.pool.connection().await?)
+            .await?;
+        let mut sum = ProcessingCounts::default();
+        for row in &shards {
+            let of_shard = parse_progress(row)?.pace;
+            sum.in_browser += of_shard.in_browser;
+            sum.waited += of_shard.waited;
+            sum.retried += of_shard.retried;
+        }
+        Ok(sum)
+    }
+
+    async fn errors(&self, job: JobId) -> Result<JobErrors, StoreError> {
+        let transaction = self.snapshot().await?;
+        let entries = query(
+            "SELECT scrape_id, at, url, code, message FROM harvestman.job_error WHERE job_id = $1 ORDER BY no",
+        )
+        .bind(job.0)
+        .fetch_all(&transaction)
+        .await?;
+        let blocked = query(
+            "SELECT url FROM harvestman.job_url WHERE job_id = $1 AND robots_blocked ORDER BY position",
+        )
+        .bind(job.0)
+        .fetch_all(&transaction)
+        .await?;
+        transaction.end().await?;
+        Ok(JobErrors {
+            errors: entries.iter().map(job_error).collect::<Result<_, _>>()?,
+            robots_blocked: blocked
+                .iter()
+                .map(|row| row.text("url"))
+                .collect::<Result<_, _>>()?,
+        })
+    }
+
+    async fn delete_delivered(&self, job: JobId, skip: u64, upto: u64) -> Result<(), StoreError> {
+        self.write(Timestamp(0), move |transaction, _| {
+            Box::pin(delete_documents(transaction, job, skip, upto, false))
+        })
+        .await
+    }
+
+    async fn page_version(&self, team: TeamId, key: &VersionKey) -> Result<Option<PageVersion>, StoreError> {
+        let row = query(
+            "SELECT at, status_code, size_bytes, zstd, data FROM harvestman.page_version
+             WHERE team_id = $1 AND url_key = $2 AND tag = $3",
+        )
+        .bind(team.0)
+        .bind(key.url.to_bytes())
+        .bind(key.tag.clone())
+        .fetch_optional(&*self.pool.connection().await?)
+        .await?;
+        let Some(row) = row else { return Ok(None) };
+        let (at, status_code) = (row.time("at")?, row.count("status_code")?);
+        let data = row.maybe_text("data")?;
+        let data = data
+            .map(|text| serde_json::from_str(&text).map_err(|_| bad_column("data")))
+            .transpose()?;
+        let markdown = decompress_texts(vec![row]).await?.pop();
+        Ok(markdown.map(|markdown| PageVersion {
+            at,
+            status_code: u16::try_from(status_code).unwrap_or(0),
+            markdown,
+            data,
+        }))
+    }
+}
+
+/// Builds an error list entry from a row with `scrape_id`, `at`, `url`, `code` and `message`.
+pub(crate) fn job_error(row: &Row) -> Result<JobError, StoreError> {
+    Ok(JobError {
+        id: ScrapeId(row.id("scrape_id")?),
+        at: row.time("at")?,
+        url: row.text("url")?,
+        code: row.text("code")?,
+        message: row.text("message")?,
+    })
+}
+
+/// Decompresses the texts of rows with `size_bytes` and `zstd`.
+pub(crate) async fn decompress_texts(rows: Vec<Row>) -> Result<Vec<String>, StoreError> {
+    let work = move || {
+        rows.iter()
+            .map(|row| decompress(&bytes(row, "zstd")?, row.count("size_bytes")?))
+            .collect::<Result<Vec<_>, StoreError>>()
+    };
+    tokio::task::spawn_blocking(work)
+        .await
+        .map_err(|_| StoreError::Closed)?
+}

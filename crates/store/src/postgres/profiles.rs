@@ -1,0 +1,66 @@
+//! Browser profiles: the last saved state under each name of a team.
+
+use harvestman_core::ids::TeamId;
+use harvestman_core::time::Timestamp;
+
+use crate::error::StoreError;
+use crate::limits;
+use crate::postgres::Postgres;
+use crate::postgres::pages::decompress_texts;
+use crate::postgres::query::query;
+use crate::prepared::compress;
+use crate::session::Profiles;
+
+impl Profiles for Postgres {
+    async fn profile(&self, team: TeamId, name: &str) -> Result<Option<String>, StoreError> {
+        let row = query("SELECT size_bytes, zstd FROM harvestman.profile WHERE team_id = $1 AND name = $2")
+            .bind(team.0)
+            .bind(name)
+            .fetch_optional(&*self.pool.connection().await?)
+            .await?;
+        match row {
+            Some(row) => Ok(decompress_texts(vec![row]).await?.pop()),
+            None => Ok(None),
+        }
+    }
+
+    async fn save_profile(
+        &self,
+        team: TeamId,
+        name: String,
+        state: String,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        let Some(state) = compress(vec![state]).await?.pop() else {
+            return Ok(());
+        };
+        self.write(now, move |transaction, now| {
+            Box::pin(async move {
+                query(
+                    "INSERT INTO harvestman.profile (team_id, name, size_bytes, zstd, updated_at)
+                     VALUES ($1, $2, $3, $4, $5)
+                     ON CONFLICT (team_id, name) DO UPDATE SET size_bytes = excluded.size_bytes,
+                        zstd = excluded.zstd, updated_at = excluded.updated_at",
+                )
+                .bind(team.0)
+                .bind(name)
+                .bind(state.size_bytes)
+                .bind(state.body)
+                .bind(now.0)
+                .execute(transaction)
+                .await?;
+                query(
+                    "DELETE FROM harvestman.profile WHERE team_id = $1 AND no IN (
+                        SELECT no FROM harvestman.profile WHERE team_id = $1
+                        ORDER BY updated_at DESC, no DESC OFFSET $2)",
+                )
+                .bind(team.0)
+                .bind(limits::PROFILES_PER_TEAM)
+                .execute(transaction)
+                .await?;
+                Ok(())
+            })
+        })
+        .await
+    }
+}

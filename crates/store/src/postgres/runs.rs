@@ -1,0 +1,199 @@
+//! Runs of extract and agent. Only the owner ends one, with result, ledger entry and event in one transaction.
+
+use harvestman_core::ids::{JobId, TeamId};
+use harvestman_core::time::Timestamp;
+use tokio_postgres::{Client, Row};
+
+use crate::error::StoreError;
+use crate::event::Event;
+use crate::job::JobStatus;
+use crate::lease::Lease;
+use crate::postgres::Postgres;
+use crate::postgres::commit::{NewPage, PageRows, stop_shards};
+use crate::postgres::credits::Account;
+use crate::postgres::events::EventLog;
+use crate::postgres::pages::decompress_texts;
+use crate::postgres::query::query;
+use crate::postgres::rows::{Columns, bad_column, parse_kind};
+use crate::prepared::{PreparedDocument, compress};
+use crate::run::{RunEnd, RunRow, Runs};
+
+/// Number of the page that holds the result of a run.
+const RESULT: u64 = 1;
+
+macro_rules! select_runs {
+    ($rest:literal) => {
+        concat!(
+            "SELECT job.id, kind, status, request, error, credits, job.created_at, expires_at, zero_data_retention,
+                origin, integration
+             FROM harvestman.job LEFT JOIN harvestman.activity ON activity.job_id = job.id ",
+            $rest
+        )
+    };
+}
+
+impl Runs for Postgres {
+    async fn finish_run(&self, lease: &Lease, end: RunEnd, now: Timestamp) -> Result<bool, StoreError> {
+        let body = compress(end.result.clone().into_iter().collect()).await?.pop();
+        let document = body.map(|body| PreparedDocument {
+            scrape_id: None,
+            status_code: None,
+            size_bytes: body.size_bytes,
+            body: body.body,
+            version: None,
+        });
+        let account = Account {
+            job: lease.job,
+            team: lease.team,
+            key: lease.key,
+            kind: lease.kind,
+        };
+        let (shard, epoch) = (lease.shard, lease.epoch);
+        self.write(now, move |transaction, now| {
+            Box::pin(async move {
+                let Some(mut log) = owned_log(transaction, account.job, shard, epoch).await? else {
+                    return Ok(false);
+                };
+                let (status, done, event) = match &end.error {
+                    Some(_) => (JobStatus::Failed, 0_u32, Event::Failed),
+                    None => (JobStatus::Completed, 1, Event::Completed),
+                };
+                query(
+                    "UPDATE harvestman.job SET status = $2, admitted = 1, completed = $3, failed = 1 - $3,
+                        credits = $4, error = $5, completed_at = $6, expires_at = $6 + retention_ms
+                     WHERE id = $1",
+                )
+                .bind(account.job.0)
+                .bind(status.as_str())
+                .bind(done)
+                .bind(end.credits)
+                .bind(end.error)
+                .bind(now.0)
+                .execute(transaction)
+                .await?;
+                stop_shards(account.job).execute(transaction).await?;
+                let page = NewPage {
+                    seq: RESULT,
+                    key: None,
+                    document,
+                    credits: end.credits,
+                };
+                PageRows::of(page).store(transaction, &account, now).await?;
+                log.add(account.kind, event, end.event_data, now);
+                log.save(transaction, account.job).await?;
+                account
+                    .add_to_month(u64::from(end.credits), now)
+                    .execute_if(end.credits > 0, transaction)
+                    .await?;
+                Ok(true)
+            })
+        })
+        .await
+    }
+
+    async fn add_action(&self, lease: &Lease, data: String, now: Timestamp) -> Result<bool, StoreError> {
+        let (job, kind, shard, epoch) = (lease.job, lease.kind, lease.shard, lease.epoch);
+        self.write(now, move |transaction, now| {
+            Box::pin(async move {
+                let Some(mut log) = owned_log(transaction, job, shard, epoch).await? else {
+                    return Ok(false);
+                };
+                log.add(kind, Event::Action, Some(data), now);
+                log.save(transaction, job).await?;
+                Ok(true)
+            })
+        })
+        .await
+    }
+
+    async fn run(&self, team: TeamId, id: JobId, now: Timestamp) -> Result<Option<RunRow>, StoreError> {
+        let transaction = self.snapshot().await?;
+        let row = query(select_runs!(
+            "WHERE job.id = $1 AND job.team_id = $2 AND kind IN ('extract', 'agent')
+                AND (expires_at IS NULL OR expires_at > harvestman.clock($3))"
+        ))
+        .bind(id.0)
+        .bind(team.0)
+        .bind(now.0)
+        .fetch_optional(&transaction)
+        .await?;
+        let body = query(
+            "SELECT size_bytes, zstd FROM harvestman.page WHERE job_id = $1 AND seq = $2 AND zstd IS NOT NULL",
+        )
+        .bind(id.0)
+        .bind(RESULT)
+        .fetch_all(&transaction)
+        .await?;
+        transaction.end().await?;
+        let Some(row) = row else { return Ok(None) };
+        let mut run = run_row(&row)?;
+        run.result = decompress_texts(body).await?.pop();
+        Ok(Some(run))
+    }
+
+    async fn agents(
+        &self,
+        team: TeamId,
+        before: Option<Timestamp>,
+        limit: u32,
+        now: Timestamp,
+    ) -> Result<Vec<RunRow>, StoreError> {
+        let rows = query(select_runs!(
+            "WHERE job.team_id = $1 AND kind = 'agent' AND ($2 IS NULL OR job.created_at < $2)
+                AND (expires_at IS NULL OR expires_at > harvestman.clock($3))
+             ORDER BY job.created_at DESC, job.id DESC LIMIT $4"
+        ))
+        .bind(team.0)
+        .bind(before.map(|before| before.0))
+        .bind(now.0)
+        .bind(limit)
+        .fetch_all(&*self.pool.connection().await?)
+        .await?;
+        rows.iter().map(run_row).collect()
+    }
+}
+
+/// Locks the job and returns its event log if this lease is still valid and the job is running.
+async fn owned_log(
+    client: &Client,
+    job: JobId,
+    shard: u32,
+    epoch: u64,
+) -> Result<Option<EventLog>, StoreError> {
+    let row = query(
+        "SELECT webhook_events, event_count, last_event_at FROM harvestman.job
+         WHERE id = $1 AND status = 'scraping' FOR NO KEY UPDATE",
+    )
+    .bind(job.0)
+    .fetch_optional(client)
+    .await?;
+    let owned = query(
+        "SELECT 1 FROM harvestman.shard WHERE job_id = $1 AND no = $2 AND epoch = $3 AND active
+         FOR NO KEY UPDATE",
+    )
+    .bind(job.0)
+    .bind(shard)
+    .bind(epoch)
+    .fetch_optional(client)
+    .await?;
+    row.filter(|_| owned.is_some())
+        .map(|row| EventLog::read(&row))
+        .transpose()
+}
+
+fn run_row(row: &Row) -> Result<RunRow, StoreError> {
+    Ok(RunRow {
+        id: JobId(row.id("id")?),
+        kind: parse_kind(&row.text("kind")?)?,
+        status: JobStatus::parse(&row.text("status")?).ok_or_else(|| bad_column("status"))?,
+        request: row.text("request")?,
+        error: row.maybe_text("error")?,
+        credits: row.count("credits")?,
+        created_at: row.time("created_at")?,
+        expires_at: row.maybe_time("expires_at")?,
+        zero_data_retention: row.count("zero_data_retention")? != 0,
+        origin: row.maybe_text("origin")?,
+        integration: row.maybe_text("integration")?,
+        result: None,
+    })
+}

@@ -1,0 +1,272 @@
+//! Single scrapes: jobs with one page, run by the node that received the request. Also what is needed to repeat a
+//! scrape or a page of a larger job.
+
+use harvestman_core::api::error::{ApiError, ErrorCode};
+use harvestman_core::api::page::Document;
+use harvestman_core::ids::{JobId, ScrapeId, TeamId};
+use harvestman_core::time::Timestamp;
+use tokio_postgres::{Client, Row};
+
+use crate::error::StoreError;
+use crate::job::NewJob;
+use crate::postgres::Postgres;
+use crate::postgres::activity::insert_activity;
+use crate::postgres::commit::{NewPage, PageRows};
+use crate::postgres::credits::account;
+use crate::postgres::jobs::insert_job;
+use crate::postgres::pages::decompress_texts;
+use crate::postgres::query::query;
+use crate::postgres::rows::{Columns, bad_column, parse_kind};
+use crate::prepared::{PreparedDocument, prepare_document};
+use crate::scrape::{OriginState, ScrapeOrigin, ScrapeResult, Scrapes, StoredScrape};
+
+/// Stored instead of a request with zero data retention.
+const NO_REQUEST: &str = "{}";
+
+/// A scrape result, prepared for the transaction.
+enum End {
+    Document {
+        document: PreparedDocument,
+        credits: u32,
+    },
+    Failed {
+        error: String,
+        status: u16,
+        body: String,
+    },
+}
+
+impl Scrapes for Postgres {
+    async fn begin_scrape(&self, job: &NewJob) -> Result<(), StoreError> {
+        let mut job = job.clone();
+        if job.zero_data_retention {
+            job.url.clear();
+            job.request = NO_REQUEST.to_owned();
+        }
+        let node = self.node;
+        self.write(job.created_at, move |transaction, _| {
+            Box::pin(async move {
+                insert_job(transaction, &job, 1, Some(node)).await?;
+                insert_activity(transaction, &job, None).await
+            })
+        })
+        .await
+    }
+
+    async fn finish_scrape(
+        &self,
+        job: JobId,
+        result: ScrapeResult<'_>,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        let end = match result {
+            ScrapeResult::Document { document, credits } => End::Document {
+                document: prepare_document(document).await?,
+                credits,
+            },
+            ScrapeResult::Failed(error) => End::Failed {
+                error: error.message.clone(),
+                status: error.status(),
+                body: error.body().to_string(),
+            },
+        };
+        self.write(now, move |transaction, now| {
+            Box::pin(async move {
+                match end {
+                    End::Document { document, credits } => {
+                        store_document(transaction, job, document, credits, now).await
+                    }
+                    End::Failed { error, status, body } => {
+                        query(
+                            "UPDATE harvestman.job SET status = 'failed', failed = 1,
+                                error = CASE zero_data_retention WHEN 0 THEN $2 END, answer_status = $3,
+                                answer_body = CASE zero_data_retention WHEN 0 THEN $4 END,
+                                completed_at = $5, expires_at = $5 + retention_ms
+                             WHERE id = $1 AND status = 'scraping'",
+                        )
+                        .bind(job.0)
+                        .bind(error)
+                        .bind(status)
+                        .bind(body)
+                        .bind(now.0)
+                        .execute(transaction)
+                        .await?;
+                        Ok(())
+                    }
+                }
+            })
+        })
+        .await
+    }
+
+    async fn scrape(
+        &self,
+        team: TeamId,
+        id: ScrapeId,
+        now: Timestamp,
+    ) -> Result<Option<StoredScrape>, StoreError> {
+        let connection = self.pool.connection().await?;
+        let page = query(
+            "SELECT page.size_bytes, zstd FROM harvestman.page JOIN harvestman.job ON job.id = page.job_id
+             WHERE page.scrape_id = $1 AND job.team_id = $2 AND zstd IS NOT NULL
+                AND (job.expires_at IS NULL OR job.expires_at > harvestman.clock($3))
+                AND job.zero_data_retention = 0
+             LIMIT 1",
+        )
+        .bind(id.0)
+        .bind(team.0)
+        .bind(now.0)
+        .fetch_optional(&connection)
+        .await?;
+        if let Some(page) = page {
+            return Ok(decompress_texts(vec![page])
+                .await?
+                .pop()
+                .map(StoredScrape::Document));
+        }
+        let job = query(
+            "SELECT status, answer_status, answer_body FROM harvestman.job
+             WHERE id = $1 AND team_id = $2 AND kind IN ('scrape', 'parse')
+                AND (expires_at IS NULL OR expires_at > harvestman.clock($3))",
+        )
+        .bind(id.0)
+        .bind(team.0)
+        .bind(now.0)
+        .fetch_optional(&connection)
+        .await?;
+        let Some(job) = job else {
+            return failed_page(&connection, team, id, now).await;
+        };
+        let running = job.text("status")? == "scraping";
+        let answer = (job.maybe_count("answer_status")?, job.maybe_text("answer_body")?);
+        Ok(match answer {
+            _ if running => Some(StoredScrape::Running),
+            (Some(status), Some(body)) => Some(StoredScrape::Failed {
+                status: u16::try_from(status).unwrap_or(500),
+                body,
+            }),
+            _ => None,
+        })
+    }
+
+    async fn scrape_origin(&self, id: ScrapeId) -> Result<Option<ScrapeOrigin>, StoreError> {
+        let connection = self.pool.connection().await?;
+        let single = query("SELECT * FROM harvestman.job WHERE id = $1 AND kind IN ('scrape', 'parse')")
+            .bind(id.0)
+            .fetch_optional(&connection)
+            .await?;
+        if let Some(row) = single {
+            let state = match row.text("status")?.as_str() {
+                "scraping" => OriginState::Running,
+                _ => OriginState::Ended,
+            };
+            return origin(&row, row.text("url")?, state).map(Some);
+        }
+        let page = query(
+            "SELECT job.*, page.size_bytes, zstd FROM harvestman.page JOIN harvestman.job ON job.id = page.job_id
+             WHERE page.scrape_id = $1 LIMIT 1",
+        )
+        .bind(id.0)
+        .fetch_optional(&connection)
+        .await?;
+        if let Some(row) = page {
+            let mut found = origin(&row, row.text("url")?, OriginState::Ended)?;
+            // A page deleted for zero data retention cannot be repeated, whatever its URL.
+            if !found.zero_data_retention {
+                let document = decompress_texts(vec![row]).await?.pop().unwrap_or_default();
+                let document: Document =
+                    serde_json::from_str(&document).map_err(|_| bad_column("a document"))?;
+                found.url = document.metadata.source_url.unwrap_or(found.url);
+            }
+            return Ok(Some(found));
+        }
+        let failed = query(
+            "SELECT job.*, job_error.url AS page_url FROM harvestman.job_error
+             JOIN harvestman.job ON job.id = job_error.job_id WHERE job_error.scrape_id = $1 LIMIT 1",
+        )
+        .bind(id.0)
+        .fetch_optional(&connection)
+        .await?;
+        failed
+            .map(|row| origin(&row, row.text("page_url")?, OriginState::Failed))
+            .transpose()
+    }
+}
+
+/// Returns the error of a failed page of a larger job, as a single scrape would have returned it.
+async fn failed_page(
+    client: &Client,
+    team: TeamId,
+    id: ScrapeId,
+    now: Timestamp,
+) -> Result<Option<StoredScrape>, StoreError> {
+    let row = query(
+        "SELECT job_error.code, job_error.message FROM harvestman.job_error
+         JOIN harvestman.job ON job.id = job_error.job_id
+         WHERE job_error.scrape_id = $1 AND job.team_id = $2
+            AND (job.expires_at IS NULL OR job.expires_at > harvestman.clock($3))
+         LIMIT 1",
+    )
+    .bind(id.0)
+    .bind(team.0)
+    .bind(now.0)
+    .fetch_optional(client)
+    .await?;
+    let Some(row) = row else { return Ok(None) };
+    let code = ErrorCode::parse(&row.text("code")?).unwrap_or(ErrorCode::Unknown);
+    let error = ApiError::new(code, row.text("message")?);
+    Ok(Some(StoredScrape::Failed {
+        status: error.status(),
+        body: error.body().to_string(),
+    }))
+}
+
+async fn store_document(
+    client: &Client,
+    job: JobId,
+    mut document: PreparedDocument,
+    credits: u32,
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    let row = query(
+        "UPDATE harvestman.job SET status = 'completed', completed = 1, credits = $2, completed_at = $3,
+            expires_at = $3 + retention_ms
+         WHERE id = $1 AND status = 'scraping'
+         RETURNING team_id, key_id, kind, zero_data_retention",
+    )
+    .bind(job.0)
+    .bind(credits)
+    .bind(now.0)
+    .fetch_optional(client)
+    .await?;
+    let Some(row) = row else { return Ok(()) };
+    // A scrape has the id of its job, whatever the document says.
+    document.scrape_id = Some(job.0.into_bytes());
+    let kept = row.count("zero_data_retention")? == 0;
+    let account = account(&row, job)?;
+    let page = NewPage {
+        seq: 1,
+        key: None,
+        document: kept.then_some(document),
+        credits,
+    };
+    PageRows::of(page).store(client, &account, now).await?;
+    account
+        .add_to_month(u64::from(credits), now)
+        .execute_if(credits > 0, client)
+        .await?;
+    Ok(())
+}
+
+/// Builds the origin from a row of `job`.
+fn origin(row: &Row, url: String, state: OriginState) -> Result<ScrapeOrigin, StoreError> {
+    Ok(ScrapeOrigin {
+        team: TeamId(row.id("team_id")?),
+        kind: parse_kind(&row.text("kind")?)?,
+        url,
+        request: row.text("request")?,
+        zero_data_retention: row.count("zero_data_retention")? != 0,
+        expires_at: row.maybe_time("expires_at")?,
+        state,
+    })
+}

@@ -1,0 +1,188 @@
+//! Browser sessions: created with their activity entry, ended and charged in one transaction, exactly once.
+
+use harvestman_core::billing;
+use harvestman_core::ids::{JobId, ScrapeId, SessionId, TeamId};
+use harvestman_core::time::Timestamp;
+use tokio_postgres::{Client, Row};
+
+use crate::error::StoreError;
+use crate::limits;
+use crate::postgres::Postgres;
+use crate::postgres::activity::insert_activity;
+use crate::postgres::credits::account;
+use crate::postgres::query::query;
+use crate::postgres::rows::{Columns, flag};
+use crate::session::{NewSession, SessionEnd, SessionRow, Sessions};
+
+impl Sessions for Postgres {
+    async fn begin_session(&self, session: &NewSession) -> Result<(), StoreError> {
+        let (session, node) = (session.clone(), self.node);
+        self.write(session.call.created_at, move |transaction, _| {
+            Box::pin(async move {
+                let call = &session.call;
+                query(
+                    "INSERT INTO harvestman.session (id, team_id, key_id, kind, scrape_id, stream_web_view,
+                        created_at, last_activity_at, expires_at, node)
+                     VALUES ($1, $2, $3, $4, $5, $6, $7, $7, $8, $9)",
+                )
+                .bind(call.id.0)
+                .bind(call.team.0)
+                .bind(call.key.map(|key| key.0))
+                .bind(call.kind.as_str())
+                .bind(session.scrape.map(|scrape| scrape.0))
+                .bind(session.stream_web_view)
+                .bind(call.created_at.0)
+                .bind(session.expires_at.0)
+                .bind(node)
+                .execute(transaction)
+                .await?;
+                insert_activity(transaction, call, None).await
+            })
+        })
+        .await
+    }
+
+    async fn bind_session(&self, id: SessionId, scrape: ScrapeId) -> Result<bool, StoreError> {
+        self.write(Timestamp(0), move |transaction, _| {
+            Box::pin(async move {
+                let bound = query(
+                    "UPDATE harvestman.session SET scrape_id = $2
+                     WHERE id = $1 AND scrape_id IS NULL AND ended_at IS NULL",
+                )
+                .bind(id.0)
+                .bind(scrape.0)
+                .execute(transaction)
+                .await?;
+                Ok(bound == 1)
+            })
+        })
+        .await
+    }
+
+    async fn touch_sessions(&self, uses: &[(SessionId, Timestamp)]) -> Result<(), StoreError> {
+        let (ids, times): (Vec<_>, Vec<_>) = uses.iter().map(|(id, at)| (id.0, at.0)).unzip();
+        self.write(Timestamp(0), move |transaction, _| {
+            Box::pin(async move {
+                query(
+                    "UPDATE harvestman.session SET last_activity_at = greatest(last_activity_at, used.at)
+                     FROM unnest($1, $2) AS used (id, at) WHERE session.id = used.id AND ended_at IS NULL",
+                )
+                .bind(ids)
+                .bind(times)
+                .execute(transaction)
+                .await?;
+                Ok(())
+            })
+        })
+        .await
+    }
+
+    async fn end_session(
+        &self,
+        id: SessionId,
+        last_activity: Timestamp,
+        at: Timestamp,
+    ) -> Result<Option<SessionRow>, StoreError> {
+        self.write(at, move |transaction, _| {
+            Box::pin(end(transaction, id, Some((last_activity, at))))
+        })
+        .await
+    }
+
+    async fn session(&self, id: SessionId) -> Result<Option<SessionRow>, StoreError> {
+        let row = query("SELECT * FROM harvestman.session WHERE id = $1")
+            .bind(id.0)
+            .fetch_optional(&*self.pool.connection().await?)
+            .await?;
+        row.as_ref().map(session_row).transpose()
+    }
+
+    async fn session_of(&self, scrape: ScrapeId) -> Result<Option<SessionRow>, StoreError> {
+        let row = query("SELECT * FROM harvestman.session WHERE scrape_id = $1")
+            .bind(scrape.0)
+            .fetch_optional(&*self.pool.connection().await?)
+            .await?;
+        row.as_ref().map(session_row).transpose()
+    }
+
+    async fn sessions(
+        &self,
+        team: TeamId,
+        live: Option<bool>,
+        now: Timestamp,
+    ) -> Result<Vec<SessionRow>, StoreError> {
+        let rows = query(
+            "SELECT * FROM harvestman.session WHERE team_id = $1 AND created_at > harvestman.clock($2) - $3
+                AND ($4 IS NULL OR (ended_at IS NULL) = $4)
+             ORDER BY created_at DESC, id DESC LIMIT $5",
+        )
+        .bind(team.0)
+        .bind(now.0)
+        .bind(limits::ACTIVITY_MS)
+        .bind(live)
+        .bind(limits::SESSIONS_LISTED)
+        .fetch_all(&*self.pool.connection().await?)
+        .await?;
+        rows.iter().map(session_row).collect()
+    }
+}
+
+/// Ends a session and charges it. Returns `None` when it had already ended. Without `at`, it ends at its last use.
+pub(crate) async fn end(
+    client: &Client,
+    id: SessionId,
+    at: Option<(Timestamp, Timestamp)>,
+) -> Result<Option<SessionRow>, StoreError> {
+    let (last_activity, at) = at.unzip();
+    let row = query(
+        "UPDATE harvestman.session SET last_activity_at = greatest(last_activity_at, coalesce($2, 0)),
+            ended_at = greatest(created_at, least(expires_at, coalesce($3, last_activity_at)))
+         WHERE id = $1 AND ended_at IS NULL RETURNING *",
+    )
+    .bind(id.0)
+    .bind(last_activity.map(|at| at.0))
+    .bind(at.map(|at| at.0))
+    .fetch_optional(client)
+    .await?;
+    let Some(row) = row else { return Ok(None) };
+    let account = account(&row, JobId::from(id))?;
+    let mut session = session_row(&row)?;
+    if let Some(end) = &mut session.end {
+        end.credits = billing::browser_session(session.created_at, end.at);
+        query("UPDATE harvestman.session SET credits = $2 WHERE id = $1")
+            .bind(id.0)
+            .bind(end.credits)
+            .execute(client)
+            .await?;
+        account
+            .charge_once(client, "session", end.credits, end.at)
+            .await?;
+    }
+    Ok(Some(session))
+}
+
+/// Deletes some sessions that ended too long ago to be listed. Returns how many.
+pub(super) async fn delete_old(client: &Client, now: Timestamp) -> Result<u64, StoreError> {
+    query(
+        "DELETE FROM harvestman.session WHERE id IN
+            (SELECT id FROM harvestman.session WHERE ended_at <= $1 LIMIT $2 FOR UPDATE SKIP LOCKED)",
+    )
+    .bind(now.0.saturating_sub(limits::ACTIVITY_MS))
+    .bind(limits::EXPIRY_ROWS)
+    .execute(client)
+    .await
+}
+
+fn session_row(row: &Row) -> Result<SessionRow, StoreError> {
+    let credits = row.count("credits")?;
+    Ok(SessionRow {
+        id: SessionId(row.id("id")?),
+        team: TeamId(row.id("team_id")?),
+        scrape: row.maybe_id("scrape_id")?.map(ScrapeId),
+        stream_web_view: flag(row, "stream_web_view")?,
+        created_at: row.time("created_at")?,
+        last_activity_at: row.time("last_activity_at")?,
+        expires_at: row.time("expires_at")?,
+        end: row.maybe_time("ended_at")?.map(|at| SessionEnd { at, credits }),
+    })
+}

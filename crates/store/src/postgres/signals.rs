@@ -1,0 +1,96 @@
+//! Reads the state of jobs that somebody waits for.
+
+use harvestman_core::ids::{JobId, TeamId};
+use harvestman_core::time::Timestamp;
+
+use crate::clock::clock;
+use crate::error::StoreError;
+use crate::job::JobStatus;
+use crate::limits;
+use crate::postgres::Postgres;
+use crate::postgres::query::query;
+use crate::postgres::rows::{Columns, bad_column};
+use crate::signal::{JobSignal, NodeShare, Signals};
+
+impl Signals for Postgres {
+    async fn job_signals(&self, jobs: &[JobId]) -> Result<Vec<JobSignal>, StoreError> {
+        let jobs: Vec<_> = jobs.iter().map(|job| job.0).collect();
+        let rows = query(
+            "SELECT id, status, page_limit, admitted, completed + failed AS settled, event_count
+             FROM harvestman.job WHERE id = ANY ($1)",
+        )
+        .bind(jobs)
+        .fetch_all(&*self.pool.connection().await?)
+        .await?;
+        rows.iter()
+            .map(|row| {
+                Ok(JobSignal {
+                    job: JobId(row.id("id")?),
+                    status: JobStatus::parse(&row.text("status")?).ok_or_else(|| bad_column("status"))?,
+                    page_limit: row.count("page_limit")?,
+                    admitted: row.count("admitted")?,
+                    settled: row.count("settled")?,
+                    events: row.count("event_count")?,
+                })
+            })
+            .collect()
+    }
+
+    async fn node_share(&self) -> Result<NodeShare, StoreError> {
+        let row = query(
+            "SELECT count(*) FILTER (WHERE id < $1) AS before, count(*) FILTER (WHERE id <> $1) AS others
+             FROM harvestman.node WHERE seen_at > harvestman.clock($2) - $3",
+        )
+        .bind(self.node)
+        .bind(clock().0)
+        .bind(limits::NODE_LEASE_MS)
+        .fetch_one(&*self.pool.connection().await?)
+        .await?;
+        Ok(NodeShare {
+            index: row.count("before")?,
+            nodes: row.count("others")? + 1,
+        })
+    }
+
+    async fn lock_profile(&self, team: TeamId, name: &str, owner: JobId) -> Result<bool, StoreError> {
+        let (name, node) = (name.to_owned(), self.node);
+        self.write(Timestamp(0), move |transaction, _| {
+            Box::pin(async move {
+                let locked = query(
+                    "INSERT INTO harvestman.profile_lock AS old (team_id, name, owner, node)
+                     VALUES ($1, $2, $3, $4)
+                     ON CONFLICT (team_id, name) DO UPDATE SET node = excluded.node
+                     WHERE old.owner = excluded.owner",
+                )
+                .bind(team.0)
+                .bind(name)
+                .bind(owner.0)
+                .bind(node)
+                .execute(transaction)
+                .await?;
+                Ok(locked == 1)
+            })
+        })
+        .await
+    }
+
+    async fn unlock_profile(&self, team: TeamId, name: &str, owner: JobId) -> Result<(), StoreError> {
+        let (name, node) = (name.to_owned(), self.node);
+        self.write(Timestamp(0), move |transaction, _| {
+            Box::pin(async move {
+                query(
+                    "DELETE FROM harvestman.profile_lock
+                     WHERE team_id = $1 AND name = $2 AND owner = $3 AND node = $4",
+                )
+                .bind(team.0)
+                .bind(name)
+                .bind(owner.0)
+                .bind(node)
+                .execute(transaction)
+                .await?;
+                Ok(())
+            })
+        })
+        .await
+    }
+}

@@ -1,0 +1,104 @@
+//! Reads the state that the owner of a shard continues from, as of one moment.
+
+use harvestman_core::crawl::{AdmittedUrl, JobState, Progress, Snapshot};
+use harvestman_core::ids::JobId;
+use tokio_postgres::{Client, Row};
+use url::Url;
+use uuid::Uuid;
+
+use crate::error::StoreError;
+use crate::job::JobStatus;
+use crate::lease::Lease;
+use crate::limits;
+use crate::postgres::Postgres;
+use crate::postgres::query::query;
+use crate::postgres::rows::{Columns, bad_column};
+use crate::prepared::parse_source;
+
+impl Postgres {
+    /// Returns the snapshot, and whether the job is still running.
+    pub(crate) async fn load_with_state(&self, lease: &Lease) -> Result<(Snapshot, JobState), StoreError> {
+        let transaction = self.snapshot().await?;
+        let mut snapshot = Snapshot::default();
+        let state = read_counts(&transaction, lease, &mut snapshot).await?;
+        read_urls(&transaction, lease.job, &mut snapshot).await?;
+        transaction.end().await?;
+        Ok((snapshot, state))
+    }
+}
+
+async fn read_counts(
+    client: &Client,
+    lease: &Lease,
+    snapshot: &mut Snapshot,
+) -> Result<JobState, StoreError> {
+    let row = query(
+        "SELECT last_batch, progress, status, admitted, completed, failed
+         FROM harvestman.shard JOIN harvestman.job ON job.id = shard.job_id WHERE job_id = $1 AND no = $2",
+    )
+    .bind(lease.job.0)
+    .bind(lease.shard)
+    .fetch_one(client)
+    .await?;
+    snapshot.last_batch = row.count("last_batch")?;
+    snapshot.progress = parse_progress(&row)?;
+    snapshot.admitted = row.count("admitted")?;
+    snapshot.completed = row.count("completed")?;
+    snapshot.failed = row.count("failed")?;
+    match JobStatus::parse(&row.text("status")?) {
+        Some(JobStatus::Scraping) => Ok(JobState::Running),
+        Some(JobStatus::Completed | JobStatus::Failed | JobStatus::Cancelled) => Ok(JobState::Ended),
+        None => Err(bad_column("status")),
+    }
+}
+
+/// Reads all keys, and URLs only of open rows: most of a million URLs are settled.
+async fn read_urls(client: &Client, job: JobId, snapshot: &mut Snapshot) -> Result<(), StoreError> {
+    let mut after = Uuid::nil();
+    loop {
+        let keys = query(
+            "SELECT url_key FROM harvestman.job_url WHERE job_id = $1 AND url_key > $2 ORDER BY url_key LIMIT $3",
+        )
+        .bind(job.0)
+        .bind(after)
+        .bind(limits::KEYS_PER_READ)
+        .fetch_all(client)
+        .await?;
+        let Some(last) = keys.last() else { break };
+        after = last.id("url_key")?;
+        for row in &keys {
+            snapshot.seen.push(row.url_key("url_key")?);
+        }
+    }
+    let open = query(
+        "SELECT url_key, url, depth, source FROM harvestman.job_url WHERE job_id = $1 AND state = 'open'
+         ORDER BY position",
+    )
+    .bind(job.0)
+    .fetch_all(client)
+    .await?;
+    snapshot.open = open.iter().map(admitted_url).collect::<Result<_, _>>()?;
+    let spare =
+        query("SELECT count(*) AS spare FROM harvestman.job_url WHERE job_id = $1 AND state = 'spare'")
+            .bind(job.0)
+            .fetch_one(client)
+            .await?;
+    snapshot.spare = spare.count("spare")?;
+    Ok(())
+}
+
+/// Builds an admitted URL from a row with `url_key`, `url`, `depth` and `source`.
+pub(crate) fn admitted_url(row: &Row) -> Result<AdmittedUrl, StoreError> {
+    Ok(AdmittedUrl {
+        key: row.url_key("url_key")?,
+        url: Url::parse(&row.text("url")?).map_err(|_| bad_column("url"))?,
+        depth: u32::try_from(row.count("depth")?).map_err(|_| bad_column("depth"))?,
+        source: parse_source(&row.text("source")?).ok_or_else(|| bad_column("source"))?,
+        attempts: 0,
+    })
+}
+
+/// Parses the progress of a shard, from a row with `progress`.
+pub(crate) fn parse_progress(row: &Row) -> Result<Progress, StoreError> {
+    serde_json::from_str(&row.text("progress")?).map_err(|_| bad_column("progress"))
+}

@@ -1,0 +1,96 @@
+//! Teams, their plans and their webhook secrets.
+
+use harvestman_core::ids::TeamId;
+use harvestman_core::time::Timestamp;
+
+use crate::clock::clock;
+use crate::error::StoreError;
+use crate::new_id::new_id;
+use crate::postgres::Postgres;
+use crate::postgres::query::query;
+use crate::postgres::rows::Columns;
+use crate::team::{TeamRow, Teams};
+
+impl Teams for Postgres {
+    async fn ensure_team(&self, name: &str) -> Result<TeamId, StoreError> {
+        let name = name.to_owned();
+        self.write(clock(), move |transaction, now| {
+            Box::pin(async move {
+                query(
+                    "INSERT INTO harvestman.team (id, name, created_at) VALUES ($1, $2, $3)
+                     ON CONFLICT (name) DO NOTHING",
+                )
+                .bind(new_id())
+                .bind(name.clone())
+                .bind(now.0)
+                .execute(transaction)
+                .await?;
+                let row = query("SELECT id FROM harvestman.team WHERE name = $1")
+                    .bind(name)
+                    .fetch_one(transaction)
+                    .await?;
+                row.id("id").map(TeamId)
+            })
+        })
+        .await
+    }
+
+    async fn teams(&self) -> Result<Vec<TeamRow>, StoreError> {
+        let rows = query(
+            "SELECT id, name, plan, created_at, (SELECT count(*) FROM harvestman.api_key
+                WHERE team_id = team.id AND revoked_at IS NULL) AS keys
+             FROM harvestman.team ORDER BY name COLLATE \"C\"",
+        )
+        .fetch_all(&*self.pool.connection().await?)
+        .await?;
+        rows.iter()
+            .map(|row| {
+                Ok(TeamRow {
+                    id: TeamId(row.id("id")?),
+                    name: row.text("name")?,
+                    plan: row.maybe_text("plan")?,
+                    keys: row.count("keys")?,
+                    created_at: row.time("created_at")?,
+                })
+            })
+            .collect()
+    }
+
+    async fn set_plan(&self, name: &str, plan: Option<&str>) -> Result<Option<TeamId>, StoreError> {
+        let (name, plan) = (name.to_owned(), plan.map(str::to_owned));
+        self.write(Timestamp(0), move |transaction, _| {
+            Box::pin(async move {
+                let row = query("UPDATE harvestman.team SET plan = $2 WHERE name = $1 RETURNING id")
+                    .bind(name)
+                    .bind(plan)
+                    .fetch_optional(transaction)
+                    .await?;
+                row.map(|row| row.id("id").map(TeamId)).transpose()
+            })
+        })
+        .await
+    }
+
+    async fn webhook_secret(&self, team: TeamId) -> Result<Option<String>, StoreError> {
+        let row = query("SELECT webhook_secret FROM harvestman.team WHERE id = $1")
+            .bind(team.0)
+            .fetch_optional(&*self.pool.connection().await?)
+            .await?;
+        row.map_or(Ok(None), |row| row.maybe_text("webhook_secret"))
+    }
+
+    async fn set_webhook_secret(&self, team: TeamId, secret: &str) -> Result<(), StoreError> {
+        let secret = secret.to_owned();
+        self.write(Timestamp(0), move |transaction, _| {
+            Box::pin(async move {
+                query("UPDATE harvestman.team SET webhook_secret = $2 WHERE id = $1")
+                    .bind(team.0)
+                    .bind(secret)
+                    .execute(transaction)
+                    .await?;
+                Ok(())
+            })
+        })
+        .await
+    }
+}

@@ -1,0 +1,148 @@
+//! Write transactions. Each runs in a task of its own, so that it ends even if its caller goes away, and has limits
+//! well below a lease, so that nobody waits long for the locks of a node that is frozen or cut off.
+
+use std::ops::Deref;
+use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use deadpool_postgres::Object;
+use harvestman_core::time::Timestamp;
+use tokio_postgres::Client;
+
+use crate::columns::Columns;
+use crate::error::StoreError;
+use crate::postgres::Postgres;
+use crate::postgres::query::query;
+
+const BEGIN: &str = "BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL statement_timeout = '8s'; \
+    SET LOCAL lock_timeout = '5s'; SET LOCAL idle_in_transaction_session_timeout = '5s'";
+const BEGIN_SNAPSHOT: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL statement_timeout = '20s'; \
+    SET LOCAL idle_in_transaction_session_timeout = '5s'";
+
+/// The future of the work of a transaction.
+pub(crate) type Work<'c, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send + 'c>>;
+
+/// A connection in a transaction. Dropped before its end, it closes the connection, which rolls back.
+#[derive(Debug)]
+pub(crate) struct Transaction {
+    connection: Option<Object>,
+    undone: AtomicBool,
+}
+
+impl Transaction {
+    pub(crate) fn new(connection: Object) -> Self {
+        Self {
+            connection: Some(connection),
+            undone: AtomicBool::new(false),
+        }
+    }
+
+    /// Begins a write transaction and returns the database's time.
+    pub(crate) async fn begin(&self, now: Timestamp) -> Result<Timestamp, StoreError> {
+        let (begun, row) = futures_util::future::join(
+            self.batch_execute(BEGIN),
+            query("SELECT harvestman.clock($1) AS now")
+                .bind(now.0)
+                .fetch_one(self),
+        )
+        .await;
+        begun?;
+        row?.time("now")
+    }
+
+    /// Makes the transaction end without storing anything, although its work succeeded.
+    pub(crate) fn undo(&self) {
+        self.undone.store(true, Ordering::Relaxed);
+    }
+
+    /// Commits, unless the work was undone.
+    pub(crate) async fn end(mut self) -> Result<(), StoreError> {
+        let end = match self.undone.load(Ordering::Relaxed) {
+            true => "ROLLBACK",
+            false => "COMMIT",
+        };
+        self.batch_execute(end).await?;
+        self.connection.take();
+        Ok(())
+    }
+
+    /// Returns the connection to the pool; the transaction was ended by a statement.
+    pub(crate) fn ended(mut self) {
+        self.connection.take();
+    }
+
+    /// Rolls back after an error. If that fails, the connection is closed.
+    pub(crate) async fn roll_back(mut self) {
+        if self.batch_execute("ROLLBACK").await.is_ok() {
+            self.connection.take();
+        }
+    }
+}
+
+impl Deref for Transaction {
+    type Target = Client;
+
+    fn deref(&self) -> &Client {
+        self.connection
+            .as_ref()
+            .expect("a transaction has its connection until it ends")
+    }
+}
+
+impl Drop for Transaction {
+    fn drop(&mut self) {
+        if let Some(connection) = self.connection.take() {
+            drop(Object::take(connection));
+        }
+    }
+}
+
+impl Postgres {
+    /// Runs `work` in a transaction. Its time is the database's.
+    pub(crate) async fn write<T, F>(&self, now: Timestamp, work: F) -> Result<T, StoreError>
+    where
+        T: Send + 'static,
+        F: for<'c> FnOnce(&'c Transaction, Timestamp) -> Work<'c, T> + Send + 'static,
+    {
+        self.detached(move |transaction| {
+            Box::pin(async move {
+                let outcome = match transaction.begin(now).await {
+                    Ok(now) => work(&transaction, now).await,
+                    Err(error) => Err(error),
+                };
+                match outcome {
+                    Ok(value) => transaction.end().await.map(|()| value),
+                    Err(error) => {
+                        transaction.roll_back().await;
+                        Err(error)
+                    }
+                }
+            })
+        })
+        .await
+    }
+
+    /// Runs `work` on a connection, in a task of its own. The work begins and ends the transaction.
+    pub(crate) async fn detached<T, F>(&self, work: F) -> Result<T, StoreError>
+    where
+        T: Send + 'static,
+        F: FnOnce(Transaction) -> Work<'static, T> + Send + 'static,
+    {
+        let pool = self.pool.clone();
+        let task = tokio::spawn(async move {
+            let connection = pool.connection().await?;
+            work(Transaction::new(connection)).await
+        });
+        let outcome = task.await.map_err(|_| StoreError::Closed)?;
+        self.health.record(&outcome);
+        outcome
+    }
+
+    /// Begins a transaction that only reads, and sees the database as of one moment. Dropping it closes the
+    /// connection; end it.
+    pub(crate) async fn snapshot(&self) -> Result<Transaction, StoreError> {
+        let transaction = Transaction::new(self.pool.connection().await?);
+        transaction.batch_execute(BEGIN_SNAPSHOT).await?;
+        Ok(transaction)
+    }
+}

@@ -1,0 +1,190 @@
+//! What is prepared for a write in the caller's task: documents serialised and compressed. Both engines share it.
+
+use harvestman_core::api::page::Document;
+use harvestman_core::crawl::{PageError, SettledOutcome, SettledUrl, Source};
+use harvestman_core::page_version::VersionKey;
+use serde_json::Value;
+
+use crate::error::StoreError;
+use crate::limits;
+
+/// A document as stored.
+#[derive(Debug)]
+pub(crate) struct PreparedDocument {
+    pub(crate) scrape_id: Option<[u8; 16]>,
+    pub(crate) status_code: Option<u16>,
+    /// Length of the JSON text.
+    pub(crate) size_bytes: u64,
+    /// Compressed JSON text.
+    pub(crate) body: Vec<u8>,
+    /// The new last version of its page, where changes are tracked.
+    pub(crate) version: Option<PreparedVersion>,
+}
+
+/// A version of a page as stored.
+#[derive(Debug)]
+pub(crate) struct PreparedVersion {
+    pub(crate) key: VersionKey,
+    pub(crate) status_code: u16,
+    /// Length of the Markdown.
+    pub(crate) size_bytes: u64,
+    /// Compressed Markdown.
+    pub(crate) body: Vec<u8>,
+    /// Tracked data as JSON text.
+    pub(crate) data: Option<String>,
+}
+
+/// See [`SettledOutcome`].
+#[derive(Debug)]
+pub(crate) enum PreparedOutcome {
+    Page {
+        document: PreparedDocument,
+        credits: u32,
+    },
+    Failed(PageError),
+    Dropped(Option<PageError>),
+}
+
+/// See [`harvestman_core::crawl::SettledUrl`].
+#[derive(Debug)]
+pub(crate) struct PreparedSettled {
+    pub(crate) key: [u8; 16],
+    pub(crate) url: String,
+    pub(crate) outcome: PreparedOutcome,
+}
+
+/// Prepares the outcomes of a batch.
+pub(crate) async fn prepare_settled(outcomes: &[SettledUrl]) -> Result<Vec<PreparedSettled>, StoreError> {
+    let mut texts = Vec::new();
+    for settled in outcomes {
+        if let SettledOutcome::Page { document, .. } = &settled.outcome {
+            texts.extend(texts_of(document)?);
+        }
+    }
+    let mut bodies = compress(texts).await?.into_iter();
+    let mut settled = Vec::with_capacity(outcomes.len());
+    for one in outcomes {
+        let outcome = match &one.outcome {
+            SettledOutcome::Page { document, credits } => PreparedOutcome::Page {
+                document: with_bodies(document, &mut bodies),
+                credits: *credits,
+            },
+            SettledOutcome::Failed(error) => PreparedOutcome::Failed(error.clone()),
+            SettledOutcome::Dropped(error) => PreparedOutcome::Dropped(error.clone()),
+        };
+        settled.push(PreparedSettled {
+            key: one.key.to_bytes(),
+            url: one.url.as_str().into(),
+            outcome,
+        });
+    }
+    Ok(settled)
+}
+
+/// Prepares a single document.
+pub(crate) async fn prepare_document(document: &Document) -> Result<PreparedDocument, StoreError> {
+    let mut bodies = compress(texts_of(document)?).await?.into_iter();
+    Ok(with_bodies(document, &mut bodies))
+}
+
+/// Decompresses a stored body into its JSON text.
+pub(crate) fn decompress(body: &[u8], size_bytes: u64) -> Result<String, StoreError> {
+    let unreadable = |why: String| StoreError::Unreadable(format!("a document body: {why}"));
+    let size = usize::try_from(size_bytes.min(limits::DOCUMENT_BYTES)).unwrap_or(usize::MAX);
+    let text = zstd::bulk::decompress(body, size).map_err(|error| unreadable(error.to_string()))?;
+    String::from_utf8(text).map_err(|error| unreadable(error.to_string()))
+}
+
+#[derive(Default)]
+pub(crate) struct Compressed {
+    /// Length of the text.
+    pub(crate) size_bytes: u64,
+    pub(crate) body: Vec<u8>,
+}
+
+/// Returns the texts to compress for a document: its JSON text and, if it becomes a version, its Markdown.
+fn texts_of(document: &Document) -> Result<Vec<String>, StoreError> {
+    let mut texts = vec![json_text(document)?];
+    if document.version.is_some() {
+        texts.push(document.markdown.clone().unwrap_or_default());
+    }
+    Ok(texts)
+}
+
+/// Assembles a document from the next bodies, in the order of [`texts_of`].
+fn with_bodies(document: &Document, bodies: &mut impl Iterator<Item = Compressed>) -> PreparedDocument {
+    let compressed = bodies.next().unwrap_or_default();
+    let version = document.version.clone().map(|key| {
+        let Compressed { size_bytes, body } = bodies.next().unwrap_or_default();
+        PreparedVersion {
+            key,
+            status_code: document.metadata.status_code.unwrap_or(200),
+            size_bytes,
+            body,
+            data: document.tracked.as_ref().map(Value::to_string),
+        }
+    });
+    PreparedDocument {
+        scrape_id: document.metadata.scrape_id.map(|id| id.0.into_bytes()),
+        status_code: document.metadata.status_code,
+        size_bytes: compressed.size_bytes,
+        body: compressed.body,
+        version,
+    }
+}
+
+/// Compresses texts; longer ones on the blocking thread pool.
+pub(crate) async fn compress(texts: Vec<String>) -> Result<Vec<Compressed>, StoreError> {
+    if texts.is_empty() {
+        return Ok(Vec::new());
+    }
+    let size: usize = texts.iter().map(String::len).sum();
+    let work = move || {
+        let mut compressor = zstd::bulk::Compressor::new(limits::ZSTD_LEVEL)?;
+        texts
+            .into_iter()
+            .map(|text| {
+                let body = compressor.compress(text.as_bytes())?;
+                Ok(Compressed {
+                    size_bytes: text.len() as u64,
+                    body,
+                })
+            })
+            .collect::<Result<Vec<_>, std::io::Error>>()
+    };
+    let compressed = if size <= limits::COMPRESSED_INLINE_BYTES {
+        work()
+    } else {
+        tokio::task::spawn_blocking(work)
+            .await
+            .map_err(|_| StoreError::Closed)?
+    };
+    compressed.map_err(|error| StoreError::io("cannot compress a document", &error))
+}
+
+pub(crate) fn json_text<T: serde::Serialize>(value: &T) -> Result<String, StoreError> {
+    serde_json::to_string(value).map_err(|error| StoreError::Unreadable(error.to_string()))
+}
+
+/// Returns the stored name of a source.
+pub(crate) fn source_word(source: Source) -> &'static str {
+    match source {
+        Source::Seed => "seed",
+        Source::Sitemap => "sitemap",
+        Source::Link => "link",
+        Source::Given => "given",
+        Source::Guessed => "guessed",
+    }
+}
+
+/// Parses a name returned by [`source_word`].
+pub(crate) fn parse_source(word: &str) -> Option<Source> {
+    match word {
+        "seed" => Some(Source::Seed),
+        "sitemap" => Some(Source::Sitemap),
+        "link" => Some(Source::Link),
+        "given" => Some(Source::Given),
+        "guessed" => Some(Source::Guessed),
+        _ => None,
+    }
+}

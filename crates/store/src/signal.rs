@@ -1,0 +1,51 @@
+//! What a node learns about other nodes: what they did to jobs that somebody here drives or waits for, and how many
+//! share the limits of teams. Also what only one of them may hold.
+
+use harvestman_core::ids::{JobId, TeamId};
+
+use crate::error::StoreError;
+use crate::job::JobStatus;
+use crate::operations::operations;
+
+/// The state of a job, as far as others wait for its change.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct JobSignal {
+    /// The job.
+    pub job: JobId,
+    /// Status.
+    pub status: JobStatus,
+    /// Maximum number of pages; more when pages were added to a batch scrape.
+    pub page_limit: u64,
+    /// Admitted URLs.
+    pub admitted: u64,
+    /// Pages with an outcome.
+    pub settled: u64,
+    /// Number of webhook events, with which the actions of an agent are counted.
+    pub events: u64,
+}
+
+/// This node among the living ones.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct NodeShare {
+    /// Number of this node, from 0.
+    pub index: u64,
+    /// Number of living nodes, at least 1.
+    pub nodes: u64,
+}
+
+operations! {
+    /// Changes of jobs by other nodes.
+    trait Signals {
+        /// Returns the state of these jobs, without those that are no longer stored.
+        async fn job_signals(&self, jobs: &[JobId]) -> Result<Vec<JobSignal>, StoreError>;
+
+        /// Returns which of the living nodes this process is.
+        async fn node_share(&self) -> Result<NodeShare, StoreError>;
+
+        /// Reserves a browser profile for a session or job that writes to it. Returns false while another one has it.
+        async fn lock_profile(&self, team: TeamId, name: &str, owner: JobId) -> Result<bool, StoreError>;
+
+        /// Frees a browser profile that this node reserved for this owner.
+        async fn unlock_profile(&self, team: TeamId, name: &str, owner: JobId) -> Result<(), StoreError>;
+    }
+}

@@ -1,0 +1,290 @@
+//! Several nodes on one PostgreSQL database: what each gets, what a dead one leaves, and rules under races.
+
+use std::time::{Duration, Instant};
+
+use harvestman_core::api::error::ErrorCode;
+use harvestman_core::crawl::{JobEnd, JobState};
+use harvestman_core::ids::ScrapeId;
+use harvestman_store::{
+    CancelOutcome, CreateOutcome, Idempotency, JobKind, JobStatus, NewJob, RevokeOutcome, Store, StoreConfig,
+    StoredScrape,
+};
+
+use crate::fixtures::{
+    LEASE_MS, NOW, TestFolder, batch, crawl, crawl_with_events, later, new_job, offers, page_error,
+    page_with, run_sql, settled,
+};
+
+use crate::story::chapters_of_sessions::session;
+
+/// Opens stores of `count` nodes on one database.
+async fn nodes(folder: &TestFolder, count: usize) -> Vec<Store> {
+    let mut stores = Vec::new();
+    for _ in 0..count {
+        stores.push(folder.open().await);
+    }
+    stores
+}
+
+#[tokio::test]
+async fn nodes_share_running_jobs_and_limits_on_postgresql() {
+    let folder = TestFolder::postgres("share");
+    let stores = nodes(&folder, 2).await;
+    let team = stores[0].ensure_team("team").await.unwrap();
+    for _ in 0..3 {
+        stores[0].create_crawl(&crawl(team, 5), None).await.unwrap();
+    }
+    let first = stores[0].lease("", NOW, LEASE_MS, 10).await.unwrap();
+    let second = stores[1].lease("", NOW, LEASE_MS, 10).await.unwrap();
+    assert_eq!((first.len(), second.len()), (2, 1), "half of three, rounded up");
+    assert!(first.iter().all(|lease| lease.job != second[0].job));
+
+    // What nobody leases in time goes to a node that has its share.
+    stores[0].create_crawl(&crawl(team, 5), None).await.unwrap();
+    stores[0].release(&second[0]).await.unwrap();
+    let soon = stores[0].lease("", later(1_000), LEASE_MS, 10).await.unwrap();
+    assert_eq!(soon, [], "other nodes may take them first");
+    let free = stores[0].lease("", later(2_000), LEASE_MS, 10).await.unwrap();
+    assert_eq!(free.len(), 2);
+
+    let shares = [
+        stores[0].node_share().await.unwrap(),
+        stores[1].node_share().await.unwrap(),
+    ];
+    assert_eq!(shares.map(|share| share.nodes), [2, 2]);
+    assert_eq!(shares.map(|share| share.index), [0, 1]);
+
+    // A profile has one writer, until its node frees it or leaves.
+    let (owner, other) = (crawl(team, 1).id, crawl(team, 1).id);
+    assert!(stores[0].lock_profile(team, "shop", owner).await.unwrap());
+    assert!(stores[0].lock_profile(team, "shop", owner).await.unwrap());
+    assert!(!stores[1].lock_profile(team, "shop", other).await.unwrap());
+    stores[1].unlock_profile(team, "shop", owner).await.unwrap();
+    assert!(
+        !stores[1].lock_profile(team, "shop", other).await.unwrap(),
+        "of another node"
+    );
+    stores[0].close().await.unwrap();
+    assert!(stores[1].lock_profile(team, "shop", other).await.unwrap());
+    stores[1].close().await.unwrap();
+}
+
+#[test]
+fn a_dead_node_loses_what_it_held_on_postgresql() {
+    let folder = TestFolder::postgres("dead");
+    let runtime = || tokio::runtime::Runtime::new().unwrap();
+    let dead = runtime();
+    let (team, scrape, (id, live)) = dead.block_on(async {
+        let store = folder.open().await;
+        let team = store.ensure_team("team").await.unwrap();
+        let scrape = new_job(team, JobKind::Scrape, 1);
+        store.begin_scrape(&scrape).await.unwrap();
+        let live = session(new_job(team, JobKind::Browser, 1), None);
+        store.begin_session(&live.1).await.unwrap();
+        store.touch_sessions(&[(live.0, later(29_000))]).await.unwrap();
+        assert!(store.lock_profile(team, "shop", scrape.id).await.unwrap());
+        (team, scrape, live)
+    });
+    dead.shutdown_background();
+    // As if its last report were long ago.
+    run_sql(folder.name(), "UPDATE harvestman.node SET seen_at = 0");
+    runtime().block_on(async {
+        let store = folder.open().await;
+        let since = Instant::now();
+        let ended = loop {
+            match store.scrape(team, ScrapeId::from(scrape.id), NOW).await.unwrap() {
+                Some(StoredScrape::Running) if since.elapsed() < Duration::from_secs(60) => {
+                    tokio::time::sleep(Duration::from_millis(20)).await;
+                }
+                ended => break ended,
+            }
+        };
+        // The scrape expired long before the time at which the node was cleaned up, which is not that of the test.
+        assert!(!matches!(ended, Some(StoredScrape::Running)), "{ended:?}");
+        let end = store.session(id).await.unwrap().unwrap().end.unwrap();
+        assert_eq!((end.at, end.credits), (later(29_000), 1));
+        assert_eq!(store.ledger_total(live.call.team).await.unwrap(), 1);
+        assert!(store.lock_profile(team, "shop", live.call.id).await.unwrap());
+        store.close().await.unwrap();
+    });
+}
+
+#[tokio::test]
+async fn rules_hold_when_nodes_race_on_postgresql() {
+    let folder = TestFolder::postgres("race");
+    let stores = nodes(&folder, 8).await;
+    let team = stores[0].ensure_team("team").await.unwrap();
+
+    let entry = Idempotency {
+        key: "once".into(),
+        body_hash: [1; 32],
+    };
+    let creating = stores.iter().map(|store| {
+        let (store, entry, job) = (store.clone(), entry.clone(), crawl(team, 5));
+        tokio::spawn(async move { (job.id, store.create_crawl(&job, Some(&entry)).await.unwrap()) })
+    });
+    let mut created = Vec::new();
+    let mut repeated = Vec::new();
+    for task in creating.collect::<Vec<_>>() {
+        match task.await.unwrap() {
+            (id, CreateOutcome::Created) => created.push(id),
+            (_, CreateOutcome::Repeated(id)) => repeated.push(id),
+            (_, CreateOutcome::KeyReused) => panic!("the body is the same"),
+        }
+    }
+    assert_eq!((created.len(), repeated.len()), (1, 7));
+    assert!(repeated.iter().all(|id| *id == created[0]));
+
+    let mut keys = Vec::new();
+    for number in 0..8 {
+        keys.push(stores[0].add_key(team, "key", [number; 32], NOW).await.unwrap());
+    }
+    let revoking: Vec<_> = stores
+        .iter()
+        .zip(&keys)
+        .map(|(store, key)| {
+            let (store, key) = (store.clone(), *key);
+            tokio::spawn(async move { store.revoke_key(Some(team), key, NOW).await.unwrap() })
+        })
+        .collect();
+    let mut kept = 0;
+    for task in revoking {
+        kept += u32::from(task.await.unwrap() == RevokeOutcome::LastKey);
+    }
+    assert_eq!(kept, 1, "the last key of a team stays");
+
+    let scrape = ScrapeId::from(new_job(team, JobKind::Scrape, 1).id);
+    let mut sessions = Vec::new();
+    for store in &stores {
+        let (id, new) = session(new_job(team, JobKind::Browser, 1), None);
+        store.begin_session(&new).await.unwrap();
+        sessions.push(id);
+    }
+    let binding: Vec<_> = stores
+        .iter()
+        .zip(&sessions)
+        .map(|(store, id)| {
+            let (store, id) = (store.clone(), *id);
+            tokio::spawn(async move { store.bind_session(id, scrape).await })
+        })
+        .collect();
+    let mut bound = 0;
+    for task in binding {
+        bound += u32::from(task.await.unwrap() == Ok(true));
+    }
+    assert_eq!(bound, 1, "a scrape has one session");
+    for store in stores {
+        store.close().await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn cancelling_and_committing_race_on_postgresql() {
+    let folder = TestFolder::postgres("cancel");
+    let stores = nodes(&folder, 2).await;
+    let team = stores[0].ensure_team("team").await.unwrap();
+    for _ in 0..10 {
+        let job = crawl_with_events(team, 5);
+        stores[0].create_crawl(&job, None).await.unwrap();
+        let lease = stores[0]
+            .lease("", NOW, LEASE_MS, 1)
+            .await
+            .unwrap()
+            .pop()
+            .unwrap();
+        let mut first = batch(1);
+        first.offers = offers(&["/1"]);
+        stores[0].commit(&lease, &first, NOW, LEASE_MS).await.unwrap();
+        let mut last = batch(2);
+        last.settled = vec![page_with("/1", "text", 2)];
+        last.end = Some(JobEnd::Completed);
+        let (committed, cancelled) = tokio::join!(
+            stores[0].commit(&lease, &last, NOW, LEASE_MS),
+            stores[1].cancel(team, job.id, NOW)
+        );
+        assert_eq!(committed.unwrap().state, JobState::Ended);
+        let row = stores[1].job(team, job.id, NOW).await.unwrap().unwrap();
+        match cancelled.unwrap() {
+            CancelOutcome::Cancelled => assert_eq!((row.status, row.completed), (JobStatus::Cancelled, 0)),
+            outcome => {
+                assert_eq!(outcome, CancelOutcome::AlreadyEnded(JobStatus::Completed));
+                assert_eq!((row.completed, row.credits), (1, 2));
+            }
+        }
+        let signals = stores[1].job_signals(&[job.id]).await.unwrap();
+        assert_eq!(
+            (signals[0].status, signals[0].settled),
+            (row.status, row.completed)
+        );
+    }
+    for store in stores {
+        store.close().await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn text_that_postgresql_cannot_store_is_replaced_on_postgresql() {
+    let folder = TestFolder::postgres("nul");
+    let store = folder.open().await;
+    let team = store.ensure_team("te\0am").await.unwrap();
+    let job = NewJob {
+        url: "http://site.test/\0".to_owned(),
+        origin: Some("\0".to_owned()),
+        ..crawl(team, 5)
+    };
+    store.create_crawl(&job, None).await.unwrap();
+    let lease = store.lease("", NOW, LEASE_MS, 1).await.unwrap().pop().unwrap();
+    let mut first = batch(1);
+    first.offers = offers(&["/1", "/2"]);
+    store.commit(&lease, &first, NOW, LEASE_MS).await.unwrap();
+    let mut second = batch(2);
+    let mut error = page_error(ErrorCode::ScrapeTimeout);
+    error.message = "a\0b".to_owned();
+    second.settled = vec![
+        page_with("/1", &"wo\0rd ".repeat(1_000_000), 1),
+        settled("/2", harvestman_core::crawl::SettledOutcome::Failed(error)),
+    ];
+    second.warnings = vec!["\0".to_owned()];
+    store.commit(&lease, &second, NOW, LEASE_MS).await.unwrap();
+    let chunk = store.documents(job.id, 0, None, usize::MAX).await.unwrap();
+    assert!(
+        chunk.documents[0].contains("wo\\u0000rd"),
+        "documents are stored as they are"
+    );
+    let errors = store.errors(job.id).await.unwrap();
+    assert_eq!(errors.errors[0].message, "a\u{FFFD}b");
+    assert_eq!(store.teams().await.unwrap()[0].name, "te\u{FFFD}am");
+    store.close().await.unwrap();
+}
+
+#[tokio::test]
+async fn an_unusable_database_is_reported_on_postgresql() {
+    use harvestman_store::DatabaseUrl;
+    let folder = TestFolder::postgres("unusable");
+    let open = async |url: &str| {
+        let mut config = StoreConfig::new(folder.path());
+        config.database_url = DatabaseUrl::parse(url);
+        match Store::open(&config).await {
+            Ok(_) => panic!("{url} must be refused"),
+            Err(error) => error.to_string(),
+        }
+    };
+    let error = open(&crate::fixtures::database_url("no_such_database")).await;
+    assert!(
+        error.contains("no_such_database") && error.contains("Create the database"),
+        "{error}"
+    );
+    folder.open().await.close().await.unwrap();
+    run_sql(
+        folder.name(),
+        "UPDATE harvestman.schema_version SET version = 99, oldest = 98",
+    );
+    let error = folder.try_open().await.err().unwrap().to_string();
+    assert!(
+        error.contains("version 99") && error.contains("start the newer server"),
+        "{error}"
+    );
+    run_sql(folder.name(), "DROP TABLE harvestman.schema_version");
+    let error = folder.try_open().await.err().unwrap().to_string();
+    assert!(error.contains("another program"), "{error}");
+}

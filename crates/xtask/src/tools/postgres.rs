@@ -1,0 +1,133 @@
+//! PostgreSQL for tests: the programs of the distribution, and a cluster of their own in a temporary folder.
+
+use std::{
+    fs,
+    net::TcpListener,
+    os::unix::fs::{MetadataExt, PermissionsExt, chown},
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use anyhow::{Context, Result};
+
+use super::apt;
+use crate::run;
+
+/// Where the packages of Debian and Ubuntu put the programs, in a folder per version.
+const VERSIONS: &str = "/usr/lib/postgresql";
+/// The system user of the packages. PostgreSQL does not run as root.
+const USER: &str = "postgres";
+
+/// A running PostgreSQL server without durability; stopped and deleted on drop.
+pub(crate) struct Cluster {
+    programs: PathBuf,
+    folder: PathBuf,
+    port: u16,
+}
+
+impl Cluster {
+    /// Installs PostgreSQL if it is missing, and starts a server on a free port of 127.0.0.1.
+    pub(super) fn start() -> Result<Cluster> {
+        let programs = programs().map_or_else(
+            || {
+                apt::install(&["postgresql"], "test the PostgreSQL store")?;
+                programs().with_context(|| format!("PostgreSQL: no initdb in PATH or {VERSIONS}"))
+            },
+            Ok,
+        )?;
+        let folder = std::env::temp_dir().join(format!("harvestman-postgres-{}", std::process::id()));
+        fs::create_dir_all(&folder)?;
+        fs::set_permissions(&folder, fs::Permissions::from_mode(0o700))?;
+        let port = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
+        let cluster = Cluster {
+            programs,
+            folder,
+            port,
+        };
+        if is_root()? {
+            let id = |flag| run::output(run::command("id").args([flag, USER]));
+            let (user, group) = (id("-u")?.trim().parse::<u32>()?, id("-g")?.trim().parse::<u32>()?);
+            chown(&cluster.folder, Some(user), Some(group))?;
+        }
+        let data = cluster.folder.join("data");
+        run::output(
+            cluster
+                .command("initdb")?
+                .args([
+                    "--username=postgres",
+                    "--auth=trust",
+                    "--encoding=UTF8",
+                    "--locale=C",
+                    "--no-sync",
+                    "-D",
+                ])
+                .arg(&data),
+        )
+        .context("PostgreSQL: initdb failed")?;
+        let options = format!(
+            "-p {port} -c listen_addresses=127.0.0.1 -c unix_socket_directories={} -c fsync=off -c max_connections=300",
+            cluster.folder.display()
+        );
+        run::output(
+            cluster
+                .command("pg_ctl")?
+                .args(["start", "--wait", "--silent", "-D"])
+                .arg(&data)
+                .arg("-l")
+                .arg(cluster.folder.join("log"))
+                .args(["-o", &options]),
+        )
+        .context("PostgreSQL: the server does not start")?;
+        Ok(cluster)
+    }
+
+    /// Returns the URL of the server, without a database name.
+    pub(crate) fn url(&self) -> String {
+        format!("postgres://postgres@127.0.0.1:{}", self.port)
+    }
+
+    /// Returns a command that runs a program of PostgreSQL, not as root.
+    fn command(&self, program: &str) -> Result<Command> {
+        let program = self.programs.join(program);
+        let mut command = match is_root()? {
+            false => run::command(program),
+            true => {
+                let mut command = run::command("setpriv");
+                command
+                    .args(["--reuid", USER, "--regid", USER, "--clear-groups"])
+                    .arg(program);
+                command
+            }
+        };
+        // The user may not enter the folder of the clone.
+        command.current_dir(&self.folder);
+        Ok(command)
+    }
+}
+
+impl Drop for Cluster {
+    fn drop(&mut self) {
+        if let Ok(mut stop) = self.command("pg_ctl") {
+            stop.args(["stop", "--silent", "--mode=immediate", "-D"])
+                .arg(self.folder.join("data"));
+            run::output(&mut stop).ok();
+        }
+        fs::remove_dir_all(&self.folder).ok();
+    }
+}
+
+fn is_root() -> Result<bool> {
+    Ok(fs::metadata("/proc/self")?.uid() == 0)
+}
+
+/// Returns the folder of the programs: of the newest version of the distribution, or of `initdb` in PATH.
+fn programs() -> Option<PathBuf> {
+    let version = |path: &Path| -> Option<u32> { path.file_name()?.to_str()?.parse().ok() };
+    let versions = fs::read_dir(VERSIONS).into_iter().flatten().flatten();
+    let newest = versions
+        .map(|entry| entry.path())
+        .filter(|path| path.join("bin/initdb").exists())
+        .max_by_key(|path| version(path.as_path()));
+    let in_path = || run::find_in_path("initdb").and_then(|file| Some(file.parent()?.to_owned()));
+    newest.map(|path| path.join("bin")).or_else(in_path)
+}

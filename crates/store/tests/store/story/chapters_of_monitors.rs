@@ -202,6 +202,8 @@ pub(crate) async fn a_due_check_starts_and_ends_once(store: &Store) {
     assert_eq!((first.entries.len(), first.more), (1, true));
     let events = store.due_event(owner.check, later(9000)).await.unwrap().unwrap();
     assert_eq!(events.event, "monitor.page");
+    // The next chapter removes it with its events.
+    assert!(store.delete_monitor(team, id, NOW).await.unwrap());
 }
 
 pub(crate) async fn a_check_knows_the_pages_that_are_missing(store: &Store) {

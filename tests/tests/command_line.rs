@@ -146,6 +146,76 @@ async fn errors_name_the_flag_and_have_an_exit_code() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn an_http_error_is_printed_reported_and_the_exit_code() {
+    let server = TestServer::start().await;
+    let site = Site::new()
+        .page("/gone", Page::html("<p>Nothing is here.").status(404))
+        .serve()
+        .await;
+    let url = site.url("/gone");
+    let (text, stderr) = printed(&run(&server, &["scrape", &url]).await, 3);
+    assert!(text.contains("Nothing is here"), "{text}");
+    assert!(
+        stderr.contains(&format!("{url} responded with HTTP status 404")),
+        "{stderr}"
+    );
+    let (text, stderr) = printed(
+        &run(&server, &["crawl", &site.url("/"), "--include-paths", "^/never$"]).await,
+        1,
+    );
+    assert!(text.is_empty() && stderr.contains("0 pages"), "{stderr}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn each_request_command_prints_its_result() {
+    let server = TestServer::start().await;
+    let site = small_site().serve().await;
+    let url = site.url("/a");
+    let file = server.data_dir().join("table.csv");
+    std::fs::write(&file, "name,legs\nspider,8\n").unwrap();
+    let (text, stderr) = printed(&run(&server, &["parse", file.to_str().unwrap()]).await, 0);
+    assert!(text.contains("| spider") && stderr.is_empty(), "{text}{stderr}");
+    printed(&run(&server, &["parse", "/nowhere/at/all.pdf"]).await, 1);
+    printed(&run(&server, &["scrape", &url]).await, 0);
+    // Without a search provider the team's own pages are searched.
+    let (text, stderr) = printed(&run(&server, &["search", "start"]).await, 0);
+    assert!(
+        lines(&text)[0]["web"].is_array() && !stderr.is_empty(),
+        "{text}{stderr}"
+    );
+    let schema = r#"{"type":"object","properties":{"title":{"type":"string"}}}"#;
+    let agent = ["agent", "the title", "--urls", &url, "--schema", schema];
+    let (text, stderr) = printed(&run(&server, &agent).await, 0);
+    assert_eq!(lines(&text), [json!({"title": "A"})]);
+    assert!(stderr.contains("agent "), "{stderr}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn session_commands_report_what_they_cannot_do() {
+    let server = TestServer::start_with(&[("HARVESTMAN_CHROMIUM", "off")]).await;
+    for (arguments, code, words) in [
+        (&["browser", "open"][..], 1, "browser"),
+        (&["browser", "open", "--ttl", "5"], 2, "--ttl"),
+        (&["browser", "execute", JOB, "get", "title"], 1, "session"),
+        (&["browser", "execute", JOB], 2, "--code is required"),
+        (&["browser", "close", JOB], 1, "session"),
+        (&["browser", "close", "x"], 2, "SESSION"),
+        (&["interact", JOB, "click", "Next"], 1, ""),
+        (&["interact", JOB], 2, "--code is required"),
+        (&["interact", JOB, "--stop"], 1, ""),
+        (&["interact", JOB, "--stop", "--code", "1"], 2, "--stop"),
+    ] {
+        let (text, stderr) = printed(&run(&server, arguments).await, code);
+        assert!(
+            text.is_empty() && stderr.contains(words),
+            "{arguments:?}: {stderr}"
+        );
+    }
+    let (text, stderr) = printed(&run(&server, &["browser", "list"]).await, 0);
+    assert!(text.is_empty() && stderr.is_empty(), "{text}{stderr}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn jobs_print_one_line_per_page() {
     let server = TestServer::start().await;
     let site = small_site()

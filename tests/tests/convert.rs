@@ -105,6 +105,7 @@ fn files_and_standard_input_are_converted_to_api_documents() {
         &[
             "convert",
             file.path(),
+            "--json",
             "--only-main-content",
             "false",
             "--exclude-tags",
@@ -134,7 +135,7 @@ fn pdf_and_office_files_are_converted() {
     };
     let convert = |name: &str, bytes: &[u8], more: &[&str]| {
         let file = TempFile::new(name, bytes);
-        run(&[&["convert", file.path()], more].concat(), b"")
+        run(&[&["convert", file.path(), "--json"], more].concat(), b"")
     };
     let document = |output: Output| serde_json::from_slice::<Value>(&output.stdout).unwrap();
     let complete = document(convert("a.pdf", &pdf.bytes(), &[]));
@@ -187,6 +188,49 @@ fn json_lines_are_converted_in_order_despite_invalid_lines() {
     let ids: Vec<&Value> = errors.iter().map(|line| &line["id"]).collect();
     assert_eq!(ids, [&Value::Null, &json!("x"), &json!("y")]);
     assert_eq!(found[101..104], errors.into_iter().cloned().collect::<Vec<_>>());
+}
+
+#[test]
+fn one_format_is_printed_alone_as_by_scrape() {
+    let text = |arguments: &[&str]| {
+        let output = run(&[&["convert", "-"], arguments].concat(), PAGE.as_bytes());
+        assert_eq!(output.status.code(), Some(0));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    assert!(text(&[]).starts_with("# Herons\n"));
+    assert_eq!(
+        text(&["--formats", "links", "--url", "https://a.test/"])
+            .lines()
+            .count(),
+        1
+    );
+    assert!(text(&["--formats", "markdown", "--json", "--pretty"]).starts_with("{\n"));
+    let file = TempFile::new(
+        "out.md",
+        b"old and longer than the new text: ".repeat(9).as_slice(),
+    );
+    assert_eq!(text(&["-o", file.path()]), "");
+    assert!(
+        std::fs::read_to_string(file.path())
+            .unwrap()
+            .starts_with("# Herons\n")
+    );
+    assert!(!std::fs::read_to_string(file.path()).unwrap().contains("old"));
+}
+
+#[test]
+fn each_line_is_answered_before_the_next_one_is_sent() {
+    let mut child = harvestman(&["convert", "--jsonl"]).spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let mut out = BufReader::new(child.stdout.take().unwrap());
+    for id in 0..3 {
+        writeln!(stdin, "{}", json!({"id": id, "html": "<p>Some text."})).unwrap();
+        let mut line = String::new();
+        out.read_line(&mut line).unwrap();
+        assert_eq!(serde_json::from_str::<Value>(&line).unwrap()["id"], id);
+    }
+    drop(stdin);
+    assert!(child.wait().unwrap().success());
 }
 
 #[test]

@@ -108,6 +108,7 @@ pub fn command() -> Command {
         .subcommand(setup::command())
         .subcommands(backup_commands())
         .subcommands(request::commands().map(|command| without_settings(command, request::local::SETTINGS)))
+        .subcommands(request::sessions::commands().map(|command| without_settings(command, &[])))
         .subcommand(without_settings(mcp::command(), &[]))
         .subcommand(without_settings(offline::convert_command(), &[]))
         .subcommand(without_settings(offline::robots_command(), &[]))
@@ -240,6 +241,15 @@ fn teams_command() -> Command {
 fn run(matches: &ArgMatches) -> anyhow::Result<ExitCode> {
     if let Some((request::parse::NAME, given)) = matches.subcommand() {
         return runtime()?.block_on(request::run_parse(given));
+    }
+    match matches.subcommand() {
+        Some((request::sessions::INTERACT, given)) => {
+            return runtime()?.block_on(request::sessions::interact(given));
+        }
+        Some((request::sessions::BROWSER, given)) => {
+            return runtime()?.block_on(request::sessions::browser(given));
+        }
+        _ => {}
     }
     if let Some((name, given)) = matches.subcommand()
         && let Some(command) = RequestCommand::parse(name)

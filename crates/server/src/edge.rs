@@ -130,7 +130,7 @@ fn cors(headers: &mut HeaderMap) {
         ),
         (
             header::ACCESS_CONTROL_ALLOW_HEADERS,
-            "Authorization, Content-Type, x-idempotency-key, x-request-id",
+            "Authorization, Content-Type, x-idempotency-key, x-request-id, Mcp-Protocol-Version, Mcp-Method, Mcp-Name",
         ),
         (header::ACCESS_CONTROL_EXPOSE_HEADERS, "x-request-id, Retry-After"),
         (header::ACCESS_CONTROL_MAX_AGE, "86400"),

@@ -150,7 +150,23 @@ pub const REMOTE_MAX_RETRY_DELAY: Duration = Duration::from_secs(60);
 pub const MCP_CALLS: usize = 32;
 /// Time for which a tool waits for the end of a job before it returns the job's id; clients time out after a minute.
 pub const MCP_WAIT: Duration = Duration::from_secs(45);
+/// Longest time that the caller of a tool may choose instead.
+pub const MCP_WAIT_MAX: Duration = Duration::from_secs(300);
 /// Documents of a job in one tool result by default.
 pub const MCP_DOCUMENTS: u64 = 10;
+/// Largest number of documents of a job in one tool result.
+pub const MCP_DOCUMENTS_MAX: u64 = 100;
+/// Largest text of a tool result, in characters.
+pub const MCP_ANSWER_CHARS: usize = 40_000;
+/// Longest value in the lines about a tool result, in characters.
+pub const MCP_LINE_CHARS: usize = 500;
+/// Characters for the number above each page of a job in a tool result.
+pub const MCP_PAGE_MARK_CHARS: usize = 32;
+/// Longest error of a tool, in characters.
+pub const MCP_ERROR_CHARS: usize = 4_000;
+/// Pictures in one tool result.
+pub const MCP_PICTURES: usize = 4;
+/// Largest picture in a tool result; larger ones are given as a URL.
+pub const MCP_PICTURE_BYTES: usize = 4 << 20;
 /// Feedback that `harvestman feedback` lists.
 pub const FEEDBACK_LISTED: u32 = 200;

@@ -1,7 +1,10 @@
-//! `harvestman mcp`: a Model Context Protocol server on standard input and output, one JSON-RPC 2.0 message per line.
-//! Its tools call a Harvestman server. Calls run concurrently, and each can be cancelled. Only protocol messages are
-//! written to standard output.
+//! The server of the Model Context Protocol: `harvestman mcp` on standard input and output, one JSON-RPC 2.0 message per
+//! line, and `POST /mcp` over HTTP without sessions. Both answer the same requests; tools call the API of a Harvestman
+//! server, which checks key, limits and fields. Start reading at [`tools`].
 
+mod answer;
+mod call;
+pub(crate) mod http;
 mod tools;
 
 use std::collections::HashMap;
@@ -9,16 +12,18 @@ use std::io::{self, BufReader, Write};
 use std::thread;
 
 use clap::{ArgMatches, Command};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use tokio::sync::mpsc;
 use tokio::task::{AbortHandle, JoinSet};
 
 use crate::limits;
 use crate::offline::lines::{Line, Lines};
 use crate::request::api_client::{self, ApiClient};
+use call::{Call, Progress};
+use tools::ToolKind;
 
 /// Supported protocol versions, newest first. They do not differ in the messages used here.
-const VERSIONS: [&str; 3] = ["2025-06-18", "2025-03-26", "2024-11-05"];
+const VERSIONS: [&str; 4] = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
 
 const PARSE_ERROR: i64 = -32700;
 const INVALID_REQUEST: i64 = -32600;
@@ -34,6 +39,47 @@ pub(crate) fn command() -> Command {
         .args(api_client::arguments())
 }
 
+/// What a message asks for.
+#[derive(PartialEq, Debug)]
+enum Step {
+    /// Nothing: a notification, or a response; this server sends no requests.
+    Nothing,
+    /// A response, which is ready.
+    Respond(Value),
+    /// The end of a running request.
+    Cancel(Value),
+    /// A tool call.
+    Call(ToolCall),
+}
+
+/// A tool call that has not started.
+#[derive(PartialEq, Debug)]
+struct ToolCall {
+    /// Id of the request.
+    id: Value,
+    tool: ToolKind,
+    arguments: Map<String, Value>,
+    /// Token for notifications of progress, if the client wants them.
+    progress_token: Option<Value>,
+}
+
+impl ToolCall {
+    /// Runs the call and returns the response. An error of the tool becomes a result, for the model to read.
+    /// Notifications are sent to `notifications`.
+    async fn run(self, client: &ApiClient, has_files: bool, notifications: mpsc::Sender<Value>) -> Value {
+        let call = Call {
+            client,
+            has_files,
+            progress: Progress::new(notifications, self.progress_token),
+        };
+        let result = match call.run(self.tool, self.arguments).await {
+            Ok(answer) => answer.into_result(),
+            Err(error) => answer::error_result(&error),
+        };
+        response(&self.id, Ok(result))
+    }
+}
+
 /// Handles messages until the input ends and the running calls have finished.
 pub(crate) async fn run(given: &ArgMatches) -> anyhow::Result<()> {
     let client = ApiClient::of(given)?;
@@ -47,22 +93,39 @@ pub(crate) async fn run(given: &ArgMatches) -> anyhow::Result<()> {
             }
         }
     });
-    let mut calls = Calls::default();
+    let (notifications, mut notified) = mpsc::channel(limits::MCP_CALLS);
+    let mut running: JoinSet<(String, Value)> = JoinSet::new();
+    // The protocol forbids a response to a cancelled call.
+    let mut handles: HashMap<String, AbortHandle> = HashMap::new();
     let mut open = true;
-    while open || !calls.running.is_empty() {
+    while open || !running.is_empty() {
         tokio::select! {
-            line = lines.recv(), if open && calls.running.len() < limits::MCP_CALLS => match line {
-                Some(line) => {
-                    if let Some(response) = read(&line, &client, &mut calls) {
-                        write_message(&response)?;
+            line = lines.recv(), if open && running.len() < limits::MCP_CALLS => match line {
+                Some(line) => match read_line(&line) {
+                    Step::Nothing => {}
+                    Step::Respond(response) => write_message(&response)?,
+                    Step::Cancel(id) => {
+                        if let Some(call) = handles.remove(&id.to_string()) {
+                            call.abort();
+                        }
                     }
-                }
+                    Step::Call(call) => {
+                        let (client, notifications) = (client.clone(), notifications.clone());
+                        let key = call.id.to_string();
+                        let handle = running.spawn({
+                            let key = key.clone();
+                            async move { (key, call.run(&client, true, notifications).await) }
+                        });
+                        handles.insert(key, handle);
+                    }
+                },
                 None => open = false,
             },
-            Some(ended) = calls.running.join_next(), if !calls.running.is_empty() => match ended {
-                Ok((id, result)) => {
-                    calls.handles.remove(&id.to_string());
-                    write_message(&response(&id, Ok(result)))?;
+            Some(notification) = notified.recv() => write_message(&notification)?,
+            Some(ended) = running.join_next(), if !running.is_empty() => match ended {
+                Ok((key, response)) => {
+                    handles.remove(&key);
+                    write_message(&response)?;
                 }
                 Err(error) if error.is_cancelled() => {}
                 Err(error) => return Err(error.into()),
@@ -72,62 +135,74 @@ pub(crate) async fn run(given: &ArgMatches) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Running tool calls, each with the request id and its result. The protocol forbids a response to a cancelled call.
-#[derive(Default)]
-struct Calls {
-    running: JoinSet<(Value, Value)>,
-    handles: HashMap<String, AbortHandle>,
-}
-
 fn write_message(message: &Value) -> io::Result<()> {
     let mut out = io::stdout().lock();
     writeln!(out, "{message}")?;
     out.flush()
 }
 
-/// Handles a message and returns its response, unless it has none or a tool call sends it later.
-fn read(line: &Line, client: &ApiClient, calls: &mut Calls) -> Option<Value> {
-    let error_response = |code, message: &str| Some(response(&Value::Null, Err((code, message.to_owned()))));
-    let Line::Text(text) = line else {
-        return error_response(PARSE_ERROR, "the message is too long");
+fn read_line(line: &Line) -> Step {
+    match line {
+        Line::Text(text) => read(text, true),
+        Line::TooLong => Step::Respond(response(
+            &Value::Null,
+            Err((PARSE_ERROR, "the message is too long".to_owned())),
+        )),
+    }
+}
+
+/// Reads a message. `has_files` says whether tools may read files of this machine.
+fn read(text: &[u8], has_files: bool) -> Step {
+    let refuse =
+        |id: &Value, code, message: &str| Step::Respond(response(id, Err((code, message.to_owned()))));
+    let Ok(mut message) = serde_json::from_slice::<Value>(text) else {
+        return refuse(&Value::Null, PARSE_ERROR, "the message is not JSON on one line");
     };
-    let Ok(message) = serde_json::from_slice::<Value>(text) else {
-        return error_response(PARSE_ERROR, "the message is not JSON on one line");
-    };
-    let Some(method) = message["method"].as_str() else {
-        // A response; this server sends no requests, so it is ignored.
+    let Some(method) = message["method"].as_str().map(str::to_owned) else {
         let is_response = message.get("result").or(message.get("error")).is_some();
         return match is_response {
-            true => None,
-            false => error_response(INVALID_REQUEST, "the message has no `method`"),
+            true => Step::Nothing,
+            false => refuse(&Value::Null, INVALID_REQUEST, "the message has no `method`"),
         };
     };
-    let params = &message["params"];
-    let Some(id) = message.get("id").filter(|id| !id.is_null()) else {
-        if method == "notifications/cancelled"
-            && let Some(call) = calls.handles.remove(&params["requestId"].to_string())
-        {
-            call.abort();
+    let mut params = match message["params"].take() {
+        Value::Object(params) => Value::Object(params),
+        _ => json!({}),
+    };
+    let Some(id) = message.get("id").filter(|id| !id.is_null()).cloned() else {
+        return match method.as_str() {
+            "notifications/cancelled" => Step::Cancel(params["requestId"].take()),
+            _ => Step::Nothing,
+        };
+    };
+    let result = match method.as_str() {
+        "initialize" => initialize_result(&params),
+        "ping" => json!({}),
+        "tools/list" => {
+            let tools: Vec<Value> = ToolKind::all().map(|tool| tool.listing(has_files)).collect();
+            json!({ "tools": tools })
         }
-        return None;
+        "tools/call" => {
+            let name = params["name"].as_str().unwrap_or_default();
+            let Some(tool) = ToolKind::of_name(name) else {
+                return refuse(&id, INVALID_PARAMS, &format!("there is no tool `{name}`"));
+            };
+            let arguments = match params["arguments"].take() {
+                Value::Null => Map::new(),
+                Value::Object(arguments) => arguments,
+                _ => return refuse(&id, INVALID_PARAMS, "`arguments` must be an object"),
+            };
+            let token = params.pointer("/_meta/progressToken").cloned();
+            return Step::Call(ToolCall {
+                id,
+                tool,
+                arguments,
+                progress_token: token,
+            });
+        }
+        _ => return refuse(&id, METHOD_NOT_FOUND, &format!("unknown method `{method}`")),
     };
-    let result = match method {
-        "initialize" => Ok(initialize_result(params)),
-        "ping" => Ok(json!({})),
-        "tools/list" => Ok(json!({ "tools": tools::list() })),
-        "tools/call" => match tools::Tool::of(params) {
-            Ok(tool) => {
-                let (id, client) = (id.clone(), client.clone());
-                let key = id.to_string();
-                let handle = calls.running.spawn(async move { (id, tool.call(&client).await) });
-                calls.handles.insert(key, handle);
-                return None;
-            }
-            Err(message) => Err((INVALID_PARAMS, message)),
-        },
-        _ => Err((METHOD_NOT_FOUND, format!("unknown method `{method}`"))),
-    };
-    Some(response(id, result))
+    Step::Respond(response(&id, Ok(result)))
 }
 
 fn response(id: &Value, result: Result<Value, (i64, String)>) -> Value {
@@ -158,65 +233,56 @@ fn initialize_result(params: &Value) -> Value {
 mod tests {
     use super::*;
 
-    #[tokio::test]
-    async fn messages_get_the_responses_of_the_protocol() {
-        let client = ApiClient::new("http://127.0.0.1:1", None).unwrap();
-        let mut calls = Calls::default();
-        let mut handle = |text: &str| read(&Line::Text(text.as_bytes().to_vec()), &client, &mut calls);
-        let hello = handle(
+    #[test]
+    fn messages_get_the_responses_of_the_protocol() {
+        let respond = |text: &str| match read(text.as_bytes(), true) {
+            Step::Respond(response) => response,
+            step => panic!("{step:?}"),
+        };
+        let hello = respond(
             r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2024-11-05"}}"#,
         );
-        let hello = hello.unwrap();
         assert_eq!(hello["id"], 1);
         assert_eq!(hello["result"]["protocolVersion"], "2024-11-05");
-        let newer =
-            handle(r#"{"id":"a","method":"initialize","params":{"protocolVersion":"2999-01-01"}}"#).unwrap();
+        let newer = respond(r#"{"id":"a","method":"initialize","params":{"protocolVersion":"2999-01-01"}}"#);
         assert_eq!(
             (&newer["id"], &newer["result"]["protocolVersion"]),
             (&json!("a"), &json!(VERSIONS[0]))
         );
-        assert_eq!(handle(r#"{"method":"notifications/initialized"}"#), None);
-        assert_eq!(
-            handle(r#"{"method":"notifications/cancelled","params":{"requestId":9}}"#),
-            None
+        assert_eq!(respond(r#"{"id":2,"method":"ping"}"#)["result"], json!({}));
+        for (text, code) in [
+            (r#"{"id":3,"method":"resources/list"}"#, METHOD_NOT_FOUND),
+            (
+                r#"{"id":3,"method":"tools/call","params":{"name":"x"}}"#,
+                INVALID_PARAMS,
+            ),
+            (
+                r#"{"id":3,"method":"tools/call","params":{"name":"harvestman_map","arguments":[]}}"#,
+                INVALID_PARAMS,
+            ),
+            ("{", PARSE_ERROR),
+            ("[]", INVALID_REQUEST),
+        ] {
+            assert_eq!(respond(text)["error"]["code"], code, "{text}");
+        }
+        for (text, step) in [
+            (r#"{"method":"notifications/initialized"}"#, Step::Nothing),
+            (r#"{"jsonrpc":"2.0","id":4,"result":{}}"#, Step::Nothing),
+            (
+                r#"{"method":"notifications/cancelled","params":{"requestId":9}}"#,
+                Step::Cancel(json!(9)),
+            ),
+        ] {
+            assert_eq!(read(text.as_bytes(), true), step);
+        }
+        assert!(matches!(read_line(&Line::TooLong), Step::Respond(_)));
+        let call = read(
+            br#"{"id":7,"method":"tools/call","params":{"name":"harvestman_map","_meta":{"progressToken":0}}}"#,
+            true,
         );
-        assert_eq!(
-            handle(r#"{"id":2,"method":"ping"}"#).unwrap()["result"],
-            json!({})
-        );
-        let code = |response: Option<Value>| response.unwrap()["error"]["code"].as_i64();
-        assert_eq!(
-            code(handle(r#"{"id":3,"method":"resources/list"}"#)),
-            Some(METHOD_NOT_FOUND)
-        );
-        assert_eq!(
-            code(handle(r#"{"id":3,"method":"tools/call","params":{"name":"x"}}"#)),
-            Some(INVALID_PARAMS)
-        );
-        assert_eq!(code(handle("{")), Some(PARSE_ERROR));
-        assert_eq!(code(handle("[]")), Some(INVALID_REQUEST));
-        assert_eq!(handle(r#"{"jsonrpc":"2.0","id":4,"result":{}}"#), None);
-        assert_eq!(code(read(&Line::TooLong, &client, &mut calls)), Some(PARSE_ERROR));
-    }
-
-    #[tokio::test]
-    async fn a_cancelled_call_has_no_response() {
-        let client = ApiClient::new("http://127.0.0.1:1", None).unwrap();
-        let mut calls = Calls::default();
-        let mut tell = |text: String| read(&Line::Text(text.into_bytes()), &client, &mut calls);
-        let call = r#"{"id":7,"method":"tools/call","params":{"name":"harvestman_scrape","arguments":{"url":"a.test"}}}"#;
-        assert_eq!(tell(call.to_owned()), None);
-        let stop = r#"{"method":"notifications/cancelled","params":{"requestId":7}}"#;
-        assert_eq!(tell(stop.to_owned()), None);
-        assert!(
-            calls
-                .running
-                .join_next()
-                .await
-                .unwrap()
-                .unwrap_err()
-                .is_cancelled()
-        );
-        assert!(calls.handles.is_empty());
+        let Step::Call(call) = call else {
+            panic!("{call:?}")
+        };
+        assert_eq!((call.id, call.progress_token), (json!(7), Some(json!(0))));
     }
 }

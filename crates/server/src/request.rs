@@ -1,4 +1,4 @@
-//! `harvestman scrape`, `crawl`, `batch`, `map`, `search`, `extract`, `agent`, `parse`: requests to a server from the
+//! `harvestman scrape`, `crawl`, `batch`, `map`, `search`, `extract`, `agent`, `parse`, `interact`, `browser`: requests to a server from the
 //! command line, or to the engine in this process ([`local`]). Results go to standard output or a file, everything else
 //! to standard error. Nothing here knows a field of a request: flags come from the field tables of the core, and the
 //! core reports what is wrong with a value.
@@ -12,6 +12,7 @@ pub(crate) mod output;
 mod page_files;
 pub(crate) mod parse;
 mod progress;
+pub(crate) mod sessions;
 
 use std::process::ExitCode;
 
@@ -28,7 +29,7 @@ use job::Job;
 use local::LocalServer;
 use output::Output;
 
-/// Exit code when some pages failed.
+/// Exit code when some pages failed, or the only page is an HTTP error.
 const PARTIAL: u8 = 3;
 /// Exit code after an interrupt: 128 plus the number of the signal, as in shells.
 const INTERRUPTED: u8 = 130;
@@ -207,8 +208,12 @@ async fn act(
     let response = client.post(command.path(), body).await?;
     if !job::is_job(command) {
         warn(&response);
-        output::result(command, body, &response, &mut Output::of(given)?)?;
-        return Ok(0);
+        let mut out = Output::of(given)?;
+        match output::picture_url(command, body, &response).filter(|_| out.takes_picture(client)) {
+            Some(url) => out.bytes(&client.picture(url).await?)?,
+            None => output::result(command, body, &response, &mut out)?,
+        }
+        return Ok(page_code(&response));
     }
     let id: JobId = response["id"]
         .as_str()
@@ -221,6 +226,22 @@ async fn act(
     let mut job = Job::new(client.clone(), command, id, 0);
     job.report_invalid(response["invalidURLs"].as_array().into_iter().flatten());
     job.follow(Output::of(given)?).await
+}
+
+/// Returns the exit code for a scraped page: an HTTP error of its server is reported.
+fn page_code(response: &Value) -> u8 {
+    let metadata = &response["data"]["metadata"];
+    match metadata["statusCode"].as_u64() {
+        Some(status) if status >= 400 => {
+            let url = metadata["url"].as_str().or(metadata["sourceURL"].as_str());
+            eprintln!(
+                "harvestman: {} responded with HTTP status {status}",
+                url.unwrap_or_default()
+            );
+            PARTIAL
+        }
+        _ => 0,
+    }
 }
 
 /// Prints the warning of a response.

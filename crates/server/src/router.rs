@@ -1,10 +1,10 @@
 //! The route table and the middleware around it. Paths that clients know but this server does not support are in
 //! `not_offered`.
 
-use axum::Router;
 use axum::http::Method;
 use axum::middleware::from_fn_with_state;
 use axum::routing::{MethodFilter, MethodRouter, on};
+use axum::{Extension, Router};
 use tower_http::CompressionLevel;
 use tower_http::compression::CompressionLayer;
 use tower_http::compression::predicate::{DefaultPredicate, Predicate, SizeAbove};
@@ -13,9 +13,10 @@ use crate::app::App;
 use crate::auth::{require_key, require_key_unless_socket, require_operator};
 use crate::edge::edge;
 use crate::limits;
+use crate::mcp::http::McpRoutes;
 use crate::routes::{
     batch, browser, console, crawl, docs, extract, feedback, files, health, interact, job_comparison,
-    job_pages, keys, live, map, monitor, openapi, operator, parse, scrape, search, team, webhooks,
+    job_pages, keys, live, map, mcp, monitor, openapi, operator, parse, scrape, search, team, webhooks,
 };
 
 mod not_offered;
@@ -137,6 +138,9 @@ pub fn routes() -> Vec<Route> {
         Key GET "/v2/team/queue-status" => team::queue_status;
         Key GET "/v2/concurrency-check" => team::concurrency;
 
+        // Model Context Protocol (docs/CLI.md).
+        Key POST "/mcp" => mcp::handle;
+
         // Without a version (1).
         Public GET "/health" => health::live;
         Public GET "/health/live" => health::live;
@@ -174,8 +178,13 @@ pub fn routes() -> Vec<Route> {
     routes
 }
 
-/// Builds the router with all routes and middleware.
+/// Builds the router with all routes and middleware. The tools of `/mcp` call a second one of the same state.
 pub fn router(app: App) -> Router {
+    let routes = McpRoutes(api_router(app.clone()));
+    api_router(app).layer(Extension(routes))
+}
+
+fn api_router(app: App) -> Router {
     let mut router = Router::new();
     for Route {
         method,

@@ -25,6 +25,7 @@ pub(crate) mod job_pages;
 pub(crate) mod keys;
 pub(crate) mod live;
 pub(crate) mod map;
+pub(crate) mod mcp;
 pub(crate) mod monitor;
 pub(crate) mod openapi;
 pub(crate) mod operator;

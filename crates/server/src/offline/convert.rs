@@ -1,12 +1,13 @@
 //! `harvestman convert`: converts files, JSON lines and WARC archives to page documents like those of the API.
 
 use std::borrow::Cow;
-use std::io::{BufWriter, Read, Write};
+use std::io::Read;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
+use harvestman_core::api::command::RequestCommand;
 use harvestman_core::api::options::ScrapeOptions;
 use harvestman_core::api::page::Document;
 use harvestman_core::ids::ScrapeId;
@@ -21,6 +22,7 @@ use crate::offline::lines::{Line, Lines};
 use crate::offline::ordered::in_order;
 use crate::offline::warc::{PageRecord, Records};
 use crate::offline::{Usage, flags, open};
+use crate::request::output::{self, Output};
 
 /// Media type of text that is already decoded: the charset of its `meta` element no longer applies.
 const DECODED_HTML: &str = "text/html; charset=utf-8";
@@ -82,24 +84,26 @@ pub(crate) fn command() -> Command {
         .about("Convert pages and files to page documents, without a server or network")
         .args([file, url, jsonl, warc])
         .args(flags::arguments())
+        .args(output::arguments())
+        .args(output::json_arguments())
 }
 
-/// Converts the input in the arguments and writes the result to standard output.
+/// Converts the input in the arguments and writes the result as `scrape` does. Lines are written as soon as they are
+/// ready.
 pub(crate) fn run(matches: &ArgMatches) -> anyhow::Result<()> {
     let options = flags::options(matches)?;
     let url = matches
         .get_one::<String>("url")
         .map(|text| parse_url(text))
         .transpose()?;
-    let mut out = BufWriter::new(std::io::stdout());
     if let Some(archive) = matches.get_one::<PathBuf>("warc") {
         let mut records = Records::open(open(archive)?)?;
+        let mut out = Output::of(matches)?;
         in_order(
             &mut records,
             |record| convert_record(record, &options),
-            |line| write_line(&mut out, &line),
+            |line| out.line(&line),
         )?;
-        out.flush()?;
         return records
             .end()
             .with_context(|| format!("{} is damaged", archive.display()));
@@ -108,12 +112,12 @@ pub(crate) fn run(matches: &ArgMatches) -> anyhow::Result<()> {
     let url = url.map_or_else(|| file_url(file), Ok)?;
     if matches.get_flag("jsonl") {
         let mut lines = Lines::new(open(file)?, limits::LINE_BYTES);
+        let mut out = Output::of(matches)?;
         in_order(
             &mut lines,
             |line| convert_line(&line, &url, &options),
-            |line| write_line(&mut out, &line),
+            |line| out.line(&line),
         )?;
-        out.flush()?;
         return Ok(lines.end()?);
     }
     let mut body = Vec::new();
@@ -132,14 +136,14 @@ pub(crate) fn run(matches: &ArgMatches) -> anyhow::Result<()> {
         body: &body,
     };
     let document = document(&page, &options).map_err(anyhow::Error::msg)?;
-    serde_json::to_writer_pretty(&mut out, &document).map_err(std::io::Error::from)?;
-    writeln!(out)?;
-    Ok(out.flush()?)
-}
-
-fn write_line(out: &mut impl Write, line: &OutputLine) -> std::io::Result<()> {
-    serde_json::to_writer(&mut *out, line)?;
-    out.write_all(b"\n")
+    let document = serde_json::to_value(&document)?;
+    let mut out = Output::of(matches)?;
+    Ok(output::result(
+        RequestCommand::Scrape,
+        &flags::body(matches),
+        &document,
+        &mut out,
+    )?)
 }
 
 fn parse_url(text: &str) -> Result<Url, Usage> {

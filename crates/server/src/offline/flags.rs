@@ -36,13 +36,17 @@ fn fields() -> Vec<Field> {
     fields
 }
 
+/// Returns the flags as scrape options in JSON.
+pub(super) fn body(matches: &ArgMatches) -> Value {
+    Value::Object(flags::values(&fields(), matches))
+}
+
 /// Parses the flags.
 ///
 /// # Errors
 /// The error of the API for an invalid option, or for one that needs a browser, a language model or earlier versions.
 pub(super) fn options(matches: &ArgMatches) -> Result<ScrapeOptions, Usage> {
-    let body = Value::Object(flags::values(&fields(), matches));
-    let options = ScrapeOptions::from_value(body).map_err(|error| Usage(flags::describe(&error)))?;
+    let options = ScrapeOptions::from_value(body(matches)).map_err(|error| Usage(flags::describe(&error)))?;
     check_supported(&options, &Capabilities::default()).map_err(|error| Usage(error.message))?;
     if options.wants(FormatKind::ChangeTracking) {
         let message = "The format `changeTracking` needs the page history of a server; remove it.";

@@ -7,9 +7,11 @@ use std::time::Instant;
 use anyhow::Context;
 use axum::Router;
 use axum::body::{Body, Bytes};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use clap::{Arg, ArgMatches};
 use harvestman_fetch::{AllowList, FetchConfig, FetchError, FetchRequest, Fetcher};
-use http::{HeaderMap, Method, Request};
+use http::{HeaderMap, HeaderName, Method, Request};
 use serde::Deserialize;
 use serde_json::Value;
 use tower::ServiceExt;
@@ -21,6 +23,10 @@ use crate::offline::Usage;
 /// URL of a server with default settings.
 const DEFAULT_URL: &str = "http://localhost:3002";
 const URL_VARIABLES: [&str; 2] = ["HARVESTMAN_API_URL", "FIRECRAWL_API_URL"];
+/// Header fields of a request to this server that its own requests in the name of the caller repeat.
+const CALLER_HEADERS: [&str; 4] = ["authorization", "host", "x-forwarded-host", "x-forwarded-proto"];
+/// Path of the files of a server.
+const FILES: &str = "/files/";
 const KEY_VARIABLES: [&str; 2] = ["HARVESTMAN_API_KEY", "FIRECRAWL_API_KEY"];
 
 /// The API of a server, with a key.
@@ -37,8 +43,8 @@ pub(crate) struct ApiClient {
 enum Transport {
     /// Over HTTP.
     Network(Fetcher),
-    /// By a call of its routes, in this process.
-    InProcess(Router),
+    /// By a call of its routes, in this process, with these header fields.
+    InProcess(Router, HeaderMap),
 }
 
 /// Body of a request, with its content type.
@@ -168,7 +174,12 @@ impl ApiClient {
     /// Returns the server that the arguments or the environment name.
     pub(crate) fn of(given: &ArgMatches) -> anyhow::Result<ApiClient> {
         let base = setting(given, "api-url", URL_VARIABLES).unwrap_or_else(|| DEFAULT_URL.to_owned());
-        ApiClient::new(&base, setting(given, "api-key", KEY_VARIABLES))
+        let mut client = ApiClient::new(&base, setting(given, "api-key", KEY_VARIABLES))?;
+        if given.contains_id("api-key") {
+            // The key itself is a secret.
+            client.flags.push_str(" --api-key KEY");
+        }
+        Ok(client)
     }
 
     pub(crate) fn new(base: &str, key: Option<String>) -> anyhow::Result<ApiClient> {
@@ -204,8 +215,20 @@ impl ApiClient {
         ApiClient {
             base: "http://localhost".to_owned(),
             key: None,
-            transport: Transport::InProcess(router),
+            transport: Transport::InProcess(router, HeaderMap::new()),
             flags,
+        }
+    }
+
+    /// Returns a client of the routes of this server that sends the key of a request and names the server as it does.
+    pub(crate) fn of_caller(router: Router, headers: &HeaderMap) -> ApiClient {
+        let kept = CALLER_HEADERS.iter().filter_map(|name| {
+            let value = headers.get(*name)?.clone();
+            Some((HeaderName::from_static(*name), value))
+        });
+        ApiClient {
+            transport: Transport::InProcess(router, kept.collect()),
+            ..ApiClient::in_process(Router::new(), String::new())
         }
     }
 
@@ -216,7 +239,7 @@ impl ApiClient {
 
     /// Whether the server runs in this process and ends with it.
     pub(crate) fn is_in_process(&self) -> bool {
-        matches!(self.transport, Transport::InProcess(_))
+        matches!(self.transport, Transport::InProcess(..))
     }
 
     pub(crate) async fn post(&self, path: &str, body: &Value) -> anyhow::Result<Value> {
@@ -247,19 +270,57 @@ impl ApiClient {
         self.send(Method::DELETE, path, None).await
     }
 
+    /// Fetches a file of the server by its URL in a response. Returns its content type and bytes.
+    pub(crate) async fn file(&self, url: &str) -> anyhow::Result<(String, Bytes)> {
+        // The URL begins as clients of the server see it, which may not be how this one reaches it.
+        let start = url
+            .rfind(FILES)
+            .with_context(|| format!("{url} is not a file of the server"))?;
+        let response = self.send_raw(Method::GET, &url[start..], None).await?;
+        let content_type = response.headers.get(http::header::CONTENT_TYPE);
+        let content_type = content_type
+            .and_then(|value| value.to_str().ok())
+            .unwrap_or_default();
+        Ok((content_type.to_owned(), response.body))
+    }
+
+    /// Returns the bytes of a picture by its URL in a response, which may be a `data:` URL.
+    pub(crate) async fn picture(&self, url: &str) -> anyhow::Result<Bytes> {
+        match url.split_once(";base64,") {
+            Some((kind, text)) if kind.starts_with("data:") => Ok(STANDARD
+                .decode(text)
+                .context("the picture is not valid Base64")?
+                .into()),
+            _ => Ok(self.file(url).await?.1),
+        }
+    }
+
     async fn send(&self, method: Method, path: &str, body: Option<RequestBody>) -> anyhow::Result<Value> {
+        let response = self.send_raw(method, path, body).await?;
+        let read = serde_json::from_slice(&response.body);
+        read.with_context(|| format!("the server at {} is not Harvestman", self.base))
+    }
+
+    async fn send_raw(
+        &self,
+        method: Method,
+        path: &str,
+        body: Option<RequestBody>,
+    ) -> anyhow::Result<RawResponse> {
+        let response = match &self.transport {
+            Transport::Network(fetcher) => self.fetch(fetcher, method, path, body).await?,
+            Transport::InProcess(router, headers) => {
+                call(router.clone(), headers, method, path, body).await?
+            }
+        };
+        if (200..300).contains(&response.status) {
+            return Ok(response);
+        }
         let RawResponse {
             status,
             headers,
             body,
-        } = match &self.transport {
-            Transport::Network(fetcher) => self.fetch(fetcher, method, path, body).await?,
-            Transport::InProcess(router) => call(router.clone(), method, path, body).await?,
-        };
-        if (200..300).contains(&status) {
-            let read = serde_json::from_slice(&body);
-            return read.with_context(|| format!("the server at {} is not Harvestman", self.base));
-        }
+        } = response;
         let retry_after = headers.get(http::header::RETRY_AFTER);
         let error = match serde_json::from_slice::<ErrorBody>(&body) {
             Ok(body) => describe_error(&body.error, &body.details),
@@ -314,6 +375,7 @@ impl ApiClient {
 /// Calls the routes of a server in this process.
 async fn call(
     router: Router,
+    headers: &HeaderMap,
     method: Method,
     path: &str,
     body: Option<RequestBody>,
@@ -324,7 +386,10 @@ async fn call(
         request = request.header(http::header::CONTENT_TYPE, body.content_type);
         bytes = body.bytes;
     }
-    let response = router.oneshot(request.body(Body::from(bytes))?).await?;
+    let mut request = request.body(Body::from(bytes))?;
+    let fields = headers.iter().map(|(name, value)| (name.clone(), value.clone()));
+    request.headers_mut().extend(fields);
+    let response = router.oneshot(request).await?;
     let (parts, body) = response.into_parts();
     Ok(RawResponse {
         status: parts.status.as_u16(),

@@ -120,8 +120,8 @@ impl Job {
         let (seen, failures) = (self.seen, self.failures);
         eprintln!("harvestman: {status}, {seen} pages, {failures} failed");
         Ok(match (seen, failures) {
-            (_, 0) => 0,
             (0, _) => 1,
+            (_, 0) => 0,
             _ => PARTIAL,
         })
     }

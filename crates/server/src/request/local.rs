@@ -18,6 +18,7 @@ use crate::config::source::Origin;
 use crate::config::{Config, Values};
 use crate::offline::Usage;
 use crate::request::api_client::ApiClient;
+use crate::request::output::shell_word;
 use crate::router::router;
 use crate::{limits, log, serve};
 
@@ -95,10 +96,10 @@ impl LocalServer {
         // Only this process sends requests.
         config.no_auth = true;
         config.api_keys = Vec::new();
-        let mut flags = format!("--local --data-dir {}", folder.display());
+        let mut flags = format!("--local --data-dir {}", shell_word(&folder.to_string_lossy()));
         let hosts = own_hosts(urls);
+        flags.push_str(&setting_flags(given, &hosts));
         if !hosts.is_empty() {
-            flags.push_str(&format!(" --allow-private-hosts {}", hosts.join(",")));
             let list = AllowList::parse(&hosts.join(",")).map_err(anyhow::Error::msg)?;
             config.allow_private_hosts.extend(list);
         }
@@ -132,6 +133,29 @@ impl LocalServer {
         }
         Ok(())
     }
+}
+
+/// Returns the settings in the arguments as flags of a later command, which may fetch the same private hosts.
+fn setting_flags(given: &ArgMatches, hosts: &[String]) -> String {
+    let mut flags = String::new();
+    for key in SETTINGS.iter().filter(|key| **key != "data_dir") {
+        let is_given = given.value_source(key) == Some(clap::parser::ValueSource::CommandLine);
+        let text = match *key {
+            "config" => given
+                .get_one::<PathBuf>(key)
+                .map(|path| path.to_string_lossy().into_owned()),
+            key => given.get_one::<String>(key).cloned(),
+        };
+        let own = hosts.join(",");
+        let text = match (text.filter(|_| is_given), *key) {
+            (Some(text), "allow_private_hosts") if !own.is_empty() => format!("{text},{own}"),
+            (None, "allow_private_hosts") if !own.is_empty() => own,
+            (Some(text), _) => text,
+            (None, _) => continue,
+        };
+        flags.push_str(&format!(" --{} {}", key.replace('_', "-"), shell_word(&text)));
+    }
+    flags
 }
 
 /// Creates a data folder that only this user can read.

@@ -8,21 +8,23 @@ use std::path::Path;
 use anyhow::Context;
 use clap::{Arg, ArgAction, ArgMatches};
 use harvestman_core::api::command::RequestCommand;
+use serde::Serialize;
 use serde_json::Value;
 
+use crate::request::api_client::ApiClient;
 use crate::request::page_files::PageFiles;
 
 /// Returns the flag `-o`.
-pub(super) fn arguments() -> [Arg; 1] {
+pub(crate) fn arguments() -> [Arg; 1] {
     let file = Arg::new("output").short('o').long("output").value_name("FILE");
     [file.help("Write the result to a file")]
 }
 
 /// Returns the flags of commands with a single result.
-pub(super) fn json_arguments() -> [Arg; 2] {
+pub(crate) fn json_arguments() -> [Arg; 2] {
     let switch = |name: &'static str| Arg::new(name).long(name).action(ArgAction::SetTrue);
     [
-        switch("json").help("Print the whole response of the API"),
+        switch("json").help("Print the whole response or document as JSON"),
         switch("pretty").help("Print JSON with line breaks, as on a terminal"),
     ]
 }
@@ -37,19 +39,20 @@ pub(super) fn folder_argument() -> Arg {
 }
 
 /// Standard output, a file or a folder.
-pub(super) struct Output {
+pub(crate) struct Output {
     to: Box<dyn Write + Send>,
     /// Folder of the documents, which are not written to `to` then.
     pages: Option<PageFiles>,
     /// Flags of a later command that continues the output.
     flags: String,
+    has_file: bool,
     whole: bool,
     pretty: bool,
 }
 
 impl Output {
     /// Opens the output that the arguments name. With `--skip`, a file is appended to.
-    pub(super) fn of(given: &ArgMatches) -> anyhow::Result<Output> {
+    pub(crate) fn of(given: &ArgMatches) -> anyhow::Result<Output> {
         let switch = |name: &str| given.try_get_one::<bool>(name).ok().flatten().copied();
         let skip = given.try_get_one::<u64>("skip").ok().flatten().copied();
         let file = given.get_one::<String>("output").map(Path::new);
@@ -72,13 +75,21 @@ impl Output {
             }
             None => Box::new(BufWriter::new(io::stdout())),
         };
+        let output = match (file, folder) {
+            (Some(file), _) => format!(" -o {}", shell_word(&file.to_string_lossy())),
+            (None, Some(folder)) => format!(" --out-dir {}", shell_word(&folder.to_string_lossy())),
+            (None, None) => String::new(),
+        };
+        let switches = ["json", "pretty"]
+            .into_iter()
+            .filter(|name| switch(name) == Some(true));
         Ok(Output {
             to,
-            flags: match (file, folder) {
-                (Some(file), _) => format!(" -o {}", file.display()),
-                (None, Some(folder)) => format!(" --out-dir {}", folder.display()),
-                (None, None) => String::new(),
-            },
+            flags: switches
+                .map(|name| format!(" --{name}"))
+                .chain([output])
+                .collect(),
+            has_file: file.is_some(),
             pages: folder.map(PageFiles::create).transpose()?,
             whole: switch("json").unwrap_or(false),
             pretty: switch("pretty").unwrap_or(false) || file.is_none() && io::stdout().is_terminal(),
@@ -113,6 +124,33 @@ impl Output {
         self.to.flush()
     }
 
+    /// Writes a part of a response; with `--json` the whole of it.
+    pub(super) fn value(&mut self, response: &Value, part: &Value) -> io::Result<()> {
+        match part {
+            _ if self.whole => self.json(response),
+            Value::String(text) => self.text(text),
+            part => self.json(part),
+        }
+    }
+
+    /// Whether a picture is written as such instead of its URL: to a file, or if the URL ends with this process.
+    pub(super) fn takes_picture(&self, client: &ApiClient) -> bool {
+        !self.whole && (self.has_file || client.is_in_process() && !io::stdout().is_terminal())
+    }
+
+    /// Writes a value as a line of JSON, at once.
+    pub(crate) fn line(&mut self, value: &impl Serialize) -> io::Result<()> {
+        serde_json::to_writer(&mut self.to, value)?;
+        self.to.write_all(b"\n")?;
+        self.to.flush()
+    }
+
+    /// Writes bytes.
+    pub(super) fn bytes(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.to.write_all(bytes)?;
+        self.to.flush()
+    }
+
     fn json(&mut self, value: &Value) -> io::Result<()> {
         match self.pretty {
             true => serde_json::to_writer_pretty(&mut self.to, value)?,
@@ -124,7 +162,7 @@ impl Output {
 }
 
 /// Writes the response to a request: the whole of it with `--json`, else the requested content.
-pub(super) fn result(
+pub(crate) fn result(
     command: RequestCommand,
     body: &Value,
     response: &Value,
@@ -134,6 +172,22 @@ pub(super) fn result(
         _ if out.whole => out.json(response),
         Content::Text(text) => out.text(&text),
         Content::Json(value) => out.json(value),
+    }
+}
+
+/// Returns the URL of the picture if a scrape requested nothing else.
+pub(super) fn picture_url<'r>(command: RequestCommand, body: &Value, response: &'r Value) -> Option<&'r str> {
+    let data = Some(&response["data"]).filter(|_| command == RequestCommand::Scrape)?;
+    let url = only_format(body, data)?.as_str()?;
+    (data["screenshot"] == url).then_some(url)
+}
+
+/// Quotes a word for a shell if it has other characters than those of plain names.
+pub(super) fn shell_word(word: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || "-_./:,=@%+[]".contains(c);
+    match !word.is_empty() && word.chars().all(is_plain) {
+        true => word.to_owned(),
+        false => format!("'{}'", word.replace('\'', r"'\''")),
     }
 }
 

@@ -52,9 +52,7 @@ pub(super) async fn run(client: &ApiClient, options: &Value, given: &ArgMatches)
     let path = given
         .get_one::<PathBuf>("file")
         .context("the grammar asks for a file")?;
-    let form = Form::new(path, options)?;
-    let content_type = format!("multipart/form-data; boundary={}", form.boundary);
-    let response = client.post_bytes(PATH, &content_type, form.body).await?;
+    let response = Form::of_file(path, options)?.send(client).await?;
     super::warn(&response);
     output::result(
         RequestCommand::Scrape,
@@ -65,37 +63,51 @@ pub(super) async fn run(client: &ApiClient, options: &Value, given: &ArgMatches)
     Ok(())
 }
 
-/// A body of the type multipart/form-data.
-struct Form {
+/// A file with options, as a body of the type multipart/form-data.
+pub(crate) struct Form {
     boundary: String,
     body: Vec<u8>,
 }
 
 impl Form {
     /// Reads a file into a form with these options.
-    fn new(path: &Path, options: &Value) -> anyhow::Result<Form> {
+    pub(crate) fn of_file(path: &Path, options: &Value) -> anyhow::Result<Form> {
         let unreadable = || format!("cannot read {}", path.display());
         let bytes = std::fs::metadata(path).with_context(unreadable)?.len();
         if bytes > MAX_UPLOAD_BYTES as u64 {
             anyhow::bail!("{} is larger than {} MiB", path.display(), MAX_UPLOAD_BYTES >> 20);
         }
         let file = std::fs::read(path).with_context(unreadable)?;
+        Form::new(
+            &path.file_name().unwrap_or_default().to_string_lossy(),
+            &file,
+            options,
+        )
+    }
+
+    /// Returns the form of a file with this name and content.
+    pub(crate) fn new(name: &str, file: &[u8], options: &Value) -> anyhow::Result<Form> {
         let boundary = keys::random_hex::<16>()?;
         let mut body = format!(
             "--{boundary}\r\nContent-Disposition: form-data; name=\"options\"\r\n\r\n{options}\r\n\
              --{boundary}\r\nContent-Disposition: form-data; name=\"file\"; filename=\"{}\"\r\n\r\n",
-            quoted_name(path)
+            quoted_name(name)
         )
         .into_bytes();
         body.extend(file);
         body.extend(format!("\r\n--{boundary}--\r\n").into_bytes());
         Ok(Form { boundary, body })
     }
+
+    /// Uploads the file and returns the response.
+    pub(crate) async fn send(self, client: &ApiClient) -> anyhow::Result<Value> {
+        let content_type = format!("multipart/form-data; boundary={}", self.boundary);
+        client.post_bytes(PATH, &content_type, self.body).await
+    }
 }
 
 /// Returns the name of a file as it is written in a form (WHATWG HTML, multipart/form-data encoding algorithm).
-fn quoted_name(path: &Path) -> String {
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
+fn quoted_name(name: &str) -> String {
     name.replace('"', "%22").replace('\r', "%0D").replace('\n', "%0A")
 }
 
@@ -105,9 +117,6 @@ mod tests {
 
     #[test]
     fn names_cannot_break_out_of_their_field() {
-        assert_eq!(
-            quoted_name(Path::new("/tmp/a \"b\"\r\n.pdf")),
-            "a %22b%22%0D%0A.pdf"
-        );
+        assert_eq!(quoted_name("a \"b\"\r\n.pdf"), "a %22b%22%0D%0A.pdf");
     }
 }

@@ -1,0 +1,588 @@
+//! Carries out a tool call: checks the arguments, sends the API requests, and makes the answer.
+
+use std::path::Path;
+use std::time::Duration;
+
+use anyhow::{Context, bail};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use harvestman_core::api::Wire;
+use harvestman_core::api::browser::{BrowserRequest, ExecuteRequest};
+use harvestman_core::api::command::RequestCommand;
+use harvestman_core::api::error::ApiError;
+use harvestman_core::api::fields::{FieldKind, Slot};
+use harvestman_core::api::interact::InteractRequest;
+use harvestman_core::api::parse::ParseOptions;
+use harvestman_core::api::support::DocsSearchRequest;
+use harvestman_core::api::wire_enum::WireEnum;
+use serde_json::{Map, Value, json};
+use tokio::sync::mpsc;
+use tokio::time::{Instant, sleep};
+use uuid::Uuid;
+
+use super::answer::{Answer, Picture, Rest, document_text, picture_of, take_pictures, value_text};
+use super::tools::{OtherTool, ResultKind, ToolKind, names};
+use crate::limits;
+use crate::request::api_client::{ApiClient, describe_error};
+use crate::request::job::{is_job, streams};
+use crate::request::parse::Form;
+
+/// Sender of progress notifications.
+pub(super) struct Progress {
+    notifications: mpsc::Sender<Value>,
+    /// None if the client wants no progress.
+    token: Option<Value>,
+    last: u64,
+}
+
+impl Progress {
+    pub(super) fn new(notifications: mpsc::Sender<Value>, token: Option<Value>) -> Progress {
+        Progress {
+            notifications,
+            token,
+            last: 0,
+        }
+    }
+
+    /// Reports the pages of a job, if there are more than at the last report.
+    async fn report(&mut self, status: &Value) {
+        let Some(token) = &self.token else { return };
+        let count = |name: &str| status[name].as_u64().unwrap_or_default();
+        let (completed, total) = (count("completed"), count("total"));
+        if completed <= self.last {
+            return;
+        }
+        self.last = completed;
+        let notification = json!({
+            "jsonrpc": "2.0",
+            "method": "notifications/progress",
+            "params": {
+                "progressToken": token,
+                "progress": completed,
+                "total": total.max(completed),
+                "message": format!("{completed} of {total} pages"),
+            },
+        });
+        // A client that is gone needs no progress.
+        let _ = self.notifications.send(notification).await;
+    }
+}
+
+/// A tool call.
+pub(super) struct Call<'c> {
+    pub(super) client: &'c ApiClient,
+    /// Whether tools may read files of this machine.
+    pub(super) has_files: bool,
+    pub(super) progress: Progress,
+}
+
+impl Call<'_> {
+    /// Runs the call.
+    ///
+    /// # Errors
+    /// Invalid arguments, or the error of the API.
+    pub(super) async fn run(
+        mut self,
+        tool: ToolKind,
+        arguments: Map<String, Value>,
+    ) -> anyhow::Result<Answer> {
+        let (own, body) = Own::split(tool, self.has_files, arguments)?;
+        let mut answer = match tool {
+            ToolKind::Request(command) => self.request(command, &own, body).await?,
+            ToolKind::Other(OtherTool::Parse) => self.parse(&own, body).await?,
+            ToolKind::Other(OtherTool::DocsSearch) => {
+                checked::<DocsSearchRequest>(&body)?;
+                let response = self.client.post("/v2/support/docs-search", &body).await?;
+                let mut answer = Answer::new(value_text(&response["answer"]));
+                let sources = response["evidence"].as_array().into_iter().flatten();
+                let sources: Vec<&str> = sources
+                    .filter_map(|source| source["pathOrUrl"].as_str())
+                    .collect();
+                answer.line("Sources", &sources.join(", ").into());
+                answer
+            }
+            ToolKind::Other(OtherTool::Interact) => {
+                checked::<InteractRequest>(&body)?;
+                let path = format!("/v2/scrape/{}/interact", own.id()?);
+                executed(&self.client.post(&path, &body).await?)
+            }
+            ToolKind::Other(OtherTool::BrowserExecute) => {
+                checked::<ExecuteRequest>(&body)?;
+                let path = format!("/v2/browser/{}/execute", own.id()?);
+                executed(&self.client.post(&path, &body).await?)
+            }
+            ToolKind::Other(OtherTool::Browser) => {
+                checked::<BrowserRequest>(&body)?;
+                opened(&self.client.post("/v2/browser", &body).await?)
+            }
+            ToolKind::Other(OtherTool::InteractStop) => ended(
+                &self
+                    .client
+                    .delete(&format!("/v2/scrape/{}/interact", own.id()?))
+                    .await?,
+            ),
+            ToolKind::Other(OtherTool::BrowserClose) => {
+                ended(&self.client.delete(&format!("/v2/browser/{}", own.id()?)).await?)
+            }
+            ToolKind::Other(OtherTool::BrowserList) => {
+                let query = own
+                    .text(names::STATUS)
+                    .map_or(String::new(), |status| format!("?status={status}"));
+                let response = self.client.get(&format!("/v2/browser{query}")).await?;
+                Answer::new(value_text(&response["sessions"]))
+            }
+            ToolKind::Other(OtherTool::Status) => self.status(&own).await?,
+            ToolKind::Other(OtherTool::Cancel) => {
+                let (kind, id) = (own.kind()?, own.id()?);
+                self.client
+                    .delete(&format!("{}/{id}", kind.command().path()))
+                    .await?;
+                Answer::new(format!("The {} {id} is cancelled.", kind.as_str()))
+            }
+        };
+        answer.offset = own.number(names::OFFSET).unwrap_or(0);
+        Ok(answer)
+    }
+
+    async fn request(&mut self, command: RequestCommand, own: &Own, body: Value) -> anyhow::Result<Answer> {
+        command.check(body.clone()).map_err(|error| problems(&error))?;
+        let response = self.client.post(command.path(), &body).await?;
+        if is_job(command) {
+            let id = response["id"]
+                .as_str()
+                .context("the response of the server has no job id")?;
+            let wait = own
+                .number(names::WAIT)
+                .map_or(limits::MCP_WAIT, Duration::from_secs);
+            let mut answer = self.job(command, id, 0, limits::MCP_DOCUMENTS, wait).await?;
+            answer.line("Invalid URLs", &list(&response["invalidURLs"]));
+            return Ok(answer);
+        }
+        Ok(match command {
+            RequestCommand::Map => {
+                let links = response["links"].as_array().map_or(&[][..], Vec::as_slice);
+                let lines: Vec<String> = links.iter().map(link_line).collect();
+                let mut answer = Answer::new(lines.join("\n"));
+                answer.line("URLs", &links.len().into());
+                answer.line("Warning", &response["warning"]);
+                answer
+            }
+            RequestCommand::Search => {
+                let mut answer = Answer::new(results_text(&response["data"]));
+                answer.line("Warning", &response["warning"]);
+                answer
+            }
+            _ => self.page(&response).await,
+        })
+    }
+
+    async fn parse(&self, own: &Own, body: Value) -> anyhow::Result<Answer> {
+        checked::<ParseOptions>(&body)?;
+        let form = match (
+            own.text(names::PATH),
+            own.text(names::TEXT),
+            own.text(names::BASE64),
+        ) {
+            (Some(path), None, None) => Form::of_file(Path::new(path), &body)?,
+            (None, text, base64) if text.is_some() != base64.is_some() => {
+                let name = own
+                    .text(names::NAME)
+                    .context("`name` is required: the name of the file")?;
+                let bytes = match (text, base64) {
+                    (Some(text), _) => text.as_bytes().to_vec(),
+                    (_, base64) => STANDARD
+                        .decode(base64.unwrap_or_default())
+                        .context("`base64` is not valid Base64")?,
+                };
+                Form::new(name, &bytes, &body)?
+            }
+            _ if self.has_files => bail!("exactly one of `path`, `text` and `base64` is required"),
+            _ => bail!("exactly one of `text` and `base64` is required"),
+        };
+        let response = form.send(self.client).await?;
+        Ok(self.page(&response).await)
+    }
+
+    async fn status(&mut self, own: &Own) -> anyhow::Result<Answer> {
+        let (kind, id) = (own.kind()?, own.id()?.to_owned());
+        if kind == ResultKind::Scrape {
+            let response = self.client.get(&format!("/v2/scrape/{id}")).await?;
+            return Ok(self.page(&response).await);
+        }
+        let skip = own.number(names::SKIP).unwrap_or(0);
+        let limit = own.number(names::LIMIT).unwrap_or(limits::MCP_DOCUMENTS);
+        let wait = Duration::from_secs(own.number(names::WAIT).unwrap_or(0));
+        self.job(kind.command(), &id, skip, limit, wait).await
+    }
+
+    /// Waits for the end of a job, at most `wait`, and returns its state with pages or result.
+    async fn job(
+        &mut self,
+        command: RequestCommand,
+        id: &str,
+        skip: u64,
+        limit: u64,
+        wait: Duration,
+    ) -> anyhow::Result<Answer> {
+        let deadline = Instant::now() + wait;
+        let path = format!("{}/{id}", command.path());
+        let response = loop {
+            let query = if streams(command) {
+                format!("?skip={skip}&limit={limit}")
+            } else {
+                String::new()
+            };
+            let response = self.client.get(&format!("{path}{query}")).await?;
+            self.progress.report(&response).await;
+            let is_running = matches!(response["status"].as_str(), Some("scraping" | "processing"));
+            if !is_running || Instant::now() >= deadline {
+                break response;
+            }
+            sleep(limits::REMOTE_POLL_INTERVAL.min(deadline - Instant::now())).await;
+        };
+        let has_result = !response["data"].is_null() || !response["message"].is_null();
+        if response["status"] == "failed" && !has_result {
+            let reason = response["error"].as_str().unwrap_or("no reason given");
+            bail!("the {command} {id} failed: {reason}");
+        }
+        let mut answer = match streams(command) {
+            true => pages_answer(&response, skip),
+            false => {
+                let content = if response["data"].is_null() {
+                    &response["message"]
+                } else {
+                    &response["data"]
+                };
+                Answer::new(if content.is_null() {
+                    String::new()
+                } else {
+                    value_text(content)
+                })
+            }
+        };
+        let mut lines = Answer::new("");
+        lines.line("Job", &format!("{command} {id}").into());
+        lines.line("Status", &response["status"]);
+        for (label, name) in [
+            ("Error", "error"),
+            ("Warning", "warning"),
+            ("Partial", "partial"),
+            ("Thread", "threadId"),
+            ("Credits used", "creditsUsed"),
+        ] {
+            lines.line(label, &response[name]);
+        }
+        if matches!(response["status"].as_str(), Some("scraping" | "processing")) {
+            lines.lines.push(format!(
+                "Still running. Read it again with harvestman_status {}.",
+                json!({"kind": command.as_str(), "id": id, "waitSeconds": limits::MCP_WAIT.as_secs()})
+            ));
+        }
+        answer.lines.splice(0..0, lines.lines);
+        let rest = match streams(command) {
+            true => json!({"kind": command.as_str(), "id": id, "skip": skip, "limit": 1}),
+            false => json!({"kind": command.as_str(), "id": id}),
+        };
+        answer.rest = Rest::Status(rest.to_string());
+        Ok(answer)
+    }
+
+    /// Returns the answer for a page: its status and warnings, its content, its pictures.
+    async fn page(&self, response: &Value) -> Answer {
+        let document = if response["data"].is_null() {
+            response
+        } else {
+            &response["data"]
+        };
+        let mut answer = Answer::new(document_text(document));
+        page_lines(document, &mut answer);
+        answer.line("Warning", &response["warning"]);
+        if let Some(id) = document["metadata"]["scrapeId"].as_str() {
+            answer.rest = Rest::Status(json!({"kind": "scrape", "id": id}).to_string());
+        }
+        let of_actions = document["actions"]["screenshots"]
+            .as_array()
+            .into_iter()
+            .flatten();
+        let urls = [&document["screenshot"]]
+            .into_iter()
+            .chain(of_actions)
+            .filter_map(Value::as_str);
+        for url in urls {
+            match self.picture(url).await {
+                Ok(picture) if answer.pictures.len() < limits::MCP_PICTURES => answer.pictures.push(picture),
+                Ok(_) => answer.line("Further picture", &url.into()),
+                Err(error) => answer.line("Picture not included", &format!("{error:#}").into()),
+            }
+            if !url.starts_with("data:") {
+                answer.line("Screenshot", &url.into());
+            }
+        }
+        answer
+    }
+
+    async fn picture(&self, url: &str) -> anyhow::Result<Picture> {
+        if url.starts_with("data:") {
+            return picture_of(url).context("it is not a picture");
+        }
+        let (mime_type, bytes) = self.client.file(url).await?;
+        if bytes.len() > limits::MCP_PICTURE_BYTES {
+            bail!(
+                "it has {} bytes, more than {}",
+                bytes.len(),
+                limits::MCP_PICTURE_BYTES
+            );
+        }
+        Ok(Picture {
+            mime_type,
+            base64: STANDARD.encode(bytes),
+        })
+    }
+}
+
+/// The arguments of a call that are not fields of its API request.
+struct Own(Map<String, Value>);
+
+impl Own {
+    /// Separates them from the body of the request, and checks their types.
+    fn split(
+        tool: ToolKind,
+        has_files: bool,
+        mut arguments: Map<String, Value>,
+    ) -> anyhow::Result<(Own, Value)> {
+        let mut own = Map::new();
+        let has_body = !matches!(
+            tool,
+            ToolKind::Other(
+                OtherTool::Status
+                    | OtherTool::Cancel
+                    | OtherTool::BrowserList
+                    | OtherTool::BrowserClose
+                    | OtherTool::InteractStop
+            )
+        );
+        for field in tool.own_fields(has_files) {
+            let Some(value) = arguments.remove(field.name).filter(|value| !value.is_null()) else {
+                if field.required {
+                    bail!("`{}` is required", field.name);
+                }
+                continue;
+            };
+            let problem = match (field.kind(), &value) {
+                (FieldKind::Number, value)
+                    if value.as_u64().is_some_and(|number| number <= Slot::UNBOUNDED) =>
+                {
+                    None
+                }
+                (FieldKind::Number, _) => Some("must be a whole number of at least 0".to_owned()),
+                (FieldKind::Word(words), Value::String(word)) if words.contains(&word.as_str()) => None,
+                (FieldKind::Word(words), _) => Some(format!("must be one of {}", words.join(", "))),
+                (_, Value::String(text)) if field.name != names::ID || Uuid::try_parse(text).is_ok() => None,
+                (_, Value::String(_)) => Some("must be an id such as harvestman tools return".to_owned()),
+                _ => Some("must be a string".to_owned()),
+            };
+            if let Some(problem) = problem {
+                bail!("`{}` {problem}", field.name);
+            }
+            own.insert(field.name.to_owned(), value);
+        }
+        if let Some(name) = arguments.keys().next().filter(|_| !has_body) {
+            bail!("`{name}` is not a known field");
+        }
+        let mut own = Own(own);
+        own.bound(names::WAIT, limits::MCP_WAIT_MAX.as_secs());
+        own.bound(names::LIMIT, limits::MCP_DOCUMENTS_MAX);
+        Ok((own, Value::Object(arguments)))
+    }
+
+    /// Reduces a number to a maximum.
+    fn bound(&mut self, name: &str, most: u64) {
+        if let Some(value) = self.0.get_mut(name)
+            && value.as_u64().is_some_and(|number| number > most)
+        {
+            *value = most.into();
+        }
+    }
+
+    fn text(&self, name: &str) -> Option<&str> {
+        self.0.get(name)?.as_str()
+    }
+
+    fn number(&self, name: &str) -> Option<u64> {
+        self.0.get(name)?.as_u64()
+    }
+
+    fn id(&self) -> anyhow::Result<&str> {
+        self.text(names::ID).context("`id` is required")
+    }
+
+    fn kind(&self) -> anyhow::Result<ResultKind> {
+        let kind = self.text(names::KIND).and_then(ResultKind::parse);
+        kind.context("`kind` is required")
+    }
+}
+
+fn checked<W: Wire>(body: &Value) -> anyhow::Result<()> {
+    W::from_value(body.clone())
+        .map(drop)
+        .map_err(|error| problems(&error))
+}
+
+fn problems(error: &ApiError) -> anyhow::Error {
+    let details = error.details.clone().unwrap_or_default();
+    anyhow::anyhow!("{}", describe_error(&error.message, &details))
+}
+
+/// Adds what the metadata of a page says about it.
+fn page_lines(document: &Value, answer: &mut Answer) {
+    let metadata = &document["metadata"];
+    let url = if metadata["url"].is_null() {
+        &metadata["sourceURL"]
+    } else {
+        &metadata["url"]
+    };
+    answer.line("URL", url);
+    answer.line("Status", &metadata["statusCode"]);
+    if metadata["statusCode"]
+        .as_u64()
+        .is_some_and(|status| status >= 400)
+    {
+        answer
+            .lines
+            .push("The server of the page returned an error; this may be an error page.".to_owned());
+    }
+    answer.line("Error", &metadata["error"]);
+    answer.line("Title", &metadata["title"]);
+    answer.line("Pages", &metadata["numPages"]);
+    answer.line("Scrape id", &metadata["scrapeId"]);
+    answer.line("Warning", &document["warning"]);
+}
+
+/// Returns the answer for the documents of a job: as many whole ones as fit, or a part of the first.
+fn pages_answer(response: &Value, skip: u64) -> Answer {
+    let documents = response["data"].as_array().map_or(&[][..], Vec::as_slice);
+    let (mut content, mut shown, mut chars) = (String::new(), 0_u64, 0);
+    for document in documents {
+        let mut page = Answer::new("");
+        page_lines(document, &mut page);
+        let text = format!("{}\n\n{}\n\n", page.lines.join("\n"), document_text(document));
+        let size = text.chars().count();
+        if shown > 0 && chars + size > limits::MCP_ANSWER_CHARS - 4 * limits::MCP_LINE_CHARS {
+            break;
+        }
+        content.push_str(&format!("--- Page {} ---\n{text}", skip + shown));
+        chars += size + limits::MCP_PAGE_MARK_CHARS;
+        shown += 1;
+    }
+    let mut answer = Answer::new(content);
+    let completed = response["completed"].as_u64().unwrap_or_default();
+    answer.line(
+        "Pages",
+        &format!("{completed} read, {} known", response["total"]).into(),
+    );
+    if shown > 0 {
+        answer.line("Shown", &format!("pages {skip} to {}", skip + shown - 1).into());
+    }
+    if skip + shown < completed {
+        answer.lines.push(format!(
+            "For more pages, call harvestman_status with `skip`: {}.",
+            skip + shown
+        ));
+    }
+    answer
+}
+
+fn link_line(link: &Value) -> String {
+    let text = |name: &str| link[name].as_str().unwrap_or_default();
+    let words = [text("title"), text("description")];
+    let words: Vec<&str> = words.into_iter().filter(|word| !word.is_empty()).collect();
+    match words.is_empty() {
+        true => text("url").to_owned(),
+        false => format!("{}  {}", text("url"), words.join(" - ").replace('\n', " ")),
+    }
+}
+
+/// Returns the results of a search as text, by kind.
+fn results_text(data: &Value) -> String {
+    let mut text = String::new();
+    for (kind, results) in data.as_object().into_iter().flatten() {
+        for (at, result) in results.as_array().into_iter().flatten().enumerate() {
+            let mut rest = result.clone();
+            let mut take = |name: &str| match rest.get_mut(name).map(Value::take) {
+                Some(Value::String(text)) => text,
+                _ => String::new(),
+            };
+            let lines = [take("title"), take("url"), take("description"), take("snippet")];
+            let lines: Vec<String> = lines.into_iter().filter(|line| !line.is_empty()).collect();
+            text.push_str(&format!("[{kind} {}] {}\n", at + 1, lines.join("\n")));
+            let more = document_text(&rest);
+            if !more.is_empty() {
+                text.push_str(&more);
+                text.push('\n');
+            }
+            text.push('\n');
+        }
+    }
+    match text.is_empty() {
+        true => "No results.".to_owned(),
+        false => text,
+    }
+}
+
+/// Returns the answer for code or a prompt that ran in a browser.
+fn executed(response: &Value) -> Answer {
+    let mut pictures = Vec::new();
+    let mut parts = Vec::new();
+    for name in ["output", "stdout", "result", "stderr"] {
+        if let Some(text) = response[name].as_str().filter(|text| !text.trim().is_empty()) {
+            parts.push(format!("=== {name} ===\n{}", take_pictures(text, &mut pictures)));
+        }
+    }
+    let mut answer = Answer::new(parts.join("\n"));
+    answer.pictures = pictures
+        .into_iter()
+        .filter(|one| one.base64.len() <= limits::MCP_PICTURE_BYTES * 4 / 3)
+        .collect();
+    answer.rest = Rest::Nowhere;
+    for (label, name) in [
+        ("Exit code", "exitCode"),
+        ("Killed by the timeout", "killed"),
+        ("Error", "error"),
+        ("Live view", "liveViewUrl"),
+        ("Interactive live view", "interactiveLiveViewUrl"),
+    ] {
+        if response[name] != false {
+            answer.line(label, &response[name]);
+        }
+    }
+    answer
+}
+
+fn opened(response: &Value) -> Answer {
+    let mut answer = Answer::new("");
+    for (label, name) in [
+        ("Session id", "id"),
+        ("Live view", "liveViewUrl"),
+        ("Interactive live view", "interactiveLiveViewUrl"),
+        ("Debugging protocol", "cdpUrl"),
+        ("Ends at", "expiresAt"),
+    ] {
+        answer.line(label, &response[name]);
+    }
+    answer
+}
+
+fn ended(response: &Value) -> Answer {
+    let mut answer = Answer::new("The session has ended.");
+    answer.line("Duration in ms", &response["sessionDurationMs"]);
+    answer.line("Credits billed", &response["creditsBilled"]);
+    answer
+}
+
+/// Returns a list as text; null for an empty one.
+fn list(value: &Value) -> Value {
+    match value.as_array().map(Vec::len) {
+        None | Some(0) => Value::Null,
+        Some(_) => value_text(value).replace('\n', ", ").into(),
+    }
+}

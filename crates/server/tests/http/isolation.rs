@@ -174,6 +174,8 @@ const TABLE: &[(&str, &str, &str, Expected)] = &[
     ("GET", "/live/assets/{file}", "", Token),
     ("GET", "/cdp/{token}", "", Token),
     ("GET", "/cdp/{token}/{*rest}", "", Token),
+    // An error of the protocol, in its own form.
+    ("POST", "/mcp", "{}", Own(200)),
     ("GET", "/health", "", Everybody(200)),
     ("GET", "/health/live", "", Everybody(200)),
     ("GET", "/ready", "", Everybody(200)),

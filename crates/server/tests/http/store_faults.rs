@@ -30,6 +30,7 @@ const WITHOUT_STORE: &[&str] = &[
     "POST /v2/browser",
     "POST /v2/interact",
     "GET /v2/concurrency-check",
+    "POST /mcp",
     "POST /console/api/operator",
 ];
 

@@ -102,9 +102,10 @@ fn summary<'a>(urls: impl Iterator<Item = &'a str>) -> Option<String> {
         hosts.insert(display::host(url));
     }
     let duplicates = count - distinct.len() as u64;
-    let duplicates = (duplicates > 0)
-        .then(|| format!(", {}", display::plural(duplicates, "duplicate", "duplicates")))
-        .unwrap_or_default();
+    let duplicates = match duplicates {
+        0 => String::new(),
+        some => format!(", {}", display::plural(some, "duplicate", "duplicates")),
+    };
     (count > 0).then(|| {
         format!(
             "{} on {}{duplicates}",

@@ -339,19 +339,15 @@ pub struct CheckPage {
 
 wire_enum! {
     /// How sure a judgment is.
+    #[derive(Default)]
     Confidence {
         /// The model decided, or a number moved as the goal says.
         High = "high",
         /// Changed lines share words with the goal.
         Medium = "medium",
         /// Only lines around the change do.
+        #[default]
         Low = "low",
-    }
-}
-
-impl Default for Confidence {
-    fn default() -> Self {
-        Self::Low
     }
 }
 

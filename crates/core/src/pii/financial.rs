@@ -188,7 +188,7 @@ fn passes_luhn(number: &str) -> bool {
             _ => digit * 2 / 10 + digit * 2 % 10,
         })
         .sum();
-    sum % 10 == 0
+    sum.is_multiple_of(10)
 }
 
 fn ibans(text: &str, found: &mut dyn FnMut(usize, usize)) {

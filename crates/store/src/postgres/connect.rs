@@ -214,12 +214,17 @@ mod tests {
         let (config, _) = parse("postgres://u:secret@one:5433,two/db?sslmode=verify-full").unwrap();
         assert_eq!(server_name(&config), "one:5433,two:5432/db");
         assert_eq!(config.get_application_name(), Some("harvestman"));
-        let error = parse("postgres://u:secret@host:port/db").unwrap_err().to_string();
+        let error = parse("postgres://u:secret@host:port/db")
+            .map(drop)
+            .unwrap_err()
+            .to_string();
         assert!(
             !error.contains("secret") && error.contains("database_url"),
             "{error}"
         );
-        let error = parse("postgres://u@host/db?sslrootcert=/nowhere.pem").unwrap_err();
+        let error = parse("postgres://u@host/db?sslrootcert=/nowhere.pem")
+            .map(drop)
+            .unwrap_err();
         assert!(error.to_string().contains("/nowhere.pem"), "{error}");
     }
 }

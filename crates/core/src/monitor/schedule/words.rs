@@ -96,7 +96,7 @@ fn every(number: u32, whole: u32, unit: &str, cron: &str, once: &str) -> Result<
     if number == whole {
         return Ok(once.to_owned());
     }
-    if number == 0 || number > whole || whole % number != 0 {
+    if number == 0 || number > whole || !whole.is_multiple_of(number) {
         let divisors: Vec<String> = (1..=whole)
             .filter(|divisor| whole.is_multiple_of(*divisor) && (whole == 24 || *divisor >= 5))
             .map(|divisor| divisor.to_string())

@@ -65,7 +65,7 @@ impl PageRows {
     pub(super) fn versions(&self, job: JobId, now: Timestamp) -> (Query, bool) {
         let mut versions: Vec<_> = self.1.iter().collect();
         // In key order, as all transactions lock rows.
-        versions.sort_by(|(one, _), (other, _)| one.cmp(other));
+        versions.sort_by_key(|(key, _)| *key);
         let statement = query(
             "INSERT INTO harvestman.page_version (team_id, url_key, tag, at, status_code, size_bytes, zstd, data)
              SELECT team_id, new.key, new.tag, $2, new.status, new.size, new.zstd, new.data

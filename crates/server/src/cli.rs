@@ -15,7 +15,7 @@ use harvestman_store::{DATABASE_FILE, Store, StoreError};
 
 use crate::config::setting::SETTINGS;
 use crate::config::{Config, ConfigError, Values, source};
-use crate::offline::Usage;
+use crate::input::Usage;
 use crate::operator::endpoint::OperatorEndpoint;
 use crate::{
     bootstrap, doctor, log, manual, mcp, offline, operator, read_file, recognize_text, request, serve, setup,

@@ -18,6 +18,7 @@ mod driver;
 mod duplex;
 pub mod edge;
 pub mod error;
+mod input;
 pub mod keys;
 pub mod limits;
 pub mod links;

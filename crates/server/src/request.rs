@@ -23,7 +23,7 @@ use harvestman_core::api::wire_enum::WireEnum;
 use harvestman_core::ids::JobId;
 use serde_json::Value;
 
-use crate::offline::Usage;
+use crate::input::Usage;
 use api_client::ApiClient;
 use job::Job;
 use local::LocalServer;

@@ -17,11 +17,12 @@ use serde_json::Value;
 use url::Url;
 use uuid::Uuid;
 
+use crate::input::{Usage, open};
 use crate::limits;
+use crate::offline::flags;
 use crate::offline::lines::{Line, Lines};
 use crate::offline::ordered::in_order;
 use crate::offline::warc::{PageRecord, Records};
-use crate::offline::{Usage, flags, open};
 use crate::request::output::{self, Output};
 
 /// Media type of text that is already decoded: the charset of its `meta` element no longer applies.

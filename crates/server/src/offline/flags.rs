@@ -8,7 +8,7 @@ use harvestman_core::api::options::ScrapeOptions;
 use harvestman_core::scrape::{Capabilities, check_supported};
 use serde_json::Value;
 
-use crate::offline::Usage;
+use crate::input::Usage;
 use crate::request::flags;
 
 /// Options that have an effect without a server.

@@ -8,9 +8,9 @@ use clap::{Arg, ArgMatches, Command, value_parser};
 use harvestman_core::robots::{Robots, path_and_query};
 use serde::Deserialize;
 
+use crate::input::open;
 use crate::limits;
 use crate::offline::lines::{Line, Lines};
-use crate::offline::open;
 use crate::offline::ordered::in_order;
 
 #[derive(Deserialize)]

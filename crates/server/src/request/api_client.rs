@@ -17,8 +17,8 @@ use serde_json::Value;
 use tower::ServiceExt;
 use url::Url;
 
+use crate::input::Usage;
 use crate::limits;
-use crate::offline::Usage;
 
 /// URL of a server with default settings.
 const DEFAULT_URL: &str = "http://localhost:3002";

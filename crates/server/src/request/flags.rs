@@ -11,8 +11,8 @@ use harvestman_core::api::command::{RequestCommand, flag};
 use harvestman_core::api::fields::{Field, FieldKind};
 use serde_json::{Map, Value};
 
+use crate::input::{Usage, open};
 use crate::limits;
-use crate::offline::{Usage, open};
 use crate::request::help;
 
 /// Id of the positional argument.

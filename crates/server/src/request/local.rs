@@ -16,7 +16,7 @@ use uuid::Uuid;
 use crate::app::App;
 use crate::config::source::Origin;
 use crate::config::{Config, Values};
-use crate::offline::Usage;
+use crate::input::Usage;
 use crate::request::api_client::ApiClient;
 use crate::request::output::shell_word;
 use crate::router::router;

@@ -10,8 +10,8 @@ use harvestman_core::api::parse::ParseOptions;
 use harvestman_core::limits::MAX_UPLOAD_BYTES;
 use serde_json::Value;
 
+use crate::input::Usage;
 use crate::keys;
-use crate::offline::Usage;
 use crate::request::api_client::{self, ApiClient};
 use crate::request::output::{self, Output};
 use crate::request::{flags, help, local};

@@ -13,7 +13,7 @@ use harvestman_core::api::interact::InteractRequest;
 use serde_json::{Map, Value};
 use uuid::Uuid;
 
-use crate::offline::Usage;
+use crate::input::Usage;
 use crate::request::api_client::{self, ApiClient};
 use crate::request::output::{self, Output};
 use crate::request::{flags, help};

@@ -10,11 +10,6 @@ use crate::source::Source;
 const KNOWN: &[Circle] = &[
     Circle {
         folder: "crates/server/src",
-        files: "offline offline/convert offline/flags request/flags",
-        reason: "commands without a server share flags with those that send requests",
-    },
-    Circle {
-        folder: "crates/server/src",
         files: "app auth",
         reason: "the application state authenticates, with the state",
     },

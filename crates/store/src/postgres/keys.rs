@@ -55,7 +55,7 @@ impl Keys for Postgres {
         .await?;
         let Some(row) = row else { return Ok(None) };
         let key = KeyId(row.id("key_id")?);
-        self.record_use(key, clock());
+        self.record_use(key, clock()).await;
         Ok(Some(Principal {
             team: TeamId(row.id("team_id")?),
             team_name: row.text("team_name")?,
@@ -144,9 +144,9 @@ impl Keys for Postgres {
 }
 
 impl Postgres {
-    /// Updates `last_used_at` of a key, at most once per [`limits::KEY_USE_INTERVAL_MS`]. The write is not awaited,
-    /// and its failure does not fail the request.
-    fn record_use(&self, key: KeyId, now: Timestamp) {
+    /// Updates `last_used_at` of a key, at most once per [`limits::KEY_USE_INTERVAL_MS`]. A failure does not fail the
+    /// request.
+    async fn record_use(&self, key: KeyId, now: Timestamp) {
         {
             let mut uses = self
                 .key_uses
@@ -157,18 +157,15 @@ impl Postgres {
                 _ => uses.insert(key, now),
             };
         }
-        let pool = self.pool.clone();
-        tokio::spawn(async move {
-            let recording = async {
-                query("UPDATE harvestman.api_key SET last_used_at = harvestman.clock($2) WHERE id = $1")
-                    .bind(key.0)
-                    .bind(now.0)
-                    .execute(&*pool.connection().await?)
-                    .await
-            };
-            if let Err(error) = recording.await {
-                tracing::debug!(%error, "cannot record the use of a key");
-            }
-        });
+        let recording = async {
+            query("UPDATE harvestman.api_key SET last_used_at = harvestman.clock($2) WHERE id = $1")
+                .bind(key.0)
+                .bind(now.0)
+                .execute(&*self.pool.connection().await?)
+                .await
+        };
+        if let Err(error) = recording.await {
+            tracing::debug!(%error, "cannot record the use of a key");
+        }
     }
 }

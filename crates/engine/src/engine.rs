@@ -31,13 +31,13 @@ impl Engine {
         let live = browser.as_ref().map(|browser| browser.live().clone());
         let slots = Slots::new(config.plans.clone(), config.browser_pages, config.node_pages);
         let stop = CancellationToken::new();
+        let reader = FileReader::new(config.file_reader.clone(), config.cores);
         let context = Arc::new(Context {
             scraper: Scraper::new(
                 fetcher,
                 config.proxies.clone(),
                 browser,
-                FileReader::new(config.file_reader.clone(), config.cores),
-                TextRecognition::new(config.recognizer.clone(), config.cores),
+                TextRecognition::new(reader, config.recognizer.clone(), config.cores),
                 config.llm.clone(),
                 config.cores,
                 slots.metrics().clone(),

@@ -21,7 +21,6 @@ use url::Url;
 use crate::browser_pages::{BrowserPage, BrowserPages, PageCaptures};
 use crate::conversions::Conversions;
 use crate::error::{ScrapeFailure, internal_error};
-use crate::file_reader::FileReader;
 use crate::host_memory::HostMemory;
 use crate::llm::Llm;
 use crate::metrics::Metrics;
@@ -40,8 +39,7 @@ pub(crate) struct Scraper {
     proxies: Proxies,
     browser: Option<BrowserPages>,
     conversions: Conversions,
-    files: FileReader,
-    recognition: TextRecognition,
+    files: TextRecognition,
     /// Permits for bodies read from the cache.
     copies: Arc<Semaphore>,
     llm: Option<Llm>,
@@ -91,8 +89,7 @@ impl Scraper {
         fetcher: Fetcher,
         proxies: Proxies,
         browser: Option<BrowserPages>,
-        files: FileReader,
-        recognition: TextRecognition,
+        files: TextRecognition,
         llm: Option<Llm>,
         cores: usize,
         metrics: Metrics,
@@ -104,7 +101,6 @@ impl Scraper {
             conversions: Conversions::new(cores),
             copies: Arc::new(Semaphore::new(cores.max(1) * limits::COPIES_PER_CORE)),
             files,
-            recognition,
             llm,
             memory: Arc::default(),
             metrics,
@@ -296,10 +292,7 @@ impl Scraper {
         let work = async {
             let file = match file_request(&raw_page(&requested, &response), &options) {
                 Some(request) => {
-                    let mut file = self.files.read(&request, &response.body).await?;
-                    if let Ok(document) = file {
-                        file = self.recognition.complete(document, &request, deadline).await;
-                    }
+                    let file = self.files.read(&request, &response.body, deadline).await?;
                     Some((request, file))
                 }
                 None => None,

@@ -9,13 +9,14 @@ use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
 use futures_util::{FutureExt, StreamExt, stream};
+use harvestman_core::api::error::ApiError;
 use harvestman_core::scrape::{FileDocument, FileError, FileRequest, Scan, ScanRequest};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::process::Command;
 use tokio::sync::Semaphore;
 use tokio::time::{Instant, timeout_at};
 
-use crate::file_reader::FileResult;
+use crate::file_reader::{FileReader, FileResult};
 use crate::limits;
 
 /// The command-line argument that turns the server's program into a text recognizer. The path of tesseract and its
@@ -157,22 +158,40 @@ pub async fn missing_languages(tesseract: &Path, languages: &str) -> Result<Vec<
         .collect())
 }
 
-/// Recognizes text, a limited number of images at a time. Cheap to clone.
+/// Reads files and recognizes the text of their images, a limited number of images at a time. Cheap to clone.
 #[derive(Clone)]
 pub(crate) struct TextRecognition {
+    reader: FileReader,
     recognizer: Option<Arc<dyn TextRecognizer>>,
     permits: Arc<Semaphore>,
     cores: usize,
 }
 
 impl TextRecognition {
-    pub(crate) fn new(config: Option<RecognizerConfig>, cores: usize) -> Self {
+    pub(crate) fn new(reader: FileReader, config: Option<RecognizerConfig>, cores: usize) -> Self {
         let tesseract = |config| -> Arc<dyn TextRecognizer> { Arc::new(Tesseract(config)) };
         Self {
+            reader,
             recognizer: config.map(tesseract),
             permits: Arc::new(Semaphore::new(cores.max(1))),
             cores: cores.max(1),
         }
+    }
+
+    /// Reads a file with the text of its images. Dropping the future ends the programs that it started.
+    ///
+    /// # Errors
+    /// 500 if the reader cannot be started.
+    pub(crate) async fn read(
+        &self,
+        request: &FileRequest,
+        body: &[u8],
+        deadline: Instant,
+    ) -> Result<FileResult, ApiError> {
+        Ok(match self.reader.read(request, body).await? {
+            Ok(document) => self.complete(document, request, deadline).await,
+            Err(error) => Err(error),
+        })
     }
 
     /// Replaces the images of a file by their text; warns of pages whose text stays unknown. Leaves some of the time
@@ -180,12 +199,7 @@ impl TextRecognition {
     ///
     /// # Errors
     /// If the file is a single image that cannot be read.
-    pub(crate) async fn complete(
-        &self,
-        mut file: FileDocument,
-        request: &FileRequest,
-        deadline: Instant,
-    ) -> FileResult {
+    async fn complete(&self, mut file: FileDocument, request: &FileRequest, deadline: Instant) -> FileResult {
         let scans = std::mem::take(&mut file.scans);
         let Some(recognizer) = &self.recognizer else {
             file.warn_of_textless(NO_RECOGNIZER);

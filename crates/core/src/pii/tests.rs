@@ -207,9 +207,9 @@ fn names_of_a_model_are_redacted_as_whole_words() {
             .to_vec(),
         places: vec!["Main\nStreet 5".to_owned()],
     };
-    let mut redactor = redactor("true");
-    redactor.add_names(&names);
-    let check = |text: &str, expected: &str| assert_eq!(redactor.text(text), expected);
+    let mut with_names = redactor("true");
+    with_names.add_names(&names);
+    let check = |text: &str, expected: &str| assert_eq!(with_names.text(text), expected);
     check("Ann Lee met Ann, not Anna.", "<PERSON> met <PERSON>, not Anna.");
     check(
         "J. R. (Bob) of Main  Street 5, box x",

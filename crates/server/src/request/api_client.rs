@@ -224,7 +224,7 @@ impl ApiClient {
     pub(crate) fn of_caller(router: Router, headers: &HeaderMap) -> ApiClient {
         let kept = CALLER_HEADERS.iter().filter_map(|name| {
             let value = headers.get(*name)?.clone();
-            Some((HeaderName::from_static(*name), value))
+            Some((HeaderName::from_static(name), value))
         });
         ApiClient {
             transport: Transport::InProcess(router, kept.collect()),

@@ -9,7 +9,7 @@ use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::http::{HeaderMap, Method, Request, StatusCode};
 use harvestman_core::api::crawl::Enabled;
-use harvestman_engine::{Engine, EngineConfig};
+use harvestman_engine::{Engine, EngineConfig, Proxies};
 use harvestman_fetch::{FetchConfig, Fetcher};
 use harvestman_server::app::{App, Parts};
 use harvestman_server::config::{Config, Values};
@@ -111,6 +111,7 @@ impl TestApp {
                 plans: bootstrap::plans(&config, &store).await.unwrap(),
                 llm: None,
                 search: None,
+                proxies: Proxies::default(),
                 enabled: Enabled {
                     ignore_robots: config.allow_ignore_robots,
                     zero_data_retention: config.allow_zero_data_retention,

@@ -87,7 +87,10 @@ pub(crate) async fn monitors_are_limited_changed_and_listed_per_team(store: &Sto
         (row.status, row.next_run_at),
         (MonitorStatus::Active, Some(later(1000)))
     );
-    assert_eq!(store.monitors(team, None, 10, 0).await.unwrap(), [row.clone()]);
+    assert_eq!(
+        store.monitors(team, None, 10, 0).await.unwrap(),
+        std::slice::from_ref(&row)
+    );
     assert_eq!(store.monitors(team, None, 10, 1).await.unwrap(), []);
 
     let update = MonitorUpdate {

@@ -161,16 +161,14 @@ pub fn prepare(page: &RawPage<'_>, options: &ScrapeOptions, id: ScrapeId) -> Res
 }
 
 fn unsupported(page: &RawPage<'_>) -> ApiError {
-    if let Kind::File(kind) = page.kind()
-        && kind.is_image()
-    {
-        let message = "The target is an image; add `image` to `parsers` to recognize its text.";
-        return ApiError::new(ErrorCode::UnsupportedFile, message);
-    }
     let kind = page.content_type.unwrap_or("unknown");
+    let hint = match page.kind() {
+        Kind::File(file) if file.is_image() => " without `image` in `parsers`",
+        _ => "",
+    };
     ApiError::new(
         ErrorCode::UnsupportedFile,
-        format!("The target has the content type `{kind}`, which this server cannot convert to text."),
+        format!("The target has the content type `{kind}`, which this server cannot convert to text{hint}."),
     )
 }
 

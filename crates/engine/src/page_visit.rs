@@ -199,7 +199,9 @@ impl PageVisits {
         if let Some(target) = &self.files {
             files::attach(store, target, document, captures).await?;
         }
-        if let (Some(redactor), Some(mut actions)) = (redactor.clone(), document.actions.take()) {
+        if let Some(redactor) = redactor.clone()
+            && let Some(mut actions) = document.actions.take()
+        {
             let work = move || {
                 redactor.actions(&mut actions);
                 actions

@@ -128,7 +128,8 @@ mod tests {
         check(Some("text/csv"), "a,b", Kind::File(FileType::Csv));
         check(Some("application/ld+json"), "{}", Kind::Code("json"));
         check(Some("application/rss+xml"), "<rss/>", Kind::Code("xml"));
-        check(Some("image/png"), "", Kind::Binary);
+        check(Some("image/png"), "", Kind::File(FileType::Png));
+        check(Some("image/x-icon"), "", Kind::Binary);
         check(Some("application/pdf"), "", Kind::File(FileType::Pdf));
         check(
             Some("application/vnd.openxmlformats-officedocument.wordprocessingml.document"),

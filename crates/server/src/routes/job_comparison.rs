@@ -8,7 +8,7 @@ use harvestman_core::api::query::Query;
 use harvestman_core::ids::JobId;
 use harvestman_core::job_comparison::compare;
 use harvestman_core::scrape::changes::text_diff;
-use harvestman_store::{Principal, StoreError};
+use harvestman_store::{JobRow, StoreError};
 
 use crate::app::App;
 use crate::auth::Caller;
@@ -25,8 +25,8 @@ pub(crate) async fn pages(
     uri: Uri,
 ) -> HandlerResult {
     let query = Query::parse(uri.query().unwrap_or_default());
-    let other = row(&app, &principal, other_job(&query)?).await?;
     let this = row(&app, &principal, id).await?;
+    let other = row(&app, &principal, other_job(&query)?).await?;
     let digest = |document: &str| StoredDocument::of(document).digest();
     let (before, _, cut_before) = read(&app, &other, 0, limits::COMPARED_PAGES, digest).await?;
     let (after, _, cut_after) = read(&app, &this, 0, limits::COMPARED_PAGES, digest).await?;
@@ -54,8 +54,10 @@ pub(crate) async fn page(
         let given = query.integer(name, 0..=Slot::UNBOUNDED)?;
         given.ok_or_else(|| Failure::parameter(name, "must be the index of a page"))
     };
-    let before = text(&app, &principal, other_job(&query)?, index("withPage")?).await?;
-    let after = text(&app, &principal, id, index("page")?).await?;
+    let this = row(&app, &principal, id).await?;
+    let other = row(&app, &principal, other_job(&query)?).await?;
+    let before = text(&app, &other, index("withPage")?).await?;
+    let after = text(&app, &this, index("page")?).await?;
     let diff = tokio::task::spawn_blocking(move || text_diff(&before, &after))
         .await
         .map_err(|_| StoreError::Closed)?;
@@ -70,9 +72,8 @@ fn other_job(query: &Query) -> Result<JobId, Failure> {
 }
 
 /// Returns the compared text of one page of a job.
-async fn text(app: &App, principal: &Principal, job: JobId, index: u64) -> Result<String, Failure> {
-    let job = row(app, principal, job).await?;
+async fn text(app: &App, job: &JobRow, index: u64) -> Result<String, Failure> {
     let text = |document: &str| StoredDocument::of(document).text().to_owned();
-    let (mut texts, ..) = read(app, &job, index, 1, text).await?;
+    let (mut texts, ..) = read(app, job, index, 1, text).await?;
     texts.pop().ok_or_else(Failure::no_job)
 }

@@ -1,5 +1,6 @@
 //! Monitors: create, list, read, change, delete, run; their checks and pages (docs/API.md section 13).
 
+use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, RawQuery, State};
 use harvestman_core::api::console::SuccessResponse;
 use harvestman_core::api::error::ErrorCode;
@@ -100,9 +101,11 @@ pub(crate) async fn check(
     State(app): State<App>,
     Caller(principal): Caller,
     Base(base): Base,
-    Path((monitor, check)): Path<(String, String)>,
+    ids: Result<Path<(String, String)>, PathRejection>,
     RawQuery(query): RawQuery,
 ) -> HandlerResult {
+    // An id that is not UTF-8 is no UUID.
+    let (monitor, check) = ids.map(|Path(ids)| ids).unwrap_or_default();
     let monitor = MonitorId(job_id(&monitor)?.0);
     let id = check.parse().map_err(|_| {
         Failure::parameter(

@@ -326,7 +326,7 @@ impl Simulation {
         let id = entry["id"].as_str().unwrap();
         match entry["endpoint"].as_str().unwrap() {
             "map" => 1,
-            "scrape" => {
+            "scrape" | "parse" => {
                 let response = self.get(key, &format!("/v2/scrape/{id}")).await;
                 match response.status {
                     200 => response.json["data"]["metadata"]["creditsUsed"].as_u64().unwrap(),

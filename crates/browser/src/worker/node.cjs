@@ -72,7 +72,18 @@ function reason({ exception, text }) {
   return exception.description.split("\n").filter(own).join("\n");
 }
 
+let isRunning = false;
+
 async function run(code) {
+  isRunning = true;
+  try {
+    return await runNow(code);
+  } finally {
+    isRunning = false;
+  }
+}
+
+async function runNow(code) {
   let { result, exceptionDetails } = await evaluate(code);
   if (/^SyntaxError: Illegal return/.test(exceptionDetails?.exception?.description))
     ({ result, exceptionDetails } = await evaluate(`(async () => {\n${code}\n})()`));
@@ -130,6 +141,10 @@ async function obey(command) {
   if (command.connect) {
     globalThis.browser = await chromium.connectOverCDP(command.connect);
     globalThis.context = globalThis.browser.contexts()[0];
+    // Without a listener Playwright dismisses every dialog, also those that a viewer should answer.
+    globalThis.context.on("dialog", (dialog) => {
+      if (isRunning && globalThis.context.listenerCount("dialog") === 1) dialog.dismiss().catch(() => {});
+    });
     globalThis.require = packages;
     return say({ said: "ready" });
   }

@@ -143,7 +143,9 @@ async function obey(command) {
     globalThis.context = globalThis.browser.contexts()[0];
     // Without a listener Playwright dismisses every dialog, also those that a viewer should answer.
     globalThis.context.on("dialog", (dialog) => {
-      if (isRunning && globalThis.context.listenerCount("dialog") === 1) dialog.dismiss().catch(() => {});
+      const page = dialog.page();
+      const isHandled = page?.listenerCount("dialog") > 0 || page?.context().listenerCount("dialog") > 1;
+      if (isRunning && !isHandled) dialog.dismiss().catch(() => {});
     });
     globalThis.require = packages;
     return say({ said: "ready" });

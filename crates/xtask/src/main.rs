@@ -52,7 +52,9 @@ usage: cargo xtask <task>
     dist [--binary FILE]
                       package a release build, or FILE, into <target>/dist: archive, Python wheel, npm packages,
                       Debian package, checksums
-    score [CORPUS]    score the Markdown on a corpus of pages, compared with peers (docs/MARKDOWN.md)
+    score [--peers] [CORPUS]
+                      score the Markdown on a corpus of pages, compared with peers (docs/MARKDOWN.md); with
+                      --peers, run the peers as well
     wasm              compile everything that runs in wasm, without building packages
     tidy              check structure rules only (seconds)
     fuzz [TARGET] [--seconds N]

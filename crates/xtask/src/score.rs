@@ -3,6 +3,8 @@
 //! The corpus is a folder of the user: `pages-SUITE.jsonl.gz`, `truth.jsonl.gz` and the `score.py` that computes the
 //! metrics. The project contains only scores, in `crates/content/score/peers.json`, and no pages.
 
+mod peers;
+
 use std::{
     fs::{self, File},
     io::{BufReader, copy},
@@ -18,12 +20,15 @@ use crate::{project::Project, run, tools::Tools};
 
 /// Environment variable with the folder of a corpus.
 pub(crate) const CORPUS: &str = "HARVESTMAN_CORPUS";
+/// Flag that runs other extractors as well.
+const PEERS: &str = "--peers";
 /// Suites with their converter flags: `conv` is clean HTML that is all content.
 const SUITES: &[(&str, &[&str])] = &[
     ("article", &["--main"]),
     ("typed", &["--main"]),
     ("traps", &["--main"]),
     ("conv", &[]),
+    ("phrases", &["--main"]),
 ];
 
 /// Converts and scores the corpus, and prints the tables.
@@ -31,15 +36,29 @@ const SUITES: &[(&str, &[&str])] = &[
 /// # Errors
 /// A page without Markdown, or a score below its bar.
 pub(crate) fn score(project: &Project, tools: &Tools, arguments: &[String]) -> Result<()> {
-    let corpus = match arguments {
+    let (flags, folders): (Vec<&String>, Vec<&String>) = arguments.iter().partition(|it| it.starts_with('-'));
+    if let Some(unknown) = flags.iter().find(|flag| **flag != PEERS) {
+        bail!("unknown option {unknown}: `score` takes only {PEERS}");
+    }
+    let folder = match folders[..] {
         [] => std::env::var_os(CORPUS).map(PathBuf::from),
         [folder] => Some(PathBuf::from(folder)),
         _ => bail!("too many arguments: give one folder"),
     };
-    let corpus = corpus.with_context(|| format!("no corpus given: pass its folder, or set {CORPUS}"))?;
-    let scorer = corpus.join("score.py");
-    ensure!(scorer.is_file(), "{} has no score.py", corpus.display());
-    let python = tools.scorer(project)?;
+    let folder = folder.with_context(|| format!("no corpus given: pass its folder, or set {CORPUS}"))?;
+    ensure!(
+        folder.join("score.py").is_file(),
+        "{} has no score.py",
+        folder.display()
+    );
+    let corpus = Corpus {
+        folder,
+        python: tools.scorer(project)?,
+    };
+    let peers = match flags.is_empty() {
+        true => Vec::new(),
+        false => peers::prepare(project, tools),
+    };
     tools.release()?;
     run::run(project.cargo().args([
         "build",
@@ -55,32 +74,20 @@ pub(crate) fn score(project: &Project, tools: &Tools, arguments: &[String]) -> R
     let results = folder.join("results.jsonl");
     let out = File::create(&results).with_context(|| results.display().to_string())?;
     for (suite, flags) in SUITES {
-        run::print_step(&format!("converting {suite}"));
         let mut command = run::command(&convert);
         command.args(*flags).args(["--fragments", "--time"]);
-        feed(
-            &mut command,
-            &corpus.join(format!("pages-{suite}.jsonl.gz")),
-            out.try_clone()?,
-        )?;
+        corpus.convert(&mut command, suite, &out)?;
     }
     let empty = empty_pages(&results)?;
     ensure!(empty.is_empty(), "no Markdown for pages {}", empty.join(", "));
-    run::print_step("scoring");
-    let figures = run::output(
-        run::command(python)
-            .arg("-B")
-            .arg(&scorer)
-            .arg("--corpus")
-            .arg(&corpus)
-            .arg("--json")
-            .arg(&results),
-    )?;
-    let figures: Value = serde_json::from_str(&figures).context("the scorer printed invalid JSON")?;
-    let peers = fs::read_to_string(project.path("crates/content/score/peers.json"))?;
-    let peers: Value = serde_json::from_str(&peers).context("peers.json is invalid")?;
-    println!("{}", against_peers(&figures, &peers)?);
-    let (table, short) = against_bars(&figures, &peers)?;
+    let figures = corpus.figures(&results)?;
+    if !peers.is_empty() {
+        println!("{}", peers::measure(&corpus, &peers, &folder, &figures)?);
+    }
+    let known = fs::read_to_string(project.path("crates/content/score/peers.json"))?;
+    let known: Value = serde_json::from_str(&known).context("peers.json is invalid")?;
+    println!("{}", against_peers(&figures, &known)?);
+    let (table, short) = against_bars(&figures, &known)?;
     println!("{table}");
     println!("Markdown of every page: {}", results.display());
     ensure!(short.is_empty(), "scores below their bar: {}", short.join(", "));
@@ -99,20 +106,55 @@ fn empty_pages(results: &Path) -> Result<Vec<String>> {
     Ok(found)
 }
 
-/// Runs a command with a decompressed file as its input.
-fn feed(command: &mut Command, packed: &Path, out: File) -> Result<()> {
-    let file = File::open(packed).with_context(|| packed.display().to_string())?;
-    let mut child = command.stdin(Stdio::piped()).stdout(out).spawn()?;
-    let mut input = child.stdin.take().context("the converter has no input")?;
-    copy(&mut MultiGzDecoder::new(BufReader::new(file)), &mut input)
-        .context("cannot write to the converter")?;
-    drop(input);
-    ensure!(
-        child.wait()?.success(),
-        "the converter failed on {}",
-        packed.display()
-    );
-    Ok(())
+/// Annotated pages and their scorers.
+struct Corpus {
+    folder: PathBuf,
+    /// A Python with the packages of the scorers.
+    python: PathBuf,
+}
+
+impl Corpus {
+    /// Runs a converter with the pages of a suite as its input. A corpus may lack a suite.
+    fn convert(&self, command: &mut Command, suite: &str, out: &File) -> Result<()> {
+        let packed = self.folder.join(format!("pages-{suite}.jsonl.gz"));
+        if !packed.is_file() {
+            return Ok(());
+        }
+        run::print_step(&format!("converting {suite}"));
+        let file = File::open(&packed).with_context(|| packed.display().to_string())?;
+        let mut child = command.stdin(Stdio::piped()).stdout(out.try_clone()?).spawn()?;
+        let mut input = child.stdin.take().context("the converter has no input")?;
+        copy(&mut MultiGzDecoder::new(BufReader::new(file)), &mut input)
+            .context("cannot write to the converter")?;
+        drop(input);
+        ensure!(
+            child.wait()?.success(),
+            "the converter failed on {}",
+            packed.display()
+        );
+        Ok(())
+    }
+
+    /// Returns the scores of a file of results.
+    fn figures(&self, results: &Path) -> Result<Value> {
+        run::print_step(&format!("scoring {}", results.display()));
+        let mut figures = self.run("score.py", results)?;
+        if self.folder.join("phrases.py").is_file() {
+            let phrases = self.run("phrases.py", results)?;
+            if let (Some(all), Some(more)) = (figures.as_object_mut(), phrases.as_object()) {
+                all.extend(more.clone());
+            }
+        }
+        Ok(figures)
+    }
+
+    fn run(&self, scorer: &str, results: &Path) -> Result<Value> {
+        let mut command = run::command(&self.python);
+        command.arg("-B").arg(self.folder.join(scorer));
+        command.arg(results).arg("--json");
+        serde_json::from_str(&run::output(&mut command)?)
+            .with_context(|| format!("{scorer} printed invalid JSON"))
+    }
 }
 
 /// Formats the scores of Harvestman and its peers, with a column per kind of page; a star marks peers with a higher

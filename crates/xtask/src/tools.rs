@@ -148,6 +148,23 @@ impl Tools {
         python::ensure(self, project, "scorer", "crates/content/score/requirements.txt")
     }
 
+    /// Returns a Python with the extractors that the Markdown is compared with.
+    pub(crate) fn peers_python(&self, project: &Project) -> Result<PathBuf> {
+        self.hold()?;
+        python::ensure(
+            self,
+            project,
+            "peers-python",
+            "crates/content/score/peers/requirements.txt",
+        )
+    }
+
+    /// Returns the folder whose `node_modules` has the extractors that the Markdown is compared with.
+    pub(crate) fn peers_javascript(&self, project: &Project) -> Result<PathBuf> {
+        self.hold()?;
+        javascript::ensure(self, project, "peers-javascript", "crates/content/score/peers")
+    }
+
     /// Returns a Chromium for the server and for tests.
     pub(crate) fn chromium(&self, project: &Project) -> Result<PathBuf> {
         self.hold()?;

@@ -1,0 +1,24 @@
+// Extracts the main content of pages with defuddle, for `cargo xtask score --peers`. Reads JSON lines (`id`, `url`,
+// `html`) and writes JSON lines (`id`, `markdown`). The argument is the folder with `node_modules`.
+import { createRequire } from "node:module";
+import { createInterface } from "node:readline";
+import { pathToFileURL } from "node:url";
+
+const require = createRequire(process.argv[2] + "/");
+const load = async (name) => import(pathToFileURL(require.resolve(name)));
+const { parseHTML } = await load("linkedom");
+const { Defuddle } = await load("defuddle/node");
+// The libraries log to standard output.
+console.log = console.warn = console.error = () => {};
+
+for await (const line of createInterface({ input: process.stdin })) {
+  const page = JSON.parse(line);
+  let markdown = "";
+  try {
+    const { document } = parseHTML(page.html);
+    markdown = (await Defuddle(document, page.url, { markdown: true })).content;
+  } catch {
+    // A page on which the library fails counts as empty.
+  }
+  process.stdout.write(JSON.stringify({ id: page.id, markdown: markdown ?? "" }) + "\n");
+}

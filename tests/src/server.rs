@@ -50,19 +50,29 @@ impl TestServer {
     /// # Panics
     /// If it does not become ready.
     pub async fn start_with(settings: &[(&str, &str)]) -> TestServer {
-        let folder = Folder::new().expect("the data folder can be created");
+        TestServer::try_start_with(settings)
+            .await
+            .expect("the server starts and becomes ready")
+    }
+
+    /// Starts a server like [`TestServer::start_with`].
+    ///
+    /// # Errors
+    /// It does not become ready; with its log.
+    pub async fn try_start_with(settings: &[(&str, &str)]) -> anyhow::Result<TestServer> {
+        let folder = Folder::new()?;
         let settings: Vec<_> = settings
             .iter()
             .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
             .collect();
-        let process = launch(&folder, "127.0.0.1:0", &settings).expect("the server starts");
+        let process = launch(&folder, "127.0.0.1:0", &settings)?;
         let mut server = TestServer {
             process,
             folder,
             settings,
         };
-        server.wait_until_ready().await.expect("the server becomes ready");
-        server
+        server.wait_until_ready().await?;
+        Ok(server)
     }
 
     /// Returns the address that it listens on.

@@ -4,6 +4,7 @@
 
 pub mod element;
 pub mod steps;
+mod tokens;
 mod words;
 
 use std::time::Duration;
@@ -13,6 +14,7 @@ use crate::api::error::{ApiError, ErrorCode};
 use crate::api::interact::InteractRequest;
 use crate::limits::{DEFAULT_INTERACT_IDLE_S, DEFAULT_INTERACT_TTL_S};
 use crate::time::Timestamp;
+pub use tokens::TokenKey;
 
 /// Maximum lifetime of a session.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

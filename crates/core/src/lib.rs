@@ -7,6 +7,7 @@
 pub mod api;
 pub mod billing;
 pub mod cache;
+pub mod cluster;
 pub mod crawl;
 #[cfg(feature = "render")]
 pub mod docs;

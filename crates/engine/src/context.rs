@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use harvestman_core::api::crawl::Enabled;
+use harvestman_core::interact::TokenKey;
 use harvestman_store::Store;
 use tokio::sync::{Notify, Semaphore};
 use tokio::task::JoinHandle;
@@ -56,6 +57,8 @@ pub struct EngineConfig {
     pub webhook_signature_aliases: Vec<String>,
     /// Program that reads files when called with [`crate::READ_FILE_COMMAND`].
     pub file_reader: PathBuf,
+    /// Makes the tokens of browser sessions; the same on all nodes of a cluster.
+    pub token_key: TokenKey,
     /// Recognizes text in images. Without it, scanned pages stay without text.
     pub recognizer: Option<RecognizerConfig>,
 }

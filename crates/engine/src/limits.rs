@@ -254,3 +254,5 @@ pub const PROXY_MAX_COOLDOWN: Duration = Duration::from_secs(10 * 60);
 pub const PROXIES_TRIED: usize = 3;
 /// Time that must be left to fetch a blocked page with the next class of proxies.
 pub const SECOND_CLASS_TIME: Duration = Duration::from_secs(1);
+/// Seconds after which a request may be sent again whose session another node holds.
+pub(crate) const ELSEWHERE_RETRY_AFTER_S: u32 = 5;

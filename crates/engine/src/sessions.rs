@@ -22,7 +22,7 @@ use harvestman_core::api::error::{ApiError, ErrorCode};
 use harvestman_core::api::interact::{ExecuteResponse, InteractRequest, SessionEnded, Task};
 use harvestman_core::billing;
 use harvestman_core::ids::{ScrapeId, SessionId};
-use harvestman_core::interact::SessionError;
+use harvestman_core::interact::{SessionError, SessionUrls};
 use harvestman_store::{Principal, SessionRow};
 use tokio::sync::oneshot;
 use tracing::Instrument;
@@ -30,6 +30,7 @@ use tracing::Instrument;
 use crate::clock;
 use crate::context::{Context, Engine};
 use crate::error::{internal_error, stopping};
+use crate::limits;
 use crate::prompt::TaskOutcome;
 use live::LiveSession;
 use registry::SessionHandle;
@@ -165,15 +166,20 @@ impl Engine {
 
     fn describe(&self, row: &SessionRow, base: &str) -> BrowserSession {
         let live = self.context.sessions.registry.get(row.id);
-        let urls = live
-            .as_ref()
-            .map(|live| live.tokens.urls(base))
-            .unwrap_or_default();
+        let active = live.is_some() || self.context.is_elsewhere(row);
+        let urls = match (&live, active) {
+            (Some(live), _) => live.tokens.urls(base),
+            (None, true) => {
+                let key = &self.context.config.token_key;
+                key.tokens(row.id, row.stream_web_view).urls(base)
+            }
+            (None, false) => SessionUrls::default(),
+        };
         BrowserSession {
             id: row.id.to_string(),
-            status: match live {
-                Some(_) => SessionStatus::Active,
-                None => SessionStatus::Destroyed,
+            status: match active {
+                true => SessionStatus::Active,
+                false => SessionStatus::Destroyed,
             },
             cdp_url: urls.cdp,
             live_view_url: urls.live_view,
@@ -237,6 +243,16 @@ impl Engine {
         })
     }
 
+    /// Returns whether this node holds the browser of a session.
+    pub fn holds_session(&self, id: SessionId) -> bool {
+        self.context.sessions.registry.get(id).is_some()
+    }
+
+    /// Returns whether this node holds the browser of the session that continues a scrape.
+    pub fn holds_session_of(&self, scrape: ScrapeId) -> bool {
+        self.context.sessions.registry.by_scrape(scrape).is_some()
+    }
+
     /// Returns the session that a token gives access to; `None` if there is no such session any more.
     pub fn session_by_token(&self, token: &str) -> Option<SessionHandle> {
         let (session, access) = self.context.sessions.registry.by_token(token)?;
@@ -274,20 +290,26 @@ impl Context {
         }
     }
 
-    /// Refuses a session whose browser another node holds.
+    /// Returns whether another node holds the browser of a live session.
+    fn is_elsewhere(&self, row: &SessionRow) -> bool {
+        row.end.is_none() && row.node.is_some_and(|node| self.store.node() != Some(node))
+    }
+
+    /// Refuses a session whose browser another node holds: a request that could have been forwarded was.
     ///
     /// # Errors
     /// 503 if the session is live, but not on this node.
     pub(super) fn refuse_elsewhere(&self, row: &SessionRow) -> Result<(), ApiError> {
-        let is_here = self.sessions.registry.get(row.id).is_some();
-        if row.end.is_some() || is_here || !self.store.is_shared() {
+        if !self.is_elsewhere(row) {
             return Ok(());
         }
-        Err(ApiError::new(
+        let mut error = ApiError::new(
             ErrorCode::Unavailable,
-            "the browser of this session runs on another server of the cluster; send its requests to the server that \
-             opened it",
-        ))
+            "the browser of this session runs on another server of the cluster, which cannot be reached from here; \
+             the operator can set node_url and cluster_secret",
+        );
+        error.retry_after_s = Some(limits::ELSEWHERE_RETRY_AFTER_S);
+        Err(error)
     }
 
     /// Runs a task in a session, after the calls before it.

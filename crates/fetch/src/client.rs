@@ -144,6 +144,18 @@ impl Fetcher {
         Ok(stream)
     }
 
+    /// Opens a connection to the host of `url` for HTTP/1.1, with TLS if the scheme is `https`.
+    pub(crate) async fn open_secure(&self, url: &Url) -> Result<Box<dyn Stream>, FetchError> {
+        let stream = self.open(url, None).await?;
+        match url.scheme() {
+            "https" => {
+                let host = url.host_str().unwrap_or_default();
+                self.shared.tls.secure_operator(stream, host).await
+            }
+            _ => Ok(stream),
+        }
+    }
+
     /// Resolves and checks a target of `proxy` without connecting, within [`limits::RESOLVE_TIMEOUT`]. A name that
     /// the proxy resolves is not resolved here.
     ///
@@ -325,7 +337,7 @@ impl Shared {
             let stream = match proxy.protocol() {
                 Protocol::Http | Protocol::Socks5 => stream,
                 Protocol::Https => {
-                    let secured = self.tls.secure_proxy(stream, proxy.host()).await;
+                    let secured = self.tls.secure_operator(stream, proxy.host()).await;
                     secured.map_err(|error| TunnelError::Proxy(error.to_string()))?
                 }
             };

@@ -16,6 +16,7 @@ mod cookies;
 mod decode;
 mod egress;
 mod error;
+mod forward;
 mod guard;
 mod head;
 pub mod limits;

@@ -15,8 +15,8 @@ use crate::error::FetchError;
 pub(crate) struct Tls {
     verifying: TlsConnector,
     non_verifying: TlsConnector,
-    /// For connections to proxies, which use HTTP/1.1.
-    proxies: TlsConnector,
+    /// For connections to servers of the operator, which use HTTP/1.1.
+    operator: TlsConnector,
 }
 
 /// A secured stream, and whether both sides negotiated HTTP/2.
@@ -50,19 +50,19 @@ impl Tls {
             .with_custom_certificate_verifier(Arc::new(AnyCertificate { provider }))
             .with_no_client_auth();
         Ok(Tls {
-            proxies: TlsConnector::from(Arc::new(verifying.clone())),
+            operator: TlsConnector::from(Arc::new(verifying.clone())),
             verifying: connector(verifying),
             non_verifying: connector(non_verifying),
         })
     }
 
-    /// Performs the TLS handshake with a proxy and verifies its certificate. The caller's deadline limits it.
-    pub(crate) async fn secure_proxy(
+    /// Performs the TLS handshake with a server of the operator and verifies its certificate. The caller's deadline limits it.
+    pub(crate) async fn secure_operator(
         &self,
         stream: Box<dyn Stream>,
         host: &str,
     ) -> Result<Box<dyn Stream>, FetchError> {
-        handshake(&self.proxies, stream, host)
+        handshake(&self.operator, stream, host)
             .await
             .map(|(stream, _)| stream)
     }

@@ -9,6 +9,7 @@ use harvestman_store::{Principal, Store};
 use tokio_util::sync::CancellationToken;
 
 use crate::auth::Principals;
+use crate::cluster::Cluster;
 use crate::config::Config;
 use crate::console::Console;
 use crate::limits;
@@ -34,6 +35,8 @@ pub struct Parts {
     pub open_mode: Option<Principal>,
     /// SHA-256 of the operator's token of this start; none: operator requests are refused.
     pub operator: Option<[u8; 32]>,
+    /// Passes requests on to other nodes; none on a server without a cluster secret.
+    pub cluster: Option<Cluster>,
     /// Address that the listener is bound to.
     pub listening_on: SocketAddr,
     /// Files of the console.
@@ -66,6 +69,7 @@ impl Parts {
             sign_in,
             open_mode: None,
             operator: None,
+            cluster: None,
             listening_on,
             console: Console::embedded(),
             body_silence: limits::BODY_SILENCE,
@@ -128,6 +132,10 @@ impl App {
 
     pub(crate) fn operator(&self) -> Option<[u8; 32]> {
         self.0.parts.operator
+    }
+
+    pub(crate) fn cluster(&self) -> Option<&Cluster> {
+        self.0.parts.cluster.as_ref()
     }
 
     pub(crate) fn principals(&self) -> &Principals {

@@ -6,12 +6,14 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
 
+use harvestman_core::cluster::ClusterSecret;
 use harvestman_engine::{Limits, LlmConfig, PooledProxy, SearchConfig, SearchProvider};
 use harvestman_fetch::AllowList;
 use harvestman_store::{DATABASE_FILE, DatabaseUrl, StoreConfig};
 use http::HeaderName;
 use url::Url;
 
+mod cluster;
 mod nearest;
 mod proxies;
 pub mod setting;
@@ -53,6 +55,10 @@ pub struct Config {
     pub data_dir: PathBuf,
     /// PostgreSQL database; `None` for the embedded one in the data folder.
     pub database_url: Option<DatabaseUrl>,
+    /// URL at which the other nodes of the database reach this one.
+    pub node_url: Option<String>,
+    /// Secret that all nodes of the database share.
+    pub cluster_secret: Option<ClusterSecret>,
     /// Keys to add to the store at start.
     pub api_keys: Vec<ConfiguredKey>,
     /// Base URL that clients use, without a trailing slash.
@@ -139,11 +145,12 @@ impl Program {
 }
 
 impl Config {
-    /// Returns where and how to open the store.
+    /// Returns where and how to open the store, for a command that only reads or changes the data.
     pub fn store(&self) -> StoreConfig {
         StoreConfig {
             database_url: self.database_url.clone(),
             cache_bytes: self.cache_bytes,
+            node: None,
             ..StoreConfig::new(&self.data_dir)
         }
     }
@@ -163,12 +170,15 @@ impl Config {
                 listen on 127.0.0.1, or add --insecure if that is intended"
             )));
         }
+        cluster::check(values)?;
         Ok(Config {
             listen,
             data_dir: configured_data_folder(values)?.unwrap_or_else(default_data_folder),
             database_url: values
                 .optional("database_url", |url| Ok(DatabaseUrl::parse(url)))?
                 .flatten(),
+            node_url: values.optional("node_url", public_url)?,
+            cluster_secret: values.optional("cluster_secret", cluster::secret)?,
             api_keys: values.list("api_keys", configured_key)?,
             public_url: values.optional("public_url", public_url)?,
             allow_private_hosts: values

@@ -9,6 +9,7 @@ pub mod auth;
 pub mod body;
 pub mod bootstrap;
 pub mod cli;
+pub mod cluster;
 pub mod config;
 pub mod console;
 mod disk;

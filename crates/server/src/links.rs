@@ -6,6 +6,7 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, header};
 
 use crate::app::App;
+use crate::cluster::Forwarded;
 
 /// `{base}` of docs/API.md: scheme, host and an optional path, without a trailing slash.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -15,6 +16,9 @@ impl FromRequestParts<App> for Base {
     type Rejection = std::convert::Infallible;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Self::Rejection> {
+        if let Some(forwarded) = parts.extensions.get::<Forwarded>() {
+            return Ok(Base(forwarded.base.clone()));
+        }
         let request_authority = parts.uri.authority().map(|authority| authority.as_str());
         Ok(match &app.config().public_url {
             Some(address) => Base(address.clone()),

@@ -11,6 +11,7 @@ use tower_http::compression::predicate::{DefaultPredicate, Predicate, SizeAbove}
 
 use crate::app::App;
 use crate::auth::{require_key, require_key_unless_socket, require_operator};
+use crate::cluster::forward;
 use crate::edge::edge;
 use crate::limits;
 use crate::mcp::http::McpRoutes;
@@ -194,6 +195,11 @@ fn api_router(app: App) -> Router {
         ..
     } in routes()
     {
+        // Inside the check of the key, which counts the request on the node that the client has sent it to.
+        let handler = match forward::is_of_session(path) {
+            true => handler.route_layer(from_fn_with_state(app.clone(), forward::forward)),
+            false => handler,
+        };
         let guarded = match access {
             Access::Public => handler,
             // Such a route has no wrong method, so no 405 needs to bypass the layer.
@@ -214,6 +220,7 @@ fn api_router(app: App) -> Router {
                 .quality(CompressionLevel::Fastest)
                 .compress_when(DefaultPredicate::new().and(SizeAbove::new(limits::MIN_COMPRESSED_BYTES))),
         )
+        .layer(from_fn_with_state(app.clone(), forward::accept))
         .layer(from_fn_with_state(app.clone(), edge))
         .with_state(app)
 }

@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use harvestman_core::api::crawl::Enabled;
+use harvestman_core::cluster::ClusterSecret;
+use harvestman_core::interact::TokenKey;
 use harvestman_engine::{
     BrowserPages, BrowserSettings, Engine, EngineConfig, Llm, LlmConfig, Plans, Proxies, RecognizerConfig,
     Search,
@@ -19,12 +21,13 @@ use tokio_util::sync::CancellationToken;
 use url::Url;
 
 use crate::app::{App, Parts};
+use crate::cluster::Cluster;
 use crate::config::{Config, Program, cores};
 use crate::listen::{self, ConnectionLimits};
 use crate::operator::endpoint::OperatorEndpoint;
 use crate::router::router;
 use crate::sign_in::SignIn;
-use crate::{bootstrap, disk, driver, limits, signals};
+use crate::{bootstrap, disk, driver, keys, limits, signals};
 
 /// Product token for robots.txt and the first word of our `User-Agent`.
 const AGENT: &str = "Harvestman";
@@ -89,7 +92,8 @@ pub(crate) struct Started {
 
 /// Opens the store and starts the engine. `listening_on` is none for a server that only this process uses.
 pub(crate) async fn start(config: Config, listening_on: Option<SocketAddr>) -> anyhow::Result<Started> {
-    let store_config = config.store();
+    let mut store_config = config.store();
+    store_config.node = Some(config.node_report());
     if store_config.database_url.is_some() {
         // The store creates it for the embedded database.
         std::fs::create_dir_all(&config.data_dir)
@@ -111,6 +115,11 @@ pub(crate) async fn start(config: Config, listening_on: Option<SocketAddr>) -> a
     }
     let proxies = Proxies::new(config.proxies.clone());
     let browser = browser(&config, &fetcher, node_modules, proxies.clone()).await?;
+    let cluster = config
+        .cluster_secret
+        .clone()
+        .map(|secret| cluster(&config, secret));
+    let cluster = cluster.transpose()?;
     let engine = Engine::start(
         engine_config(&config, plans, proxies)?,
         store.clone(),
@@ -122,6 +131,7 @@ pub(crate) async fn start(config: Config, listening_on: Option<SocketAddr>) -> a
     let address = listening_on.unwrap_or(SocketAddr::from(([127, 0, 0, 1], 0)));
     let mut parts = Parts::new(config, store, engine, sign_in, address);
     parts.open_mode = access.open_mode;
+    parts.cluster = cluster;
     Ok(Started {
         parts,
         new_key: access.new_key,
@@ -256,12 +266,36 @@ fn engine_config(config: &Config, plans: Plans, proxies: Proxies) -> anyhow::Res
         webhook_retries: config.webhook_retries.clone(),
         webhook_signature_aliases: config.webhook_signature_aliases.clone(),
         file_reader: own_program(),
+        token_key: token_key(config)?,
         recognizer: config.tesseract_program().map(|tesseract| RecognizerConfig {
             launcher: own_program(),
             tesseract,
             languages: config.ocr_languages.clone(),
         }),
     })
+}
+
+/// Returns the key of session tokens: that of the cluster, else one for this start.
+fn token_key(config: &Config) -> anyhow::Result<TokenKey> {
+    match &config.cluster_secret {
+        Some(secret) => Ok(secret.token_key()),
+        None => keys::random_hex::<32>()
+            .map(TokenKey::new)
+            .context("cannot create the key of session tokens: no random bytes"),
+    }
+}
+
+/// Creates the forwarder of requests to other nodes. Their URLs are those that their operator has set.
+fn cluster(config: &Config, secret: ClusterSecret) -> anyhow::Result<Cluster> {
+    let fetcher = Fetcher::new(FetchConfig {
+        allow_private_hosts: AllowList::parse("*").map_err(anyhow::Error::msg)?,
+        dns_servers: config.dns_servers.clone(),
+        ..FetchConfig::default()
+    });
+    Ok(Cluster::new(
+        secret,
+        fetcher.context("cannot connect to other nodes")?,
+    ))
 }
 
 fn language_model(config: &Config, llm: &LlmConfig) -> anyhow::Result<Llm> {

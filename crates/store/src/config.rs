@@ -1,5 +1,6 @@
 //! Where the store is, and how to open it.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
 
@@ -32,6 +33,15 @@ impl fmt::Debug for DatabaseUrl {
     }
 }
 
+/// What a node reports about itself to the other nodes of a database.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct NodeReport {
+    /// URL at which the others reach it.
+    pub url: Option<String>,
+    /// Settings that all nodes must have in common, by name; of a secret, a hash.
+    pub settings: BTreeMap<String, String>,
+}
+
 /// Where and how to open the store.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct StoreConfig {
@@ -39,6 +49,9 @@ pub struct StoreConfig {
     pub data_dir: PathBuf,
     /// The PostgreSQL database; `None` for the embedded one in the data folder.
     pub database_url: Option<DatabaseUrl>,
+    /// What this process reports as a node of the PostgreSQL database; `None` if it is not one, but only reads or changes
+    /// the data.
+    pub node: Option<NodeReport>,
     /// Number of reader connections of the embedded database; 0 counts as 1.
     pub readers: u32,
     /// Maximum size of the page cache in the database, in bytes; 0 disables the cache.
@@ -51,6 +64,7 @@ impl StoreConfig {
         Self {
             data_dir: data_dir.into(),
             database_url: None,
+            node: Some(NodeReport::default()),
             readers: limits::DEFAULT_READERS,
             cache_bytes: limits::DEFAULT_CACHE_BYTES,
         }

@@ -43,7 +43,7 @@ mod usage;
 
 pub use activity::{Activity, ActivityQuery, Call, CallList, CallQuery, RunningJobs, TeamQueue};
 pub use cache::{CachedPage, KnownPage, NewCachedPage};
-pub use config::{DATABASE_FILE, DatabaseUrl, StoreConfig};
+pub use config::{DATABASE_FILE, DatabaseUrl, NodeReport, StoreConfig};
 pub use error::{CommitError, RepeatedCommit, StoreError};
 pub use feedback::{FeedbackOutcome, FeedbackRow, NewFeedback};
 pub use file::{NewFile, StoredFile};
@@ -62,7 +62,7 @@ pub use page::DocumentChunk;
 pub use run::{RunEnd, RunRow};
 pub use scrape::{OriginState, ScrapeOrigin, ScrapeResult, StoredScrape};
 pub use session::{NewSession, SessionEnd, SessionRow};
-pub use signal::{JobSignal, NodeShare};
+pub use signal::{JobSignal, NodeRow, NodeShare};
 pub use sqlite::backup::{backup, restore, schema_version};
 pub use sqlite::folder::create_private;
 pub(crate) use store::Engine;

@@ -60,6 +60,8 @@ pub(crate) struct Postgres {
     pool: Pool,
     /// Identifies this process among the nodes of the database.
     node: Uuid,
+    /// Whether it is one of them, or only reads and changes the data.
+    is_node: bool,
     cache: Cache,
     health: Health,
     /// When `last_used_at` of each key was last written.
@@ -84,15 +86,23 @@ impl Health {
 }
 
 impl Postgres {
-    /// Connects, upgrades the schema, and registers this process as a node.
+    pub(crate) fn node(&self) -> Uuid {
+        self.node
+    }
+
+    /// Connects, upgrades the schema, and registers this process as a node if it is one.
     pub(crate) async fn open(url: &str, config: &StoreConfig) -> Result<Self, StoreError> {
         let pool = Pool::connect(url).await?;
         migrate::migrate(&pool).await?;
         let node = new_id();
         let stop = CancellationToken::new();
-        nodes::register(&pool, node).await?;
-        tokio::spawn(nodes::keep_alive(pool.clone(), node, stop.clone()));
+        if let Some(report) = &config.node {
+            let this = nodes::Node::new(node, report)?;
+            this.register(&pool).await?;
+            tokio::spawn(this.keep_alive(pool.clone(), stop.clone()));
+        }
         Ok(Self {
+            is_node: config.node.is_some(),
             cache: Cache::start(pool.clone(), config.cache_bytes),
             pool,
             node,
@@ -111,7 +121,10 @@ impl Lifecycle for Postgres {
         }
         self.stop.cancel();
         self.cache.flush().await;
-        let left = nodes::leave(&self.pool, self.node).await;
+        let left = match self.is_node {
+            true => nodes::leave(&self.pool, self.node).await,
+            false => Ok(()),
+        };
         self.pool.close();
         left
     }

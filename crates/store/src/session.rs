@@ -2,6 +2,7 @@
 
 use harvestman_core::ids::{ScrapeId, SessionId, TeamId};
 use harvestman_core::time::Timestamp;
+use uuid::Uuid;
 
 use crate::error::StoreError;
 use crate::job::NewJob;
@@ -28,6 +29,8 @@ pub struct SessionRow {
     pub id: SessionId,
     /// The team that owns it.
     pub team: TeamId,
+    /// The node that holds its browser; `None` on a store that no other node uses.
+    pub node: Option<Uuid>,
     /// The scrape that it continues.
     pub scrape: Option<ScrapeId>,
     /// Whether it offers live views.

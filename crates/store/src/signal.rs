@@ -2,6 +2,7 @@
 //! share the limits of teams. Also what only one of them may hold.
 
 use harvestman_core::ids::{JobId, TeamId};
+use uuid::Uuid;
 
 use crate::error::StoreError;
 use crate::job::JobStatus;
@@ -33,6 +34,15 @@ pub struct NodeShare {
     pub nodes: u64,
 }
 
+/// A living node.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct NodeRow {
+    /// Id of this run of the node.
+    pub id: Uuid,
+    /// URL at which other nodes reach it, if its operator has set one.
+    pub url: Option<String>,
+}
+
 operations! {
     /// Changes of jobs by other nodes.
     trait Signals {
@@ -41,6 +51,9 @@ operations! {
 
         /// Returns which of the living nodes this process is.
         async fn node_share(&self) -> Result<NodeShare, StoreError>;
+
+        /// Returns a node; `None` when it has ended or not reported itself for some seconds.
+        async fn living_node(&self, id: Uuid) -> Result<Option<NodeRow>, StoreError>;
 
         /// Reserves a browser profile for a session or job that writes to it. Returns false while another one has it.
         async fn lock_profile(&self, team: TeamId, name: &str, owner: JobId) -> Result<bool, StoreError>;

@@ -3,6 +3,8 @@
 
 use std::sync::Arc;
 
+use uuid::Uuid;
+
 use crate::config::StoreConfig;
 use crate::error::StoreError;
 use crate::postgres::Postgres;
@@ -38,6 +40,14 @@ impl Store {
             Some(url) => Engine::Postgres(Arc::new(Postgres::open(url.as_str(), config).await?)),
         };
         Ok(Self { engine })
+    }
+
+    /// Returns the id of this process among the nodes of the database; `None` on a store that no other node uses.
+    pub fn node(&self) -> Option<Uuid> {
+        match &self.engine {
+            Engine::Sqlite(_) => None,
+            Engine::Postgres(postgres) => Some(postgres.node()),
+        }
     }
 
     /// Returns whether other nodes may work on the same jobs.

@@ -7,18 +7,18 @@ use std::time::Duration;
 use harvestman_browser::{BrowserError, LiveBrowser};
 use harvestman_core::api::browser::BrowserRequest;
 use harvestman_core::api::caller::Caller;
-use harvestman_core::api::error::ApiError;
+use harvestman_core::api::error::{ApiError, ErrorCode};
 use harvestman_core::api::interact::InteractRequest;
 use harvestman_core::api::options::ScrapeOptions;
 use harvestman_core::ids::{JobId, ScrapeId, SessionId};
-use harvestman_core::interact::{Lifetime, SessionError, SessionTokens, ViewTokens};
+use harvestman_core::interact::{Lifetime, SessionError};
 use harvestman_store::{JobKind, NewJob, NewSession, Principal};
 use tokio::time::Instant;
 
 use super::live::{LiveSession, SessionResources, before_run_error, check_task};
 use super::replay::Replay;
 use crate::context::Context;
-use crate::error::{internal_error, stopping};
+use crate::error::stopping;
 use crate::{clock, limits};
 
 /// Parameters of a new session.
@@ -146,7 +146,7 @@ impl Context {
     ) -> Result<Arc<LiveSession>, ApiError> {
         let browsers = self.sessions.browsers()?;
         let id = SessionId(clock::new_job_id().0);
-        let tokens = new_tokens(plan.stream_web_view)?;
+        let tokens = self.config.token_key.tokens(id, plan.stream_web_view);
         let permit = self.sessions.permits.permit(principal.team)?;
         let reservation = self.budget.reserve(principal.team).await?;
         let named = plan.options.profile.as_ref();
@@ -213,7 +213,10 @@ impl Context {
         };
         if let Err(error) = self.store.begin_session(&new_session).await {
             session.browser.end().await;
-            return Err(error.into());
+            return Err(match new_session.scrape {
+                Some(scrape) if self.store.session_of(scrape).await?.is_some() => opened_elsewhere(),
+                _ => error.into(),
+            });
         }
         tracing::info!(session.id = %session.id, team.id = %principal.team, "browser session started");
         if !self.sessions.registry.add(session.clone(), new_session.scrape) {
@@ -222,6 +225,16 @@ impl Context {
         }
         Ok(session)
     }
+}
+
+/// Returns the error of a first call when another node opened the session of the scrape meanwhile.
+fn opened_elsewhere() -> ApiError {
+    let mut error = ApiError::new(
+        ErrorCode::Unavailable,
+        "another server of the cluster has just opened the session of this scrape; send the request again",
+    );
+    error.retry_after_s = Some(1);
+    error
 }
 
 /// Returns the session if it belongs to the principal's team.
@@ -250,22 +263,4 @@ async fn repeat_scrape(browser: &LiveBrowser, replay: &Replay) -> Result<(), Api
         | BrowserError::Action { .. } => SessionError::NoReplay(error.to_string()).into(),
         error => before_run_error(error),
     })
-}
-
-/// Creates the session's tokens, 128 random bits each.
-fn new_tokens(views: bool) -> Result<SessionTokens, ApiError> {
-    let token = || {
-        let mut bytes = [0; 16];
-        let filled = getrandom::fill(&mut bytes).map_err(internal_error);
-        filled.map(|()| format!("{:032x}", u128::from_ne_bytes(bytes)))
-    };
-    let views = match views {
-        true => Some(ViewTokens {
-            view: token()?,
-            control: token()?,
-        }),
-        false => None,
-    };
-    let cdp = token()?;
-    Ok(SessionTokens { cdp, views })
 }

@@ -81,6 +81,19 @@ pub const SETTINGS: &[Setting] = &[
             "Database of one or many nodes, postgres://USER:PASSWORD@HOST/DATABASE; or sqlite://FOLDER/harvestman.db",
         )
     },
+    text(
+        "node_url",
+        "URL",
+        "URL at which the other servers of the database reach this one, for browser sessions [default: none]",
+    ),
+    Setting {
+        secret: true,
+        ..text(
+            "cluster_secret",
+            "SECRET",
+            "Secret that all servers of the database share, at least 16 characters [default: none]",
+        )
+    },
     Setting {
         secret: true,
         ..text(

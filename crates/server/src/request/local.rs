@@ -95,6 +95,8 @@ impl LocalServer {
         config.data_dir.clone_from(&folder);
         // Only this process sends requests.
         config.no_auth = true;
+        config.database_url = None;
+        config.cluster_secret = None;
         config.api_keys = Vec::new();
         let mut flags = format!("--local --data-dir {}", shell_word(&folder.to_string_lossy()));
         let hosts = own_hosts(urls);

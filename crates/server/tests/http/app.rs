@@ -9,6 +9,7 @@ use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::http::{HeaderMap, Method, Request, StatusCode};
 use harvestman_core::api::crawl::Enabled;
+use harvestman_core::interact::TokenKey;
 use harvestman_engine::{Engine, EngineConfig, Proxies};
 use harvestman_fetch::{FetchConfig, Fetcher};
 use harvestman_server::app::{App, Parts};
@@ -123,6 +124,7 @@ impl TestApp {
                 webhook_retries: Vec::new(),
                 webhook_signature_aliases: Vec::new(),
                 file_reader: "no-reader".into(),
+                token_key: TokenKey::new("test"),
                 recognizer: None,
             },
             store.clone(),

@@ -10,7 +10,10 @@ use crate::postgres::rows::Columns;
 use crate::postgres::transaction::Transaction;
 
 /// The migration at index n upgrades the schema from version n to n + 1.
-const MIGRATIONS: &[&str] = &[include_str!("migrations/0001_start.sql")];
+const MIGRATIONS: &[&str] = &[
+    include_str!("migrations/0001_start.sql"),
+    include_str!("migrations/0002_node_reports.sql"),
+];
 /// The oldest schema version whose server can run on the newest schema.
 const OLDEST_COMPATIBLE: u64 = 1;
 

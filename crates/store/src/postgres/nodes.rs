@@ -1,6 +1,8 @@
 //! The nodes of a database. Each reports itself every few seconds; what belongs to one that no longer does is ended or
 //! freed by the first node that notices, under a lock on its row.
 
+use std::collections::BTreeMap;
+
 use harvestman_core::api::error::{ApiError, ErrorCode};
 use harvestman_core::ids::SessionId;
 use harvestman_core::time::Timestamp;
@@ -9,68 +11,142 @@ use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
 use crate::clock::clock;
+use crate::config::NodeReport;
 use crate::error::StoreError;
 use crate::limits;
 use crate::postgres::connect::{BACKGROUND_RETRY, Pool};
 use crate::postgres::query::query;
-use crate::postgres::rows::Columns;
+use crate::postgres::rows::{Columns, bad_column};
 use crate::postgres::sessions;
 use crate::postgres::transaction::Transaction;
+use crate::prepared::json_text;
 
-const HEARTBEAT: &str = "INSERT INTO harvestman.node (id, started_at, seen_at)
-    VALUES ($1, harvestman.clock($2), harvestman.clock($2))
+/// Serializes the starts of nodes, so that each sees the settings of those before it.
+const LOCK: &str = "SELECT pg_advisory_xact_lock(5210194012302)";
+const HEARTBEAT: &str = "INSERT INTO harvestman.node (id, started_at, seen_at, url, settings)
+    VALUES ($1, harvestman.clock($2), harvestman.clock($2), $3, $4)
     ON CONFLICT (id) DO UPDATE SET seen_at = excluded.seen_at";
 
-/// Adds this process to the nodes.
-pub(crate) async fn register(pool: &Pool, node: Uuid) -> Result<(), StoreError> {
-    heartbeat(&*pool.connection().await?, node).await
+/// This process as a node.
+#[derive(Clone, Debug)]
+pub(crate) struct Node {
+    id: Uuid,
+    url: Option<String>,
+    settings: BTreeMap<String, String>,
+    settings_text: String,
 }
 
-async fn heartbeat(client: &Client, node: Uuid) -> Result<(), StoreError> {
-    query(HEARTBEAT)
-        .bind(node)
-        .bind(clock().0)
-        .execute(client)
-        .await?;
-    Ok(())
-}
+impl Node {
+    pub(crate) fn new(id: Uuid, report: &NodeReport) -> Result<Self, StoreError> {
+        Ok(Self {
+            id,
+            url: report.url.clone(),
+            settings_text: json_text(&report.settings)?,
+            settings: report.settings.clone(),
+        })
+    }
 
-/// Reports this node until `stop` is cancelled, and cleans up after dead nodes.
-pub(crate) async fn keep_alive(pool: Pool, node: Uuid, stop: CancellationToken) {
-    loop {
-        let pause = match beat(&pool, node).await {
-            Ok(()) => limits::NODE_HEARTBEAT,
-            Err(StoreError::Closed) => return,
-            Err(error) => {
-                tracing::warn!(%error, "cannot report this node to the database; retrying");
-                BACKGROUND_RETRY
-            }
+    /// Adds this process to the nodes.
+    ///
+    /// # Errors
+    /// [`StoreError::Setup`] if a setting that all nodes must have in common differs from that of a living one.
+    pub(crate) async fn register(&self, pool: &Pool) -> Result<(), StoreError> {
+        let transaction = Transaction::new(pool.connection().await?);
+        let registering = async {
+            transaction.begin(clock()).await?;
+            query(LOCK).execute(&transaction).await?;
+            self.compare_settings(&transaction).await?;
+            self.heartbeat(&transaction).await
         };
-        tokio::select! {
-            () = stop.cancelled() => return,
-            () = tokio::time::sleep(pause) => {}
+        match registering.await {
+            Ok(()) => transaction.end().await,
+            Err(error) => {
+                transaction.roll_back().await;
+                Err(error)
+            }
         }
+    }
+
+    async fn compare_settings(&self, client: &Client) -> Result<(), StoreError> {
+        let others = query(
+            "SELECT DISTINCT settings FROM harvestman.node WHERE seen_at > harvestman.clock($1) - $2 AND id <> $3",
+        )
+        .bind(clock().0)
+        .bind(limits::NODE_LEASE_MS)
+        .bind(self.id)
+        .fetch_all(client)
+        .await?;
+        for row in others {
+            let theirs: BTreeMap<String, String> =
+                serde_json::from_str(&row.text("settings")?).map_err(|_| bad_column("settings"))?;
+            if let Some(name) = first_difference(&self.settings, &theirs) {
+                return Err(StoreError::Setup(format!(
+                    "`{name}` differs from that of the running servers on this database: give every server the same \
+                     value. To change it, stop all of them first; one that was killed counts as running for {} s",
+                    limits::NODE_LEASE_MS / 1000
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    async fn heartbeat(&self, client: &Client) -> Result<(), StoreError> {
+        query(HEARTBEAT)
+            .bind(self.id)
+            .bind(clock().0)
+            .bind(self.url.clone())
+            .bind(self.settings_text.clone())
+            .execute(client)
+            .await?;
+        Ok(())
+    }
+
+    /// Reports this node until `stop` is cancelled, and cleans up after dead nodes.
+    pub(crate) async fn keep_alive(self, pool: Pool, stop: CancellationToken) {
+        loop {
+            let pause = match self.beat(&pool).await {
+                Ok(()) => limits::NODE_HEARTBEAT,
+                Err(StoreError::Closed) => return,
+                Err(error) => {
+                    tracing::warn!(%error, "cannot report this node to the database; retrying");
+                    BACKGROUND_RETRY
+                }
+            };
+            tokio::select! {
+                () = stop.cancelled() => return,
+                () = tokio::time::sleep(pause) => {}
+            }
+        }
+    }
+
+    async fn beat(&self, pool: &Pool) -> Result<(), StoreError> {
+        let connection = pool.connection().await?;
+        self.heartbeat(&connection).await?;
+        let dead =
+            query("SELECT id FROM harvestman.node WHERE seen_at <= harvestman.clock($1) - $2 AND id <> $3")
+                .bind(clock().0)
+                .bind(limits::NODE_LEASE_MS)
+                .bind(self.id)
+                .fetch_all(&connection)
+                .await?;
+        drop(connection);
+        for row in dead {
+            let dead = row.id("id")?;
+            if remove(pool, dead, limits::NODE_LEASE_MS).await? {
+                tracing::warn!(node = %dead, "a node has stopped without notice; its work is free");
+            }
+        }
+        Ok(())
     }
 }
 
-async fn beat(pool: &Pool, node: Uuid) -> Result<(), StoreError> {
-    let connection = pool.connection().await?;
-    heartbeat(&connection, node).await?;
-    let dead =
-        query("SELECT id FROM harvestman.node WHERE seen_at <= harvestman.clock($1) - $2 AND id <> $3")
-            .bind(clock().0)
-            .bind(limits::NODE_LEASE_MS)
-            .bind(node)
-            .fetch_all(&connection)
-            .await?;
-    drop(connection);
-    for row in dead {
-        let dead = row.id("id")?;
-        if remove(pool, dead, limits::NODE_LEASE_MS).await? {
-            tracing::warn!(node = %dead, "a node has stopped without notice; its work is free");
-        }
-    }
-    Ok(())
+/// Returns the name of a setting that both sides report and that differs.
+fn first_difference<'a>(
+    ours: &'a BTreeMap<String, String>,
+    theirs: &BTreeMap<String, String>,
+) -> Option<&'a str> {
+    let differs = |(name, value): &(&String, &String)| theirs.get(*name).is_some_and(|other| other != *value);
+    ours.iter().find(differs).map(|(name, _)| name.as_str())
 }
 
 /// Removes this node, and frees or ends what it holds.
@@ -150,4 +226,27 @@ pub(crate) async fn touch(transaction: &Transaction) -> Result<(), StoreError> {
         .execute(transaction)
         .await?;
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn settings_that_differ_are_named() {
+        let settings = |pairs: &[(&str, &str)]| -> BTreeMap<String, String> {
+            pairs
+                .iter()
+                .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+                .collect()
+        };
+        let ours = settings(&[("a", "1"), ("b", "2")]);
+        assert_eq!(first_difference(&ours, &ours), None);
+        assert_eq!(
+            first_difference(&ours, &settings(&[("a", "1"), ("b", "3")])),
+            Some("b")
+        );
+        // A server of another version may not know a setting.
+        assert_eq!(first_difference(&ours, &settings(&[("a", "1")])), None);
+    }
 }

@@ -178,6 +178,7 @@ fn session_row(row: &Row) -> Result<SessionRow, StoreError> {
     Ok(SessionRow {
         id: SessionId(row.id("id")?),
         team: TeamId(row.id("team_id")?),
+        node: row.maybe_id("node")?,
         scrape: row.maybe_id("scrape_id")?.map(ScrapeId),
         stream_web_view: flag(row, "stream_web_view")?,
         created_at: row.time("created_at")?,

@@ -2,6 +2,7 @@
 
 use harvestman_core::ids::{JobId, TeamId};
 use harvestman_core::time::Timestamp;
+use uuid::Uuid;
 
 use crate::clock::clock;
 use crate::error::StoreError;
@@ -10,7 +11,7 @@ use crate::limits;
 use crate::postgres::Postgres;
 use crate::postgres::query::query;
 use crate::postgres::rows::{Columns, bad_column};
-use crate::signal::{JobSignal, NodeShare, Signals};
+use crate::signal::{JobSignal, NodeRow, NodeShare, Signals};
 
 impl Signals for Postgres {
     async fn job_signals(&self, jobs: &[JobId]) -> Result<Vec<JobSignal>, StoreError> {
@@ -50,6 +51,23 @@ impl Signals for Postgres {
             index: row.count("before")?,
             nodes: row.count("others")? + 1,
         })
+    }
+
+    async fn living_node(&self, id: Uuid) -> Result<Option<NodeRow>, StoreError> {
+        let row =
+            query("SELECT url FROM harvestman.node WHERE id = $1 AND seen_at > harvestman.clock($2) - $3")
+                .bind(id)
+                .bind(clock().0)
+                .bind(limits::NODE_LEASE_MS)
+                .fetch_optional(&*self.pool.connection().await?)
+                .await?;
+        row.map(|row| {
+            Ok(NodeRow {
+                id,
+                url: row.maybe_text("url")?,
+            })
+        })
+        .transpose()
     }
 
     async fn lock_profile(&self, team: TeamId, name: &str, owner: JobId) -> Result<bool, StoreError> {

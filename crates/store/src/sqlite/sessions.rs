@@ -197,6 +197,7 @@ fn session_row(row: &SqliteRow) -> Result<SessionRow, StoreError> {
     Ok(SessionRow {
         id: SessionId(row.id("id")?),
         team: TeamId(row.id("team_id")?),
+        node: None,
         scrape: row.maybe_id("scrape_id")?.map(ScrapeId),
         stream_web_view: row.count("stream_web_view")? == 1,
         created_at: row.time("created_at")?,

@@ -3,10 +3,11 @@
 use sqlx::query;
 
 use harvestman_core::ids::{JobId, TeamId};
+use uuid::Uuid;
 
 use crate::error::StoreError;
 use crate::job::JobStatus;
-use crate::signal::{JobSignal, NodeShare, Signals};
+use crate::signal::{JobSignal, NodeRow, NodeShare, Signals};
 use crate::sqlite::Sqlite;
 use crate::sqlite::prepared::json_text;
 use crate::sqlite::rows::{Columns, bad_column};
@@ -37,6 +38,10 @@ impl Signals for Sqlite {
 
     async fn node_share(&self) -> Result<NodeShare, StoreError> {
         Ok(NodeShare { index: 0, nodes: 1 })
+    }
+
+    async fn living_node(&self, _: Uuid) -> Result<Option<NodeRow>, StoreError> {
+        Ok(None)
     }
 
     /// The only process that has the folder locked tracks the writers in memory.

@@ -1,0 +1,34 @@
+//! What a node of a cluster needs to pass requests on to another node: [`forward`] does it.
+
+use harvestman_core::cluster::ClusterSecret;
+use harvestman_core::interact::TokenKey;
+use harvestman_fetch::Fetcher;
+
+pub(crate) mod forward;
+
+/// The secret of the cluster, and what sends to other nodes.
+pub struct Cluster {
+    secret: ClusterSecret,
+    token_key: TokenKey,
+    /// May connect to any address; it only sends to URLs of nodes.
+    fetcher: Fetcher,
+}
+
+impl Cluster {
+    /// Creates the forwarder of a node.
+    pub fn new(secret: ClusterSecret, fetcher: Fetcher) -> Self {
+        let token_key = secret.token_key();
+        Self {
+            secret,
+            token_key,
+            fetcher,
+        }
+    }
+}
+
+/// Marks a request that another node has forwarded; in the request's extensions.
+#[derive(Clone, Debug)]
+pub(crate) struct Forwarded {
+    /// Base URL that the client used at the other node.
+    pub(crate) base: String,
+}

@@ -1,0 +1,9 @@
+//! Several real servers on one PostgreSQL database. They use the PostgreSQL server that `HARVESTMAN_TEST_POSTGRES` names.
+
+#![allow(clippy::unwrap_used)]
+
+mod nodes {
+    pub(crate) mod cluster;
+    pub(crate) mod sessions;
+    pub(crate) mod settings;
+}

@@ -1,0 +1,231 @@
+//! Browser sessions: every request reaches the server that holds the browser, from any server.
+
+use std::time::{Duration, Instant};
+
+use futures_util::{SinkExt, StreamExt};
+use harvestman_tests::{Page, RunningSite, Site, TestDatabase, TestServer, tools};
+use http::Method;
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::{Value, json};
+use tokio::net::TcpStream;
+use tokio_tungstenite::tungstenite::Message;
+use tokio_tungstenite::{WebSocketStream, client_async};
+
+use super::cluster::node;
+
+type Socket = WebSocketStream<TcpStream>;
+
+const TIMEOUT: Duration = Duration::from_secs(120);
+
+async fn site() -> RunningSite {
+    Site::new().page("/", Page::links("Start", &[])).serve().await
+}
+
+async fn servers(database: &TestDatabase) -> [TestServer; 2] {
+    let chromium = tools::path("HARVESTMAN_CHROMIUM");
+    let settings = [("HARVESTMAN_CHROMIUM", chromium.to_str().unwrap())];
+    [node(database, &settings).await, node(database, &settings).await]
+}
+
+/// Opens a socket at `url`, which names one server, on another one.
+async fn socket(server: &TestServer, url: &str) -> Socket {
+    let path = url.splitn(4, '/').nth(3).unwrap();
+    let stream = TcpStream::connect(server.address()).await.unwrap();
+    let url = format!("ws://{}/{path}", server.address());
+    client_async(url, stream).await.unwrap().0
+}
+
+async fn next_text(socket: &mut Socket) -> Value {
+    loop {
+        match socket.next().await.unwrap().unwrap() {
+            Message::Text(text) => return serde_json::from_str(&text).unwrap(),
+            Message::Close(frame) => panic!("closed: {frame:?}"),
+            _ => {}
+        }
+    }
+}
+
+fn browser_code(code: &str) -> Value {
+    json!({ "code": code, "language": "bash" })
+}
+
+async fn status_of(server: &TestServer, id: &str) -> Value {
+    let sessions = server.get("/v2/browser").await.ok();
+    let sessions = sessions["sessions"].as_array().unwrap();
+    let found = sessions.iter().find(|session| session["id"] == id);
+    found.unwrap_or_else(|| panic!("{id} is not listed")).clone()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_session_is_used_from_any_server_on_postgresql() {
+    let (database, site) = (TestDatabase::create().await, site().await);
+    let [owner, other] = servers(&database).await;
+    let opened = owner.post("/v2/browser", &json!({ "ttl": 300 })).await.ok();
+    let id = opened["id"].as_str().unwrap();
+    let execute = format!("/v2/browser/{id}/execute");
+    let code = browser_code(&format!("agent-browser open {}", site.url("/")));
+    let answer = other.post(&execute, &code).await.ok();
+    assert_eq!(
+        (&answer["success"], &answer["exitCode"]),
+        (&json!(true), &json!(0)),
+        "{answer}"
+    );
+    // URLs lead to the server that the client uses, and have the same tokens as those of the owner.
+    let base = format!("http://{}/live/", other.address());
+    let view = answer["liveViewUrl"].as_str().unwrap();
+    assert!(view.starts_with(&base), "{view}");
+    let token = view.rsplit('/').next().unwrap();
+    assert!(opened["liveViewUrl"].as_str().unwrap().ends_with(token));
+    let listed = status_of(&other, id).await;
+    assert_eq!(listed["status"], "active");
+    assert_eq!(listed["cdpUrl"], answer["cdpUrl"]);
+    let shown = other.send(Method::GET, &format!("/live/{token}"), &[], "").await;
+    assert_eq!(shown.status, 200);
+
+    // Live view and browser protocol through the other server.
+    let control = opened["interactiveLiveViewUrl"].as_str().unwrap();
+    let mut live = socket(&other, &format!("{control}/socket")).await;
+    assert_eq!(
+        next_text(&mut live).await,
+        json!({ "type": "hello", "control": true })
+    );
+    let mut cdp = socket(&other, opened["cdpUrl"].as_str().unwrap()).await;
+    let command = json!({ "id": 7, "method": "Browser.getVersion" });
+    cdp.send(Message::Text(command.to_string().into())).await.unwrap();
+    loop {
+        let message = next_text(&mut cdp).await;
+        if message["id"] == 7 {
+            assert!(message["result"]["product"].is_string(), "{message}");
+            break;
+        }
+    }
+
+    // Other teams, wrong tokens and unsigned forwards get no further than on one server.
+    let as_other = [("authorization", "Bearer fc-other")];
+    let refused = other
+        .send(Method::POST, &execute, &as_other, code.to_string())
+        .await;
+    assert_eq!(refused.status, 403);
+    let wrong = format!("/live/{}/socket", token.replace(&token[40..], &"0".repeat(24)));
+    assert_eq!(other.send(Method::GET, &wrong, &[], "").await.status, 404);
+    let forged = [
+        ("authorization", "Bearer fc-test"),
+        (
+            "x-harvestman-forwarded",
+            "00000000-0000-0000-0000-000000000000 00 http://evil.test",
+        ),
+    ];
+    let forged = other.send(Method::GET, "/v2/browser", &forged, "").await;
+    assert_eq!((forged.status, forged.code()), (403, "FORBIDDEN"));
+
+    let ended = other.delete(&format!("/v2/browser/{id}")).await.ok();
+    assert_eq!(ended["success"], true, "{ended}");
+    assert!(ended["creditsBilled"].as_u64().unwrap() > 0, "{ended}");
+    while let Some(Ok(_)) = live.next().await {}
+    for server in [&owner, &other] {
+        assert_eq!(server.post(&execute, &code).await.status, 410);
+        assert_eq!(status_of(server, id).await["status"], "destroyed");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_session_of_a_scrape_is_continued_from_any_server_on_postgresql() {
+    let (database, site) = (TestDatabase::create().await, site().await);
+    let [first, second] = servers(&database).await;
+    let scrape = async || {
+        let request = json!({ "url": site.url("/"), "maxAge": 0 });
+        let response = first.post("/v2/scrape", &request).await.ok();
+        let id = response["data"]["metadata"]["scrapeId"].as_str().unwrap();
+        format!("/v2/scrape/{id}/interact")
+    };
+    let path = scrape().await;
+    let code = browser_code("agent-browser get title");
+    let opened = first.post(&path, &code).await.ok();
+    let again = second.post(&path, &code).await.ok();
+    assert_eq!(again["sessionId"], opened["sessionId"]);
+    assert_eq!(again["stdout"].as_str().unwrap().trim(), "Start", "{again}");
+    assert_eq!(second.delete(&path).await.status, 200);
+    assert_eq!(first.post(&path, &code).await.status, 410);
+
+    // A session of one server continues a scrape whose first call reaches the other one.
+    let opened = first.post("/v2/browser", &json!({})).await.ok();
+    let path = scrape().await;
+    let mut request = code.clone();
+    request["existingSessionId"] = opened["id"].clone();
+    let continued = second.post(&path, &request).await.ok();
+    assert_eq!(continued["sessionId"], opened["id"]);
+
+    // First calls that reach both servers at once open one session.
+    let path = scrape().await;
+    let calls = async |server: &TestServer| loop {
+        let response = server.post(&path, &code).await;
+        match response.status {
+            503 => assert!(
+                response.headers.contains_key("retry-after"),
+                "{}",
+                response.text()
+            ),
+            _ => return response.ok()["sessionId"].clone(),
+        }
+    };
+    let (one, other) = tokio::join!(calls(&first), calls(&second));
+    assert_eq!(one, other);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_session_whose_server_is_frozen_or_dead_is_answered_on_postgresql() {
+    let database = TestDatabase::create().await;
+    let [mut owner, other] = servers(&database).await;
+    let open = async |owner: &TestServer| {
+        let opened = owner.post("/v2/browser", &json!({})).await.ok();
+        opened["id"].as_str().unwrap().to_owned()
+    };
+    let code = browser_code("agent-browser get url");
+    let until_ended = async |id: &str| {
+        let since = Instant::now();
+        let path = format!("/v2/browser/{id}/execute");
+        let mut unavailable = 0;
+        loop {
+            let response = other.post(&path, &code).await;
+            match response.status {
+                503 => {
+                    assert!(
+                        response.headers.contains_key("retry-after"),
+                        "{}",
+                        response.text()
+                    );
+                    unavailable += 1;
+                }
+                410 => return unavailable,
+                status => panic!("{status}: {}", response.text()),
+            }
+            assert!(since.elapsed() < TIMEOUT, "the session does not end");
+            tokio::time::sleep(Duration::from_millis(200)).await;
+        }
+    };
+    // A frozen server accepts connections, and answers nothing.
+    let id = open(&owner).await;
+    let pid = Pid::from_raw(i32::try_from(owner.pid()).unwrap()).unwrap();
+    kill_process(pid, Signal::STOP).unwrap();
+    assert!(until_ended(&id).await > 0);
+    kill_process(pid, Signal::CONT).unwrap();
+
+    let id = open(&owner).await;
+    owner.kill9();
+    assert!(until_ended(&id).await > 0);
+    let ended = status_of(&other, &id).await;
+    assert_eq!(ended["status"], "destroyed");
+    let usage = async |server: &TestServer| server.get("/v2/team/credit-usage/historical").await.ok();
+    let before = usage(&other).await;
+    // The rest of a cluster goes on.
+    owner.restart().await;
+    assert_eq!(owner.get(&format!("/v2/browser/{id}/execute")).await.status, 405);
+    assert_eq!(
+        owner
+            .post(&format!("/v2/browser/{id}/execute"), &code)
+            .await
+            .status,
+        410
+    );
+    assert_eq!(usage(&owner).await, before, "sessions are charged once");
+}

@@ -58,14 +58,24 @@ pub(crate) fn bench(project: &Project, arguments: &[String]) -> Result<()> {
     run::run(&mut bench)
 }
 
-/// Names the crawlers that are installed to the benchmark.
+/// Names the crawlers that are installed to the benchmark (docs/PERFORMANCE.md).
 fn add_peers(project: &Project, bench: &mut Command) {
+    let peers = project.path("tests/peers");
+    let spider = peers.join("spider/target/release/spider-peer");
+    if spider.is_file() {
+        bench.env("HARVESTMAN_BENCH_SPIDER", spider);
+    }
+    let crawlee = peers.join("crawlee");
+    if crawlee.join("node_modules").is_dir() {
+        let script = crawlee.join("crawl.mjs");
+        bench.env("HARVESTMAN_BENCH_CRAWLEE", format!("node {}", script.display()));
+    }
     let mut scrapy = Command::new("python3");
     scrapy
         .args(["-c", "import scrapy, html_to_markdown"])
         .stderr(Stdio::null());
     if scrapy.status().is_ok_and(|status| status.success()) {
-        let script = project.path("tests/peers/scrapy/crawl.py");
+        let script = peers.join("scrapy/crawl.py");
         bench.env("HARVESTMAN_BENCH_SCRAPY", format!("python3 {}", script.display()));
     }
 }

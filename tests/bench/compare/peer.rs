@@ -13,7 +13,11 @@ use crate::process;
 
 /// Variables that name the programs of the peers, each with the name of its peer. `cargo xtask bench compare` sets
 /// those that it finds.
-const PROGRAMS: &[(&str, &str)] = &[("scrapy", "HARVESTMAN_BENCH_SCRAPY")];
+const PROGRAMS: &[(&str, &str)] = &[
+    ("spider", "HARVESTMAN_BENCH_SPIDER"),
+    ("crawlee", "HARVESTMAN_BENCH_CRAWLEE"),
+    ("scrapy", "HARVESTMAN_BENCH_SCRAPY"),
+];
 /// Interval between two looks at a program or job.
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
 

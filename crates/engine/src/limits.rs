@@ -89,6 +89,8 @@ pub const WEBHOOK_RECEIVERS: usize = 128;
 pub const WEBHOOK_TURN: Duration = Duration::from_secs(10);
 /// How long a job stays leased by the webhook loop, in milliseconds; longer than one delivery can take.
 pub const WEBHOOK_LEASE_MS: u64 = 30_000;
+/// How long a synchronous scrape runs before it is stored as running. A faster one is stored once, at its end.
+pub const STORED_AS_RUNNING_AFTER: Duration = Duration::from_millis(50);
 /// `Retry-After` when all slots of a team are taken, in seconds.
 pub const RETRY_AFTER_S: u32 = 5;
 /// Interval at which expired browser sessions are ended.

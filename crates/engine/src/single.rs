@@ -1,18 +1,21 @@
 //! Synchronous scrapes: run on the node that received the request, and store their result or error.
 
-use std::sync::Arc;
+use std::pin::pin;
+use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
+use futures_util::FutureExt;
+use futures_util::future::{BoxFuture, Shared};
 use harvestman_core::api::error::{ApiError, ErrorCode};
 use harvestman_core::api::page::Document;
 use harvestman_core::api::parse::ParseOptions;
 use harvestman_core::api::scrape::ScrapeRequest;
 use harvestman_core::api::url_field::TargetUrl;
 use harvestman_core::crawl::SlotKind;
-use harvestman_core::ids::{JobId, ScrapeId, TeamId};
+use harvestman_core::ids::ScrapeId;
 use harvestman_core::scrape::{Capabilities, Upload, check_supported};
-use harvestman_store::{JobKind, JobStatus, NewJob, Principal, ScrapeResult};
-use tokio::time::Instant;
+use harvestman_store::{JobKind, JobStatus, NewJob, Principal, ScrapeResult, StoreError};
+use tokio::time::{Instant, timeout};
 
 use crate::budget::CreditReservation;
 use crate::context::{Context, Engine};
@@ -51,7 +54,7 @@ impl Engine {
             self.check_target(&request.url.url, &request.options).await?;
         }
         let reservation = self.context.budget.reserve(principal.team).await?;
-        let scrape = SingleScrape::begin(&self.context, principal, JobKind::Scrape, request, base).await?;
+        let scrape = SingleScrape::begin(&self.context, principal, JobKind::Scrape, request, base)?;
         scrape.run(reservation).await
     }
 
@@ -80,19 +83,16 @@ impl Engine {
         };
         let reservation = self.context.budget.reserve(principal.team).await?;
         // An upload has no screenshots, so no link needs a base URL.
-        let mut scrape = SingleScrape::begin(&self.context, principal, JobKind::Parse, request, "").await?;
+        let mut scrape = SingleScrape::begin(&self.context, principal, JobKind::Parse, request, "")?;
         scrape.upload = Some((file, content_type));
         scrape.run(reservation).await
     }
 }
 
-/// A scrape that is stored as running. It is always stored as completed or failed at the end, even if the
-/// client disconnects.
+/// A scrape. It is always stored as completed or failed at the end, even if the client disconnects.
 struct SingleScrape {
     context: Arc<Context>,
-    team: TeamId,
-    kind: JobKind,
-    job: JobId,
+    record: Arc<ScrapeRecord>,
     url: TargetUrl,
     /// The uploaded file, if there is one instead of a URL, and its content type.
     upload: Option<(UploadedFile, &'static str)>,
@@ -101,8 +101,41 @@ struct SingleScrape {
     stored_end: bool,
 }
 
+/// What is stored of a scrape: that it is running, if it takes longer than [`limits::STORED_AS_RUNNING_AFTER`], and
+/// its end.
+struct ScrapeRecord {
+    context: Arc<Context>,
+    job: NewJob,
+    /// Completes once it is stored as running.
+    running: OnceLock<Shared<BoxFuture<'static, Result<(), StoreError>>>>,
+}
+
+impl ScrapeRecord {
+    /// Stores that it is running, in a task of its own, which runs to its end even if the client disconnects.
+    async fn begin(&self) -> Result<(), StoreError> {
+        let running = self.running.get_or_init(|| {
+            let (store, job) = (self.context.store.clone(), self.job.clone());
+            let stored = tokio::spawn(async move { store.begin_scrape(&job).await });
+            let stored = stored.map(|stored| stored.unwrap_or(Err(StoreError::Closed)));
+            stored.boxed().shared()
+        });
+        running.clone().await
+    }
+
+    async fn end(&self, result: ScrapeResult<'_>) -> Result<(), StoreError> {
+        let store = &self.context.store;
+        match self.running.get() {
+            None => store.record_scrape(&self.job, result, clock::now()).await,
+            Some(running) => {
+                running.clone().await?;
+                store.finish_scrape(self.job.id, result, clock::now()).await
+            }
+        }
+    }
+}
+
 impl SingleScrape {
-    async fn begin(
+    fn begin(
         context: &Arc<Context>,
         principal: &Principal,
         kind: JobKind,
@@ -116,7 +149,6 @@ impl SingleScrape {
             zero_data_retention: !keep,
             ..new_job(context, principal, kind, &request, &request.caller)?
         };
-        context.store.begin_scrape(&job).await?;
         let owner = SlotOwner {
             team: job.team,
             key: job.key,
@@ -125,15 +157,17 @@ impl SingleScrape {
         let mut options = request.options;
         options.store_in_cache &= keep;
         let files = FileTarget {
-            base: job.base,
+            base: job.base.clone(),
             keep,
             retention: context.config.retention,
         };
         Ok(Self {
             context: context.clone(),
-            team: job.team,
-            kind,
-            job: job.id,
+            record: Arc::new(ScrapeRecord {
+                context: context.clone(),
+                job,
+                running: OnceLock::new(),
+            }),
             url: request.url,
             upload: None,
             visits: PageVisits::new(context.clone(), owner, Arc::new(options), Some(files)),
@@ -144,9 +178,12 @@ impl SingleScrape {
 
     /// Runs the scrape. Returns the document, or the error that is also stored.
     async fn run(mut self, reservation: CreditReservation) -> Result<Document, ApiError> {
-        let result = tokio::select! {
-            result = self.attempt(reservation) => result,
-            () = self.context.stop.cancelled() => Err(stopping()),
+        let result = {
+            let mut attempt = pin!(self.attempt(reservation));
+            match timeout(limits::STORED_AS_RUNNING_AFTER, &mut attempt).await {
+                Ok(result) => result,
+                Err(_) => tokio::try_join!(attempt.map(Ok), self.record.begin())?.0,
+            }
         };
         let stored = match &result {
             Ok(document) => {
@@ -155,19 +192,27 @@ impl SingleScrape {
             }
             Err(error) => ScrapeResult::Failed(error),
         };
-        let store = &self.context.store;
-        let finished = store.finish_scrape(self.job, stored, clock::now()).await;
-        finished?;
+        self.record.end(stored).await?;
         self.stored_end = true;
         let status = match &result {
             Ok(_) => JobStatus::Completed,
             Err(_) => JobStatus::Failed,
         };
-        self.context.slots.metrics().count_job_end(self.kind, status);
+        self.context
+            .slots
+            .metrics()
+            .count_job_end(self.record.job.kind, status);
         result
     }
 
     async fn attempt(&self, reservation: CreditReservation) -> Result<Document, ApiError> {
+        tokio::select! {
+            result = self.visit(reservation) => result,
+            () = self.context.stop.cancelled() => Err(stopping()),
+        }
+    }
+
+    async fn visit(&self, reservation: CreditReservation) -> Result<Document, ApiError> {
         let deadline = self.started + self.visits.timeout();
         let turn = self.turn().await?;
         if let Some((file, content_type)) = &self.upload {
@@ -180,7 +225,7 @@ impl SingleScrape {
         let page = Page {
             url: &self.url.url,
             fallback: self.url.http_fallback(),
-            id: ScrapeId::from(self.job),
+            id: ScrapeId::from(self.record.job.id),
             reservation: Some(reservation),
         };
         let visited = self.visits.visit(page, &turn, deadline).await;
@@ -198,7 +243,7 @@ impl SingleScrape {
         let url = &self.url.url;
         let body = file.body.clone();
         let response = SiteResponse::new(url.clone(), 200, Some(content_type.to_owned()), body);
-        let (id, options) = (ScrapeId::from(self.job), self.visits.options());
+        let (id, options) = (ScrapeId::from(self.record.job.id), self.visits.options());
         let scraper = &self.context.scraper;
         let converted = scraper.convert(url, response, options, id, deadline).await;
         let mut document = converted.map_err(|failure| failure.error)?.rendered.document;
@@ -219,7 +264,7 @@ impl SingleScrape {
             let message = match kind {
                 SlotKind::Plain => format!(
                     "all {} concurrent pages of the team, or those of this key, are in use; try again when one has finished",
-                    config.plans.of(self.team).max_concurrency
+                    config.plans.of(self.record.job.team).max_concurrency
                 ),
                 SlotKind::Browser => format!(
                     "all {} concurrent pages of the browser are in use; try again when one has finished",
@@ -238,15 +283,15 @@ impl Drop for SingleScrape {
         if self.stored_end {
             return;
         }
-        let (context, job) = (self.context.clone(), self.job);
+        let record = self.record.clone();
         tokio::spawn(async move {
             let error = ApiError::new(
                 ErrorCode::SiteError,
                 "the client disconnected before the scrape finished",
             );
-            let stored = ScrapeResult::Failed(&error);
-            if let Err(error) = context.store.finish_scrape(job, stored, clock::now()).await {
-                tracing::warn!(%error, scrape.id = %job, "cannot store the failure of an abandoned scrape");
+            if let Err(error) = record.end(ScrapeResult::Failed(&error)).await {
+                let id = record.job.id;
+                tracing::warn!(%error, scrape.id = %id, "cannot store the failure of an abandoned scrape");
             }
         });
     }

@@ -6,7 +6,9 @@ use harvestman_core::page_version::VersionKey;
 use serde_json::Value;
 
 use crate::error::StoreError;
+use crate::job::NewJob;
 use crate::limits;
+use crate::scrape::ScrapeResult;
 
 /// A document as stored.
 #[derive(Debug)]
@@ -79,6 +81,48 @@ pub(crate) async fn prepare_settled(outcomes: &[SettledUrl]) -> Result<Vec<Prepa
         });
     }
     Ok(settled)
+}
+
+/// Stored instead of a request with zero data retention.
+const NO_REQUEST: &str = "{}";
+
+/// A scrape result, prepared for the transaction.
+pub(crate) enum ScrapeEnd {
+    Document {
+        document: PreparedDocument,
+        credits: u32,
+    },
+    Failed {
+        error: String,
+        status: u16,
+        body: String,
+    },
+}
+
+impl ScrapeEnd {
+    pub(crate) async fn prepare(result: ScrapeResult<'_>) -> Result<Self, StoreError> {
+        Ok(match result {
+            ScrapeResult::Document { document, credits } => Self::Document {
+                document: prepare_document(document).await?,
+                credits,
+            },
+            ScrapeResult::Failed(error) => Self::Failed {
+                error: error.message.clone(),
+                status: error.status(),
+                body: error.body().to_string(),
+            },
+        })
+    }
+}
+
+/// Returns the job of a scrape as it is stored: without its content for zero data retention.
+pub(crate) fn scrape_job(job: &NewJob) -> NewJob {
+    let mut job = job.clone();
+    if job.zero_data_retention {
+        job.url.clear();
+        job.request = NO_REQUEST.to_owned();
+    }
+    job
 }
 
 /// Prepares a single document.

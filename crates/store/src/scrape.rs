@@ -83,6 +83,15 @@ operations! {
             now: Timestamp,
         ) -> Result<(), StoreError>;
 
+        /// Stores a scrape that has already ended: [`begin_scrape`](Self::begin_scrape) and
+        /// [`finish_scrape`](Self::finish_scrape) in one transaction.
+        async fn record_scrape(
+            &self,
+            job: &NewJob,
+            result: ScrapeResult<'_>,
+            now: Timestamp,
+        ) -> Result<(), StoreError>;
+
         /// Returns a scrape of the team, or a page of one of its jobs, by scrape id. `None` when it is unknown,
         /// expired, of another team, or without data retention.
         async fn scrape(

@@ -6,6 +6,7 @@ use harvestman_core::api::page::Document;
 use harvestman_core::ids::{JobId, ScrapeId, TeamId};
 use harvestman_core::time::Timestamp;
 use tokio_postgres::{Client, Row};
+use uuid::Uuid;
 
 use crate::error::StoreError;
 use crate::job::NewJob;
@@ -17,38 +18,14 @@ use crate::postgres::jobs::insert_job;
 use crate::postgres::pages::decompress_texts;
 use crate::postgres::query::query;
 use crate::postgres::rows::{Columns, bad_column, parse_kind};
-use crate::prepared::{PreparedDocument, prepare_document};
+use crate::prepared::{PreparedDocument, ScrapeEnd, scrape_job};
 use crate::scrape::{OriginState, ScrapeOrigin, ScrapeResult, Scrapes, StoredScrape};
-
-/// Stored instead of a request with zero data retention.
-const NO_REQUEST: &str = "{}";
-
-/// A scrape result, prepared for the transaction.
-enum End {
-    Document {
-        document: PreparedDocument,
-        credits: u32,
-    },
-    Failed {
-        error: String,
-        status: u16,
-        body: String,
-    },
-}
 
 impl Scrapes for Postgres {
     async fn begin_scrape(&self, job: &NewJob) -> Result<(), StoreError> {
-        let mut job = job.clone();
-        if job.zero_data_retention {
-            job.url.clear();
-            job.request = NO_REQUEST.to_owned();
-        }
-        let node = self.node;
+        let (job, node) = (scrape_job(job), self.node);
         self.write(job.created_at, move |transaction, _| {
-            Box::pin(async move {
-                insert_job(transaction, &job, 1, Some(node)).await?;
-                insert_activity(transaction, &job, None).await
-            })
+            Box::pin(async move { begin(transaction, &job, node).await })
         })
         .await
     }
@@ -59,41 +36,25 @@ impl Scrapes for Postgres {
         result: ScrapeResult<'_>,
         now: Timestamp,
     ) -> Result<(), StoreError> {
-        let end = match result {
-            ScrapeResult::Document { document, credits } => End::Document {
-                document: prepare_document(document).await?,
-                credits,
-            },
-            ScrapeResult::Failed(error) => End::Failed {
-                error: error.message.clone(),
-                status: error.status(),
-                body: error.body().to_string(),
-            },
-        };
+        let end = ScrapeEnd::prepare(result).await?;
+        self.write(now, move |transaction, now| {
+            Box::pin(async move { finish(transaction, job, end, now).await })
+        })
+        .await
+    }
+
+    async fn record_scrape(
+        &self,
+        job: &NewJob,
+        result: ScrapeResult<'_>,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        let (job, node) = (scrape_job(job), self.node);
+        let end = ScrapeEnd::prepare(result).await?;
         self.write(now, move |transaction, now| {
             Box::pin(async move {
-                match end {
-                    End::Document { document, credits } => {
-                        store_document(transaction, job, document, credits, now).await
-                    }
-                    End::Failed { error, status, body } => {
-                        query(
-                            "UPDATE harvestman.job SET status = 'failed', failed = 1,
-                                error = CASE zero_data_retention WHEN 0 THEN $2 END, answer_status = $3,
-                                answer_body = CASE zero_data_retention WHEN 0 THEN $4 END,
-                                completed_at = $5, expires_at = $5 + retention_ms
-                             WHERE id = $1 AND status = 'scraping'",
-                        )
-                        .bind(job.0)
-                        .bind(error)
-                        .bind(status)
-                        .bind(body)
-                        .bind(now.0)
-                        .execute(transaction)
-                        .await?;
-                        Ok(())
-                    }
-                }
+                begin(transaction, &job, node).await?;
+                finish(transaction, job.id, end, now).await
             })
         })
         .await
@@ -190,6 +151,36 @@ impl Scrapes for Postgres {
         failed
             .map(|row| origin(&row, row.text("page_url")?, OriginState::Failed))
             .transpose()
+    }
+}
+
+async fn begin(client: &Client, job: &NewJob, node: Uuid) -> Result<(), StoreError> {
+    insert_job(client, job, 1, Some(node)).await?;
+    insert_activity(client, job, None).await
+}
+
+async fn finish(client: &Client, job: JobId, end: ScrapeEnd, now: Timestamp) -> Result<(), StoreError> {
+    match end {
+        ScrapeEnd::Document { document, credits } => {
+            store_document(client, job, document, credits, now).await
+        }
+        ScrapeEnd::Failed { error, status, body } => {
+            query(
+                "UPDATE harvestman.job SET status = 'failed', failed = 1,
+                    error = CASE zero_data_retention WHEN 0 THEN $2 END, answer_status = $3,
+                    answer_body = CASE zero_data_retention WHEN 0 THEN $4 END,
+                    completed_at = $5, expires_at = $5 + retention_ms
+                 WHERE id = $1 AND status = 'scraping'",
+            )
+            .bind(job.0)
+            .bind(error)
+            .bind(status)
+            .bind(body)
+            .bind(now.0)
+            .execute(client)
+            .await?;
+            Ok(())
+        }
     }
 }
 

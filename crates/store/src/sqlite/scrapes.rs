@@ -11,45 +11,20 @@ use harvestman_core::time::Timestamp;
 
 use crate::error::StoreError;
 use crate::job::NewJob;
+use crate::prepared::{PreparedDocument, ScrapeEnd, scrape_job};
 use crate::scrape::{OriginState, ScrapeOrigin, ScrapeResult, Scrapes, StoredScrape};
 use crate::sqlite::Sqlite;
 use crate::sqlite::commit::{NewPage, insert_pages};
 use crate::sqlite::credits::Account;
 use crate::sqlite::jobs::{insert_activity, insert_job, parse_kind};
 use crate::sqlite::pages::decompress_texts;
-use crate::sqlite::prepared::{PreparedDocument, prepare_document};
 use crate::sqlite::rows::{Columns, bad_column, blob, int};
-
-/// Stored instead of a request with zero data retention.
-const NO_REQUEST: &str = "{}";
-
-/// A scrape result, prepared for the writer.
-enum End {
-    Document {
-        document: PreparedDocument,
-        credits: u32,
-    },
-    Failed {
-        error: String,
-        status: u16,
-        body: String,
-    },
-}
 
 impl Scrapes for Sqlite {
     async fn begin_scrape(&self, job: &NewJob) -> Result<(), StoreError> {
-        let mut job = job.clone();
-        if job.zero_data_retention {
-            job.url.clear();
-            job.request = NO_REQUEST.to_owned();
-        }
+        let job = scrape_job(job);
         self.writer
-            .run(move |connection| {
-                Box::pin(async move {
-                    insert_job(connection, &job, 1).await?;
-                    insert_activity(connection, &job, None).await
-                })
-            })
+            .run(move |connection| Box::pin(async move { begin(connection, &job).await }))
             .await
     }
 
@@ -59,42 +34,25 @@ impl Scrapes for Sqlite {
         result: ScrapeResult<'_>,
         now: Timestamp,
     ) -> Result<(), StoreError> {
-        let end = match result {
-            ScrapeResult::Document { document, credits } => End::Document {
-                document: prepare_document(document).await?,
-                credits,
-            },
-            ScrapeResult::Failed(error) => End::Failed {
-                error: error.message.clone(),
-                status: error.status(),
-                body: error.body().to_string(),
-            },
-        };
+        let end = ScrapeEnd::prepare(result).await?;
+        self.writer
+            .run(move |connection| Box::pin(async move { finish(connection, job, end, now).await }))
+            .await
+    }
+
+    async fn record_scrape(
+        &self,
+        job: &NewJob,
+        result: ScrapeResult<'_>,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        let job = scrape_job(job);
+        let end = ScrapeEnd::prepare(result).await?;
         self.writer
             .run(move |connection| {
                 Box::pin(async move {
-                    match end {
-                        End::Document { document, credits } => {
-                            store_document(connection, job, document, credits, now).await
-                        }
-                        End::Failed { error, status, body } => {
-                            query(
-                                "UPDATE job SET status = 'failed', failed = 1,
-                                    error = CASE zero_data_retention WHEN 0 THEN ?2 END, answer_status = ?3,
-                                    answer_body = CASE zero_data_retention WHEN 0 THEN ?4 END,
-                                    completed_at = ?5, expires_at = ?5 + retention_ms
-                                 WHERE id = ?1 AND status = 'scraping'",
-                            )
-                            .bind(blob(job.0))
-                            .bind(error)
-                            .bind(status)
-                            .bind(body)
-                            .bind(int(now.0))
-                            .execute(connection)
-                            .await?;
-                            Ok(())
-                        }
-                    }
+                    begin(connection, &job).await?;
+                    finish(connection, job.id, end, now).await
                 })
             })
             .await
@@ -188,6 +146,41 @@ impl Scrapes for Sqlite {
         failed
             .map(|row| origin(&row, row.text("page_url")?, OriginState::Failed))
             .transpose()
+    }
+}
+
+async fn begin(connection: &mut SqliteConnection, job: &NewJob) -> Result<(), StoreError> {
+    insert_job(connection, job, 1).await?;
+    insert_activity(connection, job, None).await
+}
+
+async fn finish(
+    connection: &mut SqliteConnection,
+    job: JobId,
+    end: ScrapeEnd,
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    match end {
+        ScrapeEnd::Document { document, credits } => {
+            store_document(connection, job, document, credits, now).await
+        }
+        ScrapeEnd::Failed { error, status, body } => {
+            query(
+                "UPDATE job SET status = 'failed', failed = 1,
+                    error = CASE zero_data_retention WHEN 0 THEN ?2 END, answer_status = ?3,
+                    answer_body = CASE zero_data_retention WHEN 0 THEN ?4 END,
+                    completed_at = ?5, expires_at = ?5 + retention_ms
+                 WHERE id = ?1 AND status = 'scraping'",
+            )
+            .bind(blob(job.0))
+            .bind(error)
+            .bind(status)
+            .bind(body)
+            .bind(int(now.0))
+            .execute(connection)
+            .await?;
+            Ok(())
+        }
     }
 }
 

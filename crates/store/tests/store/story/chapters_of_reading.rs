@@ -289,6 +289,15 @@ pub(crate) async fn a_scrape_ends_once(store: &Store) {
         })
     );
     assert_eq!(store.ledger_total(team).await.unwrap(), 4);
+
+    // A fast scrape is stored once, at its end.
+    let job = new_job(team, JobKind::Scrape, 1);
+    store.record_scrape(&job, end, NOW).await.unwrap();
+    assert!(matches!(
+        store.scrape(team, job.id.into(), NOW).await.unwrap(),
+        Some(StoredScrape::Document(_))
+    ));
+    assert_eq!(store.ledger_total(team).await.unwrap(), 8);
 }
 
 pub(crate) async fn a_page_of_a_crawl_is_read_by_its_scrape_id(store: &Store) {

@@ -28,6 +28,7 @@ mod live_view;
 mod log;
 mod manual;
 mod mcp;
+mod memory;
 pub mod metrics;
 mod offline;
 mod operator;

@@ -19,7 +19,7 @@ const FORM: &str = "<!doctype html><title>Form</title>
     <form onsubmit=\"event.preventDefault(); document.querySelector('output').textContent =
         'Hello ' + document.querySelector('input').value\">
     <input name=name><button>Send</button><output></output></form>
-    <p>A form that says hello to whoever fills it in and sends it.</p>";
+    <p>A form that greets the person who sends it.</p>";
 
 async fn site() -> RunningSite {
     Site::new()

@@ -137,7 +137,7 @@ async fn run_search(mut client: Command, done: &str) {
 async fn run_sessions(mut client: Command, done: &str) {
     let form = "<!doctype html><title>Form</title><input><button
         onclick=\"document.querySelector('output').textContent = 'Hello ' + document.querySelector('input').value\"
-        >Send</button><output></output><p>A form that says hello to whoever fills it in and sends it.</p>";
+        >Send</button><output></output><p>A form that greets the person who sends it.</p>";
     let site = Site::new().page("/form", Page::html(form)).serve().await;
     let [chromium, node, python] = [
         "HARVESTMAN_CHROMIUM",

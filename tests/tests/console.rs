@@ -46,7 +46,7 @@ async fn a_session_is_watched_used_and_ended() {
         <form onsubmit=\"event.preventDefault(); document.querySelector('output').textContent =
             'Hello ' + document.querySelector('input').value\">
         <label>name <input name=name></label><button>Send</button><output></output></form>
-        <p>A form that says hello to whoever fills it in and sends it.</p></main>";
+        <p>A form that greets the person who sends it.</p></main>";
     let site = Site::new().page("/", Page::html(form)).serve().await;
     run_script(&server, "console/sessions.mjs", &[&site.url("/")], "sessions: ok").await;
 }

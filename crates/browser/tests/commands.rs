@@ -110,9 +110,9 @@ async fn a_form_is_filled_by_references() {
         "# the order\nfill {email} 'a@b.c' && select {color} blue\n\ncheck {keep}\ncheck {keep}\n\
          fill {day} 2026-11-21\ntype {notes} 'äx'\nclick {send}\nwait --text 'Hello a@b.c'\nget text #answer"
     );
-    let told = desk.run_ok(&script).await;
-    assert!(told.ends_with("Hello a@b.c, b, true, 2026-11-21\n"), "{told}");
-    assert!(told.contains("✓ Selected Blue"), "{told}");
+    let output = desk.run_ok(&script).await;
+    assert!(output.ends_with("Hello a@b.c, b, true, 2026-11-21\n"), "{output}");
+    assert!(output.contains("✓ Selected Blue"), "{output}");
     assert_eq!(desk.run_ok(&format!("get value {notes}")).await, "äx\n");
     assert_eq!(desk.run_ok("get title").await, "Typing a@b.c\n");
     assert_eq!(desk.run_ok("get attr #color data-seen").await, "b\n");
@@ -126,10 +126,10 @@ async fn a_form_is_filled_by_references() {
     // Fill the form again, using labels and the keyboard.
     let script = "find label Email fill x && press Enter && wait --text 'Hello x' && fill #letter Sir && get text #letter";
     assert!(desk.run_ok(script).await.ends_with("Sir\n"));
-    let told = desk
+    let output = desk
         .run_err(&format!("click {}", desk.reference("\"Pay\"").await))
         .await;
-    assert!(told.contains("(button \"Pay\") is disabled"), "{told}");
+    assert!(output.contains("(button \"Pay\") is disabled"), "{output}");
     assert!(
         desk.run_err(&format!("select {color} green"))
             .await
@@ -187,8 +187,8 @@ async fn elements_are_found_by_every_property() {
             "http://app.test/desk",
         ),
     ] {
-        let told = desk.run_ok(script).await;
-        assert_eq!(told.lines().last().unwrap(), answer, "{script}: {told}");
+        let output = desk.run_ok(script).await;
+        assert_eq!(output.lines().last().unwrap(), answer, "{script}: {output}");
     }
     desk.end().await;
 }

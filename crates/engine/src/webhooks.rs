@@ -286,8 +286,8 @@ fn payload(name: Event, event: &DueEvent, spec: &WebhookSpec) -> Result<Payload,
         // A `started` event keeps its meaning even if the job has failed since.
         EventSubject::Job { error: Some(error) } if !name.is_success() => payload.with_error(error),
         EventSubject::Job { .. } => payload,
-        EventSubject::Run { data: told, error } => {
-            let data = serde_json::from_str(told).map_err(|error| error.to_string())?;
+        EventSubject::Run { data, error } => {
+            let data = serde_json::from_str(data).map_err(|error| error.to_string())?;
             let payload = payload.with_data(data);
             match name.is_success() {
                 true => payload,

@@ -15,7 +15,7 @@ const FORM: &str = "<!doctype html><title>Form</title>
     <form onsubmit=\"event.preventDefault(); document.querySelector('output').textContent =
         'Hello ' + document.querySelector('input').value\">
     <input name=name><button>Send</button><output></output></form>
-    <p>A form that says hello to whoever fills it in and sends it.</p>";
+    <p>A form that greets the person who sends it.</p>";
 /// Page that shows the visitor's cookie and storage, and stores the name in its query.
 const KNOWN: &str = "<!doctype html><title>Known</title><main><h1>Known</h1><p id=known></p></main><script>
     const name = new URLSearchParams(location.search).get('name');

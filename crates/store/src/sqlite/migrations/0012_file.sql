@@ -1,4 +1,4 @@
--- Files made for callers, such as pictures of pages: read by whoever knows the token, for a day.
+-- Files made for clients, such as screenshots: readable with the token, for a day.
 CREATE TABLE file (
     token TEXT PRIMARY KEY,
     content_type TEXT NOT NULL,

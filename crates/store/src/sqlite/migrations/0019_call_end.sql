@@ -1,4 +1,4 @@
--- How a call without a job ended: 'completed', or 'failed' with what the caller was told. Null for others, whose job or
--- session says it.
+-- How a call without a job ended: `completed`, or `failed` with the error that the client got. Null for others, whose
+-- job or session has it.
 ALTER TABLE activity ADD COLUMN outcome TEXT;
 ALTER TABLE activity ADD COLUMN failure TEXT;

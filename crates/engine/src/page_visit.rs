@@ -130,6 +130,7 @@ impl PageVisits {
         turn: &Turn,
         deadline: Instant,
     ) -> Result<FetchedPage, ScrapeFailure> {
+        let started = Instant::now();
         let reservation = match page.reservation {
             Some(reservation) => reservation,
             None => self.reserve().await?,
@@ -159,6 +160,7 @@ impl PageVisits {
             .await
             .map_err(ScrapeFailure::transient)?;
         reservation.spend(rendered.credits);
+        rendered.document.took_ms = u64::try_from(started.elapsed().as_millis()).ok();
         Ok(FetchedPage {
             retry_after_ms: response.retry_after_ms,
             final_url: response.url,

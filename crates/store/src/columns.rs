@@ -5,6 +5,7 @@ use harvestman_core::url_key::UrlKey;
 use uuid::Uuid;
 
 use crate::error::StoreError;
+use crate::page::PageFacts;
 
 /// Typed access to the columns of a row.
 pub(crate) trait Columns {
@@ -26,6 +27,17 @@ pub(crate) trait Columns {
 
     fn time(&self, column: &str) -> Result<Timestamp, StoreError> {
         self.count(column).map(Timestamp)
+    }
+
+    /// Reads the facts about a page.
+    fn page_facts(&self) -> Result<PageFacts, StoreError> {
+        Ok(PageFacts {
+            stored_at: self.time("at")?,
+            depth: self
+                .maybe_count("depth")?
+                .and_then(|depth| u32::try_from(depth).ok()),
+            took_ms: self.maybe_count("took_ms")?,
+        })
     }
 
     fn maybe_time(&self, column: &str) -> Result<Option<Timestamp>, StoreError> {

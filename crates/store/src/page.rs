@@ -3,6 +3,7 @@
 use harvestman_core::crawl::ProcessingCounts;
 use harvestman_core::ids::{JobId, TeamId};
 use harvestman_core::page_version::{PageVersion, VersionKey};
+use harvestman_core::time::Timestamp;
 
 use crate::error::StoreError;
 use crate::job::JobErrors;
@@ -17,6 +18,17 @@ pub struct DocumentChunk {
     pub next_skip: u64,
     /// Whether more documents were stored when this chunk was read.
     pub more: bool,
+}
+
+/// Facts about a page of a job that its document does not contain.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct PageFacts {
+    /// When it was stored.
+    pub stored_at: Timestamp,
+    /// Number of links from the start page to it; `None` for a page that was not discovered.
+    pub depth: Option<u32>,
+    /// Time from the start of its fetch to the finished document, ms; `None` if it was not measured.
+    pub took_ms: Option<u64>,
 }
 
 operations! {
@@ -36,6 +48,10 @@ operations! {
         /// list) of the page with the first link to it. `None` when no link led there, or the linking page is not
         /// in the list. Empty with zero data retention.
         async fn found_on(&self, job: JobId, limit: u64) -> Result<Vec<Option<u32>>, StoreError>;
+
+        /// Returns facts about pages after the first `skip`, in order of completion: at most `limit`. Empty with zero
+        /// data retention.
+        async fn page_facts(&self, job: JobId, skip: u64, limit: u64) -> Result<Vec<PageFacts>, StoreError>;
 
         /// Records that the documents after the first `skip`, up to and including number `upto`, reached their
         /// caller. With zero data retention, those that no pending webhook event needs are deleted.

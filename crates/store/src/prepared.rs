@@ -15,6 +15,7 @@ use crate::scrape::ScrapeResult;
 pub(crate) struct PreparedDocument {
     pub(crate) scrape_id: Option<[u8; 16]>,
     pub(crate) status_code: Option<u16>,
+    pub(crate) took_ms: Option<u64>,
     /// Length of the JSON text.
     pub(crate) size_bytes: u64,
     /// Compressed JSON text.
@@ -171,6 +172,7 @@ fn with_bodies(document: &Document, bodies: &mut impl Iterator<Item = Compressed
     PreparedDocument {
         scrape_id: document.metadata.scrape_id.map(|id| id.0.into_bytes()),
         status_code: document.metadata.status_code,
+        took_ms: document.took_ms,
         size_bytes: compressed.size_bytes,
         body: compressed.body,
         version,

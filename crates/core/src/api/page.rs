@@ -75,6 +75,9 @@ pub struct Document {
     /// Data that `changeTracking` compares in its mode `json`, stored with the version. Never sent.
     #[serde(skip)]
     pub tracked: Option<Value>,
+    /// Time from the start of its fetch to the finished document, ms, stored with a page of a job. Never sent.
+    #[serde(skip)]
+    pub took_ms: Option<u64>,
 }
 
 impl Document {

@@ -32,6 +32,7 @@ impl Redactor {
             warning,
             version: _,
             tracked,
+            took_ms: _,
         } = document;
         for text in [markdown, summary, answer, highlights, warning] {
             self.set_text(text.iter_mut());

@@ -13,6 +13,7 @@ use crate::postgres::transaction::Transaction;
 const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0001_start.sql"),
     include_str!("migrations/0002_node_reports.sql"),
+    include_str!("migrations/0003_page_duration.sql"),
 ];
 /// The oldest schema version whose server can run on the newest schema.
 const OLDEST_COMPATIBLE: u64 = 1;

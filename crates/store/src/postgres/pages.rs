@@ -12,7 +12,7 @@ use uuid::Uuid;
 use crate::error::StoreError;
 use crate::job::{JobError, JobErrors};
 use crate::limits;
-use crate::page::{DocumentChunk, Pages};
+use crate::page::{DocumentChunk, PageFacts, Pages};
 use crate::postgres::Postgres;
 use crate::postgres::query::query;
 use crate::postgres::rows::{Columns, bad_column, bytes};
@@ -100,6 +100,22 @@ impl Pages for Postgres {
                 .and_then(|page| indexes.get(&page).copied()))
         };
         rows.iter().map(index).collect()
+    }
+
+    async fn page_facts(&self, job: JobId, skip: u64, limit: u64) -> Result<Vec<PageFacts>, StoreError> {
+        let rows = query(
+            "SELECT page.at, depth, took_ms FROM harvestman.page
+             LEFT JOIN harvestman.job_url ON job_url.job_id = page.job_id AND job_url.url_key = page.url_key
+             WHERE page.job_id = $1 AND seq > $2
+                AND EXISTS (SELECT 1 FROM harvestman.job WHERE id = $1 AND zero_data_retention = 0)
+             ORDER BY seq LIMIT $3",
+        )
+        .bind(job.0)
+        .bind(skip)
+        .bind(limit)
+        .fetch_all(&*self.pool.connection().await?)
+        .await?;
+        rows.iter().map(Columns::page_facts).collect()
     }
 
     async fn pace_counts(&self, job: JobId) -> Result<ProcessingCounts, StoreError> {

@@ -38,6 +38,7 @@ impl Runs for Postgres {
         let document = body.map(|body| PreparedDocument {
             scrape_id: None,
             status_code: None,
+            took_ms: None,
             size_bytes: body.size_bytes,
             body: body.body,
             version: None,

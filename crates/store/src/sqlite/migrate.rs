@@ -30,6 +30,7 @@ pub(crate) const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0018_found_on.sql"),
     include_str!("migrations/0020_monitors.sql"),
     include_str!("migrations/0021_feedback.sql"),
+    include_str!("migrations/0022_page_duration.sql"),
 ];
 
 /// Fails when a newer server has written the file.

@@ -13,7 +13,7 @@ use harvestman_core::page_version::{PageVersion, VersionKey};
 
 use crate::error::StoreError;
 use crate::job::{JobError, JobErrors};
-use crate::page::{DocumentChunk, Pages};
+use crate::page::{DocumentChunk, PageFacts, Pages};
 use crate::sqlite::Sqlite;
 use crate::sqlite::jobs::parse_progress;
 use crate::sqlite::prepared::decompress;
@@ -92,6 +92,21 @@ impl Pages for Sqlite {
             .collect();
         let index = |page: &MaybeKey| indexes.get(page.as_ref()?).copied();
         Ok(pages.iter().map(|(_, page)| index(page)).collect())
+    }
+
+    async fn page_facts(&self, job: JobId, skip: u64, limit: u64) -> Result<Vec<PageFacts>, StoreError> {
+        let rows = query(
+            "SELECT page.at, depth, took_ms FROM page LEFT JOIN job_url USING (job_id, url_key)
+             WHERE page.job_id = ?1 AND seq > ?2
+                AND EXISTS (SELECT 1 FROM job WHERE id = ?1 AND zero_data_retention = 0)
+             ORDER BY seq LIMIT ?3",
+        )
+        .bind(blob(job.0))
+        .bind(int(skip))
+        .bind(int(limit))
+        .fetch_all(&self.readers)
+        .await?;
+        rows.iter().map(Columns::page_facts).collect()
     }
 
     async fn pace_counts(&self, job: JobId) -> Result<ProcessingCounts, StoreError> {

@@ -40,6 +40,7 @@ impl Runs for Sqlite {
         let document = body.map(|body| PreparedDocument {
             scrape_id: None,
             status_code: None,
+            took_ms: None,
             size_bytes: body.size_bytes,
             body: body.body,
             version: None,

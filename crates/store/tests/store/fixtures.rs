@@ -192,6 +192,7 @@ pub(crate) fn document(path: &str, markdown: &str) -> Document {
             scrape_id: Some(scrape_id()),
             ..Metadata::default()
         },
+        took_ms: Some(250),
         ..Document::default()
     }
 }

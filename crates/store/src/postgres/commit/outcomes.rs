@@ -91,18 +91,20 @@ impl PageRows {
         let (mut numbers, mut keys) = (Vec::with_capacity(count), Vec::with_capacity(count));
         let (mut scrapes, mut statuses) = (Vec::with_capacity(count), Vec::with_capacity(count));
         let (mut sizes, mut bodies) = (Vec::with_capacity(count), Vec::with_capacity(count));
+        let mut durations = Vec::with_capacity(count);
         for page in self.0 {
             numbers.push(page.seq);
             keys.push(page.key);
             scrapes.push(page.document.as_ref().and_then(|document| document.scrape_id));
             statuses.push(page.document.as_ref().and_then(|document| document.status_code));
+            durations.push(page.document.as_ref().and_then(|document| document.took_ms));
             sizes.push(page.document.as_ref().map_or(0, |document| document.size_bytes));
             bodies.push(page.document.map(|document| document.body));
         }
         query(
-            "INSERT INTO harvestman.page (job_id, seq, url_key, scrape_id, status_code, size_bytes, at, zstd)
-             SELECT $1, new.seq, new.key, new.scrape, new.status, new.size, $2, new.zstd
-             FROM unnest($3, $4, $5, $6, $7, $8) AS new (seq, key, scrape, status, size, zstd)",
+            "INSERT INTO harvestman.page (job_id, seq, url_key, scrape_id, status_code, size_bytes, at, zstd, took_ms)
+             SELECT $1, new.seq, new.key, new.scrape, new.status, new.size, $2, new.zstd, new.took
+             FROM unnest($3, $4, $5, $6, $7, $8, $9) AS new (seq, key, scrape, status, size, zstd, took)",
         )
         .bind(job.0)
         .bind(now.0)
@@ -112,6 +114,7 @@ impl PageRows {
         .bind(statuses)
         .bind(sizes)
         .bind(bodies)
+        .bind(durations)
     }
 
     /// Stores the pages with versions and ledger entries, outside a commit.

@@ -158,7 +158,7 @@ pub(crate) async fn insert_pages(
     for page in pages {
         let key = page.key.map(hex::encode);
         rows.push(match page.document {
-            None => (page.seq, key, None, None, 0, None),
+            None => (page.seq, key, None, None, 0, None, None),
             Some(document) => {
                 last_body += 1;
                 bodies.push((last_body, document.body));
@@ -167,7 +167,16 @@ pub(crate) async fn insert_pages(
                 if let Some(version) = document.version {
                     versions::upsert(connection, account.job, version, now).await?;
                 }
-                (page.seq, key, scrape, document.status_code, size, Some(last_body))
+                let took = document.took_ms;
+                (
+                    page.seq,
+                    key,
+                    scrape,
+                    document.status_code,
+                    size,
+                    Some(last_body),
+                    took,
+                )
             }
         });
     }
@@ -183,8 +192,9 @@ pub(crate) async fn insert_pages(
         bodies = rest;
     }
     query(
-        "INSERT INTO page (job_id, seq, url_key, scrape_id, status_code, size_bytes, body_id, at)
-         SELECT ?1, value ->> 0, unhex(value ->> 1), unhex(value ->> 2), value ->> 3, value ->> 4, value ->> 5, ?3
+        "INSERT INTO page (job_id, seq, url_key, scrape_id, status_code, size_bytes, body_id, took_ms, at)
+         SELECT ?1, value ->> 0, unhex(value ->> 1), unhex(value ->> 2), value ->> 3, value ->> 4, value ->> 5,
+            value ->> 6, ?3
          FROM json_each(?2) ORDER BY key",
     )
     .bind(blob(account.job.0))

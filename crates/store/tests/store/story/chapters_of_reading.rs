@@ -107,6 +107,15 @@ pub(crate) async fn found_on_is_the_page_of_the_first_offer(store: &Store) {
     store.expire(NOW).await.unwrap();
 
     // In the order of completion: /, /map, /c, /a, /e, /d.
+    let facts = store.page_facts(job.id, 1, 3).await.unwrap();
+    let depths: Vec<_> = facts.iter().map(|facts| facts.depth).collect();
+    assert_eq!(depths, [Some(1); 3]);
+    assert!(
+        facts
+            .iter()
+            .all(|facts| facts.stored_at == NOW && facts.took_ms == Some(250))
+    );
+    assert!(store.page_facts(job.id, 6, 3).await.unwrap().is_empty());
     let all = [None, None, Some(1), Some(0), Some(2), Some(3)];
     assert_eq!(store.found_on(job.id, 100).await.unwrap(), all);
     assert_eq!(store.found_on(job.id, 3).await.unwrap(), all[..3]);

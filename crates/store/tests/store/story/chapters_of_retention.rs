@@ -49,6 +49,7 @@ pub(crate) async fn documents_are_deleted_once_delivered(store: &Store) {
         [None, Some(0), Some(1)]
     );
     assert!(store.found_on(job.id, 9).await.unwrap().is_empty());
+    assert!(store.page_facts(job.id, 0, 9).await.unwrap().is_empty());
     for job in [&kept, &job] {
         store.delete_delivered(job.id, 0, 2).await.unwrap();
     }

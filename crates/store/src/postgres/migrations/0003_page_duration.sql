@@ -1,0 +1,2 @@
+-- Time from the start of the fetch to the finished document; none for pages stored before this column.
+ALTER TABLE harvestman.page ADD COLUMN took_ms bigint;

@@ -1,6 +1,7 @@
 //! Compares the pages of two jobs by URL, for the console.
 
 use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
 
 use crate::api::console::{ComparedPage, ComparisonCounts, PageChange};
 
@@ -15,6 +16,13 @@ pub struct PageDigest {
     pub status: Option<u16>,
     /// Hash of the content.
     pub content: u64,
+}
+
+/// Returns the hash by which contents are compared. It may change between versions of this program.
+pub fn content_hash(content: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    content.hash(&mut hasher);
+    hasher.finish()
 }
 
 /// Returns the number of pages for each kind of change, and the first `limit` pages that are not the same in both:

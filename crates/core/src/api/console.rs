@@ -3,6 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use url::Url;
 
 use crate::api::browser::BrowserSession;
 use crate::api::change_report::MarkdownDiff;
@@ -164,6 +165,7 @@ pub struct JobProcessing {
 
 /// A page of a job without its content.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct PageSummary {
     /// URL after redirects.
     pub url: String,
@@ -175,6 +177,34 @@ pub struct PageSummary {
     pub error: Option<String>,
     /// Size of its content in bytes.
     pub size: usize,
+    /// The URL as requested, if the page redirected.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub requested: Option<String>,
+    /// Hash of its content; `None` without content.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub content: Option<u64>,
+    /// Number of links from the start page to it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub depth: Option<u32>,
+    /// Time from the start of its fetch to the finished document, ms.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub took_ms: Option<u64>,
+    /// When it was stored.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stored_at: Option<Timestamp>,
+}
+
+impl PageSummary {
+    /// Returns the URL as requested if the page was found at another one. Fragments and spelling do not count.
+    pub fn redirect_source(requested: Option<&str>, found_at: Option<&str>) -> Option<String> {
+        let (requested, found_at) = (requested?, found_at?);
+        let parse = |url| {
+            let mut url = Url::parse(url).ok()?;
+            url.set_fragment(None);
+            Some(url)
+        };
+        (requested != found_at && parse(requested)? != parse(found_at)?).then(|| requested.to_owned())
+    }
 }
 
 /// A part of the list of a job's pages, in order of completion.

@@ -1,8 +1,6 @@
 //! Pages of a job without their bodies, and the links among them, for the console: ten thousand pages fit into a few
 //! small responses. Documents of a job with zero data retention are never included: they are for a single reader.
 
-use std::hash::{DefaultHasher, Hash, Hasher};
-
 use axum::extract::State;
 use axum::http::Uri;
 use harvestman_core::api::console::{
@@ -12,7 +10,7 @@ use harvestman_core::api::fields::Slot;
 use harvestman_core::api::job::{JobStatus, StatusPath};
 use harvestman_core::api::query::Query;
 use harvestman_core::ids::JobId;
-use harvestman_core::job_comparison::PageDigest;
+use harvestman_core::job_comparison::{PageDigest, content_hash};
 use harvestman_core::link_graph::{LinkGraph, PageLinks, markdown_links};
 use harvestman_core::paging::MAX_DATA_BYTES;
 use harvestman_store::{JobRow, Principal, StoreError};
@@ -73,10 +71,16 @@ pub(crate) async fn list(
         .integer("limit", 1..=limits::JOB_PAGES)?
         .unwrap_or(limits::JOB_PAGES);
     let row = row(&app, &principal, id).await?;
-    let (pages, next, more) = read(&app, &row, skip, limit, |document| {
+    let (mut pages, next, more) = read(&app, &row, skip, limit, |document| {
         StoredDocument::of(document).summary()
     })
     .await?;
+    let facts = app.store().page_facts(row.id, skip, pages.len() as u64).await?;
+    for (page, facts) in pages.iter_mut().zip(facts) {
+        page.depth = facts.depth;
+        page.took_ms = facts.took_ms;
+        page.stored_at = Some(facts.stored_at);
+    }
     json(&PageSummaries {
         success: true,
         pages,
@@ -183,13 +187,19 @@ impl StoredDocument {
     fn summary(self) -> PageSummary {
         let texts = [&self.markdown, &self.html, &self.raw_html];
         let size = texts.into_iter().flatten().map(String::len).max();
+        let content = Some(self.text()).filter(|text| !text.trim().is_empty());
+        let content = content.map(content_hash);
         let metadata = self.metadata;
+        let (source, url) = (metadata.source_url.as_deref(), metadata.url.as_deref());
         PageSummary {
+            requested: PageSummary::redirect_source(source, url),
+            content,
             url: metadata.url.or(metadata.source_url).unwrap_or_default(),
             title: metadata.title.unwrap_or_default(),
             status: metadata.status_code,
             error: metadata.error,
             size: size.unwrap_or(0),
+            ..PageSummary::default()
         }
     }
 
@@ -200,14 +210,13 @@ impl StoredDocument {
     }
 
     pub(super) fn digest(self) -> PageDigest {
-        let mut hasher = DefaultHasher::new();
-        self.text().hash(&mut hasher);
+        let content = content_hash(self.text());
         let summary = self.summary();
         PageDigest {
             url: summary.url,
             title: summary.title,
             status: summary.status,
-            content: hasher.finish(),
+            content,
         }
     }
 

@@ -85,6 +85,69 @@ const EDITIONS: &[&str] = &[
 ];
 const WHOLE: &[&str] = &["whole", "entire", "full", "complete", "all"];
 const SITES: &[&str] = &["domain", "site", "website", "host"];
+/// Words that begin a clause.
+const CONJUNCTIONS: &[&str] = &["and", "but", "then", "or"];
+/// Words that ask for nothing in particular.
+const FILLERS: &[&str] = &[
+    "a",
+    "an",
+    "the",
+    "this",
+    "that",
+    "these",
+    "those",
+    "of",
+    "for",
+    "from",
+    "to",
+    "in",
+    "on",
+    "at",
+    "by",
+    "with",
+    "i",
+    "we",
+    "me",
+    "my",
+    "our",
+    "please",
+    "crawl",
+    "get",
+    "fetch",
+    "scrape",
+    "collect",
+    "download",
+    "want",
+    "need",
+    "would",
+    "like",
+    "all",
+    "every",
+    "everything",
+    "page",
+    "pages",
+    "site",
+    "website",
+    "url",
+    "urls",
+    "content",
+    "just",
+    "only",
+    "and",
+    "or",
+    "but",
+    "then",
+    "also",
+    "too",
+    "is",
+    "are",
+    "be",
+    "it",
+    "its",
+    "there",
+    "go",
+    "do",
+];
 const DELAY_WORDS: &[&str] = &["wait", "delay", "pause", "every", "sleep", "between", "apart"];
 
 impl ParamsPreview {
@@ -166,10 +229,42 @@ fn without_options(url: &str) -> CrawlParams {
     }
 }
 
+/// Returns the clauses of a prompt from which the rules derive no option, without clauses of filler words alone.
+pub fn clauses_not_understood(request: &ParamsPreviewRequest) -> Vec<String> {
+    let words = words(&request.prompt);
+    let mut understood = vec![false; words.len()];
+    read(&request.url.url, request.url.given(), &words, |at| {
+        understood[at] = true
+    });
+    let (mut clauses, mut start) = (Vec::new(), 0);
+    for at in 0..words.len() {
+        let is_last = words[at].ends_clause || words.get(at + 1).is_none_or(|next| next.is(CONJUNCTIONS));
+        if is_last {
+            let clause = &words[start..=at];
+            let says_something = clause.iter().any(|word| !word.is(FILLERS) && !word.is(NEGATIONS));
+            if says_something && !understood[start..=at].contains(&true) {
+                let clause: Vec<&str> = clause.iter().map(|word| word.text.as_str()).collect();
+                clauses.push(clause.join(" "));
+            }
+            start = at + 1;
+        }
+    }
+    clauses
+}
+
 fn propose(start: &Url, given: &str, prompt: &str) -> CrawlParams {
-    let words = words(prompt);
+    read(start, given, &words(prompt), |_| {}).finish()
+}
+
+/// Reads words in order. Calls `on_option` with the index of each word that yields an option.
+fn read<'w>(
+    start: &'w Url,
+    given: &str,
+    words: &'w [Word],
+    mut on_option: impl FnMut(usize),
+) -> PromptParser<'w> {
     let mut parser = PromptParser {
-        words: &words,
+        words,
         start,
         params: without_options(given),
         include: Vec::new(),
@@ -190,10 +285,14 @@ fn propose(start: &Url, given: &str, prompt: &str) -> CrawlParams {
         } else if word.is(AFFIRMATIONS) && !before.is_some_and(|before| before.is(NEGATIONS)) {
             negated = false;
         }
+        let before = (parser.params.clone(), parser.include.len() + parser.exclude.len());
         parser.word(at, negated);
+        if (&parser.params, parser.include.len() + parser.exclude.len()) != (&before.0, before.1) {
+            on_option(at);
+        }
         negated &= !word.ends_sentence;
     }
-    parser.finish()
+    parser
 }
 
 struct PromptParser<'w> {

@@ -170,3 +170,19 @@ fn proposals_are_limited_in_size() {
     let long = format!("only /{}", "x".repeat(9_000));
     assert_eq!(preview("https://site.test/", &long).data.include_paths, None);
 }
+
+#[test]
+fn clauses_without_an_option_are_named() {
+    let clauses = |prompt: &str| {
+        let body = json!({ "url": "https://site.test/", "prompt": prompt });
+        clauses_not_understood(&ParamsPreviewRequest::from_value(body).unwrap())
+    };
+    let none: [&str; 0] = [];
+    assert_eq!(clauses("Only the blog, at most 50 pages, two levels deep"), none);
+    assert_eq!(clauses("Crawl everything, please."), none);
+    assert_eq!(
+        clauses("Only /blog, prefer articles with many comments. At most 20 pages and translate them"),
+        ["prefer articles with many comments", "and translate them"]
+    );
+    assert_eq!(clauses("tell me about the team"), ["tell me about the team"]);
+}

@@ -110,10 +110,11 @@ const NUMBERS: &[(&str, u64)] = &[
     ("thousand", 1000),
 ];
 
-/// A word, and whether it ends a sentence.
+/// A word, and whether it ends a clause or a sentence.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Word {
     pub(super) text: String,
+    pub(super) ends_clause: bool,
     pub(super) ends_sentence: bool,
 }
 
@@ -193,6 +194,7 @@ pub(super) fn words(text: &str) -> Vec<Word> {
         let ends_sentence = raw
             .trim_end_matches(['"', '\'', ')'])
             .ends_with(['.', ';', '!', '?']);
+        let ends_clause = ends_sentence || raw.ends_with([',', ':']);
         let parts: Vec<&str> = if trimmed.contains('/') {
             vec![trimmed]
         } else {
@@ -201,6 +203,7 @@ pub(super) fn words(text: &str) -> Vec<Word> {
         for (at, part) in parts.iter().enumerate() {
             words.push(Word {
                 text: (*part).to_owned(),
+                ends_clause: ends_clause && at + 1 == parts.len(),
                 ends_sentence: ends_sentence && at + 1 == parts.len(),
             });
         }

@@ -26,6 +26,18 @@ await page.getByRole("button", { name: "Create monitor" }).click();
 await page.getByRole("heading", { level: 1, name: "Cups" }).waitFor();
 await page.getByText("0 9 * * 1-5").waitFor();
 
+// The form changes what differs.
+await page.getByRole("button", { name: "Edit", exact: true }).click();
+assert.equal(await page.getByLabel("URLs, one per line").inputValue(), url);
+await page.getByLabel("Name").fill("Cups and mugs");
+await page.getByLabel("Schedule").fill("weekdays at 10:30");
+assert.deepEqual(await findings(), []);
+await page.getByRole("button", { name: "Save changes" }).click();
+await page.getByRole("heading", { level: 1, name: "Cups and mugs" }).waitFor();
+await page.getByText("30 10 * * 1-5").waitFor();
+await page.getByText("Europe/Berlin").waitFor();
+await page.getByRole("button", { name: "Save changes" }).waitFor({ state: "detached" });
+
 // A check, and the pages that it saw.
 await page.getByRole("button", { name: "Check now" }).click();
 await page.getByRole("heading", { level: 2, name: "1 new" }).waitFor({ timeout: 60_000 });
@@ -35,6 +47,7 @@ await page.getByText("none while paused").waitFor();
 await page.getByRole("button", { name: "Resume" }).waitFor();
 await page.getByRole("button", { name: "Delete" }).click();
 const dialog = page.getByRole("dialog", { name: "Delete this monitor?" });
+await dialog.getByText("Cups and mugs").waitFor();
 await dialog.getByRole("button", { name: "Delete monitor" }).click();
 await page.getByRole("heading", { level: 1, name: "Monitors" }).waitFor();
 assert.equal(await page.locator(".monitor-row", { hasText: "Cups" }).count(), 0);

@@ -13,7 +13,7 @@ use crate::components::error_notice::error_notice;
 use crate::components::screen_header::ScreenHeader;
 use crate::console::Console;
 use crate::limits::{CHECKS_LISTED, MONITOR_POLL_MS};
-use crate::pages::monitors::{status_badge, summary_line};
+use crate::pages::monitors::{EditMonitor, status_badge, summary_line};
 use crate::route::Screen;
 use crate::{browser, clock, display, text};
 
@@ -130,14 +130,24 @@ fn OneMonitor(id: String) -> impl IntoView {
         Some(Err(error)) => view! { <section class="card">{error_notice(&error)}</section> }.into_any(),
         Some(Ok(monitor)) => facts(&monitor),
     };
+    let editing = RwSignal::new(false);
+    let edit_form = move || {
+        let monitor = editing.get().then(|| untrack(|| known.monitor())).flatten()?;
+        let on_end = Callback::new(move |()| {
+            editing.set(false);
+            spawn_local(async move { _ = known.load().await });
+        });
+        Some(view! { <EditMonitor monitor on_end/> })
+    };
     let has_checks = Memo::new(move |_| known.checks.with(|checks| !checks.is_empty()));
     view! {
         <ScreenHeader
             title=Signal::derive(title)
             after_title=move || view! { {move || known.monitor().map(|monitor| status_badge(monitor.status))} }
-            actions=move || view! { <Actions known/> }
+            actions=move || view! { <Actions known editing/> }
         />
         <div class="stack">
+            {edit_form}
             {body}
             <Show when=move || has_checks.get() fallback=move || no_checks(known)>
                 <Timeline known selected/>
@@ -210,7 +220,7 @@ fn facts(monitor: &Monitor) -> AnyView {
 }
 
 #[component]
-fn Actions(known: Known) -> impl IntoView {
+fn Actions(known: Known, editing: RwSignal<bool>) -> impl IntoView {
     let console = known.console;
     let navigate = StoredValue::new_local(use_navigate());
     let confirming = RwSignal::new(false);
@@ -256,11 +266,15 @@ fn Actions(known: Known) -> impl IntoView {
             <button class="btn" on:click=switch>
                 {move || if is_active() { "Pause" } else { "Resume" }}
             </button>
+            <button class="btn" aria-pressed=move || editing.get().to_string() on:click=move |_| editing.update(|on| *on = !*on)>
+                "Edit"
+            </button>
             <button class="btn danger" on:click=move |_| confirming.set(true)>"Delete"</button>
         </Show>
         <Confirm
             open=confirming
             title=text::DELETE_MONITOR_TITLE
+            subject=Signal::derive(move || known.monitor().map(|monitor| monitor.name).unwrap_or_default())
             text=text::DELETE_MONITOR_TEXT
             confirm_label="Delete monitor"
             cancel_label="Keep monitor"

@@ -15,6 +15,7 @@ use crate::{clock, display, route, text};
 
 mod form;
 
+pub use form::EditMonitor;
 use form::NewMonitor;
 
 /// Renders the screen.

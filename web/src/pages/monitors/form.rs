@@ -1,12 +1,15 @@
-//! Form that creates a monitor: what to check, when, and which changes matter.
+//! Form that creates or changes a monitor: what to check, when, and which changes matter.
+
+use std::pin::Pin;
 
 use harvestman_client::ClientError;
-use harvestman_core::api::monitor::MonitorRequest;
+use harvestman_core::api::monitor::{MonitorChange, MonitorRequest};
+use harvestman_core::api::monitor_response::Monitor;
 use harvestman_core::api::{ApiError, Wire};
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use leptos_router::hooks::use_navigate;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::components::error_notice::error_notice;
 use crate::components::inline_code::inline_code;
@@ -60,18 +63,78 @@ impl Draft {
         }
     }
 
+    /// Returns the fields of a monitor; a target that the form cannot show stays out of it.
+    fn of(monitor: &Monitor) -> Self {
+        let draft = Self::new();
+        draft.name.set(monitor.name.clone());
+        draft.schedule.set(monitor.schedule.cron.clone());
+        draft.timezone.set(monitor.schedule.timezone.clone());
+        draft.goal.set(monitor.goal.clone().unwrap_or_default());
+        let webhook = monitor.webhook.as_ref();
+        let receiver = webhook.and_then(|webhook| webhook["url"].as_str().or(webhook.as_str()));
+        draft.webhook.set(receiver.unwrap_or_default().to_owned());
+        if let Some((kind, subject)) = monitor.targets.first().and_then(subject_of) {
+            draft.kind.set(kind);
+            draft.subject.set(subject);
+        }
+        draft
+    }
+
+    /// Returns what differs from `before`, the fields of `monitor`.
+    fn change(self, before: Self, monitor: &Monitor) -> Result<MonitorChange, ApiError> {
+        let text = |field: RwSignal<String>| field.with_untracked(|text| text.trim().to_owned());
+        let mut body = Map::new();
+        let fields = [
+            ("name", self.name, before.name),
+            ("goal", self.goal, before.goal),
+            ("webhook", self.webhook, before.webhook),
+        ];
+        for (name, now, before) in fields {
+            if text(now) != text(before) {
+                body.insert(name.to_owned(), text(now).into());
+            }
+        }
+        if text(self.schedule) != text(before.schedule) || text(self.timezone) != text(before.timezone) {
+            body.insert(
+                "schedule".to_owned(),
+                schedule(&text(self.schedule), &text(self.timezone)),
+            );
+        }
+        if text(self.subject) != text(before.subject)
+            || self.kind.get_untracked() != before.kind.get_untracked()
+        {
+            let mut target = self.target();
+            let old = monitor
+                .targets
+                .first()
+                .and_then(Value::as_object)
+                .filter(|old| old.get("type") == target.get("type"));
+            // Options of the target that the form does not show are kept.
+            if let (Some(old), Some(new)) = (old, target.as_object_mut()) {
+                for (name, value) in old.iter().filter(|(name, _)| name.as_str() != "id") {
+                    new.entry(name).or_insert_with(|| value.clone());
+                }
+            }
+            body.insert("targets".to_owned(), json!([target]));
+        }
+        MonitorChange::from_value(Value::Object(body))
+    }
+
+    fn target(self) -> Value {
+        let subject = self.subject.with_untracked(|text| text.trim().to_owned());
+        let lines: Vec<&str> = lines_of(&subject).collect();
+        match self.kind.get_untracked() {
+            "crawl" => json!({ "type": "crawl", "url": subject }),
+            "search" => json!({ "type": "search", "queries": lines }),
+            _ => json!({ "type": "scrape", "urls": lines }),
+        }
+    }
+
     /// Returns the request; the name of an unnamed monitor is its subject.
     fn request(self) -> Result<MonitorRequest, ApiError> {
         let text = |field: RwSignal<String>| field.with_untracked(|text| text.trim().to_owned());
         let subject = text(self.subject);
-        let lines = subject.lines().map(str::trim).filter(|line| !line.is_empty());
-        let lines: Vec<&str> = lines.collect();
-        let target = match self.kind.get_untracked() {
-            "crawl" => json!({ "type": "crawl", "url": subject }),
-            "search" => json!({ "type": "search", "queries": lines }),
-            _ => json!({ "type": "scrape", "urls": lines }),
-        };
-        let first = || lines.first().copied().unwrap_or("Monitor");
+        let first = || lines_of(&subject).next().unwrap_or("Monitor");
         let name = match text(self.name) {
             name if name.is_empty() => first().chars().take(100).collect(),
             name => name,
@@ -79,7 +142,7 @@ impl Draft {
         let mut body = json!({
             "name": name,
             "schedule": schedule(&text(self.schedule), &text(self.timezone)),
-            "targets": [target],
+            "targets": [self.target()],
         });
         for (field, value) in [("goal", text(self.goal)), ("webhook", text(self.webhook))] {
             if !value.is_empty() {
@@ -88,6 +151,28 @@ impl Draft {
         }
         MonitorRequest::from_value(body)
     }
+}
+
+fn lines_of(text: &str) -> impl Iterator<Item = &str> {
+    text.lines().map(str::trim).filter(|line| !line.is_empty())
+}
+
+/// Returns kind and subject of a target.
+fn subject_of(target: &Value) -> Option<(&'static str, String)> {
+    let kind = KINDS
+        .iter()
+        .find(|kind| Some(kind.0) == target["type"].as_str())?
+        .0;
+    let lines = |list: &Value| {
+        let lines = list.as_array().into_iter().flatten().filter_map(Value::as_str);
+        lines.collect::<Vec<_>>().join("\n")
+    };
+    let subject = match kind {
+        "crawl" => target["url"].as_str().unwrap_or_default().to_owned(),
+        "search" => lines(&target["queries"]),
+        _ => lines(&target["urls"]),
+    };
+    Some((kind, subject))
 }
 
 /// Returns the schedule of a text, which may be a cron expression.
@@ -106,7 +191,7 @@ fn schedule(text: &str, timezone: &str) -> Value {
     schedule
 }
 
-/// Why a monitor was not created.
+/// Why a monitor was not saved.
 #[derive(Clone)]
 enum Problem {
     /// The form is invalid.
@@ -115,12 +200,78 @@ enum Problem {
     Server(ClientError),
 }
 
-/// Renders the form.
+/// Renders the form that creates a monitor and opens it.
 #[component]
 pub fn NewMonitor() -> impl IntoView {
     let console = Console::get();
     let navigate = StoredValue::new_local(use_navigate());
     let draft = Draft::new();
+    let save = Callback::new(move |()| -> Saving {
+        let request = draft.request()?;
+        Ok(Box::pin(async move {
+            let monitor = console.client().create_monitor(&request).await?;
+            console.notify("Monitor created");
+            navigate.with_value(|navigate| navigate(&route::monitor_path(&monitor.id), Default::default()));
+            Ok(())
+        }))
+    });
+    view! {
+        <section class="card" aria-label="New monitor">
+            <div class="card-head">
+                <h2>"New monitor"</h2>
+            </div>
+            <Form draft save action="Create monitor" with_target=true/>
+        </section>
+    }
+    .into_any()
+}
+
+/// Renders the form that changes a monitor. `on_end` is called after a change, and when the user gives up.
+#[component]
+pub fn EditMonitor(monitor: Monitor, on_end: Callback<()>) -> impl IntoView {
+    let console = Console::get();
+    let (draft, before) = (Draft::of(&monitor), Draft::of(&monitor));
+    let has_other_targets = monitor.targets.len() > 1;
+    let monitor = StoredValue::new(monitor);
+    let save = Callback::new(move |()| -> Saving {
+        let change = monitor.with_value(|monitor| draft.change(before, monitor))?;
+        let id = monitor.with_value(|monitor| monitor.id.clone());
+        Ok(Box::pin(async move {
+            console.client().update_monitor(&id, &change).await?;
+            console.notify("Monitor changed");
+            on_end.run(());
+            Ok(())
+        }))
+    });
+    view! {
+        <section class="card" aria-label="Edit monitor">
+            <div class="card-head">
+                <h2>"Edit monitor"</h2>
+                <span class="grow"></span>
+                <button type="button" class="btn small quiet" on:click=move |_| on_end.run(())>
+                    "Discard changes"
+                </button>
+            </div>
+            {has_other_targets.then(|| view! { <p class="pad quiet-text">{text::MONITOR_HAS_TARGETS}</p> })}
+            <Form draft save action="Save changes" with_target=!has_other_targets/>
+        </section>
+    }
+    .into_any()
+}
+
+/// The request that saves the form, or why it is invalid.
+type Saving = Result<Pin<Box<dyn Future<Output = Result<(), ClientError>>>>, ApiError>;
+
+#[component]
+fn Form(
+    draft: Draft,
+    save: Callback<(), Saving>,
+    /// Label of the button.
+    action: &'static str,
+    /// Whether the target can be changed.
+    with_target: bool,
+) -> impl IntoView {
+    let console = Console::get();
     let problem = RwSignal::new(None::<Problem>);
     let busy = RwSignal::new(false);
     let submit = move |event: leptos::ev::SubmitEvent| {
@@ -128,8 +279,8 @@ pub fn NewMonitor() -> impl IntoView {
         if busy.get_untracked() {
             return;
         }
-        let request = match draft.request() {
-            Ok(request) => request,
+        let saving = match save.run(()) {
+            Ok(saving) => saving,
             Err(error) => {
                 problem.set(Some(Problem::Form(error.message)));
                 return;
@@ -138,17 +289,9 @@ pub fn NewMonitor() -> impl IntoView {
         busy.set(true);
         problem.set(None);
         spawn_local(async move {
-            match console.client().create_monitor(&request).await {
-                Ok(monitor) => {
-                    console.notify("Monitor created");
-                    navigate.with_value(|navigate| {
-                        navigate(&route::monitor_path(&monitor.id), Default::default());
-                    });
-                }
-                Err(error) => {
-                    console.handle_error(&error);
-                    problem.try_set(Some(Problem::Server(error)));
-                }
+            if let Err(error) = saving.await {
+                console.handle_error(&error);
+                problem.try_set(Some(Problem::Server(error)));
             }
             busy.try_set(false);
         });
@@ -171,28 +314,29 @@ pub fn NewMonitor() -> impl IntoView {
             </label>
         }
     });
-    view! {
-        <section class="card" aria-label="New monitor">
-            <div class="card-head">
-                <h2>"New monitor"</h2>
+    let target = with_target.then(|| {
+        view! {
+            <fieldset class="choices">
+                <legend class="field-name">"What to check"</legend>
+                {kinds.collect_view()}
+            </fieldset>
+            <div class="field">
+                <label class="field-name" for="monitor-subject">{move || kind().2}</label>
+                <textarea
+                    class="input mono"
+                    id="monitor-subject"
+                    rows="3"
+                    spellcheck="false"
+                    placeholder=move || kind().3
+                    prop:value=move || draft.subject.get()
+                    on:input=move |event| draft.subject.set(event_target_value(&event))
+                ></textarea>
             </div>
+        }
+    });
+    view! {
             <form class="pad gap" on:submit=submit>
-                <fieldset class="choices">
-                    <legend class="field-name">"What to check"</legend>
-                    {kinds.collect_view()}
-                </fieldset>
-                <div class="field">
-                    <label class="field-name" for="monitor-subject">{move || kind().2}</label>
-                    <textarea
-                        class="input mono"
-                        id="monitor-subject"
-                        rows="3"
-                        spellcheck="false"
-                        placeholder=move || kind().3
-                        prop:value=move || draft.subject.get()
-                        on:input=move |event| draft.subject.set(event_target_value(&event))
-                    ></textarea>
-                </div>
+                {target}
                 <div class="pair">
                     <TextField id="monitor-schedule" label="Schedule" help=text::MONITOR_SCHEDULE_HELP value=draft.schedule/>
                     <TextField id="monitor-timezone" label="Time zone" help=text::MONITOR_TIMEZONE_HELP value=draft.timezone/>
@@ -209,11 +353,10 @@ pub fn NewMonitor() -> impl IntoView {
                 <div class="send">
                     <button class="btn primary" type="submit" data-run="" aria-disabled=move || busy.get().to_string()>
                         {move || busy.get().then(|| view! { <span class="spin"></span> })}
-                        "Create monitor"
+                        {action}
                     </button>
                 </div>
             </form>
-        </section>
     }
     .into_any()
 }

@@ -16,7 +16,9 @@ use leptos_router::hooks::{use_navigate, use_query_map};
 
 use crate::components::badge::JobBadge;
 use crate::components::error_notice::error_notice;
+use crate::components::filter_input::FilterInput;
 use crate::components::icon::{Glyph, Icon};
+use crate::components::inline_code::inline_code;
 use crate::components::screen_header::ScreenHeader;
 use crate::console::Console;
 use crate::route::{self, Screen};
@@ -122,9 +124,23 @@ pub fn ActivityPage() -> impl IntoView {
     let feed = CallFeed::new(console);
     Effect::new(move |_| feed.restart(filter.get()));
     let failed_call = RwSignal::new(None::<FailedCall>);
+    let words = RwSignal::new(String::new());
+    let shown = Memo::new(move |_| {
+        let words = words.with(|words| words.trim().to_lowercase());
+        let matching = |call: &&Call| {
+            let texts = [&call.entry.target, &call.key, &call.error];
+            words.is_empty()
+                || texts
+                    .into_iter()
+                    .flatten()
+                    .any(|text| text.to_lowercase().contains(&words))
+        };
+        feed.calls
+            .with(|calls| calls.iter().filter(matching).cloned().collect::<Vec<_>>())
+    });
     let empty = move || match (
         feed.busy.get(),
-        filter.with(|filter| *filter != CallFilter::default()),
+        filter.with(|filter| *filter != CallFilter::default()) || !words.with(String::is_empty),
     ) {
         (true, _) => view! { <div class="skeleton"><i></i><i></i><i></i><i></i></div> }.into_any(),
         (false, filtered) => {
@@ -152,9 +168,12 @@ pub fn ActivityPage() -> impl IntoView {
     view! {
         <ScreenHeader title="Activity".to_owned() intro=|| view! { <p>{text::ACTIVITY_INTRO}</p> } actions=refresh/>
         <section class="card" aria-label="Calls">
+            <div class="filter">
+                <FilterInput words label="Search calls" placeholder="Search by URL, key or reason"/>
+            </div>
             <FilterBar filter/>
             {move || feed.error.get().map(|error| error_notice(&error))}
-            <Show when=move || !feed.calls.with(Vec::is_empty) fallback=empty>
+            <Show when=move || !shown.with(Vec::is_empty) fallback=empty>
                 <table class="table activity">
                     <thead>
                         <tr>
@@ -168,14 +187,14 @@ pub fn ActivityPage() -> impl IntoView {
                         </tr>
                     </thead>
                     <tbody>
-                        <For each=move || feed.calls.get() key=|call| call.entry.id let:call>
+                        <For each=move || shown.get() key=|call| call.entry.id let:call>
                             <Row call failed_call/>
                         </For>
                     </tbody>
                 </table>
             </Show>
             <div class="card-foot">
-                <span>{move || display::plural(feed.calls.with(Vec::len) as u64, "call", "calls")}</span>
+                <span>{move || display::plural(shown.with(Vec::len) as u64, "call", "calls")}</span>
                 <span class="grow"></span>
                 <Show when=move || feed.cursor.with(Option::is_some)>
                     <button
@@ -323,6 +342,9 @@ fn Row(call: Call, failed_call: RwSignal<Option<FailedCall>>) -> impl IntoView {
             }
         });
     };
+    let reason = error
+        .clone()
+        .map(|error| view! { <span class="reason">{inline_code(&error)}</span> });
     let explain = move |_| {
         let (endpoint, target) = form_input.get_value();
         failed_call.set(Some(FailedCall {
@@ -344,6 +366,7 @@ fn Row(call: Call, failed_call: RwSignal<Option<FailedCall>>) -> impl IntoView {
         <tr>
             <td class="call">
                 {call}
+                {reason}
                 <span class="phone-only hint">{ago.clone()}</span>
             </td>
             <td class="opt nowrap quiet-text">{ago}</td>
@@ -395,7 +418,7 @@ fn form_path(endpoint: Endpoint, target: &str, body: Option<serde_json::Value>) 
     let (path, draft, field) = form_of(endpoint)?;
     Some(match body {
         Some(body) if body.is_object() => {
-            storage::write(draft, &body);
+            storage::write_of_tab(draft, &body);
             path.to_owned()
         }
         _ => {

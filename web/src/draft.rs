@@ -235,7 +235,7 @@ impl Draft {
     pub fn restore(endpoint: Endpoint) -> Self {
         let query = endpoint.query();
         let initial = endpoint.initial();
-        let stored: Option<Map<String, Value>> = storage::read(endpoint.draft_name());
+        let stored: Option<Map<String, Value>> = storage::read_of_tab(endpoint.draft_name());
         let stored = stored.filter(|stored| !stored.is_empty());
         let body =
             RwSignal::new(query.with_untracked(|query| endpoint.starting_body(query, &initial, stored)));
@@ -268,7 +268,7 @@ impl Draft {
         Effect::new(move |before: Option<()>| {
             body.with(|body| {
                 if before.is_some() {
-                    storage::write(endpoint.draft_name(), body);
+                    storage::write_of_tab(endpoint.draft_name(), body);
                 }
             });
             server_error.set(None);
@@ -358,7 +358,7 @@ impl Draft {
         match request {
             Some(_) => self
                 .body
-                .with_untracked(|body| storage::write(self.endpoint.draft_name(), body)),
+                .with_untracked(|body| storage::write_of_tab(self.endpoint.draft_name(), body)),
             None => browser::focus_soon("[data-problems]"),
         }
         request

@@ -32,6 +32,21 @@ pub fn write(name: &str, value: &impl Serialize) {
     }
 }
 
+/// Reads a value of this tab, else the last one of any tab.
+pub fn read_of_tab<T: DeserializeOwned>(name: &str) -> Option<T> {
+    let own = session().and_then(|storage| storage.get_item(&full_name(name)).ok()?);
+    own.and_then(|text| serde_json::from_str(&text).ok())
+        .or_else(|| read(name))
+}
+
+/// Stores a value for this tab, and for tabs that are opened later.
+pub fn write_of_tab(name: &str, value: &impl Serialize) {
+    if let (Some(storage), Ok(text)) = (session(), serde_json::to_string(value)) {
+        let _ = storage.set_item(&full_name(name), &text);
+    }
+    write(name, value);
+}
+
 /// Removes everything that the console has stored in this browser.
 pub fn clear() {
     for storage in [device(), session()].into_iter().flatten() {

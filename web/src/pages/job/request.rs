@@ -58,7 +58,7 @@ pub fn EditAndRunAgain(feed: JobFeed, request: Memo<Option<Value>>) -> impl Into
     );
     let edit_in_form = move |_| {
         if let (Some(form), Some(body)) = (form.get_untracked(), request.get_untracked()) {
-            storage::write(form.draft_name(), &body);
+            storage::write_of_tab(form.draft_name(), &body);
             navigate.with_value(|navigate| navigate(form.screen().path(), Default::default()));
         }
     };

@@ -50,14 +50,24 @@ pub struct PathTree {
 
 impl PathTree {
     /// Builds the tree of URLs in any order.
+    #[cfg(test)]
     pub fn of<'a>(urls: impl Iterator<Item = &'a str>) -> Self {
+        Self::of_items(urls.enumerate())
+    }
+
+    /// Builds the tree of some URLs of a list, each with its index in that list.
+    pub fn of_items<'a>(urls: impl Iterator<Item = (usize, &'a str)>) -> Self {
         let mut tree = PathTree::default();
-        urls.for_each(|url| tree.push(url));
+        urls.for_each(|(item, url)| tree.push_item(item, url));
         tree
     }
 
     /// Adds the next URL of the list. Indexes of existing branches do not change.
     pub fn push(&mut self, url: &str) {
+        self.push_item(self.url_count, url);
+    }
+
+    fn push_item(&mut self, item: usize, url: &str) {
         let (host, path) = parts(url);
         let mut at = self.count_into(None, host);
         for part in path {
@@ -67,7 +77,7 @@ impl PathTree {
         if self.branches[at].item.is_some() {
             at = self.count_into(Some(at), "/");
         }
-        self.branches[at].item.get_or_insert(self.url_count);
+        self.branches[at].item.get_or_insert(item);
         self.url_count += 1;
     }
 
@@ -126,6 +136,29 @@ impl PathTree {
     /// Returns the first child of a branch.
     pub fn first_child(&self, at: usize) -> Option<usize> {
         self.child_rows(Some(at)).next().map(|row| row.branch)
+    }
+
+    /// Returns the indexes of the URLs at or below a branch.
+    pub fn items(&self, at: usize) -> Vec<usize> {
+        let (mut items, mut pending) = (Vec::new(), vec![at]);
+        while let Some(at) = pending.pop() {
+            items.extend(self.branches[at].item);
+            pending.extend(self.branches[at].children.values());
+        }
+        items
+    }
+
+    /// Returns for each branch how many of its URLs are in a set.
+    pub fn counts_in(&self, set: &HashSet<usize>) -> Vec<usize> {
+        let is_in = |branch: &Branch| usize::from(branch.item.is_some_and(|item| set.contains(&item)));
+        let mut counts: Vec<usize> = self.branches.iter().map(is_in).collect();
+        // A branch comes after its parent.
+        for at in (0..counts.len()).rev() {
+            if let Some(parent) = self.branches[at].parent {
+                counts[parent] += counts[at];
+            }
+        }
+        counts
     }
 
     /// Returns the visible branches in display order, given which ones are open.
@@ -254,5 +287,21 @@ mod tests {
         assert_eq!(before[2].branch, after[3].branch);
         assert_eq!(tree.first_child(after[1].branch), Some(after[2].branch));
         assert_eq!((tree.len(), tree.branch(after[1].branch).count), (3, 2));
+    }
+
+    #[test]
+    fn items_of_branches_are_counted_in_a_set() {
+        let urls = [
+            (4, "https://e.com/a/1"),
+            (7, "https://e.com/a/2"),
+            (9, "https://e.com/b"),
+        ];
+        let tree = PathTree::of_items(urls.into_iter());
+        let mut items = tree.items(0);
+        items.sort_unstable();
+        assert_eq!(items, [4, 7, 9]);
+        assert_eq!(tree.items(1), [4, 7].into_iter().rev().collect::<Vec<_>>());
+        // e.com, a, 1, 2, b
+        assert_eq!(tree.counts_in(&HashSet::from([4, 9])), [2, 1, 1, 0, 1]);
     }
 }

@@ -1,7 +1,7 @@
 //! URLs as a virtualized tree that follows the ARIA tree pattern. Up and down move, left and right collapse and
 //! expand, Enter, Space or a click selects.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use leptos::prelude::*;
@@ -12,6 +12,32 @@ use crate::display;
 use crate::limits::{INITIAL_TREE_ROWS, ROW_PX};
 use crate::path_tree::{PathTree, Row};
 
+/// Whether the URLs of a branch are ticked.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Tick {
+    None,
+    Some,
+    All,
+}
+
+impl Tick {
+    fn aria(self) -> &'static str {
+        match self {
+            Self::None => "false",
+            Self::Some => "mixed",
+            Self::All => "true",
+        }
+    }
+
+    fn class(self) -> &'static str {
+        match self {
+            Self::None => "box",
+            Self::Some => "box some",
+            Self::All => "box on",
+        }
+    }
+}
+
 /// Renders a tree; `chosen` is the index of a URL in the list that the tree was built from.
 #[component]
 pub fn Tree(
@@ -19,7 +45,31 @@ pub fn Tree(
     chosen: RwSignal<Option<u64>>,
     /// Label for screen readers.
     label: &'static str,
+    /// Indexes of the ticked URLs; without them the tree has no check boxes.
+    #[prop(optional)]
+    ticked: Option<RwSignal<HashSet<usize>>>,
 ) -> impl IntoView {
+    let ticked_counts = Memo::new(move |_| {
+        let ticked = ticked?;
+        Some(tree.with(|tree| ticked.with(|ticked| tree.counts_in(ticked))))
+    });
+    let tick_of = move |branch: usize| {
+        let count = ticked_counts.with(|counts| counts.as_ref()?.get(branch).copied());
+        match count {
+            None | Some(0) => Tick::None,
+            Some(count) if count < tree.with(|tree| tree.branch(branch).count) => Tick::Some,
+            Some(_) => Tick::All,
+        }
+    };
+    let toggle_tick = move |branch: usize| {
+        let Some(ticked) = ticked else { return };
+        let add = untrack(move || tick_of(branch)) != Tick::All;
+        let items = tree.with_untracked(|tree| tree.items(branch));
+        ticked.update(|ticked| match add {
+            true => ticked.extend(items),
+            false => items.iter().for_each(|item| _ = ticked.remove(item)),
+        });
+    };
     let scroll = VirtualScroll::new(false);
     let range = scroll.range();
     // Branches that the user expanded or collapsed, which overrides the initial state.
@@ -43,6 +93,7 @@ pub fn Tree(
     let choose = move |branch: usize| {
         at.set(Some(branch));
         match tree.with_untracked(|tree| tree.branch(branch).item) {
+            Some(_) if ticked.is_some() => toggle_tick(branch),
             Some(item) => chosen.set(Some(item as u64)),
             None => toggle(branch),
         }
@@ -66,6 +117,10 @@ pub fn Tree(
                 here
             }
             "ArrowLeft" => parent.or(here),
+            " " if ticked.is_some() => {
+                here.map(toggle_tick);
+                here
+            }
             "Enter" | " " => {
                 here.map(choose);
                 here
@@ -104,6 +159,19 @@ pub fn Tree(
                 node.is_parent(),
             )
         });
+        let tick_box = ticked.map(|_| {
+            view! {
+                <span
+                    class=move || tick_of(branch).class()
+                    aria-hidden="true"
+                    on:click=move |event| {
+                        event.stop_propagation();
+                        at.set(Some(branch));
+                        toggle_tick(branch);
+                    }
+                ></span>
+            }
+        });
         let expanded = move || is_parent.then(|| is_open(branch).to_string());
         view! {
             <div
@@ -115,6 +183,7 @@ pub fn Tree(
                 aria-posinset=position.to_string()
                 aria-setsize=siblings.to_string()
                 aria-expanded=expanded
+                aria-checked=move || ticked.map(|_| tick_of(branch).aria())
                 aria-selected=move || (item.is_some() && chosen.get() == item).to_string()
                 style:top=format!("{}px", row as f64 * ROW_PX)
                 style:padding-left=format!("{}px", 12 + 18 * depth.min(16))
@@ -131,6 +200,7 @@ pub fn Tree(
                         }
                     }
                 ></span>
+                {tick_box}
                 <span class=if item.is_some() { "cut mono" } else { "cut mono part" }>{name}</span>
                 <span class="grow"></span>
                 {is_parent.then(|| view! { <span class="n">{display::count(count as u64)}</span> })}

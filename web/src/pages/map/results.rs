@@ -43,19 +43,12 @@ pub fn MapResult(links: Arc<Vec<MapLink>>, seconds: f64) -> impl IntoView {
     });
     let tree = Memo::new(move |_| {
         links.with_value(|links| {
-            rows.with(|rows| Arc::new(PathTree::of(rows.iter().map(|at| links[*at].url.as_str()))))
+            let shown = |at: &usize| (*at, links[*at].url.as_str());
+            rows.with(|rows| Arc::new(PathTree::of_items(rows.iter().map(shown))))
         })
     });
-    let tree_selection = RwSignal::new(None::<u64>);
-    // Selecting a tree branch that is a URL toggles that URL.
-    Effect::new(move |_| {
-        if let Some(item) = tree_selection.get() {
-            tree_selection.set(None);
-            if let Some(at) = rows.with_untracked(|rows| rows.get(item as usize).copied()) {
-                toggle(selected, at);
-            }
-        }
-    });
+    // A click in this tree ticks a URL and opens none.
+    let opened = RwSignal::new(None::<u64>);
     let chosen = RwSignal::new("table");
     let tabs = Signal::derive(move || {
         vec![
@@ -136,11 +129,11 @@ pub fn MapResult(links: Arc<Vec<MapLink>>, seconds: f64) -> impl IntoView {
         <div role="tabpanel" id="found-panel" aria-labelledby=move || format!("found-{}", chosen.get())>
             {move || match (rows.with(Vec::is_empty), chosen.get()) {
                 (true, _) => view! { <p class="empty">{if total == 0 { text::MAP_NO_URLS } else { text::NO_FILTER_MATCH }}</p> }.into_any(),
-                (false, "tree") => view! { <Tree tree chosen=tree_selection label="URLs by path"/> }.into_any(),
+                (false, "tree") => view! { <Tree tree chosen=opened label="URLs by path; press Space to select" ticked=selected/> }.into_any(),
                 (false, _) => view! { <UrlList links rows selected/> }.into_any(),
             }}
         </div>
-        <div class="card-foot found-foot">
+        <div class="card-foot found-foot stay">
             <SelectionActions selected links/>
             <span class="grow"></span>
             <button class="btn small quiet" on:click=copy_all>

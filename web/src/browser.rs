@@ -118,6 +118,19 @@ pub async fn read_text(file: &Blob) -> Option<String> {
         .as_string()
 }
 
+/// Compiles a regular expression of the browser. Returns `None` if it does not support the pattern.
+pub fn regex(pattern: &str) -> Option<js_sys::RegExp> {
+    let constructor: js_sys::Function = js_sys::Reflect::get(&js_sys::global(), &"RegExp".into())
+        .ok()?
+        .dyn_into()
+        .ok()?;
+    let arguments = js_sys::Array::of1(&pattern.into());
+    js_sys::Reflect::construct(&constructor, &arguments)
+        .ok()?
+        .dyn_into()
+        .ok()
+}
+
 /// Copies text to the clipboard. Returns false if the browser refuses.
 pub async fn copy(text: &str) -> bool {
     let clipboard = js_sys::Reflect::get(&window().navigator(), &JsValue::from_str("clipboard"));

@@ -63,17 +63,35 @@ pub fn duration_ms(ms: u64) -> String {
 
 /// Returns year and month (from 1) in UTC of a time in ms since 1970.
 pub fn month_of(ms: u64) -> (i64, u32) {
+    let (year, month, _) = date_of(ms);
+    (year, month)
+}
+
+/// Formats the day in UTC of a time in ms since 1970, such as `2026-11-25`.
+pub fn date(ms: u64) -> String {
+    let (year, month, day) = date_of(ms);
+    format!("{year}-{month:02}-{day:02}")
+}
+
+/// Returns year, month and day (from 1) in UTC of a time in ms since 1970.
+pub fn date_of(ms: u64) -> (i64, u32, u32) {
     const DAY_MS: u64 = 86_400_000;
     // Howard Hinnant's `civil_from_days`: years start in March, in eras of 400 years.
     let days = i64::try_from(ms / DAY_MS).unwrap_or(0) + 719_468;
     let (era, day_of_era) = (days.div_euclid(146_097), days.rem_euclid(146_097));
     let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
     let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let month = match (5 * day_of_year + 2) / 153 {
+    let month_from_march = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
+    let month = match month_from_march {
         late @ 10.. => late - 9,
         early => early + 3,
     };
-    (era * 400 + year_of_era + i64::from(month <= 2), month as u32)
+    (
+        era * 400 + year_of_era + i64::from(month <= 2),
+        month as u32,
+        day as u32,
+    )
 }
 
 /// Returns the short name of a month (from 1).
@@ -159,6 +177,14 @@ mod tests {
         assert_eq!(month_of(1_796_083_200_000), (2026, 12));
         assert_eq!(month_of(1_798_761_599_999), (2026, 12));
         assert_eq!(month_of(1_798_761_600_000), (2027, 1));
+        assert_eq!(
+            (date(951_782_399_999), date(951_782_400_000)),
+            ("2000-02-28".into(), "2000-02-29".into())
+        );
+        assert_eq!(
+            (date(951_868_800_000), date(1_798_761_599_999)),
+            ("2000-03-01".into(), "2026-12-31".into())
+        );
         assert_eq!(month_name(12), "Dec");
         assert_eq!(duration_ms(840), "840 ms");
         assert_eq!(duration_ms(2_460), "2.5 s");

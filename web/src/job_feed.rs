@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use harvestman_client::ClientError;
 use harvestman_core::api::Document;
-use harvestman_core::api::console::{ConsoleJob, JobProcessing, PageSummary};
+use harvestman_core::api::console::{ConsoleJob, JobProcessing};
 use harvestman_core::api::job::{JobErrors, JobProgress, StatusPath, StatusQuery};
 use harvestman_core::api::live::LiveMessage;
 use harvestman_core::ids::JobId;
@@ -21,69 +21,8 @@ use crate::limits::{
     COUNTERS_POLL_MS, ERRORS_POLL_MS, RETRY_FIRST_MS, RETRY_LONGEST_MS, SOCKET_BATCH_MS, SOCKET_FAILURES,
     SPEED_WINDOW_MS, STALE_SOCKET_POLLS, STATUS_BUSY_MS, STATUS_DOCUMENTS, STATUS_IDLE_MS,
 };
+use crate::page_row::PageRow;
 use crate::sign_in::counters_only;
-
-/// The facts about a page that the list shows.
-#[derive(Clone, PartialEq, Debug)]
-pub struct PageRow {
-    /// Index in the job's documents.
-    pub index: u64,
-    /// URL after redirects.
-    pub url: String,
-    /// Title; may be empty.
-    pub title: String,
-    /// HTTP status.
-    pub status: Option<u16>,
-    /// Error message, if the page failed.
-    pub error: Option<String>,
-    /// Size of the content, bytes.
-    pub size: usize,
-}
-
-impl PageRow {
-    fn from_summary(index: u64, summary: PageSummary) -> Self {
-        Self {
-            index,
-            url: summary.url,
-            title: summary.title,
-            status: summary.status,
-            error: summary.error,
-            size: summary.size,
-        }
-    }
-
-    fn from_document(index: u64, document: &Document) -> Self {
-        let metadata = &document.metadata;
-        let url = metadata.url.as_ref().or(metadata.source_url.as_ref());
-        let texts = [&document.markdown, &document.html, &document.raw_html];
-        Self {
-            index,
-            url: url.cloned().unwrap_or_default(),
-            title: metadata.title.clone().unwrap_or_default(),
-            status: metadata.status_code,
-            error: metadata.error.clone(),
-            size: texts.into_iter().flatten().map(String::len).max().unwrap_or(0),
-        }
-    }
-
-    /// Returns whether the site returned an HTTP status of 400 or more.
-    pub fn is_http_error(&self) -> bool {
-        self.status.is_some_and(|status| status >= 400)
-    }
-
-    /// Returns whether the row matches a lower-case filter by URL, title, status or error.
-    pub fn matches(&self, filter: &str) -> bool {
-        self.url.to_lowercase().contains(filter)
-            || self.title.to_lowercase().contains(filter)
-            || self
-                .status
-                .is_some_and(|status| status.to_string().starts_with(filter))
-            || self
-                .error
-                .as_ref()
-                .is_some_and(|error| error.to_lowercase().contains(filter))
-    }
-}
 
 /// The signals of one job.
 #[derive(Clone, Copy)]
@@ -235,6 +174,7 @@ impl JobFeed {
         spawn_local(self.watch_errors(console, path));
         if self.load_pages(console).await.is_some() {
             self.watch_pages(console, path).await;
+            self.complete_rows(console).await;
         }
     }
 
@@ -247,12 +187,37 @@ impl JobFeed {
             self.rows.update(|rows| {
                 let first = rows.len() as u64;
                 let new_rows = (first..).zip(part.pages);
-                rows.extend(new_rows.map(|(index, summary)| Arc::new(PageRow::from_summary(index, summary))));
+                rows.extend(new_rows.map(|(index, page)| Arc::new(PageRow { index, page })));
             });
             if part.next.is_none() {
                 return Some(());
             }
         }
+    }
+
+    /// Replaces the rows that were made from documents of a running job: the server also knows their depth, duration
+    /// and time.
+    async fn complete_rows(self, console: Console) -> Option<()> {
+        let is_incomplete = |row: &Arc<PageRow>| row.page.stored_at.is_none();
+        let mut skip = self
+            .rows
+            .try_with_untracked(|rows| rows.iter().position(is_incomplete))?? as u64;
+        while skip < self.row_count() {
+            let request = async || console.client().job_pages(self.id, skip).await;
+            let part = self.retry_until_done(console, request).await?;
+            let count = part.pages.len() as u64;
+            self.rows.update(|rows| {
+                for (row, page) in rows.iter_mut().skip(skip as usize).zip(part.pages) {
+                    *row = Arc::new(PageRow {
+                        index: row.index,
+                        page,
+                    });
+                }
+            });
+            skip += count;
+            part.next.filter(|_| count > 0)?;
+        }
+        Some(())
     }
 
     fn row_count(self) -> u64 {

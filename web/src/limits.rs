@@ -77,6 +77,8 @@ pub const SOCKET_FAILURES: u32 = 3;
 pub const GRAPH_LINKS: usize = 6_000;
 /// Documents per request of an export.
 pub const EXPORT_DOCUMENTS: u64 = 100;
+/// Depths with a chip above the list of pages.
+pub const DEPTH_CHIPS: usize = 12;
 /// Pages with less content than this are thin, bytes.
 pub const THIN_PAGE_BYTES: usize = 300;
 /// Maximum size of a file of URLs that is read into a form, bytes.

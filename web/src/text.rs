@@ -72,6 +72,8 @@ pub const NO_FILTER_MATCH: &str = "No page matches the filter.";
 pub const NO_ERRORS: &str = "No page has failed.";
 /// Job: no URL is blocked by robots.txt.
 pub const NO_BLOCKED_URLS: &str = "robots.txt has blocked no URL of this job.";
+/// Health of a job: blocked URLs.
+pub const BLOCKED_HELP: &str = "URLs that robots.txt blocks";
 /// Job: the request body is not known.
 pub const NO_REQUEST: &str =
     "The request of this job is not available: it was not sent from this browser, and the job has ended.";
@@ -192,6 +194,8 @@ pub const MONITOR_SCHEDULE_HELP: &str =
     "In words, such as `every 30 minutes`, `daily at 9:00` or `weekdays at 18:30`, or as a cron expression.";
 /// Monitor form: help of the time zone.
 pub const MONITOR_TIMEZONE_HELP: &str = "IANA name, such as `Europe/Berlin`.";
+/// Monitor form: several targets.
+pub const MONITOR_HAS_TARGETS: &str = "This monitor has several targets; change them through the API.";
 /// Monitor form: help of the goal.
 pub const MONITOR_GOAL_HELP: &str = "The changes that matter, such as \"the price falls\". Optional.";
 /// Monitor form: help of the name.
@@ -303,6 +307,8 @@ pub const SUGGEST_NEEDS_URL: &str = "Enter a URL first; suggestions depend on th
 pub const SUGGEST_NEEDS_TEXT: &str = "Describe what to crawl first.";
 /// Crawl description: help.
 pub const SUGGEST_HELP: &str = "Describe the crawl, then review the suggested options.";
+/// Crawl description: parts that yield no option.
+pub const NOT_UNDERSTOOD: &str = "Not understood, so no option was set for:";
 /// Crawl description: below the suggestions.
 pub const SUGGEST_KEEPS_VALUES: &str = "Values that you set yourself are kept.";
 /// Crawl description: example.
@@ -317,6 +323,13 @@ pub const ROBOTS_FAILED: &str = "Could not be fetched:";
 pub const ROBOTS_NONE: &str = "The site has no robots.txt, so every URL is allowed.";
 /// Site preview: no sitemap URL.
 pub const SITEMAP_NONE: &str = "No sitemap lists a page, so the crawl only follows links.";
+/// Removed content: help.
+pub const REMOVED_HELP: &str = "Scrapes the page again without removing anything, and marks what is not in the main content. Costs one scrape.";
+/// Removed content: nothing.
+pub const NOTHING_REMOVED: &str = "Nothing was removed: the main content is the whole page.";
+/// Removed content: toast when the options of the page are not known.
+pub const REMOVED_UNKNOWN_OPTIONS: &str =
+    "The options of this page are not known, so it cannot be scraped again.";
 /// Notice above a source text that is cut.
 pub const SOURCE_CUT: &str = "Only the first 1 MiB is shown. Copy and Save include the full text.";
 /// Graph: pages that were stored without their list of links.

@@ -1,7 +1,11 @@
-//! Writes a ZIP archive of uncompressed text files (APPNOTE 4.3). File names are sanitized for every operating
-//! system.
+//! Writes a ZIP archive of text files (APPNOTE 4.3) that were compressed elsewhere. File names are sanitized for every
+//! operating system.
 
 use std::collections::HashSet;
+
+use harvestman_core::time::Timestamp;
+
+use crate::display;
 
 /// Maximum number of entries without the ZIP64 extension.
 const MAX_ENTRIES: usize = 65_535;
@@ -15,8 +19,27 @@ const VERSION: u16 = 20;
 const UTF8: u16 = 1 << 11;
 /// 1980-01-01, the earliest date of the format.
 const FIRST_DAY: u16 = 0x21;
+/// Methods of compression.
+const STORED: u16 = 0;
+const DEFLATED: u16 = 8;
+/// Extra field with the time of the last change in seconds since 1970 (Info-ZIP): the dates of the format itself have
+/// no time zone.
+const TIME_FIELD: u16 = 0x5455;
+/// Length of that field with its header.
+const TIME_FIELD_BYTES: u16 = 9;
 /// Longest segment of a name, characters.
 const NAME_CHARS: usize = 60;
+
+/// A file to add.
+#[derive(Clone, Copy)]
+pub struct ZipFile<'a> {
+    /// Its text.
+    pub text: &'a str,
+    /// The text as raw deflate data; without it the text is stored uncompressed.
+    pub deflated: Option<&'a [u8]>,
+    /// When it was last changed.
+    pub modified: Timestamp,
+}
 
 /// An archive under construction.
 #[derive(Default)]
@@ -30,18 +53,21 @@ pub struct Zip {
 
 impl Zip {
     /// Adds a file under a sanitized, unique form of `name` and returns that form, or `None` if the archive is full.
-    pub fn add(&mut self, name: &str, text: &str) -> Option<String> {
+    pub fn add(&mut self, name: &str, file: ZipFile<'_>) -> Option<String> {
         let offset = u32::try_from(self.taken_bytes + self.bytes.len()).ok()?;
-        let size = u32::try_from(text.len()).ok()?;
+        let data = file.deflated.unwrap_or(file.text.as_bytes());
+        u32::try_from(data.len().max(file.text.len())).ok()?;
         if self.names.len() == MAX_ENTRIES {
             return None;
         }
         let name = self.unique_name(name);
-        let shared_header = shared_header(&name, crc32(text.as_bytes()), size);
+        let shared_header = shared_header(&name, &file, data.len());
+        let time_field = time_field(file.modified);
         push(&mut self.bytes, &LOCAL.to_le_bytes());
         push(&mut self.bytes, &shared_header);
         push(&mut self.bytes, name.as_bytes());
-        push(&mut self.bytes, text.as_bytes());
+        push(&mut self.bytes, &time_field);
+        push(&mut self.bytes, data);
         push(&mut self.central, &CENTRAL.to_le_bytes());
         push(&mut self.central, &VERSION.to_le_bytes());
         push(&mut self.central, &shared_header);
@@ -49,6 +75,7 @@ impl Zip {
         push(&mut self.central, &[0; 10]);
         push(&mut self.central, &offset.to_le_bytes());
         push(&mut self.central, name.as_bytes());
+        push(&mut self.central, &time_field);
         Some(name)
     }
 
@@ -93,18 +120,48 @@ fn push(bytes: &mut Vec<u8>, more: &[u8]) {
 }
 
 /// Returns the fields shared by the local and the central header, from the version to the length of the extra field.
-fn shared_header(name: &str, crc: u32, size: u32) -> Vec<u8> {
+fn shared_header(name: &str, file: &ZipFile<'_>, data_bytes: usize) -> Vec<u8> {
     let mut shared_header = Vec::with_capacity(26);
-    for number in [VERSION, UTF8, 0, 0, FIRST_DAY] {
+    let method = if file.deflated.is_some() { DEFLATED } else { STORED };
+    let (time, date) = dos_time(file.modified);
+    for number in [VERSION, UTF8, method, time, date] {
         push(&mut shared_header, &number.to_le_bytes());
     }
-    for number in [crc, size, size] {
+    let crc = crc32(file.text.as_bytes());
+    // The caller has checked that both sizes fit.
+    for number in [crc, data_bytes as u32, file.text.len() as u32] {
         push(&mut shared_header, &number.to_le_bytes());
     }
     // A sanitized name is far shorter than 65,535 bytes.
-    push(&mut shared_header, &(name.len() as u16).to_le_bytes());
-    push(&mut shared_header, &[0; 2]);
+    for number in [name.len() as u16, TIME_FIELD_BYTES] {
+        push(&mut shared_header, &number.to_le_bytes());
+    }
     shared_header
+}
+
+/// Returns time and date of the format, in UTC; dates before 1980 become the first one.
+fn dos_time(at: Timestamp) -> (u16, u16) {
+    let (year, month, day) = display::date_of(at.0);
+    let Ok(year) = u16::try_from(year - 1980) else {
+        return (0, FIRST_DAY);
+    };
+    let seconds = at.0 / 1000 % 86_400;
+    let time = ((seconds / 3600) << 11) | ((seconds / 60 % 60) << 5) | (seconds % 60 / 2);
+    let date = (year.min(127) << 9) | ((month as u16) << 5) | day as u16;
+    (time as u16, date)
+}
+
+fn time_field(at: Timestamp) -> Vec<u8> {
+    let mut field = Vec::with_capacity(usize::from(TIME_FIELD_BYTES));
+    push(&mut field, &TIME_FIELD.to_le_bytes());
+    push(&mut field, &(TIME_FIELD_BYTES - 4).to_le_bytes());
+    // Only the time of the last change follows.
+    push(&mut field, &[1]);
+    push(
+        &mut field,
+        &u32::try_from(at.0 / 1000).unwrap_or(u32::MAX).to_le_bytes(),
+    );
+    field
 }
 
 /// Sanitizes a path for every operating system: no parent folders, no hidden files.
@@ -189,10 +246,28 @@ mod tests {
     }
 
     #[test]
+    fn times_are_those_of_the_format() {
+        // 2026-12-31 23:59:59 UTC; seconds are even.
+        let (time, date) = dos_time(Timestamp(1_798_761_599_999));
+        assert_eq!((time >> 11, (time >> 5) & 63, time & 31), (23, 59, 29));
+        assert_eq!((date >> 9, (date >> 5) & 15, date & 31), (46, 12, 31));
+        assert_eq!(dos_time(Timestamp(0)), (0, FIRST_DAY));
+        assert_eq!(
+            time_field(Timestamp(1_798_761_599_999)),
+            [0x55, 0x54, 5, 0, 1, 0x7f, 0xec, 0x36, 0x6b]
+        );
+    }
+
+    #[test]
     fn the_end_record_points_to_the_central_directory() {
         let mut zip = Zip::default();
-        assert_eq!(zip.add("a.md", "alpha").as_deref(), Some("a.md"));
-        assert_eq!(zip.add("b/c.md", "beta").as_deref(), Some("b/c.md"));
+        let file = |text| ZipFile {
+            text,
+            deflated: None,
+            modified: Timestamp(1_798_761_599_999),
+        };
+        assert_eq!(zip.add("a.md", file("alpha")).as_deref(), Some("a.md"));
+        assert_eq!(zip.add("b/c.md", file("beta")).as_deref(), Some("b/c.md"));
         let mut bytes = zip.take();
         bytes.extend(zip.finish().unwrap());
         let number = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap()) as usize;
@@ -200,7 +275,7 @@ mod tests {
         assert_eq!(number(end), END as usize);
         let (size, offset) = (number(end + 12), number(end + 16));
         assert_eq!((offset + size, number(offset)), (end, CENTRAL as usize));
-        // The second local header follows the first file: 30 bytes, name, text.
-        assert_eq!(number(30 + 4 + 5), LOCAL as usize);
+        // The second local header follows the first file: 30 bytes, name, time, text.
+        assert_eq!(number(30 + 4 + 9 + 5), LOCAL as usize);
     }
 }

@@ -18,13 +18,17 @@ const form = async (screen, url) => {
 
 // Crawl options from a description, and a preview before the start.
 await form("crawl", site);
-await page.getByLabel(/^Crawl description/).fill("at most 500 pages");
+await page.getByLabel(/^Crawl description/).fill("at most 500 pages, only /more, sing a song");
 await page.getByRole("button", { name: "Suggest options" }).click();
 await page.locator(".suggestions").getByText("limit", { exact: true }).waitFor({ timeout: 60_000 });
 assert.equal(await page.getByLabel(/^Page limit/).inputValue(), "500");
 await page.locator(".suggestions").getByLabel(/^limit/).uncheck();
 assert.equal(await page.getByLabel(/^Page limit/).inputValue(), "");
 await page.locator(".suggestions").getByLabel(/^limit/).check();
+await page.locator(".clauses").getByText("sing a song").waitFor();
+assert.equal(await page.locator(".clauses li").count(), 1);
+await page.locator(".pattern-counts").getByText(/matches 1 of \d+ known URLs/).first().waitFor({ timeout: 60_000 });
+await page.locator(".suggestions").getByLabel(/^includePaths/).uncheck();
 await page.getByRole("button", { name: "Preview site" }).click();
 await page.getByText("The start page is allowed.").waitFor({ timeout: 60_000 });
 await page.getByText(/in scope, \d+ out of scope/).waitFor();
@@ -85,6 +89,63 @@ await page.getByRole("tab", { name: /^Blocked\s*\d+$/ }).click();
 await page.getByRole("region", { name: "Blocked by robots.txt" }).getByText("/forbidden/page").waitFor();
 await page.getByText(/results expire in \d+ (d|h|min)/).waitFor();
 
+// The figures of the health card show the pages that they count.
+const health = page.getByRole("region", { name: "Health" });
+const figure = (name) => health.getByRole("button", { name });
+await figure("HTTP errors").click();
+await page.waitForURL(/\?only=errors$/);
+const grid = page.getByRole("grid", { name: "Pages" });
+const rows = grid.locator(".grid-space [role=row]");
+await grid.getByText("/gone").waitFor();
+assert.equal(String(await rows.count()), (await figure("HTTP errors").innerText()).split("\n")[0]);
+await figure("Largest page").click();
+await page.waitForURL(/\?sort=-size$/);
+const largest = (await figure("Largest page").innerText()).split("\n")[0];
+assert.equal(await rows.first().locator(".num").nth(1).innerText(), largest);
+await figure("Slowest page").click();
+await page.waitForURL(/\?sort=-time$/);
+await figure("Blocked").click();
+await chosen(/^Blocked/);
+await fitsThePhone(page);
+await tab(/^Pages/);
+
+// Columns, and chips of depths.
+await page.getByText("Columns", { exact: true }).click();
+await page.getByRole("checkbox", { name: "Depth" }).check();
+await page.getByRole("columnheader", { name: "Depth" }).waitFor();
+await page.keyboard.press("Escape");
+const depths = page.getByRole("group", { name: "Depth" });
+await depths.getByRole("button", { name: /^Depth 0 1$/ }).click();
+await page.waitForURL(/depth=0/);
+assert.equal(await rows.count(), 1);
+await depths.getByRole("button", { name: /^Depth 0/ }).click();
+
+// A link to a page of the crawl opens it in the viewer.
+await grid.getByText("/more", { exact: true }).click();
+await page.getByRole("tab", { name: "Rendered" }).click();
+await page.locator("#viewer-panel").getByRole("link", { name: "gone" }).click();
+await page.locator(`#open-page .card-foot a[href$="/gone"]`).waitFor();
+
+// What was removed from the page.
+await grid.getByText("/more", { exact: true }).click();
+await page.getByRole("tab", { name: "Removed" }).click();
+await page.getByRole("button", { name: "Show what was removed" }).click();
+await page.getByRole("region", { name: "Full page" }).waitFor();
+await page.getByText(/parts? (was|were) removed|Nothing was removed/).waitFor();
+await fitsThePhone(page);
+
+// An export of the selected pages alone.
+await page.getByRole("checkbox", { name: "Select /more" }).check();
+await page.getByRole("checkbox", { name: "Select /gone" }).check();
+await page.getByText("2 pages selected").waitFor();
+await page.getByRole("button", { name: "Export selection" }).click();
+const selection = await saved(page, () => page.getByRole("button", { name: /^CSV of pages/ }).click());
+const selected = selection.bytes.toString().trim().split("\r\n");
+assert.equal(selected[0], "url,status,title,depth,size,duration_ms");
+assert.equal(selected.length, 3);
+assert.ok(selected.some((line) => /\/more,200,More,\d+,\d+,\d+$/.test(line)), selected.join());
+await page.getByRole("button", { name: "Clear selection" }).click();
+
 // Exports.
 const take = (name) => saved(page, () => page.getByRole("button", { name: new RegExp(`^${name}`) }).click());
 const files = {};
@@ -98,6 +159,11 @@ assert.ok(lines.every((line) => line.markdown && line.metadata.sourceURL));
 const zip = files["ZIP of Markdown"].bytes;
 assert.equal(zip.readUInt32LE(0), 0x04034b50);
 assert.equal(zip.readUInt16LE(zip.length - 12), Number(pages) + 1, "one file per page, and the index");
+assert.equal(zip.readUInt16LE(8), 8, "compressed");
+const year = 1980 + (zip.readUInt16LE(12) >> 9);
+assert.equal(year, new Date().getUTCFullYear());
+const day = new Date().toISOString().slice(0, 10);
+assert.ok(files["ZIP of Markdown"].name.endsWith(`-${day}-${crawl}.zip`), files["ZIP of Markdown"].name);
 assert.ok(files["One Markdown file"].bytes.toString().split("<!-- http").length - 1 === Number(pages));
 const table = files["CSV of links"].bytes.toString().trim().split("\r\n");
 assert.equal(table[0], "from,to");
@@ -120,7 +186,16 @@ await fitsThePhone(page);
 const map = await saved(page, () => page.getByRole("button", { name: "CSV" }).click());
 assert.ok(map.bytes.toString().startsWith("url,title,description\r\n"));
 await tab("Tree");
-await page.getByRole("tree", { name: "URLs by path" }).getByRole("treeitem").first().waitFor();
+// A folder of the tree ticks every URL in it.
+const host = page.getByRole("tree", { name: "URLs by path" }).getByRole("treeitem").first();
+await host.locator(".box").click();
+await page.waitForFunction(() => document.querySelector("[role=treeitem]").getAttribute("aria-checked") === "true");
+await page.getByRole("button", { name: /^Batch scrape \d+ URLs$/ }).waitFor();
+await page.getByRole("treeitem").last().locator(".box").click();
+await page.waitForFunction(() => document.querySelector("[role=treeitem]").getAttribute("aria-checked") === "mixed");
+await host.locator(".box").click();
+await host.locator(".box").click();
+await page.getByText("Select URLs to scrape or crawl them.").waitFor();
 await tab(/^URLs/);
 const options = page.getByRole("listbox").getByRole("option");
 for (const at of [0, 1, 2]) await options.nth(at).click();

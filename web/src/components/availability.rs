@@ -28,6 +28,12 @@ pub fn Availability(draft: Draft) -> impl IntoView {
     }
 }
 
+/// Returns whether the server has a language model, as far as known.
+pub fn has_model(readiness: &Option<Readiness>) -> bool {
+    let readiness = readiness.as_ref();
+    readiness.is_some_and(|readiness| readiness.llm != PartState::NotConfigured)
+}
+
 fn notice(draft: Draft, readiness: &Readiness) -> Option<String> {
     let is_configured = |part| part != PartState::NotConfigured;
     let capabilities = Capabilities {

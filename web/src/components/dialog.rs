@@ -35,6 +35,9 @@ pub fn Confirm(
     open: RwSignal<bool>,
     title: &'static str,
     text: &'static str,
+    /// Name of what is changed or destroyed.
+    #[prop(optional, into)]
+    subject: Option<Signal<String>>,
     /// Label of the button that confirms.
     confirm_label: &'static str,
     /// Label of the button that cancels.
@@ -43,6 +46,7 @@ pub fn Confirm(
 ) -> impl IntoView {
     view! {
         <Dialog open title>
+            {subject.map(|subject| view! { <p class="subject mono">{subject}</p> })}
             <p>{text}</p>
             <div class="dialog-foot">
                 <button class="btn" on:click=move |_| open.set(false)>

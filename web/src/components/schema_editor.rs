@@ -4,6 +4,7 @@
 use leptos::prelude::*;
 use serde_json::{Map, Value, json};
 
+use crate::browser;
 use crate::components::field::field_id;
 use crate::components::inline_code::inline_code;
 use crate::draft::Draft;
@@ -125,6 +126,15 @@ pub fn SchemaEditor(draft: Draft, #[prop(into)] path: String) -> impl IntoView {
             None => rows.set(Vec::new()),
         }
     });
+    let own_id = StoredValue::new(id.clone());
+    let focus_new_row = move || {
+        request_animation_frame(move || {
+            let selector = own_id.with_value(|id| format!("[id=\"{id}\"] .schema-row:last-child input"));
+            if let Some(name) = browser::find(&selector) {
+                let _ = name.focus();
+            }
+        });
+    };
     let json_only = move || value.with(|value| value.as_ref().is_some_and(|value| rows_of(value).is_none()));
     view! {
         <div class="field wide" role="group" id=id.clone() tabindex="-1" aria-labelledby=format!("{id}-name")>
@@ -163,7 +173,8 @@ pub fn SchemaEditor(draft: Draft, #[prop(into)] path: String) -> impl IntoView {
                                         kind: TYPES[0].to_owned(),
                                         description: String::new(),
                                         required: false,
-                                    })
+                                    });
+                                    focus_new_row();
                                 }
                             >
                                 "Add field"

@@ -1,9 +1,11 @@
 //! Tabs that follow the ARIA tabs pattern: one tab stop, arrow keys move, the selected tab labels its panel.
 
+use leptos::html;
 use leptos::prelude::*;
 use web_sys::KeyboardEvent;
 
 use crate::browser;
+use crate::components::menu::Menu;
 
 /// One tab.
 #[derive(Clone, PartialEq, Debug)]
@@ -59,6 +61,33 @@ pub fn Tabs(
             let _ = tab.focus();
         }
     };
+    let overflows = RwSignal::new(false);
+    let list: NodeRef<html::Div> = NodeRef::new();
+    let measure = move || {
+        request_animation_frame(move || {
+            if let Some(Some(list)) = list.try_get_untracked() {
+                overflows.try_set(list.scroll_width() > list.client_width() + 1);
+            }
+        });
+    };
+    Effect::new(move |_| {
+        tabs.track();
+        list.track();
+        measure();
+    });
+    let on_resize = window_event_listener(leptos::ev::resize, move |_| measure());
+    on_cleanup(move || on_resize.remove());
+    let all_tabs = move || {
+        let choice = |tab: Tab| {
+            view! {
+                <button type="button" class="menu-item" on:click=move |_| chosen.set(tab.id)>
+                    {tab.label}
+                    {tab.count.map(|count| view! { <span class="n">{count}</span> })}
+                </button>
+            }
+        };
+        tabs.get().into_iter().map(choice).collect_view()
+    };
     // Keep the selected tab in view when the row does not fit.
     Effect::new(move |_| {
         tabs.track();
@@ -67,7 +96,7 @@ pub fn Tabs(
     });
     view! {
         <div class="tabs">
-            <div class="tab-list" role="tablist" aria-label=label on:keydown=on_key>
+            <div class="tab-list" role="tablist" aria-label=label node_ref=list on:keydown=on_key>
                 <For each=move || tabs.get() key=|tab| (tab.id, tab.count.clone()) let:tab>
                     <button
                         type="button"
@@ -84,7 +113,12 @@ pub fn Tabs(
                     </button>
                 </For>
             </div>
-            <div class="tab-end">{end.run()}</div>
+            <div class="tab-end">
+                <Show when=move || overflows.get()>
+                    <Menu label="All tabs">{all_tabs}</Menu>
+                </Show>
+                {end.run()}
+            </div>
         </div>
     }
     .into_any()

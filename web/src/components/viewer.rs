@@ -13,6 +13,7 @@ use crate::components::code::{Code, copy};
 use crate::components::find_bar::FindBar;
 use crate::components::icon::{Glyph, Icon};
 use crate::components::inline_code::inline_code;
+use crate::components::removed_content::{PageOptions, RemovedContent};
 use crate::components::tabs::{Tab, Tabs, tab};
 use crate::console::Console;
 use crate::display;
@@ -97,10 +98,20 @@ fn tabs_of(document: &Document) -> Vec<Tab> {
 
 /// Renders the viewer.
 #[component]
-pub fn Viewer(#[prop(into)] document: Signal<Option<SharedDocument>>) -> impl IntoView {
+pub fn Viewer(
+    #[prop(into)] document: Signal<Option<SharedDocument>>,
+    /// Options that the page was scraped with; without them its removed content is not offered.
+    #[prop(optional)]
+    options: Option<PageOptions>,
+) -> impl IntoView {
     let console = Console::get();
-    let tabs =
-        Memo::new(move |_| document.with(|document| document.as_deref().map(tabs_of).unwrap_or_default()));
+    let tabs = Memo::new(move |_| {
+        let mut tabs = document.with(|document| document.as_deref().map(tabs_of).unwrap_or_default());
+        if options.is_some() && tabs.iter().any(|tab| tab.id == "markdown") {
+            tabs.insert(2, tab("removed", "Removed"));
+        }
+        tabs
+    });
     let stored_tab: Option<String> = storage::read(LAST_TAB);
     let chosen = RwSignal::new("rendered");
     if let Some(stored_tab) = stored_tab
@@ -134,10 +145,9 @@ pub fn Viewer(#[prop(into)] document: Signal<Option<SharedDocument>>) -> impl In
         }
     });
     let text_of_tab = move || {
-        let id = if open.get_untracked() == "rendered" {
-            "markdown"
-        } else {
-            open.get_untracked()
+        let id = match open.get_untracked() {
+            "rendered" | "removed" => "markdown",
+            open => open,
         };
         document
             .with_untracked(|document| document.as_deref().and_then(|document| tab_text(document, id)))
@@ -145,7 +155,7 @@ pub fn Viewer(#[prop(into)] document: Signal<Option<SharedDocument>>) -> impl In
     };
     let save = move |_| {
         let (ending, kind) = match open.get_untracked() {
-            "rendered" | "markdown" => ("md", "text/markdown"),
+            "rendered" | "removed" | "markdown" => ("md", "text/markdown"),
             "html" | "rawHtml" => ("html", "text/html"),
             "links" | "images" | "summary" | "answer" | "highlights" => ("txt", "text/plain"),
             _ => ("json", "application/json"),
@@ -186,7 +196,12 @@ pub fn Viewer(#[prop(into)] document: Signal<Option<SharedDocument>>) -> impl In
         <Tabs name="viewer" label="Parts of the page" tabs chosen end/>
         <FindBar open=find_open selector="#viewer-panel" content=shown/>
         <div role="tabpanel" id="viewer-panel" aria-labelledby=move || format!("viewer-{}", open.get())>
-            {move || document.get().map(|document| body(&document, open.get()))}
+            {move || {
+                document.get().map(|document| match (open.get(), options) {
+                    ("removed", Some(options)) => view! { <RemovedContent document options/> }.into_any(),
+                    (open, _) => body(&document, open),
+                })
+            }}
         </div>
         {move || document.get().map(|document| footer(&document))}
     }

@@ -9,6 +9,8 @@ use leptos::prelude::*;
 use leptos::task::spawn_local;
 use leptos_router::hooks::use_params_map;
 use serde_json::{Map, Value};
+use wasm_bindgen::JsCast;
+use web_sys::{Element, MouseEvent};
 
 use crate::browser;
 use crate::components::badge::JobBadge;
@@ -25,6 +27,8 @@ mod compare;
 mod errors;
 mod export;
 mod graph;
+mod health;
+mod page_columns;
 mod page_filter;
 mod page_list;
 mod page_tree;
@@ -39,6 +43,9 @@ use compare::Compare;
 use errors::{Blocked, Errors};
 use export::Export;
 use graph::Graph;
+use health::Health;
+use page_filter::PageCounts;
+use page_list::Selection;
 use page_tree::PageTree;
 use pages::{OpenPage, Pages};
 use progress::{Counters, notices};
@@ -65,7 +72,10 @@ fn Job(id: JobId) -> impl IntoView {
     let request = Memo::new(move |_| request_of(console, feed));
     let name = Memo::new(move |_| {
         let url = feed.job.with(|job| job.as_ref().map(|job| job.url.clone()));
-        let first = || feed.rows.with(|rows| rows.first().map(|row| row.url.clone()));
+        let first = || {
+            feed.rows
+                .with(|rows| rows.first().map(|row| row.page.url.clone()))
+        };
         let url = url.filter(|url| !url.is_empty()).or_else(first);
         let Some(url) = url else { return "Job".to_owned() };
         match feed.job.with(|job| job.as_ref().map(|job| (job.kind, job.total))) {
@@ -91,6 +101,8 @@ fn Job(id: JobId) -> impl IntoView {
             </p>
         }
     };
+    let selected = Selection::default();
+    let export_open = RwSignal::new(false);
     let kind_without_pages = move || {
         feed.job.with(|job| {
             job.as_ref()
@@ -99,7 +111,7 @@ fn Job(id: JobId) -> impl IntoView {
         })
     };
     view! {
-        <ScreenHeader title=name after_title intro actions=move || view! { <Actions feed request/> }/>
+        <ScreenHeader title=name after_title intro actions=move || view! { <Actions feed request selected export_open/> }/>
         {move || match (feed.failure.get(), kind_without_pages()) {
             (Some(error), _) => {
                 view! {
@@ -116,7 +128,7 @@ fn Job(id: JobId) -> impl IntoView {
                 view! { <section class="card"><p class="empty">{format!("Job type: {}. {}", kind.as_str().replace('_', " "), text::JOB_WITHOUT_PAGES)}</p></section> }
                     .into_any()
             }
-            (None, None) => view! { <Body feed request/> }.into_any(),
+            (None, None) => view! { <Body feed request selected export_open/> }.into_any(),
         }}
     }
     .into_any()
@@ -142,7 +154,7 @@ fn request_of(console: Console, feed: JobFeed) -> Option<Value> {
             if job.kind == JobKind::BatchScrape && !body.contains_key("urls") {
                 let pages = feed
                     .rows
-                    .with(|rows| rows.iter().map(|row| row.url.clone()).collect::<Vec<_>>());
+                    .with(|rows| rows.iter().map(|row| row.page.url.clone()).collect::<Vec<_>>());
                 let failed = feed.errors.with(|errors| {
                     errors
                         .errors
@@ -190,10 +202,14 @@ fn started_text(feed: JobFeed) -> Option<String> {
 }
 
 #[component]
-fn Actions(feed: JobFeed, request: Memo<Option<Value>>) -> impl IntoView {
+fn Actions(
+    feed: JobFeed,
+    request: Memo<Option<Value>>,
+    selected: Selection,
+    export_open: RwSignal<bool>,
+) -> impl IntoView {
     let console = Console::get();
     let confirming = RwSignal::new(false);
-    let export_open = RwSignal::new(false);
     let on_confirm = Callback::new(move |()| {
         spawn_local(async move {
             match feed.cancel(console).await {
@@ -204,6 +220,11 @@ fn Actions(feed: JobFeed, request: Memo<Option<Value>>) -> impl IntoView {
                 }
             }
         });
+    });
+    let subject = Signal::derive(move || {
+        let url = feed.job.with(|job| job.as_ref().map(|job| job.url.clone()));
+        url.filter(|url| !url.is_empty())
+            .unwrap_or_else(|| feed.id.to_string())
     });
     let has_pages = Memo::new(move |_| feed.rows.with(|rows| !rows.is_empty()));
     view! {
@@ -218,21 +239,56 @@ fn Actions(feed: JobFeed, request: Memo<Option<Value>>) -> impl IntoView {
                 "Cancel"
             </button>
         </Show>
-        <Export feed open=export_open/>
-        <Confirm open=confirming title=text::CANCEL_TITLE text=text::CANCEL_TEXT confirm_label="Cancel job" cancel_label="Keep running" on_confirm/>
+        <Export feed selected open=export_open/>
+        <Confirm open=confirming title=text::CANCEL_TITLE subject text=text::CANCEL_TEXT confirm_label="Cancel job" cancel_label="Keep running" on_confirm/>
     }
     .into_any()
 }
 
+/// Opens a clicked link in the viewer if the job has its page.
+fn open_crawled_link(feed: JobFeed, open: RwSignal<Option<u64>>, event: &MouseEvent) {
+    if event.ctrl_key() || event.meta_key() || event.shift_key() {
+        return;
+    }
+    let target = event
+        .target()
+        .and_then(|target| target.dyn_into::<Element>().ok());
+    // The link to the page itself leads out.
+    let link = target.and_then(|element| element.closest("[role=tabpanel] a[href]").ok().flatten());
+    let Some(url) = link.and_then(|link| link.get_attribute("href")) else {
+        return;
+    };
+    let without_fragment = |url: &str| {
+        url.split('#')
+            .next()
+            .unwrap_or_default()
+            .trim_end_matches('/')
+            .to_owned()
+    };
+    let url = without_fragment(&url);
+    let found = feed.rows.with_untracked(|rows| {
+        let is_page = |url_of_page: &String| without_fragment(url_of_page) == url;
+        let row = rows
+            .iter()
+            .find(|row| is_page(&row.page.url) || row.page.requested.as_ref().is_some_and(is_page));
+        row.map(|row| row.index)
+    });
+    if found.is_some() {
+        event.prevent_default();
+        open.set(found);
+    }
+}
+
 #[component]
-fn Body(feed: JobFeed, request: Memo<Option<Value>>) -> impl IntoView {
-    let ViewState {
-        tab: chosen,
-        search,
-        filter,
-        page: open,
-        state,
-    } = ViewState::synced_with_url(feed.id);
+fn Body(
+    feed: JobFeed,
+    request: Memo<Option<Value>>,
+    selected: Selection,
+    export_open: RwSignal<bool>,
+) -> impl IntoView {
+    let state = ViewState::synced_with_url(feed.id);
+    let (chosen, open, deliveries) = (state.tab, state.page, state.state);
+    let counts = Memo::new(move |_| feed.rows.with(|rows| PageCounts::of(rows)));
     let retry = Retry::new(feed, request);
     let errors = Memo::new(move |_| feed.errors.with(|errors| errors.errors.len()));
     let blocked = Memo::new(move |_| feed.errors.with(|errors| errors.robots_blocked.len()));
@@ -257,6 +313,7 @@ fn Body(feed: JobFeed, request: Memo<Option<Value>>) -> impl IntoView {
         <div class="stack">
             {move || notices(feed)}
             <Counters feed/>
+            <Health feed counts state/>
             <div class="two">
                 <section class="card" aria-label="Job">
                     <Tabs name="job" label="Job details" tabs chosen/>
@@ -267,14 +324,14 @@ fn Body(feed: JobFeed, request: Memo<Option<Value>>) -> impl IntoView {
                             "errors" => view! { <Errors feed retry/> }.into_any(),
                             "blocked" => view! { <Blocked feed/> }.into_any(),
                             "compare" => view! { <Compare feed/> }.into_any(),
-                            "webhooks" => view! { <Webhooks feed filter=state/> }.into_any(),
+                            "webhooks" => view! { <Webhooks feed filter=deliveries/> }.into_any(),
                             "request" => view! { <Request feed request/> }.into_any(),
-                            _ => view! { <Pages feed search filter open retry/> }.into_any(),
+                            _ => view! { <Pages feed state counts selected export_open retry/> }.into_any(),
                         }}
                     </div>
                 </section>
-                <section class="card" aria-label="Page" id="open-page">
-                    <OpenPage feed open/>
+                <section class="card" aria-label="Page" id="open-page" on:click=move |event| open_crawled_link(feed, open, &event)>
+                    <OpenPage feed request open/>
                 </section>
             </div>
         </div>

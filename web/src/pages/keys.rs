@@ -97,6 +97,7 @@ pub fn KeysPage() -> impl IntoView {
         <Confirm
             open=confirming
             title="Revoke this key?"
+            subject=Signal::derive(move || to_revoke.get().map(|key| key.name).unwrap_or_default())
             text=text::REVOKE_TEXT
             confirm_label="Revoke key"
             cancel_label="Keep key"

@@ -3,15 +3,17 @@
 use std::str::FromStr;
 use std::sync::Arc;
 
-use harvestman_core::api::ScrapeRequest;
+use harvestman_core::api::{ScrapeRequest, Wire};
 use harvestman_core::ids::ScrapeId;
 use leptos::prelude::*;
 use leptos_router::NavigateOptions;
 use leptos_router::hooks::use_navigate;
+use serde_json::Value;
 
 use crate::components::code::CodeCard;
 use crate::components::icon::Glyph;
 use crate::components::panes::Panes;
+use crate::components::removed_content::PageOptions;
 use crate::components::screen_header::ScreenHeader;
 use crate::components::viewer::{SharedDocument, Viewer};
 use crate::console::Console;
@@ -29,6 +31,10 @@ pub fn ScrapePage() -> impl IntoView {
     let exchange = Exchange::new();
     // The id of the result on screen, so that writing it to the URL does not load it again.
     let shown_id = StoredValue::new(None::<ScrapeId>);
+    let options = PageOptions::new(move |()| {
+        let body = Value::Object(draft.body.get_untracked());
+        Some(ScrapeRequest::from_value(body).ok()?.options)
+    });
     let navigate = use_navigate();
     let run = exchange.send_callback(draft, move |client| {
         let request = draft.submit::<ScrapeRequest>()?;
@@ -50,7 +56,7 @@ pub fn ScrapePage() -> impl IntoView {
             }
             let document = Arc::new(document);
             Ok(RequestState::done(move || {
-                result_view(document.clone(), Some(seconds))
+                result_view(document.clone(), Some(seconds), options)
             }))
         }))
     });
@@ -65,7 +71,9 @@ pub fn ScrapePage() -> impl IntoView {
         exchange.send(None, |client| {
             Some(Box::pin(async move {
                 let document = Arc::new(client.scrape_result(id).await?.data.unwrap_or_default());
-                Ok(RequestState::done(move || result_view(document.clone(), None)))
+                Ok(RequestState::done(move || {
+                    result_view(document.clone(), None, options)
+                }))
             }))
         });
     });
@@ -94,14 +102,14 @@ pub fn ScrapePage() -> impl IntoView {
     .into_any()
 }
 
-fn result_view(document: SharedDocument, seconds: Option<f64>) -> AnyView {
+fn result_view(document: SharedDocument, seconds: Option<f64>, options: PageOptions) -> AnyView {
     view! {
         <div class="card-head">
             <h2 class="cut">{title_of(&document)}</h2>
             <span class="grow"></span>
             <span class="hint nowrap">{seconds.map(|seconds| format!("{seconds:.1} s"))}</span>
         </div>
-        <Viewer document=Signal::stored(Some(document))/>
+        <Viewer document=Signal::stored(Some(document)) options/>
     }
     .into_any()
 }

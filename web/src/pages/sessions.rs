@@ -107,7 +107,7 @@ pub fn SessionsPage() -> impl IntoView {
                 </section>
             </Show>
         </div>
-        <Confirm open=confirming title=text::STOP_TITLE text=text::STOP_TEXT confirm_label="Stop session" cancel_label="Keep session" on_confirm/>
+        <Confirm open=confirming title=text::STOP_TITLE subject=Signal::derive(move || to_stop.get().unwrap_or_default()) text=text::STOP_TEXT confirm_label="Stop session" cancel_label="Keep session" on_confirm/>
     }
     .into_any()
 }

@@ -1,17 +1,21 @@
 //! Crawl options suggested by the server for a description. Suggestions for unset options are applied at once; values
 //! that the user set are kept until the user selects the suggestion.
 
+use harvestman_core::api::map::MapLink;
 use harvestman_core::api::params_preview::{CrawlParams, ParamsPreviewRequest};
-use harvestman_core::api::{TargetUrl, Wire};
+use harvestman_core::api::{MapRequest, TargetUrl, Wire};
+use harvestman_core::params_preview::clauses_not_understood;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use serde_json::{Value, json};
 
 use crate::browser;
+use crate::components::availability::has_model;
 use crate::components::field::field_id;
 use crate::components::inline_code::inline_code;
 use crate::console::Console;
 use crate::draft::{Draft, problems_of};
+use crate::limits::PREVIEW_URLS;
 use crate::{display, text};
 
 const FIELD: &str = "prompt";
@@ -37,6 +41,9 @@ pub fn Suggestions(draft: Draft) -> impl IntoView {
     let description = RwSignal::new(stored.unwrap_or_default());
     let suggestions = RwSignal::new(None::<Vec<Suggestion>>);
     let notice = RwSignal::new(None::<(&'static str, String)>);
+    let not_understood = RwSignal::new(Vec::<String>::new());
+    // Paths of the site, counted for each suggested pattern.
+    let known = RwSignal::new(None::<Vec<String>>);
     let busy = RwSignal::new(false);
     // Clearing the form also clears the description.
     Effect::new(move |_| {
@@ -48,6 +55,7 @@ pub fn Suggestions(draft: Draft) -> impl IntoView {
     let on_input = move |event: leptos::ev::Event| {
         description.set(event_target_value(&event));
         suggestions.set(None);
+        not_understood.set(Vec::new());
         notice.set(None);
         // Without suggestions, the server derives the options from the prompt when the crawl starts.
         let description_now = description.get_untracked();
@@ -81,6 +89,10 @@ pub fn Suggestions(draft: Draft) -> impl IntoView {
         }
         busy.set(true);
         notice.set(None);
+        not_understood.set(Vec::new());
+        known.set(None);
+        // With a language model, the rules do not decide.
+        let by_rules = !console.readiness.with_untracked(has_model);
         spawn_local(async move {
             match console.client().crawl_params_preview(&request).await {
                 Ok(answer) => {
@@ -91,6 +103,15 @@ pub fn Suggestions(draft: Draft) -> impl IntoView {
                         draft.put_exactly(&suggestion.name, Some(suggestion.value.clone()));
                     }
                     draft.put(FIELD, None);
+                    if by_rules && !suggested.is_empty() {
+                        not_understood.try_set(clauses_not_understood(&request));
+                    }
+                    if suggested
+                        .iter()
+                        .any(|suggestion| !patterns(suggestion).is_empty())
+                    {
+                        spawn_local(load_known(console, request.url.clone(), known));
+                    }
                     console.notify(display::plural(
                         suggested.len() as u64,
                         "suggestion",
@@ -130,7 +151,7 @@ pub fn Suggestions(draft: Draft) -> impl IntoView {
                 .as_ref()
                 .filter(|suggestions| !suggestions.is_empty())?
                 .iter()
-                .map(|one| row(draft, one.clone()));
+                .map(|one| row(draft, one.clone(), known));
             Some(view! { <ul class="suggestions">{rows.collect_view()}</ul> })
         })
     };
@@ -156,6 +177,15 @@ pub fn Suggestions(draft: Draft) -> impl IntoView {
                 </button>
                 <p class="hint" id="f-prompt-help">{move || summary().unwrap_or_else(|| text::SUGGEST_HELP.to_owned())}</p>
             </div>
+            {move || not_understood.with(|clauses| (!clauses.is_empty()).then(|| {
+                let clauses = clauses.iter().map(|clause| view! { <li>{clause.clone()}</li> });
+                view! {
+                    <div class="notice warn" role="status">
+                        <p>{text::NOT_UNDERSTOOD}</p>
+                        <ul class="clauses">{clauses.collect_view()}</ul>
+                    </div>
+                }
+            }))}
             {move || notice.get().map(|(class, message)| view! { <div class=class role="status">{inline_code(&message)}</div> })}
             {list}
         </div>
@@ -180,8 +210,60 @@ fn is_applied(draft: Draft, suggestion: &Suggestion) -> bool {
     draft.value(&suggestion.name).as_ref() == Some(&suggestion.value)
 }
 
-fn row(draft: Draft, suggestion: Suggestion) -> AnyView {
+/// Returns the path patterns that an option suggests.
+fn patterns(suggestion: &Suggestion) -> Vec<String> {
+    let is_list = matches!(suggestion.name.as_str(), "includePaths" | "excludePaths");
+    let list = suggestion.value.as_array().filter(|_| is_list);
+    let texts = list.into_iter().flatten().filter_map(Value::as_str);
+    texts.map(str::to_owned).collect()
+}
+
+/// Loads the paths that a map of the site lists.
+async fn load_known(console: Console, url: TargetUrl, known: RwSignal<Option<Vec<String>>>) {
+    let request = MapRequest {
+        limit: PREVIEW_URLS,
+        ..MapRequest::new(url)
+    };
+    // Without the map, the suggestions are shown without counts.
+    if let Ok(answer) = console.client().map(&request).await {
+        let path = |link: MapLink| {
+            display::url_path(&link.url)
+                .split('?')
+                .next()
+                .unwrap_or_default()
+                .to_owned()
+        };
+        known.try_set(Some(answer.links.into_iter().map(path).collect()));
+    }
+}
+
+/// Renders how many known URLs each pattern matches.
+fn pattern_counts(patterns: Vec<String>, known: RwSignal<Option<Vec<String>>>) -> AnyView {
+    let rows = move || {
+        known.with(|known| {
+            let known = known.as_ref()?;
+            let all = display::plural(known.len() as u64, "known URL", "known URLs");
+            let rows = patterns.iter().filter_map(|pattern| {
+                let regex = browser::regex(pattern)?;
+                let count = known.iter().filter(|path| regex.test(path)).count() as u64;
+                let class = if count == 0 { "warn-text" } else { "hint" };
+                Some(view! {
+                    <li>
+                        <code>{pattern.clone()}</code>
+                        <span class=class>{format!("matches {} of {all}", display::count(count))}</span>
+                    </li>
+                })
+            });
+            Some(view! { <ul class="pattern-counts">{rows.collect_view()}</ul> })
+        })
+    };
+    rows.into_any()
+}
+
+fn row(draft: Draft, suggestion: Suggestion, known: RwSignal<Option<Vec<String>>>) -> AnyView {
     let id = format!("plan-{}", suggestion.name);
+    let counts = Some(patterns(&suggestion)).filter(|patterns| !patterns.is_empty());
+    let counts = counts.map(|patterns| pattern_counts(patterns, known));
     let suggestion = StoredValue::new(suggestion);
     let applied = move || suggestion.with_value(|suggestion| is_applied(draft, suggestion));
     let toggle = move |event: leptos::ev::Event| {
@@ -215,6 +297,7 @@ fn row(draft: Draft, suggestion: Suggestion) -> AnyView {
                 <code class="suggested">{value}</code>
                 <span class="hint">{hint}</span>
             </label>
+            {counts}
         </li>
     }
     .into_any()

@@ -1,9 +1,13 @@
-//! Export of a job: documents as JSON lines, Markdown as a ZIP archive or one file, links as CSV. Documents are
-//! fetched page by page and appended to the file as they arrive.
+//! Export of a job, or of its selected pages: documents as JSON lines, Markdown as a ZIP archive or one file, pages and
+//! links as CSV. Documents are fetched part by part and appended to the file as they arrive.
+
+use std::collections::HashSet;
+use std::sync::Arc;
 
 use harvestman_core::api::Document;
 use harvestman_core::api::job::{JobProgress, StatusQuery};
 use harvestman_core::link_graph::markdown_links;
+use harvestman_core::time::Timestamp;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 
@@ -11,9 +15,12 @@ use crate::browser::{self, FileParts};
 use crate::components::dialog::Dialog;
 use crate::console::Console;
 use crate::csv::csv_line;
+use crate::deflate::deflate;
 use crate::job_feed::JobFeed;
 use crate::limits::EXPORT_DOCUMENTS;
-use crate::zip::Zip;
+use crate::page_row::PageRow;
+use crate::pages::job::page_list::Selection;
+use crate::zip::{Zip, ZipFile};
 use crate::{display, text};
 
 /// File format of an export.
@@ -22,10 +29,11 @@ enum ExportFormat {
     Lines,
     Archive,
     Markdown,
+    Pages,
     Links,
 }
 
-const FORMATS: [(ExportFormat, &str, &str); 4] = [
+const FORMATS: [(ExportFormat, &str, &str); 5] = [
     (ExportFormat::Lines, "JSONL", "Complete documents, one per line"),
     (
         ExportFormat::Archive,
@@ -38,6 +46,11 @@ const FORMATS: [(ExportFormat, &str, &str); 4] = [
         "All pages in one file, each after its URL",
     ),
     (
+        ExportFormat::Pages,
+        "CSV of pages",
+        "URL, status, title, depth, size and duration of every page",
+    ),
+    (
         ExportFormat::Links,
         "CSV of links",
         "Source page and target URL of every link",
@@ -45,12 +58,14 @@ const FORMATS: [(ExportFormat, &str, &str); 4] = [
 ];
 
 impl ExportFormat {
-    fn file(self, name: &str) -> (String, &'static str) {
+    /// Returns the end of the file name, and the content type.
+    fn file(self) -> (&'static str, &'static str) {
         match self {
-            ExportFormat::Lines => (format!("{name}.jsonl"), "application/jsonl"),
-            ExportFormat::Archive => (format!("{name}.zip"), "application/zip"),
-            ExportFormat::Markdown => (format!("{name}.md"), "text/markdown"),
-            ExportFormat::Links => (format!("{name}-links.csv"), "text/csv"),
+            ExportFormat::Lines => (".jsonl", "application/jsonl"),
+            ExportFormat::Archive => (".zip", "application/zip"),
+            ExportFormat::Markdown => (".md", "text/markdown"),
+            ExportFormat::Pages => ("-pages.csv", "text/csv"),
+            ExportFormat::Links => ("-links.csv", "text/csv"),
         }
     }
 }
@@ -61,10 +76,12 @@ struct ExportFile {
     parts: FileParts,
     zip: Zip,
     index: String,
+    /// Time of pages whose own time is not known.
+    created_at: Timestamp,
 }
 
 impl ExportFile {
-    fn new(kind: ExportFormat) -> Self {
+    fn new(kind: ExportFormat, created_at: Timestamp) -> Self {
         let parts = FileParts::default();
         if kind == ExportFormat::Links {
             parts.push_text(&csv_line(["from", "to"]));
@@ -74,13 +91,14 @@ impl ExportFile {
             parts,
             zip: Zip::default(),
             index: csv_line(["file", "url", "title", "status"]),
+            created_at,
         }
     }
 
-    /// Adds documents. Returns false if the file is full.
-    fn add(&mut self, documents: &[Document]) -> bool {
+    /// Adds documents; `rows` are their pages. Returns false if the file is full.
+    async fn add(&mut self, documents: &[Document], rows: &[Arc<PageRow>]) -> bool {
         let mut out = String::new();
-        for document in documents {
+        for (at, document) in documents.iter().enumerate() {
             let metadata = &document.metadata;
             let url = metadata
                 .url
@@ -103,6 +121,7 @@ impl ExportFile {
                         out.push_str(&csv_line([url, link.as_str()]));
                     }
                 }
+                ExportFormat::Pages => {}
                 ExportFormat::Archive => {
                     let name = display::short_url(url);
                     let name = if name.contains('/') {
@@ -115,7 +134,8 @@ impl ExportFile {
                         .status_code
                         .map(|status| status.to_string())
                         .unwrap_or_default();
-                    match self.zip.add(&name, markdown) {
+                    let stored_at = rows.get(at).and_then(|row| row.page.stored_at);
+                    match self.add_file(&name, markdown, stored_at).await {
                         Some(name) => self.index.push_str(&csv_line([&name, url, title, &status])),
                         None => return false,
                     }
@@ -129,15 +149,48 @@ impl ExportFile {
         true
     }
 
-    fn finish(mut self) -> Option<FileParts> {
+    async fn add_file(&mut self, name: &str, text: &str, modified: Option<Timestamp>) -> Option<String> {
+        let deflated = deflate(text).await;
+        let file = ZipFile {
+            text,
+            deflated: deflated.as_deref(),
+            modified: modified.unwrap_or(self.created_at),
+        };
+        self.zip.add(name, file)
+    }
+
+    async fn finish(mut self) -> Option<FileParts> {
         if self.kind == ExportFormat::Archive {
             let index = std::mem::take(&mut self.index);
-            self.zip.add("index.csv", &index)?;
+            self.add_file("index.csv", &index, None).await?;
             self.parts.push_bytes(&self.zip.take());
             self.parts.push_bytes(&self.zip.finish()?);
         }
         Some(self.parts)
     }
+}
+
+/// Returns the table of pages.
+fn page_table(rows: &[Arc<PageRow>]) -> String {
+    let mut table = csv_line(["url", "status", "title", "depth", "size", "duration_ms"]);
+    for page in rows.iter().map(|row| &row.page) {
+        let number = |value: Option<u64>| value.map(|value| value.to_string()).unwrap_or_default();
+        let (status, depth) = (
+            number(page.status.map(u64::from)),
+            number(page.depth.map(u64::from)),
+        );
+        let (size, duration) = (page.size.to_string(), number(page.took_ms));
+        table.push_str(&csv_line(
+            [&page.url, &status, &page.title, &depth, &size, &duration].map(|cell| cell.as_str()),
+        ));
+    }
+    table
+}
+
+/// Splits rows into parts that follow each other in the job, of at most [`EXPORT_DOCUMENTS`] rows.
+fn consecutive_parts(rows: &[Arc<PageRow>]) -> impl Iterator<Item = &[Arc<PageRow>]> {
+    let runs = rows.chunk_by(|one, next| one.index + 1 == next.index);
+    runs.flat_map(|run| run.chunks(EXPORT_DOCUMENTS as usize))
 }
 
 /// Progress of an export, in pages.
@@ -149,7 +202,7 @@ struct ExportProgress {
 
 /// Renders the export dialog.
 #[component]
-pub fn Export(feed: JobFeed, open: RwSignal<bool>) -> impl IntoView {
+pub fn Export(feed: JobFeed, selected: Selection, open: RwSignal<bool>) -> impl IntoView {
     let console = Console::get();
     let progress = RwSignal::new(None::<ExportProgress>);
     let problem = RwSignal::new(None::<String>);
@@ -157,7 +210,7 @@ pub fn Export(feed: JobFeed, open: RwSignal<bool>) -> impl IntoView {
     let write = move |kind: ExportFormat| {
         problem.set(None);
         spawn_local(async move {
-            let result = export(console, feed, kind, open, progress).await;
+            let result = export(console, feed, selected, kind, open, progress).await;
             progress.try_set(None);
             match result {
                 Ok(true) => {
@@ -190,8 +243,20 @@ pub fn Export(feed: JobFeed, open: RwSignal<bool>) -> impl IntoView {
             }
         })
     };
+    let scope = move || {
+        let (count, all) = (selected.with(HashSet::len), feed.rows.with(Vec::len));
+        match count {
+            0 => display::plural(all as u64, "page", "pages"),
+            count => format!(
+                "{} of {}, as selected",
+                display::count(count as u64),
+                display::plural(all as u64, "page", "pages")
+            ),
+        }
+    };
     view! {
         <Dialog open title="Export pages">
+            <p class="hint">{scope}</p>
             <ul class="exports">{kinds.collect_view()}</ul>
             {progress_view}
             {move || problem.get().map(|words| view! { <div class="notice bad" role="alert">{words}</div> })}
@@ -205,47 +270,107 @@ pub fn Export(feed: JobFeed, open: RwSignal<bool>) -> impl IntoView {
     .into_any()
 }
 
-/// Fetches every page and saves the file. Returns false if the export was stopped.
+/// Fetches the selected pages, or every page if none is selected, and saves the file. Returns false if the export was
+/// stopped.
 async fn export(
     console: Console,
     feed: JobFeed,
+    selected: Selection,
     kind: ExportFormat,
     open: RwSignal<bool>,
     progress: RwSignal<Option<ExportProgress>>,
 ) -> Result<bool, String> {
-    let (Some(path), Some(total)) = (
-        feed.path(),
-        feed.rows.try_with_untracked(|rows| rows.len() as u64),
-    ) else {
+    let chosen = selected.try_with_untracked(Clone::clone).unwrap_or_default();
+    let is_exported = |row: &&Arc<PageRow>| chosen.is_empty() || chosen.contains(&row.index);
+    let rows = feed
+        .rows
+        .try_with_untracked(|rows| rows.iter().filter(is_exported).cloned().collect::<Vec<_>>());
+    let (Some(path), Some(rows), Some(Some(job))) = (feed.path(), rows, feed.job.try_get_untracked()) else {
         return Ok(false);
     };
-    let (mut file, mut fetched) = (ExportFile::new(kind), 0);
-    while fetched < total {
-        progress.try_set(Some(ExportProgress { fetched, total }));
-        let query = StatusQuery {
-            skip: fetched,
-            limit: Some(EXPORT_DOCUMENTS.min(total - fetched)),
-        };
-        let answer: Result<JobProgress, _> = console.client().job_status(path, feed.id, query).await;
-        let answer = answer.map_err(|error| error.to_string())?;
-        if open.try_get_untracked() != Some(true) {
-            return Ok(false);
-        }
-        if answer.data.is_empty() {
-            break;
-        }
-        fetched += answer.data.len() as u64;
-        if !file.add(&answer.data) {
-            return Err(text::ARCHIVE_FULL.to_owned());
+    let mut file = ExportFile::new(kind, job.created_at);
+    let mut progress_now = ExportProgress {
+        fetched: 0,
+        total: rows.len() as u64,
+    };
+    if kind == ExportFormat::Pages {
+        file.parts.push_text(&page_table(&rows));
+    } else {
+        for mut part in consecutive_parts(&rows) {
+            while let Some(first) = part.first() {
+                progress.try_set(Some(progress_now));
+                let query = StatusQuery {
+                    skip: first.index,
+                    limit: Some(part.len() as u64),
+                };
+                let answer: Result<JobProgress, _> = console.client().job_status(path, feed.id, query).await;
+                let answer = answer.map_err(|error| error.to_string())?;
+                if open.try_get_untracked() != Some(true) {
+                    return Ok(false);
+                }
+                if answer.data.is_empty() {
+                    break;
+                }
+                if !file.add(&answer.data, part).await {
+                    return Err(text::ARCHIVE_FULL.to_owned());
+                }
+                progress_now.fetched += answer.data.len() as u64;
+                part = part.get(answer.data.len()..).unwrap_or_default();
+            }
         }
     }
-    let name = feed
-        .job
-        .try_with_untracked(|job| job.as_ref().map(|job| browser::file_name(&job.url)));
-    let (name, kind) = kind.file(&name.flatten().unwrap_or_else(|| "job".to_owned()));
-    let parts = file.finish().ok_or(text::ARCHIVE_FULL)?;
-    match parts.save(&name, kind) {
+    let (ending, content_type) = kind.file();
+    // Host, day and id, so that files of several runs stay apart and lead back to their job.
+    let url = match job.url.is_empty() {
+        true => rows.first().map_or("", |row| row.page.url.as_str()),
+        false => job.url.as_str(),
+    };
+    let (host, day) = (
+        browser::file_name(display::host(url)),
+        display::date(job.created_at.0),
+    );
+    let name = format!("{host}-{day}-{}{ending}", feed.id);
+    let parts = file.finish().await.ok_or(text::ARCHIVE_FULL)?;
+    match parts.save(&name, content_type) {
         Some(()) => Ok(true),
         None => Err(text::NOT_SAVED.to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use harvestman_core::api::console::PageSummary;
+
+    use super::*;
+
+    fn rows(indexes: &[u64]) -> Vec<Arc<PageRow>> {
+        let row = |index: &u64| {
+            let page = PageSummary {
+                url: format!("https://e.com/{index}"),
+                title: "A, b".to_owned(),
+                status: Some(200),
+                depth: Some(1),
+                size: 12,
+                ..PageSummary::default()
+            };
+            Arc::new(PageRow { index: *index, page })
+        };
+        indexes.iter().map(row).collect()
+    }
+
+    #[test]
+    fn selected_pages_are_fetched_in_runs() {
+        let rows = rows(&[0, 1, 2, 7, 9, 10]);
+        let parts = consecutive_parts(&rows).map(|part| (part[0].index, part.len()));
+        assert_eq!(parts.collect::<Vec<_>>(), [(0, 3), (7, 1), (9, 2)]);
+    }
+
+    #[test]
+    fn the_table_has_a_line_for_each_page() {
+        let table = page_table(&rows(&[3]));
+        assert_eq!(
+            table,
+            "url,status,title,depth,size,duration_ms\r\nhttps://e.com/3,200,\"A, b\",1,12,\r\n"
+        );
     }
 }

@@ -120,6 +120,8 @@ struct GraphView {
     drawing: StoredValue<Arc<Drawing>>,
     viewport: RwSignal<Option<Viewport>>,
     hovered: RwSignal<Option<usize>>,
+    /// Where the pointer is, in the canvas.
+    pointer: RwSignal<(f64, f64)>,
     open: RwSignal<Option<u64>>,
     /// Last position of the pressed pointer, and whether it has moved.
     drag: StoredValue<Option<(f64, f64, bool)>>,
@@ -133,6 +135,7 @@ impl GraphView {
             drawing: StoredValue::new(drawing),
             viewport: RwSignal::new(None),
             hovered: RwSignal::new(None),
+            pointer: RwSignal::new((0.0, 0.0)),
             open,
             drag: StoredValue::new(None),
             frame_requested: StoredValue::new(false),
@@ -252,6 +255,7 @@ impl GraphView {
                 }
             }
             None => {
+                self.pointer.set((x, y));
                 let page = self.page_at((x, y));
                 if self.hovered.get_untracked() != page {
                     self.hovered.set(page);
@@ -310,10 +314,28 @@ fn GraphCanvas(feed: JobFeed, open: RwSignal<Option<u64>>, drawing: Arc<Drawing>
             .get()
             .or_else(|| open.get().map(|open| open as usize));
         page.and_then(|page| {
-            feed.rows
-                .with(|rows| rows.get(page).map(|row| display::url_path(&row.url).to_owned()))
+            feed.rows.with(|rows| {
+                rows.get(page)
+                    .map(|row| display::url_path(&row.page.url).to_owned())
+            })
         })
         .unwrap_or_else(|| text::GRAPH_HELP.to_owned())
+    };
+    let hovered_name = move || {
+        let page = view.hovered.get()?;
+        let name = feed
+            .rows
+            .with(|rows| Some(display::url_path(&rows.get(page)?.page.url).to_owned()))?;
+        let (x, y) = view.pointer.get();
+        let width = view.size().map_or(0.0, |(width, _)| width);
+        // In the right half, the name ends at the pointer.
+        let (side, offset) = if x > width / 2.0 {
+            ("right", width - x)
+        } else {
+            ("left", x)
+        };
+        let style = format!("{side}:{:.0}px;top:{:.0}px", offset + 12.0, y + 12.0);
+        Some(view! { <span class="graph-name mono" aria-hidden="true" style=style>{name}</span> })
     };
     let all = move || feed.rows.with(Vec::len);
     let part = move || {
@@ -337,6 +359,7 @@ fn GraphCanvas(feed: JobFeed, open: RwSignal<Option<u64>>, drawing: Arc<Drawing>
                 on:wheel=move |event| view.on_wheel(&event)
                 on:keydown=move |event| view.on_key(&event)
             ></canvas>
+            {hovered_name}
             <div class="graph-zoom">
                 <button class="btn icon" aria-label="Zoom in" on:click=move |_| view.zoom(ZOOM_STEP)>"+"</button>
                 <button class="btn icon" aria-label="Zoom out" on:click=move |_| view.zoom(1.0 / ZOOM_STEP)>"\u{2212}"</button>

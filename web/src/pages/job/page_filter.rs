@@ -1,16 +1,14 @@
-//! Filter and order of the Pages tab: chips for HTTP errors, pages without a title and thin pages, each with its
-//! number of pages, and the column that sorts the list.
+//! Filters of the Pages tab: which pages are shown, how many pages each filter matches, and the chips that choose one.
 
-use std::cmp::Ordering;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt;
 use std::sync::Arc;
 
 use leptos::prelude::*;
 
 use crate::display;
-use crate::job_feed::{JobFeed, PageRow};
-use crate::limits::THIN_PAGE_BYTES;
+use crate::limits::{DEPTH_CHIPS, THIN_PAGE_BYTES};
+use crate::page_row::PageRow;
 
 /// Which pages are shown.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
@@ -22,19 +20,28 @@ pub enum PageFilter {
     HttpErrors,
     /// Pages with this HTTP status.
     Status(u16),
+    /// Pages that were found at another URL than the requested one.
+    Redirects,
     /// Pages without a title.
     Untitled,
     /// Pages with little content.
     Thin,
+    /// Pages whose content another page has too.
+    Duplicates,
 }
+
+/// Contents that more than one page has, by hash.
+pub type SharedContents = Arc<HashSet<u64>>;
 
 impl PageFilter {
     /// Parses a name in a URL; `All` if it is none.
     pub fn parse(name: Option<&str>) -> Self {
         match name {
             Some("errors") => Self::HttpErrors,
+            Some("redirects") => Self::Redirects,
             Some("untitled") => Self::Untitled,
             Some("thin") => Self::Thin,
+            Some("duplicates") => Self::Duplicates,
             _ => name
                 .and_then(|name| name.parse().ok())
                 .map_or(Self::All, Self::Status),
@@ -42,19 +49,24 @@ impl PageFilter {
     }
 
     /// Returns whether a page is shown.
-    pub fn includes(self, row: &PageRow) -> bool {
+    pub fn includes(self, row: &PageRow, shared: &HashSet<u64>) -> bool {
+        let page = &row.page;
         match self {
             Self::All => true,
             Self::HttpErrors => row.is_http_error(),
-            Self::Status(status) => row.status == Some(status),
-            Self::Untitled => row.title.is_empty() && !row.is_http_error(),
-            Self::Thin => row.size < THIN_PAGE_BYTES && !row.is_http_error(),
+            Self::Status(status) => page.status == Some(status),
+            Self::Redirects => page.requested.is_some(),
+            Self::Untitled => page.title.is_empty() && !row.is_http_error(),
+            Self::Thin => page.size < THIN_PAGE_BYTES && !row.is_http_error(),
+            Self::Duplicates => {
+                !row.is_http_error() && page.content.is_some_and(|content| shared.contains(&content))
+            }
         }
     }
 
     /// Returns whether only pages with an HTTP error are shown.
     pub fn is_error(self) -> bool {
-        matches!(self, Self::HttpErrors | Self::Status(_))
+        matches!(self, Self::HttpErrors | Self::Status(400..))
     }
 
     fn label(self) -> String {
@@ -62,15 +74,20 @@ impl PageFilter {
             Self::All => "All".to_owned(),
             Self::HttpErrors => "HTTP errors".to_owned(),
             Self::Status(status) => status.to_string(),
+            Self::Redirects => "Redirects".to_owned(),
             Self::Untitled => "No title".to_owned(),
             Self::Thin => "Thin".to_owned(),
+            Self::Duplicates => "Duplicates".to_owned(),
         }
     }
 
-    fn help(self) -> Option<String> {
+    /// Returns what a filter shows, if its label does not say it.
+    pub fn help(self) -> Option<String> {
         match self {
             Self::HttpErrors => Some("Pages with an HTTP status of 400 or more".to_owned()),
+            Self::Redirects => Some("Pages found at another URL than the requested one".to_owned()),
             Self::Thin => Some(format!("Pages with less than {THIN_PAGE_BYTES} bytes of content")),
+            Self::Duplicates => Some("Pages whose content another page has too".to_owned()),
             _ => None,
         }
     }
@@ -83,42 +100,112 @@ impl fmt::Display for PageFilter {
             Self::All => Ok(()),
             Self::HttpErrors => f.write_str("errors"),
             Self::Status(status) => status.fmt(f),
+            Self::Redirects => f.write_str("redirects"),
             Self::Untitled => f.write_str("untitled"),
             Self::Thin => f.write_str("thin"),
+            Self::Duplicates => f.write_str("duplicates"),
         }
     }
 }
 
-/// Returns the filters that match a page, each with its number of pages. `All` comes first.
-fn counts(rows: &[Arc<PageRow>]) -> Vec<(PageFilter, usize)> {
-    let mut counts = BTreeMap::new();
-    for row in rows {
-        let kinds = [PageFilter::HttpErrors, PageFilter::Untitled, PageFilter::Thin];
-        let kinds = kinds.into_iter().filter(|filter| filter.includes(row));
-        let status = row.status.filter(|_| row.is_http_error()).map(PageFilter::Status);
-        for filter in kinds.chain(status) {
-            *counts.entry(filter).or_insert(0) += 1;
-        }
-    }
-    // One status needs no sum.
-    if counts
-        .keys()
-        .filter(|filter| matches!(filter, PageFilter::Status(_)))
-        .count()
-        == 1
-    {
-        counts.remove(&PageFilter::HttpErrors);
-    }
-    std::iter::once((PageFilter::All, rows.len()))
-        .chain(counts)
-        .collect()
+/// How many pages each filter matches, and the extremes of their sizes and durations.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct PageCounts {
+    filters: BTreeMap<PageFilter, usize>,
+    depths: BTreeMap<u32, usize>,
+    /// Contents that more than one page has.
+    pub shared: SharedContents,
+    /// Size of the largest page, bytes.
+    pub largest: usize,
+    /// Duration of the slowest page, ms.
+    pub slowest_ms: Option<u64>,
 }
 
-/// Renders the chips; nothing while all pages are alike.
+impl PageCounts {
+    /// Counts the pages.
+    pub fn of(rows: &[Arc<PageRow>]) -> Self {
+        let mut contents = HashMap::with_capacity(rows.len());
+        for row in rows.iter().filter(|row| !row.is_http_error()) {
+            if let Some(content) = row.page.content {
+                *contents.entry(content).or_insert(0_usize) += 1;
+            }
+        }
+        let shared = contents.into_iter().filter(|(_, pages)| *pages > 1);
+        let mut counts = Self {
+            shared: Arc::new(shared.map(|(content, _)| content).collect()),
+            ..Self::default()
+        };
+        let kinds = [
+            PageFilter::HttpErrors,
+            PageFilter::Redirects,
+            PageFilter::Untitled,
+            PageFilter::Thin,
+            PageFilter::Duplicates,
+        ];
+        for row in rows {
+            let kinds = kinds
+                .into_iter()
+                .filter(|filter| filter.includes(row, &counts.shared));
+            for filter in kinds.chain(row.page.status.map(PageFilter::Status)) {
+                *counts.filters.entry(filter).or_insert(0) += 1;
+            }
+            if let Some(depth) = row.page.depth {
+                *counts.depths.entry(depth).or_insert(0) += 1;
+            }
+            counts.largest = counts.largest.max(row.page.size);
+            counts.slowest_ms = counts.slowest_ms.max(row.page.took_ms);
+        }
+        counts.filters.insert(PageFilter::All, rows.len());
+        counts
+    }
+
+    /// Returns the number of pages that a filter matches.
+    pub fn of_filter(&self, filter: PageFilter) -> usize {
+        self.filters.get(&filter).copied().unwrap_or(0)
+    }
+
+    /// Returns the chips: `All`, then every filter that matches some pages but not, like the status of all pages,
+    /// every one.
+    fn chips(&self) -> Vec<(PageFilter, usize)> {
+        let statuses = |filter: &PageFilter| matches!(filter, PageFilter::Status(_));
+        let single_status = self.filters.keys().filter(|filter| statuses(filter)).count() == 1;
+        let single_error = self
+            .filters
+            .keys()
+            .filter(|filter| statuses(filter) && filter.is_error())
+            .count()
+            == 1;
+        let is_useful = |filter: &PageFilter| match filter {
+            // One status needs no sum.
+            PageFilter::HttpErrors => !single_error,
+            PageFilter::Status(..400) => !single_status,
+            _ => true,
+        };
+        let chips = self.filters.iter().filter(|(filter, _)| is_useful(filter));
+        chips.map(|(filter, count)| (*filter, *count)).collect()
+    }
+
+    /// Returns the chips of depths; none while all pages are equally deep.
+    fn depth_chips(&self) -> Vec<(u32, usize)> {
+        let chips = self
+            .depths
+            .iter()
+            .filter(|_| self.depths.len() > 1)
+            .take(DEPTH_CHIPS);
+        chips.map(|(depth, count)| (*depth, *count)).collect()
+    }
+}
+
+/// Renders the chips of filters and depths; nothing while all pages are alike.
 #[component]
-pub fn FilterChips(feed: JobFeed, chosen: RwSignal<PageFilter>) -> impl IntoView {
-    let counts = Memo::new(move |_| feed.rows.with(|rows| counts(rows)));
-    let is_useful = move || counts.with(|counts| counts.len() > 1) || chosen.get() != PageFilter::All;
+pub fn FilterChips(
+    counts: Memo<PageCounts>,
+    chosen: RwSignal<PageFilter>,
+    depth: RwSignal<Option<u32>>,
+) -> impl IntoView {
+    let chips = Memo::new(move |_| counts.with(PageCounts::chips));
+    let depths = Memo::new(move |_| counts.with(PageCounts::depth_chips));
+    let is_useful = move || chips.with(|chips| chips.len() > 1) || chosen.get() != PageFilter::All;
     let chip = move |(filter, count): (PageFilter, usize)| {
         view! {
             <button
@@ -132,95 +219,51 @@ pub fn FilterChips(feed: JobFeed, chosen: RwSignal<PageFilter>) -> impl IntoView
             </button>
         }
     };
+    let depth_chip = move |(at, count): (u32, usize)| {
+        let is_chosen = move || depth.get() == Some(at);
+        view! {
+            <button
+                type="button"
+                class="chip"
+                aria-pressed=move || is_chosen().to_string()
+                on:click=move |_| depth.set((!untrack(is_chosen)).then_some(at))
+            >
+                {format!("Depth {at}")} " " {display::count(count as u64)}
+            </button>
+        }
+    };
     view! {
         <Show when=is_useful>
             <div class="chips" role="group" aria-label="Page filter">
-                <For each=move || counts.get() key=|one| *one children=chip/>
+                <For each=move || chips.get() key=|one| *one children=chip/>
+            </div>
+        </Show>
+        <Show when=move || !depths.with(Vec::is_empty) || depth.get().is_some()>
+            <div class="chips" role="group" aria-label="Depth">
+                <For each=move || depths.get() key=|one| *one children=depth_chip/>
             </div>
         </Show>
     }
     .into_any()
 }
 
-/// A column that sorts the list.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum SortColumn {
-    /// The URL.
-    Path,
-    /// The title.
-    Title,
-    /// The HTTP status.
-    Status,
-    /// The size of the content.
-    Size,
-}
-
-/// The order of the list.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Sort {
-    /// The column that decides.
-    pub column: SortColumn,
-    /// Whether the greatest value comes first.
-    pub descending: bool,
-}
-
-impl Sort {
-    /// Returns the order after a click on the header of a column: the natural direction first, then the other, then
-    /// none, which is the order of completion.
-    pub fn after_click(sort: Option<Self>, column: SortColumn) -> Option<Self> {
-        let natural = matches!(column, SortColumn::Status | SortColumn::Size);
-        match sort.filter(|sort| sort.column == column) {
-            None => Some(Self {
-                column,
-                descending: natural,
-            }),
-            Some(sort) if sort.descending == natural => Some(Self {
-                column,
-                descending: !natural,
-            }),
-            Some(_) => None,
-        }
-    }
-
-    /// Returns the value of `aria-sort`.
-    pub fn aria(sort: Option<Self>, column: SortColumn) -> &'static str {
-        match sort.filter(|sort| sort.column == column) {
-            None => "none",
-            Some(Self { descending: true, .. }) => "descending",
-            Some(_) => "ascending",
-        }
-    }
-
-    /// Sorts rows; equal ones keep their order.
-    pub fn apply(self, rows: &mut [Arc<PageRow>]) {
-        let compare = |one: &Arc<PageRow>, other: &Arc<PageRow>| -> Ordering {
-            match self.column {
-                SortColumn::Path => one.url.cmp(&other.url),
-                SortColumn::Title => one.title.cmp(&other.title),
-                SortColumn::Status => one.status.cmp(&other.status),
-                SortColumn::Size => one.size.cmp(&other.size),
-            }
-        };
-        rows.sort_by(|one, other| match self.descending {
-            true => compare(other, one),
-            false => compare(one, other),
-        });
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use harvestman_core::api::console::PageSummary;
+
     use super::*;
 
     fn row(index: u64, status: u16, title: &str, size: usize) -> Arc<PageRow> {
-        Arc::new(PageRow {
-            index,
+        let page = PageSummary {
             url: format!("https://e.com/{index}"),
             title: title.to_owned(),
             status: Some(status),
-            error: None,
             size,
-        })
+            content: Some(size as u64),
+            depth: Some(u32::from(index > 0)),
+            ..PageSummary::default()
+        };
+        Arc::new(PageRow { index, page })
     }
 
     #[test]
@@ -233,40 +276,34 @@ mod tests {
             row(4, 200, "", 9_000),
             row(5, 200, "Stub", 12),
         ];
-        let counts = counts(&rows);
+        let counts = PageCounts::of(&rows);
         let expected = [
             (PageFilter::All, 6),
             (PageFilter::HttpErrors, 3),
+            (PageFilter::Status(200), 3),
             (PageFilter::Status(404), 2),
             (PageFilter::Status(500), 1),
             (PageFilter::Untitled, 1),
             (PageFilter::Thin, 1),
+            (PageFilter::Duplicates, 2),
         ];
-        assert_eq!(counts, expected);
-        for (filter, count) in counts {
-            assert_eq!(
-                rows.iter().filter(|row| filter.includes(row)).count(),
-                count,
-                "{filter}"
-            );
+        assert_eq!(counts.chips(), expected);
+        assert_eq!(
+            (counts.largest, counts.depth_chips()),
+            (9_000, vec![(0, 1), (1, 5)])
+        );
+        for (filter, count) in expected {
+            let shown = rows.iter().filter(|row| filter.includes(row, &counts.shared));
+            assert_eq!(shown.count(), count, "{filter}");
+            assert_eq!(counts.of_filter(filter), count);
             assert_eq!(PageFilter::parse(Some(&filter.to_string())), filter);
         }
-        assert_eq!(super::counts(&rows[..1]), [(PageFilter::All, 1)]);
-        assert_eq!(super::counts(&rows[..2])[1], (PageFilter::Status(404), 1));
-    }
-
-    #[test]
-    fn a_column_sorts_both_ways_and_then_not_at_all() {
-        let mut rows = [row(0, 200, "b", 5), row(1, 404, "a", 7), row(2, 200, "c", 6)];
-        let sort = Sort::after_click(None, SortColumn::Size).unwrap();
-        sort.apply(&mut rows);
-        assert_eq!(rows.each_ref().map(|row| row.index), [1, 2, 0]);
-        let sort = Sort::after_click(Some(sort), SortColumn::Size).unwrap();
-        assert!(!sort.descending);
-        assert_eq!(Sort::after_click(Some(sort), SortColumn::Size), None);
-        let by_title = Sort::after_click(Some(sort), SortColumn::Title).unwrap();
-        assert_eq!(Sort::aria(Some(by_title), SortColumn::Title), "ascending");
-        by_title.apply(&mut rows);
-        assert_eq!(rows.each_ref().map(|row| row.index), [1, 0, 2]);
+        let alike = PageCounts::of(&rows[..1]);
+        assert_eq!(
+            (alike.chips(), alike.depth_chips()),
+            (vec![(PageFilter::All, 1)], vec![])
+        );
+        let one_error = PageCounts::of(&rows[..2]);
+        assert!(!one_error.chips().contains(&(PageFilter::HttpErrors, 1)));
     }
 }

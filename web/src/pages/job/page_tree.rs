@@ -45,7 +45,7 @@ fn grow(feed: JobFeed, tree: RwSignal<Arc<PathTree>>) -> Option<bool> {
     let tree = Arc::make_mut(&mut tree);
     feed.rows.try_with_untracked(|rows| {
         for part in rows[tree.len().min(rows.len())..].chunks(SLICE_PAGES) {
-            part.iter().for_each(|row| tree.push(&row.url));
+            part.iter().for_each(|row| tree.push(&row.page.url));
             if browser::now_ms() >= until {
                 break;
             }

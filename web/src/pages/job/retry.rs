@@ -3,6 +3,7 @@
 use harvestman_core::api::batch::BatchOptions;
 use harvestman_core::api::caller::Caller;
 use harvestman_core::api::job::{JobKind, StatusPath};
+use harvestman_core::api::options::ScrapeOptions;
 use harvestman_core::api::{ApiError, BatchScrapeRequest, CrawlRequest, TargetUrl, Wire};
 use leptos::prelude::*;
 use leptos::task::spawn_local;
@@ -91,22 +92,33 @@ impl Retry {
     }
 }
 
+/// Returns the page options of a job's request.
+///
+/// # Errors
+/// Returns the message if the request is invalid.
+pub fn page_options(kind: JobKind, request: &Value) -> Result<ScrapeOptions, String> {
+    options_of(kind, request).map(|(options, _)| options)
+}
+
+/// Returns the page options of a job's request, and whether it asks for zero data retention.
+fn options_of(kind: JobKind, request: &Value) -> Result<(ScrapeOptions, bool), String> {
+    let message = |error: ApiError| error.message;
+    match kind {
+        JobKind::Crawl => {
+            let crawl = CrawlRequest::from_value(request.clone()).map_err(message)?;
+            Ok((crawl.scrape_options, crawl.zero_data_retention))
+        }
+        _ => {
+            let batch = BatchScrapeRequest::from_value(request.clone()).map_err(message)?;
+            Ok((batch.batch.options, batch.batch.zero_data_retention))
+        }
+    }
+}
+
 /// Returns the batch scrape that fetches these pages with the options of the job's request. Its webhook and its
 /// concurrency are left out.
 fn retry_request(kind: JobKind, request: &Value, urls: &[String]) -> Result<BatchScrapeRequest, String> {
-    let message = |error: ApiError| error.message;
-    let (options, zero_data_retention) = match kind {
-        JobKind::Crawl => {
-            let crawl = CrawlRequest::from_value(request.clone()).map_err(message)?;
-            (crawl.scrape_options, crawl.zero_data_retention)
-        }
-        _ => {
-            let batch = BatchScrapeRequest::from_value(request.clone())
-                .map_err(message)?
-                .batch;
-            (batch.options, batch.zero_data_retention)
-        }
-    };
+    let (options, zero_data_retention) = options_of(kind, request)?;
     Ok(BatchScrapeRequest {
         urls: urls
             .iter()

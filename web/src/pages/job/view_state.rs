@@ -10,6 +10,7 @@ use leptos_router::hooks::{use_navigate, use_query_map};
 use leptos_router::params::ParamsMap;
 
 use crate::limits::URL_UPDATE_MS;
+use crate::pages::job::page_columns::Sort;
 use crate::pages::job::page_filter::PageFilter;
 use crate::{browser, route};
 
@@ -27,6 +28,10 @@ pub struct ViewState {
     pub search: RwSignal<String>,
     /// Kind of the pages.
     pub filter: RwSignal<PageFilter>,
+    /// Depth of the pages; `None` for every depth.
+    pub depth: RwSignal<Option<u32>>,
+    /// Order of the pages; `None` for the order of completion.
+    pub sort: RwSignal<Option<Sort>>,
     /// Index of the open page in the job's documents.
     pub page: RwSignal<Option<u64>>,
     /// Filter of the webhook events.
@@ -39,6 +44,8 @@ struct ViewValues {
     tab: &'static str,
     search: String,
     filter: PageFilter,
+    depth: Option<u32>,
+    sort: Option<Sort>,
     page: Option<u64>,
     state: Option<DeliveryState>,
 }
@@ -52,6 +59,8 @@ impl ViewState {
             tab: RwSignal::new(values.tab),
             search: RwSignal::new(values.search),
             filter: RwSignal::new(values.filter),
+            depth: RwSignal::new(values.depth),
+            sort: RwSignal::new(values.sort),
             page: RwSignal::new(values.page),
             state: RwSignal::new(values.state),
         };
@@ -61,6 +70,8 @@ impl ViewState {
             if values.tab != view_state.tab.get_untracked() {
                 view_state.search.set(values.search);
                 view_state.filter.set(values.filter);
+                view_state.depth.set(values.depth);
+                view_state.sort.set(values.sort);
                 view_state.page.set(values.page);
                 view_state.state.set(values.state);
                 view_state.tab.set(values.tab);
@@ -101,6 +112,8 @@ impl ViewState {
             tab: self.tab.get(),
             search: self.search.with(|search| search.trim().to_owned()),
             filter: self.filter.get(),
+            depth: self.depth.get(),
+            sort: self.sort.get(),
             page: self.page.get(),
             state: self.state.get(),
         }
@@ -118,6 +131,8 @@ impl ViewValues {
             tab: TABS.into_iter().find(|one| Some(*one) == tab).unwrap_or(TABS[0]),
             search: part("search").unwrap_or_default().to_owned(),
             filter: PageFilter::parse(part("only")),
+            depth: part("depth").and_then(|depth| depth.parse().ok()),
+            sort: Sort::parse(part("sort")),
             page: part("page").and_then(|page| page.parse().ok()),
             state: part("state").and_then(DeliveryState::parse),
         }
@@ -138,6 +153,8 @@ impl ViewValues {
                 "only",
                 Some(self.filter.to_string()).filter(|name| !name.is_empty()),
             ),
+            ("depth", self.depth.map(|depth| depth.to_string())),
+            ("sort", self.sort.map(|sort| sort.to_string())),
             ("page", self.page.map(|page| page.to_string())),
             ("state", self.state.map(|state| state.to_string())),
         ];
@@ -154,6 +171,8 @@ impl ViewValues {
 
 #[cfg(test)]
 mod tests {
+    use crate::pages::job::page_columns::Column;
+
     use super::*;
 
     #[test]
@@ -165,13 +184,15 @@ mod tests {
             tab: "webhooks",
             search: "docs/api".to_owned(),
             filter: PageFilter::Status(404),
+            depth: Some(2),
+            sort: Some(Sort::greatest(Column::Size)),
             page: Some(4711),
             state: Some(DeliveryState::GivenUp),
         };
         let written = query(&elsewhere);
         assert_eq!(
             written,
-            "?tab=webhooks&search=docs/api&only=404&page=4711&state=given_up"
+            "?tab=webhooks&search=docs/api&only=404&depth=2&sort=-size&page=4711&state=given_up"
         );
         let read = ViewValues::from_parts(|name| {
             let mut parts = written[1..].split('&').filter_map(|part| part.split_once('='));

@@ -71,6 +71,16 @@ pub fn Crawls() -> impl IntoView {
         to_cancel.set(Some(id));
         confirming.set(true);
     });
+    let subject = Signal::derive(move || {
+        let id = to_cancel.get();
+        let url = console.active.with(|active| {
+            active
+                .iter()
+                .find(|crawl| Some(crawl.id) == id)
+                .map(|crawl| crawl.url.to_string())
+        });
+        url.unwrap_or_default()
+    });
     let row = move |crawl: ActiveCrawl| crawl_row(crawl, progress, cancel);
     view! {
         <section class="card" aria-label="Running crawls">
@@ -88,7 +98,7 @@ pub fn Crawls() -> impl IntoView {
                 <p class="pad quiet-text">{text::NO_RUNNING_CRAWL}</p>
             </Show>
         </section>
-        <Confirm open=confirming title=text::CANCEL_TITLE text=text::CANCEL_TEXT confirm_label="Cancel crawl" cancel_label="Keep running" on_confirm/>
+        <Confirm open=confirming title=text::CANCEL_TITLE subject text=text::CANCEL_TEXT confirm_label="Cancel crawl" cancel_label="Keep running" on_confirm/>
     }
     .into_any()
 }

@@ -181,8 +181,8 @@ fn clauses_without_an_option_are_named() {
     assert_eq!(clauses("Only the blog, at most 50 pages, two levels deep"), none);
     assert_eq!(clauses("Crawl everything, please."), none);
     assert_eq!(
-        clauses("Only /blog, prefer articles with many comments. At most 20 pages and translate them"),
-        ["prefer articles with many comments", "and translate them"]
+        clauses("Only /blog, prefer long texts with many pictures. At most 20 pages and translate them"),
+        ["prefer long texts with many pictures", "and translate them"]
     );
     assert_eq!(clauses("tell me about the team"), ["tell me about the team"]);
 }

@@ -27,6 +27,7 @@ mod job_feed;
 mod job_socket;
 mod job_start;
 mod json_position;
+mod kept_result;
 mod limits;
 mod markdown;
 mod package;

@@ -94,7 +94,7 @@ pub const CANCEL_TEXT: &str = "Pages that are not fetched yet are dropped. Finis
 /// Clear dialog: heading.
 pub const CLEAR_TITLE: &str = "Clear all local data?";
 /// Clear dialog: text.
-pub const CLEAR_TEXT: &str = "This removes the API key, theme, drafts and remembered requests from this browser, and signs you out. Nothing changes on the server.";
+pub const CLEAR_TEXT: &str = "This removes the API key, theme, drafts, remembered requests and results from this browser, and signs you out. Nothing changes on the server.";
 /// Unknown URL: heading.
 pub const NOT_FOUND: &str = "Not found";
 /// Unknown URL: text.
@@ -274,6 +274,8 @@ pub const MAP_INTRO: &str = "List the URLs of a site without scraping its pages.
 /// Map: empty result.
 pub const MAP_EMPTY: &str =
     "The URLs of the site will appear here as a list and a tree. Enter a URL to start.";
+/// Map and search: the URL names a result that this browser does not have.
+pub const RESULT_NOT_KEPT: &str = "This result is no longer stored in this browser. Send the request again.";
 /// Map: no URL found.
 pub const MAP_NO_URLS: &str = "No URLs found. The site may have no sitemap, and no links on its start page.";
 /// Map: below the list.

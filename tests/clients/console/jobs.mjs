@@ -183,6 +183,15 @@ await form("map", site);
 await page.getByRole("button", { name: "Map site" }).click();
 await page.getByRole("listbox").getByRole("option").first().waitFor({ timeout: 60_000 });
 await fitsThePhone(page);
+// The URL carries the result: it survives a reload, and a URL of another browser says that it is not there.
+await page.waitForURL(/\/map\?id=[0-9a-f-]{36}$/);
+await page.reload();
+await page.getByRole("listbox").getByRole("option").first().waitFor();
+const ofMap = page.url();
+await page.goto(`${origin}/console/map?id=00000000-0000-4000-8000-000000000000`);
+await page.getByText("This result is no longer stored in this browser.").waitFor();
+await page.goto(ofMap);
+await page.getByRole("listbox").getByRole("option").first().waitFor();
 const map = await saved(page, () => page.getByRole("button", { name: "CSV" }).click());
 assert.ok(map.bytes.toString().startsWith("url,title,description\r\n"));
 await tab("Tree");

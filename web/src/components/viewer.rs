@@ -122,7 +122,8 @@ pub fn Viewer(
     }
     Effect::new(move |before: Option<()>| {
         let now = chosen.get();
-        if before.is_some() {
+        // The comparison costs a scrape and is asked for page by page.
+        if before.is_some() && now != "removed" {
             storage::write(LAST_TAB, &now);
         }
     });

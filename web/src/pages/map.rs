@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use harvestman_core::api::MapRequest;
+use harvestman_core::api::map::MapResponse;
 use leptos::prelude::*;
 
 use crate::components::code::CodeCard;
@@ -13,6 +14,7 @@ use crate::components::screen_header::ScreenHeader;
 use crate::console::Console;
 use crate::draft::{Draft, Endpoint};
 use crate::exchange::{Exchange, RequestState, ResultCard};
+use crate::kept_result::KeptResult;
 use crate::request_form::RequestForm;
 use crate::{browser, display, text};
 
@@ -26,6 +28,7 @@ pub fn MapPage() -> impl IntoView {
     let console = Console::get();
     let draft = Draft::restore(Endpoint::Map);
     let exchange = Exchange::new();
+    let kept = KeptResult::new(Endpoint::Map, exchange, |answer| shown(answer, None));
     let run = exchange.send_callback(draft, move |client| {
         let request = draft.submit::<MapRequest>()?;
         Some(Box::pin(async move {
@@ -34,15 +37,10 @@ pub fn MapPage() -> impl IntoView {
             let seconds = (browser::now_ms() - started_at) / 1000.0;
             let count = display::plural(answer.links.len() as u64, "URL", "URLs");
             console.notify(format!("{count} found in {seconds:.1} s"));
-            let links = Arc::new(answer.links);
-            Ok(RequestState::done(move || {
-                let warning = answer.warning.clone();
-                view! {
-                    {warning.map(|text| view! { <div class="pad"><div class="notice warn">{inline_code(&text)}</div></div> })}
-                    <MapResult links=links.clone() seconds/>
-                }
-                .into_any()
-            }))
+            if let Some(id) = answer.id {
+                kept.keep(&id.to_string(), &answer).await;
+            }
+            Ok(shown(answer, Some(seconds)))
         }))
     });
     view! {
@@ -68,4 +66,18 @@ pub fn MapPage() -> impl IntoView {
         </Panes>
     }
     .into_any()
+}
+
+fn shown(answer: MapResponse, seconds: Option<f64>) -> RequestState {
+    let (links, warning) = (Arc::new(answer.links), answer.warning);
+    RequestState::done(move || {
+        let warning = warning.as_deref().map(|text| {
+            view! { <div class="pad"><div class="notice warn">{inline_code(text)}</div></div> }
+        });
+        view! {
+            {warning}
+            <MapResult links=links.clone() seconds/>
+        }
+        .into_any()
+    })
 }

@@ -22,6 +22,7 @@ use crate::components::viewer::{SharedDocument, Viewer};
 use crate::console::Console;
 use crate::draft::{Draft, Endpoint};
 use crate::exchange::{Exchange, RequestState, ResultCard};
+use crate::kept_result::KeptResult;
 use crate::markdown::is_safe_link;
 use crate::request_form::RequestForm;
 use crate::{browser, display, request_history, route, text};
@@ -95,12 +96,18 @@ fn sources(answer: &SearchResponse) -> Vec<Tab> {
     tabs.collect()
 }
 
+fn shown(answer: SearchResponse) -> RequestState {
+    let answer = Arc::new(answer);
+    RequestState::done(move || view! { <Results answer=answer.clone()/> }.into_any())
+}
+
 /// Renders the screen.
 #[component]
 pub fn SearchPage() -> impl IntoView {
     let console = Console::get();
     let draft = Draft::restore(Endpoint::Search);
     let exchange = Exchange::new();
+    let kept = KeptResult::new(Endpoint::Search, exchange, shown);
     let run = exchange.send_callback(draft, move |client| {
         let request = draft.submit::<SearchRequest>()?;
         Some(Box::pin(async move {
@@ -110,10 +117,10 @@ pub fn SearchPage() -> impl IntoView {
                 .map(|source| results(&answer, source).len())
                 .sum();
             console.notify(display::plural(count as u64, "result", "results"));
-            let answer = Arc::new(answer);
-            Ok(RequestState::done(move || {
-                view! { <Results answer=answer.clone()/> }.into_any()
-            }))
+            if let Some(id) = answer.id {
+                kept.keep(&id.to_string(), &answer).await;
+            }
+            Ok(shown(answer))
         }))
     });
     view! {

@@ -2,6 +2,7 @@
 
 use harvestman_core::api::format::FormatKind;
 use leptos::prelude::*;
+use leptos::task::spawn_local;
 use serde_json::Value;
 
 use crate::components::dialog::Confirm;
@@ -11,7 +12,7 @@ use crate::components::top_bar::mask_key;
 use crate::console::Console;
 use crate::draft::FORMATS;
 use crate::theme::{Density, Theme};
-use crate::{sign_in, storage, text};
+use crate::{kept_result, sign_in, storage, text};
 
 /// Renders the screen.
 #[component]
@@ -23,6 +24,7 @@ pub fn SettingsPage() -> impl IntoView {
         Theme::System.choose();
         Density::Comfortable.choose();
         storage::clear();
+        spawn_local(kept_result::clear());
         console.theme.set(Theme::System);
         sign_in::sign_out(console);
         console.notify("Local data cleared");
@@ -38,7 +40,7 @@ pub fn SettingsPage() -> impl IntoView {
                 <div class="setting">
                     <div>
                         <h2>"Local data"</h2>
-                        <p>"API key, theme, drafts and remembered requests."</p>
+                        <p>"API key, theme, drafts, remembered requests and results."</p>
                     </div>
                     <div>
                         <button class="btn danger" on:click=move |_| confirming.set(true)>

@@ -26,7 +26,11 @@ use crate::{browser, display, request_history, text};
 
 /// Renders the result.
 #[component]
-pub fn MapResult(links: Arc<Vec<MapLink>>, seconds: f64) -> impl IntoView {
+pub fn MapResult(
+    links: Arc<Vec<MapLink>>,
+    /// Duration of the request; `None` for an earlier one.
+    seconds: Option<f64>,
+) -> impl IntoView {
     let console = Console::get();
     let links = StoredValue::new(links);
     let total = links.with_value(|links| links.len());
@@ -110,7 +114,7 @@ pub fn MapResult(links: Arc<Vec<MapLink>>, seconds: f64) -> impl IntoView {
             <h2>"Site map"</h2>
             <span class="grow"></span>
             <span class="hint nowrap">
-                {display::plural(total as u64, "URL", "URLs")} {format!(" in {seconds:.1} s")}
+                {display::plural(total as u64, "URL", "URLs")} {seconds.map(|seconds| format!(" in {seconds:.1} s"))}
             </span>
         </div>
         <Tabs name="found" label="Result view" tabs chosen/>

@@ -1,0 +1,87 @@
+//! Results that the server does not store, kept in this browser: the id of a run is in the URL of its screen, so that
+//! reloading the screen or going back shows the result again.
+
+use leptos::prelude::*;
+use leptos_router::NavigateOptions;
+use leptos_router::hooks::use_navigate;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use wasm_bindgen::prelude::*;
+
+use crate::draft::Endpoint;
+use crate::exchange::{Exchange, RequestState};
+use crate::text;
+
+#[wasm_bindgen(module = "/assets/results.js")]
+extern "C" {
+    async fn keep(id: &str, text: &str) -> JsValue;
+    async fn find(id: &str) -> JsValue;
+    async fn forget();
+}
+
+/// Removes the results of every run.
+pub async fn clear() {
+    forget().await;
+}
+
+/// The result of a screen. `Copy`, so that closures can capture it.
+#[derive(Clone, Copy)]
+pub struct KeptResult {
+    endpoint: Endpoint,
+    /// Id of the result on screen, so that writing it to the URL does not load it again.
+    shown: StoredValue<Option<String>>,
+    navigate: StoredValue<Box<dyn Fn(&str, NavigateOptions)>, LocalStorage>,
+}
+
+impl KeptResult {
+    /// Shows the result whose id is in the URL, as soon as it is read. `show` returns its view.
+    pub fn new<T: DeserializeOwned + 'static>(
+        endpoint: Endpoint,
+        exchange: Exchange,
+        show: fn(T) -> RequestState,
+    ) -> Self {
+        let kept = Self {
+            endpoint,
+            shown: StoredValue::new(None),
+            navigate: StoredValue::new_local(Box::new(use_navigate())),
+        };
+        let query = endpoint.query();
+        let id = Memo::new(move |_| query.with(|query| query.get("id")));
+        Effect::new(move |_| {
+            let is_new = |id: &String| kept.shown.with_value(|shown| shown.as_ref() != Some(id));
+            let Some(id) = id.get().filter(is_new) else {
+                return;
+            };
+            kept.shown.set_value(Some(id.clone()));
+            exchange.send(None, move |_| {
+                Some(Box::pin(async move {
+                    let text = find(&id).await.as_string();
+                    let result = text.and_then(|text| serde_json::from_str(&text).ok());
+                    Ok(result.map_or_else(not_kept, show))
+                }))
+            });
+        });
+        kept
+    }
+
+    /// Keeps a result and writes its id to the URL.
+    pub async fn keep(self, id: &str, result: &impl Serialize) {
+        let Ok(text) = serde_json::to_string(result) else {
+            return;
+        };
+        if keep(id, &text).await.as_bool() != Some(true) {
+            return;
+        }
+        self.shown.try_set_value(Some(id.to_owned()));
+        let options = NavigateOptions {
+            scroll: false,
+            ..Default::default()
+        };
+        let url = format!("{}?id={id}", self.endpoint.screen().path());
+        self.navigate.try_with_value(|navigate| navigate(&url, options));
+    }
+}
+
+fn not_kept() -> RequestState {
+    RequestState::done(|| view! { <div class="empty"><p>{text::RESULT_NOT_KEPT}</p></div> }.into_any())
+}

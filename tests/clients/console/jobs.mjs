@@ -90,6 +90,7 @@ await page.getByRole("region", { name: "Blocked by robots.txt" }).getByText("/fo
 await page.getByText(/results expire in \d+ (d|h|min)/).waitFor();
 
 // The figures of the health card show the pages that they count.
+await page.goto(`${origin}/console/jobs/${crawl}`);
 const health = page.getByRole("region", { name: "Health" });
 const figure = (name) => health.getByRole("button", { name });
 await figure("HTTP errors").click();
@@ -115,10 +116,11 @@ await page.getByRole("checkbox", { name: "Depth" }).check();
 await page.getByRole("columnheader", { name: "Depth" }).waitFor();
 await page.keyboard.press("Escape");
 const depths = page.getByRole("group", { name: "Depth" });
-await depths.getByRole("button", { name: /^Depth 0 1$/ }).click();
+const top = depths.getByRole("button", { name: /^Depth 0 \d+$/ });
+await top.click();
 await page.waitForURL(/depth=0/);
-assert.equal(await rows.count(), 1);
-await depths.getByRole("button", { name: /^Depth 0/ }).click();
+assert.equal(`Depth 0 ${await rows.count()}`, (await top.innerText()).replace(/^\W+/, ""));
+await top.click();
 
 // A link to a page of the crawl opens it in the viewer.
 await grid.getByText("/more", { exact: true }).click();
@@ -200,7 +202,7 @@ const host = page.getByRole("tree", { name: "URLs by path" }).getByRole("treeite
 await host.locator(".box").click();
 await page.waitForFunction(() => document.querySelector("[role=treeitem]").getAttribute("aria-checked") === "true");
 await page.getByRole("button", { name: /^Batch scrape \d+ URLs$/ }).waitFor();
-await page.getByRole("treeitem").last().locator(".box").click();
+await page.getByRole("treeitem").nth(2).locator(".box").click();
 await page.waitForFunction(() => document.querySelector("[role=treeitem]").getAttribute("aria-checked") === "mixed");
 await host.locator(".box").click();
 await host.locator(".box").click();

@@ -41,6 +41,7 @@ fuzz_target!(|data: &[u8]| {
                 include_tags,
                 exclude_tags,
                 remove_base64_images: only_main_content,
+                remove_consent: only_main_content,
             };
             let content = page.convert(&selection);
             assert!(content.markdown().len() <= most);

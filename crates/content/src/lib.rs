@@ -7,6 +7,7 @@
 //! ([`HtmlPage::truncated`]); it never fails.
 
 mod clean_html;
+mod consent;
 mod decode;
 mod facts;
 pub mod files;
@@ -17,6 +18,7 @@ mod markdown;
 mod page;
 mod render_signals;
 
+pub use consent::selectors as consent_selectors;
 pub use decode::{DecodedText, decode, undeclared_charset};
 pub use facts::{FactCell, FactTable, Facts};
 pub use html::frames::{FrameTag, frame_tags, inline_frames};

@@ -13,7 +13,7 @@ use crate::html::select::{Matcher, Selector, SelectorError};
 use crate::html::tag::Tag;
 use crate::html::{links, metadata, outline, parse, redirect};
 use crate::render_signals::{self, RenderSignals};
-use crate::{clean_html, limits, main_content, markdown};
+use crate::{clean_html, consent, limits, main_content, markdown};
 
 /// A parsed page. Parsing is bounded in time and memory on any input.
 #[derive(Debug)]
@@ -38,6 +38,8 @@ pub struct Selection {
     pub exclude_tags: Vec<Selector>,
     /// Replace `data:` images in the Markdown by a placeholder; images without alternative text are removed.
     pub remove_base64_images: bool,
+    /// Remove the banners and dialogs of known consent tools.
+    pub remove_consent: bool,
 }
 
 /// The selected part of a page.
@@ -142,6 +144,9 @@ impl HtmlPage {
         } else {
             vec![whole]
         };
+        if selection.remove_consent {
+            consent::mark(&self.dom, &mut dropped);
+        }
         if !selection.exclude_tags.is_empty() {
             self.with_matcher(|matcher| {
                 for id in 0..self.dom.len() {

@@ -8,6 +8,7 @@ pub mod action;
 pub mod agent;
 pub mod batch;
 pub mod body;
+pub mod branding;
 pub mod browser;
 pub mod caller;
 pub mod change_report;
@@ -30,6 +31,7 @@ pub mod location;
 pub mod map;
 pub mod monitor;
 pub mod monitor_response;
+pub mod offer;
 #[cfg(feature = "openapi")]
 pub mod openapi;
 pub mod options;

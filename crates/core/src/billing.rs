@@ -50,6 +50,9 @@ fn uses_model(format: &Format) -> bool {
         | Format::Screenshot(_)
         | Format::Attributes { .. }
         | Format::Branding
+        | Format::Product
+        | Format::Menu
+        | Format::RawBase64
         | Format::Highlights { .. } => false,
     }
 }

@@ -22,6 +22,9 @@ use crate::url_key::{Identity, UrlKey};
 pub struct Listing {
     scope: Scope,
     without_queries: bool,
+    /// Only URLs at or below the path of the map's URL are listed.
+    below_only: bool,
+    identity: Identity,
     search: Option<String>,
     limit: usize,
     links: Vec<ListedUrl>,
@@ -52,6 +55,11 @@ impl Listing {
         Ok(Self {
             scope: Scope::compile(&whole_site)?,
             without_queries: request.ignore_query_parameters,
+            below_only: request.filter_by_path,
+            identity: Identity {
+                merge_similar: request.deduplicate_similar_urls,
+                ..Identity::default()
+            },
             search: request.search.clone(),
             limit: usize::try_from(request.limit).unwrap_or(usize::MAX),
             links: Vec::new(),
@@ -88,7 +96,9 @@ impl Listing {
 
     /// Lists a discovered URL unless it is out of scope or already listed.
     pub fn list(&mut self, url: &Url) {
-        if url.query().is_none() || !self.without_queries {
+        let is_left_out = (url.query().is_some() && self.without_queries)
+            || (self.below_only && self.scope.root().path() != "/" && !self.scope.is_child(url));
+        if !is_left_out {
             self.insert(url);
         }
     }
@@ -101,7 +111,7 @@ impl Listing {
             self.overflowed = true;
             return;
         }
-        if let Entry::Vacant(slot) = self.index_by_key.entry(UrlKey::of(url, Identity::default())) {
+        if let Entry::Vacant(slot) = self.index_by_key.entry(UrlKey::of(url, self.identity)) {
             slot.insert(self.links.len());
             self.links.push(ListedUrl {
                 below: self.scope.root().path() != "/" && self.scope.is_child(url),
@@ -115,7 +125,7 @@ impl Listing {
 
     /// Sets title and description of a URL if it is listed.
     pub fn describe(&mut self, url: &Url, title: Option<String>, description: Option<String>) {
-        let index = self.index_by_key.get(&UrlKey::of(url, Identity::default()));
+        let index = self.index_by_key.get(&UrlKey::of(url, self.identity));
         if let Some(ListedUrl { link, .. }) = index.and_then(|index| self.links.get_mut(*index)) {
             link.title = title.filter(|text| !text.is_empty());
             link.description = description.filter(|text| !text.is_empty());

@@ -20,6 +20,8 @@ mod kind;
 #[cfg(feature = "render")]
 pub mod model;
 #[cfg(feature = "render")]
+mod offers;
+#[cfg(feature = "render")]
 pub(crate) mod passages;
 #[cfg(feature = "render")]
 mod render;
@@ -41,7 +43,7 @@ pub use harvestman_content::files::{
     FileDocument, FileError, FilePage, FileRequest, FileType, Scan, ScanRequest,
 };
 #[cfg(feature = "render")]
-pub use harvestman_content::{RenderSignals, undeclared_charset};
+pub use harvestman_content::{RenderSignals, consent_selectors, undeclared_charset};
 #[cfg(feature = "render")]
 pub use render::{RawPage, Rendered, prepare, render};
 
@@ -83,18 +85,21 @@ pub fn check_supported(options: &ScrapeOptions, capabilities: &Capabilities) -> 
         .try_for_each(|format| check_format(format, capabilities))
 }
 
-/// Rejects results that `redactPII` cannot change: pictures, and files as they are.
+/// Rejects results that `redactPII` cannot change: pictures, and bytes as they are.
 fn check_redaction(options: &ScrapeOptions) -> Result<(), ApiError> {
     let is_picture = |action: &Action| matches!(action, Action::Screenshot(_) | Action::Pdf { .. });
     let result = match options {
         _ if options.redact_pii.is_none() => return Ok(()),
         _ if options.wants(FormatKind::Screenshot) => "the format `screenshot`",
+        _ if options.wants(FormatKind::RawBase64) => "the format `rawBase64`",
         _ if options.actions.iter().any(is_picture) => "actions that make screenshots and PDFs",
         _ => return Ok(()),
     };
     Err(ApiError::new(
         ErrorCode::BadRequest,
-        format!("`redactPII` cannot remove personal data from pictures; remove {result}, or `redactPII`."),
+        format!(
+            "`redactPII` cannot remove personal data from pictures and bytes; remove {result}, or `redactPII`."
+        ),
     ))
 }
 
@@ -107,7 +112,7 @@ pub fn needs_browser(options: &ScrapeOptions) -> bool {
         || options
             .formats
             .iter()
-            .any(|format| matches!(format, Format::Screenshot(_)))
+            .any(|format| matches!(format, Format::Screenshot(_) | Format::Branding))
 }
 
 fn check_browser(options: &ScrapeOptions) -> Result<(), ApiError> {
@@ -138,17 +143,16 @@ fn check_format(format: &Format, capabilities: &Capabilities) -> Result<(), ApiE
         | Format::Images
         | Format::Attributes { .. }
         | Format::Summary
+        | Format::Product
+        | Format::Menu
+        | Format::RawBase64
         | Format::Highlights { .. }
         | Format::Query {
             mode: QueryMode::DirectQuote,
             ..
         } => return Ok(()),
         Format::ChangeTracking(tracking) if !tracking.modes.contains(&ChangeMode::Json) => return Ok(()),
-        Format::Branding => (
-            ErrorCode::BadRequest,
-            "is not supported by this server; use another format",
-        ),
-        Format::Screenshot(_) if !capabilities.browser => (
+        Format::Branding | Format::Screenshot(_) if !capabilities.browser => (
             ErrorCode::NotConfigured,
             "needs a browser, and none is configured on this server",
         ),
@@ -166,7 +170,8 @@ fn check_format(format: &Format, capabilities: &Capabilities) -> Result<(), ApiE
             ErrorCode::NotConfigured,
             "needs a language model, and none is configured on this server",
         ),
-        Format::Screenshot(_)
+        Format::Branding
+        | Format::Screenshot(_)
         | Format::ChangeTracking(_)
         | Format::Question { .. }
         | Format::Query { .. }
@@ -252,8 +257,18 @@ mod tests {
         check(r#"{"formats":["screenshot"]}"#, browser, None);
         check(
             r#"{"formats":["branding"]}"#,
+            none,
+            Some((ErrorCode::NotConfigured, "branding")),
+        );
+        check(
+            r#"{"formats":["branding","product","menu","rawBase64"]}"#,
             browser,
-            Some((ErrorCode::BadRequest, "branding")),
+            None,
+        );
+        check(
+            r#"{"redactPII":true,"formats":["rawBase64"]}"#,
+            none,
+            Some((ErrorCode::BadRequest, "rawBase64")),
         );
         check(
             r#"{"formats":["summary",{"type":"highlights","query":"x"}]}"#,

@@ -56,7 +56,7 @@ fn a_scrape_needs_only_a_url() {
         "location": {"country": "us"}, "removeBase64Images": true, "blockAds": true, "proxy": "auto",
         "storeInCache": true, "lockdown": false, "redactPII": false, "zeroDataRetention": false,
         "fastMode": false, "useMock": "none", "domainTools": false, "toolDetail": "full",
-        "threatProtection": {"mode": "off"}, "checkPromptInjection": false, "safeMode": true,
+        "threatProtection": {"mode": "off"}, "checkPromptInjection": false, "safeMode": false,
         "__experimental": {"x": 1}, "includeTags": null, "webhookless": null, "actions": []
     });
     let (places, _) = refuse::<ScrapeRequest>(every_default.clone());

@@ -12,6 +12,7 @@ pub(crate) struct RequestAttributes {
     pub(crate) check: Option<Path>,
     pub(crate) refuse: Option<Path>,
     pub(crate) ignored: Vec<LitStr>,
+    pub(crate) unavailable: Vec<LitStr>,
     pub(crate) accepted: Option<Path>,
     pub(crate) given: Option<Given>,
 }
@@ -97,11 +98,14 @@ impl RequestAttributes {
             given.parse::<Token![:]>()?;
             let of = given.parse()?;
             self.given = Some(Given { name, of });
-        } else if meta.path.is_ident("ignored") {
+        } else if meta.path.is_ident("ignored") || meta.path.is_ident("unavailable") {
+            let list = match meta.path.is_ident("ignored") {
+                true => &mut self.ignored,
+                false => &mut self.unavailable,
+            };
             let names;
             parenthesized!(names in meta.input);
-            self.ignored
-                .extend(Punctuated::<LitStr, Token![,]>::parse_terminated(&names)?);
+            list.extend(Punctuated::<LitStr, Token![,]>::parse_terminated(&names)?);
         } else {
             return Err(meta.error("unknown attribute of a request"));
         }

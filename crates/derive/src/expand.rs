@@ -26,7 +26,9 @@ pub(crate) fn request(input: &DeriveInput) -> Result<TokenStream> {
         member.write(&quote!(&self.#field))
     });
     let filled = members.iter().map(Member::filled);
-    let ignored = &on_request.ignored;
+    let RequestAttributes {
+        ignored, unavailable, ..
+    } = &on_request;
     let accepted = on_request.accepted.iter();
     let check = on_request
         .check
@@ -50,7 +52,8 @@ pub(crate) fn request(input: &DeriveInput) -> Result<TokenStream> {
         fn fields(#given) -> Vec<crate::api::fields::Field> {
             let mut fields = Vec::new();
             #(#table)*
-            #(fields.push(crate::api::fields::Field::ignored(#ignored));)*
+            #(fields.push(crate::api::fields::Field::hidden_flag(#ignored));)*
+            #(fields.push(crate::api::fields::Field::hidden_flag(#unavailable));)*
             #(fields.extend(#accepted());)*
             fields
         }
@@ -60,6 +63,7 @@ pub(crate) fn request(input: &DeriveInput) -> Result<TokenStream> {
             #[allow(unused_mut)]
             let mut request = Self { #(#reads)* };
             #(f.value::<bool>(#ignored, ());)*
+            #(f.refuse_flag(#unavailable);)*
             #(#check)*
             request
         }

@@ -99,6 +99,9 @@ export interface Document<Json = unknown> {
   attributes?: { selector: string; attribute: string; values: string[] }[];
   changeTracking?: Record<string, any>;
   branding?: Record<string, any>;
+  product?: Record<string, any>;
+  menu?: Record<string, any>;
+  rawBase64?: string;
   actions?: Record<string, any>;
   warning?: string;
   metadata: Metadata;

@@ -5,7 +5,8 @@
 /** A format without options. */
 export interface PlainFormat {
   /** Name of the format. */
-  type: 'markdown' | 'html' | 'rawHtml' | 'links' | 'images' | 'summary' | 'branding';
+  type: 'markdown' | 'html' | 'rawHtml' | 'links' | 'images' | 'summary' | 'branding' | 'product' | 'menu'
+    | 'rawBase64';
 }
 
 /** Size of a browser window. */
@@ -86,8 +87,8 @@ export interface QueryFormat {
 /** Part of a page to return: a name, or an object with `type`. */
 export type Format =
   | 'markdown' | 'html' | 'rawHtml' | 'links' | 'images' | 'screenshot' | 'summary' | 'changeTracking'
-  | 'branding' | PlainFormat | ScreenshotFormat | JsonFormat | ChangeTrackingFormat | AttributesFormat
-  | QuestionFormat | HighlightsFormat | QueryFormat;
+  | 'branding' | 'product' | 'menu' | 'rawBase64' | PlainFormat | ScreenshotFormat | JsonFormat
+  | ChangeTrackingFormat | AttributesFormat | QuestionFormat | HighlightsFormat | QueryFormat;
 
 export interface WaitTimeAction {
   type: 'wait';
@@ -258,7 +259,7 @@ export interface ScrapeOptions {
   location?: Location;
   /** Replace `data:` images in Markdown with a placeholder. Default: true. */
   removeBase64Images?: boolean;
-  /** In the browser, block requests to known advertising and tracking hosts. Default: true. */
+  /** Keep advertisements, trackers and consent banners out of the page. Default: true. */
   blockAds?: boolean;
   /** Fetch the page over HTTP only, even if its content seems to need a browser. Default: false. */
   fastMode?: boolean;
@@ -384,6 +385,12 @@ export interface MapOptions {
   includeSubdomains?: boolean;
   /** Leave out URLs with a query. Default: true. */
   ignoreQueryParameters?: boolean;
+  /** List only URLs at or below the path of `url`. Default: false. */
+  filterByPath?: boolean;
+  /** Treat URLs that differ only by `www.`, scheme, trailing slash or index file as one. Default: true. */
+  deduplicateSimilarURLs?: boolean;
+  /** List the URLs of the team's cached pages too. Default: true. */
+  useIndex?: boolean;
   /** Fetch sitemaps even if a cached copy exists. Default: false. */
   ignoreCache?: boolean;
   /** Maximum number of URLs. Unit: URLs. Range: 1 to 100000. Default: 5000. */
@@ -650,7 +657,7 @@ export interface BrowserRequest {
   activityTtl?: number;
   /** Offer live views. Default: true. */
   streamWebView?: boolean;
-  /** Block requests to known advertising and tracking hosts. Default: true. */
+  /** Block requests to advertisers and trackers. Default: true. */
   blockAds?: boolean;
   /** Browser profile whose cookies and storage are used. */
   profile?: Profile;

@@ -55,6 +55,8 @@ impl PageOptions {
             include_tags: selectors("includeTags", &self.include_tags)?,
             exclude_tags: selectors("excludeTags", &self.exclude_tags)?,
             remove_base64_images: self.remove_base64_images,
+            // As on the server, by default.
+            remove_consent: true,
         })
     }
 }

@@ -12,13 +12,12 @@ use crate::components::inline_code::inline_code;
 use crate::draft::Draft;
 use crate::fields::of_format;
 
-/// Returns the formats that the form offers: all except the legacy `query`, which the JSON tab accepts, and
-/// `branding`, which no server supports.
+/// Returns the formats that the form offers: all except the legacy `query`, which the JSON tab accepts.
 fn selectable_formats() -> impl Iterator<Item = FormatKind> {
     FormatKind::ALL
         .iter()
         .copied()
-        .filter(|kind| !matches!(kind, FormatKind::Query | FormatKind::Branding))
+        .filter(|kind| *kind != FormatKind::Query)
 }
 
 fn name_of(format: &Value) -> Option<&str> {

@@ -46,6 +46,10 @@ fn tab_text(document: &Document, id: &str) -> Option<String> {
         "images" => document.images.as_ref().map(|images| images.join("\n")),
         "extracted" => document.json.as_ref().map(pretty),
         "attributes" => document.attributes.as_ref().map(pretty),
+        "branding" => document.branding.as_ref().map(pretty),
+        "product" => document.product.as_ref().map(pretty),
+        "menu" => document.menu.as_ref().map(pretty),
+        "rawBase64" => document.raw_base64.clone(),
         "changes" => document.change_tracking.as_ref().map(pretty),
         "actions" => document.actions.as_ref().map(pretty),
         "screenshot" => document.screenshot.clone(),
@@ -74,10 +78,14 @@ fn tabs_of(document: &Document) -> Vec<Tab> {
         ("highlights", "Highlights"),
         ("extracted", "Extracted"),
         ("attributes", "Attributes"),
+        ("branding", "Branding"),
+        ("product", "Product"),
+        ("menu", "Menu"),
         ("changes", "Changes"),
         ("actions", "Actions"),
         ("html", "HTML"),
         ("rawHtml", "Raw HTML"),
+        ("rawBase64", "Base64"),
         ("screenshot", "Screenshot"),
     ];
     tabs.extend(
@@ -234,7 +242,9 @@ fn body(document: &Document, open: &'static str) -> AnyView {
         kind => {
             let (shown, cut) = truncate(&text);
             let html = match kind {
-                "json" | "extracted" | "attributes" | "changes" => json(shown),
+                "json" | "extracted" | "attributes" | "branding" | "product" | "menu" | "changes" => {
+                    json(shown)
+                }
                 _ => escape(shown),
             };
             view! {

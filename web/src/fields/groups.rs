@@ -152,7 +152,10 @@ const MAP_SCOPE: Group = group(
         "includePaths",
         "excludePaths",
         "includeSubdomains",
+        "filterByPath",
         "ignoreQueryParameters",
+        "deduplicateSimilarURLs",
+        "useIndex",
         "regexOnFullURL",
     ],
 );

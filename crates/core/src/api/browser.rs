@@ -40,7 +40,7 @@ pub struct BrowserRequest {
     /// Offer live views.
     #[field(default = true, label = "Live view")]
     pub stream_web_view: bool,
-    /// Block requests to known advertising and tracking hosts.
+    /// Block requests to advertisers and trackers.
     #[field(default = true, label = "Block ads")]
     pub block_ads: bool,
     /// Browser profile whose cookies and storage are used.

@@ -1,5 +1,5 @@
-//! Fields that clients add to requests on their own (docs/API.md sections 1 and 3). They are accepted and
-//! have no effect, except that some are stored with the activity row, as the contract says.
+//! Fields that clients add to requests on their own (docs/API.md sections 1 and 3): some are stored with the activity
+//! row, and those that ask for a service of the hosted product are refused by name.
 
 use harvestman_derive::Request;
 use serde_json::{Map, Value};
@@ -9,7 +9,7 @@ use crate::api::wire_enum::wire_enum;
 use crate::limits::MAX_SHORT_TEXT_CHARS;
 
 wire_enum! {
-    /// Amount of detail that a tool requests. It has no effect here.
+    /// Amount of detail about the tools that `domainTools` finds, which this server does not offer.
     ToolDetail {
         /// Little detail.
         Compact = "compact",
@@ -25,7 +25,7 @@ wire_enum! {
 #[request(
     check = Self::read_accepted,
     accepted = Self::accepted,
-    ignored("domainTools", "checkPromptInjection", "safeMode")
+    unavailable("domainTools", "checkPromptInjection", "safeMode")
 )]
 pub struct Caller {
     /// Program that made the request.
@@ -55,7 +55,7 @@ impl Caller {
         self.audit_metadata.as_ref()?.username.clone()
     }
 
-    /// Returns the fields that are accepted and ignored.
+    /// Returns the fields that [`Self::read_accepted`] reads.
     fn accepted() -> Vec<Field> {
         let hidden = |name, schema| Field {
             hidden: true,
@@ -68,10 +68,27 @@ impl Caller {
         ]
     }
 
-    /// Reads the fields that other clients send and this server ignores.
+    /// Refuses what only the hosted product offers. Values that ask for nothing are accepted.
     fn read_accepted(&mut self, fields: &mut Fields) {
-        fields.value::<String>("useMock", 0..=MAX_SHORT_TEXT_CHARS);
+        let mock = fields.value::<String>("useMock", 0..=MAX_SHORT_TEXT_CHARS);
+        if mock.is_some_and(|mock| mock != "none") {
+            fields.fail(
+                "useMock",
+                "must be `none` or left out: this server has no mock pages",
+            );
+        }
         fields.value::<ToolDetail>("toolDetail", ());
-        fields.value::<Map<String, Value>>("threatProtection", ());
+        let protection = fields.value::<Map<String, Value>>("threatProtection", ());
+        let is_off = |protection: &Map<String, Value>| {
+            protection
+                .get("mode")
+                .map_or(protection.is_empty(), |mode| mode == "off")
+        };
+        if protection.is_some_and(|protection| !is_off(&protection)) {
+            fields.fail(
+                "threatProtection",
+                "must have the mode `off` or be left out: this server does not check URLs for threats",
+            );
+        }
     }
 }

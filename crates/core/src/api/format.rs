@@ -11,14 +11,7 @@ use crate::limits::{
 };
 
 /// Formats that clients know and this server does not offer.
-const NOT_OFFERED: &[&str] = &[
-    "product",
-    "menu",
-    "audio",
-    "video",
-    "rawBase64",
-    "deterministicJson",
-];
+const NOT_OFFERED: &[&str] = &["audio", "video", "deterministicJson"];
 
 /// Requested part of a page.
 #[derive(Clone, PartialEq, Debug, TaggedUnion)]
@@ -49,8 +42,15 @@ pub enum Format {
         #[field(required = "an array of {selector, attribute}", bounds = (1..=MAX_LIST_ITEMS, ()))]
         selectors: Vec<AttributeSelector>,
     },
-    /// Colors, fonts and logo.
+    /// Colors, fonts and logo, as a browser shows them.
     Branding,
+    /// Product that the page states as structured data.
+    Product,
+    /// Menu that the page states as structured data.
+    Menu,
+    /// Response body in Base64.
+    #[tagged(tag = "rawBase64")]
+    RawBase64,
     /// Answer to a question about the page.
     Question {
         /// What to answer from the page.
@@ -119,7 +119,7 @@ pub struct Viewport {
 
 /// Data by a schema, a prompt, or both (never neither).
 #[derive(Clone, PartialEq, Debug, Request)]
-#[request(check = Self::check, ignored("checkPromptInjection"))]
+#[request(check = Self::check, unavailable("checkPromptInjection"))]
 pub struct JsonFormat {
     /// What to extract, in words.
     #[field(bounds = 0..=MAX_PROMPT_CHARS, empty_is_absent, example = r#""Name and price""#)]

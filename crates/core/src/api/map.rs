@@ -17,7 +17,7 @@ use crate::limits::{DEFAULT_MAP_LIMIT, MAX_MAP_LIMIT, MAX_PROMPT_CHARS};
 #[derive(Clone, PartialEq, Eq, Debug, Request)]
 #[request(
     check = Self::check,
-    ignored("allowExternalLinks", "filterByPath", "useIndex", "deduplicateSimilarURLs")
+    unavailable("allowExternalLinks")
 )]
 pub struct MapRequest {
     /// URL of the site.
@@ -35,6 +35,15 @@ pub struct MapRequest {
     /// Leave out URLs with a query.
     #[field(default = true, label = "Ignore query")]
     pub ignore_query_parameters: bool,
+    /// List only URLs at or below the path of `url`.
+    #[field(label = "Below the path only")]
+    pub filter_by_path: bool,
+    /// Treat URLs that differ only by `www.`, scheme, trailing slash or index file as one.
+    #[field(name = "deduplicateSimilarURLs", default = true, label = "Merge similar URLs")]
+    pub deduplicate_similar_urls: bool,
+    /// List the URLs of the team's cached pages too.
+    #[field(default = true, label = "Cached pages")]
+    pub use_index: bool,
     /// Fetch sitemaps even if a cached copy exists.
     #[field(label = "Ignore cache")]
     pub ignore_cache: bool,

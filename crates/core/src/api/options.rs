@@ -173,7 +173,7 @@ pub struct ScrapeOptions {
     /// Replace `data:` images in Markdown with a placeholder.
     #[field(default = true, label = "Remove inline images")]
     pub remove_base64_images: bool,
-    /// In the browser, block requests to known advertising and tracking hosts.
+    /// Keep advertisements, trackers and consent banners out of the page.
     #[field(default = true, label = "Block ads")]
     pub block_ads: bool,
     /// Fetch the page over HTTP only, even if its content seems to need a browser.

@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::api::branding::Branding;
 use crate::api::change_report::ChangeReport;
+use crate::api::offer::{Menu, Product};
 use crate::ids::ScrapeId;
 use crate::page_version::VersionKey;
 use crate::time::Timestamp;
@@ -53,7 +55,16 @@ pub struct Document {
     pub change_tracking: Option<ChangeReport>,
     /// Result of the `branding` format.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub branding: Option<Value>,
+    pub branding: Option<Branding>,
+    /// Result of the `product` format; absent if the page states none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub product: Option<Product>,
+    /// Result of the `menu` format; absent if the page states none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub menu: Option<Menu>,
+    /// Result of the `rawBase64` format.
+    #[serde(rename = "rawBase64", skip_serializing_if = "Option::is_none")]
+    pub raw_base64: Option<String>,
     /// Results of actions.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub actions: Option<ActionOutputs>,
@@ -81,9 +92,10 @@ pub struct Document {
 }
 
 impl Document {
-    /// Appends a sentence to the warning.
+    /// Appends a sentence to the warning, unless it is there already.
     pub fn warn(&mut self, sentence: &str) {
         match &mut self.warning {
+            Some(warning) if warning.contains(sentence) => {}
             Some(warning) => {
                 warning.push(' ');
                 warning.push_str(sentence);

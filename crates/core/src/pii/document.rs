@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use serde_json::{Map, Value};
 
 use super::{Redactor, Syntax};
+use crate::api::branding::Branding;
 use crate::api::change_report::ChangeReport;
 use crate::api::page::{ActionOutputs, Document, Metadata};
 
@@ -25,6 +26,10 @@ impl Redactor {
             attributes,
             change_tracking: _,
             branding,
+            product,
+            menu,
+            // Refused together with `redactPII`.
+            raw_base64: _,
             actions,
             pages,
             blocks,
@@ -43,9 +48,12 @@ impl Redactor {
         for urls in [links, images] {
             self.set_text(urls.iter_mut().flatten());
         }
-        for value in [json, branding, tracked] {
+        for value in [json, tracked] {
             self.set_json(value.iter_mut());
         }
+        self.branding(branding);
+        *product = product.take().and_then(|product| self.redacted(&product));
+        *menu = menu.take().and_then(|menu| self.redacted(&menu));
         self.set_json(blocks.iter_mut().flatten());
         self.set_text(
             attributes
@@ -71,6 +79,11 @@ impl Redactor {
                 self.json(value);
             }
         }
+    }
+
+    /// Removes personal data from the result of `branding`.
+    pub fn branding(&self, branding: &mut Option<Branding>) {
+        *branding = branding.take().and_then(|branding| self.redacted(&branding));
     }
 
     /// Removes personal data from the results of actions.

@@ -1,6 +1,8 @@
 use serde_json::json;
 
 use super::*;
+use crate::api::branding::Branding;
+use crate::api::offer::{Menu, Product};
 use crate::api::page::{ActionOutputs, CapturedHtml, DocumentPage};
 
 fn redactor(options: &str) -> Redactor {
@@ -235,7 +237,18 @@ fn every_text_of_a_document_is_redacted() {
         summary: text(),
         answer: text(),
         highlights: text(),
-        branding: Some(json!(["a@b.test"])),
+        branding: Some(Branding {
+            brand_name: text(),
+            ..Branding::default()
+        }),
+        product: Some(Product {
+            description: text(),
+            ..Product::default()
+        }),
+        menu: Some(Menu {
+            source_url: "a@b.test".to_owned(),
+            ..Menu::default()
+        }),
         blocks: Some(vec![json!("a@b.test")]),
         pages: Some(vec![DocumentPage {
             page_number: 1,
@@ -265,7 +278,7 @@ fn every_text_of_a_document_is_redacted() {
     for secret in ["a@b.test", "hunter2", "4111"] {
         assert!(!sent.contains(secret), "{secret} in {sent}");
     }
-    assert_eq!(sent.matches("EMAIL").count(), 18, "{sent}");
+    assert_eq!(sent.matches("EMAIL").count(), 20, "{sent}");
 }
 
 #[test]

@@ -1,8 +1,32 @@
 //! `onlyCleanContent`: rules that remove cookie notices, share bars and lists of
-//! related pages from Markdown. Removes whole blocks and never changes one.
+//! related pages from Markdown, and the check of what a model left. Both remove lines and never change one.
 
-/// Warning when the rules were applied.
-pub(super) const WARNING: &str = "`onlyCleanContent` removed leftovers by rules; no language model was used.";
+/// Returns the warning when only the rules were applied. `because` is the end of a sentence.
+pub(super) fn warning(because: &str) -> String {
+    format!("`onlyCleanContent` removed leftovers by rules, because {because}.")
+}
+
+/// Returns the lines of `cleaned` that `page` has, in its order, and the number of the other ones. White space at the end
+/// of a line is not compared; blank lines of the page stay where a line follows.
+pub(super) fn kept_lines(page: &str, cleaned: &str) -> (String, usize) {
+    let lines: Vec<&str> = page.lines().map(str::trim_end).collect();
+    let (mut next, mut dropped) = (0, 0);
+    let mut kept = String::new();
+    for line in cleaned.lines().map(str::trim_end).filter(|line| !line.is_empty()) {
+        let Some(found) = lines[next..].iter().position(|of_page| *of_page == line) else {
+            dropped += 1;
+            continue;
+        };
+        if !kept.is_empty() {
+            // Lines of one block stay together.
+            let is_new_block = lines[next..next + found].iter().any(|between| between.is_empty());
+            kept.push_str(if is_new_block { "\n\n" } else { "\n" });
+        }
+        kept.push_str(line);
+        next += found + 1;
+    }
+    (kept, dropped)
+}
 
 /// Maximum length of a notice in bytes; longer blocks are text.
 const MAX_NOTICE_BYTES: usize = 600;
@@ -162,6 +186,33 @@ fn only_links(block: &str) -> Option<Vec<&str>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_model_may_delete_lines_and_never_add_one() {
+        let page = "# Title\n\nText one.\nText two.  \n\nShare this\n\n- a\n- b\n";
+        let check = |cleaned: &str, expected: &str, dropped: usize| {
+            assert_eq!(
+                kept_lines(page, cleaned),
+                (expected.to_owned(), dropped),
+                "{cleaned}"
+            );
+        };
+        check(
+            page,
+            "# Title\n\nText one.\nText two.\n\nShare this\n\n- a\n- b",
+            0,
+        );
+        check(
+            "# Title\nText one.\n\n- a\n- b",
+            "# Title\n\nText one.\n\n- a\n- b",
+            0,
+        );
+        check("Sure! Here it is:\n# Title\n\nText 1.\n- b", "# Title\n\n- b", 2);
+        // The order of the page decides.
+        check("- b\n# Title", "- b", 1);
+        check("- a\n- a", "- a", 1);
+        check("", "", 0);
+    }
 
     #[test]
     fn boilerplate_is_removed_and_text_is_kept() {

@@ -21,8 +21,17 @@ pub(super) fn derive(document: &mut Document, model_input: &mut ModelInput, opti
     };
     if options.only_clean_content {
         markdown = clean::clean(&markdown);
-        document.warn(clean::WARNING);
     }
+    set_markdown(document, model_input, options, markdown);
+}
+
+/// Sets the formats that derive from Markdown to those of `markdown`.
+pub(super) fn set_markdown(
+    document: &mut Document,
+    model_input: &mut ModelInput,
+    options: &ScrapeOptions,
+    markdown: String,
+) {
     if let Some(query) = query(options) {
         let found = highlights::highlights(&Text::of(&markdown), query);
         if found.is_empty() {

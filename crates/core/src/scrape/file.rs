@@ -8,7 +8,7 @@ use url::Url;
 
 use super::derived;
 use super::kind::Kind;
-use super::render::{RawPage, Rendered, fill, from_html, selection};
+use super::render::{RawPage, Rendered, fill, from_html, raw_base64, selection};
 use crate::api::error::{ApiError, ErrorCode};
 use crate::api::options::ScrapeOptions;
 use crate::api::page::{DocumentPage, Metadata};
@@ -78,6 +78,7 @@ pub fn prepare_file(
     // A file is content as a whole.
     let selection = Selection {
         only_main_content: false,
+        remove_consent: false,
         ..selection(options)?
     };
     let mut rendered = from_html(file.html(), page.url, options, &selection)?;
@@ -101,6 +102,7 @@ pub fn prepare_file(
     }
     derived::derive(&mut rendered.document, &mut rendered.model_input, options);
     let document = &mut rendered.document;
+    document.raw_base64 = raw_base64(page, options);
     let count = u32::try_from(file.pages.len()).unwrap_or(u32::MAX);
     let credits = billing::page(options, if is_pdf { count } else { 1 });
     let metadata = &mut document.metadata;

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 
 use super::passages::Text;
 use super::summary;
-use crate::api::format::{ChangeMode, Format, QueryMode};
+use crate::api::format::{ChangeMode, Format, FormatKind, QueryMode};
 use crate::api::options::ScrapeOptions;
 use crate::api::page::Document;
 use crate::extract::FillResult;
@@ -88,13 +88,21 @@ pub fn tasks(options: &ScrapeOptions) -> Vec<ModelTask<'_>> {
     tasks
 }
 
-/// Returns whether a model gets the Markdown of the page: for a format, or to search it for names.
+/// Returns whether leftovers are removed from the Markdown of the page: if the options ask for it, and something is made
+/// of the Markdown.
+pub fn cleans_markdown(options: &ScrapeOptions) -> bool {
+    let of_markdown = [FormatKind::Markdown, FormatKind::Highlights, FormatKind::Query];
+    let is_used = of_markdown.iter().any(|kind| options.wants(*kind)) || !tasks(options).is_empty();
+    options.only_clean_content && is_used
+}
+
+/// Returns whether a model gets the Markdown of the page: for a format, to clean it, or to search it for names.
 pub(super) fn needs_input(options: &ScrapeOptions) -> bool {
     let searches = options
         .redact_pii
         .as_ref()
         .is_some_and(|redaction| Redactor::new(redaction).searches_with_model());
-    searches || !tasks(options).is_empty()
+    searches || cleans_markdown(options) || !tasks(options).is_empty()
 }
 
 impl ModelInput {

@@ -10,9 +10,11 @@ use serde_json::{Map, Value};
 use url::Url;
 
 use super::browser_need::{BrowserReason, browser_need};
+use super::clean;
 use super::derived;
 use super::kind::Kind;
 use super::model::{self, ModelInput, ModelTask, NO_MODEL};
+use super::offers;
 use crate::api::error::{ApiError, ErrorCode};
 use crate::api::format::{Format, FormatKind};
 use crate::api::options::ScrapeOptions;
@@ -101,8 +103,32 @@ impl Rendered {
         }
     }
 
+    /// Replaces the Markdown by what a model left of it for `onlyCleanContent`. Lines that the page does not have are
+    /// dropped. Returns false, and changes nothing, if no line is left.
+    pub fn replace_by_cleaned(&mut self, cleaned: &str, options: &ScrapeOptions) -> bool {
+        let (markdown, dropped) = clean::kept_lines(&self.model_input.markdown, cleaned);
+        if markdown.trim().is_empty() && !self.model_input.markdown.trim().is_empty() {
+            return false;
+        }
+        derived::set_markdown(&mut self.document, &mut self.model_input, options, markdown);
+        if dropped > 0 {
+            self.document.warn(&format!(
+                "`onlyCleanContent`: {dropped} lines of the language model were dropped, because the page does not have them."
+            ));
+        }
+        true
+    }
+
+    /// Records that only rules removed the leftovers. `because` is the end of a sentence.
+    pub fn cleaned_by_rules(&mut self, because: &str) {
+        self.document.warn(&clean::warning(because));
+    }
+
     /// Fills the formats that need a model without one.
     pub fn without_model(&mut self, options: &ScrapeOptions) {
+        if model::cleans_markdown(options) {
+            self.cleaned_by_rules(NO_MODEL);
+        }
         for task in model::tasks(options) {
             self.model_input
                 .fill_without_model(&task, &mut self.document, NO_MODEL);
@@ -150,14 +176,25 @@ pub fn prepare(page: &RawPage<'_>, options: &ScrapeOptions, id: ScrapeId) -> Res
         Kind::File(_) | Kind::Binary if page.status >= 400 => {
             text(&RawPage { body: &[], ..*page }, options, None)
         }
+        Kind::File(_) | Kind::Binary if options.wants(FormatKind::RawBase64) => {
+            plain(without_markup(options))
+        }
         Kind::File(_) | Kind::Binary => return Err(unsupported(page)),
     };
+    rendered.document.raw_base64 = raw_base64(page, options);
     if !is_base64 {
         derived::derive(&mut rendered.document, &mut rendered.model_input, options);
     }
     rendered.credits = credits;
     fill(&mut rendered.document.metadata, page, id, credits);
     Ok(rendered)
+}
+
+/// Returns the body for the format `rawBase64`.
+pub(super) fn raw_base64(page: &RawPage<'_>, options: &ScrapeOptions) -> Option<String> {
+    options
+        .wants(FormatKind::RawBase64)
+        .then(|| STANDARD.encode(page.body))
 }
 
 fn unsupported(page: &RawPage<'_>) -> ApiError {
@@ -213,6 +250,9 @@ pub(super) fn from_html(
         },
         ..Document::default()
     };
+    if wants(FormatKind::Product) || wants(FormatKind::Menu) {
+        offers(&mut document, &parsed.facts(), url, options);
+    }
     let links = parsed.crawl_links();
     let (signs, redirect) = (Some(parsed.render_signals()), parsed.redirect());
     let model_input = stated(&|| parsed.facts(), url, &document.metadata, options);
@@ -228,6 +268,22 @@ pub(super) fn from_html(
         redirect,
         model_input,
     })
+}
+
+/// Fills `product` and `menu` with what a page states.
+fn offers(document: &mut Document, facts: &Facts, url: &Url, options: &ScrapeOptions) {
+    if options.wants(FormatKind::Product) {
+        document.product = offers::product(facts, url);
+        if document.product.is_none() {
+            document.warn(offers::NO_PRODUCT);
+        }
+    }
+    if options.wants(FormatKind::Menu) {
+        document.menu = offers::menu(facts, url);
+        if document.menu.is_none() {
+            document.warn(offers::NO_MENU);
+        }
+    }
 }
 
 /// Extracts the data stated on a page for the schemas in the options.
@@ -268,6 +324,7 @@ fn text(page: &RawPage<'_>, options: &ScrapeOptions, language: Option<&str>) -> 
         document.html = Some(format!("<pre>{}</pre>", escape(&text)));
     }
     let facts = || facts_of_text(&text, language);
+    offers(&mut document, &facts(), page.url, options);
     let model_input = stated(&facts, page.url, &document.metadata, options);
     if options.wants(FormatKind::RawHtml) {
         document.raw_html = Some(text);
@@ -465,6 +522,7 @@ pub(super) fn selection(options: &ScrapeOptions) -> Result<Selection, ApiError> 
         include_tags: parse("includeTags", &options.include_tags)?,
         exclude_tags: parse("excludeTags", &options.exclude_tags)?,
         remove_base64_images: options.remove_base64_images,
+        remove_consent: options.block_ads,
     })
 }
 

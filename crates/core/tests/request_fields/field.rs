@@ -140,6 +140,11 @@ pub(crate) fn schema() -> Field {
     )
 }
 
+/// Returns a flag of a service that this server does not have.
+pub(crate) fn unavailable(name: &'static str) -> Field {
+    field(name, json!([false]), json!([true, "false", 1]))
+}
+
 /// Returns the fields that every body accepts.
 pub(crate) fn caller() -> Vec<Field> {
     vec![text("origin", 1024), text("integration", 1024)]
@@ -149,8 +154,8 @@ pub(crate) fn caller() -> Vec<Field> {
 pub(crate) fn extras() -> Vec<Field> {
     let mut fields = caller();
     fields.extend([
-        text("useMock", 1024),
-        flag("domainTools"),
+        field("useMock", json!(["none"]), json!(["page", 1])),
+        unavailable("domainTools"),
         field(
             "toolDetail",
             json!(["compact", "summary", "full"]),
@@ -163,11 +168,11 @@ pub(crate) fn extras() -> Vec<Field> {
         ),
         field(
             "threatProtection",
-            json!([{}, {"mode": "on"}]),
-            json!([true, "on"]),
+            json!([{}, {"mode": "off"}]),
+            json!([true, "on", {"mode": "on"}, {"level": 1}]),
         ),
-        flag("checkPromptInjection"),
-        flag("safeMode"),
+        unavailable("checkPromptInjection"),
+        unavailable("safeMode"),
     ]);
     fields
 }
@@ -182,6 +187,9 @@ pub(crate) fn formats() -> Field {
         "screenshot",
         "summary",
         "branding",
+        "product",
+        "menu",
+        "rawBase64",
     ];
     let mut good: Vec<Value> = plain.iter().map(|name| json!([name])).collect();
     good.extend(plain.iter().map(|name| json!([{"type": name}])));
@@ -190,7 +198,7 @@ pub(crate) fn formats() -> Field {
         json!(["markdown", "markdown", "links"]),
         json!([{"type": "screenshot", "fullPage": true, "quality": 100, "viewport": {"width": 7680, "height": 4320}}]),
         json!([{"type": "json", "prompt": "x"}]),
-        json!([{"type": "json", "schema": {"type": "object"}, "checkPromptInjection": true}]),
+        json!([{"type": "json", "schema": {"type": "object"}, "checkPromptInjection": false}]),
         json!(["markdown", "changeTracking"]),
         json!(["markdown", {"type": "changeTracking", "modes": ["git-diff", "json"], "schema": {}, "prompt": "p", "tag": null}]),
         json!([{"type": "attributes", "selectors": [{"selector": "a", "attribute": "href"}]}]),

@@ -130,7 +130,7 @@ fn map() {
         location(),
         patterns("includePaths"),
         flag("regexOnFullURL"),
-        flag("allowExternalLinks"),
+        unavailable("allowExternalLinks"),
         headers("headers"),
         flag("filterByPath"),
         flag("useIndex"),

@@ -54,8 +54,8 @@ impl Field {
         }
     }
 
-    /// Returns a boolean field that other servers support and this one accepts without effect.
-    pub(crate) fn ignored(name: &'static str) -> Self {
+    /// Returns a boolean field that other servers support and this one does not.
+    pub(crate) fn hidden_flag(name: &'static str) -> Self {
         Self {
             hidden: true,
             ..Self::new(name, "", Schema::Boolean)

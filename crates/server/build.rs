@@ -1,10 +1,11 @@
-//! Creates the folders of what the binary embeds if they are missing: the console, and the driver for code in Node.js.
-//! The server also builds without them: it then shows how to build the console, and uses an installed driver.
+//! Creates the folders of what the binary embeds if they are missing: the console, the driver for code in Node.js, and
+//! the script for consent banners. The server also builds without them: it then shows how to build the console, uses an
+//! installed driver, and hides banners instead of answering them.
 
 use std::path::Path;
 
 fn main() {
-    for folder in ["../../dist", "driver"] {
+    for folder in ["../../dist", "driver", "consent"] {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
         if let Err(error) = std::fs::create_dir_all(&folder) {
             panic!("cannot create the folder {}: {error}", folder.display());

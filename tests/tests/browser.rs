@@ -2,10 +2,13 @@
 
 #![allow(clippy::unwrap_used)]
 
+#[path = "browser/consent.rs"]
+mod consent;
+
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
-use harvestman_tests::{Page, RunningSite, Site, TestServer, tools};
+use harvestman_tests::{NameServer, Page, RunningSite, Site, TestServer, tools};
 use http::{HeaderValue, Method};
 use serde_json::{Value, json};
 
@@ -258,4 +261,98 @@ fn kill_browsers(server: u32) {
         // Some end with their parent.
         let _ = rustix::process::kill_process(process, rustix::process::Signal::KILL);
     }
+}
+
+#[tokio::test]
+async fn branding_is_what_the_browser_shows() {
+    let page = "<!doctype html><html><head><title>Shop | Heron</title><meta property=og:site_name content=Heron>
+        <link rel=icon href=/icon.png><style>:root { --primary: #ff6600 } body { background: #101820; color: #eeeeee;
+        font: 16px Georgia, serif } h1 { font: bold 40px Arial } button { background: #ff6600; color: black;
+        border: 0; border-radius: 8px }</style></head><body><header><a href=/><img class=logo src=/logo.svg width=80
+        height=20></a></header><h1>Herons</h1><p>Herons stand still in shallow water and wait.</p>
+        <p><a href=/more style='color: #3399ff'>Read more about herons</a></p><button>Buy</button></body></html>";
+    let site = Site::new().page("/", Page::html(page)).serve().await;
+    let server = server(&[]).await;
+    let data = scrape(&server, json!({ "url": site.url("/"), "formats": ["branding"] })).await;
+    let branding = &data["branding"];
+    assert_eq!(branding["colorScheme"], "dark", "{data}");
+    assert_eq!(branding["brandName"], "Heron");
+    assert_eq!(branding["logo"], site.url("/logo.svg"));
+    assert_eq!(branding["images"]["favicon"], site.url("/icon.png"));
+    assert_eq!(branding["fonts"][0]["family"], "Georgia");
+    assert_eq!(branding["typography"]["fontSizes"]["h1"], "40px");
+    assert_eq!(branding["typography"]["fontFamilies"]["heading"], "Arial");
+    for (name, color) in [
+        ("primary", "#FF6600"),
+        ("background", "#101820"),
+        ("textPrimary", "#EEEEEE"),
+        ("link", "#3399FF"),
+    ] {
+        assert_eq!(branding["colors"][name], color, "{name}: {data}");
+    }
+    assert_eq!(
+        branding["components"]["buttonPrimary"],
+        json!({"background": "#FF6600", "textColor": "#000000", "borderRadius": "8px"})
+    );
+    assert_eq!(data["metadata"]["scrapeEngineReason"], "requested");
+}
+
+#[tokio::test]
+async fn requests_on_filter_lists_are_not_made() {
+    let names = NameServer::serve().await;
+    let others = Site::new()
+        .page(
+            "/ad.js",
+            Page::new(
+                "text/javascript",
+                "document.querySelector('#ad').textContent = 'Buy now!';",
+            ),
+        )
+        .page(
+            "/fine.js",
+            Page::new(
+                "text/javascript",
+                "document.querySelector('h1').textContent = 'Fine news';",
+            ),
+        )
+        .page("/frame.html", Page::html("<p>Framed advertisement.</p>"))
+        .serve()
+        .await;
+    let at = |host: &str, path: &str| others.url(path).replace("127.0.0.1", host);
+    let page = format!(
+        "<!doctype html><title>News</title><h1>News</h1><p>Herons stand still in shallow water.</p><p id=ad>No ad.</p>
+         <iframe src='{}'></iframe><script src='{}'></script><script src='{}'></script>",
+        at("frames.ads.test", "/frame.html"),
+        at("ads.test", "/ad.js"),
+        at("fine.test", "/fine.js"),
+    );
+    let site = Site::new().page("/", Page::html(page)).serve().await;
+    let list = std::env::temp_dir().join(format!("harvestman-list-{}.txt", std::process::id()));
+    std::fs::write(&list, "! own list\n||ads.test^$third-party\n").unwrap();
+    let server = server(&[
+        ("HARVESTMAN_BLOCK_LISTS", list.to_str().unwrap()),
+        ("HARVESTMAN_DNS_SERVERS", &names.setting()),
+    ])
+    .await;
+    let url = site.url("/").replace("127.0.0.1", "news.test");
+    let markdown = async |options: Value| {
+        let mut request = json!({ "url": url, "onlyMainContent": false, "maxAge": 0 });
+        request
+            .as_object_mut()
+            .unwrap()
+            .extend(options.as_object().unwrap().clone());
+        let data = scrape(&server, request).await;
+        data["markdown"].as_str().unwrap().to_owned()
+    };
+    let blocked = markdown(json!({ "waitFor": 1 })).await;
+    assert!(
+        blocked.contains("Fine news") && blocked.contains("No ad."),
+        "{blocked}"
+    );
+    let blocked = markdown(json!({ "fastMode": true })).await;
+    assert!(!blocked.contains("Framed"), "{blocked}");
+    assert_eq!((others.count("/ad.js"), others.count("/frame.html")), (0, 0));
+    let allowed = markdown(json!({ "waitFor": 1, "blockAds": false })).await;
+    assert!(allowed.contains("Buy now!"), "{allowed}");
+    std::fs::remove_file(list).unwrap();
 }

@@ -374,3 +374,34 @@ async fn the_browser_uses_the_proxy_of_each_page() {
     );
     assert_eq!(site.hits().len(), before, "nothing was fetched directly");
 }
+
+#[tokio::test]
+async fn a_browser_session_uses_the_proxy_of_its_location() {
+    let site = Site::new().graph(&[("/", &[])]).serve().await;
+    let (german, french) = (TestProxy::http(None), TestProxy::http(None));
+    let pools = format!("@DE=http://{};@FR=http://{}", german.address(), french.address());
+    let chromium = tools::path("HARVESTMAN_CHROMIUM");
+    let server = TestServer::start_with(&[
+        ("HARVESTMAN_PROXY", &pools),
+        ("HARVESTMAN_CHROMIUM", chromium.to_str().unwrap()),
+    ])
+    .await;
+    let open = format!("agent-browser open {}", site.url("/"));
+    // The second session starts with the spare browser of the first one.
+    for (country, used, other) in [("DE", &german, &french), ("FR", &french, &german)] {
+        let before = other.connections_to(site.address());
+        let session = json!({ "location": { "country": country } });
+        let session = server.post("/v2/browser", &session).await.ok();
+        let path = format!("/v2/browser/{}", session["id"].as_str().unwrap());
+        let request = json!({ "code": open, "language": "bash" });
+        let opened = server.post(&format!("{path}/execute"), &request).await.ok();
+        assert_eq!(opened["success"], true, "{opened}");
+        assert!(
+            used.connections_to(site.address()) > 0,
+            "{country}: {}",
+            used.log()
+        );
+        assert_eq!(other.connections_to(site.address()), before, "{country}");
+        server.delete(&path).await.ok();
+    }
+}

@@ -5,17 +5,19 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use harvestman_core::api::format::{Format, Screenshot};
+use harvestman_core::api::branding::Branding;
+use harvestman_core::api::format::{Format, FormatKind, Screenshot};
 use harvestman_core::api::options::ScrapeOptions;
 use tokio::sync::{Mutex, Semaphore};
 use tokio::time::{Instant, timeout_at};
 use url::Url;
 
 use crate::actions::ActionResults;
+use crate::blocker::Blocker;
 use crate::cdp::Connection;
 use crate::error::BrowserError;
 use crate::limits;
-use crate::page::Page;
+use crate::page::{Page, World};
 use crate::picture::{self, Picture};
 use crate::process::Process;
 use crate::storage::{self, Storage};
@@ -23,6 +25,9 @@ use crate::visit::visit;
 use crate::visitor::Visitor;
 
 pub use crate::process::find_chromium;
+
+/// JavaScript function that returns the colors, fonts and logo of a page, in the shape of [`Branding`].
+const MEASURE_BRANDING: &str = include_str!("branding.js");
 
 /// Settings of a browser.
 #[derive(Clone, Debug)]
@@ -37,6 +42,8 @@ pub struct BrowserConfig {
     pub agent: String,
     /// Pages open at once; further ones wait.
     pub pages: usize,
+    /// What is kept out of pages with `blockAds`.
+    pub blocker: Blocker,
 }
 
 /// Renders pages. Cheap to clone. The process starts with the first page.
@@ -87,6 +94,8 @@ pub struct Rendering {
     pub html: String,
     /// The screenshot of the format `screenshot`.
     pub screenshot: Option<Picture>,
+    /// Colors, fonts and logo of the page, for the format `branding`.
+    pub branding: Option<Branding>,
     /// Results of the actions.
     pub steps: ActionResults,
     /// Cookies and storage, if requested.
@@ -120,7 +129,13 @@ impl Browser {
                 .acquire()
                 .await
                 .expect("the semaphore is never closed");
-            let (connection, version) = self.shared.connect().await?;
+            let prepare_blocker = async {
+                if request.options.block_ads {
+                    self.shared.config.blocker.prepare().await;
+                }
+            };
+            let (connected, ()) = tokio::join!(self.shared.connect(), prepare_blocker);
+            let (connection, version) = connected?;
             self.shared.render(&connection, &version, request).await
         };
         match timeout_at(request.deadline, work).await {
@@ -179,7 +194,8 @@ impl Shared {
             _ => None,
         });
         let window = screenshot_options.and_then(|screenshot_options| screenshot_options.viewport);
-        let visitor = Visitor::new(request.options, window, version, &self.config.agent);
+        let BrowserConfig { agent, blocker, .. } = &self.config;
+        let visitor = Visitor::new(request.options, window, version, agent, blocker);
         let page = Arc::new(Page::open(connection, &visitor, request.proxy).await?);
         let result = render_page(&page, &visitor, screenshot_options, request).await;
         page.close().await;
@@ -209,6 +225,13 @@ async fn render_page(
         }
         None => None,
     };
+    let branding = match request.options.wants(FormatKind::Branding) {
+        true => {
+            let measure = format!("({MEASURE_BRANDING})()");
+            Branding::from_measured(page.evaluate(&measure, World::Isolated, deadline).await?)
+        }
+        false => None,
+    };
     let content = page.content(deadline).await?;
     let storage = match request.take_storage {
         true => {
@@ -224,6 +247,7 @@ async fn render_page(
         content_type: response.map_or_else(|| "text/html".to_owned(), |response| response.mime_type),
         html: content.html,
         screenshot,
+        branding,
         steps,
         storage,
     })

@@ -8,12 +8,15 @@
 //! HTML; it asks the core whether the content of a page has loaded.
 
 mod actions;
+mod blocker;
 mod browser;
 mod cdp;
 mod cdp_server;
 pub mod commands;
+mod consent;
 mod element;
 mod error;
+mod filter_list;
 mod frames;
 mod input;
 mod keys;
@@ -35,11 +38,12 @@ mod visitor;
 mod worker;
 
 pub use actions::ActionResults;
+pub use blocker::Blocker;
 pub use browser::{Browser, BrowserConfig, RenderRequest, Rendering, find_chromium};
 pub use cdp_server::CdpPath;
 pub use error::BrowserError;
 pub use input::{Input, KeyKind, MouseKind, Point, Reply, SelectList, SelectOption};
-pub use live::{LiveBrowser, LiveBrowsers, LiveConfig, ServeEgress};
+pub use live::{LiveBrowser, LiveBrowsers, LiveConfig, LiveEgress, ServeEgress};
 pub use multiplexer::CdpClient;
 pub use picture::{Picture, PictureFormat};
 pub use probe::{check_node_packages, check_python_packages, check_sandbox, program_version};

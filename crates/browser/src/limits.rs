@@ -186,3 +186,9 @@ pub const ALIVE_TIME: Duration = Duration::from_millis(50);
 pub const DEAD_PAGE_TIMEOUT: Duration = Duration::from_millis(250);
 /// How long a page may be unresponsive after its code was killed before its script is terminated too.
 pub const STOPPED_PAGE_TIMEOUT: Duration = Duration::from_millis(200);
+/// Wait for a consent tool to be recognized on a page that seems to show a banner.
+pub const CONSENT_DETECTION: Duration = Duration::from_millis(1500);
+/// Wait until a recognized banner is answered.
+pub const CONSENT_ANSWER: Duration = Duration::from_secs(5);
+/// Frames of a page in which a banner is looked for.
+pub const CONSENT_FRAMES: usize = 8;

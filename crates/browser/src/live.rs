@@ -16,6 +16,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use harvestman_core::api::interact::Language;
 use harvestman_core::api::options::ScrapeOptions;
 
+use crate::blocker::Blocker;
 use crate::error::BrowserError;
 use crate::process::Process;
 use crate::sandbox::{Launcher, Sandbox};
@@ -25,7 +26,13 @@ use crate::worker::{Languages, Programs, Worker};
 pub use browser::LiveBrowser;
 
 /// Serves the egress proxy on a non-blocking listener until the returned value is dropped.
-pub type ServeEgress = dyn Fn(TcpListener) -> Box<dyn Send + Sync> + Send + Sync;
+pub type ServeEgress = dyn Fn(TcpListener) -> Box<dyn LiveEgress> + Send + Sync;
+
+/// The served egress proxy of one live browser.
+pub trait LiveEgress: Send + Sync {
+    /// Chooses how the browser reaches its sites, once a session with these options owns it.
+    fn route(&self, options: &ScrapeOptions);
+}
 
 /// Settings of live browsers.
 #[derive(Clone)]
@@ -49,6 +56,8 @@ pub struct LiveConfig {
     pub python: Option<PathBuf>,
     /// Run code even where no sandbox is available.
     pub unsandboxed_code: bool,
+    /// What is kept out of pages with `blockAds`.
+    pub blocker: Blocker,
     /// Serves the proxy that is a browser's only network access.
     pub egress: Arc<ServeEgress>,
 }
@@ -85,7 +94,7 @@ struct Spare {
 /// A browser process with its proxy.
 struct Chromium {
     process: Process,
-    _egress: Option<Box<dyn Send + Sync>>,
+    egress: Option<Box<dyn LiveEgress>>,
 }
 
 impl LiveBrowsers {
@@ -143,12 +152,14 @@ impl LiveBrowsers {
 
     async fn open_in(&self, browser: Spare, options: &ScrapeOptions) -> Result<LiveBrowser, BrowserError> {
         let Spare { chromium, worker } = browser;
-        let visitor = Visitor::new(
-            options,
-            None,
-            &chromium.process.version,
-            &self.shared.config.agent,
-        );
+        if let Some(egress) = &chromium.egress {
+            egress.route(options);
+        }
+        let LiveConfig { agent, blocker, .. } = &self.shared.config;
+        if options.block_ads {
+            blocker.prepare().await;
+        }
+        let visitor = Visitor::new(options, None, &chromium.process.version, agent, blocker);
         LiveBrowser::open(chromium, worker, self.shared.languages.clone(), visitor).await
     }
 
@@ -216,10 +227,7 @@ impl Shared {
                 Process::start(&config.program, proxy, &config.folder, &name).await?
             }
         };
-        Ok(Chromium {
-            process,
-            _egress: egress,
-        })
+        Ok(Chromium { process, egress })
     }
 
     async fn start_spare(self: Arc<Self>) {

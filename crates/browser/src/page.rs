@@ -105,6 +105,8 @@ impl Page {
                 headers: visitor.headers().clone(),
                 origin: None,
                 cancels_authentication: true,
+                blocker: visitor.blocker().cloned(),
+                document: None,
             },
             dialog_timeout,
         };

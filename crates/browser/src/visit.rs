@@ -7,13 +7,14 @@ use tokio::time::Instant;
 use url::Url;
 
 use crate::actions::{self, ActionResults};
+use crate::consent;
 use crate::error::BrowserError;
 use crate::page::Page;
 use crate::settle::settle;
 use crate::visitor::Visitor;
 
-/// Opens a URL with the headers of the visitor, waits until its content is there, then `waitFor`, and runs the
-/// actions.
+/// Opens a URL with the headers of the visitor, waits until its content is there, answers a consent banner, waits
+/// `waitFor`, and runs the actions.
 pub(crate) async fn visit(
     page: &Page,
     visitor: &Visitor,
@@ -27,6 +28,9 @@ pub(crate) async fn visit(
     let has_actions = !options.actions.is_empty();
     page.navigate(url, deadline).await?;
     settle(page, has_actions, deadline).await?;
+    if let Some(blocker) = visitor.blocker() {
+        consent::answer(page, blocker, deadline).await?;
+    }
     page.sleep(Duration::from_millis(options.wait_for), deadline)
         .await?;
     let results = actions::run(page, visitor, &options.actions, deadline).await?;

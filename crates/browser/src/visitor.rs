@@ -7,6 +7,7 @@ use harvestman_core::api::format::Viewport;
 use harvestman_core::api::options::ScrapeOptions;
 use serde_json::{Map, Value, json};
 
+use crate::blocker::Blocker;
 use crate::cdp::Session;
 use crate::error::BrowserError;
 use time_zones::time_zone;
@@ -20,9 +21,6 @@ const PHONE: Viewport = Viewport {
     height: 915,
 };
 
-/// Hosts of advertisements and trackers, one per line, including their subdomains.
-const AD_HOSTS: &str = include_str!("visitor/ad_hosts.txt");
-
 /// The visitor settings of a scrape.
 pub(crate) struct Visitor {
     window: Viewport,
@@ -34,13 +32,19 @@ pub(crate) struct Visitor {
     time_zone: &'static str,
     headers: Map<String, Value>,
     verify_tls: bool,
-    block_ads: bool,
+    blocker: Option<Blocker>,
 }
 
 impl Visitor {
     /// Derives the settings from the options. `version` is the browser's major version, `agent` the product
-    /// name such as `Harvestman/1.0`.
-    pub(crate) fn new(options: &ScrapeOptions, window: Option<Viewport>, version: &str, agent: &str) -> Self {
+    /// name such as `Harvestman/1.0`. `blocker` is used if the options ask for it.
+    pub(crate) fn new(
+        options: &ScrapeOptions,
+        window: Option<Viewport>,
+        version: &str,
+        agent: &str,
+        blocker: &Blocker,
+    ) -> Self {
         let languages = options.location.effective_languages();
         let (device, touch) = match options.mobile {
             true => ("Linux; Android 14; Pixel 8", " Mobile"),
@@ -58,7 +62,7 @@ impl Visitor {
             time_zone: time_zone(&options.location.country),
             headers: Map::new(),
             verify_tls: options.verify_tls(),
-            block_ads: options.block_ads,
+            blocker: options.block_ads.then(|| blocker.clone()),
         };
         for (name, value) in &options.headers {
             match name.to_ascii_lowercase().as_str() {
@@ -77,6 +81,11 @@ impl Visitor {
     /// Returns the client's headers, which are sent to the target's origin only.
     pub(crate) fn headers(&self) -> &Map<String, Value> {
         &self.headers
+    }
+
+    /// Returns what keeps advertisements and consent banners out of pages; none if the options do not ask for it.
+    pub(crate) fn blocker(&self) -> Option<&Blocker> {
+        self.blocker.as_ref()
     }
 
     /// Returns the commands that apply the settings to a page.
@@ -100,13 +109,6 @@ impl Visitor {
         }
         if !self.verify_tls {
             commands.push(("Security.setIgnoreCertificateErrors", json!({"ignore": true})));
-        }
-        if self.block_ads {
-            let patterns: Vec<String> = AD_HOSTS
-                .lines()
-                .flat_map(|host| [format!("*://{host}/*"), format!("*://*.{host}/*")])
-                .collect();
-            commands.push(("Network.setBlockedURLs", json!({"urls": patterns})));
         }
         commands
     }
@@ -159,14 +161,20 @@ mod tests {
             br#"{"mobile":true,"location":{"country":"de"},"headers":{"X-Key":"1","User-Agent":"mine"}}"#,
         )
         .unwrap();
-        let visitor = Visitor::new(&options, None, "156", "Harvestman/1.0");
+        let visitor = Visitor::new(&options, None, "156", "Harvestman/1.0", &Blocker::default());
         assert_eq!(visitor.time_zone, "Europe/Berlin");
         assert_eq!(visitor.locale, "de-DE");
         assert_eq!(visitor.user_agent, "mine");
         assert_eq!(visitor.headers().keys().collect::<Vec<_>>(), ["X-Key"]);
         assert_eq!((visitor.window.width, visitor.mobile), (412, true));
 
-        let plain = Visitor::new(&ScrapeOptions::default(), None, "156", "Harvestman/1.0");
+        let plain = Visitor::new(
+            &ScrapeOptions::default(),
+            None,
+            "156",
+            "Harvestman/1.0",
+            &Blocker::default(),
+        );
         assert!(
             plain
                 .user_agent
@@ -182,7 +190,7 @@ mod tests {
             br#"{"headers":{"Accept-Language":"de;q=0.5, fr-CH ,*;q=0.1, en;q=0.7"}}"#,
         )
         .unwrap();
-        let visitor = Visitor::new(&options, None, "156", "Harvestman/1.0");
+        let visitor = Visitor::new(&options, None, "156", "Harvestman/1.0", &Blocker::default());
         assert_eq!(visitor.languages, ["fr-CH", "en", "de"]);
         assert_eq!(
             visitor.headers()["Accept-Language"],

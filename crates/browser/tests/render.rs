@@ -8,7 +8,9 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use harvestman_browser::{Browser, BrowserConfig, BrowserError, RenderRequest, Rendering, find_chromium};
+use harvestman_browser::{
+    Blocker, Browser, BrowserConfig, BrowserError, RenderRequest, Rendering, find_chromium,
+};
 use harvestman_core::api::options::ScrapeOptions;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
@@ -137,6 +139,7 @@ impl Chromium {
             proxy,
             agent: "Harvestman/1.0".to_owned(),
             pages: 2,
+            blocker: Blocker::default(),
         });
         Chromium { browser, requests }
     }

@@ -5,12 +5,13 @@ use std::collections::HashMap;
 use std::io;
 use std::net::TcpListener;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError, RwLock};
 
 use harvestman_browser::{
-    ActionResults, Browser, BrowserConfig, BrowserError, LiveBrowsers, LiveConfig, Picture, RenderRequest,
-    Sandbox, Storage,
+    ActionResults, Blocker, Browser, BrowserConfig, BrowserError, LiveBrowsers, LiveConfig, LiveEgress,
+    Picture, RenderRequest, Sandbox, Storage,
 };
+use harvestman_core::api::branding::Branding;
 use harvestman_core::api::error::ApiError;
 use harvestman_core::api::options::ScrapeOptions;
 use harvestman_fetch::{Egress, Fetcher, Proxy};
@@ -58,14 +59,17 @@ pub struct BrowserSettings {
     pub python: Option<PathBuf>,
     /// Run code even where no sandbox is available.
     pub unsandboxed_code: bool,
-    /// Proxies; sessions use one of the class `basic`.
+    /// Proxies of sessions.
     pub proxies: Proxies,
+    /// What is kept out of pages with `blockAds`.
+    pub blocker: Blocker,
 }
 
 /// What the browser captured besides the HTML.
 #[derive(Debug, Default)]
 pub(crate) struct PageCaptures {
     pub(crate) screenshot: Option<Picture>,
+    pub(crate) branding: Option<Branding>,
     /// Results of the actions, if the request has any.
     pub(crate) steps: Option<ActionResults>,
     /// Storage to save, if the request writes to a profile.
@@ -97,6 +101,7 @@ impl BrowserPages {
             python,
             unsandboxed_code,
             proxies,
+            blocker,
         } = settings;
         let direct = Arc::new(Egress::start(fetcher.clone(), Arc::new(|| None)).await?);
         let of_sessions = fetcher.clone();
@@ -106,6 +111,7 @@ impl BrowserPages {
             proxy: direct.address(),
             agent: agent.clone(),
             pages,
+            blocker: blocker.clone(),
         });
         let live = LiveBrowsers::new(LiveConfig {
             program,
@@ -117,12 +123,13 @@ impl BrowserPages {
             node_modules,
             python,
             unsandboxed_code,
+            blocker,
             egress: Arc::new(
                 move |listener| match session_egress(listener, of_sessions.clone(), &proxies) {
                     Ok(egress) => Box::new(egress),
                     Err(error) => {
                         tracing::error!(%error, "cannot start the proxy of a session's browser; the browser has no network");
-                        Box::new(())
+                        Box::new(NoNetwork)
                     }
                 },
             ),
@@ -195,6 +202,7 @@ impl BrowserPages {
             response,
             captures: PageCaptures {
                 screenshot: rendering.screenshot,
+                branding: rendering.branding,
                 steps: (!options.actions.is_empty()).then_some(rendering.steps),
                 storage: rendering.storage,
             },
@@ -222,10 +230,41 @@ impl BrowserPages {
     }
 }
 
-/// Starts the network of a session's browser. All its connections use one proxy while that is available.
-fn session_egress(listener: TcpListener, fetcher: Fetcher, proxies: &Proxies) -> io::Result<Egress> {
-    let routes = Routes::of_session(proxies);
-    Egress::from_listener(listener, fetcher, Arc::new(move || routes.session_proxy()))
+/// The network of a session's browser. All its connections use one proxy while that is available.
+struct SessionEgress {
+    proxies: Proxies,
+    routes: Arc<RwLock<Routes>>,
+    _egress: Egress,
+}
+
+/// The network of a browser whose proxy could not be started.
+struct NoNetwork;
+
+impl LiveEgress for NoNetwork {
+    fn route(&self, _options: &ScrapeOptions) {}
+}
+
+impl LiveEgress for SessionEgress {
+    fn route(&self, options: &ScrapeOptions) {
+        *self.routes.write().unwrap_or_else(PoisonError::into_inner) = Routes::new(&self.proxies, options);
+    }
+}
+
+fn session_egress(listener: TcpListener, fetcher: Fetcher, proxies: &Proxies) -> io::Result<SessionEgress> {
+    let routes = Routes::new(proxies, &ScrapeOptions::default());
+    let routes = Arc::new(RwLock::new(routes));
+    let current = routes.clone();
+    let choose = move || {
+        current
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
+            .session_proxy()
+    };
+    Ok(SessionEgress {
+        proxies: proxies.clone(),
+        routes,
+        _egress: Egress::from_listener(listener, fetcher, Arc::new(choose))?,
+    })
 }
 
 /// Converts a browser error. The proxy knows better than the browser why a host is unreachable, which can also be

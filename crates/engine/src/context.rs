@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use harvestman_browser::Blocker;
 use harvestman_core::api::crawl::Enabled;
 use harvestman_core::interact::TokenKey;
 use harvestman_store::Store;
@@ -38,6 +39,8 @@ pub struct EngineConfig {
     pub search: Option<Search>,
     /// Proxies for the pages of sites.
     pub proxies: Proxies,
+    /// What is kept out of pages with `blockAds`.
+    pub blocker: Blocker,
     /// Options that only the operator can enable.
     pub enabled: Enabled,
     /// Number of pages converted at once.

@@ -14,7 +14,7 @@ use crate::context::{Context, Engine, EngineConfig};
 use crate::driver_signals::DriverSignals;
 use crate::file_reader::FileReader;
 use crate::profiles::Profiles;
-use crate::scraper::Scraper;
+use crate::scraper::{Scraper, ScraperParts};
 use crate::sessions::{self, registry::Sessions};
 use crate::slots::Slots;
 use crate::text_recognition::TextRecognition;
@@ -32,16 +32,17 @@ impl Engine {
         let slots = Slots::new(config.plans.clone(), config.browser_pages, config.node_pages);
         let stop = CancellationToken::new();
         let reader = FileReader::new(config.file_reader.clone(), config.cores);
+        let parts = ScraperParts {
+            fetcher,
+            proxies: config.proxies.clone(),
+            blocker: config.blocker.clone(),
+            browser,
+            files: TextRecognition::new(reader, config.recognizer.clone(), config.cores),
+            llm: config.llm.clone(),
+            metrics: slots.metrics().clone(),
+        };
         let context = Arc::new(Context {
-            scraper: Scraper::new(
-                fetcher,
-                config.proxies.clone(),
-                browser,
-                TextRecognition::new(reader, config.recognizer.clone(), config.cores),
-                config.llm.clone(),
-                config.cores,
-                slots.metrics().clone(),
-            ),
+            scraper: Scraper::new(parts, config.cores),
             slots,
             budget: Budget::new(config.plans.clone(), store.clone()),
             sessions: Sessions::new(live, config.plans.clone()),

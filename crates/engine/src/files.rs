@@ -1,4 +1,5 @@
-//! Adds screenshots and PDFs to a document: as links to stored files, or inline where nothing may be stored.
+//! Adds what the browser captured to a document: screenshots and PDFs as links to stored files, or inline where nothing
+//! may be stored.
 
 use std::time::Duration;
 
@@ -53,6 +54,7 @@ pub(crate) async fn attach(
         )
     };
     document.screenshot = captures.screenshot.map(&mut picture);
+    document.branding = captures.branding;
     if let Some(steps) = captures.steps {
         let ActionResults {
             screenshots,

@@ -88,7 +88,7 @@ impl Message {
     pub(crate) fn assistant(text: String) -> Self {
         Self::Assistant(Reply {
             text: Some(text),
-            calls: Vec::new(),
+            ..Reply::default()
         })
     }
 }
@@ -107,6 +107,8 @@ pub(crate) struct Tool {
 pub(crate) struct Reply {
     pub(crate) text: Option<String>,
     pub(crate) calls: Vec<ToolCall>,
+    /// The model reached its limit of tokens.
+    pub(crate) is_cut_off: bool,
 }
 
 /// A call of a tool by the model.

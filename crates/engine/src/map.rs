@@ -138,9 +138,8 @@ impl SiteMapper {
         if self.request.sitemap != SitemapMode::Only {
             listing.list_root();
         }
-        let known_pages = self.cache.known_pages(listing.root()).await;
-        let known_pages = known_pages?;
-        let list_known = self.request.sitemap != SitemapMode::Only;
+        let known_pages = self.cache.known_pages(listing.root()).await?;
+        let list_known = self.request.use_index && self.request.sitemap != SitemapMode::Only;
         let filled = off_thread(listing, move |listing| {
             if let Some(page) = probe.page {
                 listing.list(&page.response.url);

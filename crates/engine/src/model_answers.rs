@@ -10,6 +10,7 @@ use crate::limits;
 use crate::llm::{Llm, LlmError, Message, ReplyFormat, mark_untrusted};
 
 const DATA_INSTRUCTIONS: &str = include_str!("model_answers/data.txt");
+const CLEAN_INSTRUCTIONS: &str = include_str!("model_answers/clean.txt");
 const TEXT_INSTRUCTIONS: &str = include_str!("model_answers/text.txt");
 
 /// The data to extract.
@@ -152,6 +153,30 @@ pub(crate) async fn answer_text(
     let (reply, _) = llm.reply(&messages, ReplyFormat::Text, deadline).await?;
     match reply.text.map(|text| text.trim().to_owned()) {
         Some(text) => Ok((text, warnings)),
+        None => Err(AnswerError::Invalid(vec!["The answer is empty.".to_owned()])),
+    }
+}
+
+/// Returns what the model leaves of a page, and the warnings for the client. The reply is not checked. The end of a page
+/// that is too long for the model is returned as it is.
+///
+/// # Errors
+/// If the request fails, or the reply is empty or cut off.
+pub(crate) async fn clean_text(
+    llm: &Llm,
+    page: &str,
+    deadline: Instant,
+) -> Result<(String, Vec<String>), AnswerError> {
+    let mut warnings = Vec::new();
+    let start = truncate(page, &mut warnings);
+    let messages = [
+        Message::System(CLEAN_INSTRUCTIONS.trim_end().to_owned()),
+        Message::User(mark_untrusted(&start)),
+    ];
+    let (reply, _) = llm.reply(&messages, ReplyFormat::Text, deadline).await?;
+    match reply.text {
+        _ if reply.is_cut_off => Err(AnswerError::Invalid(vec!["The answer is cut off.".to_owned()])),
+        Some(text) => Ok((format!("{text}\n{}", &page[start.len()..]), warnings)),
         None => Err(AnswerError::Invalid(vec!["The answer is empty.".to_owned()])),
     }
 }

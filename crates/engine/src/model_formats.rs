@@ -6,7 +6,7 @@ use harvestman_core::api::options::ScrapeOptions;
 use harvestman_core::billing;
 use harvestman_core::extract::{FillResult, Schema};
 use harvestman_core::scrape::Rendered;
-use harvestman_core::scrape::model::{ModelInput, ModelTask, tasks};
+use harvestman_core::scrape::model::{ModelInput, ModelTask, cleans_markdown, tasks};
 use serde_json::Value;
 use tokio::time::Instant;
 
@@ -18,6 +18,8 @@ const SUMMARY_PROMPT: &str = "Summarize the page in two to four sentences.";
 const TRACKING_PROMPT: &str = "Extract the main data of the page.";
 /// Reason for not asking the model about an error page.
 const ERROR_PAGE: &str = "the target returned an error";
+/// Reason for not using what the model left of a page.
+const NOTHING_LEFT: &str = "the language model returned no line of the page";
 
 /// What the model produced for one format.
 enum ModelOutput {
@@ -28,14 +30,17 @@ enum ModelOutput {
 /// Fills the formats that need the model, within the deadline.
 pub(crate) async fn fill(llm: &Llm, rendered: &mut Rendered, options: &ScrapeOptions, deadline: Instant) {
     let tasks = tasks(options);
-    if tasks.is_empty() {
-        return;
-    }
     let is_page = rendered
         .document
         .metadata
         .status_code
         .is_none_or(|status| status < 400);
+    if cleans_markdown(options) {
+        clean(llm, rendered, options, is_page, deadline).await;
+    }
+    if tasks.is_empty() {
+        return;
+    }
     let outputs: Vec<Result<ModelOutput, String>> = match is_page {
         true => {
             let requests = tasks
@@ -81,6 +86,36 @@ pub(crate) async fn fill(llm: &Llm, rendered: &mut Rendered, options: &ScrapeOpt
             document.warn(warning);
         }
     }
+}
+
+/// Removes leftovers from the Markdown, on which the other formats are based.
+async fn clean(
+    llm: &Llm,
+    rendered: &mut Rendered,
+    options: &ScrapeOptions,
+    is_page: bool,
+    deadline: Instant,
+) {
+    let page = &rendered.model_input.markdown;
+    let result = match is_page {
+        _ if page.trim().is_empty() => return,
+        true => model_answers::clean_text(llm, page, deadline)
+            .await
+            .map_err(|error| error.to_string()),
+        false => Err(ERROR_PAGE.to_owned()),
+    };
+    let because = match result {
+        Ok((text, warnings)) if rendered.replace_by_cleaned(&text, options) => {
+            warnings
+                .iter()
+                .for_each(|warning| rendered.document.warn(warning));
+            return;
+        }
+        Ok(_) => NOTHING_LEFT.to_owned(),
+        Err(why) => why,
+    };
+    tracing::warn!(%because, "cannot clean a page with the language model; using the rules");
+    rendered.cleaned_by_rules(because.trim_end_matches('.'));
 }
 
 async fn produce(

@@ -201,6 +201,9 @@ impl PageVisits {
         if let Some(target) = &self.files {
             files::attach(store, target, document, captures).await?;
         }
+        if let Some(redactor) = &redactor {
+            redactor.branding(&mut document.branding);
+        }
         if let Some(redactor) = redactor.clone()
             && let Some(mut actions) = document.actions.take()
         {

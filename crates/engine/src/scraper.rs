@@ -5,6 +5,7 @@ mod visit;
 
 use std::sync::Arc;
 
+use harvestman_browser::Blocker;
 use harvestman_core::api::error::{ApiError, ErrorCode};
 use harvestman_core::api::options::ScrapeOptions;
 use harvestman_core::billing;
@@ -37,6 +38,7 @@ use crate::{limits, model_formats, redaction};
 pub(crate) struct Scraper {
     fetcher: Fetcher,
     proxies: Proxies,
+    blocker: Blocker,
     browser: Option<BrowserPages>,
     conversions: Conversions,
     files: TextRecognition,
@@ -45,6 +47,17 @@ pub(crate) struct Scraper {
     llm: Option<Llm>,
     memory: Arc<HostMemory>,
     metrics: Metrics,
+}
+
+/// What a scraper works with.
+pub(crate) struct ScraperParts {
+    pub(crate) fetcher: Fetcher,
+    pub(crate) proxies: Proxies,
+    pub(crate) blocker: Blocker,
+    pub(crate) browser: Option<BrowserPages>,
+    pub(crate) files: TextRecognition,
+    pub(crate) llm: Option<Llm>,
+    pub(crate) metrics: Metrics,
 }
 
 /// The page to scrape, and what it is scraped with.
@@ -85,18 +98,20 @@ struct FetchResult {
 }
 
 impl Scraper {
-    pub(crate) fn new(
-        fetcher: Fetcher,
-        proxies: Proxies,
-        browser: Option<BrowserPages>,
-        files: TextRecognition,
-        llm: Option<Llm>,
-        cores: usize,
-        metrics: Metrics,
-    ) -> Self {
+    pub(crate) fn new(parts: ScraperParts, cores: usize) -> Self {
+        let ScraperParts {
+            fetcher,
+            proxies,
+            blocker,
+            browser,
+            files,
+            llm,
+            metrics,
+        } = parts;
         Self {
             fetcher,
             proxies,
+            blocker,
             browser,
             conversions: Conversions::new(cores),
             copies: Arc::new(Semaphore::new(cores.max(1) * limits::COPIES_PER_CORE)),

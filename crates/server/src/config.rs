@@ -67,6 +67,8 @@ pub struct Config {
     pub allow_private_hosts: AllowList,
     /// Proxies for the pages of sites.
     pub proxies: Vec<PooledProxy>,
+    /// Files of filter lists for `blockAds`, besides the embedded ones.
+    pub block_lists: Vec<PathBuf>,
     /// Chromium.
     pub chromium: Program,
     /// Node.js for code in browser sessions.
@@ -187,6 +189,7 @@ impl Config {
             proxies: values
                 .optional("proxy", |text| proxies::parse(text, proxy_remote_dns))?
                 .unwrap_or_default(),
+            block_lists: values.list("block_lists", |path| Ok(PathBuf::from(path)))?,
             chromium: values.optional("chromium", program)?.unwrap_or_default(),
             node: values.optional("node", program)?.unwrap_or_default(),
             python: values.optional("python", program)?.unwrap_or_default(),

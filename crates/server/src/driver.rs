@@ -64,8 +64,12 @@ pub(crate) fn unpack(data_dir: &Path) -> io::Result<Option<PathBuf>> {
 
 /// Returns the contents of an embedded file.
 fn read(name: &str) -> io::Result<Vec<u8>> {
-    let file = Files::get(name).ok_or(ErrorKind::NotFound)?;
+    decompress(&Files::get(name).ok_or(ErrorKind::NotFound)?.data)
+}
+
+/// Decompresses an embedded file.
+pub(crate) fn decompress(mut file: &[u8]) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    brotli::BrotliDecompress(&mut &*file.data, &mut bytes)?;
+    brotli::BrotliDecompress(&mut file, &mut bytes)?;
     Ok(bytes)
 }

@@ -11,6 +11,7 @@ pub mod bootstrap;
 pub mod cli;
 pub mod cluster;
 pub mod config;
+mod consent;
 pub mod console;
 mod disk;
 mod docs;

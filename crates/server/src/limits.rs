@@ -174,3 +174,5 @@ pub const MCP_PICTURES: usize = 4;
 pub const MCP_PICTURE_BYTES: usize = 4 << 20;
 /// Feedback that `harvestman feedback` lists.
 pub const FEEDBACK_LISTED: u32 = 200;
+/// Largest file of a filter list for `blockAds`.
+pub const BLOCK_LIST_BYTES: u64 = 64 << 20;

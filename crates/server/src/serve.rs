@@ -6,6 +6,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
+use harvestman_browser::Blocker;
 use harvestman_core::api::crawl::Enabled;
 use harvestman_core::cluster::ClusterSecret;
 use harvestman_core::interact::TokenKey;
@@ -27,7 +28,7 @@ use crate::listen::{self, ConnectionLimits};
 use crate::operator::endpoint::OperatorEndpoint;
 use crate::router::router;
 use crate::sign_in::SignIn;
-use crate::{bootstrap, disk, driver, keys, limits, signals};
+use crate::{bootstrap, consent, disk, driver, keys, limits, signals};
 
 /// Product token for robots.txt and the first word of our `User-Agent`.
 const AGENT: &str = "Harvestman";
@@ -114,14 +115,15 @@ pub(crate) async fn start(config: Config, listening_on: Option<SocketAddr>) -> a
         node_modules.splice(..0, driver);
     }
     let proxies = Proxies::new(config.proxies.clone());
-    let browser = browser(&config, &fetcher, node_modules, proxies.clone()).await?;
+    let blocker = blocker(&config)?;
+    let browser = browser(&config, &fetcher, node_modules, proxies.clone(), blocker.clone()).await?;
     let cluster = config
         .cluster_secret
         .clone()
         .map(|secret| cluster(&config, secret));
     let cluster = cluster.transpose()?;
     let engine = Engine::start(
-        engine_config(&config, plans, proxies)?,
+        engine_config(&config, plans, proxies, blocker)?,
         store.clone(),
         fetcher,
         browser,
@@ -198,6 +200,28 @@ async fn run(app: App, listener: TcpListener, mut signals: signals::Signals) -> 
     Ok(())
 }
 
+/// Reads the operator's filter lists.
+fn blocker(config: &Config) -> anyhow::Result<Blocker> {
+    let read = |path: &PathBuf| {
+        let failed = || format!("block_lists: cannot read {}", path.display());
+        let size = std::fs::metadata(path).with_context(failed)?.len();
+        let most = limits::BLOCK_LIST_BYTES;
+        anyhow::ensure!(
+            size <= most,
+            "block_lists: {} has {size} bytes, and a list may have {most}",
+            path.display()
+        );
+        std::fs::read_to_string(path).with_context(failed)
+    };
+    let lists = config
+        .block_lists
+        .iter()
+        .map(read)
+        .collect::<anyhow::Result<_>>()?;
+    let script = consent::script().context("cannot read the answers to consent banners")?;
+    Ok(Blocker::new(lists, script))
+}
+
 /// Starts the browser behind its proxy; returns none if no browser is configured. `node_modules`: folders that may have
 /// the driver for Node.js.
 async fn browser(
@@ -205,6 +229,7 @@ async fn browser(
     fetcher: &Fetcher,
     node_modules: Vec<PathBuf>,
     proxies: Proxies,
+    blocker: Blocker,
 ) -> anyhow::Result<Option<BrowserPages>> {
     let Some(program) = config.chromium.path(harvestman_browser::find_chromium) else {
         match config.chromium {
@@ -224,6 +249,7 @@ async fn browser(
         python: config.python_program(),
         unsandboxed_code: config.unsandboxed_code,
         proxies,
+        blocker,
     };
     BrowserPages::start(fetcher.clone(), settings)
         .await
@@ -240,7 +266,12 @@ fn fetch_config(config: &Config, listening_on: Option<SocketAddr>) -> FetchConfi
     }
 }
 
-fn engine_config(config: &Config, plans: Plans, proxies: Proxies) -> anyhow::Result<EngineConfig> {
+fn engine_config(
+    config: &Config,
+    plans: Plans,
+    proxies: Proxies,
+    blocker: Blocker,
+) -> anyhow::Result<EngineConfig> {
     Ok(EngineConfig {
         robots_agent: AGENT.to_owned(),
         plans,
@@ -254,6 +285,7 @@ fn engine_config(config: &Config, plans: Plans, proxies: Proxies) -> anyhow::Res
             None => None,
         },
         proxies,
+        blocker,
         retention: config.result_retention,
         enabled: Enabled {
             ignore_robots: config.allow_ignore_robots,

@@ -28,6 +28,8 @@ use crate::{
 /// Program that the packages install.
 const PROGRAM: &str = "harvestman";
 const SUMMARY: &str = "Self-hosted web data service: scrape, crawl, map, extract and browser sessions";
+/// Licence of the embedded filter lists.
+const FILTER_LISTS: &str = "crates/browser/src/blocker/LICENCE.md";
 /// Files of the clone that every package contains.
 const TEXTS: [&str; 3] = ["README.md", "LICENSE-APACHE", "LICENSE-MIT"];
 
@@ -96,10 +98,15 @@ pub(crate) fn package(project: &Project, tools: &Tools, binary: &Path, effort: E
 
     let program = stripped(binary, &work.join(PROGRAM))?;
     let manual = manual::write(&program, &work)?;
-    let dependencies = Dependencies::read(project, tools.driver(project)?)?;
+    let embedded = driver::EMBEDDED
+        .iter()
+        .map(|embedded| tools.embedded(project, embedded));
+    let dependencies = Dependencies::read(project, embedded.collect::<Result<_>>()?)?;
     let binary = fs::read(&program).with_context(|| program.display().to_string())?;
+    let filter_lists = fs::read_to_string(project.path(FILTER_LISTS)).context(FILTER_LISTS)?;
+    let notices = format!("{}\n{filter_lists}", notices::text(&dependencies)?);
     let mut texts = vec![
-        Entry::text("THIRD-PARTY-LICENSES.txt", notices::text(&dependencies)?),
+        Entry::text("THIRD-PARTY-LICENSES.txt", notices),
         Entry::text(
             "sbom.cdx.json",
             sbom::document(&dependencies, env!("CARGO_PKG_VERSION")),

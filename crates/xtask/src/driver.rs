@@ -1,5 +1,5 @@
-//! The driver of browsers for code in Node.js (playwright-core), compressed for the server to embed. Repeated only when
-//! its version has changed.
+//! The npm packages that the server embeds, compressed: the driver of browsers for code in Node.js (playwright-core) and
+//! the answers to consent banners (autoconsent). Repeated only when a version has changed.
 
 use std::fs;
 
@@ -13,10 +13,29 @@ use crate::{
     tools::Tools,
 };
 
-/// Folder of the compressed files, which the server embeds.
-const FOLDER: &str = "crates/server/driver";
+/// A package that the server embeds.
+pub(crate) struct Embedded {
+    pub(crate) package: &'static str,
+    /// Folder of the tools that it is installed in, and of the server that its compressed files are in.
+    pub(crate) folder: &'static str,
+    files: &'static [&'static str],
+}
+
+pub(crate) const EMBEDDED: [Embedded; 2] = [
+    Embedded {
+        package: "playwright-core",
+        folder: "driver",
+        files: DRIVER,
+    },
+    Embedded {
+        package: "@duckduckgo/autoconsent",
+        folder: "consent",
+        files: &["dist/autoconsent.standalone.js", "LICENSE"],
+    },
+];
+
 /// Files that a program needs to connect to a running browser, and the licence.
-const FILES: [&str; 11] = [
+const DRIVER: &[&str] = &[
     "package.json",
     "index.js",
     "browsers.json",
@@ -30,12 +49,20 @@ const FILES: [&str; 11] = [
     "lib/utilsBundle.js",
 ];
 
-/// Brings the driver up to date.
+/// Brings the embedded packages up to date.
 pub(crate) fn build(project: &Project, tools: &Tools) -> Result<()> {
-    let package = tools.driver(project)?;
-    let (folder, stamp) = (project.path(FOLDER), project.target().join("xtask-driver.stamp"));
+    EMBEDDED
+        .iter()
+        .try_for_each(|embedded| compress(embedded, project, tools))
+}
+
+fn compress(embedded: &Embedded, project: &Project, tools: &Tools) -> Result<()> {
+    let name = embedded.folder;
+    let package = tools.embedded(project, embedded)?;
+    let folder = project.path("crates/server").join(name);
+    let stamp = project.target().join(format!("xtask-{name}.stamp"));
     let mut sources = Fingerprint::default();
-    for file in FILES {
+    for file in embedded.files {
         sources = sources.word(file).tree(&package.join(file))?;
     }
     let sources = sources.finish();
@@ -43,12 +70,13 @@ pub(crate) fn build(project: &Project, tools: &Tools) -> Result<()> {
     if fs::read_to_string(&stamp).is_ok_and(|text| output().is_ok_and(|now| now == text)) {
         return Ok(());
     }
-    run::print_step("compressing the driver for Node.js");
+    run::print_step(&format!("compressing {}", embedded.package));
     for old in files_under(&folder)? {
         fs::remove_file(old)?;
     }
-    for file in FILES {
-        let bytes = fs::read(package.join(file)).with_context(|| format!("playwright-core has no {file}"))?;
+    for file in embedded.files {
+        let bytes =
+            fs::read(package.join(file)).with_context(|| format!("{} has no {file}", embedded.package))?;
         let to = folder.join(format!("{file}.br"));
         fs::create_dir_all(to.parent().unwrap_or(&folder))?;
         fs::write(&to, brotli(&bytes)?).with_context(|| to.display().to_string())?;

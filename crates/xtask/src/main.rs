@@ -45,7 +45,7 @@ usage: cargo xtask <task>
                       or compare the content crate with its peers: content [CORPUS]
     check             run all checks: format, lints, docs, tests, wasm builds, licences, tidy
     console [--dev]   build the console into dist/; --dev: a fast, unoptimised build for development
-    driver            build the driver for code in Node.js into crates/server/driver/, which the server embeds
+    driver            build the npm packages that the server embeds into crates/server/driver/ and consent/
     console-check     check the size of the console, and every screen with axe and Lighthouse
     dev               serve the console on http://localhost:8080 and rebuild it on changes; needs a running `serve`
     npm               build the npm package into <target>/npm/harvestman

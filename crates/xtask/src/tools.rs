@@ -28,7 +28,10 @@ use anyhow::{Context, Result};
 
 pub(crate) use self::{node::Node, postgres::Cluster, wasm_opt::WasmOpt, wasm_target::WasmTarget};
 
-use crate::project::Project;
+use crate::{
+    driver::{EMBEDDED, Embedded},
+    project::Project,
+};
 
 /// Settings of cargo for a fast release build.
 const SHORT_BUILD: [(&str, &str); 3] = [
@@ -124,10 +127,10 @@ impl Tools {
         javascript::ensure(self, project, "javascript", "tests/clients")
     }
 
-    /// Returns the folder of playwright-core, which the server embeds.
-    pub(crate) fn driver(&self, project: &Project) -> Result<PathBuf> {
+    /// Returns the folder of a package that the server embeds.
+    pub(crate) fn embedded(&self, project: &Project, embedded: &Embedded) -> Result<PathBuf> {
         self.hold()?;
-        driver::ensure(self, project)
+        driver::ensure(self, project, embedded)
     }
 
     /// Returns the folder whose `node_modules` has Lighthouse.
@@ -211,7 +214,9 @@ impl Tools {
         self.trunk()?;
         self.wasm_bindgen(project)?;
         self.wasm_opt()?;
-        self.driver(project)?;
+        for embedded in &EMBEDDED {
+            self.embedded(project, embedded)?;
+        }
         self.javascript(project)?;
         self.python(project)?;
         self.scorer(project)?;

@@ -1,5 +1,5 @@
-//! Interception of a page's requests with the protocol's `Fetch` domain: adds the client's headers for one
-//! origin, makes error responses into pages, and declares the charset of documents without one.
+//! Interception of a page's requests with the protocol's `Fetch` domain: blocks advertisements and trackers, adds the
+//! client's headers for one origin, makes error responses into pages, and declares the charset of documents without one.
 //!
 //! Chromium with a user interface shows its own page for an error without a body, and a login prompt for a
 //! 401; it then reports that the navigation failed (`net::ERR_HTTP_RESPONSE_CODE_FAILURE`,
@@ -18,22 +18,34 @@ use harvestman_core::scrape::undeclared_charset;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use tokio::time::Instant;
+use url::Url;
 
+use crate::blocker::Blocker;
 use crate::cdp::{Event, Session};
+use crate::filter_list::ResourceType;
 use crate::limits;
 
 /// A line feed in Base64: content for the browser, nothing in the document.
 const BLANK_BODY: &str = "Cg==";
 
-/// Handles an interception event: continues the request, with headers if it goes to their origin. Returns
-/// false for other events.
-pub(super) fn resume(event: &Event, session: &Arc<Session>, interception: &Interception) -> bool {
+/// Handles an interception event: continues the request, with headers if it goes to their origin, or blocks it.
+/// Returns false for other events.
+pub(super) fn resume(
+    event: &Event,
+    session: &Arc<Session>,
+    main_frame: &str,
+    interception: &mut Interception,
+) -> bool {
     match event.method.as_str() {
         "Fetch.requestPaused" => match event.read::<RequestPaused>() {
             // The body may have to be read first, and other events must not wait for it.
             Some(request_paused) if request_paused.is_response() => {
                 drop(tokio::spawn(respond(session.clone(), request_paused)))
             }
+            Some(request_paused) if interception.blocks(&request_paused, main_frame) => session.post(
+                "Fetch.failRequest",
+                json!({"requestId": request_paused.request_id, "errorReason": "BlockedByClient"}),
+            ),
             Some(request_paused) => session.post(
                 "Fetch.continueRequest",
                 request_paused.continue_params(interception),
@@ -54,6 +66,10 @@ pub(crate) struct Interception {
     pub(crate) origin: Option<String>,
     /// Whether HTTP authentication is cancelled; otherwise an external client handles it.
     pub(crate) cancels_authentication: bool,
+    /// Blocks advertisements and trackers.
+    pub(crate) blocker: Option<Blocker>,
+    /// URL of the document that the main frame requested last: the page, for the rules of the blocker.
+    pub(crate) document: Option<Url>,
 }
 
 impl Interception {
@@ -68,11 +84,28 @@ impl Interception {
         let document =
             |stage| json!({"urlPattern": "http*", "resourceType": "Document", "requestStage": stage});
         let mut patterns: Vec<Value> = stages.iter().map(document).collect();
+        if self.blocker.is_some() {
+            patterns.push(json!({"urlPattern": "http*", "requestStage": "Request"}));
+        }
         if let Some(origin) = &self.origin {
             patterns.push(json!({"urlPattern": format!("{origin}/*"), "requestStage": "Request"}));
         }
         let params = json!({"patterns": patterns, "handleAuthRequests": self.cancels_authentication});
         ("Fetch.enable", params)
+    }
+
+    /// Returns whether a request is blocked. The document of the main frame never is.
+    fn blocks(&mut self, request_paused: &RequestPaused, main_frame: &str) -> bool {
+        let (Some(blocker), Ok(url)) = (&self.blocker, Url::parse(&request_paused.request.url)) else {
+            return false;
+        };
+        if request_paused.resource_type == "Document" && request_paused.frame_id == main_frame {
+            self.document = Some(url);
+            return false;
+        }
+        let of = resource_type(&request_paused.resource_type);
+        let document = self.document.as_ref();
+        document.is_some_and(|document| blocker.blocks(&url, document, of))
     }
 
     fn has_headers_for(&self, url: &str) -> bool {
@@ -81,6 +114,21 @@ impl Interception {
             .as_ref()
             .and_then(|origin| url.strip_prefix(origin.as_str()));
         rest.is_some_and(|rest| rest.starts_with('/'))
+    }
+}
+
+/// Returns the type of filter lists for one of the protocol.
+fn resource_type(name: &str) -> ResourceType {
+    match name {
+        "Document" => ResourceType::SUBDOCUMENT,
+        "Script" => ResourceType::SCRIPT,
+        "Stylesheet" => ResourceType::STYLESHEET,
+        "Image" => ResourceType::IMAGE,
+        "Font" => ResourceType::FONT,
+        "Media" => ResourceType::MEDIA,
+        "XHR" | "Fetch" | "EventSource" => ResourceType::XMLHTTPREQUEST,
+        "Ping" | "CSPViolationReport" => ResourceType::PING,
+        _ => ResourceType::OTHER,
     }
 }
 
@@ -118,6 +166,10 @@ async fn respond(session: Arc<Session>, request_paused: RequestPaused) {
 struct RequestPaused {
     request_id: String,
     request: Request,
+    #[serde(default)]
+    frame_id: String,
+    #[serde(default)]
+    resource_type: String,
     response_error_reason: Option<String>,
     response_status_code: Option<u16>,
     #[serde(default)]

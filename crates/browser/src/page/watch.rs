@@ -112,10 +112,11 @@ impl Watch {
         let session = Arc::downgrade(session);
         tokio::spawn(async move {
             while let Some(event) = events.recv().await {
-                if let Some(session) = session.upgrade()
-                    && intercept::resume(&event, &session, &watching.state().interception)
-                {
-                    continue;
+                if let Some(session) = session.upgrade() {
+                    let state = &mut *watching.state();
+                    if intercept::resume(&event, &session, &state.main_frame, &mut state.interception) {
+                        continue;
+                    }
                 }
                 if let Some(dialog) = opened_dialog(&event, policy.dialog_timeout) {
                     watching.state().dialog = Some(dialog.clone());

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use harvestman_browser::{LiveConfig, Sandbox, find_chromium};
+use harvestman_browser::{Blocker, LiveConfig, Sandbox, find_chromium};
 
 use crate::sites;
 
@@ -23,6 +23,7 @@ pub(crate) fn config(name: &str) -> LiveConfig {
         node_modules: vec![],
         python: None,
         unsandboxed_code: false,
+        blocker: Blocker::default(),
         egress: Arc::new(sites::serve),
     }
 }

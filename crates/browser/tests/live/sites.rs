@@ -2,6 +2,8 @@
 
 use std::net::TcpListener;
 
+use harvestman_browser::LiveEgress;
+use harvestman_core::api::options::ScrapeOptions;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
@@ -14,8 +16,12 @@ impl Drop for Server {
     }
 }
 
+impl LiveEgress for Server {
+    fn route(&self, _options: &ScrapeOptions) {}
+}
+
 /// Serves the sites on a listener until the returned value is dropped.
-pub(crate) fn serve(listener: TcpListener) -> Box<dyn Send + Sync> {
+pub(crate) fn serve(listener: TcpListener) -> Box<dyn LiveEgress> {
     let listener = tokio::net::TcpListener::from_std(listener).unwrap();
     let accepting = tokio::spawn(async move {
         while let Ok((stream, _)) = listener.accept().await {

@@ -65,6 +65,8 @@ struct Usage {
 #[derive(Deserialize)]
 struct Choice {
     message: ReplyMessage,
+    #[serde(default)]
+    finish_reason: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -103,7 +105,10 @@ pub(super) fn reply(body: &[u8]) -> Result<(Reply, ModelUsage), String> {
         total_tokens: tokens.total_tokens.unwrap_or(input.saturating_add(output)),
     };
     let first = completion.choices.into_iter().next();
-    let message = first.ok_or("it has no choices")?.message;
+    let Choice {
+        message,
+        finish_reason,
+    } = first.ok_or("it has no choices")?;
     let calls = message
         .tool_calls
         .unwrap_or_default()
@@ -125,6 +130,7 @@ pub(super) fn reply(body: &[u8]) -> Result<(Reply, ModelUsage), String> {
     let reply = Reply {
         text: text(message.content),
         calls: calls.collect(),
+        is_cut_off: finish_reason.is_some_and(|reason| reason == "length"),
     };
     Ok((reply, usage))
 }
@@ -167,8 +173,8 @@ mod tests {
             Message::System("be good".to_owned()),
             Message::User("hello".to_owned()),
             Message::Assistant(Reply {
-                text: None,
                 calls: vec![call],
+                ..Reply::default()
             }),
             Message::Tool {
                 id: "c1".to_owned(),
@@ -207,7 +213,7 @@ mod tests {
         let text = |text: &str| {
             Ok(Reply {
                 text: Some(text.to_owned()),
-                calls: vec![],
+                ..Reply::default()
             })
         };
         let completion =

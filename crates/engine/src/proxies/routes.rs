@@ -60,11 +60,6 @@ impl Routes {
         Routes::of(proxies, options.proxy, Some(&options.location.country))
     }
 
-    /// Creates the routes of a browser session, which has no options.
-    pub(crate) fn of_session(proxies: &Proxies) -> Routes {
-        Routes::of(proxies, RequestedClass::Basic, None)
-    }
-
     fn of(proxies: &Proxies, class: RequestedClass, country: Option<&str>) -> Routes {
         let basic = proxies.candidates(ProxyClass::Basic, country);
         let enhanced = proxies.candidates(ProxyClass::Enhanced, country);

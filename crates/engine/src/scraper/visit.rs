@@ -263,6 +263,10 @@ impl Scraper {
                     break;
                 };
                 *remaining = rest;
+                if target.options.block_ads && self.blocker.blocks_frame(&url, &response.url).await {
+                    documents.push(None);
+                    continue;
+                }
                 let now = Instant::now();
                 let time = limits::FRAME_TIMEOUT.min(deadline.saturating_duration_since(now) / 2);
                 let mut request = request_from(&response.url, &url, target, now + time);

@@ -125,6 +125,11 @@ pub const SETTINGS: &[Setting] = &[
         "Let http, https and socks5h proxies resolve target names, whose addresses are then not checked",
     ),
     text(
+        "block_lists",
+        "FILE,...",
+        "Filter lists for blockAds, in the syntax of Adblock Plus or as host names, besides the embedded ones",
+    ),
+    text(
         "chromium",
         "FILE|off",
         "Chromium for pages that need a browser [default: the installed one, if any]",

@@ -8,6 +8,7 @@ use std::time::Duration;
 use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::http::{HeaderMap, Method, Request, StatusCode};
+use harvestman_browser::Blocker;
 use harvestman_core::api::crawl::Enabled;
 use harvestman_core::interact::TokenKey;
 use harvestman_engine::{Engine, EngineConfig, Proxies};
@@ -113,6 +114,7 @@ impl TestApp {
                 llm: None,
                 search: None,
                 proxies: Proxies::default(),
+                blocker: Blocker::default(),
                 enabled: Enabled {
                     ignore_robots: config.allow_ignore_robots,
                     zero_data_retention: config.allow_zero_data_retention,

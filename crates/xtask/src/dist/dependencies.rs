@@ -1,5 +1,5 @@
-//! What the binary contains: the crates that the server links, those of the console that it embeds, and the driver for
-//! Node.js.
+//! What the binary contains: the crates that the server links, those of the console that it embeds, and the embedded
+//! npm packages.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -51,8 +51,8 @@ impl Dependency {
 }
 
 impl Dependencies {
-    /// Reads the dependencies of the project. `driver`: folder of the driver for Node.js.
-    pub(super) fn read(project: &Project, driver: PathBuf) -> Result<Dependencies> {
+    /// Reads the dependencies of the project. `embedded`: folders of the embedded npm packages.
+    pub(super) fn read(project: &Project, embedded: Vec<PathBuf>) -> Result<Dependencies> {
         let host = run::output(run::command("rustc").arg("-vV"))?;
         let host = host.lines().find_map(|line| line.strip_prefix("host: "));
         let host = host.context("rustc does not print its host")?;
@@ -70,9 +70,11 @@ impl Dependencies {
             let graph: Value = serde_json::from_str(&text).context("cargo metadata printed invalid JSON")?;
             Graph::new(&graph).collect(root, &checksums, &mut found, &mut roots);
         }
-        let driver = npm_package(driver)?;
-        roots.insert(driver.purl());
-        found.insert(driver.purl(), driver);
+        for folder in embedded {
+            let package = npm_package(folder)?;
+            roots.insert(package.purl());
+            found.insert(package.purl(), package);
+        }
         Ok(Dependencies {
             list: found.into_values().collect(),
             roots,

@@ -1,4 +1,4 @@
-//! playwright-core, which the server embeds, from npm in the version that the tests lock.
+//! The packages that the server embeds, from npm in the versions that the tests lock.
 
 use std::{fs, path::PathBuf};
 
@@ -6,22 +6,27 @@ use anyhow::{Context, Result};
 use serde_json::Value;
 
 use super::Tools;
-use crate::project::Project;
+use crate::{driver::Embedded, project::Project};
 
-const PACKAGE: &str = "playwright-core";
 const MANIFEST: &str = "tests/clients/package.json";
 
 /// Returns the folder of the package.
-pub(super) fn ensure(tools: &Tools, project: &Project) -> Result<PathBuf> {
+pub(super) fn ensure(tools: &Tools, project: &Project, embedded: &Embedded) -> Result<PathBuf> {
+    let Embedded {
+        package: name,
+        folder,
+        ..
+    } = *embedded;
     let manifest: Value = serde_json::from_str(&fs::read_to_string(project.path(MANIFEST))?)?;
-    let version = manifest["dependencies"][PACKAGE]
+    let version = manifest["dependencies"][name]
         .as_str()
-        .with_context(|| format!("{MANIFEST} does not name {PACKAGE}"))?;
-    let folder = tools.path("driver");
-    let package = folder.join("node_modules").join(PACKAGE);
-    if !(package.is_dir() && tools.stamped("driver", version)) {
-        tools.node()?.install(&folder, &format!("{PACKAGE}@{version}"))?;
-        tools.stamp("driver", version)?;
+        .with_context(|| format!("{MANIFEST} does not name {name}"))?;
+    let package = tools.path(folder).join("node_modules").join(name);
+    if !(package.is_dir() && tools.stamped(folder, version)) {
+        tools
+            .node()?
+            .install(&tools.path(folder), &format!("{name}@{version}"))?;
+        tools.stamp(folder, version)?;
     }
     Ok(package)
 }

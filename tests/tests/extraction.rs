@@ -285,3 +285,76 @@ async fn the_model_is_called_and_charged_for_every_page_of_a_crawl() {
     let (documents, _) = fixture.server.documents(&id, 10).await;
     assert_eq!(documents[0]["json"], json!({"name": "Cup", "price": 1}));
 }
+
+const STORY: &str = "<!doctype html><title>Jane Heron of Ulm</title><body><main><h1>Jane Heron</h1><p>Jane Heron lives in Ulm.</p>\
+    <p>Subscribe to our letter</p><p>Write to jane@heron.test.</p></main></body>";
+
+async fn story(model: &Model) -> (RunningSite, TestServer) {
+    let site = Site::new().page("/", Page::html(STORY)).serve().await;
+    let url = model.url();
+    let settings = [
+        ("HARVESTMAN_LLM_BASE_URL", url.as_str()),
+        ("HARVESTMAN_LLM_MODEL", "small"),
+    ];
+    (site, TestServer::start_with(&settings).await)
+}
+
+#[tokio::test]
+async fn a_model_removes_leftovers_and_adds_nothing() {
+    let model = Model::start(|request| {
+        assert!(request.last().contains("Subscribe to our letter"));
+        ModelReply::Text("Here is the page:\n\n# Jane Heron\n\nJane Heron lives in Ulm.\n\nShe is a bird.")
+    })
+    .await;
+    let (site, server) = story(&model).await;
+    let request =
+        json!({ "url": site.url("/"), "onlyCleanContent": true, "onlyMainContent": false, "maxAge": 0 });
+    let document = server.post("/v2/scrape", &request).await.ok()["data"].clone();
+    assert_eq!(document["markdown"], "# Jane Heron\n\nJane Heron lives in Ulm.");
+    assert_eq!(
+        warning(&document),
+        "`onlyCleanContent`: 2 lines of the language model were dropped, because the page does not have them."
+    );
+    assert_eq!(model.requests().len(), 1);
+}
+
+#[tokio::test]
+async fn without_a_usable_reply_rules_remove_leftovers() {
+    for reply in [
+        ModelReply::Text("I cannot do that."),
+        ModelReply::Status(400, "{\"error\":{\"message\":\"no\"}}"),
+    ] {
+        let model = Model::start(move |_| reply.clone()).await;
+        let (site, server) = story(&model).await;
+        let request =
+            json!({ "url": site.url("/"), "onlyCleanContent": true, "onlyMainContent": false, "maxAge": 0 });
+        let document = server.post("/v2/scrape", &request).await.ok()["data"].clone();
+        let markdown = document["markdown"].as_str().unwrap();
+        assert!(markdown.contains("Write to jane@heron.test"), "{markdown}");
+        assert!(
+            warning(&document).starts_with("`onlyCleanContent` removed leftovers by rules, because"),
+            "{document}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn names_that_the_model_finds_are_redacted_and_others_change_nothing() {
+    let model = Model::start(|request| {
+        // The rules come first, so the address is gone already.
+        assert!(!request.last().contains("jane@heron.test"), "{}", request.last());
+        ModelReply::Text(r#"{"people": ["Jane Heron", "John Reed"], "places": ["Ulm"]}"#)
+    })
+    .await;
+    let (site, server) = story(&model).await;
+    let request = json!({ "url": site.url("/"), "formats": ["markdown", "rawHtml"], "onlyMainContent": false,
+        "redactPII": true });
+    let document = server.post("/v2/scrape", &request).await.ok()["data"].clone();
+    let text = document.to_string();
+    for secret in ["Jane", "Ulm", "jane@heron.test"] {
+        assert!(!text.contains(secret), "{secret} in {text}");
+    }
+    let markdown = document["markdown"].as_str().unwrap();
+    assert!(markdown.contains("<PERSON> lives in <LOCATION>."), "{markdown}");
+    assert_eq!(document.get("warning"), None, "{document}");
+}

@@ -350,3 +350,43 @@ async fn the_text_of_scans_and_images_is_recognized() {
         refused.error()
     );
 }
+
+/// Twenty pages at 200 dpi in three typefaces, made from the text next to them.
+#[tokio::test]
+async fn of_a_clean_scan_at_least_95_of_100_words_are_recognized() {
+    let server = TestServer::start().await;
+    let formats = server.get("/v2/parse/formats").await.ok();
+    let formats = formats["data"]["formats"].as_array().unwrap();
+    if !formats
+        .iter()
+        .any(|format| format["format"] == "png" && format["available"] == true)
+    {
+        return;
+    }
+    let (pdf, text) = (
+        include_bytes!("scans/twenty.pdf"),
+        include_str!("scans/twenty.txt"),
+    );
+    let options = json!({"timeout": 300_000, "parsers": [{"type": "pdf", "mode": "ocr"}]});
+    let data = parse(&server, "twenty.pdf", pdf, options).await.ok()["data"].clone();
+    assert_eq!(data["metadata"]["ocrPages"], 20, "{data}");
+    let accuracy = word_accuracy(data["markdown"].as_str().unwrap(), text);
+    println!("{:.2} % of the words are recognized", accuracy * 100.0);
+    assert!(accuracy >= 0.95, "{accuracy}: {data}");
+}
+
+#[tokio::test]
+async fn a_scan_of_ten_thousand_pages_is_bounded() {
+    let server = TestServer::start().await;
+    let pdf = Pdf {
+        pages: vec![scan(); 10_001],
+        ..Pdf::default()
+    };
+    let options = json!({"timeout": 120_000, "parsers": [{"type": "pdf", "mode": "ocr"}]});
+    let data = parse(&server, "long.pdf", &pdf.bytes(), options).await.ok()["data"].clone();
+    assert_eq!(data["metadata"]["totalPages"], 10_001);
+    assert_eq!(data["metadata"]["numPages"], 10_000);
+    assert!(data["warning"].as_str().unwrap().contains("pages"), "{data}");
+    let next = parse(&server, "a.txt", b"They wade.", json!({})).await.ok();
+    assert_eq!(next["data"]["markdown"], "They wade.");
+}

@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used)]
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use harvestman_tests::{Page, RunningSite, Site, TestServer};
 use http::Method;
 use serde_json::{Value, json};
@@ -202,9 +204,14 @@ async fn unsupported_formats_are_refused_by_name() {
     let server = TestServer::start().await;
     let tracking = |modes: Value| json!({ "type": "changeTracking", "modes": modes });
     let cases = [
-        (json!(["product"]), 400, "BAD_REQUEST", "product"),
+        (
+            json!(["deterministicJson"]),
+            400,
+            "BAD_REQUEST",
+            "deterministicJson",
+        ),
         (json!([{ "type": "audio" }]), 400, "BAD_REQUEST", "audio"),
-        (json!(["branding"]), 400, "BAD_REQUEST", "branding"),
+        (json!(["branding"]), 503, "FEATURE_NOT_CONFIGURED", "branding"),
         (json!(["changeTracking"]), 400, "BAD_REQUEST", "markdown"),
         (
             json!(["markdown", tracking(json!(["json"]))]),
@@ -246,6 +253,94 @@ async fn unsupported_formats_are_refused_by_name() {
         );
     }
     assert_eq!(site.hits().len(), 0, "requests are refused before any fetch");
+}
+
+#[tokio::test]
+async fn services_of_the_hosted_product_are_refused_by_name() {
+    let site = birds().await;
+    let server = TestServer::start().await;
+    for (field, value) in [
+        ("checkPromptInjection", json!(true)),
+        ("safeMode", json!(true)),
+        ("domainTools", json!(true)),
+        ("useMock", json!("page")),
+        ("threatProtection", json!({"mode": "normal"})),
+    ] {
+        let request = json!({ "url": site.url("/"), field: value });
+        let refused = server.post("/v2/scrape", &request).await;
+        assert_eq!((refused.status, refused.code()), (400, "BAD_REQUEST"), "{field}");
+        assert!(refused.json.to_string().contains(field), "{}", refused.json);
+        let request = json!({ "url": site.url("/"), "scrapeOptions": { field: value } });
+        assert_eq!(server.post("/v2/crawl", &request).await.status, 400, "{field}");
+    }
+    assert_eq!(site.hits().len(), 0);
+    let neutral = json!({ "url": site.url("/"), "checkPromptInjection": false, "useMock": "none",
+        "threatProtection": {"mode": "off"} });
+    server.post("/v2/scrape", &neutral).await.ok();
+}
+
+#[tokio::test]
+async fn products_and_menus_are_what_the_page_states() {
+    let product = r#"<script type="application/ld+json">{"@type":"Product","name":"Red cup","brand":"Heron","offers":
+        {"@type":"Offer","price":"9.50","priceCurrency":"EUR","availability":"https://schema.org/InStock"}}</script>"#;
+    let menu = r#"<div itemscope itemtype="https://schema.org/Menu"><div itemprop=hasMenuSection itemscope
+        itemtype="https://schema.org/MenuSection"><h2 itemprop=name>Soups</h2><div itemprop=hasMenuItem itemscope
+        itemtype="https://schema.org/MenuItem"><span itemprop=name>Broth</span></div></div></div>"#;
+    let site = Site::new()
+        .page(
+            "/cup",
+            Page::html(format!("{product}<h1>Red cup</h1><p>A cup.</p>")),
+        )
+        .page("/menu", Page::html(format!("<h1>Reed</h1>{menu}")))
+        .serve()
+        .await;
+    let server = TestServer::start().await;
+    let scrape = async |path: &str| {
+        let request = json!({ "url": site.url(path), "formats": ["product", "menu", "rawBase64"] });
+        server.post("/v2/scrape", &request).await.ok()["data"].clone()
+    };
+    let cup = scrape("/cup").await;
+    assert_eq!(cup["product"]["title"], "Red cup");
+    assert_eq!(cup["product"]["url"], site.url("/cup"));
+    let variant = &cup["product"]["variants"][0];
+    assert_eq!(
+        variant["price"],
+        json!({"amount": 9.5, "currency": "EUR", "formatted": "9.50"})
+    );
+    assert_eq!(
+        variant["availability"],
+        json!({"inStock": true, "text": "InStock"})
+    );
+    assert_eq!(cup.get("menu"), None);
+    assert!(
+        cup["warning"].as_str().unwrap().starts_with("`menu` is missing"),
+        "{cup}"
+    );
+    let body = STANDARD.decode(cup["rawBase64"].as_str().unwrap()).unwrap();
+    assert!(String::from_utf8(body).unwrap().starts_with("<script"));
+
+    let menu = scrape("/menu").await;
+    assert_eq!(menu["menu"]["sections"][0]["items"][0]["name"], "Broth");
+    assert_eq!(menu["menu"]["merchant"]["name"], "127.0.0.1");
+    assert!(menu["warning"].as_str().unwrap().contains("`product`"), "{menu}");
+}
+
+#[tokio::test]
+async fn any_body_is_returned_as_base64() {
+    let site = Site::new()
+        .page(
+            "/data",
+            Page::new("application/octet-stream", vec![0, 159, 146, 150]),
+        )
+        .serve()
+        .await;
+    let server = TestServer::start().await;
+    let request = json!({ "url": site.url("/data"), "formats": ["rawBase64"] });
+    let data = server.post("/v2/scrape", &request).await.ok()["data"].clone();
+    assert_eq!(data["rawBase64"], "AJ+Slg==");
+    let with_text = json!({ "url": site.url("/data"), "formats": ["markdown"] });
+    let refused = server.post("/v2/scrape", &with_text).await;
+    assert_eq!(refused.code(), "SCRAPE_UNSUPPORTED_FILE_ERROR");
 }
 
 #[tokio::test]

@@ -364,3 +364,48 @@ async fn a_map_includes_pages_of_earlier_crawls_with_titles() {
     assert!(skipped.contains(&"/contact".to_owned()), "{skipped:?}");
     assert!(!skipped.contains(&"/blog/one".to_owned()), "{skipped:?}");
 }
+
+#[tokio::test]
+async fn a_map_leaves_out_what_its_options_say() {
+    let site = Site::new()
+        .page(
+            "/",
+            Page::links("Start", &["/docs/a", "/docs/a/", "/blog/b", "/docs/c/index.html"]),
+        )
+        .page("/docs/", Page::links("Docs", &["/docs/a", "/docs/a/", "/blog/b"]))
+        .page("/docs/cached", Page::links("Cached", &[]))
+        .serve()
+        .await;
+    let server = TestServer::start().await;
+    let list = async |path: &str, options: Value| -> Vec<String> {
+        let mut request = json!({ "url": site.url(path) });
+        let fields = options.as_object().unwrap().clone();
+        request.as_object_mut().unwrap().extend(fields);
+        let response = server.post("/v2/map", &request).await.ok();
+        let links = response["links"].as_array().unwrap().iter();
+        let path = |link: &Value| link["url"].as_str().unwrap().replace(&site.url(""), "");
+        let mut paths: Vec<String> = links.map(path).collect();
+        paths.sort();
+        paths
+    };
+    let below = list("/docs/", json!({ "filterByPath": true })).await;
+    assert_eq!(below, ["/docs/", "/docs/a"]);
+    let similar = list(
+        "/docs/",
+        json!({ "filterByPath": true, "deduplicateSimilarURLs": false }),
+    )
+    .await;
+    assert_eq!(similar, ["/docs/", "/docs/a", "/docs/a/"]);
+
+    let scraped = json!({ "url": site.url("/docs/cached") });
+    server.post("/v2/scrape", &scraped).await.ok();
+    let options = json!({ "filterByPath": true });
+    assert!(list("/docs/", options).await.contains(&"/docs/cached".to_owned()));
+    let options = json!({ "filterByPath": true, "useIndex": false });
+    assert!(!list("/docs/", options).await.contains(&"/docs/cached".to_owned()));
+
+    let external = json!({ "url": site.url("/"), "allowExternalLinks": true });
+    let refused = server.post("/v2/map", &external).await;
+    assert_eq!(refused.status, 400);
+    assert!(refused.json.to_string().contains("allowExternalLinks"));
+}

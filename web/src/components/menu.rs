@@ -10,6 +10,9 @@ use web_sys::{Element, FocusEvent, KeyboardEvent, MouseEvent, Node};
 pub fn Menu(
     /// Label of the button and of the list.
     label: &'static str,
+    /// Whether the button shows three dots instead of its label.
+    #[prop(optional)]
+    compact: bool,
     children: Children,
 ) -> impl IntoView {
     let node: NodeRef<html::Details> = NodeRef::new();
@@ -46,7 +49,9 @@ pub fn Menu(
     };
     view! {
         <details class="menu" node_ref=node on:focusout=on_focus_out on:keydown=on_key>
-            <summary class="btn small">{label}</summary>
+            <summary class=if compact { "btn small compact" } else { "btn small" } aria-label=label title=compact.then_some(label)>
+                {if compact { "\u{22ef}" } else { label }}
+            </summary>
             // Focusable, so that a click on the text of a choice does not move the focus out of the menu.
             <div class="menu-list" role="group" aria-label=label tabindex="-1" on:click=on_click>
                 {children()}

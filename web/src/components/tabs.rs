@@ -115,7 +115,7 @@ pub fn Tabs(
             </div>
             <div class="tab-end">
                 <Show when=move || overflows.get()>
-                    <Menu label="All tabs">{all_tabs}</Menu>
+                    <Menu label="All tabs" compact=true>{all_tabs}</Menu>
                 </Show>
                 {end.run()}
             </div>

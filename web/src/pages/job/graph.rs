@@ -329,13 +329,16 @@ fn GraphCanvas(feed: JobFeed, open: RwSignal<Option<u64>>, drawing: Arc<Drawing>
         let (x, y) = view.pointer.get();
         let width = view.size().map_or(0.0, |(width, _)| width);
         // In the right half, the name ends at the pointer.
-        let (side, offset) = if x > width / 2.0 {
-            ("right", width - x)
-        } else {
-            ("left", x)
+        let px = |offset: f64| format!("{:.0}px", offset + 12.0);
+        let (left, right) = match x > width / 2.0 {
+            true => ("auto".to_owned(), px(width - x)),
+            false => (px(x), "auto".to_owned()),
         };
-        let style = format!("{side}:{:.0}px;top:{:.0}px", offset + 12.0, y + 12.0);
-        Some(view! { <span class="graph-name mono" aria-hidden="true" style=style>{name}</span> })
+        Some(view! {
+            <span class="graph-name mono" aria-hidden="true" style:left=left style:right=right style:top=px(y)>
+                {name}
+            </span>
+        })
     };
     let all = move || feed.rows.with(Vec::len);
     let part = move || {

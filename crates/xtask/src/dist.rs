@@ -22,7 +22,8 @@ use sha2::{Digest, Sha256};
 
 use self::{archive::Entry, dependencies::Dependencies, platform::Platform};
 use crate::{
-    compress::name_of, console, driver, fingerprint::files_under, project::Project, run, tools::Tools,
+    compress::name_of, console, driver, embedded, fingerprint::files_under, project::Project, run,
+    tools::Tools,
 };
 
 /// Program that the packages install.
@@ -98,7 +99,7 @@ pub(crate) fn package(project: &Project, tools: &Tools, binary: &Path, effort: E
 
     let program = stripped(binary, &work.join(PROGRAM))?;
     let manual = manual::write(&program, &work)?;
-    let embedded = driver::EMBEDDED
+    let embedded = embedded::EMBEDDED
         .iter()
         .map(|embedded| tools.embedded(project, embedded));
     let dependencies = Dependencies::read(project, embedded.collect::<Result<_>>()?)?;

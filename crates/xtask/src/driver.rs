@@ -7,47 +7,12 @@ use anyhow::{Context, Result};
 
 use crate::{
     compress::brotli,
+    embedded::{EMBEDDED, Embedded},
     fingerprint::{Fingerprint, files_under},
     project::Project,
     run,
     tools::Tools,
 };
-
-/// A package that the server embeds.
-pub(crate) struct Embedded {
-    pub(crate) package: &'static str,
-    /// Folder of the tools that it is installed in, and of the server that its compressed files are in.
-    pub(crate) folder: &'static str,
-    files: &'static [&'static str],
-}
-
-pub(crate) const EMBEDDED: [Embedded; 2] = [
-    Embedded {
-        package: "playwright-core",
-        folder: "driver",
-        files: DRIVER,
-    },
-    Embedded {
-        package: "@duckduckgo/autoconsent",
-        folder: "consent",
-        files: &["dist/autoconsent.standalone.js", "LICENSE"],
-    },
-];
-
-/// Files that a program needs to connect to a running browser, and the licence.
-const DRIVER: &[&str] = &[
-    "package.json",
-    "index.js",
-    "browsers.json",
-    "LICENSE",
-    "NOTICE",
-    "ThirdPartyNotices.txt",
-    "lib/bootstrap.js",
-    "lib/coreBundle.js",
-    "lib/package.js",
-    "lib/serverRegistry.js",
-    "lib/utilsBundle.js",
-];
 
 /// Brings the embedded packages up to date.
 pub(crate) fn build(project: &Project, tools: &Tools) -> Result<()> {

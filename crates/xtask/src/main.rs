@@ -10,6 +10,7 @@ mod console;
 mod console_check;
 mod dist;
 mod driver;
+mod embedded;
 mod fingerprint;
 mod fuzz;
 mod licences;

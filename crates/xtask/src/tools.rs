@@ -29,7 +29,7 @@ use anyhow::{Context, Result};
 pub(crate) use self::{node::Node, postgres::Cluster, wasm_opt::WasmOpt, wasm_target::WasmTarget};
 
 use crate::{
-    driver::{EMBEDDED, Embedded},
+    embedded::{EMBEDDED, Embedded},
     project::Project,
 };
 

@@ -6,7 +6,7 @@ use anyhow::{Context, Result};
 use serde_json::Value;
 
 use super::Tools;
-use crate::{driver::Embedded, project::Project};
+use crate::{embedded::Embedded, project::Project};
 
 const MANIFEST: &str = "tests/clients/package.json";
 

@@ -1,0 +1,39 @@
+//! Which npm packages the server embeds. They are compressed by `driver` and fetched by `tools`.
+
+/// A package that the server embeds.
+pub(crate) struct Embedded {
+    pub(crate) package: &'static str,
+    /// Folder of the tools that it is installed in, and of the server that its compressed files are in.
+    pub(crate) folder: &'static str,
+    /// Files of the package that the server needs, and its licence.
+    pub(crate) files: &'static [&'static str],
+}
+
+/// Every package that the server embeds.
+pub(crate) const EMBEDDED: [Embedded; 2] = [
+    Embedded {
+        package: "playwright-core",
+        folder: "driver",
+        files: DRIVER,
+    },
+    Embedded {
+        package: "@duckduckgo/autoconsent",
+        folder: "consent",
+        files: &["dist/autoconsent.standalone.js", "LICENSE"],
+    },
+];
+
+/// Files that a program needs to connect to a running browser, and the licence.
+const DRIVER: &[&str] = &[
+    "package.json",
+    "index.js",
+    "browsers.json",
+    "LICENSE",
+    "NOTICE",
+    "ThirdPartyNotices.txt",
+    "lib/bootstrap.js",
+    "lib/coreBundle.js",
+    "lib/package.js",
+    "lib/serverRegistry.js",
+    "lib/utilsBundle.js",
+];

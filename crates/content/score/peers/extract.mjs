@@ -1,13 +1,12 @@
 // Extracts the main content of pages with defuddle, for `cargo xtask score --peers`. Reads JSON lines (`id`, `url`,
 // `html`) and writes JSON lines (`id`, `markdown`). The argument is the folder with `node_modules`.
-import { createRequire } from "node:module";
 import { createInterface } from "node:readline";
 import { pathToFileURL } from "node:url";
 
-const require = createRequire(process.argv[2] + "/");
-const load = async (name) => import(pathToFileURL(require.resolve(name)));
-const { parseHTML } = await load("linkedom");
-const { Defuddle } = await load("defuddle/node");
+// The packages are outside the folder of this file, so their files are named.
+const load = (file) => import(pathToFileURL(`${process.argv[2]}/node_modules/${file}`));
+const { parseHTML } = await load("linkedom/esm/index.js");
+const { Defuddle } = await load("defuddle/dist/node.js");
 // The libraries log to standard output.
 console.log = console.warn = console.error = () => {};
 

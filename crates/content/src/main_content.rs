@@ -8,6 +8,7 @@
 //! of the page says more. Start with [`choose`].
 
 mod apply;
+mod block_text;
 mod classifier;
 mod containers;
 mod cues;
@@ -16,8 +17,11 @@ mod element_names;
 mod features;
 mod hints;
 mod kind;
+mod link_target;
 mod prune;
+mod repeats;
 mod restore;
+mod stated;
 mod title;
 mod weights;
 mod word_map;
@@ -45,6 +49,10 @@ const TRUSTED_PERCENT: u64 = 45;
 /// Chosen text below this size, in bytes, is checked against the whole page.
 const MIN_TEXT_BYTES: u32 = 250;
 
+/// How much recall counts in articles compared with precision, in per mille: what follows an article is often much.
+const ARTICLE_RECALL: i64 = 750;
+/// Words of a page from which that holds.
+const ARTICLE_WORDS: i64 = 200;
 /// If the model keeps fewer words than this, the choice of the rules is used.
 const MIN_WORDS: i64 = 12;
 
@@ -56,7 +64,15 @@ pub(crate) fn choose(dom: &Dom, url: &Url, dropped: &mut [bool]) -> Vec<NodeId> 
     let (roots, kind) = by_rules(dom, url, &names, dropped);
     let kept = kept_nodes(dom, &roots, dropped);
     let weights = TextWeights::of(dom, &vec![false; dom.nodes.len()]);
-    let blocks = features::measure(dom, body, kind, &names, &weights, &kept);
+    let blocks = features::measure(
+        dom,
+        url.host_str().unwrap_or(""),
+        body,
+        kind,
+        &names,
+        &weights,
+        &kept,
+    );
     let mut probabilities = classifier::probabilities(&blocks);
     let repeated = roots
         .last()
@@ -81,7 +97,12 @@ pub(crate) fn choose(dom: &Dom, url: &Url, dropped: &mut [bool]) -> Vec<NodeId> 
         .zip(&blocks)
         .map(|(&probability, block)| (probability, i64::from(block.size())))
         .collect();
-    let (mut cut, expected_f1) = classifier::cut(&mut sized);
+    let size: i64 = sized.iter().map(|&(_, size)| size).sum();
+    let recall = match kind {
+        PageKind::Article if size >= ARTICLE_WORDS => ARTICLE_RECALL,
+        _ => 1000,
+    };
+    let (mut cut, expected) = classifier::cut(&mut sized, recall);
     let words = |least: i32| -> i64 {
         sized
             .iter()
@@ -92,11 +113,12 @@ pub(crate) fn choose(dom: &Dom, url: &Url, dropped: &mut [bool]) -> Vec<NodeId> 
     if words(cut) < MIN_WORDS && words(0) > MIN_WORDS {
         return roots;
     }
-    if restore::keep_all_if_unclear(&blocks, &mut probabilities, expected_f1) {
+    if restore::keep_all_if_unclear(&blocks, &mut probabilities, expected) {
         cut = 1000;
     } else {
         restore::restore(dom, &blocks, &mut probabilities, cut);
     }
+    repeats::drop_repeated(dom, kind, &blocks, &mut probabilities, cut);
     match apply::apply(dom, &weights, &blocks, &probabilities, cut, &kept, dropped) {
         true => vec![body],
         false => roots,
@@ -145,12 +167,20 @@ pub(crate) fn samples(dom: &Dom, url: &Url) -> Vec<(String, Vec<i32>)> {
     dropped.fill(false);
     let weights = TextWeights::of(dom, &dropped);
     let body = dom.first(0, Tag::Body).unwrap_or(0);
-    let blocks = features::measure(dom, body, kind, &names, &weights, &kept);
+    let blocks = features::measure(
+        dom,
+        url.host_str().unwrap_or(""),
+        body,
+        kind,
+        &names,
+        &weights,
+        &kept,
+    );
     let mut texts = vec![String::new(); dom.nodes.len()];
     let mut at = 1;
     while at < dom.len() {
         let tag = dom.tag(at);
-        if features::is_skipped(dom, tag) {
+        if block_text::is_skipped(dom, tag) {
             at = dom.end(at);
             continue;
         }

@@ -277,6 +277,59 @@ fn cases() -> Vec<Case> {
             &["Mehr wissen"],
         ),
         case(
+            "contents that list other pages",
+            "TEXT<div class=toc><dl class=toc><dt><a href=a.html>V. Server Programming</a></dt>\
+             <dt><a href=b.html>VI. Reference</a></dt></dl></div>MORE",
+            &["V. Server Programming", "VI. Reference"],
+        ),
+        case(
+            "contents that list other pages, before the text",
+            "<div class=toc><p><b>Table of Contents</b></p><dl><dt><a href=a.html>11.1. Introduction</a></dt>\
+             <dt><a href=b.html>11.2. Index Types</a></dt></dl></div>TEXT",
+            &["11.1. Introduction", "11.2. Index Types"],
+        ),
+        case(
+            "a list after its introduction",
+            "TEXT<p>You need:</p><ul><li>a coat<li>a boat</ul>",
+            &["You need:", "a coat", "a boat"],
+        ),
+        case(
+            "ingredients",
+            "TEXT<h2>Ingredients</h2><ul><li>2 eggs<li>100 g flour</ul><h2>Steps</h2>MORE",
+            &["## Ingredients", "2 eggs", "100 g flour", "## Steps"],
+        ),
+        case(
+            "a table with a caption",
+            "TEXT<table><caption>Boats by day</caption><tr><th>Day<th>Boats<tr><td>Monday<td>4</table>MORE",
+            &["Boats by day", "Monday"],
+        ),
+        case(
+            "a table in a figure",
+            "TEXT<figure><table><tr><th>Day<th>Boats<tr><td>Monday<td>4</table></figure>MORE",
+            &["Day", "Monday"],
+        ),
+        case(
+            "an image in several formats",
+            "TEXT<picture><source srcset=/wall.webp type=image/webp><img src=/wall.jpg alt=Wall></picture>MORE",
+            &["![Wall]"],
+        ),
+        case(
+            "a closing formula",
+            "TEXT MORE<p><math><mi>x</mi><mo>=</mo><mn>1</mn></math></p>",
+            &["x"],
+        ),
+        case(
+            "definitions with links",
+            "TEXT<dl><dt><a href=/q>Quay</a></dt><dd>Where <a href=/s>ships</a> lie.</dd></dl>MORE",
+            &["Quay", "ships"],
+        ),
+        case(
+            "a paragraph of links to sources",
+            "TEXT MORE<p>Sources: <a href=https://example.com/a>Harbour office</a>, \
+             <a href=https://example.com/b>Weather service</a></p>",
+            &["Harbour office", "Weather service"],
+        ),
+        case(
             "footnotes",
             "TEXT<p>A claim<sup id=r1><a href=#f1>1</a></sup> of weight.</p>MORE<ol class=footnotes><li id=f1>The source of the claim. <a href=#r1>↩</a></ol>",
             &["A claim", "The source of the claim"],
@@ -296,4 +349,26 @@ fn what_belongs_to_a_text_in_an_article_is_kept() {
 fn what_belongs_to_a_text_in_main_is_kept() {
     let wrong = wrong(&cases(), |content| format!("<main>{content}</main>"));
     assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.concat());
+}
+
+#[test]
+fn a_second_copy_of_the_text_is_left_out() {
+    let paragraphs: Vec<String> = ["quay", "wall", "tower", "bridge", "market", "school", "library"]
+        .iter()
+        .map(|place| {
+            format!("The {place} was closed for three days after the storm, and no one went to see it. ")
+        })
+        .collect();
+    let text: String = paragraphs.iter().map(|text| format!("<p>{text}</p>")).collect();
+    let copy = paragraphs.concat();
+    let found = markdown(&format!(
+        "<title>Storm</title><body>{NAVIGATION}<main><h1>Storm</h1>{text}<div>{copy}</div></main>{FOOTER}"
+    ));
+    assert_eq!(found.matches("The quay was closed").count(), 1, "{found}");
+    assert_eq!(found.matches("The library was closed").count(), 1, "{found}");
+    let long = format!("<p>{}</p>", paragraphs[..3].concat());
+    let found = markdown(&format!(
+        "<title>Storm</title><body>{NAVIGATION}<main><h1>Storm</h1>{long}{MORE}{long}</main>{FOOTER}"
+    ));
+    assert_eq!(found.matches("The quay was closed").count(), 1, "{found}");
 }

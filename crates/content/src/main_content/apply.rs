@@ -1,7 +1,8 @@
 //! Applies the model's decisions to the tree: drops single texts, elements in which nothing is left, and
 //! table rows only as a whole.
 
-use super::features::{Block, is_skipped};
+use super::block_text::is_skipped;
+use super::features::Block;
 use super::weights::TextWeights;
 use crate::html::dom::{Dom, NodeId};
 use crate::html::tag::Tag;
@@ -119,6 +120,7 @@ mod tests {
         let weights = TextWeights::of(&dom, &dropped);
         let blocks = features::measure(
             &dom,
+            "example.org",
             body,
             PageKind::Other,
             &element_names::read(&dom),

@@ -1,5 +1,5 @@
 //! Scores each block by its features with a few dozen small decision trees, trained offline on labelled
-//! pages, and chooses the cut with the best expected F1 for the page. Integers only, so that every platform
+//! pages, and chooses the cut with the best expected score for the page. Integers only, so that every platform
 //! decides the same.
 
 use std::sync::OnceLock;
@@ -49,9 +49,10 @@ pub(super) fn probabilities(blocks: &[Block]) -> Vec<i32> {
         .collect()
 }
 
-/// Returns the probability from which blocks are kept so that the expected F1 is best, and that F1 in
-/// millionths. `sized` holds probabilities and sizes.
-pub(super) fn cut(sized: &mut [(i32, i64)]) -> (i32, i64) {
+/// Returns the probability from which blocks are kept so that the expected score is best, and that score in
+/// millionths. The score is the F-measure in which recall counts `recall` times as much as precision, in per mille.
+/// `sized` holds probabilities and sizes.
+pub(super) fn cut(sized: &mut [(i32, i64)], recall: i64) -> (i32, i64) {
     sized.sort_unstable_by_key(|&(probability, _)| std::cmp::Reverse(probability));
     let wanted: i64 = sized
         .iter()
@@ -62,10 +63,11 @@ pub(super) fn cut(sized: &mut [(i32, i64)]) -> (i32, i64) {
     for &(probability, size) in sized.iter() {
         right += i64::from(probability) * size;
         taken += size * 1000;
-        let f1 =
-            i64::try_from(i128::from(right) * 2_000_000 / i128::from((taken + wanted).max(1))).unwrap_or(0);
-        if f1 > best {
-            (best, cut) = (f1, probability);
+        let all = i128::from(taken) * 1000 + i128::from(wanted) * i128::from(recall);
+        let score = i128::from(right) * i128::from(1000 + recall) * 1_000_000 / all.max(1);
+        let score = i64::try_from(score).unwrap_or(0);
+        if score > best {
+            (best, cut) = (score, probability);
         }
     }
     (cut, best)
@@ -136,16 +138,23 @@ mod tests {
     }
 
     #[test]
-    fn the_cut_drops_blocks_that_lower_the_expected_f1() {
-        assert_eq!(cut(&mut [(900, 100), (100, 100), (800, 50)]).0, 800);
-        assert_eq!(cut(&mut [(300, 10), (10, 100)]).0, 300);
-        assert_eq!(cut(&mut []).0, 1001);
+    fn the_cut_drops_blocks_that_lower_the_expected_score() {
+        assert_eq!(cut(&mut [(900, 100), (100, 100), (800, 50)], 1000).0, 800);
+        assert_eq!(cut(&mut [(300, 10), (10, 100)], 1000).0, 300);
+        assert_eq!(cut(&mut [], 1000).0, 1001);
     }
 
     #[test]
-    fn the_expected_f1_is_that_of_the_cut() {
-        assert_eq!(cut(&mut [(1000, 100), (0, 100)]).1, 1_000_000);
-        assert_eq!(cut(&mut [(500, 100)]).1, 666_666);
+    fn the_cut_is_higher_where_recall_counts_less() {
+        let mut blocks = [(900, 100), (400, 100)];
+        assert_eq!(cut(&mut blocks, 1000).0, 400);
+        assert_eq!(cut(&mut blocks, 300).0, 900);
+    }
+
+    #[test]
+    fn the_expected_score_is_that_of_the_cut() {
+        assert_eq!(cut(&mut [(1000, 100), (0, 100)], 1000).1, 1_000_000);
+        assert_eq!(cut(&mut [(500, 100)], 1000).1, 666_666);
     }
 
     #[test]

@@ -8,12 +8,15 @@ use crate::html::tag::Tag;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct NameHints {
     pub(super) hint: Hint,
-    /// One bit per word group (see [`group`]).
+    /// One bit per word group (see [`group`]), and [`LISTS_PAGES`].
     pub(super) words: u32,
 }
 
 /// Number of word groups.
 pub(super) const GROUPS: usize = 26;
+
+/// Bit of a table of contents that lists other pages; no word group.
+pub(super) const LISTS_PAGES: u32 = 1 << 31;
 
 /// Reads the names of all elements.
 pub(super) fn read(dom: &Dom) -> Vec<NameHints> {
@@ -32,6 +35,9 @@ pub(super) fn read(dom: &Dom) -> Vec<NameHints> {
                 if let Some(group) = group(word) {
                     words |= 1 << group;
                 }
+            }
+            if hints::lists_pages(dom, id, &buffer) {
+                words |= LISTS_PAGES;
             }
             if dom.attr(id, attr::ITEMPROP).is_some() {
                 words |= 1 << (GROUPS - 1);

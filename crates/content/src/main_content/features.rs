@@ -3,12 +3,14 @@
 
 use std::collections::HashMap;
 
+use super::block_text::{BlockText, block_texts};
 use super::containers::{Containers, MAX_ANCESTORS};
 use super::cues::Cues;
 use super::description;
-use super::element_names::{self, GROUPS, NameHints};
+use super::element_names::{self, GROUPS, LISTS_PAGES, NameHints};
 use super::hints::Hint;
 use super::kind::PageKind;
+use super::stated::{self, StatedText};
 use super::weights::TextWeights;
 use crate::html::dom::{Dom, NodeId, attr};
 use crate::html::tag::Tag;
@@ -20,6 +22,9 @@ const NEIGHBOURS: usize = 2;
 pub(crate) struct Block {
     pub(crate) id: NodeId,
     pub(crate) features: Vec<i32>,
+    /// Hash of its text, and key of the start of its text, unless that is short.
+    pub(super) hash: u64,
+    pub(super) start: Option<u64>,
     /// It refers to other pages by its words, those of the text before, or those of its heading.
     pub(super) leads_away: bool,
     /// Names or elements around it mark it as secondary content.
@@ -28,6 +33,8 @@ pub(crate) struct Block {
     pub(super) of_site: bool,
     /// It is in a `main` or `article`.
     pub(super) within_main: bool,
+    /// It is in a table of contents of other pages, which is among those paragraphs.
+    pub(super) in_contents: bool,
     /// It is a sibling of the paragraphs of the page's longest text, or an item of such a list.
     pub(super) among_paragraphs: bool,
 }
@@ -49,30 +56,6 @@ impl Block {
     }
 }
 
-#[derive(Clone, Copy, Default)]
-struct BlockText {
-    id: NodeId,
-    bytes: i32,
-    linked: i32,
-    words: i32,
-    links: i32,
-    sentences: i32,
-    commas: i32,
-    digits: i32,
-    capitals: i32,
-    closed: bool,
-    begins: u8,
-    kept: bool,
-    hash: u64,
-    symbols: i32,
-    images: i32,
-    /// Bytes in emphasis, and in strong emphasis.
-    emphasised: i32,
-    strong: i32,
-    /// Images between the block before and this one.
-    images_before: i32,
-}
-
 /// State of an open element.
 #[derive(Clone, Copy)]
 struct OpenElement {
@@ -81,18 +64,21 @@ struct OpenElement {
     depth: i32,
     repeats: i32,
     repeats_text: i32,
+    /// Position of the outermost `article` among those of the page, from 1.
+    article: i32,
 }
 
 /// Computes the features of all blocks in document order. `kept` is the choice of the rules.
 pub(crate) fn measure(
     dom: &Dom,
+    host: &str,
     body: NodeId,
     kind: PageKind,
     names: &[NameHints],
     weights: &TextWeights,
     kept: &[bool],
 ) -> Vec<Block> {
-    let owns = block_texts(dom, weights, kept);
+    let owns = block_texts(dom, host, weights, kept);
     let same = repeats(dom, weights);
     let total: i64 = owns.iter().map(|o| i64::from(o.bytes)).sum::<i64>().max(1);
     let total_linked: i64 = owns.iter().map(|o| i64::from(o.linked)).sum();
@@ -104,6 +90,8 @@ pub(crate) fn measure(
     }
     let title = super::title::of_page(dom);
     let description = description::of_page(dom);
+    let stated = StatedText::of(dom);
+    let mut starts_seen: HashMap<u64, i32> = HashMap::new();
     let sizes: Vec<(NodeId, i32, i32)> = owns.iter().map(|o| (o.id, o.bytes, o.linked)).collect();
     let containers = Containers::of(dom, body, weights, &sizes);
     let kept_bytes = kept_bytes(dom, &owns);
@@ -118,6 +106,7 @@ pub(crate) fn measure(
     let mut around: Vec<OpenElement> = Vec::new();
     let mut at: NodeId = 1;
     let mut before = 0i64;
+    let mut articles_seen = 0;
     let mut heading: (i32, i32, i32, i32) = (0, 0, 0, 0); // level, blocks since, leads away, kept
     let mut heading_cues = Cues::default();
     let mut cues_before = Cues::default();
@@ -134,7 +123,15 @@ pub(crate) fn measure(
                 if repeats > 2 {
                     (r, rt) = (repeats, weights.text[at as usize].min(100_000) as i32);
                 }
+                let article = match up.map_or(0, |a| a.article) {
+                    0 if dom.tag(at) == Tag::Article => {
+                        articles_seen += 1;
+                        articles_seen
+                    }
+                    outer => outer,
+                };
                 around.push(OpenElement {
+                    article,
                     end: dom.end(at),
                     flags: up.map_or(0, |a| a.flags) | flags(dom, names, at),
                     depth: up.map_or(0, |a| a.depth) + 1,
@@ -150,6 +147,7 @@ pub(crate) fn measure(
             depth: 0,
             repeats: 0,
             repeats_text: 0,
+            article: 0,
         });
         let tag = dom.tag(o.id);
         let start = super::title::start_of(dom, o.id);
@@ -288,6 +286,22 @@ pub(crate) fn measure(
         ]);
         let container = containers.features(dom, o.id);
         f.extend(container);
+        // What it repeats, and where its links lead.
+        f.extend(stated.features(&start));
+        let start_key = stated::key(&start);
+        f.push(match start_key {
+            Some(key) => {
+                let seen = starts_seen.entry(key).or_default();
+                *seen += 1;
+                (*seen).min(4)
+            }
+            None => 0,
+        });
+        f.extend([
+            percent(o.to_fragments, o.bytes),
+            percent(o.to_sites, o.bytes),
+            here.article.min(20),
+        ]);
         // NameHints.
         for bit in 0..FLAGS {
             f.push((here.flags >> bit & 1) as i32);
@@ -309,17 +323,20 @@ pub(crate) fn measure(
         out.push(Block {
             id: o.id,
             features: f,
+            hash: o.hash,
+            start: start_key,
             leads_away,
             named_beside: here.flags & BESIDE != 0,
             of_site: here.flags & OF_SITE != 0,
             within_main: here.flags & (MAIN | ARTICLE) != 0,
+            in_contents: all_words & LISTS_PAGES != 0 && container[2] == 0,
             among_paragraphs: o.id == containers.best || (container[..2].contains(&100) && container[2] == 0),
         });
     }
     out
 }
 
-const FLAGS: u32 = 21;
+const FLAGS: u32 = 23;
 const NAV: u32 = 1;
 const FOOTER: u32 = 1 << 1;
 const HEADER: u32 = 1 << 2;
@@ -371,7 +388,12 @@ fn flags(dom: &Dom, names: &[NameHints], id: NodeId) -> u32 {
         Some(_) => 1 << 19,
         None => 0,
     };
-    tag | hint | hidden
+    let item = match dom.attr(id, attr::ITEMPROP) {
+        Some("articleBody" | "text" | "description") => 1 << 21,
+        Some("comment" | "review" | "reviewBody" | "author" | "offers") => 1 << 22,
+        _ => 0,
+    };
+    tag | hint | hidden | item
 }
 
 fn holder(dom: &Dom, weights: &TextWeights, id: NodeId, text: u32, total: i64, kept: &[u32]) -> [i32; 5] {
@@ -421,122 +443,6 @@ fn tag_code(tag: Tag) -> i32 {
         Tag::Legend | Tag::Form | Tag::Fieldset => 14,
         _ => 15,
     }
-}
-
-/// Returns true for elements whose text is not content of the page.
-pub(super) fn is_skipped(dom: &Dom, tag: Tag) -> bool {
-    dom.is_never_text(tag) || matches!(tag, Tag::Select | Tag::Textarea | Tag::Button)
-}
-
-/// Collects the text of each block.
-fn block_texts(dom: &Dom, weights: &TextWeights, kept: &[bool]) -> Vec<BlockText> {
-    let mut index = vec![u32::MAX; dom.nodes.len()];
-    let mut owns: Vec<BlockText> = Vec::new();
-    let (mut link_end, mut emphasis_end, mut strong_end) = (0, 0, 0);
-    let mut images = 0;
-    let mut at: NodeId = 1;
-    while at < dom.len() {
-        let tag = dom.tag(at);
-        match tag {
-            Tag::Em | Tag::I => emphasis_end = emphasis_end.max(dom.end(at)),
-            Tag::Strong | Tag::B => strong_end = strong_end.max(dom.end(at)),
-            Tag::Img => images += 1,
-            _ => {}
-        }
-        if is_skipped(dom, tag) {
-            at = dom.end(at);
-            continue;
-        }
-        let linked = tag == Tag::A && dom.attr(at, attr::HREF).is_some();
-        if linked {
-            link_end = link_end.max(dom.end(at));
-        }
-        if tag == Tag::Text {
-            let text = dom.text(at);
-            if !text.trim().is_empty() {
-                let block = weights.block(at);
-                let slot = &mut index[block as usize];
-                if *slot == u32::MAX {
-                    *slot = owns.len() as u32;
-                    owns.push(BlockText {
-                        id: block,
-                        kept: kept[block as usize],
-                        hash: 0xcbf2_9ce4_8422_2325,
-                        images_before: std::mem::take(&mut images),
-                        ..BlockText::default()
-                    });
-                }
-                let own = &mut owns[*slot as usize];
-                let before = own.bytes;
-                add(own, text, at < link_end);
-                let added = own.bytes - before;
-                own.emphasised += if at < emphasis_end { added } else { 0 };
-                own.strong += if at < strong_end { added } else { 0 };
-            }
-        } else if linked || tag == Tag::Img {
-            let slot = index[weights.block(at) as usize];
-            if slot != u32::MAX {
-                let own = &mut owns[slot as usize];
-                match linked {
-                    true => own.links += 1,
-                    false => own.images += 1,
-                }
-            }
-        }
-        at += 1;
-    }
-    owns
-}
-
-fn add(own: &mut BlockText, text: &str, linked: bool) {
-    if own.bytes == 0 {
-        own.begins = match text.trim_start().chars().next() {
-            Some(c) if c.is_uppercase() => 1,
-            Some(c) if c.is_lowercase() => 2,
-            Some(c) if c.is_ascii_digit() => 3,
-            Some(c) if c.is_ascii() => 4,
-            _ => 5,
-        };
-    }
-    let mut space = true;
-    let mut bytes = 0;
-    for b in text.bytes() {
-        if b.is_ascii_whitespace() {
-            space = true;
-            continue;
-        }
-        bytes += 1;
-        own.hash = (own.hash ^ u64::from(b)).wrapping_mul(0x100_0000_01b3);
-        if space {
-            own.words = own.words.saturating_add(1);
-        }
-        space = false;
-        match b {
-            b'.' | b'!' | b'?' => own.sentences = own.sentences.saturating_add(1),
-            b',' => own.commas = own.commas.saturating_add(1),
-            b'0'..=b'9' => own.digits = own.digits.saturating_add(1),
-            b'$' | 0xC2 | 0xE2 => own.symbols |= symbol_bits(text, b),
-            b'A'..=b'Z' => own.capitals = own.capitals.saturating_add(1),
-            _ => {}
-        }
-    }
-    own.bytes = own.bytes.saturating_add(bytes);
-    if linked {
-        own.linked = own.linked.saturating_add(bytes);
-    }
-    own.closed = matches!(
-        text.trim_end().chars().next_back(),
-        Some('.' | '!' | '?' | ':' | '。' | '”' | '"' | ')')
-    );
-}
-
-/// Returns bits for significant characters in a text: currency, copyright, separators.
-fn symbol_bits(text: &str, byte: u8) -> i32 {
-    if byte == b'$' {
-        return 1;
-    }
-    let has = |symbols: &[char], bit: i32| if text.contains(symbols) { bit } else { 0 };
-    has(&['€', '£', '¥'], 1) | has(&['©', '®', '™'], 2) | has(&['·', '•', '»', '›', '→', '–', '…'], 4)
 }
 
 /// Returns by node how many children of its parent have the same tag and first class.

@@ -5,6 +5,9 @@ use super::words;
 use crate::html::dom::{Dom, NodeId, attr};
 use crate::html::tag::Tag;
 
+/// Nodes of a table of contents that are read.
+const CONTENTS_NODES: usize = 1000;
+
 /// What the names of an element suggest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Hint {
@@ -87,7 +90,7 @@ pub(super) fn hint(dom: &Dom, id: NodeId, names: &[String]) -> Hint {
     if is(words::IN_SEARCH) && is(words::IN_RESULTS) {
         return Hint::None;
     }
-    if is(words::IN_BOILERPLATE) {
+    if is(words::IN_BOILERPLATE) || (is(words::IN_CONTENTS) && !links_to_other_pages(dom, id)) {
         return if matches!(tag, Tag::Span | Tag::A) {
             Hint::Ambiguous
         } else {
@@ -108,6 +111,29 @@ pub(super) fn hint(dom: &Dom, id: NodeId, names: &[String]) -> Hint {
     } else {
         Hint::None
     }
+}
+
+/// Returns true for a table of contents that lists other pages. One of the page's own sections only repeats their
+/// headings.
+pub(super) fn lists_pages(dom: &Dom, id: NodeId, names: &[String]) -> bool {
+    names
+        .iter()
+        .any(|word| words::lists(word) & words::IN_CONTENTS != 0)
+        && links_to_other_pages(dom, id)
+}
+
+/// Returns true when most links of an element lead to other pages.
+fn links_to_other_pages(dom: &Dom, id: NodeId) -> bool {
+    let links = dom
+        .below(id)
+        .take(CONTENTS_NODES)
+        .filter(|&n| dom.tag(n) == Tag::A);
+    let hrefs: Vec<&str> = links.filter_map(|n| dom.attr(n, attr::HREF)).collect();
+    let own = hrefs
+        .iter()
+        .filter(|href| href.trim_start().starts_with('#'))
+        .count();
+    hrefs.len() > own * 2
 }
 
 /// Returns true for what a browser does not show: `hidden`, `display: none`, `aria-hidden`, modal dialogs.

@@ -5,8 +5,8 @@ use super::features::Block;
 use crate::html::dom::Dom;
 use crate::html::tag::Tag;
 
-/// Expected F1 of the best cut, in millionths, below which the main content is unclear.
-const MIN_EXPECTED_F1: i64 = 400_000;
+/// Expected score of the best cut, in millionths, below which the main content is unclear.
+const MIN_EXPECTED: i64 = 400_000;
 /// Least probability of a heading that introduces kept text, in per mille.
 const MIN_HEADING_PROBABILITY: i32 = 100;
 /// The same for a block next to the paragraphs of a `main` or `article`.
@@ -27,7 +27,7 @@ pub(super) fn restore(dom: &Dom, blocks: &[Block], probabilities: &mut [i32], cu
             && !is_heading(&blocks[at + 1]);
         let among = is_kept(at.checked_sub(1)) && is_kept(Some(at + 1));
         let beside = block.within_main && probabilities[at] >= MIN_BESIDE_PROBABILITY;
-        if introduces || (block.among_paragraphs && (among || beside)) {
+        if introduces || block.in_contents || (block.among_paragraphs && (among || beside)) {
             probabilities[at] = cut;
         }
     }
@@ -90,8 +90,8 @@ fn restore_lists(dom: &Dom, blocks: &[Block], probabilities: &mut [i32], cut: i3
 
 /// Keeps all text but that of navigation, headers and footers when the best cut is not expected to be right.
 /// Returns whether it did.
-pub(super) fn keep_all_if_unclear(blocks: &[Block], probabilities: &mut [i32], expected_f1: i64) -> bool {
-    if expected_f1 >= MIN_EXPECTED_F1 || blocks.iter().all(|block| block.of_site) {
+pub(super) fn keep_all_if_unclear(blocks: &[Block], probabilities: &mut [i32], expected: i64) -> bool {
+    if expected >= MIN_EXPECTED || blocks.iter().all(|block| block.of_site) {
         return false;
     }
     for (probability, block) in probabilities.iter_mut().zip(blocks) {

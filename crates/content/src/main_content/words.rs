@@ -18,6 +18,7 @@ pub(super) const IN_SEARCH: u16 = 1 << 9;
 pub(super) const IN_RESULTS: u16 = 1 << 10;
 const IN_LINK_BLOCK_TITLES: u16 = 1 << 11;
 const IN_CONTROL_TEXTS: u16 = 1 << 12;
+pub(super) const IN_CONTENTS: u16 = 1 << 13;
 
 static LISTS: LazyLock<WordMap<u16>> = LazyLock::new(|| {
     let mut map = WordMap::default();
@@ -35,6 +36,7 @@ static LISTS: LazyLock<WordMap<u16>> = LazyLock::new(|| {
             IN_NOT_CALLOUT,
         ),
         (&["search"], IN_SEARCH),
+        (&["toc"], IN_CONTENTS),
         (&["result", "results"], IN_RESULTS),
         (LINK_BLOCK_TITLES, IN_LINK_BLOCK_TITLES),
         (CONTROL_TEXTS, IN_CONTROL_TEXTS),
@@ -153,7 +155,6 @@ const BOILERPLATE: &[&str] = &[
 /// Words in names of blocks that may be content or not; they count only against link lists and very short
 /// blocks.
 const AMBIGUOUS: &[&str] = &[
-    "toc",
     "widget",
     "widgets",
     "promo",

@@ -1,0 +1,158 @@
+//! The text of each block: its size, what it is made of, and where its links lead.
+
+use super::link_target::{self, LinkTarget};
+use super::weights::TextWeights;
+use crate::html::dom::{Dom, NodeId, attr};
+use crate::html::tag::Tag;
+
+/// The text directly in one block, without that of blocks inside it.
+#[derive(Clone, Copy, Default)]
+pub(super) struct BlockText {
+    pub(super) id: NodeId,
+    pub(super) bytes: i32,
+    pub(super) linked: i32,
+    /// Bytes in links to parts of this page, and to other sites.
+    pub(super) to_fragments: i32,
+    pub(super) to_sites: i32,
+    pub(super) words: i32,
+    pub(super) links: i32,
+    pub(super) sentences: i32,
+    pub(super) commas: i32,
+    pub(super) digits: i32,
+    pub(super) capitals: i32,
+    pub(super) closed: bool,
+    pub(super) begins: u8,
+    pub(super) kept: bool,
+    pub(super) hash: u64,
+    pub(super) symbols: i32,
+    pub(super) images: i32,
+    /// Bytes in emphasis, and in strong emphasis.
+    pub(super) emphasised: i32,
+    pub(super) strong: i32,
+    /// Images between the block before and this one.
+    pub(super) images_before: i32,
+}
+
+/// Returns true for elements whose text is not content of the page.
+pub(super) fn is_skipped(dom: &Dom, tag: Tag) -> bool {
+    dom.is_never_text(tag) || matches!(tag, Tag::Select | Tag::Textarea | Tag::Button)
+}
+
+/// Collects the text of each block.
+pub(super) fn block_texts(dom: &Dom, host: &str, weights: &TextWeights, kept: &[bool]) -> Vec<BlockText> {
+    let mut index = vec![u32::MAX; dom.nodes.len()];
+    let mut owns: Vec<BlockText> = Vec::new();
+    let (mut link_end, mut emphasis_end, mut strong_end) = (0, 0, 0);
+    let mut target = LinkTarget::Site;
+    let mut images = 0;
+    let mut at: NodeId = 1;
+    while at < dom.len() {
+        let tag = dom.tag(at);
+        match tag {
+            Tag::Em | Tag::I => emphasis_end = emphasis_end.max(dom.end(at)),
+            Tag::Strong | Tag::B => strong_end = strong_end.max(dom.end(at)),
+            Tag::Img => images += 1,
+            _ => {}
+        }
+        if is_skipped(dom, tag) {
+            at = dom.end(at);
+            continue;
+        }
+        let href = dom.attr(at, attr::HREF).filter(|_| tag == Tag::A);
+        let linked = href.is_some();
+        if let Some(href) = href {
+            link_end = link_end.max(dom.end(at));
+            target = link_target::of(href, host);
+        }
+        if tag == Tag::Text {
+            let text = dom.text(at);
+            if !text.trim().is_empty() {
+                let block = weights.block(at);
+                let slot = &mut index[block as usize];
+                if *slot == u32::MAX {
+                    *slot = owns.len() as u32;
+                    owns.push(BlockText {
+                        id: block,
+                        kept: kept[block as usize],
+                        hash: 0xcbf2_9ce4_8422_2325,
+                        images_before: std::mem::take(&mut images),
+                        ..BlockText::default()
+                    });
+                }
+                let own = &mut owns[*slot as usize];
+                let before = own.bytes;
+                add(own, text, at < link_end);
+                let added = own.bytes - before;
+                match target {
+                    LinkTarget::Fragment if at < link_end => own.to_fragments += added,
+                    LinkTarget::OtherSite if at < link_end => own.to_sites += added,
+                    _ => {}
+                }
+                own.emphasised += if at < emphasis_end { added } else { 0 };
+                own.strong += if at < strong_end { added } else { 0 };
+            }
+        } else if linked || tag == Tag::Img {
+            let slot = index[weights.block(at) as usize];
+            if slot != u32::MAX {
+                let own = &mut owns[slot as usize];
+                match linked {
+                    true => own.links += 1,
+                    false => own.images += 1,
+                }
+            }
+        }
+        at += 1;
+    }
+    owns
+}
+
+fn add(own: &mut BlockText, text: &str, linked: bool) {
+    if own.bytes == 0 {
+        own.begins = match text.trim_start().chars().next() {
+            Some(c) if c.is_uppercase() => 1,
+            Some(c) if c.is_lowercase() => 2,
+            Some(c) if c.is_ascii_digit() => 3,
+            Some(c) if c.is_ascii() => 4,
+            _ => 5,
+        };
+    }
+    let mut space = true;
+    let mut bytes = 0;
+    for b in text.bytes() {
+        if b.is_ascii_whitespace() {
+            space = true;
+            continue;
+        }
+        bytes += 1;
+        own.hash = (own.hash ^ u64::from(b)).wrapping_mul(0x100_0000_01b3);
+        if space {
+            own.words = own.words.saturating_add(1);
+        }
+        space = false;
+        match b {
+            b'.' | b'!' | b'?' => own.sentences = own.sentences.saturating_add(1),
+            b',' => own.commas = own.commas.saturating_add(1),
+            b'0'..=b'9' => own.digits = own.digits.saturating_add(1),
+            b'$' | 0xC2 | 0xE2 => own.symbols |= symbol_bits(text, b),
+            b'A'..=b'Z' => own.capitals = own.capitals.saturating_add(1),
+            _ => {}
+        }
+    }
+    own.bytes = own.bytes.saturating_add(bytes);
+    if linked {
+        own.linked = own.linked.saturating_add(bytes);
+    }
+    own.closed = matches!(
+        text.trim_end().chars().next_back(),
+        Some('.' | '!' | '?' | ':' | '。' | '”' | '"' | ')')
+    );
+}
+
+/// Returns bits for significant characters in a text: currency, copyright, separators.
+fn symbol_bits(text: &str, byte: u8) -> i32 {
+    if byte == b'$' {
+        return 1;
+    }
+    let has = |symbols: &[char], bit: i32| if text.contains(symbols) { bit } else { 0 };
+    has(&['€', '£', '¥'], 1) | has(&['©', '®', '™'], 2) | has(&['·', '•', '»', '›', '→', '–', '…'], 4)
+}

@@ -1,0 +1,61 @@
+//! Finds kept blocks that repeat the text of earlier ones. Some pages have a second copy of their text for machines
+//! or for another layout, often in one block.
+
+use std::collections::HashSet;
+
+use super::features::Block;
+use super::kind::PageKind;
+use super::stated;
+use crate::html::dom::Dom;
+use crate::html::tag::Tag;
+
+/// Words from which a block may be a copy of one block, and of several. Short texts may repeat for a reason.
+const MIN_WORDS: i32 = 40;
+const MIN_JOINED_WORDS: i32 = 100;
+/// Earlier blocks that a copy of several contains at least.
+const MIN_JOINED: usize = 5;
+/// Bytes of blocks that are compared in all.
+const MAX_BYTES: usize = 400_000;
+
+/// Sets the probability of blocks to 0 that repeat a kept block word for word, or many of them in one.
+pub(super) fn drop_repeated(
+    dom: &Dom,
+    kind: PageKind,
+    blocks: &[Block],
+    probabilities: &mut [i32],
+    cut: i32,
+) {
+    // Readers quote each other, and examples share their text.
+    if matches!(kind, PageKind::Forum | PageKind::Documentation) {
+        return;
+    }
+    let (mut texts, mut starts) = (HashSet::new(), HashSet::new());
+    let mut left = MAX_BYTES;
+    for (block, probability) in blocks.iter().zip(probabilities) {
+        let Some(start) = block.start.filter(|_| *probability >= cut) else {
+            continue;
+        };
+        let (same_text, same_start) = (!texts.insert(block.hash), !starts.insert(start));
+        if block.size() < MIN_WORDS || is_quoted(dom, block) {
+            continue;
+        }
+        let mut is_joined = || {
+            let text = dom.text_of(block.id, left);
+            left = left.saturating_sub(text.len());
+            let bytes = text.bytes().filter(|b| !b.is_ascii_whitespace()).count();
+            // Of an element that contains other blocks, the text is not its own.
+            let is_own = bytes as u64 * 10 <= u64::from(block.features[0].unsigned_abs()) * 11;
+            let others = stated::keys(&text).filter(|key| *key != start && starts.contains(key));
+            is_own && others.collect::<HashSet<u64>>().len() >= MIN_JOINED
+        };
+        if same_text || (same_start && block.size() >= MIN_JOINED_WORDS && is_joined()) {
+            *probability = 0;
+        }
+    }
+}
+
+fn is_quoted(dom: &Dom, block: &Block) -> bool {
+    dom.ancestors(block.id)
+        .take(10)
+        .any(|up| matches!(dom.tag(up), Tag::Blockquote | Tag::Pre))
+}

@@ -134,7 +134,11 @@ await control.getByRole("button", { name: "Close Popup" }).click();
 await control.locator("#tabs").waitFor({ state: "hidden" });
 assert.equal(outside.contexts()[0].pages().length, 1);
 
-// Dialogs of the page are answered in the view.
+// Dialogs of the page are answered in the view, while code of both languages is connected and does not run.
+for (const [language, code] of [["node", "page.url()"], ["python", "page.url"]]) {
+  const ran = await call("POST", `/v2/browser/${session.id}/execute`, { language, code });
+  assert.equal(ran.result, site + "/", JSON.stringify(ran));
+}
 await page.evaluate(() => { setTimeout(() => { document.title = `said ${prompt("Your name?", "Ada")}`; }); });
 await view.getByText("Your name?").waitFor();
 assert.ok(await view.locator("#yes").isHidden());
@@ -157,6 +161,14 @@ for (const [url, expected] of [["data:text/html,<body style='background:%23e0000
   await page.goto(url);
   await until(`the page is ${expected}`, async () => (await colour(view)) === expected);
 }
+
+// A download is reported to Playwright, and its content is kept with the session.
+const save = () => Object.assign(document.createElement("a"), { href: "data:text/plain,herons", download: "birds.txt" }).click();
+const [download] = await Promise.all([page.waitForEvent("download"), page.evaluate(save)]);
+assert.equal(download.suggestedFilename(), "birds.txt");
+let files = [];
+await until("the download is kept", async () => ({ files } = await call("GET", `/v2/browser/${session.id}/files`)).files.length > 0);
+assert.equal(await (await fetch(files[0].url)).text(), "herons");
 
 // The end of the session invalidates its URLs.
 const gone = new Promise((resolve) => { outside.on("disconnected", resolve); });

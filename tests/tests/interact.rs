@@ -5,6 +5,7 @@
 
 mod interact {
     pub(crate) mod ends;
+    pub(crate) mod files;
     pub(crate) mod profiles;
     pub(crate) mod replay;
     pub(crate) mod setup;

@@ -34,7 +34,12 @@ async fn site() -> RunningSite {
 
 async fn server() -> TestServer {
     let chromium = tools::path("HARVESTMAN_CHROMIUM");
-    TestServer::start_with(&[("HARVESTMAN_CHROMIUM", chromium.to_str().unwrap())]).await
+    let python = tools::path("HARVESTMAN_TEST_PYTHON");
+    TestServer::start_with(&[
+        ("HARVESTMAN_CHROMIUM", chromium.to_str().unwrap()),
+        ("HARVESTMAN_PYTHON", python.to_str().unwrap()),
+    ])
+    .await
 }
 
 #[tokio::test(flavor = "multi_thread")]

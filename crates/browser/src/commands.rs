@@ -101,6 +101,8 @@ pub enum Act {
     Uncheck,
     /// Select these options, by value or text.
     Select(Vec<String>),
+    /// Put these files of the session into a file field, by name or path.
+    Upload(Vec<String>),
     /// Scroll the element into view.
     ScrollIntoView,
 }

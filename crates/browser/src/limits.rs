@@ -50,6 +50,14 @@ pub const MAX_CLICKS: usize = 100;
 pub const MAX_SCRIPT_VALUE_BYTES: usize = 1024 * 1024;
 /// Pages after which a browser process is replaced.
 pub const PAGES_PER_PROCESS: u32 = 500;
+/// Downloads of all browsers that are in memory at once; further ones wait.
+pub const DOWNLOADS_AT_ONCE: usize = 4;
+/// Browser contexts of clients whose downloads can be cancelled.
+pub const MAX_DOWNLOAD_CONTEXTS: usize = 64;
+/// How long a copy of a file for code is waited for; code that does not let its worker read gets it later.
+pub const FILE_COPY_TIMEOUT: Duration = Duration::from_secs(5);
+/// Bytes of a file in one command to a worker.
+pub const FILE_PART_BYTES: usize = 512 * 1024;
 /// External clients of one browser at once.
 pub const MAX_CLIENTS: usize = 16;
 /// Connections to the DevTools endpoint of a session's code at once.
@@ -155,14 +163,14 @@ pub const DETECT_TIMEOUT: Duration = Duration::from_secs(10);
 pub const BROWSER_MEMORY_BYTES: u64 = 2 * 1024 * 1024 * 1024;
 /// Limit of processes and threads of a live browser, where the system supports it.
 pub const BROWSER_TASKS: u64 = 768;
-/// Size limit of the files of a live browser: profile, cache, shared memory.
+/// Size limit of the files of a live browser: profile, cache, shared memory; downloads may be added.
 pub const BROWSER_FILES_BYTES: u64 = 256 * 1024 * 1024;
 /// Memory limit of code, including its files, where the system supports it; in any case the limit of each of
 /// its processes.
 pub const WORKER_MEMORY_BYTES: u64 = 1024 * 1024 * 1024;
 /// Limit of processes and threads of code, where the system supports it.
 pub const WORKER_TASKS: u64 = 128;
-/// Size limit of the files of code.
+/// Size limit of the files of code; those of its session may be added.
 pub const WORKER_FILES_BYTES: u64 = 64 * 1024 * 1024;
 /// Size of `/dev/shm` in a sandbox.
 pub const SHARED_MEMORY_BYTES: u64 = 16 * 1024 * 1024;

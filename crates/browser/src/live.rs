@@ -18,6 +18,7 @@ use harvestman_core::api::options::ScrapeOptions;
 
 use crate::blocker::Blocker;
 use crate::error::BrowserError;
+use crate::files::{DownloadFolder, FileLimits};
 use crate::process::Process;
 use crate::sandbox::{Launcher, Sandbox};
 use crate::visitor::Visitor;
@@ -60,6 +61,8 @@ pub struct LiveConfig {
     pub blocker: Blocker,
     /// Serves the proxy that is a browser's only network access.
     pub egress: Arc<ServeEgress>,
+    /// Limits of the files of one browser.
+    pub files: FileLimits,
 }
 
 impl LiveConfig {
@@ -94,6 +97,7 @@ struct Spare {
 /// A browser process with its proxy.
 struct Chromium {
     process: Process,
+    downloads: DownloadFolder,
     egress: Option<Box<dyn LiveEgress>>,
 }
 
@@ -110,7 +114,7 @@ impl LiveBrowsers {
             node_modules: config.node_modules.clone(),
             python: config.python.clone(),
         };
-        let languages = Languages::new(
+        let mut languages = Languages::new(
             launcher.clone(),
             config.init.clone(),
             config.folder.join("code"),
@@ -119,6 +123,7 @@ impl LiveBrowsers {
             config.unsandboxed_code,
             programs,
         );
+        languages.files_bytes = config.files.total_bytes;
         let shared = Arc::new(Shared {
             config,
             launcher,
@@ -160,7 +165,8 @@ impl LiveBrowsers {
             blocker.prepare().await;
         }
         let visitor = Visitor::new(options, None, &chromium.process.version, agent, blocker);
-        LiveBrowser::open(chromium, worker, self.shared.languages.clone(), visitor).await
+        let (languages, files) = (self.shared.languages.clone(), self.shared.config.files);
+        LiveBrowser::open(chromium, worker, languages, visitor, files).await
     }
 
     /// Checks that code of this language can be run here.
@@ -202,7 +208,7 @@ impl Shared {
     async fn start_chromium(&self) -> Result<Chromium, BrowserError> {
         let config = &self.config;
         let mut egress = None;
-        let process = match &config.sandbox {
+        let (process, downloads) = match &config.sandbox {
             Sandbox::Bubblewrap(bubblewrap) => {
                 let serve = |listener| egress = Some((config.egress)(listener));
                 let private = config.private_folders();
@@ -213,6 +219,7 @@ impl Shared {
                     launcher,
                     &config.init,
                     private,
+                    config.files.total_bytes,
                     serve,
                 )
                 .await?
@@ -224,10 +231,17 @@ impl Shared {
                 let proxy = listener.local_addr().map_err(failed)?;
                 egress = Some((config.egress)(listener));
                 let name = format!("live-{}", self.started.fetch_add(1, Ordering::Relaxed));
-                Process::start(&config.program, proxy, &config.folder, &name).await?
+                let process = Process::start(&config.program, proxy, &config.folder, &name).await?;
+                // Within the folder of its profile, which is removed with it.
+                let folder = config.folder.join(&name).join("downloads");
+                (process, DownloadFolder::create(&folder).map_err(failed)?)
             }
         };
-        Ok(Chromium { process, egress })
+        Ok(Chromium {
+            process,
+            downloads,
+            egress,
+        })
     }
 
     async fn start_spare(self: Arc<Self>) {

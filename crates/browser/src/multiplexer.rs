@@ -17,6 +17,7 @@ use tokio::sync::Mutex;
 
 use crate::cdp::{CommandResult, Connection, Inbox, SERVER_ERROR, text};
 use crate::error::BrowserError;
+use crate::files::BrowserFiles;
 use crate::limits;
 use policy::Verdict;
 
@@ -33,12 +34,15 @@ pub(crate) enum CommandKind {
 #[derive(Clone)]
 pub(crate) struct Multiplexer {
     connection: Connection,
+    /// Takes the clients' settings of downloads.
+    files: Option<Arc<BrowserFiles>>,
     on_command: Arc<dyn Fn(CommandKind) + Send + Sync>,
 }
 
 /// An external client.
 pub struct CdpClient {
     connection: Connection,
+    files: Option<Arc<BrowserFiles>>,
     on_command: Arc<dyn Fn(CommandKind) + Send + Sync>,
     client: u64,
     root: String,
@@ -77,10 +81,12 @@ impl Multiplexer {
     /// Creates a multiplexer; `on_command` is called for every command that is sent to the browser.
     pub(crate) fn new(
         connection: Connection,
+        files: Option<Arc<BrowserFiles>>,
         on_command: impl Fn(CommandKind) + Send + Sync + 'static,
     ) -> Multiplexer {
         Multiplexer {
             connection,
+            files,
             on_command: Arc::new(on_command),
         }
     }
@@ -122,6 +128,7 @@ impl Multiplexer {
         }
         Ok(CdpClient {
             connection: self.connection.clone(),
+            files: self.files.clone(),
             on_command: self.on_command.clone(),
             client,
             root,
@@ -213,6 +220,27 @@ impl CdpClient {
             Verdict::Pass => Cow::from(command.params.map_or("{}", RawValue::get)),
             Verdict::PassWith(params) => Cow::from(params.to_string()),
             Verdict::Succeed => return Err(Ok(json!({}))),
+            Verdict::SetDownloads {
+                context,
+                denied,
+                reported,
+            } => {
+                if let Some(files) = &self.files {
+                    files.allow_downloads(context, denied);
+                }
+                if let Some(reported) = reported {
+                    self.connection
+                        .external()
+                        .set_reports_downloads(self.client, reported);
+                }
+                return Err(Ok(json!({})));
+            }
+            Verdict::CancelDownload(guid) => {
+                if let Some(files) = &self.files {
+                    files.cancel(&guid);
+                }
+                return Err(Ok(json!({})));
+            }
             Verdict::Reject(message) => return Err(Err((SERVER_ERROR, message))),
         };
         let browser_id = self.connection.next_id();

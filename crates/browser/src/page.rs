@@ -190,6 +190,8 @@ impl Page {
 
     /// Opens a URL and waits until it is loaded.
     pub(crate) async fn navigate(&self, url: &Url, deadline: Instant) -> Result<(), BrowserError> {
+        // A page of a session may have downloaded a file before.
+        self.watch.state().download = false;
         let response = self
             .session
             .call_until("Page.navigate", json!({"url": url.as_str()}), deadline)

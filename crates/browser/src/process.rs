@@ -19,8 +19,9 @@ use tokio::time::timeout;
 
 use crate::cdp::Connection;
 use crate::error::BrowserError;
+use crate::files::DownloadFolder;
 use crate::limits;
-use crate::sandbox::{Access, Bubblewrap, Group, Launcher, SandboxSpec, SandboxedProcess};
+use crate::sandbox::{Access, Bubblewrap, DOWNLOADS, Group, Launcher, SandboxSpec, SandboxedProcess};
 
 /// Paths used by distributions, headless shells first.
 const KNOWN_PATHS: [&str; 6] = [
@@ -107,18 +108,20 @@ impl Process {
     }
 
     /// Starts `program` in a sandbox, where [`PROXY_PORT`] of its loopback interface is its only network
-    /// access. `serve` receives the listener of that port.
+    /// access. `serve` receives the listener of that port. Up to `download_bytes` of downloads fit into its files.
     pub(crate) async fn start_sandboxed(
         program: &Path,
         bubblewrap: &Bubblewrap,
         launcher: &Launcher,
         init: &Path,
         private: Vec<PathBuf>,
+        download_bytes: u64,
         serve: impl FnOnce(std::net::TcpListener),
-    ) -> Result<Process, BrowserError> {
+    ) -> Result<(Process, DownloadFolder), BrowserError> {
         let failed = |error: io::Error| BrowserError::Start(error.to_string());
         let program = &resolve_wrapper(program);
         let mut spec = SandboxSpec::new(Access::Browser, PROXY_PORT, private);
+        spec.files_bytes += download_bytes;
         if let Some(folder) = program.parent().filter(|folder| !folder.starts_with("/usr")) {
             spec.visible.push((folder.to_owned(), folder.to_owned()));
         }
@@ -132,9 +135,16 @@ impl Process {
         let sandboxed = bubblewrap
             .start(launcher, init, &spec, program, arguments, set_up)
             .await;
-        let SandboxedProcess { child, group, port } = sandboxed.map_err(failed)?;
+        let SandboxedProcess {
+            child,
+            group,
+            port,
+            downloads,
+        } = sandboxed.map_err(failed)?;
         serve(port);
-        Process::handshake(child, pipe_ends, Leftovers::Group(group)).await
+        let downloads = downloads.ok_or_else(|| BrowserError::Start("no folder for downloads".to_owned()))?;
+        let process = Process::handshake(child, pipe_ends, Leftovers::Group(group)).await?;
+        Ok((process, DownloadFolder::new(downloads, DOWNLOADS)))
     }
 
     /// Returns a newly started process once the browser responds.

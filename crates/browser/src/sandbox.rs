@@ -11,6 +11,7 @@ mod init;
 mod launcher;
 
 use std::net::TcpListener;
+use std::os::fd::OwnedFd;
 
 use tokio::process::Child;
 
@@ -53,7 +54,11 @@ pub(crate) struct SandboxedProcess {
     pub(crate) group: Option<Group>,
     /// Listener of the served port, accepted in this process.
     pub(crate) port: TcpListener,
+    /// The folder [`DOWNLOADS`] of a browser.
+    pub(crate) downloads: Option<OwnedFd>,
 }
 
+/// Folder that a browser in a sandbox writes downloads to.
+pub(crate) const DOWNLOADS: &str = "/tmp/downloads";
 /// Path of the server's program in a sandbox.
 const INIT: &str = "/run/init";

@@ -16,8 +16,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde::Deserialize;
-use serde_json::{Value, json};
-use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWriteExt, BufReader};
+use serde_json::json;
+use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, BufReader};
 use tokio::net::unix::pipe;
 use tokio::process::{Child, Command};
 use tokio::sync::mpsc;
@@ -25,6 +25,7 @@ use tokio::time::{Instant, timeout, timeout_at};
 
 use crate::cdp_server::CdpServer;
 use crate::error::BrowserError;
+use crate::files::{BrowserFiles, WorkerPipe};
 use crate::limits;
 use crate::multiplexer::Multiplexer;
 use crate::process::{ChildPipeEnds, Pipe};
@@ -57,7 +58,7 @@ pub struct Execution {
 pub(crate) struct Worker {
     child: Child,
     group: Option<Group>,
-    commands: pipe::Sender,
+    commands: Arc<WorkerPipe>,
     messages: mpsc::Receiver<WorkerMessage>,
     output: Arc<Output>,
     /// The port for the browser's endpoint, then the server on it.
@@ -138,7 +139,7 @@ impl Worker {
         let mut worker = Worker {
             child,
             group,
-            commands,
+            commands: Arc::new(WorkerPipe::new(commands)),
             messages,
             output: output.clone(),
             port: Some(port),
@@ -155,7 +156,11 @@ impl Worker {
     }
 
     /// Connects the worker to its browser; does nothing if it is connected already.
-    pub(crate) async fn connect(&mut self, browser: &Multiplexer) -> Result<(), BrowserError> {
+    pub(crate) async fn connect(
+        &mut self,
+        browser: &Multiplexer,
+        files: &BrowserFiles,
+    ) -> Result<(), BrowserError> {
         let Some(port) = self.port.take() else {
             return Ok(());
         };
@@ -165,12 +170,15 @@ impl Worker {
             .and_then(|port| CdpServer::start(port, browser.clone(), &token()?))
             .map_err(|error| failed(error.to_string()))?;
         let server = self.server.insert(server);
-        let command = json!({"connect": server.address()});
+        let command = json!({"connect": server.address(), "downloads": files.code_downloads()});
         let exchange = async {
-            send(&mut self.commands, &command).await?;
+            self.commands.command(&command).await?;
             loop {
                 match self.messages.recv().await {
-                    Some(WorkerMessage::Ready) => return Ok(()),
+                    Some(WorkerMessage::Ready) => {
+                        files.add_worker(&self.commands).await;
+                        return Ok(());
+                    }
                     Some(WorkerMessage::Failed { reason }) => return Err(reason),
                     Some(_) => {}
                     None => {
@@ -193,7 +201,7 @@ impl Worker {
         let mut begun = false;
         let exchange = async {
             // If the worker is gone, the end of its messages shows it.
-            let _ignored = send(&mut self.commands, &command).await;
+            let _ignored = self.commands.command(&command).await;
             loop {
                 match self.messages.recv().await {
                     Some(WorkerMessage::Begun) => begun = true,
@@ -299,6 +307,7 @@ async fn start_sandboxed(
 ) -> io::Result<(Child, Option<Group>, TcpListener)> {
     let mut spec = SandboxSpec::new(Access::Code, CDP_PORT, languages.private.clone());
     spec.visible.clone_from(&runtime.visible);
+    spec.files_bytes += languages.files_bytes;
     let set_up = |command: &mut Command| {
         child_ends.pass_to(command)?;
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -313,7 +322,9 @@ async fn start_sandboxed(
         arguments,
         set_up,
     );
-    let SandboxedProcess { child, group, port } = start.await?;
+    let SandboxedProcess {
+        child, group, port, ..
+    } = start.await?;
     Ok((child, group, port))
 }
 
@@ -334,12 +345,6 @@ async fn start_unsandboxed(
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
     Ok((languages.launcher.spawn(command).await?, None, port))
-}
-
-async fn send(commands: &mut pipe::Sender, command: &Value) -> Result<(), String> {
-    let line = format!("{command}\n");
-    let sent = commands.write_all(line.as_bytes()).await;
-    sent.map_err(|error| format!("the worker accepts no commands: {error}"))
 }
 
 /// Forwards the worker's messages until it ends or sends one that is too long.

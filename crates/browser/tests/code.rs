@@ -132,6 +132,8 @@ async fn python_returns_results_as_its_repl_does() {
         ("missing", "", "", None, 1, "NameError: name 'missing' is not defined"),
         ("def broken(:", "", "", None, 1, "SyntaxError"),
         ("await page.click('#no', timeout=200)", "", "", None, 1, "Timeout 200ms exceeded"),
+        ("await page.evaluate('confirm(1)')", "", "", Some("false"), 0, ""),
+        ("import asyncio\npage.once('dialog', lambda dialog: asyncio.ensure_future(dialog.accept()))\nawait page.evaluate('confirm(2)')", "", "", Some("true"), 0, ""),
         ("import subprocess\nsubprocess.check_output(['echo', 'child']).decode()", "", "", Some("child\n"), 0, ""),
         ("import sys\nsys.exit(7)", "", "", None, 7, "the code exited with code 7"),
         ("['kept' in globals(), await page.title()]", "", "", Some("[false, \"App\"]"), 0, ""),

@@ -44,6 +44,7 @@ pub mod query;
 pub mod scrape;
 pub mod search;
 pub mod search_response;
+pub mod session_file;
 pub mod snippet;
 pub mod support;
 pub mod team;

@@ -12,6 +12,8 @@ pub const MAX_BODY_BYTES: usize = 10 * 1024 * 1024;
 pub const MAX_BODY_DEPTH: usize = 64;
 /// Maximum bytes of an uploaded file.
 pub const MAX_UPLOAD_BYTES: usize = 50 * 1024 * 1024;
+/// Maximum characters of a file name.
+pub const MAX_FILE_NAME_CHARS: usize = 255;
 
 /// Maximum number of headers sent to a target.
 pub const MAX_TARGET_HEADERS: usize = 64;

@@ -33,7 +33,7 @@ pub use browser_need::{BrowserReason, Certainty, EngineReason, browser_added, br
 #[cfg(feature = "files")]
 pub use file::read_and_render;
 #[cfg(feature = "render")]
-pub use file::{Upload, file_request, parse_formats, prepare_file, render_file};
+pub use file::{Upload, content_type_of, file_request, parse_formats, prepare_file, render_file};
 #[cfg(feature = "render")]
 pub use frames::FramedPage;
 #[cfg(feature = "files")]

@@ -8,8 +8,8 @@ use std::path::PathBuf;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use harvestman_browser::{
-    ActionResults, Blocker, Browser, BrowserConfig, BrowserError, LiveBrowsers, LiveConfig, LiveEgress,
-    Picture, RenderRequest, Sandbox, Storage,
+    ActionResults, Blocker, Browser, BrowserConfig, BrowserError, FileLimits, LiveBrowsers, LiveConfig,
+    LiveEgress, Picture, RenderRequest, Sandbox, Storage,
 };
 use harvestman_core::api::branding::Branding;
 use harvestman_core::api::error::ApiError;
@@ -63,6 +63,8 @@ pub struct BrowserSettings {
     pub proxies: Proxies,
     /// What is kept out of pages with `blockAds`.
     pub blocker: Blocker,
+    /// Limits of the files of one session.
+    pub files: FileLimits,
 }
 
 /// What the browser captured besides the HTML.
@@ -102,6 +104,7 @@ impl BrowserPages {
             unsandboxed_code,
             proxies,
             blocker,
+            files,
         } = settings;
         let direct = Arc::new(Egress::start(fetcher.clone(), Arc::new(|| None)).await?);
         let of_sessions = fetcher.clone();
@@ -124,6 +127,7 @@ impl BrowserPages {
             python,
             unsandboxed_code,
             blocker,
+            files,
             egress: Arc::new(
                 move |listener| match session_egress(listener, of_sessions.clone(), &proxies) {
                     Ok(egress) => Box::new(egress),

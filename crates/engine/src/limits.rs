@@ -24,6 +24,10 @@ pub const MAX_SHARDS: usize = 1_024;
 pub const COMMIT_RETRY: Duration = Duration::from_millis(50);
 /// Longest pause between two attempts of a commit.
 pub const COMMIT_RETRY_MAX: Duration = Duration::from_secs(5);
+/// Time for which an upload URL and its reference are valid.
+pub const UPLOAD_LIFETIME: Duration = Duration::from_secs(900);
+/// Uploads of one team that were neither used nor have expired.
+pub const UPLOADS_PER_TEAM: u64 = 20;
 /// Timeout of robots.txt and of each sitemap file.
 pub const SITE_FILE_TIMEOUT: Duration = Duration::from_secs(20);
 /// Bytes read of a robots.txt (RFC 9309 section 2.5 requires at least 500 KiB).

@@ -4,6 +4,7 @@
 //! executes code and prompts is defined elsewhere.
 
 mod ending;
+mod files;
 mod live;
 mod opening;
 mod permits;
@@ -36,6 +37,7 @@ use live::LiveSession;
 use registry::SessionHandle;
 
 pub(crate) use ending::run;
+pub use files::SessionFileSource;
 
 impl Engine {
     /// Runs code or a prompt in the browser of a scraped page. The first call opens the browser and repeats
@@ -101,7 +103,7 @@ impl Engine {
             cdp_url: urls.cdp,
             live_view_url: urls.live_view,
             interactive_live_view_url: urls.interactive_live_view,
-            expires_at: session.created + session.lifetime.ttl,
+            expires_at: session.expires_at(),
         })
     }
 
@@ -156,7 +158,7 @@ impl Engine {
                 scrape_id: row.scrape,
                 url: origin.map(|origin| origin.url),
                 ended_at: row.end.map(|end| end.at),
-                ends_at: live.map(|live| live.lifetime.ends_at(live.created, live.last_activity())),
+                ends_at: live.map(|live| live.ends_at()),
                 expires_at: row.expires_at,
                 credits,
             });
@@ -329,6 +331,7 @@ impl Context {
             Err(_) if self.stop.is_cancelled() => return Err(stopping()),
             result => result?,
         };
+        let files = self.files_of(session.id, base).await?;
         let urls = session.tokens.urls(base);
         let success = execution.exit_code == 0 && !execution.killed;
         Ok(ExecuteResponse {
@@ -347,6 +350,7 @@ impl Context {
                 true => None,
                 false => Some(execution.error.unwrap_or_else(|| "the code failed".to_owned())),
             },
+            files,
         })
     }
 }

@@ -6,6 +6,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
 
+use harvestman_browser::FileLimits;
 use harvestman_core::cluster::ClusterSecret;
 use harvestman_engine::{Limits, LlmConfig, PooledProxy, SearchConfig, SearchProvider};
 use harvestman_fetch::AllowList;
@@ -103,6 +104,8 @@ pub struct Config {
     pub plans: BTreeMap<String, Limits>,
     /// Browser pages open at once, for all teams.
     pub max_browser_pages: usize,
+    /// Limits of the files of one browser session.
+    pub session_files: FileLimits,
     /// Number of pages fetched at once over HTTP, over all teams; `None` for the engine's own maximum.
     pub node_pages: Option<usize>,
     /// Largest size of the page cache on disk in bytes; 0 disables it.
@@ -226,6 +229,11 @@ impl Config {
             max_browser_pages: values
                 .optional("max_browser_pages", concurrency)?
                 .unwrap_or_else(cores),
+            session_files: FileLimits {
+                file_bytes: values.required("session_file_mib", session_mebibytes)?,
+                total_bytes: values.required("session_files_mib", session_mebibytes)?,
+                files: limits::SESSION_FILES,
+            },
             node_pages: values.optional("node_pages", concurrency)?,
             cache_bytes: values.required("cache_mib", mebibytes)?,
             result_retention: values
@@ -486,6 +494,11 @@ fn mebibytes(text: &str) -> Result<u64, String> {
     let mib: Option<u32> = text.parse().ok();
     mib.map(|mib| u64::from(mib) << 20)
         .ok_or_else(|| format!("`{text}` is not an integer from 0 to {} (MiB)", u32::MAX))
+}
+
+/// Files of a session are held in memory before they are stored.
+fn session_mebibytes(text: &str) -> Result<u64, String> {
+    Ok(integer(text, 0, 512)? << 20)
 }
 
 fn base_url(text: &str) -> Result<Url, String> {

@@ -12,10 +12,10 @@ pub const RESPONSE_CHUNK_BYTES: usize = 64 * 1024;
 pub const UPLOAD_SLACK_BYTES: usize = 1024 * 1024;
 /// Uploads held in memory at once; further ones wait.
 pub const UPLOADS_AT_ONCE: usize = 16;
+/// Files of one browser session; further downloads are cancelled.
+pub const SESSION_FILES: usize = 100;
 /// Time limit for receiving an upload.
 pub const UPLOAD_TIME: Duration = Duration::from_secs(300);
-/// Characters of a file name that are kept.
-pub const FILE_NAME_CHARS: usize = 255;
 /// Bytes of a body above [`BODY_BYTES`] that are read and discarded, so that the client sees the response instead of
 /// a connection reset.
 pub const DRAIN_BYTES: usize = 64 * 1024 * 1024;

@@ -81,6 +81,8 @@ pub fn routes() -> Vec<Route> {
         Key POST "/v2/map" => map::start;
         Key POST "/v2/parse" => parse::start;
         Key GET "/v2/parse/formats" => parse::formats;
+        Key POST "/v2/parse/upload-url" => parse::upload_url;
+        Public PUT "/v2/parse/upload/{token}" => parse::upload;
         Key POST "/v2/search" => search::start;
         Key POST "/v2/search/{id}/feedback" => feedback::add_to_search;
         Key POST "/v2/feedback" => feedback::add;
@@ -120,10 +122,16 @@ pub fn routes() -> Vec<Route> {
         Key GET "/v2/browser" => browser::list;
         Key POST "/v2/browser/{id}/execute" => browser::execute;
         Key DELETE "/v2/browser/{id}" => browser::delete;
+        Key POST "/v2/browser/{id}/extend" => browser::extend;
+        Key GET "/v2/browser/{id}/files" => browser::files;
+        Key POST "/v2/browser/{id}/files" => browser::add_file;
         Key POST "/v2/interact" => browser::create;
         Key GET "/v2/interact" => browser::list;
         Key POST "/v2/interact/{id}/execute" => browser::execute;
         Key DELETE "/v2/interact/{id}" => browser::delete;
+        Key POST "/v2/interact/{id}/extend" => browser::extend;
+        Key GET "/v2/interact/{id}/files" => browser::files;
+        Key POST "/v2/interact/{id}/files" => browser::add_file;
         Public GET "/live/{token}" => live::page;
         Public GET "/live/{token}/socket" => live::watch;
         Public GET "/live/assets/{file}" => live::asset;

@@ -250,6 +250,7 @@ async fn browser(
         unsandboxed_code: config.unsandboxed_code,
         proxies,
         blocker,
+        files: config.session_files,
     };
     BrowserPages::start(fetcher.clone(), settings)
         .await

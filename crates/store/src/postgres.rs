@@ -29,11 +29,13 @@ mod rows;
 mod runs;
 mod scrapes;
 mod search;
+mod session_files;
 mod sessions;
 mod signals;
 mod snapshot;
 mod teams;
 mod transaction;
+mod uploads;
 mod words;
 mod zero_retention;
 

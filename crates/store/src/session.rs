@@ -63,6 +63,9 @@ operations! {
         /// Binds a live session to a scrape. Returns false when it continues another scrape or has ended.
         async fn bind_session(&self, id: SessionId, scrape: ScrapeId) -> Result<bool, StoreError>;
 
+        /// Changes when a live session ends at the latest. Returns false when it has ended.
+        async fn extend_session(&self, id: SessionId, expires_at: Timestamp) -> Result<bool, StoreError>;
+
         /// Updates the last use of live sessions.
         async fn touch_sessions(&self, uses: &[(SessionId, Timestamp)]) -> Result<(), StoreError>;
 

@@ -26,10 +26,11 @@ class Api {
     return this.#transport.send('DELETE', url(path, id), { signal });
   }
 
-  async post(path, given, { signal, ...more } = {}, id, method = 'POST') {
+  /** `kind` names the body where a path takes several. */
+  async post(path, given, { signal, kind = path, ...more } = {}, id, method = 'POST') {
     const body = JSON.stringify(withJsonSchemas(given));
     await load();
-    call((wasm) => wasm.checkRequest(path, body));
+    call((wasm) => wasm.checkRequest(kind, body));
     return this.#transport.send(method, url(path, id), { body, signal, ...more });
   }
 
@@ -46,15 +47,20 @@ class Api {
     const text = JSON.stringify(withJsonSchemas(given));
     await load();
     call((wasm) => wasm.checkRequest(path, text));
+    return this.sendFile(`/v2/${path}`, file, { signal }, text);
+  }
+
+  async sendFile(target, file, { signal } = {}, text) {
     const body = new FormData();
-    body.append('options', text);
+    if (text !== undefined) body.append('options', text);
     const { blob, filename } = await fileOf(file);
     body.append('file', blob, filename);
-    return this.#transport.send('POST', `/v2/${path}`, { body, signal });
+    return this.#transport.send('POST', target, { body, signal });
   }
 }
 
 const url = (path, id) => `/v2/${id === undefined ? path : path.replace('*', encodeURIComponent(expect(id, 'string', 'id')))}`;
+const isReference = (file) => typeof file?.uploadRef === 'string';
 const part = (id) => encodeURIComponent(expect(id, 'string', 'id'));
 const randomKey = () => Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
 const seconds = (value, name) => (value === undefined ? undefined : positive(value, name) * 1000);
@@ -115,7 +121,15 @@ export class Harvestman {
   }
 
   async parse(file, given, call) {
+    if (isReference(file)) {
+      const body = { ...options(given), uploadRef: file.uploadRef };
+      return documentOf(await this.#api.post('parse', body, { ...options(call, 'call'), kind: 'parse/upload' }));
+    }
     return documentOf(await this.#api.upload('parse', file, options(given), options(call, 'call')));
+  }
+
+  async createUploadUrl(given, call) {
+    return (await this.#api.post('parse/upload-url', options(given), options(call, 'call'))).data;
   }
 
   async parseFormats(call) {
@@ -292,6 +306,23 @@ export class Harvestman {
 
   async browserExecute(id, given, call) {
     return this.#api.post('browser/*/execute', { language: 'bash', ...options(given) }, options(call, 'call'), expect(id, 'string', 'id'));
+  }
+
+  async extendBrowser(id, given, call) {
+    return this.#api.post('browser/*/extend', options(given), options(call, 'call'), expect(id, 'string', 'id'));
+  }
+
+  async listBrowserFiles(id, call) {
+    return (await this.#api.read(`browser/${part(id)}/files`, options(call, 'call'))).files;
+  }
+
+  async addBrowserFile(id, file, call) {
+    const path = 'browser/*/files';
+    const given = options(call, 'call');
+    const { file: added } = isReference(file)
+      ? await this.#api.post(path, { uploadRef: file.uploadRef }, given, expect(id, 'string', 'id'))
+      : await this.#api.sendFile(url(path, id), file, given);
+    return added;
   }
 
   async deleteBrowser(id, call) {

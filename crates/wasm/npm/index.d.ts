@@ -332,6 +332,34 @@ export interface ExecuteResult {
   cdpUrl?: string;
   [name: string]: any;
 }
+/** A file that was sent to an `uploadUrl`. */
+export interface UploadReference {
+  uploadRef: string;
+}
+
+export interface UploadUrl extends UploadReference {
+  uploadUrl: string;
+  method: string;
+  headers: Record<string, string>;
+  expiresAt: string;
+  maxSizeBytes: number;
+}
+
+export interface SessionFile {
+  origin: 'download' | 'upload';
+  name: string;
+  contentType: string;
+  sizeBytes: number;
+  /** URL of the content; absent if there is none. */
+  url?: string;
+  /** Path of an upload for code of the session. */
+  path?: string;
+  sourceUrl?: string;
+  /** Why there is no content. */
+  error?: string;
+  createdAt: string;
+}
+
 export interface SessionEnded {
   success: boolean;
   sessionDurationMs?: number;
@@ -411,8 +439,10 @@ export declare class Harvestman {
   scrape<const Options extends ScrapeRequest>(url: Url, options?: Options, call?: CallOptions): Promise<Document<JsonResult<Options>>>;
   /** Returns an earlier scrape, by `metadata.scrapeId`. */
   getScrape(id: string, call?: CallOptions): Promise<Document>;
-  /** Converts a file. */
-  parse<const Options extends ParseOptions>(file: ParseFile, options?: Options, call?: CallOptions): Promise<Document<JsonResult<Options>>>;
+  /** Converts a file, or one that was uploaded by URL. */
+  parse<const Options extends ParseOptions>(file: ParseFile | UploadReference, options?: Options, call?: CallOptions): Promise<Document<JsonResult<Options>>>;
+  /** Returns a URL that takes a file without a key, and a reference to the file for one later request. */
+  createUploadUrl(options: { filename: string; contentType?: string; declaredSizeBytes?: number }, call?: CallOptions): Promise<UploadUrl>;
   /** Lists the file types that `parse` converts. */
   parseFormats(call?: CallOptions): Promise<Record<string, any>>;
 
@@ -493,6 +523,12 @@ export declare class Harvestman {
   browser(options?: BrowserRequest, call?: CallOptions): Promise<BrowserSession>;
   /** Runs code in a browser session, by default for Bash. */
   browserExecute(id: string, options: ExecuteRequest, call?: CallOptions): Promise<ExecuteResult>;
+  /** Lets a session live for another `ttl` seconds from now. */
+  extendBrowser(id: string, options?: { ttl?: number }, call?: CallOptions): Promise<{ success: boolean; expiresAt: string }>;
+  /** Lists what a session downloaded and was given. */
+  listBrowserFiles(id: string, call?: CallOptions): Promise<SessionFile[]>;
+  /** Gives a file to a session; `path` is where its code finds it. */
+  addBrowserFile(id: string, file: ParseFile | UploadReference, call?: CallOptions): Promise<SessionFile>;
   deleteBrowser(id: string, call?: CallOptions): Promise<SessionEnded>;
   listBrowsers(options?: CallOptions & { status?: 'active' | 'destroyed' }): Promise<{ success: boolean; sessions: Record<string, any>[] }>;
 

@@ -1,13 +1,14 @@
 //! Checks the body of a request as the server does, before it is sent.
 
 use harvestman_core::api::agent::AgentRequest;
-use harvestman_core::api::browser::{BrowserRequest, ExecuteRequest};
+use harvestman_core::api::browser::{BrowserRequest, ExecuteRequest, ExtendRequest};
 use harvestman_core::api::extract::ExtractRequest;
 use harvestman_core::api::interact::InteractRequest;
 use harvestman_core::api::monitor::{MonitorChange, MonitorRequest};
 use harvestman_core::api::params_preview::ParamsPreviewRequest;
-use harvestman_core::api::parse::ParseOptions;
+use harvestman_core::api::parse::{ParseOptions, ParseUploadRequest, UploadUrlRequest};
 use harvestman_core::api::search::SearchRequest;
+use harvestman_core::api::session_file::SessionFileRequest;
 use harvestman_core::api::support::DocsSearchRequest;
 use harvestman_core::api::{ApiError, BatchScrapeRequest, CrawlRequest, MapRequest, ScrapeRequest};
 use wasm_bindgen::prelude::*;
@@ -32,6 +33,8 @@ fn check(endpoint: &str, body: &[u8]) -> Result<(), ApiError> {
         "map" => MapRequest::from_json(body).map(drop),
         "search" => SearchRequest::from_json(body).map(drop),
         "parse" => ParseOptions::from_json(body).map(drop),
+        "parse/upload" => ParseUploadRequest::from_json(body).map(drop),
+        "parse/upload-url" => UploadUrlRequest::from_json(body).map(drop),
         "extract" => ExtractRequest::from_json(body).map(drop),
         "agent" => AgentRequest::from_json(body).map(drop),
         "monitor" => MonitorRequest::from_json(body).map(drop),
@@ -39,6 +42,8 @@ fn check(endpoint: &str, body: &[u8]) -> Result<(), ApiError> {
         "scrape/*/interact" => InteractRequest::from_json(body).map(drop),
         "browser" => BrowserRequest::from_json(body).map(drop),
         "browser/*/execute" => ExecuteRequest::from_json(body).map(drop),
+        "browser/*/extend" => ExtendRequest::from_json(body).map(drop),
+        "browser/*/files" => SessionFileRequest::from_json(body).map(drop),
         "support/docs-search" => DocsSearchRequest::from_json(body).map(drop),
         _ => Err(bad_input(format!("no endpoint `{endpoint}`"))),
     }

@@ -31,6 +31,7 @@ struct Client {
     queued_bytes: Arc<AtomicUsize>,
     commands: usize,
     sessions: usize,
+    reports_downloads: bool,
 }
 
 /// A pending command.
@@ -80,6 +81,7 @@ impl ExternalClients {
             queued_bytes: queued_bytes.clone(),
             commands: 0,
             sessions: 1,
+            reports_downloads: false,
         };
         self.clients.insert(self.last_client, client);
         self.sessions.insert(root.to_owned(), self.last_client);
@@ -88,6 +90,23 @@ impl ExternalClients {
             queued_bytes,
         };
         Some((self.last_client, inbox))
+    }
+
+    /// Sets whether a client gets events of downloads.
+    pub(crate) fn set_reports_downloads(&mut self, client: u64, reports: bool) {
+        if let Some(client) = self.clients.get_mut(&client) {
+            client.reports_downloads = reports;
+        }
+    }
+
+    /// Sends an event of a download to the clients that want it.
+    pub(crate) fn report_download(&mut self, method: &str, params: &Value) {
+        let event = json!({"method": method, "params": params}).to_string();
+        let wanted = |(id, client): (&u64, &Client)| client.reports_downloads.then_some(*id);
+        let clients: Vec<u64> = self.clients.iter().filter_map(wanted).collect();
+        for client in clients {
+            self.deliver(client, event.clone());
+        }
     }
 
     /// Removes a client with its sessions and pending commands.

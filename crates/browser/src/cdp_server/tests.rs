@@ -35,7 +35,7 @@ impl TestServer {
             .unwrap();
         let command_count = Arc::<AtomicU32>::default();
         let counter = command_count.clone();
-        let multiplexer = Multiplexer::new(process.connection.clone(), move |_| {
+        let multiplexer = Multiplexer::new(process.connection.clone(), None, move |_| {
             counter.fetch_add(1, Ordering::Relaxed);
         });
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();

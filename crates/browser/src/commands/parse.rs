@@ -10,7 +10,7 @@ use crate::limits;
 
 /// The commands listed in error messages.
 const COMMAND_NAMES: &str = "open, snapshot, click, dblclick, hover, focus, fill, type, press, check, uncheck, select, \
-    scroll, scrollintoview, get, is, find, wait, screenshot, eval, read, back, forward, reload, tab";
+    upload, scroll, scrollintoview, get, is, find, wait, screenshot, eval, read, back, forward, reload, tab";
 
 impl Command {
     /// Parses the words of one line, with or without `agent-browser` in front.
@@ -97,6 +97,13 @@ impl<'a> Words<'a> {
                 self.name
             )),
         }
+    }
+
+    /// Takes all remaining words, at least one.
+    fn list(&mut self, what: &str) -> Result<Vec<String>, String> {
+        let first = self.next(what)?.to_owned();
+        let more = self.rest.drain(..).map(str::to_owned);
+        Ok(std::iter::once(first).chain(more).collect())
     }
 
     fn press(&mut self) -> Result<Command, String> {
@@ -349,11 +356,8 @@ fn act(name: &str) -> Option<ParseAct> {
         "fill" => |words| Ok(Act::Fill(words.words("a text")?)),
         "type" => |words| Ok(Act::Type(words.words("a text")?)),
         "press" => |words| Ok(Act::Press(words.next("a key, such as Enter")?.to_owned())),
-        "select" => |words| {
-            let first = words.next("an option")?.to_owned();
-            let more = words.rest.drain(..).map(str::to_owned);
-            Ok(Act::Select(std::iter::once(first).chain(more).collect()))
-        },
+        "select" => |words| Ok(Act::Select(words.list("an option")?)),
+        "upload" => |words| Ok(Act::Upload(words.list("a file of the session")?)),
         _ => return None,
     })
 }

@@ -16,6 +16,7 @@ use crate::actions;
 use crate::cdp::Connection;
 use crate::element::Element;
 use crate::error::BrowserError;
+use crate::files::{BrowserFiles, Upload};
 use crate::keys::Key;
 use crate::limits;
 use crate::page::{Page, World};
@@ -28,6 +29,7 @@ const DONE: &str = "✓ Done";
 /// Executes commands on one page until a deadline.
 pub(crate) struct CommandRunner<'a> {
     pub(crate) connection: &'a Connection,
+    pub(crate) files: &'a BrowserFiles,
     pub(crate) page: &'a Page,
     pub(crate) state: &'a CommandState,
     pub(crate) deadline: Instant,
@@ -196,6 +198,15 @@ impl CommandRunner<'_> {
                     .map_err(with_name)?;
                 self.page.after_input(deadline).await?;
                 return Ok(format!("✓ Selected {}", chosen.as_str().unwrap_or_default()));
+            }
+            Act::Upload(names) => {
+                let files = self.files.uploads(names).map_err(CommandError::failed)?;
+                let files: Vec<Value> = files.iter().map(Upload::argument).collect();
+                element
+                    .call(include_str!("set_files.js"), json!([files]), deadline)
+                    .await
+                    .map_err(with_name)?;
+                self.page.after_input(deadline).await?;
             }
             Act::ScrollIntoView => {
                 const SHOW: &str =

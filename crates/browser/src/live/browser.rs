@@ -4,28 +4,32 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use bytes::Bytes;
 use harvestman_core::api::interact::Language;
 use harvestman_core::api::options::ScrapeOptions;
 use serde_json::{Value, json};
+use tokio::sync::mpsc;
 use tokio::time::{Instant, timeout_at};
 use url::Url;
 
 use crate::cdp::Connection;
 use crate::commands::CommandState;
 use crate::error::BrowserError;
+use crate::files::{BrowserFiles, Download, FileLimits, Upload};
 use crate::limits;
 use crate::multiplexer::{CdpClient, CommandKind, Multiplexer};
 use crate::page::Page;
+use crate::process::Process;
 use crate::screencast::screen::Screen;
 use crate::storage::{self, Storage};
 use crate::visit::visit;
 use crate::visitor::Visitor;
 use crate::worker::{Execution, Languages, Task, Worker};
 
-use super::Chromium;
 use super::code::Code;
 use super::commands;
 use super::pages::Pages;
+use super::{Chromium, LiveEgress};
 
 /// A browser that lives until [`LiveBrowser::end`] or until its last clone is dropped. Cheap to clone.
 #[derive(Clone)]
@@ -36,7 +40,9 @@ pub struct LiveBrowser {
 struct Live {
     connection: Connection,
     pages: Arc<Pages>,
-    chromium: Mutex<Option<Chromium>>,
+    /// The process and its proxy.
+    chromium: Mutex<Option<(Process, Option<Box<dyn LiveEgress>>)>>,
+    files: Arc<BrowserFiles>,
     ended: AtomicBool,
     last_used: Arc<Mutex<Instant>>,
     /// When the current page last responded.
@@ -56,16 +62,23 @@ impl LiveBrowser {
         worker: Option<Worker>,
         languages: Arc<Languages>,
         visitor: Visitor,
+        file_limits: FileLimits,
     ) -> Result<LiveBrowser, BrowserError> {
-        let connection = chromium.process.connection.clone();
-        let deny = json!({"behavior": "deny"});
-        connection.call("Browser.setDownloadBehavior", deny).await?;
-        let pages = Pages::track(&connection, visitor).await?;
+        let Chromium {
+            process,
+            downloads,
+            egress,
+        } = chromium;
+        let connection = process.connection.clone();
+        let (download_events, events) = mpsc::channel(limits::MAX_WAITING_EVENTS);
+        let folders = languages.code_folders();
+        let files = BrowserFiles::start(&connection, downloads, file_limits, folders, events).await?;
+        let pages = Pages::track(&connection, visitor, download_events).await?;
         pages.first().await?;
         let last_used = Arc::new(Mutex::new(Instant::now()));
         let multiplexer = {
             let (last_used, pages) = (last_used.clone(), pages.clone());
-            Multiplexer::new(connection.clone(), move |command| {
+            Multiplexer::new(connection.clone(), Some(files.clone()), move |command| {
                 touch(&last_used);
                 if command == CommandKind::Authentication {
                     pages.delegate_authentication();
@@ -75,7 +88,7 @@ impl LiveBrowser {
         let live = Arc::new(Live {
             connection,
             pages,
-            chromium: Mutex::new(Some(chromium)),
+            chromium: Mutex::new(Some((process, egress))),
             ended: AtomicBool::new(false),
             last_used,
             last_response: Mutex::default(),
@@ -83,7 +96,8 @@ impl LiveBrowser {
             screen: Arc::default(),
             restored: Mutex::default(),
             command_state: CommandState::default(),
-            code: Code::new(languages, worker),
+            code: Code::new(languages, worker, files.clone()),
+            files,
         });
         let browser = LiveBrowser { live };
         tokio::spawn(browser.clone().warm_up());
@@ -188,6 +202,35 @@ impl LiveBrowser {
         touch(&self.live.last_used);
     }
 
+    /// Returns the next download that has ended; `None` at the end of the browser. Cancel safe.
+    pub async fn next_download(&self) -> Option<Download> {
+        self.live.files.next_download().await
+    }
+
+    /// Gives a file to the browser, for `upload` commands and for code, and returns its path for code.
+    ///
+    /// # Errors
+    /// Which limit it exceeds, or that there is a file of this name.
+    pub async fn add_upload(&self, name: &str, content_type: &str, bytes: Bytes) -> Result<String, String> {
+        self.touch();
+        let upload = Upload {
+            name: name.to_owned(),
+            content_type: content_type.to_owned(),
+            bytes,
+        };
+        self.live.files.add_upload(upload).await
+    }
+
+    /// Takes back a file that was given to the browser.
+    pub fn remove_upload(&self, name: &str) {
+        self.live.files.remove_upload(name);
+    }
+
+    /// Returns the path of an upload for code.
+    pub fn upload_path(&self, name: &str) -> String {
+        self.live.files.upload_path(name)
+    }
+
     /// Connects an external client to the whole browser or to one of its pages. Its commands count as use of
     /// the browser.
     ///
@@ -250,8 +293,8 @@ impl LiveBrowser {
             .unwrap_or_else(PoisonError::into_inner)
             .take();
         self.live.code.end().await;
-        if let Some(chromium) = chromium {
-            chromium.process.end().await;
+        if let Some((process, _egress)) = chromium {
+            process.end().await;
         }
     }
 
@@ -285,6 +328,10 @@ impl LiveBrowser {
 
     pub(crate) fn command_state(&self) -> &CommandState {
         &self.live.command_state
+    }
+
+    pub(crate) fn files(&self) -> &BrowserFiles {
+        &self.live.files
     }
 
     pub(crate) fn connection(&self) -> &Connection {

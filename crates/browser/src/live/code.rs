@@ -6,11 +6,13 @@ use harvestman_core::api::interact::Language;
 use tokio::sync::{Mutex, watch};
 
 use crate::error::BrowserError;
+use crate::files::BrowserFiles;
 use crate::multiplexer::Multiplexer;
 use crate::worker::{CodeOutcome, Languages, Task, Worker};
 
 pub(super) struct Code {
     languages: Arc<Languages>,
+    files: Arc<BrowserFiles>,
     workers: Mutex<Workers>,
     ended: watch::Sender<bool>,
 }
@@ -23,13 +25,14 @@ struct Workers {
 
 impl Code {
     /// `worker` is a Node.js worker that was started in advance.
-    pub(super) fn new(languages: Arc<Languages>, worker: Option<Worker>) -> Code {
+    pub(super) fn new(languages: Arc<Languages>, worker: Option<Worker>, files: Arc<BrowserFiles>) -> Code {
         let workers = Workers {
             node: worker,
             python: None,
         };
         Code {
             languages,
+            files,
             workers: Mutex::new(workers),
             ended: watch::Sender::new(false),
         }
@@ -77,7 +80,7 @@ impl Code {
         let work = async {
             let mut workers = self.workers.lock().await;
             match &mut workers.node {
-                Some(worker) => worker.connect(browser).await,
+                Some(worker) => worker.connect(browser, &self.files).await,
                 None => Ok(()),
             }
         };
@@ -102,13 +105,13 @@ impl Code {
         language: Language,
     ) -> Result<Worker, BrowserError> {
         if let Some(mut worker) = worker_slot.take() {
-            if worker.is_alive() && worker.connect(browser).await.is_ok() {
+            if worker.is_alive() && worker.connect(browser, &self.files).await.is_ok() {
                 return Ok(worker);
             }
             worker.end().await;
         }
         let mut worker = self.languages.start(language).await?;
-        worker.connect(browser).await?;
+        worker.connect(browser, &self.files).await?;
         Ok(worker)
     }
 

@@ -142,6 +142,7 @@ impl LiveBrowser {
     fn runner<'a>(&'a self, page: &'a Page, deadline: Instant) -> CommandRunner<'a> {
         CommandRunner {
             connection: self.connection(),
+            files: self.files(),
             page,
             state: self.command_state(),
             deadline,

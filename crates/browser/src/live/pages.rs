@@ -53,7 +53,12 @@ struct DetachedEvent {
 
 impl Pages {
     /// Sets up the existing pages and all future ones. New pages wait until `visitor` is applied.
-    pub(crate) async fn track(connection: &Connection, visitor: Visitor) -> Result<Arc<Pages>, BrowserError> {
+    /// Events of downloads are passed on to `downloads`.
+    pub(crate) async fn track(
+        connection: &Connection,
+        visitor: Visitor,
+        downloads: mpsc::Sender<Event>,
+    ) -> Result<Arc<Pages>, BrowserError> {
         let pages = Arc::new(Pages {
             connection: connection.clone(),
             visitor,
@@ -63,7 +68,7 @@ impl Pages {
             setting_up: AtomicBool::new(false),
             authentication_delegated: AtomicBool::new(false),
         });
-        tokio::spawn(pages.clone().listen(connection.events()));
+        tokio::spawn(pages.clone().listen(connection.events(), downloads));
         let attach = json!({
             "autoAttach": true,
             "waitForDebuggerOnStart": true,
@@ -160,7 +165,7 @@ impl Pages {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    async fn listen(self: Arc<Self>, mut events: mpsc::Receiver<Event>) {
+    async fn listen(self: Arc<Self>, mut events: mpsc::Receiver<Event>, downloads: mpsc::Sender<Event>) {
         // The browser also reports further sessions of known pages.
         let mut known_targets = HashSet::new();
         while let Some(event) = events.recv().await {
@@ -180,6 +185,11 @@ impl Pages {
                         self.open()
                             .retain(|page| page.session().id() != detached.session_id);
                     }
+                }
+                "Browser.downloadWillBegin" | "Browser.downloadProgress" => {
+                    // Without a receiver the browser has ended.
+                    let _ended = downloads.send(event).await;
+                    continue;
                 }
                 _ => continue,
             }

@@ -85,6 +85,17 @@ pub(super) enum Verdict {
     PassWith(Value),
     /// Do not send the command; answer that it succeeded.
     Succeed,
+    /// As [`Verdict::Succeed`], and set whether pages may download. Files stay with the session: the folder that the
+    /// client names is not used.
+    SetDownloads {
+        /// Browser context; `None`: the browser's own.
+        context: Option<String>,
+        denied: bool,
+        /// Whether the client is told of downloads; `None`: as before.
+        reported: Option<bool>,
+    },
+    /// As [`Verdict::Succeed`], and cancel the download with this id.
+    CancelDownload(String),
     /// Reject the command with this message.
     Reject(&'static str),
 }
@@ -116,18 +127,25 @@ pub(super) fn decide(method: &str, params: Option<&RawValue>) -> Verdict {
             check_url(parse())
         }
         "Target.createBrowserContext" => check_context(parse()),
-        "Browser.setDownloadBehavior" | "Page.setDownloadBehavior" => deny_download(parse()),
+        "Browser.setDownloadBehavior" | "Page.setDownloadBehavior" => set_downloads(method, &parse()),
+        "Browser.cancelDownload" => Verdict::CancelDownload(string(&parse(), "guid").unwrap_or_default()),
         "DOM.setFileInputFiles" => reject_files(parse(), |params| params.get("files")),
         "Input.dispatchDragEvent" => reject_files(parse(), |params| params.get("data")?.get("files")),
         _ => Verdict::Pass,
     }
 }
 
-/// Denies all downloads. Libraries enable them when they connect, but work without.
-fn deny_download(mut params: Map<String, Value>) -> Verdict {
-    params.remove("downloadPath");
-    params.insert("behavior".to_owned(), json!("deny"));
-    Verdict::PassWith(params.into())
+fn set_downloads(method: &str, params: &Map<String, Value>) -> Verdict {
+    let is_browser = method.starts_with("Browser.");
+    Verdict::SetDownloads {
+        context: string(params, "browserContextId"),
+        denied: params.get("behavior").is_some_and(|behavior| behavior == "deny"),
+        reported: is_browser.then(|| params.get("eventsEnabled") == Some(&Value::Bool(true))),
+    }
+}
+
+fn string(params: &Map<String, Value>, name: &str) -> Option<String> {
+    params.get(name)?.as_str().map(str::to_owned)
 }
 
 /// Rejects file paths; an empty list is allowed.
@@ -297,12 +315,25 @@ mod tests {
     }
 
     #[test]
-    fn downloads_are_denied_and_file_paths_rejected() {
-        let allow = json!({"behavior": "allowAndName", "downloadPath": "/tmp", "eventsEnabled": true});
-        let deny = json!({"behavior": "deny", "eventsEnabled": true});
-        for method in ["Browser.setDownloadBehavior", "Page.setDownloadBehavior"] {
-            assert_eq!(check(method, allow.clone()), Verdict::PassWith(deny.clone()));
-        }
+    fn downloads_stay_with_the_session_and_file_paths_are_rejected() {
+        let allow = json!({"behavior": "allowAndName", "downloadPath": "/etc", "eventsEnabled": true});
+        let deny = json!({"behavior": "deny", "browserContextId": "c"});
+        let verdict = |context: Option<&str>, denied, reported| Verdict::SetDownloads {
+            context: context.map(str::to_owned),
+            denied,
+            reported,
+        };
+        let set = "Browser.setDownloadBehavior";
+        assert_eq!(check(set, allow.clone()), verdict(None, false, Some(true)));
+        assert_eq!(check(set, deny.clone()), verdict(Some("c"), true, Some(false)));
+        assert_eq!(
+            check("Page.setDownloadBehavior", allow),
+            verdict(None, false, None)
+        );
+        assert_eq!(
+            check("Browser.cancelDownload", json!({"guid": "g"})),
+            Verdict::CancelDownload("g".to_owned())
+        );
         let files = |paths: Value| json!({"files": paths, "backendNodeId": 1});
         let method = "DOM.setFileInputFiles";
         assert_eq!(check(method, files(json!(["/etc/passwd"]))), FILES_NOT_ALLOWED);

@@ -14,7 +14,7 @@ use tokio::time::timeout;
 use super::group::Groups;
 use super::init::{self, Stage};
 use super::launcher::Launcher;
-use super::{INIT, SandboxedProcess};
+use super::{DOWNLOADS, INIT, SandboxedProcess};
 use crate::limits;
 
 const KNOWN_PATHS: [&str; 3] = ["/usr/bin/bwrap", "/bin/bwrap", "/usr/local/bin/bwrap"];
@@ -155,6 +155,7 @@ impl Bubblewrap {
         let group = self.groups.make(launcher, spec.memory_bytes, spec.tasks)?;
         let enter = Stage::Enter {
             port: spec.port,
+            folder: (spec.access == Access::Browser).then(|| DOWNLOADS.into()),
             program: program.into(),
             arguments,
         };
@@ -189,11 +190,16 @@ impl Bubblewrap {
         let (ours, theirs) = UnixStream::pair()?;
         command.stdin(OwnedFd::from(theirs));
         let child = launcher.spawn(command).await?;
-        let port = timeout(limits::START_TIMEOUT, init::receive_listener(ours))
+        let (port, downloads) = timeout(limits::START_TIMEOUT, init::receive(ours))
             .await
             .map_err(|_| io::Error::other("the sandbox did not start in time"))?
             .map_err(|_| io::Error::other("the sandbox failed to start"))?;
-        Ok(SandboxedProcess { child, group, port })
+        Ok(SandboxedProcess {
+            child,
+            group,
+            port,
+            downloads,
+        })
     }
 }
 

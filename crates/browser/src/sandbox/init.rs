@@ -1,15 +1,15 @@
 //! What runs in a sandboxed process before its program. Outside the sandbox: joins the control groups and
-//! sets its limits. Inside: opens the one port and passes the listener out.
+//! sets its limits. Inside: opens the one port, makes the folder of a browser's downloads, and passes both out.
 //!
 //! Both stages run the server's own program, because a process with threads cannot do this between fork and
 //! exec. Each stage is single-threaded, opens nothing else, and becomes the next by exec.
 
 use std::convert::Infallible;
-use std::fs::OpenOptions;
+use std::fs::{File, OpenOptions};
 use std::io::{self, IoSlice, IoSliceMut, Write};
 use std::mem::MaybeUninit;
 use std::net::{Ipv4Addr, TcpListener};
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
@@ -42,9 +42,10 @@ pub(crate) enum Stage {
         program: PathBuf,
         arguments: Vec<String>,
     },
-    /// Inside: open the port, pass the listener out, become the program.
+    /// Inside: open the port, make the folder, pass both out, become the program.
     Enter {
         port: u16,
+        folder: Option<PathBuf>,
         program: PathBuf,
         arguments: Vec<String>,
     },
@@ -84,10 +85,13 @@ pub fn sandbox_init(argument: &str) -> io::Result<Infallible> {
         }
         Stage::Enter {
             port,
+            folder,
             program,
             arguments,
         } => {
-            send_listener(&TcpListener::bind((Ipv4Addr::LOCALHOST, port))?)?;
+            let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port))?;
+            let folder = folder.map(|path| std::fs::create_dir(&path).and_then(|()| File::open(path)));
+            pass_out(&listener, folder.transpose()?.as_ref())?;
             // Replacing stdin closes the socket.
             Err(Command::new(program).args(arguments).stdin(Stdio::null()).exec())
         }
@@ -113,37 +117,41 @@ fn limit(data_bytes: Option<u64>, without_groups: bool) {
     }
 }
 
-/// Passes the listener out over the socket at stdin.
-fn send_listener(listener: &TcpListener) -> io::Result<()> {
-    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+/// Passes the listener and the folder out over the socket at stdin.
+fn pass_out(listener: &TcpListener, folder: Option<&File>) -> io::Result<()> {
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(2))];
     let mut control = SendAncillaryBuffer::new(&mut space);
-    let listeners = [listener.as_fd()];
-    control.push(SendAncillaryMessage::ScmRights(&listeners));
+    let descriptors: Vec<_> = [Some(listener.as_fd()), folder.map(AsFd::as_fd)]
+        .into_iter()
+        .flatten()
+        .collect();
+    control.push(SendAncillaryMessage::ScmRights(&descriptors));
     let socket = io::stdin();
     rustix::net::sendmsg(&socket, &[IoSlice::new(b"p")], &mut control, SendFlags::empty())?;
     Ok(())
 }
 
-/// Receives the listener that a sandboxed process passes out.
+/// Receives what a sandboxed process passes out: its listener, and its folder if it has one.
 ///
 /// # Errors
 /// If the process ends first.
-pub(super) async fn receive_listener(socket: UnixStream) -> io::Result<TcpListener> {
+pub(super) async fn receive(socket: UnixStream) -> io::Result<(TcpListener, Option<OwnedFd>)> {
     socket.set_nonblocking(true)?;
     let socket = tokio::net::UnixStream::from_std(socket)?;
     let receive = || {
-        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(2))];
         let mut control = RecvAncillaryBuffer::new(&mut space);
         let mut byte = [0];
         let mut bytes = [IoSliceMut::new(&mut byte)];
         rustix::net::recvmsg(&socket, &mut bytes, &mut control, RecvFlags::CMSG_CLOEXEC)?;
-        let listener = control.drain().find_map(|message| match message {
-            RecvAncillaryMessage::ScmRights(mut fds) => fds.next(),
+        let passed = control.drain().find_map(|message| match message {
+            RecvAncillaryMessage::ScmRights(mut fds) => fds.next().map(|listener| (listener, fds.next())),
             _ => None,
         });
-        listener.ok_or_else(|| io::Error::from(io::ErrorKind::UnexpectedEof))
+        passed.ok_or_else(|| io::Error::from(io::ErrorKind::UnexpectedEof))
     };
-    let listener = TcpListener::from(socket.async_io(Interest::READABLE, receive).await?);
+    let (listener, folder) = socket.async_io(Interest::READABLE, receive).await?;
+    let listener = TcpListener::from(listener);
     listener.set_nonblocking(true)?;
-    Ok(listener)
+    Ok((listener, folder))
 }

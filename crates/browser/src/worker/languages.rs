@@ -1,6 +1,7 @@
 //! The languages that code may use on this server; starts their workers.
 
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use harvestman_core::api::interact::Language;
 use tokio::sync::OnceCell;
@@ -8,6 +9,7 @@ use tokio::sync::OnceCell;
 use super::Worker;
 use super::runtime::Runtime;
 use crate::error::BrowserError;
+use crate::files::CodeFolders;
 use crate::sandbox::{Bubblewrap, Launcher};
 
 /// The languages of this server.
@@ -19,6 +21,8 @@ pub(crate) struct Languages {
     pub(super) sandbox: Option<Bubblewrap>,
     /// Home folder of code without a sandbox.
     pub(super) folder: PathBuf,
+    /// Bytes that the files of a session may add to those of its code.
+    pub(crate) files_bytes: u64,
     allowed: bool,
     node: OnceCell<Runtime>,
     python: OnceCell<Runtime>,
@@ -50,9 +54,25 @@ impl Languages {
             private,
             sandbox,
             folder,
+            files_bytes: 0,
             node: OnceCell::new(),
             python: OnceCell::new(),
             programs,
+        }
+    }
+
+    /// Returns where the code of one more browser finds files.
+    pub(crate) fn code_folders(&self) -> CodeFolders {
+        static COUNTER: AtomicU64 = AtomicU64::new(0);
+        let own = self.sandbox.is_none().then(|| {
+            let number = COUNTER.fetch_add(1, Ordering::Relaxed);
+            self.folder.join(format!("files-{}-{number}", std::process::id()))
+        });
+        let base = own.clone().unwrap_or_else(|| PathBuf::from("/tmp"));
+        CodeFolders {
+            uploads: base.join("files").display().to_string(),
+            downloads: base.join("downloads").display().to_string(),
+            own,
         }
     }
 

@@ -12,7 +12,8 @@ const packages = require("node:module").createRequire(process.argv[1]);
 const { chromium } = packages("playwright-core");
 
 // Copies, because the code may replace globals.
-const { writeSync } = fs;
+const { appendFileSync, mkdirSync, writeFileSync, writeSync } = fs;
+const { dirname } = require("node:path");
 const { stringify, parse } = JSON;
 
 // The server cuts longer texts anyway.
@@ -137,9 +138,19 @@ async function choose(target) {
   }
 }
 
+/** Writes a part of a file of the session. */
+function receive({ file, data, append }) {
+  try {
+    mkdirSync(dirname(file), { recursive: true });
+    (append ? appendFileSync : writeFileSync)(file, Buffer.from(data, "base64"));
+  } catch (error) {
+    process.stderr.write(`cannot write ${file}: ${error.message}\n`);
+  }
+}
+
 async function obey(command) {
   if (command.connect) {
-    globalThis.browser = await chromium.connectOverCDP(command.connect);
+    globalThis.browser = await chromium.connectOverCDP(command.connect, { artifactsDir: command.downloads });
     globalThis.context = globalThis.browser.contexts()[0];
     // Without a listener Playwright dismisses every dialog, also those that a viewer should answer.
     globalThis.context.on("dialog", (dialog) => {
@@ -160,7 +171,9 @@ async function obey(command) {
 
 const commands = new net.Socket({ fd: 3, readable: true, writable: false });
 commands.on("close", () => process.exit());
-readline.createInterface({ input: commands }).on("line", (line) =>
-  obey(parse(line)).catch((error) => say({ said: "failed", reason: String(error?.message ?? error) })),
-);
+readline.createInterface({ input: commands }).on("line", (line) => {
+  const command = parse(line);
+  if (command.file) return receive(command);
+  obey(command).catch((error) => say({ said: "failed", reason: String(error?.message ?? error) }));
+});
 say({ said: "loaded" });

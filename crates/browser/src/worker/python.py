@@ -2,6 +2,7 @@
 # of JSON each. The argument is a folder in which packages are found.
 import ast
 import asyncio
+import base64
 import inspect
 import json
 import os
@@ -141,6 +142,8 @@ def reason(error):
 
 
 async def run(code, names):
+    global is_running
+    is_running = True
     try:
         result = text(await evaluate(code, names))
         return {"result": result and result[:MOST]}
@@ -152,6 +155,33 @@ async def run(code, names):
         os._exit(status & 0xFF)
     except BaseException as error:
         return {"error": reason(error)[:MOST]}
+    finally:
+        is_running = False
+
+
+is_running = False
+
+
+def listeners(emitter):
+    return len(emitter._impl_obj.listeners("dialog"))
+
+
+def on_dialog(dialog):
+    """Dismisses a dialog that the code caused and has no listener for.
+
+    Without a listener Playwright dismisses every dialog, also those that a viewer should answer.
+    """
+    page = dialog.page
+    is_handled = page is not None and (listeners(page) > 0 or listeners(page.context) > 1)
+    if is_running and not is_handled:
+        asyncio.ensure_future(dismiss(dialog))
+
+
+async def dismiss(dialog):
+    try:
+        await dialog.dismiss()
+    except Exception:
+        pass  # A viewer has answered it.
 
 
 targets = {}
@@ -188,6 +218,41 @@ async def choose(target, names):
         await asyncio.sleep(0.02)
 
 
+def receive(command):
+    """Writes a part of a file of the session."""
+    try:
+        os.makedirs(os.path.dirname(command["file"]), exist_ok=True)
+        with open(command["file"], "ab" if command["append"] else "wb") as file:
+            file.write(base64.b64decode(command["data"]))
+    except OSError as error:
+        sys.stderr.write(f"cannot write {command['file']}: {error}\n")
+
+
+async def connect(connect_over_cdp, command):
+    try:
+        return await connect_over_cdp(command["connect"], artifacts_dir=command["downloads"])
+    except TypeError:
+        # An older Playwright: code learns of downloads, but does not find their content.
+        return await connect_over_cdp(command["connect"])
+
+
+async def obey(command, playwright, names):
+    try:
+        if "connect" in command:
+            browser = await connect(playwright.chromium.connect_over_cdp, command)
+            names.update(browser=browser, context=browser.contexts[0])
+            browser.contexts[0].on("dialog", on_dialog)
+            return say(said="ready")
+        await choose(command["target"], names)
+        say(said="begun")
+        done = await run(command["run"], names)
+        page = names.get("page")
+        target = await target_of(page) if usable(page) else None
+        say(said="done", target=target, **done)
+    except Exception as error:
+        say(said="failed", reason=str(error))
+
+
 async def main():
     loop = asyncio.get_running_loop()
     reader = asyncio.StreamReader(limit=16 * 1024 * 1024)
@@ -198,20 +263,11 @@ async def main():
     say(said="loaded")
     while line := await reader.readline():
         command = json.loads(line)
-        try:
-            if "connect" in command:
-                browser = await playwright.chromium.connect_over_cdp(command["connect"])
-                names.update(browser=browser, context=browser.contexts[0])
-                say(said="ready")
-                continue
-            await choose(command["target"], names)
-            say(said="begun")
-            done = await run(command["run"], names)
-            page = names.get("page")
-            target = await target_of(page) if usable(page) else None
-            say(said="done", target=target, **done)
-        except Exception as error:
-            say(said="failed", reason=str(error))
+        if "file" in command:
+            receive(command)
+        else:
+            # A reference, so that the task is not collected. Files arrive while code runs.
+            task = asyncio.ensure_future(obey(command, playwright, names))
     os._exit(0)
 
 

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use harvestman_browser::{Blocker, LiveConfig, Sandbox, find_chromium};
+use harvestman_browser::{Blocker, FileLimits, LiveConfig, Sandbox, find_chromium};
 
 use crate::sites;
 
@@ -25,5 +25,10 @@ pub(crate) fn config(name: &str) -> LiveConfig {
         unsandboxed_code: false,
         blocker: Blocker::default(),
         egress: Arc::new(sites::serve),
+        files: FileLimits {
+            file_bytes: 1 << 20,
+            total_bytes: 3 << 20,
+            files: 5,
+        },
     }
 }

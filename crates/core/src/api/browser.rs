@@ -84,7 +84,35 @@ impl ExecuteRequest {
     }
 }
 
-wire!(BrowserRequest, ExecuteRequest);
+/// Body of `POST /v2/browser/{id}/extend`.
+#[derive(Clone, PartialEq, Eq, Debug, Request)]
+pub struct ExtendRequest {
+    /// Remaining lifetime of the session, from now. A session is never shortened.
+    #[field(
+        bounds = MIN_SESSION_TTL_S..=MAX_SESSION_TTL_S,
+        default = DEFAULT_BROWSER_TTL_S,
+        label = "Lifetime",
+        unit = "seconds",
+        example = "600"
+    )]
+    pub ttl: u64,
+    /// Client and integration that sent the request.
+    #[field(flatten)]
+    pub caller: Caller,
+}
+
+wire!(BrowserRequest, ExecuteRequest, ExtendRequest);
+
+/// Response of `POST /v2/browser/{id}/extend`.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase", default)]
+pub struct SessionExtended {
+    /// Always true.
+    pub success: bool,
+    /// Time at which the session ends at the latest.
+    pub expires_at: Timestamp,
+}
 
 /// Response of `POST /v2/browser`.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]

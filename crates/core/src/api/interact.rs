@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::api::caller::Caller;
 use crate::api::fields::{Decimal, Fields, wire};
+use crate::api::session_file::SessionFile;
 use crate::api::wire_enum::wire_enum;
 use crate::limits::{
     DEFAULT_EXECUTE_TIMEOUT_S, MAX_CODE_CHARS, MAX_EXECUTE_TIMEOUT_S, MAX_PROMPT_CHARS, MAX_SESSION_TTL_S,
@@ -177,6 +178,9 @@ pub struct ExecuteResponse {
     /// Error message; absent on success.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
+    /// Files of the session so far; absent if there are none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<SessionFile>,
 }
 
 /// Response to the end of a session.

@@ -1,5 +1,9 @@
-//! Models of `POST /v2/parse` and `GET /v2/parse/formats` (docs/API.md sections 7.3 and 7.4).
+//! Models of `POST /v2/parse`, `GET /v2/parse/formats` and `POST /v2/parse/upload-url` (docs/API.md sections 7.3 to
+//! 7.5).
 
+use std::collections::BTreeMap;
+
+use harvestman_derive::Request;
 use serde::{Deserialize, Serialize};
 
 use crate::api::body::{Body, ToNode};
@@ -9,7 +13,11 @@ use crate::api::fields::{Field, Fields, Wire, wire};
 use crate::api::format::FormatKind;
 use crate::api::options::{Proxy, ScrapeOptions};
 use crate::api::wire_enum::wire_enum;
-use crate::limits::{DEFAULT_MAX_AGE_MS, DEFAULT_PARSE_TIMEOUT_MS, DEFAULT_SCRAPE_TIMEOUT_MS};
+use crate::limits::{
+    DEFAULT_MAX_AGE_MS, DEFAULT_PARSE_TIMEOUT_MS, DEFAULT_SCRAPE_TIMEOUT_MS, MAX_FILE_NAME_CHARS,
+    MAX_SHORT_TEXT_CHARS, MAX_UPLOAD_BYTES,
+};
+use crate::time::Timestamp;
 
 /// Part `options` of `POST /v2/parse`.
 #[derive(Clone, PartialEq, Debug)]
@@ -118,7 +126,59 @@ impl Wire for ParseOptions {
     }
 }
 
-wire!(ParseOptions);
+/// JSON body of `POST /v2/parse`: converts a file that was uploaded before. The options are top-level fields.
+#[derive(Clone, PartialEq, Debug, Request)]
+pub struct ParseUploadRequest {
+    /// `uploadRef` of `POST /v2/parse/upload-url`. It can be used once.
+    #[field(
+        required,
+        bounds = 1..=MAX_SHORT_TEXT_CHARS,
+        label = "Upload",
+        example = r#""018f2f9e-0000-4000-8000-000000000001""#
+    )]
+    pub upload_ref: String,
+    /// Parts of the file to return.
+    #[field(flatten)]
+    pub options: ParseOptions,
+}
+
+/// Body of `POST /v2/parse/upload-url`.
+#[derive(Clone, PartialEq, Eq, Debug, Request)]
+pub struct UploadUrlRequest {
+    /// Name of the file.
+    #[field(required, bounds = 1..=MAX_FILE_NAME_CHARS, label = "File name", example = r#""report.pdf""#)]
+    pub filename: String,
+    /// Content type of the file.
+    #[field(bounds = 1..=MAX_SHORT_TEXT_CHARS, label = "Content type", example = r#""application/pdf""#)]
+    pub content_type: Option<String>,
+    /// Size of the file.
+    #[field(bounds = 1..=MAX_UPLOAD_BYTES as u64, label = "Size", unit = "bytes", example = "48213")]
+    pub declared_size_bytes: Option<u64>,
+    /// Client and integration that sent the request.
+    #[field(flatten)]
+    pub caller: Caller,
+}
+
+wire!(ParseOptions, ParseUploadRequest, UploadUrlRequest);
+
+/// Where to send a file, and how to refer to it afterwards.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase", default)]
+pub struct UploadUrl {
+    /// URL that takes the file, once. It contains a token and needs no key.
+    pub upload_url: String,
+    /// Reference to the file, for one request of the team.
+    pub upload_ref: String,
+    /// Method of the transfer: `PUT`. Its body is the file.
+    pub method: String,
+    /// Headers of the transfer.
+    pub headers: BTreeMap<String, String>,
+    /// Time at which URL and reference expire.
+    pub expires_at: Timestamp,
+    /// Largest size of the file, bytes.
+    pub max_size_bytes: u64,
+}
 
 /// Response of `GET /v2/parse/formats`.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]

@@ -266,6 +266,31 @@ impl Upload<'_> {
     }
 }
 
+/// Returns the content type of a file by its name.
+pub fn content_type_of(name: &str) -> &'static str {
+    let extension = name
+        .rsplit_once('.')
+        .map(|(_, extension)| extension.to_ascii_lowercase());
+    let extension = extension.unwrap_or_default();
+    let text = TEXTS
+        .iter()
+        .find(|(_, extensions, _)| extensions.contains(&extension.as_str()))
+        .and_then(|(_, _, types)| types.first());
+    let known = FileType::of_name(name).and_then(|kind| kind.content_types().first());
+    match (known.or(text), extension.as_str()) {
+        (Some(kind), _) => kind,
+        (None, "json") => "application/json",
+        (None, "zip") => "application/zip",
+        (None, "gz") => "application/gzip",
+        (None, "gif") => "image/gif",
+        (None, "svg") => "image/svg+xml",
+        (None, "xml") => "application/xml",
+        (None, "mp3") => "audio/mpeg",
+        (None, "mp4") => "video/mp4",
+        (None, _) => "application/octet-stream",
+    }
+}
+
 /// Returns the response of `GET /v2/parse/formats`. Images can be read with text recognition.
 pub fn parse_formats(has_recognition: bool) -> ParseFormats {
     let format = |name: &str, kind, extensions: &[&str], types: &[&str]| ParseFormat {

@@ -93,7 +93,7 @@ impl Context {
         // The time between expiry and the poll that notices it is not charged.
         let end = SessionEnd {
             last_activity,
-            at: clock::now().min(session.lifetime.ends_at(session.created, last_activity)),
+            at: clock::now().min(session.ends_at()),
         };
         session.ended.cancel();
         let resources = session.take_resources();

@@ -1,7 +1,7 @@
 //! One session: its browser, its tokens, and the queue of calls that use it.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use harvestman_browser::{BrowserError, LiveBrowser, LiveBrowsers};
@@ -26,7 +26,7 @@ pub(crate) struct LiveSession {
     pub(crate) id: SessionId,
     pub(crate) team: TeamId,
     pub(crate) created: Timestamp,
-    pub(crate) lifetime: Lifetime,
+    lifetime: Mutex<Lifetime>,
     pub(crate) browser: LiveBrowser,
     pub(crate) tokens: SessionTokens,
     pub(crate) ended: CancellationToken,
@@ -56,7 +56,7 @@ impl LiveSession {
             id,
             team,
             created: clock::now(),
-            lifetime,
+            lifetime: Mutex::new(lifetime),
             browser,
             tokens,
             ended: CancellationToken::new(),
@@ -73,13 +73,40 @@ impl LiveSession {
         Timestamp(clock::now().0.saturating_sub(idle)).max(self.created)
     }
 
+    /// Returns when the session ends at the latest.
+    pub(crate) fn expires_at(&self) -> Timestamp {
+        self.created + self.lifetime().ttl
+    }
+
+    /// Returns when the session ends unless there is further activity.
+    pub(crate) fn ends_at(&self) -> Timestamp {
+        let last_activity = self.last_activity();
+        self.lifetime().ends_at(self.created, last_activity)
+    }
+
+    /// Lets the session live at least until `at`, and counts as activity.
+    pub(crate) fn extend(&self, at: Timestamp) -> Timestamp {
+        self.browser.touch();
+        let mut lifetime = self.lifetime();
+        let ttl = Duration::from_millis(at.millis_since(self.created));
+        // Without further activity it lives that long too.
+        lifetime.idle = lifetime
+            .idle
+            .max(Duration::from_millis(at.millis_since(clock::now())));
+        lifetime.ttl = lifetime.ttl.max(ttl);
+        self.created + lifetime.ttl
+    }
+
+    fn lifetime(&self) -> MutexGuard<'_, Lifetime> {
+        self.lifetime.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Returns whether the session is over at `now`. A session with a running or waiting call is never idle.
     pub(crate) fn is_over(&self, now: Timestamp) -> bool {
         if self.calls.load(Ordering::Relaxed) > 0 {
             self.browser.touch();
         }
-        let end = self.lifetime.ends_at(self.created, self.last_activity());
-        now >= end || self.browser.has_ended()
+        now >= self.ends_at() || self.browser.has_ended()
     }
 
     /// Takes what the session owns; `None` on the second call.

@@ -209,7 +209,7 @@ impl Context {
             },
             scrape: plan.scrape.map(|(scrape, _)| scrape),
             stream_web_view: plan.stream_web_view,
-            expires_at: session.created + session.lifetime.ttl,
+            expires_at: session.expires_at(),
         };
         if let Err(error) = self.store.begin_session(&new_session).await {
             session.browser.end().await;
@@ -223,6 +223,7 @@ impl Context {
             let ended = self.finish(session).await;
             return Err(ended.map_or_else(ApiError::from, |_| stopping()));
         }
+        self.keep_downloads(session.clone());
         Ok(session)
     }
 }

@@ -252,6 +252,22 @@ pub const SETTINGS: &[Setting] = &[
         "SESSIONS",
         "Browser sessions open at once per team [default: 1 per CPU core]",
     ),
+    Setting {
+        default: Some("50"),
+        ..text(
+            "session_file_mib",
+            "MIB",
+            "Size of one file of a browser session in MiB, at most 512; larger downloads are cancelled",
+        )
+    },
+    Setting {
+        default: Some("100"),
+        ..text(
+            "session_files_mib",
+            "MIB",
+            "Size of all files of a browser session in MiB, at most 512",
+        )
+    },
     text(
         "rate_limit",
         "REQUESTS",

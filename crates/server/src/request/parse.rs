@@ -99,10 +99,15 @@ impl Form {
         Ok(Form { boundary, body })
     }
 
-    /// Uploads the file and returns the response.
+    /// Uploads the file for conversion and returns the response.
     pub(crate) async fn send(self, client: &ApiClient) -> anyhow::Result<Value> {
+        self.send_to(client, PATH).await
+    }
+
+    /// Uploads the file to a path and returns the response.
+    pub(crate) async fn send_to(self, client: &ApiClient, path: &str) -> anyhow::Result<Value> {
         let content_type = format!("multipart/form-data; boundary={}", self.boundary);
-        client.post_bytes(PATH, &content_type, self.body).await
+        client.post_bytes(path, &content_type, self.body).await
     }
 }
 

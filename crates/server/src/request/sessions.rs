@@ -2,12 +2,13 @@
 //! command, so they always need a server.
 
 use std::io::{self, Write};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Context;
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use harvestman_core::api::Wire;
-use harvestman_core::api::browser::{BrowserRequest, ExecuteRequest, SessionStatus};
+use harvestman_core::api::browser::{BrowserRequest, ExecuteRequest, ExtendRequest, SessionStatus};
 use harvestman_core::api::fields::WireEnum;
 use harvestman_core::api::interact::InteractRequest;
 use serde_json::{Map, Value};
@@ -16,6 +17,7 @@ use uuid::Uuid;
 use crate::input::Usage;
 use crate::request::api_client::{self, ApiClient};
 use crate::request::output::{self, Output};
+use crate::request::parse::Form;
 use crate::request::{flags, help};
 
 /// Name of the command for the browser of a scrape.
@@ -25,6 +27,7 @@ pub(crate) const BROWSER: &str = "browser";
 
 const ID: &str = "id";
 const WORDS: &str = "words";
+const FILE: &str = "file";
 
 /// Returns the grammar of both commands.
 pub(crate) fn commands() -> [Command; 2] {
@@ -75,6 +78,29 @@ fn browser_command() -> Command {
             with_output(Command::new("list"))
                 .about("List the sessions of the last 24 hours, one line of JSON each")
                 .arg(status),
+        )
+        .subcommand(
+            with_output(Command::new("extend"))
+                .about("Let a session live longer")
+                .arg(id("SESSION", "Id of the session"))
+                .args(ExtendRequest::fields().iter().map(flags::argument)),
+        )
+        .subcommand(
+            with_output(Command::new("files"))
+                .about("List what a session downloaded and was given, one line of JSON each")
+                .arg(id("SESSION", "Id of the session")),
+        )
+        .subcommand(
+            with_output(Command::new("upload"))
+                .about("Give a file to a session and print its path for code")
+                .arg(id("SESSION", "Id of the session"))
+                .arg(
+                    Arg::new(FILE)
+                        .value_name("FILE")
+                        .required(true)
+                        .value_parser(value_parser!(PathBuf))
+                        .help("The file"),
+                ),
         )
         .subcommand(
             with_output(Command::new("close"))
@@ -140,6 +166,31 @@ pub(crate) async fn browser(given: &ArgMatches) -> anyhow::Result<ExitCode> {
             let sessions = response["sessions"].as_array().into_iter().flatten();
             let lines: Vec<String> = sessions.map(Value::to_string).collect();
             print(&response, &lines.join("\n").into(), given)?;
+            Ok(ExitCode::SUCCESS)
+        }
+        "extend" => {
+            let body = checked::<ExtendRequest>(flags::values(&ExtendRequest::fields(), given))?;
+            let path = format!("/v2/browser/{}/extend", id_of(given)?);
+            let response = client.post(&path, &body).await?;
+            print(&response, &response["expiresAt"], given)?;
+            Ok(ExitCode::SUCCESS)
+        }
+        "files" => {
+            let response = client
+                .get(&format!("/v2/browser/{}/files", id_of(given)?))
+                .await?;
+            let files = response["files"].as_array().into_iter().flatten();
+            let lines: Vec<String> = files.map(Value::to_string).collect();
+            print(&response, &lines.join("\n").into(), given)?;
+            Ok(ExitCode::SUCCESS)
+        }
+        "upload" => {
+            let file = given
+                .get_one::<PathBuf>(FILE)
+                .context("the grammar asks for a file")?;
+            let path = format!("/v2/browser/{}/files", id_of(given)?);
+            let response = Form::of_file(file, &Value::Null)?.send_to(&client, &path).await?;
+            print(&response, &response["file"]["path"], given)?;
             Ok(ExitCode::SUCCESS)
         }
         _ => ended(
@@ -226,6 +277,7 @@ mod tests {
             InteractRequest::fields(),
             BrowserRequest::fields(),
             ExecuteRequest::fields(),
+            ExtendRequest::fields(),
         ]
         .concat()
         {

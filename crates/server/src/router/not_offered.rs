@@ -9,7 +9,6 @@ use crate::routes::{health, not_offered};
 
 /// Paths that will not be supported.
 const NEVER: &[(&str, &str)] = &[
-    ("POST", "/v2/parse/upload-url"),
     ("GET", "/v2/agent/{id}/trace"),
     ("GET", "/v2/agent/{id}/snapshots/{snapshot}"),
     ("GET", "/v2/agent/threads/{id}"),

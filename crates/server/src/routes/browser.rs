@@ -1,9 +1,11 @@
 //! Browser sessions: `/v2/browser`, also under `/v2/interact` (docs/API.md section 11).
 
-use axum::extract::State;
+use axum::extract::{Request, State};
 use axum::http::Uri;
-use harvestman_core::api::browser::{BrowserRequest, ExecuteRequest, SessionsQuery};
+use harvestman_core::api::browser::{BrowserRequest, ExecuteRequest, ExtendRequest, SessionsQuery};
+use harvestman_core::api::session_file::SessionFileRequest;
 use harvestman_core::ids::SessionId;
+use harvestman_engine::SessionFileSource;
 
 use crate::app::App;
 use crate::auth::Caller;
@@ -11,6 +13,7 @@ use crate::body::WholeBody;
 use crate::error::{HandlerResult, json};
 use crate::links::Base;
 use crate::routes::PathId;
+use crate::routes::parse::{UploadBody, read_upload};
 
 pub(crate) async fn create(
     State(app): State<App>,
@@ -53,4 +56,47 @@ pub(crate) async fn delete(
     PathId(id): PathId,
 ) -> HandlerResult {
     json(&app.engine().end_browser(&principal, id.into()).await?)
+}
+
+pub(crate) async fn extend(
+    State(app): State<App>,
+    Caller(principal): Caller,
+    PathId(id): PathId,
+    WholeBody(body): WholeBody,
+) -> HandlerResult {
+    let request = ExtendRequest::from_json(&body)?;
+    json(
+        &app.engine()
+            .extend_session(&principal, id.into(), request)
+            .await?,
+    )
+}
+
+pub(crate) async fn files(
+    State(app): State<App>,
+    Caller(principal): Caller,
+    PathId(id): PathId,
+    Base(base): Base,
+) -> HandlerResult {
+    json(&app.engine().session_files(&principal, id.into(), &base).await?)
+}
+
+pub(crate) async fn add_file(
+    State(app): State<App>,
+    Caller(principal): Caller,
+    PathId(id): PathId,
+    Base(base): Base,
+    request: Request,
+) -> HandlerResult {
+    let (_permit, body) = read_upload(&app, request).await?;
+    let source = match body {
+        UploadBody::Form(file, _) => SessionFileSource::File(file),
+        UploadBody::Reference(body) => {
+            SessionFileSource::Reference(SessionFileRequest::from_json(&body)?.upload_ref)
+        }
+    };
+    let added = app
+        .engine()
+        .add_session_file(&principal, id.into(), source, &base);
+    json(&added.await?)
 }

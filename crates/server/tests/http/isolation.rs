@@ -94,6 +94,8 @@ const TABLE: &[(&str, &str, &str, Expected)] = &[
     ("POST", "/v2/map", "{}", Own(400)),
     ("POST", "/v2/parse", "{}", Own(400)),
     ("GET", "/v2/parse/formats", "", Own(200)),
+    ("POST", "/v2/parse/upload-url", "{}", Own(400)),
+    ("PUT", "/v2/parse/upload/{token}", "", Token),
     ("POST", "/v2/browser", "{}", Own(503)),
     ("GET", "/v2/browser", "", Own(200)),
     (
@@ -103,6 +105,42 @@ const TABLE: &[(&str, &str, &str, Expected)] = &[
         forbidden(ResourceKind::Session),
     ),
     ("DELETE", "/v2/browser/{id}", "", forbidden(ResourceKind::Session)),
+    (
+        "POST",
+        "/v2/browser/{id}/extend",
+        "{}",
+        forbidden(ResourceKind::Session),
+    ),
+    (
+        "GET",
+        "/v2/browser/{id}/files",
+        "",
+        forbidden(ResourceKind::Session),
+    ),
+    (
+        "POST",
+        "/v2/browser/{id}/files",
+        UPLOAD,
+        forbidden(ResourceKind::Session),
+    ),
+    (
+        "POST",
+        "/v2/interact/{id}/extend",
+        "{}",
+        forbidden(ResourceKind::Session),
+    ),
+    (
+        "GET",
+        "/v2/interact/{id}/files",
+        "",
+        forbidden(ResourceKind::Session),
+    ),
+    (
+        "POST",
+        "/v2/interact/{id}/files",
+        UPLOAD,
+        forbidden(ResourceKind::Session),
+    ),
     ("POST", "/v2/interact", "{}", Own(503)),
     ("GET", "/v2/interact", "", Own(200)),
     (
@@ -253,6 +291,7 @@ const TABLE: &[(&str, &str, &str, Expected)] = &[
 
 const COMMAND: &str = r#"{"command":"list-teams"}"#;
 const CODE: &str = r#"{"code":"1"}"#;
+const UPLOAD: &str = r#"{"uploadRef":"x"}"#;
 const RATING: &str = r#"{"rating":"good"}"#;
 const APPEND: &str = r#"{"urls":["http://127.0.0.1:1/"],"appendToId":"{id}"}"#;
 const RESEND: &str = r#"{"webhookId":"0192f000-0000-7000-8000-000000000001"}"#;

@@ -195,7 +195,118 @@ async fn invalid_forms_are_rejected() {
         .is_error(400, "BAD_REQUEST");
     send(&app, "application/json", b"{\"uploadRef\":\"x\"}".to_vec())
         .await
-        .is_error(501, "FEATURE_NOT_SUPPORTED");
+        .is_error(404, "NOT_FOUND");
+}
+
+async fn upload_url(app: &TestApp, body: &Value) -> Value {
+    let response = app.post("/v2/parse/upload-url", body).await;
+    let json = response.json();
+    assert_eq!(response.status, 200, "{json}");
+    json["data"].clone()
+}
+
+async fn put(app: &TestApp, data: &Value, bytes: impl Into<Body>) -> TestResponse {
+    let url = data["uploadUrl"].as_str().unwrap();
+    let path = &url[url.find("/v2/").unwrap()..];
+    let request = app.anonymous(Method::PUT, path);
+    app.send(request.body(bytes.into()).unwrap()).await
+}
+
+#[tokio::test]
+async fn a_file_is_uploaded_by_url_and_used_once() {
+    let app = TestApp::start().await;
+    let named = json!({"filename": "../herons/notes.md", "contentType": "text/markdown"});
+    let data = upload_url(&app, &named).await;
+    assert_eq!(
+        (&data["method"], &data["maxSizeBytes"], &data["headers"]),
+        (
+            &json!("PUT"),
+            &json!(50 << 20),
+            &json!({"Content-Type": "text/markdown"})
+        )
+    );
+    let by_reference = |options: Value| {
+        let mut body = json!({"uploadRef": data["uploadRef"]});
+        body.as_object_mut()
+            .unwrap()
+            .extend(options.as_object().unwrap().clone());
+        body
+    };
+    let parse = async |body: Value| app.post("/v2/parse", &body).await;
+    parse(by_reference(json!({}))).await.is_error(409, "CONFLICT");
+    assert_eq!(
+        put(&app, &data, "# Herons").await.json(),
+        json!({"success": true})
+    );
+    put(&app, &data, "# Storks").await.is_error(409, "CONFLICT");
+
+    // An invalid request and one of another team leave the file in place.
+    parse(by_reference(json!({"mobile": true})))
+        .await
+        .is_error(400, "PARSE_UNSUPPORTED_OPTIONS");
+    parse(by_reference(json!({"nests": 3})))
+        .await
+        .is_error(400, "BAD_REQUEST");
+    let other = app.other_key("another team").await;
+    let request = app
+        .anonymous(Method::POST, "/v2/parse")
+        .header("authorization", format!("Bearer {other}"))
+        .body(Body::from(by_reference(json!({})).to_string()))
+        .unwrap();
+    app.send(request).await.is_error(404, "NOT_FOUND");
+
+    let document = parse(by_reference(json!({"formats": ["markdown"]}))).await.json();
+    assert_eq!(document["data"]["markdown"], "# Herons");
+    assert_eq!(document["data"]["metadata"]["sourceFile"], "notes.md");
+    parse(by_reference(json!({}))).await.is_error(404, "NOT_FOUND");
+    put(&app, &data, "# Storks").await.is_error(404, "NOT_FOUND");
+}
+
+#[tokio::test]
+async fn uploads_by_url_are_bounded() {
+    let app = TestApp::start().await;
+    for (body, code) in [
+        (json!({}), "BAD_REQUEST"),
+        (json!({"filename": "/"}), "BAD_REQUEST"),
+        (json!({"filename": "x".repeat(256)}), "BAD_REQUEST"),
+        (
+            json!({"filename": "a", "declaredSizeBytes": 10_737_418_240_u64}),
+            "BAD_REQUEST",
+        ),
+    ] {
+        app.post("/v2/parse/upload-url", &body).await.is_error(400, code);
+    }
+    let data = upload_url(&app, &json!({"filename": "large.txt"})).await;
+    // Announced and unannounced sizes above the limit.
+    let url = data["uploadUrl"].as_str().unwrap();
+    let announced = app
+        .anonymous(Method::PUT, &url[url.find("/v2/").unwrap()..])
+        .header("content-length", "10737418240")
+        .body(Body::from("start"))
+        .unwrap();
+    app.send(announced).await.is_error(413, "PAYLOAD_TOO_LARGE");
+    let endless = futures_util::stream::repeat_with(|| Ok::<_, std::io::Error>(vec![b'x'; 1 << 20]));
+    put(&app, &data, Body::from_stream(endless))
+        .await
+        .is_error(413, "PAYLOAD_TOO_LARGE");
+    let body = json!({"uploadRef": data["uploadRef"]});
+    app.post("/v2/parse", &body).await.is_error(409, "CONFLICT");
+    // The URL still takes a file that is small enough.
+    assert_eq!(put(&app, &data, "heron").await.status, 200);
+
+    for _ in 1..20 {
+        upload_url(&app, &json!({"filename": "a.txt"})).await;
+    }
+    let full = app
+        .post("/v2/parse/upload-url", &json!({"filename": "a.txt"}))
+        .await;
+    full.is_error(429, "CONCURRENCY_LIMITED");
+    assert!(!full.header("retry-after").is_empty());
+    assert_eq!(
+        app.post("/v2/parse", &body).await.json()["data"]["markdown"],
+        "heron"
+    );
+    upload_url(&app, &json!({"filename": "a.txt"})).await;
 }
 
 #[tokio::test]

@@ -135,7 +135,8 @@ async fn ids_of_other_teams_and_unknown_ids_return_404_on_every_route() {
         let body = || {
             Body::from(match route.path {
                 path if path.ends_with("/feedback") => r#"{"rating":"good"}"#,
-                path if path.starts_with("/v2/monitor") => "{}",
+                path if path.starts_with("/v2/monitor") || path.ends_with("/extend") => "{}",
+                path if path.ends_with("/files") => r#"{"uploadRef":"x"}"#,
                 // Valid for sessions.
                 _ => r#"{"code":"1"}"#,
             })

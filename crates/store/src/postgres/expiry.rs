@@ -12,7 +12,7 @@ use crate::postgres::cache::delete_aged;
 use crate::postgres::query::query;
 use crate::postgres::rows::Columns;
 use crate::postgres::zero_retention::{URLS, delete, erase_ended};
-use crate::postgres::{files, monitors, sessions};
+use crate::postgres::{files, monitors, sessions, uploads};
 
 const EVENTS: &[&str] = &[
     "DELETE FROM harvestman.delivery WHERE job_id = $1 AND (event_no, attempt) IN
@@ -70,7 +70,7 @@ async fn step(client: &Client, now: Timestamp) -> Result<Step, StoreError> {
     if let Some(row) = ended {
         return sweep(client, JobId(row.id("id")?)).await;
     }
-    if files::expire(client, now).await? > 0
+    if files::expire(client, now).await? + uploads::expire(client, now).await? > 0
         || monitors::delete_some(client).await?
         || erase_ended(client, now).await?
     {

@@ -12,6 +12,7 @@ use crate::postgres::activity::insert_activity;
 use crate::postgres::credits::account;
 use crate::postgres::query::query;
 use crate::postgres::rows::{Columns, flag};
+use crate::postgres::session_files::keep_as_long_as_session;
 use crate::session::{NewSession, SessionEnd, SessionRow, Sessions};
 
 impl Sessions for Postgres {
@@ -54,6 +55,22 @@ impl Sessions for Postgres {
                 .execute(transaction)
                 .await?;
                 Ok(bound == 1)
+            })
+        })
+        .await
+    }
+
+    async fn extend_session(&self, id: SessionId, expires_at: Timestamp) -> Result<bool, StoreError> {
+        self.write(Timestamp(0), move |transaction, _| {
+            Box::pin(async move {
+                let extended =
+                    query("UPDATE harvestman.session SET expires_at = $2 WHERE id = $1 AND ended_at IS NULL")
+                        .bind(id.0)
+                        .bind(expires_at.0)
+                        .execute(transaction)
+                        .await?;
+                keep_as_long_as_session(transaction, id).await?;
+                Ok(extended == 1)
             })
         })
         .await
@@ -158,6 +175,7 @@ pub(crate) async fn end(
             .charge_once(client, "session", end.credits, end.at)
             .await?;
     }
+    keep_as_long_as_session(client, id).await?;
     Ok(Some(session))
 }
 

@@ -14,7 +14,7 @@ use crate::sqlite::cache::delete_aged;
 use crate::sqlite::rows::{Columns, blob, int};
 use crate::sqlite::writer::Writer;
 use crate::sqlite::zero_retention::erase_ended;
-use crate::sqlite::{files, monitors, sessions};
+use crate::sqlite::{files, monitors, sessions, uploads};
 
 const EVENTS: &[&str] = &[
     "DELETE FROM delivery WHERE job_id = ?1 AND (event_no, attempt) IN
@@ -82,7 +82,9 @@ async fn step(connection: &mut SqliteConnection, now: Timestamp) -> Result<Step,
     if let Some(row) = ended {
         return sweep(connection, JobId(row.id("id")?)).await;
     }
-    if files::expire(connection, now).await? > 0 || monitors::delete_some(connection).await? {
+    if files::expire(connection, now).await? + uploads::expire(connection, now).await? > 0
+        || monitors::delete_some(connection).await?
+    {
         return Ok(Step::Deleted);
     }
     if erase_ended(connection, now).await? {

@@ -15,6 +15,7 @@ use crate::sqlite::credits::Account;
 use crate::sqlite::jobs::{insert_activity, parse_kind};
 use crate::sqlite::prepared::json_text;
 use crate::sqlite::rows::{Columns, blob, int, maybe_blob};
+use crate::sqlite::session_files::keep_as_long_as_session;
 
 impl Sessions for Sqlite {
     async fn begin_session(&self, session: &NewSession) -> Result<(), StoreError> {
@@ -57,6 +58,23 @@ impl Sessions for Sqlite {
                     .execute(connection)
                     .await?;
                     Ok(bound.rows_affected() == 1)
+                })
+            })
+            .await
+    }
+
+    async fn extend_session(&self, id: SessionId, expires_at: Timestamp) -> Result<bool, StoreError> {
+        self.writer
+            .run(move |connection| {
+                Box::pin(async move {
+                    let extended =
+                        query("UPDATE session SET expires_at = ?2 WHERE id = ?1 AND ended_at IS NULL")
+                            .bind(blob(id.0))
+                            .bind(int(expires_at.0))
+                            .execute(&mut *connection)
+                            .await?;
+                    keep_as_long_as_session(connection, id).await?;
+                    Ok(extended.rows_affected() == 1)
                 })
             })
             .await
@@ -163,8 +181,11 @@ async fn end(
             .bind(int(end.credits))
             .execute(&mut *connection)
             .await?;
-        account.charge_session(connection, end.credits, end.at).await?;
+        account
+            .charge_session(&mut *connection, end.credits, end.at)
+            .await?;
     }
+    keep_as_long_as_session(connection, id).await?;
     Ok(Some(session))
 }
 

@@ -58,6 +58,7 @@ async fn run_story(store: &Store) {
     chapters_of_reading::zero_retention_scrapes_store_no_document(store).await;
     chapters_of_versions::the_last_version_of_a_page_is_stored_per_team_and_tag(store).await;
     chapters_of_files::a_file_is_read_by_its_token_until_it_expires(store).await;
+    chapters_of_files::an_upload_is_received_once_and_used_once_by_its_team(store).await;
     chapters_of_sessions::a_session_ends_once_and_is_charged_once(store).await;
     chapters_of_sessions::a_session_ends_no_later_than_it_expires(store).await;
     chapters_of_sessions::the_last_use_of_a_session_is_updated(store).await;
@@ -84,6 +85,7 @@ async fn run_story(store: &Store) {
     chapters_of_search::query_text_is_never_an_operator(store).await;
     chapters_of_versions::versions_outlive_their_jobs_except_with_zero_retention(store).await;
     chapters_of_sessions::sessions_are_listed_newest_first_for_a_day(store).await;
+    chapters_of_sessions::files_are_deleted_with_their_session(store).await;
     chapters_of_search::expired_responses_are_not_found(store).await;
     chapters_of_cache::responses_expire_when_too_old_for_any_request(store).await;
 }

@@ -270,6 +270,7 @@ pub(super) fn executed() -> ExecuteResponse {
         exit_code: Some(0),
         killed: Some(false),
         error: None,
+        files: Vec::new(),
     }
 }
 

@@ -99,6 +99,8 @@ pub(super) struct RequestBody {
     pub(super) also: &'static [&'static str],
     /// Whether the body is the part `options` of a form with a file.
     pub(super) form: bool,
+    /// JSON body that is accepted instead of the form.
+    pub(super) instead: Option<Box<RequestBody>>,
     #[cfg(test)]
     read: fn(Value) -> Result<(), ApiError>,
 }
@@ -111,6 +113,7 @@ impl RequestBody {
             fields: W::fields(),
             also,
             form: false,
+            instead: None,
             #[cfg(test)]
             read: |value| W::from_value(value).map(drop),
         }
@@ -160,6 +163,8 @@ pub(super) struct Operation {
     pub(super) key: bool,
     pub(super) parameters: Vec<Parameter>,
     pub(super) body: Option<RequestBody>,
+    /// Whether the body is a file.
+    pub(super) takes_file: bool,
     pub(super) responses: Vec<Response>,
     pub(super) errors: Vec<ErrorCode>,
 }
@@ -183,6 +188,7 @@ impl Operation {
             key: true,
             parameters: Vec::new(),
             body: None,
+            takes_file: false,
             responses: Vec::new(),
             errors: vec![
                 ErrorCode::Unauthorized,
@@ -220,7 +226,7 @@ impl Operation {
                 }
                 "check" => ("Id of the check.", json!({ "type": "string", "format": "uuid" })),
                 "token" => (
-                    "Token of the session, from its URLs.",
+                    "Token, from a URL that the server returned.",
                     json!({ "type": "string" }),
                 ),
                 _ => (
@@ -260,6 +266,30 @@ impl Operation {
         if let Some(body) = &mut self.body {
             body.form = true;
         }
+        self
+    }
+
+    /// Adds a JSON body that is accepted instead of the form.
+    pub(super) fn or_body<W: Wire>(mut self) -> Self {
+        if let Some(body) = &mut self.body {
+            body.instead = Some(Box::new(RequestBody::of::<W>(&["formats"])));
+        }
+        self
+    }
+
+    /// Declares a body of any bytes, for an operation without a key.
+    pub(super) fn takes_file(mut self) -> Self {
+        self.key = false;
+        self.takes_file = true;
+        self.errors = vec![
+            ErrorCode::BadRequest,
+            ErrorCode::UnsupportedMediaType,
+            ErrorCode::RequestTimeout,
+            ErrorCode::PayloadTooLarge,
+            ErrorCode::NotFound,
+            ErrorCode::Unknown,
+            ErrorCode::Unavailable,
+        ];
         self
     }
 

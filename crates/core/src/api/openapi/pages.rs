@@ -4,6 +4,7 @@ use super::examples::{self, JOB_ERRORS};
 use super::operation::{Operation, Tag};
 use crate::api::agent::{AgentCancelled, AgentRequest, AgentResponse, AgentStarted, AgentStatus};
 use crate::api::batch::{BatchScrapeRequest, BatchStarted};
+use crate::api::console::SuccessResponse;
 use crate::api::crawl::{CrawlRequest, JobStarted};
 use crate::api::error::ErrorCode;
 use crate::api::extract::{ExtractRequest, ExtractResponse, ExtractStarted, ExtractStatus};
@@ -12,10 +13,14 @@ use crate::api::fields::{Schema, Slot};
 use crate::api::job::JobCancelled;
 use crate::api::map::MapRequest;
 use crate::api::params_preview::ParamsPreviewRequest;
-use crate::api::parse::{FileKind, ParseFormat, ParseFormatList, ParseFormats, ParseOptions};
+use crate::api::parse::{
+    FileKind, ParseFormat, ParseFormatList, ParseFormats, ParseOptions, ParseUploadRequest, UploadUrl,
+    UploadUrlRequest,
+};
 use crate::api::scrape::{ScrapeRequest, ScrapeResponse};
 use crate::api::search::SearchRequest;
-use crate::limits::MAX_STATUS_LIMIT;
+use crate::api::team::Data;
+use crate::limits::{MAX_STATUS_LIMIT, MAX_UPLOAD_BYTES};
 
 pub(super) fn operations() -> Vec<Operation> {
     let mut operations = pages();
@@ -46,12 +51,32 @@ fn pages() -> Vec<Operation> {
         new("POST", "/v2/parse", "parse", "Convert a file")
             .description("Converts PDF, office, EPUB, HTML, CSV and text files.")
             .form::<ParseOptions>()
+            .or_body::<ParseUploadRequest>()
             .response(
                 "The file as a document.",
                 ScrapeResponse::done(examples::document()),
             )
             .fetches()
-            .errors(&[ErrorCode::ParseUnsupportedOptions, ErrorCode::NotSupported]),
+            .errors(&[
+                ErrorCode::ParseUnsupportedOptions,
+                ErrorCode::NotFound,
+                ErrorCode::Conflict,
+            ]),
+        new(
+            "POST",
+            "/v2/parse/upload-url",
+            "createUploadUrl",
+            "Get a URL for the upload of a file",
+        )
+        .description("The file is sent to `uploadUrl`, then converted by `uploadRef`.")
+        .body::<UploadUrlRequest>(&["contentType"])
+        .response("Where to send the file.", Data::new(upload_url()))
+        .errors(&[ErrorCode::ConcurrencyLimited]),
+        new("PUT", "/v2/parse/upload/{token}", "uploadFile", "Upload a file")
+            .description("The token replaces the key.")
+            .takes_file()
+            .errors(&[ErrorCode::Conflict])
+            .response("The file has arrived.", SuccessResponse { success: true }),
         new("GET", "/v2/parse/formats", "listParseFormats", "List file types").response(
             "The file types, and whether this server reads them.",
             ParseFormats {
@@ -97,6 +122,18 @@ fn pages() -> Vec<Operation> {
             .response("The feedback is stored.", feedback())
             .errors(&[ErrorCode::NotFound]),
     ]
+}
+
+fn upload_url() -> UploadUrl {
+    let headers = [("Content-Type".to_owned(), "application/pdf".to_owned())];
+    UploadUrl {
+        upload_url: "http://localhost:3002/v2/parse/upload/2c6b1f2ad7d34d46b2b5a1f0c1f6e9aa".to_owned(),
+        upload_ref: examples::id().to_string(),
+        method: "PUT".to_owned(),
+        headers: headers.into(),
+        expires_at: examples::later(),
+        max_size_bytes: MAX_UPLOAD_BYTES as u64,
+    }
 }
 
 fn feedback() -> FeedbackStored {

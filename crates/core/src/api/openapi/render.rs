@@ -32,6 +32,13 @@ impl Operation {
         if let Some(body) = &self.body {
             rendered["requestBody"] = body.render(components);
         }
+        if self.takes_file {
+            rendered["requestBody"] = json!({
+                "required": true,
+                "description": "The file.",
+                "content": { "application/octet-stream": {} },
+            });
+        }
         rendered
     }
 
@@ -105,13 +112,18 @@ impl RequestBody {
             "required": ["file"],
             "properties": { "file": file, "options": schema },
         });
+        let mut content = json!({ "multipart/form-data": {
+            "schema": form,
+            "encoding": { "options": { "contentType": "application/json" } },
+        } });
+        if let Some(body) = &self.instead {
+            content["application/json"] =
+                json!({ "schema": components.request(body), "example": body.example() });
+        }
         json!({
             "required": true,
             "description": "The file and, as JSON text, its options.",
-            "content": { "multipart/form-data": {
-                "schema": form,
-                "encoding": { "options": { "contentType": "application/json" } },
-            } },
+            "content": content,
         })
     }
 }

@@ -2,10 +2,12 @@
 
 use super::examples::{self, SESSION_ERRORS};
 use super::operation::{Content, Operation, Tag};
-use crate::api::browser::{BrowserRequest, ExecuteRequest, SessionStatus};
+use crate::api::browser::{BrowserRequest, ExecuteRequest, ExtendRequest, SessionExtended, SessionStatus};
+use crate::api::caller::Caller;
 use crate::api::error::ErrorCode;
 use crate::api::fields::FieldType;
 use crate::api::interact::InteractRequest;
+use crate::api::session_file::{FileOrigin, SessionFile, SessionFileAdded, SessionFileRequest, SessionFiles};
 
 pub(super) fn operations() -> Vec<Operation> {
     let new = |method, path, id, summary| Operation::new(Tag::Sessions, method, path, id, summary);
@@ -37,15 +39,47 @@ pub(super) fn operations() -> Vec<Operation> {
     ];
     let families = [
         (
-            ["/v2/browser", "/v2/browser/{id}/execute", "/v2/browser/{id}"],
-            ["openBrowser", "listBrowsers", "executeInBrowser", "endBrowser"],
+            [
+                "/v2/browser",
+                "/v2/browser/{id}/execute",
+                "/v2/browser/{id}",
+                "/v2/browser/{id}/extend",
+                "/v2/browser/{id}/files",
+            ],
+            [
+                "openBrowser",
+                "listBrowsers",
+                "executeInBrowser",
+                "endBrowser",
+                "extendBrowser",
+                "listBrowserFiles",
+                "addBrowserFile",
+            ],
         ),
         (
-            ["/v2/interact", "/v2/interact/{id}/execute", "/v2/interact/{id}"],
-            ["openSession", "listSessions", "executeInSession", "endSession"],
+            [
+                "/v2/interact",
+                "/v2/interact/{id}/execute",
+                "/v2/interact/{id}",
+                "/v2/interact/{id}/extend",
+                "/v2/interact/{id}/files",
+            ],
+            [
+                "openSession",
+                "listSessions",
+                "executeInSession",
+                "endSession",
+                "extendSession",
+                "listSessionFiles",
+                "addSessionFile",
+            ],
         ),
     ];
-    for ([sessions, execute, session], [open, list, run, end]) in families {
+    for (
+        [sessions, execute, session, extend, files],
+        [open, list, run, end, prolong, list_files, add_file],
+    ) in families
+    {
         operations.extend([
             new("POST", sessions, open, "Open a browser session")
                 .body::<BrowserRequest>(&["ttl"])
@@ -70,10 +104,59 @@ pub(super) fn operations() -> Vec<Operation> {
             new("DELETE", session, end, "End a browser session")
                 .response("The session has ended.", examples::session_ended())
                 .errors(&[ErrorCode::Forbidden]),
+            new("POST", extend, prolong, "Extend a browser session")
+                .body::<ExtendRequest>(&["ttl"])
+                .response(
+                    "The session lives at least that long.",
+                    SessionExtended {
+                        success: true,
+                        expires_at: examples::later(),
+                    },
+                )
+                .errors(&[ErrorCode::Forbidden, ErrorCode::SessionDestroyed]),
+            new("GET", files, list_files, "List the files of a browser session")
+                .response(
+                    "What its pages downloaded, and what clients gave to it.",
+                    SessionFiles {
+                        success: true,
+                        files: vec![file(FileOrigin::Download), file(FileOrigin::Upload)],
+                    },
+                )
+                .errors(&[ErrorCode::Forbidden]),
+            new("POST", files, add_file, "Give a file to a browser session")
+                .form::<Caller>()
+                .or_body::<SessionFileRequest>()
+                .response(
+                    "The session has the file.",
+                    SessionFileAdded {
+                        success: true,
+                        file: file(FileOrigin::Upload),
+                    },
+                )
+                .errors(&[
+                    ErrorCode::Forbidden,
+                    ErrorCode::Conflict,
+                    ErrorCode::SessionDestroyed,
+                ]),
         ]);
     }
     operations.extend(doors());
     operations
+}
+
+fn file(origin: FileOrigin) -> SessionFile {
+    let is_download = origin == FileOrigin::Download;
+    SessionFile {
+        origin,
+        name: "report.pdf".to_owned(),
+        content_type: "application/pdf".to_owned(),
+        size_bytes: 48_213,
+        url: Some("http://localhost:3002/files/9c0f1b7e7c3f4c0c8f0d6a4c7f3f2b11.report.pdf".to_owned()),
+        path: (!is_download).then(|| "/tmp/files/report.pdf".to_owned()),
+        source_url: is_download.then(|| "https://example.com/report.pdf".to_owned()),
+        error: None,
+        created_at: examples::later(),
+    }
 }
 
 fn doors() -> Vec<Operation> {

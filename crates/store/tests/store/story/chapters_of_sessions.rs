@@ -3,7 +3,7 @@
 use harvestman_core::ids::{ScrapeId, SessionId};
 use harvestman_core::time::Timestamp;
 use harvestman_store::{
-    ActivityQuery, JobKind, NewJob, NewSession, OriginState, ScrapeResult, SessionEnd, Store,
+    ActivityQuery, JobKind, NewJob, NewSession, NewSessionFile, OriginState, ScrapeResult, SessionEnd, Store,
 };
 
 use crate::fixtures::{NOW, document, later, new_job, scrape_id};
@@ -191,4 +191,60 @@ pub(crate) async fn the_last_saved_profile_is_returned(store: &Store) {
     );
     assert_eq!(store.profile(team, "Shop").await.unwrap(), None);
     assert_eq!(store.profile(other, "shop").await.unwrap(), None);
+}
+
+pub(crate) async fn files_are_deleted_with_their_session(store: &Store) {
+    const DAY_MS: u64 = 24 * 60 * 60 * 1_000;
+    let team = store.ensure_team("session files").await.unwrap();
+    let (id, new) = session(new_job(team, JobKind::Browser, 1), None);
+    store.begin_session(&new).await.unwrap();
+    let file = |token: &str, content: Result<Vec<u8>, String>| NewSessionFile {
+        session: id,
+        is_upload: content.is_err(),
+        name: format!("{token}.txt"),
+        content_type: "text/plain".to_owned(),
+        url: Some("http://site.test/".to_owned()),
+        size: 5,
+        content,
+        token: token.to_owned(),
+        created_at: NOW,
+    };
+    store
+        .add_session_file(file("kept", Ok(b"heron".to_vec())))
+        .await
+        .unwrap();
+    let cancelled = file("cancelled", Err("too large".to_owned()));
+    store.add_session_file(cancelled).await.unwrap();
+    let files = store.session_files(id).await.unwrap();
+    let listed: Vec<_> = files
+        .iter()
+        .map(|file| {
+            (
+                file.no,
+                file.is_upload,
+                file.token.as_deref(),
+                file.error.as_deref(),
+            )
+        })
+        .collect();
+    assert_eq!(
+        listed,
+        [(1, false, Some("kept"), None), (2, true, None, Some("too large"))]
+    );
+    assert_eq!(store.file("kept", NOW).await.unwrap().unwrap().bytes, b"heron");
+    assert_eq!(store.file("cancelled", NOW).await.unwrap(), None);
+
+    // Content stays as long as the session is listed, whenever that ends.
+    let is_kept = async |ms| store.file("kept", later(ms)).await.unwrap().is_some();
+    assert!(is_kept(600_000 + DAY_MS - 1).await && !is_kept(600_000 + DAY_MS).await);
+    assert!(store.extend_session(id, later(900_000)).await.unwrap());
+    assert!(is_kept(900_000 + DAY_MS - 1).await && !is_kept(900_000 + DAY_MS).await);
+    let ended = store.end_session(id, NOW, later(700_000)).await.unwrap().unwrap();
+    assert_eq!(ended.end.unwrap().at, later(700_000));
+    assert!(is_kept(700_000 + DAY_MS - 1).await && !is_kept(700_000 + DAY_MS).await);
+    assert!(!store.extend_session(id, later(900_000)).await.unwrap());
+    assert_eq!(store.session_files(id).await.unwrap().len(), 2);
+    store.expire(later(700_000 + DAY_MS)).await.unwrap();
+    assert_eq!(store.session_files(id).await.unwrap(), vec![]);
+    assert_eq!(store.file("kept", NOW).await.unwrap(), None);
 }

@@ -1,0 +1,98 @@
+//! Files of browser sessions.
+
+use harvestman_core::ids::SessionId;
+use tokio_postgres::{Client, Row};
+
+use crate::error::StoreError;
+use crate::limits;
+use crate::postgres::Postgres;
+use crate::postgres::query::query;
+use crate::postgres::rows::{Columns, flag};
+use crate::session_file::{NewSessionFile, SessionFileRow, SessionFiles};
+
+impl SessionFiles for Postgres {
+    async fn add_session_file(&self, file: NewSessionFile) -> Result<(), StoreError> {
+        self.write(file.created_at, move |transaction, _| {
+            Box::pin(async move {
+                let (bytes, error) = match file.content {
+                    Ok(bytes) => (Some(bytes), None),
+                    Err(error) => (None, Some(error)),
+                };
+                // Serializes the files of the session, so that each gets a number of its own.
+                query("SELECT id FROM harvestman.session WHERE id = $1 FOR NO KEY UPDATE")
+                    .bind(file.session.0)
+                    .fetch_optional(transaction)
+                    .await?;
+                query(
+                    "INSERT INTO harvestman.session_file (session_id, no, is_upload, name, content_type, url,
+                        size_bytes, token, error, created_at)
+                     SELECT $1, count(*) + 1, $2, $3, $4, $5, $6, $7, $8, $9
+                     FROM harvestman.session_file WHERE session_id = $1",
+                )
+                .bind(file.session.0)
+                .bind(file.is_upload)
+                .bind(file.name)
+                .bind(file.content_type.clone())
+                .bind(file.url)
+                .bind(file.size)
+                .bind(bytes.is_some().then(|| file.token.clone()))
+                .bind(error)
+                .bind(file.created_at.0)
+                .execute(transaction)
+                .await?;
+                if let Some(bytes) = bytes {
+                    query(
+                        "INSERT INTO harvestman.file (token, content_type, bytes, expires_at)
+                         SELECT $1, $2, $3, coalesce(ended_at, expires_at) + $4
+                         FROM harvestman.session WHERE id = $5",
+                    )
+                    .bind(file.token)
+                    .bind(file.content_type)
+                    .bind(bytes)
+                    .bind(limits::ACTIVITY_MS)
+                    .bind(file.session.0)
+                    .execute(transaction)
+                    .await?;
+                }
+                Ok(())
+            })
+        })
+        .await
+    }
+
+    async fn session_files(&self, session: SessionId) -> Result<Vec<SessionFileRow>, StoreError> {
+        let rows = query("SELECT * FROM harvestman.session_file WHERE session_id = $1 ORDER BY no")
+            .bind(session.0)
+            .fetch_all(&*self.pool.connection().await?)
+            .await?;
+        rows.iter().map(session_file_row).collect()
+    }
+}
+
+/// Keeps the content of a session's files as long as the session is listed.
+pub(super) async fn keep_as_long_as_session(client: &Client, id: SessionId) -> Result<(), StoreError> {
+    query(
+        "UPDATE harvestman.file SET expires_at = coalesce(session.ended_at, session.expires_at) + $2
+         FROM harvestman.session, harvestman.session_file
+         WHERE session.id = $1 AND session_file.session_id = $1 AND file.token = session_file.token",
+    )
+    .bind(id.0)
+    .bind(limits::ACTIVITY_MS)
+    .execute(client)
+    .await?;
+    Ok(())
+}
+
+fn session_file_row(row: &Row) -> Result<SessionFileRow, StoreError> {
+    Ok(SessionFileRow {
+        no: row.count("no")?,
+        is_upload: flag(row, "is_upload")?,
+        name: row.text("name")?,
+        content_type: row.text("content_type")?,
+        url: row.maybe_text("url")?,
+        size: row.count("size_bytes")?,
+        token: row.maybe_text("token")?,
+        error: row.maybe_text("error")?,
+        created_at: row.time("created_at")?,
+    })
+}

@@ -1,0 +1,129 @@
+//! Uploads for later requests.
+
+use harvestman_core::ids::TeamId;
+use harvestman_core::time::Timestamp;
+use tokio_postgres::Client;
+use uuid::Uuid;
+
+use crate::error::StoreError;
+use crate::limits;
+use crate::postgres::Postgres;
+use crate::postgres::query::query;
+use crate::postgres::rows::{Columns, bytes, flag};
+use crate::upload::{NewUpload, StoredUpload, UploadUse, Uploads};
+
+impl Uploads for Postgres {
+    async fn reserve_upload(
+        &self,
+        upload: &NewUpload,
+        most: u64,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        let new = upload.clone();
+        self.write(now, move |transaction, now| {
+            Box::pin(async move {
+                // Serializes the reservations of the team, so that the count holds.
+                query("SELECT id FROM harvestman.team WHERE id = $1 FOR NO KEY UPDATE")
+                    .bind(new.team.0)
+                    .fetch_optional(transaction)
+                    .await?;
+                let reserved = query(
+                    "INSERT INTO harvestman.upload (id, token, team_id, name, content_type, expires_at)
+                     SELECT $1, $2, $3, $4, $5, $6
+                     WHERE (SELECT count(*) FROM harvestman.upload WHERE team_id = $3 AND expires_at > $7) < $8",
+                )
+                .bind(new.id)
+                .bind(new.token)
+                .bind(new.team.0)
+                .bind(new.name)
+                .bind(new.content_type)
+                .bind(new.expires_at.0)
+                .bind(now.0)
+                .bind(most)
+                .execute(transaction)
+                .await?;
+                Ok(reserved == 1)
+            })
+        })
+        .await
+    }
+
+    async fn has_upload(&self, token: &str, now: Timestamp) -> Result<Option<bool>, StoreError> {
+        let row = query(
+            "SELECT bytes IS NOT NULL AS received FROM harvestman.upload
+             WHERE token = $1 AND expires_at > harvestman.clock($2)",
+        )
+        .bind(token)
+        .bind(now.0)
+        .fetch_optional(&*self.pool.connection().await?)
+        .await?;
+        row.map(|row| flag(&row, "received")).transpose()
+    }
+
+    async fn receive_upload(&self, token: &str, bytes: Vec<u8>, now: Timestamp) -> Result<bool, StoreError> {
+        let token = token.to_owned();
+        self.write(now, move |transaction, now| {
+            Box::pin(async move {
+                let received = query(
+                    "UPDATE harvestman.upload SET bytes = $2
+                     WHERE token = $1 AND bytes IS NULL AND expires_at > $3",
+                )
+                .bind(token)
+                .bind(bytes)
+                .bind(now.0)
+                .execute(transaction)
+                .await?;
+                Ok(received == 1)
+            })
+        })
+        .await
+    }
+
+    async fn use_upload(&self, team: TeamId, id: Uuid, now: Timestamp) -> Result<UploadUse, StoreError> {
+        self.write(now, move |transaction, now| {
+            Box::pin(async move {
+                let taken = query(
+                    "DELETE FROM harvestman.upload WHERE id = $1 AND team_id = $2 AND expires_at > $3
+                        AND bytes IS NOT NULL RETURNING name, content_type, bytes",
+                )
+                .bind(id)
+                .bind(team.0)
+                .bind(now.0)
+                .fetch_optional(transaction)
+                .await?;
+                if let Some(row) = taken {
+                    return Ok(UploadUse::File(StoredUpload {
+                        name: row.text("name")?,
+                        content_type: row.maybe_text("content_type")?,
+                        bytes: bytes(&row, "bytes")?,
+                    }));
+                }
+                let reserved = query(
+                    "SELECT id FROM harvestman.upload WHERE id = $1 AND team_id = $2 AND expires_at > $3",
+                )
+                .bind(id)
+                .bind(team.0)
+                .bind(now.0)
+                .fetch_optional(transaction)
+                .await?;
+                Ok(match reserved {
+                    Some(_) => UploadUse::NotReceived,
+                    None => UploadUse::Unknown,
+                })
+            })
+        })
+        .await
+    }
+}
+
+/// Deletes some of the expired uploads. Returns how many.
+pub(super) async fn expire(client: &Client, now: Timestamp) -> Result<u64, StoreError> {
+    query(
+        "DELETE FROM harvestman.upload WHERE id IN
+            (SELECT id FROM harvestman.upload WHERE expires_at <= $1 LIMIT $2 FOR UPDATE SKIP LOCKED)",
+    )
+    .bind(now.0)
+    .bind(limits::FILES_PER_STEP)
+    .execute(client)
+    .await
+}

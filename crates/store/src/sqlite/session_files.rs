@@ -1,0 +1,98 @@
+//! Files of browser sessions.
+
+use sqlx::query;
+use sqlx::sqlite::{SqliteConnection, SqliteRow};
+
+use harvestman_core::ids::SessionId;
+
+use crate::error::StoreError;
+use crate::limits;
+use crate::session_file::{NewSessionFile, SessionFileRow, SessionFiles};
+use crate::sqlite::Sqlite;
+use crate::sqlite::rows::{Columns, blob, int};
+
+impl SessionFiles for Sqlite {
+    async fn add_session_file(&self, file: NewSessionFile) -> Result<(), StoreError> {
+        self.writer
+            .run(move |connection| {
+                Box::pin(async move {
+                    let id = blob(file.session.0);
+                    let (bytes, error) = match file.content {
+                        Ok(bytes) => (Some(bytes), None),
+                        Err(error) => (None, Some(error)),
+                    };
+                    query(
+                        "INSERT INTO session_file (session_id, no, is_upload, name, content_type, url, size_bytes,
+                            token, error, created_at)
+                         SELECT ?1, count(*) + 1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9
+                         FROM session_file WHERE session_id = ?1",
+                    )
+                    .bind(&id)
+                    .bind(file.is_upload)
+                    .bind(file.name)
+                    .bind(&file.content_type)
+                    .bind(file.url)
+                    .bind(int(file.size))
+                    .bind(bytes.is_some().then_some(&file.token))
+                    .bind(error)
+                    .bind(int(file.created_at.0))
+                    .execute(&mut *connection)
+                    .await?;
+                    if let Some(bytes) = bytes {
+                        query(
+                            "INSERT INTO file (token, content_type, bytes, expires_at)
+                             SELECT ?1, ?2, ?3, coalesce(ended_at, expires_at) + ?4 FROM session WHERE id = ?5",
+                        )
+                        .bind(file.token)
+                        .bind(file.content_type)
+                        .bind(bytes)
+                        .bind(int(limits::ACTIVITY_MS))
+                        .bind(id)
+                        .execute(connection)
+                        .await?;
+                    }
+                    Ok(())
+                })
+            })
+            .await
+    }
+
+    async fn session_files(&self, session: SessionId) -> Result<Vec<SessionFileRow>, StoreError> {
+        let rows = query("SELECT * FROM session_file WHERE session_id = ?1 ORDER BY no")
+            .bind(blob(session.0))
+            .fetch_all(&self.readers)
+            .await?;
+        rows.iter().map(session_file_row).collect()
+    }
+}
+
+/// Keeps the content of a session's files as long as the session is listed.
+pub(super) async fn keep_as_long_as_session(
+    connection: &mut SqliteConnection,
+    id: SessionId,
+) -> Result<(), StoreError> {
+    query(
+        "UPDATE file SET expires_at = coalesce(session.ended_at, session.expires_at) + ?2
+         FROM session, session_file
+         WHERE session.id = ?1 AND session_file.session_id = ?1 AND file.token = session_file.token",
+    )
+    .bind(blob(id.0))
+    .bind(int(limits::ACTIVITY_MS))
+    .execute(connection)
+    .await?;
+    Ok(())
+}
+
+fn session_file_row(row: &SqliteRow) -> Result<SessionFileRow, StoreError> {
+    Ok(SessionFileRow {
+        no: row.count("no")?,
+        is_upload: row.count("is_upload")? == 1,
+        name: row.text("name")?,
+        content_type: row.text("content_type")?,
+        url: row.maybe_text("url")?,
+        size: row.count("size_bytes")?,
+        token: row.maybe_text("token")?,
+        error: row.maybe_text("error")?,
+        created_at: row.time("created_at")?,
+    })
+}

@@ -1,0 +1,124 @@
+//! Uploads for later requests.
+
+use sqlx::sqlite::SqliteConnection;
+use sqlx::{Row, query};
+use uuid::Uuid;
+
+use harvestman_core::ids::TeamId;
+use harvestman_core::time::Timestamp;
+
+use crate::error::StoreError;
+use crate::limits;
+use crate::sqlite::Sqlite;
+use crate::sqlite::rows::{Columns, blob, int};
+use crate::upload::{NewUpload, StoredUpload, UploadUse, Uploads};
+
+impl Uploads for Sqlite {
+    async fn reserve_upload(
+        &self,
+        upload: &NewUpload,
+        most: u64,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        let new = upload.clone();
+        self.writer
+            .run(move |connection| {
+                Box::pin(async move {
+                    let reserved = query(
+                        "INSERT INTO upload (id, token, team_id, name, content_type, expires_at)
+                         SELECT ?1, ?2, ?3, ?4, ?5, ?6
+                         WHERE (SELECT count(*) FROM upload WHERE team_id = ?3 AND expires_at > ?7) < ?8",
+                    )
+                    .bind(blob(new.id))
+                    .bind(new.token)
+                    .bind(blob(new.team.0))
+                    .bind(new.name)
+                    .bind(new.content_type)
+                    .bind(int(new.expires_at.0))
+                    .bind(int(now.0))
+                    .bind(int(most))
+                    .execute(connection)
+                    .await?;
+                    Ok(reserved.rows_affected() == 1)
+                })
+            })
+            .await
+    }
+
+    async fn has_upload(&self, token: &str, now: Timestamp) -> Result<Option<bool>, StoreError> {
+        let row =
+            query("SELECT bytes IS NOT NULL AS received FROM upload WHERE token = ?1 AND expires_at > ?2")
+                .bind(token)
+                .bind(int(now.0))
+                .fetch_optional(&self.readers)
+                .await?;
+        row.map(|row| Ok(row.try_get("received")?)).transpose()
+    }
+
+    async fn receive_upload(&self, token: &str, bytes: Vec<u8>, now: Timestamp) -> Result<bool, StoreError> {
+        let token = token.to_owned();
+        self.writer
+            .run(move |connection| {
+                Box::pin(async move {
+                    let received = query(
+                        "UPDATE upload SET bytes = ?2 WHERE token = ?1 AND bytes IS NULL AND expires_at > ?3",
+                    )
+                    .bind(token)
+                    .bind(bytes)
+                    .bind(int(now.0))
+                    .execute(connection)
+                    .await?;
+                    Ok(received.rows_affected() == 1)
+                })
+            })
+            .await
+    }
+
+    async fn use_upload(&self, team: TeamId, id: Uuid, now: Timestamp) -> Result<UploadUse, StoreError> {
+        self.writer
+            .run(move |connection| {
+                Box::pin(async move {
+                    let (id, team) = (blob(id), blob(team.0));
+                    let taken = query(
+                        "DELETE FROM upload WHERE id = ?1 AND team_id = ?2 AND expires_at > ?3
+                            AND bytes IS NOT NULL RETURNING name, content_type, bytes",
+                    )
+                    .bind(&id)
+                    .bind(&team)
+                    .bind(int(now.0))
+                    .fetch_optional(&mut *connection)
+                    .await?;
+                    if let Some(row) = taken {
+                        return Ok(UploadUse::File(StoredUpload {
+                            name: row.text("name")?,
+                            content_type: row.maybe_text("content_type")?,
+                            bytes: row.try_get("bytes")?,
+                        }));
+                    }
+                    let reserved =
+                        query("SELECT 1 FROM upload WHERE id = ?1 AND team_id = ?2 AND expires_at > ?3")
+                            .bind(&id)
+                            .bind(&team)
+                            .bind(int(now.0))
+                            .fetch_optional(connection)
+                            .await?;
+                    Ok(match reserved {
+                        Some(_) => UploadUse::NotReceived,
+                        None => UploadUse::Unknown,
+                    })
+                })
+            })
+            .await
+    }
+}
+
+/// Deletes some of the expired uploads. Returns how many.
+pub(super) async fn expire(connection: &mut SqliteConnection, now: Timestamp) -> Result<u64, StoreError> {
+    let deleted =
+        query("DELETE FROM upload WHERE id IN (SELECT id FROM upload WHERE expires_at <= ?1 LIMIT ?2)")
+            .bind(int(now.0))
+            .bind(limits::FILES_PER_STEP)
+            .execute(connection)
+            .await?;
+    Ok(deleted.rows_affected())
+}

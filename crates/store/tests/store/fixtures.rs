@@ -192,7 +192,6 @@ pub(crate) fn document(path: &str, markdown: &str) -> Document {
             scrape_id: Some(scrape_id()),
             ..Metadata::default()
         },
-        took_ms: Some(250),
         ..Document::default()
     }
 }
@@ -213,7 +212,10 @@ pub(crate) fn page_with(path: &str, markdown: &str, credits: u32) -> SettledUrl 
     settled(
         path,
         SettledOutcome::Page {
-            document: Box::new(document(path, markdown)),
+            document: Box::new(Document {
+                took_ms: Some(250),
+                ..document(path, markdown)
+            }),
             credits,
         },
     )

@@ -117,7 +117,7 @@ async fn site() -> RunningSite {
         "<!doctype html><title>Message</title>{QUESTION}<button class='sp_choice_type_13' \
          onclick=\"parent.postMessage('refused', '*')\">Reject all</button>"
     );
-    let mut site = Site::new().page("/index.html", Page::html(frame));
+    let mut site = Site::new().page("/index.html?message_id=1024567&consentUUID=1", Page::html(frame));
     for (name, markup, script) in TOOLS {
         let markup = markup
             .replace("BUTTON", "onclick='refuse()'")

@@ -188,6 +188,9 @@ impl Environment {
         give("HARVESTMAN_TEST_PYTHON", &|| tools.python(project))?;
         give("HARVESTMAN_TEST_TINYPROXY", &|| tools.proxy("tinyproxy"))?;
         give("HARVESTMAN_TEST_MICROSOCKS", &|| tools.proxy("microsocks"))?;
+        if stores != Stores::Sqlite {
+            give("HARVESTMAN_TEST_PGBOUNCER", &|| tools.proxy("pgbouncer"))?;
+        }
         give("HARVESTMAN_TEST_PACKAGE", &|| npm::build(project, tools))?;
         let postgres = match reads(POSTGRES) && stores != Stores::Sqlite {
             true => Some(tools.postgres()?),

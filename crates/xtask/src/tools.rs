@@ -199,7 +199,7 @@ impl Tools {
         bubblewrap::ensure()
     }
 
-    /// Installs a proxy for tests: `tinyproxy` (HTTP) or `microsocks` (SOCKS).
+    /// Installs a proxy for tests: `tinyproxy` (HTTP), `microsocks` (SOCKS) or `pgbouncer` (PostgreSQL).
     pub(crate) fn proxy(&self, name: &str) -> Result<PathBuf> {
         self.hold()?;
         if crate::run::find_in_path(name).is_none() {

@@ -1,6 +1,8 @@
 //! A data folder for one test, and short constructors for test data.
 
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
@@ -23,11 +25,15 @@ pub(crate) const NOW: Timestamp = Timestamp(1_769_850_300_000);
 /// URL of the PostgreSQL server of the tests, without a database name; set by `cargo xtask test`.
 const SERVER: &str = "HARVESTMAN_TEST_POSTGRES";
 
+/// PgBouncer, likewise.
+const POOLER: &str = "HARVESTMAN_TEST_PGBOUNCER";
+
 /// The store of one test, deleted at its end: a data folder or a PostgreSQL database.
 pub(crate) struct TestFolder {
     path: PathBuf,
     /// Name of the PostgreSQL database.
     database: Option<String>,
+    pooler: Option<Pooler>,
 }
 
 impl TestFolder {
@@ -37,8 +43,11 @@ impl TestFolder {
         let folder = format!("harvestman-store-{}-{count}-{name}", std::process::id());
         let path = std::env::temp_dir().join(folder);
         let _ = std::fs::remove_dir_all(&path);
-        let database = None;
-        Self { path, database }
+        Self {
+            path,
+            database: None,
+            pooler: None,
+        }
     }
 
     /// Creates an empty PostgreSQL database.
@@ -52,6 +61,13 @@ impl TestFolder {
             &format!("CREATE DATABASE {database} TEMPLATE template0 ENCODING 'UTF8'"),
         );
         folder.database = Some(database);
+        folder
+    }
+
+    /// Creates an empty PostgreSQL database that stores use through PgBouncer in transaction mode.
+    pub(crate) fn pooled(name: &str) -> Self {
+        let mut folder = Self::postgres(name);
+        folder.pooler = Some(Pooler::start(&folder.path));
         folder
     }
 
@@ -78,7 +94,11 @@ impl TestFolder {
         let Some(database) = &self.database else {
             return Store::open(&config).await;
         };
-        config.database_url = DatabaseUrl::parse(&database_url(database));
+        let url = match &self.pooler {
+            Some(pooler) => pooler.url(database),
+            None => database_url(database),
+        };
+        config.database_url = DatabaseUrl::parse(&url);
         let store = Store::open(&config).await?;
         // The tests speak of times that are not now.
         run_sql(
@@ -106,12 +126,81 @@ impl TestFolder {
 
 impl Drop for TestFolder {
     fn drop(&mut self) {
+        self.pooler.take();
         let _ = std::fs::remove_dir_all(&self.path);
         if let Some(database) = &self.database
             && !std::thread::panicking()
         {
             run_sql("postgres", &format!("DROP DATABASE {database} WITH (FORCE)"));
         }
+    }
+}
+
+/// PgBouncer in front of the PostgreSQL server of the tests.
+pub(crate) struct Pooler {
+    child: Child,
+    port: u16,
+}
+
+impl Pooler {
+    fn start(folder: &Path) -> Self {
+        let program = std::env::var_os(POOLER).unwrap_or_else(|| {
+            panic!("{POOLER} is not set: run `cargo xtask test`, which installs PgBouncer")
+        });
+        let port = std::net::TcpListener::bind("127.0.0.1:0")
+            .and_then(|listener| listener.local_addr())
+            .unwrap()
+            .port();
+        std::fs::create_dir_all(folder).unwrap();
+        let (server, user) = (database_url("postgres"), "postgres");
+        let server: Url = server.parse().unwrap();
+        let (users, settings) = (folder.join("users.txt"), folder.join("pgbouncer.ini"));
+        std::fs::write(&users, format!("\"{user}\" \"\"\n")).unwrap();
+        std::fs::write(
+            &settings,
+            format!(
+                "[databases]\n* = host={} port={} user={user}\n[pgbouncer]\nlisten_addr = 127.0.0.1\n\
+                 listen_port = {port}\nunix_socket_dir =\nauth_type = trust\nauth_file = {}\n\
+                 pool_mode = transaction\ndefault_pool_size = 4\nserver_reset_query =\n",
+                server.host_str().unwrap(),
+                server.port().unwrap(),
+                users.display()
+            ),
+        )
+        .unwrap();
+        std::fs::set_permissions(folder, std::fs::Permissions::from_mode(0o755)).unwrap();
+        // It does not run as root.
+        let is_root = std::fs::metadata("/proc/self").unwrap().uid() == 0;
+        let mut command = match is_root {
+            false => Command::new(program),
+            true => {
+                let mut command = Command::new("setpriv");
+                command
+                    .args(["--reuid", user, "--regid", user, "--clear-groups"])
+                    .arg(program);
+                command
+            }
+        };
+        let child = command
+            .arg("--quiet")
+            .arg(&settings)
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        Self { child, port }
+    }
+
+    fn url(&self, database: &str) -> String {
+        format!("postgres://postgres@127.0.0.1:{}/{database}", self.port)
+    }
+}
+
+impl Drop for Pooler {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
     }
 }
 

@@ -99,6 +99,14 @@ async fn the_story_on_sqlite() {
 }
 
 #[tokio::test]
+async fn the_story_through_a_pooler_on_postgresql() {
+    let folder = TestFolder::pooled("pooled-story");
+    let store = folder.open().await;
+    run_story(&store).await;
+    store.close().await.unwrap();
+}
+
+#[tokio::test]
 async fn the_story_on_postgresql() {
     let folder = TestFolder::postgres("story");
     let store = folder.open().await;

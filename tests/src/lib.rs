@@ -9,6 +9,7 @@
 mod client;
 pub mod command;
 pub mod database;
+pub mod database_proxy;
 pub mod docs_site;
 #[path = "../../crates/content/tests/files/fixtures.rs"]
 pub mod files;
@@ -27,6 +28,7 @@ pub mod tools;
 pub use client::{HttpResponse, send_request};
 pub use command::printed;
 pub use database::TestDatabase;
+pub use database_proxy::DatabaseProxy;
 pub use docs_site::DocsSite;
 pub use finished_crawl::FinishedCrawl;
 pub use hostile::HostileSite;

@@ -4,6 +4,9 @@
 
 mod nodes {
     pub(crate) mod cluster;
+    pub(crate) mod faults;
+    pub(crate) mod limits;
+    pub(crate) mod migrate;
     pub(crate) mod sessions;
     pub(crate) mod settings;
 }

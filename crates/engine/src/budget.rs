@@ -3,16 +3,17 @@
 //! beyond one credit. The store's ledger is the truth; this is its copy in memory, plus what is not committed
 //! yet.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use harvestman_core::api::error::{ApiError, ErrorCode};
 use harvestman_core::ids::TeamId;
 use harvestman_core::month::Month;
-use harvestman_store::Store;
+use harvestman_store::{Store, StoreError};
 use tokio::time::Instant;
 
 use crate::clock::this_month;
+use crate::holdings::{Holdings, Need, Subject};
 use crate::limits;
 use crate::plans::Plans;
 
@@ -21,6 +22,7 @@ use crate::plans::Plans;
 pub(crate) struct Budget {
     plans: Plans,
     store: Store,
+    holdings: Holdings,
     accounts: Arc<Mutex<HashMap<TeamId, Account>>>,
 }
 
@@ -30,6 +32,8 @@ struct Account {
     spent: u64,
     /// Number of pages in flight.
     in_flight: u64,
+    /// Credits that were spent here a moment ago, with the time; only counted where other nodes share the budget.
+    just_spent: VecDeque<(Instant, u64)>,
     /// When `spent` was last read from the store or changed.
     updated_at: Instant,
 }
@@ -39,13 +43,97 @@ struct Account {
 pub(crate) struct CreditReservation(Option<(Budget, TeamId)>);
 
 impl Budget {
-    pub(crate) fn new(plans: Plans, store: Store) -> Self {
-        let accounts = Arc::default();
+    pub(crate) fn new(plans: Plans, store: Store, holdings: Holdings) -> Self {
         Self {
             plans,
             store,
-            accounts,
+            holdings,
+            accounts: Arc::default(),
         }
+    }
+
+    /// Returns what the pages of all teams need of the budgets over all nodes.
+    pub(crate) fn needs(&self) -> Vec<Need> {
+        let teams: Vec<TeamId> = self.accounts().keys().copied().collect();
+        let budget = |team: TeamId| self.plans.of(team).credit_budget;
+        teams
+            .into_iter()
+            .filter_map(|team| Some(self.need(team, budget(team)?, false)))
+            .collect()
+    }
+
+    fn need(&self, team: TeamId, limit: u64, more: bool) -> Need {
+        let in_use = self.accounts().get_mut(&team).map_or(0, |account| {
+            self.settle(team, account);
+            account.in_use()
+        });
+        let block = limits::CREDITS_PER_BLOCK.max(in_use / 4);
+        Need {
+            subject: Subject::Credits(team),
+            in_use,
+            wanted: in_use + if more { block } else { 0 },
+            limit,
+        }
+    }
+
+    /// Reserves a credit of a budget that holds over all nodes.
+    async fn reserve_shared(&self, team: TeamId, budget: u64) -> Result<CreditReservation, ApiError> {
+        let deadline = Instant::now() + limits::CREDITS_WAIT;
+        while !self.take(team) {
+            let need = || self.need(team, budget, true);
+            let holding = self.holdings.exchange(Subject::Credits(team), need).await?;
+            let recent = {
+                let mut accounts = self.accounts();
+                let account = accounts
+                    .entry(team)
+                    .or_insert_with(|| Account::new(this_month(), 0));
+                account.month = this_month();
+                account.spent = holding.spent;
+                account.recent()
+            };
+            if self.take(team) {
+                break;
+            }
+            // Other nodes give back what is idle, and what was just spent here counts twice until it is committed.
+            let may_come = holding.held_elsewhere > 0 || recent > 0 || holding.spent + holding.held < budget;
+            if !may_come || Instant::now() >= deadline {
+                return Err(used_up(budget));
+            }
+            tokio::time::sleep(limits::HOLDINGS_POLL).await;
+        }
+        Ok(CreditReservation(Some((self.clone(), team))))
+    }
+
+    /// Uses up units for credits that the store counts as spent by now.
+    fn settle(&self, team: TeamId, account: &mut Account) {
+        let committed = account.take_committed();
+        self.holdings.use_up(Subject::Credits(team), committed);
+    }
+
+    /// Takes a credit that this node holds.
+    fn take(&self, team: TeamId) -> bool {
+        let mut accounts = self.accounts();
+        let Some(account) = accounts.get_mut(&team) else {
+            return false;
+        };
+        self.settle(team, account);
+        let held = self.holdings.units(Subject::Credits(team));
+        let has_room = account.in_use() < held;
+        account.in_flight += u64::from(has_room);
+        has_room
+    }
+
+    /// Reads what the team has spent this month on all nodes.
+    pub(crate) async fn refresh(&self, team: TeamId) -> Result<(), StoreError> {
+        if self.plans.of(team).credit_budget.is_none() {
+            return Ok(());
+        }
+        let month = this_month();
+        let spent = self.store.credits_in_month(team, month).await?;
+        let mut accounts = self.accounts();
+        let account = accounts.entry(team).or_insert_with(|| Account::new(month, spent));
+        (account.month, account.spent) = (month, spent);
+        Ok(())
     }
 
     /// Reserves a credit.
@@ -56,31 +144,24 @@ impl Budget {
         let Some(budget) = self.plans.of(team).credit_budget else {
             return Ok(CreditReservation(None));
         };
+        if self.holdings.limits().is_some() {
+            return self.reserve_shared(team, budget).await;
+        }
         let month = this_month();
         if self.is_stale(budget, team, month) {
             let spent = self.store.credits_in_month(team, month).await;
             let spent = spent?;
             let mut accounts = self.accounts();
             let in_flight = accounts.get(&team).map_or(0, |account| account.in_flight);
-            let updated_at = Instant::now();
-            accounts.insert(
-                team,
-                Account {
-                    month,
-                    spent,
-                    in_flight,
-                    updated_at,
-                },
-            );
+            let account = Account {
+                in_flight,
+                ..Account::new(month, spent)
+            };
+            accounts.insert(team, account);
         }
         match self.accounts().get_mut(&team) {
             Some(account) if account.spent + account.in_flight < budget => account.in_flight += 1,
-            _ => {
-                let message = format!(
-                    "the team has used its {budget} credits of this month; wait for the next month, or ask the operator for a larger budget"
-                );
-                return Err(ApiError::new(ErrorCode::InsufficientCredits, message));
-            }
+            _ => return Err(used_up(budget)),
         }
         Ok(CreditReservation(Some((self.clone(), team))))
     }
@@ -119,6 +200,46 @@ impl Budget {
     }
 }
 
+impl Account {
+    fn new(month: Month, spent: u64) -> Self {
+        Self {
+            month,
+            spent,
+            in_flight: 0,
+            just_spent: VecDeque::new(),
+            updated_at: Instant::now(),
+        }
+    }
+
+    /// Removes the credits whose commit is stored by now, and returns them.
+    fn take_committed(&mut self) -> u64 {
+        let mut committed = 0;
+        while let Some((at, credits)) = self.just_spent.front().copied()
+            && at.elapsed() > limits::COMMIT_LAG
+        {
+            committed += credits;
+            self.just_spent.pop_front();
+        }
+        committed
+    }
+
+    /// Returns the credits that were spent here and may not be committed yet.
+    fn recent(&self) -> u64 {
+        self.just_spent.iter().map(|(_, credits)| credits).sum()
+    }
+
+    fn in_use(&self) -> u64 {
+        self.in_flight + self.recent()
+    }
+}
+
+fn used_up(budget: u64) -> ApiError {
+    let message = format!(
+        "the team has used its {budget} credits of this month; wait for the next month, or ask the operator for a larger budget"
+    );
+    ApiError::new(ErrorCode::InsufficientCredits, message)
+}
+
 impl CreditReservation {
     /// Replaces the reservation with the credits that the page cost.
     pub(crate) fn spend(self, credits: u32) {
@@ -127,6 +248,9 @@ impl CreditReservation {
         {
             account.spent += u64::from(credits);
             account.updated_at = Instant::now();
+            if budget.holdings.limits().is_some() {
+                account.just_spent.push_back((Instant::now(), u64::from(credits)));
+            }
         }
     }
 }

@@ -16,6 +16,8 @@ use tokio_util::sync::CancellationToken;
 use crate::budget::Budget;
 use crate::changes::JobChanges;
 use crate::driver_signals::DriverSignals;
+use crate::holdings::Holdings;
+use crate::host_turns::HostPauses;
 use crate::llm::Llm;
 use crate::plans::Plans;
 use crate::profiles::Profiles;
@@ -78,6 +80,8 @@ pub(crate) struct Context {
     pub(crate) store: Store,
     pub(crate) scraper: Scraper,
     pub(crate) slots: Slots,
+    pub(crate) holdings: Holdings,
+    pub(crate) host_pauses: HostPauses,
     pub(crate) budget: Budget,
     pub(crate) sessions: Sessions,
     pub(crate) profiles: Profiles,

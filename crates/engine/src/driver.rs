@@ -27,6 +27,7 @@ use crate::context::Context;
 use crate::driver_signals::JobSignals;
 use crate::error::ScrapeFailure;
 use crate::files::FileTarget;
+use crate::host_turns::HostTurns;
 use crate::job_request::JobRequest;
 use crate::lease::{self, LeaseEnd};
 use crate::limits;
@@ -43,6 +44,7 @@ pub(crate) struct Driver {
     policy: Policy,
     visits: Arc<PageVisits>,
     files: SiteFiles,
+    turns: HostTurns,
     ticker: Ticker,
 }
 
@@ -58,6 +60,8 @@ struct Run {
     turn_events: (mpsc::Sender<TurnEvent>, mpsc::Receiver<TurnEvent>),
     /// Pages that wait for a browser slot, and the channels that deliver their slots.
     waiting_for_browser: HashMap<UrlKey, oneshot::Sender<(Slot, QueueTime)>>,
+    /// Hosts of pages in flight that need time between two requests.
+    delayed_hosts: HashMap<UrlKey, HostKey>,
     /// Sites whose host was already resolved to find out whether it is private.
     resolved_sites: HashSet<String>,
 }
@@ -117,6 +121,11 @@ impl Driver {
         let visits = PageVisits::new(context.clone(), owner, Arc::new(options), Some(files));
         Ok(Self {
             files: SiteFiles::of_job(&context, &visits),
+            turns: HostTurns::new(
+                context.holdings.limits().cloned(),
+                context.host_pauses.clone(),
+                request.delay(),
+            ),
             context,
             lease,
             request,
@@ -148,8 +157,15 @@ impl Driver {
             let wake = run.crawl.wake_at().map(|time| self.ticker.instant(time));
             match next_event(&mut run, wake, &stop, &signals.pages_added).await {
                 LoopEvent::Done(input) => {
-                    if let Input::PageFetched { key, .. } = &input {
-                        run.waiting_for_browser.remove(key);
+                    match &input {
+                        Input::PageFetched { key, .. } => {
+                            run.waiting_for_browser.remove(key);
+                            run.delayed_hosts.remove(key);
+                        }
+                        Input::RobotsFetched { host, robots } if self.request.obeys_robots() => {
+                            self.turns.learn(host, robots);
+                        }
+                        _ => {}
                     }
                     run.crawl.handle(self.ticker.now(), input);
                 }
@@ -194,6 +210,7 @@ impl Driver {
             browser: NextSlot::default(),
             turn_events: mpsc::channel(limits::TURN_EVENTS_QUEUED),
             waiting_for_browser: HashMap::new(),
+            delayed_hosts: HashMap::new(),
             resolved_sites: HashSet::new(),
         })
     }
@@ -233,8 +250,9 @@ impl Driver {
                 run.tasks.spawn(work.instrument(span));
             }
             Output::FetchSitemap { url } => {
-                let files = self.files.clone();
+                let (files, turns) = (self.files.clone(), self.turns.clone());
                 let work = async move {
+                    turns.wait(&HostKey::of(&url)).await;
                     Input::SitemapFetched {
                         sitemap: files.sitemap(url.clone()).await,
                         url,
@@ -253,8 +271,15 @@ impl Driver {
             Output::Render(key) => {
                 let slot = run.browser.slot.take();
                 if let Some((reply, slot)) = run.waiting_for_browser.remove(&key).zip(slot) {
-                    // The page may have ended meanwhile; the slot is released again in that case.
-                    let _ = reply.send(slot);
+                    let (host, turns) = (run.delayed_hosts.get(&key).cloned(), self.turns.clone());
+                    tokio::spawn(async move {
+                        // The browser requests the page again.
+                        if let Some(host) = host {
+                            turns.wait(&host).await;
+                        }
+                        // The page may have ended meanwhile; the slot is released again in that case.
+                        let _ = reply.send(slot);
+                    });
                 }
             }
             Output::FetchPage(task, kind) => {
@@ -288,11 +313,16 @@ impl Driver {
             slots.metrics().count_retry();
         }
         let turn = Turn::of_job(slots.clone(), task.key, run.turn_events.0.clone(), slot);
+        let (host, turns) = (HostKey::of(&task.url), self.turns.clone());
+        if turns.has_delay(&host) {
+            run.delayed_hosts.insert(task.key, host.clone());
+        }
         let resolving = self.resolve_site(run, &task);
         let visits = self.visits.clone();
         let keep = !self.request.zero_data_retention();
         async move {
             resolving.await;
+            turns.wait(&host).await;
             let id = clock::new_scrape_id();
             let page = Page {
                 url: &task.url,
@@ -317,6 +347,9 @@ impl Driver {
                     })
                 }
             };
+            if let PageOutcome::Page(page) = &outcome {
+                turns.report(&host, page).await;
+            }
             turn.report().await;
             drop(turn);
             Input::PageFetched {

@@ -13,12 +13,14 @@ use crate::changes::JobChanges;
 use crate::context::{Context, Engine, EngineConfig};
 use crate::driver_signals::DriverSignals;
 use crate::file_reader::FileReader;
+use crate::holdings::Holdings;
+use crate::host_turns::HostPauses;
 use crate::profiles::Profiles;
 use crate::scraper::{Scraper, ScraperParts};
 use crate::sessions::{self, registry::Sessions};
 use crate::slots::Slots;
 use crate::text_recognition::TextRecognition;
-use crate::{clock, expiry, limits, monitors, scheduler, watch, webhooks};
+use crate::{borrowing, clock, expiry, limits, monitors, scheduler, watch, webhooks};
 
 impl Engine {
     /// Starts the loops that drive stored jobs. Jobs that were running continue.
@@ -29,7 +31,13 @@ impl Engine {
         browser: Option<BrowserPages>,
     ) -> Engine {
         let live = browser.as_ref().map(|browser| browser.live().clone());
-        let slots = Slots::new(config.plans.clone(), config.browser_pages, config.node_pages);
+        let holdings = Holdings::new(store.shared_limits());
+        let slots = Slots::new(
+            config.plans.clone(),
+            holdings.clone(),
+            config.browser_pages,
+            config.node_pages,
+        );
         let stop = CancellationToken::new();
         let reader = FileReader::new(config.file_reader.clone(), config.cores);
         let parts = ScraperParts {
@@ -44,8 +52,10 @@ impl Engine {
         let context = Arc::new(Context {
             scraper: Scraper::new(parts, config.cores),
             slots,
-            budget: Budget::new(config.plans.clone(), store.clone()),
-            sessions: Sessions::new(live, config.plans.clone()),
+            budget: Budget::new(config.plans.clone(), store.clone(), holdings.clone()),
+            sessions: Sessions::new(live, config.plans.clone(), holdings.clone()),
+            holdings,
+            host_pauses: HostPauses::default(),
             profiles: Profiles::default(),
             maps: Arc::new(Semaphore::new(limits::MAPS_AT_ONCE)),
             sitemaps: Arc::new(Semaphore::new(config.cores.max(1))),
@@ -65,6 +75,7 @@ impl Engine {
             tokio::spawn(scheduler::run(context.clone(), context.hand_over.clone())),
             tokio::spawn(monitors::run(context.clone(), context.hand_over.clone())),
             tokio::spawn(watch::run(context.clone(), context.stop.clone())),
+            tokio::spawn(borrowing::run(context.clone(), context.stop.clone())),
             tokio::spawn(webhooks::run(context.clone(), context.stop.clone())),
             tokio::spawn(expiry::run(context.clone(), context.stop.clone())),
             tokio::spawn(sessions::run(context.clone(), context.stop.clone())),

@@ -1,5 +1,7 @@
 //! The request of a stored job, of either kind. It holds no rules: those are in the core.
 
+use std::time::Duration;
+
 use harvestman_core::api::batch::BatchOptions;
 use harvestman_core::api::crawl::CrawlRequest;
 use harvestman_core::api::error::ApiError;
@@ -45,6 +47,21 @@ impl JobRequest {
         let mut options = options.clone();
         options.store_in_cache &= !self.zero_data_retention();
         options
+    }
+
+    /// Returns whether the rules of robots.txt apply to the job.
+    pub(crate) fn obeys_robots(&self) -> bool {
+        matches!(self, Self::Crawl(request) if !request.ignore_robots_txt)
+    }
+
+    /// Returns the time between two requests that the caller asks for.
+    pub(crate) fn delay(&self) -> Option<Duration> {
+        match self {
+            Self::Crawl(request) => request
+                .delay
+                .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()),
+            Self::Batch(..) => None,
+        }
     }
 
     /// Returns whether nothing of the job may be stored.

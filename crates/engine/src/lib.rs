@@ -3,6 +3,7 @@
 //! `driver.rs` and `page_visit.rs`.
 
 mod batch;
+mod borrowing;
 mod browser_pages;
 mod budget;
 mod changes;
@@ -21,7 +22,9 @@ mod expiry;
 mod file_reader;
 mod files;
 mod health;
+mod holdings;
 mod host_memory;
+mod host_turns;
 mod job_request;
 mod jobs;
 mod lease;

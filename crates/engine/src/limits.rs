@@ -260,5 +260,21 @@ pub const PROXY_MAX_COOLDOWN: Duration = Duration::from_secs(10 * 60);
 pub const PROXIES_TRIED: usize = 3;
 /// Time that must be left to fetch a blocked page with the next class of proxies.
 pub const SECOND_CLASS_TIME: Duration = Duration::from_secs(1);
+/// Interval at which a node compares what it holds of shared limits with what it needs.
+pub(crate) const HOLDINGS_POLL: Duration = Duration::from_millis(250);
+/// Interval at which a node looks which units other nodes wait for.
+pub(crate) const AWAITED_POLL: Duration = Duration::from_millis(500);
+/// Pause before units that were not free are asked for again.
+pub(crate) const BORROW_RETRY: Duration = Duration::from_millis(100);
+/// Time after which units that no work wants are given back.
+pub(crate) const IDLE_UNITS: Duration = Duration::from_secs(1);
+/// Multiple of pages that a node borrows at once.
+pub(crate) const PAGES_PER_BLOCK: u64 = 4;
+/// Credits of a budget that a node borrows at once, or a quarter of those in use if that is more.
+pub(crate) const CREDITS_PER_BLOCK: u64 = 8;
+/// Time for which spent credits count as in use, because their commit may follow.
+pub(crate) const COMMIT_LAG: Duration = Duration::from_secs(5);
+/// How long a page waits for credits that other nodes hold and may give back.
+pub(crate) const CREDITS_WAIT: Duration = Duration::from_secs(6);
 /// Seconds after which a request may be sent again whose session another node holds.
 pub(crate) const ELSEWHERE_RETRY_AFTER_S: u32 = 5;

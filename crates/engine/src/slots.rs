@@ -14,6 +14,7 @@ use harvestman_store::Lease;
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
+use crate::holdings::{Holdings, Need, Pages, Subject};
 use crate::limits;
 use crate::metrics::Metrics;
 use crate::plans::{Limits, Plans};
@@ -95,11 +96,19 @@ impl QueueTime {
 impl Slots {
     /// Creates the slots of all teams. `browser_pages` and `node_pages` are the numbers of browser and HTTP slots over
     /// all teams.
-    pub(crate) fn new(plans: Plans, browser_pages: usize, node_pages: Option<usize>) -> Self {
+    pub(crate) fn new(
+        plans: Plans,
+        holdings: Holdings,
+        browser_pages: usize,
+        node_pages: Option<usize>,
+    ) -> Self {
         let plain = node_pages.unwrap_or_else(|| limits::PAGES_IN_FLIGHT.max(plans.highest_concurrency()));
-        let shares = |total| Mutex::new(Shares::new(plans.clone(), total));
+        let shares = |kind, total| Mutex::new(Shares::new(plans.clone(), holdings.clone(), kind, total));
         Self {
-            kinds: Arc::new([shares(plain), shares(browser_pages.max(1))]),
+            kinds: Arc::new([
+                shares(SlotKind::Plain, plain),
+                shares(SlotKind::Browser, browser_pages.max(1)),
+            ]),
             metrics: Metrics::default(),
         }
     }
@@ -125,6 +134,9 @@ impl Slots {
         let (sender, receiver) = oneshot::channel();
         self.state(kind).enqueue(owner, sender);
         self.assign_free(kind);
+        if self.state(kind).waits(owner.team) {
+            self.holdings().wake();
+        }
         SlotRequest {
             requested_at: Instant::now(),
             receiver,
@@ -138,6 +150,26 @@ impl Slots {
             Some(slot) => slot,
             None => request.wait().await,
         }
+    }
+
+    /// Returns what the pages of all teams need of the limits over all nodes.
+    pub(crate) fn needs(&self) -> Vec<Need> {
+        let kinds = [SlotKind::Plain, SlotKind::Browser];
+        kinds
+            .into_iter()
+            .flat_map(|kind| self.state(kind).needs())
+            .collect()
+    }
+
+    /// Assigns slots to waiters, because this node may use more.
+    pub(crate) fn assign_all(&self) {
+        for kind in [SlotKind::Plain, SlotKind::Browser] {
+            self.assign_free(kind);
+        }
+    }
+
+    fn holdings(&self) -> Holdings {
+        self.state(SlotKind::Plain).holdings.clone()
     }
 
     /// Assigns free slots to waiters.
@@ -189,6 +221,8 @@ impl SlotRequest {
 #[derive(Debug)]
 struct Shares<W> {
     plans: Plans,
+    holdings: Holdings,
+    kind: SlotKind,
     total: usize,
     in_use: usize,
     assigned: u64,
@@ -220,19 +254,35 @@ impl<W> Default for Team<W> {
     }
 }
 
+/// What decides whether a team may have another slot.
+struct Room<'a> {
+    team: TeamId,
+    pages: Pages,
+    limits: Limits,
+    holdings: &'a Holdings,
+}
+
 impl<W> Team<W> {
     /// Returns whether this key may have another slot.
-    fn has_room(&self, key: Option<KeyId>, limits: &Limits) -> bool {
+    fn has_room(&self, key: Option<KeyId>, room: &Room<'_>) -> bool {
         let of_key = key.and_then(|key| self.keys.get(&key)).copied().unwrap_or(0);
-        self.in_use < limits.max_concurrency.max(1)
-            && limits
-                .key_max_concurrency
-                .is_none_or(|limit| of_key < limit.max(1))
+        let units = |subject| usize::try_from(room.holdings.units(subject)).unwrap_or(usize::MAX);
+        let kind = room.pages;
+        self.in_use
+            < room
+                .limits
+                .max_concurrency
+                .max(1)
+                .min(units(Subject::TeamPages(kind, room.team)))
+            && room.limits.key_max_concurrency.is_none_or(|limit| {
+                let held = key.map_or(usize::MAX, |key| units(Subject::KeyPages(kind, key)));
+                of_key < limit.max(1).min(held)
+            })
     }
 
     /// Returns the index of the next waiter: of the job with the fewest slots, and among equals the longest
     /// waiting one.
-    fn next_waiter(&self, limits: &Limits) -> Option<usize> {
+    fn next_waiter(&self, room: &Room<'_>) -> Option<usize> {
         let of_job = |waiter_index: &usize| {
             self.jobs
                 .get(&self.waiting[*waiter_index].0.job)
@@ -240,20 +290,65 @@ impl<W> Team<W> {
                 .unwrap_or(0)
         };
         (0..self.waiting.len())
-            .filter(|waiter_index| self.has_room(self.waiting[*waiter_index].0.key, limits))
+            .filter(|waiter_index| self.has_room(self.waiting[*waiter_index].0.key, room))
             .min_by_key(of_job)
     }
 }
 
 impl<W> Shares<W> {
-    fn new(plans: Plans, total: usize) -> Self {
+    fn new(plans: Plans, holdings: Holdings, kind: SlotKind, total: usize) -> Self {
         Self {
             plans,
+            holdings,
+            kind,
             total,
             in_use: 0,
             assigned: 0,
             teams: HashMap::new(),
         }
+    }
+
+    fn waits(&self, team: TeamId) -> bool {
+        self.teams.get(&team).is_some_and(|team| !team.waiting.is_empty())
+    }
+
+    /// Returns what the pages of each team, and of its keys that have a limit, need.
+    fn needs(&self) -> Vec<Need> {
+        let mut needs = Vec::new();
+        let mut add = |subject, in_use: usize, waiting: usize, limit: usize| {
+            needs.push(Need {
+                subject,
+                in_use: in_use as u64,
+                wanted: (in_use + waiting).min(limit) as u64,
+                limit: limit as u64,
+            });
+        };
+        for (id, team) in &self.teams {
+            let limits = self.plans.of(*id);
+            add(
+                Subject::TeamPages(self.kind.into(), *id),
+                team.in_use,
+                team.waiting.len(),
+                limits.max_concurrency.max(1),
+            );
+            let Some(limit) = limits.key_max_concurrency else {
+                continue;
+            };
+            let mut keys: HashMap<KeyId, usize> = team.keys.keys().map(|key| (*key, 0)).collect();
+            for key in team.waiting.iter().filter_map(|(owner, _)| owner.key) {
+                *keys.entry(key).or_default() += 1;
+            }
+            for (key, waiting) in keys {
+                let in_use = team.keys.get(&key).copied().unwrap_or_default();
+                add(
+                    Subject::KeyPages(self.kind.into(), key),
+                    in_use,
+                    waiting,
+                    limit.max(1),
+                );
+            }
+        }
+        needs
     }
 
     fn in_use(&self, team: TeamId) -> usize {
@@ -286,19 +381,25 @@ impl<W> Shares<W> {
     /// Assigns the next free slot to a waiter and returns it; skips waiters that are `gone`.
     fn assign_next(&mut self, gone: impl Fn(&W) -> bool) -> Option<(SlotOwner, W)> {
         loop {
-            let plans = &self.plans;
+            let (plans, holdings, pages) = (&self.plans, &self.holdings, Pages::from(self.kind));
+            let room = |team| Room {
+                team,
+                pages,
+                limits: plans.of(team),
+                holdings,
+            };
             let can_assign = |id: TeamId, team: &Team<W>| {
-                let limits = plans.of_this_node(id);
+                let room = room(id);
                 team.waiting
                     .iter()
-                    .any(|(owner, _)| team.has_room(owner.key, &limits))
+                    .any(|(owner, _)| team.has_room(owner.key, &room))
             };
             let (&id, team) = self
                 .teams
                 .iter_mut()
                 .filter(|(id, team)| self.in_use < self.total && can_assign(**id, team))
                 .min_by_key(|(_, team)| (team.in_use, team.served))?;
-            let waiter_index = team.next_waiter(&plans.of_this_node(id))?;
+            let waiter_index = team.next_waiter(&room(id))?;
             let (owner, waiter) = team.waiting.remove(waiter_index);
             if gone(&waiter) {
                 continue;

@@ -227,7 +227,12 @@ mod tests {
     }
 
     fn slots() -> Slots {
-        Slots::new(Plans::new(Limits::at_once(1), BTreeMap::new()), 1, None)
+        Slots::new(
+            Plans::new(Limits::at_once(1), BTreeMap::new()),
+            crate::holdings::Holdings::new(None),
+            1,
+            None,
+        )
     }
 
     fn recorded(turn: &Turn) -> Option<bool> {

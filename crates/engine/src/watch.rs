@@ -37,6 +37,12 @@ pub(crate) async fn run(context: Arc<Context>, stop: CancellationToken) {
             known.clear();
             continue;
         }
+        if let Some(shared) = context.holdings.limits().filter(|_| !driven.is_empty()) {
+            match shared.paused_hosts().await {
+                Ok(hosts) => context.host_pauses.set(hosts),
+                Err(error) => tracing::debug!(%error, "cannot look at paused hosts; retrying"),
+            }
+        }
         let jobs: Vec<JobId> = jobs.into_iter().collect();
         match context.store.job_signals(&jobs).await {
             Ok(signals) => known = pass_on(&context, &driven, &jobs, &known, &signals),
@@ -45,10 +51,9 @@ pub(crate) async fn run(context: Arc<Context>, stop: CancellationToken) {
     }
 }
 
-/// Reads how many nodes share the limits of teams, and the plans that were assigned on other nodes.
+/// Reads the plans that were assigned on other nodes.
 async fn look_at_nodes(context: &Context) -> Result<(), StoreError> {
     let plans = &context.config.plans;
-    plans.set_share(context.store.node_share().await?);
     for team in context.store.teams().await? {
         plans.assign(team.id, team.plan.as_deref());
     }

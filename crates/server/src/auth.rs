@@ -41,13 +41,15 @@ impl FromRequestParts<App> for Caller {
 pub async fn require_key(State(app): State<App>, mut request: Request, next: Next) -> Response {
     let forwarded = request.extensions().get::<Forwarded>().is_some();
     let counts = request.uri().path().starts_with("/v2/") && !forwarded;
-    let allowed = authenticate(&app, request.headers()).await.and_then(|principal| {
+    let headers = request.headers();
+    let allowed = async {
+        let principal = authenticate(&app, headers).await?;
         if counts {
-            count(&app, &principal)?;
+            count(&app, &principal).await?;
         }
-        Ok(principal)
-    });
-    match allowed {
+        Ok::<_, Failure>(principal)
+    };
+    match allowed.await {
         Ok(principal) => {
             request.extensions_mut().insert(Caller(principal));
             next.run(request).await
@@ -87,9 +89,12 @@ pub(crate) fn wants_socket(headers: &HeaderMap) -> bool {
 ///
 /// # Errors
 /// 429 above the rate limit of the team or of the key.
-pub(crate) fn count(app: &App, principal: &Principal) -> Result<(), Failure> {
-    let limits = app.engine().plans().of_this_node(principal.team);
-    app.rate_limit().count(principal, &limits, Instant::now())
+pub(crate) async fn count(app: &App, principal: &Principal) -> Result<(), Failure> {
+    let limits = app.engine().plans().of(principal.team);
+    match app.store().shared_limits() {
+        Some(shared) => app.rate_limit().count_shared(&shared, principal, &limits).await,
+        None => app.rate_limit().count(principal, &limits, Instant::now()),
+    }
 }
 
 /// Returns the key in the `Authorization` header.

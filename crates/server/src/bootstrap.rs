@@ -25,7 +25,6 @@ pub struct Access {
 /// Returns the configured limits, with the plan of each team that has one.
 pub async fn plans(config: &Config, store: &Store) -> Result<Plans, StoreError> {
     let plans = Plans::new(config.limits, config.plans.clone());
-    plans.set_share(store.node_share().await?);
     for TeamRow { id, name, plan, .. } in store.teams().await? {
         if let Some(unknown) = plan.as_ref().filter(|plan| !plans.has(plan)) {
             tracing::warn!("unknown plan `{unknown}` of team `{name}`; the team gets the default limits");

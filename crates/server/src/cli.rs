@@ -1,5 +1,7 @@
 //! The command line. Settings are flags of every command that uses them.
 
+mod migrate;
+
 use std::ffi::OsString;
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -109,6 +111,7 @@ pub fn command() -> Command {
         .subcommand(Command::new("doctor").about("Check each part of this machine that the server uses"))
         .subcommand(setup::command())
         .subcommands(backup_commands())
+        .subcommand(migrate::command())
         .subcommands(request::commands().map(|command| without_settings(command, request::local::SETTINGS)))
         .subcommands(request::sessions::commands().map(|command| without_settings(command, &[])))
         .subcommand(without_settings(mcp::command(), &[]))
@@ -321,6 +324,7 @@ fn run_local(matches: &ArgMatches) -> anyhow::Result<()> {
         Some(("setup", given)) => runtime()?.block_on(setup::run(&config, given.get_flag("yes"))),
         Some(("backup", given)) => runtime()?.block_on(backup(&config, given, &mut out)),
         Some(("restore", given)) => runtime()?.block_on(restore(&config, given, &mut out)),
+        Some(("migrate", given)) => runtime()?.block_on(migrate::run(&config, given, &mut out)),
         Some(("feedback", _)) => {
             runtime()?.block_on(run_operator_command(&config, operator::Command::ListFeedback))
         }

@@ -73,6 +73,7 @@ const PAGES: &[Page] = pages! {
         "install" = "INSTALL.md",
         "self-hosting" = "guide/self-hosting.md",
         "cluster" = "guide/cluster.md",
+        "operating" = "OPERATING.md",
         "settings" = "guide/settings.md",
         "models" = "guide/models.md",
         "sandbox" = "SANDBOX.md",

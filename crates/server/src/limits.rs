@@ -57,6 +57,8 @@ pub const PRINCIPAL_CACHE_TIME: Duration = Duration::from_secs(5);
 pub const PRINCIPAL_CACHE_ENTRIES: usize = 10_000;
 /// Window of the rate limits.
 pub const RATE_WINDOW: Duration = Duration::from_secs(60);
+/// Number of blocks in which nodes take the requests of a window.
+pub const RATE_BLOCKS: u32 = 20;
 /// Rate windows of teams and keys that are kept before expired ones are removed.
 pub const RATE_WINDOWS: usize = 10_000;
 /// Time limit for an operator command in a running server.

@@ -2,21 +2,30 @@
 //! handler.
 
 use std::collections::HashMap;
+use std::fmt;
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 use harvestman_core::api::error::{ApiError, ErrorCode};
 use harvestman_core::ids::{KeyId, TeamId};
 use harvestman_engine::Limits;
-use harvestman_store::Principal;
+use harvestman_store::{Principal, SharedLimits};
 
 use crate::error::Failure;
-use crate::limits::{RATE_WINDOW, RATE_WINDOWS};
+use crate::limits::{RATE_BLOCKS, RATE_WINDOW, RATE_WINDOWS};
 
 /// Rate windows of all teams and keys.
 #[derive(Debug, Default)]
 pub(crate) struct RateLimit {
     windows: Mutex<HashMap<Subject, Window>>,
+    /// Requests that this node may let pass of limits that hold over all nodes.
+    grants: tokio::sync::Mutex<HashMap<Subject, Grant>>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Grant {
+    requests: u32,
+    until: Instant,
 }
 
 /// Subject of a rate limit.
@@ -38,9 +47,7 @@ impl RateLimit {
     /// # Errors
     /// 429 above a limit, with the seconds until the next window.
     pub(crate) fn count(&self, principal: &Principal, limits: &Limits, now: Instant) -> Result<(), Failure> {
-        let of_key = principal.key.map(Subject::Key).zip(limits.key_rate_limit);
-        let of_team = Some(Subject::Team(principal.team)).zip(limits.rate_limit);
-        let bounds: Vec<(Subject, u32)> = of_key.into_iter().chain(of_team).collect();
+        let bounds = bounds(principal, limits);
         if bounds.is_empty() {
             return Ok(());
         }
@@ -63,6 +70,70 @@ impl RateLimit {
             windows.entry(subject).or_insert(Window::new(now)).requests += 1;
         }
         Ok(())
+    }
+}
+
+impl RateLimit {
+    /// Counts a request as [`RateLimit::count`] does, of limits that hold over all nodes: this node takes requests of a
+    /// window in blocks.
+    ///
+    /// # Errors
+    /// Also 503 if the store fails.
+    pub(crate) async fn count_shared(
+        &self,
+        shared: &SharedLimits,
+        principal: &Principal,
+        limits: &Limits,
+    ) -> Result<(), Failure> {
+        let bounds = bounds(principal, limits);
+        if bounds.is_empty() {
+            return Ok(());
+        }
+        let mut grants = self.grants.lock().await;
+        let now = Instant::now();
+        if grants.len() >= RATE_WINDOWS {
+            grants.retain(|_, grant| now < grant.until);
+        }
+        for (subject, most) in &bounds {
+            let known = grants.get(subject).copied();
+            if known.is_some_and(|grant| grant.requests > 0 && now < grant.until) {
+                continue;
+            }
+            let block = most.div_ceil(RATE_BLOCKS).max(1);
+            let granted = shared.take_requests(subject.to_string(), *most, block).await?;
+            if granted.requests == 0 {
+                let wait = granted.valid_for.as_secs_f64().ceil() as u32;
+                return Err(too_many(*subject, *most, wait));
+            }
+            let grant = Grant {
+                requests: granted.requests,
+                until: now + granted.valid_for,
+            };
+            grants.insert(*subject, grant);
+        }
+        for (subject, _) in bounds {
+            if let Some(grant) = grants.get_mut(&subject) {
+                grant.requests -= 1;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Returns the limits that apply to a request.
+fn bounds(principal: &Principal, limits: &Limits) -> Vec<(Subject, u32)> {
+    let of_key = principal.key.map(Subject::Key).zip(limits.key_rate_limit);
+    let of_team = Some(Subject::Team(principal.team)).zip(limits.rate_limit);
+    of_key.into_iter().chain(of_team).collect()
+}
+
+/// Displayed as stored.
+impl fmt::Display for Subject {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Team(team) => write!(f, "team {team}"),
+            Self::Key(key) => write!(f, "key {key}"),
+        }
     }
 }
 

@@ -68,11 +68,12 @@ pub(crate) fn open(
             last_ping: Instant::now(),
             last_message: Instant::now(),
         };
-        let principal = watcher.caller().await.and_then(|principal| {
-            auth::count(&watcher.app, &principal)?;
-            Ok(principal)
-        });
-        let (code, reason) = match (principal, job_id(&request.id), request.skip) {
+        let counted = async {
+            let principal = watcher.caller().await?;
+            auth::count(&watcher.app, &principal).await?;
+            Ok::<_, Failure>(principal)
+        };
+        let (code, reason) = match (counted.await, job_id(&request.id), request.skip) {
             (Err(failure), ..) | (_, Err(failure), _) | (.., Err(failure)) => refusal(&failure),
             (Ok(principal), Ok(id), Ok(skip)) => match watcher.watch(&principal, id, skip).await {
                 Ok(close) => close,

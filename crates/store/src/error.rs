@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use harvestman_core::api::error::{ApiError, ErrorCode};
 use harvestman_core::crawl::{JobState, Snapshot};
 
+use crate::limits;
+
 /// An operation failed. Nothing of it is stored.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum StoreError {
@@ -64,10 +66,13 @@ impl From<StoreError> for ApiError {
     fn from(error: StoreError) -> Self {
         tracing::error!(%error, "the store failed to handle a request");
         match error {
-            StoreError::Transient(_) | StoreError::Closed => Self::new(
-                ErrorCode::Unavailable,
-                "the database is temporarily unavailable; try again in a moment",
-            ),
+            StoreError::Transient(_) | StoreError::Closed => Self {
+                retry_after_s: Some(limits::RETRY_AFTER_S),
+                ..Self::new(
+                    ErrorCode::Unavailable,
+                    "the database is temporarily unavailable; try again in a moment",
+                )
+            },
             StoreError::Damaged(_) => Self::new(
                 ErrorCode::Unknown,
                 "the database is damaged; the operator has to restore a backup",

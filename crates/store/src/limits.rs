@@ -91,6 +91,24 @@ pub(crate) const POSTGRES_CONNECTIONS: usize = 10;
 pub(crate) const NODE_HEARTBEAT: Duration = Duration::from_secs(3);
 /// Time without a report after which a node is dead, in ms.
 pub(crate) const NODE_LEASE_MS: u64 = 15_000;
+/// Time before the end of [`NODE_LEASE_MS`] at which a node that could not report itself uses nothing that others could
+/// take over.
+pub(crate) const NODE_LEASE_MARGIN: Duration = Duration::from_secs(2);
+/// Length of a window of a rate limit, in ms.
+pub(crate) const RATE_WINDOW_MS: u64 = 60_000;
+/// Time for which a unit stays with a node when there are fewer units than nodes that want one, in ms.
+pub(crate) const SHARE_TURN_MS: u64 = 1_000;
+/// Added to the delay between two requests to a host, because nodes start late by the time of a round trip, in ms.
+pub(crate) const HOST_START_SLACK_MS: u64 = 25;
+/// Paused hosts read at once.
+pub(crate) const PAUSED_HOSTS: u32 = 10_000;
+/// How long rate windows and hosts are kept after their last use, in ms.
+pub(crate) const SHARED_ROWS_MS: u64 = 24 * 3_600_000;
+/// Seconds after which a request may be sent again that the database could not serve.
+pub(crate) const RETRY_AFTER_S: u32 = 2;
+/// Rows copied to another database by one statement, and their bytes.
+pub(crate) const COPIED_ROWS: usize = 1_000;
+pub(crate) const COPIED_BYTES: usize = 8 << 20;
 /// Time after which a free shard may be leased by a node that has its share, in ms.
 pub(crate) const SHARE_GRACE_MS: u64 = 2_000;
 /// Minimum interval between two checks of the page cache's size by a node.

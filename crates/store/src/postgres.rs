@@ -15,6 +15,7 @@ mod expiry;
 mod feedback;
 mod files;
 mod idempotency;
+mod import;
 mod jobs;
 mod keys;
 mod leases;
@@ -31,6 +32,7 @@ mod scrapes;
 mod search;
 mod session_files;
 mod sessions;
+mod shares;
 mod signals;
 mod snapshot;
 mod teams;
@@ -40,8 +42,8 @@ mod words;
 mod zero_retention;
 
 use std::collections::HashMap;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 
 use harvestman_core::ids::KeyId;
 use harvestman_core::time::Timestamp;
@@ -64,6 +66,7 @@ pub(crate) struct Postgres {
     node: Uuid,
     /// Whether it is one of them, or only reads and changes the data.
     is_node: bool,
+    reports: Arc<nodes::Reports>,
     cache: Cache,
     health: Health,
     /// When `last_used_at` of each key was last written.
@@ -92,19 +95,25 @@ impl Postgres {
         self.node
     }
 
+    pub(crate) fn reports(&self) -> &nodes::Reports {
+        &self.reports
+    }
+
     /// Connects, upgrades the schema, and registers this process as a node if it is one.
     pub(crate) async fn open(url: &str, config: &StoreConfig) -> Result<Self, StoreError> {
         let pool = Pool::connect(url).await?;
         migrate::migrate(&pool).await?;
         let node = new_id();
         let stop = CancellationToken::new();
+        let reports = Arc::new(nodes::Reports::default());
         if let Some(report) = &config.node {
-            let this = nodes::Node::new(node, report)?;
+            let this = nodes::Node::new(node, report, reports.clone())?;
             this.register(&pool).await?;
             tokio::spawn(this.keep_alive(pool.clone(), stop.clone()));
         }
         Ok(Self {
             is_node: config.node.is_some(),
+            reports,
             cache: Cache::start(pool.clone(), config.cache_bytes),
             pool,
             node,

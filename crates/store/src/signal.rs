@@ -1,5 +1,5 @@
-//! What a node learns about other nodes: what they did to jobs that somebody here drives or waits for, and how many
-//! share the limits of teams. Also what only one of them may hold.
+//! What a node learns about other nodes: what they did to jobs that somebody here drives or waits for, and where they
+//! are. Also what only one of them may hold.
 
 use harvestman_core::ids::{JobId, TeamId};
 use uuid::Uuid;
@@ -25,15 +25,6 @@ pub struct JobSignal {
     pub events: u64,
 }
 
-/// This node among the living ones.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct NodeShare {
-    /// Number of this node, from 0.
-    pub index: u64,
-    /// Number of living nodes, at least 1.
-    pub nodes: u64,
-}
-
 /// A living node.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct NodeRow {
@@ -48,9 +39,6 @@ operations! {
     trait Signals {
         /// Returns the state of these jobs, without those that are no longer stored.
         async fn job_signals(&self, jobs: &[JobId]) -> Result<Vec<JobSignal>, StoreError>;
-
-        /// Returns which of the living nodes this process is.
-        async fn node_share(&self) -> Result<NodeShare, StoreError>;
 
         /// Returns a node; `None` when it has ended or not reported itself for some seconds.
         async fn living_node(&self, id: Uuid) -> Result<Option<NodeRow>, StoreError>;

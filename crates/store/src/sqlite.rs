@@ -12,6 +12,7 @@ mod commit;
 mod credits;
 mod events;
 mod expiry;
+mod export;
 mod feedback;
 mod files;
 pub(crate) mod folder;

@@ -8,6 +8,7 @@ use uuid::Uuid;
 use crate::config::StoreConfig;
 use crate::error::StoreError;
 use crate::postgres::Postgres;
+use crate::shared_limits::SharedLimits;
 use crate::sqlite::Sqlite;
 
 /// The durable state of the server. Cheap to clone. Methods that take a job id without a team expect that the
@@ -47,6 +48,14 @@ impl Store {
         match &self.engine {
             Engine::Sqlite(_) => None,
             Engine::Postgres(postgres) => Some(postgres.node()),
+        }
+    }
+
+    /// Returns the limits that hold over all nodes; `None` on a store that no other node uses.
+    pub fn shared_limits(&self) -> Option<SharedLimits> {
+        match &self.engine {
+            Engine::Sqlite(_) => None,
+            Engine::Postgres(postgres) => Some(SharedLimits(postgres.clone())),
         }
     }
 

@@ -2,7 +2,7 @@
 //! the server. A session ends once: only the task that removes it from the registry ends it, and the store
 //! charges it once.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use futures_util::future::join_all;
@@ -37,6 +37,14 @@ pub(crate) async fn run(context: Arc<Context>, stop: CancellationToken) {
         }
         if last_stored.elapsed() >= limits::SESSION_USE_INTERVAL && !live.is_empty() {
             last_stored = Instant::now();
+            if context.store.is_shared() {
+                let teams: HashSet<TeamId> = live.iter().map(|session| session.team).collect();
+                for team in teams {
+                    if let Err(error) = context.budget.refresh(team).await {
+                        tracing::debug!(%error, "cannot read the credits that a team has spent; retrying");
+                    }
+                }
+            }
             let uses: Vec<_> = live
                 .iter()
                 .map(|session| (session.id, session.last_activity()))

@@ -147,7 +147,7 @@ impl Context {
         let browsers = self.sessions.browsers()?;
         let id = SessionId(clock::new_job_id().0);
         let tokens = self.config.token_key.tokens(id, plan.stream_web_view);
-        let permit = self.sessions.permits.permit(principal.team)?;
+        let permit = self.sessions.permits.permit(principal.team).await?;
         let reservation = self.budget.reserve(principal.team).await?;
         let named = plan.options.profile.as_ref();
         let owner = JobId::from(id);

@@ -11,6 +11,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::live::LiveSession;
 use super::permits::SessionPermits;
+use crate::holdings::{Holdings, Need};
 use crate::plans::Plans;
 
 /// Access to a session through one of its tokens.
@@ -44,12 +45,17 @@ pub(crate) struct Sessions {
 }
 
 impl Sessions {
-    pub(crate) fn new(browsers: Option<LiveBrowsers>, plans: Plans) -> Self {
+    pub(crate) fn new(browsers: Option<LiveBrowsers>, plans: Plans, holdings: Holdings) -> Self {
         Self {
             browsers,
             registry: Registry::default(),
-            permits: SessionPermits::new(plans),
+            permits: SessionPermits::new(plans, holdings),
         }
+    }
+
+    /// Returns what the sessions of all teams need of the limits over all nodes.
+    pub(crate) fn permits_needed(&self) -> Vec<Need> {
+        self.permits.needs()
     }
 
     /// Returns the number of open sessions.

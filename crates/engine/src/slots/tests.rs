@@ -26,7 +26,7 @@ fn plans(per_team: usize) -> Plans {
 }
 
 fn shares<W>(per_team: usize, total: usize) -> Shares<W> {
-    Shares::new(plans(per_team), total)
+    Shares::new(plans(per_team), Holdings::new(None), SlotKind::Plain, total)
 }
 
 /// A job that always wants one more page, and how long each of its pages takes.
@@ -131,7 +131,7 @@ fn teams_without_slots_leave_no_entry() {
 
 #[tokio::test]
 async fn waiters_are_served_in_order_and_report_their_wait() {
-    let slots = Slots::new(plans(1), 1, None);
+    let slots = Slots::new(plans(1), Holdings::new(None), 1, None);
     let (held, queue_time) = slots.acquire(owner(1, 0), SlotKind::Plain).await;
     assert!(queue_time.0.is_none());
     let mut waiters: Vec<SlotRequest> = (1..4)
@@ -152,7 +152,7 @@ async fn waiters_are_served_in_order_and_report_their_wait() {
 
 #[tokio::test]
 async fn teams_do_not_take_each_others_slots() {
-    let slots = Slots::new(plans(2), 1, None);
+    let slots = Slots::new(plans(2), Holdings::new(None), 1, None);
     let _held = [
         slots.acquire(owner(1, 1), SlotKind::Plain).await,
         slots.acquire(owner(1, 1), SlotKind::Plain).await,
@@ -165,7 +165,7 @@ async fn teams_do_not_take_each_others_slots() {
 
 #[tokio::test]
 async fn an_abandoned_slot_goes_to_the_next_waiter() {
-    let slots = Slots::new(plans(1), 1, None);
+    let slots = Slots::new(plans(1), Holdings::new(None), 1, None);
     let held = slots.acquire(owner(1, 1), SlotKind::Plain).await;
     let abandoned = slots.request(owner(1, 2), SlotKind::Plain);
     let mut next = slots.request(owner(1, 3), SlotKind::Plain);
@@ -178,7 +178,7 @@ async fn an_abandoned_slot_goes_to_the_next_waiter() {
 
 #[tokio::test]
 async fn browser_pages_and_http_pages_do_not_wait_for_each_other() {
-    let slots = Slots::new(plans(2), 1, None);
+    let slots = Slots::new(plans(2), Holdings::new(None), 1, None);
     let (held, queue_time) = slots.acquire(owner(1, 1), SlotKind::Browser).await;
     assert!(!queue_time.waited() && held.kind() == SlotKind::Browser);
     // Browser slots are shared by all teams.
@@ -224,7 +224,7 @@ async fn a_key_is_limited_to_its_share_of_the_teams_slots() {
         key_max_concurrency: Some(1),
         ..Limits::at_once(2)
     };
-    let slots = Slots::new(Plans::new(limits, BTreeMap::new()), 1, None);
+    let slots = Slots::new(Plans::new(limits, BTreeMap::new()), Holdings::new(None), 1, None);
     let with = |key: u128, of_job| SlotOwner {
         key: Some(KeyId(Uuid::from_u128(key))),
         ..owner(1, of_job)
@@ -251,7 +251,7 @@ async fn a_plan_takes_effect_immediately() {
         Limits::at_once(1),
         BTreeMap::from([("more".to_owned(), Limits::at_once(2))]),
     );
-    let slots = Slots::new(plans.clone(), 1, None);
+    let slots = Slots::new(plans.clone(), Holdings::new(None), 1, None);
     let _held = slots.acquire(owner(1, 1), SlotKind::Plain).await;
     assert!(slots.request(owner(1, 2), SlotKind::Plain).try_slot().is_none());
     plans.assign(team(1), Some("more"));

@@ -135,6 +135,16 @@ async fn delete_old(client: &Client, now: Timestamp) -> Result<Step, StoreError>
             limits::ACTIVITY_MS,
         ),
         (
+            "DELETE FROM harvestman.rate_window WHERE subject IN (SELECT subject
+                FROM harvestman.rate_window WHERE since <= $1 LIMIT $2 FOR UPDATE SKIP LOCKED)",
+            limits::SHARED_ROWS_MS,
+        ),
+        (
+            "DELETE FROM harvestman.host WHERE host IN (SELECT host FROM harvestman.host
+                WHERE greatest(next_at, paused_until) <= $1 LIMIT $2 FOR UPDATE SKIP LOCKED)",
+            limits::SHARED_ROWS_MS,
+        ),
+        (
             "DELETE FROM harvestman.feedback WHERE id IN (SELECT id
                 FROM harvestman.feedback WHERE created_at <= $1 LIMIT $2 FOR UPDATE SKIP LOCKED)",
             limits::FEEDBACK_MS,

@@ -2,6 +2,8 @@
 //! freed by the first node that notices, under a lock on its row.
 
 use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use harvestman_core::api::error::{ApiError, ErrorCode};
 use harvestman_core::ids::SessionId;
@@ -27,6 +29,37 @@ const HEARTBEAT: &str = "INSERT INTO harvestman.node (id, started_at, seen_at, u
     VALUES ($1, harvestman.clock($2), harvestman.clock($2), $3, $4)
     ON CONFLICT (id) DO UPDATE SET seen_at = excluded.seen_at";
 
+const FORGET_SHARES: &str = "DELETE FROM harvestman.share WHERE node = $1";
+
+/// The reports of this node: while one is recent, other nodes leave to it what it holds.
+#[derive(Debug, Default)]
+pub(crate) struct Reports(Mutex<State>);
+
+#[derive(Clone, Copy, Debug, Default)]
+struct State {
+    until: Option<Instant>,
+    lapses: u64,
+}
+
+impl Reports {
+    /// Returns until when this node counts as living without another report, and how often it did not.
+    pub(crate) fn state(&self) -> (Option<Instant>, u64) {
+        let state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        (state.until, state.lapses)
+    }
+
+    /// Returns whether other nodes may have taken over what this node held before a report that begins at `now`.
+    fn has_lapsed(&self, now: Instant) -> bool {
+        self.state().0.is_some_and(|until| now >= until)
+    }
+
+    fn reported(&self, began: Instant, lapsed: bool) {
+        let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        state.until = Some(began + Duration::from_millis(limits::NODE_LEASE_MS) - limits::NODE_LEASE_MARGIN);
+        state.lapses += u64::from(lapsed);
+    }
+}
+
 /// This process as a node.
 #[derive(Clone, Debug)]
 pub(crate) struct Node {
@@ -34,12 +67,14 @@ pub(crate) struct Node {
     url: Option<String>,
     settings: BTreeMap<String, String>,
     settings_text: String,
+    reports: Arc<Reports>,
 }
 
 impl Node {
-    pub(crate) fn new(id: Uuid, report: &NodeReport) -> Result<Self, StoreError> {
+    pub(crate) fn new(id: Uuid, report: &NodeReport, reports: Arc<Reports>) -> Result<Self, StoreError> {
         Ok(Self {
             id,
+            reports,
             url: report.url.clone(),
             settings_text: json_text(&report.settings)?,
             settings: report.settings.clone(),
@@ -58,8 +93,13 @@ impl Node {
             self.compare_settings(&transaction).await?;
             self.heartbeat(&transaction).await
         };
+        let began = Instant::now();
         match registering.await {
-            Ok(()) => transaction.end().await,
+            Ok(()) => {
+                transaction.end().await?;
+                self.reports.reported(began, false);
+                Ok(())
+            }
             Err(error) => {
                 transaction.roll_back().await;
                 Err(error)
@@ -121,7 +161,13 @@ impl Node {
 
     async fn beat(&self, pool: &Pool) -> Result<(), StoreError> {
         let connection = pool.connection().await?;
+        let began = Instant::now();
+        let lapsed = self.reports.has_lapsed(began);
+        if lapsed {
+            query(FORGET_SHARES).bind(self.id).execute(&connection).await?;
+        }
         self.heartbeat(&connection).await?;
+        self.reports.reported(began, lapsed);
         let dead =
             query("SELECT id FROM harvestman.node WHERE seen_at <= harvestman.clock($1) - $2 AND id <> $3")
                 .bind(clock().0)
@@ -205,6 +251,7 @@ async fn free_all(
         "UPDATE harvestman.shard SET lease_until = 0, node = NULL WHERE node = $1 AND active AND lease_until > 0",
         "UPDATE harvestman.receiver SET lease_until = 0, node = NULL WHERE node = $1",
         "DELETE FROM harvestman.profile_lock WHERE node = $1",
+        FORGET_SHARES,
         "DELETE FROM harvestman.node WHERE id = $1",
     ] {
         query(statement).bind(node).execute(transaction).await?;

@@ -1,6 +1,7 @@
 //! A statement with its parameters. Every statement is unnamed and sends its parameter types, so that it takes one
 //! round trip and works behind a connection pooler.
 
+use std::borrow::Cow;
 use std::error::Error;
 
 use tokio_postgres::types::private::BytesMut;
@@ -146,14 +147,16 @@ impl From<Vec<bool>> for Value {
 /// A statement to run, with its parameters bound in order.
 #[derive(Debug)]
 pub(crate) struct Query {
-    sql: &'static str,
+    sql: Cow<'static, str>,
     values: Vec<Value>,
 }
 
 /// Creates a statement without parameters.
-pub(crate) fn query(sql: &'static str) -> Query {
-    let values = Vec::new();
-    Query { sql, values }
+pub(crate) fn query(sql: impl Into<Cow<'static, str>>) -> Query {
+    Query {
+        sql: sql.into(),
+        values: Vec::new(),
+    }
 }
 
 impl Query {
@@ -164,20 +167,20 @@ impl Query {
     }
 
     pub(crate) async fn fetch_all(self, client: &Client) -> Result<Vec<Row>, StoreError> {
-        Ok(client.query_typed(self.sql, &self.parameters()).await?)
+        Ok(client.query_typed(&self.sql, &self.parameters()).await?)
     }
 
     pub(crate) async fn fetch_one(self, client: &Client) -> Result<Row, StoreError> {
-        Ok(client.query_typed_one(self.sql, &self.parameters()).await?)
+        Ok(client.query_typed_one(&self.sql, &self.parameters()).await?)
     }
 
     pub(crate) async fn fetch_optional(self, client: &Client) -> Result<Option<Row>, StoreError> {
-        Ok(client.query_typed_opt(self.sql, &self.parameters()).await?)
+        Ok(client.query_typed_opt(&self.sql, &self.parameters()).await?)
     }
 
     /// Runs the statement and returns the number of affected rows.
     pub(crate) async fn execute(self, client: &Client) -> Result<u64, StoreError> {
-        Ok(client.execute_typed(self.sql, &self.parameters()).await?)
+        Ok(client.execute_typed(&self.sql, &self.parameters()).await?)
     }
 
     /// Runs the statement if the condition holds; affects no row otherwise.

@@ -11,7 +11,7 @@ use crate::limits;
 use crate::postgres::Postgres;
 use crate::postgres::query::query;
 use crate::postgres::rows::{Columns, bad_column};
-use crate::signal::{JobSignal, NodeRow, NodeShare, Signals};
+use crate::signal::{JobSignal, NodeRow, Signals};
 
 impl Signals for Postgres {
     async fn job_signals(&self, jobs: &[JobId]) -> Result<Vec<JobSignal>, StoreError> {
@@ -35,22 +35,6 @@ impl Signals for Postgres {
                 })
             })
             .collect()
-    }
-
-    async fn node_share(&self) -> Result<NodeShare, StoreError> {
-        let row = query(
-            "SELECT count(*) FILTER (WHERE id < $1) AS before, count(*) FILTER (WHERE id <> $1) AS others
-             FROM harvestman.node WHERE seen_at > harvestman.clock($2) - $3",
-        )
-        .bind(self.node)
-        .bind(clock().0)
-        .bind(limits::NODE_LEASE_MS)
-        .fetch_one(&*self.pool.connection().await?)
-        .await?;
-        Ok(NodeShare {
-            index: row.count("before")?,
-            nodes: row.count("others")? + 1,
-        })
     }
 
     async fn living_node(&self, id: Uuid) -> Result<Option<NodeRow>, StoreError> {

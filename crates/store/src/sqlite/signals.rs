@@ -7,7 +7,7 @@ use uuid::Uuid;
 
 use crate::error::StoreError;
 use crate::job::JobStatus;
-use crate::signal::{JobSignal, NodeRow, NodeShare, Signals};
+use crate::signal::{JobSignal, NodeRow, Signals};
 use crate::sqlite::Sqlite;
 use crate::sqlite::prepared::json_text;
 use crate::sqlite::rows::{Columns, bad_column};
@@ -34,10 +34,6 @@ impl Signals for Sqlite {
                 })
             })
             .collect()
-    }
-
-    async fn node_share(&self) -> Result<NodeShare, StoreError> {
-        Ok(NodeShare { index: 0, nodes: 1 })
     }
 
     async fn living_node(&self, _: Uuid) -> Result<Option<NodeRow>, StoreError> {

@@ -6,8 +6,8 @@ use harvestman_core::api::error::ErrorCode;
 use harvestman_core::crawl::{JobEnd, JobState};
 use harvestman_core::ids::ScrapeId;
 use harvestman_store::{
-    CancelOutcome, CreateOutcome, Idempotency, JobKind, JobStatus, NewJob, RevokeOutcome, Store, StoreConfig,
-    StoredScrape,
+    CancelOutcome, CreateOutcome, Demand, Idempotency, JobKind, JobStatus, NewJob, RevokeOutcome, Store,
+    StoreConfig, StoredScrape,
 };
 
 use crate::fixtures::{
@@ -27,7 +27,7 @@ async fn nodes(folder: &TestFolder, count: usize) -> Vec<Store> {
 }
 
 #[tokio::test]
-async fn nodes_share_running_jobs_and_limits_on_postgresql() {
+async fn nodes_share_running_jobs_on_postgresql() {
     let folder = TestFolder::postgres("share");
     let stores = nodes(&folder, 2).await;
     let team = stores[0].ensure_team("team").await.unwrap();
@@ -47,13 +47,6 @@ async fn nodes_share_running_jobs_and_limits_on_postgresql() {
     let free = stores[0].lease("", later(2_000), LEASE_MS, 10).await.unwrap();
     assert_eq!(free.len(), 2);
 
-    let shares = [
-        stores[0].node_share().await.unwrap(),
-        stores[1].node_share().await.unwrap(),
-    ];
-    assert_eq!(shares.map(|share| share.nodes), [2, 2]);
-    assert_eq!(shares.map(|share| share.index), [0, 1]);
-
     // A profile has one writer, until its node frees it or leaves.
     let (owner, other) = (crawl(team, 1).id, crawl(team, 1).id);
     assert!(stores[0].lock_profile(team, "shop", owner).await.unwrap());
@@ -66,6 +59,96 @@ async fn nodes_share_running_jobs_and_limits_on_postgresql() {
     );
     stores[0].close().await.unwrap();
     assert!(stores[1].lock_profile(team, "shop", other).await.unwrap());
+    stores[1].close().await.unwrap();
+}
+
+fn demand(subject: &str, in_use: u64, wanted: u64, waits: bool) -> Demand {
+    Demand {
+        subject: subject.to_owned(),
+        in_use,
+        wanted,
+        limit: 8,
+        budget_of: None,
+        waits,
+    }
+}
+
+#[tokio::test]
+async fn limits_hold_over_all_nodes_on_postgresql() {
+    let folder = TestFolder::postgres("limits");
+    let stores = nodes(&folder, 2).await;
+    let shared = [0, 1].map(|node: usize| stores[node].shared_limits().unwrap());
+    let borrow = async |node: usize, demands: &[Demand]| -> Vec<u64> {
+        let holdings = shared[node].borrow(demands).await.unwrap();
+        holdings.iter().map(|holding| holding.held).collect()
+    };
+    // One node gets everything that no other one wants, and gives back what it does not use when one does.
+    assert_eq!(
+        borrow(0, &[demand("pages", 0, 8, true), demand("a", 0, 3, true)]).await,
+        [8, 3]
+    );
+    assert_eq!(borrow(1, &[demand("pages", 0, 8, true)]).await, [0]);
+    assert_eq!(
+        shared[0].awaited(&["pages".into(), "a".into()]).await.unwrap(),
+        ["pages"]
+    );
+    assert_eq!(borrow(0, &[demand("pages", 5, 8, true)]).await, [5]);
+    assert_eq!(borrow(1, &[demand("pages", 0, 8, true)]).await, [3]);
+    assert_eq!(borrow(0, &[demand("pages", 1, 8, true)]).await, [4]);
+    assert_eq!(borrow(1, &[demand("pages", 3, 8, true)]).await, [4]);
+    // What is refused is not waited for.
+    assert_eq!(borrow(0, &[demand("sessions", 0, 7, false)]).await, [7]);
+    assert_eq!(borrow(1, &[demand("sessions", 0, 2, false)]).await, [1]);
+    assert_eq!(shared[0].awaited(&["sessions".into()]).await.unwrap(), [""; 0]);
+    // Many at once never get more than there is.
+    let races = (0..24).map(|number| {
+        let node = number % 2;
+        let shared = &shared[node];
+        async move { shared.borrow(&[demand("race", 0, 6, false)]).await.unwrap()[0].held }
+    });
+    futures_util::future::join_all(races).await;
+    let held = [
+        borrow(0, &[demand("race", 0, 6, false)]).await[0],
+        borrow(1, &[demand("race", 0, 6, false)]).await[0],
+    ];
+    assert!(held.iter().sum::<u64>() <= 8, "{held:?}");
+
+    let granted = async |node: usize, wanted| {
+        let grant = shared[node]
+            .take_requests("team".into(), 10, wanted)
+            .await
+            .unwrap();
+        assert!(grant.valid_for <= Duration::from_secs(60));
+        grant.requests
+    };
+    assert_eq!(
+        [granted(0, 4).await, granted(1, 4).await, granted(0, 4).await],
+        [4, 4, 2]
+    );
+    assert_eq!(granted(1, 1).await, 0);
+
+    let delay = Duration::from_secs(5);
+    let wait = async |node: usize, host: &str| shared[node].reserve_start(host.into(), delay).await.unwrap();
+    assert_eq!(wait(0, "http://a.test").await, Duration::ZERO);
+    assert_eq!(wait(0, "http://b.test").await, Duration::ZERO);
+    let second = wait(1, "http://a.test").await;
+    assert!(second > delay / 2 && second < delay * 2, "{second:?}");
+    assert!(wait(0, "http://a.test").await > second);
+    shared[0]
+        .pause_host("http://b.test".into(), delay * 4)
+        .await
+        .unwrap();
+    assert!(wait(1, "http://b.test").await > delay * 3);
+    let paused = shared[1].paused_hosts().await.unwrap();
+    assert_eq!(paused.len(), 1);
+    assert!(
+        paused[0].0 == "http://b.test" && paused[0].1 > delay * 3,
+        "{paused:?}"
+    );
+
+    // What a node held is free once it has ended.
+    stores[0].close().await.unwrap();
+    assert_eq!(borrow(1, &[demand("pages", 4, 8, true)]).await, [8]);
     stores[1].close().await.unwrap();
 }
 

@@ -1,0 +1,307 @@
+//! Units of the limits that hold over all nodes, as far as this node holds them: pages of teams and keys, browser
+//! sessions, and credits of a budget. Work takes only what is held here. More is borrowed when work needs it, in blocks,
+//! and what is idle for a second goes back.
+
+use std::collections::{HashMap, HashSet};
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+use harvestman_core::crawl::SlotKind;
+use harvestman_core::ids::{KeyId, TeamId};
+use harvestman_store::{Demand, Holding, SharedLimits, StoreError};
+use tokio::sync::Notify;
+
+use crate::limits;
+
+/// Pages that are counted together.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) enum Pages {
+    Http,
+    Browser,
+}
+
+impl From<SlotKind> for Pages {
+    fn from(kind: SlotKind) -> Self {
+        match kind {
+            SlotKind::Plain => Self::Http,
+            SlotKind::Browser => Self::Browser,
+        }
+    }
+}
+
+/// A limit: what it counts, and whose it is. Displayed as stored.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) enum Subject {
+    TeamPages(Pages, TeamId),
+    KeyPages(Pages, KeyId),
+    Sessions(TeamId),
+    Credits(TeamId),
+}
+
+impl fmt::Display for Subject {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let pages = |pages: &Pages| match pages {
+            Pages::Http => "pages",
+            Pages::Browser => "browser pages",
+        };
+        match self {
+            Self::TeamPages(kind, team) => write!(f, "{} of team {team}", pages(kind)),
+            Self::KeyPages(kind, key) => write!(f, "{} of key {key}", pages(kind)),
+            Self::Sessions(team) => write!(f, "sessions of team {team}"),
+            Self::Credits(team) => write!(f, "credits of team {team}"),
+        }
+    }
+}
+
+/// What the work of this node needs of a limit.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Need {
+    pub(crate) subject: Subject,
+    /// Units in use.
+    pub(crate) in_use: u64,
+    /// Units that could be used now, including those in use.
+    pub(crate) wanted: u64,
+    /// The limit over all nodes.
+    pub(crate) limit: u64,
+}
+
+impl Need {
+    /// Returns whether work waits until it gets what it wants; the other kinds are refused.
+    fn waits(&self) -> bool {
+        matches!(self.subject, Subject::TeamPages(..) | Subject::KeyPages(..))
+    }
+
+    /// Returns the units to borrow: more than are wanted now, so that work that grows does not wait each time.
+    fn block(&self) -> u64 {
+        match self.waits() {
+            true => (2 * self.wanted)
+                .next_multiple_of(limits::PAGES_PER_BLOCK)
+                .min(self.limit),
+            false => self.wanted,
+        }
+    }
+
+    fn demand(&self, wanted: u64) -> Demand {
+        Demand {
+            subject: self.subject.to_string(),
+            in_use: self.in_use,
+            wanted,
+            limit: self.limit,
+            budget_of: match self.subject {
+                Subject::Credits(team) => Some(team),
+                _ => None,
+            },
+            waits: self.waits(),
+        }
+    }
+}
+
+/// The units that this node holds. Cheap to clone.
+#[derive(Clone, Debug)]
+pub(crate) struct Holdings(Option<Arc<Shared>>);
+
+/// The holdings of a node among others.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    limits: SharedLimits,
+    held: Mutex<HashMap<Subject, Held>>,
+    /// Held while units are borrowed or given back.
+    exchange: tokio::sync::Mutex<()>,
+    wake: Notify,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Held {
+    units: u64,
+    /// Losses of the node before these units were borrowed.
+    losses: u64,
+    /// Since when some of them are not wanted.
+    idle_since: Option<Instant>,
+}
+
+impl Holdings {
+    /// Creates the holdings of a node. Without other nodes every limit is held in full.
+    pub(crate) fn new(limits: Option<SharedLimits>) -> Self {
+        Self(limits.map(|limits| {
+            Arc::new(Shared {
+                limits,
+                held: Mutex::default(),
+                exchange: tokio::sync::Mutex::default(),
+                wake: Notify::new(),
+            })
+        }))
+    }
+
+    /// Returns the holdings; `None` without other nodes.
+    pub(crate) fn shared(&self) -> Option<Arc<Shared>> {
+        self.0.clone()
+    }
+
+    /// Returns the limits of the cluster; `None` without other nodes.
+    pub(crate) fn limits(&self) -> Option<&SharedLimits> {
+        self.0.as_ref().map(|shared| &shared.limits)
+    }
+
+    /// Returns the units that this node may use; 0 once other nodes may have taken them over.
+    pub(crate) fn units(&self, subject: Subject) -> u64 {
+        let Some(shared) = &self.0 else { return u64::MAX };
+        let losses = shared.limits.losses();
+        let held = shared.held().get(&subject).copied().unwrap_or_default();
+        match shared.limits.holds() && held.losses == losses {
+            true => held.units,
+            false => 0,
+        }
+    }
+
+    /// Removes units that were used up, and so do not come back.
+    pub(crate) fn use_up(&self, subject: Subject, units: u64) {
+        if let Some(shared) = self.0.as_ref().filter(|_| units > 0)
+            && let Some(held) = shared.held().get_mut(&subject)
+        {
+            held.units = held.units.saturating_sub(units);
+        }
+    }
+
+    /// Asks for more units soon, because work waits for some.
+    pub(crate) fn wake(&self) {
+        if let Some(shared) = &self.0 {
+            shared.wake.notify_one();
+        }
+    }
+
+    /// Borrows or gives back units of one limit now. `need` is called while none can be taken.
+    pub(crate) async fn exchange(
+        &self,
+        subject: Subject,
+        need: impl FnOnce() -> Need,
+    ) -> Result<Holding, StoreError> {
+        let Some(shared) = &self.0 else {
+            return Ok(Holding {
+                held: u64::MAX,
+                ..Holding::default()
+            });
+        };
+        let _exchange = shared.exchange.lock().await;
+        shared.held().entry(subject).or_default().units = 0;
+        let (need, losses) = (need(), shared.limits.losses());
+        let holdings = shared.limits.borrow(&[need.demand(need.wanted)]).await?;
+        let holding = holdings.first().copied().unwrap_or_default();
+        let held = Held {
+            units: holding.held,
+            losses,
+            idle_since: None,
+        };
+        shared.held().insert(subject, held);
+        Ok(holding)
+    }
+}
+
+impl Shared {
+    /// Returns the limits of the cluster.
+    pub(crate) fn limits(&self) -> &SharedLimits {
+        &self.limits
+    }
+
+    /// Waits until work asks for more units.
+    pub(crate) async fn woken(&self) {
+        self.wake.notified().await;
+    }
+
+    /// Returns the names of the limits of which this node holds units.
+    pub(crate) fn names(&self) -> Vec<String> {
+        self.held().keys().map(Subject::to_string).collect()
+    }
+
+    fn held(&self) -> MutexGuard<'_, HashMap<Subject, Held>> {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns the limits of which units are to be borrowed or given back.
+    pub(crate) fn due(&self, needs: &[Need], awaited: &HashSet<String>) -> HashSet<Subject> {
+        let losses = self.limits.losses();
+        let mut held = self.held();
+        let mut due: HashSet<Subject> = needs
+            .iter()
+            .filter(|need| {
+                let held = held.get(&need.subject).copied().unwrap_or_default();
+                need.waits() && (held.units < need.wanted || held.losses != losses)
+            })
+            .map(|need| need.subject)
+            .collect();
+        let needs: HashMap<Subject, &Need> = needs.iter().map(|need| (need.subject, need)).collect();
+        for (subject, held) in held.iter_mut() {
+            let block = needs.get(subject).map_or(0, |need| need.block());
+            let is_idle = block < held.units || (block == 0 && held.units == 0);
+            let idle_since = *held.idle_since.get_or_insert_with(Instant::now);
+            if !is_idle {
+                held.idle_since = None;
+            } else if idle_since.elapsed() >= limits::IDLE_UNITS {
+                due.insert(*subject);
+            }
+            if awaited.contains(&subject.to_string()) {
+                due.insert(*subject);
+            }
+        }
+        due
+    }
+
+    /// Borrows and gives back units of these limits. Returns whether all got what they want.
+    pub(crate) async fn exchange_all(
+        &self,
+        needs: impl FnOnce() -> Vec<Need>,
+        due: &HashSet<Subject>,
+        awaited: &HashSet<String>,
+    ) -> Result<bool, StoreError> {
+        let _exchange = self.exchange.lock().await;
+        // No unit can be taken until it is known how many this node has.
+        for subject in due {
+            self.held().entry(*subject).or_default().units = 0;
+        }
+        let mut needs: HashMap<Subject, Need> =
+            needs().into_iter().map(|need| (need.subject, need)).collect();
+        let needs: Vec<Need> = due
+            .iter()
+            .map(|subject| {
+                needs.remove(subject).unwrap_or(Need {
+                    subject: *subject,
+                    in_use: 0,
+                    wanted: 0,
+                    limit: 0,
+                })
+            })
+            .collect();
+        let demands: Vec<Demand> = needs
+            .iter()
+            .map(|need| {
+                let demand = need.demand(need.block());
+                match awaited.contains(&demand.subject) {
+                    true => need.demand(need.wanted),
+                    false => demand,
+                }
+            })
+            .collect();
+        let losses = self.limits.losses();
+        let holdings = self.limits.borrow(&demands).await?;
+        let mut held = self.held();
+        let mut satisfied = true;
+        for (need, holding) in needs.iter().zip(holdings) {
+            satisfied &= holding.held >= need.wanted;
+            if holding.held == 0 && need.wanted == 0 {
+                held.remove(&need.subject);
+            } else {
+                let units = holding.held;
+                let idle_since = None;
+                held.insert(
+                    need.subject,
+                    Held {
+                        units,
+                        losses,
+                        idle_since,
+                    },
+                );
+            }
+        }
+        Ok(satisfied)
+    }
+}

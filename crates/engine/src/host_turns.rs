@@ -1,0 +1,113 @@
+//! When a job of this node may request a host, as far as other nodes request it too: with the time between two requests
+//! that `delay` or `Crawl-delay` asks for, and not while the host wants no requests. The core keeps the pace of the job.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use harvestman_core::crawl::{FetchedPage, RobotsOutcome, limits as crawl_limits};
+use harvestman_core::host::HostKey;
+use harvestman_store::SharedLimits;
+
+use crate::limits;
+
+/// Hosts that want no requests for a while, as any node learned. Cheap to clone.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct HostPauses(Arc<Mutex<HashMap<String, Instant>>>);
+
+impl HostPauses {
+    /// Replaces what is known.
+    pub(crate) fn set(&self, hosts: Vec<(String, Duration)>) {
+        let now = Instant::now();
+        *self.hosts() = hosts
+            .into_iter()
+            .map(|(host, pause)| (host, now + pause))
+            .collect();
+    }
+
+    fn left(&self, host: &HostKey) -> Option<Duration> {
+        let until = *self.hosts().get(host.as_str())?;
+        Some(until.saturating_duration_since(Instant::now())).filter(|left| !left.is_zero())
+    }
+
+    fn hosts(&self) -> MutexGuard<'_, HashMap<String, Instant>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The turns of one job. Cheap to clone; without other nodes every turn is at once.
+#[derive(Clone, Debug)]
+pub(crate) struct HostTurns {
+    shared: Option<SharedLimits>,
+    pauses: HostPauses,
+    /// `delay` of the request, which replaces every `Crawl-delay`.
+    delay: Option<Duration>,
+    crawl_delays: Arc<Mutex<HashMap<HostKey, Duration>>>,
+}
+
+impl HostTurns {
+    pub(crate) fn new(shared: Option<SharedLimits>, pauses: HostPauses, delay: Option<Duration>) -> Self {
+        Self {
+            shared,
+            pauses,
+            delay,
+            crawl_delays: Arc::default(),
+        }
+    }
+
+    /// Records the `Crawl-delay` of a host.
+    pub(crate) fn learn(&self, host: &HostKey, robots: &RobotsOutcome) {
+        if let RobotsOutcome::Found(robots) = robots
+            && let Some(delay_ms) = robots.crawl_delay_ms()
+            && self.shared.is_some()
+        {
+            let delay = Duration::from_millis(delay_ms);
+            self.crawl_delays().insert(host.clone(), delay);
+        }
+    }
+
+    /// Returns whether there must be time between two requests to the host.
+    pub(crate) fn has_delay(&self, host: &HostKey) -> bool {
+        self.shared.is_some() && self.delay_of(host).is_some()
+    }
+
+    /// Waits until the host may be requested.
+    pub(crate) async fn wait(&self, host: &HostKey) {
+        let Some(shared) = &self.shared else { return };
+        while let Some(left) = self.pauses.left(host) {
+            tokio::time::sleep(left).await;
+        }
+        let Some(delay) = self.delay_of(host) else { return };
+        loop {
+            match shared.reserve_start(host.to_string(), delay).await {
+                Ok(wait) => return tokio::time::sleep(wait).await,
+                Err(error) => tracing::debug!(%error, "cannot reserve the next request to a host; retrying"),
+            }
+            tokio::time::sleep(limits::RENEW_RETRY).await;
+        }
+    }
+
+    /// Reports to other nodes that a host wants no requests for a while, if the response of a page says so.
+    pub(crate) async fn report(&self, host: &HostKey, page: &FetchedPage) {
+        let pause_ms = match (page.status, page.retry_after_ms) {
+            (429 | 503, Some(wait)) => wait.min(crawl_limits::RETRY_AFTER_MAX_MS),
+            (429, None) => crawl_limits::BACKOFF_FIRST_MS,
+            _ => return,
+        };
+        if let Some(shared) = &self.shared
+            && let Err(error) = shared
+                .pause_host(host.to_string(), Duration::from_millis(pause_ms))
+                .await
+        {
+            tracing::debug!(%error, "cannot report that a host wants no requests");
+        }
+    }
+
+    fn delay_of(&self, host: &HostKey) -> Option<Duration> {
+        self.delay.or_else(|| self.crawl_delays().get(host).copied())
+    }
+
+    fn crawl_delays(&self) -> MutexGuard<'_, HashMap<HostKey, Duration>> {
+        self.crawl_delays.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

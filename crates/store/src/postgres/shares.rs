@@ -1,0 +1,243 @@
+//! Shared limits: rows say what each node holds. Nodes that compute what they may hold of a limit do so one after the
+//! other, under an advisory lock for the transaction.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use harvestman_core::ids::TeamId;
+use harvestman_core::month::Month;
+use harvestman_core::time::Timestamp;
+use tokio_postgres::Row;
+use uuid::Uuid;
+
+use crate::clock::clock;
+use crate::error::StoreError;
+use crate::limits;
+use crate::postgres::Postgres;
+use crate::postgres::query::query;
+use crate::postgres::rows::Columns;
+use crate::postgres::transaction::Transaction;
+use crate::share::{Demand, Holding, Part, RateGrant, allot};
+
+const LOCK: &str = "SELECT pg_advisory_xact_lock(number) FROM
+    (SELECT DISTINCT hashtextextended(subject, 5210194) AS number FROM unnest($1) AS subject ORDER BY number) AS numbers";
+/// What living nodes hold and want.
+const READ: &str =
+    "SELECT subject, node, held, wanted FROM harvestman.share JOIN harvestman.node ON node.id = share.node
+    WHERE subject = ANY ($1) AND seen_at > harvestman.clock($2) - $3";
+const WRITE: &str = "INSERT INTO harvestman.share AS old (subject, node, held, wanted)
+    SELECT new.subject, $1, new.held, new.wanted FROM unnest($2, $3, $4) AS new (subject, held, wanted)
+    WHERE new.held > 0 OR new.wanted > 0
+    ON CONFLICT (subject, node) DO UPDATE SET held = excluded.held, wanted = excluded.wanted
+    WHERE old.held <> excluded.held OR old.wanted <> excluded.wanted";
+const DELETE: &str = "DELETE FROM harvestman.share WHERE node = $1 AND subject = ANY ($2)";
+
+impl Postgres {
+    pub(crate) async fn borrow_units(&self, demands: Vec<Demand>) -> Result<Vec<Holding>, StoreError> {
+        if demands.is_empty() {
+            return Ok(Vec::new());
+        }
+        let node = self.node;
+        self.detached(move |transaction| {
+            Box::pin(async move {
+                match borrow(&transaction, node, &demands).await {
+                    Ok(holdings) => transaction.end().await.map(|()| holdings),
+                    Err(error) => {
+                        transaction.roll_back().await;
+                        Err(error)
+                    }
+                }
+            })
+        })
+        .await
+    }
+
+    pub(crate) async fn awaited_units(&self, subjects: &[String]) -> Result<Vec<String>, StoreError> {
+        let rows = query(
+            "SELECT DISTINCT subject FROM harvestman.share WHERE subject = ANY ($1) AND node <> $2 AND wanted > held",
+        )
+        .bind(subjects.to_vec())
+        .bind(self.node)
+        .fetch_all(&*self.pool.connection().await?)
+        .await?;
+        rows.iter().map(|row| row.text("subject")).collect()
+    }
+
+    pub(crate) async fn take_requests(
+        &self,
+        subject: String,
+        limit: u32,
+        wanted: u32,
+    ) -> Result<RateGrant, StoreError> {
+        let row = query(
+            "INSERT INTO harvestman.rate_window AS old (subject, since, used, granted)
+             VALUES ($1, harvestman.clock($4), least($3, $2), least($3, $2))
+             ON CONFLICT (subject) DO UPDATE SET
+                since = CASE WHEN old.since <= excluded.since - $5 THEN excluded.since ELSE old.since END,
+                used = CASE WHEN old.since <= excluded.since - $5 THEN excluded.used
+                    ELSE least(greatest(old.used, $2), old.used + $3) END,
+                granted = CASE WHEN old.since <= excluded.since - $5 THEN excluded.used
+                    ELSE least(greatest($2 - old.used, 0), $3) END
+             RETURNING granted, since + $5 - harvestman.clock($4) AS left_ms",
+        )
+        .bind(subject)
+        .bind(limit)
+        .bind(wanted)
+        .bind(clock().0)
+        .bind(limits::RATE_WINDOW_MS)
+        .fetch_one(&*self.pool.connection().await?)
+        .await?;
+        Ok(RateGrant {
+            requests: u32::try_from(row.count("granted")?).unwrap_or(wanted),
+            valid_for: Duration::from_millis(row.count("left_ms").unwrap_or_default()),
+        })
+    }
+
+    pub(crate) async fn reserve_start(&self, host: String, delay: Duration) -> Result<Duration, StoreError> {
+        let delay_ms = u64::try_from(delay.as_millis()).unwrap_or(u64::MAX);
+        let row = query(
+            "INSERT INTO harvestman.host AS old (host, next_at)
+             VALUES ($1, harvestman.clock($2) + $3)
+             ON CONFLICT (host) DO UPDATE SET
+                next_at = greatest(old.next_at, old.paused_until, harvestman.clock($2)) + $3
+             RETURNING greatest(next_at - $3 - harvestman.clock($2), 0) AS wait_ms",
+        )
+        .bind(host)
+        .bind(clock().0)
+        // Nodes start late by the time of a round trip, and not all by the same.
+        .bind(delay_ms.saturating_add(limits::HOST_START_SLACK_MS))
+        .fetch_one(&*self.pool.connection().await?)
+        .await?;
+        row.count("wait_ms").map(Duration::from_millis)
+    }
+
+    pub(crate) async fn pause_host(&self, host: String, pause: Duration) -> Result<(), StoreError> {
+        let pause_ms = u64::try_from(pause.as_millis()).unwrap_or(u64::MAX);
+        query(
+            "INSERT INTO harvestman.host AS old (host, next_at, paused_until)
+             VALUES ($1, 0, harvestman.clock($2) + $3)
+             ON CONFLICT (host) DO UPDATE SET paused_until = greatest(old.paused_until, excluded.paused_until)",
+        )
+        .bind(host)
+        .bind(clock().0)
+        .bind(pause_ms)
+        .execute(&*self.pool.connection().await?)
+        .await?;
+        Ok(())
+    }
+
+    pub(crate) async fn paused_hosts(&self) -> Result<Vec<(String, Duration)>, StoreError> {
+        let rows = query(
+            "SELECT host, paused_until - harvestman.clock($1) AS left_ms FROM harvestman.host
+             WHERE paused_until > harvestman.clock($1) ORDER BY paused_until DESC LIMIT $2",
+        )
+        .bind(clock().0)
+        .bind(limits::PAUSED_HOSTS)
+        .fetch_all(&*self.pool.connection().await?)
+        .await?;
+        rows.iter()
+            .map(|row| Ok((row.text("host")?, Duration::from_millis(row.count("left_ms")?))))
+            .collect()
+    }
+}
+
+async fn borrow(
+    transaction: &Transaction,
+    node: Uuid,
+    demands: &[Demand],
+) -> Result<Vec<Holding>, StoreError> {
+    let subjects: Vec<String> = demands.iter().map(|demand| demand.subject.clone()).collect();
+    let (now, locked, rows) = futures_util::future::join3(
+        transaction.begin(clock()),
+        query(LOCK).bind(subjects.clone()).execute(transaction),
+        query(READ)
+            .bind(subjects.clone())
+            .bind(clock().0)
+            .bind(limits::NODE_LEASE_MS)
+            .fetch_all(transaction),
+    )
+    .await;
+    let now = now?;
+    locked?;
+    let mut parts: HashMap<String, Vec<Part>> = HashMap::new();
+    for row in rows? {
+        let part = part(&row)?;
+        if part.node != node {
+            parts.entry(row.text("subject")?).or_default().push(part);
+        }
+    }
+    let spent = spent(transaction, demands, now).await?;
+    let mut holdings = Vec::with_capacity(demands.len());
+    let mut wanted = Vec::with_capacity(demands.len());
+    for demand in demands {
+        let others = parts.get(&demand.subject).map_or(&[][..], Vec::as_slice);
+        let spent = demand
+            .budget_of
+            .and_then(|team| spent.get(&team))
+            .copied()
+            .unwrap_or_default();
+        let limit = demand.limit.saturating_sub(spent);
+        let held = allot(limit, demand, node, others, now.0 / limits::SHARE_TURN_MS);
+        wanted.push(if demand.waits { demand.wanted } else { held });
+        holdings.push(Holding {
+            held,
+            held_elsewhere: others.iter().map(|part| part.held).sum(),
+            spent,
+        });
+    }
+    let returned: Vec<String> = subjects
+        .iter()
+        .zip(holdings.iter().zip(&wanted))
+        .filter(|(_, (holding, wanted))| holding.held == 0 && **wanted == 0)
+        .map(|(subject, _)| subject.clone())
+        .collect();
+    let held: Vec<u64> = holdings.iter().map(|holding| holding.held).collect();
+    let write = query(WRITE)
+        .bind(node)
+        .bind(subjects)
+        .bind(held)
+        .bind(wanted)
+        .execute(transaction);
+    let delete = query(DELETE)
+        .bind(node)
+        .bind(returned.clone())
+        .execute_if(!returned.is_empty(), transaction);
+    let (written, deleted) = futures_util::future::join(write, delete).await;
+    written?;
+    deleted?;
+    Ok(holdings)
+}
+
+fn part(row: &Row) -> Result<Part, StoreError> {
+    Ok(Part {
+        node: row.id("node")?,
+        held: row.count("held")?,
+        wanted: row.count("wanted")?,
+    })
+}
+
+/// Returns the credits that the teams of the budgets have spent this month.
+async fn spent(
+    transaction: &Transaction,
+    demands: &[Demand],
+    now: Timestamp,
+) -> Result<HashMap<TeamId, u64>, StoreError> {
+    let teams: Vec<Uuid> = demands
+        .iter()
+        .filter_map(|demand| Some(demand.budget_of?.0))
+        .collect();
+    if teams.is_empty() {
+        return Ok(HashMap::new());
+    }
+    let rows = query(
+        "SELECT team_id, sum(credits)::bigint AS spent FROM harvestman.month_usage
+         WHERE team_id = ANY ($1) AND month = $2 GROUP BY team_id",
+    )
+    .bind(teams)
+    .bind(Month::of(now).to_string())
+    .fetch_all(transaction)
+    .await?;
+    rows.iter()
+        .map(|row| Ok((TeamId(row.id("team_id")?), row.count("spent")?)))
+        .collect()
+}

@@ -1,0 +1,169 @@
+//! A network between a server and its PostgreSQL database that fails on request: connections are refused, go silent, or
+//! break before the answer to a COMMIT arrives.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::watch;
+use tokio::task::AbortHandle;
+
+/// `CommandComplete` of a COMMIT.
+const COMMITTED: &[u8] = b"C\0\0\0\x0bCOMMIT\0";
+const BUFFER_BYTES: usize = 64 * 1024;
+
+/// A running proxy; connections through it end when it is dropped.
+pub struct DatabaseProxy {
+    address: SocketAddr,
+    shared: Arc<Shared>,
+    accepting: AbortHandle,
+}
+
+struct Shared {
+    database: String,
+    network: watch::Sender<Network>,
+    /// Loses the answer to every n-th COMMIT; 0: to none.
+    lose_every: AtomicU64,
+    commits: AtomicU64,
+    lost: AtomicU64,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Network {
+    Works,
+    /// Connections are closed, and new ones refused.
+    Refuses,
+    /// Connections stay open, but nothing arrives.
+    Silent,
+}
+
+impl DatabaseProxy {
+    /// Starts a proxy to the server of a database URL.
+    ///
+    /// # Panics
+    /// If the URL has no host and port.
+    pub async fn start(database_url: &str) -> DatabaseProxy {
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port is free");
+        let shared = Arc::new(Shared {
+            database: authority(database_url).to_owned(),
+            network: watch::Sender::new(Network::Works),
+            lose_every: AtomicU64::new(0),
+            commits: AtomicU64::new(0),
+            lost: AtomicU64::new(0),
+        });
+        let address = listener.local_addr().expect("the listener is bound");
+        let accepting = tokio::spawn(accept(listener, shared.clone())).abort_handle();
+        DatabaseProxy {
+            address,
+            shared,
+            accepting,
+        }
+    }
+
+    /// Returns the database URL through the proxy.
+    pub fn url(&self, database_url: &str) -> String {
+        database_url.replacen(authority(database_url), &self.address.to_string(), 1)
+    }
+
+    /// Closes all connections and refuses new ones, as a database that restarts does.
+    pub fn refuse(&self) {
+        self.shared.network.send_replace(Network::Refuses);
+    }
+
+    /// Lets nothing through, without closing connections.
+    pub fn cut(&self) {
+        self.shared.network.send_replace(Network::Silent);
+    }
+
+    /// Works again.
+    pub fn restore(&self) {
+        self.shared.network.send_replace(Network::Works);
+    }
+
+    /// Breaks the connection instead of passing the answer to every `nth` COMMIT on; 0: to none.
+    pub fn lose_commits(&self, nth: u64) {
+        self.shared.lose_every.store(nth, Ordering::Relaxed);
+    }
+
+    /// Returns how many answers to a COMMIT were lost.
+    pub fn lost_commits(&self) -> u64 {
+        self.shared.lost.load(Ordering::Relaxed)
+    }
+}
+
+impl Drop for DatabaseProxy {
+    fn drop(&mut self) {
+        self.accepting.abort();
+        self.refuse();
+    }
+}
+
+fn authority(url: &str) -> &str {
+    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    let authority = rest.split('/').next().unwrap_or_default();
+    authority.rsplit('@').next().unwrap_or_default()
+}
+
+async fn accept(listener: TcpListener, shared: Arc<Shared>) {
+    while let Ok((client, _)) = listener.accept().await {
+        if *shared.network.borrow() != Network::Refuses {
+            tokio::spawn(relay(client, shared.clone()));
+        }
+    }
+}
+
+/// Copies bytes in both directions until one side closes, or the network refuses.
+async fn relay(client: TcpStream, shared: Arc<Shared>) {
+    let Ok(database) = TcpStream::connect(&shared.database).await else {
+        return;
+    };
+    let mut network = shared.network.subscribe();
+    let (mut from_client, mut to_client) = client.into_split();
+    let (mut from_database, mut to_database) = database.into_split();
+    let up = async {
+        let mut bytes = vec![0; BUFFER_BYTES];
+        loop {
+            let length = from_client.read(&mut bytes).await?;
+            wait_until_open(&shared).await;
+            if length == 0 {
+                return std::io::Result::Ok(());
+            }
+            to_database.write_all(&bytes[..length]).await?;
+        }
+    };
+    let down = async {
+        let mut bytes = vec![0; BUFFER_BYTES];
+        loop {
+            let length = from_database.read(&mut bytes).await?;
+            wait_until_open(&shared).await;
+            if length == 0 || loses(&shared, &bytes[..length]) {
+                return std::io::Result::Ok(());
+            }
+            to_client.write_all(&bytes[..length]).await?;
+        }
+    };
+    tokio::select! {
+        // Either side may close at any time.
+        _ended = up => {}
+        _ended = down => {}
+        _refused = network.wait_for(|network| *network == Network::Refuses) => {}
+    }
+}
+
+async fn wait_until_open(shared: &Shared) {
+    let mut network = shared.network.subscribe();
+    let _closed = network.wait_for(|network| *network != Network::Silent).await;
+}
+
+fn loses(shared: &Shared, bytes: &[u8]) -> bool {
+    let every = shared.lose_every.load(Ordering::Relaxed);
+    let is_commit = bytes.windows(COMMITTED.len()).any(|window| window == COMMITTED);
+    if every == 0 || !is_commit {
+        return false;
+    }
+    let lost = (shared.commits.fetch_add(1, Ordering::Relaxed) + 1) % every == 0;
+    shared.lost.fetch_add(u64::from(lost), Ordering::Relaxed);
+    lost
+}

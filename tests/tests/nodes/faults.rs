@@ -1,0 +1,166 @@
+//! Faults of servers and of the network to the database.
+
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use harvestman_tests::{DatabaseProxy, DocsSite, TestDatabase, TestServer, send_request};
+use http::Method;
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::{Value, json};
+
+use super::cluster::node;
+
+const TIMEOUT: Duration = Duration::from_secs(120);
+
+/// Returns the end of a crawl, asking again while the database cannot be reached.
+async fn wait(server: &TestServer, id: &str) -> Value {
+    let since = Instant::now();
+    loop {
+        let response = server.get(&format!("/v2/crawl/{id}?limit=1")).await;
+        match response.status {
+            200 if response.json["status"] != "scraping" => return response.json,
+            200 => {}
+            503 => assert!(
+                response.headers.contains_key("retry-after"),
+                "{}",
+                response.text()
+            ),
+            status => panic!("{status}: {}", response.text()),
+        }
+        assert!(
+            since.elapsed() < TIMEOUT,
+            "the crawl does not end\n{}",
+            server.log()
+        );
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+}
+
+fn assert_exact(end: &Value, pages: usize) {
+    assert_eq!(end["status"], "completed", "{end}");
+    for field in ["total", "completed", "creditsUsed"] {
+        assert_eq!(end[field], pages, "{field}: {end}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn lost_answers_to_commits_change_nothing_on_postgresql() {
+    let database = TestDatabase::create().await;
+    let proxy = DatabaseProxy::start(database.url()).await;
+    let url = proxy.url(database.url());
+    let server = TestServer::start_with(&[("HARVESTMAN_DATABASE_URL", &url)]).await;
+    let docs = DocsSite::new(80);
+    let site = docs.build().serve().await;
+    proxy.lose_commits(3);
+    let headers = [
+        ("authorization", "Bearer fc-test"),
+        ("content-type", "application/json"),
+        ("x-idempotency-key", "one-crawl"),
+    ];
+    let request = json!({ "url": site.url("/"), "maxConcurrency": 4 }).to_string();
+    let mut ids = Vec::new();
+    for _ in 0..6 {
+        let response = server
+            .send(Method::POST, "/v2/crawl", &headers, request.clone())
+            .await;
+        match response.status {
+            200 => ids.push(response.json["id"].as_str().unwrap().to_owned()),
+            503 => assert!(response.headers.contains_key("retry-after")),
+            status => panic!("{status}: {}", response.text()),
+        }
+    }
+    ids.dedup();
+    assert_eq!(ids.len(), 1, "a repeated request creates no second crawl");
+    assert_exact(&wait(&server, &ids[0]).await, docs.paths().len());
+    assert!(proxy.lost_commits() > 2, "{}", proxy.lost_commits());
+    proxy.lose_commits(0);
+    let usage = server.get("/v2/team/credit-usage/historical").await.ok();
+    assert_eq!(usage["periods"][0]["creditsUsed"], docs.paths().len(), "{usage}");
+    let activity = server.get("/v2/team/activity").await.ok();
+    assert_eq!(activity["data"].as_array().unwrap().len(), 1, "{activity}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn requests_wait_for_a_database_that_restarts_on_postgresql() {
+    let database = TestDatabase::create().await;
+    let proxy = DatabaseProxy::start(database.url()).await;
+    let url = proxy.url(database.url());
+    let server = TestServer::start_with(&[("HARVESTMAN_DATABASE_URL", &url)]).await;
+    let docs = DocsSite::new(60);
+    let site = docs.build().serve().await;
+    site.hold_after(20);
+    let id = server
+        .crawl(&json!({ "url": site.url("/"), "maxConcurrency": 4 }))
+        .await;
+    site.wait_for_requests(21).await;
+    // Shorter than a request waits: it is answered as if nothing had happened.
+    proxy.refuse();
+    let (address, path) = (server.address(), format!("/v2/crawl/{id}?limit=1"));
+    let asking = tokio::spawn(async move {
+        let headers = [("authorization", "Bearer fc-test")];
+        send_request(address, Method::GET, &path, &headers, Bytes::new()).await
+    });
+    tokio::time::sleep(Duration::from_secs(2)).await;
+    let ready = server.get("/ready").await;
+    assert_eq!(
+        (ready.status, &ready.json["database"]),
+        (503, &json!("unavailable"))
+    );
+    proxy.restore();
+    assert_eq!(asking.await.unwrap().unwrap().status, 200);
+
+    // Longer: 503, never 404 or 500.
+    proxy.refuse();
+    for path in [format!("/v2/crawl/{id}"), "/v2/team/activity".to_owned()] {
+        let response = server.get(&path).await;
+        assert_eq!(
+            (response.status, response.code()),
+            (503, "SERVICE_UNAVAILABLE"),
+            "{}",
+            response.text()
+        );
+        assert!(response.headers.contains_key("retry-after"));
+    }
+    proxy.restore();
+    site.release();
+    assert_exact(&wait(&server, &id).await, docs.paths().len());
+    assert_eq!(server.get("/ready").await.status, 200);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_that_is_cut_off_or_frozen_loses_its_jobs_on_postgresql() {
+    let database = TestDatabase::create().await;
+    let proxy = DatabaseProxy::start(database.url()).await;
+    let url = proxy.url(database.url());
+    let docs = DocsSite::new(60);
+    for fault in ["cut off", "frozen", "killed"] {
+        let site = docs.build().serve().await;
+        site.hold_after(20);
+        let mut first = node(&database, &[("HARVESTMAN_DATABASE_URL", &url)]).await;
+        let id = first
+            .crawl(&json!({ "url": site.url("/"), "maxConcurrency": 4, "scrapeOptions": { "maxAge": 0 } }))
+            .await;
+        site.wait_for_requests(21).await;
+        let second = node(&database, &[]).await;
+        let pid = Pid::from_raw(i32::try_from(first.pid()).unwrap()).unwrap();
+        match fault {
+            "cut off" => proxy.cut(),
+            "frozen" => kill_process(pid, Signal::STOP).unwrap(),
+            _ => first.kill9(),
+        }
+        site.release();
+        assert_exact(&wait(&second, &id).await, docs.paths().len());
+        let arrived = site.hits().len();
+        match fault {
+            "cut off" => proxy.restore(),
+            "frozen" => kill_process(pid, Signal::CONT).unwrap(),
+            _ => first.restart().await,
+        }
+        // The first server is one of the cluster again, and has done nothing more for the crawl.
+        assert_exact(&wait(&first, &id).await, docs.paths().len());
+        assert_eq!(site.hits().len(), arrived, "{fault}");
+        let usage = second.get("/v2/team/credit-usage/historical").await.ok();
+        let used = usage["periods"][0]["creditsUsed"].as_u64().unwrap();
+        assert_eq!(used % docs.paths().len() as u64, 0, "{fault}: {usage}");
+    }
+}

@@ -216,8 +216,8 @@ pub(crate) fn formats() -> Field {
         [{"type": "attributes", "selectors": []}], [{"type": "attributes", "selectors": [{"selector": "a"}]}],
         [{"type": "attributes", "selectors": [{"selector": "", "attribute": "x"}]}], ["question"],
         [{"type": "question", "question": ""}], [{"type": "question", "question": "q".repeat(10_001)}],
-        ["highlights"], [{"type": "query", "prompt": "q", "mode": "quote"}], ["product"], ["menu"], ["audio"], ["video"],
-        ["rawBase64"], [{"type": "deterministicJson", "schema": {}}]
+        ["highlights"], [{"type": "query", "prompt": "q", "mode": "quote"}], ["audio"], ["video"],
+        [{"type": "deterministicJson", "schema": {}}]
     ]);
     Field {
         name: "formats",

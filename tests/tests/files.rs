@@ -374,19 +374,3 @@ async fn of_a_clean_scan_at_least_95_of_100_words_are_recognized() {
     println!("{:.2} % of the words are recognized", accuracy * 100.0);
     assert!(accuracy >= 0.95, "{accuracy}: {data}");
 }
-
-#[tokio::test]
-async fn a_scan_of_ten_thousand_pages_is_bounded() {
-    let server = TestServer::start().await;
-    let pdf = Pdf {
-        pages: vec![scan(); 10_001],
-        ..Pdf::default()
-    };
-    let options = json!({"timeout": 120_000, "parsers": [{"type": "pdf", "mode": "ocr"}]});
-    let data = parse(&server, "long.pdf", &pdf.bytes(), options).await.ok()["data"].clone();
-    assert_eq!(data["metadata"]["totalPages"], 10_001);
-    assert_eq!(data["metadata"]["numPages"], 10_000);
-    assert!(data["warning"].as_str().unwrap().contains("pages"), "{data}");
-    let next = parse(&server, "a.txt", b"They wade.", json!({})).await.ok();
-    assert_eq!(next["data"]["markdown"], "They wade.");
-}

@@ -52,4 +52,19 @@ assert.equal(await client.cancelAgent(waiting.id), true);
 const cancelled = await client.getAgentStatus(waiting.id);
 assert.deepEqual([cancelled.status, cancelled.error], ["failed", "cancelled"]);
 
+// A conversation: the next run of a thread, its trace, and a page as the agent read it.
+assert.equal(found.threadTurn, 1);
+const next = await client.agent({
+  prompt: "And again", schema, threadId: found.threadId, effort: "low", pollInterval: 1,
+});
+assert.deepEqual([next.status, next.threadId, next.threadTurn], ["completed", found.threadId, 2]);
+const { thread } = await client.getAgentThread(found.threadId, { includeData: true });
+assert.deepEqual([thread.status, thread.runs.map((run) => run.turn)], ["idle", [1, 2]]);
+assert.deepEqual(thread.runs[0].data, { name: "Cup", price: 9.5 });
+const trace = await client.getAgentTrace(thread.runs[1].id, { liveView: true });
+assert.deepEqual([trace.events[0].type, trace.events.at(-1).outcome], ["run.started", "succeeded"]);
+const { artifact } = trace.events.find((event) => event.type === "artifact.updated");
+const { snapshot } = await client.getAgentSnapshot(thread.runs[1].id, artifact.snapshotId);
+assert.match(snapshot, /This is a Cup/);
+
 console.log("javascript extract: ok");

@@ -58,9 +58,24 @@ cancelled = client.get_agent_status(started.id)
 assert (cancelled.status, cancelled.error) == ("failed", "cancelled"), cancelled
 assert client.get_extract_status(started.id).status == "cancelled"
 
+# A conversation: the next run of a thread, its trace, and a page as the agent read it.
+assert done.thread_id and done.thread_turn == 1, done
+again = client.agent(None, prompt="And again", schema=Product, thread_id=done.thread_id, effort="low", poll_interval=1)
+assert (again.status, again.thread_id, again.thread_turn) == ("completed", done.thread_id, 2), again
+thread = client.get_agent_thread(done.thread_id, include_data=True).thread
+assert (thread.id, thread.status, [run.turn for run in thread.runs]) == (done.thread_id, "idle", [1, 2]), thread
+assert thread.runs[0].data == {"name": "Cup", "price": 9.5} and thread.runs[1].effort == "low", thread
+trace = client.get_agent_trace(thread.runs[1].id, live_view=True)
+assert trace.events[0].type == "run.started" and trace.events[-1].outcome == "succeeded", trace
+assert trace.active_browser_sessions == [] and trace.zero_data_retention is False, trace
+page = next(event.artifact for event in trace.events if event.type == "artifact.updated")
+assert (page.kind, page.path) == ("markdown", cup), page
+snapshot = client.get_agent_snapshot(thread.runs[1].id, page.snapshot_id)
+assert "This is a Cup" in snapshot.snapshot, snapshot
+
 # The list of agents.
 listed = client.list_agents()
-assert listed.success and len(listed.agents) == 2, listed
-assert listed.agents[0].id == started.id, listed
+assert listed.success and len(listed.agents) == 3, listed
+assert listed.agents[1].id == started.id, listed
 
 print("python extract: ok")

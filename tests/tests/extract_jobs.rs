@@ -2,8 +2,12 @@
 
 #![allow(clippy::unwrap_used)]
 
+#[path = "extract_jobs/progress.rs"]
+mod progress;
 #[path = "extract_jobs/search.rs"]
 mod search;
+#[path = "extract_jobs/threads.rs"]
+mod threads;
 
 use std::time::{Duration, Instant};
 
@@ -163,10 +167,6 @@ async fn unsupported_extracts_are_refused_and_failures_reported() {
             "/v2/extract",
             json!({ "prompt": "the prices", "enableWebSearch": true }),
         ),
-        (
-            "/v2/extract",
-            json!({ "prompt": "the prices", "schema": schema() }),
-        ),
         ("/v2/agent", json!({ "prompt": "the prices" })),
         (
             "/v2/agent",
@@ -183,8 +183,18 @@ async fn unsupported_extracts_are_refused_and_failures_reported() {
     assert_eq!(site.hits().len(), 0);
     let private = json!({ "urls": ["http://127.0.0.2:1/"], "schema": schema() });
     assert_eq!(server.post("/v2/extract", &private).await.status, 403);
-    let thread = json!({ "prompt": "x", "urls": [site.url("/")], "schema": schema(), "threadId": "0198c0de-0000-7000-8000-000000000000" });
-    assert_eq!(server.post("/v2/agent", &thread).await.status, 501);
+    // Without a search provider, pages of the team that match the prompt are required.
+    for path in ["/v2/extract", "/v2/agent"] {
+        let refused = server
+            .post(path, &json!({ "prompt": "the prices", "schema": schema() }))
+            .await;
+        assert_eq!(refused.status, 400, "{path}");
+        let error = refused.json["error"].to_string();
+        assert!(error.contains("no search provider is configured"), "{error}");
+    }
+    let invalid = json!({ "urls": ["not an address:"], "prompt": "x", "schema": schema() });
+    let refused = server.post("/v2/extract", &invalid).await;
+    assert!(refused.json["error"].to_string().contains("no valid URL"), "{}", refused.json);
 
     let status = extracted(
         &server,

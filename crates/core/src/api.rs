@@ -6,6 +6,8 @@
 
 pub mod action;
 pub mod agent;
+pub mod agent_thread;
+pub mod agent_trace;
 pub mod batch;
 pub mod body;
 pub mod branding;

@@ -230,6 +230,20 @@ pub const RUN_MAP_LINKS: u64 = 200;
 pub const RUN_LINKS_SHOWN: usize = 200;
 /// Bytes of page text in an agent's conversation at one time.
 pub const RUN_CONVERSATION_BYTES: usize = 200 * 1024;
+/// Interval at which an extract stores what it has found.
+pub const PARTIAL_INTERVAL: Duration = Duration::from_secs(2);
+/// Largest unfinished result that is stored, in bytes.
+pub const PARTIAL_BYTES: usize = 1024 * 1024;
+/// Events in the trace of one agent.
+pub const TRACE_EVENTS: u64 = 1_000;
+/// Bytes of a tool's result in a trace.
+pub const TRACE_RESULT_BYTES: usize = 512;
+/// Earlier runs of a thread that an agent gets.
+pub const THREAD_RUNS_READ: usize = 10;
+/// Bytes of the answer of an earlier run that an agent gets.
+pub const THREAD_ANSWER_BYTES: usize = 8 * 1024;
+/// Bytes of results in one response about a thread; results beyond it are left out.
+pub const THREAD_DATA_BYTES: usize = 10 * 1024 * 1024;
 /// Characters of a prompt that identify an agent in a list.
 pub const AGENT_HINT_CHARS: usize = 100;
 /// Interval at which due checks of monitors are looked for.

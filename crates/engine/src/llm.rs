@@ -179,6 +179,11 @@ impl Llm {
         }
     }
 
+    /// Returns the name of the model.
+    pub(crate) fn model(&self) -> &str {
+        &self.shared.config.model
+    }
+
     /// Returns whether the last request succeeded.
     pub(crate) fn is_healthy(&self) -> bool {
         self.shared.health.is_healthy()

@@ -262,6 +262,7 @@ impl SiteMapper {
             job: self.id,
         };
         let target = Target {
+            uses_model: true,
             url,
             fallback: None,
             id: ScrapeId::from(self.id),

@@ -73,7 +73,18 @@ pub(crate) async fn extract_data(
         ) {
             Ok(parsed) => return Ok(into_data(parsed, request, warnings)),
             Err(problems) if may_repair => problems,
-            Err(problems) => return Err(AnswerError::Invalid(problems)),
+            Err(problems) => {
+                let words = reply.text.filter(|text| !text.trim().is_empty());
+                // Without a schema, words are an answer too.
+                return match words.filter(|_| request.schema.is_none()) {
+                    Some(words) => {
+                        warnings.push("The language model answered in words.".to_owned());
+                        let value = Value::String(words.trim().to_owned());
+                        Ok(ExtractedData { value, warnings })
+                    }
+                    None => Err(AnswerError::Invalid(problems)),
+                };
+            }
         };
         // Tool calls get no reply because no tools were offered; endpoints reject messages without content.
         if let Some(text) = reply.text {

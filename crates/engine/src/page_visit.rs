@@ -38,6 +38,7 @@ pub(crate) struct PageVisits {
     options: Arc<ScrapeOptions>,
     /// `None` if the client does not get the documents, so that they need no files.
     files: Option<FileTarget>,
+    uses_model: bool,
     cache: PageCache,
     jar: CookieJar,
     routes: Arc<Routes>,
@@ -68,6 +69,7 @@ impl PageVisits {
             owner,
             options,
             files,
+            uses_model: true,
             jar: CookieJar::default(),
         }
     }
@@ -75,6 +77,14 @@ impl PageVisits {
     /// Creates the visits of an extract or agent, which uses only the text of its pages.
     pub(crate) fn of_run(context: &Arc<Context>, lease: &Lease, options: Arc<ScrapeOptions>) -> Self {
         Self::new(context.clone(), SlotOwner::of(lease), options, None)
+    }
+
+    /// Like [`PageVisits::of_run`], without the language model: `json` is filled from what the page states.
+    pub(crate) fn of_agent(context: &Arc<Context>, lease: &Lease, options: Arc<ScrapeOptions>) -> Self {
+        Self {
+            uses_model: false,
+            ..Self::of_run(context, lease, options)
+        }
     }
 
     pub(crate) fn options(&self) -> &Arc<ScrapeOptions> {
@@ -147,6 +157,7 @@ impl PageVisits {
             routes: &self.routes,
             class: self.routes.first(),
             turn,
+            uses_model: self.uses_model,
         };
         let Scraped {
             response,

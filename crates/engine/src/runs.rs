@@ -1,18 +1,23 @@
-//! Extract and agent jobs ("runs"): data from several pages. A run is a stored job under a lease, like a
-//! crawl. Its findings are held in memory until it ends; one transaction then stores result, credits and
-//! event. A run whose server stops starts over on the next server, mostly from the page cache, and fails
-//! after [`limits::RUN_ATTEMPTS`] attempts.
+//! Extract and agent jobs ("runs"): data from several pages. A run is a stored job under a lease, like a crawl. What
+//! it has found so far is stored for those who look ([`progress`]); one transaction at its end stores result, credits
+//! and event. A run whose server stops starts over on the next server, mostly from the page cache, and fails after
+//! [`limits::RUN_ATTEMPTS`] attempts.
 
 mod agent;
+mod agent_options;
 mod agent_tools;
 mod extract;
 mod page_selection;
+mod progress;
 mod start;
 mod status;
+mod thread;
+mod trace;
 
 use std::sync::Arc;
 use std::time::Duration;
 
+use harvestman_core::api::agent::StopReason;
 use harvestman_core::extract::Schema;
 use harvestman_store::{JobKind, JobStatus, Lease, RunEnd, StoreError};
 use serde_json::{Map, Value, json};
@@ -27,6 +32,10 @@ use crate::{clock, limits};
 struct RunOutcome {
     /// The result; `None` if the run failed.
     data: Option<Value>,
+    /// What a failed run has found.
+    partial: Option<Value>,
+    /// Why an agent failed.
+    stop_reason: Option<StopReason>,
     /// The agent's answer in chat mode.
     message: Option<String>,
     /// Why the run failed.
@@ -92,8 +101,13 @@ impl RunOutcome {
             }
             (_, Some(_)) => None,
         };
-        let result = self.error.is_none().then(|| {
-            json!({ "data": self.data, "message": self.message, "sources": self.sources, "warning": warning })
+        let has_content = self.error.is_none()
+            || self.partial.is_some()
+            || self.stop_reason.is_some()
+            || warning.is_some();
+        let result = has_content.then(|| {
+            json!({ "data": self.data, "message": self.message, "sources": self.sources, "warning": warning,
+                "partial": self.partial, "stopReason": self.stop_reason })
         });
         RunEnd {
             error: self.error,

@@ -78,6 +78,8 @@ pub(crate) struct Target<'u> {
     pub(crate) class: ProxyClass,
     /// The page's slot.
     pub(crate) turn: &'u Turn,
+    /// Whether the language model fills the formats that need one, if there is a model.
+    pub(crate) uses_model: bool,
 }
 
 /// A scraped page.
@@ -165,7 +167,7 @@ impl Scraper {
         target.turn.complete();
         target.turn.release_browser();
         let deadline = target.turn.extended(deadline);
-        self.complete(&mut scraped, target.options, deadline).await?;
+        self.complete(&mut scraped, &target, deadline).await?;
         Ok(scraped)
     }
 
@@ -177,7 +179,7 @@ impl Scraper {
     async fn complete(
         &self,
         scraped: &mut Scraped,
-        options: &ScrapeOptions,
+        target: &Target<'_>,
         deadline: Instant,
     ) -> Result<(), ScrapeFailure> {
         let Scraped {
@@ -190,7 +192,11 @@ impl Scraper {
             redact(scraped).await?;
         }
         if let Some(llm) = &self.llm {
-            model_formats::fill(llm, &mut scraped.rendered, options, deadline).await;
+            let rendered = &mut scraped.rendered;
+            match target.uses_model {
+                true => model_formats::fill(llm, rendered, target.options, deadline).await,
+                false => rendered.without_model(target.options),
+            }
             redact(scraped).await?;
         }
         Ok(())

@@ -78,6 +78,21 @@ pub(crate) async fn search_pages(
     })
 }
 
+/// Returns whether the team has cached pages that match.
+///
+/// # Errors
+/// 503 if the store fails.
+pub(crate) async fn has_own_pages(
+    context: &Context,
+    team: TeamId,
+    request: &SearchRequest,
+) -> Result<bool, ApiError> {
+    let mut run = SearchRun::new(context, team, request);
+    let mut results = SearchResults::default();
+    run.own_pages(&mut results).await?;
+    Ok(count(&results) > 0)
+}
+
 impl Engine {
     /// Searches the web, or the team's cached pages if no provider is configured, and scrapes the results if
     /// requested. `base` is this server's URL as the client sees it, for links in documents.

@@ -100,10 +100,14 @@ pub fn routes() -> Vec<Route> {
         // Extracts and agents (10).
         Key POST "/v2/extract" => extract::start;
         Key GET "/v2/extract/{id}" => extract::status;
+        Key DELETE "/v2/extract/{id}" => extract::cancel;
         Key POST "/v2/agent" => extract::start_agent;
         Key GET "/v2/agent" => extract::agents;
         Key GET "/v2/agent/{id}" => extract::agent_status;
         Key DELETE "/v2/agent/{id}" => extract::cancel_agent;
+        Key GET "/v2/agent/{id}/trace" => extract::agent_trace;
+        Key GET "/v2/agent/{id}/snapshots/{snapshot}" => extract::agent_snapshot;
+        Key GET "/v2/agent/threads/{id}" => extract::agent_thread;
 
         // Monitors (13).
         Key POST "/v2/monitor" => monitor::create;

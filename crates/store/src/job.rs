@@ -224,7 +224,7 @@ pub struct JobErrors {
 operations! {
     /// Jobs: created, looked up and cancelled.
     trait Jobs {
-        /// Creates a crawl, an extract or an agent: job, shard, activity entry, `started` event and idempotency
+        /// Creates a crawl or an extract: job, shard, activity entry, `started` event and idempotency
         /// entry, in one transaction.
         async fn create_crawl(
             &self,

@@ -66,7 +66,7 @@ pub use monitor::{
 pub use new_id::new_id;
 pub use outbox::{AttemptEnd, Delivery, DeliveryLog, DeliveryQuery, DueEvent, EventSubject};
 pub use page::{DocumentChunk, PageFacts};
-pub use run::{RunEnd, RunRow};
+pub use run::{AgentOutcome, RunEnd, RunEvent, RunRow, RunStep, ThreadPlace};
 pub use scrape::{OriginState, ScrapeOrigin, ScrapeResult, StoredScrape};
 pub use session::{NewSession, SessionEnd, SessionRow};
 pub use session_file::{NewSessionFile, SessionFileRow};

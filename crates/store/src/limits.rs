@@ -66,6 +66,8 @@ pub(crate) const EVICTED_PER_STATEMENT: u32 = 16;
 pub(crate) const SESSIONS_LISTED: u32 = 1_000;
 /// Browser profiles per team; the least recently saved are deleted first.
 pub(crate) const PROFILES_PER_TEAM: u32 = 1_000;
+/// Runs of one thread of agents.
+pub(crate) const THREAD_RUNS: u64 = 100;
 /// How long feedback is kept, in ms.
 pub(crate) const FEEDBACK_MS: u64 = 365 * 24 * 3_600_000;
 /// Rows deleted per transaction of expiry.

@@ -8,6 +8,7 @@ use serde_json::Value;
 use crate::error::StoreError;
 use crate::job::NewJob;
 use crate::limits;
+use crate::run::RunEvent;
 use crate::scrape::ScrapeResult;
 
 /// A document as stored.
@@ -124,6 +125,35 @@ pub(crate) fn scrape_job(job: &NewJob) -> NewJob {
         job.request = NO_REQUEST.to_owned();
     }
     job
+}
+
+/// An event of a trace as stored.
+#[derive(Debug)]
+pub(crate) struct PreparedEvent {
+    pub(crate) number: u64,
+    pub(crate) event: String,
+    /// Length of the content that the event refers to, and the content compressed.
+    pub(crate) snapshot: Option<(u64, Vec<u8>)>,
+}
+
+/// Prepares the events of a trace.
+pub(crate) async fn prepare_events(mut events: Vec<RunEvent>) -> Result<Vec<PreparedEvent>, StoreError> {
+    let snapshots = events.iter_mut().map(|event| event.snapshot.take());
+    let snapshots: Vec<Option<String>> = snapshots.collect();
+    let has_snapshot: Vec<bool> = snapshots.iter().map(Option::is_some).collect();
+    let mut bodies = compress(snapshots.into_iter().flatten().collect())
+        .await?
+        .into_iter();
+    let mut prepared = Vec::with_capacity(events.len());
+    for (event, has_snapshot) in events.into_iter().zip(has_snapshot) {
+        let snapshot = if has_snapshot { bodies.next() } else { None };
+        prepared.push(PreparedEvent {
+            number: event.number,
+            event: event.event,
+            snapshot: snapshot.map(|body| (body.size_bytes, body.body)),
+        });
+    }
+    Ok(prepared)
 }
 
 /// Prepares a single document.

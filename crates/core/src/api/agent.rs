@@ -73,7 +73,7 @@ pub struct AgentRequest {
     /// Open no pages but those of `urls`.
     #[field(name = "strictConstrainToURLs", label = "Only these URLs")]
     pub strict_constrain_to_urls: bool,
-    /// Name of the model.
+    /// Name of the model. Another one than the operator's has no effect, and `warning` of the result says so.
     #[field(bounds = 0..=MAX_SHORT_TEXT_CHARS, label = "Model")]
     pub model: Option<String>,
     /// How much work the agent puts into the task. Default: `medium`.
@@ -85,10 +85,10 @@ pub struct AgentRequest {
     /// Whether to return data or to have a conversation. Default: `extract`.
     #[field(label = "Mode")]
     pub mode: Option<AgentMode>,
-    /// Conversation to continue.
+    /// Conversation to continue: `threadId` of one of its runs, which must all have ended.
     #[field(label = "Thread", example = r#""018f2f9e-0000-7000-8000-000000000001""#)]
     pub thread_id: Option<Uuid>,
-    /// Accepted as sent, without effect.
+    /// Accepted as sent, without effect; `warning` of the result says so.
     #[field(hidden)]
     pub exchange: Option<Value>,
     /// Country and languages of the visitor.
@@ -132,12 +132,30 @@ pub struct AgentStarted {
     pub thread_turn: Option<u64>,
 }
 
-/// Response of `DELETE /v2/agent/{id}`.
+/// Response of `DELETE /v2/agent/{id}` and `DELETE /v2/extract/{id}`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 pub struct AgentCancelled {
     /// Always true.
     pub success: bool,
+}
+
+wire_enum! {
+    /// Why an agent ended without a result.
+    StopReason {
+        /// All steps of its effort were used.
+        StepLimit = "step_limit",
+        /// `maxCredits` were used.
+        CreditLimit = "credit_limit_reached",
+        /// The credits of the team were used.
+        InsufficientCredits = "insufficient_credits",
+        /// The time of the run was over.
+        TimeLimit = "time_limit",
+        /// The model gave no valid result.
+        InvalidResult = "invalid_result",
+        /// The model could not be used.
+        ModelError = "model_error",
+    }
 }
 
 wire_enum! {
@@ -180,9 +198,30 @@ pub struct AgentResponse {
     /// Message of the agent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
-    /// Whether the result is incomplete.
+    /// What a run without a result has found so far: of a running, failed or cancelled run with a schema.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub partial: Option<bool>,
+    pub partial: Option<Value>,
+    /// Whether `partial` matches the schema.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub partial_schema_valid: Option<bool>,
+    /// Why a failed run stopped.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stop_reason: Option<StopReason>,
+    /// Options without effect, and what else limits the result.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub warning: Option<String>,
+    /// Requested effort.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub effort: Option<Effort>,
+    /// Requested kind of result.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mode: Option<AgentMode>,
+    /// Id of the conversation.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub thread_id: Option<Uuid>,
+    /// Number of the turn in the conversation, from 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub thread_turn: Option<u64>,
 }
 
 /// Query parameters of `GET /v2/agent`.
@@ -246,6 +285,12 @@ pub struct AgentEntry {
     /// Requested options.
     #[serde(default)]
     pub options: AgentEntryOptions,
+    /// Id of the conversation.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub thread_id: Option<Uuid>,
+    /// Number of the turn in the conversation, from 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub thread_turn: Option<u64>,
 }
 
 /// Display settings of an agent run in a list.
@@ -275,4 +320,7 @@ pub struct AgentEntryOptions {
     /// Name of the model.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
+    /// Requested effort.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub effort: Option<Effort>,
 }

@@ -56,7 +56,7 @@ impl ToNode for ExtractTarget {
 #[derive(Clone, PartialEq, Debug, Request)]
 #[request(check = Self::check)]
 pub struct ExtractRequest {
-    /// URLs to extract from; `/*` at the end means the site below. May be empty with a prompt.
+    /// URLs to extract from; `/*` at the end means the site below. Without URLs, a search for the prompt finds pages.
     #[field(
         manual,
         unlisted,
@@ -112,7 +112,8 @@ pub struct ExtractRequest {
     /// How pages are fetched.
     #[field(read = ScrapeOptions::read_inner, example = r#"{"onlyMainContent":false}"#)]
     pub scrape_options: ScrapeOptions,
-    /// The model that extracts: an object with `model`.
+    /// The model that extracts: an object with `model`. Another one than the operator's has no effect, and `warning`
+    /// of the result says so.
     #[field(unlisted, label = "Agent", example = r#"{"model":"default"}"#)]
     pub agent: Option<ExtractAgent>,
     /// Receiver of events: a URL, or an object with `url`, `headers`, `metadata` and `events`.
@@ -143,8 +144,13 @@ impl ExtractRequest {
     /// Reads `urls`. Invalid entries are skipped with `ignoreInvalidURLs` and are problems without it.
     fn check(&mut self, f: &mut Fields) {
         (self.urls, self.invalid_urls) = read_urls(f, self.ignore_invalid_urls);
-        if self.urls.is_empty() && self.prompt.is_none() && f.is_clean() {
+        if !self.urls.is_empty() || !f.is_clean() {
+            return;
+        }
+        if self.prompt.is_none() {
             f.fail("urls", "is required: give `urls`, `prompt` or both");
+        } else if !self.invalid_urls.is_empty() && !self.enable_web_search {
+            f.fail("urls", "contains no valid URL");
         }
     }
 }
@@ -259,6 +265,9 @@ pub struct ExtractResponse {
     /// Source of each value; only with `showSources`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sources: Option<Value>,
+    /// What a run without a result has found so far.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub partial: Option<Value>,
     /// Warning about the result.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub warning: Option<String>,

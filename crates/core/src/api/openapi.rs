@@ -1,9 +1,10 @@
 //! The HTTP API as an OpenAPI 3.1 document. Request bodies are described by the field tables that their
 //! parsers use, responses by the types that are serialized, errors by the table of codes. The paths are in
-//! `pages`, `sessions`, `monitors` and `server`; start with [`operation::Operation`].
+//! `pages`, `extraction`, `sessions`, `monitors` and `server`; start with [`operation::Operation`].
 
 mod components;
 mod examples;
+mod extraction;
 mod monitors;
 mod operation;
 mod pages;
@@ -51,6 +52,7 @@ pub fn document(version: &str) -> Value {
 
 fn operations() -> Vec<Operation> {
     let mut operations = pages::operations();
+    operations.extend(extraction::operations());
     operations.extend(sessions::operations());
     operations.extend(monitors::operations());
     operations.extend(server::operations());

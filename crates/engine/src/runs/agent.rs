@@ -5,27 +5,27 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use harvestman_core::api::agent::{AgentMode, AgentRequest, Effort};
+use harvestman_core::api::agent::{AgentMode, AgentRequest, Effort, StopReason};
 use harvestman_core::api::error::{ApiError, ErrorCode};
-use harvestman_core::api::extract::{ExtractRequest, ExtractTarget};
-use harvestman_core::api::format::Format;
 use harvestman_core::api::map::MapRequest;
-use harvestman_core::api::options::ScrapeOptions;
 use harvestman_core::api::url_field::TargetUrl;
 use harvestman_core::billing::{self, MAP_CREDITS, MODEL_CREDITS};
 use harvestman_core::crawl::FetchedPage;
 use harvestman_core::extract::{Schema, answer};
+use harvestman_core::time::Timestamp;
 use harvestman_core::url_key::{Identity, UrlKey};
 use harvestman_store::Lease;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 use url::{Host, Url};
 
+use super::agent_options::{as_extract, ignored_options, options};
 use super::agent_tools::{AgentAction, parse_call, tools};
+use super::progress::{Progress, TracedCall};
+use super::thread::{self, EarlierRun};
 use super::{RunOutcome, deadline, extract, page_selection};
 use crate::context::Context;
-use crate::error::internal_error;
-use crate::llm::{Llm, Message, Reply, ToolCall, mark_untrusted};
+use crate::llm::{Llm, LlmError, Message, Reply, Tool, ToolCall, mark_untrusted};
 use crate::map::SiteMapper;
 use crate::page_visit::PageVisits;
 use crate::{clock, limits, search};
@@ -33,56 +33,33 @@ use crate::{clock, limits, search};
 const SYSTEM_PROMPT: &str = include_str!("agent.txt");
 const USE_TOOLS: &str =
     "Continue by calling a tool. When you have what the task asks for, call `done` with the result.";
+const LAST_CALL: &str = "No steps are left. Call `done` now with what you have.";
 /// Replaces the text of a page that was read long ago.
 const PAGE_OMITTED: &str = "(omitted: you have already read this page)";
 
 /// Runs the agent of a lease.
 ///
 /// # Errors
-/// If the model gives no result, or none of the pages can be read.
+/// If the store fails.
 pub(super) async fn run(context: &Arc<Context>, lease: &Lease) -> Result<RunOutcome, ApiError> {
     let request = AgentRequest::from_json(lease.request.as_bytes())?;
-    match context.config.llm.clone() {
-        Some(llm) => Agent::new(context, lease, &request).run(&llm).await,
-        None => extract::of_request(context, lease, as_extract(&request)).await,
-    }
-}
-
-/// Returns the extract that replaces an agent if there is no model.
-fn as_extract(request: &AgentRequest) -> ExtractRequest {
-    let target = |url: &TargetUrl| ExtractTarget {
-        url: url.clone(),
-        whole_site: false,
+    let earlier = match request.thread_id {
+        Some(thread) => thread::earlier_runs(context, lease, thread).await?,
+        None => Vec::new(),
     };
-    let has_no_urls = request.urls.is_empty();
-    // Reading a page costs one credit.
-    let search = match has_no_urls {
-        true => billing::search(limits::EXTRACT_SEARCH_RESULTS),
-        false => 0,
-    };
-    ExtractRequest {
-        urls: request.urls.iter().map(target).collect(),
-        prompt: Some(request.prompt.clone()),
-        schema: request.schema.clone(),
-        enable_web_search: has_no_urls,
-        limit: Some(
-            request
-                .max_credits
-                .saturating_sub(search)
-                .min(limits::EXTRACT_PAGES_MAX),
-        ),
-        scrape_options: options(request),
-        ..ExtractRequest::default()
+    let mut outcome = RunOutcome::default();
+    for warning in ignored_options(context, &request, !earlier.is_empty()) {
+        outcome.warn(warning);
     }
-}
-
-fn options(request: &AgentRequest) -> ScrapeOptions {
-    ScrapeOptions {
-        formats: vec![Format::Markdown],
-        location: request.location.clone(),
-        store_in_cache: !request.zero_data_retention,
-        ..ScrapeOptions::default()
-    }
+    let progress = Progress::of(context, lease, !request.zero_data_retention).await?;
+    Ok(match context.config.llm.clone() {
+        Some(llm) => {
+            Agent::new(context, lease, &request, &earlier, progress, outcome)
+                .run(&llm)
+                .await
+        }
+        None => extract::of_request(context, lease, as_extract(&request), progress, outcome).await,
+    })
 }
 
 /// A running agent.
@@ -90,6 +67,8 @@ struct Agent<'a> {
     context: &'a Arc<Context>,
     lease: &'a Lease,
     request: &'a AgentRequest,
+    /// Earlier runs of the thread, oldest first.
+    earlier: &'a [EarlierRun],
     schema: Option<Schema>,
     visits: PageVisits,
     deadline: Instant,
@@ -98,22 +77,80 @@ struct Agent<'a> {
     page_messages: Vec<(usize, usize)>,
     /// URLs that the user gave or a tool returned.
     known_urls: HashSet<UrlKey>,
+    /// Whether a call was refused because of the credit limit.
+    is_out_of_credits: bool,
+    /// The last result of the model that is not valid.
+    invalid_result: Option<Value>,
+    progress: Progress<'a>,
     outcome: RunOutcome,
 }
 
+/// Why an agent ended without a result.
+struct Stop {
+    /// `None` for an error of the server.
+    reason: Option<StopReason>,
+    why: String,
+}
+
+impl Stop {
+    fn new(reason: StopReason, why: impl Into<String>) -> Self {
+        Self {
+            reason: Some(reason),
+            why: why.into(),
+        }
+    }
+}
+
+impl From<LlmError> for Stop {
+    fn from(error: LlmError) -> Self {
+        let reason = match error {
+            LlmError::Timeout => StopReason::TimeLimit,
+            _ => StopReason::ModelError,
+        };
+        Self::new(reason, no_result(&error))
+    }
+}
+
+/// An error of the server, or of the team's budget.
+impl From<ApiError> for Stop {
+    fn from(error: ApiError) -> Self {
+        let is_unpaid = error.code == ErrorCode::InsufficientCredits;
+        Self {
+            reason: is_unpaid.then_some(StopReason::InsufficientCredits),
+            why: error.message,
+        }
+    }
+}
+
 impl<'a> Agent<'a> {
-    fn new(context: &'a Arc<Context>, lease: &'a Lease, request: &'a AgentRequest) -> Self {
+    fn new(
+        context: &'a Arc<Context>,
+        lease: &'a Lease,
+        request: &'a AgentRequest,
+        earlier: &'a [EarlierRun],
+        progress: Progress<'a>,
+        outcome: RunOutcome,
+    ) -> Self {
+        let given = request.urls.iter().map(|url| key(&url.url));
+        let known_before = earlier
+            .iter()
+            .filter(|_| !request.strict_constrain_to_urls)
+            .flat_map(|run| run.known_urls.iter().map(key));
         Self {
             context,
             lease,
             request,
+            earlier,
             schema: request.schema.clone().map(Schema::new),
-            visits: PageVisits::of_run(context, lease, Arc::new(options(request))),
+            visits: PageVisits::of_agent(context, lease, Arc::new(options(request))),
             deadline: deadline(None),
             messages: Vec::new(),
             page_messages: Vec::new(),
-            known_urls: request.urls.iter().map(|url| key(&url.url)).collect(),
-            outcome: RunOutcome::default(),
+            known_urls: given.chain(known_before).collect(),
+            is_out_of_credits: false,
+            invalid_result: None,
+            progress,
+            outcome,
         }
     }
 
@@ -121,7 +158,34 @@ impl<'a> Agent<'a> {
         self.request.mode == Some(AgentMode::Chat)
     }
 
-    async fn run(mut self, llm: &Llm) -> Result<RunOutcome, ApiError> {
+    async fn run(mut self, llm: &Llm) -> RunOutcome {
+        match self.find_result(llm).await {
+            Ok(value) => match (self.is_chat(), value) {
+                (true, Value::String(text)) => self.outcome.message = Some(text),
+                (_, value) => self.outcome.data = Some(value),
+            },
+            Err(stop) => self.stop(stop),
+        }
+        self.outcome
+    }
+
+    /// Fails the run, with what it has found.
+    fn stop(&mut self, stop: Stop) {
+        self.outcome.error = Some(stop.why);
+        self.outcome.stop_reason = stop.reason;
+        let stated = Some(self.progress.take_partial()).filter(|partial| !partial.is_null());
+        let is_invalid = self.invalid_result.is_some();
+        self.outcome.partial = self.invalid_result.take().or(stated);
+        if self.outcome.partial.is_some() {
+            self.outcome.warn(match is_invalid {
+                true => "`partial` is the last result of the language model, which is not valid.",
+                false => "`partial` is what the pages state, without the language model.",
+            });
+        }
+    }
+
+    /// Lets the model call tools until it has a valid result.
+    async fn find_result(&mut self, llm: &Llm) -> Result<Value, Stop> {
         let strict = self.request.strict_constrain_to_urls;
         let tools = tools(self.schema.as_ref().map(Schema::root), strict, self.is_chat());
         let max_steps = match self.request.effort {
@@ -129,36 +193,24 @@ impl<'a> Agent<'a> {
             Some(Effort::Medium) | None => limits::RUN_STEPS,
             Some(Effort::High) => limits::RUN_STEPS_HIGH,
         };
-        self.messages = vec![
-            Message::System(
-                SYSTEM_PROMPT
-                    .trim_end()
-                    .replace("{steps}", &max_steps.to_string()),
-            ),
-            Message::User(self.task()),
-        ];
+        self.start_conversation(max_steps);
         let (mut steps, mut replies_without_calls, mut invalid) = (0, 0, 0);
         while steps < max_steps {
-            let reply = llm
-                .chat(&self.messages, &tools, self.deadline)
-                .await
-                .map_err(|error| no_result(&error))?;
+            let reply = llm.chat(&self.messages, &tools, self.deadline).await?;
             if reply != Reply::default() {
                 self.messages.push(Message::Assistant(reply.clone()));
             }
             if reply.calls.is_empty() {
                 steps += 1;
                 replies_without_calls += 1;
+                let is_last = replies_without_calls > limits::AGENT_REPLIES_WITHOUT_CALLS;
                 let text = reply.text.unwrap_or_default();
-                if self.is_chat() && !text.is_empty() {
-                    return Ok(self.finish(Value::String(text)));
+                if let Some(answer) = self.answer_in_words(&text, is_last) {
+                    return Ok(answer);
                 }
-                // Some models write the result instead of calling `done`.
-                if let Ok(read) = answer::parse(&text, self.schema.as_ref(), None) {
-                    return Ok(self.finish(read.value));
-                }
-                if replies_without_calls > limits::AGENT_REPLIES_WITHOUT_CALLS {
-                    break;
+                if is_last {
+                    let why = no_result("it called no tool");
+                    return Err(Stop::new(StopReason::InvalidResult, why));
                 }
                 self.messages.push(Message::User(USE_TOOLS.to_owned()));
                 continue;
@@ -166,21 +218,32 @@ impl<'a> Agent<'a> {
             replies_without_calls = 0;
             for call in &reply.calls {
                 steps += 1;
+                let started_at = clock::now();
+                let mut page = None;
                 let text = match parse_call(call, strict) {
                     _ if steps > max_steps => "not executed: no steps left".to_owned(),
                     Err(why) => format!("error: {why}"),
-                    Ok(AgentAction::Done(result)) => match self.validate(result) {
-                        Ok(value) => return Ok(self.finish(value)),
+                    Ok(AgentAction::Done(result)) => match self.validate(result.clone()) {
+                        Ok(value) => return Ok(value),
                         Err(why) => {
                             invalid += 1;
+                            self.invalid_result = Some(result).filter(|result| !result.is_null());
                             if invalid > limits::RUN_REPAIRS {
-                                return Err(no_result(&format!("its result is invalid: {why}")));
+                                let why = no_result(&format!("its result is invalid: {why}"));
+                                return Err(Stop::new(StopReason::InvalidResult, why));
                             }
                             format!("error: the result is invalid: {why} Correct it and call `done` again.")
                         }
                     },
-                    Ok(action) => self.act(call, action).await?,
+                    Ok(action) => {
+                        let read = self.act(action).await?;
+                        page = read.page;
+                        read.text
+                    }
                 };
+                if steps <= max_steps {
+                    self.record(call, started_at, &text, page.as_deref()).await?;
+                }
                 self.messages.push(Message::Tool {
                     id: call.id.clone(),
                     text,
@@ -188,7 +251,88 @@ impl<'a> Agent<'a> {
                 self.drop_old_pages();
             }
         }
-        Err(no_result(&format!("no result after {max_steps} steps")))
+        self.last_result(llm, &tools, max_steps).await
+    }
+
+    fn start_conversation(&mut self, max_steps: usize) {
+        let system = SYSTEM_PROMPT
+            .trim_end()
+            .replace("{steps}", &max_steps.to_string());
+        self.messages.push(Message::System(system));
+        for run in self.earlier {
+            self.messages
+                .push(Message::User(format!("Task: {}", run.prompt)));
+            self.messages
+                .push(Message::assistant(mark_untrusted(&run.answer)));
+        }
+        self.messages.push(Message::User(self.task()));
+    }
+
+    /// Returns a result that the model wrote instead of calling `done`. Words are one in chat mode, and without a schema
+    /// if the model insists.
+    fn answer_in_words(&self, text: &str, insists: bool) -> Option<Value> {
+        let words = || Some(Value::String(text.trim().to_owned())).filter(|_| !text.trim().is_empty());
+        if self.is_chat() {
+            return words();
+        }
+        match answer::parse(text, self.schema.as_ref(), None) {
+            Ok(read) => Some(read.value),
+            Err(_) if insists && self.schema.is_none() => words(),
+            Err(_) => None,
+        }
+    }
+
+    /// Asks the model for what it has, now that its steps are used.
+    async fn last_result(&mut self, llm: &Llm, tools: &[Tool], max_steps: usize) -> Result<Value, Stop> {
+        self.messages.push(Message::User(LAST_CALL.to_owned()));
+        let done: Vec<Tool> = tools.iter().filter(|tool| tool.name == "done").cloned().collect();
+        let reply = llm.chat(&self.messages, &done, self.deadline).await?;
+        for call in &reply.calls {
+            if let Ok(AgentAction::Done(result)) = parse_call(call, true) {
+                match self.validate(result.clone()) {
+                    Ok(value) => {
+                        self.outcome.warn(format!(
+                            "The agent used all of its {max_steps} steps; the result may be incomplete."
+                        ));
+                        return Ok(value);
+                    }
+                    Err(_) if !result.is_null() => self.invalid_result = Some(result),
+                    Err(_) => {}
+                }
+            }
+        }
+        let reason = match self.is_out_of_credits {
+            true => StopReason::CreditLimit,
+            false => StopReason::StepLimit,
+        };
+        Err(Stop::new(
+            reason,
+            no_result(&format!("no result after {max_steps} steps")),
+        ))
+    }
+
+    /// Stores a tool call with its result, and what the run has found so far.
+    async fn record(
+        &mut self,
+        call: &ToolCall,
+        started_at: Timestamp,
+        text: &str,
+        page: Option<&str>,
+    ) -> Result<(), ApiError> {
+        let input: Value = serde_json::from_str(&call.arguments).unwrap_or_default();
+        let was_executed = !text.starts_with("error: ") && !text.starts_with("not executed: ");
+        let action = was_executed.then(
+            || json!({ "creditsUsed": self.outcome.credits, "action": call.name, "input": input.clone() }),
+        );
+        self.progress.add_call(TracedCall {
+            id: &call.id,
+            tool: &call.name,
+            parameters: input,
+            started_at,
+            result: text,
+            page,
+        });
+        self.progress.store(&self.outcome.warnings, action).await
     }
 
     fn task(&self) -> String {
@@ -216,52 +360,40 @@ impl<'a> Agent<'a> {
                 _ => Err("`result` must be a string.".to_owned()),
             };
         }
+        if self.schema.is_none() && result.as_str().is_some_and(|text| !text.trim().is_empty()) {
+            return Ok(result);
+        }
         let read = answer::parse(&result.to_string(), self.schema.as_ref(), None);
         let read = read.map_err(|problems| problems.join(" "))?;
         Ok(read.value)
-    }
-
-    fn finish(mut self, value: Value) -> RunOutcome {
-        match (self.is_chat(), value) {
-            (true, Value::String(text)) => self.outcome.message = Some(text),
-            (_, value) => self.outcome.data = Some(value),
-        }
-        self.outcome
     }
 
     /// Runs a tool call and returns its result for the model.
     ///
     /// # Errors
     /// If the team's budget is used up or the store fails.
-    async fn act(&mut self, call: &ToolCall, action: AgentAction) -> Result<String, ApiError> {
+    async fn act(&mut self, action: AgentAction) -> Result<ToolResult, ApiError> {
         let (url, cost) = match &action {
             AgentAction::Scrape(url) => (Some(url), u64::from(1 + MODEL_CREDITS)),
             AgentAction::Map(url, _) => (Some(url), u64::from(MAP_CREDITS)),
             AgentAction::Search(_) => (None, billing::search(limits::RUN_SEARCH_RESULTS)),
-            AgentAction::Done(_) => return Ok(String::new()),
+            AgentAction::Done(_) => return Ok(ToolResult::from(String::new())),
         };
         if url.is_some_and(|url| !self.is_allowed(&url.url)) {
-            return Ok("error: this URL was neither given by the user nor returned by a tool".to_owned());
+            let why = "error: this URL was neither given by the user nor returned by a tool";
+            return Ok(why.to_owned().into());
         }
         if u64::from(self.outcome.credits) + cost > self.request.max_credits {
-            return Ok("not executed: the credits are used up; call `done` with what you have".to_owned());
+            self.is_out_of_credits = true;
+            let why = "not executed: the credits are used up; call `done` with what you have";
+            return Ok(why.to_owned().into());
         }
-        let text = match action {
-            AgentAction::Search(query) => self.search(query).await?,
-            AgentAction::Map(url, search) => self.map(&url, search.as_deref()).await,
-            AgentAction::Scrape(url) => self.scrape(&url).await?,
-            AgentAction::Done(_) => String::new(),
-        };
-        let input: Value = serde_json::from_str(&call.arguments).unwrap_or_default();
-        let payload = json!({ "creditsUsed": self.outcome.credits, "action": call.name, "input": input });
-        let stored = self
-            .context
-            .store
-            .add_action(self.lease, payload.to_string(), clock::now())
-            .await;
-        stored.map_err(internal_error)?;
-        self.context.outbox.notify_one();
-        Ok(text)
+        match action {
+            AgentAction::Search(query) => Ok(self.search(query).await?.into()),
+            AgentAction::Map(url, search) => Ok(self.map(&url, search.as_deref()).await.into()),
+            AgentAction::Scrape(url) => self.scrape(&url).await,
+            AgentAction::Done(_) => Ok(ToolResult::from(String::new())),
+        }
     }
 
     /// Returns whether the agent may open a URL. Allowed are URLs that the user gave or a tool returned, and
@@ -276,39 +408,53 @@ impl<'a> Agent<'a> {
             return false;
         }
         let is_plain = url.query().is_none() && url.fragment().is_none();
-        let same_host = |known: &TargetUrl| known.url.host() == url.host();
-        match self.request.urls.is_empty() {
-            false => is_plain && self.request.urls.iter().any(same_host),
-            true => is_plain && (url.path() == "/" || self.is_in_prompt(url)),
+        let earlier = self.earlier.iter().flat_map(|run| &run.given_urls);
+        let mut given = self.request.urls.iter().chain(earlier).peekable();
+        match given.peek() {
+            Some(_) => is_plain && given.any(|known| known.url.host() == url.host()),
+            None => is_plain && (url.path() == "/" || self.is_in_prompt(url)),
         }
     }
 
-    /// Returns whether the prompt names the URL's host.
+    /// Returns whether a prompt of the user names the URL's host.
     fn is_in_prompt(&self, url: &Url) -> bool {
-        match url.host() {
-            Some(Host::Domain(host)) => self
-                .request
-                .prompt
-                .to_lowercase()
-                .contains(host.trim_start_matches("www.")),
-            Some(host) => self.request.prompt.contains(&host.to_string()),
-            None => false,
-        }
+        let host = match url.host() {
+            Some(Host::Domain(host)) => host.trim_start_matches("www.").to_owned(),
+            Some(host) => host.to_string(),
+            None => return false,
+        };
+        let earlier = self.earlier.iter().map(|run| &run.prompt);
+        std::iter::once(&self.request.prompt)
+            .chain(earlier)
+            .any(|prompt| prompt.to_lowercase().contains(&host))
     }
 
-    async fn scrape(&mut self, url: &TargetUrl) -> Result<String, ApiError> {
-        let page = match self.visits.read(url, self.deadline).await {
+    async fn scrape(&mut self, url: &TargetUrl) -> Result<ToolResult, ApiError> {
+        let mut page = match self.visits.read(url, self.deadline).await {
             Err(error) if error.code == ErrorCode::InsufficientCredits => return Err(error),
-            Err(error) => return Ok(format!("error: {}", error.message)),
+            Err(error) => return Ok(format!("error: {}", error.message).into()),
             Ok(page) => page,
         };
-        self.outcome.credits = self.outcome.credits.saturating_add(page.credits + MODEL_CREDITS);
+        // With a schema, the price of the page includes the model.
+        let credits = match self.schema {
+            Some(_) => page.credits,
+            None => page.credits + MODEL_CREDITS,
+        };
+        self.outcome.credits = self.outcome.credits.saturating_add(credits);
         self.outcome.pages += 1;
+        if page.status < 400
+            && let Some(stated) = page.document.json.take()
+        {
+            self.progress.add_data(page.final_url.as_str(), stated);
+        }
         self.known_urls.insert(key(&page.final_url));
         self.known_urls.extend(page.links.iter().map(key));
         let text = format_page(&page);
         self.page_messages.push((self.messages.len(), text.len()));
-        Ok(text)
+        Ok(ToolResult {
+            text,
+            page: Some(page.final_url.into()),
+        })
     }
 
     async fn map(&mut self, url: &TargetUrl, search: Option<&str>) -> String {
@@ -375,6 +521,21 @@ impl<'a> Agent<'a> {
     }
 }
 
+/// What a tool returned.
+struct ToolResult {
+    /// For the model.
+    text: String,
+    /// URL of the page that was read.
+    page: Option<String>,
+}
+
+impl From<String> for ToolResult {
+    fn from(text: String) -> Self {
+        let page = None;
+        Self { text, page }
+    }
+}
+
 /// Formats a page for the model: its text, then its links.
 fn format_page(page: &FetchedPage) -> String {
     let markdown = page.document.markdown.as_deref().unwrap_or_default();
@@ -408,10 +569,7 @@ fn key(url: &Url) -> UrlKey {
     UrlKey::of(url, Identity::default())
 }
 
-/// Returns the error of a run without a result.
-fn no_result(why: &(impl std::fmt::Display + ?Sized)) -> ApiError {
-    ApiError::new(
-        ErrorCode::AgentError,
-        format!("the language model returned no result: {why}"),
-    )
+/// Returns the error text of a run without a result.
+fn no_result(why: &(impl std::fmt::Display + ?Sized)) -> String {
+    format!("the language model returned no result: {why}")
 }

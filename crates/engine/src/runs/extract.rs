@@ -16,14 +16,15 @@ use harvestman_core::billing;
 use harvestman_core::crawl::FetchedPage;
 use harvestman_core::extract::{Schema, merge};
 use harvestman_core::url_key::{Identity, UrlKey};
-use harvestman_store::Lease;
-use serde_json::{Map, Value};
+use harvestman_store::{JobKind, Lease};
+use serde_json::{Map, Value, json};
 use tokio::time::Instant;
 
-use super::{RunOutcome, deadline, page_selection};
+use super::progress::{Progress, TracedCall};
+use super::{RunOutcome, agent_options, deadline, page_selection};
 use crate::context::Context;
 use crate::page_visit::PageVisits;
-use crate::{limits, search};
+use crate::{clock, limits, search};
 
 /// A running extract.
 struct Extract<'a> {
@@ -31,36 +32,52 @@ struct Extract<'a> {
     lease: &'a Lease,
     request: ExtractRequest,
     deadline: Instant,
+    progress: Progress<'a>,
     outcome: RunOutcome,
 }
 
 /// Runs the extract of a lease.
 ///
 /// # Errors
-/// If none of its pages can be read.
+/// If the store fails.
 pub(super) async fn run(context: &Arc<Context>, lease: &Lease) -> Result<RunOutcome, ApiError> {
     let request = ExtractRequest::from_json(lease.request.as_bytes())?;
-    of_request(context, lease, request).await
+    let mut outcome = RunOutcome::default();
+    let model = request.agent.as_ref().and_then(|agent| agent.model.as_deref());
+    if let Some(warning) = agent_options::ignored_model(context, "agent.model", model) {
+        outcome.warn(warning);
+    }
+    let progress = Progress::of(context, lease, true).await?;
+    Ok(of_request(context, lease, request, progress, outcome).await)
 }
 
-/// Like [`run`], for a request that is not the lease's own.
+/// Like [`run`], for a request that is not the lease's own. `outcome` has the warnings so far.
 pub(super) async fn of_request(
     context: &Arc<Context>,
     lease: &Lease,
     request: ExtractRequest,
-) -> Result<RunOutcome, ApiError> {
-    let extract = Extract {
+    progress: Progress<'_>,
+    outcome: RunOutcome,
+) -> RunOutcome {
+    let mut extract = Extract {
         context,
         lease,
         deadline: deadline(request.timeout),
         request,
-        outcome: RunOutcome::default(),
+        progress,
+        outcome,
     };
-    extract.run().await
+    if let Err(error) = extract.run().await {
+        extract.outcome.error = Some(error.message);
+        extract.outcome.partial = Some(extract.progress.take_partial()).filter(|partial| !partial.is_null());
+    }
+    extract.outcome
 }
 
 impl Extract<'_> {
-    async fn run(mut self) -> Result<RunOutcome, ApiError> {
+    /// # Errors
+    /// If none of the pages can be read, or the store fails.
+    async fn run(&mut self) -> Result<(), ApiError> {
         if self
             .request
             .limit
@@ -80,14 +97,40 @@ impl Extract<'_> {
             _ => self.request.schema.clone(),
         };
         let options = self.options(part);
-        let results = self.read(&mut urls, options).await?;
+        let mut results = self.read(&mut urls, options).await?;
+        if schema.is_none() {
+            self.collect_words(&mut results);
+        }
         let merged = merge::merge(results);
         self.outcome.data = Some(merged.value);
         if self.request.show_sources {
             self.outcome.sources = Some(merged.sources);
         }
         self.outcome.check(schema.as_ref());
-        Ok(self.outcome)
+        Ok(())
+    }
+
+    /// Makes lists of the answers of several pages if the model answered in words. Data is not mixed with words.
+    fn collect_words(&mut self, results: &mut [(String, Value)]) {
+        let (words, data): (Vec<&Value>, Vec<&Value>) = results
+            .iter()
+            .map(|(_, value)| value)
+            .filter(|value| !value.is_null())
+            .partition(|value| value.is_string());
+        let has_data = !data.is_empty();
+        if words.len() + data.len() < 2 {
+            return;
+        }
+        for (url, value) in results.iter_mut().filter(|(_, value)| value.is_string()) {
+            *value = match has_data {
+                true => Value::Null,
+                false => Value::Array(vec![value.take()]),
+            };
+            if has_data {
+                self.outcome
+                    .warn(format!("The answer for {url} was left out: it is in words."));
+            }
+        }
     }
 
     fn limit(&self) -> u64 {
@@ -132,7 +175,7 @@ impl Extract<'_> {
                 }
             }
         }
-        if self.request.enable_web_search {
+        if self.request.enable_web_search || self.request.urls.is_empty() {
             self.search(&mut urls).await;
         }
         if urls.is_empty() {
@@ -224,13 +267,26 @@ impl Extract<'_> {
                 let (at, visits, deadline) = (next, &visits, self.deadline);
                 next += 1;
                 reading.push(async move {
+                    let started_at = clock::now();
                     let read = visits.read(&url, deadline).await;
-                    (at, url, read)
+                    (at, url, started_at, read)
                 });
             }
-            let Some((at, url, read)) = reading.next().await else {
+            let Some((at, url, started_at, read)) = reading.next().await else {
                 break;
             };
+            let result = match &read {
+                Ok(page) => format!("status {}", page.status),
+                Err(error) => format!("error: {}", error.message),
+            };
+            self.progress.add_call(TracedCall {
+                id: &format!("page-{at}"),
+                tool: "scrape",
+                parameters: json!({ "url": url.url }),
+                started_at,
+                result: &result,
+                page: None,
+            });
             match read {
                 Ok(page) => {
                     if self.request.allow_external_links {
@@ -250,7 +306,9 @@ impl Extract<'_> {
                             }
                         }
                     }
-                    results.push((at, page.final_url.to_string(), self.take_data(page)));
+                    let (url, data) = (page.final_url.to_string(), self.take_data(page));
+                    self.progress.add_data(&url, data.clone());
+                    results.push((at, url, data));
                 }
                 Err(error) => {
                     self.outcome
@@ -258,8 +316,12 @@ impl Extract<'_> {
                     failure.get_or_insert(error);
                 }
             }
+            self.progress.store_sometimes(&self.outcome.warnings).await?;
         }
         drop(reading);
+        if self.lease.kind == JobKind::Agent {
+            self.progress.store(&self.outcome.warnings, None).await?;
+        }
         if !urls.is_empty() {
             self.outcome
                 .warn("Some pages were not read: the timeout was reached.");

@@ -3,12 +3,13 @@
 use std::time::Duration;
 
 use harvestman_core::api::agent::{
-    AgentEntry, AgentEntryOptions, AgentRequest, AgentResponse, AgentSettings, AgentStatus, Agents,
-    AgentsQuery,
+    AgentEntry, AgentEntryOptions, AgentRequest, AgentResponse, AgentSettings, AgentStarted, AgentStatus,
+    Agents, AgentsQuery,
 };
 use harvestman_core::api::error::ApiError;
 use harvestman_core::api::extract::{ExtractResponse, ExtractStatus};
 use harvestman_core::billing;
+use harvestman_core::extract::Schema;
 use harvestman_core::ids::JobId;
 use harvestman_core::limits::AGENTS_PER_PAGE;
 use harvestman_core::time::Timestamp;
@@ -16,11 +17,11 @@ use harvestman_store::{JobKind, JobStatus, Principal, RunRow};
 use serde_json::Value;
 
 use crate::context::Engine;
-use crate::error::job_not_found;
+use crate::error::{internal_error, job_not_found};
 use crate::{clock, limits};
 
 /// Error text of a cancelled agent.
-const CANCELLED: &str = "cancelled";
+pub(super) const CANCELLED: &str = "cancelled";
 
 impl Engine {
     /// Returns status and result of an extract or agent of the team.
@@ -48,6 +49,7 @@ impl Engine {
             tokens_used: has_ended(&run).then(|| billing::tokens(run.credits)),
             credits_used: has_ended(&run).then_some(run.credits),
             sources: take_field(&mut result, "sources"),
+            partial: take_field(&mut result, "partial").filter(|_| run.status != JobStatus::Completed),
             warning: into_text(take_field(&mut result, "warning")),
         };
         self.delete_if_returned(&run).await?;
@@ -59,11 +61,12 @@ impl Engine {
     /// # Errors
     /// As for [`Engine::extract_status`].
     pub async fn agent_status(&self, principal: &Principal, id: JobId) -> Result<AgentResponse, ApiError> {
-        let run = self.read_run(principal, id).await?;
-        if run.kind != JobKind::Agent {
-            return Err(job_not_found());
-        }
+        let run = self.read_agent(principal, id).await?;
+        let request = AgentRequest::from_json(run.request.as_bytes())?;
         let mut result = result_fields(&run);
+        let (partial, partial_schema_valid) = partial_of(&run, &request, &mut result).unzip();
+        let stop_reason = take_field(&mut result, "stopReason").map(serde_json::from_value);
+        let warning = into_text(take_field(&mut result, "warning"));
         let answer = AgentResponse {
             success: true,
             status: agent_status(run.status),
@@ -72,15 +75,36 @@ impl Engine {
                 JobStatus::Cancelled => Some(CANCELLED.to_owned()),
                 _ => run.error.clone(),
             },
-            model: AgentRequest::from_json(run.request.as_bytes())?.model,
+            model: request.model,
             expires_at: Some(expires_at(&run, self.context.config.retention)),
             credits_used: has_ended(&run).then_some(run.credits),
-            message: into_text(take_field(&mut result, "message"))
-                .or_else(|| into_text(take_field(&mut result, "warning"))),
-            partial: None,
+            // Clients without `warning` show the message.
+            message: into_text(take_field(&mut result, "message")).or_else(|| warning.clone()),
+            partial,
+            partial_schema_valid: partial_schema_valid.flatten(),
+            stop_reason: stop_reason.transpose().map_err(internal_error)?,
+            warning,
+            effort: request.effort,
+            mode: request.mode,
+            thread_id: run.thread.map(|place| place.thread),
+            thread_turn: run.thread.map(|place| place.turn),
         };
         self.delete_if_returned(&run).await?;
         Ok(answer)
+    }
+
+    /// Returns the response to the start of an agent.
+    ///
+    /// # Errors
+    /// 503 if the store fails.
+    pub async fn agent_started(&self, principal: &Principal, id: JobId) -> Result<AgentStarted, ApiError> {
+        let run = self.read_agent(principal, id).await?;
+        Ok(AgentStarted {
+            success: true,
+            id,
+            thread_id: run.thread.map(|place| place.thread),
+            thread_turn: run.thread.map(|place| place.turn),
+        })
     }
 
     /// Lists the agents of the team, newest first. For `base` see [`Engine::start_crawl`].
@@ -119,12 +143,28 @@ impl Engine {
     /// # Errors
     /// 404; 409 if it has ended.
     pub async fn cancel_agent(&self, principal: &Principal, id: JobId) -> Result<(), ApiError> {
-        if self.read_run(principal, id).await?.kind != JobKind::Agent {
-            return Err(job_not_found());
-        }
+        self.read_agent(principal, id).await?;
+        self.cancel_extract(principal, id).await
+    }
+
+    /// Cancels an extract or agent of the team.
+    ///
+    /// # Errors
+    /// 404; 409 if it has ended.
+    pub async fn cancel_extract(&self, principal: &Principal, id: JobId) -> Result<(), ApiError> {
+        self.read_run(principal, id).await?;
         self.cancel(principal, id).await?;
         self.context.outbox.notify_one();
         Ok(())
+    }
+
+    /// Returns an agent of the team.
+    pub(super) async fn read_agent(&self, principal: &Principal, id: JobId) -> Result<RunRow, ApiError> {
+        let run = self.read_run(principal, id).await?;
+        match run.kind {
+            JobKind::Agent => Ok(run),
+            _ => Err(job_not_found()),
+        }
     }
 
     async fn read_run(&self, principal: &Principal, id: JobId) -> Result<RunRow, ApiError> {
@@ -141,7 +181,7 @@ impl Engine {
     }
 }
 
-fn has_ended(run: &RunRow) -> bool {
+pub(super) fn has_ended(run: &RunRow) -> bool {
     run.status != JobStatus::Scraping
 }
 
@@ -151,16 +191,28 @@ fn expires_at(run: &RunRow, retention: Duration) -> Timestamp {
     run.expires_at.unwrap_or(soonest)
 }
 
-fn result_fields(run: &RunRow) -> Value {
+pub(super) fn result_fields(run: &RunRow) -> Value {
     let result = run.result.as_deref().map(serde_json::from_str);
     result.and_then(Result::ok).unwrap_or_default()
 }
 
-fn take_field(result: &mut Value, name: &str) -> Option<Value> {
+pub(super) fn take_field(result: &mut Value, name: &str) -> Option<Value> {
     result
         .get_mut(name)
         .map(Value::take)
         .filter(|value| !value.is_null())
+}
+
+/// Returns what a run without a result has found, and whether it matches the schema, if there is one.
+pub(super) fn partial_of(
+    run: &RunRow,
+    request: &AgentRequest,
+    result: &mut Value,
+) -> Option<(Value, Option<bool>)> {
+    let partial = take_field(result, "partial").filter(|_| run.status != JobStatus::Completed)?;
+    let schema = request.schema.clone().map(Schema::new);
+    let is_valid = schema.map(|schema| schema.violations(&partial).is_empty());
+    Some((partial, is_valid))
 }
 
 fn into_text(value: Option<Value>) -> Option<String> {
@@ -170,7 +222,7 @@ fn into_text(value: Option<Value>) -> Option<String> {
     }
 }
 
-fn agent_status(status: JobStatus) -> AgentStatus {
+pub(super) fn agent_status(status: JobStatus) -> AgentStatus {
     match status {
         JobStatus::Scraping => AgentStatus::Processing,
         JobStatus::Completed => AgentStatus::Completed,
@@ -195,6 +247,9 @@ fn entry(run: &RunRow) -> Result<AgentEntry, ApiError> {
             urls: (!urls.is_empty()).then_some(urls),
             schema: request.schema.map(Value::Object),
             model: request.model,
+            effort: request.effort,
         },
+        thread_id: run.thread.map(|place| place.thread),
+        thread_turn: run.thread.map(|place| place.turn),
     })
 }

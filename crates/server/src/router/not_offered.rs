@@ -1,21 +1,13 @@
 //! Paths that clients know but this server does not support. They return 501 `FEATURE_NOT_SUPPORTED`; paths of older
 //! API versions return 404.
 
-use axum::http::Method;
-use axum::routing::{MethodFilter, any, on};
+use axum::routing::any;
 
 use super::{Access, Route};
 use crate::routes::{health, not_offered};
 
 /// Paths that will not be supported.
-const NEVER: &[(&str, &str)] = &[
-    ("GET", "/v2/agent/{id}/trace"),
-    ("GET", "/v2/agent/{id}/snapshots/{snapshot}"),
-    ("GET", "/v2/agent/threads/{id}"),
-];
-
-/// Paths that will not be supported, for all methods.
-const NEVER_ANY: &[&str] = &[
+const NEVER: &[&str] = &[
     "/v2/search/research/{*rest}",
     "/v2/search/developer",
     "/v2/search/gov",
@@ -32,18 +24,6 @@ const NEVER_ANY: &[&str] = &[
 const OLD_VERSIONS: &[&str] = &["/v0/{*rest}", "/v1/{*rest}"];
 
 pub(super) fn routes() -> Vec<Route> {
-    let one = |(method, path): &(&str, &'static str)| {
-        let method = Method::try_from(*method).expect("the tables contain valid methods");
-        let filter =
-            MethodFilter::try_from(method.clone()).expect("the tables contain methods that can be routed");
-        Route {
-            method: Some(method),
-            path,
-            access: Access::Key,
-            offered: false,
-            handler: on(filter, not_offered),
-        }
-    };
     let all = |path: &&'static str| Route {
         method: None,
         path,
@@ -60,8 +40,7 @@ pub(super) fn routes() -> Vec<Route> {
     };
     NEVER
         .iter()
-        .map(one)
-        .chain(NEVER_ANY.iter().map(all))
+        .map(all)
         .chain(OLD_VERSIONS.iter().map(old))
         .collect()
 }

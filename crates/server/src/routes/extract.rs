@@ -1,8 +1,10 @@
-//! Extracts and agents: start, status, list, cancel (docs/API.md section 10).
+//! Extracts and agents: start, status, list, cancel, threads, traces (docs/API.md section 10).
 
-use axum::extract::{RawQuery, State};
+use axum::extract::{Path, RawQuery, State};
 use axum::http::HeaderMap;
-use harvestman_core::api::agent::{AgentCancelled, AgentRequest, AgentStarted, AgentsQuery};
+use harvestman_core::api::agent::{AgentCancelled, AgentRequest, AgentsQuery};
+use harvestman_core::api::agent_thread::ThreadQuery;
+use harvestman_core::api::agent_trace::TraceQuery;
 use harvestman_core::api::extract::{ExtractRequest, ExtractStarted, TracedUrl};
 
 use crate::app::App;
@@ -10,7 +12,7 @@ use crate::auth::Caller;
 use crate::body::WholeBody;
 use crate::error::{HandlerResult, json};
 use crate::links::Base;
-use crate::routes::{PathId, job};
+use crate::routes::{PathId, job, job_id};
 
 pub(crate) async fn start(
     State(app): State<App>,
@@ -48,6 +50,15 @@ pub(crate) async fn status(
     json(&app.engine().extract_status(&principal, id).await?)
 }
 
+pub(crate) async fn cancel(
+    State(app): State<App>,
+    Caller(principal): Caller,
+    PathId(id): PathId,
+) -> HandlerResult {
+    app.engine().cancel_extract(&principal, id).await?;
+    json(&AgentCancelled { success: true })
+}
+
 pub(crate) async fn start_agent(
     State(app): State<App>,
     Caller(principal): Caller,
@@ -61,12 +72,7 @@ pub(crate) async fn start_agent(
         .engine()
         .start_agent(&principal, request, idempotency, &base)
         .await?;
-    json(&AgentStarted {
-        success: true,
-        id,
-        thread_id: None,
-        thread_turn: None,
-    })
+    json(&app.engine().agent_started(&principal, id).await?)
 }
 
 pub(crate) async fn agent_status(
@@ -94,4 +100,41 @@ pub(crate) async fn cancel_agent(
 ) -> HandlerResult {
     app.engine().cancel_agent(&principal, id).await?;
     json(&AgentCancelled { success: true })
+}
+
+pub(crate) async fn agent_thread(
+    State(app): State<App>,
+    Caller(principal): Caller,
+    PathId(thread): PathId,
+    RawQuery(query): RawQuery,
+) -> HandlerResult {
+    let query = ThreadQuery::parse(query.as_deref().unwrap_or_default())?;
+    let thread = app
+        .engine()
+        .agent_thread(&principal, thread.0, query.include_data)
+        .await?;
+    json(&thread)
+}
+
+pub(crate) async fn agent_trace(
+    State(app): State<App>,
+    Caller(principal): Caller,
+    PathId(id): PathId,
+    RawQuery(query): RawQuery,
+) -> HandlerResult {
+    let query = TraceQuery::parse(query.as_deref().unwrap_or_default())?;
+    json(
+        &app.engine()
+            .agent_trace(&principal, id, query.live_view)
+            .await?,
+    )
+}
+
+pub(crate) async fn agent_snapshot(
+    State(app): State<App>,
+    Caller(principal): Caller,
+    Path((id, snapshot)): Path<(String, String)>,
+) -> HandlerResult {
+    let (id, snapshot) = (job_id(&id)?, job_id(&snapshot)?.0);
+    json(&app.engine().agent_snapshot(&principal, id, snapshot).await?)
 }

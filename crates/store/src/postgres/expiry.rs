@@ -26,6 +26,8 @@ const CONTENT: &[&str] = &[
         (SELECT seq FROM harvestman.page WHERE job_id = $1 ORDER BY seq LIMIT $2)",
     "DELETE FROM harvestman.monitor_page WHERE check_id = $1 AND (target, no) IN
         (SELECT target, no FROM harvestman.monitor_page WHERE check_id = $1 LIMIT $2)",
+    "DELETE FROM harvestman.run_event WHERE job_id = $1 AND no IN
+        (SELECT no FROM harvestman.run_event WHERE job_id = $1 LIMIT $2)",
 ];
 
 /// Result of one step.

@@ -5,7 +5,7 @@ use harvestman_core::time::Timestamp;
 use tokio_postgres::{Client, Row};
 
 use crate::error::StoreError;
-use crate::job::{CreateOutcome, Idempotency};
+use crate::job::{CreateOutcome, Idempotency, NewJob};
 use crate::limits;
 use crate::postgres::query::query;
 use crate::postgres::rows::{Columns, flag};
@@ -19,6 +19,15 @@ pub(crate) struct IdempotentRequest {
 }
 
 impl IdempotentRequest {
+    /// Returns the request that creates a job.
+    pub(crate) fn of(job: &NewJob, idempotency: Option<&Idempotency>) -> Self {
+        Self {
+            team: job.team,
+            job: job.id,
+            idempotency: idempotency.cloned(),
+        }
+    }
+
     /// Stores the idempotency key, or returns the result of an earlier request with it. Of requests with one key that
     /// arrive together, the others wait for the first.
     pub(crate) async fn store_or_find(
@@ -47,15 +56,29 @@ impl IdempotentRequest {
         if stored == 1 {
             return Ok(None);
         }
+        self.find(client, now).await
+    }
+
+    /// Returns the result of an earlier request with the idempotency key.
+    pub(crate) async fn find(
+        &self,
+        client: &Client,
+        now: Timestamp,
+    ) -> Result<Option<CreateOutcome>, StoreError> {
+        let Some(entry) = &self.idempotency else {
+            return Ok(None);
+        };
         let row = query(
-            "SELECT job_id, body_hash = $3 AS same FROM harvestman.idempotency WHERE team_id = $1 AND key = $2",
+            "SELECT job_id, body_hash = $3 AS same FROM harvestman.idempotency
+             WHERE team_id = $1 AND key = $2 AND created_at > $4",
         )
         .bind(self.team.0)
         .bind(entry.key.clone())
         .bind(entry.body_hash.to_vec())
-        .fetch_one(client)
+        .bind(now.0.saturating_sub(limits::IDEMPOTENCY_MS))
+        .fetch_optional(client)
         .await?;
-        earlier_request(&row).map(Some)
+        row.as_ref().map(earlier_request).transpose()
     }
 }
 

@@ -175,28 +175,13 @@ impl Postgres {
     ) -> Result<CreateOutcome, StoreError> {
         let lists = page_rows(pages).await?;
         let job = job.clone();
-        let request = IdempotentRequest {
-            team: job.team,
-            job: job.id,
-            idempotency: idempotency.cloned(),
-        };
-        let progress = json_text(&Progress::default())?;
+        let request = IdempotentRequest::of(&job, idempotency);
         self.write(job.created_at, move |transaction, now| {
             Box::pin(async move {
                 if let Some(earlier) = request.store_or_find(transaction, now).await? {
                     return Ok(earlier);
                 }
-                insert_job(transaction, &job, 0, None).await?;
-                query("INSERT INTO harvestman.shard (job_id, no, progress, free_at) VALUES ($1, 0, $2, $3)")
-                    .bind(job.id.0)
-                    .bind(progress)
-                    .bind(now.0)
-                    .execute(transaction)
-                    .await?;
-                insert_activity(transaction, &job, None).await?;
-                let mut log = EventLog::of(job.webhook.unwrap_or_default());
-                log.add(job.kind, Event::Started, None, now);
-                log.save(transaction, job.id).await?;
+                insert_running_job(transaction, &job, now).await?;
                 if !lists.is_empty() {
                     insert_batch_pages(transaction, job.id, &lists, now).await?;
                 }
@@ -239,6 +224,21 @@ pub(crate) async fn insert_job(
         insert_receiver(client, job).await?;
     }
     Ok(())
+}
+
+/// Inserts a job with its shard, activity entry and `started` event.
+pub(crate) async fn insert_running_job(client: &Client, job: &NewJob, now: Timestamp) -> Result<(), StoreError> {
+    insert_job(client, job, 0, None).await?;
+    query("INSERT INTO harvestman.shard (job_id, no, progress, free_at) VALUES ($1, 0, $2, $3)")
+        .bind(job.id.0)
+        .bind(json_text(&Progress::default())?)
+        .bind(now.0)
+        .execute(client)
+        .await?;
+    insert_activity(client, job, None).await?;
+    let mut log = EventLog::of(job.webhook.unwrap_or_default());
+    log.add(job.kind, Event::Started, None, now);
+    log.save(client, job.id).await
 }
 
 /// Marks a job as cancelled. Pages whose fetch had not begun no longer count as admitted, so that `admitted` is the

@@ -120,6 +120,12 @@ impl From<Vec<u8>> for Value {
     }
 }
 
+impl From<Option<Vec<u8>>> for Value {
+    fn from(value: Option<Vec<u8>>) -> Self {
+        Self::Bytes(value)
+    }
+}
+
 impl From<Vec<Option<Vec<u8>>>> for Value {
     fn from(values: Vec<Option<Vec<u8>>>) -> Self {
         Self::ByteStrings(values)

@@ -3,20 +3,23 @@
 use harvestman_core::ids::{JobId, TeamId};
 use harvestman_core::time::Timestamp;
 use tokio_postgres::{Client, Row};
+use uuid::Uuid;
 
 use crate::error::StoreError;
 use crate::event::Event;
-use crate::job::JobStatus;
+use crate::job::{Idempotency, JobStatus, NewJob};
 use crate::lease::Lease;
 use crate::postgres::Postgres;
 use crate::postgres::commit::{NewPage, PageRows, stop_shards};
 use crate::postgres::credits::Account;
 use crate::postgres::events::EventLog;
+use crate::postgres::idempotency::IdempotentRequest;
+use crate::postgres::jobs::insert_running_job;
 use crate::postgres::pages::decompress_texts;
 use crate::postgres::query::query;
 use crate::postgres::rows::{Columns, bad_column, parse_kind};
-use crate::prepared::{PreparedDocument, compress};
-use crate::run::{RunEnd, RunRow, Runs};
+use crate::prepared::{PreparedDocument, compress, prepare_events};
+use crate::run::{AgentOutcome, RunEnd, RunRow, RunStep, Runs, ThreadPlace};
 
 /// Number of the page that holds the result of a run.
 const RESULT: u64 = 1;
@@ -25,7 +28,7 @@ macro_rules! select_runs {
     ($rest:literal) => {
         concat!(
             "SELECT job.id, kind, status, request, error, credits, job.created_at, expires_at, zero_data_retention,
-                origin, integration
+                origin, integration, completed_at, thread_id, thread_turn
              FROM harvestman.job LEFT JOIN harvestman.activity ON activity.job_id = job.id ",
             $rest
         )
@@ -33,6 +36,46 @@ macro_rules! select_runs {
 }
 
 impl Runs for Postgres {
+    async fn create_agent(
+        &self,
+        job: &NewJob,
+        thread: Option<Uuid>,
+        idempotency: Option<&Idempotency>,
+    ) -> Result<AgentOutcome, StoreError> {
+        let job = job.clone();
+        let request = IdempotentRequest::of(&job, idempotency);
+        self.write(job.created_at, move |transaction, now| {
+            Box::pin(async move {
+                let place = match thread {
+                    Some(thread) => next_place(transaction, &job, thread, now).await?.map(Some),
+                    None => Ok(ThreadPlace::first(&job)),
+                };
+                // An earlier request with the key may have started the run of the thread that is in progress.
+                let place = match place {
+                    Ok(place) => place,
+                    Err(refusal) => {
+                        let earlier = request.find(transaction, now).await?;
+                        return Ok(earlier.map_or(refusal, AgentOutcome::Job));
+                    }
+                };
+                if let Some(earlier) = request.store_or_find(transaction, now).await? {
+                    return Ok(AgentOutcome::Job(earlier));
+                }
+                insert_running_job(transaction, &job, now).await?;
+                if let Some(place) = place {
+                    query("UPDATE harvestman.job SET thread_id = $2, thread_turn = $3 WHERE id = $1")
+                        .bind(job.id.0)
+                        .bind(place.thread)
+                        .bind(place.turn)
+                        .execute(transaction)
+                        .await?;
+                }
+                Ok(AgentOutcome::CREATED)
+            })
+        })
+        .await
+    }
+
     async fn finish_run(&self, lease: &Lease, end: RunEnd, now: Timestamp) -> Result<bool, StoreError> {
         let body = compress(end.result.clone().into_iter().collect()).await?.pop();
         let document = body.map(|body| PreparedDocument {
@@ -61,7 +104,7 @@ impl Runs for Postgres {
                 };
                 query(
                     "UPDATE harvestman.job SET status = $2, admitted = 1, completed = $3, failed = 1 - $3,
-                        credits = $4, error = $5, completed_at = $6, expires_at = $6 + retention_ms
+                        credits = $4, error = $5, partial_result = NULL, completed_at = $6, expires_at = $6 + retention_ms
                      WHERE id = $1",
                 )
                 .bind(account.job.0)
@@ -92,19 +135,67 @@ impl Runs for Postgres {
         .await
     }
 
-    async fn add_action(&self, lease: &Lease, data: String, now: Timestamp) -> Result<bool, StoreError> {
+    async fn add_run_step(&self, lease: &Lease, step: RunStep, now: Timestamp) -> Result<bool, StoreError> {
         let (job, kind, shard, epoch) = (lease.job, lease.kind, lease.shard, lease.epoch);
+        let RunStep {
+            events,
+            result,
+            action,
+        } = step;
+        let events = prepare_events(events).await?;
         self.write(now, move |transaction, now| {
             Box::pin(async move {
                 let Some(mut log) = owned_log(transaction, job, shard, epoch).await? else {
                     return Ok(false);
                 };
-                log.add(kind, Event::Action, Some(data), now);
-                log.save(transaction, job).await?;
+                for event in events {
+                    let (size, snapshot) = event.snapshot.unzip();
+                    query(
+                        "INSERT INTO harvestman.run_event (job_id, no, event, size_bytes, zstd)
+                         VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING",
+                    )
+                    .bind(job.0)
+                    .bind(event.number)
+                    .bind(event.event)
+                    .bind(size)
+                    .bind(snapshot)
+                    .execute(transaction)
+                    .await?;
+                }
+                if let Some(result) = result {
+                    query("UPDATE harvestman.job SET partial_result = $2 WHERE id = $1")
+                        .bind(job.0)
+                        .bind(result)
+                        .execute(transaction)
+                        .await?;
+                }
+                if action.is_some() {
+                    log.add(kind, Event::Action, action, now);
+                    log.save(transaction, job).await?;
+                }
                 Ok(true)
             })
         })
         .await
+    }
+
+    async fn run_events(&self, job: JobId) -> Result<Vec<String>, StoreError> {
+        let rows = query("SELECT event FROM harvestman.run_event WHERE job_id = $1 ORDER BY no")
+            .bind(job.0)
+            .fetch_all(&*self.pool.connection().await?)
+            .await?;
+        rows.iter().map(|row| row.text("event")).collect()
+    }
+
+    async fn run_snapshot(&self, job: JobId, number: u64) -> Result<Option<String>, StoreError> {
+        let body = query(
+            "SELECT size_bytes, zstd FROM harvestman.run_event WHERE job_id = $1 AND no = $2 AND zstd IS NOT NULL",
+        )
+        .bind(job.0)
+        .bind(number)
+        .fetch_all(&*self.pool.connection().await?)
+        .await?;
+        Ok(decompress_texts(body).await?.pop())
     }
 
     async fn run(&self, team: TeamId, id: JobId, now: Timestamp) -> Result<Option<RunRow>, StoreError> {
@@ -125,11 +216,32 @@ impl Runs for Postgres {
         .bind(RESULT)
         .fetch_all(&transaction)
         .await?;
+        let partial = query("SELECT partial_result FROM harvestman.job WHERE id = $1")
+            .bind(id.0)
+            .fetch_optional(&transaction)
+            .await?;
         transaction.end().await?;
         let Some(row) = row else { return Ok(None) };
         let mut run = run_row(&row)?;
-        run.result = decompress_texts(body).await?.pop();
+        run.result = match (decompress_texts(body).await?.pop(), partial) {
+            (None, Some(row)) => row.maybe_text("partial_result")?,
+            (result, _) => result,
+        };
         Ok(Some(run))
+    }
+
+    async fn thread(&self, team: TeamId, thread: Uuid, now: Timestamp) -> Result<Vec<RunRow>, StoreError> {
+        let rows = query(select_runs!(
+            "WHERE thread_id = $1 AND job.team_id = $2
+                AND (expires_at IS NULL OR expires_at > harvestman.clock($3))
+             ORDER BY thread_turn"
+        ))
+        .bind(thread)
+        .bind(team.0)
+        .bind(now.0)
+        .fetch_all(&*self.pool.connection().await?)
+        .await?;
+        rows.iter().map(run_row).collect()
     }
 
     async fn agents(
@@ -152,6 +264,41 @@ impl Runs for Postgres {
         .await?;
         rows.iter().map(run_row).collect()
     }
+}
+
+/// Locks the thread and returns the place of a run that continues it, or why it cannot.
+async fn next_place(
+    client: &Client,
+    job: &NewJob,
+    thread: Uuid,
+    now: Timestamp,
+) -> Result<Result<ThreadPlace, AgentOutcome>, StoreError> {
+    // The statement after this one sees a run that another transaction added while this one waited.
+    query(
+        "SELECT 1 FROM harvestman.job WHERE thread_id = $1 AND team_id = $2 ORDER BY thread_turn LIMIT 1
+         FOR NO KEY UPDATE",
+    )
+    .bind(thread)
+    .bind(job.team.0)
+    .fetch_optional(client)
+    .await?;
+    let row = query(
+        "SELECT coalesce(max(thread_turn), 0) AS runs,
+            count(*) FILTER (WHERE expires_at IS NULL OR expires_at > $3) AS stored,
+            count(*) FILTER (WHERE status = 'scraping') AS running
+         FROM harvestman.job WHERE thread_id = $1 AND team_id = $2",
+    )
+    .bind(thread)
+    .bind(job.team.0)
+    .bind(now.0)
+    .fetch_one(client)
+    .await?;
+    Ok(ThreadPlace::next(
+        thread,
+        row.count("runs")?,
+        row.count("stored")?,
+        row.count("running")?,
+    ))
 }
 
 /// Locks the job and returns its event log if this lease is still valid and the job is running.
@@ -191,6 +338,8 @@ fn run_row(row: &Row) -> Result<RunRow, StoreError> {
         error: row.maybe_text("error")?,
         credits: row.count("credits")?,
         created_at: row.time("created_at")?,
+        completed_at: row.maybe_time("completed_at")?,
+        thread: ThreadPlace::of(row.maybe_id("thread_id")?, row.maybe_count("thread_turn")?),
         expires_at: row.maybe_time("expires_at")?,
         zero_data_retention: row.count("zero_data_retention")? != 0,
         origin: row.maybe_text("origin")?,

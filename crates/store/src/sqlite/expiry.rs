@@ -29,6 +29,7 @@ const CONTENT: &[&str] = &[
         (SELECT seq FROM page WHERE job_id = ?1 ORDER BY seq LIMIT ?2)",
     "DELETE FROM monitor_page WHERE check_id = ?1 AND (target, no) IN
         (SELECT target, no FROM monitor_page WHERE check_id = ?1 LIMIT ?2)",
+    "DELETE FROM run_event WHERE job_id = ?1 AND no IN (SELECT no FROM run_event WHERE job_id = ?1 LIMIT ?2)",
 ];
 
 /// URLs that a job knows, and errors of those that failed.

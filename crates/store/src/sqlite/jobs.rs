@@ -188,33 +188,14 @@ impl Sqlite {
     ) -> Result<CreateOutcome, StoreError> {
         let lists = page_lists(pages).await?;
         let job = job.clone();
-        let request = IdempotentRequest {
-            team: job.team,
-            job: job.id,
-            at: job.created_at,
-            idempotency: idempotency.cloned(),
-        };
-        let progress = json_text(&Progress::default())?;
+        let request = IdempotentRequest::of(&job, idempotency);
         self.writer
             .run(move |connection| {
                 Box::pin(async move {
                     if let Some(earlier) = request.find_earlier_request(connection).await? {
                         return Ok(earlier.into());
                     }
-                    store_idempotency_key(connection, &request).await?;
-                    insert_job(connection, &job, 0).await?;
-                    query("INSERT INTO shard (job_id, no, progress) VALUES (?1, 0, ?2)")
-                        .bind(blob(job.id.0))
-                        .bind(progress)
-                        .execute(&mut *connection)
-                        .await?;
-                    insert_activity(connection, &job, None).await?;
-                    if job.webhook.is_some_and(|events| events.started) {
-                        let mut log = EventLog::default();
-                        log.add(connection, job.id, job.kind, Event::Started, job.created_at)
-                            .await?;
-                        events::save_log(connection, job.id, log).await?;
-                    }
+                    insert_running_job(connection, &request, &job).await?;
                     if !lists.is_empty() {
                         insert_batch_pages(connection, job.id, &lists, job.created_at).await?;
                     }
@@ -226,6 +207,16 @@ impl Sqlite {
 }
 
 impl IdempotentRequest {
+    /// Returns the request that creates a job.
+    pub(crate) fn of(job: &NewJob, idempotency: Option<&Idempotency>) -> Self {
+        Self {
+            team: job.team,
+            job: job.id,
+            at: job.created_at,
+            idempotency: idempotency.cloned(),
+        }
+    }
+
     /// Returns the earlier use of this request's idempotency key.
     pub(crate) async fn find_earlier_request(
         &self,
@@ -313,6 +304,29 @@ pub(crate) async fn insert_job(
     .await?;
     if job.webhook.is_some() {
         events::insert_receiver(connection, job).await?;
+    }
+    Ok(())
+}
+
+/// Inserts a job with its shard, activity entry, `started` event and idempotency entry.
+pub(crate) async fn insert_running_job(
+    connection: &mut SqliteConnection,
+    request: &IdempotentRequest,
+    job: &NewJob,
+) -> Result<(), StoreError> {
+    store_idempotency_key(connection, request).await?;
+    insert_job(connection, job, 0).await?;
+    query("INSERT INTO shard (job_id, no, progress) VALUES (?1, 0, ?2)")
+        .bind(blob(job.id.0))
+        .bind(json_text(&Progress::default())?)
+        .execute(&mut *connection)
+        .await?;
+    insert_activity(connection, job, None).await?;
+    if job.webhook.is_some_and(|events| events.started) {
+        let mut log = EventLog::default();
+        log.add(connection, job.id, job.kind, Event::Started, job.created_at)
+            .await?;
+        events::save_log(connection, job.id, log).await?;
     }
     Ok(())
 }

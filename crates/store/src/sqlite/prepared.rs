@@ -8,7 +8,7 @@ use crate::error::StoreError;
 use crate::limits;
 pub(crate) use crate::prepared::{
     PreparedDocument, PreparedOutcome, PreparedSettled, PreparedVersion, compress, decompress, json_text,
-    parse_source, prepare_settled, source_word,
+    parse_source, prepare_events, prepare_settled, source_word,
 };
 
 /// A list of URLs as a JSON array, for a statement over `json_each`.

@@ -6,18 +6,19 @@ use sqlx::sqlite::{SqliteConnection, SqliteRow};
 
 use harvestman_core::ids::{JobId, TeamId};
 use harvestman_core::time::Timestamp;
+use uuid::Uuid;
 
 use crate::error::StoreError;
-use crate::job::{JobKind, JobStatus, WebhookEvents};
+use crate::job::{Idempotency, JobKind, JobStatus, NewJob, WebhookEvents};
 use crate::lease::Lease;
-use crate::run::{RunEnd, RunRow, Runs};
+use crate::run::{AgentOutcome, RunEnd, RunRow, RunStep, Runs, ThreadPlace};
 use crate::sqlite::Sqlite;
 use crate::sqlite::commit::{NewPage, insert_pages};
 use crate::sqlite::credits::Account;
 use crate::sqlite::events::{Event, EventLog, save_log};
-use crate::sqlite::jobs::{parse_kind, stop_shards};
+use crate::sqlite::jobs::{IdempotentRequest, insert_running_job, parse_kind, stop_shards};
 use crate::sqlite::pages::decompress_texts;
-use crate::sqlite::prepared::{PreparedDocument, compress};
+use crate::sqlite::prepared::{PreparedDocument, compress, prepare_events};
 use crate::sqlite::rows::{Columns, bad_column, blob, int};
 
 /// Number of the page that holds the result of a run.
@@ -27,7 +28,7 @@ macro_rules! select_runs {
     ($rest:literal) => {
         concat!(
             "SELECT job.id, kind, status, request, error, credits, job.created_at, expires_at, zero_data_retention,
-                origin, integration
+                origin, integration, completed_at, thread_id, thread_turn
              FROM job LEFT JOIN activity ON activity.job_id = job.id ",
             $rest
         )
@@ -35,6 +36,42 @@ macro_rules! select_runs {
 }
 
 impl Runs for Sqlite {
+    async fn create_agent(
+        &self,
+        job: &NewJob,
+        thread: Option<Uuid>,
+        idempotency: Option<&Idempotency>,
+    ) -> Result<AgentOutcome, StoreError> {
+        let job = job.clone();
+        let request = IdempotentRequest::of(&job, idempotency);
+        self.writer
+            .run(move |connection| {
+                Box::pin(async move {
+                    if let Some(earlier) = request.find_earlier_request(connection).await? {
+                        return Ok(AgentOutcome::Job(earlier.into()));
+                    }
+                    let place = match thread {
+                        Some(thread) => match next_place(connection, &job, thread).await? {
+                            Ok(place) => Some(place),
+                            Err(refusal) => return Ok(refusal),
+                        },
+                        None => ThreadPlace::first(&job),
+                    };
+                    insert_running_job(connection, &request, &job).await?;
+                    if let Some(place) = place {
+                        query("UPDATE job SET thread_id = ?2, thread_turn = ?3 WHERE id = ?1")
+                            .bind(blob(job.id.0))
+                            .bind(blob(place.thread))
+                            .bind(int(place.turn))
+                            .execute(&mut *connection)
+                            .await?;
+                    }
+                    Ok(AgentOutcome::CREATED)
+                })
+            })
+            .await
+    }
+
     async fn finish_run(&self, lease: &Lease, end: RunEnd, now: Timestamp) -> Result<bool, StoreError> {
         let body = compress(end.result.clone().into_iter().collect()).await?.pop();
         let document = body.map(|body| PreparedDocument {
@@ -64,7 +101,7 @@ impl Runs for Sqlite {
                     };
                     let row = query(
                         "UPDATE job SET status = ?2, admitted = 1, completed = ?3, failed = 1 - ?3, credits = ?4, error = ?5,
-                            completed_at = ?6, expires_at = ?6 + retention_ms
+                            partial_result = NULL, completed_at = ?6, expires_at = ?6 + retention_ms
                          WHERE id = ?1 AND status = 'scraping'
                          RETURNING webhook_events, event_count, last_event_at",
                     )
@@ -94,24 +131,67 @@ impl Runs for Sqlite {
             .await
     }
 
-    async fn add_action(&self, lease: &Lease, data: String, now: Timestamp) -> Result<bool, StoreError> {
+    async fn add_run_step(&self, lease: &Lease, step: RunStep, now: Timestamp) -> Result<bool, StoreError> {
         let (job, kind, shard, epoch) = (lease.job, lease.kind, lease.shard, lease.epoch);
+        let RunStep {
+            events,
+            result,
+            action,
+        } = step;
+        let events = prepare_events(events).await?;
         self.writer
             .run(move |connection| {
                 Box::pin(async move {
                     if !owns(connection, job, shard, epoch).await? {
                         return Ok(false);
                     }
-                    let row =
-                        query("SELECT webhook_events, event_count, last_event_at FROM job WHERE id = ?1")
+                    for event in events {
+                        let (size, snapshot) = event.snapshot.unzip();
+                        query("INSERT OR IGNORE INTO run_event (job_id, no, event, size_bytes, zstd) VALUES (?1, ?2, ?3, ?4, ?5)")
+                            .bind(blob(job.0))
+                            .bind(int(event.number))
+                            .bind(event.event)
+                            .bind(size.map(int))
+                            .bind(snapshot)
+                            .execute(&mut *connection)
+                            .await?;
+                    }
+                    if let Some(result) = result {
+                        query("UPDATE job SET partial_result = ?2 WHERE id = ?1")
+                            .bind(blob(job.0))
+                            .bind(result)
+                            .execute(&mut *connection)
+                            .await?;
+                    }
+                    if let Some(action) = action {
+                        let row = query("SELECT webhook_events, event_count, last_event_at FROM job WHERE id = ?1")
                             .bind(blob(job.0))
                             .fetch_one(&mut *connection)
                             .await?;
-                    add_run_event(connection, (job, kind), &row, Event::Action, Some(data), now).await?;
+                        add_run_event(connection, (job, kind), &row, Event::Action, Some(action), now).await?;
+                    }
                     Ok(true)
                 })
             })
             .await
+    }
+
+    async fn run_events(&self, job: JobId) -> Result<Vec<String>, StoreError> {
+        let rows = query("SELECT event FROM run_event WHERE job_id = ?1 ORDER BY no")
+            .bind(blob(job.0))
+            .fetch_all(&self.readers)
+            .await?;
+        rows.iter().map(|row| row.text("event")).collect()
+    }
+
+    async fn run_snapshot(&self, job: JobId, number: u64) -> Result<Option<String>, StoreError> {
+        let body =
+            query("SELECT size_bytes, zstd FROM run_event WHERE job_id = ?1 AND no = ?2 AND zstd IS NOT NULL")
+                .bind(blob(job.0))
+                .bind(int(number))
+                .fetch_all(&self.readers)
+                .await?;
+        Ok(decompress_texts(body).await?.pop())
     }
 
     async fn run(&self, team: TeamId, id: JobId, now: Timestamp) -> Result<Option<RunRow>, StoreError> {
@@ -134,8 +214,27 @@ impl Runs for Sqlite {
         .fetch_all(&mut *transaction)
         .await?;
         let mut run = run_row(&row)?;
-        run.result = decompress_texts(body).await?.pop();
+        run.result = match decompress_texts(body).await?.pop() {
+            Some(result) => Some(result),
+            None => query("SELECT partial_result FROM job WHERE id = ?1")
+                .bind(blob(id.0))
+                .fetch_one(&mut *transaction)
+                .await?
+                .maybe_text("partial_result")?,
+        };
         Ok(Some(run))
+    }
+
+    async fn thread(&self, team: TeamId, thread: Uuid, now: Timestamp) -> Result<Vec<RunRow>, StoreError> {
+        let rows = query(select_runs!(
+            "WHERE thread_id = ?1 AND job.team_id = ?2 AND (expires_at IS NULL OR expires_at > ?3) ORDER BY thread_turn"
+        ))
+        .bind(blob(thread))
+        .bind(blob(team.0))
+        .bind(int(now.0))
+        .fetch_all(&self.readers)
+        .await?;
+        rows.iter().map(run_row).collect()
     }
 
     async fn agents(
@@ -158,6 +257,31 @@ impl Runs for Sqlite {
         .await?;
         rows.iter().map(run_row).collect()
     }
+}
+
+/// Returns the place of a run that continues a thread, or why it cannot.
+async fn next_place(
+    connection: &mut SqliteConnection,
+    job: &NewJob,
+    thread: Uuid,
+) -> Result<Result<ThreadPlace, AgentOutcome>, StoreError> {
+    let row = query(
+        "SELECT coalesce(max(thread_turn), 0) AS runs,
+            count(*) FILTER (WHERE expires_at IS NULL OR expires_at > ?3) AS stored,
+            count(*) FILTER (WHERE status = 'scraping') AS running
+         FROM job WHERE thread_id = ?1 AND team_id = ?2",
+    )
+    .bind(blob(thread))
+    .bind(blob(job.team.0))
+    .bind(int(job.created_at.0))
+    .fetch_one(connection)
+    .await?;
+    Ok(ThreadPlace::next(
+        thread,
+        row.count("runs")?,
+        row.count("stored")?,
+        row.count("running")?,
+    ))
 }
 
 /// Returns whether this lease is still valid.
@@ -206,6 +330,8 @@ fn run_row(row: &SqliteRow) -> Result<RunRow, StoreError> {
         error: row.maybe_text("error")?,
         credits: row.count("credits")?,
         created_at: row.time("created_at")?,
+        completed_at: row.maybe_time("completed_at")?,
+        thread: ThreadPlace::of(row.maybe_id("thread_id")?, row.maybe_count("thread_turn")?),
         expires_at: row.maybe_time("expires_at")?,
         zero_data_retention: row.count("zero_data_retention")? != 0,
         origin: row.maybe_text("origin")?,

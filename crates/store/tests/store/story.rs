@@ -71,6 +71,8 @@ async fn run_story(store: &Store) {
     chapters_of_events::receivers_take_turns(store).await;
     chapters_of_runs::a_run_ends_once_with_its_result_and_price(store).await;
     chapters_of_runs::agents_are_listed_and_cancelled(store).await;
+    chapters_of_runs::the_progress_of_a_run_is_kept_until_its_result(store).await;
+    chapters_of_runs::a_thread_has_one_run_at_a_time(store).await;
     chapters_of_retention::documents_are_deleted_once_delivered(store).await;
     chapters_of_retention::a_document_is_kept_until_its_webhook_is_delivered(store).await;
     chapters_of_retention::urls_and_errors_are_deleted_after_the_last_document(store).await;

@@ -63,7 +63,7 @@ pub(super) const SESSION_ERRORS: &[ErrorCode] = &[
     ErrorCode::NotConfigured,
 ];
 
-const TIME: Timestamp = Timestamp(1_769_850_300_000);
+pub(super) const TIME: Timestamp = Timestamp(1_769_850_300_000);
 const LATER: Timestamp = Timestamp(1_769_936_700_000);
 const MONTH: (Timestamp, Timestamp) = (Timestamp(1_767_225_600_000), Timestamp(1_769_904_000_000));
 
@@ -220,6 +220,8 @@ pub(super) fn agents() -> Agents {
                 prompt: "Find the founders of Example Inc.".to_owned(),
                 ..AgentEntryOptions::default()
             },
+            thread_id: Some(id().0),
+            thread_turn: Some(1),
         }],
         next: None,
     }

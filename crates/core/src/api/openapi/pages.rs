@@ -1,13 +1,11 @@
-//! Operations that fetch pages: scrapes, crawls, batches, maps, searches, extracts and agents.
+//! Operations that fetch pages: scrapes, crawls, batches, maps and searches.
 
 use super::examples::{self, JOB_ERRORS};
 use super::operation::{Operation, Tag};
-use crate::api::agent::{AgentCancelled, AgentRequest, AgentResponse, AgentStarted, AgentStatus};
 use crate::api::batch::{BatchScrapeRequest, BatchStarted};
 use crate::api::console::SuccessResponse;
 use crate::api::crawl::{CrawlRequest, JobStarted};
 use crate::api::error::ErrorCode;
-use crate::api::extract::{ExtractRequest, ExtractResponse, ExtractStarted, ExtractStatus};
 use crate::api::feedback::{Feedback, FeedbackStored, SearchFeedback};
 use crate::api::fields::{Schema, Slot};
 use crate::api::job::JobCancelled;
@@ -26,7 +24,6 @@ pub(super) fn operations() -> Vec<Operation> {
     let mut operations = pages();
     operations.extend(crawls());
     operations.extend(batches());
-    operations.extend(extraction());
     operations
 }
 
@@ -271,93 +268,5 @@ fn batches() -> Vec<Operation> {
             "List failed pages of a batch",
         )
         .response("Failed pages.", examples::job_errors()),
-    ]
-}
-
-fn extraction() -> Vec<Operation> {
-    let new = |method, path, id, summary| Operation::new(Tag::Extraction, method, path, id, summary);
-    vec![
-        new("POST", "/v2/extract", "startExtract", "Extract data from pages")
-            .body::<ExtractRequest>(&["urls", "schema"])
-            .idempotent()
-            .response(
-                "The extract is stored and will run.",
-                ExtractStarted {
-                    success: true,
-                    id: examples::id(),
-                    url_trace: None,
-                    invalid_urls: Some(Vec::new()),
-                },
-            )
-            .errors(JOB_ERRORS)
-            .errors(&[ErrorCode::NotSupported]),
-        new(
-            "GET",
-            "/v2/extract/{id}",
-            "getExtract",
-            "Get status and result of an extract",
-        )
-        .response(
-            "Status and result.",
-            ExtractResponse {
-                success: true,
-                status: ExtractStatus::Completed,
-                data: Some(examples::extracted()),
-                error: None,
-                expires_at: Some(examples::later()),
-                tokens_used: Some(15),
-                credits_used: Some(1),
-                sources: None,
-                warning: None,
-            },
-        ),
-        new("POST", "/v2/agent", "startAgent", "Start an agent")
-            .body::<AgentRequest>(&["urls", "maxCredits"])
-            .idempotent()
-            .response(
-                "The agent is stored and will run.",
-                AgentStarted {
-                    success: true,
-                    id: examples::id(),
-                    thread_id: None,
-                    thread_turn: None,
-                },
-            )
-            .errors(JOB_ERRORS)
-            .errors(&[ErrorCode::NotSupported]),
-        new("GET", "/v2/agent", "listAgents", "List agents")
-            .query(
-                "before",
-                "Only agents that were started before this Unix time in ms.",
-                &Schema::Integer(0..=Slot::UNBOUNDED),
-                None,
-            )
-            .response(
-                "The team's agents, newest first, 20 per page.",
-                examples::agents(),
-            ),
-        new(
-            "GET",
-            "/v2/agent/{id}",
-            "getAgent",
-            "Get status and result of an agent",
-        )
-        .response(
-            "Status and result.",
-            AgentResponse {
-                success: true,
-                status: AgentStatus::Completed,
-                data: Some(examples::extracted()),
-                error: None,
-                model: None,
-                expires_at: Some(examples::later()),
-                credits_used: Some(9),
-                message: None,
-                partial: None,
-            },
-        ),
-        new("DELETE", "/v2/agent/{id}", "cancelAgent", "Cancel an agent")
-            .response("The agent is cancelled.", AgentCancelled { success: true })
-            .errors(&[ErrorCode::Conflict]),
     ]
 }

@@ -3,7 +3,10 @@
 use harvestman_core::ids::JobId;
 use harvestman_core::month::Month;
 use harvestman_core::time::Timestamp;
-use harvestman_store::{CancelOutcome, EventSubject, JobKind, JobStatus, NewJob, RunEnd, Store, new_id};
+use harvestman_store::{
+    AgentOutcome, CancelOutcome, CreateOutcome, EventSubject, Idempotency, JobKind, JobStatus, NewJob, RunEnd,
+    RunEvent, RunStep, Store, ThreadPlace, new_id,
+};
 
 use super::chapters_of_crawls::{start, take, team};
 use super::chapters_of_events::{deliver, take as lease_receivers};
@@ -18,6 +21,20 @@ fn completed(result: &str, credits: u32) -> RunEnd {
     }
 }
 
+fn idempotency(key: &str) -> Idempotency {
+    Idempotency {
+        key: key.to_owned(),
+        body_hash: [1; 32],
+    }
+}
+
+fn action(data: &str) -> RunStep {
+    RunStep {
+        action: Some(data.to_owned()),
+        ..RunStep::default()
+    }
+}
+
 pub(crate) async fn a_run_ends_once_with_its_result_and_price(store: &Store) {
     let owner = team(store).await;
     let job = NewJob {
@@ -29,7 +46,7 @@ pub(crate) async fn a_run_ends_once_with_its_result_and_price(store: &Store) {
     // The former owner cannot change anything.
     let before = store.credits_in_month(owner, Month::of(NOW)).await.unwrap();
     assert!(!store.finish_run(&lost, completed("{}", 3), NOW).await.unwrap());
-    assert!(!store.add_action(&lost, "{}".to_owned(), NOW).await.unwrap());
+    assert!(!store.add_run_step(&lost, action("{}"), NOW).await.unwrap());
     let running = store.run(owner, job.id, NOW).await.unwrap().unwrap();
     assert_eq!((running.status, running.result), (JobStatus::Scraping, None));
     assert!(
@@ -85,7 +102,7 @@ pub(crate) async fn agents_are_listed_and_cancelled(store: &Store) {
 
     assert!(
         store
-            .add_action(&lease, r#"{"action":"scrape"}"#.to_owned(), NOW)
+            .add_run_step(&lease, action(r#"{"action":"scrape"}"#), NOW)
             .await
             .unwrap()
     );
@@ -114,4 +131,112 @@ pub(crate) async fn agents_are_listed_and_cancelled(store: &Store) {
         (JobStatus::Failed, Some("no result"))
     );
     while deliver(store, second.id, later(LEASE_MS + 5)).await.is_some() {}
+}
+
+pub(crate) async fn the_progress_of_a_run_is_kept_until_its_result(store: &Store) {
+    let owner = store.ensure_team("progress of runs").await.unwrap();
+    let agent = |ms: u64| NewJob {
+        id: JobId(new_id()),
+        kind: JobKind::Agent,
+        created_at: later(ms),
+        ..new_job(owner, JobKind::Agent, 1)
+    };
+    let (first, second) = (agent(1), agent(2));
+    let step = |number: u64, result: &str| RunStep {
+        events: vec![RunEvent {
+            number,
+            event: format!(r#"{{"number":{number}}}"#),
+            snapshot: (number == 2).then(|| "the page".to_owned()),
+        }],
+        result: Some(result.to_owned()),
+        action: None,
+    };
+    let lost = start(store, &first).await;
+    let lease = take(store, &first, LEASE_MS + 1).await;
+    assert!(!store.add_run_step(&lost, step(2, "{}"), NOW).await.unwrap());
+    assert!(store.add_run_step(&lease, step(2, r#"{"partial":1}"#), NOW).await.unwrap());
+    // A repeated step, whose answer was lost, changes nothing.
+    assert!(store.add_run_step(&lease, step(2, r#"{"partial":1}"#), NOW).await.unwrap());
+    let none = RunStep {
+        result: None,
+        ..step(3, "")
+    };
+    assert!(store.add_run_step(&lease, none, NOW).await.unwrap());
+    let events = [r#"{"number":2}"#, r#"{"number":3}"#];
+    assert_eq!(store.run_events(first.id).await.unwrap(), events);
+    let snapshot = async |number| store.run_snapshot(first.id, number).await.unwrap();
+    assert_eq!(snapshot(2).await.as_deref(), Some("the page"));
+    assert_eq!((snapshot(3).await, snapshot(9).await), (None, None));
+    let result = async |job: &NewJob| store.run(owner, job.id, NOW).await.unwrap().unwrap().result;
+    assert_eq!(result(&first).await.as_deref(), Some(r#"{"partial":1}"#));
+    assert!(store.finish_run(&lease, completed(r#"{"data":1}"#, 1), NOW).await.unwrap());
+    assert_eq!(result(&first).await.as_deref(), Some(r#"{"data":1}"#));
+    assert_eq!(store.run_events(first.id).await.unwrap(), events);
+
+    // A cancelled run keeps what it found.
+    start(store, &second).await;
+    let lease = take(store, &second, LEASE_MS + 1).await;
+    store.add_run_step(&lease, step(2, r#"{"partial":2}"#), NOW).await.unwrap();
+    store.cancel(owner, second.id, NOW).await.unwrap();
+    assert!(!store.add_run_step(&lease, step(4, "{}"), NOW).await.unwrap());
+    assert_eq!(result(&second).await.as_deref(), Some(r#"{"partial":2}"#));
+}
+
+pub(crate) async fn a_thread_has_one_run_at_a_time(store: &Store) {
+    let owner = store.ensure_team("threads").await.unwrap();
+    let stranger = store.ensure_team("stranger of threads").await.unwrap();
+    let agent = |team| NewJob {
+        id: JobId(new_id()),
+        kind: JobKind::Agent,
+        ..new_job(team, JobKind::Agent, 1)
+    };
+    let first = agent(owner);
+    let thread = first.id.0;
+    let key = idempotency("thread");
+    let create = async |job: &NewJob, thread, key: Option<&Idempotency>| {
+        store.create_agent(job, thread, key).await.unwrap()
+    };
+    let created = AgentOutcome::Job(CreateOutcome::Created);
+    assert_eq!(create(&agent(owner), Some(thread), None).await, AgentOutcome::NoThread);
+    assert_eq!(create(&first, None, None).await, created);
+    assert_eq!(create(&agent(owner), Some(thread), None).await, AgentOutcome::ThreadBusy);
+    assert_eq!(create(&agent(stranger), Some(thread), None).await, AgentOutcome::NoThread);
+    store.cancel(owner, first.id, NOW).await.unwrap();
+
+    // Of two runs that continue a thread at once, one is created.
+    let (second, other) = (agent(owner), agent(owner));
+    let both = tokio::join!(
+        create(&second, Some(thread), Some(&key)),
+        create(&other, Some(thread), None)
+    );
+    assert!(
+        matches!(both, (AgentOutcome::Job(_), AgentOutcome::ThreadBusy) | (AgentOutcome::ThreadBusy, AgentOutcome::Job(_))),
+        "{both:?}"
+    );
+    let running = if both.0 == created { second.id } else { other.id };
+    store.cancel(owner, running, NOW).await.unwrap();
+    let third = agent(owner);
+    let again = idempotency("thread again");
+    assert_eq!(create(&third, Some(thread), Some(&again)).await, created);
+    // A repeated request does not wait for the run that it started.
+    let repeated = AgentOutcome::Job(CreateOutcome::Repeated(third.id));
+    assert_eq!(create(&agent(owner), Some(thread), Some(&again)).await, repeated);
+    store.cancel(owner, third.id, NOW).await.unwrap();
+
+    let runs = store.thread(owner, thread, NOW).await.unwrap();
+    let places: Vec<_> = runs.iter().map(|run| (run.id, run.thread.unwrap())).collect();
+    let place = |turn| ThreadPlace { thread, turn };
+    assert_eq!(places, [(first.id, place(1)), (running, place(2)), (third.id, place(3))]);
+    assert_eq!(store.thread(stranger, thread, NOW).await.unwrap(), []);
+    // It expires with its runs.
+    assert_eq!(store.thread(owner, thread, later(RETENTION_MS)).await.unwrap(), []);
+
+    // A run without stored data has no thread.
+    let forgotten = NewJob {
+        zero_data_retention: true,
+        ..agent(owner)
+    };
+    assert_eq!(create(&forgotten, None, None).await, created);
+    assert_eq!(store.run(owner, forgotten.id, NOW).await.unwrap().unwrap().thread, None);
+    store.cancel(owner, forgotten.id, NOW).await.unwrap();
 }

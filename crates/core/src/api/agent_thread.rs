@@ -1,0 +1,118 @@
+//! Models of `GET /v2/agent/threads/{id}` (docs/API.md section 10.4).
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use uuid::Uuid;
+
+use crate::api::agent::{AgentMode, AgentStatus, Effort, StopReason};
+use crate::api::error::ApiError;
+use crate::api::query::Query;
+use crate::api::wire_enum::wire_enum;
+use crate::ids::JobId;
+use crate::time::Timestamp;
+
+/// Query parameters of `GET /v2/agent/threads/{id}`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct ThreadQuery {
+    /// Whether to return the result of each run.
+    pub include_data: bool,
+}
+
+impl ThreadQuery {
+    /// Parses a query string.
+    ///
+    /// # Errors
+    /// 400 if a parameter is invalid.
+    pub fn parse(query: &str) -> Result<Self, ApiError> {
+        Ok(Self {
+            include_data: Query::parse(query).bool("includeData")?.unwrap_or(false),
+        })
+    }
+}
+
+wire_enum! {
+    /// State of a thread.
+    ThreadStatus {
+        /// No run of the thread is in progress.
+        Idle = "idle",
+        /// A run of the thread is in progress.
+        Running = "running",
+    }
+}
+
+/// Response of `GET /v2/agent/threads/{id}`.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+pub struct AgentThreadResponse {
+    /// Always true.
+    #[serde(default)]
+    pub success: bool,
+    /// The thread.
+    pub thread: AgentThread,
+}
+
+/// Conversation with an agent.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct AgentThread {
+    /// Id of the thread: that of its first run.
+    pub id: Uuid,
+    /// Start time of its oldest stored run.
+    pub created_at: Timestamp,
+    /// Time of its last change: when its newest run started or ended.
+    pub updated_at: Timestamp,
+    /// State of the thread.
+    pub status: ThreadStatus,
+    /// Stored runs, oldest first.
+    pub runs: Vec<AgentThreadRun>,
+}
+
+/// Run of a thread.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct AgentThreadRun {
+    /// Id of the job.
+    pub id: JobId,
+    /// Number of the run in the thread, from 1.
+    pub turn: u64,
+    /// Kind of the result.
+    pub mode: AgentMode,
+    /// Task in words.
+    pub prompt: String,
+    /// URLs to look at first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub urls: Option<Vec<String>>,
+    /// JSON Schema of the result.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub schema: Option<Value>,
+    /// Requested effort.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub effort: Option<Effort>,
+    /// State of the run.
+    pub status: AgentStatus,
+    /// Start time of the run.
+    pub created_at: Timestamp,
+    /// End time of the run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub finished_at: Option<Timestamp>,
+    /// Credits that the run used.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub credits_used: Option<u64>,
+    /// Message of the agent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
+    /// Result of the run; only with `includeData`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub data: Option<Value>,
+    /// What a run without a result has found; only with `includeData`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub partial: Option<Value>,
+    /// Whether `partial` matches the schema.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub partial_schema_valid: Option<bool>,
+    /// Why a failed run stopped.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stop_reason: Option<StopReason>,
+}

@@ -1,0 +1,239 @@
+//! Operations of extracts and agents.
+
+use super::examples::{self, JOB_ERRORS};
+use super::operation::{Operation, Tag};
+use crate::api::agent::{AgentCancelled, AgentMode, AgentRequest, AgentResponse, AgentStarted, AgentStatus};
+use crate::api::agent_thread::{AgentThread, AgentThreadResponse, AgentThreadRun, ThreadStatus};
+use crate::api::agent_trace::{AgentSnapshot, AgentTrace, TraceAgent, TraceDetail, TraceEvent, event_id};
+use crate::api::error::ErrorCode;
+use crate::api::extract::{ExtractRequest, ExtractResponse, ExtractStarted, ExtractStatus};
+use crate::api::fields::{FieldType, Schema, Slot};
+
+pub(super) fn operations() -> Vec<Operation> {
+    let mut operations = extracts();
+    operations.extend(agents());
+    operations.extend(threads_and_traces());
+    operations
+}
+
+fn new(method: &'static str, path: &'static str, id: &'static str, summary: &'static str) -> Operation {
+    Operation::new(Tag::Extraction, method, path, id, summary)
+}
+
+fn extracts() -> Vec<Operation> {
+    vec![
+        new("POST", "/v2/extract", "startExtract", "Extract data from pages")
+            .body::<ExtractRequest>(&["urls", "schema"])
+            .idempotent()
+            .response(
+                "The extract is stored and will run.",
+                ExtractStarted {
+                    success: true,
+                    id: examples::id(),
+                    url_trace: None,
+                    invalid_urls: Some(Vec::new()),
+                },
+            )
+            .errors(JOB_ERRORS)
+            .errors(&[ErrorCode::NotSupported]),
+        new(
+            "GET",
+            "/v2/extract/{id}",
+            "getExtract",
+            "Get status and result of an extract",
+        )
+        .response(
+            "Status and result.",
+            ExtractResponse {
+                success: true,
+                status: ExtractStatus::Completed,
+                data: Some(examples::extracted()),
+                error: None,
+                expires_at: Some(examples::later()),
+                tokens_used: Some(15),
+                credits_used: Some(1),
+                sources: None,
+                partial: None,
+                warning: None,
+            },
+        ),
+        new(
+            "DELETE",
+            "/v2/extract/{id}",
+            "cancelExtract",
+            "Cancel an extract",
+        )
+        .response("The extract is cancelled.", AgentCancelled { success: true })
+        .errors(&[ErrorCode::Conflict]),
+    ]
+}
+
+fn agents() -> Vec<Operation> {
+    vec![
+        new("POST", "/v2/agent", "startAgent", "Start an agent")
+            .description(
+                "With `threadId`, the agent knows the tasks and answers of the runs before it. 404 if the team has no \
+                 such thread; 409 while a run of it is in progress.",
+            )
+            .body::<AgentRequest>(&["urls", "maxCredits"])
+            .idempotent()
+            .response(
+                "The agent is stored and will run.",
+                AgentStarted {
+                    success: true,
+                    id: examples::id(),
+                    thread_id: Some(examples::id().0),
+                    thread_turn: Some(1),
+                },
+            )
+            .errors(JOB_ERRORS)
+            .errors(&[ErrorCode::NotFound, ErrorCode::Conflict]),
+        new("GET", "/v2/agent", "listAgents", "List agents")
+            .query(
+                "before",
+                "Only agents that were started before this Unix time in ms.",
+                &Schema::Integer(0..=Slot::UNBOUNDED),
+                None,
+            )
+            .response(
+                "The team's agents, newest first, 20 per page.",
+                examples::agents(),
+            ),
+        new(
+            "GET",
+            "/v2/agent/{id}",
+            "getAgent",
+            "Get status and result of an agent",
+        )
+        .response(
+            "Status and result; `partial` while the agent has none.",
+            AgentResponse {
+                success: true,
+                status: AgentStatus::Completed,
+                data: Some(examples::extracted()),
+                error: None,
+                model: None,
+                expires_at: Some(examples::later()),
+                credits_used: Some(9),
+                message: None,
+                partial: None,
+                partial_schema_valid: None,
+                stop_reason: None,
+                warning: None,
+                effort: None,
+                mode: None,
+                thread_id: Some(examples::id().0),
+                thread_turn: Some(1),
+            },
+        ),
+        new("DELETE", "/v2/agent/{id}", "cancelAgent", "Cancel an agent")
+            .response("The agent is cancelled.", AgentCancelled { success: true })
+            .errors(&[ErrorCode::Conflict]),
+    ]
+}
+
+fn threads_and_traces() -> Vec<Operation> {
+    vec![
+        new(
+            "GET",
+            "/v2/agent/threads/{id}",
+            "getAgentThread",
+            "Get a conversation with its runs",
+        )
+        .query(
+            "includeData",
+            "Whether to return the result of each run, up to 10 MiB in total.",
+            &bool::schema(()),
+            Some(false.into()),
+        )
+        .response(
+            "The thread with its runs, oldest first.",
+            AgentThreadResponse {
+                success: true,
+                thread: thread(),
+            },
+        ),
+        new(
+            "GET",
+            "/v2/agent/{id}/trace",
+            "getAgentTrace",
+            "Get the steps of an agent",
+        )
+        .query(
+            "liveView",
+            "Whether to return `activeBrowserSessions`, which is always empty.",
+            &bool::schema(()),
+            Some(false.into()),
+        )
+        .response(
+            "The steps so far, in order.",
+            AgentTrace {
+                success: true,
+                id: examples::id(),
+                events: vec![event()],
+                credits_used: Some(9),
+                active_browser_sessions: None,
+                zero_data_retention: false,
+            },
+        ),
+        new(
+            "GET",
+            "/v2/agent/{id}/snapshots/{snapshot}",
+            "getAgentSnapshot",
+            "Get a page as an agent read it, or its result",
+        )
+        .response(
+            "The content that an event of the trace refers to.",
+            AgentSnapshot {
+                success: true,
+                id: examples::id(),
+                snapshot_id: event_id(examples::id(), 4),
+                snapshot: "URL: https://example.com/".to_owned(),
+            },
+        ),
+    ]
+}
+
+fn thread() -> AgentThread {
+    let run = AgentThreadRun {
+        id: examples::id(),
+        turn: 1,
+        mode: AgentMode::Extract,
+        prompt: "Find the founders of Example Inc.".to_owned(),
+        urls: None,
+        schema: None,
+        effort: None,
+        status: AgentStatus::Completed,
+        created_at: examples::TIME,
+        finished_at: Some(examples::TIME),
+        credits_used: Some(9),
+        message: None,
+        data: None,
+        partial: None,
+        partial_schema_valid: None,
+        stop_reason: None,
+    };
+    AgentThread {
+        id: examples::id().0,
+        created_at: examples::TIME,
+        updated_at: examples::TIME,
+        status: ThreadStatus::Idle,
+        runs: vec![run],
+    }
+}
+
+fn event() -> TraceEvent {
+    TraceEvent {
+        schema_version: 1,
+        event_id: event_id(examples::id(), 1),
+        run_id: examples::id(),
+        occurred_at: examples::TIME,
+        producer_sequence: 1,
+        agent: TraceAgent {
+            id: examples::id().to_string(),
+            role: "orchestrator".to_owned(),
+            name: "agent".to_owned(),
+        },
+        detail: TraceDetail::RunStarted,
+    }
+}

@@ -109,7 +109,34 @@ async def check_jobs(tools):
     assert json.loads(data) == {"title": "A"}, data
     agent = {"prompt": "the title", "urls": [f"{site}/a"], "schema": schema}
     assert json.loads(texts(await tools.call("agent", agent))[1]) == {"title": "A"}
+    answer = await tools.text("agent", agent)
+    thread = found(r"Thread: (\S+)", answer)
+    again = await tools.text("agent", {**agent, "threadId": thread})
+    assert f"Thread: {thread}" in again, again
+    runs = json.loads(await tools.text("agent_thread", {"id": thread}))["runs"]
+    assert [run["turn"] for run in runs] == [1, 2] and runs[0]["data"] == {"title": "A"}, runs
+    await tools.text("agent_thread", {"id": job}, fails=True)
     assert "`kind` must be one of" in await tools.text("cancel", {"kind": "scrape", "id": job}, fails=True)
+
+
+async def check_monitors(tools):
+    monitor = {"name": "A", "schedule": {"text": "hourly"}, "targets": [{"type": "scrape", "urls": [f"{site}/a"]}]}
+    created = await tools.text("monitor", monitor)
+    id = found(r"Monitor: (\S+)", created)
+    assert "Next check: " in created, created
+    assert id in await tools.text("monitor_list", {"limit": 5})
+    run = await tools.text("monitor_run", {"id": id})
+    assert "Status: completed" in run and f"{site}/a" in run, run
+    check = found(r"Check: (\S+)", run)
+    assert check in await tools.text("monitor_checks", {"id": id})
+    assert f"{site}/a" in await tools.text("monitor_checks", {"id": id, "check": check})
+    again = await tools.text("monitor_run", {"id": id})
+    assert "since they are the same: 1" in again and f"{site}/a" not in again, again
+    assert "Status: paused" in await tools.text("monitor_update", {"id": id, "status": "paused"})
+    assert "is deleted" in await tools.text("monitor_delete", {"id": id})
+    await tools.text("monitor_run", {"id": id}, fails=True)
+    assert "`schedule` is required" in await tools.text("monitor", {"name": "A"}, fails=True)
+    assert "`check` must be an id" in await tools.text("monitor_checks", {"id": id, "check": "x"}, fails=True)
 
 
 async def check_sessions(tools):
@@ -136,6 +163,7 @@ async def check(server):
         tools = Tools(client)
         await check_pages(tools)
         await check_jobs(tools)
+        await check_monitors(tools)
         await check_sessions(tools)
         assert tools.called >= names, names - tools.called
         print(client.protocol_version, len(names), "tools")

@@ -216,6 +216,177 @@ async fn session_commands_report_what_they_cannot_do() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn monitors_are_created_run_read_and_deleted() {
+    let server = TestServer::start().await;
+    let site = small_site().serve().await;
+    let page = site.url("/a");
+    let create = [
+        "monitor",
+        "create",
+        &page,
+        "--name",
+        "A",
+        "--schedule",
+        "every 30 minutes",
+    ];
+    let (id, stderr) = printed(&run(&server, &create).await, 0);
+    let id = id.trim();
+    assert!(id.len() == 36 && stderr.is_empty(), "{id} {stderr}");
+    let (text, _) = printed(
+        &run(
+            &server,
+            &["monitor", "list", "--status", "active", "--limit", "1"],
+        )
+        .await,
+        0,
+    );
+    assert_eq!((lines(&text).len(), &lines(&text)[0]["id"]), (1, &json!(id)));
+    let (text, _) = printed(&run(&server, &["monitor", "show", id]).await, 0);
+    assert_eq!(lines(&text)[0]["targets"][0]["urls"], json!([page]));
+
+    let (text, stderr) = printed(&run(&server, &["monitor", "run", id]).await, 0);
+    let check = &lines(&text)[0];
+    assert_eq!(
+        (&check["status"], &check["summary"]["new"], check.get("pages")),
+        (&json!("completed"), &json!(1), None)
+    );
+    let check = check["id"].as_str().unwrap();
+    assert!(stderr.contains(&format!("check {check}")), "{stderr}");
+    let (text, _) = printed(&run(&server, &["monitor", "checks", id]).await, 0);
+    assert_eq!(lines(&text)[0]["id"], check);
+    let pages = ["monitor", "pages", id, check];
+    let (text, _) = printed(&run(&server, &pages).await, 0);
+    assert_eq!((lines(&text).len(), &lines(&text)[0]["url"]), (1, &json!(page)));
+    let same = [&pages[..], &["--status", "same"]].concat();
+    let (text, stderr) = printed(&run(&server, &same).await, 0);
+    assert!(text.is_empty() && stderr.is_empty(), "{text}{stderr}");
+
+    // A page that is gone fails the only target.
+    site.change("/a", None);
+    let update = ["monitor", "update", id, "--status", "paused", "--targets"];
+    let target = json!([{ "type": "scrape", "urls": ["http://127.0.0.1:1/"] }]).to_string();
+    let (text, _) = printed(&run(&server, &[&update[..], &[&target]].concat()).await, 0);
+    assert_eq!(lines(&text)[0]["status"], "paused");
+    let (text, stderr) = printed(&run(&server, &["monitor", "run", id, "--no-wait"]).await, 0);
+    assert!(text.trim().len() == 36 && stderr.is_empty(), "{text}{stderr}");
+    let (text, stderr) = printed(&run(&server, &["monitor", "delete", id]).await, 0);
+    assert!(text.is_empty() && stderr.contains("is deleted"), "{text}{stderr}");
+    for (arguments, code, words) in [
+        (&["monitor"][..], 2, "requires a subcommand"),
+        (&["monitor", "show", id], 1, "no such monitor"),
+        (&["monitor", "run", id], 1, "no such monitor"),
+        (&["monitor", "pages", id, "x"], 2, "CHECK"),
+        (&["monitor", "list", "--status", "asleep"], 2, "asleep"),
+        (&["monitor", "list", "--limit", "0"], 2, "--limit"),
+        (
+            &["monitor", "create", &page, "--name", "A"],
+            2,
+            "--schedule is required",
+        ),
+        (
+            &["monitor", "create", "--name", "A", "--schedule", "hourly"],
+            2,
+            "--targets is required",
+        ),
+        (
+            &[
+                "monitor",
+                "create",
+                &page,
+                "--name",
+                "A",
+                "--schedule",
+                "whenever",
+            ],
+            1,
+            "is not understood",
+        ),
+        (&["monitor", "create", &page, "--targets", "[]"], 2, "--targets"),
+    ] {
+        let (text, stderr) = printed(&run(&server, arguments).await, code);
+        assert!(
+            text.is_empty() && stderr.contains(words),
+            "{arguments:?}: {stderr}"
+        );
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_agent_is_continued_and_an_extract_cancelled() {
+    let server = TestServer::start().await;
+    let site = small_site()
+        .page("/late", Page::html("late").delay(Duration::from_secs(600)))
+        .serve()
+        .await;
+    let (url, late) = (site.url("/a"), site.url("/late"));
+    let schema = r#"{"type":"object","properties":{"title":{"type":"string"}}}"#;
+    let agent = ["agent", "the title", "--urls", &url, "--schema", schema];
+    let (_, stderr) = printed(&run(&server, &agent).await, 0);
+    let hint = stderr
+        .lines()
+        .find(|line| line.contains("--thread-id"))
+        .expect(&stderr);
+    let thread = hint
+        .split_whitespace()
+        .skip_while(|word| *word != "--thread-id")
+        .nth(1)
+        .unwrap();
+    let next = [&agent[..], &["--thread-id", thread]].concat();
+    let (text, stderr) = printed(&run(&server, &next).await, 0);
+    assert_eq!(lines(&text), [json!({"title": "A"})]);
+    assert!(stderr.contains("no language model"), "{stderr}");
+    let (text, stderr) = printed(&run(&server, &["agent", "--show-thread", thread]).await, 0);
+    let runs = &lines(&text)[0]["runs"];
+    assert_eq!(
+        (&runs[0]["data"], &runs[1]["turn"]),
+        (&json!({"title": "A"}), &json!(2))
+    );
+    assert!(stderr.is_empty(), "{stderr}");
+    let (text, _) = printed(&run(&server, &["agent", "--show-trace", thread]).await, 0);
+    let trace = lines(&text);
+    assert_eq!(
+        (&trace[0]["type"], &trace.last().unwrap()["outcome"]),
+        (&json!("run.started"), &json!("succeeded"))
+    );
+
+    let extract = ["extract", &late, "--schema", schema, "--no-wait"];
+    let (id, _) = printed(&run(&server, &extract).await, 0);
+    let (text, stderr) = printed(&run(&server, &["extract", "--cancel", id.trim()]).await, 0);
+    assert!(
+        text.is_empty() && stderr.contains("is cancelled"),
+        "{text}{stderr}"
+    );
+    let (_, stderr) = printed(&run(&server, &["extract", "--resume", id.trim()]).await, 1);
+    assert!(stderr.contains("is cancelled"), "{stderr}");
+    for (arguments, code, words) in [
+        (&["agent", "--show-thread", JOB][..], 1, "no such thread"),
+        (&["agent", "--show-thread", "x"], 2, "--show-thread"),
+        (&["agent", "words", "--show-trace", JOB], 2, "remove the request"),
+        (
+            &[
+                "agent",
+                "words",
+                "--thread-id",
+                JOB,
+                "--schema",
+                schema,
+                "--urls",
+                &url,
+            ],
+            1,
+            "no such thread",
+        ),
+        (&["extract", "--cancel", JOB], 1, ""),
+    ] {
+        let (text, stderr) = printed(&run(&server, arguments).await, code);
+        assert!(
+            text.is_empty() && stderr.contains(words),
+            "{arguments:?}: {stderr}"
+        );
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn jobs_print_one_line_per_page() {
     let server = TestServer::start().await;
     let site = small_site()

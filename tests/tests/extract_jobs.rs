@@ -194,7 +194,11 @@ async fn unsupported_extracts_are_refused_and_failures_reported() {
     }
     let invalid = json!({ "urls": ["not an address:"], "prompt": "x", "schema": schema() });
     let refused = server.post("/v2/extract", &invalid).await;
-    assert!(refused.json["error"].to_string().contains("no valid URL"), "{}", refused.json);
+    assert!(
+        refused.json["error"].to_string().contains("no valid URL"),
+        "{}",
+        refused.json
+    );
 
     let status = extracted(
         &server,

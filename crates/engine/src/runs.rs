@@ -101,10 +101,8 @@ impl RunOutcome {
             }
             (_, Some(_)) => None,
         };
-        let has_content = self.error.is_none()
-            || self.partial.is_some()
-            || self.stop_reason.is_some()
-            || warning.is_some();
+        let has_content =
+            self.error.is_none() || self.partial.is_some() || self.stop_reason.is_some() || warning.is_some();
         let result = has_content.then(|| {
             json!({ "data": self.data, "message": self.message, "sources": self.sources, "warning": warning,
                 "partial": self.partial, "stopReason": self.stop_reason })

@@ -167,7 +167,8 @@ impl Scraper {
         target.turn.complete();
         target.turn.release_browser();
         let deadline = target.turn.extended(deadline);
-        self.complete(&mut scraped, &target, deadline).await?;
+        self.complete(&mut scraped, target.options, target.uses_model, deadline)
+            .await?;
         Ok(scraped)
     }
 
@@ -179,7 +180,8 @@ impl Scraper {
     async fn complete(
         &self,
         scraped: &mut Scraped,
-        target: &Target<'_>,
+        options: &ScrapeOptions,
+        uses_model: bool,
         deadline: Instant,
     ) -> Result<(), ScrapeFailure> {
         let Scraped {
@@ -193,9 +195,9 @@ impl Scraper {
         }
         if let Some(llm) = &self.llm {
             let rendered = &mut scraped.rendered;
-            match target.uses_model {
-                true => model_formats::fill(llm, rendered, target.options, deadline).await,
-                false => rendered.without_model(target.options),
+            match uses_model {
+                true => model_formats::fill(llm, rendered, options, deadline).await,
+                false => rendered.without_model(options),
             }
             redact(scraped).await?;
         }
@@ -290,7 +292,7 @@ impl Scraper {
         deadline: Instant,
     ) -> Result<Scraped, ScrapeFailure> {
         let mut scraped = self.render(requested, response, options, id, deadline).await?;
-        self.complete(&mut scraped, options, deadline).await?;
+        self.complete(&mut scraped, options, true, deadline).await?;
         Ok(scraped)
     }
 

@@ -114,6 +114,7 @@ pub fn command() -> Command {
         .subcommand(migrate::command())
         .subcommands(request::commands().map(|command| without_settings(command, request::local::SETTINGS)))
         .subcommands(request::sessions::commands().map(|command| without_settings(command, &[])))
+        .subcommand(without_settings(request::monitors::command(), &[]))
         .subcommand(without_settings(mcp::command(), &[]))
         .subcommand(without_settings(offline::convert_command(), &[]))
         .subcommand(without_settings(offline::robots_command(), &[]))
@@ -253,6 +254,9 @@ fn run(matches: &ArgMatches) -> anyhow::Result<ExitCode> {
         }
         Some((request::sessions::BROWSER, given)) => {
             return runtime()?.block_on(request::sessions::browser(given));
+        }
+        Some((request::monitors::NAME, given)) => {
+            return runtime()?.block_on(request::monitors::run(given));
         }
         _ => {}
     }

@@ -162,6 +162,8 @@ pub const MCP_WAIT_MAX: Duration = Duration::from_secs(300);
 pub const MCP_DOCUMENTS: u64 = 10;
 /// Largest number of documents of a job in one tool result.
 pub const MCP_DOCUMENTS_MAX: u64 = 100;
+/// Monitors, checks or pages of a check in one answer of an MCP tool, if the call asks for no other number.
+pub const MCP_MONITORS: u64 = 25;
 /// Largest text of a tool result, in characters.
 pub const MCP_ANSWER_CHARS: usize = 40_000;
 /// Longest value in the lines about a tool result, in characters.

@@ -1,5 +1,5 @@
-//! `harvestman scrape`, `crawl`, `batch`, `map`, `search`, `extract`, `agent`, `parse`, `interact`, `browser`: requests to a server from the
-//! command line, or to the engine in this process ([`local`]). Results go to standard output or a file, everything else
+//! `harvestman scrape`, `crawl`, `batch`, `map`, `search`, `extract`, `agent`, `parse`, `interact`, `browser`, `monitor`: requests to
+//! a server from the command line, or to the engine in this process ([`local`]). Results go to standard output or a file, everything else
 //! to standard error. Nothing here knows a field of a request: flags come from the field tables of the core, and the
 //! core reports what is wrong with a value.
 
@@ -8,6 +8,7 @@ pub(crate) mod flags;
 pub(crate) mod help;
 pub(crate) mod job;
 pub(crate) mod local;
+pub(crate) mod monitors;
 pub(crate) mod output;
 mod page_files;
 pub(crate) mod parse;
@@ -29,6 +30,9 @@ use job::Job;
 use local::LocalServer;
 use output::Output;
 
+/// Flags of `agent` that print a thread and a trace.
+const SHOW_THREAD: &str = "show-thread";
+const SHOW_TRACE: &str = "show-trace";
 /// Exit code when some pages failed, or the only page is an HTTP error.
 const PARTIAL: u8 = 3;
 /// Exit code after an interrupt: 128 plus the number of the signal, as in shells.
@@ -69,10 +73,24 @@ fn grammar(command: RequestCommand) -> Command {
                 "Print the id of the job and do not wait for it",
             ))
             .arg(resume.conflicts_with("no-wait"));
-        if job::is_cancelled(command) {
-            let cancel = of_job("cancel", "Stop a job");
-            grammar = grammar.arg(cancel.conflicts_with_all(["no-wait", "resume"]));
-        }
+        let cancel = of_job("cancel", "Stop a job");
+        grammar = grammar.arg(cancel.conflicts_with_all(["no-wait", "resume"]));
+    }
+    if command == RequestCommand::Agent {
+        let reads = |name: &'static str, help: &'static str| {
+            let arg = Arg::new(name).long(name).value_name("ID");
+            let arg = arg.value_parser(value_parser!(JobId)).help(help);
+            arg.conflicts_with_all(["no-wait", "resume", "cancel"])
+        };
+        grammar = grammar
+            .arg(reads(
+                SHOW_THREAD,
+                "Print a conversation with its runs and their results",
+            ))
+            .arg(
+                reads(SHOW_TRACE, "Print what a run did, one line of JSON per event")
+                    .conflicts_with(SHOW_THREAD),
+            );
     }
     if job::streams(command) {
         let skip = Arg::new("skip")
@@ -92,6 +110,10 @@ enum Action {
     Cancel(JobId),
     /// Follow a job, after a number of documents.
     Resume(JobId, u64),
+    /// Print a conversation with an agent.
+    ShowThread(JobId),
+    /// Print what an agent did.
+    ShowTrace(JobId),
     /// Send a request.
     Send(Value),
 }
@@ -100,23 +122,27 @@ impl Action {
     fn of(command: RequestCommand, given: &ArgMatches) -> anyhow::Result<Action> {
         let of_job = |name: &str| given.try_get_one::<JobId>(name).ok().flatten().copied();
         let (cancel, resume) = (of_job("cancel"), of_job("resume"));
-        if (cancel.is_some() || resume.is_some()) && flags::is_given(command, given) {
-            let sentence = "--resume and --cancel take an existing job; remove the request";
-            return Err(Usage(sentence.to_owned()).into());
-        }
         let skip = given.try_get_one::<u64>("skip").ok().flatten().copied();
-        Ok(match (cancel, resume) {
-            (Some(id), _) => Action::Cancel(id),
-            (None, Some(id)) => Action::Resume(id, skip.unwrap_or(0)),
-            (None, None) => Action::Send(flags::body(command, given)?),
-        })
+        let existing = cancel
+            .map(Action::Cancel)
+            .or(resume.map(|id| Action::Resume(id, skip.unwrap_or(0))))
+            .or(of_job(SHOW_THREAD).map(Action::ShowThread))
+            .or(of_job(SHOW_TRACE).map(Action::ShowTrace));
+        match existing {
+            Some(_) if flags::is_given(command, given) => {
+                let sentence = "--resume, --cancel and --show-... take an existing job; remove the request";
+                Err(Usage(sentence.to_owned()).into())
+            }
+            Some(action) => Ok(action),
+            None => Ok(Action::Send(flags::body(command, given)?)),
+        }
     }
 
     /// Returns the URLs of the request.
     fn urls(&self) -> Vec<&str> {
         match self {
             Action::Send(body) => local::urls(body),
-            Action::Cancel(_) | Action::Resume(..) => Vec::new(),
+            _ => Vec::new(),
         }
     }
 }
@@ -144,8 +170,9 @@ fn refuse_jobs_elsewhere(action: &Action, given: &ArgMatches) -> Result<(), Usag
     let no_wait = given.try_get_one::<bool>("no-wait").ok().flatten() == Some(&true);
     let sentence = match action {
         _ if no_wait => "--no-wait needs a server; name it with --api-url",
-        Action::Cancel(_) | Action::Resume(..) if !local::names_folder(given) => {
-            "--resume and --cancel need the server of the job (--api-url) or its folder (--data-dir)"
+        Action::Send(_) => return Ok(()),
+        _ if !local::names_folder(given) => {
+            "--resume, --cancel and --show-... need the server of the job (--api-url) or its folder (--data-dir)"
         }
         _ => return Ok(()),
     };
@@ -202,6 +229,20 @@ async fn act(
         Action::Resume(id, skip) => {
             let job = Job::new(client.clone(), command, *id, *skip);
             return job.follow(Output::of(given)?).await;
+        }
+        Action::ShowThread(id) => {
+            let response = client
+                .get(&format!("/v2/agent/threads/{id}?includeData=true"))
+                .await?;
+            Output::of(given)?.value(&response, &response["thread"])?;
+            return Ok(0);
+        }
+        Action::ShowTrace(id) => {
+            let response = client.get(&format!("/v2/agent/{id}/trace")).await?;
+            let events = response["events"].as_array().into_iter().flatten();
+            let lines: Vec<String> = events.map(Value::to_string).collect();
+            Output::of(given)?.value(&response, &lines.join("\n").into())?;
+            return Ok(0);
         }
         Action::Send(body) => body,
     };

@@ -476,7 +476,10 @@ export interface ExtractWebhook {
 
 /** Body of `POST /v2/extract`. */
 export interface ExtractRequest {
-  /** URLs to extract from; `/*` at the end means the site below. May be empty with a prompt. */
+  /**
+   * URLs to extract from; `/*` at the end means the site below. Without URLs, a search for the prompt finds
+   * pages.
+   */
   urls?: string[];
   /** What to extract, in words. */
   prompt?: string;
@@ -502,7 +505,10 @@ export interface ExtractRequest {
   timeout?: number;
   /** How pages are fetched. */
   scrapeOptions?: ScrapeOptions;
-  /** The model that extracts: an object with `model`. */
+  /**
+   * The model that extracts: an object with `model`. Another one than the operator's has no effect, and
+   * `warning` of the result says so.
+   */
   agent?: ExtractAgent;
   /** Receiver of events: a URL, or an object with `url`, `headers`, `metadata` and `events`. */
   webhook?: string | ExtractWebhook;
@@ -533,7 +539,9 @@ export interface AgentRequest {
   maxCredits?: number;
   /** Open no pages but those of `urls`. Default: false. */
   strictConstrainToURLs?: boolean;
-  /** Name of the model. */
+  /**
+   * Name of the model. Another one than the operator's has no effect, and `warning` of the result says so.
+   */
   model?: string;
   /** How much work the agent puts into the task. Default: `medium`. */
   effort?: 'low' | 'medium' | 'high';
@@ -541,7 +549,7 @@ export interface AgentRequest {
   webhook?: string | AgentWebhook;
   /** Whether to return data or to have a conversation. Default: `extract`. */
   mode?: 'extract' | 'chat';
-  /** Conversation to continue. */
+  /** Conversation to continue: `threadId` of one of its runs, which must all have ended. */
   threadId?: string;
   /** Country and languages of the visitor. */
   location?: Location;

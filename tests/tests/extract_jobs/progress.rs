@@ -18,7 +18,10 @@ async fn wait_for_partial(server: &TestServer, path: &str) -> Value {
 /// Returns the types of the events of a trace.
 fn types(trace: &Value) -> Vec<&str> {
     let events = trace["events"].as_array().unwrap();
-    events.iter().map(|event| event["type"].as_str().unwrap()).collect()
+    events
+        .iter()
+        .map(|event| event["type"].as_str().unwrap())
+        .collect()
 }
 
 #[tokio::test]
@@ -32,8 +35,15 @@ async fn a_running_extract_shows_what_it_has_and_can_be_cancelled() {
     let path = format!("/v2/extract/{id}");
     let running = wait_for_partial(&server, &path).await;
     assert_eq!(running["status"], "processing");
-    assert_eq!(running["partial"]["products"].as_array().unwrap().len(), 1, "{running}");
-    assert!(warning(&running).contains("`agent.model` had no effect"), "{running}");
+    assert_eq!(
+        running["partial"]["products"].as_array().unwrap().len(),
+        1,
+        "{running}"
+    );
+    assert!(
+        warning(&running).contains("`agent.model` had no effect"),
+        "{running}"
+    );
     let other = [("authorization", "Bearer fc-other")];
     assert_eq!(server.send(Method::DELETE, &path, &other, "").await.status, 404);
     assert_eq!(server.delete(&path).await.ok(), json!({ "success": true }));
@@ -43,7 +53,12 @@ async fn a_running_extract_shows_what_it_has_and_can_be_cancelled() {
     assert_eq!(cancelled["creditsUsed"], 0);
     site.release();
     assert_eq!(server.delete(&path).await.ok(), json!({ "success": true }));
-    let done = started(&server, "/v2/extract", &json!({ "urls": [site.url("/shop/cup")], "schema": schema() })).await;
+    let done = started(
+        &server,
+        "/v2/extract",
+        &json!({ "urls": [site.url("/shop/cup")], "schema": schema() }),
+    )
+    .await;
     wait_for_result(&server, "/v2/extract", &done).await;
     assert_eq!(server.delete(&format!("/v2/extract/{done}")).await.status, 409);
 }
@@ -63,10 +78,21 @@ async fn an_agent_that_loops_ends_at_its_steps_with_a_partial_result() {
         (&json!("failed"), &json!("step_limit"), &json!(0)),
         "{status}"
     );
-    assert!(status["error"].as_str().unwrap().contains("no result after 8 steps"), "{status}");
+    assert!(
+        status["error"]
+            .as_str()
+            .unwrap()
+            .contains("no result after 8 steps"),
+        "{status}"
+    );
     assert_eq!(status["partial"], json!({ "name": "Cup", "price": 9.5 }));
     assert_eq!(status["partialSchemaValid"], true);
-    for part in ["`model` had no effect", "chose `small`", "`exchange` had no effect", "`partial` is what the pages state"] {
+    for part in [
+        "`model` had no effect",
+        "chose `small`",
+        "`exchange` had no effect",
+        "`partial` is what the pages state",
+    ] {
         assert!(warning(&status).contains(part), "{part}: {status}");
     }
     // Eight steps, and a last request that offers only `done`.
@@ -74,14 +100,23 @@ async fn an_agent_that_loops_ends_at_its_steps_with_a_partial_result() {
     assert_eq!(requests.len(), 9);
     assert_eq!(requests[8].json["tools"].as_array().unwrap().len(), 1);
 
-    let trace = server.get(&format!("/v2/agent/{id}/trace?liveView=true")).await.ok();
+    let trace = server
+        .get(&format!("/v2/agent/{id}/trace?liveView=true"))
+        .await
+        .ok();
     let step = ["tool_call.started", "tool_call.finished", "artifact.updated"];
     let steps = std::iter::repeat_n(step, 8).flatten();
-    let expected: Vec<&str> = std::iter::once("run.started").chain(steps).chain(["run.finished"]).collect();
+    let expected: Vec<&str> = std::iter::once("run.started")
+        .chain(steps)
+        .chain(["run.finished"])
+        .collect();
     assert_eq!(types(&trace), expected);
     assert_eq!(trace["activeBrowserSessions"], json!([]));
     let last = trace["events"].as_array().unwrap().last().unwrap();
-    assert_eq!((&last["outcome"], &last["producerSequence"]), (&json!("failed"), &json!(26)));
+    assert_eq!(
+        (&last["outcome"], &last["producerSequence"]),
+        (&json!("failed"), &json!(26))
+    );
     assert_eq!(last["error"]["message"], status["error"]);
 }
 
@@ -89,10 +124,12 @@ async fn an_agent_that_loops_ends_at_its_steps_with_a_partial_result() {
 async fn a_result_after_the_last_step_completes_the_agent_with_a_warning() {
     let site = shop().await;
     let cup = site.url("/shop/cup");
-    let model = Model::start(move |request| match request.last().contains("No steps are left") {
-        true => ModelReply::call("done", json!({ "result": { "name": "Cup", "price": 9.5 } })),
-        false => ModelReply::call("scrape", json!({ "url": cup })),
-    })
+    let model = Model::start(
+        move |request| match request.last().contains("No steps are left") {
+            true => ModelReply::call("done", json!({ "result": { "name": "Cup", "price": 9.5 } })),
+            false => ModelReply::call("scrape", json!({ "url": cup })),
+        },
+    )
     .await;
     let server = server(Some(&model)).await;
     let request = json!({ "prompt": "The price", "urls": [site.url("/shop/cup")], "schema": schema(), "effort": "low",
@@ -102,7 +139,10 @@ async fn a_result_after_the_last_step_completes_the_agent_with_a_warning() {
     assert_eq!(status["data"], json!({ "name": "Cup", "price": 9.5 }), "{status}");
     assert_eq!(
         (warning(&status), status.get("partial")),
-        ("The agent used all of its 8 steps; the result may be incomplete.", None)
+        (
+            "The agent used all of its 8 steps; the result may be incomplete.",
+            None
+        )
     );
 }
 
@@ -128,14 +168,25 @@ async fn the_trace_of_an_agent_refers_to_what_it_read() {
     let trace = server.get(&format!("{path}/trace")).await.ok();
     assert_eq!(
         types(&trace),
-        ["run.started", "tool_call.started", "tool_call.finished", "artifact.updated"]
+        [
+            "run.started",
+            "tool_call.started",
+            "tool_call.finished",
+            "artifact.updated"
+        ]
     );
-    assert_eq!(trace["events"][1]["parameters"], json!({ "url": site.url("/shop/cup") }));
+    assert_eq!(
+        trace["events"][1]["parameters"],
+        json!({ "url": site.url("/shop/cup") })
+    );
     let artifact = &trace["events"][3]["artifact"];
     assert_eq!(artifact["path"], site.url("/shop/cup"));
     let snapshot = format!("{path}/snapshots/{}", artifact["snapshotId"].as_str().unwrap());
     let read = server.get(&snapshot).await.ok();
-    assert!(read["snapshot"].as_str().unwrap().contains("It is a Cup"), "{read}");
+    assert!(
+        read["snapshot"].as_str().unwrap().contains("It is a Cup"),
+        "{read}"
+    );
     assert_eq!(server.get(&format!("{path}/snapshots/{id}")).await.status, 404);
     assert_eq!(server.get(&format!("{path}/snapshots/x")).await.status, 400);
     let other = [("authorization", "Bearer fc-other")];
@@ -170,7 +221,11 @@ async fn words_are_a_result_without_a_schema() {
         let request = json!({ "prompt": prompt, "urls": [site.url("/shop/cup")] });
         let id = started(&server, "/v2/agent", &request).await;
         let status = wait_for_result(&server, "/v2/agent", &id).await;
-        assert_eq!((&status["status"], &status["data"]), (&json!("completed"), &json!(answer)), "{status}");
+        assert_eq!(
+            (&status["status"], &status["data"]),
+            (&json!("completed"), &json!(answer)),
+            "{status}"
+        );
     }
     let both = json!({ "prompt": "The price", "urls": [site.url("/shop/cup"), site.url("/shop/pot")] });
     let status = extracted(&server, &both).await;

@@ -15,7 +15,12 @@ async fn a_thread_continues_with_what_it_read_and_answered() {
     let (cup, pot) = (site.url("/shop/cup"), site.url("/shop/pot"));
     let model = Model::start(move |request| {
         let last = request.last();
-        match request.texts().iter().filter(|text| text.starts_with("Task: ")).count() {
+        match request
+            .texts()
+            .iter()
+            .filter(|text| text.starts_with("Task: "))
+            .count()
+        {
             _ if last.contains("wait") => ModelReply::Silence,
             1 if last.starts_with("Task: ") => ModelReply::call("scrape", json!({ "url": cup })),
             1 => ModelReply::call("done", json!({ "result": { "cup": 9.5 } })),
@@ -25,9 +30,19 @@ async fn a_thread_continues_with_what_it_read_and_answered() {
     })
     .await;
     let mut server = server(Some(&model)).await;
-    let (first, status) = ended(&server, &json!({ "prompt": "The price of the cup", "urls": [site.url("/shop/cup")] })).await;
-    assert_eq!((&first["threadId"], &first["threadTurn"]), (&first["id"], &json!(1)));
-    assert_eq!((&status["threadId"], &status["threadTurn"]), (&first["id"], &json!(1)));
+    let (first, status) = ended(
+        &server,
+        &json!({ "prompt": "The price of the cup", "urls": [site.url("/shop/cup")] }),
+    )
+    .await;
+    assert_eq!(
+        (&first["threadId"], &first["threadTurn"]),
+        (&first["id"], &json!(1))
+    );
+    assert_eq!(
+        (&status["threadId"], &status["threadTurn"]),
+        (&first["id"], &json!(1))
+    );
 
     server.kill9();
     server.restart().await;
@@ -39,14 +54,25 @@ async fn a_thread_continues_with_what_it_read_and_answered() {
     let requests = model.requests();
     let texts = requests[2].texts();
     assert_eq!(texts[1], "Task: The price of the cup");
-    assert!(texts[2].contains(r#"{"cup":9.5}"#) && texts[2].contains("<page>"), "{}", texts[2]);
+    assert!(
+        texts[2].contains(r#"{"cup":9.5}"#) && texts[2].contains("<page>"),
+        "{}",
+        texts[2]
+    );
     // The pot is on the host that the user gave in the first run.
-    assert!(requests[3].last().contains("It is a Pot"), "{}", requests[3].last());
+    assert!(
+        requests[3].last().contains("It is a Pot"),
+        "{}",
+        requests[3].last()
+    );
 
     let path = format!("/v2/agent/threads/{}", thread.as_str().unwrap());
     let read = server.get(&path).await.ok();
     let runs = &read["thread"]["runs"];
-    assert_eq!((&read["thread"]["id"], &read["thread"]["status"]), (thread, &json!("idle")));
+    assert_eq!(
+        (&read["thread"]["id"], &read["thread"]["status"]),
+        (thread, &json!("idle"))
+    );
     assert_eq!((&runs[0]["id"], &runs[1]["id"]), (&first["id"], &second["id"]));
     assert_eq!((&runs[0]["turn"], &runs[1]["turn"]), (&json!(1), &json!(2)));
     assert_eq!(runs[1]["message"], "The pot is more expensive.");
@@ -55,7 +81,13 @@ async fn a_thread_continues_with_what_it_read_and_answered() {
     assert_eq!(with_data["thread"]["runs"][0]["data"], json!({ "cup": 9.5 }));
     assert_eq!(server.get(&format!("{path}?includeData=maybe")).await.status, 400);
     let listed = server.get("/v2/agent").await.ok();
-    assert_eq!((&listed["agents"][0]["threadId"], &listed["agents"][0]["threadTurn"]), (thread, &json!(2)));
+    assert_eq!(
+        (
+            &listed["agents"][0]["threadId"],
+            &listed["agents"][0]["threadTurn"]
+        ),
+        (thread, &json!(2))
+    );
 }
 
 #[tokio::test]
@@ -69,7 +101,11 @@ async fn a_thread_is_refused_by_name_when_it_cannot_continue() {
     let next = json!({ "prompt": "next", "threadId": thread });
     let busy = server.post("/v2/agent", &next).await;
     assert_eq!(busy.status, 409);
-    assert!(busy.json["error"].to_string().contains("still in progress"), "{}", busy.json);
+    assert!(
+        busy.json["error"].to_string().contains("still in progress"),
+        "{}",
+        busy.json
+    );
     let path = format!("/v2/agent/threads/{}", thread.as_str().unwrap());
     assert_eq!(server.get(&path).await.ok()["thread"]["status"], "running");
     server
@@ -79,13 +115,24 @@ async fn a_thread_is_refused_by_name_when_it_cannot_continue() {
     assert_eq!(server.get(&path).await.ok()["thread"]["status"], "idle");
 
     // A thread of another team does not exist.
-    let other = [("authorization", "Bearer fc-other"), ("content-type", "application/json")];
-    let unknown = server.send(Method::POST, "/v2/agent", &other, next.to_string()).await;
+    let other = [
+        ("authorization", "Bearer fc-other"),
+        ("content-type", "application/json"),
+    ];
+    let unknown = server
+        .send(Method::POST, "/v2/agent", &other, next.to_string())
+        .await;
     assert_eq!(unknown.status, 404);
     assert_eq!(server.send(Method::GET, &path, &other, "").await.status, 404);
     let none = json!({ "prompt": "next", "threadId": "0198c0de-0000-7000-8000-000000000000" });
     assert_eq!(server.post("/v2/agent", &none).await.json, unknown.json);
-    assert_eq!(server.post("/v2/agent", &json!({ "prompt": "x", "threadId": "x" })).await.status, 400);
+    assert_eq!(
+        server
+            .post("/v2/agent", &json!({ "prompt": "x", "threadId": "x" }))
+            .await
+            .status,
+        400
+    );
 }
 
 #[tokio::test]
@@ -99,18 +146,36 @@ async fn a_thread_without_a_model_warns_that_it_has_no_effect() {
     let (second, status) = ended(&server, &next).await;
     assert_eq!(second["threadTurn"], 2);
     assert_eq!(status["data"], json!({ "name": "Cup", "price": 9.5 }), "{status}");
-    for part in ["earlier runs of the thread had no effect", "`effort` had no effect"] {
+    for part in [
+        "earlier runs of the thread had no effect",
+        "`effort` had no effect",
+    ] {
         assert!(warning(&status).contains(part), "{part}: {status}");
     }
     let id = second["id"].as_str().unwrap();
     let trace = server.get(&format!("/v2/agent/{id}/trace")).await.ok();
     let events = trace["events"].as_array().unwrap();
-    let types: Vec<&str> = events.iter().map(|event| event["type"].as_str().unwrap()).collect();
+    let types: Vec<&str> = events
+        .iter()
+        .map(|event| event["type"].as_str().unwrap())
+        .collect();
     assert_eq!(
         types,
-        ["run.started", "tool_call.started", "tool_call.finished", "artifact.updated", "run.finished"]
+        [
+            "run.started",
+            "tool_call.started",
+            "tool_call.finished",
+            "artifact.updated",
+            "run.finished"
+        ]
     );
     let result = events[3]["artifact"]["snapshotId"].as_str().unwrap();
-    let snapshot = server.get(&format!("/v2/agent/{id}/snapshots/{result}")).await.ok();
-    assert_eq!(snapshot["snapshot"], json!({ "name": "Cup", "price": 9.5 }).to_string());
+    let snapshot = server
+        .get(&format!("/v2/agent/{id}/snapshots/{result}"))
+        .await
+        .ok();
+    assert_eq!(
+        snapshot["snapshot"],
+        json!({ "name": "Cup", "price": 9.5 }).to_string()
+    );
 }

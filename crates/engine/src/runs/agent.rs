@@ -260,8 +260,7 @@ impl<'a> Agent<'a> {
             .replace("{steps}", &max_steps.to_string());
         self.messages.push(Message::System(system));
         for run in self.earlier {
-            self.messages
-                .push(Message::User(format!("Task: {}", run.prompt)));
+            self.messages.push(Message::User(format!("Task: {}", run.prompt)));
             self.messages
                 .push(Message::assistant(mark_untrusted(&run.answer)));
         }

@@ -111,13 +111,22 @@ impl<'a> Progress<'a> {
         }
     }
 
-    fn add_event(&mut self, at: Timestamp, snapshot: Option<String>, detail: impl FnOnce(u64) -> TraceDetail) {
-        if !self.keeps_content || self.lease.kind != JobKind::Agent || self.last_event > limits::TRACE_EVENTS {
+    fn add_event(
+        &mut self,
+        at: Timestamp,
+        snapshot: Option<String>,
+        detail: impl FnOnce(u64) -> TraceDetail,
+    ) {
+        if !self.keeps_content || self.lease.kind != JobKind::Agent || self.last_event > limits::TRACE_EVENTS
+        {
             return;
         }
         self.last_event += 1;
         let (detail, snapshot) = match self.last_event > limits::TRACE_EVENTS {
-            true => (message("The trace is full; further steps are not recorded."), None),
+            true => (
+                message("The trace is full; further steps are not recorded."),
+                None,
+            ),
             false => (detail(self.last_event), snapshot),
         };
         let event = trace_event(self.lease.job, self.last_event, at, detail);

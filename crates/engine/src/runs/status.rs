@@ -79,7 +79,8 @@ impl Engine {
             expires_at: Some(expires_at(&run, self.context.config.retention)),
             credits_used: has_ended(&run).then_some(run.credits),
             // Clients without `warning` show the message.
-            message: into_text(take_field(&mut result, "message")).or_else(|| warning.clone()),
+            message: into_text(take_field(&mut result, "message"))
+                .or_else(|| warning.clone().filter(|_| run.status == JobStatus::Completed)),
             partial,
             partial_schema_valid: partial_schema_valid.flatten(),
             stop_reason: stop_reason.transpose().map_err(internal_error)?,

@@ -37,9 +37,7 @@ pub(super) async fn earlier_runs(
     let store = &context.store;
     let runs = store.thread(lease.team, thread, clock::now()).await?;
     let before = runs.iter().take_while(|run| run.id != lease.job);
-    let completed: Vec<&RunRow> = before
-        .filter(|run| run.status == JobStatus::Completed)
-        .collect();
+    let completed: Vec<&RunRow> = before.filter(|run| run.status == JobStatus::Completed).collect();
     let skipped = completed.len().saturating_sub(limits::THREAD_RUNS_READ);
     let mut earlier = Vec::new();
     for run in &completed[skipped..] {
@@ -98,7 +96,11 @@ impl Engine {
             false => ThreadStatus::Running,
         };
         let mut runs = Vec::with_capacity(rows.len());
-        let mut room = if include_data { limits::THREAD_DATA_BYTES } else { 0 };
+        let mut room = if include_data {
+            limits::THREAD_DATA_BYTES
+        } else {
+            0
+        };
         for row in &rows {
             if let Some(run) = store.run(principal.team, row.id, clock::now()).await? {
                 let size = run.result.as_ref().map_or(0, String::len);

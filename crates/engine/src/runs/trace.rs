@@ -2,8 +2,8 @@
 
 use harvestman_core::api::agent::StopReason;
 use harvestman_core::api::agent_trace::{
-    AgentSnapshot, AgentTrace, RunOutcome, SnapshotKind, TraceArtifact, TraceDetail, TraceError, TraceErrorCode,
-    TraceEvent, event_id, event_number,
+    AgentSnapshot, AgentTrace, RunOutcome, SnapshotKind, TraceArtifact, TraceDetail, TraceError,
+    TraceErrorCode, TraceEvent, event_id, event_number,
 };
 use harvestman_core::api::error::{ApiError, ErrorCode};
 use harvestman_core::ids::JobId;
@@ -28,7 +28,12 @@ impl Engine {
         live_view: bool,
     ) -> Result<AgentTrace, ApiError> {
         let run = self.read_agent(principal, id).await?;
-        let mut events = vec![trace_event(id, FIRST_EVENT, run.created_at, TraceDetail::RunStarted)];
+        let mut events = vec![trace_event(
+            id,
+            FIRST_EVENT,
+            run.created_at,
+            TraceDetail::RunStarted,
+        )];
         for event in self.context.store.run_events(id).await? {
             let event: TraceEvent = serde_json::from_str(&event).map_err(internal_error)?;
             events.push(event);

@@ -1,5 +1,8 @@
 //! Carries out a tool call: checks the arguments, sends the API requests, and makes the answer.
 
+mod monitors;
+mod own;
+
 use std::path::Path;
 use std::time::Duration;
 
@@ -10,7 +13,6 @@ use harvestman_core::api::Wire;
 use harvestman_core::api::browser::{BrowserRequest, ExecuteRequest};
 use harvestman_core::api::command::RequestCommand;
 use harvestman_core::api::error::ApiError;
-use harvestman_core::api::fields::{FieldKind, Slot};
 use harvestman_core::api::interact::InteractRequest;
 use harvestman_core::api::parse::ParseOptions;
 use harvestman_core::api::support::DocsSearchRequest;
@@ -18,7 +20,8 @@ use harvestman_core::api::wire_enum::WireEnum;
 use serde_json::{Map, Value, json};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep};
-use uuid::Uuid;
+
+use own::Own;
 
 use super::answer::{Answer, Picture, Rest, document_text, picture_of, take_pictures, value_text};
 use super::tools::{OtherTool, ResultKind, ToolKind, names};
@@ -131,6 +134,11 @@ impl Call<'_> {
                 let response = self.client.get(&format!("/v2/browser{query}")).await?;
                 Answer::new(value_text(&response["sessions"]))
             }
+            ToolKind::Other(OtherTool::AgentThread) => {
+                let path = format!("/v2/agent/threads/{}?includeData=true", own.id()?);
+                Answer::new(value_text(&self.client.get(&path).await?["thread"]))
+            }
+            ToolKind::Monitor(tool) => self.monitor(tool, &own, body).await?,
             ToolKind::Other(OtherTool::Status) => self.status(&own).await?,
             ToolKind::Other(OtherTool::Cancel) => {
                 let (kind, id) = (own.kind()?, own.id()?);
@@ -240,25 +248,17 @@ impl Call<'_> {
             }
             sleep(limits::REMOTE_POLL_INTERVAL.min(deadline - Instant::now())).await;
         };
-        let has_result = !response["data"].is_null() || !response["message"].is_null();
-        if response["status"] == "failed" && !has_result {
+        let content = ["data", "message", "partial"]
+            .into_iter()
+            .map(|name| &response[name])
+            .find(|value| !value.is_null());
+        if response["status"] == "failed" && content.is_none() {
             let reason = response["error"].as_str().unwrap_or("no reason given");
             bail!("the {command} {id} failed: {reason}");
         }
         let mut answer = match streams(command) {
             true => pages_answer(&response, skip),
-            false => {
-                let content = if response["data"].is_null() {
-                    &response["message"]
-                } else {
-                    &response["data"]
-                };
-                Answer::new(if content.is_null() {
-                    String::new()
-                } else {
-                    value_text(content)
-                })
-            }
+            false => Answer::new(content.map_or(String::new(), value_text)),
         };
         let mut lines = Answer::new("");
         lines.line("Job", &format!("{command} {id}").into());
@@ -266,11 +266,15 @@ impl Call<'_> {
         for (label, name) in [
             ("Error", "error"),
             ("Warning", "warning"),
-            ("Partial", "partial"),
             ("Thread", "threadId"),
             ("Credits used", "creditsUsed"),
         ] {
             lines.line(label, &response[name]);
+        }
+        if !streams(command) && !response["partial"].is_null() {
+            lines
+                .lines
+                .push("The run has no result; this is what it has found.".to_owned());
         }
         if matches!(response["status"].as_str(), Some("scraping" | "processing")) {
             lines.lines.push(format!(
@@ -340,88 +344,7 @@ impl Call<'_> {
     }
 }
 
-/// The arguments of a call that are not fields of its API request.
-struct Own(Map<String, Value>);
-
-impl Own {
-    /// Separates them from the body of the request, and checks their types.
-    fn split(
-        tool: ToolKind,
-        has_files: bool,
-        mut arguments: Map<String, Value>,
-    ) -> anyhow::Result<(Own, Value)> {
-        let mut own = Map::new();
-        let has_body = !matches!(
-            tool,
-            ToolKind::Other(
-                OtherTool::Status
-                    | OtherTool::Cancel
-                    | OtherTool::BrowserList
-                    | OtherTool::BrowserClose
-                    | OtherTool::InteractStop
-            )
-        );
-        for field in tool.own_fields(has_files) {
-            let Some(value) = arguments.remove(field.name).filter(|value| !value.is_null()) else {
-                if field.required {
-                    bail!("`{}` is required", field.name);
-                }
-                continue;
-            };
-            let problem = match (field.kind(), &value) {
-                (FieldKind::Number, value)
-                    if value.as_u64().is_some_and(|number| number <= Slot::UNBOUNDED) =>
-                {
-                    None
-                }
-                (FieldKind::Number, _) => Some("must be a whole number of at least 0".to_owned()),
-                (FieldKind::Word(words), Value::String(word)) if words.contains(&word.as_str()) => None,
-                (FieldKind::Word(words), _) => Some(format!("must be one of {}", words.join(", "))),
-                (_, Value::String(text)) if field.name != names::ID || Uuid::try_parse(text).is_ok() => None,
-                (_, Value::String(_)) => Some("must be an id such as harvestman tools return".to_owned()),
-                _ => Some("must be a string".to_owned()),
-            };
-            if let Some(problem) = problem {
-                bail!("`{}` {problem}", field.name);
-            }
-            own.insert(field.name.to_owned(), value);
-        }
-        if let Some(name) = arguments.keys().next().filter(|_| !has_body) {
-            bail!("`{name}` is not a known field");
-        }
-        let mut own = Own(own);
-        own.bound(names::WAIT, limits::MCP_WAIT_MAX.as_secs());
-        own.bound(names::LIMIT, limits::MCP_DOCUMENTS_MAX);
-        Ok((own, Value::Object(arguments)))
-    }
-
-    /// Reduces a number to a maximum.
-    fn bound(&mut self, name: &str, most: u64) {
-        if let Some(value) = self.0.get_mut(name)
-            && value.as_u64().is_some_and(|number| number > most)
-        {
-            *value = most.into();
-        }
-    }
-
-    fn text(&self, name: &str) -> Option<&str> {
-        self.0.get(name)?.as_str()
-    }
-
-    fn number(&self, name: &str) -> Option<u64> {
-        self.0.get(name)?.as_u64()
-    }
-
-    fn id(&self) -> anyhow::Result<&str> {
-        self.text(names::ID).context("`id` is required")
-    }
-
-    fn kind(&self) -> anyhow::Result<ResultKind> {
-        let kind = self.text(names::KIND).and_then(ResultKind::parse);
-        kind.context("`kind` is required")
-    }
-}
-
+/// Checks the body of a request.
 fn checked<W: Wire>(body: &Value) -> anyhow::Result<()> {
     W::from_value(body.clone())
         .map(drop)

@@ -266,6 +266,14 @@ impl ApiClient {
         self.send(Method::GET, path, None).await
     }
 
+    pub(crate) async fn patch(&self, path: &str, body: &Value) -> anyhow::Result<Value> {
+        let body = RequestBody {
+            content_type: "application/json".to_owned(),
+            bytes: body.to_string().into(),
+        };
+        self.send(Method::PATCH, path, Some(body)).await
+    }
+
     pub(crate) async fn delete(&self, path: &str) -> anyhow::Result<Value> {
         self.send(Method::DELETE, path, None).await
     }

@@ -28,11 +28,6 @@ pub(crate) fn streams(command: RequestCommand) -> bool {
     matches!(command, RequestCommand::Crawl | RequestCommand::Batch)
 }
 
-/// Whether the job can be stopped.
-pub(crate) fn is_cancelled(command: RequestCommand) -> bool {
-    is_job(command) && command != RequestCommand::Extract
-}
-
 /// A job being followed.
 pub(super) struct Job {
     client: ApiClient,
@@ -88,9 +83,7 @@ impl Job {
         };
         eprintln!("harvestman: interrupted; {state}. To resume:");
         eprintln!("  harvestman {command} {server} --resume {id}{skip}{output}");
-        if is_cancelled(*command) {
-            eprintln!("To stop it:\n  harvestman {command} {server} --cancel {id}");
-        }
+        eprintln!("To stop it:\n  harvestman {command} {server} --cancel {id}");
     }
 
     async fn run(&mut self, out: &mut Output) -> anyhow::Result<u8> {
@@ -100,11 +93,20 @@ impl Job {
         };
         warn(&last);
         let status = last["status"].as_str().unwrap_or_default();
+        if let Some(thread) = last["threadId"].as_str().filter(|_| !self.client.is_in_process()) {
+            let server = self.client.flags();
+            eprintln!("harvestman: to continue: harvestman agent {server} --thread-id {thread} \"...\"");
+        }
         if status != "completed" {
             let reason = last["error"]
                 .as_str()
                 .map_or(String::new(), |error| format!(": {error}"));
             eprintln!("harvestman: {} {} is {status}{reason}", self.command, self.id);
+            // What it found before is better than nothing.
+            if !last["partial"].is_null() {
+                eprintln!("harvestman: the result is incomplete");
+                out.value(&last, &last["partial"])?;
+            }
             return Ok(1);
         }
         if !streams(self.command) {

@@ -109,14 +109,14 @@ fn browser_command() -> Command {
         )
 }
 
-fn with_output(command: Command) -> Command {
+pub(super) fn with_output(command: Command) -> Command {
     command
         .args(api_client::arguments())
         .args(output::arguments())
         .args(output::json_arguments())
 }
 
-fn id(name: &'static str, help: &'static str) -> Arg {
+pub(super) fn id(name: &'static str, help: &'static str) -> Arg {
     let arg = Arg::new(ID).value_name(name).required(true);
     arg.value_parser(value_parser!(Uuid)).help(help)
 }
@@ -200,7 +200,7 @@ pub(crate) async fn browser(given: &ArgMatches) -> anyhow::Result<ExitCode> {
     }
 }
 
-fn id_of(given: &ArgMatches) -> anyhow::Result<&Uuid> {
+pub(super) fn id_of(given: &ArgMatches) -> anyhow::Result<&Uuid> {
     given.get_one::<Uuid>(ID).context("the grammar asks for an id")
 }
 
@@ -212,7 +212,8 @@ fn add_words(body: &mut Map<String, Value>, field: &str, given: &ArgMatches) {
     }
 }
 
-fn checked<W: Wire>(body: Map<String, Value>) -> Result<Value, Usage> {
+/// Returns the body if it is valid.
+pub(super) fn checked<W: Wire>(body: Map<String, Value>) -> Result<Value, Usage> {
     let body = Value::Object(body);
     match W::from_value(body.clone()) {
         Ok(_) => Ok(body),
@@ -257,7 +258,7 @@ fn ended(response: &Value, given: &ArgMatches) -> anyhow::Result<ExitCode> {
 }
 
 /// Prints a part of a response; with `--json` the whole of it.
-fn print(response: &Value, part: &Value, given: &ArgMatches) -> anyhow::Result<()> {
+pub(super) fn print(response: &Value, part: &Value, given: &ArgMatches) -> anyhow::Result<()> {
     Ok(Output::of(given)?.value(response, part)?)
 }
 

@@ -123,11 +123,7 @@ pub(crate) async fn agent_trace(
     RawQuery(query): RawQuery,
 ) -> HandlerResult {
     let query = TraceQuery::parse(query.as_deref().unwrap_or_default())?;
-    json(
-        &app.engine()
-            .agent_trace(&principal, id, query.live_view)
-            .await?,
-    )
+    json(&app.engine().agent_trace(&principal, id, query.live_view).await?)
 }
 
 pub(crate) async fn agent_snapshot(

@@ -227,7 +227,11 @@ pub(crate) async fn insert_job(
 }
 
 /// Inserts a job with its shard, activity entry and `started` event.
-pub(crate) async fn insert_running_job(client: &Client, job: &NewJob, now: Timestamp) -> Result<(), StoreError> {
+pub(crate) async fn insert_running_job(
+    client: &Client,
+    job: &NewJob,
+    now: Timestamp,
+) -> Result<(), StoreError> {
     insert_job(client, job, 0, None).await?;
     query("INSERT INTO harvestman.shard (job_id, no, progress, free_at) VALUES ($1, 0, $2, $3)")
         .bind(job.id.0)

@@ -185,12 +185,13 @@ impl Runs for Sqlite {
     }
 
     async fn run_snapshot(&self, job: JobId, number: u64) -> Result<Option<String>, StoreError> {
-        let body =
-            query("SELECT size_bytes, zstd FROM run_event WHERE job_id = ?1 AND no = ?2 AND zstd IS NOT NULL")
-                .bind(blob(job.0))
-                .bind(int(number))
-                .fetch_all(&self.readers)
-                .await?;
+        let body = query(
+            "SELECT size_bytes, zstd FROM run_event WHERE job_id = ?1 AND no = ?2 AND zstd IS NOT NULL",
+        )
+        .bind(blob(job.0))
+        .bind(int(number))
+        .fetch_all(&self.readers)
+        .await?;
         Ok(decompress_texts(body).await?.pop())
     }
 

@@ -57,14 +57,9 @@ fn extracts() -> Vec<Operation> {
                 warning: None,
             },
         ),
-        new(
-            "DELETE",
-            "/v2/extract/{id}",
-            "cancelExtract",
-            "Cancel an extract",
-        )
-        .response("The extract is cancelled.", AgentCancelled { success: true })
-        .errors(&[ErrorCode::Conflict]),
+        new("DELETE", "/v2/extract/{id}", "cancelExtract", "Cancel an extract")
+            .response("The extract is cancelled.", AgentCancelled { success: true })
+            .errors(&[ErrorCode::Conflict]),
     ]
 }
 

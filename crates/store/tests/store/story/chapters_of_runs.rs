@@ -4,8 +4,8 @@ use harvestman_core::ids::JobId;
 use harvestman_core::month::Month;
 use harvestman_core::time::Timestamp;
 use harvestman_store::{
-    AgentOutcome, CancelOutcome, CreateOutcome, EventSubject, Idempotency, JobKind, JobStatus, NewJob, RunEnd,
-    RunEvent, RunStep, Store, ThreadPlace, new_id,
+    AgentOutcome, CancelOutcome, CreateOutcome, EventSubject, Idempotency, JobKind, JobStatus, NewJob,
+    RunEnd, RunEvent, RunStep, Store, ThreadPlace, new_id,
 };
 
 use super::chapters_of_crawls::{start, take, team};
@@ -154,9 +154,19 @@ pub(crate) async fn the_progress_of_a_run_is_kept_until_its_result(store: &Store
     let lost = start(store, &first).await;
     let lease = take(store, &first, LEASE_MS + 1).await;
     assert!(!store.add_run_step(&lost, step(2, "{}"), NOW).await.unwrap());
-    assert!(store.add_run_step(&lease, step(2, r#"{"partial":1}"#), NOW).await.unwrap());
+    assert!(
+        store
+            .add_run_step(&lease, step(2, r#"{"partial":1}"#), NOW)
+            .await
+            .unwrap()
+    );
     // A repeated step, whose answer was lost, changes nothing.
-    assert!(store.add_run_step(&lease, step(2, r#"{"partial":1}"#), NOW).await.unwrap());
+    assert!(
+        store
+            .add_run_step(&lease, step(2, r#"{"partial":1}"#), NOW)
+            .await
+            .unwrap()
+    );
     let none = RunStep {
         result: None,
         ..step(3, "")
@@ -169,14 +179,22 @@ pub(crate) async fn the_progress_of_a_run_is_kept_until_its_result(store: &Store
     assert_eq!((snapshot(3).await, snapshot(9).await), (None, None));
     let result = async |job: &NewJob| store.run(owner, job.id, NOW).await.unwrap().unwrap().result;
     assert_eq!(result(&first).await.as_deref(), Some(r#"{"partial":1}"#));
-    assert!(store.finish_run(&lease, completed(r#"{"data":1}"#, 1), NOW).await.unwrap());
+    assert!(
+        store
+            .finish_run(&lease, completed(r#"{"data":1}"#, 1), NOW)
+            .await
+            .unwrap()
+    );
     assert_eq!(result(&first).await.as_deref(), Some(r#"{"data":1}"#));
     assert_eq!(store.run_events(first.id).await.unwrap(), events);
 
     // A cancelled run keeps what it found.
     start(store, &second).await;
     let lease = take(store, &second, LEASE_MS + 1).await;
-    store.add_run_step(&lease, step(2, r#"{"partial":2}"#), NOW).await.unwrap();
+    store
+        .add_run_step(&lease, step(2, r#"{"partial":2}"#), NOW)
+        .await
+        .unwrap();
     store.cancel(owner, second.id, NOW).await.unwrap();
     assert!(!store.add_run_step(&lease, step(4, "{}"), NOW).await.unwrap());
     assert_eq!(result(&second).await.as_deref(), Some(r#"{"partial":2}"#));
@@ -197,10 +215,19 @@ pub(crate) async fn a_thread_has_one_run_at_a_time(store: &Store) {
         store.create_agent(job, thread, key).await.unwrap()
     };
     let created = AgentOutcome::Job(CreateOutcome::Created);
-    assert_eq!(create(&agent(owner), Some(thread), None).await, AgentOutcome::NoThread);
+    assert_eq!(
+        create(&agent(owner), Some(thread), None).await,
+        AgentOutcome::NoThread
+    );
     assert_eq!(create(&first, None, None).await, created);
-    assert_eq!(create(&agent(owner), Some(thread), None).await, AgentOutcome::ThreadBusy);
-    assert_eq!(create(&agent(stranger), Some(thread), None).await, AgentOutcome::NoThread);
+    assert_eq!(
+        create(&agent(owner), Some(thread), None).await,
+        AgentOutcome::ThreadBusy
+    );
+    assert_eq!(
+        create(&agent(stranger), Some(thread), None).await,
+        AgentOutcome::NoThread
+    );
     store.cancel(owner, first.id, NOW).await.unwrap();
 
     // Of two runs that continue a thread at once, one is created.
@@ -210,7 +237,11 @@ pub(crate) async fn a_thread_has_one_run_at_a_time(store: &Store) {
         create(&other, Some(thread), None)
     );
     assert!(
-        matches!(both, (AgentOutcome::Job(_), AgentOutcome::ThreadBusy) | (AgentOutcome::ThreadBusy, AgentOutcome::Job(_))),
+        matches!(
+            both,
+            (AgentOutcome::Job(_), AgentOutcome::ThreadBusy)
+                | (AgentOutcome::ThreadBusy, AgentOutcome::Job(_))
+        ),
         "{both:?}"
     );
     let running = if both.0 == created { second.id } else { other.id };
@@ -226,10 +257,16 @@ pub(crate) async fn a_thread_has_one_run_at_a_time(store: &Store) {
     let runs = store.thread(owner, thread, NOW).await.unwrap();
     let places: Vec<_> = runs.iter().map(|run| (run.id, run.thread.unwrap())).collect();
     let place = |turn| ThreadPlace { thread, turn };
-    assert_eq!(places, [(first.id, place(1)), (running, place(2)), (third.id, place(3))]);
+    assert_eq!(
+        places,
+        [(first.id, place(1)), (running, place(2)), (third.id, place(3))]
+    );
     assert_eq!(store.thread(stranger, thread, NOW).await.unwrap(), []);
     // It expires with its runs.
-    assert_eq!(store.thread(owner, thread, later(RETENTION_MS)).await.unwrap(), []);
+    assert_eq!(
+        store.thread(owner, thread, later(RETENTION_MS)).await.unwrap(),
+        []
+    );
 
     // A run without stored data has no thread.
     let forgotten = NewJob {
@@ -237,6 +274,9 @@ pub(crate) async fn a_thread_has_one_run_at_a_time(store: &Store) {
         ..agent(owner)
     };
     assert_eq!(create(&forgotten, None, None).await, created);
-    assert_eq!(store.run(owner, forgotten.id, NOW).await.unwrap().unwrap().thread, None);
+    assert_eq!(
+        store.run(owner, forgotten.id, NOW).await.unwrap().unwrap().thread,
+        None
+    );
     store.cancel(owner, forgotten.id, NOW).await.unwrap();
 }

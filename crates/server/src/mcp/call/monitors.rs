@@ -1,0 +1,131 @@
+//! Calls of the tools for monitors.
+
+use std::time::Duration;
+
+use anyhow::Context;
+use harvestman_core::api::monitor::{MonitorChange, MonitorRequest};
+use serde_json::{Value, json};
+use tokio::time::{Instant, sleep};
+
+use super::{Call, Own, checked};
+use crate::limits;
+use crate::mcp::answer::{Answer, value_text};
+use crate::mcp::tools::{MonitorTool, names};
+
+impl Call<'_> {
+    pub(super) async fn monitor(&self, tool: MonitorTool, own: &Own, body: Value) -> anyhow::Result<Answer> {
+        let client = self.client;
+        let list = || {
+            let limit = own.number(names::LIMIT).unwrap_or(limits::MCP_MONITORS);
+            (own.number(names::SKIP).unwrap_or(0), limit)
+        };
+        match tool {
+            MonitorTool::Create => {
+                checked::<MonitorRequest>(&body)?;
+                Ok(described(&client.post("/v2/monitor", &body).await?["data"]))
+            }
+            MonitorTool::List => {
+                let (skip, limit) = list();
+                let response = client
+                    .get(&format!("/v2/monitor?offset={skip}&limit={limit}"))
+                    .await?;
+                Ok(Answer::new(value_text(&response["data"])))
+            }
+            MonitorTool::Update => {
+                checked::<MonitorChange>(&body)?;
+                let path = format!("/v2/monitor/{}", own.id()?);
+                Ok(described(&client.patch(&path, &body).await?["data"]))
+            }
+            MonitorTool::Run => self.run_check(own).await,
+            MonitorTool::Checks => {
+                let (skip, limit) = list();
+                let path = format!("/v2/monitor/{}/checks", own.id()?);
+                match own.text(names::CHECK) {
+                    Some(check) => {
+                        let query = format!("?skip={skip}&limit={limit}");
+                        let response = client.get(&format!("{path}/{check}{query}")).await?;
+                        Ok(check_answer(&response, skip))
+                    }
+                    None => {
+                        let response = client.get(&format!("{path}?offset={skip}&limit={limit}")).await?;
+                        Ok(Answer::new(value_text(&response["data"])))
+                    }
+                }
+            }
+            MonitorTool::Delete => {
+                client.delete(&format!("/v2/monitor/{}", own.id()?)).await?;
+                Ok(Answer::new("The monitor is deleted."))
+            }
+        }
+    }
+
+    async fn run_check(&self, own: &Own) -> anyhow::Result<Answer> {
+        let monitor = own.id()?;
+        let path = format!("/v2/monitor/{monitor}");
+        let started = self.client.post(&format!("{path}/run"), &json!({})).await?;
+        let id = started["id"]
+            .as_str()
+            .context("the response of the server has no id")?;
+        let wait = own
+            .number(names::WAIT)
+            .map_or(limits::MCP_WAIT, Duration::from_secs);
+        let deadline = Instant::now() + wait;
+        let path = format!("{path}/checks/{id}?limit={}", limits::MCP_MONITORS);
+        let response = loop {
+            let response = self.client.get(&path).await?;
+            let is_running = matches!(response["data"]["status"].as_str(), Some("queued" | "running"));
+            if !is_running || Instant::now() >= deadline {
+                break response;
+            }
+            sleep(limits::REMOTE_POLL_INTERVAL.min(deadline - Instant::now())).await;
+        };
+        let mut answer = check_answer(&response, 0);
+        if response["data"]["finishedAt"].is_null() {
+            answer.lines.push(format!(
+                "Still running. Read it with harvestman_monitor_checks {}.",
+                json!({"id": monitor, "check": id})
+            ));
+        }
+        Ok(answer)
+    }
+}
+
+fn described(monitor: &Value) -> Answer {
+    let mut answer = Answer::new(value_text(monitor));
+    for (label, name) in [
+        ("Monitor", "id"),
+        ("Status", "status"),
+        ("Next check", "nextRunAt"),
+    ] {
+        answer.line(label, &monitor[name]);
+    }
+    answer
+}
+
+/// Returns the answer for a check with a part of its pages, of which those that are the same are only counted.
+fn check_answer(response: &Value, skip: u64) -> Answer {
+    let check = &response["data"];
+    let pages = check["pages"].as_array().map_or(&[][..], Vec::as_slice);
+    let (same, shown): (Vec<&Value>, Vec<&Value>) = pages.iter().partition(|page| page["status"] == "same");
+    let shown: Value = shown.into_iter().cloned().collect();
+    let mut answer = Answer::new(value_text(&shown));
+    for (label, name) in [
+        ("Check", "id"),
+        ("Status", "status"),
+        ("Error", "error"),
+        ("Summary", "summary"),
+        ("Credits used", "actualCredits"),
+    ] {
+        answer.line(label, &check[name]);
+    }
+    if !same.is_empty() {
+        answer.line("Left out, since they are the same", &same.len().into());
+    }
+    if !response["next"].is_null() {
+        answer.lines.push(format!(
+            "For more pages, call harvestman_monitor_checks with `check` and `skip`: {}.",
+            skip + pages.len() as u64
+        ));
+    }
+    answer
+}

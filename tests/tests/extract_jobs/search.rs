@@ -118,6 +118,7 @@ async fn pages_are_found_by_search_if_none_are_given() {
     );
     let mut given = extract.clone();
     given["urls"] = json!([site.url("/shop/cup")]);
+    given["enableWebSearch"] = json!(true);
     let status = extracted(&server, &given).await;
     assert_eq!(
         (&status["status"], &status["creditsUsed"]),

@@ -104,7 +104,8 @@ impl Runs for Postgres {
                 };
                 query(
                     "UPDATE harvestman.job SET status = $2, admitted = 1, completed = $3, failed = 1 - $3,
-                        credits = $4, error = $5, partial_result = NULL, completed_at = $6, expires_at = $6 + retention_ms
+                        credits = $4, error = $5, completed_at = $6, expires_at = $6 + retention_ms,
+                        partial_result = CASE WHEN $7 THEN NULL ELSE partial_result END
                      WHERE id = $1",
                 )
                 .bind(account.job.0)
@@ -113,6 +114,7 @@ impl Runs for Postgres {
                 .bind(end.credits)
                 .bind(end.error)
                 .bind(now.0)
+                .bind(end.result.is_some())
                 .execute(transaction)
                 .await?;
                 stop_shards(account.job).execute(transaction).await?;

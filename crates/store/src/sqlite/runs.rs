@@ -101,7 +101,8 @@ impl Runs for Sqlite {
                     };
                     let row = query(
                         "UPDATE job SET status = ?2, admitted = 1, completed = ?3, failed = 1 - ?3, credits = ?4, error = ?5,
-                            partial_result = NULL, completed_at = ?6, expires_at = ?6 + retention_ms
+                            completed_at = ?6, expires_at = ?6 + retention_ms,
+                            partial_result = CASE WHEN ?7 THEN NULL ELSE partial_result END
                          WHERE id = ?1 AND status = 'scraping'
                          RETURNING webhook_events, event_count, last_event_at",
                     )
@@ -111,6 +112,7 @@ impl Runs for Sqlite {
                     .bind(end.credits)
                     .bind(end.error)
                     .bind(int(now.0))
+                    .bind(end.result.is_some())
                     .fetch_optional(&mut *connection)
                     .await?;
                     let Some(row) = row else { return Ok(false) };

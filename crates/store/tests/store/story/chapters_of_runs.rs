@@ -198,6 +198,22 @@ pub(crate) async fn the_progress_of_a_run_is_kept_until_its_result(store: &Store
     store.cancel(owner, second.id, NOW).await.unwrap();
     assert!(!store.add_run_step(&lease, step(4, "{}"), NOW).await.unwrap());
     assert_eq!(result(&second).await.as_deref(), Some(r#"{"partial":2}"#));
+
+    // So does a run that fails without a result.
+    let third = agent(3);
+    start(store, &third).await;
+    let lease = take(store, &third, LEASE_MS + 1).await;
+    store
+        .add_run_step(&lease, step(2, r#"{"partial":3}"#), NOW)
+        .await
+        .unwrap();
+    let failed = RunEnd {
+        error: Some("the server stopped too often".to_owned()),
+        result: None,
+        ..completed("", 0)
+    };
+    assert!(store.finish_run(&lease, failed, NOW).await.unwrap());
+    assert_eq!(result(&third).await.as_deref(), Some(r#"{"partial":3}"#));
 }
 
 pub(crate) async fn a_thread_has_one_run_at_a_time(store: &Store) {

@@ -193,9 +193,23 @@ const TABLE: &[(&str, &str, &str, Expected)] = &[
     ("DELETE", "/v2/monitor/{id}", "", not_found(ResourceKind::Monitor)),
     ("POST", "/v2/extract", "{}", Own(400)),
     ("GET", "/v2/extract/{id}", "", not_found(ResourceKind::Agent)),
-    ("POST", "/v2/agent", "{}", Own(400)),
+    ("DELETE", "/v2/extract/{id}", "", not_found(ResourceKind::Agent)),
+    ("POST", "/v2/agent", CONTINUE, not_found(ResourceKind::Agent)),
     ("GET", "/v2/agent", "", Own(200)),
     ("GET", "/v2/agent/{id}", "", not_found(ResourceKind::Agent)),
+    (
+        "GET",
+        "/v2/agent/threads/{id}",
+        "",
+        not_found(ResourceKind::Agent),
+    ),
+    ("GET", "/v2/agent/{id}/trace", "", not_found(ResourceKind::Agent)),
+    (
+        "GET",
+        "/v2/agent/{id}/snapshots/{snapshot}",
+        "",
+        not_found(ResourceKind::Agent),
+    ),
     ("DELETE", "/v2/agent/{id}", "", not_found(ResourceKind::Agent)),
     ("GET", "/v2/team/credit-usage", "", Own(200)),
     ("GET", "/v2/team/credit-usage/historical", "", Own(200)),
@@ -290,6 +304,7 @@ const TABLE: &[(&str, &str, &str, Expected)] = &[
 ];
 
 const COMMAND: &str = r#"{"command":"list-teams"}"#;
+const CONTINUE: &str = r#"{"prompt":"x","urls":["http://127.0.0.1:1/"],"schema":{},"threadId":"{id}"}"#;
 const CODE: &str = r#"{"code":"1"}"#;
 const UPLOAD: &str = r#"{"uploadRef":"x"}"#;
 const RATING: &str = r#"{"rating":"good"}"#;
@@ -445,7 +460,15 @@ fn rows(resources: &Resources) -> Vec<Row> {
             Own(_) | Token | Everybody(_) | Operator => resources.id(ResourceKind::Session),
         };
         let names = [
-            "{id}", "{name}", "{token}", "{file}", "{page}", "{check}", "{*rest}", "{*path}",
+            "{id}",
+            "{name}",
+            "{token}",
+            "{file}",
+            "{page}",
+            "{check}",
+            "{snapshot}",
+            "{*rest}",
+            "{*path}",
         ];
         Row {
             route: route(method, path),
@@ -560,8 +583,11 @@ async fn assert_owner_passes(app: &TestApp, rows: &[Row]) {
     for row in rows {
         if let Refused(_, status, code) = row.other {
             let own = row.send(app, Some(&app.key)).await;
-            // The owner has no such event or check.
-            let is_unknown = row.body == RESEND || row.route.path.ends_with("{check}");
+            // The owner has no such event, check or snapshot.
+            let is_unknown = row.body == RESEND
+                || ["{check}", "{snapshot}"]
+                    .iter()
+                    .any(|end| row.route.path.ends_with(end));
             assert!(
                 (is_unknown && own.status == 404) || outcome(&own) != format!("{status} {code}"),
                 "{}: {own:?}",

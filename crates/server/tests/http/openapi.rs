@@ -220,7 +220,11 @@ async fn responses_match_the_document() {
             json!({"urls": [site.url("/")], "prompt": "names"}),
             503,
         ),
-        ("/v2/agent", json!({"prompt": "x", "threadId": id}), 501),
+        (
+            "/v2/agent",
+            json!({"prompt": "x", "urls": [site.url("/")], "schema": {}, "threadId": id}),
+            404,
+        ),
         (
             "/v2/support/ask",
             json!({"question": "How do I limit a crawl?"}),

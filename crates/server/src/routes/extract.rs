@@ -1,5 +1,6 @@
 //! Extracts and agents: start, status, list, cancel, threads, traces (docs/API.md section 10).
 
+use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, RawQuery, State};
 use axum::http::HeaderMap;
 use harvestman_core::api::agent::{AgentCancelled, AgentRequest, AgentsQuery};
@@ -10,7 +11,7 @@ use harvestman_core::api::extract::{ExtractRequest, ExtractStarted, TracedUrl};
 use crate::app::App;
 use crate::auth::Caller;
 use crate::body::WholeBody;
-use crate::error::{HandlerResult, json};
+use crate::error::{Failure, HandlerResult, json};
 use crate::links::Base;
 use crate::routes::{PathId, job, job_id};
 
@@ -129,8 +130,13 @@ pub(crate) async fn agent_trace(
 pub(crate) async fn agent_snapshot(
     State(app): State<App>,
     Caller(principal): Caller,
-    Path((id, snapshot)): Path<(String, String)>,
+    ids: Result<Path<(String, String)>, PathRejection>,
 ) -> HandlerResult {
-    let (id, snapshot) = (job_id(&id)?, job_id(&snapshot)?.0);
+    // An id that is not UTF-8 is no UUID.
+    let (id, snapshot) = ids.map(|Path(ids)| ids).unwrap_or_default();
+    let id = job_id(&id)?;
+    let snapshot = snapshot
+        .parse()
+        .map_err(|_| Failure::parameter("snapshot", "must be a UUID, as in the trace of the run"))?;
     json(&app.engine().agent_snapshot(&principal, id, snapshot).await?)
 }

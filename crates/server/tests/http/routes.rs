@@ -130,7 +130,12 @@ async fn ids_of_other_teams_and_unknown_ids_return_404_on_every_route() {
     {
         let method = route.method.clone().unwrap();
         let request = app
-            .anonymous(method, &route.path.replace("{id}", &id).replace("{check}", &id))
+            .anonymous(
+                method,
+                &["{id}", "{check}", "{snapshot}"]
+                    .iter()
+                    .fold(route.path.to_owned(), |path, name| path.replace(name, &id)),
+            )
             .header("authorization", format!("Bearer {key}"));
         let body = || {
             Body::from(match route.path {

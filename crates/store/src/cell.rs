@@ -25,6 +25,7 @@ pub(crate) const TABLES: &[&str] = &[
     "api_key",
     "job",
     "shard",
+    "run_event",
     "job_url",
     "page",
     "job_error",

@@ -17,6 +17,7 @@ mod trace;
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::FutureExt;
 use harvestman_core::api::agent::StopReason;
 use harvestman_core::extract::Schema;
 use harvestman_store::{JobKind, JobStatus, Lease, RunEnd, StoreError};
@@ -129,8 +130,9 @@ pub(crate) async fn drive(
             );
         }
         let outcome = match lease.kind {
-            JobKind::Agent => agent::run(context, lease).await,
-            _ => extract::run(context, lease).await,
+            // Boxed, as are the maps and pages of a run: together these futures are too large for the stack of a thread.
+            JobKind::Agent => agent::run(context, lease).boxed().await,
+            _ => extract::run(context, lease).boxed().await,
         };
         outcome.unwrap_or_else(|error| RunOutcome::failed(error.message))
     };

@@ -5,6 +5,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
+use futures_util::FutureExt;
 use harvestman_core::api::agent::{AgentMode, AgentRequest, Effort, StopReason};
 use harvestman_core::api::error::{ApiError, ErrorCode};
 use harvestman_core::api::map::MapRequest;
@@ -429,7 +430,7 @@ impl<'a> Agent<'a> {
     }
 
     async fn scrape(&mut self, url: &TargetUrl) -> Result<ToolResult, ApiError> {
-        let mut page = match self.visits.read(url, self.deadline).await {
+        let mut page = match self.visits.read(url, self.deadline).boxed().await {
             Err(error) if error.code == ErrorCode::InsufficientCredits => return Err(error),
             Err(error) => return Ok(format!("error: {}", error.message).into()),
             Ok(page) => page,
@@ -463,7 +464,9 @@ impl<'a> Agent<'a> {
             location: self.request.location.clone(),
             ..MapRequest::new(url.clone())
         };
-        let mapping = SiteMapper::new(self.context.clone(), self.lease.team, map).links();
+        let mapping = SiteMapper::new(self.context.clone(), self.lease.team, map)
+            .links()
+            .boxed();
         let links = match tokio::time::timeout_at(self.deadline, mapping).await {
             Ok(Ok(links)) => links,
             Ok(Err(error)) => return format!("error: {}", error.message),

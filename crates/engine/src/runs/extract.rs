@@ -4,8 +4,8 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
+use futures_util::{FutureExt, StreamExt};
 use harvestman_core::api::error::{ApiError, ErrorCode};
 use harvestman_core::api::extract::ExtractRequest;
 use harvestman_core::api::format::{Format, JsonFormat};
@@ -268,7 +268,7 @@ impl Extract<'_> {
                 next += 1;
                 reading.push(async move {
                     let started_at = clock::now();
-                    let read = visits.read(&url, deadline).await;
+                    let read = visits.read(&url, deadline).boxed().await;
                     (at, url, started_at, read)
                 });
             }

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use futures_util::FutureExt;
 use harvestman_core::api::crawl::SitemapMode;
 use harvestman_core::api::error::ApiError;
 use harvestman_core::api::extract::{ExtractRequest, ExtractTarget};
@@ -84,7 +85,7 @@ pub(super) async fn pages_below(
     };
     let links = timeout_at(
         deadline,
-        SiteMapper::new(context.clone(), lease.team, map).links(),
+        SiteMapper::new(context.clone(), lease.team, map).links().boxed(),
     );
     let links = links
         .await

@@ -56,6 +56,10 @@ fn body(path: &str, site: &Site) -> Value {
         "/console/api/webhook-test" => json!({ "url": url }),
         "/console/api/jobs/{id}/webhooks" => json!({ "webhookId": "msg_0192000000007000800000000000000a" }),
         "/v2/browser/{id}/execute" | "/v2/interact/{id}/execute" => json!({ "code": "1" }),
+        "/v2/browser/{id}/files" | "/v2/interact/{id}/files" => {
+            json!({ "uploadRef": "01920000-0000-4000-8000-00000000000a" })
+        }
+        "/v2/parse/upload-url" => json!({ "filename": "a.txt" }),
         _ => json!({}),
     }
 }

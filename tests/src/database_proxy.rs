@@ -163,7 +163,7 @@ fn loses(shared: &Shared, bytes: &[u8]) -> bool {
     if every == 0 || !is_commit {
         return false;
     }
-    let lost = (shared.commits.fetch_add(1, Ordering::Relaxed) + 1) % every == 0;
+    let lost = (shared.commits.fetch_add(1, Ordering::Relaxed) + 1).is_multiple_of(every);
     shared.lost.fetch_add(u64::from(lost), Ordering::Relaxed);
     lost
 }

@@ -37,11 +37,13 @@ pub struct LiveBrowser {
     live: Arc<Live>,
 }
 
+/// The process, and its proxy if it has one of its own.
+type Running = (Process, Option<Box<dyn LiveEgress>>);
+
 struct Live {
     connection: Connection,
     pages: Arc<Pages>,
-    /// The process and its proxy.
-    chromium: Mutex<Option<(Process, Option<Box<dyn LiveEgress>>)>>,
+    chromium: Mutex<Option<Running>>,
     files: Arc<BrowserFiles>,
     ended: AtomicBool,
     last_used: Arc<Mutex<Instant>>,

@@ -282,8 +282,8 @@ fn extract() {
     fields.extend([
         field(
             "urls",
-            json!([["a.test/*", "https://b.test/c"], ["ftp://x"]]),
-            json!(["a.test", [1], vec!["a.test"; 11]]),
+            json!([["a.test/*", "https://b.test/c"], ["a.test", "ftp://x"]]),
+            json!(["a.test", [1], ["ftp://x"], vec!["a.test"; 11]]),
         ),
         schema(),
         text("systemPrompt", 10_000),

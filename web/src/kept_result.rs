@@ -24,13 +24,16 @@ pub async fn clear() {
     forget().await;
 }
 
+/// Shows another URL of the console.
+type Navigate = Box<dyn Fn(&str, NavigateOptions)>;
+
 /// The result of a screen. `Copy`, so that closures can capture it.
 #[derive(Clone, Copy)]
 pub struct KeptResult {
     endpoint: Endpoint,
     /// Id of the result on screen, so that writing it to the URL does not load it again.
     shown: StoredValue<Option<String>>,
-    navigate: StoredValue<Box<dyn Fn(&str, NavigateOptions)>, LocalStorage>,
+    navigate: StoredValue<Navigate, LocalStorage>,
 }
 
 impl KeptResult {

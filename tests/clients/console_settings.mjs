@@ -24,18 +24,23 @@ assert.deepEqual((await chosen.allInnerTexts()).slice(0, 2), ["markdown", "links
 
 // The command palette: opened by its shortcut, filtered by name, navigated by arrow keys.
 await page.locator("h1").click();
-await page.keyboard.press("Control+k");
-await page.getByRole("combobox", { name: "Screen, job, URL or action" }).waitFor();
+const search = page.getByRole("combobox", { name: "Screen, job, URL or action" });
+const openPalette = async () => {
+  await page.keyboard.press("Control+k");
+  await search.and(page.locator(":focus")).waitFor();
+};
+await openPalette();
 assert.deepEqual(await findings(), []);
 await page.keyboard.type("usa");
 await page.getByRole("option", { name: /^Usage/ }).waitFor();
 await page.keyboard.press("Escape");
-await page.getByRole("combobox", { name: "Screen, job, URL or action" }).waitFor({ state: "hidden" });
-await page.keyboard.press("Control+k");
+await search.waitFor({ state: "hidden" });
+await openPalette();
 await page.keyboard.type("tool");
+await page.getByRole("option", { name: /^Tools/ }).waitFor();
 await page.keyboard.press("Enter");
 await page.getByRole("heading", { level: 1, name: "Tools" }).waitFor();
-await page.keyboard.press("Control+k");
+await openPalette();
 await page.keyboard.type("theme");
 await page.keyboard.press("ArrowDown");
 await page.keyboard.press("Enter");

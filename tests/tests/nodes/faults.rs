@@ -95,6 +95,8 @@ async fn requests_wait_for_a_database_that_restarts_on_postgresql() {
     site.wait_for_requests(21).await;
     // Shorter than a request waits: it is answered as if nothing had happened.
     proxy.refuse();
+    // A request on a connection that is only now cut may fail.
+    tokio::time::sleep(Duration::from_millis(500)).await;
     let (address, path) = (server.address(), format!("/v2/crawl/{id}?limit=1"));
     let asking = tokio::spawn(async move {
         let headers = [("authorization", "Bearer fc-test")];

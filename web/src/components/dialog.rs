@@ -6,6 +6,19 @@ use leptos::prelude::*;
 use crate::console::Console;
 use crate::route::Screen;
 
+/// Handles Esc. The signal changes at once, not only when the `close` event arrives, which may be after the next key.
+pub fn on_cancel(event: &web_sys::Event, open: RwSignal<bool>) {
+    event.prevent_default();
+    open.set(false);
+}
+
+/// Handles the `close` event, unless the dialog has been opened again meanwhile.
+pub fn on_close(node: NodeRef<html::Dialog>, open: RwSignal<bool>) {
+    if node.get_untracked().is_none_or(|dialog| !dialog.open()) {
+        open.set(false);
+    }
+}
+
 /// Renders a modal dialog that is open while a signal is true.
 #[component]
 pub fn Dialog(open: RwSignal<bool>, title: &'static str, children: Children) -> impl IntoView {
@@ -19,7 +32,13 @@ pub fn Dialog(open: RwSignal<bool>, title: &'static str, children: Children) -> 
         }
     });
     view! {
-        <dialog class="dialog" node_ref=node aria-label=title on:close=move |_| open.set(false)>
+        <dialog
+            class="dialog"
+            node_ref=node
+            aria-label=title
+            on:cancel=move |event| on_cancel(&event, open)
+            on:close=move |_| on_close(node, open)
+        >
             <div class="dialog-body">
                 <h2>{title}</h2>
                 {children()}

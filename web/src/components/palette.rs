@@ -12,6 +12,7 @@ use leptos::task::spawn_local;
 use leptos_router::hooks::use_navigate;
 use web_sys::KeyboardEvent;
 
+use crate::components::dialog::{on_cancel, on_close};
 use crate::console::Console;
 use crate::display;
 use crate::limits::{PALETTE_ITEMS, PALETTE_JOBS};
@@ -226,7 +227,13 @@ pub fn Palette() -> impl IntoView {
         rows.collect_view()
     };
     view! {
-        <dialog class="dialog palette" node_ref=node aria-label="Go to" on:close=move |_| open.set(false)>
+        <dialog
+            class="dialog palette"
+            node_ref=node
+            aria-label="Go to"
+            on:cancel=move |event| on_cancel(&event, open)
+            on:close=move |_| on_close(node, open)
+        >
             <input
                 class="palette-input"
                 type="text"

@@ -43,12 +43,19 @@ impl ActionEditor {
         self.path.with_value(|path| format!("{path}.{index}"))
     }
 
-    /// Focuses an element inside an action after the next render.
-    fn focus(self, index: usize, part: &'static str) {
-        let selector = format!("#{} {part}", field_id(&self.path_of(index)));
+    /// Focuses the kind of an action after the next render, unless the user has moved the focus by then.
+    fn focus(self, index: usize) {
+        let selector = format!("#{} select", field_id(&self.path_of(index)));
+        let focused = || document().active_element();
+        let before = focused();
         request_animation_frame(move || {
-            let part = browser::find(&selector);
-            part.into_iter().for_each(|part| _ = part.focus());
+            let now = focused();
+            // The body has the focus once the focused element was removed.
+            let has_moved =
+                now != before && now.is_some_and(|now| Some(&now) != document().body().as_deref());
+            if !has_moved && let Some(kind) = browser::find(&selector) {
+                let _ = kind.focus();
+            }
         });
     }
 
@@ -90,7 +97,7 @@ pub fn action_list(draft: Draft, path: String) -> AnyView {
     let add = move |_| {
         let index = rows.with_untracked(Vec::len);
         actions.change(|actions| actions.push(converted(&Value::Null, ActionKind::Click)));
-        actions.focus(index, "select");
+        actions.focus(index);
     };
     let problem = move || draft.own_problem(&actions.path.get_value());
     view! {
@@ -125,7 +132,7 @@ fn row(actions: ActionEditor, index: usize, kind: ActionKind) -> AnyView {
                     *action = converted(action, kind);
                 }
             });
-            actions.focus(index, "select");
+            actions.focus(index);
         }
     };
     let up = move || actions.swap(index, index.checked_sub(1));
@@ -138,7 +145,7 @@ fn row(actions: ActionEditor, index: usize, kind: ActionKind) -> AnyView {
         };
         event.prevent_default();
         if moved {
-            actions.focus(now, "select");
+            actions.focus(now);
         }
     };
     let remove = move |_| {
@@ -147,7 +154,7 @@ fn row(actions: ActionEditor, index: usize, kind: ActionKind) -> AnyView {
                 actions.remove(index);
             }
         });
-        actions.focus(index.saturating_sub(1), "select");
+        actions.focus(index.saturating_sub(1));
     };
     let options = ActionKind::ALL
         .iter()
@@ -170,7 +177,7 @@ fn row(actions: ActionEditor, index: usize, kind: ActionKind) -> AnyView {
                     disabled=index == 0
                     on:click=move |_| {
                         if up() {
-                            actions.focus(index - 1, "select");
+                            actions.focus(index - 1);
                         }
                     }
                 >
@@ -184,7 +191,7 @@ fn row(actions: ActionEditor, index: usize, kind: ActionKind) -> AnyView {
                     disabled=is_last
                     on:click=move |_| {
                         if down() {
-                            actions.focus(index + 1, "select");
+                            actions.focus(index + 1);
                         }
                     }
                 >

@@ -116,8 +116,19 @@ pub(crate) fn programs(project: &Project, tools: &Tools, filter: Option<&str>, s
                 continue;
             }
             let mut title = program.target.title();
-            let mut command = run::command(&program.file);
-            command.current_dir(program.target.folder()).args(filter);
+            let browser = browser.filter(|_| uses_browser);
+            if let Some(browser) = browser {
+                title = format!("{title}, {}", browser.display());
+            }
+            let make = || {
+                let mut command = run::command(&program.file);
+                command.current_dir(program.target.folder());
+                command.envs(environment.variables());
+                command.envs(browser.map(|browser| (CHROMIUM, browser)));
+                command
+            };
+            let mut command = make();
+            command.args(filter);
             match stores {
                 Stores::Both => {}
                 Stores::Sqlite => {
@@ -127,12 +138,8 @@ pub(crate) fn programs(project: &Project, tools: &Tools, filter: Option<&str>, s
                     command.args(filter.is_none().then_some(ON_POSTGRES));
                 }
             }
-            if let Some(browser) = browser.filter(|_| uses_browser) {
-                title = format!("{title}, {}", browser.display());
-                command.env(CHROMIUM, browser);
-            }
             run::print_step(&title);
-            total.add(&title, command.envs(environment.variables()))?;
+            total.add(&title, &mut command, make)?;
         }
     }
     if !scripts.files.is_empty() {
@@ -142,7 +149,7 @@ pub(crate) fn programs(project: &Project, tools: &Tools, filter: Option<&str>, s
             .args(["--test", "--test-reporter=spec"])
             .args(filter.map(|filter| format!("--test-name-pattern={filter}")))
             .args(&scripts.files);
-        total.add("tests of the npm package", node.envs(environment.variables()))?;
+        total.add_scripts("tests of the npm package", node.envs(environment.variables()))?;
     }
     match filter {
         Some(filter) if total.is_empty() => bail!("no test has `{filter}` in its name"),

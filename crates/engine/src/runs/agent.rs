@@ -80,7 +80,8 @@ struct Agent<'a> {
     known_urls: HashSet<UrlKey>,
     /// Whether a call was refused because of the credit limit.
     is_out_of_credits: bool,
-    /// The last result of the model that is not valid.
+    /// Results of the model that were not valid, and the last of them.
+    invalid_results: usize,
     invalid_result: Option<Value>,
     progress: Progress<'a>,
     outcome: RunOutcome,
@@ -149,6 +150,7 @@ impl<'a> Agent<'a> {
             page_messages: Vec::new(),
             known_urls: given.chain(known_before).collect(),
             is_out_of_credits: false,
+            invalid_results: 0,
             invalid_result: None,
             progress,
             outcome,
@@ -195,7 +197,7 @@ impl<'a> Agent<'a> {
             Some(Effort::High) => limits::RUN_STEPS_HIGH,
         };
         self.start_conversation(max_steps);
-        let (mut steps, mut replies_without_calls, mut invalid) = (0, 0, 0);
+        let (mut steps, mut replies_without_calls) = (0, 0);
         while steps < max_steps {
             let reply = llm.chat(&self.messages, &tools, self.deadline).await?;
             if reply != Reply::default() {
@@ -219,40 +221,52 @@ impl<'a> Agent<'a> {
             replies_without_calls = 0;
             for call in &reply.calls {
                 steps += 1;
-                let started_at = clock::now();
-                let mut page = None;
-                let text = match parse_call(call, strict) {
-                    _ if steps > max_steps => "not executed: no steps left".to_owned(),
-                    Err(why) => format!("error: {why}"),
-                    Ok(AgentAction::Done(result)) => match self.validate(result.clone()) {
-                        Ok(value) => return Ok(value),
-                        Err(why) => {
-                            invalid += 1;
-                            self.invalid_result = Some(result).filter(|result| !result.is_null());
-                            if invalid > limits::RUN_REPAIRS {
-                                let why = no_result(&format!("its result is invalid: {why}"));
-                                return Err(Stop::new(StopReason::InvalidResult, why));
-                            }
-                            format!("error: the result is invalid: {why} Correct it and call `done` again.")
-                        }
-                    },
-                    Ok(action) => {
-                        let read = self.act(action).await?;
-                        page = read.page;
-                        read.text
-                    }
-                };
-                if steps <= max_steps {
-                    self.record(call, started_at, &text, page.as_deref()).await?;
+                if let Some(result) = self.answer_call(call, steps <= max_steps).await? {
+                    return Ok(result);
                 }
-                self.messages.push(Message::Tool {
-                    id: call.id.clone(),
-                    text,
-                });
-                self.drop_old_pages();
             }
         }
         self.last_result(llm, &tools, max_steps).await
+    }
+
+    /// Executes a tool call if steps are left, and adds its result to the conversation. Returns the value of a valid
+    /// `done`.
+    async fn answer_call(&mut self, call: &ToolCall, has_steps: bool) -> Result<Option<Value>, Stop> {
+        let started_at = clock::now();
+        let result = match parse_call(call, self.request.strict_constrain_to_urls) {
+            _ if !has_steps => "not executed: no steps left".to_owned().into(),
+            Err(why) => format!("error: {why}").into(),
+            Ok(AgentAction::Done(result)) => match self.validate(result.clone()) {
+                Ok(value) => return Ok(Some(value)),
+                Err(why) => self.refuse(result, &why)?.into(),
+            },
+            Ok(action) => self.act(action).await?,
+        };
+        if has_steps {
+            self.record(call, started_at, &result).await?;
+        }
+        self.messages.push(Message::Tool {
+            id: call.id.clone(),
+            text: result.text,
+        });
+        self.drop_old_pages();
+        Ok(None)
+    }
+
+    /// Keeps an invalid result of the model, and returns the request to correct it.
+    ///
+    /// # Errors
+    /// After too many of them.
+    fn refuse(&mut self, result: Value, why: &str) -> Result<String, Stop> {
+        self.invalid_results += 1;
+        self.invalid_result = Some(result).filter(|result| !result.is_null());
+        if self.invalid_results > limits::RUN_REPAIRS {
+            let why = no_result(&format!("its result is invalid: {why}"));
+            return Err(Stop::new(StopReason::InvalidResult, why));
+        }
+        Ok(format!(
+            "error: the result is invalid: {why} Correct it and call `done` again."
+        ))
     }
 
     fn start_conversation(&mut self, max_steps: usize) {
@@ -316,9 +330,9 @@ impl<'a> Agent<'a> {
         &mut self,
         call: &ToolCall,
         started_at: Timestamp,
-        text: &str,
-        page: Option<&str>,
+        result: &ToolResult,
     ) -> Result<(), ApiError> {
+        let text = result.text.as_str();
         let input: Value = serde_json::from_str(&call.arguments).unwrap_or_default();
         let was_executed = !text.starts_with("error: ") && !text.starts_with("not executed: ");
         let action = was_executed.then(
@@ -330,7 +344,7 @@ impl<'a> Agent<'a> {
             parameters: input,
             started_at,
             result: text,
-            page,
+            page: result.page.as_deref(),
         });
         self.progress.store(&self.outcome.warnings, action).await
     }

@@ -23,6 +23,7 @@ use crate::plans::{Limits, Plans};
 #[derive(Clone, Debug)]
 pub(crate) struct Slots {
     kinds: Arc<[Mutex<Shares<oneshot::Sender<Slot>>>; 2]>,
+    holdings: Holdings,
     metrics: Metrics,
 }
 
@@ -109,6 +110,7 @@ impl Slots {
                 shares(SlotKind::Plain, plain),
                 shares(SlotKind::Browser, browser_pages.max(1)),
             ]),
+            holdings,
             metrics: Metrics::default(),
         }
     }
@@ -134,8 +136,8 @@ impl Slots {
         let (sender, receiver) = oneshot::channel();
         self.state(kind).enqueue(owner, sender);
         self.assign_free(kind);
-        if self.state(kind).waits(owner.team) {
-            self.holdings().wake();
+        if self.holdings.limits().is_some() && self.state(kind).waits(owner.team) {
+            self.holdings.wake();
         }
         SlotRequest {
             requested_at: Instant::now(),
@@ -166,10 +168,6 @@ impl Slots {
         for kind in [SlotKind::Plain, SlotKind::Browser] {
             self.assign_free(kind);
         }
-    }
-
-    fn holdings(&self) -> Holdings {
-        self.state(SlotKind::Plain).holdings.clone()
     }
 
     /// Assigns free slots to waiters.

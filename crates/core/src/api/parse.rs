@@ -126,9 +126,9 @@ impl Wire for ParseOptions {
     }
 }
 
-/// JSON body of `POST /v2/parse`: converts a file that was uploaded before. The options are top-level fields.
-#[derive(Clone, PartialEq, Debug, Request)]
-pub struct ParseUploadRequest {
+/// Field of the requests that use a file that was uploaded before.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Request)]
+pub struct UploadReference {
     /// `uploadRef` of `POST /v2/parse/upload-url`. It can be used once.
     #[field(
         required,
@@ -137,6 +137,14 @@ pub struct ParseUploadRequest {
         example = r#""018f2f9e-0000-4000-8000-000000000001""#
     )]
     pub upload_ref: String,
+}
+
+/// JSON body of `POST /v2/parse`: converts a file that was uploaded before. The options are top-level fields.
+#[derive(Clone, PartialEq, Debug, Request)]
+pub struct ParseUploadRequest {
+    /// File to use.
+    #[field(flatten)]
+    pub upload: UploadReference,
     /// Parts of the file to return.
     #[field(flatten)]
     pub options: ParseOptions,

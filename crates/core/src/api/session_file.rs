@@ -5,21 +5,16 @@ use serde::{Deserialize, Serialize};
 
 use crate::api::caller::Caller;
 use crate::api::fields::wire;
+use crate::api::parse::UploadReference;
 use crate::api::wire_enum::wire_enum;
-use crate::limits::MAX_SHORT_TEXT_CHARS;
 use crate::time::Timestamp;
 
 /// JSON body of `POST /v2/browser/{id}/files`: gives a file to the session that was uploaded before.
 #[derive(Clone, PartialEq, Eq, Debug, Request)]
 pub struct SessionFileRequest {
-    /// `uploadRef` of `POST /v2/parse/upload-url`. It can be used once.
-    #[field(
-        required,
-        bounds = 1..=MAX_SHORT_TEXT_CHARS,
-        label = "Upload",
-        example = r#""018f2f9e-0000-4000-8000-000000000001""#
-    )]
-    pub upload_ref: String,
+    /// File to use.
+    #[field(flatten)]
+    pub upload: UploadReference,
     /// Client and integration that sent the request.
     #[field(flatten)]
     pub caller: Caller,

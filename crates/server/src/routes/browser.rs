@@ -92,7 +92,7 @@ pub(crate) async fn add_file(
     let source = match body {
         UploadBody::Form(file, _) => SessionFileSource::File(file),
         UploadBody::Reference(body) => {
-            SessionFileSource::Reference(SessionFileRequest::from_json(&body)?.upload_ref)
+            SessionFileSource::Reference(SessionFileRequest::from_json(&body)?.upload.upload_ref)
         }
     };
     let added = app

@@ -48,7 +48,7 @@ pub(crate) async fn start(
             request.options.check_allowed()?;
             let file = app
                 .engine()
-                .uploaded_file(&principal, &request.upload_ref)
+                .uploaded_file(&principal, &request.upload.upload_ref)
                 .await?;
             (file, request.options)
         }
@@ -77,10 +77,7 @@ pub(crate) async fn upload(
     Path(token): Path<String>,
     request: Request,
 ) -> HandlerResult {
-    let _permit = UPLOAD_PERMITS
-        .acquire()
-        .await
-        .expect("the semaphore is never closed");
+    let _permit = upload_permit().await;
     app.engine().check_upload(&token).await?;
     let (parts, body) = request.into_parts();
     let read = body::read(&parts.headers, body, MAX_UPLOAD_BYTES, app.body_silence());
@@ -94,14 +91,17 @@ pub(crate) async fn read_upload(
     app: &App,
     request: Request,
 ) -> Result<(SemaphorePermit<'static>, UploadBody), Failure> {
-    let permit = UPLOAD_PERMITS
-        .acquire()
-        .await
-        .expect("the semaphore is never closed");
+    let permit = upload_permit().await;
     let body = timeout(limits::UPLOAD_TIME, read_body(app, request))
         .await
         .map_err(|_| slow())??;
     Ok((permit, body))
+}
+
+/// Waits until one more upload may be held in memory.
+async fn upload_permit() -> SemaphorePermit<'static> {
+    let permit = UPLOAD_PERMITS.acquire().await;
+    permit.expect("the semaphore is never closed")
 }
 
 async fn read_body(app: &App, request: Request) -> Result<UploadBody, Failure> {

@@ -32,6 +32,19 @@ async fn run(server: &TestServer, arguments: &[&str]) -> Output {
     output.await.unwrap().unwrap()
 }
 
+/// Arguments that are refused, with the exit code and words of the error.
+type Refusal<'a> = (&'a [&'a str], i32, &'a str);
+
+async fn assert_refused(server: &TestServer, cases: &[Refusal<'_>]) {
+    for (arguments, code, words) in cases {
+        let (text, stderr) = printed(&run(server, arguments).await, *code);
+        assert!(
+            text.is_empty() && stderr.contains(words),
+            "{arguments:?}: {stderr}"
+        );
+    }
+}
+
 fn lines(text: &str) -> Vec<Value> {
     text.lines()
         .map(|line| serde_json::from_str(line).unwrap())
@@ -193,8 +206,8 @@ async fn each_request_command_prints_its_result() {
 #[tokio::test(flavor = "multi_thread")]
 async fn session_commands_report_what_they_cannot_do() {
     let server = TestServer::start_with(&[("HARVESTMAN_CHROMIUM", "off")]).await;
-    for (arguments, code, words) in [
-        (&["browser", "open"][..], 1, "browser"),
+    let cases: &[Refusal] = &[
+        (&["browser", "open"], 1, "browser"),
         (&["browser", "open", "--ttl", "5"], 2, "--ttl"),
         (&["browser", "execute", JOB, "get", "title"], 1, "session"),
         (&["browser", "execute", JOB], 2, "--code is required"),
@@ -204,13 +217,8 @@ async fn session_commands_report_what_they_cannot_do() {
         (&["interact", JOB], 2, "--code is required"),
         (&["interact", JOB, "--stop"], 1, ""),
         (&["interact", JOB, "--stop", "--code", "1"], 2, "--stop"),
-    ] {
-        let (text, stderr) = printed(&run(&server, arguments).await, code);
-        assert!(
-            text.is_empty() && stderr.contains(words),
-            "{arguments:?}: {stderr}"
-        );
-    }
+    ];
+    assert_refused(&server, cases).await;
     let (text, stderr) = printed(&run(&server, &["browser", "list"]).await, 0);
     assert!(text.is_empty() && stderr.is_empty(), "{text}{stderr}");
 }
@@ -271,8 +279,8 @@ async fn monitors_are_created_run_read_and_deleted() {
     assert!(text.trim().len() == 36 && stderr.is_empty(), "{text}{stderr}");
     let (text, stderr) = printed(&run(&server, &["monitor", "delete", id]).await, 0);
     assert!(text.is_empty() && stderr.contains("is deleted"), "{text}{stderr}");
-    for (arguments, code, words) in [
-        (&["monitor"][..], 2, "requires a subcommand"),
+    let cases: &[Refusal] = &[
+        (&["monitor"], 2, "requires a subcommand"),
         (&["monitor", "show", id], 1, "no such monitor"),
         (&["monitor", "run", id], 1, "no such monitor"),
         (&["monitor", "pages", id, "x"], 2, "CHECK"),
@@ -302,13 +310,8 @@ async fn monitors_are_created_run_read_and_deleted() {
             "is not understood",
         ),
         (&["monitor", "create", &page, "--targets", "[]"], 2, "--targets"),
-    ] {
-        let (text, stderr) = printed(&run(&server, arguments).await, code);
-        assert!(
-            text.is_empty() && stderr.contains(words),
-            "{arguments:?}: {stderr}"
-        );
-    }
+    ];
+    assert_refused(&server, cases).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -358,8 +361,8 @@ async fn an_agent_is_continued_and_an_extract_cancelled() {
     );
     let (_, stderr) = printed(&run(&server, &["extract", "--resume", id.trim()]).await, 1);
     assert!(stderr.contains("is cancelled"), "{stderr}");
-    for (arguments, code, words) in [
-        (&["agent", "--show-thread", JOB][..], 1, "no such thread"),
+    let cases: &[Refusal] = &[
+        (&["agent", "--show-thread", JOB], 1, "no such thread"),
         (&["agent", "--show-thread", "x"], 2, "--show-thread"),
         (&["agent", "words", "--show-trace", JOB], 2, "remove the request"),
         (
@@ -377,13 +380,8 @@ async fn an_agent_is_continued_and_an_extract_cancelled() {
             "no such thread",
         ),
         (&["extract", "--cancel", JOB], 1, ""),
-    ] {
-        let (text, stderr) = printed(&run(&server, arguments).await, code);
-        assert!(
-            text.is_empty() && stderr.contains(words),
-            "{arguments:?}: {stderr}"
-        );
-    }
+    ];
+    assert_refused(&server, cases).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -1,5 +1,5 @@
-//! Removed tab of the viewer: the full page beside its main content, with the parts that were removed marked. The full
-//! page is scraped again when the user asks for it.
+//! Removed tab of the viewer: shows the full page and marks what is not in its main content. Scrapes the full page when
+//! the user asks for it.
 
 use std::collections::HashMap;
 use std::sync::Arc;

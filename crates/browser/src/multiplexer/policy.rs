@@ -91,7 +91,7 @@ pub(super) enum Verdict {
         /// Browser context; `None`: the browser's own.
         context: Option<String>,
         denied: bool,
-        /// Whether the client is told of downloads; `None`: as before.
+        /// Whether the client receives events of downloads; `None`: as before.
         reported: Option<bool>,
     },
     /// As [`Verdict::Succeed`], and cancel the download with this id.

@@ -374,3 +374,27 @@ async fn of_a_clean_scan_at_least_95_of_100_words_are_recognized() {
     println!("{:.2} % of the words are recognized", accuracy * 100.0);
     assert!(accuracy >= 0.95, "{accuracy}: {data}");
 }
+
+#[tokio::test]
+async fn a_scan_of_ten_thousand_pages_ends_in_time_and_is_read_in_part() {
+    let server = TestServer::start().await;
+    let scanned = Pdf {
+        pages: vec![scan(); 10_001],
+        ..Pdf::default()
+    };
+    let bytes = scanned.bytes();
+    let parse_pages = async |timeout: u64, max_pages: Value| {
+        let parser = json!({"type": "pdf", "mode": "ocr", "maxPages": max_pages});
+        let options = json!({"timeout": timeout, "parsers": [parser]});
+        parse(&server, "long.pdf", &bytes, options).await
+    };
+    let whole = parse_pages(2_000, Value::Null).await;
+    assert_eq!(whole.status, 408, "{}", whole.text());
+    assert!(whole.text().contains("SCRAPE_TIMEOUT"), "{}", whole.text());
+    let data = parse_pages(60_000, json!(2)).await.ok()["data"].clone();
+    assert_eq!(
+        (&data["metadata"]["numPages"], &data["metadata"]["totalPages"]),
+        (&json!(2), &json!(10_001))
+    );
+    assert!(data["warning"].as_str().unwrap().contains("scanned"), "{data}");
+}

@@ -77,6 +77,19 @@ fn cases() -> Vec<Case> {
             &["The map of"],
         ),
         case(
+            "sections and definitions about cookies",
+            "<section id=module-http.cookies><h1>http.cookies</h1>TEXT<section id=cookie-objects>\
+             <h2>Cookie Objects</h2>MORE<dl><dt id=http.cookies.SimpleCookie>SimpleCookie</dt>\
+             <dd>Reads the header.</dd></dl></section></section>",
+            &[
+                "closed for three days",
+                "Cookie Objects",
+                "two weeks",
+                "SimpleCookie",
+                "Reads the",
+            ],
+        ),
+        case(
             "a paragraph of links",
             "TEXT<p><a href=/a>Alpha</a>, <a href=/b>Beta</a></p>MORE",
             &["Alpha", "Beta"],

@@ -7,6 +7,9 @@ use crate::html::tag::Tag;
 
 /// Nodes of a table of contents that are read.
 const CONTENTS_NODES: usize = 1000;
+/// Nodes at the start of an element that are searched for its heading, and bytes of it that are read.
+const HEADING_NODES: usize = 12;
+const MAX_HEADING_BYTES: usize = 400;
 
 /// What the names of an element suggest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,7 +45,11 @@ pub(super) fn hint(dom: &Dom, id: NodeId, names: &[String]) -> Hint {
     }
     let lists = names.iter().fold(0, |all, word| all | words::lists(word));
     let is = |list: u16| lists & list != 0;
-    if is(words::IN_CONSENT) && (tag.is_block() || tag == Tag::Other) && tag.heading_level().is_none() {
+    if is(words::IN_CONSENT)
+        && (tag.is_block() || tag == Tag::Other)
+        && tag.heading_level().is_none()
+        && !is_about_cookies(dom, id)
+    {
         return Hint::Consent;
     }
     if is_hidden(dom, id) && !is(words::IN_COLLAPSED) {
@@ -167,6 +174,38 @@ fn is_hidden(dom: &Dom, id: NodeId) -> bool {
     })
 }
 
+/// Returns true for a section or definition of a text about cookies: only its `id`, the target of links, has the word,
+/// and its heading has it too.
+fn is_about_cookies(dom: &Dom, id: NodeId) -> bool {
+    let consent_words = |name| {
+        let mut words = Vec::new();
+        push_words(dom.attr(id, name).unwrap_or_default(), &mut words);
+        words.retain(|word| words::lists(word) & words::IN_CONSENT != 0);
+        words
+    };
+    if !consent_words(attr::CLASS).is_empty() {
+        return false;
+    }
+    if matches!(
+        dom.tag(id),
+        Tag::Dt | Tag::Dd | Tag::Dl | Tag::Li | Tag::Tr | Tag::Td
+    ) {
+        return true;
+    }
+    let heading = dom
+        .below(id)
+        .take(HEADING_NODES)
+        .find(|&n| dom.tag(n).heading_level().is_some());
+    heading.is_some_and(|heading| {
+        let text = dom.text_of(heading, MAX_HEADING_BYTES).to_lowercase();
+        let has = |word: &String| {
+            text.split(|c: char| !c.is_alphanumeric())
+                .any(|part| part == word)
+        };
+        consent_words(attr::ID).iter().all(has)
+    })
+}
+
 /// Splits `class` and `id` into lower-case words, at separators and where a capital follows a small letter.
 /// Names without separators stay whole.
 pub(super) fn words(dom: &Dom, id: NodeId, words: &mut Vec<String>) {
@@ -175,25 +214,28 @@ pub(super) fn words(dom: &Dom, id: NodeId, words: &mut Vec<String>) {
         return;
     }
     for name in [attr::CLASS, attr::ID] {
-        let Some(value) = dom.attr(id, name) else { continue };
-        for token in value.split_ascii_whitespace().take(24) {
-            // CSS frameworks encode rules in class names (`md:hidden`, `[&_nav]:x`); those are not names.
-            if token.contains([':', '[', '/', '&', '=']) || token.len() > 60 {
-                continue;
-            }
-            let mut word = String::new();
-            let mut small = false;
-            for c in token.chars() {
-                if !c.is_ascii_alphanumeric() || (small && c.is_ascii_uppercase()) {
-                    push(words, &mut word);
-                }
-                if c.is_ascii_alphanumeric() {
-                    word.push(c.to_ascii_lowercase());
-                }
-                small = c.is_ascii_lowercase();
-            }
-            push(words, &mut word);
+        push_words(dom.attr(id, name).unwrap_or_default(), words);
+    }
+}
+
+fn push_words(value: &str, words: &mut Vec<String>) {
+    for token in value.split_ascii_whitespace().take(24) {
+        // CSS frameworks encode rules in class names (`md:hidden`, `[&_nav]:x`); those are not names.
+        if token.contains([':', '[', '/', '&', '=']) || token.len() > 60 {
+            continue;
         }
+        let mut word = String::new();
+        let mut small = false;
+        for c in token.chars() {
+            if !c.is_ascii_alphanumeric() || (small && c.is_ascii_uppercase()) {
+                push(words, &mut word);
+            }
+            if c.is_ascii_alphanumeric() {
+                word.push(c.to_ascii_lowercase());
+            }
+            small = c.is_ascii_lowercase();
+        }
+        push(words, &mut word);
     }
 }
 

@@ -5,7 +5,7 @@ import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { brotliCompressSync, constants } from 'node:zlib';
+import { brotliCompressSync, constants, deflateRawSync } from 'node:zlib';
 import { installed, project, setting } from './package.mjs';
 
 const require = createRequire(join(setting('HARVESTMAN_TEST_JAVASCRIPT'), 'package.json'));
@@ -30,8 +30,9 @@ test('CommonJS and modules load the main and the inline entry', () => {
     assert.equal(run('use.cjs', `const hm = require('${entry}'); ${SAY}`), SAID);
     assert.equal(run('use.mjs', `import * as hm from '${entry}'; ${SAY}`), SAID);
   }
-  const slim = `init(require('node:fs').readFileSync(require.resolve('harvestman/harvestman.wasm'))).then(() => ${SAY})`;
-  assert.equal(run('slim.cjs', `const hm = require('harvestman/slim'); hm.${slim}`), SAID);
+  const bytes = (file) => `require('node:fs').readFileSync(require.resolve('harvestman/${file}'))`;
+  const slim = `hm.initPagesSync(${bytes('pages.wasm')}); hm.init(${bytes('harvestman.wasm')}).then(() => ${SAY})`;
+  assert.equal(run('slim.cjs', `const hm = require('harvestman/slim'); ${slim}`), SAID);
 });
 
 test('errors of both copies are instances of each other', () => {
@@ -41,12 +42,44 @@ test('errors of both copies are instances of each other', () => {
   assert.equal(run('both.mjs', script), 'true\n');
 });
 
+test('a client loads only harvestman.wasm', () => {
+  const use = `import Harvestman, { htmlToMarkdown, Robots } from 'harvestman'; import fs from 'node:fs'; import { syncBuiltinESMExports } from 'node:module';
+    const read = []; const { readFileSync } = fs;
+    fs.readFileSync = (file, ...more) => (read.push(String(file).split('/').at(-1)), readFileSync(file, ...more)); syncBuiltinESMExports();
+    new Robots('').free();
+    await new Harvestman({ fetch: async () => Response.json({ success: true, data: {} }) }).scrape('https://a.test');
+    const before = [...read]; htmlToMarkdown('x'); console.log(before.join(), read.join());`;
+  assert.equal(run('client.mjs', use), 'harvestman.wasm harvestman.wasm,pages.wasm\n');
+});
+
+test('without pages.wasm, a conversion says what to load', () => {
+  const use = `import { htmlToMarkdown, initSync } from 'harvestman/slim'; import { readFileSync } from 'node:fs';
+    initSync(readFileSync(new URL(import.meta.resolve('harvestman/harvestman.wasm'))));
+    try { htmlToMarkdown('x'); } catch (error) { console.log(error.code, error.message.includes('initPages')); }`;
+  assert.equal(run('unloaded.mjs', use), 'NOT_LOADED true\n');
+});
+
 test('the inline entry works in one file, minified, and keeps the names of errors', async () => {
   const text = await bundle('inline-use.mjs', `import * as hm from 'harvestman/inline'; ${SAY}; try { hm.htmlToMarkdown('x', { nope: 1 }) } catch (error) { console.log(error.name, error instanceof hm.ValidationError) }`, { minify: true, platform: 'browser' });
   // Only the text of the bundle: there is no other file next to it.
   assert.equal(run('inline-out.mjs', text), `${SAID}ValidationError true\n`);
   const cjs = await bundle('inline-use.mjs', `import * as hm from 'harvestman/inline'; ${SAY}`, { format: 'cjs', platform: 'browser' });
   assert.equal(run('inline-out.cjs', cjs), SAID);
+});
+
+test('what the inline entry packs is unpacked', async () => {
+  const { inflate } = await import('../../crates/wasm/npm/inflate.js');
+  const random = Uint8Array.from({ length: 100_000 }, (_, at) => (Math.imul(at, at) * 2654435761) >>> 24);
+  const inputs = [new Uint8Array(), Buffer.from('a'), Buffer.from('abc'.repeat(100)), Buffer.alloc(100_000), random, readFileSync(join(installed, 'harvestman.wasm'))];
+  // Stored blocks, both kinds of codes, and no distances.
+  for (const options of [{ level: 9 }, { level: 0 }, { strategy: constants.Z_FIXED }, { strategy: constants.Z_HUFFMAN_ONLY }]) {
+    for (const input of inputs) {
+      const size = Buffer.alloc(4);
+      size.writeUInt32LE(input.length);
+      const packed = Buffer.concat([size, deflateRawSync(input, options)]);
+      assert.equal(Buffer.compare(inflate(packed), input), 0, `${input.length} bytes ${JSON.stringify(options)}`);
+    }
+  }
 });
 
 test('Rollup bundles the inline entry without plugins', async () => {
@@ -88,10 +121,10 @@ test('the hand-written JavaScript and the wasm are small', async () => {
   });
   const size = brotli(own);
   assert.ok(size <= 12_000, `${size} bytes of JavaScript`);
-  const wasm = brotli(readFileSync(join(installed, 'harvestman.wasm')));
-  // The goal is 450 kB; most of the excess are the tables of charsets, the HTML parser and time zones.
-  assert.ok(wasm <= 850_000, `${wasm} bytes of wasm`);
-  console.log(`JavaScript ${size} bytes, wasm ${wasm} bytes, compressed`);
+  const [wasm, pages] = ['harvestman.wasm', 'pages.wasm'].map((file) => brotli(readFileSync(join(installed, file))));
+  assert.ok(wasm <= 320_000, `${wasm} bytes of harvestman.wasm`);
+  assert.ok(pages <= 720_000, `${pages} bytes of pages.wasm`);
+  console.log(`JavaScript ${size} bytes, harvestman.wasm ${wasm} bytes, pages.wasm ${pages} bytes, compressed`);
 });
 
 test('nothing in the package tells of the machine that built it', () => {

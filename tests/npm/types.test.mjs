@@ -12,7 +12,7 @@ const ts = require('typescript');
 
 const USE = `
 import Harvestman, { AuthError, type Document, type JobResult, Harvestman as Same, htmlToMarkdown, LocalCrawler, planSteps, Robots, Scope } from 'harvestman';
-import { init } from 'harvestman/slim';
+import { init, initPages } from 'harvestman/slim';
 import type { StandardSchema } from 'harvestman/inline';
 
 const hm: Same = new Harvestman({ apiUrl: 'http://localhost:3002', apiKey: 'fc-x', headers: { 'x-a': 'b' }, timeoutMs: 5 });
@@ -20,6 +20,7 @@ new Harvestman('fc-x');
 declare const shop: StandardSchema<{ price: number }>;
 export async function use(): Promise<JobResult> {
   await init(new Uint8Array());
+  await initPages('https://example.com/pages.wasm');
   const page: Document = await hm.scrape('https://example.com', { formats: ['markdown', { type: 'json', schema: {} }] });
   const title: string | undefined = page.metadata.title;
   const job = await hm.startCrawl('https://example.com', { limit: 5, scrapeOptions: { onlyMainContent: false } });

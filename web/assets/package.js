@@ -12,7 +12,7 @@ export function load(entry) {
 
 async function initialize(entry) {
   const module = await import(entry);
-  await module.init(new URL("harvestman.wasm", entry));
+  await Promise.all([module.init(new URL("harvestman.wasm", entry)), module.initPages(new URL("pages.wasm", entry))]);
   return module;
 }
 

@@ -63,7 +63,9 @@ impl schemars::JsonSchema for Timestamp {
 impl<'de> Deserialize<'de> for Timestamp {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
-        let time: jiff::Timestamp = text.parse().map_err(serde::de::Error::custom)?;
+        let time: jiff::Timestamp = text.parse().map_err(|_| {
+            serde::de::Error::custom(format_args!("`{text}` is not a time with a zone in ISO 8601"))
+        })?;
         Ok(Timestamp(u64::try_from(time.as_millisecond()).unwrap_or(0)))
     }
 }

@@ -3,4 +3,4 @@ export { AuthError, HarvestmanError, HarvestmanError as SdkError, JobTimeoutErro
 export { Harvestman, Harvestman as default, Harvestman as Firecrawl, Harvestman as FirecrawlClient } from './client.js';
 export { LocalCrawler } from './local.js';
 export { cleanHtml, extractLinks, extractMetadata, htmlToMarkdown, normalizeUrl, parseSitemap, planCrawl, planSteps, Robots, Scope, signWebhook, verifyWebhook } from './tools.js';
-export { load as ready } from './wasm.js';
+export { ready } from './ready.js';

@@ -1,7 +1,9 @@
-// Browsers and bundlers: loads the wasm file, an asset next to this module, when it is needed.
-import { setSource } from './wasm.js';
+// Browsers and bundlers: loads a wasm file, an asset next to this module, when it is needed.
+import { pages } from './pages.js';
+import { wasm } from './wasm.js';
 
-setSource(() => new URL('./harvestman.wasm', import.meta.url));
+wasm.setSource(() => new URL('./harvestman.wasm', import.meta.url));
+pages.setSource(() => new URL('./pages.wasm', import.meta.url));
 
 export * from './api.js';
 export { default } from './api.js';

@@ -6,7 +6,7 @@ import { Interaction } from './interaction.js';
 import { AgentJob, BatchScrapeJob, CrawlJob, ExtractJob, finish } from './jobs.js';
 import { withJsonSchemas } from './schema.js';
 import { Transport } from './transport.js';
-import { call, load } from './wasm.js';
+import { wasm } from './wasm.js';
 import { Watcher } from './watcher.js';
 
 /** The calls of the API by path. `*` in a path stands for `id`. */
@@ -29,8 +29,8 @@ class Api {
   /** `kind` names the body where a path takes several. */
   async post(path, given, { signal, kind = path, ...more } = {}, id, method = 'POST') {
     const body = JSON.stringify(withJsonSchemas(given));
-    await load();
-    call((wasm) => wasm.checkRequest(kind, body));
+    await wasm.load();
+    wasm.call((glue) => glue.checkRequest(kind, body));
     return this.#transport.send(method, url(path, id), { body, signal, ...more });
   }
 
@@ -45,8 +45,8 @@ class Api {
 
   async upload(path, file, given, { signal } = {}) {
     const text = JSON.stringify(withJsonSchemas(given));
-    await load();
-    call((wasm) => wasm.checkRequest(path, text));
+    await wasm.load();
+    wasm.call((glue) => glue.checkRequest(path, text));
     return this.sendFile(`/v2/${path}`, file, { signal }, text);
   }
 

@@ -592,5 +592,5 @@ export declare class JobTimeoutError extends HarvestmanError {
   readonly timeoutSeconds: number;
 }
 
-/** Loads the wasm. Needed only before synchronous functions, and only where it is fetched: in browsers. */
+/** Loads both wasm files. Needed only before synchronous functions, and only where files are fetched: in browsers. */
 export declare function ready(): Promise<void>;

@@ -1,8 +1,13 @@
-// The wasm inside the JavaScript. The build replaces the import by the text of the file in base64.
-import wasm from './harvestman.wasm?base64';
-import { setSource } from './wasm.js';
+// The wasm inside the JavaScript. The build replaces the imports by the text of the packed files in base64.
+import wasmText from './harvestman.wasm.deflate';
+import pagesText from './pages.wasm.deflate';
+import { inflate } from './inflate.js';
+import { pages } from './pages.js';
+import { wasm } from './wasm.js';
 
-setSource(() => Uint8Array.from(atob(wasm), (letter) => letter.charCodeAt(0)));
+const unpacked = (text) => inflate(Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0)));
+wasm.setSource(() => unpacked(wasmText));
+pages.setSource(() => unpacked(pagesText));
 
 export * from './api.js';
 export { default } from './api.js';

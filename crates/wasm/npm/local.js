@@ -1,7 +1,8 @@
 // A crawl without a server: the server's state machine on the runtime's `fetch`.
 import { expect, options, positive, urlText, ValidationError } from './errors.js';
+import { Owned } from './loader.js';
+import { pages } from './pages.js';
 import { headersOf, reason, retryAfter, timeLimit, either, wait } from './transport.js';
-import { call, load, Owned } from './wasm.js';
 
 const SITE_FILE_MS = 20_000;
 const ROBOTS_BYTES = 512 * 1024;
@@ -75,10 +76,10 @@ export class LocalCrawler {
   /** Yields a document for each page as soon as it is ready. A run that ended early is continued by the next one. */
   async *run({ signal, onProgress, onError } = {}) {
     if (this.#crawl) throw new TypeError('this crawler is already running');
-    await load();
+    await pages.load();
     const product = /^[^/\s]+/.exec(this.#settings.userAgent ?? AGENT)?.[0] ?? AGENT;
     const body = JSON.stringify(this.#request);
-    const crawl = new Owned((wasm) => new wasm.LocalCrawl(body, product, this.#state));
+    const crawl = new Owned(pages, (glue) => new glue.LocalCrawl(body, product, this.#state));
     this.#crawl = crawl;
     this.#isStopped = false;
     const abort = (this.#abort = new AbortController());
@@ -216,7 +217,7 @@ class Fetcher {
   /** Returns the body of a page with the documents of its frames, if it consists of frames. */
   async #framed({ url, status, contentType, body }, request, frames, depth) {
     if (depth === 0 || status >= 400 || !FRAME_TAG.test(latin1.decode(body))) return undefined;
-    const page = call((wasm) => wasm.Frames.of(url, contentType, body));
+    const page = pages.call((glue) => glue.Frames.of(url, contentType, body));
     if (!page) return undefined;
     try {
       for (const source of page.urls()) {

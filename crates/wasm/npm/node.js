@@ -1,8 +1,10 @@
-// Node.js, Deno, Bun: reads the wasm file next to this module when it is needed.
+// Node.js, Deno, Bun: reads a wasm file next to this module when it is needed.
 import { readFileSync } from 'node:fs';
-import { setSource } from './wasm.js';
+import { pages } from './pages.js';
+import { wasm } from './wasm.js';
 
-setSource(() => readFileSync(new URL('./harvestman.wasm', import.meta.url)));
+wasm.setSource(() => readFileSync(new URL('./harvestman.wasm', import.meta.url)));
+pages.setSource(() => readFileSync(new URL('./pages.wasm', import.meta.url)));
 
 export * from './api.js';
 export { default } from './api.js';

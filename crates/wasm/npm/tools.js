@@ -1,7 +1,9 @@
 // Functions that need no server.
 import { expect, options, urlText, ValidationError } from './errors.js';
 import { bytesOf } from './files.js';
-import { call, Owned } from './wasm.js';
+import { Owned } from './loader.js';
+import { pages } from './pages.js';
+import { wasm } from './wasm.js';
 
 const text = (given) => JSON.stringify(options(given));
 
@@ -10,22 +12,22 @@ function onPage(html, given, run) {
   const { contentType, ...rest } = options(given);
   const body = typeof html === 'string' ? html : bytesOf(html, 'html');
   const type = contentType === undefined ? undefined : expect(contentType, 'string', 'contentType');
-  return call((wasm) => run(wasm, typeof body === 'string' ? body : wasm.decodeHtml(body, type), text(rest)));
+  return pages.call((glue) => run(glue, typeof body === 'string' ? body : glue.decodeHtml(body, type), text(rest)));
 }
 
-export const htmlToMarkdown = (html, given) => onPage(html, given, (wasm, page, options) => wasm.htmlToMarkdown(page, options));
-export const cleanHtml = (html, given) => onPage(html, given, (wasm, page, options) => wasm.cleanHtml(page, options));
-export const extractLinks = (html, given) => onPage(html, given, (wasm, page, options) => JSON.parse(wasm.extractLinks(page, options)));
-export const extractMetadata = (html, given) => onPage(html, given, (wasm, page, options) => JSON.parse(wasm.extractMetadata(page, options)));
+export const htmlToMarkdown = (html, given) => onPage(html, given, (glue, page, options) => glue.htmlToMarkdown(page, options));
+export const cleanHtml = (html, given) => onPage(html, given, (glue, page, options) => glue.cleanHtml(page, options));
+export const extractLinks = (html, given) => onPage(html, given, (glue, page, options) => JSON.parse(glue.extractLinks(page, options)));
+export const extractMetadata = (html, given) => onPage(html, given, (glue, page, options) => JSON.parse(glue.extractMetadata(page, options)));
 
 export function normalizeUrl(url, given) {
   const [text1, text2] = [urlText(url), text(given)];
-  return call((wasm) => wasm.normalizeUrl(text1, text2));
+  return wasm.call((glue) => glue.normalizeUrl(text1, text2));
 }
 
 export function parseSitemap(body, { url } = {}) {
   const [bytes, base] = [bytesOf(body, 'body'), urlText(url)];
-  return JSON.parse(call((wasm) => wasm.parseSitemap(bytes, base)));
+  return JSON.parse(wasm.call((glue) => glue.parseSitemap(bytes, base)));
 }
 
 function secretOf(secret) {
@@ -37,13 +39,13 @@ function secretOf(secret) {
 
 export function signWebhook({ body, secret } = {}) {
   const [key, bytes] = [secretOf(secret), bytesOf(body, 'body')];
-  return call((wasm) => wasm.signWebhook(key, bytes));
+  return wasm.call((glue) => glue.signWebhook(key, bytes));
 }
 
 export function verifyWebhook({ body, signature, secret } = {}) {
   const [key, bytes] = [secretOf(secret), bytesOf(body, 'body')];
   const given = signature === undefined || signature === null ? '' : expect(signature, 'string', 'signature');
-  if (!call((wasm) => wasm.checkWebhook(key, bytes, given))) {
+  if (!wasm.call((glue) => glue.checkWebhook(key, bytes, given))) {
     throw new ValidationError({ status: 400, code: 'BAD_SIGNATURE', message: 'The signature does not match the body: it was made with another secret, or the body was changed in transit.' });
   }
   return JSON.parse(new TextDecoder().decode(bytes));
@@ -51,18 +53,18 @@ export function verifyWebhook({ body, signature, secret } = {}) {
 
 export function planSteps(prompt, snapshot) {
   const [words, page] = [expect(prompt, 'string', 'prompt'), snapshot === undefined ? undefined : expect(snapshot, 'string', 'snapshot')];
-  return JSON.parse(call((wasm) => wasm.planSteps(words, page)));
+  return JSON.parse(wasm.call((glue) => glue.planSteps(words, page)));
 }
 
 export function planCrawl(prompt, url) {
-  const { data, warning } = JSON.parse(call((wasm) => wasm.planCrawl(JSON.stringify({ url: urlText(url), prompt: expect(prompt, 'string', 'prompt') }))));
+  const { data, warning } = JSON.parse(wasm.call((glue) => glue.planCrawl(JSON.stringify({ url: urlText(url), prompt: expect(prompt, 'string', 'prompt') }))));
   return warning ? { ...data, warning } : data;
 }
 
 export class Robots extends Owned {
   constructor(body) {
     const rules = typeof body === 'string' ? body : new TextDecoder().decode(bytesOf(body, 'text'));
-    super((wasm) => new wasm.Robots(rules));
+    super(wasm, (glue) => new glue.Robots(rules));
   }
   check(url, agent = '*') {
     const [link, token] = [urlText(url), expect(agent, 'string', 'agent')];
@@ -73,7 +75,7 @@ export class Robots extends Owned {
 export class Scope extends Owned {
   constructor(request) {
     const body = JSON.stringify(expect(request, 'object', 'request'));
-    super((wasm) => new wasm.Scope(body));
+    super(wasm, (glue) => new glue.Scope(body));
   }
   check(url, { depth = 1 } = {}) {
     const link = urlText(url);

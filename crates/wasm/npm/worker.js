@@ -1,8 +1,11 @@
 // Workers that import wasm as a compiled module.
 import module from './harvestman.wasm';
-import { setSource } from './wasm.js';
+import pagesModule from './pages.wasm';
+import { pages } from './pages.js';
+import { wasm } from './wasm.js';
 
-setSource(() => module);
+wasm.setSource(() => module);
+pages.setSource(() => pagesModule);
 
 export * from './api.js';
 export { default } from './api.js';

@@ -2,16 +2,30 @@
 //!
 //! Values cross the boundary as JSON text and are validated as strictly as by the server. A failure is thrown as JSON
 //! text too, which the JavaScript in `npm/` turns into an error class. This crate has no API rules and does no I/O.
+//!
+//! The package has a wasm file for each of the features `client` and `pages`, so that users of the client do not load
+//! the conversion of pages.
 
 mod boundary;
+#[cfg(feature = "pages")]
 pub mod frames;
+#[cfg(feature = "client")]
 pub mod interact;
+#[cfg(feature = "pages")]
 pub mod local_crawl;
+#[cfg(feature = "pages")]
 mod options;
+#[cfg(feature = "pages")]
 pub mod page;
+#[cfg(feature = "client")]
 pub mod requests;
+#[cfg(feature = "client")]
 pub mod robots;
+#[cfg(feature = "client")]
 pub mod scope;
+#[cfg(feature = "client")]
 pub mod sitemap;
+#[cfg(feature = "client")]
 pub mod urls;
+#[cfg(feature = "client")]
 pub mod webhook;

@@ -12,7 +12,7 @@ use harvestman_core::crawl::{
 use harvestman_core::host::HostKey;
 use harvestman_core::ids::ScrapeId;
 use harvestman_core::robots::Robots;
-use harvestman_core::scrape::{Capabilities, RawPage, check_supported, render};
+use harvestman_core::scrape::{Capabilities, RawPage, Rendered, check_supported, prepare};
 use harvestman_core::sitemap::Sitemap;
 use harvestman_core::time::Timestamp;
 use harvestman_core::url_key::UrlKey;
@@ -218,7 +218,7 @@ impl LocalCrawl {
             content_type: response.content_type.as_deref(),
             body,
         };
-        let mut rendered = render(&raw, &self.options, response.id);
+        let mut rendered = self.render(&raw, response.id);
         if let Ok(page) = &rendered
             && let Some(target) = &page.redirect
             && response.status < 400
@@ -235,7 +235,7 @@ impl LocalCrawl {
             };
             // The page's own links come first, including those to its frames.
             let links = std::mem::take(&mut page.links);
-            rendered = render(&framed_raw, &self.options, response.id).map(|mut page| {
+            rendered = self.render(&framed_raw, response.id).map(|mut page| {
                 let more = std::mem::replace(&mut page.links, links);
                 page.add_links(more);
                 page
@@ -333,6 +333,13 @@ impl LocalCrawl {
 }
 
 impl LocalCrawl {
+    /// Renders a page. `redactPII` needs a server, so that the search for personal data is not part of the wasm.
+    fn render(&self, page: &RawPage<'_>, id: ScrapeId) -> Result<Rendered, ApiError> {
+        let mut rendered = prepare(page, &self.options, id)?;
+        rendered.without_model(&self.options);
+        Ok(rendered)
+    }
+
     fn start(request: &str, agent: String, state: Option<&str>) -> Result<LocalCrawl, ApiError> {
         let request = CrawlRequest::from_json(request.as_bytes())?;
         check_local(&request)?;

@@ -56,6 +56,13 @@ fn gzip(bytes: &[u8]) -> Result<Vec<u8>> {
     Ok(encoder.finish()?)
 }
 
+/// Compresses with DEFLATE, without a header.
+pub(crate) fn deflate(bytes: &[u8]) -> Result<Vec<u8>> {
+    let mut encoder = flate2::write::DeflateEncoder::new(Vec::new(), flate2::Compression::best());
+    encoder.write_all(bytes)?;
+    Ok(encoder.finish()?)
+}
+
 /// Returns the last part of a path.
 pub(crate) fn name_of(file: &Path) -> String {
     file.file_name()

@@ -16,6 +16,7 @@ mod fuzz;
 mod licences;
 mod lints;
 mod npm;
+mod npm_runtimes;
 mod parts;
 mod project;
 mod run;
@@ -50,6 +51,9 @@ usage: cargo xtask <task>
     console-check     check the size of the console, and every screen with axe and Lighthouse
     dev               serve the console on http://localhost:8080 and rebuild it on changes; needs a running `serve`
     npm               build the npm package into <target>/npm/harvestman
+    npm-runtimes [NAME]...
+                      check the npm package in every JavaScript runtime and bundler, or in those whose name
+                      contains NAME; minutes, and needs npm's registry
     dist [--binary FILE]
                       package a release build, or FILE, into <target>/dist: archive, Python wheel, npm packages,
                       Debian package, checksums
@@ -86,7 +90,7 @@ fn dispatch(arguments: &[String]) -> Result<()> {
     let project = Project::find()?;
     if !matches!(
         task.as_str(),
-        "serve" | "test" | "score" | "bench" | "fuzz" | "console" | "dist"
+        "serve" | "test" | "score" | "bench" | "fuzz" | "console" | "dist" | "npm-runtimes"
     ) && !rest.is_empty()
     {
         bail!("`{task}` takes no arguments\n{USAGE}");
@@ -106,6 +110,7 @@ fn dispatch(arguments: &[String]) -> Result<()> {
         "dev" => console::develop(&project, &Tools::open()?),
         "dist" => dist::dist(&project, &Tools::open()?, rest),
         "npm" => npm::build(&project, &Tools::open()?).map(drop),
+        "npm-runtimes" => npm_runtimes::check(&project, &Tools::open()?, rest),
         "score" => score::score(&project, &Tools::open()?, rest),
         "wasm" => wasm::check(&project, &Tools::open()?),
         "fuzz" => fuzz::fuzz(&project, rest),

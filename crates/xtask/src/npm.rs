@@ -7,14 +7,34 @@ use std::{
 
 use anyhow::{Context, Result, ensure};
 
-use crate::{compress::brotli, fingerprint::Fingerprint, project::Project, run, tools::Tools};
+use crate::{
+    compress::{brotli, deflate},
+    fingerprint::Fingerprint,
+    project::Project,
+    run,
+    tools::Tools,
+};
 
 const SOURCES: &[&str] = &[
     "crates/wasm",
     "crates/core",
     "crates/content",
+    "crates/derive",
     "Cargo.toml",
     "Cargo.lock",
+];
+/// Wasm files of the package.
+const MODULES: &[Module] = &[
+    Module {
+        feature: "client",
+        wasm: "harvestman.wasm",
+        glue: "glue.js",
+    },
+    Module {
+        feature: "pages",
+        wasm: "pages.wasm",
+        glue: "pages_glue.js",
+    },
 ];
 const LICENCES: &[&str] = &["LICENSE-APACHE", "LICENSE-MIT"];
 /// Bundles: source, result, format. Node.js cannot `require` the modules, and many bundlers do not emit the wasm file.
@@ -23,6 +43,9 @@ const BUNDLES: &[(&str, &str, &str)] = &[
     ("slim.js", "slim.cjs", "cjs"),
     ("inline.js", "inline.js", "esm"),
 ];
+/// Type of the compressed copies of the wasm files that the inline bundle contains, and the module that unpacks them.
+const PACKED: &str = "deflate";
+const INFLATE: &str = "inflate.js";
 /// Defines in a CommonJS module what `import.meta.url` is in others.
 const MODULE_URL: &str = "const moduleUrl = require('node:url').pathToFileURL(__filename);";
 /// Types that CommonJS modules have too, under their own names.
@@ -31,12 +54,20 @@ const TYPES: &[&str] = &[
     "index",
     "inline",
     "local",
+    "pages.wasm",
     "requests",
     "slim",
     "tools",
 ];
 /// Placeholder in the source of package.json for the version of the workspace.
 const VERSION_PLACEHOLDER: &str = "\"version\": \"0.0.0\"";
+
+/// A wasm file of the package: the feature of the crate that it is built with, and the JavaScript of wasm-bindgen.
+struct Module {
+    feature: &'static str,
+    wasm: &'static str,
+    glue: &'static str,
+}
 
 /// Brings the package up to date and returns its folder.
 pub(crate) fn build(project: &Project, tools: &Tools) -> Result<PathBuf> {
@@ -52,27 +83,35 @@ pub(crate) fn build(project: &Project, tools: &Tools) -> Result<PathBuf> {
     if fs::read_to_string(&stamp).is_ok_and(|text| output(&sources).is_ok_and(|now| now == text)) {
         return Ok(folder);
     }
-    let wasm = compile(project, tools)?;
+    run::print_step("building the npm package");
     fs::remove_dir_all(&folder).ok();
     fs::create_dir_all(&folder)?;
-    run_wasm_bindgen(project, tools, &wasm, &folder)?;
+    for module in MODULES {
+        let wasm = compile(project, tools, module)?;
+        run_wasm_bindgen(project, tools, &wasm, module, &folder)?;
+    }
     assemble(project, &folder)?;
     bundle(tools, &folder)?;
     fs::write(&stamp, output(&sources)?).with_context(|| stamp.display().to_string())?;
-    let bytes = fs::read(folder.join("harvestman.wasm"))?;
-    let packed = brotli(&bytes)?.len();
-    run::print_step(&format!(
-        "{}: wasm {} bytes, {packed} compressed",
-        folder.display(),
-        bytes.len()
-    ));
+    for Module { wasm, .. } in MODULES {
+        let file = folder.join(wasm);
+        let bytes = fs::read(&file)?;
+        let packed = brotli(&bytes)?.len();
+        run::print_step(&format!(
+            "{}: {} bytes, {packed} compressed",
+            file.display(),
+            bytes.len()
+        ));
+    }
     Ok(folder)
 }
 
-fn compile(project: &Project, tools: &Tools) -> Result<PathBuf> {
-    run::print_step("building the npm package");
-    let mut cargo = tools.wasm_target()?.cargo("build", project, tools)?;
+fn compile(project: &Project, tools: &Tools, module: &Module) -> Result<PathBuf> {
+    // Without `--crate-type`, cargo also builds an rlib, and then optimises neither across crates.
+    let mut cargo = tools.wasm_target()?.cargo("rustc", project, tools)?;
     cargo.args(["--profile", "wasm", "--package", "harvestman-wasm", "--lib"]);
+    cargo.args(["--crate-type", "cdylib", "--no-default-features", "--features"]);
+    cargo.arg(module.feature);
     run::run(cargo.arg("--config").arg(without_local_paths(project)?))?;
     Ok(project
         .wasm_target()
@@ -95,7 +134,13 @@ fn without_local_paths(project: &Project) -> Result<String> {
 }
 
 /// Writes the wasm and its wasm-bindgen JavaScript under the file names of the package.
-fn run_wasm_bindgen(project: &Project, tools: &Tools, wasm: &Path, folder: &Path) -> Result<()> {
+fn run_wasm_bindgen(
+    project: &Project,
+    tools: &Tools,
+    wasm: &Path,
+    module: &Module,
+    folder: &Path,
+) -> Result<()> {
     let out = project.target().join("npm/glue");
     fs::remove_dir_all(&out).ok();
     let mut bindgen = run::command(tools.wasm_bindgen(project)?);
@@ -109,13 +154,17 @@ fn run_wasm_bindgen(project: &Project, tools: &Tools, wasm: &Path, folder: &Path
         "glue",
     ]);
     run::run(bindgen.arg("--out-dir").arg(&out).arg(wasm))?;
-    fs::copy(out.join("glue.js"), folder.join("glue.js"))?;
-    let small = folder.join("harvestman.wasm");
+    fs::copy(out.join("glue.js"), folder.join(module.glue))?;
+    let small = folder.join(module.wasm);
     fs::copy(out.join("glue_bg.wasm"), &small)?;
     tools.wasm_opt()?.shrink(&small)
 }
 
 fn bundle(tools: &Tools, folder: &Path) -> Result<()> {
+    for Module { wasm, .. } in MODULES {
+        let packed = packed_with_size(&fs::read(folder.join(wasm))?)?;
+        fs::write(folder.join(format!("{wasm}.{PACKED}")), packed)?;
+    }
     for (source, result, format) in BUNDLES {
         let mut esbuild = tools.esbuild(folder)?;
         esbuild.args([
@@ -123,7 +172,7 @@ fn bundle(tools: &Tools, folder: &Path) -> Result<()> {
             "--bundle",
             "--log-level=warning",
             "--target=es2022",
-            "--loader:.wasm=base64",
+            "--loader:.deflate=base64",
         ]);
         esbuild.args([
             "--allow-overwrite",
@@ -140,12 +189,22 @@ fn bundle(tools: &Tools, folder: &Path) -> Result<()> {
         }
         run::run(&mut esbuild)?;
     }
+    for Module { wasm, .. } in MODULES {
+        fs::remove_file(folder.join(format!("{wasm}.{PACKED}")))?;
+    }
+    fs::remove_file(folder.join(INFLATE))?;
     for name in TYPES {
         let text = fs::read_to_string(folder.join(format!("{name}.d.ts")))?;
         let text = text.replace(".js'", ".cjs'");
         fs::write(folder.join(format!("{name}.d.cts")), text)?;
     }
     Ok(())
+}
+
+/// Compresses with DEFLATE, after the number of bytes in four bytes, little-endian.
+fn packed_with_size(bytes: &[u8]) -> Result<Vec<u8>> {
+    let size = u32::try_from(bytes.len())?.to_le_bytes();
+    Ok([&size[..], &deflate(bytes)?].concat())
 }
 
 fn assemble(project: &Project, folder: &Path) -> Result<()> {
@@ -169,8 +228,9 @@ fn assemble(project: &Project, folder: &Path) -> Result<()> {
         .filter_map(|entry| Some(entry.ok()?.file_name()))
         .filter(|name| Path::new(name).extension().is_some_and(|kind| kind == "wasm"));
     ensure!(
-        wasm.count() == 1,
-        "the package must contain exactly one wasm file"
+        wasm.count() == MODULES.len(),
+        "the package must contain exactly {} wasm files",
+        MODULES.len()
     );
     Ok(())
 }

@@ -5,6 +5,7 @@ mod circles;
 mod direction;
 mod language;
 mod names;
+mod proxies;
 mod reach;
 mod routes;
 
@@ -26,6 +27,7 @@ pub(crate) fn tidy(project: &Project) -> Result<()> {
     problems.extend(names::problems(&files, &sources));
     problems.extend(language::problems(project)?);
     problems.extend(routes::problems(project)?);
+    problems.extend(proxies::problems(project)?);
     if !problems.is_empty() {
         bail!(
             "{} violations of structure rules:\n  {}",

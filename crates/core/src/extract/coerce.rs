@@ -144,7 +144,7 @@ pub(super) fn time(text: &str) -> Option<String> {
         return Some(text.to_owned());
     }
     if let Ok(local) = text.parse::<jiff::civil::DateTime>() {
-        return Some(format!("{}Z", local.strftime("%Y-%m-%dT%H:%M:%S")));
+        return Some(format!("{local:.0}Z"));
     }
     date(text).map(|day| format!("{day}T00:00:00Z"))
 }
@@ -274,6 +274,7 @@ mod tests {
         for (text, expected) in [
             ("2026-01-31T10:00:00+02:00", "2026-01-31T10:00:00+02:00"),
             ("2026-01-31T10:00", "2026-01-31T10:00:00Z"),
+            ("2026-01-31 10:00:59.999", "2026-01-31T10:00:59Z"),
             ("January 31, 2026", "2026-01-31T00:00:00Z"),
         ] {
             assert_eq!(time(text).as_deref(), Some(expected));

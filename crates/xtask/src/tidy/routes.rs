@@ -35,6 +35,15 @@ fn compare(docs: &str, served: &str, not_offered: &str) -> Vec<String> {
         .collect()
 }
 
+/// Returns the path of every served route in the text of docs/ROUTES.md. Names of parameters are left out.
+pub(super) fn served_paths(docs: &str) -> BTreeSet<String> {
+    let routes = docs.lines().filter_map(parse_documented);
+    routes
+        .filter(|route| route.state == "served")
+        .map(|route| route.path)
+        .collect()
+}
+
 /// Parses a row of the form "| METHOD | `path` | state | what |".
 fn parse_documented(line: &str) -> Option<Route> {
     let mut cells = line.split('|').skip(1).map(str::trim);

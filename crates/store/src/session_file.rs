@@ -52,6 +52,23 @@ pub struct SessionFileRow {
     pub created_at: Timestamp,
 }
 
+impl From<&NewSessionFile> for SessionFileRow {
+    /// Returns the file as it is listed, before it has a number.
+    fn from(new: &NewSessionFile) -> Self {
+        Self {
+            no: 0,
+            is_upload: new.is_upload,
+            name: new.name.clone(),
+            content_type: new.content_type.clone(),
+            url: new.url.clone(),
+            size: new.size,
+            token: new.content.is_ok().then(|| new.token.clone()),
+            error: new.content.as_ref().err().cloned(),
+            created_at: new.created_at,
+        }
+    }
+}
+
 operations! {
     /// Files of browser sessions.
     trait SessionFiles {

@@ -87,17 +87,7 @@ impl Engine {
             token: Uuid::new_v4().simple().to_string(),
             created_at: clock::now(),
         };
-        let row = SessionFileRow {
-            no: 0,
-            is_upload: true,
-            name: new.name.clone(),
-            content_type: new.content_type.clone(),
-            url: None,
-            size: new.size,
-            token: Some(new.token.clone()),
-            error: None,
-            created_at: new.created_at,
-        };
+        let row = SessionFileRow::from(&new);
         if let Err(error) = self.context.store.add_session_file(new).await {
             session.browser.remove_upload(&row.name);
             return Err(error.into());

@@ -15,6 +15,8 @@ pub(crate) trait Columns {
     fn maybe_count(&self, column: &str) -> Result<Option<u64>, StoreError>;
     fn text(&self, column: &str) -> Result<String, StoreError>;
     fn maybe_text(&self, column: &str) -> Result<Option<String>, StoreError>;
+    fn flag(&self, column: &str) -> Result<bool, StoreError>;
+    fn bytes(&self, column: &str) -> Result<Vec<u8>, StoreError>;
 
     /// Reads an id.
     fn id(&self, column: &str) -> Result<Uuid, StoreError> {

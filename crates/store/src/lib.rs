@@ -12,11 +12,13 @@
 //! This is the only crate that speaks SQL. It never fetches, never renders, and never stores an API key in
 //! clear text.
 
+mod account;
 mod activity;
 mod cache;
 mod cell;
 mod clock;
 mod columns;
+mod commit;
 mod config;
 mod copy;
 mod error;
@@ -24,6 +26,7 @@ mod event;
 mod feedback;
 mod file;
 mod job;
+mod key_uses;
 mod lease;
 mod lifecycle;
 mod limits;
@@ -34,6 +37,7 @@ mod outbox;
 mod page;
 mod postgres;
 mod prepared;
+mod rows;
 mod run;
 mod scrape;
 mod session;

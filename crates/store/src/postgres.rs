@@ -41,17 +41,16 @@ mod uploads;
 mod words;
 mod zero_retention;
 
-use std::collections::HashMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
 
-use harvestman_core::ids::KeyId;
 use harvestman_core::time::Timestamp;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
 use crate::config::StoreConfig;
 use crate::error::StoreError;
+use crate::key_uses::KeyUses;
 use crate::lifecycle::Lifecycle;
 use crate::new_id::new_id;
 use crate::postgres::cache::Cache;
@@ -70,7 +69,7 @@ pub(crate) struct Postgres {
     cache: Cache,
     health: Health,
     /// When `last_used_at` of each key was last written.
-    key_uses: Mutex<HashMap<KeyId, Timestamp>>,
+    key_uses: KeyUses,
     stop: CancellationToken,
 }
 
@@ -118,7 +117,7 @@ impl Postgres {
             pool,
             node,
             health: Health::default(),
-            key_uses: Mutex::default(),
+            key_uses: KeyUses::default(),
             stop,
         })
     }

@@ -3,8 +3,10 @@
 use harvestman_core::api::page::Document;
 use harvestman_core::crawl::{PageError, SettledOutcome, SettledUrl, Source};
 use harvestman_core::page_version::VersionKey;
+use harvestman_core::search::PageText;
 use serde_json::Value;
 
+use crate::cache::NewCachedPage;
 use crate::error::StoreError;
 use crate::job::NewJob;
 use crate::limits;
@@ -23,6 +25,20 @@ pub(crate) struct PreparedDocument {
     pub(crate) body: Vec<u8>,
     /// The new last version of its page, where changes are tracked.
     pub(crate) version: Option<PreparedVersion>,
+}
+
+impl PreparedDocument {
+    /// Returns the result of a run as a document.
+    pub(crate) fn of_text(text: Compressed) -> Self {
+        Self {
+            scrape_id: None,
+            status_code: None,
+            took_ms: None,
+            size_bytes: text.size_bytes,
+            body: text.body,
+            version: None,
+        }
+    }
 }
 
 /// A version of a page as stored.
@@ -262,5 +278,40 @@ pub(crate) fn parse_source(word: &str) -> Option<Source> {
         "given" => Some(Source::Given),
         "guessed" => Some(Source::Guessed),
         _ => None,
+    }
+}
+
+/// A compressed response, ready to be stored.
+#[derive(Debug)]
+pub(crate) struct CompressedPage {
+    pub(crate) page: NewCachedPage,
+    pub(crate) zstd: Vec<u8>,
+    /// Size of the body before compression.
+    pub(crate) size_bytes: usize,
+    /// Estimated size of the row on disk.
+    pub(crate) stored_bytes: u64,
+}
+
+impl CompressedPage {
+    /// Compresses a response on the blocking thread pool; returns `None` if it is too large for the cache.
+    pub(crate) async fn of(page: NewCachedPage, body: impl AsRef<[u8]> + Send + 'static) -> Option<Self> {
+        if body.as_ref().len() > limits::CACHED_BODY_BYTES {
+            return None;
+        }
+        let compress = move || Self::new(page, body.as_ref());
+        tokio::task::spawn_blocking(compress).await.ok()?.ok()
+    }
+
+    fn new(page: NewCachedPage, body: &[u8]) -> std::io::Result<Self> {
+        let zstd = zstd::bulk::compress(body, limits::ZSTD_LEVEL)?;
+        let texts = [&page.site, &page.title, &page.description, &page.content_type];
+        let texts: usize = texts.into_iter().flatten().map(String::len).sum();
+        let words = page.text.as_ref().map_or(0, PageText::len) / limits::TEXT_BYTES_PER_INDEXED;
+        Ok(Self {
+            stored_bytes: limits::CACHED_ROW_BYTES + (page.url.len() + texts + words + zstd.len()) as u64,
+            size_bytes: body.len(),
+            zstd,
+            page,
+        })
     }
 }

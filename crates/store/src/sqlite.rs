@@ -41,15 +41,12 @@ mod versions;
 mod writer;
 mod zero_retention;
 
-use std::collections::HashMap;
-use std::sync::Mutex;
-
 use sqlx::sqlite::SqlitePool;
 
-use harvestman_core::ids::KeyId;
 use harvestman_core::time::Timestamp;
 
 use crate::error::StoreError;
+use crate::key_uses::KeyUses;
 use crate::lifecycle::Lifecycle;
 use crate::sqlite::writer::Writer;
 
@@ -60,7 +57,7 @@ pub(crate) struct Sqlite {
     readers: SqlitePool,
     cache: cache::Cache,
     /// When `last_used_at` of each key was last written.
-    key_uses: Mutex<HashMap<KeyId, Timestamp>>,
+    key_uses: KeyUses,
 }
 
 impl Lifecycle for Sqlite {

@@ -1,18 +1,17 @@
 //! Reads the recent activity and the pending work of a team.
 
-use harvestman_core::ids::{JobId, KeyId, TeamId};
+use harvestman_core::ids::TeamId;
 use tokio_postgres::{Client, Row};
 use uuid::Uuid;
 
-use crate::activity::{
-    Activities, Activity, ActivityQuery, Call, CallList, CallQuery, RunningJobs, TeamQueue,
-};
+use crate::activity::{Activities, Activity, ActivityQuery, CallList, CallQuery, RunningJobs, TeamQueue};
 use crate::error::StoreError;
 use crate::job::{JobStatus, NewJob};
 use crate::limits;
 use crate::postgres::Postgres;
 use crate::postgres::query::query;
-use crate::postgres::rows::{Columns, bad_column, int, parse_kind};
+use crate::postgres::rows::int;
+use crate::rows::{CallReader, activity, running_jobs, team_queue};
 
 macro_rules! select_activity {
     ($columns:literal, $joins:literal, $and:literal) => {
@@ -72,45 +71,16 @@ impl Activities for Postgres {
         rows.iter().map(activity).collect()
     }
 
-    /// Returns one page of calls. When a filter matches few rows, it stops after [`limits::CALLS_EXAMINED`] rows, so
-    /// that no page takes longer than another.
     async fn calls(&self, team: TeamId, filter: &CallQuery) -> Result<CallList, StoreError> {
         let statement = match filter.activity.endpoint {
             None => CALLS_OF_ANY_KIND,
             Some(_) => CALLS_OF_ONE_KIND,
         };
-        let limit = filter.activity.limit as usize;
-        let is_filtered = filter.key.is_some() || filter.status.is_some();
-        let mut part = filter.activity.clone();
-        part.limit = match is_filtered {
-            true => limits::CALLS_PER_QUERY,
-            // The extra row shows whether there are more.
-            false => filter.activity.limit + 1,
-        };
-        let (mut calls, mut examined) = (Vec::new(), 0);
+        let mut reader = CallReader::new(filter);
         loop {
-            let rows = self.activity_rows(statement, team, &part).await?;
-            for row in &rows {
-                let call = call(row)?;
-                let position = (call.activity.created_at, call.activity.id);
-                let is_match = filter.key.is_none_or(|key| Some(key) == call.key)
-                    && filter.status.is_none_or(|status| Some(status) == call.status);
-                if is_match && calls.len() == limit {
-                    let next = part.before;
-                    return Ok(CallList { calls, next });
-                }
-                if is_match {
-                    calls.push(call);
-                }
-                part.before = Some(position);
-            }
-            examined += rows.len();
-            if rows.len() < part.limit as usize {
-                return Ok(CallList { calls, next: None });
-            }
-            if examined >= limits::CALLS_EXAMINED {
-                let next = part.before;
-                return Ok(CallList { calls, next });
+            let rows = self.activity_rows(statement, team, reader.next_query()).await?;
+            if let Some(list) = reader.add(&rows)? {
+                return Ok(list);
             }
         }
     }
@@ -119,15 +89,7 @@ impl Activities for Postgres {
         let rows = query(RUNNING_JOBS)
             .fetch_all(&*self.pool.connection().await?)
             .await?;
-        rows.iter()
-            .map(|row| {
-                Ok(RunningJobs {
-                    kind: parse_kind(&row.text("kind")?)?,
-                    count: row.count("jobs")?,
-                    pending_pages: row.count("unsettled")?,
-                })
-            })
-            .collect()
+        rows.iter().map(running_jobs).collect()
     }
 
     async fn queue(&self, team: TeamId) -> Result<TeamQueue, StoreError> {
@@ -135,10 +97,7 @@ impl Activities for Postgres {
             .bind(team.0)
             .fetch_one(&*self.pool.connection().await?)
             .await?;
-        Ok(TeamQueue {
-            pending_pages: row.count("unsettled")?,
-            last_success: row.maybe_time("last_success")?,
-        })
+        team_queue(&row)
     }
 }
 
@@ -165,31 +124,6 @@ impl Postgres {
         }
         bound.fetch_all(&*self.pool.connection().await?).await
     }
-}
-
-fn activity(row: &Row) -> Result<Activity, StoreError> {
-    Ok(Activity {
-        id: JobId(row.id("job_id")?),
-        endpoint: row.text("endpoint")?,
-        target: row.maybe_text("target")?,
-        origin: row.maybe_text("origin")?,
-        integration: row.maybe_text("integration")?,
-        username: row.maybe_text("username")?,
-        created_at: row.time("created_at")?,
-    })
-}
-
-fn call(row: &Row) -> Result<Call, StoreError> {
-    let status = row.maybe_text("status")?;
-    Ok(Call {
-        activity: activity(row)?,
-        key: row.maybe_id("key_id")?.map(KeyId),
-        key_name: row.maybe_text("key_name")?,
-        status: status
-            .map(|word| JobStatus::parse(&word).ok_or_else(|| bad_column("status")))
-            .transpose()?,
-        error: row.maybe_text("error")?,
-    })
 }
 
 /// Inserts the activity entry. `end` is the status and error of a request without a job; for others it is read from

@@ -13,7 +13,7 @@ use harvestman_core::search::PageText;
 use harvestman_core::time::Timestamp;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
-use tokio_postgres::{Client, Row};
+use tokio_postgres::Client;
 
 use crate::cache::{CachedPage, KnownPage, NewCachedPage, PageCache};
 use crate::error::StoreError;
@@ -21,8 +21,10 @@ use crate::limits;
 use crate::postgres::Postgres;
 use crate::postgres::connect::Pool;
 use crate::postgres::query::query;
-use crate::postgres::rows::{Columns, bad_column, bytes, int};
+use crate::postgres::rows::{Columns, int};
 use crate::postgres::words::fold;
+use crate::prepared::CompressedPage;
+use crate::rows::{decompress_page, known_page};
 
 /// Size limit, and the queue of the task that writes.
 #[derive(Debug)]
@@ -38,32 +40,6 @@ pub(crate) struct Cache {
 enum CacheTask {
     Store(Box<CompressedPage>),
     Flush(oneshot::Sender<()>),
-}
-
-/// A compressed response, ready to be stored.
-#[derive(Debug)]
-struct CompressedPage {
-    page: NewCachedPage,
-    zstd: Vec<u8>,
-    /// Size of the body before compression.
-    size_bytes: usize,
-    /// Estimated size of the row on disk.
-    stored_bytes: u64,
-}
-
-impl CompressedPage {
-    fn new(page: NewCachedPage, body: &[u8]) -> std::io::Result<Self> {
-        let zstd = zstd::bulk::compress(body, limits::ZSTD_LEVEL)?;
-        let texts = [&page.site, &page.title, &page.description, &page.content_type];
-        let texts: usize = texts.into_iter().flatten().map(String::len).sum();
-        let words = page.text.as_ref().map_or(0, PageText::len) / limits::TEXT_BYTES_PER_INDEXED;
-        Ok(Self {
-            stored_bytes: limits::CACHED_ROW_BYTES + (page.url.len() + texts + words + zstd.len()) as u64,
-            size_bytes: body.len(),
-            zstd,
-            page,
-        })
-    }
 }
 
 impl Cache {
@@ -132,11 +108,10 @@ async fn write_all(
 
 impl PageCache for Postgres {
     async fn cache_page(&self, page: NewCachedPage, body: impl AsRef<[u8]> + Send + 'static) {
-        if self.cache.max_bytes == 0 || body.as_ref().len() > limits::CACHED_BODY_BYTES {
+        if self.cache.max_bytes == 0 {
             return;
         }
-        let compress = move || CompressedPage::new(page, body.as_ref());
-        if let Ok(Ok(cached)) = tokio::task::spawn_blocking(compress).await {
+        if let Some(cached) = CompressedPage::of(page, body).await {
             self.cache.enqueue(cached);
         }
     }
@@ -178,33 +153,8 @@ impl PageCache for Postgres {
         .bind(limit as u64)
         .fetch_all(&*self.pool.connection().await?)
         .await?;
-        let page = |row: &Row| {
-            Ok(KnownPage {
-                url: row.text("url")?,
-                title: row.maybe_text("title")?,
-                description: row.maybe_text("description")?,
-            })
-        };
-        rows.iter().map(page).collect()
+        rows.iter().map(known_page).collect()
     }
-}
-
-/// Builds the response from a row with `url`, `status_code`, `content_type`, `fetched_at`, `size_bytes` and `zstd`.
-pub(super) async fn decompress_page(row: &Row) -> Result<CachedPage, StoreError> {
-    let (compressed, size) = (bytes(row, "zstd")?, row.count("size_bytes")?);
-    let size = usize::try_from(size).map_err(|_| bad_column("size_bytes"))?;
-    let decompress = move || zstd::bulk::decompress(&compressed, size.min(limits::CACHED_BODY_BYTES));
-    let body = tokio::task::spawn_blocking(decompress)
-        .await
-        .map_err(|_| StoreError::Closed)?
-        .map_err(|error| StoreError::Unreadable(format!("body of a cached response: {error}")))?;
-    Ok(CachedPage {
-        url: row.text("url")?,
-        status: u16::try_from(row.count("status_code")?).map_err(|_| bad_column("status_code"))?,
-        content_type: row.maybe_text("content_type")?,
-        fetched_at: row.time("fetched_at")?,
-        body,
-    })
 }
 
 /// Stores a response, replacing an older one; one that was fetched later stays. A response without text keeps the words

@@ -4,13 +4,13 @@
 use std::collections::BTreeMap;
 
 use harvestman_core::api::monitor_response::{CheckStatus, CheckSummary, PageStatus};
-use harvestman_core::ids::{JobId, KeyId, MonitorId, ScrapeId, TeamId};
+use harvestman_core::ids::{JobId, MonitorId, ScrapeId};
 use harvestman_core::time::Timestamp;
 use harvestman_core::url_key::UrlKey;
-use serde_json::json;
-use tokio_postgres::{Client, Row};
+use tokio_postgres::Client;
 use uuid::Uuid;
 
+use crate::account::Account;
 use crate::error::StoreError;
 use crate::event::Event;
 use crate::job::JobKind;
@@ -18,12 +18,13 @@ use crate::monitor::{
     CheckEnd, CheckLease, CheckPageChunk, CheckRow, Checks, NewCheck, NewCheckPage, StartOutcome,
 };
 use crate::postgres::Postgres;
-use crate::postgres::credits::Account;
+use crate::postgres::credits::charge_once;
 use crate::postgres::events::EventLog;
 use crate::postgres::jobs::insert_job;
 use crate::postgres::query::query;
-use crate::postgres::rows::{Columns, bad_column};
+use crate::postgres::rows::Columns;
 use crate::prepared::json_text;
+use crate::rows::{check_event, check_lease, check_row, check_summary, missing_url, page_chunk, target_page};
 
 impl Checks for Postgres {
     async fn start_check(&self, check: &NewCheck) -> Result<StartOutcome, StoreError> {
@@ -65,7 +66,7 @@ impl Checks for Postgres {
                 .bind(limit)
                 .fetch_all(transaction)
                 .await?;
-                leased.iter().map(lease_of).collect()
+                leased.iter().map(|row| check_lease(row, row)).collect()
             })
         })
         .await
@@ -140,9 +141,7 @@ impl Checks for Postgres {
         .bind(keys)
         .fetch_all(&*self.pool.connection().await?)
         .await?;
-        rows.iter()
-            .map(|row| Ok((row.url_key("url_key")?, row.maybe_id("scrape_id")?.map(ScrapeId))))
-            .collect()
+        rows.iter().map(target_page).collect()
     }
 
     async fn add_check_pages(
@@ -197,12 +196,7 @@ impl Checks for Postgres {
         .bind(limit)
         .fetch_all(&*self.pool.connection().await?)
         .await?;
-        rows.iter()
-            .map(|row| {
-                let scrape = row.maybe_id("scrape_id")?.map(ScrapeId);
-                Ok((row.url_key("url_key")?, row.text("url")?, scrape))
-            })
-            .collect()
+        rows.iter().map(missing_url).collect()
     }
 
     async fn finish_check(
@@ -285,19 +279,7 @@ impl Checks for Postgres {
         .bind(limit.saturating_add(1))
         .fetch_all(&*self.pool.connection().await?)
         .await?;
-        let mut chunk = CheckPageChunk::default();
-        let mut bytes = 0;
-        for row in &rows {
-            let entry = row.text("entry")?;
-            bytes += entry.len();
-            let fits = chunk.entries.is_empty() || bytes <= max_bytes;
-            if !fits || chunk.entries.len() as u64 == limit {
-                chunk.more = true;
-                break;
-            }
-            chunk.entries.push(entry);
-        }
-        Ok(chunk)
+        page_chunk(&rows, limit, max_bytes)
     }
 }
 
@@ -414,28 +396,12 @@ async fn finish(
     .bind(now.0)
     .execute(client)
     .await?;
-    let mut data =
-        json!({ "monitorId": lease.monitor, "checkId": check, "status": end.status, "summary": summary });
-    if let Some(error) = end.error {
-        data["error"] = error.into();
-    }
-    log.add(
-        JobKind::Monitor,
-        Event::CheckCompleted,
-        Some(data.to_string()),
-        now,
-    );
+    let data = check_event(&lease, end.status, &summary, end.error);
+    log.add(JobKind::Monitor, Event::CheckCompleted, Some(data), now);
     log.save(client, check).await?;
     if end.credits > 0 {
-        let account = Account {
-            job: check,
-            team: lease.team,
-            key: lease.key,
-            kind: JobKind::Monitor,
-        };
-        account
-            .charge_once(client, "call", u64::from(end.credits), now)
-            .await?;
+        let account = Account::of_check(&lease);
+        charge_once(client, &account, "call", u64::from(end.credits), now).await?;
     }
     Ok(Some(summary))
 }
@@ -528,55 +494,5 @@ async fn summary(client: &Client, check: JobId) -> Result<CheckSummary, StoreErr
     .bind(check.0)
     .fetch_all(client)
     .await?;
-    let mut summary = CheckSummary::default();
-    for row in rows {
-        let status = PageStatus::parse(&row.text("status")?).ok_or_else(|| bad_column("status"))?;
-        let pages = row.count("pages")?;
-        summary.total_pages += pages;
-        *match status {
-            PageStatus::Same => &mut summary.same,
-            PageStatus::New => &mut summary.new,
-            PageStatus::Changed => &mut summary.changed,
-            PageStatus::Removed => &mut summary.removed,
-            PageStatus::Error => &mut summary.error,
-        } = pages;
-    }
-    Ok(summary)
-}
-
-fn parse_status(row: &Row) -> Result<CheckStatus, StoreError> {
-    CheckStatus::parse(&row.text("status")?).ok_or_else(|| bad_column("status"))
-}
-
-fn lease_of(row: &Row) -> Result<CheckLease, StoreError> {
-    Ok(CheckLease {
-        check: JobId(row.id("id")?),
-        monitor: MonitorId(row.id("monitor_id")?),
-        team: TeamId(row.id("team_id")?),
-        key: row.maybe_id("key_id")?.map(KeyId),
-        epoch: row.count("epoch")?,
-        running: parse_status(row)? == CheckStatus::Running,
-        request: row.text("request")?,
-        base: row.text("base")?,
-        retention_ms: row.count("retention_ms")?,
-        jobs: serde_json::from_str(&row.text("jobs")?).map_err(|_| bad_column("jobs"))?,
-    })
-}
-
-fn check_row(row: &Row) -> Result<CheckRow, StoreError> {
-    Ok(CheckRow {
-        id: JobId(row.id("id")?),
-        monitor: MonitorId(row.id("monitor_id")?),
-        status: parse_status(row)?,
-        scheduled_for: row.maybe_time("scheduled_for")?,
-        started_at: row.maybe_time("started_at")?,
-        finished_at: row.maybe_time("finished_at")?,
-        summary: serde_json::from_str(&row.text("summary")?).map_err(|_| bad_column("summary"))?,
-        target_results: row.maybe_text("target_results")?,
-        error: row.maybe_text("error")?,
-        credits: row.count("credits")?,
-        request: row.text("request")?,
-        created_at: row.time("created_at")?,
-        updated_at: row.time("updated_at")?,
-    })
+    check_summary(&rows)
 }

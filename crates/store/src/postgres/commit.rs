@@ -10,7 +10,7 @@ mod outcomes;
 mod urls;
 
 pub(crate) use batch_pages::{add_to_batch, insert_batch_pages};
-pub(crate) use outcomes::{NewPage, PageRows};
+pub(crate) use outcomes::PageRows;
 pub(crate) use urls::{UrlRows, page_rows};
 
 use std::collections::HashSet;
@@ -23,22 +23,21 @@ use harvestman_core::time::Timestamp;
 use tokio_postgres::{Client, Row};
 use uuid::Uuid;
 
-use crate::error::{CommitError, RepeatedCommit, StoreError};
+use crate::account::Account;
+use crate::commit::{Applied, Owner, add_warnings};
+use crate::error::{CommitError, StoreError};
 use crate::event::Event;
 use crate::job::JobStatus;
 use crate::lease::{Commits, Lease};
-use crate::limits;
 use crate::postgres::Postgres;
 use crate::postgres::commit::outcomes::{OutcomeRows, closing};
-use crate::postgres::credits::{Account, account};
+use crate::postgres::credits::{add_to_month, charge};
 use crate::postgres::events::{EventLog, make_due};
 use crate::postgres::query::{Query, query};
 use crate::postgres::rows::{Columns, bad_column};
 use crate::postgres::transaction::Transaction;
 use crate::prepared::{PreparedSettled, json_text, prepare_settled};
-
-const FRONTIER_FULL: &str = "The crawl found more links than it can store, and dropped some. Raise `limit`, or \
-    narrow the crawl with `includePaths` or `excludePaths`.";
+use crate::rows::parse_status;
 
 /// A batch, ready to be written.
 struct PreparedBatch {
@@ -71,21 +70,6 @@ impl PreparedBatch {
     }
 }
 
-/// Result of the transaction.
-enum Applied {
-    Committed(Vec<AdmittedUrl>, JobState),
-    Repeated,
-    LeaseLost,
-}
-
-/// The shard and its fencing token.
-#[derive(Clone, Copy)]
-struct Owner {
-    job: JobId,
-    shard: u32,
-    epoch: u64,
-}
-
 impl Commits for Postgres {
     async fn load(&self, lease: &Lease) -> Result<Snapshot, StoreError> {
         Ok(self.load_with_state(lease).await?.0)
@@ -98,30 +82,12 @@ impl Commits for Postgres {
         now: Timestamp,
         lease_ms: u64,
     ) -> Result<CommitResponse, CommitError> {
-        let owner = Owner {
-            job: lease.job,
-            shard: lease.shard,
-            epoch: lease.epoch,
-        };
+        let owner = Owner::of(lease);
         let prepared = PreparedBatch::of(batch).await?;
         let applied = self
             .detached(move |transaction| apply(transaction, owner, prepared, now, lease_ms).boxed())
             .await?;
-        match applied {
-            Applied::Committed(admitted, state) => Ok(CommitResponse {
-                number: batch.number,
-                admitted,
-                state,
-            }),
-            Applied::LeaseLost => Err(CommitError::LeaseLost),
-            Applied::Repeated => {
-                let (snapshot, state) = self.load_with_state(lease).await?;
-                Err(CommitError::Repeated(Box::new(RepeatedCommit {
-                    state,
-                    snapshot,
-                })))
-            }
-        }
+        applied.response(batch.number, self.load_with_state(lease)).await
     }
 }
 
@@ -272,9 +238,9 @@ impl JobInCommit {
     }
 
     fn read(row: &Row, owner: Owner) -> Result<(Self, JobStatus), StoreError> {
-        let status = JobStatus::parse(&row.text("status")?).ok_or_else(|| bad_column("status"))?;
+        let status = parse_status(row)?;
         let job = Self {
-            account: account(row, owner.job)?,
+            account: Account::read(row, owner.job)?,
             shard: owner.shard,
             page_limit: row.count("page_limit")?,
             admitted: row.count("admitted")?,
@@ -299,11 +265,7 @@ impl JobInCommit {
 
     /// Adds warnings, each text once.
     fn warn(&mut self, sentences: impl IntoIterator<Item = String>) {
-        for sentence in sentences {
-            if self.warnings.len() < limits::WARNINGS_PER_JOB && !self.warnings.contains(&sentence) {
-                self.warnings.push(sentence);
-            }
-        }
+        add_warnings(&mut self.warnings, sentences);
     }
 
     fn event(&mut self, event: Event, now: Timestamp) {
@@ -331,7 +293,7 @@ impl JobInCommit {
         let offers_at = self.take_positions(batch.offers.len());
         let has_pages = !pages.is_empty();
         let (versions, has_versions) = pages.versions(job, now);
-        let ledger = self.account.charge("page", &pages.charges(), now);
+        let ledger = charge(&self.account, "page", &pages.charges(), now);
         let urls = try_join5(
             urls::hide_aliases(job, &batch.aliases).execute_if(some_aliases, client),
             urls::insert_aliases(job, self.shard, aliases_at, &batch.aliases)
@@ -431,7 +393,7 @@ impl JobInCommit {
             (stop_shards(job), has_ended),
             (events, has_events),
             (make_due(job, self.events.last_at), has_events),
-            (self.account.add_to_month(self.charged, now), self.charged > 0),
+            (add_to_month(&self.account, self.charged, now), self.charged > 0),
         ])
     }
 

@@ -2,76 +2,73 @@
 //! its jobs. The month is that of the database's clock.
 
 use harvestman_core::api::error::ApiError;
-use harvestman_core::ids::{JobId, KeyId, TeamId};
+use harvestman_core::ids::{KeyId, TeamId};
 use harvestman_core::month::Month;
 use harvestman_core::time::Timestamp;
-use tokio_postgres::{Client, Row};
+use tokio_postgres::Client;
 use uuid::Uuid;
 
+use crate::account::Account;
 use crate::error::StoreError;
-use crate::job::{JobKind, JobStatus, NewJob};
+use crate::job::{JobStatus, NewJob};
 use crate::postgres::Postgres;
 use crate::postgres::activity::insert_activity;
 use crate::postgres::query::{Query, query};
-use crate::postgres::rows::{Columns, bad_column, parse_kind};
+use crate::postgres::rows::{Columns, bad_column};
 use crate::usage::{MonthUsage, Usage};
 
-/// Whom to charge, and for what.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Account {
-    pub(crate) job: JobId,
-    pub(crate) team: TeamId,
-    pub(crate) key: Option<KeyId>,
-    pub(crate) kind: JobKind,
+/// Charges a call or a session: one ledger entry, and the month.
+pub(crate) async fn charge_once(
+    client: &Client,
+    account: &Account,
+    reason: &'static str,
+    credits: u64,
+    at: Timestamp,
+) -> Result<(), StoreError> {
+    let credits = u32::try_from(credits).unwrap_or(u32::MAX);
+    charge(account, reason, &[(0, credits)], at)
+        .execute(client)
+        .await?;
+    add_to_month(account, u64::from(credits), at)
+        .execute_if(credits > 0, client)
+        .await?;
+    Ok(())
 }
 
-impl Account {
-    /// Charges a call or a session: one ledger entry, and the month.
-    pub(crate) async fn charge_once(
-        &self,
-        client: &Client,
-        reason: &'static str,
-        credits: u64,
-        at: Timestamp,
-    ) -> Result<(), StoreError> {
-        let credits = u32::try_from(credits).unwrap_or(u32::MAX);
-        self.charge(reason, &[(0, credits)], at).execute(client).await?;
-        self.add_to_month(u64::from(credits), at)
-            .execute_if(credits > 0, client)
-            .await?;
-        Ok(())
-    }
+/// Returns the statement that inserts ledger entries, given as (seq, credits).
+pub(crate) fn charge(
+    account: &Account,
+    reason: &'static str,
+    entries: &[(u64, u32)],
+    now: Timestamp,
+) -> Query {
+    let (numbers, credits): (Vec<u64>, Vec<u32>) = entries.iter().copied().unzip();
+    query(
+        "INSERT INTO harvestman.ledger (job_id, seq, reason, team_id, key_id, endpoint, credits, at)
+         SELECT $1, new.seq, $2, $3, $4, $5, new.credits, $6 FROM unnest($7, $8) AS new (seq, credits)",
+    )
+    .bind(account.job.0)
+    .bind(reason)
+    .bind(account.team.0)
+    .bind(account.key.map(|key| key.0))
+    .bind(account.kind.as_str())
+    .bind(now.0)
+    .bind(numbers)
+    .bind(credits)
+}
 
-    /// Returns the statement that inserts ledger entries, given as (seq, credits).
-    pub(crate) fn charge(&self, reason: &'static str, entries: &[(u64, u32)], now: Timestamp) -> Query {
-        let (numbers, credits): (Vec<u64>, Vec<u32>) = entries.iter().copied().unzip();
-        query(
-            "INSERT INTO harvestman.ledger (job_id, seq, reason, team_id, key_id, endpoint, credits, at)
-             SELECT $1, new.seq, $2, $3, $4, $5, new.credits, $6 FROM unnest($7, $8) AS new (seq, credits)",
-        )
-        .bind(self.job.0)
-        .bind(reason)
-        .bind(self.team.0)
-        .bind(self.key.map(|key| key.0))
-        .bind(self.kind.as_str())
-        .bind(now.0)
-        .bind(numbers)
-        .bind(credits)
-    }
-
-    /// Returns the statement that adds credits to the monthly sum. Run it last in the transaction, and only for more
-    /// than 0 credits.
-    pub(crate) fn add_to_month(&self, credits: u64, now: Timestamp) -> Query {
-        query(
-            "INSERT INTO harvestman.month_usage AS month_usage (team_id, month, key_id, credits)
-             VALUES ($1, $2, $3, $4)
-             ON CONFLICT (team_id, month, key_id) DO UPDATE SET credits = month_usage.credits + excluded.credits",
-        )
-        .bind(self.team.0)
-        .bind(Month::of(now).to_string())
-        .bind(self.key.map_or(Uuid::nil(), |key| key.0))
-        .bind(credits)
-    }
+/// Returns the statement that adds credits to the monthly sum. Run it last in the transaction, and only for more
+/// than 0 credits.
+pub(crate) fn add_to_month(account: &Account, credits: u64, now: Timestamp) -> Query {
+    query(
+        "INSERT INTO harvestman.month_usage AS month_usage (team_id, month, key_id, credits)
+         VALUES ($1, $2, $3, $4)
+         ON CONFLICT (team_id, month, key_id) DO UPDATE SET credits = month_usage.credits + excluded.credits",
+    )
+    .bind(account.team.0)
+    .bind(Month::of(now).to_string())
+    .bind(account.key.map_or(Uuid::nil(), |key| key.0))
+    .bind(credits)
 }
 
 impl Usage for Postgres {
@@ -86,22 +83,13 @@ impl Usage for Postgres {
             Ok(credits) => (credits, (JobStatus::Completed, None)),
             Err(error) => (0, (JobStatus::Failed, Some(error.message.clone()))),
         };
-        let account = Account {
-            job: call.id,
-            team: call.team,
-            key: call.key,
-            kind: call.kind,
-        };
+        let account = Account::of_call(&call);
         self.write(now, move |transaction, now| {
             Box::pin(async move {
                 insert_activity(transaction, &call, Some(end)).await?;
                 match credits {
                     0 => Ok(()),
-                    credits => {
-                        account
-                            .charge_once(transaction, "call", u64::from(credits), now)
-                            .await
-                    }
+                    credits => charge_once(transaction, &account, "call", u64::from(credits), now).await,
                 }
             })
         })
@@ -149,14 +137,4 @@ impl Usage for Postgres {
             })
             .collect()
     }
-}
-
-/// Returns whom a job charges, from a row with `team_id`, `key_id` and `kind`.
-pub(crate) fn account(row: &Row, job: JobId) -> Result<Account, StoreError> {
-    Ok(Account {
-        job,
-        team: TeamId(row.id("team_id")?),
-        key: row.maybe_id("key_id")?.map(KeyId),
-        kind: parse_kind(&row.text("kind")?)?,
-    })
 }

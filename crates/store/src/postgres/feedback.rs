@@ -1,12 +1,11 @@
 //! Feedback on results: one entry for each request.
 
-use harvestman_core::ids::{JobId, TeamId};
-
 use crate::error::StoreError;
 use crate::feedback::{FeedbackList, FeedbackOutcome, FeedbackRow, NewFeedback};
 use crate::postgres::Postgres;
 use crate::postgres::query::query;
 use crate::postgres::rows::Columns;
+use crate::rows::feedback_row;
 
 impl FeedbackList for Postgres {
     async fn add_feedback(&self, feedback: &NewFeedback) -> Result<FeedbackOutcome, StoreError> {
@@ -54,21 +53,6 @@ impl FeedbackList for Postgres {
         .bind(limit)
         .fetch_all(&*self.pool.connection().await?)
         .await?;
-        rows.iter()
-            .map(|row| {
-                Ok(FeedbackRow {
-                    team_name: row.text("team_name")?,
-                    feedback: NewFeedback {
-                        id: row.id("id")?,
-                        team: TeamId(row.id("team_id")?),
-                        job: JobId(row.id("job_id")?),
-                        endpoint: row.text("endpoint")?,
-                        rating: row.text("rating")?,
-                        body: row.text("body")?,
-                        at: row.time("created_at")?,
-                    },
-                })
-            })
-            .collect()
+        rows.iter().map(feedback_row).collect()
     }
 }

@@ -8,7 +8,7 @@ use crate::file::{Files, NewFile, StoredFile};
 use crate::limits;
 use crate::postgres::Postgres;
 use crate::postgres::query::query;
-use crate::postgres::rows::{Columns, bytes};
+use crate::postgres::rows::Columns;
 
 impl Files for Postgres {
     async fn store_files(&self, files: Vec<NewFile>) -> Result<(), StoreError> {
@@ -44,7 +44,7 @@ impl Files for Postgres {
         row.map(|row| {
             Ok(StoredFile {
                 content_type: row.text("content_type")?,
-                bytes: bytes(&row, "bytes")?,
+                bytes: row.bytes("bytes")?,
             })
         })
         .transpose()

@@ -8,7 +8,7 @@ use crate::error::StoreError;
 use crate::job::{CreateOutcome, Idempotency, NewJob};
 use crate::limits;
 use crate::postgres::query::query;
-use crate::postgres::rows::{Columns, flag};
+use crate::postgres::rows::Columns;
 
 /// A request that may carry an idempotency key.
 pub(crate) struct IdempotentRequest {
@@ -84,7 +84,7 @@ impl IdempotentRequest {
 
 /// Returns the result of the request that used the key, from a row with `job_id` and `same`.
 pub(crate) fn earlier_request(row: &Row) -> Result<CreateOutcome, StoreError> {
-    Ok(match flag(row, "same")? {
+    Ok(match row.flag("same")? {
         true => CreateOutcome::Repeated(JobId(row.id("job_id")?)),
         false => CreateOutcome::KeyReused,
     })

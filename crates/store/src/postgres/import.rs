@@ -10,7 +10,7 @@ use crate::error::StoreError;
 use crate::limits;
 use crate::postgres::Postgres;
 use crate::postgres::query::{Value, query, storable};
-use crate::postgres::rows::{Columns, bad_column, flag};
+use crate::postgres::rows::{Columns, bad_column};
 use crate::postgres::transaction::Transaction;
 use crate::sqlite::Sqlite;
 
@@ -54,12 +54,12 @@ async fn import(transaction: &Transaction, source: &Sqlite) -> Result<Vec<(&'sta
     .bind(limits::NODE_LEASE_MS)
     .fetch_one(transaction)
     .await?;
-    if flag(&found, "served")? {
+    if found.flag("served")? {
         return Err(StoreError::Setup(
             "a server uses the PostgreSQL database: stop it, and start it after the copy".to_owned(),
         ));
     }
-    if flag(&found, "used")? {
+    if found.flag("used")? {
         return Err(StoreError::Setup(
             "the PostgreSQL database has data already: name an empty one".to_owned(),
         ));
@@ -136,7 +136,7 @@ async fn common_columns(client: &Client, source: &[String], table: &str) -> Resu
         columns.push(Column {
             name,
             kind,
-            nullable: flag(&row, "nullable")?,
+            nullable: row.flag("nullable")?,
         });
     }
     Ok(columns)

@@ -1,9 +1,9 @@
 //! Creating, looking up and cancelling jobs, and idempotency keys.
 
 use harvestman_core::crawl::{Offer, Progress};
-use harvestman_core::ids::{JobId, KeyId, TeamId};
+use harvestman_core::ids::{JobId, TeamId};
 use harvestman_core::time::Timestamp;
-use tokio_postgres::{Client, Row};
+use tokio_postgres::Client;
 use uuid::Uuid;
 
 use crate::error::StoreError;
@@ -18,9 +18,8 @@ use crate::postgres::commit::{add_to_batch, insert_batch_pages, page_rows, stop_
 use crate::postgres::events::{EventLog, insert_receiver};
 use crate::postgres::idempotency::{IdempotentRequest, earlier_request};
 use crate::postgres::query::query;
-use crate::postgres::rows::{Columns, bad_column, parse_kind};
-use crate::postgres::snapshot::parse_progress;
 use crate::prepared::json_text;
+use crate::rows::{begun_pages, job_row, parse_kind, parse_status};
 
 macro_rules! select_jobs {
     ($rest:literal) => {
@@ -108,13 +107,13 @@ impl Jobs for Postgres {
                 let Some(row) = row else {
                     return Ok(CancelOutcome::NotFound);
                 };
-                let status = JobStatus::parse(&row.text("status")?).ok_or_else(|| bad_column("status"))?;
+                let status = parse_status(&row)?;
                 match status {
                     JobStatus::Completed | JobStatus::Failed => Ok(CancelOutcome::AlreadyEnded(status)),
                     JobStatus::Cancelled => Ok(CancelOutcome::Cancelled),
                     JobStatus::Scraping => {
                         mark_cancelled(transaction, job, now).await?;
-                        let kind = parse_kind(&row.text("kind")?)?;
+                        let kind = parse_kind(&row)?;
                         if kind == JobKind::Agent {
                             let mut log = EventLog::read(&row)?;
                             let data = Some(r#"{"creditsUsed":0}"#.to_owned());
@@ -252,10 +251,7 @@ async fn mark_cancelled(client: &Client, job: JobId, now: Timestamp) -> Result<(
         .bind(job.0)
         .fetch_all(client)
         .await?;
-    let mut in_flight = 0;
-    for row in &shards {
-        in_flight += parse_progress(row)?.begun.len() as u64;
-    }
+    let in_flight = begun_pages(&shards)?;
     query(
         "UPDATE harvestman.job SET status = 'cancelled', admitted = least(admitted, completed + failed + $3),
             sweep = true, completed_at = $2, expires_at = $2 + retention_ms
@@ -268,28 +264,4 @@ async fn mark_cancelled(client: &Client, job: JobId, now: Timestamp) -> Result<(
     .await?;
     stop_shards(job).execute(client).await?;
     Ok(())
-}
-
-fn job_row(row: &Row) -> Result<JobRow, StoreError> {
-    Ok(JobRow {
-        id: JobId(row.id("id")?),
-        team: TeamId(row.id("team_id")?),
-        key: row.maybe_id("key_id")?.map(KeyId),
-        kind: parse_kind(&row.text("kind")?)?,
-        url: row.text("url")?,
-        request: row.text("request")?,
-        status: JobStatus::parse(&row.text("status")?).ok_or_else(|| bad_column("status"))?,
-        page_limit: row.count("page_limit")?,
-        admitted: row.count("admitted")?,
-        completed: row.count("completed")?,
-        failed: row.count("failed")?,
-        credits: row.count("credits")?,
-        created_at: row.time("created_at")?,
-        completed_at: row.maybe_time("completed_at")?,
-        expires_at: row.maybe_time("expires_at")?,
-        retention_ms: row.count("retention_ms")?,
-        warnings: serde_json::from_str(&row.text("warnings")?).map_err(|_| bad_column("warnings"))?,
-        error: row.maybe_text("error")?,
-        zero_data_retention: row.count("zero_data_retention")? > 0,
-    })
 }

@@ -5,11 +5,11 @@ use harvestman_core::time::Timestamp;
 
 use crate::clock::clock;
 use crate::error::StoreError;
-use crate::limits;
 use crate::new_id::new_id;
 use crate::postgres::Postgres;
 use crate::postgres::query::query;
 use crate::postgres::rows::Columns;
+use crate::rows::key_row;
 use crate::team::{KeyFingerprint, KeyRow, Keys, Principal, RevokeOutcome};
 
 impl Keys for Postgres {
@@ -81,20 +81,7 @@ impl Keys for Postgres {
         .bind(team.map(|team| team.0))
         .fetch_all(&*self.pool.connection().await?)
         .await?;
-        rows.iter()
-            .map(|row| {
-                Ok(KeyRow {
-                    id: KeyId(row.id("id")?),
-                    team: TeamId(row.id("team_id")?),
-                    team_name: row.text("team_name")?,
-                    name: row.text("name")?,
-                    hint: row.text("hint")?,
-                    created_at: row.time("created_at")?,
-                    last_used_at: row.maybe_time("last_used_at")?,
-                    revoked_at: row.maybe_time("revoked_at")?,
-                })
-            })
-            .collect()
+        rows.iter().map(key_row).collect()
     }
 
     async fn revoke_key(
@@ -147,15 +134,8 @@ impl Postgres {
     /// Updates `last_used_at` of a key, at most once per [`limits::KEY_USE_INTERVAL_MS`]. A failure does not fail the
     /// request.
     async fn record_use(&self, key: KeyId, now: Timestamp) {
-        {
-            let mut uses = self
-                .key_uses
-                .lock()
-                .unwrap_or_else(std::sync::PoisonError::into_inner);
-            match uses.get(&key) {
-                Some(last) if now.millis_since(*last) < limits::KEY_USE_INTERVAL_MS => return,
-                _ => uses.insert(key, now),
-            };
+        if !self.key_uses.record(key, now) {
+            return;
         }
         let recording = async {
             query("UPDATE harvestman.api_key SET last_used_at = harvestman.clock($2) WHERE id = $1")

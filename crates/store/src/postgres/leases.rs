@@ -1,18 +1,17 @@
 //! Leases of shards. Each lease raises the epoch of its shard; the owner of a lower epoch cannot change anything. A
 //! node leases its share of the running shards, so that a new node gets work.
 
-use harvestman_core::ids::{JobId, KeyId, TeamId};
+use harvestman_core::ids::JobId;
 use harvestman_core::time::Timestamp;
-use tokio_postgres::Row;
 
 use crate::error::StoreError;
 use crate::lease::{Lease, Leases};
 use crate::limits;
 use crate::postgres::Postgres;
 use crate::postgres::query::query;
-use crate::postgres::rows::{Columns, bad_column, parse_kind};
-use crate::postgres::snapshot::parse_progress;
+use crate::postgres::rows::{Columns, bad_column};
 use crate::prepared::json_text;
+use crate::rows::{lease, parse_progress};
 
 /// Counts living nodes, running shards, those of this node, free ones, and ones that have been free for a while.
 const LOOK: &str = "SELECT
@@ -68,7 +67,8 @@ impl Leases for Postgres {
                 .await?;
                 let mut leases = Vec::with_capacity(taken.len());
                 for row in &taken {
-                    leases.push(lease_of(row, until)?);
+                    let shard = u32::try_from(row.count("no")?).map_err(|_| bad_column("no"))?;
+                    leases.push(lease(row, JobId(row.id("id")?), (shard, row.count("epoch")?), until)?);
                 }
                 leases.sort_by_key(|lease| (lease.job, lease.shard));
                 Ok(leases)
@@ -129,21 +129,4 @@ impl Leases for Postgres {
         })
         .await
     }
-}
-
-fn lease_of(row: &Row, until: Timestamp) -> Result<Lease, StoreError> {
-    Ok(Lease {
-        job: JobId(row.id("id")?),
-        team: TeamId(row.id("team_id")?),
-        key: row.maybe_id("key_id")?.map(KeyId),
-        kind: parse_kind(&row.text("kind")?)?,
-        url: row.text("url")?,
-        request: row.text("request")?,
-        base: row.text("base")?,
-        page_limit: row.count("page_limit")?,
-        shard: u32::try_from(row.count("no")?).map_err(|_| bad_column("no"))?,
-        epoch: row.count("epoch")?,
-        until,
-        created_at: row.time("created_at")?,
-    })
 }

@@ -2,17 +2,18 @@
 //! monitors are counted.
 
 use harvestman_core::api::monitor_response::MonitorStatus;
-use harvestman_core::ids::{JobId, KeyId, MonitorId, TeamId};
+use harvestman_core::ids::{MonitorId, TeamId};
 use harvestman_core::page_version::monitor_tag;
 use harvestman_core::time::Timestamp;
-use tokio_postgres::{Client, Row};
+use tokio_postgres::Client;
 
 use crate::error::StoreError;
 use crate::limits;
 use crate::monitor::{MonitorRow, MonitorUpdate, Monitors, NewMonitor};
 use crate::postgres::Postgres;
 use crate::postgres::query::query;
-use crate::postgres::rows::{Columns, bad_column};
+use crate::postgres::rows::Columns;
+use crate::rows::monitor_row;
 
 impl Monitors for Postgres {
     async fn create_monitor(&self, monitor: &NewMonitor, limit: u64) -> Result<bool, StoreError> {
@@ -192,25 +193,4 @@ pub(super) async fn delete_some(client: &Client) -> Result<bool, StoreError> {
             .await?;
     }
     Ok(true)
-}
-
-fn monitor_row(row: &Row) -> Result<MonitorRow, StoreError> {
-    let summary = row.maybe_text("last_summary")?;
-    Ok(MonitorRow {
-        id: MonitorId(row.id("id")?),
-        team: TeamId(row.id("team_id")?),
-        key: row.maybe_id("key_id")?.map(KeyId),
-        status: MonitorStatus::parse(&row.text("status")?).ok_or_else(|| bad_column("status"))?,
-        request: row.text("request")?,
-        base: row.text("base")?,
-        next_run_at: row.maybe_time("next_run_at")?,
-        last_run_at: row.maybe_time("last_run_at")?,
-        check: row.maybe_id("check_id")?.map(JobId),
-        last_summary: summary
-            .map(|text| serde_json::from_str(&text))
-            .transpose()
-            .map_err(|_| bad_column("last_summary"))?,
-        created_at: row.time("created_at")?,
-        updated_at: row.time("updated_at")?,
-    })
 }

@@ -8,13 +8,13 @@ use harvestman_core::webhook::DeliveryState;
 use tokio_postgres::{Client, Row};
 
 use crate::error::StoreError;
-use crate::outbox::{AttemptEnd, Delivery, DeliveryLog, DeliveryQuery, DueEvent, EventSubject, Outbox};
+use crate::outbox::{AttemptEnd, DeliveryLog, DeliveryQuery, DueEvent, EventSubject, Outbox};
 use crate::postgres::Postgres;
 use crate::postgres::events::make_due;
-use crate::postgres::pages::{decompress_texts, job_error};
 use crate::postgres::query::query;
-use crate::postgres::rows::{Columns, bad_column, parse_kind};
+use crate::postgres::rows::Columns;
 use crate::postgres::zero_retention::delete_delivered_document;
+use crate::rows::{attempt, decompress_texts, delivery, due_event, job_error, subject_of_job};
 
 impl Outbox for Postgres {
     async fn lease_receivers(
@@ -110,18 +110,7 @@ impl Outbox for Postgres {
             Err(error) => EventSubject::Unreadable(error.to_string()),
         };
         transaction.end().await?;
-        Ok(Some(DueEvent {
-            job,
-            team: TeamId(row.id("team_id")?),
-            kind: parse_kind(&row.text("kind")?)?,
-            event_no: row.count("event_no")?,
-            webhook_id: WebhookId(row.id("webhook_id")?),
-            event: row.text("event")?,
-            subject,
-            attempts: u32::try_from(row.count("attempts")?).map_err(|_| bad_column("attempts"))?,
-            created_at: row.time("created_at")?,
-            webhook: row.text("webhook")?,
-        }))
+        due_event(&row, job, subject).map(Some)
     }
 
     async fn finish_attempt(
@@ -300,41 +289,6 @@ async fn subject(client: &Client, job: JobId, row: &Row) -> Result<EventSubject,
             .await?;
             EventSubject::PageFailed(job_error(&found)?)
         }
-        (None, None) => {
-            let error = row.maybe_text("error")?;
-            match row.maybe_text("data")? {
-                Some(data) => EventSubject::Run { data, error },
-                None => EventSubject::Job { error },
-            }
-        }
-    })
-}
-
-fn delivery(row: &Row) -> Result<Delivery, StoreError> {
-    let state = DeliveryState::parse(&row.text("state")?).ok_or_else(|| bad_column("state"))?;
-    Ok(Delivery {
-        event_no: row.count("event_no")?,
-        webhook_id: WebhookId(row.id("webhook_id")?),
-        event: row.text("event")?,
-        state,
-        created_at: row.time("created_at")?,
-        next_attempt_at: match state {
-            DeliveryState::Pending => Some(row.time("next_attempt_at")?),
-            DeliveryState::Delivered | DeliveryState::GivenUp => None,
-        },
-        attempts: Vec::new(),
-    })
-}
-
-fn attempt(row: &Row) -> Result<DeliveryAttempt, StoreError> {
-    let status = row.maybe_count("status_code")?;
-    Ok(DeliveryAttempt {
-        at: row.time("at")?,
-        duration_ms: row.count("duration_ms")?,
-        status: status
-            .map(u16::try_from)
-            .transpose()
-            .map_err(|_| bad_column("status_code"))?,
-        error: row.maybe_text("error")?,
+        (None, None) => subject_of_job(row)?,
     })
 }

@@ -3,22 +3,21 @@
 use std::collections::HashMap;
 
 use harvestman_core::crawl::ProcessingCounts;
-use harvestman_core::ids::{JobId, ScrapeId, TeamId};
+use harvestman_core::ids::{JobId, TeamId};
 use harvestman_core::page_version::{PageVersion, VersionKey};
 use harvestman_core::time::Timestamp;
 use tokio_postgres::Row;
 use uuid::Uuid;
 
 use crate::error::StoreError;
-use crate::job::{JobError, JobErrors};
+use crate::job::JobErrors;
 use crate::limits;
 use crate::page::{DocumentChunk, PageFacts, Pages};
 use crate::postgres::Postgres;
 use crate::postgres::query::query;
-use crate::postgres::rows::{Columns, bad_column, bytes};
-use crate::postgres::snapshot::parse_progress;
+use crate::postgres::rows::Columns;
 use crate::postgres::zero_retention::delete_documents;
-use crate::prepared::decompress;
+use crate::rows::{decompress_texts, job_error, page_version, sum_of_paces};
 
 impl Pages for Postgres {
     async fn documents(
@@ -123,14 +122,7 @@ impl Pages for Postgres {
             .bind(job.0)
             .fetch_all(&*self.pool.connection().await?)
             .await?;
-        let mut sum = ProcessingCounts::default();
-        for row in &shards {
-            let of_shard = parse_progress(row)?.pace;
-            sum.in_browser += of_shard.in_browser;
-            sum.waited += of_shard.waited;
-            sum.retried += of_shard.retried;
-        }
-        Ok(sum)
+        sum_of_paces(&shards)
     }
 
     async fn errors(&self, job: JobId) -> Result<JobErrors, StoreError> {
@@ -174,41 +166,9 @@ impl Pages for Postgres {
         .bind(key.tag.clone())
         .fetch_optional(&*self.pool.connection().await?)
         .await?;
-        let Some(row) = row else { return Ok(None) };
-        let (at, status_code) = (row.time("at")?, row.count("status_code")?);
-        let data = row.maybe_text("data")?;
-        let data = data
-            .map(|text| serde_json::from_str(&text).map_err(|_| bad_column("data")))
-            .transpose()?;
-        let markdown = decompress_texts(vec![row]).await?.pop();
-        Ok(markdown.map(|markdown| PageVersion {
-            at,
-            status_code: u16::try_from(status_code).unwrap_or(0),
-            markdown,
-            data,
-        }))
+        match row {
+            Some(row) => page_version(row).await,
+            None => Ok(None),
+        }
     }
-}
-
-/// Builds an error list entry from a row with `scrape_id`, `at`, `url`, `code` and `message`.
-pub(crate) fn job_error(row: &Row) -> Result<JobError, StoreError> {
-    Ok(JobError {
-        id: ScrapeId(row.id("scrape_id")?),
-        at: row.time("at")?,
-        url: row.text("url")?,
-        code: row.text("code")?,
-        message: row.text("message")?,
-    })
-}
-
-/// Decompresses the texts of rows with `size_bytes` and `zstd`.
-pub(crate) async fn decompress_texts(rows: Vec<Row>) -> Result<Vec<String>, StoreError> {
-    let work = move || {
-        rows.iter()
-            .map(|row| decompress(&bytes(row, "zstd")?, row.count("size_bytes")?))
-            .collect::<Result<Vec<_>, StoreError>>()
-    };
-    tokio::task::spawn_blocking(work)
-        .await
-        .map_err(|_| StoreError::Closed)?
 }

@@ -6,9 +6,9 @@ use harvestman_core::time::Timestamp;
 use crate::error::StoreError;
 use crate::limits;
 use crate::postgres::Postgres;
-use crate::postgres::pages::decompress_texts;
 use crate::postgres::query::query;
 use crate::prepared::compress;
+use crate::rows::decompress_texts;
 use crate::session::Profiles;
 
 impl Profiles for Postgres {

@@ -9,7 +9,6 @@ use uuid::Uuid;
 
 pub(crate) use crate::columns::{Columns, bad_column, int};
 use crate::error::StoreError;
-use crate::job::JobKind;
 
 impl From<tokio_postgres::Error> for StoreError {
     fn from(error: tokio_postgres::Error) -> Self {
@@ -79,19 +78,12 @@ impl Columns for Row {
     fn maybe_text(&self, column: &str) -> Result<Option<String>, StoreError> {
         self.try_get(column).map_err(|_| bad_column(column))
     }
-}
 
-/// Reads a boolean column.
-pub(crate) fn flag(row: &Row, column: &str) -> Result<bool, StoreError> {
-    row.try_get(column).map_err(|_| bad_column(column))
-}
+    fn flag(&self, column: &str) -> Result<bool, StoreError> {
+        self.try_get(column).map_err(|_| bad_column(column))
+    }
 
-/// Reads a column of bytes.
-pub(crate) fn bytes(row: &Row, column: &str) -> Result<Vec<u8>, StoreError> {
-    row.try_get(column).map_err(|_| bad_column(column))
-}
-
-/// Parses the stored kind of a job.
-pub(crate) fn parse_kind(word: &str) -> Result<JobKind, StoreError> {
-    JobKind::parse(word).ok_or_else(|| bad_column("kind"))
+    fn bytes(&self, column: &str) -> Result<Vec<u8>, StoreError> {
+        self.try_get(column).map_err(|_| bad_column(column))
+    }
 }

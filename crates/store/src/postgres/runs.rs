@@ -2,23 +2,25 @@
 
 use harvestman_core::ids::{JobId, TeamId};
 use harvestman_core::time::Timestamp;
-use tokio_postgres::{Client, Row};
+use tokio_postgres::Client;
 use uuid::Uuid;
 
+use crate::account::Account;
+use crate::commit::NewPage;
 use crate::error::StoreError;
 use crate::event::Event;
 use crate::job::{Idempotency, JobStatus, NewJob};
 use crate::lease::Lease;
 use crate::postgres::Postgres;
-use crate::postgres::commit::{NewPage, PageRows, stop_shards};
-use crate::postgres::credits::Account;
+use crate::postgres::commit::{PageRows, stop_shards};
+use crate::postgres::credits::add_to_month;
 use crate::postgres::events::EventLog;
 use crate::postgres::idempotency::IdempotentRequest;
 use crate::postgres::jobs::insert_running_job;
-use crate::postgres::pages::decompress_texts;
 use crate::postgres::query::query;
-use crate::postgres::rows::{Columns, bad_column, parse_kind};
+use crate::postgres::rows::Columns;
 use crate::prepared::{PreparedDocument, compress, prepare_events};
+use crate::rows::{decompress_texts, next_place_of, run_row};
 use crate::run::{AgentOutcome, RunEnd, RunRow, RunStep, Runs, ThreadPlace};
 
 /// Number of the page that holds the result of a run.
@@ -78,20 +80,8 @@ impl Runs for Postgres {
 
     async fn finish_run(&self, lease: &Lease, end: RunEnd, now: Timestamp) -> Result<bool, StoreError> {
         let body = compress(end.result.clone().into_iter().collect()).await?.pop();
-        let document = body.map(|body| PreparedDocument {
-            scrape_id: None,
-            status_code: None,
-            took_ms: None,
-            size_bytes: body.size_bytes,
-            body: body.body,
-            version: None,
-        });
-        let account = Account {
-            job: lease.job,
-            team: lease.team,
-            key: lease.key,
-            kind: lease.kind,
-        };
+        let document = body.map(PreparedDocument::of_text);
+        let account = Account::of_lease(lease);
         let (shard, epoch) = (lease.shard, lease.epoch);
         self.write(now, move |transaction, now| {
             Box::pin(async move {
@@ -127,8 +117,7 @@ impl Runs for Postgres {
                 PageRows::of(page).store(transaction, &account, now).await?;
                 log.add(account.kind, event, end.event_data, now);
                 log.save(transaction, account.job).await?;
-                account
-                    .add_to_month(u64::from(end.credits), now)
+                add_to_month(&account, u64::from(end.credits), now)
                     .execute_if(end.credits > 0, transaction)
                     .await?;
                 Ok(true)
@@ -295,12 +284,7 @@ async fn next_place(
     .bind(now.0)
     .fetch_one(client)
     .await?;
-    Ok(ThreadPlace::next(
-        thread,
-        row.count("runs")?,
-        row.count("stored")?,
-        row.count("running")?,
-    ))
+    next_place_of(&row, thread)
 }
 
 /// Locks the job and returns its event log if this lease is still valid and the job is running.
@@ -329,23 +313,4 @@ async fn owned_log(
     row.filter(|_| owned.is_some())
         .map(|row| EventLog::read(&row))
         .transpose()
-}
-
-fn run_row(row: &Row) -> Result<RunRow, StoreError> {
-    Ok(RunRow {
-        id: JobId(row.id("id")?),
-        kind: parse_kind(&row.text("kind")?)?,
-        status: JobStatus::parse(&row.text("status")?).ok_or_else(|| bad_column("status"))?,
-        request: row.text("request")?,
-        error: row.maybe_text("error")?,
-        credits: row.count("credits")?,
-        created_at: row.time("created_at")?,
-        completed_at: row.maybe_time("completed_at")?,
-        thread: ThreadPlace::of(row.maybe_id("thread_id")?, row.maybe_count("thread_turn")?),
-        expires_at: row.maybe_time("expires_at")?,
-        zero_data_retention: row.count("zero_data_retention")? != 0,
-        origin: row.maybe_text("origin")?,
-        integration: row.maybe_text("integration")?,
-        result: None,
-    })
 }

@@ -1,24 +1,24 @@
 //! Single scrapes: jobs with one page, run by the node that received the request. Also what is needed to repeat a
 //! scrape or a page of a larger job.
 
-use harvestman_core::api::error::{ApiError, ErrorCode};
-use harvestman_core::api::page::Document;
 use harvestman_core::ids::{JobId, ScrapeId, TeamId};
 use harvestman_core::time::Timestamp;
-use tokio_postgres::{Client, Row};
+use tokio_postgres::Client;
 use uuid::Uuid;
 
+use crate::account::Account;
+use crate::commit::NewPage;
 use crate::error::StoreError;
 use crate::job::NewJob;
 use crate::postgres::Postgres;
 use crate::postgres::activity::insert_activity;
-use crate::postgres::commit::{NewPage, PageRows};
-use crate::postgres::credits::account;
+use crate::postgres::commit::PageRows;
+use crate::postgres::credits::add_to_month;
 use crate::postgres::jobs::insert_job;
-use crate::postgres::pages::decompress_texts;
 use crate::postgres::query::query;
-use crate::postgres::rows::{Columns, bad_column, parse_kind};
+use crate::postgres::rows::Columns;
 use crate::prepared::{PreparedDocument, ScrapeEnd, scrape_job};
+use crate::rows::{decompress_texts, failed_page, origin, origin_of_page, result_of_scrape};
 use crate::scrape::{OriginState, ScrapeOrigin, ScrapeResult, Scrapes, StoredScrape};
 
 impl Scrapes for Postgres {
@@ -96,18 +96,9 @@ impl Scrapes for Postgres {
         .fetch_optional(&connection)
         .await?;
         let Some(job) = job else {
-            return failed_page(&connection, team, id, now).await;
+            return failed_page_of(&connection, team, id, now).await;
         };
-        let running = job.text("status")? == "scraping";
-        let answer = (job.maybe_count("answer_status")?, job.maybe_text("answer_body")?);
-        Ok(match answer {
-            _ if running => Some(StoredScrape::Running),
-            (Some(status), Some(body)) => Some(StoredScrape::Failed {
-                status: u16::try_from(status).unwrap_or(500),
-                body,
-            }),
-            _ => None,
-        })
+        result_of_scrape(&job)
     }
 
     async fn scrape_origin(&self, id: ScrapeId) -> Result<Option<ScrapeOrigin>, StoreError> {
@@ -131,15 +122,7 @@ impl Scrapes for Postgres {
         .fetch_optional(&connection)
         .await?;
         if let Some(row) = page {
-            let mut found = origin(&row, row.text("url")?, OriginState::Ended)?;
-            // A page deleted for zero data retention cannot be repeated, whatever its URL.
-            if !found.zero_data_retention {
-                let document = decompress_texts(vec![row]).await?.pop().unwrap_or_default();
-                let document: Document =
-                    serde_json::from_str(&document).map_err(|_| bad_column("a document"))?;
-                found.url = document.metadata.source_url.unwrap_or(found.url);
-            }
-            return Ok(Some(found));
+            return origin_of_page(row).await.map(Some);
         }
         let failed = query(
             "SELECT job.*, job_error.url AS page_url FROM harvestman.job_error
@@ -185,7 +168,7 @@ async fn finish(client: &Client, job: JobId, end: ScrapeEnd, now: Timestamp) -> 
 }
 
 /// Returns the error of a failed page of a larger job, as a single scrape would have returned it.
-async fn failed_page(
+async fn failed_page_of(
     client: &Client,
     team: TeamId,
     id: ScrapeId,
@@ -203,13 +186,7 @@ async fn failed_page(
     .bind(now.0)
     .fetch_optional(client)
     .await?;
-    let Some(row) = row else { return Ok(None) };
-    let code = ErrorCode::parse(&row.text("code")?).unwrap_or(ErrorCode::Unknown);
-    let error = ApiError::new(code, row.text("message")?);
-    Ok(Some(StoredScrape::Failed {
-        status: error.status(),
-        body: error.body().to_string(),
-    }))
+    row.as_ref().map(failed_page).transpose()
 }
 
 async fn store_document(
@@ -234,7 +211,7 @@ async fn store_document(
     // A scrape has the id of its job, whatever the document says.
     document.scrape_id = Some(job.0.into_bytes());
     let kept = row.count("zero_data_retention")? == 0;
-    let account = account(&row, job)?;
+    let account = Account::read(&row, job)?;
     let page = NewPage {
         seq: 1,
         key: None,
@@ -242,22 +219,8 @@ async fn store_document(
         credits,
     };
     PageRows::of(page).store(client, &account, now).await?;
-    account
-        .add_to_month(u64::from(credits), now)
+    add_to_month(&account, u64::from(credits), now)
         .execute_if(credits > 0, client)
         .await?;
     Ok(())
-}
-
-/// Builds the origin from a row of `job`.
-fn origin(row: &Row, url: String, state: OriginState) -> Result<ScrapeOrigin, StoreError> {
-    Ok(ScrapeOrigin {
-        team: TeamId(row.id("team_id")?),
-        kind: parse_kind(&row.text("kind")?)?,
-        url,
-        request: row.text("request")?,
-        zero_data_retention: row.count("zero_data_retention")? != 0,
-        expires_at: row.maybe_time("expires_at")?,
-        state,
-    })
 }

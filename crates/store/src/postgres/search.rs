@@ -8,10 +8,10 @@ use url::Url;
 use crate::cache::{CachedPage, Search};
 use crate::error::StoreError;
 use crate::postgres::Postgres;
-use crate::postgres::cache::decompress_page;
 use crate::postgres::query::query;
-use crate::postgres::rows::{Columns, bad_column, flag};
+use crate::postgres::rows::{Columns, bad_column};
 use crate::postgres::words::fold;
+use crate::rows::decompress_page;
 
 /// The weights are those of D (host and body), C (description), B (path and headings) and A (title).
 const SEARCH: &str = "SELECT id, url, title, description, content_type, fetched_at,
@@ -101,7 +101,7 @@ impl Search for Postgres {
                 content_type: row.maybe_text("content_type")?,
                 fetched_at: row.time("fetched_at")?,
                 score: row.try_get("fit").map_err(|_| bad_column("fit"))?,
-                has_all: flag(&row, "complete")?,
+                has_all: row.flag("complete")?,
             });
         }
         Ok(found)

@@ -1,13 +1,13 @@
 //! Files of browser sessions.
 
 use harvestman_core::ids::SessionId;
-use tokio_postgres::{Client, Row};
+use tokio_postgres::Client;
 
 use crate::error::StoreError;
 use crate::limits;
 use crate::postgres::Postgres;
 use crate::postgres::query::query;
-use crate::postgres::rows::{Columns, flag};
+use crate::rows::session_file_row;
 use crate::session_file::{NewSessionFile, SessionFileRow, SessionFiles};
 
 impl SessionFiles for Postgres {
@@ -81,18 +81,4 @@ pub(super) async fn keep_as_long_as_session(client: &Client, id: SessionId) -> R
     .execute(client)
     .await?;
     Ok(())
-}
-
-fn session_file_row(row: &Row) -> Result<SessionFileRow, StoreError> {
-    Ok(SessionFileRow {
-        no: row.count("no")?,
-        is_upload: flag(row, "is_upload")?,
-        name: row.text("name")?,
-        content_type: row.text("content_type")?,
-        url: row.maybe_text("url")?,
-        size: row.count("size_bytes")?,
-        token: row.maybe_text("token")?,
-        error: row.maybe_text("error")?,
-        created_at: row.time("created_at")?,
-    })
 }

@@ -5,15 +5,17 @@ use harvestman_core::ids::{JobId, ScrapeId, SessionId, TeamId};
 use harvestman_core::time::Timestamp;
 use tokio_postgres::{Client, Row};
 
+use crate::account::Account;
 use crate::error::StoreError;
 use crate::limits;
 use crate::postgres::Postgres;
 use crate::postgres::activity::insert_activity;
-use crate::postgres::credits::account;
+use crate::postgres::credits::charge_once;
 use crate::postgres::query::query;
-use crate::postgres::rows::{Columns, flag};
+use crate::postgres::rows::Columns;
 use crate::postgres::session_files::keep_as_long_as_session;
-use crate::session::{NewSession, SessionEnd, SessionRow, Sessions};
+use crate::rows;
+use crate::session::{NewSession, SessionRow, Sessions};
 
 impl Sessions for Postgres {
     async fn begin_session(&self, session: &NewSession) -> Result<(), StoreError> {
@@ -162,7 +164,7 @@ pub(crate) async fn end(
     .fetch_optional(client)
     .await?;
     let Some(row) = row else { return Ok(None) };
-    let account = account(&row, JobId::from(id))?;
+    let account = Account::read(&row, JobId::from(id))?;
     let mut session = session_row(&row)?;
     if let Some(end) = &mut session.end {
         end.credits = billing::browser_session(session.created_at, end.at);
@@ -171,9 +173,7 @@ pub(crate) async fn end(
             .bind(end.credits)
             .execute(client)
             .await?;
-        account
-            .charge_once(client, "session", end.credits, end.at)
-            .await?;
+        charge_once(client, &account, "session", end.credits, end.at).await?;
     }
     keep_as_long_as_session(client, id).await?;
     Ok(Some(session))
@@ -192,16 +192,8 @@ pub(super) async fn delete_old(client: &Client, now: Timestamp) -> Result<u64, S
 }
 
 fn session_row(row: &Row) -> Result<SessionRow, StoreError> {
-    let credits = row.count("credits")?;
     Ok(SessionRow {
-        id: SessionId(row.id("id")?),
-        team: TeamId(row.id("team_id")?),
         node: row.maybe_id("node")?,
-        scrape: row.maybe_id("scrape_id")?.map(ScrapeId),
-        stream_web_view: flag(row, "stream_web_view")?,
-        created_at: row.time("created_at")?,
-        last_activity_at: row.time("last_activity_at")?,
-        expires_at: row.time("expires_at")?,
-        end: row.maybe_time("ended_at")?.map(|at| SessionEnd { at, credits }),
+        ..rows::session_row(row)?
     })
 }

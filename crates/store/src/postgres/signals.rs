@@ -6,11 +6,11 @@ use uuid::Uuid;
 
 use crate::clock::clock;
 use crate::error::StoreError;
-use crate::job::JobStatus;
 use crate::limits;
 use crate::postgres::Postgres;
 use crate::postgres::query::query;
-use crate::postgres::rows::{Columns, bad_column};
+use crate::postgres::rows::Columns;
+use crate::rows::job_signal;
 use crate::signal::{JobSignal, NodeRow, Signals};
 
 impl Signals for Postgres {
@@ -23,18 +23,7 @@ impl Signals for Postgres {
         .bind(jobs)
         .fetch_all(&*self.pool.connection().await?)
         .await?;
-        rows.iter()
-            .map(|row| {
-                Ok(JobSignal {
-                    job: JobId(row.id("id")?),
-                    status: JobStatus::parse(&row.text("status")?).ok_or_else(|| bad_column("status"))?,
-                    page_limit: row.count("page_limit")?,
-                    admitted: row.count("admitted")?,
-                    settled: row.count("settled")?,
-                    events: row.count("event_count")?,
-                })
-            })
-            .collect()
+        rows.iter().map(job_signal).collect()
     }
 
     async fn living_node(&self, id: Uuid) -> Result<Option<NodeRow>, StoreError> {

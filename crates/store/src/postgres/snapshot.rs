@@ -1,19 +1,17 @@
 //! Reads the state that the owner of a shard continues from, as of one moment.
 
-use harvestman_core::crawl::{AdmittedUrl, JobState, Progress, Snapshot};
+use harvestman_core::crawl::{JobState, Snapshot};
 use harvestman_core::ids::JobId;
-use tokio_postgres::{Client, Row};
-use url::Url;
+use tokio_postgres::Client;
 use uuid::Uuid;
 
 use crate::error::StoreError;
-use crate::job::JobStatus;
 use crate::lease::Lease;
 use crate::limits;
 use crate::postgres::Postgres;
 use crate::postgres::query::query;
-use crate::postgres::rows::{Columns, bad_column};
-use crate::prepared::parse_source;
+use crate::postgres::rows::Columns;
+use crate::rows::{admitted_url, job_state, parse_progress};
 
 impl Postgres {
     /// Returns the snapshot, and whether the job is still running.
@@ -45,11 +43,7 @@ async fn read_counts(
     snapshot.admitted = row.count("admitted")?;
     snapshot.completed = row.count("completed")?;
     snapshot.failed = row.count("failed")?;
-    match JobStatus::parse(&row.text("status")?) {
-        Some(JobStatus::Scraping) => Ok(JobState::Running),
-        Some(JobStatus::Completed | JobStatus::Failed | JobStatus::Cancelled) => Ok(JobState::Ended),
-        None => Err(bad_column("status")),
-    }
+    job_state(&row)
 }
 
 /// Reads all keys, and URLs only of open rows: most of a million URLs are settled.
@@ -85,20 +79,4 @@ async fn read_urls(client: &Client, job: JobId, snapshot: &mut Snapshot) -> Resu
             .await?;
     snapshot.spare = spare.count("spare")?;
     Ok(())
-}
-
-/// Builds an admitted URL from a row with `url_key`, `url`, `depth` and `source`.
-pub(crate) fn admitted_url(row: &Row) -> Result<AdmittedUrl, StoreError> {
-    Ok(AdmittedUrl {
-        key: row.url_key("url_key")?,
-        url: Url::parse(&row.text("url")?).map_err(|_| bad_column("url"))?,
-        depth: u32::try_from(row.count("depth")?).map_err(|_| bad_column("depth"))?,
-        source: parse_source(&row.text("source")?).ok_or_else(|| bad_column("source"))?,
-        attempts: 0,
-    })
-}
-
-/// Parses the progress of a shard, from a row with `progress`.
-pub(crate) fn parse_progress(row: &Row) -> Result<Progress, StoreError> {
-    serde_json::from_str(&row.text("progress")?).map_err(|_| bad_column("progress"))
 }

@@ -9,6 +9,7 @@ use crate::new_id::new_id;
 use crate::postgres::Postgres;
 use crate::postgres::query::query;
 use crate::postgres::rows::Columns;
+use crate::rows::team_row;
 use crate::team::{TeamRow, Teams};
 
 impl Teams for Postgres {
@@ -43,17 +44,7 @@ impl Teams for Postgres {
         )
         .fetch_all(&*self.pool.connection().await?)
         .await?;
-        rows.iter()
-            .map(|row| {
-                Ok(TeamRow {
-                    id: TeamId(row.id("id")?),
-                    name: row.text("name")?,
-                    plan: row.maybe_text("plan")?,
-                    keys: row.count("keys")?,
-                    created_at: row.time("created_at")?,
-                })
-            })
-            .collect()
+        rows.iter().map(team_row).collect()
     }
 
     async fn set_plan(&self, name: &str, plan: Option<&str>) -> Result<Option<TeamId>, StoreError> {

@@ -9,7 +9,7 @@ use crate::error::StoreError;
 use crate::limits;
 use crate::postgres::Postgres;
 use crate::postgres::query::query;
-use crate::postgres::rows::{Columns, bytes, flag};
+use crate::postgres::rows::Columns;
 use crate::upload::{NewUpload, StoredUpload, UploadUse, Uploads};
 
 impl Uploads for Postgres {
@@ -57,7 +57,7 @@ impl Uploads for Postgres {
         .bind(now.0)
         .fetch_optional(&*self.pool.connection().await?)
         .await?;
-        row.map(|row| flag(&row, "received")).transpose()
+        row.map(|row| row.flag("received")).transpose()
     }
 
     async fn receive_upload(&self, token: &str, bytes: Vec<u8>, now: Timestamp) -> Result<bool, StoreError> {
@@ -95,7 +95,7 @@ impl Uploads for Postgres {
                     return Ok(UploadUse::File(StoredUpload {
                         name: row.text("name")?,
                         content_type: row.maybe_text("content_type")?,
-                        bytes: bytes(&row, "bytes")?,
+                        bytes: row.bytes("bytes")?,
                     }));
                 }
                 let reserved = query(

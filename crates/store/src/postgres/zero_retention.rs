@@ -12,8 +12,8 @@ use crate::error::StoreError;
 use crate::limits;
 use crate::postgres::query::query;
 use crate::postgres::rows::Columns;
-use crate::postgres::snapshot::parse_progress;
 use crate::prepared::json_text;
+use crate::rows::parse_progress;
 
 /// URLs that a job knows, and errors of those that failed.
 pub(crate) const URLS: &[&str] = &[

@@ -3,17 +3,14 @@
 use sqlx::query;
 use sqlx::sqlite::SqliteRow;
 
-use harvestman_core::ids::{JobId, KeyId, TeamId};
+use harvestman_core::ids::TeamId;
 
-use crate::activity::{
-    Activities, Activity, ActivityQuery, Call, CallList, CallQuery, RunningJobs, TeamQueue,
-};
+use crate::activity::{Activities, Activity, ActivityQuery, CallList, CallQuery, RunningJobs, TeamQueue};
 use crate::error::StoreError;
-use crate::job::JobStatus;
 use crate::limits;
+use crate::rows::{CallReader, activity, running_jobs, team_queue};
 use crate::sqlite::Sqlite;
-use crate::sqlite::jobs::parse_kind;
-use crate::sqlite::rows::{Columns, bad_column, blob, int};
+use crate::sqlite::rows::{blob, int};
 
 macro_rules! select_activity {
     ($index:literal, $and:literal) => {
@@ -79,72 +76,28 @@ impl Activities for Sqlite {
         rows.iter().map(activity).collect()
     }
 
-    /// Returns one page of calls. When a filter matches few rows, it stops after [`limits::CALLS_EXAMINED`]
-    /// rows, so that no page takes longer than another.
     async fn calls(&self, team: TeamId, filter: &CallQuery) -> Result<CallList, StoreError> {
         let statement = match filter.activity.endpoint {
             None => CALLS_OF_ANY_KIND,
             Some(_) => CALLS_OF_ONE_KIND,
         };
-        let limit = filter.activity.limit as usize;
-        let is_filtered = filter.key.is_some() || filter.status.is_some();
-        let mut part = filter.activity.clone();
-        part.limit = match is_filtered {
-            true => limits::CALLS_PER_QUERY,
-            // The extra row shows whether there are more.
-            false => filter.activity.limit + 1,
-        };
-        let (mut calls, mut examined) = (Vec::new(), 0);
+        let mut reader = CallReader::new(filter);
         loop {
-            let rows = self.activity_rows(statement, team, &part).await?;
-            for row in &rows {
-                let call = call(row)?;
-                let position = (call.activity.created_at, call.activity.id);
-                let is_match = filter.key.is_none_or(|key| Some(key) == call.key)
-                    && filter.status.is_none_or(|status| Some(status) == call.status);
-                if is_match && calls.len() == limit {
-                    return Ok(CallList {
-                        calls,
-                        next: part.before,
-                    });
-                }
-                if is_match {
-                    calls.push(call);
-                }
-                part.before = Some(position);
-            }
-            examined += rows.len();
-            if rows.len() < part.limit as usize {
-                return Ok(CallList { calls, next: None });
-            }
-            if examined >= limits::CALLS_EXAMINED {
-                return Ok(CallList {
-                    calls,
-                    next: part.before,
-                });
+            let rows = self.activity_rows(statement, team, reader.next_query()).await?;
+            if let Some(list) = reader.add(&rows)? {
+                return Ok(list);
             }
         }
     }
 
     async fn running_jobs(&self) -> Result<Vec<RunningJobs>, StoreError> {
         let rows = query(RUNNING_JOBS).fetch_all(&self.readers).await?;
-        rows.iter()
-            .map(|row| {
-                Ok(RunningJobs {
-                    kind: parse_kind(&row.text("kind")?)?,
-                    count: row.count("jobs")?,
-                    pending_pages: row.count("unsettled")?,
-                })
-            })
-            .collect()
+        rows.iter().map(running_jobs).collect()
     }
 
     async fn queue(&self, team: TeamId) -> Result<TeamQueue, StoreError> {
         let row = query(QUEUE).bind(blob(team.0)).fetch_one(&self.readers).await?;
-        Ok(TeamQueue {
-            pending_pages: row.count("unsettled")?,
-            last_success: row.maybe_time("last_success")?,
-        })
+        team_queue(&row)
     }
 }
 
@@ -173,31 +126,6 @@ impl Sqlite {
     }
 }
 
-fn activity(row: &SqliteRow) -> Result<Activity, StoreError> {
-    Ok(Activity {
-        id: JobId(row.id("job_id")?),
-        endpoint: row.text("endpoint")?,
-        target: row.maybe_text("target")?,
-        origin: row.maybe_text("origin")?,
-        integration: row.maybe_text("integration")?,
-        username: row.maybe_text("username")?,
-        created_at: row.time("created_at")?,
-    })
-}
-
-fn call(row: &SqliteRow) -> Result<Call, StoreError> {
-    let status = row.maybe_text("status")?;
-    Ok(Call {
-        activity: activity(row)?,
-        key: row.maybe_id("key_id")?.map(KeyId),
-        key_name: row.maybe_text("key_name")?,
-        status: status
-            .map(|word| JobStatus::parse(&word).ok_or_else(|| bad_column("status")))
-            .transpose()?,
-        error: row.maybe_text("error")?,
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use std::path::Path;
@@ -207,6 +135,7 @@ mod tests {
 
     use super::*;
     use crate::sqlite::migrate::{self, MIGRATIONS};
+    use crate::sqlite::rows::Columns;
 
     #[tokio::test]
     async fn activity_statements_search_by_index_and_never_sort() {

@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use sqlx::sqlite::{SqliteConnection, SqliteRow};
+use sqlx::sqlite::SqliteConnection;
 use sqlx::{QueryBuilder, Row, query, query_scalar};
 
 use harvestman_core::cache::{Ages, CacheKey};
@@ -19,6 +19,8 @@ use harvestman_core::time::Timestamp;
 use crate::cache::{CachedPage, KnownPage, NewCachedPage, PageCache};
 use crate::error::StoreError;
 use crate::limits;
+use crate::prepared::CompressedPage;
+use crate::rows::{decompress_page, known_page};
 use crate::sqlite::rows::{Columns, bad_column, blob, int};
 use crate::sqlite::{Sqlite, search};
 
@@ -37,17 +39,6 @@ struct WriteQueue {
     bytes: u64,
 }
 
-/// A compressed response, ready to be stored.
-#[derive(Debug)]
-struct CompressedPage {
-    page: NewCachedPage,
-    zstd: Vec<u8>,
-    /// Size of the body before compression.
-    size_bytes: usize,
-    /// Estimated size of the row on disk.
-    stored_bytes: u64,
-}
-
 /// The right to write the waiting responses. When dropped unused it discards them, so that the next response
 /// queues a new write.
 struct PendingWrite(Option<Arc<Mutex<WriteQueue>>>);
@@ -64,21 +55,6 @@ impl PendingWrite {
 impl Drop for PendingWrite {
     fn drop(&mut self) {
         self.take();
-    }
-}
-
-impl CompressedPage {
-    fn new(page: NewCachedPage, body: &[u8]) -> std::io::Result<Self> {
-        let zstd = zstd::bulk::compress(body, limits::ZSTD_LEVEL)?;
-        let texts = [&page.site, &page.title, &page.description, &page.content_type];
-        let texts: usize = texts.into_iter().flatten().map(String::len).sum();
-        let words = page.text.as_ref().map_or(0, PageText::len) / limits::TEXT_BYTES_PER_INDEXED;
-        Ok(Self {
-            stored_bytes: limits::CACHED_ROW_BYTES + (page.url.len() + texts + words + zstd.len()) as u64,
-            size_bytes: body.len(),
-            zstd,
-            page,
-        })
     }
 }
 
@@ -108,11 +84,10 @@ impl Cache {
 impl PageCache for Sqlite {
     async fn cache_page(&self, page: NewCachedPage, body: impl AsRef<[u8]> + Send + 'static) {
         let max_bytes = self.cache.max_bytes;
-        if max_bytes == 0 || body.as_ref().len() > limits::CACHED_BODY_BYTES {
+        if max_bytes == 0 {
             return;
         }
-        let compress = move || CompressedPage::new(page, body.as_ref());
-        let Ok(Ok(cached)) = tokio::task::spawn_blocking(compress).await else {
+        let Some(cached) = CompressedPage::of(page, body).await else {
             return;
         };
         let Some(mut pending_write) = self.cache.enqueue(cached) else {
@@ -163,34 +138,8 @@ impl PageCache for Sqlite {
         .bind(int(limit as u64))
         .fetch_all(&self.readers)
         .await?;
-        let page = |row: &SqliteRow| {
-            Ok(KnownPage {
-                url: row.text("url")?,
-                title: row.maybe_text("title")?,
-                description: row.maybe_text("description")?,
-            })
-        };
-        rows.iter().map(page).collect()
+        rows.iter().map(known_page).collect()
     }
-}
-
-/// Builds the response from a row with `url`, `status_code`, `content_type`, `fetched_at`, `size_bytes` and
-/// `zstd`.
-pub(super) async fn decompress_page(row: &SqliteRow) -> Result<CachedPage, StoreError> {
-    let (compressed, size): (Vec<u8>, _) = (row.try_get("zstd")?, row.count("size_bytes")?);
-    let size = usize::try_from(size).map_err(|_| bad_column("size_bytes"))?;
-    let decompress = move || zstd::bulk::decompress(&compressed, size.min(limits::CACHED_BODY_BYTES));
-    let body = tokio::task::spawn_blocking(decompress)
-        .await
-        .map_err(|_| StoreError::Closed)?
-        .map_err(|error| StoreError::Unreadable(format!("body of a cached response: {error}")))?;
-    Ok(CachedPage {
-        url: row.text("url")?,
-        status: u16::try_from(row.count("status_code")?).map_err(|_| bad_column("status_code"))?,
-        content_type: row.maybe_text("content_type")?,
-        fetched_at: row.time("fetched_at")?,
-        body,
-    })
 }
 
 /// Stores responses, replacing older ones; a response that was fetched later stays.

@@ -2,25 +2,26 @@
 //! owner of its newest lease.
 
 use sqlx::query;
-use sqlx::sqlite::{SqliteConnection, SqliteRow};
+use sqlx::sqlite::SqliteConnection;
 
 use harvestman_core::api::monitor_response::{CheckStatus, CheckSummary, PageStatus};
-use harvestman_core::ids::{JobId, KeyId, MonitorId, ScrapeId, TeamId};
+use harvestman_core::ids::{JobId, MonitorId, ScrapeId};
 use harvestman_core::time::Timestamp;
 use harvestman_core::url_key::UrlKey;
-use serde_json::json;
 
+use crate::account::Account;
 use crate::error::StoreError;
 use crate::job::{JobKind, WebhookEvents};
 use crate::monitor::{
     CheckEnd, CheckLease, CheckPageChunk, CheckRow, Checks, NewCheck, NewCheckPage, StartOutcome,
 };
+use crate::rows::{check_event, check_lease, check_row, check_summary, missing_url, page_chunk, target_page};
 use crate::sqlite::Sqlite;
-use crate::sqlite::credits::Account;
+use crate::sqlite::credits::charge_call;
 use crate::sqlite::events::{Event, EventLog, save_log};
 use crate::sqlite::jobs::insert_job;
 use crate::sqlite::prepared::json_text;
-use crate::sqlite::rows::{Columns, bad_column, blob, int, maybe_blob};
+use crate::sqlite::rows::{Columns, blob, int, maybe_blob};
 use crate::sqlite::runs::add_run_event;
 
 impl Checks for Sqlite {
@@ -66,7 +67,7 @@ impl Checks for Sqlite {
                         .bind(blob(row.id("id")?))
                         .fetch_one(&mut *connection)
                         .await?;
-                        leases.push(lease_of(&row, &job)?);
+                        leases.push(check_lease(&row, &job)?);
                     }
                     Ok(leases)
                 })
@@ -145,9 +146,7 @@ impl Checks for Sqlite {
         .bind(json_text(&keys)?)
         .fetch_all(&self.readers)
         .await?;
-        rows.iter()
-            .map(|row| Ok((row.url_key("url_key")?, row.maybe_id("scrape_id")?.map(ScrapeId))))
-            .collect()
+        rows.iter().map(target_page).collect()
     }
 
     async fn add_check_pages(
@@ -213,12 +212,7 @@ impl Checks for Sqlite {
         .bind(int(limit))
         .fetch_all(&self.readers)
         .await?;
-        rows.iter()
-            .map(|row| {
-                let scrape = row.maybe_id("scrape_id")?.map(ScrapeId);
-                Ok((row.url_key("url_key")?, row.text("url")?, scrape))
-            })
-            .collect()
+        rows.iter().map(missing_url).collect()
     }
 
     async fn finish_check(
@@ -299,19 +293,7 @@ impl Checks for Sqlite {
         .bind(int(limit.saturating_add(1)))
         .fetch_all(&self.readers)
         .await?;
-        let mut chunk = CheckPageChunk::default();
-        let mut bytes = 0;
-        for row in &rows {
-            let entry = row.text("entry")?;
-            bytes += entry.len();
-            let fits = chunk.entries.is_empty() || bytes <= max_bytes;
-            if !fits || chunk.entries.len() as u64 == limit {
-                chunk.more = true;
-                break;
-            }
-            chunk.entries.push(entry);
-        }
-        Ok(chunk)
+        page_chunk(&rows, limit, max_bytes)
     }
 }
 
@@ -433,29 +415,12 @@ async fn finish(
     .bind(int(now.0))
     .fetch_one(&mut *connection)
     .await?;
-    let mut data =
-        json!({ "monitorId": lease.monitor, "checkId": check, "status": end.status, "summary": summary });
-    if let Some(error) = end.error {
-        data["error"] = error.into();
-    }
+    let data = check_event(&lease, end.status, &summary, end.error);
     let of = (check, JobKind::Monitor);
-    add_run_event(
-        connection,
-        of,
-        &row,
-        Event::CheckCompleted,
-        Some(data.to_string()),
-        now,
-    )
-    .await?;
+    add_run_event(connection, of, &row, Event::CheckCompleted, Some(data), now).await?;
     if end.credits > 0 {
-        let account = Account {
-            job: check,
-            team: lease.team,
-            key: lease.key,
-            kind: JobKind::Monitor,
-        };
-        account.charge_call(connection, end.credits, now).await?;
+        let account = Account::of_check(&lease);
+        charge_call(connection, &account, end.credits, now).await?;
     }
     Ok(Some(summary))
 }
@@ -515,59 +480,9 @@ async fn summary(connection: &mut SqliteConnection, check: JobId) -> Result<Chec
             .bind(blob(check.0))
             .fetch_all(connection)
             .await?;
-    let mut summary = CheckSummary::default();
-    for row in rows {
-        let status = PageStatus::parse(&row.text("status")?).ok_or_else(|| bad_column("status"))?;
-        let pages = row.count("pages")?;
-        summary.total_pages += pages;
-        *match status {
-            PageStatus::Same => &mut summary.same,
-            PageStatus::New => &mut summary.new,
-            PageStatus::Changed => &mut summary.changed,
-            PageStatus::Removed => &mut summary.removed,
-            PageStatus::Error => &mut summary.error,
-        } = pages;
-    }
-    Ok(summary)
+    check_summary(&rows)
 }
 
 fn hex(key: UrlKey) -> String {
     key.to_bytes().iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-fn parse_status(row: &SqliteRow) -> Result<CheckStatus, StoreError> {
-    CheckStatus::parse(&row.text("status")?).ok_or_else(|| bad_column("status"))
-}
-
-fn lease_of(check: &SqliteRow, job: &SqliteRow) -> Result<CheckLease, StoreError> {
-    Ok(CheckLease {
-        check: JobId(check.id("id")?),
-        monitor: MonitorId(check.id("monitor_id")?),
-        team: TeamId(job.id("team_id")?),
-        key: job.maybe_id("key_id")?.map(KeyId),
-        epoch: check.count("epoch")?,
-        running: parse_status(check)? == CheckStatus::Running,
-        request: job.text("request")?,
-        base: job.text("base")?,
-        retention_ms: job.count("retention_ms")?,
-        jobs: serde_json::from_str(&check.text("jobs")?).map_err(|_| bad_column("jobs"))?,
-    })
-}
-
-fn check_row(row: &SqliteRow) -> Result<CheckRow, StoreError> {
-    Ok(CheckRow {
-        id: JobId(row.id("id")?),
-        monitor: MonitorId(row.id("monitor_id")?),
-        status: parse_status(row)?,
-        scheduled_for: row.maybe_time("scheduled_for")?,
-        started_at: row.maybe_time("started_at")?,
-        finished_at: row.maybe_time("finished_at")?,
-        summary: serde_json::from_str(&row.text("summary")?).map_err(|_| bad_column("summary"))?,
-        target_results: row.maybe_text("target_results")?,
-        error: row.maybe_text("error")?,
-        credits: row.count("credits")?,
-        request: row.text("request")?,
-        created_at: row.time("created_at")?,
-        updated_at: row.time("updated_at")?,
-    })
 }

@@ -9,43 +9,27 @@ mod outcomes;
 mod urls;
 
 pub(crate) use batch_pages::{add_to_batch, insert_batch_pages};
-pub(crate) use outcomes::{NewPage, insert_pages};
+pub(crate) use outcomes::insert_pages;
 
 use sqlx::query;
 use sqlx::sqlite::SqliteConnection;
 
-use harvestman_core::crawl::{AdmittedUrl, Batch, CommitResponse, JobEnd, JobState, Snapshot};
-use harvestman_core::ids::{JobId, KeyId, TeamId};
+use harvestman_core::crawl::{Batch, CommitResponse, JobEnd, JobState, Snapshot};
+use harvestman_core::ids::JobId;
 use harvestman_core::time::Timestamp;
 
-use crate::error::{CommitError, RepeatedCommit, StoreError};
+use crate::account::Account;
+use crate::commit::{Applied, Owner, add_warnings};
+use crate::error::{CommitError, StoreError};
 use crate::job::{JobStatus, WebhookEvents};
 use crate::lease::{Commits, Lease};
-use crate::limits;
+use crate::rows::parse_status;
 use crate::sqlite::Sqlite;
-use crate::sqlite::credits::Account;
+use crate::sqlite::credits::add_to_month;
 use crate::sqlite::events::{Event, EventLog};
-use crate::sqlite::jobs::{parse_kind, stop_shards};
+use crate::sqlite::jobs::stop_shards;
 use crate::sqlite::prepared::{PreparedBatch, json_text};
 use crate::sqlite::rows::{Columns, bad_column, blob, int};
-
-const FRONTIER_FULL: &str = "The crawl found more links than it can store, and dropped some. Raise `limit`, or \
-    narrow the crawl with `includePaths` or `excludePaths`.";
-
-/// Result of the transaction.
-enum Applied {
-    Committed(Vec<AdmittedUrl>, JobState),
-    Repeated,
-    LeaseLost,
-}
-
-/// The shard and its fencing token.
-#[derive(Clone, Copy)]
-struct Owner {
-    job: JobId,
-    shard: u32,
-    epoch: u64,
-}
 
 impl Commits for Sqlite {
     async fn load(&self, lease: &Lease) -> Result<Snapshot, StoreError> {
@@ -59,32 +43,14 @@ impl Commits for Sqlite {
         now: Timestamp,
         lease_ms: u64,
     ) -> Result<CommitResponse, CommitError> {
-        let owner = Owner {
-            job: lease.job,
-            shard: lease.shard,
-            epoch: lease.epoch,
-        };
+        let owner = Owner::of(lease);
         let prepared = PreparedBatch::of(batch).await?;
         let until = now.0.saturating_add(lease_ms);
         let applied = self
             .writer
             .run(move |connection| Box::pin(apply(connection, owner, prepared, now, until)))
             .await?;
-        match applied {
-            Applied::Committed(admitted, state) => Ok(CommitResponse {
-                number: batch.number,
-                admitted,
-                state,
-            }),
-            Applied::LeaseLost => Err(CommitError::LeaseLost),
-            Applied::Repeated => {
-                let (snapshot, state) = self.load_with_state(lease).await?;
-                Err(CommitError::Repeated(Box::new(RepeatedCommit {
-                    state,
-                    snapshot,
-                })))
-            }
-        }
+        applied.response(batch.number, self.load_with_state(lease)).await
     }
 }
 
@@ -204,14 +170,9 @@ impl JobInCommit {
         let Some(row) = row else { return Ok(None) };
         let webhook =
             i64::try_from(row.count("webhook_events")?).map_err(|_| bad_column("webhook_events"))?;
-        let status = JobStatus::parse(&row.text("status")?).ok_or_else(|| bad_column("status"))?;
+        let status = parse_status(&row)?;
         let job = Self {
-            account: Account {
-                job,
-                team: TeamId(row.id("team_id")?),
-                key: row.maybe_id("key_id")?.map(KeyId),
-                kind: parse_kind(&row.text("kind")?)?,
-            },
+            account: Account::read(&row, job)?,
             shard,
             page_limit: row.count("page_limit")?,
             admitted: row.count("admitted")?,
@@ -240,11 +201,7 @@ impl JobInCommit {
 
     /// Adds warnings, each text once.
     fn warn(&mut self, sentences: impl IntoIterator<Item = String>) {
-        for sentence in sentences {
-            if self.warnings.len() < limits::WARNINGS_PER_JOB && !self.warnings.contains(&sentence) {
-                self.warnings.push(sentence);
-            }
-        }
+        add_warnings(&mut self.warnings, sentences);
     }
 
     async fn event(
@@ -307,7 +264,7 @@ impl JobInCommit {
         .bind(int(self.page_limit))
         .execute(&mut *connection)
         .await?;
-        self.account.add_to_month(connection, self.charged, now).await
+        add_to_month(connection, &self.account, self.charged, now).await
     }
 }
 

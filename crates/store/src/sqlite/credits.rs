@@ -6,107 +6,97 @@ use sqlx::sqlite::SqliteConnection;
 use uuid::Uuid;
 
 use harvestman_core::api::error::ApiError;
-use harvestman_core::ids::{JobId, KeyId, TeamId};
+use harvestman_core::ids::{KeyId, TeamId};
 use harvestman_core::month::Month;
 use harvestman_core::time::Timestamp;
 
+use crate::account::Account;
 use crate::error::StoreError;
-use crate::job::{JobKind, JobStatus, NewJob};
+use crate::job::{JobStatus, NewJob};
 use crate::sqlite::Sqlite;
 use crate::sqlite::jobs::insert_activity;
 use crate::sqlite::prepared::json_text;
 use crate::sqlite::rows::{Columns, bad_column, blob, int, maybe_blob};
 use crate::usage::{MonthUsage, Usage};
 
-/// Whom to charge, and for what.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Account {
-    pub(crate) job: JobId,
-    pub(crate) team: TeamId,
-    pub(crate) key: Option<KeyId>,
-    pub(crate) kind: JobKind,
+/// Charges a request without pages.
+pub(crate) async fn charge_call(
+    connection: &mut SqliteConnection,
+    account: &Account,
+    credits: u32,
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    charge(connection, account, "call", &[(0, credits)], now).await?;
+    add_to_month(connection, account, u64::from(credits), now).await
 }
 
-impl Account {
-    /// Charges a request without pages.
-    pub(crate) async fn charge_call(
-        &self,
-        connection: &mut SqliteConnection,
-        credits: u32,
-        now: Timestamp,
-    ) -> Result<(), StoreError> {
-        self.charge(connection, "call", &[(0, credits)], now).await?;
-        self.add_to_month(connection, u64::from(credits), now).await
-    }
+/// Charges a browser session at its end.
+pub(crate) async fn charge_session(
+    connection: &mut SqliteConnection,
+    account: &Account,
+    credits: u64,
+    at: Timestamp,
+) -> Result<(), StoreError> {
+    let credits = u32::try_from(credits).unwrap_or(u32::MAX);
+    charge(connection, account, "session", &[(0, credits)], at).await?;
+    add_to_month(connection, account, u64::from(credits), at).await
+}
 
-    /// Charges a browser session at its end.
-    pub(crate) async fn charge_session(
-        &self,
-        connection: &mut SqliteConnection,
-        credits: u64,
-        at: Timestamp,
-    ) -> Result<(), StoreError> {
-        let credits = u32::try_from(credits).unwrap_or(u32::MAX);
-        self.charge(connection, "session", &[(0, credits)], at).await?;
-        self.add_to_month(connection, u64::from(credits), at).await
-    }
+/// Charges pages, given as (seq, credits). Each page gets one entry, also for 0 credits.
+pub(crate) async fn charge_pages(
+    connection: &mut SqliteConnection,
+    account: &Account,
+    pages: &[(u64, u32)],
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    charge(connection, account, "page", pages, now).await
+}
 
-    /// Charges pages, given as (seq, credits). Each page gets one entry, also for 0 credits.
-    pub(crate) async fn charge_pages(
-        &self,
-        connection: &mut SqliteConnection,
-        pages: &[(u64, u32)],
-        now: Timestamp,
-    ) -> Result<(), StoreError> {
-        self.charge(connection, "page", pages, now).await
-    }
+async fn charge(
+    connection: &mut SqliteConnection,
+    account: &Account,
+    reason: &'static str,
+    entries: &[(u64, u32)],
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    query(
+        "INSERT INTO ledger (job_id, seq, reason, team_id, key_id, endpoint, credits, at)
+         SELECT ?1, value ->> 0, ?7, ?3, ?4, ?5, value ->> 1, ?6 FROM json_each(?2) ORDER BY key",
+    )
+    .bind(blob(account.job.0))
+    .bind(json_text(&entries)?)
+    .bind(blob(account.team.0))
+    .bind(maybe_blob(account.key.map(|key| key.0)))
+    .bind(account.kind.as_str())
+    .bind(int(now.0))
+    .bind(reason)
+    .execute(connection)
+    .await?;
+    Ok(())
+}
 
-    async fn charge(
-        &self,
-        connection: &mut SqliteConnection,
-        reason: &'static str,
-        entries: &[(u64, u32)],
-        now: Timestamp,
-    ) -> Result<(), StoreError> {
-        query(
-            "INSERT INTO ledger (job_id, seq, reason, team_id, key_id, endpoint, credits, at)
-             SELECT ?1, value ->> 0, ?7, ?3, ?4, ?5, value ->> 1, ?6 FROM json_each(?2) ORDER BY key",
-        )
-        .bind(blob(self.job.0))
-        .bind(json_text(&entries)?)
-        .bind(blob(self.team.0))
-        .bind(maybe_blob(self.key.map(|key| key.0)))
-        .bind(self.kind.as_str())
-        .bind(int(now.0))
-        .bind(reason)
-        .execute(connection)
-        .await?;
-        Ok(())
+/// Adds the credits of a transaction to the monthly sum. Must be its last statement.
+pub(crate) async fn add_to_month(
+    connection: &mut SqliteConnection,
+    account: &Account,
+    credits: u64,
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    if credits == 0 {
+        return Ok(());
     }
-
-    /// Adds the credits of a transaction to the monthly sum. Must be its last statement.
-    pub(crate) async fn add_to_month(
-        &self,
-        connection: &mut SqliteConnection,
-        credits: u64,
-        now: Timestamp,
-    ) -> Result<(), StoreError> {
-        if credits == 0 {
-            return Ok(());
-        }
-        query(
-            "INSERT INTO month_usage (team_id, month, key_id, credits)
-             VALUES (?1, ?2, ?3, ?4)
-             ON CONFLICT (team_id, month, key_id) DO UPDATE SET credits = credits + excluded.credits",
-        )
-        .bind(blob(self.team.0))
-        .bind(Month::of(now).to_string())
-        .bind(self.key.map(|key| blob(key.0)).unwrap_or_default())
-        .bind(int(credits))
-        .execute(connection)
-        .await?;
-        Ok(())
-    }
+    query(
+        "INSERT INTO month_usage (team_id, month, key_id, credits)
+         VALUES (?1, ?2, ?3, ?4)
+         ON CONFLICT (team_id, month, key_id) DO UPDATE SET credits = credits + excluded.credits",
+    )
+    .bind(blob(account.team.0))
+    .bind(Month::of(now).to_string())
+    .bind(account.key.map(|key| blob(key.0)).unwrap_or_default())
+    .bind(int(credits))
+    .execute(connection)
+    .await?;
+    Ok(())
 }
 
 impl Usage for Sqlite {
@@ -121,19 +111,14 @@ impl Usage for Sqlite {
             Ok(credits) => (credits, (JobStatus::Completed, None)),
             Err(error) => (0, (JobStatus::Failed, Some(error.message.clone()))),
         };
-        let account = Account {
-            job: call.id,
-            team: call.team,
-            key: call.key,
-            kind: call.kind,
-        };
+        let account = Account::of_call(&call);
         self.writer
             .run(move |connection| {
                 Box::pin(async move {
                     insert_activity(connection, &call, Some(end)).await?;
                     match credits {
                         0 => Ok(()),
-                        credits => account.charge_call(connection, credits, now).await,
+                        credits => charge_call(connection, &account, credits, now).await,
                     }
                 })
             })

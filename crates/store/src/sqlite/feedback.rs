@@ -2,10 +2,9 @@
 
 use sqlx::query;
 
-use harvestman_core::ids::{JobId, TeamId};
-
 use crate::error::StoreError;
 use crate::feedback::{FeedbackList, FeedbackOutcome, FeedbackRow, NewFeedback};
+use crate::rows::feedback_row;
 use crate::sqlite::Sqlite;
 use crate::sqlite::rows::{Columns, blob, int};
 
@@ -54,21 +53,6 @@ impl FeedbackList for Sqlite {
         .bind(limit)
         .fetch_all(&self.readers)
         .await?;
-        rows.iter()
-            .map(|row| {
-                Ok(FeedbackRow {
-                    team_name: row.text("team_name")?,
-                    feedback: NewFeedback {
-                        id: row.id("id")?,
-                        team: TeamId(row.id("team_id")?),
-                        job: JobId(row.id("job_id")?),
-                        endpoint: row.text("endpoint")?,
-                        rating: row.text("rating")?,
-                        body: row.text("body")?,
-                        at: row.time("created_at")?,
-                    },
-                })
-            })
-            .collect()
+        rows.iter().map(feedback_row).collect()
     }
 }

@@ -1,10 +1,10 @@
 //! Creating, looking up and cancelling jobs, and idempotency keys.
 
 use sqlx::query;
-use sqlx::sqlite::{SqliteConnection, SqliteRow};
+use sqlx::sqlite::SqliteConnection;
 
 use harvestman_core::crawl::{Offer, Progress};
-use harvestman_core::ids::{JobId, KeyId, TeamId};
+use harvestman_core::ids::{JobId, TeamId};
 use harvestman_core::time::Timestamp;
 
 use crate::error::StoreError;
@@ -12,10 +12,11 @@ use crate::job::{
     AddPagesOutcome, CancelOutcome, CreateOutcome, Idempotency, JobKind, JobRow, JobStatus, Jobs, NewJob,
 };
 use crate::limits;
+use crate::rows::{begun_pages, job_row, parse_kind, parse_status};
 use crate::sqlite::commit::{add_to_batch, insert_batch_pages};
 use crate::sqlite::events::{Event, EventLog};
 use crate::sqlite::prepared::{json_text, page_lists};
-use crate::sqlite::rows::{Columns, bad_column, blob, int, maybe_blob};
+use crate::sqlite::rows::{Columns, blob, int, maybe_blob};
 use crate::sqlite::runs::add_run_event;
 use crate::sqlite::{Sqlite, events};
 
@@ -121,14 +122,13 @@ impl Jobs for Sqlite {
                     let Some(row) = row else {
                         return Ok(CancelOutcome::NotFound);
                     };
-                    let status =
-                        JobStatus::parse(&row.text("status")?).ok_or_else(|| bad_column("status"))?;
+                    let status = parse_status(&row)?;
                     match status {
                         JobStatus::Completed | JobStatus::Failed => Ok(CancelOutcome::AlreadyEnded(status)),
                         JobStatus::Cancelled => Ok(CancelOutcome::Cancelled),
                         JobStatus::Scraping => {
                             mark_cancelled(connection, job, now).await?;
-                            let kind = parse_kind(&row.text("kind")?)?;
+                            let kind = parse_kind(&row)?;
                             if kind == JobKind::Agent {
                                 let data = Some(r#"{"creditsUsed":0}"#.to_owned());
                                 add_run_event(connection, (job, kind), &row, Event::Cancelled, data, now)
@@ -373,10 +373,7 @@ async fn mark_cancelled(
         .bind(blob(job.0))
         .fetch_all(&mut *connection)
         .await?;
-    let mut in_flight = 0;
-    for row in &shards {
-        in_flight += parse_progress(row)?.begun.len() as u64;
-    }
+    let in_flight = begun_pages(&shards)?;
     query(
         "UPDATE job SET status = 'cancelled', admitted = min(admitted, completed + failed + ?3), sweep = 1,
             completed_at = ?2, expires_at = ?2 + retention_ms
@@ -397,38 +394,4 @@ pub(crate) async fn stop_shards(connection: &mut SqliteConnection, job: JobId) -
         .execute(connection)
         .await?;
     Ok(())
-}
-
-/// Parses the progress of a shard, from a row with `progress`.
-pub(crate) fn parse_progress(row: &SqliteRow) -> Result<Progress, StoreError> {
-    serde_json::from_str(&row.text("progress")?).map_err(|_| bad_column("progress"))
-}
-
-/// Parses the stored kind of a job.
-pub(crate) fn parse_kind(word: &str) -> Result<JobKind, StoreError> {
-    JobKind::parse(word).ok_or_else(|| bad_column("kind"))
-}
-
-fn job_row(row: &SqliteRow) -> Result<JobRow, StoreError> {
-    Ok(JobRow {
-        id: JobId(row.id("id")?),
-        team: TeamId(row.id("team_id")?),
-        key: row.maybe_id("key_id")?.map(KeyId),
-        kind: parse_kind(&row.text("kind")?)?,
-        url: row.text("url")?,
-        request: row.text("request")?,
-        status: JobStatus::parse(&row.text("status")?).ok_or_else(|| bad_column("status"))?,
-        page_limit: row.count("page_limit")?,
-        admitted: row.count("admitted")?,
-        completed: row.count("completed")?,
-        failed: row.count("failed")?,
-        credits: row.count("credits")?,
-        created_at: row.time("created_at")?,
-        completed_at: row.maybe_time("completed_at")?,
-        expires_at: row.maybe_time("expires_at")?,
-        retention_ms: row.count("retention_ms")?,
-        warnings: serde_json::from_str(&row.text("warnings")?).map_err(|_| bad_column("warnings"))?,
-        error: row.maybe_text("error")?,
-        zero_data_retention: row.count("zero_data_retention")? > 0,
-    })
 }

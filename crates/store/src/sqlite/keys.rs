@@ -6,8 +6,8 @@ use harvestman_core::ids::{KeyId, TeamId};
 use harvestman_core::time::Timestamp;
 
 use crate::error::StoreError;
-use crate::limits;
 use crate::new_id::new_id;
+use crate::rows::key_row;
 use crate::sqlite::Sqlite;
 use crate::sqlite::rows::{Columns, blob, int, maybe_blob};
 use crate::sqlite::teams::clock;
@@ -83,20 +83,7 @@ impl Keys for Sqlite {
         .bind(maybe_blob(team.map(|team| team.0)))
         .fetch_all(&self.readers)
         .await?;
-        rows.iter()
-            .map(|row| {
-                Ok(KeyRow {
-                    id: KeyId(row.id("id")?),
-                    team: TeamId(row.id("team_id")?),
-                    team_name: row.text("team_name")?,
-                    name: row.text("name")?,
-                    hint: row.text("hint")?,
-                    created_at: row.time("created_at")?,
-                    last_used_at: row.maybe_time("last_used_at")?,
-                    revoked_at: row.maybe_time("revoked_at")?,
-                })
-            })
-            .collect()
+        rows.iter().map(key_row).collect()
     }
 
     async fn revoke_key(
@@ -139,15 +126,8 @@ impl Sqlite {
     /// Updates `last_used_at` of a key, at most once per [`limits::KEY_USE_INTERVAL_MS`]. The write is not awaited,
     /// and its failure does not fail the request.
     fn record_use(&self, key: KeyId, now: Timestamp) {
-        {
-            let mut uses = self
-                .key_uses
-                .lock()
-                .unwrap_or_else(std::sync::PoisonError::into_inner);
-            match uses.get(&key) {
-                Some(last) if now.millis_since(*last) < limits::KEY_USE_INTERVAL_MS => return,
-                _ => uses.insert(key, now),
-            };
+        if !self.key_uses.record(key, now) {
+            return;
         }
         self.writer.post(move |connection| {
             Box::pin(async move {

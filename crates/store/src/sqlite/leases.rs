@@ -4,13 +4,13 @@
 use sqlx::query;
 use sqlx::sqlite::SqliteConnection;
 
-use harvestman_core::ids::{JobId, KeyId, TeamId};
+use harvestman_core::ids::JobId;
 use harvestman_core::time::Timestamp;
 
 use crate::error::StoreError;
 use crate::lease::{Lease, Leases};
+use crate::rows::lease;
 use crate::sqlite::Sqlite;
-use crate::sqlite::jobs::parse_kind;
 use crate::sqlite::rows::{Columns, bad_column, blob, int};
 
 impl Leases for Sqlite {
@@ -110,18 +110,5 @@ async fn lease_of(
     .bind(blob(job.0))
     .fetch_one(connection)
     .await?;
-    Ok(Lease {
-        job,
-        team: TeamId(row.id("team_id")?),
-        key: row.maybe_id("key_id")?.map(KeyId),
-        kind: parse_kind(&row.text("kind")?)?,
-        url: row.text("url")?,
-        request: row.text("request")?,
-        base: row.text("base")?,
-        page_limit: row.count("page_limit")?,
-        shard,
-        epoch,
-        until,
-        created_at: row.time("created_at")?,
-    })
+    lease(&row, job, (shard, epoch), until)
 }

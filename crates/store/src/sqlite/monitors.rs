@@ -1,19 +1,20 @@
 //! Monitors: created, changed and deleted, each by one conditional statement.
 
 use sqlx::query;
-use sqlx::sqlite::{SqliteConnection, SqliteRow};
+use sqlx::sqlite::SqliteConnection;
 
 use harvestman_core::api::monitor_response::MonitorStatus;
-use harvestman_core::ids::{JobId, KeyId, MonitorId, TeamId};
+use harvestman_core::ids::{MonitorId, TeamId};
 use harvestman_core::page_version::monitor_tag;
 use harvestman_core::time::Timestamp;
 
 use crate::error::StoreError;
 use crate::limits;
 use crate::monitor::{MonitorRow, MonitorUpdate, Monitors, NewMonitor};
+use crate::rows::monitor_row;
 use crate::sqlite::Sqlite;
 use crate::sqlite::prepared::json_text;
-use crate::sqlite::rows::{Columns, bad_column, blob, int, maybe_blob};
+use crate::sqlite::rows::{Columns, blob, int, maybe_blob};
 
 impl Monitors for Sqlite {
     async fn create_monitor(&self, monitor: &NewMonitor, limit: u64) -> Result<bool, StoreError> {
@@ -195,25 +196,4 @@ pub(crate) async fn delete_some(connection: &mut SqliteConnection) -> Result<boo
             .await?;
     }
     Ok(true)
-}
-
-fn monitor_row(row: &SqliteRow) -> Result<MonitorRow, StoreError> {
-    let summary = row.maybe_text("last_summary")?;
-    Ok(MonitorRow {
-        id: MonitorId(row.id("id")?),
-        team: TeamId(row.id("team_id")?),
-        key: row.maybe_id("key_id")?.map(KeyId),
-        status: MonitorStatus::parse(&row.text("status")?).ok_or_else(|| bad_column("status"))?,
-        request: row.text("request")?,
-        base: row.text("base")?,
-        next_run_at: row.maybe_time("next_run_at")?,
-        last_run_at: row.maybe_time("last_run_at")?,
-        check: row.maybe_id("check_id")?.map(JobId),
-        last_summary: summary
-            .map(|text| serde_json::from_str(&text))
-            .transpose()
-            .map_err(|_| bad_column("last_summary"))?,
-        created_at: row.time("created_at")?,
-        updated_at: row.time("updated_at")?,
-    })
 }

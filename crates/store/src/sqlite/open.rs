@@ -1,9 +1,7 @@
 //! Opening the database: lock the folder, inspect the file, upgrade the schema, and clean up after the last
 //! server.
 
-use std::collections::HashMap;
 use std::path::Path;
-use std::sync::Mutex;
 
 use sqlx::ConnectOptions;
 use sqlx::query;
@@ -15,6 +13,7 @@ use harvestman_core::api::error::{ApiError, ErrorCode};
 
 use crate::config::StoreConfig;
 use crate::error::StoreError;
+use crate::key_uses::KeyUses;
 use crate::limits;
 use crate::sqlite::cache::Cache;
 use crate::sqlite::folder::Folder;
@@ -46,7 +45,7 @@ impl Sqlite {
             writer: Writer::start(connection, folder),
             readers,
             cache: Cache::new(config.cache_bytes),
-            key_uses: Mutex::new(HashMap::new()),
+            key_uses: KeyUses::default(),
         })
     }
 }

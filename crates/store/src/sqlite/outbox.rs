@@ -10,9 +10,8 @@ use harvestman_core::webhook::DeliveryState;
 
 use crate::error::StoreError;
 use crate::outbox::{AttemptEnd, Delivery, DeliveryLog, DeliveryQuery, DueEvent, EventSubject, Outbox};
+use crate::rows::{attempt, decompress_texts, delivery, due_event, job_error, subject_of_job};
 use crate::sqlite::Sqlite;
-use crate::sqlite::jobs::parse_kind;
-use crate::sqlite::pages::{decompress_texts, job_error};
 use crate::sqlite::rows::{Columns, bad_column, blob, int};
 use crate::sqlite::zero_retention::delete_delivered_document;
 
@@ -96,18 +95,7 @@ impl Outbox for Sqlite {
             Err(error) if error.is_transient() => return Err(error),
             Err(error) => EventSubject::Unreadable(error.to_string()),
         };
-        Ok(Some(DueEvent {
-            job,
-            team: TeamId(row.id("team_id")?),
-            kind: parse_kind(&row.text("kind")?)?,
-            event_no: row.count("event_no")?,
-            webhook_id: WebhookId(row.id("webhook_id")?),
-            event: row.text("event")?,
-            subject,
-            attempts: u32::try_from(row.count("attempts")?).map_err(|_| bad_column("attempts"))?,
-            created_at: row.time("created_at")?,
-            webhook: row.text("webhook")?,
-        }))
+        due_event(&row, job, subject).map(Some)
     }
 
     async fn finish_attempt(
@@ -246,7 +234,10 @@ impl Outbox for Sqlite {
             .bind(int(row.count("event_no")?))
             .fetch_all(&mut *transaction)
             .await?;
-            log.deliveries.push(delivery(row, &attempts)?);
+            log.deliveries.push(Delivery {
+                attempts: attempts.iter().map(attempt).collect::<Result<_, _>>()?,
+                ..delivery(row)?
+            });
         }
         Ok(log)
     }
@@ -299,41 +290,6 @@ async fn subject(
             .await?;
             EventSubject::PageFailed(job_error(&found)?)
         }
-        (None, None) => {
-            let error = row.maybe_text("error")?;
-            match row.maybe_text("data")? {
-                Some(data) => EventSubject::Run { data, error },
-                None => EventSubject::Job { error },
-            }
-        }
-    })
-}
-
-fn delivery(row: &SqliteRow, attempts: &[SqliteRow]) -> Result<Delivery, StoreError> {
-    let state = DeliveryState::parse(&row.text("state")?).ok_or_else(|| bad_column("state"))?;
-    Ok(Delivery {
-        event_no: row.count("event_no")?,
-        webhook_id: WebhookId(row.id("webhook_id")?),
-        event: row.text("event")?,
-        state,
-        created_at: row.time("created_at")?,
-        next_attempt_at: match state {
-            DeliveryState::Pending => Some(row.time("next_attempt_at")?),
-            DeliveryState::Delivered | DeliveryState::GivenUp => None,
-        },
-        attempts: attempts.iter().map(attempt).collect::<Result<_, _>>()?,
-    })
-}
-
-fn attempt(row: &SqliteRow) -> Result<DeliveryAttempt, StoreError> {
-    let status = row.maybe_count("status_code")?;
-    Ok(DeliveryAttempt {
-        at: row.time("at")?,
-        duration_ms: row.count("duration_ms")?,
-        status: status
-            .map(u16::try_from)
-            .transpose()
-            .map_err(|_| bad_column("status_code"))?,
-        error: row.maybe_text("error")?,
+        (None, None) => subject_of_job(row)?,
     })
 }

@@ -4,20 +4,18 @@ use std::collections::HashMap;
 use std::sync::atomic::Ordering;
 
 use futures_util::TryStreamExt;
-use sqlx::sqlite::SqliteRow;
-use sqlx::{Row, query, query_as, query_scalar};
+use sqlx::{query, query_as, query_scalar};
 
 use harvestman_core::crawl::ProcessingCounts;
-use harvestman_core::ids::{JobId, ScrapeId, TeamId};
+use harvestman_core::ids::{JobId, TeamId};
 use harvestman_core::page_version::{PageVersion, VersionKey};
 
 use crate::error::StoreError;
-use crate::job::{JobError, JobErrors};
+use crate::job::JobErrors;
 use crate::page::{DocumentChunk, PageFacts, Pages};
+use crate::rows::{decompress_texts, job_error, page_version, sum_of_paces};
 use crate::sqlite::Sqlite;
-use crate::sqlite::jobs::parse_progress;
-use crate::sqlite::prepared::decompress;
-use crate::sqlite::rows::{Columns, bad_column, blob, int};
+use crate::sqlite::rows::{Columns, blob, int};
 use crate::sqlite::zero_retention::delete_documents;
 
 /// A stored url_key, if there is one.
@@ -114,14 +112,7 @@ impl Pages for Sqlite {
             .bind(blob(job.0))
             .fetch_all(&self.readers)
             .await?;
-        let mut sum = ProcessingCounts::default();
-        for row in &shards {
-            let of_shard = parse_progress(row)?.pace;
-            sum.in_browser += of_shard.in_browser;
-            sum.waited += of_shard.waited;
-            sum.retried += of_shard.retried;
-        }
-        Ok(sum)
+        sum_of_paces(&shards)
     }
 
     async fn errors(&self, job: JobId) -> Result<JobErrors, StoreError> {
@@ -161,41 +152,9 @@ impl Pages for Sqlite {
         .bind(&key.tag)
         .fetch_optional(&self.readers)
         .await?;
-        let Some(row) = row else { return Ok(None) };
-        let (at, status_code) = (row.time("at")?, row.count("status_code")?);
-        let data = row.maybe_text("data")?;
-        let data = data
-            .map(|text| serde_json::from_str(&text).map_err(|_| bad_column("data")))
-            .transpose()?;
-        let markdown = decompress_texts(vec![row]).await?.pop();
-        Ok(markdown.map(|markdown| PageVersion {
-            at,
-            status_code: u16::try_from(status_code).unwrap_or(0),
-            markdown,
-            data,
-        }))
+        match row {
+            Some(row) => page_version(row).await,
+            None => Ok(None),
+        }
     }
-}
-
-/// Builds an error list entry from a row with `scrape_id`, `at`, `url`, `code` and `message`.
-pub(crate) fn job_error(row: &SqliteRow) -> Result<JobError, StoreError> {
-    Ok(JobError {
-        id: ScrapeId(row.id("scrape_id")?),
-        at: row.time("at")?,
-        url: row.text("url")?,
-        code: row.text("code")?,
-        message: row.text("message")?,
-    })
-}
-
-/// Decompresses the JSON texts of rows with `size_bytes` and `zstd`.
-pub(crate) async fn decompress_texts(rows: Vec<SqliteRow>) -> Result<Vec<String>, StoreError> {
-    let work = move || {
-        rows.iter()
-            .map(|row| decompress(row.try_get("zstd")?, row.count("size_bytes")?))
-            .collect::<Result<Vec<_>, StoreError>>()
-    };
-    tokio::task::spawn_blocking(work)
-        .await
-        .map_err(|_| StoreError::Closed)?
 }

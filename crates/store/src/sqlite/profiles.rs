@@ -7,9 +7,9 @@ use harvestman_core::time::Timestamp;
 
 use crate::error::StoreError;
 use crate::limits;
+use crate::rows::decompress_texts;
 use crate::session::Profiles;
 use crate::sqlite::Sqlite;
-use crate::sqlite::pages::decompress_texts;
 use crate::sqlite::prepared::compress;
 use crate::sqlite::rows::{blob, int};
 

@@ -72,6 +72,14 @@ impl Columns for SqliteRow {
     fn maybe_text(&self, column: &str) -> Result<Option<String>, StoreError> {
         Ok(self.try_get(column)?)
     }
+
+    fn flag(&self, column: &str) -> Result<bool, StoreError> {
+        Ok(self.count(column)? != 0)
+    }
+
+    fn bytes(&self, column: &str) -> Result<Vec<u8>, StoreError> {
+        Ok(self.try_get(column)?)
+    }
 }
 
 /// Returns an id as stored.

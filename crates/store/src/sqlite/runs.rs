@@ -8,18 +8,20 @@ use harvestman_core::ids::{JobId, TeamId};
 use harvestman_core::time::Timestamp;
 use uuid::Uuid;
 
+use crate::account::Account;
+use crate::commit::NewPage;
 use crate::error::StoreError;
 use crate::job::{Idempotency, JobKind, JobStatus, NewJob, WebhookEvents};
 use crate::lease::Lease;
+use crate::rows::{decompress_texts, next_place_of, run_row};
 use crate::run::{AgentOutcome, RunEnd, RunRow, RunStep, Runs, ThreadPlace};
 use crate::sqlite::Sqlite;
-use crate::sqlite::commit::{NewPage, insert_pages};
-use crate::sqlite::credits::Account;
+use crate::sqlite::commit::insert_pages;
+use crate::sqlite::credits::add_to_month;
 use crate::sqlite::events::{Event, EventLog, save_log};
-use crate::sqlite::jobs::{IdempotentRequest, insert_running_job, parse_kind, stop_shards};
-use crate::sqlite::pages::decompress_texts;
+use crate::sqlite::jobs::{IdempotentRequest, insert_running_job, stop_shards};
 use crate::sqlite::prepared::{PreparedDocument, compress, prepare_events};
-use crate::sqlite::rows::{Columns, bad_column, blob, int};
+use crate::sqlite::rows::{Columns, blob, int};
 
 /// Number of the page that holds the result of a run.
 const RESULT: u64 = 1;
@@ -74,20 +76,8 @@ impl Runs for Sqlite {
 
     async fn finish_run(&self, lease: &Lease, end: RunEnd, now: Timestamp) -> Result<bool, StoreError> {
         let body = compress(end.result.clone().into_iter().collect()).await?.pop();
-        let document = body.map(|body| PreparedDocument {
-            scrape_id: None,
-            status_code: None,
-            took_ms: None,
-            size_bytes: body.size_bytes,
-            body: body.body,
-            version: None,
-        });
-        let account = Account {
-            job: lease.job,
-            team: lease.team,
-            key: lease.key,
-            kind: lease.kind,
-        };
+        let document = body.map(PreparedDocument::of_text);
+        let account = Account::of_lease(lease);
         let (shard, epoch) = (lease.shard, lease.epoch);
         self.writer
             .run(move |connection| {
@@ -126,7 +116,7 @@ impl Runs for Sqlite {
                     insert_pages(connection, &account, vec![page], now).await?;
                     let of = (account.job, account.kind);
                     add_run_event(connection, of, &row, event, end.event_data, now).await?;
-                    account.add_to_month(connection, u64::from(end.credits), now).await?;
+                    add_to_month(connection, &account, u64::from(end.credits), now).await?;
                     Ok(true)
                 })
             })
@@ -279,12 +269,7 @@ async fn next_place(
     .bind(int(job.created_at.0))
     .fetch_one(connection)
     .await?;
-    Ok(ThreadPlace::next(
-        thread,
-        row.count("runs")?,
-        row.count("stored")?,
-        row.count("running")?,
-    ))
+    next_place_of(&row, thread)
 }
 
 /// Returns whether this lease is still valid.
@@ -322,23 +307,4 @@ pub(crate) async fn add_run_event(
     };
     log.add_with_data(connection, job, kind, event, data, now).await?;
     save_log(connection, job, log).await
-}
-
-fn run_row(row: &SqliteRow) -> Result<RunRow, StoreError> {
-    Ok(RunRow {
-        id: JobId(row.id("id")?),
-        kind: parse_kind(&row.text("kind")?)?,
-        status: JobStatus::parse(&row.text("status")?).ok_or_else(|| bad_column("status"))?,
-        request: row.text("request")?,
-        error: row.maybe_text("error")?,
-        credits: row.count("credits")?,
-        created_at: row.time("created_at")?,
-        completed_at: row.maybe_time("completed_at")?,
-        thread: ThreadPlace::of(row.maybe_id("thread_id")?, row.maybe_count("thread_turn")?),
-        expires_at: row.maybe_time("expires_at")?,
-        zero_data_retention: row.count("zero_data_retention")? != 0,
-        origin: row.maybe_text("origin")?,
-        integration: row.maybe_text("integration")?,
-        result: None,
-    })
 }

@@ -2,23 +2,23 @@
 //! scrape or a page of a larger job.
 
 use sqlx::query;
-use sqlx::sqlite::{SqliteConnection, SqliteRow};
+use sqlx::sqlite::SqliteConnection;
 
-use harvestman_core::api::error::{ApiError, ErrorCode};
-use harvestman_core::api::page::Document;
-use harvestman_core::ids::{JobId, KeyId, ScrapeId, TeamId};
+use harvestman_core::ids::{JobId, ScrapeId, TeamId};
 use harvestman_core::time::Timestamp;
 
+use crate::account::Account;
+use crate::commit::NewPage;
 use crate::error::StoreError;
 use crate::job::NewJob;
 use crate::prepared::{PreparedDocument, ScrapeEnd, scrape_job};
+use crate::rows::{decompress_texts, failed_page, origin, origin_of_page, result_of_scrape};
 use crate::scrape::{OriginState, ScrapeOrigin, ScrapeResult, Scrapes, StoredScrape};
 use crate::sqlite::Sqlite;
-use crate::sqlite::commit::{NewPage, insert_pages};
-use crate::sqlite::credits::Account;
-use crate::sqlite::jobs::{insert_activity, insert_job, parse_kind};
-use crate::sqlite::pages::decompress_texts;
-use crate::sqlite::rows::{Columns, bad_column, blob, int};
+use crate::sqlite::commit::insert_pages;
+use crate::sqlite::credits::add_to_month;
+use crate::sqlite::jobs::{insert_activity, insert_job};
+use crate::sqlite::rows::{Columns, blob, int};
 
 impl Scrapes for Sqlite {
     async fn begin_scrape(&self, job: &NewJob) -> Result<(), StoreError> {
@@ -92,18 +92,9 @@ impl Scrapes for Sqlite {
         .fetch_optional(&self.readers)
         .await?;
         let Some(job) = job else {
-            return self.failed_page(team, id, now).await;
+            return self.failed_page_of(team, id, now).await;
         };
-        let running = job.text("status")? == "scraping";
-        let answer = (job.maybe_count("answer_status")?, job.maybe_text("answer_body")?);
-        Ok(match answer {
-            _ if running => Some(StoredScrape::Running),
-            (Some(status), Some(body)) => Some(StoredScrape::Failed {
-                status: u16::try_from(status).unwrap_or(500),
-                body,
-            }),
-            _ => None,
-        })
+        result_of_scrape(&job)
     }
 
     async fn scrape_origin(&self, id: ScrapeId) -> Result<Option<ScrapeOrigin>, StoreError> {
@@ -126,15 +117,7 @@ impl Scrapes for Sqlite {
         .fetch_optional(&self.readers)
         .await?;
         if let Some(row) = page {
-            let mut found = origin(&row, row.text("url")?, OriginState::Ended)?;
-            // A page deleted for zero data retention cannot be repeated, whatever its URL.
-            if !found.zero_data_retention {
-                let document = decompress_texts(vec![row]).await?.pop().unwrap_or_default();
-                let document: Document =
-                    serde_json::from_str(&document).map_err(|_| bad_column("a document"))?;
-                found.url = document.metadata.source_url.unwrap_or(found.url);
-            }
-            return Ok(Some(found));
+            return origin_of_page(row).await.map(Some);
         }
         let failed = query(
             "SELECT job.*, job_error.url AS page_url FROM job_error JOIN job ON job.id = job_error.job_id
@@ -186,7 +169,7 @@ async fn finish(
 
 impl Sqlite {
     /// Returns the error of a failed page of a larger job, as a single scrape would have returned it.
-    async fn failed_page(
+    async fn failed_page_of(
         &self,
         team: TeamId,
         id: ScrapeId,
@@ -203,13 +186,7 @@ impl Sqlite {
         .bind(int(now.0))
         .fetch_optional(&self.readers)
         .await?;
-        let Some(row) = row else { return Ok(None) };
-        let code = ErrorCode::parse(&row.text("code")?).unwrap_or(ErrorCode::Unknown);
-        let error = ApiError::new(code, row.text("message")?);
-        Ok(Some(StoredScrape::Failed {
-            status: error.status(),
-            body: error.body().to_string(),
-        }))
+        row.as_ref().map(failed_page).transpose()
     }
 }
 
@@ -235,12 +212,7 @@ async fn store_document(
     // A scrape has the id of its job, whatever the document says.
     document.scrape_id = Some(job.0.into_bytes());
     let kept = row.count("zero_data_retention")? == 0;
-    let account = Account {
-        job,
-        team: TeamId(row.id("team_id")?),
-        key: row.maybe_id("key_id")?.map(KeyId),
-        kind: parse_kind(&row.text("kind")?)?,
-    };
+    let account = Account::read(&row, job)?;
     let page = NewPage {
         seq: 1,
         key: None,
@@ -248,18 +220,5 @@ async fn store_document(
         credits,
     };
     insert_pages(connection, &account, vec![page], now).await?;
-    account.add_to_month(connection, u64::from(credits), now).await
-}
-
-/// Builds the origin from a row of `job`.
-fn origin(row: &SqliteRow, url: String, state: OriginState) -> Result<ScrapeOrigin, StoreError> {
-    Ok(ScrapeOrigin {
-        team: TeamId(row.id("team_id")?),
-        kind: parse_kind(&row.text("kind")?)?,
-        url,
-        request: row.text("request")?,
-        zero_data_retention: row.count("zero_data_retention")? != 0,
-        expires_at: row.maybe_time("expires_at")?,
-        state,
-    })
+    add_to_month(connection, &account, u64::from(credits), now).await
 }

@@ -13,8 +13,8 @@ use harvestman_core::search::{Candidate, PageText, Query, Window};
 
 use crate::cache::{CachedPage, Search};
 use crate::error::StoreError;
+use crate::rows::decompress_page;
 use crate::sqlite::Sqlite;
-use crate::sqlite::cache::decompress_page;
 use crate::sqlite::rows::{Columns, blob, int};
 
 /// The numbers of `bm25` are the weights of the columns team, host, path, title, description, headings and

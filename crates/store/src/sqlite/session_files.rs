@@ -1,15 +1,16 @@
 //! Files of browser sessions.
 
 use sqlx::query;
-use sqlx::sqlite::{SqliteConnection, SqliteRow};
+use sqlx::sqlite::SqliteConnection;
 
 use harvestman_core::ids::SessionId;
 
 use crate::error::StoreError;
 use crate::limits;
+use crate::rows::session_file_row;
 use crate::session_file::{NewSessionFile, SessionFileRow, SessionFiles};
 use crate::sqlite::Sqlite;
-use crate::sqlite::rows::{Columns, blob, int};
+use crate::sqlite::rows::{blob, int};
 
 impl SessionFiles for Sqlite {
     async fn add_session_file(&self, file: NewSessionFile) -> Result<(), StoreError> {
@@ -81,18 +82,4 @@ pub(super) async fn keep_as_long_as_session(
     .execute(connection)
     .await?;
     Ok(())
-}
-
-fn session_file_row(row: &SqliteRow) -> Result<SessionFileRow, StoreError> {
-    Ok(SessionFileRow {
-        no: row.count("no")?,
-        is_upload: row.count("is_upload")? == 1,
-        name: row.text("name")?,
-        content_type: row.text("content_type")?,
-        url: row.maybe_text("url")?,
-        size: row.count("size_bytes")?,
-        token: row.maybe_text("token")?,
-        error: row.maybe_text("error")?,
-        created_at: row.time("created_at")?,
-    })
 }

@@ -1,18 +1,20 @@
 //! Browser sessions: created with their activity entry, ended and charged in one transaction, exactly once.
 
-use sqlx::sqlite::{SqliteConnection, SqliteRow};
+use sqlx::sqlite::SqliteConnection;
 use sqlx::{Connection, query};
 
 use harvestman_core::billing;
-use harvestman_core::ids::{JobId, KeyId, ScrapeId, SessionId, TeamId};
+use harvestman_core::ids::{JobId, ScrapeId, SessionId, TeamId};
 use harvestman_core::time::Timestamp;
 
+use crate::account::Account;
 use crate::error::StoreError;
 use crate::limits;
-use crate::session::{NewSession, SessionEnd, SessionRow, Sessions};
+use crate::rows::session_row;
+use crate::session::{NewSession, SessionRow, Sessions};
 use crate::sqlite::Sqlite;
-use crate::sqlite::credits::Account;
-use crate::sqlite::jobs::{insert_activity, parse_kind};
+use crate::sqlite::credits::charge_session;
+use crate::sqlite::jobs::insert_activity;
 use crate::sqlite::prepared::json_text;
 use crate::sqlite::rows::{Columns, blob, int, maybe_blob};
 use crate::sqlite::session_files::keep_as_long_as_session;
@@ -167,12 +169,7 @@ async fn end(
     .fetch_optional(&mut *connection)
     .await?;
     let Some(row) = row else { return Ok(None) };
-    let account = Account {
-        job: JobId::from(id),
-        team: TeamId(row.id("team_id")?),
-        key: row.maybe_id("key_id")?.map(KeyId),
-        kind: parse_kind(&row.text("kind")?)?,
-    };
+    let account = Account::read(&row, JobId::from(id))?;
     let mut session = session_row(&row)?;
     if let Some(end) = &mut session.end {
         end.credits = billing::browser_session(session.created_at, end.at);
@@ -181,9 +178,7 @@ async fn end(
             .bind(int(end.credits))
             .execute(&mut *connection)
             .await?;
-        account
-            .charge_session(&mut *connection, end.credits, end.at)
-            .await?;
+        charge_session(&mut *connection, &account, end.credits, end.at).await?;
     }
     keep_as_long_as_session(connection, id).await?;
     Ok(Some(session))
@@ -211,19 +206,4 @@ pub(super) async fn delete_old(connection: &mut SqliteConnection, now: Timestamp
             .execute(connection)
             .await?;
     Ok(deleted.rows_affected())
-}
-
-fn session_row(row: &SqliteRow) -> Result<SessionRow, StoreError> {
-    let credits = row.count("credits")?;
-    Ok(SessionRow {
-        id: SessionId(row.id("id")?),
-        team: TeamId(row.id("team_id")?),
-        node: None,
-        scrape: row.maybe_id("scrape_id")?.map(ScrapeId),
-        stream_web_view: row.count("stream_web_view")? == 1,
-        created_at: row.time("created_at")?,
-        last_activity_at: row.time("last_activity_at")?,
-        expires_at: row.time("expires_at")?,
-        end: row.maybe_time("ended_at")?.map(|at| SessionEnd { at, credits }),
-    })
 }

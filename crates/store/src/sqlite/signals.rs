@@ -6,11 +6,10 @@ use harvestman_core::ids::{JobId, TeamId};
 use uuid::Uuid;
 
 use crate::error::StoreError;
-use crate::job::JobStatus;
+use crate::rows::job_signal;
 use crate::signal::{JobSignal, NodeRow, Signals};
 use crate::sqlite::Sqlite;
 use crate::sqlite::prepared::json_text;
-use crate::sqlite::rows::{Columns, bad_column};
 
 impl Signals for Sqlite {
     async fn job_signals(&self, jobs: &[JobId]) -> Result<Vec<JobSignal>, StoreError> {
@@ -22,18 +21,7 @@ impl Signals for Sqlite {
         .bind(json_text(&jobs)?)
         .fetch_all(&self.readers)
         .await?;
-        rows.iter()
-            .map(|row| {
-                Ok(JobSignal {
-                    job: JobId(row.id("id")?),
-                    status: JobStatus::parse(&row.text("status")?).ok_or_else(|| bad_column("status"))?,
-                    page_limit: row.count("page_limit")?,
-                    admitted: row.count("admitted")?,
-                    settled: row.count("settled")?,
-                    events: row.count("event_count")?,
-                })
-            })
-            .collect()
+        rows.iter().map(job_signal).collect()
     }
 
     async fn living_node(&self, _: Uuid) -> Result<Option<NodeRow>, StoreError> {

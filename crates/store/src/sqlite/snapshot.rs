@@ -2,19 +2,16 @@
 
 use sqlx::sqlite::SqliteConnection;
 use sqlx::{query, query_scalar};
-use url::Url;
 
-use harvestman_core::crawl::{AdmittedUrl, JobState, Snapshot};
+use harvestman_core::crawl::{JobState, Snapshot};
 use harvestman_core::ids::JobId;
 use harvestman_core::url_key::UrlKey;
 
 use crate::error::StoreError;
-use crate::job::JobStatus;
 use crate::lease::Lease;
 use crate::limits;
+use crate::rows::{admitted_url, job_state, parse_progress};
 use crate::sqlite::Sqlite;
-use crate::sqlite::jobs::parse_progress;
-use crate::sqlite::prepared::parse_source;
 use crate::sqlite::rows::{Columns, bad_column, blob};
 
 impl Sqlite {
@@ -47,11 +44,7 @@ async fn read_counts(
     snapshot.admitted = row.count("admitted")?;
     snapshot.completed = row.count("completed")?;
     snapshot.failed = row.count("failed")?;
-    match JobStatus::parse(&row.text("status")?) {
-        Some(JobStatus::Scraping) => Ok(JobState::Running),
-        Some(JobStatus::Completed | JobStatus::Failed | JobStatus::Cancelled) => Ok(JobState::Ended),
-        None => Err(bad_column("status")),
-    }
+    job_state(&row)
 }
 
 /// Reads keys as concatenated text, and URLs only of open rows: most of a million URLs are settled.
@@ -97,15 +90,4 @@ async fn read_urls(
         .await?;
     snapshot.spare = u64::try_from(spare).unwrap_or(0);
     Ok(())
-}
-
-/// Builds an admitted URL from a row with `url_key`, `url`, `depth` and `source`.
-pub(crate) fn admitted_url(row: &sqlx::sqlite::SqliteRow) -> Result<AdmittedUrl, StoreError> {
-    Ok(AdmittedUrl {
-        key: row.url_key("url_key")?,
-        url: Url::parse(&row.text("url")?).map_err(|_| bad_column("url"))?,
-        depth: u32::try_from(row.count("depth")?).map_err(|_| bad_column("depth"))?,
-        source: parse_source(&row.text("source")?).ok_or_else(|| bad_column("source"))?,
-        attempts: 0,
-    })
 }

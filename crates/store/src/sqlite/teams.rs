@@ -7,6 +7,7 @@ use harvestman_core::ids::TeamId;
 pub(crate) use crate::clock::clock;
 use crate::error::StoreError;
 use crate::new_id::new_id;
+use crate::rows::team_row;
 use crate::sqlite::Sqlite;
 use crate::sqlite::rows::{Columns, blob, int};
 use crate::team::{TeamRow, Teams};
@@ -39,17 +40,7 @@ impl Teams for Sqlite {
         )
         .fetch_all(&self.readers)
         .await?;
-        rows.iter()
-            .map(|row| {
-                Ok(TeamRow {
-                    id: TeamId(row.id("id")?),
-                    name: row.text("name")?,
-                    plan: row.maybe_text("plan")?,
-                    keys: row.count("keys")?,
-                    created_at: row.time("created_at")?,
-                })
-            })
-            .collect()
+        rows.iter().map(team_row).collect()
     }
 
     async fn set_plan(&self, name: &str, plan: Option<&str>) -> Result<Option<TeamId>, StoreError> {

@@ -5,8 +5,9 @@ use harvestman_core::ids::JobId;
 use harvestman_core::time::Timestamp;
 use tokio_postgres::Client;
 
+use super::JobInCommit;
 use super::urls::{self, NewUrl, UrlRows};
-use super::{JobInCommit, Owner};
+use crate::commit::Owner;
 use crate::error::StoreError;
 use crate::event::Event;
 use crate::job::{AddPagesOutcome, CreateOutcome, JobKind, JobStatus};

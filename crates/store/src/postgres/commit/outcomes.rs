@@ -9,20 +9,14 @@ use harvestman_core::time::Timestamp;
 use tokio_postgres::Client;
 use uuid::Uuid;
 
-use super::{JobInCommit, Owner, PreparedBatch};
+use super::{JobInCommit, PreparedBatch};
+use crate::account::Account;
+use crate::commit::{NewPage, Owner, ignore_outcome, state_after};
 use crate::error::StoreError;
 use crate::event::Event;
-use crate::postgres::credits::Account;
+use crate::postgres::credits::charge;
 use crate::postgres::query::{Query, query};
-use crate::prepared::{PreparedDocument, PreparedOutcome, PreparedSettled, PreparedVersion};
-
-/// A page to store under this number. Without a document, only the fact that there was one is stored.
-pub(crate) struct NewPage {
-    pub(crate) seq: u64,
-    pub(crate) key: Option<[u8; 16]>,
-    pub(crate) document: Option<PreparedDocument>,
-    pub(crate) credits: u32,
-}
+use crate::prepared::{PreparedOutcome, PreparedSettled, PreparedVersion};
 
 /// Pages to insert.
 #[derive(Default)]
@@ -128,7 +122,7 @@ impl PageRows {
         versions.execute_if(wanted, client).await?;
         let charges = self.charges();
         self.insert(account.job, now).execute(client).await?;
-        account.charge("page", &charges, now).execute(client).await?;
+        charge(account, "page", &charges, now).execute(client).await?;
         Ok(())
     }
 }
@@ -207,9 +201,7 @@ impl JobInCommit {
     ) {
         for one in settled {
             if !open.remove(&Uuid::from_bytes(one.key)) {
-                // Already settled, or never admitted: a page is stored and charged at most once.
-                let outcome = state_after(&one.outcome);
-                tracing::error!(job.id = %self.account.job, outcome, "outcome ignored: the URL is not open");
+                ignore_outcome(self.account.job, &one.outcome);
                 continue;
             }
             match one.outcome {
@@ -240,14 +232,5 @@ impl JobInCommit {
                 }
             }
         }
-    }
-}
-
-/// Returns the state of a URL with this outcome.
-fn state_after(outcome: &PreparedOutcome) -> &'static str {
-    match outcome {
-        PreparedOutcome::Page { .. } => "done",
-        PreparedOutcome::Failed(_) => "failed",
-        PreparedOutcome::Dropped(_) => "dropped",
     }
 }

@@ -8,13 +8,14 @@ use tokio_postgres::{Client, Row};
 use url::Url;
 use uuid::Uuid;
 
-use super::{FRONTIER_FULL, JobInCommit};
+use super::JobInCommit;
+use crate::commit::{FRONTIER_FULL, rows_left};
 use crate::error::StoreError;
 use crate::limits;
 use crate::postgres::query::{Query, query};
 use crate::postgres::rows::Columns;
-use crate::postgres::snapshot::admitted_url;
 use crate::prepared::source_word;
+use crate::rows::admitted_url;
 
 /// URLs, column by column.
 #[derive(Debug, Default)]
@@ -160,11 +161,7 @@ impl JobInCommit {
     /// Returns how many rows may still be added. This stops sites that generate URLs without end, or that redirect
     /// all of them.
     pub(super) fn rows_left(&self) -> u64 {
-        let most = self
-            .page_limit
-            .saturating_mul(limits::FRONTIER_PER_PAGE)
-            .saturating_add(limits::FRONTIER_BASE);
-        most.saturating_sub(self.url_count)
+        rows_left(self.page_limit, self.url_count)
     }
 
     pub(super) fn take_positions(&mut self, count: u64) -> u64 {

@@ -9,12 +9,14 @@ use sqlx::{QueryBuilder, query, query_scalar};
 use harvestman_core::crawl::PageError;
 use harvestman_core::time::Timestamp;
 
+use crate::account::Account;
+use crate::commit::{NewPage, ignore_outcome, state_after};
 use crate::error::StoreError;
 use crate::limits;
 use crate::sqlite::commit::JobInCommit;
-use crate::sqlite::credits::Account;
+use crate::sqlite::credits::charge_pages;
 use crate::sqlite::events::Event;
-use crate::sqlite::prepared::{PreparedDocument, PreparedOutcome, PreparedSettled, json_text};
+use crate::sqlite::prepared::{PreparedOutcome, PreparedSettled, json_text};
 use crate::sqlite::rows::{Columns, blob, int};
 use crate::sqlite::versions;
 
@@ -22,14 +24,6 @@ use crate::sqlite::versions;
 pub(super) const CLOSE_URLS: &str = "UPDATE job_url SET state = ?3
     WHERE job_id = ?1 AND url_key IN (SELECT unhex(value) FROM json_each(?2)) AND state = 'open'
     RETURNING url_key";
-
-/// A page to store under this number. Without a document, only the fact that there was one is stored.
-pub(crate) struct NewPage {
-    pub(crate) seq: u64,
-    pub(crate) key: Option<[u8; 16]>,
-    pub(crate) document: Option<PreparedDocument>,
-    pub(crate) credits: u32,
-}
 
 impl JobInCommit {
     /// Stores the outcomes of open URLs, in order. The number of statements does not grow with the number of
@@ -44,9 +38,7 @@ impl JobInCommit {
         let mut pages = Vec::with_capacity(settled.len());
         for one in settled {
             if !open.remove(&one.key) {
-                // Already settled, or never admitted: a page is stored and charged at most once.
-                let outcome = state_after(&one.outcome);
-                tracing::error!(job.id = %self.account.job, outcome, "outcome ignored: the URL is not open");
+                ignore_outcome(self.account.job, &one.outcome);
                 continue;
             }
             match one.outcome {
@@ -130,15 +122,6 @@ impl JobInCommit {
     }
 }
 
-/// Returns the state of a URL with this outcome.
-fn state_after(outcome: &PreparedOutcome) -> &'static str {
-    match outcome {
-        PreparedOutcome::Page { .. } => "done",
-        PreparedOutcome::Failed(_) => "failed",
-        PreparedOutcome::Dropped(_) => "dropped",
-    }
-}
-
 /// Stores pages with their bodies and ledger entries.
 pub(crate) async fn insert_pages(
     connection: &mut SqliteConnection,
@@ -202,5 +185,5 @@ pub(crate) async fn insert_pages(
     .bind(int(now.0))
     .execute(&mut *connection)
     .await?;
-    account.charge_pages(connection, &charges, now).await
+    charge_pages(connection, account, &charges, now).await
 }

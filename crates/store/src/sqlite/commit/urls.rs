@@ -6,12 +6,12 @@ use sqlx::{query, query_scalar};
 
 use harvestman_core::crawl::AdmittedUrl;
 
+use crate::commit::{FRONTIER_FULL, rows_left};
 use crate::error::StoreError;
-use crate::limits;
-use crate::sqlite::commit::{FRONTIER_FULL, JobInCommit};
+use crate::rows::admitted_url;
+use crate::sqlite::commit::JobInCommit;
 use crate::sqlite::prepared::UrlList;
 use crate::sqlite::rows::{Columns, blob, int};
-use crate::sqlite::snapshot::admitted_url;
 
 /// As with [`CLOSE_URLS`](super::outcomes::CLOSE_URLS), only the named URLs are searched.
 pub(super) const BLOCK_URLS: &str =
@@ -32,11 +32,7 @@ impl JobInCommit {
     /// Returns how many rows may still be added. This stops sites that generate URLs without end, or that
     /// redirect all of them.
     fn rows_left(&self) -> u64 {
-        let most = self
-            .page_limit
-            .saturating_mul(limits::FRONTIER_PER_PAGE)
-            .saturating_add(limits::FRONTIER_BASE);
-        most.saturating_sub(self.url_count)
+        rows_left(self.page_limit, self.url_count)
     }
 
     fn take_positions(&mut self, count: u64) -> i64 {

@@ -1,0 +1,139 @@
+//! Jobs, their shards, URLs and errors.
+
+use harvestman_core::crawl::{AdmittedUrl, JobState, ProcessingCounts, Progress};
+use harvestman_core::ids::{JobId, KeyId, ScrapeId, TeamId};
+use harvestman_core::time::Timestamp;
+use url::Url;
+
+use crate::columns::{Columns, bad_column};
+use crate::error::StoreError;
+use crate::job::{JobError, JobKind, JobRow, JobStatus};
+use crate::lease::Lease;
+use crate::prepared::parse_source;
+use crate::signal::JobSignal;
+
+/// Parses the kind of a job, from a row with `kind`.
+pub(crate) fn parse_kind(row: &impl Columns) -> Result<JobKind, StoreError> {
+    JobKind::parse(&row.text("kind")?).ok_or_else(|| bad_column("kind"))
+}
+
+/// Parses the status of a job, from a row with `status`.
+pub(crate) fn parse_status(row: &impl Columns) -> Result<JobStatus, StoreError> {
+    JobStatus::parse(&row.text("status")?).ok_or_else(|| bad_column("status"))
+}
+
+/// Parses the progress of a shard, from a row with `progress`.
+pub(crate) fn parse_progress(row: &impl Columns) -> Result<Progress, StoreError> {
+    serde_json::from_str(&row.text("progress")?).map_err(|_| bad_column("progress"))
+}
+
+/// Returns whether a job still runs, from a row with `status`.
+pub(crate) fn job_state(row: &impl Columns) -> Result<JobState, StoreError> {
+    Ok(match parse_status(row)? {
+        JobStatus::Scraping => JobState::Running,
+        JobStatus::Completed | JobStatus::Failed | JobStatus::Cancelled => JobState::Ended,
+    })
+}
+
+/// Counts the pages whose fetch has begun, from rows of shards with `progress`.
+pub(crate) fn begun_pages(shards: &[impl Columns]) -> Result<u64, StoreError> {
+    let mut begun = 0;
+    for row in shards {
+        begun += parse_progress(row)?.begun.len() as u64;
+    }
+    Ok(begun)
+}
+
+/// Adds up how the pages of a job were processed, from rows of shards with `progress`.
+pub(crate) fn sum_of_paces(shards: &[impl Columns]) -> Result<ProcessingCounts, StoreError> {
+    let mut sum = ProcessingCounts::default();
+    for row in shards {
+        let of_shard = parse_progress(row)?.pace;
+        sum.in_browser += of_shard.in_browser;
+        sum.waited += of_shard.waited;
+        sum.retried += of_shard.retried;
+    }
+    Ok(sum)
+}
+
+/// Builds the lease of a shard from the row of its job. `shard` and `epoch` are its number and fencing token.
+pub(crate) fn lease(
+    row: &impl Columns,
+    job: JobId,
+    (shard, epoch): (u32, u64),
+    until: Timestamp,
+) -> Result<Lease, StoreError> {
+    Ok(Lease {
+        job,
+        team: TeamId(row.id("team_id")?),
+        key: row.maybe_id("key_id")?.map(KeyId),
+        kind: parse_kind(row)?,
+        url: row.text("url")?,
+        request: row.text("request")?,
+        base: row.text("base")?,
+        page_limit: row.count("page_limit")?,
+        shard,
+        epoch,
+        until,
+        created_at: row.time("created_at")?,
+    })
+}
+
+/// Builds the state of a job from a row with its counters and `settled`.
+pub(crate) fn job_signal(row: &impl Columns) -> Result<JobSignal, StoreError> {
+    Ok(JobSignal {
+        job: JobId(row.id("id")?),
+        status: parse_status(row)?,
+        page_limit: row.count("page_limit")?,
+        admitted: row.count("admitted")?,
+        settled: row.count("settled")?,
+        events: row.count("event_count")?,
+    })
+}
+
+/// Builds a job from a row of `job`.
+pub(crate) fn job_row(row: &impl Columns) -> Result<JobRow, StoreError> {
+    Ok(JobRow {
+        id: JobId(row.id("id")?),
+        team: TeamId(row.id("team_id")?),
+        key: row.maybe_id("key_id")?.map(KeyId),
+        kind: parse_kind(row)?,
+        url: row.text("url")?,
+        request: row.text("request")?,
+        status: parse_status(row)?,
+        page_limit: row.count("page_limit")?,
+        admitted: row.count("admitted")?,
+        completed: row.count("completed")?,
+        failed: row.count("failed")?,
+        credits: row.count("credits")?,
+        created_at: row.time("created_at")?,
+        completed_at: row.maybe_time("completed_at")?,
+        expires_at: row.maybe_time("expires_at")?,
+        retention_ms: row.count("retention_ms")?,
+        warnings: serde_json::from_str(&row.text("warnings")?).map_err(|_| bad_column("warnings"))?,
+        error: row.maybe_text("error")?,
+        zero_data_retention: row.count("zero_data_retention")? > 0,
+    })
+}
+
+/// Builds an error list entry from a row with `scrape_id`, `at`, `url`, `code` and `message`.
+pub(crate) fn job_error(row: &impl Columns) -> Result<JobError, StoreError> {
+    Ok(JobError {
+        id: ScrapeId(row.id("scrape_id")?),
+        at: row.time("at")?,
+        url: row.text("url")?,
+        code: row.text("code")?,
+        message: row.text("message")?,
+    })
+}
+
+/// Builds an admitted URL from a row with `url_key`, `url`, `depth` and `source`.
+pub(crate) fn admitted_url(row: &impl Columns) -> Result<AdmittedUrl, StoreError> {
+    Ok(AdmittedUrl {
+        key: row.url_key("url_key")?,
+        url: Url::parse(&row.text("url")?).map_err(|_| bad_column("url"))?,
+        depth: u32::try_from(row.count("depth")?).map_err(|_| bad_column("depth"))?,
+        source: parse_source(&row.text("source")?).ok_or_else(|| bad_column("source"))?,
+        attempts: 0,
+    })
+}

@@ -1,0 +1,70 @@
+//! Webhook events and their deliveries.
+
+use harvestman_core::api::console::DeliveryAttempt;
+use harvestman_core::ids::{JobId, TeamId, WebhookId};
+use harvestman_core::webhook::DeliveryState;
+
+use crate::columns::{Columns, bad_column};
+use crate::error::StoreError;
+use crate::outbox::{Delivery, DueEvent, EventSubject};
+use crate::rows::jobs::parse_kind;
+
+/// Builds an event to deliver from a row of `outbox`, `receiver` and `job`.
+pub(crate) fn due_event(
+    row: &impl Columns,
+    job: JobId,
+    subject: EventSubject,
+) -> Result<DueEvent, StoreError> {
+    Ok(DueEvent {
+        job,
+        team: TeamId(row.id("team_id")?),
+        kind: parse_kind(row)?,
+        event_no: row.count("event_no")?,
+        webhook_id: WebhookId(row.id("webhook_id")?),
+        event: row.text("event")?,
+        subject,
+        attempts: u32::try_from(row.count("attempts")?).map_err(|_| bad_column("attempts"))?,
+        created_at: row.time("created_at")?,
+        webhook: row.text("webhook")?,
+    })
+}
+
+/// Builds the subject of an event of a whole job from a row with `error` and `data`.
+pub(crate) fn subject_of_job(row: &impl Columns) -> Result<EventSubject, StoreError> {
+    let error = row.maybe_text("error")?;
+    Ok(match row.maybe_text("data")? {
+        Some(data) => EventSubject::Run { data, error },
+        None => EventSubject::Job { error },
+    })
+}
+
+/// Builds a delivery, without its attempts, from a row of `outbox`.
+pub(crate) fn delivery(row: &impl Columns) -> Result<Delivery, StoreError> {
+    let state = DeliveryState::parse(&row.text("state")?).ok_or_else(|| bad_column("state"))?;
+    Ok(Delivery {
+        event_no: row.count("event_no")?,
+        webhook_id: WebhookId(row.id("webhook_id")?),
+        event: row.text("event")?,
+        state,
+        created_at: row.time("created_at")?,
+        next_attempt_at: match state {
+            DeliveryState::Pending => Some(row.time("next_attempt_at")?),
+            DeliveryState::Delivered | DeliveryState::GivenUp => None,
+        },
+        attempts: Vec::new(),
+    })
+}
+
+/// Builds an attempt from a row of `delivery`.
+pub(crate) fn attempt(row: &impl Columns) -> Result<DeliveryAttempt, StoreError> {
+    let status = row.maybe_count("status_code")?;
+    Ok(DeliveryAttempt {
+        at: row.time("at")?,
+        duration_ms: row.count("duration_ms")?,
+        status: status
+            .map(u16::try_from)
+            .transpose()
+            .map_err(|_| bad_column("status_code"))?,
+        error: row.maybe_text("error")?,
+    })
+}

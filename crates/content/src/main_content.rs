@@ -17,6 +17,7 @@ mod element_names;
 mod features;
 mod hints;
 mod kind;
+mod landmarks;
 mod link_target;
 mod prune;
 mod repeats;
@@ -92,6 +93,7 @@ pub(crate) fn choose(dom: &Dom, url: &Url, dropped: &mut [bool]) -> Vec<NodeId> 
             *probability = 0;
         }
     }
+    let is_marked = landmarks::adjust(dom, body, kind, &blocks, &mut probabilities);
     let mut sized: Vec<(i32, i64)> = probabilities
         .iter()
         .zip(&blocks)
@@ -110,7 +112,7 @@ pub(crate) fn choose(dom: &Dom, url: &Url, dropped: &mut [bool]) -> Vec<NodeId> 
             .map(|&(_, size)| size)
             .sum()
     };
-    if words(cut) < MIN_WORDS && words(0) > MIN_WORDS {
+    if words(cut) < MIN_WORDS && words(0) > MIN_WORDS && !is_marked {
         return roots;
     }
     if restore::keep_all_if_unclear(&blocks, &mut probabilities, expected) {

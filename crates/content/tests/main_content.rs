@@ -90,6 +90,11 @@ fn cases() -> Vec<Case> {
             ],
         ),
         case(
+            "a section about modal dialogs",
+            "TEXT<section id=using-modal-dialogs><h2>Using modal dialogs</h2>MORE</section>",
+            &["modal dialogs", "two weeks"],
+        ),
+        case(
             "a paragraph of links",
             "TEXT<p><a href=/a>Alpha</a>, <a href=/b>Beta</a></p>MORE",
             &["Alpha", "Beta"],
@@ -384,4 +389,37 @@ fn a_second_copy_of_the_text_is_left_out() {
         "<title>Storm</title><body>{NAVIGATION}<main><h1>Storm</h1>{long}{MORE}{long}</main>{FOOTER}"
     ));
     assert_eq!(found.matches("The quay was closed").count(), 1, "{found}");
+}
+
+#[test]
+fn a_short_main_is_kept_without_a_long_navigation() {
+    let chapters: String = (1..60)
+        .map(|chapter| {
+            format!("<li><a href=/{chapter}.html>Chapter {chapter}: the harbours of the north</a></li>")
+        })
+        .collect();
+    let found = markdown(&format!(
+        "<title>Ships</title><body><nav><ol>{chapters}</ol></nav>\
+         <main><h1>Ships</h1><p>What floats, in four parts.</p></main>{FOOTER}"
+    ));
+    assert_eq!(found, "# Ships\n\nWhat floats, in four parts.");
+}
+
+#[test]
+fn members_and_signatures_of_a_reference_are_kept() {
+    let found = markdown(&format!(
+        "<meta name=generator content=javadoc/DocletUtil><title>Ship</title><body>{NAVIGATION}<main><h1>Class Ship</h1>\
+         <div>public final class <b>Ship</b> extends <a href=Vessel.html>Vessel</a></div>{TEXT}\
+         <h3>Methods declared in class <a href=Vessel.html>Vessel</a></h3>\
+         <code><a href=Vessel.html#load>load</a>, <a href=Vessel.html#sail>sail</a></code></main>{FOOTER}"
+    ));
+    for text in [
+        "public final class",
+        "closed for three days",
+        "Methods declared",
+        "sail",
+    ] {
+        assert!(found.contains(text), "{text} is lost in\n{found}");
+    }
+    assert!(!found.contains("Imprint") && !found.contains("Sport"), "{found}");
 }

@@ -7,8 +7,10 @@ use crate::html::tag::Tag;
 
 /// Nodes of a table of contents that are read.
 const CONTENTS_NODES: usize = 1000;
+/// Words that name parts of a site, but also subjects of documentation.
+const TECHNICAL_LISTS: u16 = words::IN_CONSENT | words::IN_BOILERPLATE;
 /// Nodes at the start of an element that are searched for its heading, and bytes of it that are read.
-const HEADING_NODES: usize = 12;
+const HEADING_NODES: usize = 16;
 const MAX_HEADING_BYTES: usize = 400;
 
 /// What the names of an element suggest.
@@ -43,13 +45,14 @@ pub(super) fn hint(dom: &Dom, id: NodeId, names: &[String]) -> Hint {
     ) {
         return Hint::None;
     }
-    let lists = names.iter().fold(0, |all, word| all | words::lists(word));
+    let mut lists = lists_of(names);
+    if lists & TECHNICAL_LISTS != 0 && is_link_target(dom, id) {
+        let mut classes = Vec::new();
+        push_words(dom.attr(id, attr::CLASS).unwrap_or_default(), &mut classes);
+        lists = lists_of(&classes);
+    }
     let is = |list: u16| lists & list != 0;
-    if is(words::IN_CONSENT)
-        && (tag.is_block() || tag == Tag::Other)
-        && tag.heading_level().is_none()
-        && !is_about_cookies(dom, id)
-    {
+    if is(words::IN_CONSENT) && (tag.is_block() || tag == Tag::Other) && tag.heading_level().is_none() {
         return Hint::Consent;
     }
     if is_hidden(dom, id) && !is(words::IN_COLLAPSED) {
@@ -174,16 +177,17 @@ fn is_hidden(dom: &Dom, id: NodeId) -> bool {
     })
 }
 
-/// Returns true for a section or definition of a text about cookies: only its `id`, the target of links, has the word,
-/// and its heading has it too.
-fn is_about_cookies(dom: &Dom, id: NodeId) -> bool {
-    let consent_words = |name| {
-        let mut words = Vec::new();
-        push_words(dom.attr(id, name).unwrap_or_default(), &mut words);
-        words.retain(|word| words::lists(word) & words::IN_CONSENT != 0);
-        words
-    };
-    if !consent_words(attr::CLASS).is_empty() {
+fn lists_of(names: &[String]) -> u16 {
+    names.iter().fold(0, |all, word| all | words::lists(word))
+}
+
+/// Returns true for a section or definition of a text whose subject has such a name, such as cookies, pagination or
+/// modal dialogs: its `id` is the target of links, and its heading has the same words.
+fn is_link_target(dom: &Dom, id: NodeId) -> bool {
+    let mut words = Vec::new();
+    push_words(dom.attr(id, attr::ID).unwrap_or_default(), &mut words);
+    words.retain(|word| words::lists(word) & TECHNICAL_LISTS != 0);
+    if words.is_empty() {
         return false;
     }
     if matches!(
@@ -192,18 +196,18 @@ fn is_about_cookies(dom: &Dom, id: NodeId) -> bool {
     ) {
         return true;
     }
-    let heading = dom
-        .below(id)
+    let is_heading = |&at: &NodeId| dom.tag(at).heading_level().is_some();
+    dom.below(id)
         .take(HEADING_NODES)
-        .find(|&n| dom.tag(n).heading_level().is_some());
-    heading.is_some_and(|heading| {
-        let text = dom.text_of(heading, MAX_HEADING_BYTES).to_lowercase();
-        let has = |word: &String| {
-            text.split(|c: char| !c.is_alphanumeric())
-                .any(|part| part == word)
-        };
-        consent_words(attr::ID).iter().all(has)
-    })
+        .find(is_heading)
+        .is_some_and(|heading| {
+            let text = dom.text_of(heading, MAX_HEADING_BYTES).to_lowercase();
+            let has = |word: &String| {
+                text.split(|c: char| !c.is_alphanumeric())
+                    .any(|part| part == word)
+            };
+            words.iter().all(has) && !is_link_block_title(&text)
+        })
 }
 
 /// Splits `class` and `id` into lower-case words, at separators and where a capital follows a small letter.

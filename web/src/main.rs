@@ -34,6 +34,7 @@ mod package;
 mod page_row;
 mod pages;
 mod path_tree;
+mod recording;
 mod request_form;
 mod request_history;
 mod route;

@@ -141,6 +141,25 @@ pub const EXTRACT_EMPTY: &str =
     "The extracted data and its sources will appear here. Enter URLs and a prompt to start.";
 /// Extract: ended without data.
 pub const EXTRACT_NO_DATA: &str = "This extraction returned no data.";
+/// Agent: introduction.
+pub const AGENT_INTRO: &str = "Describe a task. The agent finds and reads the pages for it.";
+/// Agent: empty result.
+pub const AGENT_EMPTY: &str =
+    "The result, the steps and the sources of the run will appear here. Enter a prompt to start.";
+/// Agent: a run without data.
+pub const AGENT_NO_DATA: &str = "This run returned no data.";
+/// Agent: no step yet.
+pub const AGENT_NO_STEPS: &str = "The steps of the run will appear here.";
+/// Agent: no page read.
+pub const AGENT_NO_SOURCES: &str = "The pages that the agent reads will appear here.";
+/// Agent: no earlier run.
+pub const NO_AGENT_RUNS: &str = "Agent runs of this team will appear here.";
+/// Agent: note above a partial result.
+pub const PARTIAL_VALID: &str = "Found so far. The run has not returned a final result.";
+/// Agent: note above a partial result that is invalid.
+pub const PARTIAL_INVALID: &str = "Found so far. Required parts of the schema are missing.";
+/// Toast after an agent run was cancelled.
+pub const AGENT_CANCELLED: &str = "Agent run cancelled";
 /// Keys: introduction.
 pub const KEYS_INTRO: &str = "API keys of this team, and the secret that signs its webhooks.";
 /// Revoke dialog: text.
@@ -260,6 +279,18 @@ pub const PROMPT_HELP: &str = "Steps in plain words, such as click \"More\" or t
 pub const PROMPT_EXAMPLE: &str = "Click the link \"Pricing\" and tell me what the cheapest plan costs";
 /// Session: empty history.
 pub const HISTORY_EMPTY: &str = "Runs from this browser will appear here. Run some code or a prompt.";
+/// Session: no recorded step.
+pub const RECORDER_EMPTY: &str = "Your steps will appear here as actions or code. Start recording, then click and type in the live view. Recording takes control of the browser.";
+/// Session: help of the selector field.
+pub const SELECTOR_HELP: &str =
+    "Pick an element in the live view to get a selector that matches only this element.";
+/// Session: while an element is being picked.
+pub const PICKING: &str = "Click an element in the live view. The click is not sent to the page.";
+/// Session: no file.
+pub const NO_SESSION_FILES: &str =
+    "Files that pages download, and files that clients upload to the session, will appear here.";
+/// Toast after the lifetime of a session was extended.
+pub const SESSION_EXTENDED: &str = "Session extended by 10 minutes";
 /// Batch: introduction.
 pub const BATCH_INTRO: &str = "Scrape a list of pages as one job.";
 /// Batch: below the empty list.

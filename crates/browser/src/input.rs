@@ -72,6 +72,7 @@ impl LiveView {
                 });
                 page.session().post("Input.dispatchMouseEvent", event);
             }
+            Input::Inspect { at } => return Ok(Some(self.inspect(&page, at).await)),
             Input::Wheel {
                 at,
                 dx,
@@ -151,6 +152,23 @@ impl LiveView {
 
     fn page_position(&self, at: Point) -> Option<(f64, f64)> {
         Some(self.last_frame()?.to_page(at.x, at.y))
+    }
+
+    /// Returns the element at a position of the picture.
+    async fn inspect(&self, page: &Page, at: Point) -> Reply {
+        let deadline = Instant::now() + limits::SELECT_PATIENCE;
+        let found = match self.page_position(at) {
+            Some((x, y)) => {
+                let look = call(include_str!("input/inspect.js"), json!([x, y]));
+                page.evaluate(&look, World::Isolated, deadline).await.ok()
+            }
+            None => None,
+        };
+        let field = |name| found.as_ref().map(|found| text(found, name)).unwrap_or_default();
+        Reply::Element {
+            selector: field("selector"),
+            name: field("name"),
+        }
     }
 
     /// Returns the select list at a position of the page; `None` if there is none or the page does not

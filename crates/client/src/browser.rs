@@ -1,9 +1,11 @@
 //! `/v2/browser`: browser sessions without a scrape.
 
 use harvestman_core::api::browser::{
-    BrowserCreated, BrowserRequest, BrowserSessions, ExecuteRequest, SessionStatus,
+    BrowserCreated, BrowserRequest, BrowserSessions, ExecuteRequest, ExtendRequest, SessionExtended,
+    SessionStatus,
 };
 use harvestman_core::api::interact::{ExecuteResponse, SessionEnded};
+use harvestman_core::api::session_file::SessionFiles;
 use harvestman_core::ids::SessionId;
 
 use crate::error::ClientError;
@@ -31,6 +33,20 @@ impl Client {
         request: &ExecuteRequest,
     ) -> Result<ExecuteResponse, ClientError> {
         self.post(&format!("/v2/browser/{id}/execute"), request).await
+    }
+
+    /// Extends the lifetime of a browser session.
+    pub async fn extend_browser(
+        &self,
+        id: SessionId,
+        request: &ExtendRequest,
+    ) -> Result<SessionExtended, ClientError> {
+        self.post(&format!("/v2/browser/{id}/extend"), request).await
+    }
+
+    /// Lists the downloads and uploads of a browser session, also after its end.
+    pub async fn session_files(&self, id: SessionId) -> Result<SessionFiles, ClientError> {
+        self.get(&format!("/v2/browser/{id}/files")).await
     }
 
     /// Ends a browser session.

@@ -18,6 +18,7 @@ use crate::limits;
 const PAGE: &str = include_str!("live_view/view.html");
 const SCRIPT: &str = include_str!("live_view/view.js");
 const INPUT_SCRIPT: &str = include_str!("live_view/input.js");
+const RECORD_SCRIPT: &str = include_str!("live_view/record.js");
 const STYLE: &str = include_str!("live_view/view.css");
 
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; \
@@ -44,6 +45,7 @@ pub(crate) fn asset(name: &str) -> Option<Response> {
     let (kind, text) = match name {
         "view.js" => ("text/javascript; charset=utf-8", SCRIPT),
         "input.js" => ("text/javascript; charset=utf-8", INPUT_SCRIPT),
+        "record.js" => ("text/javascript; charset=utf-8", RECORD_SCRIPT),
         "view.css" => ("text/css; charset=utf-8", STYLE),
         _ => return None,
     };

@@ -62,6 +62,57 @@ for (const patience = Date.now() + 60_000; ; ) {
 await page.getByRole("button", { name: "Release control" }).click();
 await page.locator("iframe[title='Live view, read-only']").waitFor();
 
+// The recorder turns clicks and typing in the view into actions and code, and picks the selector of an element.
+await run("eval \"JSON.stringify(document.querySelector('input').getBoundingClientRect())\"", "bash");
+await answered("width");
+const field = JSON.parse(/\{.*\}/s.exec(await page.locator(".answer").first().innerText())[0]);
+await page.getByRole("tab", { name: "Recorder" }).click();
+await page.getByRole("button", { name: "Start recording" }).click();
+await page.locator(".live.control iframe").waitFor();
+await view.locator("#mode").getByText("You have control").waitFor({ timeout: 60_000 });
+await view.locator("#picture[data-drawn]").waitFor({ timeout: 60_000 });
+async function clickField() {
+  const picture = view.locator("#picture");
+  const box = await picture.boundingBox();
+  const [width, height] = await picture.evaluate((canvas) => [canvas.width, canvas.height]);
+  const scale = Math.min(box.width / width, box.height / height);
+  const left = (box.width - width * scale) / 2;
+  await picture.click({ position: { x: left + (field.x + field.width / 2) * scale, y: (field.y + field.height / 2) * scale } });
+}
+await clickField();
+const steps = page.getByRole("region", { name: "Recorded steps" });
+await steps.getByText("click", { exact: false }).first().waitFor({ timeout: 60_000 });
+await page.keyboard.type("Grace");
+await page.keyboard.press("Enter");
+await steps.getByText("press", { exact: false }).first().waitFor({ timeout: 60_000 });
+const recorded = JSON.parse(await steps.innerText());
+assert.deepEqual(recorded.map(({ type }) => type), ["click", "write", "press"]);
+assert.deepEqual([recorded[0].selector, recorded[1].text, recorded[2].key], ['input[name="name"]', "Grace", "Enter"]);
+await page.getByRole("button", { name: "Playwright" }).click();
+await steps.getByText("page.keyboard.type").waitFor();
+await fitsThePhone(page);
+await page.getByRole("button", { name: "Stop recording" }).click();
+await page.getByRole("button", { name: "Pick element" }).click();
+await clickField();
+await page.waitForFunction(() => document.querySelector("#picked-selector").value === 'input[name="name"]');
+await page.getByRole("button", { name: "Release control" }).click();
+await page.getByRole("button", { name: "Use in scrape" }).click();
+await heading(page, "Scrape");
+assert.equal(await page.locator("#f-url").inputValue(), form);
+await page.getByRole("region", { name: "Request code" }).getByText('"Grace"').waitFor();
+await page.goBack();
+
+// What the page downloads is listed; the session is extended.
+await page.getByRole("tab", { name: "Code" }).click();
+await run("eval \"const a = document.createElement('a'); a.href = 'data:text/plain,herons'; a.download = 'birds.txt'; a.click()\"", "bash");
+await page.getByRole("tab", { name: "Files" }).click();
+const file = page.getByRole("link", { name: "birds.txt" });
+await file.waitFor({ timeout: 60_000 });
+assert.equal(await (await fetch(origin + (await file.getAttribute("href")))).text(), "herons");
+await fitsThePhone(page);
+await page.getByRole("button", { name: "Add 10 minutes" }).click();
+await page.getByText("Session extended by 10 minutes").waitFor();
+
 // Running an earlier call again.
 await history.click();
 const calls = page.locator("details.call");

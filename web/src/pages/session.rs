@@ -3,11 +3,13 @@
 use std::str::FromStr;
 
 use harvestman_client::ClientError;
-use harvestman_core::api::browser::ExecuteRequest;
+use harvestman_core::api::browser::{ExecuteRequest, ExtendRequest};
 use harvestman_core::api::caller::Caller;
 use harvestman_core::api::console::ConsoleSession;
 use harvestman_core::api::interact::{ExecuteResponse, InteractRequest, Language, Task};
+use harvestman_core::api::session_file::SessionFile;
 use harvestman_core::ids::{ScrapeId, SessionId};
+use harvestman_core::limits::MAX_SESSION_TTL_S;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use leptos_router::hooks::use_params_map;
@@ -20,15 +22,20 @@ use crate::pages::sessions::{session_name, stop};
 use crate::run_history::{self, Run};
 use crate::{browser, clock, display, text};
 
+mod files;
 mod live_view;
+mod recorder;
 mod run;
 mod run_result;
 
 use live_view::LiveView;
+use recorder::Recording;
 use run::RunCard;
 
 /// Command that opens the browser of a scrape without changing the page.
 const OPEN_COMMAND: &str = "get url";
+/// Time that the button adds to a session, seconds.
+const EXTENSION_S: u64 = 600;
 /// Timeout to open a browser, seconds.
 const OPEN_TIMEOUT_S: f64 = 60.0;
 
@@ -73,6 +80,9 @@ pub struct SessionScreen {
     busy: RwSignal<Option<f64>>,
     /// Whether the interactive view is shown.
     has_control: RwSignal<bool>,
+    /// Its downloads and uploads; `None` until they are loaded.
+    files: RwSignal<Option<Vec<SessionFile>>>,
+    recorder: Recording,
 }
 
 impl SessionScreen {
@@ -99,6 +109,8 @@ impl SessionScreen {
             runs: RwSignal::new(run_history::load(&id.to_string())),
             busy: RwSignal::new(None),
             has_control: RwSignal::new(false),
+            files: RwSignal::new(None),
+            recorder: Recording::new(),
         }
     }
 
@@ -197,6 +209,28 @@ impl SessionScreen {
                     .await
             }
         }
+    }
+
+    /// Extends the lifetime of the session.
+    async fn extend(self) {
+        let ends_at = self.session.with_untracked(|session| {
+            let session = session.as_ref()?;
+            Some((SessionId::from_str(&session.session.id).ok()?, session.ends_at?))
+        });
+        let Some((id, ends_at)) = ends_at else { return };
+        let left = ((ends_at.0 as f64 - browser::now_ms()) / 1000.0).max(0.0);
+        let request = ExtendRequest {
+            ttl: (left as u64 + EXTENSION_S).min(MAX_SESSION_TTL_S),
+            caller: Caller::default(),
+        };
+        match self.console.client().extend_browser(id, &request).await {
+            Ok(_) => self.console.notify(text::SESSION_EXTENDED),
+            Err(error) => {
+                self.console.handle_error(&error);
+                self.console.notify(error.to_string());
+            }
+        }
+        self.poll().await;
     }
 
     fn open(self) {
@@ -303,6 +337,11 @@ fn Actions(screen: SessionScreen) -> impl IntoView {
         <Show when=move || is_live() && has_view()>
             <button class="btn" on:click=switch>
                 {move || if screen.has_control.get() { "Release control" } else { "Take control" }}
+            </button>
+        </Show>
+        <Show when=is_live>
+            <button class="btn" on:click=move |_| spawn_local(screen.extend())>
+                "Add 10 minutes"
             </button>
         </Show>
         <Show when=is_live>

@@ -35,6 +35,12 @@ pub enum Input {
         #[serde(default)]
         modifiers: u8,
     },
+    /// Request for a selector of the element at a position.
+    Inspect {
+        /// Position.
+        #[serde(flatten)]
+        at: Point,
+    },
     /// The wheel is turned.
     Wheel {
         /// Position.
@@ -144,6 +150,13 @@ pub enum Reply {
     Copied {
         /// As plain text.
         text: String,
+    },
+    /// The element at a position; empty if there is none.
+    Element {
+        /// Selector that matches only this element of the document.
+        selector: String,
+        /// Its text or label.
+        name: String,
     },
     /// A message for the user.
     Notice {

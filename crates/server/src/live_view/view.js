@@ -2,6 +2,7 @@
 // are sent as fractions of the picture, so that this code does not need the size of the page.
 
 import { listen } from './input.js';
+import { recorder } from './record.js';
 
 const root = document.documentElement;
 const element = (id) => document.getElementById(id);
@@ -20,8 +21,14 @@ const theme = new URLSearchParams(location.search).get('theme');
 if (theme === 'dark' || theme === 'light') root.dataset.theme = theme;
 
 /** Sends one input. Inputs without a connection are dropped: they would arrive too late. */
-function send(input) {
+function transmit(input) {
     if (control && socket?.readyState === WebSocket.OPEN) socket.send(JSON.stringify(input));
+}
+
+const record = recorder(transmit);
+
+function send(input) {
+    if (record.observe(input)) transmit(input);
 }
 
 const inputs = listen({ picture, keys: element('keys'), list: element('list'), send, notify });
@@ -79,6 +86,9 @@ function receive(message) {
             break;
         case 'select':
             inputs.openList(message);
+            break;
+        case 'element':
+            record.inspected(message);
             break;
         case 'copied':
             inputs.copied(message.text);

@@ -62,7 +62,13 @@ fn frame(screen: SessionScreen, view_url: &str) -> AnyView {
             </span>
             <span>{words}</span>
         </p>
-        <iframe class="live-frame" src=source title=title allow="clipboard-write"></iframe>
+        <iframe
+            class="live-frame"
+            src=source
+            title=title
+            allow="clipboard-write"
+            on:load=move |_| screen.recorder.sync()
+        ></iframe>
     }
     .into_any()
 }

@@ -4,6 +4,8 @@ use harvestman_core::api::interact::{Language, Task};
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 
+use super::files::Files;
+use super::recorder::Recorder;
 use super::run_result::RunResult;
 use super::{SessionScreen, State};
 use crate::components::tabs::{Tab, Tabs, tab};
@@ -101,6 +103,8 @@ pub fn RunCard(screen: SessionScreen) -> impl IntoView {
         vec![
             tab("code", "Code"),
             tab("prompt", "Prompt"),
+            tab("record", "Recorder"),
+            tab("files", "Files"),
             Tab {
                 id: "history",
                 label: "History",
@@ -120,6 +124,8 @@ pub fn RunCard(screen: SessionScreen) -> impl IntoView {
             <Tabs name="run" label="What to run" tabs chosen end/>
             <div role="tabpanel" id="run-panel" aria-labelledby=move || format!("run-{}", chosen.get())>
                 {move || match chosen.get() {
+                    "record" => view! { <Recorder screen/> }.into_any(),
+                    "files" => view! { <Files screen/> }.into_any(),
                     "history" => view! { <History screen texts chosen/> }.into_any(),
                     "prompt" if screen.is_standalone() => view! { <p class="empty">{text::STANDALONE_NO_PROMPTS}</p> }.into_any(),
                     kind => view! { <RunForm screen texts is_prompt=kind == "prompt"/> }.into_any(),

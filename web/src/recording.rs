@@ -1,0 +1,176 @@
+//! Steps that the live view reports while a user drives a page, and the code that repeats them.
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+/// One step of a user.
+#[derive(Clone, PartialEq, Debug, Deserialize)]
+#[serde(tag = "type", rename_all = "camelCase")]
+pub enum Step {
+    /// Clicks an element.
+    Click {
+        /// Selector that matches only this element.
+        selector: String,
+        /// Its text or label.
+        name: String,
+    },
+    /// Types into the focused field.
+    Write {
+        /// The text.
+        text: String,
+    },
+    /// Presses a key by its DOM name.
+    Press {
+        /// Name of the key.
+        key: String,
+    },
+    /// Chooses an option of the list that was clicked before.
+    Choose {
+        /// Index of the option, from 0.
+        index: u32,
+        /// Selector of the list; filled in when the step is added.
+        #[serde(default)]
+        selector: String,
+    },
+    /// Scrolls the page.
+    Scroll {
+        /// Whether down.
+        down: bool,
+    },
+    /// Opens a URL.
+    Go {
+        /// The URL.
+        url: String,
+    },
+    /// Goes back in the history.
+    Back,
+    /// Goes forward in the history.
+    Forward,
+    /// Reloads the page.
+    Reload,
+}
+
+/// Adds a step. Scrolling on is one step, and a choice replaces the click that opened its list.
+pub fn add(steps: &mut Vec<Step>, mut step: Step) {
+    match (&mut step, steps.last()) {
+        (Step::Scroll { down }, Some(Step::Scroll { down: before })) if down == before => return,
+        (Step::Choose { selector, .. }, Some(Step::Click { selector: list, .. })) => {
+            selector.clone_from(list);
+            steps.pop();
+        }
+        _ => {}
+    }
+    steps.push(step);
+}
+
+/// Returns the steps as `actions` of a scrape.
+pub fn actions(steps: &[Step]) -> Vec<Value> {
+    let script = |script: String| json!({"type": "executeJavascript", "script": script});
+    let action = |step: &Step| match step {
+        Step::Click { selector, .. } => json!({"type": "click", "selector": selector}),
+        Step::Write { text } => json!({"type": "write", "text": text}),
+        Step::Press { key } => json!({"type": "press", "key": key}),
+        Step::Scroll { down } => {
+            json!({"type": "scroll", "direction": if *down { "down" } else { "up" }})
+        }
+        Step::Choose { index, selector } => script(format!(
+            "const list = document.querySelector({}); list.selectedIndex = {index}; \
+             list.dispatchEvent(new Event('change', {{ bubbles: true }}))",
+            quoted(selector)
+        )),
+        Step::Go { url } => script(format!("location.href = {}", quoted(&full_url(url)))),
+        Step::Back => script("history.back()".to_owned()),
+        Step::Forward => script("history.forward()".to_owned()),
+        Step::Reload => script("location.reload()".to_owned()),
+    };
+    steps.iter().map(action).collect()
+}
+
+/// Returns the steps as code for Playwright in Node.js.
+pub fn playwright(steps: &[Step]) -> String {
+    let line = |step: &Step| match step {
+        Step::Click { selector, name } if name.is_empty() => {
+            format!("await page.locator({}).click();", quoted(selector))
+        }
+        Step::Click { selector, name } => {
+            let name = name.replace(['\n', '\r'], " ");
+            format!("await page.locator({}).click(); // {name}", quoted(selector))
+        }
+        Step::Write { text } => format!("await page.keyboard.type({});", quoted(text)),
+        Step::Press { key } => format!("await page.keyboard.press({});", quoted(key)),
+        Step::Scroll { down } => {
+            format!("await page.mouse.wheel(0, {});", if *down { 600 } else { -600 })
+        }
+        Step::Choose { index, selector } => {
+            format!(
+                "await page.locator({}).selectOption({{ index: {index} }});",
+                quoted(selector)
+            )
+        }
+        Step::Go { url } => format!("await page.goto({});", quoted(&full_url(url))),
+        Step::Back => "await page.goBack();".to_owned(),
+        Step::Forward => "await page.goForward();".to_owned(),
+        Step::Reload => "await page.reload();".to_owned(),
+    };
+    steps.iter().map(line).collect::<Vec<_>>().join("\n")
+}
+
+/// Returns a text as a literal of JavaScript.
+fn quoted(text: &str) -> String {
+    Value::from(text).to_string()
+}
+
+/// Returns a typed URL with a scheme, as the live view opens it.
+fn full_url(url: &str) -> String {
+    let url = url.trim();
+    match url.contains("://") || url.starts_with("about:") {
+        true => url.to_owned(),
+        false => format!("https://{url}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steps_become_actions_and_code() {
+        let reported = [
+            json!({"type": "go", "url": "a.test/shop"}),
+            json!({"type": "click", "selector": "#name", "name": "Your \"name\""}),
+            json!({"type": "write", "text": "Ada"}),
+            json!({"type": "press", "key": "Enter"}),
+            json!({"type": "scroll", "down": true}),
+            json!({"type": "scroll", "down": true}),
+            json!({"type": "click", "selector": "select", "name": ""}),
+            json!({"type": "choose", "index": 2}),
+            json!({"type": "back"}),
+        ];
+        let mut steps = Vec::new();
+        for step in reported {
+            add(&mut steps, serde_json::from_value(step).unwrap());
+        }
+        let expected = [
+            "await page.goto(\"https://a.test/shop\");",
+            "await page.locator(\"#name\").click(); // Your \"name\"",
+            "await page.keyboard.type(\"Ada\");",
+            "await page.keyboard.press(\"Enter\");",
+            "await page.mouse.wheel(0, 600);",
+            "await page.locator(\"select\").selectOption({ index: 2 });",
+            "await page.goBack();",
+        ];
+        assert_eq!(playwright(&steps), expected.join("\n"));
+        let actions = actions(&steps);
+        assert_eq!(actions[1], json!({"type": "click", "selector": "#name"}));
+        assert_eq!(actions[2], json!({"type": "write", "text": "Ada"}));
+        let kinds: Vec<_> = actions
+            .iter()
+            .map(|action| action["type"].as_str().unwrap())
+            .collect();
+        let script = "executeJavascript";
+        assert_eq!(
+            kinds,
+            [script, "click", "write", "press", "scroll", script, script]
+        );
+    }
+}

@@ -36,6 +36,9 @@ await page.getByRole("button", { name: "Explain" }).waitFor();
 // A request links to its job and to its form.
 await page.getByLabel("Outcome").selectOption("completed");
 await page.locator(`a[href$="/jobs/${crawl}"]`).waitFor();
+const [took, cost] = await page.locator("tr", { has: page.locator(`a[href$="/jobs/${crawl}"]`) }).locator("td.num").allInnerTexts();
+assert.match(took, /^[\d.]+ (ms|s|min)/);
+assert.equal(cost, "4");
 await page.getByRole("button", { name: "Run again" }).click();
 await page.getByRole("heading", { level: 1, name: "Crawl" }).waitFor();
 assert.equal(await page.locator("#f-url").inputValue(), site);

@@ -39,6 +39,10 @@ pub struct Call {
     pub status: Option<JobStatus>,
     /// Error message, if it failed.
     pub error: Option<String>,
+    /// End of its job or session, or the time at which a call without them was charged.
+    pub ended_at: Option<Timestamp>,
+    /// Credits of its job or session, or of the call itself.
+    pub credits: Option<u64>,
 }
 
 /// Filter of a list of calls.

@@ -181,6 +181,8 @@ pub fn ActivityPage() -> impl IntoView {
                             <th scope="col" class="opt">"When"</th>
                             <th scope="col" class="opt">"Key"</th>
                             <th scope="col">"Outcome"</th>
+                            <th scope="col" class="opt num">"Duration"</th>
+                            <th scope="col" class="opt num">"Credits"</th>
                             <th scope="col">
                                 <span class="sr-only">"Actions"</span>
                             </th>
@@ -320,6 +322,8 @@ fn Row(call: Call, failed_call: RwSignal<Option<FailedCall>>) -> impl IntoView {
         key,
         outcome,
         error,
+        duration,
+        credits,
     } = call;
     let console = Console::get();
     let navigate = StoredValue::new_local(use_navigate());
@@ -377,6 +381,8 @@ fn Row(call: Call, failed_call: RwSignal<Option<FailedCall>>) -> impl IntoView {
                     None => view! { <span class="hint">"not recorded"</span> }.into_any(),
                 }}
             </td>
+            <td class="opt num">{duration.map_or_else(|| "-".to_owned(), display::duration_ms)}</td>
+            <td class="opt num">{credits.map_or_else(|| "-".to_owned(), display::count)}</td>
             <td class="do">
                 {(outcome == Some(JobStatus::Failed))
                     .then(|| view! { <button class="btn small" on:click=explain>"Explain"</button> })}
@@ -402,11 +408,11 @@ fn form_of(endpoint: Endpoint) -> Option<(&'static str, &'static str, &'static s
         Endpoint::Map => Some(("/map", "draft:map", "url")),
         Endpoint::Search => Some(("/search", "draft:search", "query")),
         Endpoint::Extract => Some(("/extract", "draft:extract", "urls")),
+        Endpoint::Agent => Some(("/agent", "draft:agent", "prompt")),
         Endpoint::Parse
         | Endpoint::BatchScrape
         | Endpoint::Browser
         | Endpoint::Interact
-        | Endpoint::Agent
         | Endpoint::Llmstxt
         | Endpoint::DeepResearch => None,
     }

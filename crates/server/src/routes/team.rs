@@ -92,7 +92,10 @@ fn store_query(query: ActivityQuery) -> harvestman_store::ActivityQuery {
 }
 
 fn call(row: harvestman_store::Call) -> Result<Call, StoreError> {
+    let created_at = row.activity.created_at;
     Ok(Call {
+        duration: row.ended_at.map(|ended_at| ended_at.millis_since(created_at)),
+        credits: row.credits,
         entry: entry(row.activity)?,
         key: row.key_name,
         outcome: row.status,

@@ -33,7 +33,11 @@ macro_rules! select_calls {
         select_activity!(
             ", activity.key_id, api_key.name AS key_name, coalesce(failure, job.error) AS error, coalesce(
                 outcome, job.status, CASE WHEN session.id IS NULL THEN NULL
-                    WHEN session.ended_at IS NULL THEN 'scraping' ELSE 'completed' END) AS status",
+                    WHEN session.ended_at IS NULL THEN 'scraping' ELSE 'completed' END) AS status,
+                coalesce(job.completed_at, session.ended_at, CASE WHEN outcome IS NOT NULL THEN
+                    (SELECT max(at) FROM harvestman.ledger WHERE ledger.job_id = activity.job_id) END) AS ended_at,
+                coalesce(job.credits, session.credits, CASE WHEN outcome IS NOT NULL THEN
+                    (SELECT coalesce(sum(credits), 0)::bigint FROM harvestman.ledger WHERE ledger.job_id = activity.job_id) END) AS credits",
             "LEFT JOIN harvestman.api_key ON api_key.id = activity.key_id
                 LEFT JOIN harvestman.job ON job.id = activity.job_id
                 LEFT JOIN harvestman.session ON session.id = activity.job_id",

@@ -34,6 +34,8 @@ fn call(row: &impl Columns) -> Result<Call, StoreError> {
             .map(|word| JobStatus::parse(&word).ok_or_else(|| bad_column("status")))
             .transpose()?,
         error: row.maybe_text("error")?,
+        ended_at: row.maybe_time("ended_at")?,
+        credits: row.maybe_count("credits")?,
     })
 }
 

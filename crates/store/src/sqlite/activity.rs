@@ -37,7 +37,11 @@ macro_rules! select_calls {
             $and,
             ", activity.key_id, api_key.name AS key_name, coalesce(failure, job.error) AS error, coalesce(
                 outcome, job.status,
-                iif(session.id IS NULL, NULL, iif(session.ended_at IS NULL, 'scraping', 'completed'))) AS status",
+                iif(session.id IS NULL, NULL, iif(session.ended_at IS NULL, 'scraping', 'completed'))) AS status,
+                coalesce(job.completed_at, session.ended_at, CASE WHEN outcome IS NOT NULL THEN
+                    (SELECT max(at) FROM ledger WHERE ledger.job_id = activity.job_id) END) AS ended_at,
+                coalesce(job.credits, session.credits, CASE WHEN outcome IS NOT NULL THEN
+                    (SELECT coalesce(sum(credits), 0) FROM ledger WHERE ledger.job_id = activity.job_id) END) AS credits",
             " LEFT JOIN api_key ON api_key.id = activity.key_id LEFT JOIN job ON job.id = activity.job_id
                 LEFT JOIN session ON session.id = activity.job_id"
         )
@@ -162,6 +166,8 @@ mod tests {
                     "SEARCH activity USING INDEX activity_of_team (team_id=? AND created_at>? AND (created_at,job_id)<(?,?))",
                     "SEARCH job USING PRIMARY KEY (id=?) LEFT-JOIN",
                     "SEARCH session USING PRIMARY KEY (id=?) LEFT-JOIN",
+                    "SEARCH ledger USING PRIMARY KEY (job_id=?)",
+                    "SEARCH ledger USING PRIMARY KEY (job_id=?)",
                 ],
             ),
             (
@@ -170,6 +176,8 @@ mod tests {
                     "SEARCH activity USING INDEX activity_of_endpoint (team_id=? AND endpoint=? AND created_at>? AND (created_at,job_id)<(?,?))",
                     "SEARCH job USING PRIMARY KEY (id=?) LEFT-JOIN",
                     "SEARCH session USING PRIMARY KEY (id=?) LEFT-JOIN",
+                    "SEARCH ledger USING PRIMARY KEY (job_id=?)",
+                    "SEARCH ledger USING PRIMARY KEY (job_id=?)",
                 ],
             ),
             (

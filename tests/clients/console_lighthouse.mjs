@@ -17,7 +17,7 @@ const { default: lighthouse } = await import(pathToFileURL(entry));
 
 const LEAST = { accessibility: 100, "best-practices": 96 };
 const ROUTES = [
-  "/", "/scrape", "/crawl", "/batch", "/map", "/search", "/extract", `/jobs/${job}`, "/sessions", "/activity", "/usage", "/keys", "/ask",
+  "/", "/scrape", "/crawl", "/batch", "/map", "/search", "/extract", "/agent", `/jobs/${job}`, "/sessions", "/activity", "/usage", "/keys", "/ask",
   "/tools", "/settings", "/nowhere",
 ];
 

@@ -16,6 +16,7 @@ const ROUTES = [
   ["/map", "Map"],
   ["/search", "Search"],
   ["/extract", "Extract"],
+  ["/agent", "Agent"],
   [`/jobs/${job}`, /127\.0\.0\.1/],
   ["/monitors", "Monitors"],
   ["/sessions", "Sessions"],

@@ -17,6 +17,16 @@ assert.equal(await page.locator(".hit").count(), Number(results), "no more than 
 await fits();
 assert.deepEqual(await findings(), []);
 
+// The URL carries the result: a reload and the back button show it again.
+await page.waitForURL(/\/search\?id=[0-9a-f-]{36}$/);
+const found = page.url();
+await page.reload();
+await page.locator(".hit").nth(Number(results) - 1).waitFor();
+await visit("/usage", "Usage");
+await page.goBack();
+await page.locator(".hit").nth(Number(results) - 1).waitFor();
+assert.equal(page.url(), found);
+
 // The selected results are scraped as one job.
 await page.locator(".hit input").nth(0).check();
 await page.locator(".hit input").nth(1).check();

@@ -5,7 +5,7 @@
 use std::process::Command;
 
 use harvestman_tests::server::KEY;
-use harvestman_tests::{DocsSite, Page, Receiver, Site, TestServer, tools};
+use harvestman_tests::{DocsSite, Model, ModelReply, Page, Receiver, Site, TestServer, tools};
 use serde_json::json;
 
 /// More requests than the activity list shows at once.
@@ -32,6 +32,15 @@ async fn every_screen_is_accessible_and_fits_a_phone() {
     let job = server.crawl(&json!({ "url": site.url("/") })).await;
     server.wait(&job).await;
     run_script(&server, "console_routes.mjs", &[&job], "screens").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn drafts_focus_and_overflowing_tabs_are_kept() {
+    let server = TestServer::start().await;
+    let site = DocsSite::new(8).build().serve().await;
+    let job = server.crawl(&json!({ "url": site.url("/") })).await;
+    server.wait(&job).await;
+    run_script(&server, "console_state.mjs", &[&job], "state: ok").await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -136,6 +145,32 @@ async fn an_extract_shows_its_sources() {
         "extract: ok",
     )
     .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_agent_is_started_continued_and_cancelled() {
+    let cup = "<title>Cup</title><main><h1>Cup</h1><p>It is a Cup for 9.50.</p></main>";
+    let site = Site::new().page("/cup", Page::html(cup)).serve().await;
+    let url = site.url("/cup");
+    let page = url.clone();
+    let model = Model::start(move |request| {
+        let last = request.last();
+        let texts = request.texts();
+        match texts.iter().filter(|text| text.starts_with("Task: ")).count() {
+            _ if last.contains("wait for me") => ModelReply::Silence,
+            1 if last.starts_with("Task: ") => ModelReply::call("scrape", json!({ "url": page })),
+            1 => ModelReply::call("done", json!({ "result": { "cup": 9.5 } })),
+            _ => ModelReply::Text("The pot is more expensive."),
+        }
+    })
+    .await;
+    let settings = [
+        ("HARVESTMAN_LLM_BASE_URL", model.url()),
+        ("HARVESTMAN_LLM_MODEL", "small".to_owned()),
+    ];
+    let settings = settings.each_ref().map(|(name, value)| (*name, value.as_str()));
+    let server = TestServer::start_with(&settings).await;
+    run_script(&server, "console_agent.mjs", &[&url], "agent: ok").await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -3,6 +3,7 @@
 //! with [`Draft`].
 
 use harvestman_client::ClientError;
+use harvestman_core::api::agent::AgentRequest;
 use harvestman_core::api::body::Body;
 use harvestman_core::api::command::RequestCommand;
 use harvestman_core::api::extract::ExtractRequest;
@@ -24,6 +25,8 @@ pub const FORMATS: &str = "formats";
 const EXAMPLE_URL: &str = "https://example.com";
 /// Query in code examples while the form has none.
 const EXAMPLE_QUERY: &str = "harvestmen of Europe";
+/// Prompt in code examples while the form has none.
+const EXAMPLE_TASK: &str = "Find the founders of Example Inc.";
 
 /// The endpoint that a form sends to.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -40,6 +43,8 @@ pub enum Endpoint {
     Extract,
     /// `POST /v2/map`
     Map,
+    /// `POST /v2/agent`
+    Agent,
 }
 
 impl Endpoint {
@@ -52,6 +57,7 @@ impl Endpoint {
             Endpoint::Search => RequestCommand::Search,
             Endpoint::Extract => RequestCommand::Extract,
             Endpoint::Map => RequestCommand::Map,
+            Endpoint::Agent => RequestCommand::Agent,
         }
     }
 
@@ -63,7 +69,7 @@ impl Endpoint {
     /// Returns the path prefix of page options in the body, with a trailing dot; empty at the top level.
     pub fn page_prefix(self) -> &'static str {
         match self {
-            Endpoint::Scrape | Endpoint::Batch | Endpoint::Map => "",
+            Endpoint::Scrape | Endpoint::Batch | Endpoint::Map | Endpoint::Agent => "",
             Endpoint::Crawl | Endpoint::Search | Endpoint::Extract => "scrapeOptions.",
         }
     }
@@ -77,6 +83,7 @@ impl Endpoint {
             Endpoint::Map => "draft:map",
             Endpoint::Search => "draft:search",
             Endpoint::Extract => "draft:extract",
+            Endpoint::Agent => "draft:agent",
         }
     }
 
@@ -91,6 +98,7 @@ impl Endpoint {
             Endpoint::Scrape | Endpoint::Crawl | Endpoint::Map => Value::from(EXAMPLE_URL),
             Endpoint::Search => Value::from(EXAMPLE_QUERY),
             Endpoint::Batch | Endpoint::Extract => Value::from(vec![EXAMPLE_URL]),
+            Endpoint::Agent => Value::from(EXAMPLE_TASK),
         }
     }
 
@@ -102,7 +110,7 @@ impl Endpoint {
                 let path = format!("{}formats", self.page_prefix());
                 set(&mut initial, &path, storage::read(FORMATS));
             }
-            Endpoint::Search | Endpoint::Map => {}
+            Endpoint::Search | Endpoint::Map | Endpoint::Agent => {}
             Endpoint::Extract => set(&mut initial, "showSources", Some(Value::Bool(true))),
         }
         initial
@@ -123,6 +131,7 @@ impl Endpoint {
             Endpoint::Batch => Screen::Batch,
             Endpoint::Search => Screen::Search,
             Endpoint::Extract => Screen::Extract,
+            Endpoint::Agent => Screen::Agent,
             Endpoint::Map => Screen::Map,
         }
     }
@@ -169,6 +178,15 @@ impl Endpoint {
             Endpoint::Batch => return BatchScrapeRequest::new(vec![example]).filled_options(),
             Endpoint::Map => return MapRequest::new(example).filled_options(),
             Endpoint::Extract => return ExtractRequest::default().filled_options(),
+            Endpoint::Agent => {
+                let example = Map::from_iter([("prompt".to_owned(), self.example())]);
+                let request = AgentRequest::from_value(Value::Object(example));
+                let mut options = request
+                    .map(|request| request.filled_options())
+                    .unwrap_or_default();
+                options.remove("prompt");
+                return options;
+            }
             Endpoint::Search => {
                 let mut options = SearchRequest {
                     scrape_options: Some(Default::default()),

@@ -197,13 +197,14 @@ fn list(items: &Schema) -> Kind {
 mod tests {
     use super::*;
 
-    const ENDPOINTS: [Endpoint; 6] = [
+    const ENDPOINTS: [Endpoint; 7] = [
         Endpoint::Scrape,
         Endpoint::Crawl,
         Endpoint::Batch,
         Endpoint::Map,
         Endpoint::Search,
         Endpoint::Extract,
+        Endpoint::Agent,
     ];
 
     /// Fields whose control is not in a group.

@@ -1,6 +1,7 @@
 //! The screens, one file each. `screens.rs` maps routes to them; reusable parts are in `components/`.
 
 pub mod activity;
+pub mod agent;
 pub mod ask;
 pub mod batch;
 pub mod crawl;

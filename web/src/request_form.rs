@@ -99,10 +99,10 @@ fn Fields(draft: Draft, after_url: ViewFn) -> impl IntoView {
     let subject = match draft.endpoint {
         Endpoint::Scrape | Endpoint::Crawl | Endpoint::Map => view! { <UrlField draft/> }.into_any(),
         Endpoint::Search => view! { <QueryField draft/> }.into_any(),
-        Endpoint::Batch | Endpoint::Extract => ().into_any(),
+        Endpoint::Batch | Endpoint::Extract | Endpoint::Agent => ().into_any(),
     };
     let own = match draft.endpoint {
-        Endpoint::Extract => view! { <SchemaEditor draft path="schema"/> }.into_any(),
+        Endpoint::Extract | Endpoint::Agent => view! { <SchemaEditor draft path="schema"/> }.into_any(),
         Endpoint::Scrape | Endpoint::Crawl => view! { <FormatChips draft/> }.into_any(),
         Endpoint::Batch => view! { <UrlImport draft/> <FormatChips draft/> }.into_any(),
         Endpoint::Map => ().into_any(),

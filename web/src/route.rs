@@ -22,6 +22,8 @@ pub enum Screen {
     Search,
     /// Extracts data from pages.
     Extract,
+    /// Tasks for an agent.
+    Agent,
     /// Recent API calls.
     Activity,
     /// Credits and tokens used.
@@ -73,6 +75,7 @@ const TABLE: &[Entry] = &[
     Entry(Screen::Map, "Map", "/map", "m", Glyph::Map, NavSection::Secondary),
     Entry(Screen::Search, "Search", "/search", "f", Glyph::Search, NavSection::Secondary),
     Entry(Screen::Extract, "Extract", "/extract", "x", Glyph::Extract, NavSection::Secondary),
+    Entry(Screen::Agent, "Agent", "/agent", "e", Glyph::Agent, NavSection::Secondary),
     Entry(Screen::Monitors, "Monitors", "/monitors", "n", Glyph::Monitors, NavSection::Secondary),
     Entry(Screen::Sessions, "Sessions", "/sessions", "b", Glyph::Sessions, NavSection::Primary),
     Entry(Screen::Activity, "Activity", "/activity", "a", Glyph::Activity, NavSection::Team),
@@ -149,6 +152,11 @@ pub fn scrape_path(url: &str, id: &impl std::fmt::Display) -> String {
     format!("{}?url={url}&id={id}", Screen::Scrape.path())
 }
 
+/// Returns the URL path of an agent run.
+pub fn agent_href(id: &impl std::fmt::Display) -> String {
+    format!("{}?id={id}", Screen::Agent.href())
+}
+
 /// Returns the path of a monitor below [`BASE`].
 pub fn monitor_path(id: &str) -> String {
     format!("{}/{id}", Screen::Monitors.path())
@@ -185,7 +193,8 @@ pub fn call_href(call: &ActivityEntry) -> Option<String> {
         }
         Endpoint::Map => form(Screen::Map, "url"),
         Endpoint::Search => form(Screen::Search, "query"),
-        Endpoint::Agent | Endpoint::Llmstxt | Endpoint::DeepResearch => None,
+        Endpoint::Agent => Some(agent_href(&call.id)),
+        Endpoint::Llmstxt | Endpoint::DeepResearch => None,
     }
 }
 
@@ -204,6 +213,7 @@ mod tests {
             "/console/jobs/x",
             "/console/sessions/x",
             "/console/monitors/x",
+            "/console/agent",
             "/console/settings",
         ] {
             assert_eq!(owner(address), 1, "{address}");

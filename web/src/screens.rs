@@ -8,6 +8,7 @@ use leptos_router::{ChooseView, path};
 
 use crate::components::screen_header::ScreenHeader;
 use crate::pages::activity::ActivityPage;
+use crate::pages::agent::AgentPage;
 use crate::pages::ask::AskPage;
 use crate::pages::batch::BatchPage;
 use crate::pages::crawl::CrawlPage;
@@ -42,6 +43,7 @@ pub fn Screens() -> impl IntoView {
             <Route path=path!("/map") view=Form::Map/>
             <Route path=path!("/search") view=Form::Search/>
             <Route path=path!("/extract") view=Form::Extract/>
+            <Route path=path!("/agent") view=Form::Agent/>
             <Route path=path!("/jobs/:id") view=Live::Job/>
             <Route path=path!("/monitors") view=Live::Monitors/>
             <Route path=path!("/monitors/:id") view=Live::Monitor/>
@@ -104,7 +106,8 @@ chunk!(
         Batch: BatchPage,
         Map: MapPage,
         Search: SearchPage,
-        Extract: ExtractPage
+        Extract: ExtractPage,
+        Agent: AgentPage
     }
 );
 chunk!(

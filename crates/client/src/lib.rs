@@ -5,6 +5,7 @@
 //! server ([`ClientError::Api`]), no response ([`ClientError::Network`]), a response that is not from this API
 //! ([`ClientError::Unreadable`]) and a request that the caller aborted ([`ClientError::Aborted`]) stay distinct.
 
+mod agent;
 mod batch;
 mod browser;
 mod console;

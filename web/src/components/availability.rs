@@ -1,5 +1,6 @@
 //! Notices in a form about what this server is not configured for, shown before the request is sent.
 
+use harvestman_core::api::agent::AgentRequest;
 use harvestman_core::api::extract::ExtractRequest;
 use harvestman_core::api::health::{PartState, Readiness};
 use harvestman_core::api::search::SearchRequest;
@@ -49,6 +50,11 @@ fn notice(draft: Draft, readiness: &Readiness) -> Option<String> {
             return Some(text::SEARCH_NO_PROVIDER.to_owned());
         }
         Endpoint::Search => draft.request::<SearchRequest>()?.scrape_options,
+        Endpoint::Agent => {
+            let request = draft.request::<AgentRequest>()?;
+            let needs_model = request.schema.is_none() && !capabilities.model;
+            return needs_model.then(|| text::EXTRACT_NO_MODEL.to_owned());
+        }
         Endpoint::Extract => {
             let request = draft.request::<ExtractRequest>()?;
             let needs_model = request.schema.is_none() && !capabilities.model;

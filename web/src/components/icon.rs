@@ -19,6 +19,8 @@ pub enum Glyph {
     Search,
     /// Braces.
     Extract,
+    /// A star with a small star.
+    Agent,
     /// A pulse.
     Activity,
     /// Bars.
@@ -73,6 +75,9 @@ impl Glyph {
             Glyph::Search => r#"<circle cx="7" cy="7" r="4.500"/><path d="M10.500 10.500 14 14"/>"#,
             Glyph::Extract => {
                 r#"<path d="M6 2.500H5A1.500 1.500 0 0 0 3.500 4v2.500L2 8l1.500 1.500V12A1.500 1.500 0 0 0 5 13.500h1M10 2.500h1A1.500 1.500 0 0 1 12.500 4v2.500L14 8l-1.500 1.500V12a1.500 1.500 0 0 1-1.500 1.500h-1"/>"#
+            }
+            Glyph::Agent => {
+                r#"<path d="M6.500 2.500 8 6.500l4 1.500-4 1.500-1.500 4L5 9.500 1 8l4-1.500zM12.500 1.500v3M11 3h3"/>"#
             }
             Glyph::Activity => r#"<path d="M1.500 8.500h3l2-5.500 3 10 2-4.500h3"/>"#,
             Glyph::Usage => r#"<path d="M2 14h12M4 11.500v-4M8 11.500v-9M12 11.500v-6"/>"#,

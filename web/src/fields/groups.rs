@@ -12,6 +12,7 @@ pub fn first(endpoint: Endpoint) -> Option<&'static Group> {
         Endpoint::Search => Some(const { &visible(&["limit", "tbs", "sources"]) }),
         Endpoint::Extract => Some(const { &visible(&["urls", "prompt"]) }),
         Endpoint::Map => Some(const { &visible(&["search", "limit", "sitemap"]) }),
+        Endpoint::Agent => Some(const { &visible(&["prompt", "urls"]) }),
     }
 }
 
@@ -24,6 +25,7 @@ pub fn groups(endpoint: Endpoint) -> &'static [Group] {
         Endpoint::Map => &[MAP_SCOPE, MAP_NETWORK],
         Endpoint::Search => &[FILTER, RESULTS, PAGE, BROWSER, NETWORK],
         Endpoint::Extract => &[EXTRACT_SCOPE, ANSWER, PAGE, BROWSER, NETWORK, WEBHOOK],
+        Endpoint::Agent => &[AGENT_WORK, AGENT_ANSWER, AGENT_NETWORK, WEBHOOK],
     }
 }
 
@@ -214,4 +216,22 @@ const ANSWER: Group = group(
         "urlTrace",
         "ignoreInvalidURLs",
     ],
+);
+
+const AGENT_WORK: Group = group(
+    "Work",
+    "Effort, cost and pages of the run",
+    &["effort", "maxCredits", "strictConstrainToURLs", "model"],
+);
+
+const AGENT_ANSWER: Group = group(
+    "Answer",
+    "Kind of result, and the thread",
+    &["mode", "threadId", "zeroDataRetention"],
+);
+
+const AGENT_NETWORK: Group = group(
+    "Network",
+    "How pages are fetched",
+    &["location.country", "location.languages"],
 );

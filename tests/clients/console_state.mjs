@@ -1,0 +1,87 @@
+// State of the console that must not get lost: drafts of two tabs, tabs that do not fit, names in the graph, the focus
+// on a new row of a schema.
+// Usage: console_state.mjs ORIGIN KEY JOB_ID, where the job is a crawl with several pages
+
+import assert from "node:assert/strict";
+import { DESKTOP, PHONE, open } from "./console_browser.mjs";
+
+const [origin, key, job] = process.argv.slice(2);
+const { page, visit, fits, findings, done } = await open(origin, key);
+
+// Two tabs with the same form keep a draft each, also over a reload; a third tab starts with the last one.
+async function openTab() {
+  const tab = await page.context().newPage();
+  await tab.goto(`${origin}/console/crawl`);
+  await tab.getByLabel("API key").fill(key);
+  await tab.keyboard.press("Enter");
+  await tab.getByRole("heading", { level: 1, name: "Crawl" }).waitFor();
+  return tab;
+}
+const url = (tab) => tab.locator("#f-url");
+await visit("/crawl", "Crawl");
+const second = await openTab();
+await url(page).fill("https://first.test/");
+await url(second).fill("https://second.test/");
+await second.getByLabel(/^Page limit/).fill("7");
+await url(page).fill("https://first.test/docs");
+for (const tab of [page, second]) await tab.reload();
+await url(page).waitFor();
+await url(second).waitFor();
+assert.equal(await url(page).inputValue(), "https://first.test/docs");
+assert.equal(await page.getByLabel(/^Page limit/).inputValue(), "");
+assert.equal(await url(second).inputValue(), "https://second.test/");
+assert.equal(await second.getByLabel(/^Page limit/).inputValue(), "7");
+const third = await openTab();
+assert.equal(await url(third).inputValue(), "https://first.test/docs");
+for (const tab of [second, third]) await tab.close();
+
+// A new row of a schema has the focus, also inside an object.
+await visit("/extract", "Extract");
+const names = page.getByLabel("Field name", { exact: true });
+const focused = (at) => page.waitForFunction(
+  (at) => [...document.querySelectorAll("[aria-label='Field name']")].indexOf(document.activeElement) === at, at,
+);
+const add = () => page.getByRole("button", { name: "Add field" }).last().press("Enter");
+await add();
+await focused(0);
+await page.keyboard.type("name");
+await add();
+await focused(1);
+await page.keyboard.type("price");
+assert.deepEqual([await names.nth(0).inputValue(), await names.nth(1).inputValue()], ["name", "price"]);
+
+// Tabs that do not fit are in a menu.
+await visit(`/jobs/${job}`, /127\.0\.0\.1/);
+await page.setViewportSize(PHONE);
+const all = page.locator("summary[aria-label='All tabs']");
+await all.waitFor();
+assert.deepEqual(await findings(), []);
+await all.click();
+await page.locator(".menu-list").getByRole("button", { name: "Webhooks" }).click();
+const webhooks = page.getByRole("tab", { name: "Webhooks", selected: true });
+await webhooks.waitFor();
+await page.waitForFunction(() => {
+  const [list, tab] = [".tab-list", "#job-webhooks"].map((one) => document.querySelector(one).getBoundingClientRect());
+  return tab.left >= list.left - 1 && tab.right <= list.right + 1;
+});
+assert.ok(await all.evaluate((summary) => !summary.parentElement.open), "a choice closes the menu");
+await fits();
+await page.setViewportSize(DESKTOP);
+
+// The name of a page in the graph is shown next to the pointer.
+await page.getByRole("tab", { name: "Graph" }).click();
+const picture = page.getByRole("img", { name: /links between them/ });
+await picture.waitFor();
+await picture.scrollIntoViewIfNeeded();
+const box = await picture.boundingBox();
+const [x, y] = [box.x + box.width / 2, box.y + box.height / 2];
+await page.mouse.move(x, y, { steps: 3 });
+const name = page.locator(".graph-name");
+await name.waitFor();
+assert.match(await name.innerText(), /^\//);
+const shown = await name.boundingBox();
+assert.ok(Math.hypot(shown.x - x, shown.y - y) < 60, `the name is at ${shown.x}, ${shown.y}, the pointer at ${x}, ${y}`);
+assert.ok(shown.x >= box.x && shown.x + shown.width <= box.x + box.width, "the name is inside the picture");
+await page.mouse.move(box.x + 2, box.y + 2);
+await name.waitFor({ state: "detached" });
+await done("state: ok");

@@ -1,0 +1,229 @@
+//! The run on screen: state, result, steps, sources and thread.
+
+use harvestman_core::api::agent::{AgentResponse, AgentStatus};
+use leptos::prelude::*;
+use leptos::task::spawn_local;
+use serde_json::Value;
+
+use super::AgentRun;
+use super::steps::{Sources, Steps};
+use super::thread::Thread;
+use crate::components::badge::JobBadge;
+use crate::components::code::{Code, copy};
+use crate::components::icon::{Glyph, Icon};
+use crate::components::inline_code::inline_code;
+use crate::components::tabs::{Tab, Tabs, tab};
+use crate::{browser, display, highlight, text};
+
+/// Error of a run that was cancelled.
+const CANCELLED: &str = "cancelled";
+
+/// Returns the state of a run; a cancelled run counts as cancelled, not as failed.
+fn status_word(answer: &AgentResponse) -> &'static str {
+    match answer.error.as_deref() {
+        Some(CANCELLED) => CANCELLED,
+        _ => answer.status.as_str(),
+    }
+}
+
+fn pretty(value: &Value) -> String {
+    serde_json::to_string_pretty(value).unwrap_or_default()
+}
+
+/// Renders the run.
+#[component]
+pub fn RunView(run: AgentRun) -> impl IntoView {
+    let status = Memo::new(move |_| {
+        run.answer
+            .with(|answer| answer.as_ref().map(status_word).unwrap_or_default().to_owned())
+    });
+    let counted = |id, label, count: usize| Tab {
+        id,
+        label,
+        count: (count > 0).then(|| display::count(count as u64)),
+    };
+    let tabs = Memo::new(move |_| {
+        let turns = run.thread.with(Vec::len);
+        let thread = (turns > 1).then(|| counted("thread", "Thread", turns));
+        let tabs = [
+            tab("result", "Result"),
+            counted("steps", "Steps", run.step_count()),
+            counted("sources", "Sources", run.source_count()),
+        ];
+        tabs.into_iter().chain(thread).collect::<Vec<_>>()
+    });
+    view! {
+        <div class="card-head">
+            <h2>"Run"</h2>
+            <JobBadge status/>
+            <span class="grow"></span>
+            <RunActions run/>
+        </div>
+        <Show when=move || run.is_running()>
+            <p class="pad hint run-busy" role="status">
+                <span class="spin"></span>
+                <span class="cut">{move || run.last_step()}</span>
+            </p>
+        </Show>
+        <Tabs name="agent" label="Parts of the run" tabs chosen=run.tab/>
+        <div role="tabpanel" id="agent-panel" aria-labelledby=move || format!("agent-{}", run.tab.get())>
+            {move || match run.tab.get() {
+                "steps" => view! { <Steps run/> }.into_any(),
+                "sources" => view! { <Sources run/> }.into_any(),
+                "thread" => view! { <Thread run/> }.into_any(),
+                _ => view! { <Answer run/> }.into_any(),
+            }}
+        </div>
+        <div class="card-foot">{move || run.answer.with(|answer| answer.as_ref().map(facts))}</div>
+    }
+    .into_any()
+}
+
+#[component]
+fn RunActions(run: AgentRun) -> impl IntoView {
+    let console = run.exchange.console;
+    let cancel = move |_| {
+        let Some(id) = run.id.get_untracked() else {
+            return;
+        };
+        spawn_local(async move {
+            match console.client().cancel_agent(id).await {
+                Ok(()) => console.notify(text::AGENT_CANCELLED),
+                Err(error) => {
+                    console.handle_error(&error);
+                    console.notify(error.to_string());
+                }
+            }
+        });
+    };
+    let data = move || {
+        run.answer.with_untracked(|answer| {
+            let answer = answer.as_ref()?;
+            let data = answer.data.as_ref().filter(|data| !data.is_null());
+            data.or(answer.partial.as_ref()).map(pretty)
+        })
+    };
+    let has_data = Memo::new(move |_| {
+        run.answer.track();
+        untrack(data).is_some()
+    });
+    let has_thread = move || {
+        run.answer
+            .with(|answer| answer.as_ref().is_some_and(|answer| answer.thread_id.is_some()))
+    };
+    let save = move |_| {
+        if browser::download("agent.json", "application/json", &data().unwrap_or_default()).is_none() {
+            console.notify(text::NOT_SAVED);
+        }
+    };
+    view! {
+        <Show when=move || has_data.get()>
+            <button
+                class="btn icon quiet"
+                aria-label="Copy data"
+                title="Copy data"
+                on:click=move |_| copy(console, data().unwrap_or_default())
+            >
+                <Icon glyph=Glyph::Copy/>
+            </button>
+            <button class="btn icon quiet" aria-label="Save data as file" title="Save data as file" on:click=save>
+                <Icon glyph=Glyph::Save/>
+            </button>
+        </Show>
+        <Show
+            when=move || run.is_running()
+            fallback=move || {
+                view! {
+                    <Show when=has_thread>
+                        <button class="btn small" on:click=move |_| run.continue_thread()>
+                            "Continue thread"
+                        </button>
+                    </Show>
+                }
+            }
+        >
+            <button class="btn small danger" on:click=cancel>
+                "Cancel run"
+            </button>
+        </Show>
+    }
+    .into_any()
+}
+
+/// Renders the result, or what is known of it.
+#[component]
+fn Answer(run: AgentRun) -> impl IntoView {
+    move || run.answer.with(|answer| answer.as_ref().map(answer_view))
+}
+
+fn answer_view(answer: &AgentResponse) -> AnyView {
+    let notice = |class: &'static str, text: &str| {
+        view! { <div class="pad"><div class=class>{inline_code(text)}</div></div> }
+    };
+    let warning = answer.warning.as_deref().map(|text| notice("notice warn", text));
+    let error = answer.error.as_deref().filter(|error| *error != CANCELLED);
+    let error = error.map(|text| notice("notice bad", text));
+    let message = answer.message.clone();
+    let message = message.map(|text| view! { <p class="pad agent-message">{text}</p> });
+    let code = |value: &Value, label: &'static str| {
+        let html = highlight::json(&pretty(value));
+        view! { <Code html label wrap=true/> }
+    };
+    let data = answer.data.as_ref().filter(|data| !data.is_null());
+    let partial = answer.partial.as_ref().filter(|_| data.is_none()).map(|partial| {
+        let note = match answer.partial_schema_valid {
+            Some(false) => text::PARTIAL_INVALID,
+            _ => text::PARTIAL_VALID,
+        };
+        view! {
+            <div class="pad">
+                <h3 class="small-head">"Partial result"</h3>
+                <p class="hint">{note}</p>
+            </div>
+            {code(partial, "Partial result")}
+        }
+    });
+    let is_silent = data.is_none() && partial.is_none() && message.is_none() && error.is_none();
+    let placeholder = is_silent.then(|| match answer.status {
+        AgentStatus::Processing => view! { <div class="skeleton"><i></i><i></i><i></i></div> }.into_any(),
+        AgentStatus::Completed | AgentStatus::Failed => {
+            view! { <p class="empty">{text::AGENT_NO_DATA}</p> }.into_any()
+        }
+    });
+    view! {
+        {warning}
+        {error}
+        {message}
+        {data.map(|data| code(data, "Result data"))}
+        {partial}
+        {placeholder}
+    }
+    .into_any()
+}
+
+/// Renders credits, options and expiry of a run.
+fn facts(answer: &AgentResponse) -> AnyView {
+    let credits = answer.credits_used;
+    let left = answer.expires_at.map(|at| {
+        let seconds = (at.0 as f64 - browser::now_ms()) / 1000.0;
+        format!("result expires in {}", display::duration(seconds.max(0.0)))
+    });
+    let facts = [
+        credits.map(|credits| display::plural(credits, "credit", "credits")),
+        answer
+            .stop_reason
+            .map(|reason| format!("stopped: {}", reason.as_str().replace('_', " "))),
+        answer.model.as_ref().map(|model| format!("model {model}")),
+        answer.effort.map(|effort| format!("effort {effort}")),
+        answer
+            .thread_turn
+            .filter(|turn| *turn > 1)
+            .map(|turn| format!("turn {turn} of the thread")),
+        left.filter(|_| answer.status != AgentStatus::Processing),
+    ];
+    let facts = facts.into_iter().flatten();
+    facts
+        .map(|fact| view! { <span>{fact}</span> })
+        .collect_view()
+        .into_any()
+}

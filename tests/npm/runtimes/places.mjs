@@ -170,6 +170,9 @@ const config :Workerd.Config = (services = [(name = "main", worker = (compatibil
         project.write(`page-${file}`, `import { report } from './report.js';\n${use(file, 'report')}`);
         project.write(`${file}.html`, pageOf(`/page-${file}`));
       }
+      const [wasm, pages] = ['harvestman', 'pages'].map((name) => `new URL('/node_modules/harvestman/${name}.wasm', location.href)`);
+      project.write('page-slim.js', `import { report } from './report.js';\nimport { init, initPages } from '/node_modules/harvestman/slim.js';\nawait Promise.all([init(${wasm}), initPages(${pages})]);\n${use('slim.js', 'report')}`);
+      project.write('slim.js.html', pageOf('/page-slim.js'));
       project.write('worker.mjs', use('browser.js', 'postMessage'));
       project.write('start-worker.js', "import { report } from './report.js';\nnew Worker('/worker.mjs', { type: 'module' }).onmessage = ({ data }) => report(data);\n");
       project.write('worker.html', pageOf('/start-worker.js'));
@@ -190,8 +193,8 @@ await controlled;
 report(await (await fetch('/outcome')).text());\n`);
         project.write(`service-${name}.html`, pageOf(`/start-${name}.js`));
       }
-      await pagesPass(project.folder, 'inline.js.html', 'browser.js.html', 'worker.html', 'service-module.html', 'service-classic.html');
-      return "no bundler, module worker, module and classic service worker, with script-src 'self' 'wasm-unsafe-eval'";
+      await pagesPass(project.folder, 'inline.js.html', 'browser.js.html', 'slim.js.html', 'worker.html', 'service-module.html', 'service-classic.html');
+      return "no bundler (inline, main, slim), module worker, module and classic service worker, with script-src 'self' 'wasm-unsafe-eval'";
     },
   },
 

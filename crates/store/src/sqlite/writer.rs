@@ -1,6 +1,6 @@
 //! The writer task, the only one that writes to the database. Work that arrives while a transaction is being
-//! written shares the next one. Each write task has its own savepoint, so that one that fails does not
-//! affect the others. Results are returned only after the transaction is on disk.
+//! written shares the next one. Each write task after the first has its own savepoint, so that one that fails does
+//! not affect the others. Results are returned only after the transaction is on disk.
 
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -18,6 +18,7 @@ use crate::sqlite::folder::Folder;
 /// The future of the work of a [`WriteTask`].
 pub(crate) type Work<'c, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send + 'c>>;
 
+const BEGIN: &str = "BEGIN IMMEDIATE";
 /// Writes the write-ahead log into the database file and truncates it.
 const CHECKPOINT: &str = "PRAGMA wal_checkpoint(TRUNCATE)";
 
@@ -201,7 +202,7 @@ async fn write_group(
     mut arriving: impl FnMut() -> Option<Box<dyn WriteTask>>,
 ) -> Result<(), StoreError> {
     let mut result = Ok(());
-    if let Err(error) = execute(connection, "BEGIN IMMEDIATE").await {
+    if let Err(error) = execute(connection, BEGIN).await {
         roll_back(connection).await;
         tracing::warn!(%error, tasks = group.len(), "cannot begin a transaction");
         reply_all(group, &Err(error.clone()));
@@ -215,7 +216,11 @@ async fn write_group(
         let Some(mut task) = next.or_else(|| has_room.then(&mut arriving).flatten()) else {
             break;
         };
-        match run_task(connection, task.as_mut()).await {
+        let ended = match done.is_empty() {
+            true => run_first_task(connection, task.as_mut()).await,
+            false => run_task(connection, task.as_mut()).await,
+        };
+        match ended {
             TaskEnd::Done => done.push(task),
             TaskEnd::Refused(error) => {
                 if error.is_transient() {
@@ -244,10 +249,22 @@ async fn write_group(
 
 enum TaskEnd {
     Done,
-    /// Rolled back to its savepoint; the transaction continues.
+    /// Rolled back; the transaction continues with the work of the other tasks.
     Refused(StoreError),
     /// The whole transaction is gone; disk full and I/O errors may end it.
     TransactionLost(StoreError),
+}
+
+/// Runs the first task of a transaction. It needs no savepoint: if it fails, the transaction begins again.
+async fn run_first_task(connection: &mut SqliteConnection, task: &mut dyn WriteTask) -> TaskEnd {
+    let Err(error) = task.run(connection).await else {
+        return TaskEnd::Done;
+    };
+    roll_back(connection).await;
+    match execute(connection, BEGIN).await {
+        Ok(()) => TaskEnd::Refused(error),
+        Err(error) => TaskEnd::TransactionLost(error),
+    }
 }
 
 async fn run_task(connection: &mut SqliteConnection, task: &mut dyn WriteTask) -> TaskEnd {
@@ -336,29 +353,29 @@ mod tests {
     #[tokio::test]
     async fn a_failed_task_is_rolled_back_alone() {
         let mut connection = database().await;
-        let (first, first_reply) = row(1, 10);
-        let (refused, refused_reply) = task(|connection| {
-            Box::pin(async move {
-                query("INSERT INTO t VALUES (2, NULL)")
-                    .execute(&mut *connection)
-                    .await?;
-                query("INSERT INTO t VALUES (1, NULL)")
-                    .execute(&mut *connection)
-                    .await?;
-                Ok(2)
+        let refused = || {
+            task(|connection| {
+                Box::pin(async move {
+                    for _ in 0..2 {
+                        query("INSERT INTO t VALUES (2, NULL)")
+                            .execute(&mut *connection)
+                            .await?;
+                    }
+                    Ok(2)
+                })
             })
-        });
-        let (last, last_reply) = row(3, 10);
-        assert_eq!(
-            write_group(&mut connection, vec![first, refused, last], || None).await,
-            Ok(())
-        );
-        assert_eq!(first_reply.await.unwrap(), Ok(1));
-        assert!(matches!(
-            refused_reply.await.unwrap(),
-            Err(StoreError::Database(_))
-        ));
-        assert_eq!(last_reply.await.unwrap(), Ok(3));
+        };
+        let tasks = [refused(), row(1, 10), refused(), row(3, 10), refused()];
+        let (tasks, replies): (Vec<_>, Vec<_>) = tasks.into_iter().unzip();
+        assert_eq!(write_group(&mut connection, tasks, || None).await, Ok(()));
+        let mut stored = Vec::new();
+        for reply in replies {
+            match reply.await.unwrap() {
+                Ok(number) => stored.push(number),
+                Err(error) => assert!(matches!(error, StoreError::Database(_)), "{error}"),
+            }
+        }
+        assert_eq!(stored, [1, 3]);
         assert_eq!(numbers(&mut connection).await, [1, 3]);
     }
 

@@ -2,6 +2,8 @@
 //! else a statistical guess. Never fails: what cannot be decoded becomes U+FFFD, and the text never contains
 //! NUL.
 
+use std::borrow::Cow;
+
 use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
 use encoding_rs::{Encoding, UTF_8, WINDOWS_1252, X_USER_DEFINED};
 
@@ -9,23 +11,23 @@ use crate::limits;
 
 /// A decoded body.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DecodedText {
-    /// The text, without byte order mark and without NUL.
-    pub text: String,
+pub struct DecodedText<'b> {
+    /// The text, without byte order mark and without NUL. It borrows bytes that are valid UTF-8.
+    pub text: Cow<'b, str>,
     /// The WHATWG name of the encoding, such as `UTF-8` or `windows-1252`.
     pub encoding: &'static str,
 }
 
 /// Decodes a body with the help of its `Content-Type` header value, if it has one.
-pub fn decode(bytes: &[u8], content_type: Option<&str>) -> DecodedText {
+pub fn decode<'b>(bytes: &'b [u8], content_type: Option<&str>) -> DecodedText<'b> {
     let (encoding, body) = match Encoding::for_bom(bytes) {
         Some((encoding, length)) => (encoding, &bytes[length..]),
         None => (sniff(bytes, content_type), bytes),
     };
     let (text, _) = encoding.decode_without_bom_handling(body);
     let text = match text.contains('\0') {
-        true => text.replace('\0', "\u{FFFD}"),
-        false => text.into_owned(),
+        true => Cow::Owned(text.replace('\0', "\u{FFFD}")),
+        false => text,
     };
     DecodedText {
         text,
@@ -200,7 +202,7 @@ mod tests {
 
     fn check(bytes: &[u8], content_type: Option<&str>, encoding: &str, text: &str) {
         let decoded = decode(bytes, content_type);
-        assert_eq!((decoded.encoding, decoded.text.as_str()), (encoding, text));
+        assert_eq!((decoded.encoding, &*decoded.text), (encoding, text));
     }
 
     #[test]

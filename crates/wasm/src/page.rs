@@ -16,7 +16,9 @@ use crate::{
 /// content.
 #[wasm_bindgen(js_name = decodeHtml)]
 pub fn decode_html(body: &[u8], content_type: Option<String>) -> String {
-    harvestman_content::decode(body, content_type.as_deref()).text
+    harvestman_content::decode(body, content_type.as_deref())
+        .text
+        .into_owned()
 }
 
 /// Converts a page to GitHub-flavored Markdown, as the API does.

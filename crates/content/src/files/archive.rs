@@ -62,7 +62,9 @@ impl<'a> Archive<'a> {
             )));
         }
         self.left -= size;
-        Ok(Some(crate::decode(&bytes, Some("application/xml")).text))
+        Ok(Some(
+            crate::decode(&bytes, Some("application/xml")).text.into_owned(),
+        ))
     }
 
     /// Returns an entry as [`Archive::text`] does; fails when it does not exist.

@@ -81,7 +81,7 @@ pub fn prepare_file(
         remove_consent: false,
         ..selection(options)?
     };
-    let mut rendered = from_html(file.html(), page.url, options, &selection)?;
+    let mut rendered = from_html(file.html().into(), page.url, options, &selection)?;
     let document = &mut rendered.document;
     describe(&mut document.metadata, file.properties);
     for warning in &file.warnings {

@@ -27,7 +27,9 @@ impl FramedPage {
         if page.body.len() > PAGE_BYTES || page.kind() != Kind::Html {
             return None;
         }
-        let html = harvestman_content::decode(page.body, page.content_type).text;
+        let html = harvestman_content::decode(page.body, page.content_type)
+            .text
+            .into_owned();
         let parsed = HtmlPage::parse(&html, page.url);
         let signs = parsed.render_signals();
         if signs.frames == 0 || signs.main_text >= OWN_TEXT {

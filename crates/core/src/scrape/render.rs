@@ -1,5 +1,6 @@
 //! Renders fetched bytes to a page document. Pure: the same bytes and options give the same document.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 
 use base64::Engine as _;
@@ -228,7 +229,7 @@ fn html(page: &RawPage<'_>, options: &ScrapeOptions) -> Result<Rendered, ApiErro
 
 /// Renders HTML, without metadata about the fetch.
 pub(super) fn from_html(
-    text: String,
+    text: Cow<'_, str>,
     url: &Url,
     options: &ScrapeOptions,
     selection: &Selection,
@@ -258,7 +259,7 @@ pub(super) fn from_html(
     let model_input = stated(&|| parsed.facts(), url, &document.metadata, options);
     drop(content);
     if wants(FormatKind::RawHtml) {
-        document.raw_html = Some(text);
+        document.raw_html = Some(text.into_owned());
     }
     Ok(Rendered {
         document,
@@ -317,7 +318,7 @@ fn text(page: &RawPage<'_>, options: &ScrapeOptions, language: Option<&str>) -> 
     if derived::needs_markdown(options) {
         document.markdown = Some(match language {
             Some(language) => fenced(&text, language),
-            None => text.clone(),
+            None => text.clone().into_owned(),
         });
     }
     if options.wants(FormatKind::Html) {
@@ -327,7 +328,7 @@ fn text(page: &RawPage<'_>, options: &ScrapeOptions, language: Option<&str>) -> 
     offers(&mut document, &facts(), page.url, options);
     let model_input = stated(&facts, page.url, &document.metadata, options);
     if options.wants(FormatKind::RawHtml) {
-        document.raw_html = Some(text);
+        document.raw_html = Some(text.into_owned());
     }
     Rendered {
         model_input,

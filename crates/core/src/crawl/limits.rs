@@ -79,13 +79,13 @@ pub const BATCH_MAX_SETTLED: usize = 256;
 /// Maximum offers and blocked URLs in one batch.
 pub const BATCH_MAX_OFFERS: usize = 20_000;
 /// Maximum document text in one batch, in bytes; a larger document is sent alone.
-pub const BATCH_MAX_BYTES: usize = 32 * 1024 * 1024;
+pub const BATCH_MAX_BYTES: usize = 4 * 1024 * 1024;
 /// Capacity that the queue of changes keeps; memory beyond it, as after a large sitemap, is released.
 pub const CHANGES_KEPT: usize = 1_024;
 /// Pages waiting for a commit at which no further page starts.
 pub const BACKLOG_MAX_PAGES: usize = 256;
 /// Bytes of documents waiting for a commit at which no further page starts.
-pub const BACKLOG_MAX_BYTES: usize = 64 * 1024 * 1024;
+pub const BACKLOG_MAX_BYTES: usize = 16 * 1024 * 1024;
 /// Pages of one job waiting for the browser at which no further page starts.
 pub const RENDERS_WAITING_MAX_PAGES: usize = 4_096;
 /// Bytes held by pages waiting for the browser at which no further page starts.

@@ -1,16 +1,28 @@
-//! Permits for conversions. Each conversion keeps a core busy, so there is one permit per core.
+//! Permits for conversions. Each conversion keeps a core busy, so there is one permit per core. Large pages are
+//! converted one at a time, because each takes several times its size in memory.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
+use crate::limits;
+
 /// The conversion permits of this process. Cheap to clone.
 #[derive(Clone, Debug)]
 pub(crate) struct Conversions {
     permits: Arc<Semaphore>,
+    /// Permit for a large page.
+    large: Arc<Semaphore>,
     waiting: Arc<AtomicUsize>,
     cores: usize,
+}
+
+/// Permit for one conversion.
+#[derive(Debug)]
+pub(crate) struct ConversionPermit {
+    _core: OwnedSemaphorePermit,
+    _large: Option<OwnedSemaphorePermit>,
 }
 
 /// Counts a page as waiting until it is dropped.
@@ -21,17 +33,25 @@ impl Conversions {
         let cores = cores.max(1);
         Self {
             permits: Arc::new(Semaphore::new(cores)),
+            large: Arc::new(Semaphore::new(1)),
             waiting: Arc::default(),
             cores,
         }
     }
 
-    /// Waits for a permit for one conversion.
-    pub(crate) async fn permit(&self) -> OwnedSemaphorePermit {
+    /// Waits for a permit to convert a body of this size.
+    pub(crate) async fn permit(&self, body_bytes: usize) -> ConversionPermit {
         self.waiting.fetch_add(1, Ordering::Relaxed);
         let _waiting = Waiting(&self.waiting);
-        let permit = self.permits.clone().acquire_owned().await;
-        permit.expect("the semaphore is never closed")
+        // First, so that a large page that waits keeps no core from other pages.
+        let large = match body_bytes > limits::LARGE_PAGE_BYTES {
+            true => Some(acquire(&self.large).await),
+            false => None,
+        };
+        ConversionPermit {
+            _core: acquire(&self.permits).await,
+            _large: large,
+        }
     }
 
     /// Returns the number of pages that wait for a permit.
@@ -43,6 +63,11 @@ impl Conversions {
     pub(crate) fn is_behind(&self) -> bool {
         self.waiting() >= self.cores
     }
+}
+
+async fn acquire(permits: &Arc<Semaphore>) -> OwnedSemaphorePermit {
+    let permit = permits.clone().acquire_owned().await;
+    permit.expect("the semaphore is never closed")
 }
 
 impl Drop for Waiting<'_> {
@@ -58,16 +83,28 @@ mod tests {
     #[tokio::test]
     async fn conversions_are_limited_to_the_cores_and_waiting_pages_are_counted() {
         let conversions = Conversions::new(1);
-        let held = conversions.permit().await;
+        let held = conversions.permit(1).await;
         assert_eq!((conversions.waiting(), conversions.is_behind()), (0, false));
-        let mut second = Box::pin(conversions.permit());
+        let mut second = Box::pin(conversions.permit(1));
         assert!(futures_util::poll!(&mut second).is_pending());
-        let mut third = Box::pin(conversions.permit());
+        let mut third = Box::pin(conversions.permit(1));
         assert!(futures_util::poll!(&mut third).is_pending());
         assert_eq!((conversions.waiting(), conversions.is_behind()), (2, true));
         drop(third);
         drop(held);
         let _permit = second.await;
         assert_eq!(conversions.waiting(), 0);
+    }
+
+    #[tokio::test]
+    async fn large_pages_are_converted_one_at_a_time_beside_others() {
+        let conversions = Conversions::new(3);
+        let large = limits::LARGE_PAGE_BYTES + 1;
+        let first = conversions.permit(large).await;
+        let mut second = Box::pin(conversions.permit(large));
+        assert!(futures_util::poll!(&mut second).is_pending());
+        let _others = (conversions.permit(1).await, conversions.permit(1).await);
+        drop(first);
+        let _permit = second.await;
     }
 }

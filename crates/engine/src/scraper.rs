@@ -320,7 +320,7 @@ impl Scraper {
                 }
                 None => None,
             };
-            let permit = self.conversions.permit().await;
+            let permit = self.conversions.permit(response.body.len()).await;
             let metrics = self.metrics.clone();
             let converting = tokio::task::spawn_blocking(move || {
                 let page = raw_page(&requested, &response);

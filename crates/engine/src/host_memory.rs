@@ -26,7 +26,7 @@ struct Hosts {
 struct HostRecord {
     /// Consecutive pages that needed the browser and gained content from it.
     added: u32,
-    /// Consecutive pages that gained nothing: with signs of a placeholder, and with little text only.
+    /// Pages in a row that gained nothing: of those with signs of a placeholder, and of those with little text only.
     added_nothing: [u32; 2],
     /// Lookups since the result became certain.
     lookups: u32,
@@ -39,7 +39,7 @@ pub(crate) enum BrowserEffect {
     /// The page did not need the browser.
     NotNeeded,
     /// The page seemed to need the browser, which added content.
-    AddedContent,
+    AddedContent(BrowserReason),
     /// The page seemed to need the browser, which added nothing.
     AddedNothing(BrowserReason),
 }
@@ -63,9 +63,14 @@ impl HostMemory {
     /// Returns whether to skip the browser although the page seems to need it. Every few pages it is tried
     /// again.
     pub(crate) fn should_skip_browser(&self, url: &Url, reason: BrowserReason) -> bool {
-        self.hosts().lookup(url, |record| {
-            record.added_nothing[reason_index(reason)] >= limits::HOST_MEMORY_CERTAIN_AFTER
-        })
+        self.hosts().lookup(url, |record| record.is_unhelpful(reason))
+    }
+
+    /// Returns whether the browser added nothing to the last pages of this host that seemed to need it.
+    pub(crate) fn is_browser_unhelpful(&self, url: &Url, reason: BrowserReason) -> bool {
+        let hosts = self.hosts();
+        let record = hosts.records.get(&key(url));
+        record.is_some_and(|record| record.is_unhelpful(reason))
     }
 
     /// Records how the browser helped on a page.
@@ -78,9 +83,9 @@ impl HostMemory {
         let record = hosts.entry(url);
         match effect {
             BrowserEffect::NotNeeded => record.added = 0,
-            BrowserEffect::AddedContent => {
+            BrowserEffect::AddedContent(reason) => {
                 record.added = record.added.saturating_add(1);
-                record.added_nothing = [0; 2];
+                record.added_nothing[reason_index(reason)] = 0;
             }
             BrowserEffect::AddedNothing(reason) => {
                 record.added = 0;
@@ -88,6 +93,12 @@ impl HostMemory {
                 *added_nothing = added_nothing.saturating_add(1);
             }
         }
+    }
+}
+
+impl HostRecord {
+    fn is_unhelpful(&self, reason: BrowserReason) -> bool {
+        self.added_nothing[reason_index(reason)] >= limits::HOST_MEMORY_CERTAIN_AFTER
     }
 }
 
@@ -154,7 +165,9 @@ mod tests {
             .filter(|_| !memory.should_skip_browser(&host, little))
             .count();
         assert_eq!(tried, 2, "the browser is tried again every few pages");
-        memory.record(&host, BrowserEffect::AddedContent);
+        memory.record(&host, BrowserEffect::AddedContent(BrowserReason::EmptyMount));
+        assert!(memory.is_browser_unhelpful(&host, little));
+        memory.record(&host, BrowserEffect::AddedContent(little));
         assert!(!memory.should_skip_browser(&host, little));
     }
 
@@ -163,7 +176,7 @@ mod tests {
         let (memory, host) = (HostMemory::default(), url("a.example"));
         for _ in 0..limits::HOST_MEMORY_CERTAIN_AFTER {
             assert!(!memory.starts_in_browser(&host));
-            memory.record(&host, BrowserEffect::AddedContent);
+            memory.record(&host, BrowserEffect::AddedContent(BrowserReason::EmptyMount));
         }
         assert!(memory.starts_in_browser(&host));
         memory.record(&host, BrowserEffect::NotNeeded);
@@ -178,13 +191,14 @@ mod tests {
         let memory = HostMemory::default();
         let learn = |host: &Url| {
             for _ in 0..limits::HOST_MEMORY_CERTAIN_AFTER {
-                memory.record(host, BrowserEffect::AddedContent);
+                memory.record(host, BrowserEffect::AddedContent(BrowserReason::EmptyMount));
             }
         };
         learn(&url("first.example"));
         for number in 0..limits::HOST_MEMORY_HOSTS {
             memory.starts_in_browser(&url("first.example"));
-            memory.record(&url(&format!("{number}.example")), BrowserEffect::AddedContent);
+            let host = url(&format!("{number}.example"));
+            memory.record(&host, BrowserEffect::AddedContent(BrowserReason::EmptyMount));
         }
         assert_eq!(memory.hosts().records.len(), limits::HOST_MEMORY_HOSTS);
         assert!(memory.hosts().records.contains_key("first.example:443"));

@@ -158,6 +158,12 @@ impl Turn {
         first + self.state().extended_by
     }
 
+    /// Releases the browser slot, because the page is not fetched with the browser after all.
+    pub(crate) fn skip_browser(&self) {
+        self.release_browser();
+        self.state().in_browser = false;
+    }
+
     /// Releases the browser slot, because the page no longer needs the browser.
     pub(crate) fn release_browser(&self) {
         let slot = self.state().slot.take_if(|slot| slot.kind() == SlotKind::Browser);
@@ -303,5 +309,12 @@ mod tests {
                 waited: false
             })
         ));
+        turn.skip_browser();
+        assert!(slots.request(owner(), SlotKind::Browser).try_slot().is_some());
+        turn.report().await;
+        assert!(
+            events.try_recv().is_err(),
+            "a page that skips the browser counts as fetched over HTTP"
+        );
     }
 }

@@ -102,8 +102,9 @@ impl Scraper {
         // Leaves a third of the time to fetch the page over HTTP.
         let now = Instant::now();
         let browser_deadline = now + deadline.saturating_duration_since(now) * 2 / 3;
+        let browser_deadline = target.turn.acquire_browser(0, browser_deadline).await.ok()?;
         let mut scraped = self
-            .render_in_browser(target.url, target, 0, browser_deadline)
+            .render_in_browser(target.url, target, browser_deadline)
             .await
             .ok()??;
         scraped.set_browser_engine(EngineReason::Learned);
@@ -136,12 +137,23 @@ impl Scraper {
         } else if self.memory.should_skip_browser(url, reason) {
             EngineReason::Unhelpful
         } else {
-            let held_bytes = fetched.memory_bytes();
-            match self.render_in_browser(url, target, held_bytes, deadline).await {
+            let is_retest = self.memory.is_browser_unhelpful(url, reason);
+            let slot = target.turn.acquire_browser(fetched.memory_bytes(), deadline);
+            let rendered = match slot.await {
+                // Other pages of the host were rendered while this one waited.
+                Ok(_) if !is_retest && self.memory.is_browser_unhelpful(url, reason) => {
+                    target.turn.skip_browser();
+                    fetched.set_http_engine(Some(EngineReason::Unhelpful));
+                    return fetched;
+                }
+                Ok(deadline) => self.render_in_browser(url, target, deadline).await,
+                Err(failure) => Err(failure),
+            };
+            match rendered {
                 Ok(Some(mut rendered)) => {
                     rendered.set_browser_engine(EngineReason::Page(reason));
                     if rendered.adds_content_to(&fetched) {
-                        self.memory.record(url, BrowserEffect::AddedContent);
+                        self.memory.record(url, BrowserEffect::AddedContent(reason));
                         return rendered;
                     }
                     self.memory.record(url, BrowserEffect::AddedNothing(reason));
@@ -161,19 +173,18 @@ impl Scraper {
         fetched
     }
 
-    /// Renders the page in the browser. Returns `None` without a browser, and if the resource is not HTML.
+    /// Renders the page in the browser, whose slot its turn has. Returns `None` without a browser, and if the resource
+    /// is not HTML.
     async fn render_in_browser(
         &self,
         url: &Url,
         target: &Target<'_>,
-        held_bytes: usize,
         deadline: Instant,
     ) -> Result<Option<Scraped>, ScrapeFailure> {
         let Some(browser) = &self.browser else {
             return Ok(None);
         };
         let Target { options, id, .. } = *target;
-        let deadline = target.turn.acquire_browser(held_bytes, deadline).await?;
         let render = |proxy| browser.render(url, options, None, proxy, deadline);
         let render = target.routes.attempt(target.class, url, render);
         match self.metrics.time_fetch(SlotKind::Browser, render).await?.response {

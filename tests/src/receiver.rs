@@ -1,7 +1,8 @@
 //! A webhook receiver in this process: records every delivery and replies as a test defines.
 
+use std::collections::HashMap;
 use std::net::SocketAddr;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -87,6 +88,8 @@ pub struct Receiver {
 
 struct Shared {
     deliveries: watch::Sender<Vec<Delivery>>,
+    /// Attempts so far by `webhookId`.
+    attempts: Mutex<HashMap<String, usize>>,
     released: watch::Sender<bool>,
     reply: Box<dyn Fn(&Delivery) -> Reply + Send + Sync>,
 }
@@ -109,6 +112,7 @@ impl Receiver {
         let address = listener.local_addr().expect("the listener is bound");
         let shared = Arc::new(Shared {
             deliveries: watch::Sender::default(),
+            attempts: Mutex::default(),
             released: watch::Sender::new(false),
             reply: Box::new(reply),
         });
@@ -129,6 +133,11 @@ impl Receiver {
     /// Returns every delivery so far, in order.
     pub fn deliveries(&self) -> Vec<Delivery> {
         self.shared.deliveries.borrow().clone()
+    }
+
+    /// Calls `read` with every delivery so far, in order.
+    pub fn read<T>(&self, read: impl FnOnce(&[Delivery]) -> T) -> T {
+        read(&self.shared.deliveries.borrow())
     }
 
     /// Acknowledges held deliveries, and all later ones at once.
@@ -174,10 +183,10 @@ async fn respond(shared: Arc<Shared>, request: Request<Incoming>) -> Response<Fu
         attempt: 0,
     };
     shared.deliveries.send_modify(|deliveries| {
-        let earlier = deliveries
-            .iter()
-            .filter(|earlier| earlier.webhook_id() == delivery.webhook_id());
-        delivery.attempt = earlier.count() + 1;
+        let mut attempts = shared.attempts.lock().expect("no holder panics");
+        let attempt = attempts.entry(delivery.webhook_id().to_owned()).or_default();
+        *attempt += 1;
+        delivery.attempt = *attempt;
         deliveries.push(delivery.clone());
     });
     match (shared.reply)(&delivery) {

@@ -11,6 +11,7 @@ mod console_check;
 mod dist;
 mod driver;
 mod embedded;
+mod faults;
 mod fingerprint;
 mod fuzz;
 mod licences;
@@ -45,6 +46,9 @@ usage: cargo xtask <task>
     bench WHICH       run benchmarks of the release server (docs/BENCHMARKS.md): crawl, fairness, interact,
                       live-view, site;
                       or compare the content crate with its peers: content [CORPUS]
+    faults [--nodes N] [--seed S]
+                      run a cluster of servers on PostgreSQL under faults that a seed decides, and check every
+                      job (docs/CONTRIBUTING.md)
     check             run all checks: format, lints, docs, tests, wasm builds, licences, tidy
     console [--dev]   build the console into dist/; --dev: a fast, unoptimised build for development
     driver            build the npm packages that the server embeds into crates/server/driver/ and consent/
@@ -90,7 +94,7 @@ fn dispatch(arguments: &[String]) -> Result<()> {
     let project = Project::find()?;
     if !matches!(
         task.as_str(),
-        "serve" | "test" | "score" | "bench" | "fuzz" | "console" | "dist" | "npm-runtimes"
+        "serve" | "test" | "score" | "bench" | "faults" | "fuzz" | "console" | "dist" | "npm-runtimes"
     ) && !rest.is_empty()
     {
         bail!("`{task}` takes no arguments\n{USAGE}");
@@ -99,6 +103,7 @@ fn dispatch(arguments: &[String]) -> Result<()> {
         "serve" => serve::serve(&project, &Tools::open()?, rest),
         "test" => test::test(&project, &Tools::open()?, rest),
         "bench" => bench::bench(&project, rest),
+        "faults" => faults::faults(&project, &Tools::open()?, rest),
         "check" => check::check(&project, &Tools::open()?),
         "console" => match rest {
             [] => console::build(&project, &Tools::open()?),

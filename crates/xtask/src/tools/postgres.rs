@@ -49,7 +49,7 @@ impl Cluster {
             let (user, group) = (id("-u")?.trim().parse::<u32>()?, id("-g")?.trim().parse::<u32>()?);
             chown(&cluster.folder, Some(user), Some(group))?;
         }
-        let data = cluster.folder.join("data");
+        let data = cluster.data();
         run::output(
             cluster
                 .command("initdb")?
@@ -86,6 +86,16 @@ impl Cluster {
         format!("postgres://postgres@127.0.0.1:{}", self.port)
     }
 
+    /// Returns the program that stops and starts the server.
+    pub(crate) fn control(&self) -> PathBuf {
+        self.programs.join("pg_ctl")
+    }
+
+    /// Returns the folder of the data.
+    pub(crate) fn data(&self) -> PathBuf {
+        self.folder.join("data")
+    }
+
     /// Returns a command that runs a program of PostgreSQL, not as root.
     fn command(&self, program: &str) -> Result<Command> {
         let program = self.programs.join(program);
@@ -109,7 +119,7 @@ impl Drop for Cluster {
     fn drop(&mut self) {
         if let Ok(mut stop) = self.command("pg_ctl") {
             stop.args(["stop", "--silent", "--mode=immediate", "-D"])
-                .arg(self.folder.join("data"));
+                .arg(self.data());
             run::output(&mut stop).ok();
         }
         fs::remove_dir_all(&self.folder).ok();

@@ -4,9 +4,10 @@
 //! First, rules choose a part: elements with boilerplate names are dropped unless they hold much of the
 //! page's text; then the search descends from `body` as long as one child holds nearly all of the weight;
 //! then blocks of outgoing links are pruned. The result of these rules is one of the features by which the
-//! model in `classifier` then decides on every block; `restore` corrects these decisions where the structure
-//! of the page says more. Start with [`choose`].
+//! model in `classifier` then decides on every block, or on all blocks that look alike together (`alike`);
+//! `restore` corrects these decisions where the structure of the page says more. Start with [`choose`].
 
+mod alike;
 mod apply;
 mod block_text;
 mod classifier;
@@ -31,6 +32,7 @@ mod words;
 use url::Url;
 
 use self::element_names::NameHints;
+use self::features::Block;
 use self::hints::Hint;
 use self::kind::PageKind;
 use self::weights::TextWeights;
@@ -61,20 +63,14 @@ const MIN_WORDS: i64 = 12;
 /// `dropped`.
 pub(crate) fn choose(dom: &Dom, url: &Url, dropped: &mut [bool]) -> Vec<NodeId> {
     let body = dom.first(0, Tag::Body).unwrap_or(0);
-    let names = element_names::read(dom);
-    let (roots, kind) = by_rules(dom, url, &names, dropped);
-    let kept = kept_nodes(dom, &roots, dropped);
-    let weights = TextWeights::of(dom, &vec![false; dom.nodes.len()]);
-    let blocks = features::measure(
-        dom,
-        url.host_str().unwrap_or(""),
-        body,
+    let Measured {
+        roots,
         kind,
-        &names,
-        &weights,
-        &kept,
-    );
-    let mut probabilities = classifier::probabilities(&blocks);
+        kept,
+        weights,
+        blocks,
+    } = measure(dom, url, dropped);
+    let mut probabilities = classifier::probabilities(kind, &blocks);
     let repeated = roots
         .last()
         .and_then(|&root| title::repeated_title(dom, root, kind, &weights));
@@ -127,6 +123,34 @@ pub(crate) fn choose(dom: &Dom, url: &Url, dropped: &mut [bool]) -> Vec<NodeId> 
     }
 }
 
+/// What the rules chose, and the blocks of the whole page.
+struct Measured {
+    roots: Vec<NodeId>,
+    kind: PageKind,
+    /// By node: whether the choice contains it.
+    kept: Vec<bool>,
+    weights: TextWeights,
+    blocks: Vec<Block>,
+}
+
+/// Applies the rules, which mark in `dropped` what they drop, and measures all blocks.
+fn measure(dom: &Dom, url: &Url, dropped: &mut [bool]) -> Measured {
+    let body = dom.first(0, Tag::Body).unwrap_or(0);
+    let names = element_names::read(dom);
+    let (roots, kind) = by_rules(dom, url, &names, dropped);
+    let kept = kept_nodes(dom, &roots, dropped);
+    let weights = TextWeights::of(dom, &vec![false; dom.nodes.len()]);
+    let host = url.host_str().unwrap_or("");
+    let blocks = features::measure(dom, host, body, kind, &names, &weights, &kept);
+    Measured {
+        roots,
+        kind,
+        kept,
+        weights,
+        blocks,
+    }
+}
+
 /// Whether an element is next to the main content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Aside {
@@ -162,22 +186,7 @@ pub(crate) fn replace_trees(file: &[u8]) -> bool {
 
 /// Returns the text and the features of each block, from which the trees of the model are trained.
 pub(crate) fn samples(dom: &Dom, url: &Url) -> Vec<(String, Vec<i32>)> {
-    let mut dropped = vec![false; dom.nodes.len()];
-    let names = element_names::read(dom);
-    let (roots, kind) = by_rules(dom, url, &names, &mut dropped);
-    let kept = kept_nodes(dom, &roots, &dropped);
-    dropped.fill(false);
-    let weights = TextWeights::of(dom, &dropped);
-    let body = dom.first(0, Tag::Body).unwrap_or(0);
-    let blocks = features::measure(
-        dom,
-        url.host_str().unwrap_or(""),
-        body,
-        kind,
-        &names,
-        &weights,
-        &kept,
-    );
+    let Measured { weights, blocks, .. } = measure(dom, url, &mut vec![false; dom.nodes.len()]);
     let mut texts = vec![String::new(); dom.nodes.len()];
     let mut at = 1;
     while at < dom.len() {

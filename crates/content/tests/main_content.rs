@@ -242,6 +242,23 @@ fn cases() -> Vec<Case> {
             &["## Repairs", "### The wall"],
         ),
         case(
+            "a heading of three levels",
+            "TEXT<h2>Repairs</h2><h3>The wall</h3><h4>In the north</h4>MORE",
+            &["## Repairs", "### The wall", "#### In the north"],
+        ),
+        case(
+            "pictures in a row with captions and links",
+            "TEXT<div class=row><div><a href=/file/wall.jpg><img src=/wall.jpg alt=Wall></a><div>The <a href=/w>new wall</a> \
+             in May</div></div><div><a href=/file/quay.jpg><img src=/quay.jpg alt=Quay></a><div>A typical <a href=/q>old quay</a>\
+             </div></div></div>MORE",
+            &["![Wall]", "![Quay]"],
+        ),
+        case(
+            "a figure with a credit",
+            "TEXT<figure><img src=/wall.jpg alt=Wall><figcaption>Photo: A. Miller / Agency</figcaption></figure>MORE",
+            &["![Wall]"],
+        ),
+        case(
             "a heading with a link",
             "TEXT<h2><a href=#r>Repairs</a></h2>MORE",
             &["Repairs"],

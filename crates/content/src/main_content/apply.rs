@@ -4,8 +4,17 @@
 use super::block_text::is_skipped;
 use super::features::Block;
 use super::weights::TextWeights;
-use crate::html::dom::{Dom, NodeId};
+use crate::html::dom::{Dom, NodeId, attr};
 use crate::html::tag::Tag;
+
+/// Maximum number of words of a caption.
+const MAX_CAPTION_WORDS: i32 = 60;
+/// A text with this share of its words in links refers to another page, and so does the image beside it, in percent.
+const MIN_REFERENCE_PERCENT: i32 = 90;
+/// Maximum number of elements between a caption, its picture and the kept text around.
+const MAX_LEVELS: usize = 4;
+/// Ends of the path of a link to an image.
+const IMAGE_ENDINGS: [&str; 7] = [".avif", ".gif", ".jpeg", ".jpg", ".png", ".svg", ".webp"];
 
 /// Marks in `dropped` what is dropped below the body. `kept` is the choice of the rules; blocks are in
 /// document order. Returns false, and marks nothing, when no text would be left: a whole table row may score
@@ -92,12 +101,69 @@ pub(super) fn apply(
         .map_or(dom.parent(begin) + 1, |text| text + 1);
     let around = dom.end(dom.parent(end));
     last = (dom.end(end)..around).find(is_dropped_text).unwrap_or(around);
+    let shows = pictures(dom, blocks, &keep, &stays, first..last);
     for id in body + 1..dom.end(body) {
         let at = id as usize;
-        dropped[at] =
-            !stays[at] && (goes[at] || (dom.tag(id) != Tag::Text && (!kept[at] || id < first || id >= last)));
+        let outside = !kept[at] || id < first || id >= last;
+        dropped[at] = !stays[at] && (goes[at] && !shows[at] || (dom.tag(id) != Tag::Text && outside));
     }
     true
+}
+
+/// Returns by node whether it is, or contains, a picture among the paragraphs of which only the caption is dropped.
+fn pictures(
+    dom: &Dom,
+    blocks: &[Block],
+    keep: &[bool],
+    stays: &[bool],
+    within: std::ops::Range<NodeId>,
+) -> Vec<bool> {
+    let mut shows = vec![false; dom.nodes.len()];
+    for (at, block) in blocks.iter().enumerate() {
+        let is_caption = !keep[block.id as usize]
+            && within.contains(&block.id)
+            && block.size() <= MAX_CAPTION_WORDS
+            && block.linked_percent() < MIN_REFERENCE_PERCENT
+            && !block.leads_away
+            && !block.named_beside;
+        if !is_caption {
+            continue;
+        }
+        // The largest element around that has no other text.
+        let before = at.checked_sub(1).map_or(0, |before| blocks[before].id);
+        let after = blocks.get(at + 1).map_or(dom.len(), |after| after.id);
+        let alone = |&up: &NodeId| before < up && dom.end(up) <= after;
+        let Some(whole) = std::iter::once(block.id)
+            .chain(dom.ancestors(block.id).take(MAX_LEVELS))
+            .take_while(alone)
+            .last()
+        else {
+            continue;
+        };
+        if !dom.ancestors(whole).take(MAX_LEVELS).any(|up| stays[up as usize]) {
+            continue;
+        }
+        let is_picture = |&id: &NodeId| dom.tag(id) == Tag::Img && !is_reference(dom, id, whole);
+        for image in dom.below(whole).filter(is_picture) {
+            shows[image as usize] = true;
+            for up in dom.ancestors(image).take_while(|&up| !stays[up as usize]) {
+                shows[up as usize] = true;
+            }
+        }
+    }
+    shows
+}
+
+/// Returns true for an image in a link to another page; a link to a larger copy of the image does not count.
+fn is_reference(dom: &Dom, image: NodeId, whole: NodeId) -> bool {
+    let link = dom.ancestors(image).take_while(|&up| up > whole);
+    let href = link
+        .filter(|&up| dom.tag(up) == Tag::A)
+        .find_map(|up| dom.attr(up, attr::HREF));
+    href.is_some_and(|href| {
+        let path = href.split(['?', '#']).next().unwrap_or("").to_ascii_lowercase();
+        !IMAGE_ENDINGS.iter().any(|ending| path.ends_with(ending))
+    })
 }
 
 fn row_of(dom: &Dom, id: NodeId) -> Option<NodeId> {

@@ -4,7 +4,9 @@
 
 use std::sync::OnceLock;
 
+use super::alike;
 use super::features::Block;
+use super::kind::PageKind;
 
 /// File format, in little-endian `i32`: the number of trees; for each tree its number of splits, the splits
 /// (feature, left, right, threshold), the leaves. A negative child is the leaf with the complement (`!child`)
@@ -41,12 +43,17 @@ fn trees() -> &'static [Tree] {
 }
 
 /// Returns the probability of each block to be content, in per mille.
-pub(super) fn probabilities(blocks: &[Block]) -> Vec<i32> {
+pub(super) fn probabilities(kind: PageKind, blocks: &[Block]) -> Vec<i32> {
     let trees = trees();
-    blocks
+    let mut odds: Vec<i32> = blocks
         .iter()
-        .map(|block| probability(trees.iter().map(|tree| tree.value(&block.features)).sum()))
-        .collect()
+        .map(|block| trees.iter().map(|tree| tree.value(&block.features)).sum())
+        .collect();
+    // The paragraphs of an article look alike, too, and so do invitations among them.
+    if kind != PageKind::Article {
+        alike::average(blocks, &mut odds);
+    }
+    odds.into_iter().map(probability).collect()
 }
 
 /// Returns the probability from which blocks are kept so that the expected score is best, and that score in

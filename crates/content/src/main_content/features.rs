@@ -37,12 +37,27 @@ pub(crate) struct Block {
     pub(super) in_contents: bool,
     /// It is a sibling of the paragraphs of the page's longest text, or an item of such a list.
     pub(super) among_paragraphs: bool,
+    pub(super) look: Look,
+}
+
+/// What blocks of one kind on a page have in common: their element, its depth, and the names around it.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct Look {
+    tag: i32,
+    depth: i32,
+    flags: u32,
+    words: [u32; 3],
 }
 
 impl Block {
     /// Returns the number of words.
     pub(super) fn size(&self) -> i32 {
         self.features[1].max(1)
+    }
+
+    /// Returns the share of its text in links, in percent.
+    pub(super) fn linked_percent(&self) -> i32 {
+        self.features[2]
     }
 
     /// Returns true for an `h1` that the rules chose.
@@ -331,6 +346,12 @@ pub(crate) fn measure(
             within_main: here.flags & (MAIN | ARTICLE) != 0,
             in_contents: all_words & LISTS_PAGES != 0 && container[2] == 0,
             among_paragraphs: o.id == containers.best || (container[..2].contains(&100) && container[2] == 0),
+            look: Look {
+                tag: tag_code(tag),
+                depth: here.depth,
+                flags: here.flags,
+                words: [own_words, near_words, all_words],
+            },
         });
     }
     out

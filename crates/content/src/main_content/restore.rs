@@ -6,7 +6,7 @@ use crate::html::dom::Dom;
 use crate::html::tag::Tag;
 
 /// Expected score of the best cut, in millionths, below which the main content is unclear.
-const MIN_EXPECTED: i64 = 400_000;
+const MIN_EXPECTED: i64 = 350_000;
 /// Least probability of a heading that introduces kept text, in per mille.
 const MIN_HEADING_PROBABILITY: i32 = 100;
 /// The same for a block next to the paragraphs of a `main` or `article`.
@@ -16,15 +16,17 @@ const MIN_BESIDE_PROBABILITY: i32 = 200;
 pub(super) fn restore(dom: &Dom, blocks: &[Block], probabilities: &mut [i32], cut: i32) {
     let keep: Vec<bool> = probabilities.iter().map(|&p| p >= cut).collect();
     let is_kept = |at: Option<usize>| at.and_then(|at| keep.get(at)).is_some_and(|&kept| kept);
-    for (at, block) in blocks.iter().enumerate() {
+    // Backwards, so that a heading can introduce one that introduces text.
+    for (at, block) in blocks.iter().enumerate().rev() {
         if keep[at] || block.leads_away || block.named_beside {
             continue;
         }
-        let is_heading = |block: &Block| dom.tag(block.id).heading_level().is_some_and(|level| level > 1);
-        let introduces = is_heading(block)
+        // Text is below every heading.
+        let level = |at: usize| dom.tag(blocks[at].id).heading_level().map_or(7, u32::from);
+        let introduces = (2..7).contains(&level(at))
             && probabilities[at] >= MIN_HEADING_PROBABILITY
-            && is_kept(Some(at + 1))
-            && !is_heading(&blocks[at + 1]);
+            && probabilities.get(at + 1).is_some_and(|&next| next >= cut)
+            && level(at + 1) > level(at);
         let among = is_kept(at.checked_sub(1)) && is_kept(Some(at + 1));
         let beside = block.within_main && probabilities[at] >= MIN_BESIDE_PROBABILITY;
         if introduces || block.in_contents || (block.among_paragraphs && (among || beside)) {

@@ -1,0 +1,60 @@
+//! Averages the model's odds over blocks that look alike. A list of products or of posts repeats one pattern, and
+//! whether the prices or the signatures in it are content is decided once, not for each of them: what the model
+//! sees of a single one depends on its length and on its place.
+
+use std::collections::HashMap;
+
+use super::features::{Block, Look};
+
+/// Sets the odds of every block to the mean over the blocks of its look.
+pub(super) fn average(blocks: &[Block], odds: &mut [i32]) {
+    let mut sums: HashMap<Look, (i64, i64)> = HashMap::new();
+    for (block, &odds) in blocks.iter().zip(odds.iter()) {
+        let (sum, count) = sums.entry(block.look).or_default();
+        *sum += i64::from(odds);
+        *count += 1;
+    }
+    for (block, odds) in blocks.iter().zip(odds) {
+        let (sum, count) = sums[&block.look];
+        *odds = (sum / count) as i32;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::weights::TextWeights;
+    use super::super::{element_names, features, kind::PageKind};
+    use super::*;
+    use crate::html::parse::parse;
+
+    /// Returns the odds of the blocks of a page that has odds of 10, 20, 30 and so on.
+    fn averaged(html: &str) -> Vec<i32> {
+        let dom = parse(html);
+        let weights = TextWeights::of(&dom, &vec![false; dom.nodes.len()]);
+        let kept = vec![true; dom.nodes.len()];
+        let names = element_names::read(&dom);
+        let blocks = features::measure(&dom, "example.org", 0, PageKind::Other, &names, &weights, &kept);
+        let mut odds: Vec<i32> = (1..=blocks.len() as i32).map(|at| at * 10).collect();
+        average(&blocks, &mut odds);
+        odds
+    }
+
+    #[test]
+    fn blocks_that_look_alike_have_the_same_odds() {
+        let cases: [(&str, &[i32]); 6] = [
+            ("<ul><li>One<li>Two<li>Three and four</ul>", &[20, 20, 20]),
+            ("<p>One<p>Two<div>Three</div>", &[15, 15, 30]),
+            // The prices of two products, and their names.
+            (
+                "<div><b class=title>A</b><p class=price>1</p></div><div><b class=title>B</b><p class=price>2</p></div>",
+                &[20, 30, 20, 30],
+            ),
+            ("<p>One</p><div><p>Deeper</p></div>", &[10, 20]),
+            ("<p>One</p><p class=price>Named</p>", &[10, 20]),
+            ("", &[]),
+        ];
+        for (html, odds) in cases {
+            assert_eq!(averaged(html), odds, "{html}");
+        }
+    }
+}

@@ -5,6 +5,7 @@ use sqlx::query;
 use sqlx::sqlite::SqliteConnection;
 
 use harvestman_core::ids::{JobId, ScrapeId, TeamId};
+use harvestman_core::month::Month;
 use harvestman_core::time::Timestamp;
 
 use crate::account::Account;
@@ -18,7 +19,7 @@ use crate::sqlite::Sqlite;
 use crate::sqlite::commit::insert_pages;
 use crate::sqlite::credits::add_to_month;
 use crate::sqlite::jobs::{insert_activity, insert_job};
-use crate::sqlite::rows::{Columns, blob, int};
+use crate::sqlite::rows::{Columns, blob, int, maybe_blob};
 
 impl Scrapes for Sqlite {
     async fn begin_scrape(&self, job: &NewJob) -> Result<(), StoreError> {
@@ -49,12 +50,7 @@ impl Scrapes for Sqlite {
         let job = scrape_job(job);
         let end = ScrapeEnd::prepare(result).await?;
         self.writer
-            .run(move |connection| {
-                Box::pin(async move {
-                    begin(connection, &job).await?;
-                    finish(connection, job.id, end, now).await
-                })
-            })
+            .run(move |connection| Box::pin(record(connection, job, end, now)))
             .await
     }
 
@@ -130,6 +126,66 @@ impl Scrapes for Sqlite {
             .map(|row| origin(&row, row.text("page_url")?, OriginState::Failed))
             .transpose()
     }
+}
+
+/// What [`begin`] and [`finish`] store of a completed scrape, as one query: each query costs a round trip to the
+/// thread of the connection. Parameters are named, because numbers with gaps are bound wrongly in later statements.
+const RECORD_COMPLETED: &str = "
+    INSERT INTO job (id, team_id, key_id, kind, url, request, status, page_limit, admitted, completed, credits,
+        zero_data_retention, retention_ms, created_at, base, completed_at, expires_at)
+    VALUES ($1, $2, $3, $4, $5, $6, 'completed', $7, 1, 1, $8, 0, $9, $10, $11, $12, $12 + $9);
+    INSERT INTO activity (job_id, team_id, key_id, endpoint, target, origin, integration, created_at, username)
+    VALUES ($1, $2, $3, $4, nullif($5, ''), $13, $14, $10, $15);
+    INSERT INTO body (zstd) VALUES ($16);
+    INSERT INTO page (job_id, seq, scrape_id, status_code, size_bytes, body_id, took_ms, at)
+    VALUES ($1, 1, $1, $17, $18, last_insert_rowid(), $19, $12);
+    INSERT INTO ledger (job_id, seq, reason, team_id, key_id, endpoint, credits, at)
+    VALUES ($1, 1, 'page', $2, $3, $4, $8, $12);
+    INSERT INTO month_usage (team_id, month, key_id, credits)
+    SELECT $2, $20, coalesce($3, x''), $8 WHERE $8 > 0
+    ON CONFLICT (team_id, month, key_id) DO UPDATE SET credits = credits + excluded.credits";
+
+async fn record(
+    connection: &mut SqliteConnection,
+    job: NewJob,
+    end: ScrapeEnd,
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    let (document, credits) = match end {
+        ScrapeEnd::Document { document, credits }
+            if document.version.is_none() && job.webhook.is_none() && !job.zero_data_retention =>
+        {
+            (document, credits)
+        }
+        end => {
+            begin(connection, &job).await?;
+            return finish(connection, job.id, end, now).await;
+        }
+    };
+    query(RECORD_COMPLETED)
+        .bind(blob(job.id.0))
+        .bind(blob(job.team.0))
+        .bind(maybe_blob(job.key.map(|key| key.0)))
+        .bind(job.kind.as_str())
+        .bind(job.url)
+        .bind(job.request)
+        .bind(int(job.page_limit))
+        .bind(credits)
+        .bind(int(job.retention_ms))
+        .bind(int(job.created_at.0))
+        .bind(job.base)
+        .bind(int(now.0))
+        .bind(job.origin)
+        .bind(job.integration)
+        .bind(job.username)
+        .bind(document.body)
+        .bind(document.status_code)
+        .bind(int(document.size_bytes))
+        .bind(document.took_ms.map(int))
+        .bind(Month::of(now).to_string())
+        .execute(connection)
+        .await?;
+    Ok(())
 }
 
 async fn begin(connection: &mut SqliteConnection, job: &NewJob) -> Result<(), StoreError> {
@@ -221,4 +277,86 @@ async fn store_document(
     };
     insert_pages(connection, &account, vec![page], now).await?;
     add_to_month(connection, &account, u64::from(credits), now).await
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use sqlx::{AssertSqlSafe, Connection, query_scalar};
+    use uuid::Uuid;
+
+    use super::*;
+    use crate::job::JobKind;
+    use crate::sqlite::migrate::{self, MIGRATIONS};
+
+    const NOW: Timestamp = Timestamp(1_769_850_300_000);
+    const TABLES: [&str; 6] = ["job", "activity", "body", "page", "ledger", "month_usage"];
+
+    /// Returns the rows of a database that has only this scrape, as SQL literals.
+    async fn rows_of(job: &NewJob, credits: u32, in_one_query: bool) -> Vec<String> {
+        let mut connection = SqliteConnection::connect("sqlite::memory:").await.unwrap();
+        migrate::migrate(&mut connection, Path::new(":memory:"), MIGRATIONS)
+            .await
+            .unwrap();
+        query("INSERT INTO team (id, name, created_at) VALUES (?1, 'team', 0)")
+            .bind(blob(job.team.0))
+            .execute(&mut connection)
+            .await
+            .unwrap();
+        let document = PreparedDocument {
+            scrape_id: None,
+            status_code: Some(200),
+            took_ms: Some(3),
+            size_bytes: 9,
+            body: vec![1, 2, 3],
+            version: None,
+        };
+        let end = ScrapeEnd::Document { document, credits };
+        if in_one_query {
+            record(&mut connection, job.clone(), end, NOW).await.unwrap();
+        } else {
+            begin(&mut connection, job).await.unwrap();
+            finish(&mut connection, job.id, end, NOW).await.unwrap();
+        }
+        let mut rows = Vec::new();
+        for table in TABLES {
+            let names =
+                format!("SELECT group_concat('quote(' || name || ')') FROM pragma_table_info('{table}')");
+            let columns: String = query_scalar(AssertSqlSafe(names))
+                .fetch_one(&mut connection)
+                .await
+                .unwrap();
+            let select = format!("SELECT '{table}' || json_array({columns}) FROM {table}");
+            let found = query_scalar::<_, String>(AssertSqlSafe(select)).fetch_all(&mut connection);
+            rows.extend(found.await.unwrap());
+        }
+        rows
+    }
+
+    #[tokio::test]
+    async fn one_query_stores_what_the_steps_of_a_scrape_store() {
+        let job = |url: &str| NewJob {
+            id: JobId(Uuid::from_u128(1)),
+            team: TeamId(Uuid::from_u128(2)),
+            key: None,
+            kind: JobKind::Scrape,
+            url: url.to_owned(),
+            request: "{\"timeout\":1}".to_owned(),
+            base: "http://harvestman.test".to_owned(),
+            page_limit: 1,
+            webhook: None,
+            origin: Some("test".to_owned()),
+            integration: None,
+            username: Some("user".to_owned()),
+            zero_data_retention: false,
+            retention_ms: 1_000,
+            created_at: Timestamp(NOW.0 - 5),
+        };
+        for (url, credits, stored) in [("http://site.test/", 2, 6), ("", 0, 5)] {
+            let rows = rows_of(&job(url), credits, true).await;
+            assert_eq!(rows.len(), stored, "{rows:?}");
+            assert_eq!(rows, rows_of(&job(url), credits, false).await);
+        }
+    }
 }

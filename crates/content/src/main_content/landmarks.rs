@@ -9,10 +9,13 @@ use crate::html::tag::Tag;
 
 /// Words from which a `main` counts: less may be a placeholder.
 const MIN_WORDS: i64 = 5;
+/// Probability from which a block is likely to be content, in per mille.
+const LIKELY: i32 = 500;
 /// Least probability of a block in the `main` of documentation, in per mille.
 const DOCUMENTATION_PROBABILITY: i32 = 600;
 
-/// Adjusts the probabilities of blocks by the only `main` of a page. Returns false if it has none with text.
+/// Adjusts the probabilities of blocks by the only `main` of a page: in documentation, and where navigation would be taken
+/// for the content. Returns whether it did.
 pub(super) fn adjust(
     dom: &Dom,
     body: NodeId,
@@ -24,15 +27,26 @@ pub(super) fn adjust(
         return false;
     };
     let is_inside = |block: &Block| (main..dom.end(main)).contains(&block.id);
-    let own = blocks.iter().filter(|block| is_inside(block) && !block.of_site);
-    if own.map(|block| i64::from(block.size())).sum::<i64>() < MIN_WORDS {
+    let (mut own, mut likely, mut navigation) = (0, 0, 0);
+    for (block, &probability) in blocks.iter().zip(&*probabilities) {
+        let (size, is_likely) = (i64::from(block.size()), probability >= LIKELY);
+        match (is_inside(block), block.of_site) {
+            (true, false) => {
+                own += size;
+                likely += if is_likely { size } else { 0 };
+            }
+            (false, true) if is_likely => navigation += size,
+            _ => {}
+        }
+    }
+    let is_documentation = kind == PageKind::Documentation;
+    if own < MIN_WORDS || !(is_documentation || navigation > likely) {
         return false;
     }
     for (block, probability) in blocks.iter().zip(probabilities) {
         if !is_inside(block) && block.of_site && !block.is_title() {
             *probability = 0;
-        } else if is_inside(block) && kind == PageKind::Documentation && !block.named_beside && !block.of_site
-        {
+        } else if is_inside(block) && is_documentation && !block.named_beside && !block.of_site {
             *probability = (*probability).max(DOCUMENTATION_PROBABILITY);
         }
     }

@@ -1,4 +1,5 @@
-//! A page that crashes the process fails alone; the crawl continues.
+//! Owners that end with a page, and owners that the store does not answer: a page that crashes the process fails alone,
+//! and no page starts while a commit is late.
 
 #![allow(clippy::unwrap_used, reason = "a test")]
 
@@ -9,12 +10,13 @@ mod model_store;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
+use harvestman_core::api::console::Limiter;
 use harvestman_core::api::crawl::CrawlRequest;
 use harvestman_core::api::error::ErrorCode;
-use harvestman_core::crawl::batch::JobEnd;
+use harvestman_core::crawl::batch::{Batch, JobEnd};
 use harvestman_core::crawl::limits::LOST_OWNERS_MAX;
 use harvestman_core::crawl::{
-    Crawl, FetchedPage, Input, Output, PageOutcome, PageTask, Policy, RobotsOutcome,
+    Crawl, FetchedPage, Input, Output, PageOutcome, PageTask, Policy, RobotsOutcome, Snapshot,
 };
 use harvestman_core::time::Timestamp;
 use model_store::ModelStore;
@@ -44,15 +46,19 @@ fn page(task: &PageTask) -> Input {
     }
 }
 
-/// Runs one owner with four pages at once. Returns true if the job ended, false if `deadly` was fetched.
-fn own(store: &mut ModelStore, request: &CrawlRequest, deadly: &str) -> bool {
-    let (epoch, snapshot) = store.lease();
+fn restore(request: &CrawlRequest, snapshot: Snapshot) -> Crawl {
     let policy = Policy {
         robots_agent: "harvestman".to_owned(),
         max_concurrency: 4,
         starts_in_browser: false,
     };
-    let mut crawl = Crawl::restore(request, policy, snapshot).unwrap();
+    Crawl::restore(request, policy, snapshot).unwrap()
+}
+
+/// Runs one owner with four pages at once. Returns true if the job ended, false if `deadly` was fetched.
+fn own(store: &mut ModelStore, request: &CrawlRequest, deadly: &str) -> bool {
+    let (epoch, snapshot) = store.lease();
+    let mut crawl = restore(request, snapshot);
     let mut now = NOW;
     loop {
         let mut tasks = Vec::new();
@@ -126,4 +132,50 @@ fn a_page_that_kills_its_owners_eventually_fails_alone() {
             "every other page is stored once"
         );
     }
+}
+
+/// Returns the pages that start, and the batch to commit.
+fn starts(crawl: &mut Crawl, now: Timestamp) -> (Vec<PageTask>, Option<Batch>) {
+    let (mut tasks, mut batch) = (Vec::new(), None);
+    while let Some(output) = crawl.poll(now) {
+        match output {
+            Output::FetchPage(task, _) => tasks.push(task),
+            Output::Commit(one) => batch = Some(one),
+            Output::AcquireSlot(kind) => crawl.handle(now, Input::SlotGranted(kind)),
+            _ => {}
+        }
+    }
+    (tasks, batch)
+}
+
+#[test]
+fn no_page_starts_while_a_commit_is_late() {
+    let request = json!({ "url": "http://site.test/", "sitemap": "skip", "ignoreRobotsTxt": true });
+    let request = CrawlRequest::from_json(request.to_string().as_bytes()).unwrap();
+    let mut store = ModelStore::new(request.limit);
+    let (epoch, snapshot) = store.lease();
+    let mut crawl = restore(&request, snapshot);
+    let (mut now, mut running) = (NOW, Vec::new());
+    while running.len() < 4 {
+        let (tasks, batch) = starts(&mut crawl, now);
+        running.extend(tasks);
+        if let Some(batch) = batch {
+            let committed = store.commit(epoch, &batch).unwrap();
+            crawl.handle(now, Input::Committed(committed));
+        } else if let Some(seed) = running.pop_if(|task| task.url.path() == "/") {
+            crawl.handle(now, page(&seed));
+        }
+        now = now + Duration::from_secs(1);
+    }
+    crawl.handle(now, page(&running.remove(0)));
+    let (tasks, batch) = starts(&mut crawl, now);
+    assert_eq!(tasks.len(), 1, "the store has time to answer");
+    let batch = batch.expect("the result of a page");
+    now = now + Duration::from_secs(2);
+    crawl.handle(now, page(&running.remove(0)));
+    assert_eq!(starts(&mut crawl, now).0, [], "the store is late");
+    assert_eq!(crawl.limiter(), Some(Limiter::Storage));
+    let committed = store.commit(epoch, &batch).unwrap();
+    crawl.handle(now, Input::Committed(committed));
+    assert_eq!(starts(&mut crawl, now).0.len(), 1);
 }

@@ -92,5 +92,8 @@ pub const RENDERS_WAITING_MAX_PAGES: usize = 4_096;
 pub const RENDERS_WAITING_MAX_BYTES: usize = 64 * 1024 * 1024;
 /// How long changes are gathered into one commit while enough pages are queued, in ms.
 pub const GATHER_MS: u64 = 50;
+/// Time without a response to a commit after which no further page starts, in ms: pages of an owner that is cut off from
+/// the store are fetched again by the next one.
+pub const COMMIT_LATE_MS: u64 = 1_000;
 /// Wait before the end is proposed again if the store did not confirm it, in ms.
 pub const END_RETRY_MS: u64 = 1_000;

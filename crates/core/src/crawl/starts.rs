@@ -1,6 +1,8 @@
 //! What may start now: robots.txt files, sitemaps and pages. A page asks for a team slot only when the pace of
 //! the job and of the host allows it to start.
 
+use std::time::Duration;
+
 use crate::api::console::Limiter;
 use crate::crawl::changes::Change;
 use crate::crawl::seeds::Phase;
@@ -8,6 +10,8 @@ use crate::crawl::{Crawl, Output, PageTask, SlotKind, batch_scrape, limits};
 use crate::host::HostKey;
 use crate::politeness::Availability;
 use crate::time::Timestamp;
+
+const COMMIT_LATE: Duration = Duration::from_millis(limits::COMMIT_LATE_MS);
 
 /// State of the team slot for the next page. A start counts when it happens, not while it waits for
 /// the team's other pages, so `delay`, `Crawl-delay` and concurrency apply between real starts.
@@ -53,7 +57,10 @@ impl Crawl {
     }
 
     pub(super) fn next_fetch(&mut self, now: Timestamp) -> Option<Output> {
-        if self.changes.is_full() || self.awaiting_robots_pages >= limits::BACKLOG_MAX_PAGES {
+        if self.changes.is_full()
+            || self.awaiting_robots_pages >= limits::BACKLOG_MAX_PAGES
+            || self.is_commit_late(now)
+        {
             self.limiter = Some(Limiter::Storage);
             return None;
         }
@@ -96,6 +103,10 @@ impl Crawl {
             self.pace.start(now);
         }
         Some(output)
+    }
+
+    fn is_commit_late(&self, now: Timestamp) -> bool {
+        self.changes.is_outstanding() && now >= self.batch_sent_at + COMMIT_LATE
     }
 
     fn next_sitemap(&mut self, now: Timestamp) -> Option<Output> {

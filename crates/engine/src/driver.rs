@@ -9,7 +9,7 @@ use futures_util::FutureExt;
 use harvestman_core::api::error::{ApiError, ErrorCode};
 use harvestman_core::crawl::{
     Batch, CommitResponse, Crawl, FetchFailure, Input, JobEnd, JobState, Output, PageOutcome, PageTask,
-    Policy, SlotKind, Snapshot,
+    Policy, SlotKind,
 };
 use harvestman_core::host::HostKey;
 use harvestman_core::ids::JobId;
@@ -177,15 +177,6 @@ impl Driver {
                     self.context.outbox.notify_one();
                 }
                 LoopEvent::Committed(Err(CommitError::LeaseLost)) => return Ok(LeaseEnd::Lost),
-                LoopEvent::Committed(Err(CommitError::Repeated(mut repeated))) => {
-                    tracing::info!("the response to a commit was lost; continuing from the stored state");
-                    if repeated.state == JobState::Ended {
-                        return Ok(LeaseEnd::JobEnded);
-                    }
-                    // The owner is still the same, so no page caused a crash.
-                    repeated.snapshot.progress.begun.clear();
-                    run = self.restore(repeated.snapshot)?;
-                }
                 LoopEvent::Committed(Err(CommitError::Store(error))) => return Err(error),
                 LoopEvent::Wake => {}
                 LoopEvent::Stop => return self.release(run).await,
@@ -194,10 +185,7 @@ impl Driver {
     }
 
     async fn load(&self) -> Result<Run, StoreError> {
-        self.restore(self.context.store.load(&self.lease).await?)
-    }
-
-    fn restore(&self, snapshot: Snapshot) -> Result<Run, StoreError> {
+        let snapshot = self.context.store.load(&self.lease).await?;
         let crawl = self
             .request
             .restore(self.policy.clone(), snapshot)
@@ -445,7 +433,7 @@ fn panic_failure() -> ScrapeFailure {
     ))
 }
 
-/// Commits a batch. Meanwhile nothing new is fetched beyond what is in flight.
+/// Commits a batch. Once it takes long, the core starts no further page.
 async fn commit(context: Arc<Context>, lease: Lease, batch: Batch) -> Result<CommitResponse, CommitError> {
     let is_transient =
         |error: &CommitError| matches!(error, CommitError::Store(error) if error.is_transient());

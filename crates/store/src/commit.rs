@@ -3,7 +3,7 @@
 use harvestman_core::crawl::{AdmittedUrl, CommitResponse, JobState, Snapshot};
 use harvestman_core::ids::JobId;
 
-use crate::error::{CommitError, RepeatedCommit};
+use crate::error::CommitError;
 use crate::lease::Lease;
 use crate::limits;
 use crate::prepared::{PreparedDocument, PreparedOutcome};
@@ -34,11 +34,13 @@ impl Applied {
             }),
             Self::LeaseLost => Err(CommitError::LeaseLost),
             Self::Repeated => {
+                tracing::info!("a commit was repeated: its response was lost");
                 let (snapshot, state) = load.await?;
-                Err(CommitError::Repeated(Box::new(RepeatedCommit {
+                Ok(CommitResponse {
+                    number,
+                    admitted: snapshot.open,
                     state,
-                    snapshot,
-                })))
+                })
             }
         }
     }

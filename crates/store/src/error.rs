@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 
 use harvestman_core::api::error::{ApiError, ErrorCode};
-use harvestman_core::crawl::{JobState, Snapshot};
 
 use crate::limits;
 
@@ -95,21 +94,9 @@ pub enum CommitError {
     /// Another owner has the shard, or this one skipped a batch number: drop the shard.
     #[error("the lease of the shard is lost")]
     LeaseLost,
-    /// This batch was committed earlier and its reply was lost: continue from the snapshot.
-    #[error("the batch was already committed")]
-    Repeated(Box<RepeatedCommit>),
     /// Nothing was stored; if the error is transient, the same batch may be committed again.
     #[error(transparent)]
     Store(#[from] StoreError),
-}
-
-/// State of a job after a batch whose reply was lost.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct RepeatedCommit {
-    /// Whether the job is still running.
-    pub state: JobState,
-    /// The state that the owner continues from.
-    pub snapshot: Snapshot,
 }
 
 #[cfg(test)]

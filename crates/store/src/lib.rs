@@ -55,7 +55,7 @@ pub use activity::{Activity, ActivityQuery, Call, CallList, CallQuery, RunningJo
 pub use cache::{CachedPage, KnownPage, NewCachedPage};
 pub use config::{DATABASE_FILE, DatabaseUrl, NodeReport, StoreConfig};
 pub use copy::copy_to_postgres;
-pub use error::{CommitError, RepeatedCommit, StoreError};
+pub use error::{CommitError, StoreError};
 pub use feedback::{FeedbackOutcome, FeedbackRow, NewFeedback};
 pub use file::{NewFile, StoredFile};
 pub use job::{

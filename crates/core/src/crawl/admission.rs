@@ -98,8 +98,12 @@ impl Crawl {
             self.end_not_before = self.end_proposed.then_some(now + super::END_RETRY);
         }
         self.end_proposed = false;
+        // If an earlier response was lost, this one has every open URL, also those that are settled by now.
+        let settled = self.changes.settled();
         for admitted in committed.admitted {
-            self.admit(admitted, now);
+            if !settled.contains(&admitted.key) {
+                self.admit(admitted, now);
+            }
         }
         // With nothing left to send, this response covers the batch that offered the seed.
         if matches!(self.phase, Phase::SeedOffered) && self.changes.is_empty() {

@@ -181,7 +181,8 @@ pub struct Batch {
 pub struct CommitResponse {
     /// Number of the batch.
     pub number: u64,
-    /// URLs that may be fetched from now on, in order.
+    /// URLs that may be fetched from now on, in order. After a repeated commit, whose first response was lost, every URL
+    /// that the store does not know to be settled.
     pub admitted: Vec<AdmittedUrl>,
     /// Whether the job continues.
     pub state: JobState,

@@ -2,7 +2,7 @@
 //! outstanding at a time. An outcome is never committed before the offers of its page, so a crash
 //! between two batches loses nothing: the page is fetched again and its offers are already known.
 
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 
 use url::Url;
 
@@ -98,6 +98,15 @@ impl Changes {
 
     pub(super) fn is_empty(&self) -> bool {
         self.queue.is_empty()
+    }
+
+    /// Returns the URLs that are settled here, but not yet in the store.
+    pub(super) fn settled(&self) -> HashSet<UrlKey> {
+        let key = |change: &Change| match change {
+            Change::Settled(outcome) => Some(outcome.settled.key),
+            _ => None,
+        };
+        self.queue.iter().filter_map(key).collect()
     }
 
     /// Returns whether a batch awaits its response.

@@ -37,12 +37,9 @@ pub(crate) struct StoredPage {
     pub(crate) document: Document,
 }
 
-/// Why a commit was rejected.
+/// The commit was rejected, because another owner has the job.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum CommitError {
-    LeaseLost,
-    Repeated,
-}
+pub(crate) struct LeaseLost;
 
 /// One job.
 #[derive(Clone, Debug)]
@@ -117,11 +114,7 @@ impl ModelStore {
     /// Transfers the shard to a new owner. Returns its epoch and snapshot.
     pub(crate) fn lease(&mut self) -> (u64, Snapshot) {
         self.epoch += 1;
-        let open = self
-            .admissions
-            .iter()
-            .filter(|key| self.rows[key].state == State::Open);
-        let open = open.map(|key| self.admitted_row(*key)).collect();
+        let open = self.open().map(|key| self.admitted_row(key)).collect();
         let snapshot = Snapshot {
             last_batch: self.last_batch,
             progress: self.progress.clone(),
@@ -133,6 +126,11 @@ impl ModelStore {
             spare: u64::try_from(self.spare.len()).unwrap(),
         };
         (self.epoch, snapshot)
+    }
+
+    fn open(&self) -> impl Iterator<Item = UrlKey> {
+        let keys = self.admissions.iter().copied();
+        keys.filter(|key| self.rows[key].state == State::Open)
     }
 
     pub(crate) fn has_ended(&self) -> bool {
@@ -155,22 +153,24 @@ impl ModelStore {
         self.rows.get(&key)?.offer.as_ref().map(|offer| &offer.url)
     }
 
-    pub(crate) fn commit(&mut self, epoch: u64, batch: &Batch) -> Result<CommitResponse, CommitError> {
+    pub(crate) fn commit(&mut self, epoch: u64, batch: &Batch) -> Result<CommitResponse, LeaseLost> {
         if epoch != self.epoch {
-            return Err(CommitError::LeaseLost);
+            return Err(LeaseLost);
         }
-        if batch.number == self.last_batch {
-            return Err(CommitError::Repeated);
-        }
-        assert_eq!(
-            batch.number,
-            self.last_batch + 1,
-            "batches are numbered without gaps"
-        );
-        self.last_batch = batch.number;
+        let is_repeated = batch.number == self.last_batch;
         let mut admitted = Vec::new();
-        if !self.has_ended() {
-            self.apply(batch, &mut admitted);
+        if is_repeated {
+            admitted.extend(self.open());
+        } else {
+            assert_eq!(
+                batch.number,
+                self.last_batch + 1,
+                "batches are numbered without gaps"
+            );
+            self.last_batch = batch.number;
+            if !self.has_ended() {
+                self.apply(batch, &mut admitted);
+            }
         }
         let state = if self.has_ended() {
             JobState::Ended

@@ -15,7 +15,7 @@ use harvestman_core::time::Timestamp;
 use harvestman_core::url_key::{Identity, UrlKey};
 use url::{Position, Url};
 
-use crate::model_store::{CommitError, ModelStore, State};
+use crate::model_store::{LeaseLost, ModelStore, State};
 use crate::rng::Rng;
 use crate::world::{HOST_ERROR, World, content_key};
 
@@ -49,10 +49,8 @@ enum Lost {
 
 enum Event {
     Deliver(Box<Input>),
-    /// The store executes the commit only now.
+    /// The store executes the commit only now, or once more, because its response was lost.
     Commit(Box<Batch>),
-    /// The response was lost: the owner repeats the commit and learns that it was applied.
-    Repeat(Box<Batch>),
 }
 
 pub(crate) struct Run {
@@ -313,7 +311,7 @@ impl Run {
             6 => self.schedule(wait, Event::Commit(Box::new(batch))),
             7 => {
                 self.apply(&batch);
-                self.schedule(wait, Event::Repeat(Box::new(batch)));
+                self.schedule(wait, Event::Commit(Box::new(batch)));
             }
             _ => {
                 // The response arrives twice.
@@ -366,13 +364,6 @@ impl Run {
                 }
             }
             Event::Commit(batch) => self.execute(*batch, 0),
-            Event::Repeat(batch) => {
-                assert_eq!(
-                    self.store.commit(self.epoch, &batch).unwrap_err(),
-                    CommitError::Repeated
-                );
-                self.take_over(Lost::Response);
-            }
         }
     }
 
@@ -403,10 +394,7 @@ impl Run {
         let (epoch, mut crawl, is_committing) = frozen;
         while let (false, Some(output)) = (is_committing, crawl.poll(self.now)) {
             if let Output::Commit(batch) = output {
-                assert_eq!(
-                    self.store.commit(epoch, &batch).unwrap_err(),
-                    CommitError::LeaseLost
-                );
+                assert_eq!(self.store.commit(epoch, &batch).unwrap_err(), LeaseLost);
                 break;
             }
         }

@@ -492,10 +492,13 @@ impl Run {
 }
 
 async fn commit_again(store: &Store, lease: &Lease, batch: &Batch, now: Timestamp) -> (JobState, Snapshot) {
-    match store.commit(lease, batch, now, LEASE_MS).await {
-        Err(CommitError::Repeated(repeated)) => (repeated.state, repeated.snapshot),
-        other => panic!("expected a repeated batch, got {other:?}"),
-    }
+    let repeated = store.commit(lease, batch, now, LEASE_MS).await.unwrap();
+    let snapshot = store.load(lease).await.unwrap();
+    assert_eq!(
+        (repeated.number, &repeated.admitted),
+        (batch.number, &snapshot.open)
+    );
+    (repeated.state, snapshot)
 }
 
 fn check(seed: u64, folder: TestFolder) {

@@ -188,7 +188,7 @@ pub fn AgentPage() -> impl IntoView {
 #[component]
 fn ThreadNotice(run: AgentRun) -> impl IntoView {
     let draft = run.draft;
-    let notice = move || {
+    move || {
         let thread = draft.value("threadId")?.as_str()?.to_owned();
         let runs = run.answer.with(|answer| {
             let known = answer.as_ref()?.thread_id?;
@@ -212,6 +212,5 @@ fn ThreadNotice(run: AgentRun) -> impl IntoView {
                 </div>
             </div>
         })
-    };
-    notice
+    }
 }

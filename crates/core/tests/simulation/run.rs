@@ -39,12 +39,13 @@ pub(crate) struct Result {
     pub(crate) blocked: BTreeSet<String>,
 }
 
-/// Why the state is reloaded.
+/// Why the state is loaded again.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Lost {
-    Owner,
-    /// The response to a commit was lost; the owner continues, so no page is to blame.
-    Response,
+enum Takeover {
+    /// The owner crashed: the pages that it had started may be to blame.
+    Crash,
+    /// Pages were added to a job that had ended.
+    Reopened,
 }
 
 enum Event {
@@ -217,7 +218,7 @@ impl Run {
         let ended = self.store.has_ended();
         let new = self.store.add(&batch_scrape::offers(some));
         if ended && new > 0 {
-            self.take_over(Lost::Response);
+            self.take_over(Takeover::Reopened);
         } else if self.rng.percent(50) {
             // Otherwise the owner is on another node and learns of them only from the store.
             self.crawl.handle(self.now, Input::PagesAdded);
@@ -389,7 +390,7 @@ impl Run {
     fn crash(&mut self) {
         self.crashes_left -= 1;
         let frozen = (self.epoch, self.crawl.clone(), self.owner.is_committing);
-        self.take_over(Lost::Owner);
+        self.take_over(Takeover::Crash);
         // The commit of a frozen owner that wakes up late is rejected.
         let (epoch, mut crawl, is_committing) = frozen;
         while let (false, Some(output)) = (is_committing, crawl.poll(self.now)) {
@@ -400,9 +401,9 @@ impl Run {
         }
     }
 
-    fn take_over(&mut self, lost: Lost) {
+    fn take_over(&mut self, because: Takeover) {
         let (epoch, mut snapshot) = self.store.lease();
-        if lost == Lost::Response {
+        if because == Takeover::Reopened {
             snapshot.progress.begun.clear();
         }
         self.epoch = epoch;

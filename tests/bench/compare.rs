@@ -9,10 +9,10 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
 
-use crate::arguments::Arguments;
 use crate::compare::peer::Peer;
 use crate::compare::table::Table;
 use crate::docs_folder::DocsFolder;
+use harvestman_tests::arguments::Arguments;
 
 /// Documentation that Debian packages install.
 const SITES: &[Site<'_>] = &[

@@ -9,10 +9,10 @@ use harvestman_store::{Store, StoreConfig};
 use harvestman_tests::TestServer;
 use serde_json::{Value, json};
 
-use crate::arguments::Arguments;
 use crate::latency::Latencies;
 use crate::process;
 use crate::site::GeneratedSite;
+use harvestman_tests::arguments::Arguments;
 
 /// Amount by which the limit exceeds the size of the site, so that an extra page would be noticed.
 const LIMIT_MARGIN: u64 = 1_000;

@@ -10,10 +10,10 @@ use harvestman_tests::TestServer;
 use http::Method;
 use serde_json::{Value, json};
 
-use crate::arguments::Arguments;
 use crate::latency::Latencies;
 use crate::process;
 use crate::site::GeneratedSite;
+use harvestman_tests::arguments::Arguments;
 
 /// Pages of a large job per page of a small one; each team starts with a large job.
 const LARGE: u64 = 20;

@@ -8,8 +8,8 @@ use harvestman_tests::server::KEY;
 use harvestman_tests::{TestServer, tools};
 use serde_json::json;
 
-use crate::arguments::Arguments;
 use crate::site::GeneratedSite;
+use harvestman_tests::arguments::Arguments;
 
 /// `job-page --pages N`.
 pub(crate) async fn run(arguments: &mut Arguments) -> Result<()> {

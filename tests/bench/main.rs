@@ -3,7 +3,6 @@
 #![allow(clippy::print_stdout)]
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
-mod arguments;
 mod compare;
 mod console;
 mod crawl;
@@ -22,7 +21,7 @@ use std::process::ExitCode;
 
 use anyhow::{Result, bail};
 
-use crate::arguments::Arguments;
+use harvestman_tests::arguments::Arguments;
 
 const USAGE: &str = "\
 usage: cargo xtask bench <which>

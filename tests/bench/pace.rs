@@ -14,9 +14,9 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use url::Url;
 
-use crate::arguments::Arguments;
 use crate::process;
 use crate::site::GeneratedSite;
+use harvestman_tests::arguments::Arguments;
 
 /// Concurrent requests of the fetching client: the default page limit of a team.
 const CONCURRENCY: usize = 64;

@@ -9,9 +9,9 @@ use http::Method;
 use serde_json::json;
 use url::Url;
 
-use crate::arguments::Arguments;
 use crate::latency::Latencies;
 use crate::site::GeneratedSite;
+use harvestman_tests::arguments::Arguments;
 
 /// Scrapes before the measurement.
 const WARM_UP: u64 = 20;

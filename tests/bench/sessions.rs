@@ -9,7 +9,7 @@ use anyhow::{Context, Result, ensure};
 use harvestman_tests::server::KEY;
 use harvestman_tests::{Page, Site, TestServer};
 
-use crate::arguments::Arguments;
+use harvestman_tests::arguments::Arguments;
 
 /// Page that changes its colour with each click.
 const CLICKED: &str = "<!doctype html><title>Clicked</title><body style='margin:0;height:100vh;background:#e00000'>

@@ -13,7 +13,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinHandle;
 
-use crate::arguments::Arguments;
+use harvestman_tests::arguments::Arguments;
 
 /// Children of a page in the tree.
 const BRANCHES: u64 = 10;

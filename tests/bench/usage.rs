@@ -14,9 +14,9 @@ use harvestman_tests::TestServer;
 use http::Method;
 use serde_json::Value;
 
-use crate::arguments::Arguments;
 use crate::latency::Latencies;
 use crate::process;
+use harvestman_tests::arguments::Arguments;
 
 const TEAMS: usize = 10;
 const KEYS_PER_TEAM: usize = 8;

@@ -12,8 +12,9 @@ mod work;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, ensure};
 use harvestman_tests::Receiver;
+use harvestman_tests::arguments::Arguments;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
@@ -38,39 +39,23 @@ struct Plan {
 
 impl Plan {
     fn parse(words: impl IntoIterator<Item = String>) -> Result<Plan> {
-        let mut plan = Plan {
-            nodes: 3,
-            seed: 1,
-            faults: 8,
-            workers: 4,
-            pages: 300,
+        let mut arguments = Arguments::new(words);
+        let plan = Plan {
+            nodes: arguments.number("--nodes", 3)?,
+            seed: arguments.number("--seed", 1)?,
+            faults: arguments.number("--faults", 8)?,
+            workers: arguments.number("--workers", 4)?,
+            pages: arguments.number("--pages", 300)?,
         };
-        let mut words = words.into_iter();
-        while let Some(name) = words.next() {
-            let number = match name.as_str() {
-                "--nodes" => &mut plan.nodes,
-                "--seed" => &mut plan.seed,
-                "--faults" => &mut plan.faults,
-                "--workers" => &mut plan.workers,
-                "--pages" => &mut plan.pages,
-                _ => bail!("unknown argument `{name}`\n{USAGE}"),
-            };
-            *number = words
-                .next()
-                .and_then(|word| word.parse().ok())
-                .with_context(|| format!("{name} needs a number\n{USAGE}"))?;
-        }
-        ensure!(
-            plan.nodes >= 2 && plan.workers >= 1 && plan.pages >= 1,
-            "too few\n{USAGE}"
-        );
+        arguments.end()?;
+        ensure!(plan.nodes >= 2 && plan.workers >= 1 && plan.pages >= 1, "too few");
         Ok(plan)
     }
 }
 
 #[tokio::main]
 async fn main() -> ExitCode {
-    let done = match Plan::parse(std::env::args().skip(1)) {
+    let done = match Plan::parse(std::env::args().skip(1)).context(USAGE) {
         Ok(plan) => run(&plan).await.with_context(|| format!("seed {}", plan.seed)),
         Err(error) => Err(error),
     };

@@ -6,6 +6,7 @@
 // Helpers of tests panic on errors, as tests do.
 #![allow(clippy::expect_used, clippy::unwrap_used)]
 
+pub mod arguments;
 mod client;
 pub mod command;
 pub mod database;

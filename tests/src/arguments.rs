@@ -3,19 +3,23 @@
 use anyhow::{Context, Result, bail};
 
 /// Arguments after the name of the benchmark.
-pub(crate) struct Arguments {
+pub struct Arguments {
     words: Vec<String>,
 }
 
 impl Arguments {
-    pub(crate) fn new(words: impl IntoIterator<Item = String>) -> Arguments {
+    /// Takes the words of a command line.
+    pub fn new(words: impl IntoIterator<Item = String>) -> Arguments {
         Arguments {
             words: words.into_iter().collect(),
         }
     }
 
     /// Removes `name` with its number and returns the number, or `default` if it is absent.
-    pub(crate) fn number(&mut self, name: &str, default: u64) -> Result<u64> {
+    ///
+    /// # Errors
+    /// If `name` has no number.
+    pub fn number(&mut self, name: &str, default: u64) -> Result<u64> {
         let Some(word) = self.word(name)? else {
             return Ok(default);
         };
@@ -25,7 +29,10 @@ impl Arguments {
     }
 
     /// Removes `name` with its value and returns the value, if it is given.
-    pub(crate) fn word(&mut self, name: &str) -> Result<Option<String>> {
+    ///
+    /// # Errors
+    /// If `name` is last.
+    pub fn word(&mut self, name: &str) -> Result<Option<String>> {
         let Some(position) = self.words.iter().position(|word| word == name) else {
             return Ok(None);
         };
@@ -37,14 +44,17 @@ impl Arguments {
     }
 
     /// Removes `name` and returns whether it is given.
-    pub(crate) fn flag(&mut self, name: &str) -> bool {
+    pub fn flag(&mut self, name: &str) -> bool {
         let before = self.words.len();
         self.words.retain(|word| word != name);
         self.words.len() < before
     }
 
     /// Checks that no arguments are left.
-    pub(crate) fn end(&self) -> Result<()> {
+    ///
+    /// # Errors
+    /// Names the first one that is left.
+    pub fn end(&self) -> Result<()> {
         match self.words.first() {
             None => Ok(()),
             Some(word) => bail!("unknown argument `{word}`"),

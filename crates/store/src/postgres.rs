@@ -24,6 +24,7 @@ mod monitors;
 mod nodes;
 mod outbox;
 mod pages;
+mod partitions;
 mod profiles;
 mod query;
 mod rows;
@@ -102,6 +103,7 @@ impl Postgres {
     pub(crate) async fn open(url: &str, config: &StoreConfig) -> Result<Self, StoreError> {
         let pool = Pool::connect(url).await?;
         migrate::migrate(&pool).await?;
+        partitions::maintain(&pool, Timestamp(0)).await?;
         let node = new_id();
         let stop = CancellationToken::new();
         let reports = Arc::new(nodes::Reports::default());
@@ -151,6 +153,7 @@ impl Lifecycle for Postgres {
     }
 
     async fn expire(&self, now: Timestamp) -> Result<u64, StoreError> {
+        partitions::maintain(&self.pool, now).await?;
         expiry::expire(self, now).await
     }
 }

@@ -17,6 +17,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0004_session_files.sql"),
     include_str!("migrations/0005_shared_limits.sql"),
     include_str!("migrations/0006_agent_threads.sql"),
+    include_str!("migrations/0007_partitions.sql"),
 ];
 /// The oldest schema version whose server can run on the newest schema.
 const OLDEST_COMPATIBLE: u64 = 1;

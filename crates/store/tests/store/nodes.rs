@@ -1,18 +1,19 @@
 //! Several nodes on one PostgreSQL database: what each gets, what a dead one leaves, and rules under races.
 
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use harvestman_core::api::error::ErrorCode;
-use harvestman_core::crawl::{JobEnd, JobState};
+use harvestman_core::crawl::{Batch, JobEnd, JobState};
 use harvestman_core::ids::ScrapeId;
+use harvestman_core::time::Timestamp;
 use harvestman_store::{
     CancelOutcome, CreateOutcome, Demand, Idempotency, JobKind, JobStatus, NewJob, RevokeOutcome, Store,
     StoreConfig, StoredScrape,
 };
 
 use crate::fixtures::{
-    LEASE_MS, NOW, TestFolder, batch, crawl, crawl_with_events, later, new_job, offers, page_error,
-    page_with, run_sql, settled,
+    LEASE_MS, NOW, RETENTION_MS, TestFolder, batch, crawl, crawl_with_events, failed, later, new_job, offers,
+    page, page_error, page_with, run_sql, settled,
 };
 
 use crate::story::chapters_of_sessions::session;
@@ -190,6 +191,69 @@ fn a_dead_node_loses_what_it_held_on_postgresql() {
         assert!(store.lock_profile(team, "shop", live.call.id).await.unwrap());
         store.close().await.unwrap();
     });
+}
+
+/// Fails unless the statement's result is true.
+fn assert_sql(folder: &TestFolder, condition: &str) {
+    let check = format!("DO $$ BEGIN ASSERT ({condition}), $text${condition}$text$; END $$");
+    run_sql(folder.name(), &check);
+}
+
+#[tokio::test]
+async fn rows_of_jobs_are_in_partitions_that_are_dropped_when_empty_on_postgresql() {
+    const TODAY: &str = "to_char(now() AT TIME ZONE 'UTC', 'YYYYMMDD')";
+    let folder = TestFolder::postgres("partitions");
+    let store = folder.open().await;
+    let team = store.ensure_team("team").await.unwrap();
+    assert_sql(&folder, "(SELECT count(*) = 15 FROM harvestman.day_partition)");
+    let job = crawl_with_events(team, 5);
+    store.create_crawl(&job, None).await.unwrap();
+    let lease = store.lease("", NOW, LEASE_MS, 10).await.unwrap().remove(0);
+    let first = Batch {
+        offers: offers(&["/a", "/b"]),
+        ..batch(1)
+    };
+    store.commit(&lease, &first, NOW, LEASE_MS).await.unwrap();
+    let last = Batch {
+        settled: vec![page("/a"), failed("/b")],
+        end: Some(JobEnd::Completed),
+        ..batch(2)
+    };
+    store.commit(&lease, &last, NOW, LEASE_MS).await.unwrap();
+    for parent in ["job_url", "page", "job_error", "outbox"] {
+        assert_sql(
+            &folder,
+            &format!(
+                "(SELECT bool_and(tableoid = ('harvestman.{parent}_' || {TODAY})::regclass)
+                FROM harvestman.{parent} WHERE job_id = '{}')",
+                job.id
+            ),
+        );
+    }
+
+    // The day is over, and the job is deleted.
+    let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
+    let over = Timestamp(u64::try_from(since_1970.as_millis()).unwrap() + 3 * RETENTION_MS);
+    while store.expire(over).await.unwrap() > 0 {}
+    assert_sql(
+        &folder,
+        &format!("to_regclass('harvestman.page_' || {TODAY}) IS NULL"),
+    );
+    assert_sql(
+        &folder,
+        "(SELECT count(DISTINCT day) >= 3 AND count(*) % 5 = 0 FROM harvestman.day_partition)",
+    );
+    // A job of a day without a partition.
+    let late = crawl(team, 5);
+    store.create_crawl(&late, None).await.unwrap();
+    let lease = store.lease("", over, LEASE_MS, 10).await.unwrap().remove(0);
+    let first = Batch {
+        offers: offers(&["/a"]),
+        ..batch(1)
+    };
+    store.commit(&lease, &first, over, LEASE_MS).await.unwrap();
+    assert_sql(&folder, "(SELECT count(*) > 0 FROM harvestman.job_url_default)");
+    store.close().await.unwrap();
 }
 
 #[tokio::test]

@@ -99,9 +99,8 @@ async fn apply(
     lease_ms: u64,
 ) -> Result<Applied, StoreError> {
     let outcome = match write(&transaction, owner, batch, now, lease_ms).await {
-        Ok(Written::Committed(applied)) => {
-            transaction.ended();
-            return Ok(applied);
+        Ok(Written::Committed(applied, committed)) => {
+            return transaction.ended_with(committed).await.map(|()| applied);
         }
         Ok(Written::Refused(applied)) => Ok(applied),
         Err(error) => Err(error),
@@ -111,7 +110,8 @@ async fn apply(
 }
 
 enum Written {
-    Committed(Applied),
+    /// What was stored if the COMMIT succeeded, and its outcome.
+    Committed(Applied, Result<(), StoreError>),
     /// Nothing may be stored.
     Refused(Applied),
 }
@@ -144,8 +144,8 @@ async fn write(
         .map(|row| JobInCommit::read(row, owner))
         .transpose()?
     else {
-        transaction.batch_execute("COMMIT").await?;
-        return Ok(Written::Committed(ended));
+        let committed = transaction.batch_execute("COMMIT").await;
+        return Ok(Written::Committed(ended, committed.map_err(StoreError::from)));
     };
 
     // Second round trip.
@@ -173,9 +173,9 @@ async fn write(
             .map(|(statement, _)| statement.execute(transaction)),
     );
     let (written, committed) = join(statements, transaction.batch_execute("COMMIT")).await;
-    written?;
-    committed?;
-    Ok(Written::Committed(Applied::Committed(admitted, state)))
+    // A statement that failed turns the COMMIT into a ROLLBACK.
+    let outcome = written.and(committed.map_err(StoreError::from));
+    Ok(Written::Committed(Applied::Committed(admitted, state), outcome))
 }
 
 /// Returns the statement that extends the lease if epoch and batch number match.

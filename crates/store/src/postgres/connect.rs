@@ -100,6 +100,14 @@ impl Pool {
         }
     }
 
+    /// Returns the pool of a connection.
+    ///
+    /// # Errors
+    /// [`StoreError::Closed`] if it is gone.
+    pub(crate) fn of(connection: &Object) -> Result<Self, StoreError> {
+        Object::pool(connection).map(Self).ok_or(StoreError::Closed)
+    }
+
     pub(crate) fn close(&self) {
         self.0.close();
     }

@@ -1,17 +1,22 @@
 //! Write transactions. Each runs in a task of its own, so that it ends even if its caller goes away, and has limits
-//! well below a lease, so that nobody waits long for the locks of a node that is frozen or cut off.
+//! well below a lease, so that nobody waits long for the locks of a node that is frozen or cut off. If the connection
+//! breaks before the answer to a COMMIT, the database is asked whether the transaction was committed.
 
 use std::ops::Deref;
 use std::pin::Pin;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use deadpool_postgres::Object;
 use harvestman_core::time::Timestamp;
+use tokio::time::Instant;
 use tokio_postgres::Client;
 
 use crate::columns::Columns;
 use crate::error::StoreError;
+use crate::limits;
 use crate::postgres::Postgres;
+use crate::postgres::connect::Pool;
 use crate::postgres::query::query;
 
 const BEGIN: &str = "BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL statement_timeout = '8s'; \
@@ -26,6 +31,8 @@ pub(crate) type Work<'c, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>>
 #[derive(Debug)]
 pub(crate) struct Transaction {
     connection: Option<Object>,
+    /// The id that the database gave it, once begun (`xid8` as text).
+    id: OnceLock<String>,
     undone: AtomicBool,
 }
 
@@ -33,6 +40,7 @@ impl Transaction {
     pub(crate) fn new(connection: Object) -> Self {
         Self {
             connection: Some(connection),
+            id: OnceLock::new(),
             undone: AtomicBool::new(false),
         }
     }
@@ -41,13 +49,15 @@ impl Transaction {
     pub(crate) async fn begin(&self, now: Timestamp) -> Result<Timestamp, StoreError> {
         let (begun, row) = futures_util::future::join(
             self.batch_execute(BEGIN),
-            query("SELECT harvestman.clock($1) AS now")
+            query("SELECT harvestman.clock($1) AS now, pg_current_xact_id()::text AS id")
                 .bind(now.0)
                 .fetch_one(self),
         )
         .await;
         begun?;
-        row?.time("now")
+        let row = row?;
+        self.id.get_or_init(|| row.get("id"));
+        row.time("now")
     }
 
     /// Makes the transaction end without storing anything, although its work succeeded.
@@ -56,14 +66,34 @@ impl Transaction {
     }
 
     /// Commits, unless the work was undone.
-    pub(crate) async fn end(mut self) -> Result<(), StoreError> {
-        let end = match self.undone.load(Ordering::Relaxed) {
-            true => "ROLLBACK",
-            false => "COMMIT",
+    pub(crate) async fn end(self) -> Result<(), StoreError> {
+        if self.undone.load(Ordering::Relaxed) {
+            self.roll_back().await;
+            return Ok(());
+        }
+        let committed = self.batch_execute("COMMIT").await;
+        self.ended_with(committed.map_err(StoreError::from)).await
+    }
+
+    /// Ends with the outcome of a COMMIT. If the answer to it was lost, asks the database for the outcome.
+    pub(crate) async fn ended_with(mut self, committed: Result<(), StoreError>) -> Result<(), StoreError> {
+        let Err(error) = committed else {
+            self.ended();
+            return Ok(());
         };
-        self.batch_execute(end).await?;
-        self.connection.take();
-        Ok(())
+        if !error.is_transient() {
+            self.roll_back().await;
+            return Err(error);
+        }
+        // The broken connection must not take a place that the question needs.
+        if let (Some(connection), Some(id)) = (self.connection.take(), self.id.get()) {
+            let pool = Pool::of(&connection);
+            drop(Object::take(connection));
+            if was_committed(pool?, id).await {
+                return Ok(());
+            }
+        }
+        Err(error)
     }
 
     /// Returns the connection to the pool; the transaction was ended by a statement.
@@ -143,6 +173,31 @@ impl Postgres {
     pub(crate) async fn snapshot(&self) -> Result<Transaction, StoreError> {
         let transaction = Transaction::new(self.pool.connection().await?);
         transaction.batch_execute(BEGIN_SNAPSHOT).await?;
+        transaction.undo();
         Ok(transaction)
+    }
+}
+
+/// Returns whether a transaction was committed. False as well if that cannot be found out in time.
+async fn was_committed(pool: Pool, id: &str) -> bool {
+    let deadline = Instant::now() + limits::RECONNECT_TIME;
+    loop {
+        let status = async {
+            query("SELECT pg_xact_status($1::xid8) AS status")
+                .bind(id)
+                .fetch_one(&*pool.connection().await?)
+                .await
+        };
+        match status.await.map(|row| row.get::<_, Option<String>>("status")) {
+            // The server has not noticed yet that the connection is broken.
+            Ok(Some(status)) if status == "in progress" => {}
+            Ok(status) => return status.as_deref() == Some("committed"),
+            Err(error) if error.is_transient() => {}
+            Err(_) => return false,
+        }
+        if Instant::now() > deadline {
+            return false;
+        }
+        tokio::time::sleep(limits::RECONNECT_RETRY).await;
     }
 }

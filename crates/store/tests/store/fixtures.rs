@@ -90,19 +90,24 @@ impl TestFolder {
     }
 
     pub(crate) async fn try_open(&self) -> Result<Store, StoreError> {
-        let mut config = StoreConfig::new(&self.path);
         let Some(database) = &self.database else {
-            return Store::open(&config).await;
+            return Store::open(&StoreConfig::new(&self.path)).await;
         };
         let url = match &self.pooler {
             Some(pooler) => pooler.url(database),
             None => database_url(database),
         };
-        config.database_url = DatabaseUrl::parse(&url);
+        self.try_open_at(&url).await
+    }
+
+    /// Opens the PostgreSQL database under another URL.
+    pub(crate) async fn try_open_at(&self, url: &str) -> Result<Store, StoreError> {
+        let mut config = StoreConfig::new(&self.path);
+        config.database_url = DatabaseUrl::parse(url);
         let store = Store::open(&config).await?;
         // The tests speak of times that are not now.
         run_sql(
-            database,
+            self.name(),
             "CREATE OR REPLACE FUNCTION harvestman.clock(node_time bigint) RETURNS bigint LANGUAGE sql STABLE
              AS 'SELECT node_time'",
         );

@@ -5,6 +5,9 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod cache;
+#[path = "../../../../tests/src/database_proxy.rs"]
+#[expect(dead_code, unreachable_pub, reason = "whole-product tests use more of it")]
+mod database_proxy;
 mod faults;
 mod fixtures;
 mod nodes;

@@ -18,7 +18,8 @@ mod chapters_of_versions;
 
 use harvestman_store::Store;
 
-use crate::fixtures::TestFolder;
+use crate::database_proxy::DatabaseProxy;
+use crate::fixtures::{TestFolder, database_url};
 
 async fn run_story(store: &Store) {
     chapters_of_teams::keys_are_looked_up_by_hash(store).await;
@@ -113,5 +114,18 @@ async fn the_story_on_postgresql() {
     let folder = TestFolder::postgres("story");
     let store = folder.open().await;
     run_story(&store).await;
+    store.close().await.unwrap();
+}
+
+#[tokio::test]
+async fn the_story_with_lost_answers_on_postgresql() {
+    let folder = TestFolder::postgres("lossy-story");
+    let proxy = DatabaseProxy::start(&database_url(folder.name())).await;
+    let url = proxy.url(&database_url(folder.name()));
+    let store = folder.try_open_at(&url).await.unwrap();
+    proxy.lose_commits(3);
+    run_story(&store).await;
+    assert!(proxy.lost_commits() > 100, "{}", proxy.lost_commits());
+    proxy.lose_commits(0);
     store.close().await.unwrap();
 }

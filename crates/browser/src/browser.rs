@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use harvestman_core::api::branding::Branding;
 use harvestman_core::api::format::{Format, FormatKind, Screenshot};
 use harvestman_core::api::options::ScrapeOptions;
+use harvestman_core::api::page::ConsentBanner;
 use tokio::sync::{Mutex, Semaphore};
 use tokio::time::{Instant, timeout_at};
 use url::Url;
@@ -21,7 +22,7 @@ use crate::page::{Page, World};
 use crate::picture::{self, Picture};
 use crate::process::Process;
 use crate::storage::{self, Storage};
-use crate::visit::visit;
+use crate::visit::{Visit, visit};
 use crate::visitor::Visitor;
 
 pub use crate::process::find_chromium;
@@ -96,6 +97,10 @@ pub struct Rendering {
     pub screenshot: Option<Picture>,
     /// Colors, fonts and logo of the page, for the format `branding`.
     pub branding: Option<Branding>,
+    /// What `blockAds` did with a consent banner, if the page showed one.
+    pub consent_banner: Option<ConsentBanner>,
+    /// Requests that `blockAds` kept from the network.
+    pub blocked_requests: u32,
     /// Results of the actions.
     pub steps: ActionResults,
     /// Cookies and storage, if requested.
@@ -213,7 +218,10 @@ async fn render_page(
     if let Some(storage) = request.storage {
         storage::write(page, storage).await?;
     }
-    let steps = visit(page, visitor, request.url, request.options, deadline).await?;
+    let Visit {
+        steps,
+        consent_banner,
+    } = visit(page, visitor, request.url, request.options, deadline).await?;
     let screenshot = match screenshot_options {
         Some(screenshot_options) => {
             // The window already has the requested size.
@@ -248,6 +256,8 @@ async fn render_page(
         html: content.html,
         screenshot,
         branding,
+        consent_banner,
+        blocked_requests: page.state().interception.blocked_requests,
         steps,
         storage,
     })

@@ -5,6 +5,7 @@ use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use futures_util::future::join_all;
+use harvestman_core::api::page::ConsentBanner;
 use harvestman_core::scrape::consent_selectors;
 use serde_json::{Value, json};
 use tokio::time::Instant;
@@ -17,54 +18,70 @@ use crate::page::{self, Page, World};
 
 /// JavaScript function that returns whether a document seems to show a banner.
 const HAS_BANNER: &str = include_str!("consent/has_banner.js");
-/// JavaScript function that returns when autoconsent has answered the banner, or has found none.
+/// JavaScript function that waits until autoconsent has answered the banner or has found none, and returns whether it has
+/// answered.
 const ANSWERED: &str = include_str!("consent/answered.js");
-/// JavaScript function that hides the banners of known tools.
+/// JavaScript function that hides the banners of known tools, and returns whether the page showed any.
 const HIDE: &str = include_str!("consent/hide.js");
 
 /// The banners of known tools, as a JavaScript string.
 static SELECTORS: LazyLock<String> = LazyLock::new(|| json!(consent_selectors()).to_string());
 
-/// Answers the consent banner of a page, if it shows one.
+/// Answers the consent banner of a page, or hides it if it cannot be answered. Returns what was done, if the page shows a
+/// banner.
 ///
 /// # Errors
 /// Only if the page ended or the deadline passed: a banner that cannot be answered is left to the reader of the page.
-pub(crate) async fn answer(page: &Page, blocker: &Blocker, deadline: Instant) -> Result<(), BrowserError> {
+pub(crate) async fn answer(
+    page: &Page,
+    blocker: &Blocker,
+    deadline: Instant,
+) -> Result<Option<ConsentBanner>, BrowserError> {
     let left = deadline.saturating_duration_since(Instant::now());
     let end = Instant::now() + (limits::CONSENT_DETECTION + limits::CONSENT_ANSWER).min(left / 4);
     let has_banner = format!("({HAS_BANNER})({})", *SELECTORS);
     if page.evaluate(&has_banner, World::Isolated, end).await.ok() != Some(Value::Bool(true)) {
-        return page.sleep(Duration::ZERO, deadline).await;
+        page.sleep(Duration::ZERO, deadline).await?;
+        return Ok(None);
     }
+    let mut done = None;
     if let Some(script) = blocker.consent_script() {
-        tokio::join!(
+        let answered = tokio::join!(
             answer_in_page(page, script, end),
             answer_in_frames(page, script, end)
         );
+        done = (answered.0 || answered.1).then_some(ConsentBanner::Answered);
         page.wait_until_idle(deadline).await?;
     }
     let hide = format!("({HIDE})({})", *SELECTORS);
-    if let Err(error) = page.evaluate(&hide, World::Isolated, deadline).await {
-        tracing::debug!(%error, "cannot hide a consent banner");
+    match page.evaluate(&hide, World::Isolated, deadline).await {
+        Ok(Value::Bool(true)) => done = done.or(Some(ConsentBanner::Hidden)),
+        Ok(_) => {}
+        Err(error) => tracing::debug!(%error, "cannot hide a consent banner"),
     }
-    page.sleep(Duration::ZERO, deadline).await
+    page.sleep(Duration::ZERO, deadline).await?;
+    Ok(done)
 }
 
-/// Runs autoconsent in the main frame, where it needs the page's own scripts.
-async fn answer_in_page(page: &Page, script: &str, end: Instant) {
+/// Runs autoconsent in the main frame, where it needs the page's own scripts. Returns whether it answered.
+async fn answer_in_page(page: &Page, script: &str, end: Instant) -> bool {
     let work = async {
         page.evaluate(&format!("{script}\n;undefined"), World::Page, end)
             .await?;
         page.evaluate(&answered(), World::Page, end).await
     };
     // The page may navigate once the banner is answered.
-    if let Err(error) = work.await {
-        tracing::debug!(%error, "cannot answer a consent banner");
+    match work.await {
+        Ok(answered) => answered == Value::Bool(true),
+        Err(error) => {
+            tracing::debug!(%error, "cannot answer a consent banner");
+            false
+        }
     }
 }
 
-/// Runs autoconsent in the frames that may contain a banner.
-async fn answer_in_frames(page: &Page, script: &str, end: Instant) {
+/// Runs autoconsent in the frames that may contain a banner. Returns whether it answered in one.
+async fn answer_in_frames(page: &Page, script: &str, end: Instant) -> bool {
     let work = |(session, frame): (Arc<Session>, String)| async move {
         let context = page::isolated(&session, &frame, end).await?;
         let run = |expression: String| {
@@ -77,15 +94,22 @@ async fn answer_in_frames(page: &Page, script: &str, end: Instant) {
             session.call_until("Runtime.evaluate", params, end)
         };
         run(format!("{script}\n;undefined")).await?;
-        run(answered()).await
+        match run(answered()).await {
+            Err(BrowserError::Timeout) => Err(BrowserError::Timeout),
+            // The frame disappears once the banner is answered.
+            Err(_) => Ok(true),
+            Ok(response) => Ok(page::value(response)? == Value::Bool(true)),
+        }
     };
     let frames = frames(page, end).await.unwrap_or_default();
+    let mut has_answered = false;
     for result in join_all(frames.into_iter().map(work)).await {
-        // The frame disappears once the banner is answered.
-        if let Err(error) = result {
-            tracing::debug!(%error, "cannot answer a consent banner in a frame");
+        match result {
+            Ok(answered) => has_answered |= answered,
+            Err(error) => tracing::debug!(%error, "cannot answer a consent banner in a frame"),
         }
     }
+    has_answered
 }
 
 fn answered() -> String {

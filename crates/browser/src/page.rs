@@ -107,6 +107,7 @@ impl Page {
                 cancels_authentication: true,
                 blocker: visitor.blocker().cloned(),
                 document: None,
+                blocked_requests: 0,
             },
             dialog_timeout,
         };

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use harvestman_core::api::options::ScrapeOptions;
+use harvestman_core::api::page::ConsentBanner;
 use tokio::time::Instant;
 use url::Url;
 
@@ -13,6 +14,14 @@ use crate::page::Page;
 use crate::settle::settle;
 use crate::visitor::Visitor;
 
+/// What a visit did on the page.
+#[derive(Debug)]
+pub(crate) struct Visit {
+    pub(crate) steps: ActionResults,
+    /// What was done with a consent banner, if the page showed one.
+    pub(crate) consent_banner: Option<ConsentBanner>,
+}
+
 /// Opens a URL with the headers of the visitor, waits until its content is there, answers a consent banner, waits
 /// `waitFor`, and runs the actions.
 pub(crate) async fn visit(
@@ -21,21 +30,25 @@ pub(crate) async fn visit(
     url: &Url,
     options: &ScrapeOptions,
     deadline: Instant,
-) -> Result<ActionResults, BrowserError> {
+) -> Result<Visit, BrowserError> {
     if !visitor.headers().is_empty() {
         page.send_headers_to(url).await?;
     }
     let has_actions = !options.actions.is_empty();
     page.navigate(url, deadline).await?;
     settle(page, has_actions, deadline).await?;
-    if let Some(blocker) = visitor.blocker() {
-        consent::answer(page, blocker, deadline).await?;
-    }
+    let consent_banner = match visitor.blocker() {
+        Some(blocker) => consent::answer(page, blocker, deadline).await?,
+        None => None,
+    };
     page.sleep(Duration::from_millis(options.wait_for), deadline)
         .await?;
-    let results = actions::run(page, visitor, &options.actions, deadline).await?;
+    let steps = actions::run(page, visitor, &options.actions, deadline).await?;
     if has_actions {
         page.wait_until_idle(deadline).await?;
     }
-    Ok(results)
+    Ok(Visit {
+        steps,
+        consent_banner,
+    })
 }

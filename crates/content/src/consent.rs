@@ -60,18 +60,21 @@ pub fn selectors() -> String {
     ids.chain(classes).chain(starts).collect::<Vec<_>>().join(",")
 }
 
-/// Marks the banners of consent tools in `dropped`.
-pub(crate) fn mark(dom: &Dom, dropped: &mut [bool]) {
-    let mut at = 0;
+/// Marks the banners of consent tools in `dropped`. Returns whether one of them has text or a frame.
+pub(crate) fn mark(dom: &Dom, dropped: &mut [bool]) -> bool {
+    let (mut at, mut has_content) = (0, false);
     while at < dom.len() {
         match is_banner(dom, at) {
             true => {
                 dropped[at as usize] = true;
+                has_content |= !dom.text_of(at, usize::MAX).trim().is_empty()
+                    || (at..dom.end(at)).any(|id| dom.tag(id) == Tag::Iframe);
                 at = dom.end(at);
             }
             false => at += 1,
         }
     }
+    has_content
 }
 
 fn is_banner(dom: &Dom, id: NodeId) -> bool {
@@ -105,7 +108,9 @@ mod tests {
             remove_consent,
             ..Selection::default()
         };
-        assert_eq!(page.convert(&selection(true)).markdown().trim(), expected);
+        let content = page.convert(&selection(true));
+        assert_eq!(content.markdown().trim(), expected);
+        assert_eq!(content.removed_consent(), !expected.contains("ookies"), "{html}");
         assert!(
             page.convert(&selection(false)).markdown().contains("cookies"),
             "{html}"

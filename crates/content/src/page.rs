@@ -49,6 +49,7 @@ pub struct Content<'a> {
     roots: Vec<NodeId>,
     dropped: Vec<bool>,
     remove_base64_images: bool,
+    removed_consent: bool,
 }
 
 impl HtmlPage {
@@ -144,9 +145,7 @@ impl HtmlPage {
         } else {
             vec![whole]
         };
-        if selection.remove_consent {
-            consent::mark(&self.dom, &mut dropped);
-        }
+        let removed_consent = selection.remove_consent && consent::mark(&self.dom, &mut dropped);
         if !selection.exclude_tags.is_empty() {
             self.with_matcher(|matcher| {
                 for id in 0..self.dom.len() {
@@ -159,6 +158,7 @@ impl HtmlPage {
             roots,
             dropped,
             remove_base64_images: selection.remove_base64_images,
+            removed_consent,
         }
     }
 
@@ -224,6 +224,11 @@ impl HtmlPage {
 }
 
 impl Content<'_> {
+    /// Returns whether a consent banner with text or a frame was removed.
+    pub fn removed_consent(&self) -> bool {
+        self.removed_consent
+    }
+
     /// Returns the content as Markdown (CommonMark with GFM tables); empty when there is none.
     pub fn markdown(&self) -> String {
         markdown::write(&markdown::Request {

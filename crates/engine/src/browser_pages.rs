@@ -195,12 +195,16 @@ impl BrowserPages {
         };
         let response = rendering.content_type.contains("html").then(|| {
             let content_type = Some("text/html; charset=utf-8".to_owned());
-            SiteResponse::new(
-                rendering.url,
-                rendering.status,
-                content_type,
-                rendering.html.into(),
-            )
+            SiteResponse {
+                consent_banner: rendering.consent_banner,
+                blocked_requests: rendering.blocked_requests,
+                ..SiteResponse::new(
+                    rendering.url,
+                    rendering.status,
+                    content_type,
+                    rendering.html.into(),
+                )
+            }
         });
         Ok(BrowserPage {
             response,

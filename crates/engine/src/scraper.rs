@@ -348,6 +348,9 @@ impl Scraper {
                     rendered.credits = billing::page(&options, 1);
                     metadata.credits_used = Some(rendered.credits);
                 }
+                metadata.consent_banner = response.consent_banner.or(metadata.consent_banner);
+                metadata.blocked_requests =
+                    (response.blocked_requests > 0).then_some(response.blocked_requests);
                 metadata.cached_at = response.cached_at;
                 metadata.cache_state = cache::cache_state(&options, response.cached_at).map(str::to_owned);
                 Ok(Scraped {

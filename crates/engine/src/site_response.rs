@@ -3,6 +3,7 @@
 use std::time::SystemTime;
 
 use bytes::Bytes;
+use harvestman_core::api::page::ConsentBanner;
 use harvestman_core::time::Timestamp;
 use harvestman_fetch::{FetchError, FetchResponse};
 use http::HeaderMap;
@@ -21,6 +22,10 @@ pub(crate) struct SiteResponse {
     pub(crate) retry_after_ms: Option<u64>,
     /// When the response was fetched, if it comes from the cache.
     pub(crate) cached_at: Option<Timestamp>,
+    /// What the browser did with a consent banner.
+    pub(crate) consent_banner: Option<ConsentBanner>,
+    /// Requests of the page that `blockAds` kept from the network.
+    pub(crate) blocked_requests: u32,
     /// Why the body is incomplete, if it is.
     pub(crate) incomplete: Option<FetchError>,
 }
@@ -35,6 +40,8 @@ impl SiteResponse {
             body,
             retry_after_ms: None,
             cached_at: None,
+            consent_banner: None,
+            blocked_requests: 0,
             incomplete: None,
         }
     }

@@ -80,6 +80,8 @@ export interface Metadata {
   creditsUsed?: number;
   numPages?: number;
   ocrPages?: number;
+  consentBanner?: "answered" | "hidden" | "removed";
+  blockedRequests?: number;
   totalPages?: number;
   [name: string]: any;
 }

@@ -1,9 +1,10 @@
 //! Pages with the banners of consent tools, fetched over HTTP and with the browser.
 
+use harvestman_core::api::page::{ConsentBanner, Document};
 use harvestman_tests::{Page, RunningSite, Site, TestServer};
 use serde_json::{Value, json};
 
-use crate::server;
+use crate::{scrape, server};
 
 const QUESTION: &str = "<p>We use cookies to improve your visit.</p><button>Accept all</button>";
 
@@ -139,16 +140,20 @@ async fn site() -> RunningSite {
     site.serve().await
 }
 
-/// Returns the Markdown of each page of the site, by the name of its tool.
-async fn scrape_all(server: &TestServer, site: &RunningSite, options: &Value) -> Vec<(&'static str, String)> {
+/// Returns each page of the site with the name of its tool.
+async fn scrape_all(
+    server: &TestServer,
+    site: &RunningSite,
+    options: &Value,
+) -> Vec<(&'static str, Document)> {
     let mut pages = Vec::new();
     for (name, ..) in TOOLS {
         let mut request =
             json!({"url": site.url(&format!("/{name}")), "onlyMainContent": false, "maxAge": 0});
         let fields = options.as_object().unwrap().clone();
         request.as_object_mut().unwrap().extend(fields);
-        let response = server.post("/v2/scrape", &request).await.ok();
-        pages.push((name, response["data"]["markdown"].as_str().unwrap().to_owned()));
+        let data = scrape(server, request).await;
+        pages.push((name, serde_json::from_value(data).unwrap()));
     }
     pages
 }
@@ -156,25 +161,31 @@ async fn scrape_all(server: &TestServer, site: &RunningSite, options: &Value) ->
 #[tokio::test]
 async fn consent_banners_are_removed_from_pages_over_http() {
     let (site, server) = (site().await, server(&[]).await);
-    for (name, markdown) in scrape_all(&server, &site, &json!({"fastMode": true})).await {
+    for (name, document) in scrape_all(&server, &site, &json!({"fastMode": true})).await {
+        let markdown = document.markdown.unwrap();
         assert!(markdown.contains("Herons stand still"), "{name}: {markdown}");
         assert!(!markdown.contains("We use cookies"), "{name}: {markdown}");
+        let done = document.metadata.consent_banner;
+        assert_eq!(done, Some(ConsentBanner::Removed), "{name}");
     }
     let request =
         json!({"url": site.url("/onetrust"), "onlyMainContent": false, "blockAds": false, "maxAge": 0});
-    let kept = server.post("/v2/scrape", &request).await.ok();
-    let kept = kept["data"]["markdown"].as_str().unwrap();
-    assert!(kept.contains("We use cookies"), "{kept}");
+    let kept = scrape(&server, request).await;
+    let markdown = kept["markdown"].as_str().unwrap();
+    assert!(markdown.contains("We use cookies"), "{kept}");
+    assert_eq!(kept["metadata"]["consentBanner"], Value::Null, "{kept}");
 }
 
 #[tokio::test]
 async fn consent_banners_are_answered_in_the_browser() {
     let (site, server) = (site().await, server(&[]).await);
     let mut unanswered = Vec::new();
-    for (name, markdown) in scrape_all(&server, &site, &json!({"waitFor": 1, "timeout": 60_000})).await {
+    for (name, document) in scrape_all(&server, &site, &json!({"waitFor": 1, "timeout": 60_000})).await {
+        let markdown = document.markdown.unwrap();
         assert!(markdown.contains("Herons stand still"), "{name}: {markdown}");
         assert!(!markdown.contains("We use cookies"), "{name}: {markdown}");
-        if !markdown.contains("Cookies were refused.") {
+        let done = document.metadata.consent_banner;
+        if !markdown.contains("Cookies were refused.") || done != Some(ConsentBanner::Answered) {
             unanswered.push(name);
         }
     }

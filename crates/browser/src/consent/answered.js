@@ -10,7 +10,7 @@
       const isNone = !isDetected && (waited > detection || instance?.state.findCmpAttempts > 2);
       const isClosed = isDetected && !has("popupFound") && waited > 2 * detection;
       if (isAnswered || isNone || isClosed || waited > answer) {
-        resolve(isAnswered);
+        resolve(messages.some((message) => message.type === "optOutResult" && message.result));
       } else {
         setTimeout(check, 50);
       }

@@ -42,10 +42,13 @@ pub(super) fn resume(
             Some(request_paused) if request_paused.is_response() => {
                 drop(tokio::spawn(respond(session.clone(), request_paused)))
             }
-            Some(request_paused) if interception.blocks(&request_paused, main_frame) => session.post(
-                "Fetch.failRequest",
-                json!({"requestId": request_paused.request_id, "errorReason": "BlockedByClient"}),
-            ),
+            Some(request_paused) if interception.blocks(&request_paused, main_frame) => {
+                interception.blocked_requests += 1;
+                session.post(
+                    "Fetch.failRequest",
+                    json!({"requestId": request_paused.request_id, "errorReason": "BlockedByClient"}),
+                );
+            }
             Some(request_paused) => session.post(
                 "Fetch.continueRequest",
                 request_paused.continue_params(interception),
@@ -70,6 +73,8 @@ pub(crate) struct Interception {
     pub(crate) blocker: Option<Blocker>,
     /// URL of the document that the main frame requested last: the page, for the rules of the blocker.
     pub(crate) document: Option<Url>,
+    /// Requests that the blocker kept from the network.
+    pub(crate) blocked_requests: u32,
 }
 
 impl Interception {

@@ -87,6 +87,9 @@ const RESERVED: &[&str] = &[
     "cachedAt",
     "numPages",
     "totalPages",
+    "ocrPages",
+    "consentBanner",
+    "blockedRequests",
     "articleTitle",
     "publishedDate",
 ];

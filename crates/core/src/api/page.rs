@@ -8,6 +8,7 @@ use serde_json::Value;
 use crate::api::branding::Branding;
 use crate::api::change_report::ChangeReport;
 use crate::api::offer::{Menu, Product};
+use crate::api::wire_enum::wire_enum;
 use crate::ids::ScrapeId;
 use crate::page_version::VersionKey;
 use crate::time::Timestamp;
@@ -164,6 +165,18 @@ pub struct DocumentPage {
     pub markdown: String,
 }
 
+wire_enum! {
+    /// What was done with a consent banner.
+    ConsentBanner {
+        /// Everything that the banner asks for was refused, in the browser.
+        Answered = "answered",
+        /// The banner could not be answered, and was hidden in the browser.
+        Hidden = "hidden",
+        /// The banner was removed from the HTML.
+        Removed = "removed",
+    }
+}
+
 /// Metadata of a page and of its fetch. Other `meta` tags appear as additional fields under their own
 /// names.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
@@ -209,6 +222,12 @@ pub struct Metadata {
     /// Class of the proxy: `basic` or `stealth`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub proxy_used: Option<String>,
+    /// What `blockAds` did with the consent banner of the page; absent if there was none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub consent_banner: Option<ConsentBanner>,
+    /// Requests of the page that `blockAds` kept from the network; absent if there were none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub blocked_requests: Option<u32>,
     /// Engine that fetched the document: `http` or `browser`; absent for a cached copy.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scrape_engine: Option<String>,

@@ -19,7 +19,7 @@ use super::offers;
 use crate::api::error::{ApiError, ErrorCode};
 use crate::api::format::{Format, FormatKind};
 use crate::api::options::ScrapeOptions;
-use crate::api::page::{AttributeValues, Document, Metadata};
+use crate::api::page::{AttributeValues, ConsentBanner, Document, Metadata};
 use crate::api::problem::{PathPart, Problem, bad_request};
 use crate::billing;
 use crate::extract::fill::PageInfo;
@@ -253,6 +253,9 @@ pub(super) fn from_html(
     };
     if wants(FormatKind::Product) || wants(FormatKind::Menu) {
         offers(&mut document, &parsed.facts(), url, options);
+    }
+    if content.removed_consent() {
+        document.metadata.consent_banner = Some(ConsentBanner::Removed);
     }
     let links = parsed.crawl_links();
     let (signs, redirect) = (Some(parsed.render_signals()), parsed.redirect());

@@ -79,13 +79,16 @@ impl Scraper {
             scraped.set_browser_engine(EngineReason::Requested);
         } else {
             scraped = self.follow_page_redirects(scraped, url, target, deadline).await?;
-            if let Some(response) = self.inline_frames(&scraped, target, deadline).await {
+            let mut frames = FrameBudget::default();
+            if let Some(response) = self.inline_frames(&scraped, target, &mut frames, deadline).await {
                 // The page's own links come first, including those to its frames.
                 let links = scraped.rendered.links;
                 scraped = self.render(url, response, options, id, deadline).await?;
                 let more = std::mem::replace(&mut scraped.rendered.links, links);
                 scraped.rendered.add_links(more);
             }
+            scraped.rendered.document.metadata.blocked_requests =
+                (frames.blocked > 0).then_some(frames.blocked);
             scraped.set_http_engine(None);
             if is_browser_optional {
                 scraped = self.render_if_needed(scraped, url, target, deadline).await;
@@ -232,6 +235,7 @@ impl Scraper {
         &self,
         scraped: &Scraped,
         target: &Target<'_>,
+        frames: &mut FrameBudget,
         deadline: Instant,
     ) -> Option<SiteResponse> {
         let has_frames = scraped
@@ -242,25 +246,17 @@ impl Scraper {
         if !has_frames || scraped.response.status >= 400 {
             return None;
         }
-        let mut remaining = limits::PAGE_FRAMES;
-        self.inline_nested_frames(
-            &scraped.response,
-            target,
-            deadline,
-            &mut remaining,
-            limits::FRAME_DEPTH,
-        )
-        .await
+        self.inline_nested_frames(&scraped.response, target, deadline, frames, limits::FRAME_DEPTH)
+            .await
     }
 
-    /// Returns a response with the documents of its frames inlined. `remaining` is the number of documents
-    /// that may still be fetched.
+    /// Returns a response with the documents of its frames inlined.
     fn inline_nested_frames<'a>(
         &'a self,
         response: &'a SiteResponse,
         target: &'a Target<'a>,
         deadline: Instant,
-        remaining: &'a mut usize,
+        frames: &'a mut FrameBudget,
         depth: u32,
     ) -> BoxFuture<'a, Option<SiteResponse>> {
         async move {
@@ -270,11 +266,12 @@ impl Scraper {
             }?;
             let mut documents = Vec::new();
             for url in framed_page.urls() {
-                let Some(rest) = remaining.checked_sub(1) else {
+                let Some(rest) = frames.remaining.checked_sub(1) else {
                     break;
                 };
-                *remaining = rest;
+                frames.remaining = rest;
                 if target.options.block_ads && self.blocker.blocks_frame(&url, &response.url).await {
+                    frames.blocked += 1;
                     documents.push(None);
                     continue;
                 }
@@ -291,7 +288,7 @@ impl Scraper {
                     }
                 };
                 let inner = self
-                    .inline_nested_frames(&document, target, deadline, remaining, depth - 1)
+                    .inline_nested_frames(&document, target, deadline, frames, depth - 1)
                     .await;
                 documents.push(Some(inner.unwrap_or(document)));
             }
@@ -313,6 +310,23 @@ impl Scraper {
             })
         }
         .boxed()
+    }
+}
+
+/// Documents of frames of one page.
+struct FrameBudget {
+    /// How many may still be fetched.
+    remaining: usize,
+    /// How many `blockAds` kept from being fetched.
+    blocked: u32,
+}
+
+impl Default for FrameBudget {
+    fn default() -> Self {
+        Self {
+            remaining: limits::PAGE_FRAMES,
+            blocked: 0,
+        }
     }
 }
 

@@ -96,13 +96,13 @@ impl SearchRun<'_> {
         let cached: CachedPage = context.store.cached_page_by_id(self.team, page.id).await.ok()??;
         let url = Url::parse(&cached.url).ok()?;
         let response = SiteResponse {
-            url: url.clone(),
-            status: cached.status,
-            content_type: cached.content_type,
-            body: cached.body.into(),
-            retry_after_ms: None,
             cached_at: Some(cached.fetched_at),
-            incomplete: None,
+            ..SiteResponse::new(
+                url.clone(),
+                cached.status,
+                cached.content_type,
+                cached.body.into(),
+            )
         };
         let deadline = self.deadline.min(Instant::now() + limits::SEARCH_PASSAGE_TIMEOUT);
         let options = Arc::new(ScrapeOptions::default());

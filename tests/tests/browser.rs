@@ -266,11 +266,12 @@ fn kill_browsers(server: u32) {
 #[tokio::test]
 async fn branding_is_what_the_browser_shows() {
     let page = "<!doctype html><html><head><title>Shop | Heron</title><meta property=og:site_name content=Heron>
-        <link rel=icon href=/icon.png><style>:root { --primary: #ff6600 } body { background: #101820; color: #eeeeee;
+        <link rel=icon href=/icon.png><style>:root { --primary: #ff6600; --danger: #cc0000 } body { background: #101820; color: #eeeeee;
         font: 16px Georgia, serif } h1 { font: bold 40px Arial } button { background: #ff6600; color: black;
-        border: 0; border-radius: 8px }</style></head><body><header><a href=/><img class=logo src=/logo.svg width=80
-        height=20></a></header><h1>Herons</h1><p>Herons stand still in shallow water and wait.</p>
-        <p><a href=/more style='color: #3399ff'>Read more about herons</a></p><button>Buy</button></body></html>";
+        border: 0; border-radius: 8px; transition: opacity 0.2s ease-in } header { height: 72px } .cards {
+        display: grid; grid-template-columns: 1fr 1fr 1fr; max-width: 900px; height: 120px }</style></head><body><header><a href=/><img class=logo src=/logo.svg width=80
+        height=20></a><svg width=24 height=24 fill=none stroke='#00aa00'><path d='M2 2h20'/></svg></header><h1>Herons</h1><p>Herons stand still in shallow water and wait.</p>
+        <p><a href=/more style='color: #3399ff'>Read more about herons 🐦</a></p><div class=cards><p>One</p><p>Two</p><p>Three</p></div><button>Buy</button></body></html>";
     let site = Site::new().page("/", Page::html(page)).serve().await;
     let server = server(&[]).await;
     let data = scrape(&server, json!({ "url": site.url("/"), "formats": ["branding"] })).await;
@@ -287,6 +288,7 @@ async fn branding_is_what_the_browser_shows() {
         ("background", "#101820"),
         ("textPrimary", "#EEEEEE"),
         ("link", "#3399FF"),
+        ("error", "#CC0000"),
     ] {
         assert_eq!(branding["colors"][name], color, "{name}: {data}");
     }
@@ -294,6 +296,19 @@ async fn branding_is_what_the_browser_shows() {
         branding["components"]["buttonPrimary"],
         json!({"background": "#FF6600", "textColor": "#000000", "borderRadius": "8px"})
     );
+    assert_eq!(
+        branding["icons"],
+        json!({"style": "outline", "primaryColor": "#00AA00"})
+    );
+    assert_eq!(
+        branding["animations"],
+        json!({"transitionDuration": "0.2s", "easing": "ease-in"})
+    );
+    assert_eq!(
+        branding["layout"],
+        json!({"grid": {"columns": 3, "maxWidth": "900px"}, "headerHeight": "72px"})
+    );
+    assert_eq!(branding["tone"], json!({"emojiUsage": "minimal"}));
     assert_eq!(data["metadata"]["scrapeEngineReason"], "requested");
 }
 
@@ -335,24 +350,29 @@ async fn requests_on_filter_lists_are_not_made() {
     ])
     .await;
     let url = site.url("/").replace("127.0.0.1", "news.test");
-    let markdown = async |options: Value| {
+    // The Markdown, and how many requests were blocked.
+    let scraped = async |options: Value| {
         let mut request = json!({ "url": url, "onlyMainContent": false, "maxAge": 0 });
         request
             .as_object_mut()
             .unwrap()
             .extend(options.as_object().unwrap().clone());
         let data = scrape(&server, request).await;
-        data["markdown"].as_str().unwrap().to_owned()
+        let markdown = data["markdown"].as_str().unwrap().to_owned();
+        (markdown, data["metadata"]["blockedRequests"].as_u64())
     };
-    let blocked = markdown(json!({ "waitFor": 1 })).await;
+    let (blocked, count) = scraped(json!({ "waitFor": 1 })).await;
     assert!(
         blocked.contains("Fine news") && blocked.contains("No ad."),
         "{blocked}"
     );
-    let blocked = markdown(json!({ "fastMode": true })).await;
+    assert_eq!(count, Some(2));
+    let (blocked, count) = scraped(json!({ "fastMode": true })).await;
     assert!(!blocked.contains("Framed"), "{blocked}");
+    assert_eq!(count, Some(1));
     assert_eq!((others.count("/ad.js"), others.count("/frame.html")), (0, 0));
-    let allowed = markdown(json!({ "waitFor": 1, "blockAds": false })).await;
+    let (allowed, count) = scraped(json!({ "waitFor": 1, "blockAds": false })).await;
     assert!(allowed.contains("Buy now!"), "{allowed}");
+    assert_eq!(count, None);
     std::fs::remove_file(list).unwrap();
 }

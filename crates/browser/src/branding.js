@@ -44,6 +44,11 @@
   const texts = new Map();
   const links = new Map();
   const fills = new Map();
+  const durations = new Map();
+  const easings = new Map();
+  const iconColors = new Map();
+  const iconStyles = new Map();
+  const first = (list) => list.split(/,(?![^(]*\))/)[0].trim();
   for (const element of all) {
     const style = getComputedStyle(element);
     const own = [...element.childNodes].filter((node) => node.nodeType === 3);
@@ -58,6 +63,21 @@
       const box = element.getBoundingClientRect();
       const isControl = element.matches("button, [role=button], a, input[type=submit]");
       add(fills, fill, Math.sqrt(box.width * box.height) * (isControl ? 3 : 1));
+    }
+    const duration = first(style.transitionDuration);
+    if (parseFloat(duration) > 0) {
+      add(durations, duration, 1);
+      add(easings, first(style.transitionTimingFunction), 1);
+    }
+    // A small drawing is an icon.
+    const box = element.getBoundingClientRect();
+    if (element.tagName === "svg" && box.width <= 48 && box.height <= 48) {
+      const shapes = element.querySelectorAll("path, circle, rect, line, polyline, polygon, ellipse");
+      for (const shape of [...shapes].slice(0, 20)) {
+        const { fill, stroke } = getComputedStyle(shape);
+        add(iconStyles, fill === "none" ? "outline" : "filled", 1);
+        add(iconColors, hex(fill === "none" ? stroke : fill), 1);
+      }
     }
   }
 
@@ -140,6 +160,25 @@
     const ratio = parseFloat(style.lineHeight) / parseFloat(style.fontSize);
     return Number.isFinite(ratio) ? Math.round(ratio * 100) / 100 : null;
   };
+  const part = (selector) => {
+    const found = all.find((element) => element.matches(selector));
+    return found === undefined ? null : `${Math.round(found.getBoundingClientRect().height)}px`;
+  };
+  // The widest column of a page that does not fill its window, and the largest grid.
+  const limited = all.find((element) => {
+    const { maxWidth } = getComputedStyle(element);
+    return maxWidth.endsWith("px") && parseFloat(maxWidth) >= 600 && element.getBoundingClientRect().height > 100;
+  });
+  const columns = all
+    .map((element) => getComputedStyle(element))
+    .filter((style) => style.display.endsWith("grid"))
+    .map((style) => style.gridTemplateColumns.split(" ").filter((track) => /^[0-9.]+px$/.test(track)).length);
+  const grid = clean({
+    columns: columns.length > 0 ? Math.max(...columns) || null : null,
+    maxWidth: limited === undefined ? null : getComputedStyle(limited).maxWidth,
+  });
+  const words = document.body.innerText.slice(0, 100000);
+  const emoji = (words.match(/\p{Emoji_Presentation}/gu) ?? []).length;
   const title = document.title.split(/\s+[|–—·-]\s+/);
   return {
     colorScheme: luminance(background) < 0.5 ? "dark" : "light",
@@ -154,6 +193,9 @@
       textPrimary: textColors[0] ?? hex(body.color),
       textSecondary: textColors[1],
       link,
+      success: named("success"),
+      warning: named("warning"),
+      error: named("error", "danger"),
     }),
     typography: {
       fontFamilies: clean({
@@ -173,6 +215,14 @@
     },
     spacing: clean({ borderRadius: components.buttonPrimary?.borderRadius }),
     components,
+    icons: clean({ style: most(iconStyles)[0], primaryColor: most(iconColors)[0] }),
+    animations: clean({ transitionDuration: most(durations)[0], easing: most(easings)[0] }),
+    layout: clean({
+      grid: Object.keys(grid).length > 0 ? grid : null,
+      headerHeight: part("header, [role=banner]"),
+      footerHeight: part("footer, [role=contentinfo]"),
+    }),
+    tone: { emojiUsage: emoji === 0 ? "none" : emoji * 500 <= words.length ? "minimal" : "frequent" },
     images: clean({ logo, favicon: icon, ogImage: image === null ? null : absolute(image) }),
   };
 }

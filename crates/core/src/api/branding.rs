@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// Colors, fonts and pictures of a page. Only what the page shows is present.
+/// Colors, fonts, measures and pictures of a page. Only what the page shows is present.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
@@ -22,7 +22,8 @@ pub struct Branding {
     /// Font families, the most used first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub fonts: Vec<BrandFont>,
-    /// Colors as `#RRGGBB`: `primary`, `secondary`, `accent`, `background`, `textPrimary`, `textSecondary`, `link`.
+    /// Colors as `#RRGGBB`: `primary`, `secondary`, `accent`, `background`, `textPrimary`, `textSecondary`, `link`, and
+    /// `success`, `warning` and `error` if the page names them as CSS variables.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub colors: BTreeMap<String, String>,
     /// Fonts and sizes of headings and text.
@@ -35,6 +36,18 @@ pub struct Branding {
     /// `borderRadius`.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub components: BTreeMap<String, BTreeMap<String, String>>,
+    /// Icons: `style` (`outline` or `filled`) and `primaryColor`.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub icons: BTreeMap<String, String>,
+    /// The most used transition: `transitionDuration` and `easing`.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub animations: BTreeMap<String, String>,
+    /// Measures of the page in CSS pixels.
+    #[serde(skip_serializing_if = "BrandLayout::is_empty")]
+    pub layout: BrandLayout,
+    /// How the page speaks: `emojiUsage` (`none`, `minimal` or `frequent`).
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub tone: BTreeMap<String, String>,
     /// URLs: `logo`, `favicon`, `ogImage`.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub images: BTreeMap<String, String>,
@@ -64,6 +77,41 @@ pub struct Typography {
     pub line_heights: BTreeMap<String, f64>,
     /// Weights of `heading` and `body`, from 100 to 900.
     pub font_weights: BTreeMap<String, f64>,
+}
+
+/// Measures of a page.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase", default)]
+pub struct BrandLayout {
+    /// The column or grid of the content.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub grid: Option<BrandGrid>,
+    /// Height of the header, such as `72px`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub header_height: Option<String>,
+    /// Height of the footer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub footer_height: Option<String>,
+}
+
+impl BrandLayout {
+    fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// Column or grid of the content of a page.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase", default)]
+pub struct BrandGrid {
+    /// Columns of the CSS grid with the most columns.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub columns: Option<u32>,
+    /// Greatest width of the content, such as `1200px`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_width: Option<String>,
 }
 
 impl Branding {

@@ -97,6 +97,13 @@ async fn without_a_provider_the_search_covers_the_teams_own_pages() {
 
     let only = search(&server, json!({ "query": "herons -ducks", "limit": 1 })).await;
     assert_eq!(urls(&only), [site.url("/herons")]);
+    let anonymous = search(
+        &server,
+        json!({ "query": "herons", "enterprise": ["default", "zdr"] }),
+    )
+    .await;
+    let warning = anonymous["warning"].as_str().unwrap();
+    assert!(warning.contains("`enterprise` had no effect"), "{anonymous}");
     let elsewhere = search(
         &server,
         json!({ "query": "herons", "includeDomains": ["b.test"] }),

@@ -23,6 +23,9 @@ pub const NO_STORED_PAGES: &str = "No search provider is configured on this serv
 /// Warning for sources that need a provider.
 pub const NEEDS_PROVIDER: &str =
     "`news` and `images` need a search provider, which is not configured on this server.";
+/// Warning when a kind of search is requested that this server does not have.
+pub const NO_ENTERPRISE: &str = "`enterprise` had no effect: it selects kinds of the hosted product's search. The operator \
+    of this server chooses the search provider.";
 /// Warning when a provider returns no results.
 pub const NO_RESULTS: &str = "No results. Use fewer or different words.";
 /// Warning when pages did not arrive in time.

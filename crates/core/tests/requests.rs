@@ -3,8 +3,9 @@
 
 use harvestman_core::api::fields::{FieldType, Schema};
 use harvestman_core::api::format::{Format, FormatKind};
+use harvestman_core::api::parser::ParserKind;
 use harvestman_core::api::wire_enum::WireEnum;
-use harvestman_core::api::{BatchScrapeRequest, CrawlRequest, ErrorCode, ScrapeRequest, Wire};
+use harvestman_core::api::{BatchScrapeRequest, CrawlRequest, ErrorCode, MapRequest, ScrapeRequest, Wire};
 use serde_json::{Value, json};
 
 /// Parses a valid body and returns its serialized form.
@@ -198,4 +199,40 @@ fn hostile_bodies_get_short_errors_quickly() {
     let urls = json!({"urls": vec!["ftp://a"; 100_000], "ignoreInvalidURLs": false});
     let error = BatchScrapeRequest::from_value(urls).unwrap_err();
     assert_eq!(error.details.unwrap().as_array().unwrap().len(), 100);
+}
+
+/// Asserts that every name has a row below a heading of docs/COMPATIBILITY.md, with a verdict and not ignored.
+#[track_caller]
+fn check_verdicts(headings: &[&str], names: &[&str]) {
+    let document = include_str!("../../../docs/COMPATIBILITY.md");
+    let rows: Vec<Vec<&str>> = headings
+        .iter()
+        .flat_map(|heading| {
+            let (_, rest) = document.split_once(&format!("# {heading}\n")).unwrap();
+            rest.split("\n#").next().unwrap().lines()
+        })
+        .map(|line| line.split('|').map(str::trim).collect())
+        .collect();
+    for name in names {
+        let quoted = format!("`{name}`");
+        let row = rows.iter().find(|row| row.len() > 3 && row[1].contains(&quoted));
+        let row = row.unwrap_or_else(|| panic!("{headings:?} have no row for {name}"));
+        assert!(
+            ["works", "differs", "refused"].contains(&row[2]),
+            "{name}: {row:?}"
+        );
+        assert!(!row[3].contains("ithout effect"), "{name} is ignored: {row:?}");
+    }
+}
+
+#[test]
+fn every_option_and_format_has_a_verdict_on_its_compatibility() {
+    fn names<R: Wire>() -> Vec<&'static str> {
+        R::fields().iter().map(|field| field.name).collect()
+    }
+    check_verdicts(&["Scrape options"], &names::<ScrapeRequest>());
+    check_verdicts(&["Scrape options", "Crawl options"], &names::<CrawlRequest>());
+    check_verdicts(&["Scrape options", "Map options"], &names::<MapRequest>());
+    check_verdicts(&["Formats"], FormatKind::WORDS);
+    check_verdicts(&["Parsers"], ParserKind::WORDS);
 }

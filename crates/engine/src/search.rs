@@ -162,6 +162,9 @@ impl<'e> SearchRun<'e> {
             Some(_) => self.scrape(&mut data, engine, principal, base).await,
             None => 0,
         };
+        if self.request.enterprise.iter().any(|kind| kind != "default") {
+            self.warnings.push(rules::NO_ENTERPRISE.to_owned());
+        }
         let response = SearchResponse {
             success: true,
             id: Some(id),

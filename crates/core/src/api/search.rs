@@ -164,6 +164,9 @@ pub struct SearchRequest {
     /// Scrape each web and news result with these options.
     #[field(read = ScrapeOptions::read_inner, example = r#"{"formats":["markdown"]}"#)]
     pub scrape_options: Option<ScrapeOptions>,
+    /// Kinds of the hosted product's search. Other values than `default` get a warning.
+    #[field(bounds = (0..=MAX_LIST_ITEMS, ()), hidden)]
+    pub enterprise: Vec<Value>,
     /// Client and integration that sent the request.
     #[field(flatten)]
     pub caller: Caller,
@@ -175,7 +178,6 @@ pub(crate) const HOSTS: (RangeInclusive<usize>, RangeInclusive<usize>) =
 
 impl SearchRequest {
     fn check(&mut self, f: &mut Fields) {
-        f.value::<Vec<Value>>("enterprise", (0..=MAX_LIST_ITEMS, ()));
         if !self.include_domains.is_empty() && !self.exclude_domains.is_empty() {
             f.fail(
                 "excludeDomains",

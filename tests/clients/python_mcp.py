@@ -153,8 +153,56 @@ async def check_sessions(tools):
     run = {"id": browser, "language": "bash", "code": f"open {site}/a && get title"}
     assert "A" in await tools.text("browser_execute", run)
     assert browser in await tools.text("browser_list", {"status": "active"})
+    await check_files(tools, browser)
     assert "Credits billed" in await tools.text("browser_close", {"id": browser})
     await tools.text("browser_execute", run, fails=True)
+
+
+async def check_files(tools, browser):
+    table = {"id": browser, "name": "legs.csv", "text": "name,legs\nspider,8\n"}
+    assert "Path for code: /" in await tools.text("browser_upload", table)
+    run = {"id": browser, "language": "node"}
+    save = "const [file] = await Promise.all([page.waitForEvent('download'), page.click('#save')]); await file.path()"
+    await tools.text("browser_execute", {**run, "code": f"await page.goto('{site}/form'); {save}"})
+    files = json.loads((await tools.call("browser_files", {"id": browser})).content[1].text)
+    assert [file["name"] for file in files] == ["legs.csv", "large.html"], files
+    assert "spider,8" in await tools.text("browser_download", {"id": browser, "name": "legs.csv"})
+    large = {"id": browser, "name": "large.html"}
+    head, content = texts(await tools.call("browser_download", large))
+    second = int(found(r"`offset`: (\d+)", head))
+    assert second == len(content), (second, len(content))
+    assert f"Characters {second} to" in await tools.text("browser_download", {**large, "offset": second})
+    missing = await tools.text("browser_download", {"id": browser, "name": "x"}, fails=True)
+    assert "its files are: legs.csv, large.html" in missing, missing
+    await tools.text("browser_upload", {"id": browser, "name": "a.csv"}, fails=True)
+
+
+async def check_large(tools):
+    """Every tool that returns what pages contain, on a page of 2 MB."""
+    url = f"{site}/large"
+    everything = ["markdown", "html", "rawHtml", "links", "images", "summary", "rawBase64"]
+    await tools.call("scrape", {"url": url, "formats": everything, "onlyMainContent": False})
+    lines = {"type": "object", "properties": {"text": {"type": "string"}}}
+    for name, arguments in [
+        ("crawl", {"url": url, "limit": 2, "scrapeOptions": {"formats": everything}}),
+        ("batch", {"urls": [url, f"{url}?again"], "formats": everything}),
+        ("extract", {"urls": [url], "schema": lines}),
+        ("agent", {"prompt": "the text", "urls": [url], "schema": lines}),
+        ("search", {"query": "paragraph", "scrapeOptions": {"formats": everything}}),
+        ("map", {"url": url}),
+        ("parse", {"name": "large.html", "text": "<p>" + "A word and another. " * 100_000}),
+    ]:
+        await tools.call(name, arguments)
+    monitor = {"name": "L", "schedule": {"text": "hourly"}, "targets": [{"type": "scrape", "urls": [url]}]}
+    id = found(r"Monitor: (\S+)", await tools.text("monitor", monitor))
+    check = found(r"Check: (\S+)", await tools.text("monitor_run", {"id": id}))
+    await tools.text("monitor_checks", {"id": id, "check": check})
+    await tools.text("monitor_delete", {"id": id})
+    browser = found(r"Session id: (\S+)", await tools.text("browser", {"ttl": 120}))
+    for code in ["get text body", "get html body", "snapshot"]:
+        run = {"id": browser, "language": "bash", "code": f"open {url} && {code}"}
+        await tools.call("browser_execute", run)
+    await tools.text("browser_close", {"id": browser})
 
 
 async def check(server):
@@ -165,6 +213,7 @@ async def check(server):
         await check_jobs(tools)
         await check_monitors(tools)
         await check_sessions(tools)
+        await check_large(tools)
         assert tools.called >= names, names - tools.called
         print(client.protocol_version, len(names), "tools")
 

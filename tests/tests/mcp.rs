@@ -27,7 +27,7 @@ fn large_page() -> Page {
 async fn the_python_client_calls_every_tool() {
     let form = "<!doctype html><title>Form</title><input><button
         onclick=\"document.querySelector('output').textContent = 'Hello ' + document.querySelector('input').value\"
-        >Send</button><output></output><p>A form that says hello to its sender, by name and at once.</p>";
+        >Send</button><a id=save href=/large download=large.html>Save</a><output></output><p>A form that says hello to its sender, by name and at once.</p>";
     let site = Site::new()
         .page("/", Page::links("Start", &["/a", "/form"]))
         .page("/a", Page::links("A", &[]))

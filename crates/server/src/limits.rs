@@ -176,6 +176,8 @@ pub const MCP_ERROR_CHARS: usize = 4_000;
 pub const MCP_PICTURES: usize = 4;
 /// Largest picture in a tool result; larger ones are given as a URL.
 pub const MCP_PICTURE_BYTES: usize = 4 << 20;
+/// Largest file of a session whose content a tool returns; of larger ones it returns the URL.
+pub const MCP_FILE_BYTES: u64 = 16 << 20;
 /// Feedback that `harvestman feedback` lists.
 pub const FEEDBACK_LISTED: u32 = 200;
 /// Largest file of a filter list for `blockAds`.

@@ -1,5 +1,6 @@
 //! Carries out a tool call: checks the arguments, sends the API requests, and makes the answer.
 
+mod files;
 mod monitors;
 mod own;
 
@@ -134,6 +135,9 @@ impl Call<'_> {
                 let response = self.client.get(&format!("/v2/browser{query}")).await?;
                 Answer::new(value_text(&response["sessions"]))
             }
+            ToolKind::Other(OtherTool::BrowserFiles) => self.session_files(&own).await?,
+            ToolKind::Other(OtherTool::BrowserUpload) => self.upload(&own).await?,
+            ToolKind::Other(OtherTool::BrowserDownload) => self.download(&own).await?,
             ToolKind::Other(OtherTool::AgentThread) => {
                 let path = format!("/v2/agent/threads/{}?includeData=true", own.id()?);
                 Answer::new(value_text(&self.client.get(&path).await?["thread"]))
@@ -186,12 +190,18 @@ impl Call<'_> {
 
     async fn parse(&self, own: &Own, body: Value) -> anyhow::Result<Answer> {
         checked::<ParseOptions>(&body)?;
-        let form = match (
+        let response = self.form(own, &body)?.send(self.client).await?;
+        Ok(self.page(&response).await)
+    }
+
+    /// Returns the form of the file that the arguments name or contain, with these options.
+    fn form(&self, own: &Own, options: &Value) -> anyhow::Result<Form> {
+        match (
             own.text(names::PATH),
             own.text(names::TEXT),
             own.text(names::BASE64),
         ) {
-            (Some(path), None, None) => Form::of_file(Path::new(path), &body)?,
+            (Some(path), None, None) => Form::of_file(Path::new(path), options),
             (None, text, base64) if text.is_some() != base64.is_some() => {
                 let name = own
                     .text(names::NAME)
@@ -202,13 +212,11 @@ impl Call<'_> {
                         .decode(base64.unwrap_or_default())
                         .context("`base64` is not valid Base64")?,
                 };
-                Form::new(name, &bytes, &body)?
+                Form::new(name, &bytes, options)
             }
             _ if self.has_files => bail!("exactly one of `path`, `text` and `base64` is required"),
             _ => bail!("exactly one of `text` and `base64` is required"),
-        };
-        let response = form.send(self.client).await?;
-        Ok(self.page(&response).await)
+        }
     }
 
     async fn status(&mut self, own: &Own) -> anyhow::Result<Answer> {

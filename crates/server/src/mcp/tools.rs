@@ -63,6 +63,12 @@ words! {
         BrowserList = "browser_list",
         /// Ends a browser session.
         BrowserClose = "browser_close",
+        /// Lists the files of a browser session.
+        BrowserFiles = "browser_files",
+        /// Gives a file to a browser session.
+        BrowserUpload = "browser_upload",
+        /// Returns the content of a file of a browser session.
+        BrowserDownload = "browser_download",
         /// Returns the state and the result of a job.
         Status = "status",
         /// Cancels a job.
@@ -211,8 +217,21 @@ impl ToolKind {
                     "Id of the scrape: `Scrape id` in the answer of harvestman_scrape",
                 )]
             }
-            ToolKind::Other(OtherTool::BrowserExecute | OtherTool::BrowserClose) => {
-                vec![id("Id of the session, from harvestman_browser")]
+            ToolKind::Other(OtherTool::BrowserExecute | OtherTool::BrowserClose) => vec![session()],
+            ToolKind::Other(OtherTool::BrowserFiles) => vec![session(), offset()],
+            ToolKind::Other(OtherTool::BrowserUpload) => {
+                [session()].into_iter().chain(file_fields(has_files)).collect()
+            }
+            ToolKind::Other(OtherTool::BrowserDownload) => {
+                let name = Field {
+                    required: true,
+                    ..Field::new(
+                        names::NAME,
+                        "Name of the file, from harvestman_browser_files",
+                        Schema::Text(1..=usize::MAX),
+                    )
+                };
+                vec![session(), name, offset()]
             }
             ToolKind::Other(OtherTool::Browser) => Vec::new(),
             ToolKind::Other(OtherTool::BrowserList) => {
@@ -376,6 +395,28 @@ fn of_other(tool: OtherTool) -> About {
             description: "Ends a browser session. Its page and unsaved state are lost.",
             ..ENDS
         },
+        OtherTool::BrowserFiles => About {
+            title: "List the files of a browser session",
+            description: "Lists what the pages of a browser session downloaded and what was uploaded to it, also after \
+                its end: name, size and URL of each file.",
+            open_world: false,
+            ..READS
+        },
+        OtherTool::BrowserUpload => About {
+            title: "Give a file to a browser session",
+            description: "Gives a file to a browser session, for a file field of a page: `upload @e3 NAME` in \
+                browser commands, or Playwright's `setInputFiles` with the returned path.",
+            open_world: false,
+            ..ACTS
+        },
+        OtherTool::BrowserDownload => About {
+            title: "Read a file of a browser session",
+            description: "Returns the content of a file that a browser session downloaded or was given: text as it is, \
+                a picture as an image, and a document (PDF, office file) as Markdown, converted as by \
+                harvestman_parse.",
+            open_world: false,
+            ..READS
+        },
         OtherTool::Status => About {
             title: "Read a job",
             description: "Returns the state of a crawl, batch, extract or agent, with its pages or its result. With \
@@ -404,6 +445,10 @@ fn id(help: &'static str) -> Field {
         required: true,
         ..Field::new(names::ID, help, Schema::Formatted("uuid"))
     }
+}
+
+fn session() -> Field {
+    id("Id of the session, from harvestman_browser")
 }
 
 fn kind(words: &'static [&'static str]) -> Field {

@@ -28,6 +28,9 @@ impl Own {
                     | OtherTool::AgentThread
                     | OtherTool::BrowserList
                     | OtherTool::BrowserClose
+                    | OtherTool::BrowserFiles
+                    | OtherTool::BrowserUpload
+                    | OtherTool::BrowserDownload
                     | OtherTool::InteractStop
             ) | ToolKind::Monitor(
                 MonitorTool::List | MonitorTool::Run | MonitorTool::Checks | MonitorTool::Delete

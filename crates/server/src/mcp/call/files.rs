@@ -1,0 +1,98 @@
+//! Tools for the files of a browser session.
+
+use anyhow::{Context, bail};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::{Value, json};
+
+use super::Call;
+use super::own::Own;
+use crate::limits;
+use crate::mcp::answer::{Answer, Picture, value_text};
+use crate::mcp::tools::names;
+use crate::request::parse::Form;
+
+impl Call<'_> {
+    /// Lists the files of a session.
+    pub(super) async fn session_files(&self, own: &Own) -> anyhow::Result<Answer> {
+        let files = self.files_of(own).await?;
+        let mut answer = Answer::new(value_text(&files));
+        answer.line("Files", &files.as_array().map_or(0, Vec::len).into());
+        Ok(answer)
+    }
+
+    /// Gives a file to a session.
+    pub(super) async fn upload(&self, own: &Own) -> anyhow::Result<Answer> {
+        let form = self.form(own, &Value::Null)?;
+        let response = form.send_to(self.client, &path_of(own)?).await?;
+        let file = &response["file"];
+        let mut answer = Answer::new("The session has the file.");
+        for (label, name) in [
+            ("Name", "name"),
+            ("Size in bytes", "sizeBytes"),
+            ("Path for code", "path"),
+        ] {
+            answer.line(label, &file[name]);
+        }
+        Ok(answer)
+    }
+
+    /// Returns the content of a file: text as it is, a picture as a picture, a document as Markdown.
+    pub(super) async fn download(&self, own: &Own) -> anyhow::Result<Answer> {
+        let name = own.text(names::NAME).context("`name` is required")?;
+        let files = self.files_of(own).await?;
+        let files = files.as_array().map_or(&[][..], Vec::as_slice);
+        // Files may have the same name; the last one is the newest.
+        let Some(file) = files.iter().rev().find(|file| file["name"] == name) else {
+            let known: Vec<&str> = files.iter().filter_map(|file| file["name"].as_str()).collect();
+            bail!(
+                "the session has no file `{name}`; its files are: {}",
+                known.join(", ")
+            );
+        };
+        let mut answer = Answer::new("");
+        for (label, name) in [
+            ("Name", "name"),
+            ("Content type", "contentType"),
+            ("Size in bytes", "sizeBytes"),
+            ("URL", "url"),
+            ("Error", "error"),
+        ] {
+            answer.line(label, &file[name]);
+        }
+        let (Some(url), Some(size)) = (file["url"].as_str(), file["sizeBytes"].as_u64()) else {
+            return Ok(answer);
+        };
+        if size > limits::MCP_FILE_BYTES {
+            let most = limits::MCP_FILE_BYTES >> 20;
+            answer
+                .lines
+                .push(format!("Files above {most} MiB are not shown; fetch the URL."));
+            return Ok(answer);
+        }
+        let (content_type, bytes) = self.client.file(url).await?;
+        if content_type.starts_with("image/") && bytes.len() <= limits::MCP_PICTURE_BYTES {
+            answer.pictures.push(Picture {
+                mime_type: content_type,
+                base64: STANDARD.encode(bytes),
+            });
+            return Ok(answer);
+        }
+        match std::str::from_utf8(&bytes) {
+            Ok(text) if !text.contains('\0') => text.clone_into(&mut answer.content),
+            _ => match Form::new(name, &bytes, &json!({}))?.send(self.client).await {
+                Ok(response) => answer.content = value_text(&response["data"]["markdown"]),
+                Err(error) => answer.line("Not shown", &format!("{error:#}").into()),
+            },
+        }
+        Ok(answer)
+    }
+
+    async fn files_of(&self, own: &Own) -> anyhow::Result<Value> {
+        Ok(self.client.get(&path_of(own)?).await?["files"].take())
+    }
+}
+
+fn path_of(own: &Own) -> anyhow::Result<String> {
+    Ok(format!("/v2/browser/{}/files", own.id()?))
+}

@@ -1,6 +1,11 @@
 //! Request commands of the real program, with the real server and a local site.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test")]
 
+mod command_line {
+    mod sessions;
+    mod table;
+}
+
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Output, Stdio};
 use std::time::Duration;

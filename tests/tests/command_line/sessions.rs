@@ -1,0 +1,75 @@
+//! Live browsers of a server, from the command line.
+
+use harvestman_tests::{Page, Site, TestServer, printed, tools};
+use serde_json::{Value, json};
+
+use crate::{lines, run};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_session_is_opened_used_extended_and_closed() {
+    let form = "<!doctype html><title>Form</title><p>A form that takes files of any kind, one at a time.</p>
+        <input type=file onchange=\"document.title = this.files[0].name\"><a href=/save download>Save</a>";
+    let site = Site::new()
+        .page("/", Page::html(form))
+        .page("/save", Page::new("text/csv", "name,legs\n"))
+        .serve()
+        .await;
+    let chromium = tools::path("HARVESTMAN_CHROMIUM");
+    let server = TestServer::start_with(&[("HARVESTMAN_CHROMIUM", chromium.to_str().unwrap())]).await;
+    let file = server.data_dir().join("legs.csv");
+    std::fs::write(&file, "name,legs\nspider,8\n").unwrap();
+
+    let (id, stderr) = printed(&run(&server, &["browser", "open", "--ttl", "120"]).await, 0);
+    let id = id.trim();
+    assert!(id.len() == 36 && stderr.is_empty(), "{id} {stderr}");
+    let (path, stderr) = printed(
+        &run(&server, &["browser", "upload", id, file.to_str().unwrap()]).await,
+        0,
+    );
+    assert!(
+        path.trim().ends_with("legs.csv") && stderr.is_empty(),
+        "{path}{stderr}"
+    );
+    let url = site.url("/");
+    let work = [
+        "open", &url, "&&", "upload", "input", "legs.csv", "&&", "click", "a", "&&", "get", "title",
+    ];
+    let (text, stderr) = printed(
+        &run(&server, &[&["browser", "execute", id][..], &work].concat()).await,
+        0,
+    );
+    assert!(text.contains("legs.csv") && stderr.is_empty(), "{text}{stderr}");
+    let (text, stderr) = printed(
+        &run(&server, &["browser", "execute", id, "click", "#nothing"]).await,
+        1,
+    );
+    assert!(text.is_empty() && !stderr.is_empty(), "{text}{stderr}");
+    let (text, _) = printed(&run(&server, &["browser", "list", "--status", "active"]).await, 0);
+    assert_eq!((lines(&text).len(), &lines(&text)[0]["id"]), (1, &json!(id)));
+    let (text, stderr) = printed(&run(&server, &["browser", "extend", id, "--ttl", "300"]).await, 0);
+    assert!(text.trim().ends_with('Z') && stderr.is_empty(), "{text}{stderr}");
+    let (text, stderr) = printed(&run(&server, &["browser", "files", id]).await, 0);
+    let names: Vec<Value> = lines(&text).iter().map(|file| file["name"].clone()).collect();
+    assert_eq!(
+        (names, stderr.as_str()),
+        (vec![json!("legs.csv"), json!("save.csv")], "")
+    );
+    let (text, _) = printed(&run(&server, &["browser", "close", id]).await, 0);
+    assert!(!text.contains("error"), "{text}");
+    let (text, stderr) = printed(
+        &run(&server, &["browser", "execute", id, "get", "title"]).await,
+        1,
+    );
+    assert!(text.is_empty() && !stderr.is_empty(), "{text}{stderr}");
+
+    let (text, _) = printed(&run(&server, &["scrape", &url, "--json"]).await, 0);
+    let scrape = lines(&text)[0]["data"]["metadata"]["scrapeId"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    let code = ["interact", &scrape, "--language", "bash", "--code", "get title"];
+    let (text, stderr) = printed(&run(&server, &code).await, 0);
+    assert!(text.contains("Form") && stderr.is_empty(), "{text}{stderr}");
+    let (_, stderr) = printed(&run(&server, &["interact", &scrape, "--stop"]).await, 0);
+    assert!(!stderr.contains("error"), "{stderr}");
+}

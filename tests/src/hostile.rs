@@ -119,9 +119,13 @@ async fn respond(mut stream: TcpStream) -> std::io::Result<()> {
                 .write_all(&with_coding("gzip, gzip", &gzip(&gzip(&vec![b' '; 80 << 20]))))
                 .await?
         }
-        "/ten-gigabytes" => {
+        "/ten-gigabytes" | "/ten-gigabytes.bin" => {
+            let content_type = match path.ends_with(".bin") {
+                true => "application/octet-stream",
+                false => "text/html",
+            };
             let head = format!(
-                "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: {}\r\n\r\n",
+                "HTTP/1.1 200 OK\r\nContent-Type: {content_type}\r\nContent-Length: {}\r\n\r\n",
                 10_u64 << 30
             );
             repeat_forever(&mut stream, head.as_bytes(), &[b'x'; 65536]).await?

@@ -397,3 +397,26 @@ async fn personal_data_is_removed_before_anything_is_stored() {
     let refused = server.post("/v2/scrape", &pictures).await;
     assert_eq!((refused.status, refused.code()), (400, "BAD_REQUEST"));
 }
+
+#[tokio::test]
+async fn a_page_of_ten_megabytes_is_redacted() {
+    let paragraph = "<p>Write to jane@example.com, call +49 30 1234567, or pay 4111 1111 1111 1111.</p>";
+    let number = (10 << 20) / paragraph.len() + 1;
+    let page = format!("<main><h1>Contact</h1>{}</main>", paragraph.repeat(number));
+    let site = Site::new().page("/", Page::html(page)).serve().await;
+    let server = TestServer::start().await;
+    let request = json!({ "url": site.url("/"), "formats": ["markdown", "rawHtml"], "redactPII": true,
+        "onlyMainContent": false, "timeout": 300_000 });
+    let data = server.post("/v2/scrape", &request).await.ok()["data"].take();
+    for format in ["markdown", "rawHtml"] {
+        let text = data[format].as_str().unwrap();
+        for secret in ["jane", "1234567", "4111"] {
+            assert!(!text.contains(secret), "{secret} in {format}");
+        }
+    }
+    let redacted = data["rawHtml"].as_str().unwrap().matches("&lt;EMAIL&gt;").count();
+    assert_eq!(redacted, number);
+    let memory = server.peak_memory_bytes() >> 20;
+    println!("{memory} MiB");
+    assert!(memory < 1024, "{memory} MiB");
+}

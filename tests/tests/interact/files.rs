@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use harvestman_tests::server::KEY;
-use harvestman_tests::{HttpResponse, Page, RunningSite, Site, TestServer, tools};
+use harvestman_tests::{HostileSite, HttpResponse, Page, RunningSite, Site, TestServer, tools};
 use http::Method;
 use serde_json::{Value, json};
 
@@ -154,6 +154,31 @@ open('/tmp/copy.txt').read()";
         fetch(&server, &report["url"]).await.text(),
         "bird,count\nheron,3\n"
     );
+    assert!(!server.log().contains("panicked"), "{}", server.log());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_download_of_ten_gigabytes_is_cancelled() {
+    let (server, site) = (small_server().await, HostileSite::serve().await);
+    let id = open(&server, json!({})).await;
+    let code_of = |path: &str| json!({"language": "bash", "code": format!("open {}", site.url(path))});
+    server
+        .post(&execute(&id), &code_of("/ten-gigabytes.bin"))
+        .await
+        .ok();
+    let file = wait_for_files(&server, &id, 1).await.remove(0);
+    assert_eq!(
+        (&file["name"], &file["url"]),
+        (&json!("ten-gigabytes.bin"), &Value::Null),
+        "{file}"
+    );
+    assert!(
+        file["error"].as_str().unwrap().contains("larger than 1 MiB"),
+        "{file}"
+    );
+    assert_eq!(code(&server, &id, "node", "1 + 1").await["result"], "2");
+    let memory = server.peak_memory_bytes() >> 20;
+    assert!(memory < 400, "{memory} MiB");
     assert!(!server.log().contains("panicked"), "{}", server.log());
 }
 

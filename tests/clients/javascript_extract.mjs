@@ -67,4 +67,9 @@ const { artifact } = trace.events.find((event) => event.type === "artifact.updat
 const { snapshot } = await client.getAgentSnapshot(thread.runs[1].id, artifact.snapshotId);
 assert.match(snapshot, /This is a Cup/);
 
+// The list of agents.
+const listed = await client.listAgents();
+assert.deepEqual([listed.success, listed.agents.length], [true, 3]);
+assert.equal(listed.agents[1].id, waiting.id);
+
 console.log("javascript extract: ok");

@@ -360,3 +360,22 @@ async fn the_python_client_manages_monitors() {
 async fn the_javascript_client_manages_monitors() {
     run_monitors(javascript("javascript_monitors.mjs"), "javascript monitors: ok").await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_firecrawl_command_line_works() {
+    let form = "<!doctype html><title>Form</title><p>A form that says hello to its sender.</p><button
+        onclick=\"document.querySelector('output').textContent = 'Hello'\">Send</button><output></output>";
+    let site = Site::new()
+        .page("/", Page::links("Start", &["/form"]))
+        .page("/form", Page::html(form))
+        .serve()
+        .await;
+    let chromium = tools::path("HARVESTMAN_CHROMIUM");
+    let server = TestServer::start_with(&[("HARVESTMAN_CHROMIUM", chromium.to_str().unwrap())]).await;
+    let mut client = javascript("firecrawl_cli.mjs");
+    client
+        .current_dir(server.data_dir())
+        .arg(format!("http://{}", server.address()))
+        .args([KEY, site.url("/").trim_end_matches('/')]);
+    tools::run(client, "firecrawl cli: ok", &server).await;
+}

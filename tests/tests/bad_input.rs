@@ -246,6 +246,14 @@ async fn harmless_extra_values_are_accepted() {
     ];
     let body = json!({ "url": site.url("/") }).to_string();
     server.send(Method::POST, "/v2/scrape", &headers, body).await.ok();
+    // The accountable user is shown with the activity.
+    let audited = json!({ "url": site.url("/"), "auditMetadata": { "username": "ada" } });
+    server.post("/v2/scrape", &audited).await.ok();
+    let activity = server.get("/v2/team/activity?limit=1").await.ok();
+    assert_eq!(
+        activity["data"][0]["auditMetadata"]["username"], "ada",
+        "{activity}"
+    );
 }
 
 #[tokio::test]

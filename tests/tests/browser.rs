@@ -337,13 +337,13 @@ async fn requests_on_filter_lists_are_not_made() {
     let page = format!(
         "<!doctype html><title>News</title><h1>News</h1><p>Herons stand still in shallow water.</p><p id=ad>No ad.</p>
          <iframe src='{}'></iframe><script src='{}'></script><script src='{}'></script>",
-        at("frames.ads.test", "/frame.html"),
+        at("ads.news.test", "/frame.html"),
         at("ads.test", "/ad.js"),
         at("fine.test", "/fine.js"),
     );
     let site = Site::new().page("/", Page::html(page)).serve().await;
     let list = std::env::temp_dir().join(format!("harvestman-list-{}.txt", std::process::id()));
-    std::fs::write(&list, "! own list\n||ads.test^$third-party\n").unwrap();
+    std::fs::write(&list, "! own list\n||ads.test^$third-party\n||ads.news.test^\n").unwrap();
     let server = server(&[
         ("HARVESTMAN_BLOCK_LISTS", list.to_str().unwrap()),
         ("HARVESTMAN_DNS_SERVERS", &names.setting()),

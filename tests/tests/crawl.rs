@@ -298,6 +298,7 @@ async fn a_running_crawl_can_be_read_and_is_listed_as_active() {
     let active = server.get("/v2/crawl/active").await.ok();
     assert_eq!(active["crawls"].as_array().unwrap().len(), 1, "{active}");
     assert_eq!(active["crawls"][0]["id"], id);
+    assert_eq!(active["crawls"][0]["options"]["maxConcurrency"], 2, "{active}");
     site.release();
     assert_eq!(server.wait(&id).await["completed"], 60);
     assert_eq!(server.get("/v2/crawl/active").await.ok()["crawls"], json!([]));

@@ -222,7 +222,7 @@
       headerHeight: part("header, [role=banner]"),
       footerHeight: part("footer, [role=contentinfo]"),
     }),
-    tone: { emojiUsage: emoji === 0 ? "none" : emoji * 500 <= words.length ? "minimal" : "frequent" },
+    tone: { emojiUsage: emoji === 0 ? "none" : emoji < 5 || emoji * 500 < words.length ? "minimal" : "frequent" },
     images: clean({ logo, favicon: icon, ogImage: image === null ? null : absolute(image) }),
   };
 }

@@ -250,7 +250,7 @@ pub struct Crawl {
     scope: Scope,
     /// A batch scrape: nothing is discovered, and no single page decides how the job ends.
     is_batch_scrape: bool,
-    /// The store holds added URLs that the next commit admits.
+    /// The store holds URLs that the next commit admits: added to a batch, or left over from a continued crawl.
     has_added_urls: bool,
     sitemap: SitemapMode,
     limit: u64,
@@ -356,11 +356,13 @@ impl Crawl {
         let mut crawl = Crawl {
             scope,
             is_batch_scrape,
-            has_added_urls: is_batch_scrape && snapshot.spare > 0,
+            // Otherwise the store has admitted what the limit allows.
+            has_added_urls: snapshot.spare > 0 && (is_batch_scrape || snapshot.admitted < request.limit),
             sitemap: request.sitemap,
             limit: request.limit,
             scheme_guessed,
-            known_max: limits::known_urls_max(request.limit),
+            known_max: limits::known_urls_max(request.limit)
+                .saturating_add(usize::try_from(snapshot.progress.inherited).unwrap_or(usize::MAX)),
             agent: request.robots_user_agent.clone().unwrap_or(policy.robots_agent),
             phase,
             hosts: Hosts::new(request.ignore_robots_txt),

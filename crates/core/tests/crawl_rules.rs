@@ -12,7 +12,7 @@ use harvestman_core::api::error::ErrorCode;
 use harvestman_core::crawl::batch::JobEnd;
 use harvestman_core::crawl::warnings;
 use serde_json::{Value, json};
-use site::{Trace, crawl};
+use site::{Trace, crawl, crawl_from};
 
 fn visited(trace: &Trace) -> Vec<&str> {
     trace
@@ -368,6 +368,66 @@ fn urls_beyond_the_known_limit_are_ignored_with_a_warning() {
     assert_eq!(trace.store.completed, 1000);
     assert_eq!(trace.store.warnings, [warnings::TOO_MANY_URLS]);
     assert_eq!(trace.store.known(), 30_000);
+}
+
+#[test]
+fn a_continued_crawl_fetches_only_what_the_earlier_one_left() {
+    let links: Vec<String> = (0..6).map(|page| format!("/{page}")).collect();
+    let mut case = json!({"web": {"http://site.test/": links, "http://site.test/0": {"fail": "final"},
+        "http://site.test/1": ["/", "/0", "/2", "/1/a"], "http://site.test/5": ["/1", "/new"]},
+        "sitemaps": {"http://site.test/sitemap.xml": ["/map"]},
+        "request": {"url": "http://site.test/", "limit": 4}});
+    let first = crawl(&case, 1);
+    let paths = |trace: &Trace| -> Vec<String> {
+        let pages = trace.store.pages.iter();
+        pages.map(|page| page.offer.url.path().to_owned()).collect()
+    };
+    assert_eq!(paths(&first), ["/", "/map", "/1"]);
+    case["web"]["http://site.test/0"] = json!([]);
+    let second = crawl_from(&case, 1, first.store.continued());
+    assert_eq!(
+        paths(&second),
+        ["/0", "/2", "/3", "/4"],
+        "failed pages first, then those beyond the limit"
+    );
+    assert_eq!(second.requests[0].1, "http://site.test/robots.txt");
+    assert_eq!(
+        second.requests.len(),
+        5,
+        "neither the start page nor the sitemap is read again: {:?}",
+        second.requests
+    );
+    let third = crawl_from(&case, 1, second.store.continued());
+    assert_eq!(paths(&third), ["/5", "/1/a", "/new"]);
+    assert_eq!(third.store.end, Some(JobEnd::Completed));
+    let last = crawl_from(&case, 1, third.store.continued());
+    assert_eq!(
+        (last.store.completed, last.store.end),
+        (0, Some(JobEnd::Completed))
+    );
+}
+
+#[test]
+fn a_continued_crawl_starts_over_if_its_start_page_failed() {
+    let mut case = json!({"web": {"http://site.test/": {"fail": "final"}, "http://site.test/a": ["/"]},
+        "sitemaps": {"http://site.test/sitemap.xml": ["/a"]}, "request": {"url": "http://site.test/"}});
+    let first = crawl(&case, 1);
+    assert_eq!(visited(&first), ["http://site.test/a"]);
+    case["web"]["http://site.test/"] = json!(["/a", "/b"]);
+    let second = crawl_from(&case, 1, first.store.continued());
+    assert_eq!(visited(&second), ["http://site.test/", "http://site.test/b"]);
+}
+
+#[test]
+fn known_urls_of_a_continued_crawl_do_not_count_towards_its_limit() {
+    let links: Vec<String> = (0..40_000).map(|i| format!("/{i}")).collect();
+    let more: Vec<String> = (0..40_000).map(|i| format!("/more/{i}")).collect();
+    let case = json!({"web": {"http://site.test/": links, "http://site.test/9": more},
+        "request": {"url": "http://site.test/", "limit": 10, "sitemap": "skip"}});
+    let first = crawl(&case, 8);
+    assert_eq!(first.store.known(), 10_200);
+    let second = crawl_from(&case, 8, first.store.continued());
+    assert_eq!((second.store.completed, second.store.known()), (10, 20_400));
 }
 
 #[test]

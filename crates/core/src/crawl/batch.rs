@@ -139,6 +139,27 @@ pub struct Progress {
     /// How the job's pages were processed so far.
     #[serde(default)]
     pub pace: ProcessingCounts,
+    /// URLs known from the crawl that this one continues. They do not count towards the limit of known URLs.
+    #[serde(default)]
+    pub inherited: u64,
+}
+
+impl Progress {
+    /// Returns the progress from which a crawl starts that continues one with this progress. It knows `inherited` URLs
+    /// of that one: those that were fetched are not fetched again, and the others wait as spare. The start page and the
+    /// sitemaps are read again only if the start page could not be fetched.
+    pub fn continued(self, seed_fetched: bool, inherited: u64) -> Progress {
+        let start = if seed_fetched {
+            Progress {
+                begun: BTreeMap::new(),
+                pace: ProcessingCounts::default(),
+                ..self
+            }
+        } else {
+            Progress::default()
+        };
+        Progress { inherited, ..start }
+    }
 }
 
 /// How the pages of a job were processed; every attempt counts.

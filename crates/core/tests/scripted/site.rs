@@ -49,18 +49,23 @@ struct Site<'a> {
 /// Crawls to the end.
 pub(crate) fn crawl(case: &Value, concurrency: u32) -> Trace {
     let request = CrawlRequest::from_json(case["request"].to_string().as_bytes()).unwrap();
+    crawl_from(case, concurrency, ModelStore::new(request.limit))
+}
+
+/// Crawls from a stored state to the end.
+pub(crate) fn crawl_from(case: &Value, concurrency: u32, mut store: ModelStore) -> Trace {
+    let request = CrawlRequest::from_json(case["request"].to_string().as_bytes()).unwrap();
     let policy = Policy {
         robots_agent: "harvestman".to_owned(),
         max_concurrency: concurrency,
         starts_in_browser: false,
     };
-    let mut crawl = Crawl::new(&request, policy).unwrap();
+    let (epoch, snapshot) = store.lease();
+    let mut crawl = Crawl::restore(&request, policy, snapshot).unwrap();
     let mut site = Site {
         case,
         asked: HashMap::new(),
     };
-    let mut store = ModelStore::new(request.limit);
-    let (epoch, _) = store.lease();
     let mut requests = Vec::new();
     let mut now = START;
     let mut answers: VecDeque<(Timestamp, Input)> = VecDeque::new();

@@ -87,6 +87,33 @@ impl ModelStore {
         }
     }
 
+    /// Returns the store of a crawl that continues this one.
+    pub(crate) fn continued(&self) -> Self {
+        let mut store = Self::new(self.limit);
+        let is_seed = |row: &Row| {
+            row.offer
+                .as_ref()
+                .is_some_and(|offer| offer.source == Source::Seed)
+        };
+        let waits = |row: &Row| matches!(row.state, State::Spare | State::Open | State::Failed);
+        let seed_waits = self.rows.values().any(|row| is_seed(row) && waits(row));
+        for (key, row) in &self.rows {
+            if !waits(row) {
+                let state = State::Alias;
+                store.rows.insert(*key, Row { offer: None, state });
+            }
+        }
+        for key in self.admissions.iter().chain(&self.spare) {
+            let row = &self.rows[key];
+            if waits(row) && !is_seed(row) {
+                store.keep(row.offer.as_ref().expect("waiting URLs were offered"));
+            }
+        }
+        let inherited = u64::try_from(store.rows.len()).unwrap();
+        store.progress = self.progress.clone().continued(!seed_waits, inherited);
+        store
+    }
+
     /// Adds pages to a batch scrape and raises its limit; an ended job runs again. Returns how many are new.
     pub(crate) fn add(&mut self, offers: &[Offer]) -> u64 {
         let known = self.rows.len();
@@ -260,7 +287,6 @@ impl ModelStore {
         self.progress = batch.progress.clone();
         if batch.end.is_some() && !self.rows.values().any(|row| row.state == State::Open) {
             self.end = batch.end.clone();
-            self.spare.clear();
         }
     }
 

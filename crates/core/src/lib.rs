@@ -9,6 +9,7 @@ pub mod billing;
 pub mod cache;
 pub mod cluster;
 pub mod crawl;
+pub mod day;
 #[cfg(feature = "render")]
 pub mod docs;
 #[cfg(feature = "render")]

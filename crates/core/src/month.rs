@@ -6,6 +6,7 @@ use std::fmt;
 use jiff::civil::Date;
 use jiff::tz::Offset;
 
+use crate::day::midnight;
 use crate::time::Timestamp;
 
 /// A calendar month in UTC, displayed as `2026-01`.
@@ -44,13 +45,6 @@ impl fmt::Display for Month {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:04}-{:02}", self.first_day.year(), self.first_day.month())
     }
-}
-
-fn midnight(day: Date) -> Timestamp {
-    let time = Offset::UTC
-        .to_timestamp(day.at(0, 0, 0, 0))
-        .unwrap_or(jiff::Timestamp::MAX);
-    Timestamp(u64::try_from(time.as_millisecond()).unwrap_or(0))
 }
 
 #[cfg(test)]

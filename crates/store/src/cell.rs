@@ -32,6 +32,7 @@ pub(crate) const TABLES: &[&str] = &[
     "page_version",
     "ledger",
     "month_usage",
+    "day_usage",
     "outbox",
     "receiver",
     "delivery",

@@ -137,6 +137,17 @@ pub enum CancelOutcome {
     NotFound,
 }
 
+/// Result of continuing a crawl.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ContinueOutcome {
+    /// The job was created. This many known URLs wait to be fetched.
+    Created(u64),
+    /// The earlier crawl left no URL.
+    NothingLeft,
+    /// The earlier crawl knows this many URLs, more than a job can start with.
+    TooManyUrls(u64),
+}
+
 /// A stored job.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct JobRow {
@@ -231,6 +242,13 @@ operations! {
             job: &NewJob,
             idempotency: Option<&Idempotency>,
         ) -> Result<CreateOutcome, StoreError>;
+
+        /// Creates a crawl that continues an `earlier` one, which has ended. It knows the URLs of that one, does not fetch
+        /// its pages again, and starts with the URLs that failed, were not fetched or exceeded the limit.
+        async fn continue_crawl(&self, job: &NewJob, earlier: JobId) -> Result<ContinueOutcome, StoreError>;
+
+        /// Returns how many URLs a crawl that continues this one would start with.
+        async fn urls_left(&self, job: JobId) -> Result<u64, StoreError>;
 
         /// Creates a batch scrape with its pages, each of them once. Sets `page_limit` to the number of pages.
         async fn create_batch(

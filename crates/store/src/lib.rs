@@ -59,8 +59,8 @@ pub use error::{CommitError, StoreError};
 pub use feedback::{FeedbackOutcome, FeedbackRow, NewFeedback};
 pub use file::{NewFile, StoredFile};
 pub use job::{
-    AddPagesOutcome, CancelOutcome, CreateOutcome, Idempotency, JobError, JobErrors, JobKind, JobRow,
-    JobStatus, NewJob, WebhookEvents,
+    AddPagesOutcome, CancelOutcome, ContinueOutcome, CreateOutcome, Idempotency, JobError, JobErrors,
+    JobKind, JobRow, JobStatus, NewJob, WebhookEvents,
 };
 pub use lease::Lease;
 pub use monitor::{
@@ -83,4 +83,4 @@ pub(crate) use store::Engine;
 pub use store::Store;
 pub use team::{KeyFingerprint, KeyRow, Principal, RevokeOutcome, TeamRow};
 pub use upload::{NewUpload, StoredUpload, UploadUse};
-pub use usage::MonthUsage;
+pub use usage::{DayUsage, MonthUsage};

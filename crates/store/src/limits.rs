@@ -7,6 +7,11 @@ use std::time::Duration;
 pub(crate) const FRONTIER_PER_PAGE: u64 = 20;
 /// URLs that a job may know regardless of its limit.
 pub(crate) const FRONTIER_BASE: u64 = 10_000;
+/// URLs that a crawl can inherit from the one that it continues.
+pub(crate) const INHERITED_URLS: u64 = 250_000;
+/// URLs beyond the limit of an ended crawl that are kept until it expires, the first discovered ones, so that it can be
+/// continued.
+pub(crate) const SPARE_KEPT: u64 = 50_000;
 /// Pages of one batch scrape, including those added later.
 pub(crate) const PAGES_PER_BATCH: u64 = 1_000_000;
 /// Pages of a batch scrape inserted by one statement.

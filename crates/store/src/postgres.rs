@@ -1,5 +1,5 @@
 //! The PostgreSQL implementation, for one or many nodes on one database. Deadlines use the database's clock
-//! (`harvestman.clock`), locks are taken in one order (job, shard, its rows, receiver, month), and every table is in
+//! (`harvestman.clock`), locks are taken in one order (job, shard, its rows, receiver, month, day), and every table is in
 //! the schema `harvestman`. The schema is in `migrations/`.
 //!
 //! Start reading at [`commit`]; [`transaction`] is how everything is written, [`query`] how a statement is run.
@@ -9,6 +9,7 @@ mod cache;
 mod checks;
 mod commit;
 mod connect;
+mod continuation;
 mod credits;
 mod events;
 mod expiry;

@@ -9,6 +9,7 @@ pub(crate) mod backup;
 mod cache;
 mod checks;
 mod commit;
+mod continuation;
 mod credits;
 mod events;
 mod expiry;

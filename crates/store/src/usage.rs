@@ -1,6 +1,7 @@
-//! Credits: the ledger, and its sums per team, month and key.
+//! Credits: the ledger, and its sums per team, key, and month or day.
 
 use harvestman_core::api::error::ApiError;
+use harvestman_core::day::Day;
 use harvestman_core::ids::{KeyId, TeamId};
 use harvestman_core::month::Month;
 use harvestman_core::time::Timestamp;
@@ -20,6 +21,47 @@ pub struct MonthUsage {
     pub key_name: Option<String>,
     /// Credits used.
     pub credits: u64,
+}
+
+/// Credits and pages of one calendar day (UTC) and key.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct DayUsage {
+    /// The day.
+    pub day: Day,
+    /// The key; `None` for use without a key.
+    pub key: Option<KeyId>,
+    /// Name of the key.
+    pub key_name: Option<String>,
+    /// Credits used.
+    pub credits: u64,
+    /// Pages returned, also those that were free.
+    pub pages: u64,
+}
+
+/// What a transaction adds to the sums.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Used {
+    pub(crate) credits: u64,
+    /// Pages that the caller receives.
+    pub(crate) pages: u64,
+}
+
+impl Used {
+    /// Returns the use of something that is not a page.
+    pub(crate) fn credits(credits: impl Into<u64>) -> Self {
+        Self {
+            credits: credits.into(),
+            pages: 0,
+        }
+    }
+
+    /// Returns the use of one page.
+    pub(crate) fn page(credits: impl Into<u64>) -> Self {
+        Self {
+            credits: credits.into(),
+            pages: 1,
+        }
+    }
 }
 
 operations! {
@@ -43,5 +85,8 @@ operations! {
 
         /// Returns the credits of a team per month and key, oldest month first.
         async fn month_usage(&self, team: TeamId) -> Result<Vec<MonthUsage>, StoreError>;
+
+        /// Returns the credits and pages of a team per day and key from the day `since` on, oldest day first.
+        async fn day_usage(&self, team: TeamId, since: Day) -> Result<Vec<DayUsage>, StoreError>;
     }
 }

@@ -31,13 +31,14 @@ use crate::job::JobStatus;
 use crate::lease::{Commits, Lease};
 use crate::postgres::Postgres;
 use crate::postgres::commit::outcomes::{OutcomeRows, closing};
-use crate::postgres::credits::{add_to_month, charge};
+use crate::postgres::credits::{add_to_sums, charge};
 use crate::postgres::events::{EventLog, make_due};
 use crate::postgres::query::{Query, query};
 use crate::postgres::rows::{Columns, bad_column};
 use crate::postgres::transaction::Transaction;
 use crate::prepared::{PreparedSettled, json_text, prepare_settled};
 use crate::rows::parse_status;
+use crate::usage::Used;
 
 /// A batch, ready to be written.
 struct PreparedBatch {
@@ -220,8 +221,8 @@ pub(crate) struct JobInCommit {
     error_count: u64,
     events: EventLog,
     warnings: Vec<String>,
-    /// Credits charged by this commit.
-    charged: u64,
+    /// Credits and pages of this commit.
+    used: Used,
     /// Status, error and time of the end, if this commit ends the job.
     ended: Option<(JobStatus, Option<String>, Timestamp)>,
 }
@@ -252,7 +253,7 @@ impl JobInCommit {
             error_count: row.count("error_count")?,
             events: EventLog::read(row)?,
             warnings: serde_json::from_str(&row.text("warnings")?).map_err(|_| bad_column("warnings"))?,
-            charged: 0,
+            used: Used::default(),
             ended: None,
         };
         Ok((job, status))
@@ -393,7 +394,10 @@ impl JobInCommit {
             (stop_shards(job), has_ended),
             (events, has_events),
             (make_due(job, self.events.last_at), has_events),
-            (add_to_month(&self.account, self.charged, now), self.charged > 0),
+            (
+                add_to_sums(&self.account, self.used, now),
+                self.used != Used::default(),
+            ),
         ])
     }
 

@@ -1,7 +1,8 @@
-//! Credits: ledger entries, written with what they charge for, and monthly sums, read by reports. The ledger outlives
-//! its jobs. The month is that of the database's clock.
+//! Credits: ledger entries, written with what they charge for, and sums by month and day, read by reports. The ledger
+//! outlives its jobs. Month and day are those of the database's clock.
 
 use harvestman_core::api::error::ApiError;
+use harvestman_core::day::Day;
 use harvestman_core::ids::{KeyId, TeamId};
 use harvestman_core::month::Month;
 use harvestman_core::time::Timestamp;
@@ -15,9 +16,10 @@ use crate::postgres::Postgres;
 use crate::postgres::activity::insert_activity;
 use crate::postgres::query::{Query, query};
 use crate::postgres::rows::{Columns, bad_column};
-use crate::usage::{MonthUsage, Usage};
+use crate::rows::day_usage;
+use crate::usage::{DayUsage, MonthUsage, Usage, Used};
 
-/// Charges a call or a session: one ledger entry, and the month.
+/// Charges a call or a session: one ledger entry, and the sums.
 pub(crate) async fn charge_once(
     client: &Client,
     account: &Account,
@@ -29,7 +31,7 @@ pub(crate) async fn charge_once(
     charge(account, reason, &[(0, credits)], at)
         .execute(client)
         .await?;
-    add_to_month(account, u64::from(credits), at)
+    add_to_sums(account, Used::credits(credits), at)
         .execute_if(credits > 0, client)
         .await?;
     Ok(())
@@ -57,18 +59,25 @@ pub(crate) fn charge(
     .bind(credits)
 }
 
-/// Returns the statement that adds credits to the monthly sum. Run it last in the transaction, and only for more
-/// than 0 credits.
-pub(crate) fn add_to_month(account: &Account, credits: u64, now: Timestamp) -> Query {
+/// Returns the statement that adds what a transaction used to the sums of its month and day, unless it is nothing. Run
+/// it last in the transaction. The month is locked before the day.
+pub(crate) fn add_to_sums(account: &Account, used: Used, now: Timestamp) -> Query {
     query(
-        "INSERT INTO harvestman.month_usage AS month_usage (team_id, month, key_id, credits)
-         VALUES ($1, $2, $3, $4)
+        "WITH day AS (
+            INSERT INTO harvestman.day_usage AS day_usage (team_id, day, key_id, credits, pages)
+            VALUES ($1, $5, $3, $4, $6)
+            ON CONFLICT (team_id, day, key_id) DO UPDATE
+            SET credits = day_usage.credits + excluded.credits, pages = day_usage.pages + excluded.pages)
+         INSERT INTO harvestman.month_usage AS month_usage (team_id, month, key_id, credits)
+         SELECT $1, $2, $3, $4 WHERE $4 > 0
          ON CONFLICT (team_id, month, key_id) DO UPDATE SET credits = month_usage.credits + excluded.credits",
     )
     .bind(account.team.0)
     .bind(Month::of(now).to_string())
     .bind(account.key.map_or(Uuid::nil(), |key| key.0))
-    .bind(credits)
+    .bind(used.credits)
+    .bind(Day::of(now).to_string())
+    .bind(used.pages)
 }
 
 impl Usage for Postgres {
@@ -135,6 +144,22 @@ impl Usage for Postgres {
                     credits: row.count("credits")?,
                 })
             })
+            .collect()
+    }
+
+    async fn day_usage(&self, team: TeamId, since: Day) -> Result<Vec<DayUsage>, StoreError> {
+        let rows = query(
+            "SELECT day, key_id, credits, pages, api_key.name AS key_name FROM harvestman.day_usage
+             LEFT JOIN harvestman.api_key ON api_key.id = key_id
+             WHERE day_usage.team_id = $1 AND day >= $2
+             ORDER BY day, api_key.name COLLATE \"C\" NULLS FIRST, key_id",
+        )
+        .bind(team.0)
+        .bind(since.to_string())
+        .fetch_all(&*self.pool.connection().await?)
+        .await?;
+        rows.iter()
+            .map(|row| day_usage(row, Some(row.id("key_id")?).filter(|key| !key.is_nil())))
             .collect()
     }
 }

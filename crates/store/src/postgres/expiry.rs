@@ -104,14 +104,19 @@ async fn delete_some(client: &Client, job: JobId) -> Result<Step, StoreError> {
     Ok(Step::JobDeleted)
 }
 
-/// Deletes spare URLs of a job that has ended: they can no longer be admitted.
+/// Deletes spare URLs of a job that has ended: they can no longer be admitted. Those with which a crawl can be continued
+/// are kept.
 async fn sweep(client: &Client, job: JobId) -> Result<Step, StoreError> {
-    let deleted = delete(
-        client,
+    let deleted = query(
         "DELETE FROM harvestman.job_url WHERE job_id = $1 AND url_key IN
-            (SELECT url_key FROM harvestman.job_url WHERE job_id = $1 AND state = 'spare' LIMIT $2)",
-        job,
+            (SELECT url_key FROM harvestman.job_url WHERE job_id = $1 AND state = 'spare' ORDER BY position LIMIT $2
+             OFFSET (SELECT CASE WHEN kind = 'crawl' AND zero_data_retention = 0 THEN $3 ELSE 0 END
+                FROM harvestman.job WHERE id = $1))",
     )
+    .bind(job.0)
+    .bind(limits::EXPIRY_ROWS)
+    .bind(limits::SPARE_KEPT)
+    .execute(client)
     .await?;
     if deleted == 0 {
         query("UPDATE harvestman.job SET sweep = false WHERE id = $1")

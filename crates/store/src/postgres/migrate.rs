@@ -18,6 +18,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0005_shared_limits.sql"),
     include_str!("migrations/0006_agent_threads.sql"),
     include_str!("migrations/0007_partitions.sql"),
+    include_str!("migrations/0008_day_usage.sql"),
 ];
 /// The oldest schema version whose server can run on the newest schema.
 const OLDEST_COMPATIBLE: u64 = 1;

@@ -13,7 +13,7 @@ use crate::job::{Idempotency, JobStatus, NewJob};
 use crate::lease::Lease;
 use crate::postgres::Postgres;
 use crate::postgres::commit::{PageRows, stop_shards};
-use crate::postgres::credits::add_to_month;
+use crate::postgres::credits::add_to_sums;
 use crate::postgres::events::EventLog;
 use crate::postgres::idempotency::IdempotentRequest;
 use crate::postgres::jobs::insert_running_job;
@@ -22,6 +22,7 @@ use crate::postgres::rows::Columns;
 use crate::prepared::{PreparedDocument, compress, prepare_events};
 use crate::rows::{decompress_texts, next_place_of, run_row};
 use crate::run::{AgentOutcome, RunEnd, RunRow, RunStep, Runs, ThreadPlace};
+use crate::usage::Used;
 
 /// Number of the page that holds the result of a run.
 const RESULT: u64 = 1;
@@ -117,7 +118,7 @@ impl Runs for Postgres {
                 PageRows::of(page).store(transaction, &account, now).await?;
                 log.add(account.kind, event, end.event_data, now);
                 log.save(transaction, account.job).await?;
-                add_to_month(&account, u64::from(end.credits), now)
+                add_to_sums(&account, Used::credits(end.credits), now)
                     .execute_if(end.credits > 0, transaction)
                     .await?;
                 Ok(true)

@@ -13,13 +13,14 @@ use crate::job::NewJob;
 use crate::postgres::Postgres;
 use crate::postgres::activity::insert_activity;
 use crate::postgres::commit::PageRows;
-use crate::postgres::credits::add_to_month;
+use crate::postgres::credits::add_to_sums;
 use crate::postgres::jobs::insert_job;
 use crate::postgres::query::query;
 use crate::postgres::rows::Columns;
 use crate::prepared::{PreparedDocument, ScrapeEnd, scrape_job};
 use crate::rows::{decompress_texts, failed_page, origin, origin_of_page, result_of_scrape};
 use crate::scrape::{OriginState, ScrapeOrigin, ScrapeResult, Scrapes, StoredScrape};
+use crate::usage::Used;
 
 impl Scrapes for Postgres {
     async fn begin_scrape(&self, job: &NewJob) -> Result<(), StoreError> {
@@ -219,8 +220,8 @@ async fn store_document(
         credits,
     };
     PageRows::of(page).store(client, &account, now).await?;
-    add_to_month(&account, u64::from(credits), now)
-        .execute_if(credits > 0, client)
+    add_to_sums(&account, Used::page(credits), now)
+        .execute(client)
         .await?;
     Ok(())
 }

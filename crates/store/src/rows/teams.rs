@@ -1,11 +1,14 @@
-//! Teams, their keys, and their feedback.
+//! Teams, their keys, usage, and feedback.
 
+use harvestman_core::day::Day;
 use harvestman_core::ids::{JobId, KeyId, TeamId};
+use uuid::Uuid;
 
-use crate::columns::Columns;
+use crate::columns::{Columns, bad_column};
 use crate::error::StoreError;
 use crate::feedback::{FeedbackRow, NewFeedback};
 use crate::team::{KeyRow, TeamRow};
+use crate::usage::DayUsage;
 
 /// Builds a team from a row of `team` with the number of its `keys`.
 pub(crate) fn team_row(row: &impl Columns) -> Result<TeamRow, StoreError> {
@@ -29,6 +32,17 @@ pub(crate) fn key_row(row: &impl Columns) -> Result<KeyRow, StoreError> {
         created_at: row.time("created_at")?,
         last_used_at: row.maybe_time("last_used_at")?,
         revoked_at: row.maybe_time("revoked_at")?,
+    })
+}
+
+/// Builds the usage of a day from a row of `day_usage` with `key_name`. `key` is the id in it.
+pub(crate) fn day_usage(row: &impl Columns, key: Option<Uuid>) -> Result<DayUsage, StoreError> {
+    Ok(DayUsage {
+        day: Day::parse(&row.text("day")?).ok_or_else(|| bad_column("day"))?,
+        key: key.map(KeyId),
+        key_name: row.maybe_text("key_name")?,
+        credits: row.count("credits")?,
+        pages: row.count("pages")?,
     })
 }
 

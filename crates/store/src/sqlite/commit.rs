@@ -25,11 +25,12 @@ use crate::job::{JobStatus, WebhookEvents};
 use crate::lease::{Commits, Lease};
 use crate::rows::parse_status;
 use crate::sqlite::Sqlite;
-use crate::sqlite::credits::add_to_month;
+use crate::sqlite::credits::add_to_sums;
 use crate::sqlite::events::{Event, EventLog};
 use crate::sqlite::jobs::stop_shards;
 use crate::sqlite::prepared::{PreparedBatch, json_text};
 use crate::sqlite::rows::{Columns, bad_column, blob, int};
+use crate::usage::Used;
 
 impl Commits for Sqlite {
     async fn load(&self, lease: &Lease) -> Result<Snapshot, StoreError> {
@@ -147,8 +148,8 @@ struct JobInCommit {
     events: EventLog,
     webhook: WebhookEvents,
     warnings: Vec<String>,
-    /// Credits charged by this commit.
-    charged: u64,
+    /// Credits and pages of this commit.
+    used: Used,
     /// Status, error and time of the end, if this commit ends the job.
     ended: Option<(JobStatus, Option<String>, Timestamp)>,
 }
@@ -188,7 +189,7 @@ impl JobInCommit {
             },
             webhook: WebhookEvents::from_bits(webhook),
             warnings: serde_json::from_str(&row.text("warnings")?).map_err(|_| bad_column("warnings"))?,
-            charged: 0,
+            used: Used::default(),
             ended: None,
         };
         Ok(Some((job, status)))
@@ -264,7 +265,7 @@ impl JobInCommit {
         .bind(int(self.page_limit))
         .execute(&mut *connection)
         .await?;
-        add_to_month(connection, &self.account, self.charged, now).await
+        add_to_sums(connection, &self.account, self.used, now).await
     }
 }
 

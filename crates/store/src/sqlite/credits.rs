@@ -1,4 +1,4 @@
-//! Credits: ledger entries, written with what they charge for, and monthly sums, read by reports. The ledger
+//! Credits: ledger entries, written with what they charge for, and sums by month and day, read by reports. The ledger
 //! outlives its jobs.
 
 use sqlx::query;
@@ -6,6 +6,7 @@ use sqlx::sqlite::SqliteConnection;
 use uuid::Uuid;
 
 use harvestman_core::api::error::ApiError;
+use harvestman_core::day::Day;
 use harvestman_core::ids::{KeyId, TeamId};
 use harvestman_core::month::Month;
 use harvestman_core::time::Timestamp;
@@ -13,11 +14,12 @@ use harvestman_core::time::Timestamp;
 use crate::account::Account;
 use crate::error::StoreError;
 use crate::job::{JobStatus, NewJob};
+use crate::rows::day_usage;
 use crate::sqlite::Sqlite;
 use crate::sqlite::jobs::insert_activity;
 use crate::sqlite::prepared::json_text;
 use crate::sqlite::rows::{Columns, bad_column, blob, int, maybe_blob};
-use crate::usage::{MonthUsage, Usage};
+use crate::usage::{DayUsage, MonthUsage, Usage, Used};
 
 /// Charges a request without pages.
 pub(crate) async fn charge_call(
@@ -27,7 +29,7 @@ pub(crate) async fn charge_call(
     now: Timestamp,
 ) -> Result<(), StoreError> {
     charge(connection, account, "call", &[(0, credits)], now).await?;
-    add_to_month(connection, account, u64::from(credits), now).await
+    add_to_sums(connection, account, Used::credits(credits), now).await
 }
 
 /// Charges a browser session at its end.
@@ -39,7 +41,7 @@ pub(crate) async fn charge_session(
 ) -> Result<(), StoreError> {
     let credits = u32::try_from(credits).unwrap_or(u32::MAX);
     charge(connection, account, "session", &[(0, credits)], at).await?;
-    add_to_month(connection, account, u64::from(credits), at).await
+    add_to_sums(connection, account, Used::credits(credits), at).await
 }
 
 /// Charges pages, given as (seq, credits). Each page gets one entry, also for 0 credits.
@@ -75,27 +77,33 @@ async fn charge(
     Ok(())
 }
 
-/// Adds the credits of a transaction to the monthly sum. Must be its last statement.
-pub(crate) async fn add_to_month(
+/// Adds what a transaction used to the sums of its month and day.
+const ADD_TO_SUMS: &str = "
+    INSERT INTO month_usage (team_id, month, key_id, credits)
+    SELECT $1, $2, $3, $4 WHERE $4 > 0
+    ON CONFLICT (team_id, month, key_id) DO UPDATE SET credits = credits + excluded.credits;
+    INSERT INTO day_usage (team_id, day, key_id, credits, pages) VALUES ($1, $5, $3, $4, $6)
+    ON CONFLICT (team_id, day, key_id) DO UPDATE SET credits = credits + excluded.credits, pages = pages + excluded.pages";
+
+/// Adds what a transaction used to the sums of its month and day. Must be its last statement.
+pub(crate) async fn add_to_sums(
     connection: &mut SqliteConnection,
     account: &Account,
-    credits: u64,
+    used: Used,
     now: Timestamp,
 ) -> Result<(), StoreError> {
-    if credits == 0 {
+    if used == Used::default() {
         return Ok(());
     }
-    query(
-        "INSERT INTO month_usage (team_id, month, key_id, credits)
-         VALUES (?1, ?2, ?3, ?4)
-         ON CONFLICT (team_id, month, key_id) DO UPDATE SET credits = credits + excluded.credits",
-    )
-    .bind(blob(account.team.0))
-    .bind(Month::of(now).to_string())
-    .bind(account.key.map(|key| blob(key.0)).unwrap_or_default())
-    .bind(int(credits))
-    .execute(connection)
-    .await?;
+    query(ADD_TO_SUMS)
+        .bind(blob(account.team.0))
+        .bind(Month::of(now).to_string())
+        .bind(account.key.map(|key| blob(key.0)).unwrap_or_default())
+        .bind(int(used.credits))
+        .bind(Day::of(now).to_string())
+        .bind(int(used.pages))
+        .execute(connection)
+        .await?;
     Ok(())
 }
 
@@ -163,6 +171,21 @@ impl Usage for Sqlite {
                     credits: row.count("credits")?,
                 })
             })
+            .collect()
+    }
+
+    async fn day_usage(&self, team: TeamId, since: Day) -> Result<Vec<DayUsage>, StoreError> {
+        let rows = query(
+            "SELECT day, key_id, credits, pages, api_key.name AS key_name FROM day_usage
+             LEFT JOIN api_key ON api_key.id = key_id
+             WHERE day_usage.team_id = ?1 AND day >= ?2 ORDER BY day, key_name, key_id",
+        )
+        .bind(blob(team.0))
+        .bind(since.to_string())
+        .fetch_all(&self.readers)
+        .await?;
+        rows.into_iter()
+            .map(|row| day_usage(&row, row.maybe_id("key_id")?))
             .collect()
     }
 }

@@ -120,16 +120,20 @@ async fn delete_some(connection: &mut SqliteConnection, job: JobId) -> Result<St
     Ok(Step::JobDeleted)
 }
 
-/// Deletes spare URLs of a job that has ended: they can no longer be admitted.
+/// Deletes spare URLs of a job that has ended: they can no longer be admitted. Those with which a crawl can be continued
+/// are kept.
 async fn sweep(connection: &mut SqliteConnection, job: JobId) -> Result<Step, StoreError> {
-    let deleted = delete(
-        connection,
+    let deleted = query(
         "DELETE FROM job_url WHERE job_id = ?1 AND url_key IN
-            (SELECT url_key FROM job_url WHERE job_id = ?1 AND state = 'spare' LIMIT ?2)",
-        job,
+            (SELECT url_key FROM job_url WHERE job_id = ?1 AND state = 'spare' ORDER BY position LIMIT ?2 OFFSET
+                (SELECT iif(kind = 'crawl' AND zero_data_retention = 0, ?3, 0) FROM job WHERE id = ?1))",
     )
+    .bind(blob(job.0))
+    .bind(limits::EXPIRY_ROWS)
+    .bind(int(limits::SPARE_KEPT))
+    .execute(&mut *connection)
     .await?;
-    if deleted == 0 {
+    if deleted.rows_affected() == 0 {
         query("UPDATE job SET sweep = 0 WHERE id = ?1")
             .bind(blob(job.0))
             .execute(connection)

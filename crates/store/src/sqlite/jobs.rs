@@ -9,7 +9,8 @@ use harvestman_core::time::Timestamp;
 
 use crate::error::StoreError;
 use crate::job::{
-    AddPagesOutcome, CancelOutcome, CreateOutcome, Idempotency, JobKind, JobRow, JobStatus, Jobs, NewJob,
+    AddPagesOutcome, CancelOutcome, ContinueOutcome, CreateOutcome, Idempotency, JobKind, JobRow, JobStatus,
+    Jobs, NewJob,
 };
 use crate::limits;
 use crate::rows::{begun_pages, job_row, parse_kind, parse_status};
@@ -64,6 +65,14 @@ impl Jobs for Sqlite {
         idempotency: Option<&Idempotency>,
     ) -> Result<CreateOutcome, StoreError> {
         self.create_job(job, Vec::new(), idempotency).await
+    }
+
+    async fn continue_crawl(&self, job: &NewJob, earlier: JobId) -> Result<ContinueOutcome, StoreError> {
+        self.copy_crawl(job, earlier).await
+    }
+
+    async fn urls_left(&self, job: JobId) -> Result<u64, StoreError> {
+        self.count_urls_left(job).await
     }
 
     async fn create_batch(

@@ -33,6 +33,7 @@ pub(crate) const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0022_page_duration.sql"),
     include_str!("migrations/0023_session_files.sql"),
     include_str!("migrations/0024_agent_threads.sql"),
+    include_str!("migrations/0025_day_usage.sql"),
 ];
 
 /// Fails when a newer server has written the file.

@@ -4,6 +4,7 @@
 use sqlx::query;
 use sqlx::sqlite::SqliteConnection;
 
+use harvestman_core::day::Day;
 use harvestman_core::ids::{JobId, ScrapeId, TeamId};
 use harvestman_core::month::Month;
 use harvestman_core::time::Timestamp;
@@ -17,9 +18,10 @@ use crate::rows::{decompress_texts, failed_page, origin, origin_of_page, result_
 use crate::scrape::{OriginState, ScrapeOrigin, ScrapeResult, Scrapes, StoredScrape};
 use crate::sqlite::Sqlite;
 use crate::sqlite::commit::insert_pages;
-use crate::sqlite::credits::add_to_month;
+use crate::sqlite::credits::add_to_sums;
 use crate::sqlite::jobs::{insert_activity, insert_job};
 use crate::sqlite::rows::{Columns, blob, int, maybe_blob};
+use crate::usage::Used;
 
 impl Scrapes for Sqlite {
     async fn begin_scrape(&self, job: &NewJob) -> Result<(), StoreError> {
@@ -143,7 +145,9 @@ const RECORD_COMPLETED: &str = "
     VALUES ($1, 1, 'page', $2, $3, $4, $8, $12);
     INSERT INTO month_usage (team_id, month, key_id, credits)
     SELECT $2, $20, coalesce($3, x''), $8 WHERE $8 > 0
-    ON CONFLICT (team_id, month, key_id) DO UPDATE SET credits = credits + excluded.credits";
+    ON CONFLICT (team_id, month, key_id) DO UPDATE SET credits = credits + excluded.credits;
+    INSERT INTO day_usage (team_id, day, key_id, credits, pages) VALUES ($2, $21, coalesce($3, x''), $8, 1)
+    ON CONFLICT (team_id, day, key_id) DO UPDATE SET credits = credits + excluded.credits, pages = pages + 1";
 
 async fn record(
     connection: &mut SqliteConnection,
@@ -183,6 +187,7 @@ async fn record(
         .bind(int(document.size_bytes))
         .bind(document.took_ms.map(int))
         .bind(Month::of(now).to_string())
+        .bind(Day::of(now).to_string())
         .execute(connection)
         .await?;
     Ok(())
@@ -276,7 +281,7 @@ async fn store_document(
         credits,
     };
     insert_pages(connection, &account, vec![page], now).await?;
-    add_to_month(connection, &account, u64::from(credits), now).await
+    add_to_sums(connection, &account, Used::page(credits), now).await
 }
 
 #[cfg(test)]
@@ -291,7 +296,15 @@ mod tests {
     use crate::sqlite::migrate::{self, MIGRATIONS};
 
     const NOW: Timestamp = Timestamp(1_769_850_300_000);
-    const TABLES: [&str; 6] = ["job", "activity", "body", "page", "ledger", "month_usage"];
+    const TABLES: [&str; 7] = [
+        "job",
+        "activity",
+        "body",
+        "page",
+        "ledger",
+        "month_usage",
+        "day_usage",
+    ];
 
     /// Returns the rows of a database that has only this scrape, as SQL literals.
     async fn rows_of(job: &NewJob, credits: u32, in_one_query: bool) -> Vec<String> {
@@ -353,7 +366,7 @@ mod tests {
             retention_ms: 1_000,
             created_at: Timestamp(NOW.0 - 5),
         };
-        for (url, credits, stored) in [("http://site.test/", 2, 6), ("", 0, 5)] {
+        for (url, credits, stored) in [("http://site.test/", 2, 7), ("", 0, 6)] {
             let rows = rows_of(&job(url), credits, true).await;
             assert_eq!(rows.len(), stored, "{rows:?}");
             assert_eq!(rows, rows_of(&job(url), credits, false).await);

@@ -8,6 +8,7 @@ use harvestman_core::api::page::Document;
 use harvestman_core::crawl::{
     AdmittedUrl, Batch, CommitResponse, JobEnd, JobState, SettledOutcome, SettledUrl, Snapshot,
 };
+use harvestman_core::day::Day;
 use harvestman_core::ids::TeamId;
 use harvestman_core::time::Timestamp;
 use harvestman_core::url_key::UrlKey;
@@ -379,7 +380,7 @@ impl Run {
     }
 
     fn check(&mut self) {
-        let mut credits = 0;
+        let (mut credits, mut pages) = (0, 0);
         for (job, known) in self.jobs.iter().zip(&mut self.documents) {
             let row = self
                 .runtime
@@ -419,12 +420,17 @@ impl Run {
                 assert!(row.completed_at.is_some());
             }
             credits += row.credits;
+            pages += row.completed;
             *known = chunk.documents;
         }
         let charged = self.runtime.block_on(self.store.ledger_total(self.team)).unwrap();
         assert_eq!(charged, credits, "the ledger equals the credits of the jobs");
         let months = self.runtime.block_on(self.store.month_usage(self.team)).unwrap();
         assert_eq!(months.iter().map(|usage| usage.credits).sum::<u64>(), credits);
+        let days = self.store.day_usage(self.team, Day::parse("2000-01-01").unwrap());
+        let days = self.runtime.block_on(days).unwrap();
+        assert_eq!(days.iter().map(|usage| usage.credits).sum::<u64>(), credits);
+        assert_eq!(days.iter().map(|usage| usage.pages).sum::<u64>(), pages);
     }
 
     /// Without further faults, every job that was not cancelled ends.

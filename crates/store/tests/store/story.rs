@@ -43,6 +43,9 @@ async fn run_story(store: &Store) {
     chapters_of_owners::a_new_owner_loads_everything(store).await;
     chapters_of_owners::a_cancelled_job_does_not_change(store).await;
     chapters_of_crawls::the_frontier_is_bounded(store).await;
+    chapters_of_crawls::the_first_spare_urls_of_an_ended_crawl_are_kept(store).await;
+    chapters_of_crawls::a_crawl_is_continued_with_the_urls_that_it_left(store).await;
+    chapters_of_crawls::a_crawl_whose_start_page_failed_is_continued_from_there(store).await;
     chapters_of_crawls::a_failed_crawl_stores_its_error(store).await;
     chapters_of_batches::batch_pages_are_stored_with_their_job(store).await;
     chapters_of_batches::pages_are_added_to_a_running_batch(store).await;

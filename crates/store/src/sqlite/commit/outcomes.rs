@@ -45,7 +45,8 @@ impl JobInCommit {
                 PreparedOutcome::Page { document, credits } => {
                     self.completed += 1;
                     self.credits += u64::from(credits);
-                    self.charged += u64::from(credits);
+                    self.used.credits += u64::from(credits);
+                    self.used.pages += 1;
                     pages.push(NewPage {
                         seq: self.completed,
                         key: Some(one.key),

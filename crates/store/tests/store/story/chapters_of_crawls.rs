@@ -1,8 +1,10 @@
 //! The commit, tested through the public interface.
 
-use harvestman_core::crawl::{Batch, CommitResponse, JobEnd, JobState};
+use harvestman_core::crawl::{Batch, CommitResponse, JobEnd, JobState, Offer, Progress, Source};
 use harvestman_core::ids::TeamId;
-use harvestman_store::{CancelOutcome, CreateOutcome, Idempotency, JobRow, JobStatus, Lease, NewJob, Store};
+use harvestman_store::{
+    CancelOutcome, ContinueOutcome, CreateOutcome, Idempotency, JobRow, JobStatus, Lease, NewJob, Store,
+};
 
 use crate::fixtures::{
     LEASE_MS, NOW, RETENTION_MS, batch, crawl, dropped, failed, key, later, offer, offers, page, page_with,
@@ -429,10 +431,141 @@ pub(crate) async fn the_frontier_is_bounded(store: &Store) {
     store.expire(NOW).await.unwrap();
     let left = store.load(&lease).await.unwrap();
     assert_eq!(
-        (left.spare, left.seen.len()),
-        (0, 2),
-        "spare URLs are deleted after the end"
+        (left.spare, left.seen.len() as u64),
+        (most - 2, most),
+        "spare URLs are kept for a crawl that continues this one"
     );
+}
+
+pub(crate) async fn the_first_spare_urls_of_an_ended_crawl_are_kept(store: &Store) {
+    let job = crawl(team(store).await, 2_500);
+    let lease = start(store, &job).await;
+    let offers = (0..52_600).map(|n| offer(&format!("/many/{n}"))).collect();
+    commit(store, &lease, &Batch { offers, ..batch(1) }).await;
+    assert_eq!(store.load(&lease).await.unwrap().spare, 50_100);
+    store.cancel(job.team, job.id, NOW).await.unwrap();
+    store.expire(NOW).await.unwrap();
+    let left = store.load(&lease).await.unwrap();
+    assert_eq!((left.spare, left.open.len()), (50_000, 2_500));
+    assert!(left.seen.contains(&key("/many/52499")) && !left.seen.contains(&key("/many/52500")));
+}
+
+pub(crate) async fn a_crawl_is_continued_with_the_urls_that_it_left(store: &Store) {
+    let job = crawl(team(store).await, 4);
+    let lease = start(store, &job).await;
+    let first = Batch {
+        offers: offers(&["/1", "/2", "/3", "/4", "/5", "/6"]),
+        aliases: vec![key("/alias")],
+        robots_blocked: vec![(key("/private"), url("/private"))],
+        ..batch(1)
+    };
+    commit(store, &lease, &first).await;
+    let root = Some(url("/docs/"));
+    let second = Batch {
+        settled: vec![page("/1"), failed("/2"), dropped("/3")],
+        progress: Progress {
+            seed_offered: true,
+            sitemaps_done: true,
+            root: root.clone(),
+            begun: [(key("/4"), 1)].into(),
+            ..Progress::default()
+        },
+        ..batch(2)
+    };
+    commit(store, &lease, &second).await;
+    store.cancel(job.team, job.id, NOW).await.unwrap();
+    store.expire(NOW).await.unwrap();
+    assert_eq!(store.urls_left(job.id).await.unwrap(), 4);
+
+    let next = crawl(job.team, 3);
+    let created = store.continue_crawl(&next, job.id).await.unwrap();
+    assert_eq!(created, ContinueOutcome::Created(4));
+    let lease = take(store, &next, 0).await;
+    let snapshot = store.load(&lease).await.unwrap();
+    assert_eq!(
+        (snapshot.seen.len(), snapshot.spare, snapshot.open.len()),
+        (8, 4, 0)
+    );
+    let expected = Progress {
+        seed_offered: true,
+        sitemaps_done: true,
+        root,
+        inherited: 8,
+        ..Progress::default()
+    };
+    assert_eq!(snapshot.progress, expected);
+    let known = Batch {
+        offers: offers(&["/1", "/3", "/alias", "/private", "/7"]),
+        ..batch(1)
+    };
+    let admitted = commit(store, &lease, &known).await;
+    assert_eq!(paths(&admitted), ["/2", "/4", "/5"], "in order of discovery");
+    assert!(store.errors(next.id).await.unwrap().robots_blocked.is_empty());
+    let last = Batch {
+        settled: vec![page("/2"), page("/4"), page("/5")],
+        end: Some(JobEnd::Completed),
+        ..batch(2)
+    };
+    assert_eq!(commit(store, &lease, &last).await.state, JobState::Ended);
+    let row = row(store, &next).await;
+    assert_eq!(
+        (row.completed, row.credits, row.status),
+        (3, 3, JobStatus::Completed)
+    );
+
+    let rest = crawl(job.team, 10);
+    let created = store.continue_crawl(&rest, next.id).await.unwrap();
+    assert_eq!(created, ContinueOutcome::Created(2));
+    let lease = take(store, &rest, 0).await;
+    assert_eq!(paths(&commit(store, &lease, &batch(1)).await), ["/6", "/7"]);
+    let last = Batch {
+        settled: vec![page("/6"), page("/7")],
+        end: Some(JobEnd::Completed),
+        ..batch(2)
+    };
+    commit(store, &lease, &last).await;
+    assert_eq!(store.urls_left(rest.id).await.unwrap(), 0);
+    let none = crawl(job.team, 10);
+    let refused = store.continue_crawl(&none, rest.id).await.unwrap();
+    assert_eq!(refused, ContinueOutcome::NothingLeft);
+    assert_eq!(store.job(none.team, none.id, NOW).await.unwrap(), None);
+}
+
+pub(crate) async fn a_crawl_whose_start_page_failed_is_continued_from_there(store: &Store) {
+    let job = crawl(team(store).await, 4);
+    let lease = start(store, &job).await;
+    let seed = Offer {
+        source: Source::Seed,
+        ..offer("/")
+    };
+    let first = Batch {
+        offers: vec![seed, offer("/map")],
+        ..batch(1)
+    };
+    commit(store, &lease, &first).await;
+    let second = Batch {
+        settled: vec![failed("/"), page("/map")],
+        end: Some(JobEnd::Completed),
+        progress: Progress {
+            seed_offered: true,
+            sitemaps_done: true,
+            ..Progress::default()
+        },
+        ..batch(2)
+    };
+    commit(store, &lease, &second).await;
+    let next = crawl(job.team, 3);
+    let created = store.continue_crawl(&next, job.id).await.unwrap();
+    assert_eq!(created, ContinueOutcome::Created(1));
+    let lease = take(store, &next, 0).await;
+    let snapshot = store.load(&lease).await.unwrap();
+    assert_eq!(snapshot.seen, [key("/map")]);
+    let expected = Progress {
+        inherited: 1,
+        ..Progress::default()
+    };
+    assert_eq!(snapshot.progress, expected);
+    store.cancel(next.team, next.id, NOW).await.unwrap();
 }
 
 pub(crate) async fn a_failed_crawl_stores_its_error(store: &Store) {

@@ -108,6 +108,7 @@ pub(crate) async fn a_new_owner_loads_everything(store: &Store) {
             waited: 2,
             retried: 3,
         },
+        inherited: 0,
     };
     let first = Batch {
         offers: offers(&["/1", "/2", "/3", "/4", "/5", "/6"]),

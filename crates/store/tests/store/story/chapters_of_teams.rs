@@ -1,6 +1,7 @@
 //! Teams, keys, usage, activity.
 
 use harvestman_core::api::error::{ApiError, ErrorCode};
+use harvestman_core::day::Day;
 use harvestman_core::ids::{JobId, KeyId, TeamId};
 use harvestman_core::month::Month;
 use harvestman_core::time::Timestamp;
@@ -155,6 +156,25 @@ pub(crate) async fn usage_is_summed_by_month_and_key(store: &Store) {
     let revoked = store.revoke_key(Some(team), lost.unwrap(), NOW).await.unwrap();
     assert_eq!(revoked, RevokeOutcome::Revoked);
 
+    let since = Day::parse("2028-02-29").unwrap();
+    let days = store.day_usage(team, since).await.unwrap();
+    let days: Vec<String> = days
+        .iter()
+        .map(|day| {
+            let name = day.key_name.as_deref().unwrap_or("-");
+            format!("{} {name} {} {}", day.day, day.credits, day.pages)
+        })
+        .collect();
+    assert_eq!(
+        days,
+        [
+            "2028-02-29 lost 11 2",
+            "2028-03-01 - 7 1",
+            "2028-03-31 desk 9 1",
+            "2028-03-31 lost 8 1",
+            "2028-04-30 - 0 1",
+        ]
+    );
     let usage = store.month_usage(team).await.unwrap();
     let lines: Vec<String> = usage
         .iter()

@@ -1,0 +1,101 @@
+//! Crawls that continue an earlier one: its URLs are copied into the new job, those that still have to be fetched as
+//! spare, so that the first commit admits them.
+
+use harvestman_core::ids::JobId;
+use harvestman_core::time::Timestamp;
+use tokio_postgres::Client;
+
+use crate::error::StoreError;
+use crate::job::{ContinueOutcome, NewJob};
+use crate::limits;
+use crate::postgres::Postgres;
+use crate::postgres::jobs::insert_running_job;
+use crate::postgres::query::query;
+use crate::postgres::rows::Columns;
+use crate::prepared::json_text;
+use crate::rows::parse_progress;
+
+impl Postgres {
+    /// See [`crate::Store::continue_crawl`].
+    pub(super) async fn copy_crawl(
+        &self,
+        job: &NewJob,
+        earlier: JobId,
+    ) -> Result<ContinueOutcome, StoreError> {
+        let job = job.clone();
+        self.write(job.created_at, move |transaction, now| {
+            Box::pin(async move { continue_crawl(transaction, &job, earlier, now).await })
+        })
+        .await
+    }
+
+    /// See [`crate::Store::urls_left`].
+    pub(super) async fn count_urls_left(&self, job: JobId) -> Result<u64, StoreError> {
+        query(
+            "SELECT count(*) AS urls FROM harvestman.job_url
+             WHERE job_id = $1 AND state IN ('spare', 'open', 'failed')",
+        )
+        .bind(job.0)
+        .fetch_one(&*self.pool.connection().await?)
+        .await?
+        .count("urls")
+    }
+}
+
+async fn continue_crawl(
+    client: &Client,
+    job: &NewJob,
+    earlier: JobId,
+    now: Timestamp,
+) -> Result<ContinueOutcome, StoreError> {
+    let row = query(
+        "SELECT count(*) AS urls, coalesce(max(position), 0) AS last_position,
+            count(*) FILTER (WHERE state IN ('spare', 'open', 'failed')) AS left_over,
+            count(*) FILTER (WHERE source = 'seed' AND state IN ('spare', 'open', 'failed')) AS seeds_left
+         FROM harvestman.job_url WHERE job_id = $1",
+    )
+    .bind(earlier.0)
+    .fetch_one(client)
+    .await?;
+    let (urls, left, seeds_left) = (
+        row.count("urls")?,
+        row.count("left_over")?,
+        row.count("seeds_left")?,
+    );
+    if left == 0 {
+        return Ok(ContinueOutcome::NothingLeft);
+    }
+    if urls > limits::INHERITED_URLS {
+        return Ok(ContinueOutcome::TooManyUrls(urls));
+    }
+    let shard = query("SELECT progress FROM harvestman.shard WHERE job_id = $1 AND no = 0")
+        .bind(earlier.0)
+        .fetch_one(client)
+        .await?;
+    let progress = parse_progress(&shard)?.continued(seeds_left == 0, urls - seeds_left);
+    insert_running_job(client, job, now).await?;
+    query("UPDATE harvestman.shard SET progress = $2 WHERE job_id = $1")
+        .bind(job.id.0)
+        .bind(json_text(&progress)?)
+        .execute(client)
+        .await?;
+    // They are not in `url_count`, which bounds what the job adds.
+    query("UPDATE harvestman.job SET next_position = $2 WHERE id = $1")
+        .bind(job.id.0)
+        .bind(row.count("last_position")? + 1)
+        .execute(client)
+        .await?;
+    query(
+        "INSERT INTO harvestman.job_url (job_id, url_key, shard, state, position, depth, source, url)
+         SELECT $2, url_key, 0, CASE WHEN left_over THEN 'spare' ELSE 'known' END, position, depth, source,
+            CASE WHEN left_over THEN url END
+         FROM (SELECT *, state IN ('spare', 'open', 'failed') AS left_over
+            FROM harvestman.job_url WHERE job_id = $1) AS earlier
+         WHERE NOT (left_over AND source = 'seed') ORDER BY url_key",
+    )
+    .bind(earlier.0)
+    .bind(job.id.0)
+    .execute(client)
+    .await?;
+    Ok(ContinueOutcome::Created(left))
+}

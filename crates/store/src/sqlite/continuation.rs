@@ -1,0 +1,93 @@
+//! Crawls that continue an earlier one: its URLs are copied into the new job, those that still have to be fetched as
+//! spare, so that the first commit admits them.
+
+use sqlx::query;
+use sqlx::sqlite::SqliteConnection;
+
+use harvestman_core::ids::JobId;
+
+use crate::error::StoreError;
+use crate::job::{ContinueOutcome, NewJob};
+use crate::limits;
+use crate::rows::parse_progress;
+use crate::sqlite::Sqlite;
+use crate::sqlite::jobs::{IdempotentRequest, insert_running_job};
+use crate::sqlite::prepared::json_text;
+use crate::sqlite::rows::{Columns, blob, int};
+
+impl Sqlite {
+    /// See [`crate::Store::continue_crawl`].
+    pub(super) async fn copy_crawl(
+        &self,
+        job: &NewJob,
+        earlier: JobId,
+    ) -> Result<ContinueOutcome, StoreError> {
+        let job = job.clone();
+        self.writer
+            .run(move |connection| Box::pin(async move { continue_crawl(connection, &job, earlier).await }))
+            .await
+    }
+
+    /// See [`crate::Store::urls_left`].
+    pub(super) async fn count_urls_left(&self, job: JobId) -> Result<u64, StoreError> {
+        let row = query(
+            "SELECT count(*) AS urls FROM job_url WHERE job_id = ?1 AND state IN ('spare', 'open', 'failed')",
+        )
+        .bind(blob(job.0))
+        .fetch_one(&self.readers)
+        .await?;
+        row.count("urls")
+    }
+}
+
+async fn continue_crawl(
+    connection: &mut SqliteConnection,
+    job: &NewJob,
+    earlier: JobId,
+) -> Result<ContinueOutcome, StoreError> {
+    let row = query(
+        "SELECT count(*) AS urls, coalesce(max(position), 0) AS last_position, progress,
+            coalesce(sum(state IN ('spare', 'open', 'failed')), 0) AS left_over,
+            coalesce(sum(source = 'seed' AND state IN ('spare', 'open', 'failed')), 0) AS seeds_left
+         FROM job_url JOIN shard ON shard.job_id = job_url.job_id AND no = 0 WHERE job_url.job_id = ?1",
+    )
+    .bind(blob(earlier.0))
+    .fetch_one(&mut *connection)
+    .await?;
+    let (urls, left, seeds_left) = (
+        row.count("urls")?,
+        row.count("left_over")?,
+        row.count("seeds_left")?,
+    );
+    if left == 0 {
+        return Ok(ContinueOutcome::NothingLeft);
+    }
+    if urls > limits::INHERITED_URLS {
+        return Ok(ContinueOutcome::TooManyUrls(urls));
+    }
+    let progress = parse_progress(&row)?.continued(seeds_left == 0, urls - seeds_left);
+    insert_running_job(connection, &IdempotentRequest::of(job, None), job).await?;
+    query("UPDATE shard SET progress = ?2 WHERE job_id = ?1")
+        .bind(blob(job.id.0))
+        .bind(json_text(&progress)?)
+        .execute(&mut *connection)
+        .await?;
+    // They are not in `url_count`, which bounds what the job adds.
+    query("UPDATE job SET next_position = ?2 WHERE id = ?1")
+        .bind(blob(job.id.0))
+        .bind(int(row.count("last_position")? + 1))
+        .execute(&mut *connection)
+        .await?;
+    query(
+        "INSERT INTO job_url (job_id, url_key, shard, state, position, depth, source, host_key, url)
+         SELECT ?2, url_key, 0, iif(left_over, 'spare', 'known'), position, depth, source,
+            iif(left_over, host_key, NULL), iif(left_over, url, NULL)
+         FROM (SELECT *, state IN ('spare', 'open', 'failed') AS left_over FROM job_url WHERE job_id = ?1)
+         WHERE NOT (left_over AND source = 'seed') ORDER BY url_key",
+    )
+    .bind(blob(earlier.0))
+    .bind(blob(job.id.0))
+    .execute(connection)
+    .await?;
+    Ok(ContinueOutcome::Created(left))
+}

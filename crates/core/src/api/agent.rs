@@ -170,6 +170,19 @@ wire_enum! {
     }
 }
 
+/// Error of a run that was cancelled.
+pub const CANCELLED: &str = "cancelled";
+
+impl AgentStatus {
+    /// Returns the state of a run with this error in one word: `cancelled` for a cancelled run.
+    pub fn word(self, error: Option<&str>) -> &'static str {
+        match error {
+            Some(CANCELLED) => CANCELLED,
+            _ => self.as_str(),
+        }
+    }
+}
+
 /// Response of `GET /v2/agent/{id}`.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
@@ -282,6 +295,9 @@ pub struct AgentEntry {
     pub settings: AgentSettings,
     /// State of the run.
     pub status: AgentStatus,
+    /// Reason of the failure.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
     /// Requested options.
     #[serde(default)]
     pub options: AgentEntryOptions,

@@ -92,6 +92,9 @@ pub struct AgentThreadRun {
     pub effort: Option<Effort>,
     /// State of the run.
     pub status: AgentStatus,
+    /// Reason of the failure.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
     /// Start time of the run.
     pub created_at: Timestamp,
     /// End time of the run.

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use harvestman_core::api::agent::{
     AgentEntry, AgentEntryOptions, AgentRequest, AgentResponse, AgentSettings, AgentStarted, AgentStatus,
-    Agents, AgentsQuery,
+    Agents, AgentsQuery, CANCELLED,
 };
 use harvestman_core::api::error::ApiError;
 use harvestman_core::api::extract::{ExtractResponse, ExtractStatus};
@@ -19,9 +19,6 @@ use serde_json::Value;
 use crate::context::Engine;
 use crate::error::{internal_error, job_not_found};
 use crate::{clock, limits};
-
-/// Error text of a cancelled agent.
-pub(super) const CANCELLED: &str = "cancelled";
 
 impl Engine {
     /// Returns status and result of an extract or agent of the team.
@@ -71,10 +68,7 @@ impl Engine {
             success: true,
             status: agent_status(run.status),
             data: take_field(&mut result, "data"),
-            error: match run.status {
-                JobStatus::Cancelled => Some(CANCELLED.to_owned()),
-                _ => run.error.clone(),
-            },
+            error: run_error(&run),
             model: request.model,
             expires_at: Some(expires_at(&run, self.context.config.retention)),
             credits_used: has_ended(&run).then_some(run.credits),
@@ -231,6 +225,14 @@ pub(super) fn agent_status(status: JobStatus) -> AgentStatus {
     }
 }
 
+/// Returns the reason of a failure; `cancelled` for a cancelled run.
+pub(super) fn run_error(run: &RunRow) -> Option<String> {
+    match run.status {
+        JobStatus::Cancelled => Some(CANCELLED.to_owned()),
+        _ => run.error.clone(),
+    }
+}
+
 fn entry(run: &RunRow) -> Result<AgentEntry, ApiError> {
     let request = AgentRequest::from_json(run.request.as_bytes())?;
     let urls: Vec<String> = request.urls.iter().map(|url| url.url.to_string()).collect();
@@ -243,6 +245,7 @@ fn entry(run: &RunRow) -> Result<AgentEntry, ApiError> {
         integration: run.integration.clone(),
         settings: AgentSettings::default(),
         status: agent_status(run.status),
+        error: run_error(run),
         options: AgentEntryOptions {
             prompt: request.prompt,
             urls: (!urls.is_empty()).then_some(urls),

@@ -10,7 +10,7 @@ use serde_json::Value;
 use url::Url;
 use uuid::Uuid;
 
-use super::status::{agent_status, has_ended, partial_of, result_fields, take_field};
+use super::status::{agent_status, has_ended, partial_of, result_fields, run_error, take_field};
 use crate::context::{Context, Engine};
 use crate::error::internal_error;
 use crate::{clock, limits};
@@ -138,6 +138,7 @@ fn thread_run(run: &RunRow, with_data: bool) -> Result<AgentThreadRun, ApiError>
         schema: request.schema.map(Value::Object),
         effort: request.effort,
         status: agent_status(run.status),
+        error: run_error(run),
         created_at: run.created_at,
         finished_at: run.completed_at,
         credits_used: has_ended(run).then_some(run.credits),

@@ -11,7 +11,7 @@ use harvestman_store::{JobStatus, Principal, RunRow};
 use uuid::Uuid;
 
 use super::progress::{FIRST_EVENT, trace_event};
-use super::status::{CANCELLED, has_ended, result_fields, take_field};
+use super::status::{has_ended, result_fields, run_error, take_field};
 use crate::context::Engine;
 use crate::error::internal_error;
 
@@ -130,11 +130,7 @@ fn end(run: &RunRow) -> Result<TraceDetail, ApiError> {
         }
         (JobStatus::Failed, _) => (RunOutcome::Failed, TraceErrorCode::Internal),
     };
-    let message = match run.status {
-        JobStatus::Cancelled => Some(CANCELLED.to_owned()),
-        _ => run.error.clone(),
-    };
-    let error = message.map(|message| TraceError {
+    let error = run_error(run).map(|message| TraceError {
         code,
         source: "agent".to_owned(),
         retryable: run.status == JobStatus::Failed,

@@ -216,6 +216,7 @@ pub(super) fn agents() -> Agents {
             integration: None,
             settings: AgentSettings::default(),
             status: AgentStatus::Completed,
+            error: None,
             options: AgentEntryOptions {
                 prompt: "Find the founders of Example Inc.".to_owned(),
                 ..AgentEntryOptions::default()

@@ -199,6 +199,7 @@ fn thread() -> AgentThread {
         schema: None,
         effort: None,
         status: AgentStatus::Completed,
+        error: None,
         created_at: examples::TIME,
         finished_at: Some(examples::TIME),
         credits_used: Some(9),

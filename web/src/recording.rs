@@ -1,5 +1,6 @@
 //! Steps that the live view reports while a user drives a page, and the code that repeats them.
 
+use harvestman_core::api::url_field::with_scheme;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -78,7 +79,7 @@ pub fn actions(steps: &[Step]) -> Vec<Value> {
              list.dispatchEvent(new Event('change', {{ bubbles: true }}))",
             quoted(selector)
         )),
-        Step::Go { url } => script(format!("location.href = {}", quoted(&full_url(url)))),
+        Step::Go { url } => script(format!("location.href = {}", quoted_url(url))),
         Step::Back => script("history.back()".to_owned()),
         Step::Forward => script("history.forward()".to_owned()),
         Step::Reload => script("location.reload()".to_owned()),
@@ -107,7 +108,7 @@ pub fn playwright(steps: &[Step]) -> String {
                 quoted(selector)
             )
         }
-        Step::Go { url } => format!("await page.goto({});", quoted(&full_url(url))),
+        Step::Go { url } => format!("await page.goto({});", quoted_url(url)),
         Step::Back => "await page.goBack();".to_owned(),
         Step::Forward => "await page.goForward();".to_owned(),
         Step::Reload => "await page.reload();".to_owned(),
@@ -120,13 +121,9 @@ fn quoted(text: &str) -> String {
     Value::from(text).to_string()
 }
 
-/// Returns a typed URL with a scheme, as the live view opens it.
-fn full_url(url: &str) -> String {
-    let url = url.trim();
-    match url.contains("://") || url.starts_with("about:") {
-        true => url.to_owned(),
-        false => format!("https://{url}"),
-    }
+/// Returns a typed URL as the live view opens it, as a literal of JavaScript.
+fn quoted_url(url: &str) -> String {
+    quoted(&with_scheme(url.trim()))
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@
 
 mod messages;
 
+use harvestman_core::api::url_field::with_scheme;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::time::Instant;
@@ -284,20 +285,9 @@ async fn open_url(page: &Page, input_text: &str) -> Result<Option<Reply>, Browse
 
 /// Parses a typed URL; adds `https://` if the scheme is missing.
 fn parse_url(input_text: &str) -> Option<Url> {
-    let input_text = input_text.trim();
-    let whole = match Url::parse(input_text) {
-        Ok(url) if matches!(url.scheme(), "http" | "https") || input_text == "about:blank" => {
-            return Some(url);
-        }
-        // `localhost:3000` parses as a URL with the scheme `localhost`.
-        Ok(url) if !input_text.contains("//") && url.path().starts_with(|c: char| c.is_ascii_digit()) => {
-            input_text
-        }
-        Ok(_) => return None,
-        Err(_) => input_text,
-    };
-    let url = Url::parse(&format!("https://{whole}")).ok()?;
-    url.has_host().then_some(url)
+    let url = Url::parse(&with_scheme(input_text.trim())).ok()?;
+    let is_allowed = matches!(url.scheme(), "http" | "https") || url.as_str() == "about:blank";
+    is_allowed.then_some(url)
 }
 
 #[cfg(test)]

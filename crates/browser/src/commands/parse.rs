@@ -1,8 +1,10 @@
 //! Parses the words of a line into a command.
 
+use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::time::Duration;
 
+use harvestman_core::api::url_field::with_scheme;
 use url::Url;
 
 use super::{Act, By, Command, Direction, ElementState, Find, Property, Tab, Target, WaitCondition};
@@ -421,26 +423,10 @@ fn milliseconds(word: &str) -> Result<Duration, String> {
 /// Parses a URL that may be opened. One without a scheme gets https, or http for this machine.
 fn url(word: &str) -> Result<Url, String> {
     let wrong = |why: &dyn std::fmt::Display| format!("cannot open `{word}`: {why}");
-    let scheme = word.split_once(':').map(|(scheme, rest)| {
-        let port = rest.split(['/', '?', '#']).next().unwrap_or_default();
-        // `localhost:8080` has a port, not a scheme.
-        (
-            scheme,
-            !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit()),
-        )
-    });
-    let url = match scheme {
-        Some((scheme, false))
-            if scheme
-                .bytes()
-                .all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte)) =>
-        {
-            Url::parse(word)
-        }
-        _ if word.starts_with("localhost") || word.starts_with("127.") => {
-            Url::parse(&format!("http://{word}"))
-        }
-        _ => Url::parse(&format!("https://{word}")),
+    let is_local = word.starts_with("localhost") || word.starts_with("127.");
+    let url = match with_scheme(word) {
+        Cow::Owned(_) if is_local => Url::parse(&format!("http://{word}")),
+        whole => Url::parse(&whole),
     };
     let url = url.map_err(|error| wrong(&error))?;
     match url.scheme() {

@@ -2,6 +2,8 @@
 //! credentials, no empty host, no control characters; at most 8192 characters. Whether the URL may be fetched
 //! is not decided here.
 
+use std::borrow::Cow;
+
 use url::Url;
 
 use crate::api::body::{Node, ToNode};
@@ -50,10 +52,7 @@ impl TargetUrl {
                 ));
             }
         };
-        let full = match scheme_guessed {
-            true => format!("https://{}", given.trim_start_matches("//")),
-            false => given.to_owned(),
-        };
+        let full = with_scheme(given);
         let after = full.split_once(':').map_or("", |(_, rest)| rest);
         let host_part = after
             .strip_prefix("//")
@@ -153,6 +152,14 @@ impl FieldType for Url {
 /// Returns `text` without leading and trailing spaces. Control characters such as line ends stay.
 pub(crate) fn trimmed(text: &str) -> &str {
     text.trim_matches(|c: char| c.is_whitespace() && !c.is_control())
+}
+
+/// Returns a typed URL with a scheme: `https` if it has none, as `host:8080`.
+pub fn with_scheme(text: &str) -> Cow<'_, str> {
+    match scheme(text) {
+        Some(_) => Cow::Borrowed(text),
+        None => Cow::Owned(format!("https://{}", text.trim_start_matches("//"))),
+    }
 }
 
 /// Returns the scheme of a URL; `host:8080` has none.

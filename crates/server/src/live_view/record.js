@@ -16,6 +16,11 @@ export function recorder(transmit) {
         if (written) steps.push({ type: 'write', text: written });
         written = '';
         if (step !== undefined) steps.push(step);
+        flush();
+    }
+
+    /** Reports the steps before the first that waits. */
+    function flush() {
         while (steps.length > 0 && steps[0] !== null) post({ type: 'step', step: steps.shift() });
     }
 
@@ -24,7 +29,6 @@ export function recorder(transmit) {
         if (data?.type === 'record') {
             add();
             recording = data.on === true;
-            post({ type: 'recording', on: recording });
         } else if (data?.type === 'pick') {
             picking = data.on === true;
             root.toggleAttribute('data-picking', picking);
@@ -68,7 +72,7 @@ export function recorder(transmit) {
         const at = steps.indexOf(null);
         if (at < 0) return;
         steps.splice(at, 1, ...(selector ? [{ type: 'click', selector, name }] : []));
-        while (steps.length > 0 && steps[0] !== null) post({ type: 'step', step: steps.shift() });
+        flush();
     }
 
     return { observe, inspected };

@@ -34,7 +34,6 @@ pub struct Recording {
 enum ViewMessage {
     Step { step: Step },
     Picked { selector: String },
-    Recording {},
 }
 
 impl Recording {
@@ -66,7 +65,7 @@ impl Recording {
                 self.picking.set(false);
                 self.selector.set(selector);
             }
-            Ok(ViewMessage::Recording {}) | Err(_) => {}
+            Err(_) => {}
         }
     }
 

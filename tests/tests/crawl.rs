@@ -350,3 +350,88 @@ async fn a_scraped_page_can_be_read_again() {
     assert_eq!(stored["data"]["markdown"], document["markdown"]);
     assert_eq!(site.count("/section-0/page-1"), 1);
 }
+
+#[tokio::test]
+async fn a_crawl_is_continued_without_fetching_its_pages_again() {
+    const LINKS: [&str; 6] = ["/", "/broken", "/a", "/b", "/c", "/d"];
+    let site = LINKS.iter().fold(Site::new(), |site, path| {
+        site.page(path, Page::links(path, &LINKS))
+    });
+    let failing = Page::redirect(302, "/broken");
+    let site = site
+        .page("/broken", failing)
+        .page("/c", Page::links("/c", &["/new"]));
+    let site = site.page("/new", Page::links("/new", &LINKS)).serve().await;
+    let server = TestServer::start().await;
+    let request = json!({ "url": site.url("/"), "limit": 3, "sitemap": "skip",
+        "scrapeOptions": { "formats": ["markdown", "html"] } });
+    let first = server.crawl(&request).await;
+    let running = server.post(&continuation(&first), &json!({})).await;
+    assert_eq!(
+        (running.status, running.code()),
+        (409, "CONFLICT"),
+        "{}",
+        running.text()
+    );
+    server.wait(&first).await;
+    assert_eq!(
+        urls_left(&server, &first).await,
+        4,
+        "one failed, three exceed the limit"
+    );
+    let paths = |documents: &[Value]| -> Vec<String> {
+        let path = |document| source(document).strip_prefix(&site.url("")).unwrap().to_owned();
+        documents.iter().map(path).collect()
+    };
+    let (documents, _) = server.documents(&first, 10).await;
+    assert_eq!(paths(&documents), ["/", "/a"]);
+
+    site.change("/broken", Some(Page::links("/broken", &[])));
+    let second = continue_crawl(&server, &first).await;
+    let status = server.wait(&second).await;
+    assert_eq!(
+        (&status["completed"], &status["creditsUsed"]),
+        (&json!(3), &json!(3)),
+        "{status}"
+    );
+    let (documents, _) = server.documents(&second, 10).await;
+    let found: BTreeSet<String> = paths(&documents).into_iter().collect();
+    assert_eq!(found, ["/b", "/broken", "/c"].map(str::to_owned).into());
+    assert!(
+        documents.iter().all(|document| document["html"].is_string()),
+        "the settings are the same"
+    );
+    let third = continue_crawl(&server, &second).await;
+    server.wait(&third).await;
+    let (documents, _) = server.documents(&third, 10).await;
+    let found: BTreeSet<String> = paths(&documents).into_iter().collect();
+    assert_eq!(found, ["/d", "/new"].map(str::to_owned).into());
+    for path in ["/", "/a", "/b", "/c", "/d", "/new"] {
+        assert_eq!(site.count(path), 1, "{path} is fetched once by all three crawls");
+    }
+
+    let nothing = server.post(&continuation(&third), &json!({})).await;
+    assert_eq!(nothing.status, 409);
+    assert!(
+        nothing.error().contains("nothing to continue"),
+        "{}",
+        nothing.text()
+    );
+    assert_eq!(urls_left(&server, &third).await, 0);
+    let batch = server.batch(&json!({ "urls": [site.url("/a")] })).await;
+    let batch = batch.rsplit('/').next().unwrap();
+    assert_eq!(server.post(&continuation(batch), &json!({})).await.status, 404);
+}
+
+fn continuation(id: &str) -> String {
+    format!("/console/api/jobs/{id}/continue")
+}
+
+async fn continue_crawl(server: &TestServer, id: &str) -> String {
+    let started = server.post(&continuation(id), &json!({})).await.ok();
+    started["id"].as_str().unwrap().to_owned()
+}
+
+async fn urls_left(server: &TestServer, id: &str) -> Value {
+    server.get(&format!("/console/api/jobs/{id}")).await.ok()["job"]["urlsLeft"].clone()
+}

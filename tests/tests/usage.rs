@@ -370,6 +370,21 @@ impl Simulation {
         }
         used
     }
+
+    /// Returns the credits by key of today and yesterday.
+    async fn credits_by_day(&self, key: usize) -> BTreeMap<String, u64> {
+        let report = self.get(key, "/console/api/usage?days=2").await.ok();
+        let mut used = BTreeMap::new();
+        for day in report["days"].as_array().unwrap() {
+            let credits = day["credits"].as_u64().unwrap();
+            assert!(day["date"].as_str().unwrap().len() == 10 && (credits == 0 || day["pages"].is_u64()));
+            *used
+                .entry(day["apiKey"].as_str().unwrap().to_owned())
+                .or_default() += credits;
+        }
+        used.retain(|_, credits| *credits > 0);
+        used
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -394,6 +409,7 @@ async fn ledger_jobs_and_reports_agree_after_restarts_and_kills() {
         assert_eq!(jobs, report, "seed {seed}");
         let tokens = simulation.credits_of_report(key, "token", "tokensUsed").await;
         assert!(report.iter().all(|(name, credits)| tokens[name] == 15 * credits));
+        assert_eq!(simulation.credits_by_day(key).await, report, "seed {seed}");
         let total: u64 = report.values().sum();
         assert!(total > 0);
         totals.push((*team, total));

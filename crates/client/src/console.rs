@@ -2,8 +2,10 @@
 
 use harvestman_core::api::console::{
     ConsoleInfo, ConsoleJob, ConsoleJobResponse, ConsoleJobs, ConsoleSessions, JobComparison, JobLinks,
-    PageDifference, PageSummaries, ResendRequest, SignInRequest, SignInResponse, SuccessResponse, WebhookLog,
+    PageDifference, PageSummaries, ResendRequest, SignInRequest, SignInResponse, SuccessResponse, UsageDays,
+    WebhookLog,
 };
+use harvestman_core::api::crawl::JobStarted;
 use harvestman_core::api::job::JobStatus;
 use harvestman_core::api::team::{Calls, Endpoint};
 use harvestman_core::ids::{JobId, WebhookId};
@@ -33,6 +35,13 @@ impl Client {
     pub async fn console_job(&self, id: JobId) -> Result<ConsoleJob, ClientError> {
         let response: ConsoleJobResponse = self.get(&format!("/console/api/jobs/{id}")).await?;
         Ok(response.job)
+    }
+
+    /// Starts a crawl that continues an ended one and skips its pages. Returns the id of the new job.
+    pub async fn continue_crawl(&self, id: JobId) -> Result<JobId, ClientError> {
+        let path = format!("/console/api/jobs/{id}/continue");
+        let started: JobStarted = self.post(&path, &serde_json::json!({})).await?;
+        Ok(started.id)
     }
 
     /// Lists the pages of a job without their content, starting at `skip`.
@@ -82,6 +91,11 @@ impl Client {
             .filter_map(|(name, value)| Some(format!("{name}={}", js_sys::encode_uri_component(value?))));
         let query = parts.collect::<Vec<_>>().join("&");
         self.get(&format!("/console/api/activity?{query}")).await
+    }
+
+    /// Returns the usage of the last `days` days, at most 366, by day and key.
+    pub async fn usage_by_day(&self, days: u32) -> Result<UsageDays, ClientError> {
+        self.get(&format!("/console/api/usage?days={days}")).await
     }
 
     /// Lists the browser sessions of the last 24 hours with cost and end.

@@ -1,12 +1,14 @@
 //! Usage and queue reports of a team: credits used and left, pages in progress and waiting (docs/API.md
 //! sections 6.7, 6.8 and 12). Credits are the ledger's sums by month and key.
 
+use harvestman_core::api::console::DayUse;
 use harvestman_core::api::team::{
     CreditPeriod, CreditUsage, KeyUse, OPEN_MODE_KEY, QueueStatus, UsageHistory, UsageQuery,
 };
+use harvestman_core::day::Day;
 use harvestman_store::{MonthUsage, Principal, StoreError};
 
-use crate::clock::this_month;
+use crate::clock::{self, this_month};
 use crate::context::Engine;
 
 impl Engine {
@@ -19,6 +21,19 @@ impl Engine {
         let used = self.context.store.month_usage(principal.team).await?;
         let used = used.into_iter().map(by_name).collect();
         Ok(UsageHistory::of(used, query, this_month(), &principal.key_name))
+    }
+
+    /// Returns the usage of the last `days` days (UTC), today included, by key.
+    pub async fn usage_by_day(&self, principal: &Principal, days: u32) -> Result<Vec<DayUse>, StoreError> {
+        let since = Day::of(clock::now()).minus(days.saturating_sub(1));
+        let used = self.context.store.day_usage(principal.team, since).await?;
+        let entries = used.into_iter().map(|usage| DayUse {
+            date: usage.day,
+            api_key: key_name(usage.key_name),
+            credits: usage.credits,
+            pages: usage.pages,
+        });
+        Ok(entries.collect())
     }
 
     /// Returns the credits of the current month.
@@ -54,7 +69,11 @@ impl Engine {
 fn by_name(usage: MonthUsage) -> KeyUse {
     KeyUse {
         month: usage.month,
-        api_key: usage.key_name.unwrap_or_else(|| OPEN_MODE_KEY.to_owned()),
+        api_key: key_name(usage.key_name),
         credits: usage.credits,
     }
+}
+
+fn key_name(name: Option<String>) -> String {
+    name.unwrap_or_else(|| OPEN_MODE_KEY.to_owned())
 }

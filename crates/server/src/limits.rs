@@ -99,6 +99,10 @@ pub const COMPARED_PAGES: u64 = 100_000;
 pub const LISTED_CHANGES: usize = 2_000;
 /// Links in a link graph, in addition to those through which the pages were discovered.
 pub const GRAPH_LINKS: usize = 10_000;
+/// Largest number of days in the console's usage report.
+pub const USAGE_DAYS: u64 = 366;
+/// Days in the console's usage report by default.
+pub const USAGE_DAYS_DEFAULT: u64 = 30;
 /// Jobs in the console's overview by default.
 pub const OVERVIEW_JOBS_DEFAULT: u64 = 20;
 /// Largest number of events in one response of the delivery log.

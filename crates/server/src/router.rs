@@ -171,11 +171,13 @@ pub fn routes() -> Vec<Route> {
         Key GET "/console/api/info" => console::info;
         Key GET "/console/api/jobs" => console::jobs;
         Key GET "/console/api/jobs/{id}" => job_pages::job;
+        Key POST "/console/api/jobs/{id}/continue" => crawl::continue_crawl;
         Key GET "/console/api/jobs/{id}/pages" => job_pages::list;
         Key GET "/console/api/jobs/{id}/links" => job_pages::links;
         Key GET "/console/api/jobs/{id}/comparison" => job_comparison::pages;
         Key GET "/console/api/jobs/{id}/difference" => job_comparison::page;
         Key GET "/console/api/activity" => team::calls;
+        Key GET "/console/api/usage" => team::usage_by_day;
         Key GET "/console/api/sessions" => console::sessions;
         Key GET "/console/api/jobs/{id}/webhooks" => webhooks::log;
         Key POST "/console/api/jobs/{id}/webhooks" => webhooks::resend;

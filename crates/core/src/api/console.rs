@@ -10,6 +10,7 @@ use crate::api::change_report::MarkdownDiff;
 use crate::api::job::{JobKind, JobStatus};
 use crate::api::wire_enum::wire_enum;
 use crate::crawl::batch::ProcessingCounts;
+use crate::day::Day;
 use crate::ids::{JobId, ScrapeId, TeamId, WebhookId};
 use crate::link_graph::LinkGraph;
 use crate::time::Timestamp;
@@ -151,6 +152,10 @@ pub struct ConsoleJob {
     /// How its pages are processed; only for a single job with many pages.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pace: Option<JobProcessing>,
+    /// Known URLs that it did not fetch, with which another crawl can continue it; only for a single crawl that has
+    /// ended and whose URLs are stored.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub urls_left: Option<u64>,
 }
 
 /// How the pages of a job are processed.
@@ -322,6 +327,29 @@ pub struct ConsoleSession {
     pub expires_at: Timestamp,
     /// Credits so far.
     pub credits: u64,
+}
+
+/// Usage of the team by day and key; days without usage are left out.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct UsageDays {
+    /// Always true.
+    pub success: bool,
+    /// Days in UTC, oldest first.
+    pub days: Vec<DayUse>,
+}
+
+/// Usage of one key on one day.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct DayUse {
+    /// The day in UTC.
+    pub date: Day,
+    /// Name of the key.
+    pub api_key: String,
+    /// Credits used.
+    pub credits: u64,
+    /// Pages returned, also those that were free.
+    pub pages: u64,
 }
 
 /// A part of a job's webhook delivery log, with the number of events in each state.

@@ -34,6 +34,17 @@ pub(crate) async fn start(
     })
 }
 
+/// Starts a crawl that continues this one.
+pub(crate) async fn continue_crawl(
+    State(app): State<App>,
+    Caller(principal): Caller,
+    Base(base): Base,
+    PathId(id): PathId,
+) -> HandlerResult {
+    let id = app.engine().continue_crawl(&principal, id, &base).await?;
+    json(&JobStarted::new(id, StatusPath::Crawl.url(&base, id)))
+}
+
 pub(crate) async fn params_preview(State(app): State<App>, WholeBody(body): WholeBody) -> HandlerResult {
     let request = ParamsPreviewRequest::from_json(&body)?;
     json(&app.engine().crawl_params(&request).await)

@@ -7,7 +7,7 @@ use harvestman_core::api::console::{
     ConsoleJob, ConsoleJobResponse, JobLinks, JobProcessing, PageSummaries, PageSummary,
 };
 use harvestman_core::api::fields::Slot;
-use harvestman_core::api::job::{JobStatus, StatusPath};
+use harvestman_core::api::job::{JobKind, JobStatus, StatusPath};
 use harvestman_core::api::query::Query;
 use harvestman_core::ids::JobId;
 use harvestman_core::job_comparison::{PageDigest, content_hash};
@@ -29,7 +29,12 @@ pub(crate) async fn job(
     PathId(id): PathId,
 ) -> HandlerResult {
     let row = row(&app, &principal, id).await?;
+    let can_continue =
+        row.kind == JobKind::Crawl && row.status != JobStatus::Scraping && !row.zero_data_retention;
     let mut job = entry(row);
+    if can_continue {
+        job.urls_left = Some(app.store().urls_left(id).await?);
+    }
     if StatusPath::of(job.kind).is_some() {
         let limiter = app.engine().limiter(id);
         job.pace = Some(JobProcessing {
@@ -55,6 +60,7 @@ pub(crate) fn entry(row: JobRow) -> ConsoleJob {
         request: serde_json::from_str(&row.request).ok(),
         url: row.url,
         pace: None,
+        urls_left: None,
     }
 }
 

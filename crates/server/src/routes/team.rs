@@ -3,6 +3,8 @@
 
 use axum::extract::State;
 use axum::http::Uri;
+use harvestman_core::api::console::UsageDays;
+use harvestman_core::api::query::Query;
 use harvestman_core::api::team::{
     API_VERSION, AccountableUser, Activity, ActivityEntry, ActivityQuery, Call, Calls, CallsQuery,
     ConcurrencyCheck, Data, Endpoint, TokenUsage, UsageQuery,
@@ -14,6 +16,7 @@ use harvestman_store::{CallQuery, StoreError};
 use crate::app::App;
 use crate::auth::Caller;
 use crate::error::{HandlerResult, json};
+use crate::limits;
 
 pub(crate) async fn credit_history(
     State(app): State<App>,
@@ -31,6 +34,21 @@ pub(crate) async fn token_history(
 ) -> HandlerResult {
     let query = UsageQuery::parse(uri.query().unwrap_or_default())?;
     json(&app.engine().credit_history(&principal, query).await?.in_tokens())
+}
+
+/// Returns the usage of the last `days` days by key.
+pub(crate) async fn usage_by_day(
+    State(app): State<App>,
+    Caller(principal): Caller,
+    uri: Uri,
+) -> HandlerResult {
+    let days = Query::parse(uri.query().unwrap_or_default())
+        .integer("days", 1..=limits::USAGE_DAYS)?
+        .unwrap_or(limits::USAGE_DAYS_DEFAULT);
+    json(&UsageDays {
+        success: true,
+        days: app.engine().usage_by_day(&principal, days as u32).await?,
+    })
 }
 
 pub(crate) async fn credit_usage(State(app): State<App>, Caller(principal): Caller) -> HandlerResult {

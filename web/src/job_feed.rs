@@ -39,6 +39,8 @@ pub struct JobFeed {
     pub errors: RwSignal<JobErrors>,
     /// Counts of browser use, waits and retries, and the current limiter.
     pub pace: RwSignal<JobProcessing>,
+    /// URLs that an ended crawl knows and did not fetch.
+    pub urls_left: RwSignal<u64>,
     /// Pages per second.
     pub speed: RwSignal<f64>,
     /// Whether the latest request failed temporarily.
@@ -64,6 +66,7 @@ impl JobFeed {
             rows: RwSignal::new(Vec::new()),
             errors: RwSignal::new(JobErrors::default()),
             pace: RwSignal::new(JobProcessing::default()),
+            urls_left: RwSignal::new(0),
             speed: RwSignal::new(0.0),
             retrying: RwSignal::new(false),
             failure: RwSignal::new(None),
@@ -168,7 +171,7 @@ impl JobFeed {
             return;
         };
         let path = StatusPath::of(job.kind);
-        self.apply_pace(&job);
+        self.apply_counts(&job);
         self.job.set(Some(job));
         let Some(path) = path else { return };
         spawn_local(self.watch_errors(console, path));
@@ -392,7 +395,8 @@ impl JobFeed {
         self.progress.set(Some(without_documents(progress)));
     }
 
-    fn apply_pace(self, job: &ConsoleJob) {
+    fn apply_counts(self, job: &ConsoleJob) {
+        self.urls_left.set(job.urls_left.unwrap_or_default());
         let pace = job.pace.unwrap_or_default();
         if self.pace.with_untracked(|current| *current != pace) {
             self.pace.set(pace);
@@ -420,7 +424,7 @@ impl JobFeed {
                 return;
             }
             if let Ok(job) = job {
-                self.apply_pace(&job);
+                self.apply_counts(&job);
             }
             if ended {
                 return;

@@ -115,7 +115,7 @@ pub const ACTIVITY_EMPTY: &str = "API calls of the last 24 hours will appear her
 /// Activity: the filter matches nothing.
 pub const ACTIVITY_NO_MATCH: &str = "No call matches the filter. Load older calls, or change the filter.";
 /// Usage: introduction.
-pub const USAGE_INTRO: &str = "Credits and tokens used by the team, by month.";
+pub const USAGE_INTRO: &str = "Credits, tokens and pages that the team used, by month or day.";
 /// Usage: nothing used.
 pub const USAGE_EMPTY: &str = "Usage by month will appear here after the first call that costs credits.";
 /// Ask: introduction.

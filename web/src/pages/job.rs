@@ -26,6 +26,7 @@ use crate::{display, request_history, text};
 mod compare;
 mod errors;
 mod export;
+mod follow_up;
 mod graph;
 mod health;
 mod page_columns;
@@ -42,6 +43,7 @@ mod webhooks;
 use compare::Compare;
 use errors::{Blocked, Errors};
 use export::Export;
+use follow_up::ContinueCrawl;
 use graph::Graph;
 use health::Health;
 use page_filter::PageCounts;
@@ -228,6 +230,7 @@ fn Actions(
     });
     let has_pages = Memo::new(move |_| feed.rows.with(|rows| !rows.is_empty()));
     view! {
+        <ContinueCrawl feed/>
         <EditAndRunAgain feed request/>
         <Show when=move || has_pages.get()>
             <button class="btn" on:click=move |_| export_open.set(true)>

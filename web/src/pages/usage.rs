@@ -1,4 +1,4 @@
-//! Usage: credits or tokens by month and optionally by key, as a bar chart and a table. The selection is in the URL
+//! Usage: credits, tokens or pages by month or day and optionally by key, as a bar chart and a table. The selection is in the URL
 //! under the API's names.
 
 use harvestman_client::ClientError;
@@ -7,6 +7,7 @@ use leptos::prelude::*;
 use leptos::task::spawn_local;
 use leptos_router::NavigateOptions;
 use leptos_router::hooks::{use_navigate, use_query_map};
+use leptos_router::params::ParamsMap;
 
 use crate::components::error_notice::error_notice;
 use crate::components::icon::{Glyph, Icon};
@@ -19,22 +20,25 @@ mod bars;
 mod report;
 
 use bars::Bars;
-use report::{Report, UsageEntry};
+use report::{DAYS, Report, UsageEntry};
 
 /// The unit of the report.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Unit {
     Credits,
     Tokens,
+    /// Only by day.
+    Pages,
 }
 
 impl Unit {
-    const ALL: [Unit; 2] = [Unit::Credits, Unit::Tokens];
+    const ALL: [Unit; 3] = [Unit::Credits, Unit::Tokens, Unit::Pages];
 
     fn word(self) -> &'static str {
         match self {
             Unit::Credits => "credits",
             Unit::Tokens => "tokens",
+            Unit::Pages => "pages",
         }
     }
 
@@ -42,7 +46,73 @@ impl Unit {
         match self {
             Unit::Credits => "Credits",
             Unit::Tokens => "Tokens",
+            Unit::Pages => "Pages",
         }
+    }
+}
+
+/// What a bar stands for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Span {
+    Month,
+    Day,
+}
+
+impl Span {
+    const ALL: [Span; 2] = [Span::Month, Span::Day];
+
+    fn word(self) -> &'static str {
+        match self {
+            Span::Month => "month",
+            Span::Day => "day",
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Span::Month => "By month",
+            Span::Day => "By day",
+        }
+    }
+}
+
+/// What the report shows.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Selection {
+    unit: Unit,
+    span: Span,
+    by_key: bool,
+}
+
+impl Selection {
+    /// Reads the query of the URL. Pages are counted by day only.
+    fn of(query: &ParamsMap) -> Self {
+        let given = |name| query.get(name);
+        let unit = Unit::ALL
+            .into_iter()
+            .find(|unit| Some(unit.word()) == given("of").as_deref());
+        let span = Span::ALL
+            .into_iter()
+            .find(|span| Some(span.word()) == given("by").as_deref());
+        let unit = unit.unwrap_or(Unit::Credits);
+        Self {
+            unit,
+            span: match unit {
+                Unit::Pages => Span::Day,
+                _ => span.unwrap_or(Span::Month),
+            },
+            by_key: given("byApiKey").as_deref() == Some("true"),
+        }
+    }
+
+    fn href(self) -> String {
+        let (path, unit, span, by_key) = (
+            Screen::Usage.path(),
+            self.unit.word(),
+            self.span.word(),
+            self.by_key,
+        );
+        format!("{path}?of={unit}&by={span}&byApiKey={by_key}")
     }
 }
 
@@ -51,27 +121,20 @@ impl Unit {
 pub fn UsagePage() -> impl IntoView {
     let console = Console::get();
     let query = use_query_map();
-    let selected_unit = Memo::new(move |_| {
-        let requested = query.with(|query| query.get("of"));
-        let unit = Unit::ALL
-            .into_iter()
-            .find(|unit| Some(unit.word()) == requested.as_deref());
-        unit.unwrap_or(Unit::Credits)
-    });
-    let by_key = Memo::new(move |_| query.with(|query| query.get("byApiKey").as_deref() == Some("true")));
+    let selection = Memo::new(move |_| query.with(Selection::of));
     let report = RwSignal::new(None::<Result<Report, ClientError>>);
     let month = RwSignal::new(None::<(CreditUsage, u64)>);
     Effect::new(move |_| {
-        let (unit, by_key) = (selected_unit.get(), by_key.get());
+        let selected = selection.get();
         report.set(None);
         spawn_local(async move {
-            let usage = fetch_usage(console, unit, by_key).await;
+            let usage = fetch_usage(console, selected).await;
             if let Err(error) = &usage {
                 console.handle_error(error);
             }
-            if is_current(unit, by_key, query) {
+            if selection.try_get_untracked() == Some(selected) {
                 let now = browser::now_ms() as u64;
-                report.try_set(Some(usage.map(|entries| Report::of(entries, now))));
+                report.try_set(Some(usage.map(|entries| Report::of(selected.span, entries, now))));
             }
         });
     });
@@ -89,17 +152,13 @@ pub fn UsagePage() -> impl IntoView {
         }
     });
     let save = move |_| {
+        let unit = selection.get_untracked().unit.word();
         let csv = report.with_untracked(|report| match report {
-            Some(Ok(report)) => Some(report.csv(selected_unit.get_untracked().word())),
+            Some(Ok(report)) => Some(report.csv(unit)),
             _ => None,
         });
         if let Some(csv) = csv
-            && browser::download(
-                &format!("{}.csv", selected_unit.get_untracked().word()),
-                "text/csv",
-                &csv,
-            )
-            .is_none()
+            && browser::download(&format!("{unit}.csv"), "text/csv", &csv).is_none()
         {
             console.notify(text::NOT_SAVED);
         }
@@ -116,8 +175,8 @@ pub fn UsagePage() -> impl IntoView {
         <ScreenHeader title="Usage".to_owned() intro=|| view! { <p>{text::USAGE_INTRO}</p> } actions/>
         <div class="stack">
             {move || month.get().map(|(usage, used)| this_month(usage, used))}
-            <section class="card" aria-label="By month">
-                <Choices selected_unit by_key/>
+            <section class="card" aria-label="History">
+                <Choices selection/>
                 {move || match report.get() {
                     None => view! { <div class="skeleton"><i></i><i></i><i></i><i></i></div> }.into_any(),
                     Some(Err(error)) => error_notice(&error),
@@ -131,7 +190,7 @@ pub fn UsagePage() -> impl IntoView {
                             .into_any()
                     }
                     Some(Ok(report)) => {
-                        let unit = selected_unit.get().word();
+                        let unit = selection.get().unit.word();
                         view! {
                             <Bars report=report.clone() unit/>
                             {table(&report, unit)}
@@ -145,61 +204,59 @@ pub fn UsagePage() -> impl IntoView {
     .into_any()
 }
 
-/// Returns whether a response still matches the selection in the URL.
-fn is_current(unit: Unit, by_key: bool, query: Memo<leptos_router::params::ParamsMap>) -> bool {
-    let now = query.try_get_untracked();
-    now.is_some_and(|query| {
-        let is_tokens = query.get("of").as_deref() == Some(Unit::Tokens.word());
-        is_tokens == (unit == Unit::Tokens) && by_key == (query.get("byApiKey").as_deref() == Some("true"))
-    })
-}
-
-async fn fetch_usage(console: Console, unit: Unit, by_api_key: bool) -> Result<Vec<UsageEntry>, ClientError> {
-    let query = UsageQuery { by_api_key };
-    Ok(match unit {
-        Unit::Credits => {
-            let periods = console.client().credit_history(query).await?.periods.into_iter();
-            periods
-                .map(|period| UsageEntry::new(period.start_date, period.api_key, period.credits_used))
-                .collect()
+async fn fetch_usage(console: Console, selected: Selection) -> Result<Vec<UsageEntry>, ClientError> {
+    let Selection { unit, span, by_key } = selected;
+    let client = console.client();
+    Ok(match span {
+        Span::Month => {
+            let history = client.credit_history(UsageQuery { by_api_key: by_key }).await?;
+            let periods = history.periods.into_iter();
+            periods.map(|period| UsageEntry::of_month(period, unit)).collect()
         }
-        Unit::Tokens => {
-            let periods = console.client().token_history(query).await?.periods.into_iter();
-            periods
-                .map(|period| UsageEntry::new(period.start_date, period.api_key, period.tokens_used))
-                .collect()
+        Span::Day => {
+            let days = client.usage_by_day(DAYS).await?.days.into_iter();
+            days.map(|day| UsageEntry::of_day(day, unit, by_key)).collect()
         }
     })
 }
 
 #[component]
-fn Choices(selected_unit: Memo<Unit>, by_key: Memo<bool>) -> impl IntoView {
+fn Choices(selection: Memo<Selection>) -> impl IntoView {
     let navigate = use_navigate();
-    let go = Callback::new(move |(unit, by_key): (Unit, bool)| {
+    let go = Callback::new(move |change: fn(&mut Selection)| {
+        let mut selected = selection.get_untracked();
+        change(&mut selected);
         let options = NavigateOptions {
             replace: true,
             scroll: false,
             ..Default::default()
         };
-        let path = Screen::Usage.path();
-        navigate(&format!("{path}?of={}&byApiKey={by_key}", unit.word()), options);
+        navigate(&selected.href(), options);
     });
-    let chips = Unit::ALL.map(|one| {
+    let chip = move |name: &'static str, is_chosen: fn(Selection) -> bool, choose: fn(&mut Selection)| {
         view! {
             <button
                 type="button"
                 class="chip"
-                aria-pressed=move || (selected_unit.get() == one).to_string()
-                on:click=move |_| go.run((one, by_key.get_untracked()))
+                aria-pressed=move || is_chosen(selection.get()).to_string()
+                on:click=move |_| go.run(choose)
             >
-                {one.name()}
+                {name}
             </button>
         }
-    });
+    };
     view! {
-        <div class="card-head">
+        <div class="card-head wrap">
             <div class="chips" role="group" aria-label="Unit">
-                {chips}
+                {chip(Unit::Credits.name(), |one| one.unit == Unit::Credits, |one| one.unit = Unit::Credits)}
+                {chip(Unit::Tokens.name(), |one| one.unit == Unit::Tokens, |one| one.unit = Unit::Tokens)}
+                {chip(Unit::Pages.name(), |one| one.unit == Unit::Pages, |one| one.unit = Unit::Pages)}
+            </div>
+            <div class="chips" role="group" aria-label="Period">
+                <Show when=move || selection.get().unit != Unit::Pages>
+                    {chip(Span::Month.name(), |one| one.span == Span::Month, |one| one.span = Span::Month)}
+                </Show>
+                {chip(Span::Day.name(), |one| one.span == Span::Day, |one| one.span = Span::Day)}
             </div>
             <span class="grow"></span>
             <div class="switch">
@@ -207,8 +264,8 @@ fn Choices(selected_unit: Memo<Unit>, by_key: Memo<bool>) -> impl IntoView {
                     type="checkbox"
                     role="switch"
                     id="by-key"
-                    prop:checked=move || by_key.get()
-                    on:change=move |event| go.run((selected_unit.get_untracked(), event_target_checked(&event)))
+                    prop:checked=move || selection.get().by_key
+                    on:change=move |_| go.run(|one| one.by_key = !one.by_key)
                 />
                 <label class="field-name" for="by-key">
                     "By key"
@@ -267,7 +324,7 @@ fn this_month(usage: CreditUsage, used: u64) -> AnyView {
     .into_any()
 }
 
-/// Renders the figures of the bars as a table, newest month first.
+/// Renders the figures of the bars as a table, newest first.
 fn table(report: &Report, unit: &'static str) -> AnyView {
     let keys = report.keys.iter().enumerate().map(|(index, key)| {
         let class = format!("key-dot key-{}", bars::color(index));
@@ -281,30 +338,34 @@ fn table(report: &Report, unit: &'static str) -> AnyView {
     let is_split = report.is_split();
     let keys = is_split.then(|| keys.collect_view());
     let rows = report
-        .months
+        .periods
         .iter()
         .rev()
-        .filter(|month| month.total() > 0)
-        .map(|month| {
-            let parts = month
+        .filter(|period| period.total() > 0)
+        .map(|period| {
+            let parts = period
                 .parts
                 .iter()
                 .map(|part| view! { <td class="num">{display::count(*part)}</td> });
             let parts = is_split.then(|| parts.collect_view());
             view! {
                 <tr>
-                    <th scope="row">{month.name()}</th>
+                    <th scope="row">{period.name()}</th>
                     {parts}
-                    <td class="num">{display::count(month.total())}</td>
+                    <td class="num">{display::count(period.total())}</td>
                 </tr>
             }
         });
+    let (label, head) = match report.span {
+        Span::Month => ("Usage by month", "Month"),
+        Span::Day => ("Usage by day", "Day"),
+    };
     view! {
-        <div class="scroll-x" tabindex="0" role="region" aria-label="Usage by month">
+        <div class="scroll-x" tabindex="0" role="region" aria-label=label>
             <table class="table">
                 <thead>
                     <tr>
-                        <th scope="col">"Month"</th>
+                        <th scope="col">{head}</th>
                         {keys}
                         <th scope="col" class="num">
                             {if is_split { "Total" } else { unit }}

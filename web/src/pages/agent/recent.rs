@@ -75,7 +75,7 @@ pub fn RecentRuns(run: AgentRun) -> impl IntoView {
 
 fn row(entry: AgentEntry) -> AnyView {
     let ago = display::ago((browser::now_ms() - entry.created_at.0 as f64) / 1000.0);
-    let status = entry.status.as_str();
+    let status = entry.status.word(entry.error.as_deref());
     view! {
         <li>
             <a class="job-row agent-row" href=route::agent_href(&entry.id)>

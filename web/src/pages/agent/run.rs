@@ -1,6 +1,6 @@
 //! The run on screen: state, result, steps, sources and thread.
 
-use harvestman_core::api::agent::{AgentResponse, AgentStatus};
+use harvestman_core::api::agent::{AgentResponse, AgentStatus, CANCELLED};
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use serde_json::Value;
@@ -15,15 +15,9 @@ use crate::components::inline_code::inline_code;
 use crate::components::tabs::{Tab, Tabs, tab};
 use crate::{browser, display, highlight, text};
 
-/// Error of a run that was cancelled.
-const CANCELLED: &str = "cancelled";
-
 /// Returns the state of a run; a cancelled run counts as cancelled, not as failed.
 fn status_word(answer: &AgentResponse) -> &'static str {
-    match answer.error.as_deref() {
-        Some(CANCELLED) => CANCELLED,
-        _ => answer.status.as_str(),
-    }
+    answer.status.word(answer.error.as_deref())
 }
 
 fn pretty(value: &Value) -> String {

@@ -4,7 +4,6 @@ use harvestman_client::ClientError;
 use harvestman_core::api::job::{JobKind, StatusPath};
 use harvestman_core::api::{ApiError, BatchScrapeRequest, CrawlRequest, Wire};
 use leptos::prelude::*;
-use leptos::task::spawn_local;
 use leptos_router::hooks::use_navigate;
 use serde_json::Value;
 
@@ -13,7 +12,7 @@ use crate::components::inline_code::inline_code;
 use crate::console::Console;
 use crate::draft::Endpoint;
 use crate::job_feed::JobFeed;
-use crate::route;
+use crate::pages::job::follow_up::FollowUp;
 use crate::{field_value, highlight, request_history, storage, text};
 
 /// Starts a job with a body and returns its id.
@@ -76,8 +75,7 @@ pub fn EditAndRunAgain(feed: JobFeed, request: Memo<Option<Value>>) -> impl Into
 #[component]
 pub fn Request(feed: JobFeed, request: Memo<Option<Value>>) -> impl IntoView {
     let console = Console::get();
-    let navigate = StoredValue::new_local(use_navigate());
-    let busy = RwSignal::new(false);
+    let follow_up = FollowUp::new();
     let problem = RwSignal::new(None::<String>);
     // The text while editing; none while the request is only shown.
     let edited = RwSignal::new(None::<String>);
@@ -98,20 +96,10 @@ pub fn Request(feed: JobFeed, request: Memo<Option<Value>>) -> impl IntoView {
                 return;
             }
         };
-        if busy.get_untracked() {
-            return;
-        }
-        busy.set(true);
         problem.set(None);
-        spawn_local(async move {
-            match start(console, path, &body).await {
-                Ok(id) => {
-                    console.notify("Job started");
-                    navigate.with_value(|navigate| navigate(&route::job_path(&id), Default::default()));
-                }
-                Err(message) => _ = problem.try_set(Some(message)),
-            }
-            busy.try_set(false);
+        let start = async move { start(console, path, &body).await };
+        follow_up.run(start, "Job started".to_owned(), move |message| {
+            problem.try_set(Some(message));
         });
     };
     let html =
@@ -144,8 +132,8 @@ pub fn Request(feed: JobFeed, request: Memo<Option<Value>>) -> impl IntoView {
             {shown}
             {move || problem.get().map(|message| view! { <div class="pad"><div class="notice bad" role="alert">{inline_code(&message)}</div></div> })}
             <div class="card-foot">
-                <button class="btn small" aria-disabled=move || busy.get().to_string() on:click=run>
-                    {move || busy.get().then(|| view! { <span class="spin"></span> })}
+                <button class="btn small" aria-disabled=move || follow_up.busy.get().to_string() on:click=run>
+                    {move || follow_up.busy.get().then(|| view! { <span class="spin"></span> })}
                     {move || if edited.with(Option::is_some) { "Run edited request" } else { "Run again" }}
                 </button>
                 <button class="btn small quiet" on:click=toggle_edit>

@@ -6,22 +6,20 @@ use harvestman_core::api::job::{JobKind, StatusPath};
 use harvestman_core::api::options::ScrapeOptions;
 use harvestman_core::api::{ApiError, BatchScrapeRequest, CrawlRequest, TargetUrl, Wire};
 use leptos::prelude::*;
-use leptos::task::spawn_local;
-use leptos_router::hooks::use_navigate;
 use serde_json::Value;
 
 use crate::console::Console;
 use crate::display;
 use crate::job_feed::JobFeed;
+use crate::pages::job::follow_up::FollowUp;
 use crate::pages::job::request;
-use crate::route;
 
 /// Starts retries of a job and opens them. `Copy`, so that closures can capture it.
 #[derive(Clone, Copy)]
 pub struct Retry {
     feed: JobFeed,
     request: Memo<Option<Value>>,
-    busy: RwSignal<bool>,
+    follow_up: FollowUp,
     start: Callback<Vec<String>>,
 }
 
@@ -29,10 +27,9 @@ impl Retry {
     /// Creates the state for the job whose request is `request`. Needs the router's context.
     pub fn new(feed: JobFeed, request: Memo<Option<Value>>) -> Self {
         let console = Console::get();
-        let navigate = StoredValue::new_local(use_navigate());
-        let busy = RwSignal::new(false);
+        let follow_up = FollowUp::new();
         let start = Callback::new(move |urls: Vec<String>| {
-            if urls.is_empty() || busy.get_untracked() {
+            if urls.is_empty() {
                 return;
             }
             let count = display::plural(urls.len() as u64, "page", "pages");
@@ -40,29 +37,18 @@ impl Retry {
             let retry =
                 request.with_untracked(|request| Some(retry_request(kind?, request.as_ref()?, &urls)));
             let Some(retry) = retry else { return };
-            busy.set(true);
-            spawn_local(async move {
-                let started = match retry {
-                    Ok(retry) => {
-                        let body = serde_json::to_value(&retry).unwrap_or_default();
-                        request::start(console, StatusPath::BatchScrape, &body).await
-                    }
-                    Err(message) => Err(message),
-                };
-                match started {
-                    Ok(id) => {
-                        console.notify(format!("Retrying {count}"));
-                        navigate.with_value(|navigate| navigate(&route::job_path(&id), Default::default()));
-                    }
-                    Err(message) => console.notify(message),
-                }
-                busy.try_set(false);
+            let start = async move {
+                let body = serde_json::to_value(&retry?).unwrap_or_default();
+                request::start(console, StatusPath::BatchScrape, &body).await
+            };
+            follow_up.run(start, format!("Retrying {count}"), move |message| {
+                console.notify(message)
             });
         });
         Self {
             feed,
             request,
-            busy,
+            follow_up,
             start,
         }
     }
@@ -81,7 +67,7 @@ impl Retry {
                 <button
                     type="button"
                     class="btn small"
-                    aria-disabled=move || self.busy.get().to_string()
+                    aria-disabled=move || self.follow_up.busy.get().to_string()
                     on:click=move |_| self.start.run(urls.with_value(|urls| urls()))
                 >
                     {move || label.with_value(|label| label())}

@@ -1,18 +1,19 @@
-//! Stacked bar chart by month. Widths are percentages of the available width, heights are pixels, so that text is
+//! Stacked bar chart by month or day. Widths are percentages of the available width, heights are pixels, so that text is
 //! never stretched.
 
 use leptos::prelude::*;
 
-use super::report::{Month, Report};
+use super::Span;
+use super::report::{Period, Report};
 use crate::display;
 
 /// Height of the tallest bar, px.
 const HEIGHT: f64 = 180.0;
 /// Space above the bars for the number at the top line, px.
 const TOP_SPACE: f64 = 20.0;
-/// Space below the bars for the month names, px.
+/// Space below the bars for the names of months or days, px.
 const BOTTOM_SPACE: f64 = 24.0;
-/// Share of the width of a month that its bar fills.
+/// Share of the width of a month or day that its bar fills.
 const BAR_SHARE: f64 = 0.62;
 /// Number of key colors; further keys share the last one.
 const COLORS: usize = 6;
@@ -25,18 +26,19 @@ pub(super) fn color(index: usize) -> usize {
 /// Renders the chart; the table below it has the same figures.
 #[component]
 pub(super) fn Bars(report: Report, unit: &'static str) -> impl IntoView {
-    let highest = report.months.iter().map(Month::total).max().unwrap_or(0);
+    let highest = report.periods.iter().map(Period::total).max().unwrap_or(0);
     let top = round_up(highest);
-    let count = report.months.len().max(1) as f64;
-    let month_width = 100.0 / count;
+    let count = report.periods.len().max(1) as f64;
+    let period_width = 100.0 / count;
     let label = format!(
-        "{unit} by month: at most {} in {}",
+        "{unit} by {}: at most {} in {}",
+        report.span.word(),
         display::count(highest),
         report
-            .months
+            .periods
             .iter()
-            .find(|month| month.total() == highest)
-            .map(Month::name)
+            .find(|period| period.total() == highest)
+            .map(Period::name)
             .unwrap_or_default()
     );
     let lines = [1.0, 0.5, 0.0].map(|share: f64| {
@@ -50,11 +52,11 @@ pub(super) fn Bars(report: Report, unit: &'static str) -> impl IntoView {
             {number}
         }
     });
-    let last = report.months.len().saturating_sub(1);
-    let months = report.months.iter().enumerate().map(|(at, month)| {
-        let left = month_width * at as f64;
+    let last = report.periods.len().saturating_sub(1);
+    let periods = report.periods.iter().enumerate().map(|(at, period)| {
+        let left = period_width * at as f64;
         let mut y = TOP_SPACE + HEIGHT;
-        let parts = month
+        let parts = period
             .parts
             .iter()
             .enumerate()
@@ -65,25 +67,27 @@ pub(super) fn Bars(report: Report, unit: &'static str) -> impl IntoView {
                 view! {
                     <rect
                         class=format!("key-{}", color(key))
-                        x=format!("{:.3}%", left + month_width * (1.0 - BAR_SHARE) / 2.0)
-                        width=format!("{:.3}%", month_width * BAR_SHARE)
+                        x=format!("{:.3}%", left + period_width * (1.0 - BAR_SHARE) / 2.0)
+                        width=format!("{:.3}%", period_width * BAR_SHARE)
                         y=format!("{y:.2}")
                         height=format!("{:.2}", height.max(1.0))
                     ></rect>
                 }
             });
         let parts: Vec<_> = parts.collect();
-        let tip = format!("{}: {}", month.name(), display::count(month.total()));
+        // The labels of 30 days would overlap on a phone.
+        let label = report.span == Span::Month || (last - at).is_multiple_of(3);
+        let tip = format!("{}: {}", period.name(), display::count(period.total()));
         view! {
             <g>
                 <title>{tip}</title>
                 {parts}
                 <text
-                    class=if at == last { "bars-month now" } else { "bars-month" }
-                    x=format!("{:.3}%", left + month_width / 2.0)
+                    class=if at == last { "bars-label now" } else { "bars-label" }
+                    x=format!("{:.3}%", left + period_width / 2.0)
                     y=(TOP_SPACE + HEIGHT + 17.0).to_string()
                 >
-                    {month.short()}
+                    {label.then(|| period.short())}
                 </text>
             </g>
         }
@@ -103,7 +107,7 @@ pub(super) fn Bars(report: Report, unit: &'static str) -> impl IntoView {
         <figure class="bars">
             <svg width="100%" height=(TOP_SPACE + HEIGHT + BOTTOM_SPACE).to_string() role="img" aria-label=label>
                 {lines}
-                {months.collect_view()}
+                {periods.collect_view()}
             </svg>
             {legend}
         </figure>

@@ -74,6 +74,7 @@ await page.getByRole("button", { name: "Cancel run" }).click();
 await badge("cancelled");
 const runs = page.getByRole("region", { name: "Runs" }).getByRole("link");
 await page.waitForFunction(() => document.querySelectorAll("[aria-label=Runs] a").length === 3);
+await runs.first().getByText("cancelled", { exact: true }).waitFor();
 await runs.last().click();
 await page.waitForURL(first);
 await page.locator("#result pre", { hasText: '"cup": 9.5' }).waitFor();

@@ -62,8 +62,21 @@ const [saved] = await Promise.all([page.waitForEvent("download"), page.getByRole
 const csv = readFileSync(await saved.path(), "utf8");
 assert.match(csv, /^month,key,credits\n\d{4}-\d\d,"/);
 await page.getByRole("button", { name: "Tokens" }).click();
-await page.waitForURL(/of=tokens&byApiKey=true$/);
+await page.waitForURL(/of=tokens&by=month&byApiKey=true$/);
 await page.locator(".bars rect").first().waitFor();
+// By day: the credits of today, and the pages of the crawl.
+await page.getByRole("button", { name: "Credits" }).click();
+await page.getByRole("button", { name: "By day" }).click();
+await page.waitForURL(/of=credits&by=day&byApiKey=true$/);
+const days = page.getByRole("region", { name: "Usage by day" });
+await days.waitFor();
+assert.equal(await days.getByRole("row").count(), 2);
+assert.equal(Number((await days.getByRole("cell").last().innerText()).replaceAll(",", "")), credits);
+await page.getByRole("button", { name: "Pages" }).click();
+await page.waitForURL(/of=pages&by=day&byApiKey=true$/);
+await days.getByRole("columnheader", { name: "Total" }).waitFor();
+assert.equal(await days.getByRole("cell").last().innerText(), "4");
+assert.deepEqual(await findings(), []);
 
 // Keys: created and shown once, used, revoked.
 await visit("/keys", "Keys");

@@ -180,6 +180,21 @@ await page.getByRole("button", { name: "Edit and run again" }).click();
 await heading(page, "Crawl");
 assert.equal(await page.locator("input.big").inputValue(), site);
 
+// A crawl that reached its limit is continued without its pages.
+const paths = () => rows.locator(".mono").allInnerTexts();
+await form("crawl", site);
+await page.getByLabel(/^Page limit/).fill("2");
+await page.getByRole("button", { name: "Start crawl" }).click();
+await page.waitForURL(/\/console\/jobs\//);
+await status("completed");
+await page.getByRole("tab", { name: /^Pages\s*2$/ }).waitFor();
+const [cut, fetched] = [jobId(), await paths()];
+await page.getByRole("button", { name: "Continue crawl" }).click();
+await page.waitForURL((url) => /\/jobs\//.test(url.pathname) && !url.pathname.endsWith(cut));
+await status("completed");
+await page.getByRole("tab", { name: /^Pages\s*2$/ }).waitFor();
+for (const path of await paths()) assert.ok(!fetched.includes(path), `${path} is fetched again`);
+
 // A map, and a batch of some of its URLs.
 await form("map", site);
 await page.getByRole("button", { name: "Map site" }).click();

@@ -15,6 +15,7 @@ mod containers;
 mod cues;
 mod description;
 mod element_names;
+mod faq;
 mod features;
 mod hints;
 mod kind;
@@ -114,7 +115,8 @@ pub(crate) fn choose(dom: &Dom, url: &Url, dropped: &mut [bool]) -> Vec<NodeId> 
     if restore::keep_all_if_unclear(&blocks, &mut probabilities, expected) {
         cut = 1000;
     } else {
-        restore::restore(dom, &blocks, &mut probabilities, cut);
+        restore::restore(dom, kind, &blocks, &mut probabilities, cut);
+        faq::restore(dom, kind, &blocks, &mut probabilities, cut);
     }
     repeats::drop_repeated(dom, kind, &blocks, &mut probabilities, cut);
     match apply::apply(dom, &weights, &blocks, &probabilities, cut, &kept, dropped) {
@@ -191,7 +193,7 @@ pub(crate) fn samples(dom: &Dom, url: &Url) -> Vec<(String, Vec<i32>)> {
     let mut at = 1;
     while at < dom.len() {
         let tag = dom.tag(at);
-        if block_text::is_skipped(dom, tag) {
+        if block_text::is_skipped(dom, at) {
             at = dom.end(at);
             continue;
         }

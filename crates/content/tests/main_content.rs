@@ -365,6 +365,20 @@ fn cases() -> Vec<Case> {
             &["Harbour office", "Weather service"],
         ),
         case(
+            "a section whose id names another subject",
+            "TEXT<div class=refsect2 id=SQL-FOR-UPDATE-SHARE><h3>Locks</h3>MORE</div>",
+            &["### Locks", "The mayor said"],
+        ),
+        case(
+            "folded questions, with buttons in headings and around them",
+            "TEXT<h3><button aria-expanded=false>When was the harbour closed?</button></h3>MORE\
+             <button aria-expanded=false><h3>Who pays for the repairs of the wall?</h3></button>TEXT",
+            &[
+                "### When was the harbour closed?",
+                "### Who pays for the repairs of the wall?",
+            ],
+        ),
+        case(
             "footnotes",
             "TEXT<p>A claim<sup id=r1><a href=#f1>1</a></sup> of weight.</p>MORE<ol class=footnotes><li id=f1>The source of the claim. <a href=#r1>↩</a></ol>",
             &["A claim", "The source of the claim"],
@@ -406,6 +420,35 @@ fn a_second_copy_of_the_text_is_left_out() {
         "<title>Storm</title><body>{NAVIGATION}<main><h1>Storm</h1>{long}{MORE}{long}</main>{FOOTER}"
     ));
     assert_eq!(found.matches("The quay was closed").count(), 1, "{found}");
+}
+
+#[test]
+fn a_stated_faq_is_kept() {
+    let stated = r#"<script type="application/ld+json">{"@type": "FAQPage", "mainEntity": [
+        {"@type": "Question", "name": "When does the first ferry of the day leave?", "acceptedAnswer":
+        {"@type": "Answer", "text": "<p>That depends on the season and the weather:</p><ul><li>In summer: six o'clock, on
+        working days</li><li>In winter: seven</li><li>In a storm: no ferry leaves until the wind is down</li></ul>"}}]}
+        </script>"#;
+    let faq = "<h3>When does the first ferry of the day leave?</h3><p>That depends on the season and the weather:</p>\
+        <ul><li>In summer: six o'clock, on working days</li><li>In winter: seven</li><li>In a storm: no ferry leaves \
+        until the wind is down</li></ul>";
+    let page = |head: &str| {
+        markdown(&format!(
+            "<title>Storm</title>{head}<body>{NAVIGATION}<article><h1>Storm</h1>{TEXT}{MORE}</article>\
+             <aside class=sidebar><h2>Questions</h2>{faq}</aside>{FOOTER}"
+        ))
+    };
+    let found = page(stated);
+    for text in [
+        "## Questions",
+        "When does the first",
+        "on the season",
+        "In winter: seven",
+        "In a storm",
+    ] {
+        assert!(found.contains(text), "{text} is lost in\n{found}");
+    }
+    assert!(!page("").contains("When does the first"));
 }
 
 #[test]

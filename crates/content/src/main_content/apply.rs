@@ -54,7 +54,7 @@ pub(super) fn apply(
     let mut at = body + 1;
     while at < dom.end(body) {
         let tag = dom.tag(at);
-        if is_skipped(dom, tag) {
+        if is_skipped(dom, at) {
             at = dom.end(at);
             continue;
         }

@@ -46,7 +46,8 @@ pub(super) fn hint(dom: &Dom, id: NodeId, names: &[String]) -> Hint {
         return Hint::None;
     }
     let mut lists = lists_of(names);
-    if lists & TECHNICAL_LISTS != 0 && is_link_target(dom, id) {
+    let is_named = lists & TECHNICAL_LISTS != 0;
+    if is_named && (is_link_target(dom, id) || dom.classes(id).any(is_section)) {
         let mut classes = Vec::new();
         push_words(dom.attr(id, attr::CLASS).unwrap_or_default(), &mut classes);
         lists = lists_of(&classes);
@@ -208,6 +209,15 @@ fn is_link_target(dom: &Dom, id: NodeId) -> bool {
             };
             words.iter().all(has) && !is_link_block_title(&text)
         })
+}
+
+/// Returns true for classes with which DocBook, Asciidoctor and pandoc mark a section of a text, such as `sect2`. The `id`
+/// of a section is the target of links.
+fn is_section(class: &str) -> bool {
+    matches!(
+        class.trim_end_matches(|c: char| c.is_ascii_digit()),
+        "appendix" | "chapter" | "level" | "preface" | "refsect" | "sect"
+    )
 }
 
 /// Splits `class` and `id` into lower-case words, at separators and where a capital follows a small letter.

@@ -2,6 +2,7 @@
 //! stands among kept text, and everything where the page has no part that stands out.
 
 use super::features::Block;
+use super::kind::PageKind;
 use crate::html::dom::Dom;
 use crate::html::tag::Tag;
 
@@ -11,9 +12,14 @@ const MIN_EXPECTED: i64 = 350_000;
 const MIN_HEADING_PROBABILITY: i32 = 100;
 /// The same for a block next to the paragraphs of a `main` or `article`.
 const MIN_BESIDE_PROBABILITY: i32 = 200;
+/// The same for the heading of a section of which most words are kept.
+const MIN_SECTION_PROBABILITY: i32 = 50;
+/// Blocks of a section that are read, and words of it that must be kept.
+const SECTION_BLOCKS: usize = 40;
+const MIN_SECTION_WORDS: i32 = 4;
 
 /// Raises the probabilities of blocks that belong to kept content to `cut`.
-pub(super) fn restore(dom: &Dom, blocks: &[Block], probabilities: &mut [i32], cut: i32) {
+pub(super) fn restore(dom: &Dom, kind: PageKind, blocks: &[Block], probabilities: &mut [i32], cut: i32) {
     let keep: Vec<bool> = probabilities.iter().map(|&p| p >= cut).collect();
     let is_kept = |at: Option<usize>| at.and_then(|at| keep.get(at)).is_some_and(|&kept| kept);
     // Backwards, so that a heading can introduce one that introduces text.
@@ -33,8 +39,38 @@ pub(super) fn restore(dom: &Dom, blocks: &[Block], probabilities: &mut [i32], cu
             probabilities[at] = cut;
         }
     }
+    // A discussion has no sections: what stands between its posts is of the site.
+    if kind != PageKind::Forum {
+        restore_headings(dom, blocks, probabilities, cut);
+    }
     restore_tables(dom, blocks, probabilities, cut);
     restore_lists(dom, blocks, probabilities, cut);
+}
+
+/// Keeps the heading of a section or card of which most words are kept.
+fn restore_headings(dom: &Dom, blocks: &[Block], probabilities: &mut [i32], cut: i32) {
+    let level = |at: usize| dom.tag(blocks[at].id).heading_level().map_or(7, u32::from);
+    for at in (0..blocks.len()).rev() {
+        let may_introduce = (2..7).contains(&level(at))
+            && (MIN_SECTION_PROBABILITY..cut).contains(&probabilities[at])
+            && !blocks[at].leads_away
+            && !blocks[at].named_beside;
+        if !may_introduce {
+            continue;
+        }
+        let section = (at + 1..blocks.len())
+            .take(SECTION_BLOCKS)
+            .take_while(|&next| level(next) > level(at));
+        let (mut all, mut kept) = (0, 0);
+        for next in section {
+            let size = blocks[next].size();
+            all += size;
+            kept += if probabilities[next] >= cut { size } else { 0 };
+        }
+        if kept >= MIN_SECTION_WORDS && kept * 2 >= all {
+            probabilities[at] = cut;
+        }
+    }
 }
 
 /// Keeps a table that stands between kept paragraphs.

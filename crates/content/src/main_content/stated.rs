@@ -76,7 +76,7 @@ pub(super) fn keys(text: &str) -> impl Iterator<Item = u64> {
 }
 
 /// Returns the string value that follows a JSON key, still escaped.
-fn string_after(rest: &str) -> Option<&str> {
+pub(super) fn string_after(rest: &str) -> Option<&str> {
     let value = rest
         .trim_start()
         .strip_prefix(':')?

@@ -1,6 +1,7 @@
 //! How much text each subtree holds, and of which kind. Computed in one pass; the search for the main content
 //! uses the sums.
 
+use super::block_text::is_skipped;
 use crate::html::dom::{Dom, NodeId, attr};
 use crate::html::tag::Tag;
 
@@ -45,7 +46,7 @@ impl TextWeights {
         while at < dom.len() {
             let tag = dom.tag(at);
             let index = at as usize;
-            if dom.is_never_text(tag) || matches!(tag, Tag::Select | Tag::Textarea | Tag::Button) {
+            if is_skipped(dom, at) {
                 // Nothing in here is text, but callers may ask for the block of its nodes.
                 let block = self.block[dom.parent(at) as usize];
                 for inside in at..dom.end(at) {

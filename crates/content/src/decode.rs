@@ -1,11 +1,18 @@
 //! Decodes bytes to text as browsers do: by byte order mark, `Content-Type`, `meta` in the first bytes, or
 //! else a statistical guess. Never fails: what cannot be decoded becomes U+FFFD, and the text never contains
 //! NUL.
+//!
+//! The tables of all charsets are large. A build without the feature `charsets` decodes only bodies for which
+//! [`needs_charsets`] returns false, and any other body as windows-1252.
+
+#[cfg(any(test, not(feature = "charsets")))]
+mod small;
 
 use std::borrow::Cow;
 
+#[cfg(feature = "charsets")]
 use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
-use encoding_rs::{Encoding, UTF_8, WINDOWS_1252, X_USER_DEFINED};
+use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252, X_USER_DEFINED};
 
 use crate::limits;
 
@@ -24,7 +31,7 @@ pub fn decode<'b>(bytes: &'b [u8], content_type: Option<&str>) -> DecodedText<'b
         Some((encoding, length)) => (encoding, &bytes[length..]),
         None => (sniff(bytes, content_type), bytes),
     };
-    let (text, _) = encoding.decode_without_bom_handling(body);
+    let text = text(encoding, body);
     let text = match text.contains('\0') {
         true => Cow::Owned(text.replace('\0', "\u{FFFD}")),
         false => text,
@@ -32,6 +39,29 @@ pub fn decode<'b>(bytes: &'b [u8], content_type: Option<&str>) -> DecodedText<'b
     DecodedText {
         text,
         encoding: encoding.name(),
+    }
+}
+
+#[cfg(feature = "charsets")]
+fn text<'b>(encoding: &'static Encoding, body: &'b [u8]) -> Cow<'b, str> {
+    encoding.decode_without_bom_handling(body).0
+}
+
+#[cfg(not(feature = "charsets"))]
+fn text<'b>(encoding: &'static Encoding, body: &'b [u8]) -> Cow<'b, str> {
+    small::text(encoding, body)
+}
+
+/// Returns whether [`decode`] needs the feature `charsets` for a body: one that is not ASCII and declares a charset
+/// other than UTF-8, UTF-16 and windows-1252 (which includes ISO-8859-1), or declares none and is not UTF-8.
+pub fn needs_charsets(bytes: &[u8], content_type: Option<&str>) -> bool {
+    if Encoding::for_bom(bytes).is_some() {
+        return false;
+    }
+    match declared(bytes, content_type) {
+        Some(encoding) if [UTF_8, UTF_16LE, UTF_16BE, WINDOWS_1252].contains(&encoding) => false,
+        Some(encoding) => !(encoding.is_ascii_compatible() && bytes.is_ascii()),
+        None => std::str::from_utf8(bytes).is_err(),
     }
 }
 
@@ -59,10 +89,20 @@ fn sniff(bytes: &[u8], content_type: Option<&str>) -> &'static Encoding {
     if std::str::from_utf8(bytes).is_ok() {
         return UTF_8;
     }
+    guess(bytes)
+}
+
+#[cfg(feature = "charsets")]
+fn guess(bytes: &[u8]) -> &'static Encoding {
     let sample = &bytes[..bytes.len().min(limits::DETECTION_BYTES)];
     let mut detector = EncodingDetector::new(Iso2022JpDetection::Allow);
     detector.feed(sample, true);
     detector.guess(None, Utf8Detection::Allow)
+}
+
+#[cfg(not(feature = "charsets"))]
+fn guess(_bytes: &[u8]) -> &'static Encoding {
+    WINDOWS_1252
 }
 
 /// Returns the value of `charset=` in a `Content-Type` or `meta content` value.
@@ -284,6 +324,31 @@ mod tests {
             ("\u{FEFF}<p>grüße", html),
         ] {
             assert_eq!(undeclared_charset(body.as_bytes(), content_type), None, "{body}");
+        }
+    }
+
+    #[test]
+    fn only_bodies_in_other_charsets_need_their_tables() {
+        let html = Some("text/html");
+        for (body, content_type) in [
+            (&b"<p>plain"[..], html),
+            ("<p>gr\u{fc}\u{df}e".as_bytes(), html),
+            (b"<p>gr\xFC\xDFe", Some("text/html; charset=iso-8859-1")),
+            (b"<meta charset=windows-1252><p>gr\xFC\xDFe", html),
+            (b"<p>plain", Some("text/html; charset=shift_jis")),
+            (b"\xFF\xFEa\0", None),
+            (b"a\0", Some("text/html; charset=utf-16le")),
+            (b"\xEF\xBB\xBF\xC3\xA4", Some("text/html; charset=koi8-r")),
+        ] {
+            assert!(!needs_charsets(body, content_type), "{body:?} {content_type:?}");
+        }
+        for (body, content_type) in [
+            (&b"\x82\xA0"[..], Some("text/html; charset=shift_jis")),
+            (b"<meta charset=koi8-r>\xC1", html),
+            (b"\x1B$B$\"\x1B(B", Some("text/html; charset=iso-2022-jp")),
+            (b"<p>gr\xFC\xDFe", html),
+        ] {
+            assert!(needs_charsets(body, content_type), "{body:?} {content_type:?}");
         }
     }
 

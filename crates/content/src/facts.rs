@@ -7,6 +7,7 @@ mod microdata;
 mod pairs;
 mod table;
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use url::Url;
 
@@ -15,7 +16,7 @@ use crate::html::tag::Tag;
 use crate::limits;
 
 /// The facts of a page, each kind in document order.
-#[derive(Clone, PartialEq, Debug, Default)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Facts {
     /// Objects of JSON-LD, then of microdata and RDFa. Nested objects are inside the object that holds them.
     /// `@type` is a list of names without the URL of their vocabulary. Values are as written, with white
@@ -34,7 +35,7 @@ pub struct Facts {
 }
 
 /// A table with a row of column names.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct FactTable {
     /// Its caption, or else the heading above it; may be empty.
     pub caption: String,
@@ -45,7 +46,7 @@ pub struct FactTable {
 }
 
 /// A cell of a table.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct FactCell {
     /// Its text, with white space collapsed.
     pub text: String,

@@ -19,7 +19,7 @@ mod page;
 mod render_signals;
 
 pub use consent::selectors as consent_selectors;
-pub use decode::{DecodedText, decode, undeclared_charset};
+pub use decode::{DecodedText, decode, needs_charsets, undeclared_charset};
 pub use facts::{FactCell, FactTable, Facts};
 pub use html::frames::{FrameTag, frame_tags, inline_frames};
 pub use html::json_ld::parse_day;

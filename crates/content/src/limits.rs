@@ -3,6 +3,7 @@
 /// Bytes at the start of a page that are searched for a `meta` charset, as in browsers.
 pub(crate) const META_PRESCAN_BYTES: usize = 1024;
 /// Bytes that the statistical charset detector reads.
+#[cfg(feature = "charsets")]
 pub(crate) const DETECTION_BYTES: usize = 256 * 1024;
 
 /// Maximum number of open elements; further tags are dropped, their text is kept.

@@ -12,5 +12,5 @@ mod names;
 pub mod schema;
 mod source;
 
-pub use fill::{FillResult, fill};
+pub use fill::{FillResult, fill, fill_schema};
 pub use schema::Schema;

@@ -7,6 +7,7 @@ mod value;
 use std::collections::BTreeSet;
 
 use harvestman_content::Facts;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use url::Url;
 
@@ -17,7 +18,7 @@ use super::source::{Source, page_sources};
 use crate::limits;
 
 /// The data that a page has for a schema.
-#[derive(Clone, PartialEq, Debug, Default)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct FillResult {
     /// The data found, in the shape of the schema; null if there is none.
     pub value: Value,
@@ -60,6 +61,11 @@ impl FillResult {
         }
         text
     }
+}
+
+/// Compiles a schema and fills it with data stated on a page.
+pub fn fill_schema(schema: &Map<String, Value>, facts: &Facts, about: PageInfo<'_>) -> FillResult {
+    fill(&Schema::new(schema.clone()), facts, about)
 }
 
 /// Fills `schema` with data stated on a page.

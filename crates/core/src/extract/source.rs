@@ -3,13 +3,14 @@
 use std::collections::HashMap;
 
 use harvestman_content::{FactTable, Facts};
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::names;
 use crate::limits;
 
 /// Kind of statement that a value comes from.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 pub enum Origin {
     /// JSON-LD, microdata, RDFa, or a JSON document.
     StructuredData,

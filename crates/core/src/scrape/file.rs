@@ -15,6 +15,7 @@ use crate::api::page::{DocumentPage, Metadata};
 use crate::api::parse::{FileKind, ParseFormat, ParseFormatList, ParseFormats};
 use crate::api::parser::{Parser, PdfMode};
 use crate::billing;
+use crate::extract::fill_schema;
 use crate::ids::ScrapeId;
 
 const NO_BLOCKS: &str = "`blocks` is not available on this server; the list is empty.";
@@ -81,7 +82,7 @@ pub fn prepare_file(
         remove_consent: false,
         ..selection(options)?
     };
-    let mut rendered = from_html(file.html().into(), page.url, options, &selection)?;
+    let mut rendered = from_html(file.html().into(), page.url, options, &selection, &fill_schema)?;
     let document = &mut rendered.document;
     describe(&mut document.metadata, file.properties);
     for warning in &file.warnings {

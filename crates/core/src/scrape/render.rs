@@ -23,7 +23,7 @@ use crate::api::page::{AttributeValues, ConsentBanner, Document, Metadata};
 use crate::api::problem::{PathPart, Problem, bad_request};
 use crate::billing;
 use crate::extract::fill::PageInfo;
-use crate::extract::{self, FillResult, Schema};
+use crate::extract::{FillResult, fill_schema};
 use crate::ids::ScrapeId;
 use crate::pii::Redactor;
 
@@ -138,6 +138,15 @@ impl Rendered {
 }
 
 impl RawPage<'_> {
+    /// Returns whether a build without the feature `charsets` cannot decode the body; false for files.
+    pub fn needs_charsets(&self) -> bool {
+        let is_text = match self.kind() {
+            Kind::Html | Kind::Text | Kind::Code(_) | Kind::File(FileType::Csv | FileType::Tsv) => true,
+            Kind::File(_) | Kind::Binary => false,
+        };
+        is_text && harvestman_content::needs_charsets(self.body, self.content_type)
+    }
+
     pub(super) fn kind(&self) -> Kind {
         match self.body.is_empty() {
             true => Kind::Text,
@@ -156,11 +165,27 @@ pub fn render(page: &RawPage<'_>, options: &ScrapeOptions, id: ScrapeId) -> Resu
     Ok(rendered)
 }
 
+/// Extracts the data that a page states for a JSON Schema, as [`fill_schema`] does.
+pub type Fill<'a> = dyn Fn(&Map<String, Value>, &Facts, PageInfo<'_>) -> FillResult + 'a;
+
 /// Like [`render`], but leaves formats that need a language model to the caller.
 ///
 /// # Errors
 /// As [`render`].
 pub fn prepare(page: &RawPage<'_>, options: &ScrapeOptions, id: ScrapeId) -> Result<Rendered, ApiError> {
+    prepare_with(page, options, id, &fill_schema)
+}
+
+/// Like [`prepare`], for a build that is too small to contain [`fill_schema`].
+///
+/// # Errors
+/// As [`render`].
+pub fn prepare_with(
+    page: &RawPage<'_>,
+    options: &ScrapeOptions,
+    id: ScrapeId,
+    fill_schema: &Fill<'_>,
+) -> Result<Rendered, ApiError> {
     let credits = billing::page(options, 1);
     let kind = page.kind();
     let is_base64 = kind == Kind::File(FileType::Pdf) && options.pdf_parser().is_none();
@@ -168,14 +193,14 @@ pub fn prepare(page: &RawPage<'_>, options: &ScrapeOptions, id: ScrapeId) -> Res
         return Err(ApiError::new(ErrorCode::BadRequest, REDACTED_BASE64));
     }
     let mut rendered = match kind {
-        Kind::Html => html(page, options)?,
+        Kind::Html => html(page, options, fill_schema)?,
         // Without a file reader, CSV is plain text.
-        Kind::Text | Kind::File(FileType::Csv | FileType::Tsv) => text(page, options, None),
-        Kind::Code(language) => text(page, options, Some(language)),
+        Kind::Text | Kind::File(FileType::Csv | FileType::Tsv) => text(page, options, None, fill_schema),
+        Kind::Code(language) => text(page, options, Some(language), fill_schema),
         Kind::File(FileType::Pdf) if is_base64 => render_base64(page, options),
         // The body of a target's error response is never our error.
         Kind::File(_) | Kind::Binary if page.status >= 400 => {
-            text(&RawPage { body: &[], ..*page }, options, None)
+            text(&RawPage { body: &[], ..*page }, options, None, fill_schema)
         }
         Kind::File(_) | Kind::Binary if options.wants(FormatKind::RawBase64) => {
             plain(without_markup(options))
@@ -222,9 +247,9 @@ pub(super) fn fill(metadata: &mut Metadata, page: &RawPage<'_>, id: ScrapeId, cr
     metadata.proxy_used = Some("basic".to_owned());
 }
 
-fn html(page: &RawPage<'_>, options: &ScrapeOptions) -> Result<Rendered, ApiError> {
+fn html(page: &RawPage<'_>, options: &ScrapeOptions, fill_schema: &Fill<'_>) -> Result<Rendered, ApiError> {
     let text = harvestman_content::decode(page.body, page.content_type).text;
-    from_html(text, page.url, options, &selection(options)?)
+    from_html(text, page.url, options, &selection(options)?, fill_schema)
 }
 
 /// Renders HTML, without metadata about the fetch.
@@ -233,6 +258,7 @@ pub(super) fn from_html(
     url: &Url,
     options: &ScrapeOptions,
     selection: &Selection,
+    fill_schema: &Fill<'_>,
 ) -> Result<Rendered, ApiError> {
     let parsed = HtmlPage::parse(&text, url);
     let content = parsed.convert(selection);
@@ -259,7 +285,7 @@ pub(super) fn from_html(
     }
     let links = parsed.crawl_links();
     let (signs, redirect) = (Some(parsed.render_signals()), parsed.redirect());
-    let model_input = stated(&|| parsed.facts(), url, &document.metadata, options);
+    let model_input = stated(&|| parsed.facts(), url, &document.metadata, options, fill_schema);
     drop(content);
     if wants(FormatKind::RawHtml) {
         document.raw_html = Some(text.into_owned());
@@ -291,7 +317,13 @@ fn offers(document: &mut Document, facts: &Facts, url: &Url, options: &ScrapeOpt
 }
 
 /// Extracts the data stated on a page for the schemas in the options.
-fn stated(facts: &dyn Fn() -> Facts, url: &Url, about: &Metadata, options: &ScrapeOptions) -> ModelInput {
+fn stated(
+    facts: &dyn Fn() -> Facts,
+    url: &Url,
+    about: &Metadata,
+    options: &ScrapeOptions,
+    fill_schema: &Fill<'_>,
+) -> ModelInput {
     let about = PageInfo {
         url: url.as_str(),
         title: about.title.as_deref(),
@@ -301,7 +333,7 @@ fn stated(facts: &dyn Fn() -> Facts, url: &Url, about: &Metadata, options: &Scra
     let mut read = None;
     let mut filled = |schema: Option<&Map<String, Value>>| -> Option<FillResult> {
         let facts = read.get_or_insert_with(facts);
-        Some(extract::fill(&Schema::new(schema?.clone()), facts, about))
+        Some(fill_schema(schema?, facts, about))
     };
     let mut model_input = ModelInput::default();
     for task in model::tasks(options) {
@@ -315,7 +347,12 @@ fn stated(facts: &dyn Fn() -> Facts, url: &Url, about: &Metadata, options: &Scra
 }
 
 /// Renders text as its own Markdown, or as a code block.
-fn text(page: &RawPage<'_>, options: &ScrapeOptions, language: Option<&str>) -> Rendered {
+fn text(
+    page: &RawPage<'_>,
+    options: &ScrapeOptions,
+    language: Option<&str>,
+    fill_schema: &Fill<'_>,
+) -> Rendered {
     let text = harvestman_content::decode(page.body, page.content_type).text;
     let mut document = without_markup(options);
     if derived::needs_markdown(options) {
@@ -329,7 +366,7 @@ fn text(page: &RawPage<'_>, options: &ScrapeOptions, language: Option<&str>) -> 
     }
     let facts = || facts_of_text(&text, language);
     offers(&mut document, &facts(), page.url, options);
-    let model_input = stated(&facts, page.url, &document.metadata, options);
+    let model_input = stated(&facts, page.url, &document.metadata, options, fill_schema);
     if options.wants(FormatKind::RawHtml) {
         document.raw_html = Some(text.into_owned());
     }

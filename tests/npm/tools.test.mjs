@@ -15,11 +15,11 @@ const PAGE = `<html lang="en"><head><title>Web</title><meta property="og:title" 
   <table><tr><th>a</th><th>b</th></tr><tr><td>1</td><td>2</td></tr></table></main></body></html>`;
 const url = 'https://example.com/animals/';
 
-test('the tarball contains two wasm files and is small', () => {
+test('the tarball contains four wasm files and is small', () => {
   const wasm = tarball.files.filter((file) => file.path.endsWith('.wasm'));
-  assert.deepEqual(wasm.map((file) => file.path), ['harvestman.wasm', 'pages.wasm']);
-  // The inline entry holds both a second time.
-  assert.ok(tarball.size < 2_800_000, `${tarball.size} bytes`);
+  assert.deepEqual(wasm.map((file) => file.path), ['charsets.wasm', 'crawl.wasm', 'harvestman.wasm', 'pages.wasm']);
+  // The inline entry contains them a second time.
+  assert.ok(tarball.size < 3_300_000, `${tarball.size} bytes`);
   for (const file of ['README.md', 'LICENSE-MIT', 'LICENSE-APACHE', 'index.d.ts', 'index.d.cts', 'node.cjs', 'inline.js']) {
     assert.ok(tarball.files.some((one) => one.path === file), file);
   }
@@ -170,6 +170,25 @@ test('memory does not grow over ten thousand pages', async () => {
   const before = process.memoryUsage();
   const bytes = new TextEncoder().encode(PAGE);
   for (let round = 0; round < 10_000; round++) slim.htmlToMarkdown(round % 2 ? PAGE : bytes, { url });
+  const after = process.memoryUsage();
+  const grown = after.arrayBuffers + after.external - before.arrayBuffers - before.external;
+  assert.ok(grown < 2_000_000, `${grown} bytes more`);
+});
+
+test('memory does not grow over ten thousand disposed objects', async () => {
+  const { initSync, Robots } = await load('./slim');
+  initSync(readFileSync(join(installed, 'harvestman.wasm')));
+  const text = `User-agent: *\n${'Disallow: /private/area\n'.repeat(100)}`;
+  const round = (count) => {
+    for (let made = 0; made < count; made++) {
+      const robots = new Robots(text);
+      robots.check(url);
+      robots[Symbol.dispose ?? Symbol.for('Symbol.dispose')]();
+    }
+  };
+  round(500);
+  const before = process.memoryUsage();
+  round(10_000);
   const after = process.memoryUsage();
   const grown = after.arrayBuffers + after.external - before.arrayBuffers - before.external;
   assert.ok(grown < 2_000_000, `${grown} bytes more`);

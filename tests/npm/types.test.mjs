@@ -11,8 +11,8 @@ const require = createRequire(join(setting('HARVESTMAN_TEST_JAVASCRIPT'), 'packa
 const ts = require('typescript');
 
 const USE = `
-import Harvestman, { AuthError, type Document, type JobResult, Harvestman as Same, htmlToMarkdown, LocalCrawler, planSteps, Robots, Scope } from 'harvestman';
-import { init, initPages } from 'harvestman/slim';
+import Harvestman, { AuthError, type Document, type JobResult, Harvestman as Same, htmlToMarkdown, LocalCrawler, planSteps, ready, Robots, Scope } from 'harvestman';
+import { init, initCharsets, initCrawlSync, initPages } from 'harvestman/slim';
 import type { StandardSchema } from 'harvestman/inline';
 
 const hm: Same = new Harvestman({ apiUrl: 'http://localhost:3002', apiKey: 'fc-x', headers: { 'x-a': 'b' }, timeoutMs: 5 });
@@ -21,6 +21,9 @@ declare const shop: StandardSchema<{ price: number }>;
 export async function use(): Promise<JobResult> {
   await init(new Uint8Array());
   await initPages('https://example.com/pages.wasm');
+  await initCharsets(new Uint8Array());
+  initCrawlSync(new Uint8Array());
+  await ready({ charsets: true });
   const page: Document = await hm.scrape('https://example.com', { formats: ['markdown', { type: 'json', schema: {} }] });
   const title: string | undefined = page.metadata.title;
   const job = await hm.startCrawl('https://example.com', { limit: 5, scrapeOptions: { onlyMainContent: false } });

@@ -594,5 +594,9 @@ export declare class JobTimeoutError extends HarvestmanError {
   readonly timeoutSeconds: number;
 }
 
-/** Loads both wasm files. Needed only before synchronous functions, and only where files are fetched: in browsers. */
-export declare function ready(): Promise<void>;
+/**
+ * Loads harvestman.wasm and pages.wasm, and with `charsets` also charsets.wasm, which converts bytes in other charsets
+ * than UTF-8, UTF-16 and windows-1252. Needed only before synchronous functions, and only where files are fetched: in
+ * browsers.
+ */
+export declare function ready(options?: { charsets?: boolean }): Promise<void>;

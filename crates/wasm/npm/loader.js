@@ -4,14 +4,16 @@ import { HarvestmanError, wasmError } from './errors.js';
 export class Loader {
   #glue;
   #file;
+  #hint;
   #source;
   #isReady = false;
   #loading;
 
-  /** `glue` is what wasm-bindgen generated for the file. */
-  constructor(glue, file) {
+  /** `glue` is what wasm-bindgen generated for the file; `hint` says how to load it. */
+  constructor(glue, file, hint) {
     this.#glue = glue;
     this.#file = file;
+    this.#hint = hint;
   }
 
   /** Sets how the wasm is found: a function that returns bytes or a module, or a promise, a response or a URL of it. */
@@ -61,7 +63,7 @@ export class Loader {
   #notLoaded() {
     return new HarvestmanError({
       code: 'NOT_LOADED',
-      message: `${this.#file} is not loaded: \`await ready()\` first (\`await init(...)\` and \`await initPages(...)\` with harvestman/slim), or import harvestman/inline.`,
+      message: `${this.#file} is not loaded: ${this.#hint}, or import harvestman/inline.`,
     });
   }
 }

@@ -1,8 +1,10 @@
 // A crawl without a server: the server's state machine on the runtime's `fetch`.
+import { charsets } from './charsets.js';
+import { crawls } from './crawl.js';
 import { expect, options, positive, urlText, ValidationError } from './errors.js';
 import { Owned } from './loader.js';
 import { pages } from './pages.js';
-import { headersOf, reason, retryAfter, timeLimit, either, wait } from './transport.js';
+import { either, headersOf, reason, retryAfter, wait, within } from './transport.js';
 
 const SITE_FILE_MS = 20_000;
 const ROBOTS_BYTES = 512 * 1024;
@@ -76,21 +78,21 @@ export class LocalCrawler {
   /** Yields a document for each page as soon as it is ready. A run that ended early is continued by the next one. */
   async *run({ signal, onProgress, onError } = {}) {
     if (this.#crawl) throw new TypeError('this crawler is already running');
-    await pages.load();
+    await Promise.all([crawls.load(), pages.load()]);
     const product = /^[^/\s]+/.exec(this.#settings.userAgent ?? AGENT)?.[0] ?? AGENT;
     const body = JSON.stringify(this.#request);
-    const crawl = new Owned(pages, (glue) => new glue.LocalCrawl(body, product, this.#state));
+    const crawl = new Owned(crawls, (glue) => new glue.LocalCrawl(body, product, this.#state));
     this.#crawl = crawl;
     this.#isStopped = false;
     const abort = (this.#abort = new AbortController());
-    const fetcher = new Fetcher(crawl, this.#settings, either(abort.signal, signal));
-    let reported;
+    let fetcher, reported;
     try {
+      fetcher = new Fetcher(crawl, this.#settings, either(abort.signal, signal));
       for (;;) {
         signal?.throwIfAborted();
         const isFinished = !this.#isStopped && fetcher.start();
-        const { documents, errors, warnings } = JSON.parse(crawl.use((crawl) => crawl.events()));
-        this.#pending.push(...documents);
+        this.#pending.push(...crawl.use((crawl) => crawl.documents()).map((text) => JSON.parse(text)));
+        const { errors, warnings } = JSON.parse(crawl.use((crawl) => crawl.events()));
         for (const error of errors) onError?.(error);
         const counts = this.counts;
         const now = JSON.stringify(counts);
@@ -110,6 +112,7 @@ export class LocalCrawler {
       this.#state = crawl.use((crawl) => crawl.state());
       this.#counts = this.counts;
       this.#crawl = undefined;
+      fetcher?.free();
       crawl.free();
     }
   }
@@ -118,6 +121,7 @@ export class LocalCrawler {
 /** Does what the crawl asks for, and reports to it. */
 class Fetcher {
   #crawl;
+  #renderer;
   #settings;
   #signal;
   #headers;
@@ -129,10 +133,15 @@ class Fetcher {
     this.#crawl = crawl;
     this.#settings = settings;
     this.#signal = signal;
-    const { headers, timeoutMs } = JSON.parse(crawl.use((crawl) => crawl.pageRequest()));
+    const { headers, timeoutMs, options } = JSON.parse(crawl.use((crawl) => crawl.pageRequest()));
     this.#headers = headersOf(headers, 'a header');
     if (settings.userAgent && !this.#headers.has('user-agent')) this.#headers.set('user-agent', settings.userAgent);
     this.#timeoutMs = timeoutMs;
+    this.#renderer = new Owned(pages, (glue) => new glue.PageRenderer(JSON.stringify(options), { fillSchema: (input) => crawls.call((glue) => glue.fillSchema(input)) }));
+  }
+
+  free() {
+    this.#renderer.free();
   }
 
   /** Reports what has arrived and starts what is due. Returns whether the crawl has ended. */
@@ -170,7 +179,8 @@ class Fetcher {
 
   async #robots({ host, url }) {
     try {
-      const { status, body } = await this.#fetch(url, { limit: timeLimit(SITE_FILE_MS), maxBytes: ROBOTS_BYTES, redirects: ROBOTS_REDIRECTS, isCut: true });
+      const request = { maxBytes: ROBOTS_BYTES, redirects: ROBOTS_REDIRECTS, isCut: true };
+      const { status, body } = await within(SITE_FILE_MS, (limit) => this.#fetch(url, { ...request, limit }));
       return (crawl, now) => crawl.robots(now, host, status, body);
     } catch (error) {
       // Too many redirects count as unavailable, which allows all (RFC 9309 section 2.3.1.2).
@@ -182,7 +192,7 @@ class Fetcher {
   async #sitemap({ url }) {
     let file, body;
     try {
-      file = await this.#fetch(url, { limit: timeLimit(SITE_FILE_MS), maxBytes: SITEMAP_BYTES, isCut: true });
+      file = await within(SITE_FILE_MS, (limit) => this.#fetch(url, { limit, maxBytes: SITEMAP_BYTES, isCut: true }));
       body = file.status < 300 ? await gunzip(file.body) : undefined;
     } catch {
       // Reported as missing.
@@ -190,27 +200,37 @@ class Fetcher {
     return (crawl, now) => crawl.sitemap(now, url, file?.url ?? url, body);
   }
 
-  async #page({ key, url, fallback }) {
+  async #page(action) {
     const id = newId();
-    const request = { headers: this.#headers, limit: timeLimit(this.#timeoutMs), maxBytes: this.#settings.maxBodyBytes };
     try {
-      let requested = url;
-      let response = await this.#fetch(url, request).catch((error) => {
-        if (!fallback || error.isReached) throw error;
-        requested = fallback;
-        return this.#fetch(fallback, request);
-      });
-      for (const seen = new Set(); ; ) {
-        const framed = await this.#framed(response, request, { left: FRAMES }, FRAME_DEPTH);
-        const { body, ...report } = { ...response, key, id, requested };
-        const next = this.#crawl.use((crawl) => crawl.page(Date.now(), JSON.stringify(report), body, framed));
-        if (next === undefined) return () => {};
-        if (seen.size >= PAGE_REFRESHES || seen.has(response.url)) throw new FetchFailure('SCRAPE_SITE_ERROR', `redirect loop at ${response.url}`);
-        seen.add(response.url);
-        response = await this.#fetch(next, { ...request, from: requested });
-      }
+      return await within(this.#timeoutMs, (limit) => this.#rendered(action, id, limit));
     } catch (error) {
-      return (crawl, now) => crawl.pageFailed(now, key, failure(id, error));
+      return (crawl, now) => crawl.pageFailed(now, action.key, failure(id, error));
+    }
+  }
+
+  async #rendered({ key, url, fallback }, id, limit) {
+    const request = { headers: this.#headers, limit, maxBytes: this.#settings.maxBodyBytes };
+    let requested = url;
+    let response = await this.#fetch(url, request).catch((error) => {
+      if (!fallback || error.isReached) throw error;
+      requested = fallback;
+      return this.#fetch(fallback, request);
+    });
+    for (const seen = new Set(); ; ) {
+      const { body, ...rest } = response;
+      const readable = await readableBody(response);
+      const framed = await this.#framed({ ...rest, body: readable }, request, { left: FRAMES }, FRAME_DEPTH);
+      const converted = readable === body ? undefined : readable;
+      const [found, document] = this.#renderer.use((renderer) => renderer.page(JSON.stringify({ ...rest, id, requested }), body, converted, framed));
+      const { redirect: next, ...report } = JSON.parse(found);
+      if (next === undefined) {
+        const text = JSON.stringify({ ...report, ...rest, key, id });
+        return (crawl, now) => crawl.page(now, text, document);
+      }
+      if (seen.size >= PAGE_REFRESHES || seen.has(response.url)) throw new FetchFailure('SCRAPE_SITE_ERROR', `redirect loop at ${response.url}`);
+      seen.add(response.url);
+      response = await this.#fetch(next, { ...request, from: requested });
     }
   }
 
@@ -222,14 +242,15 @@ class Fetcher {
     try {
       for (const source of page.urls()) {
         if (frames.left-- <= 0) break;
-        const limit = either(timeLimit(FRAME_MS), request.limit);
-        const document = await this.#fetch(source, { ...request, limit, maxBytes: FRAME_BYTES, from: url }).catch(() => undefined);
+        const fetched = (limit) => this.#fetch(source, { ...request, limit: either(limit, request.limit), maxBytes: FRAME_BYTES, from: url });
+        const document = await within(FRAME_MS, fetched).catch(() => undefined);
         if (!document || document.status >= 400) {
           page.skip();
           continue;
         }
-        const inner = await this.#framed(document, request, frames, depth - 1);
-        page.add(document.url, inner ? UTF8_HTML : document.contentType, inner ?? document.body);
+        const body = await readableBody(document);
+        const inner = await this.#framed({ ...document, body }, request, frames, depth - 1);
+        page.add(document.url, inner ? UTF8_HTML : document.contentType, inner ?? body);
       }
       return page.compose();
     } finally {
@@ -285,6 +306,13 @@ const REDIRECT = /* @__PURE__ */ new Set([301, 302, 303, 307, 308]);
 const FRAME_TAG = /<i?frame/i;
 const UTF8_HTML = 'text/html; charset=utf-8';
 const latin1 = /* @__PURE__ */ new TextDecoder('latin1');
+
+/** Returns the body of a response in UTF-8 if pages.wasm cannot decode its charset, else unchanged. */
+async function readableBody({ url, contentType, body }) {
+  if (!pages.call((glue) => glue.responseNeedsCharsets(url, contentType, body))) return body;
+  await charsets.load();
+  return charsets.call((glue) => glue.toUtf8(body, contentType));
+}
 
 /** Reads a body up to a number of bytes; more is cut off or an error. */
 async function bodyOf(response, maxBytes, isCut) {

@@ -1,5 +1,5 @@
-// pages.wasm: conversion of pages, and the crawl. Loaded only when one of them is used.
+// pages.wasm: conversion of pages. Loaded only when one is converted.
 import * as glue from './pages_glue.js';
 import { Loader } from './loader.js';
 
-export const pages = /* @__PURE__ */ new Loader(glue, 'pages.wasm');
+export const pages = /* @__PURE__ */ new Loader(glue, 'pages.wasm', '`await ready()` first (`await initPages(...)` with harvestman/slim)');

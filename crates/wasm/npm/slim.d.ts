@@ -11,7 +11,15 @@ export type Source =
 export declare function init(source: Source | Global<'Response'> | Promise<Source | Global<'Response'>> | Global<'URL'> | string): Promise<void>;
 /** Loads harvestman.wasm synchronously. */
 export declare function initSync(source: Source): void;
-/** Loads pages.wasm, for `htmlToMarkdown`, `cleanHtml`, `extractLinks`, `extractMetadata` and `LocalCrawler`. */
+/** Loads pages.wasm, for `htmlToMarkdown`, `cleanHtml`, `extractLinks`, `extractMetadata` and, with crawl.wasm, `LocalCrawler`. */
 export declare function initPages(source: Parameters<typeof init>[0]): Promise<void>;
 /** Loads pages.wasm synchronously. */
 export declare function initPagesSync(source: Source): void;
+/** Loads charsets.wasm, for bytes in other charsets than UTF-8, UTF-16 and windows-1252. */
+export declare function initCharsets(source: Parameters<typeof init>[0]): Promise<void>;
+/** Loads charsets.wasm synchronously. */
+export declare function initCharsetsSync(source: Source): void;
+/** Loads crawl.wasm, which `LocalCrawler` needs besides pages.wasm. */
+export declare function initCrawl(source: Parameters<typeof init>[0]): Promise<void>;
+/** Loads crawl.wasm synchronously. */
+export declare function initCrawlSync(source: Source): void;

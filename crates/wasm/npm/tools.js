@@ -1,4 +1,5 @@
 // Functions that need no server.
+import { charsets } from './charsets.js';
 import { expect, options, urlText, ValidationError } from './errors.js';
 import { bytesOf } from './files.js';
 import { Owned } from './loader.js';
@@ -7,12 +8,19 @@ import { wasm } from './wasm.js';
 
 const text = (given) => JSON.stringify(options(given));
 
-/** Runs a function of the wasm on a page: text, or bytes, which are decoded as by a browser. */
+/** Decodes the bytes of a page as a browser does. */
+function decoded(body, type) {
+  const isOther = pages.call((glue) => glue.needsCharsets(body, type));
+  const bytes = isOther ? charsets.call((glue) => glue.toUtf8(body, type)) : body;
+  return pages.call((glue) => glue.decodeHtml(bytes, type));
+}
+
+/** Runs a function of the wasm on a page: text, or bytes. */
 function onPage(html, given, run) {
   const { contentType, ...rest } = options(given);
-  const body = typeof html === 'string' ? html : bytesOf(html, 'html');
   const type = contentType === undefined ? undefined : expect(contentType, 'string', 'contentType');
-  return pages.call((glue) => run(glue, typeof body === 'string' ? body : glue.decodeHtml(body, type), text(rest)));
+  const page = typeof html === 'string' ? html : decoded(bytesOf(html, 'html'), type);
+  return pages.call((glue) => run(glue, page, text(rest)));
 }
 
 export const htmlToMarkdown = (html, given) => onPage(html, given, (glue, page, options) => glue.htmlToMarkdown(page, options));

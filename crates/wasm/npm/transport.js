@@ -126,6 +126,17 @@ export const reason = (error) => [error?.message ?? String(error), error?.cause?
 /** Returns a signal that aborts after `ms`; `undefined` without a limit. */
 export const timeLimit = (ms) => (ms === undefined || ms > LONGEST_TIMER_MS ? undefined : AbortSignal.timeout(ms));
 
+/** Runs a task with a signal that aborts after `ms`. Unlike that of `timeLimit`, its timer ends with the task. */
+export async function within(ms, run) {
+  const limit = new AbortController();
+  const timer = ms > LONGEST_TIMER_MS ? undefined : setTimeout(() => limit.abort(), ms);
+  try {
+    return await run(limit.signal);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
 /** Returns a signal that aborts with the first of both, each of which may be absent. */
 export const either = (first, second) => (first && second ? AbortSignal.any([first, second]) : (first ?? second));
 

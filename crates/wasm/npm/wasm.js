@@ -2,4 +2,4 @@
 import * as glue from './glue.js';
 import { Loader } from './loader.js';
 
-export const wasm = /* @__PURE__ */ new Loader(glue, 'harvestman.wasm');
+export const wasm = /* @__PURE__ */ new Loader(glue, 'harvestman.wasm', '`await ready()` first (`await init(...)` with harvestman/slim)');

@@ -24,6 +24,7 @@ pub(crate) fn bad_input(message: impl Into<String>) -> ApiError {
 ///
 /// # Errors
 /// 400 if it is not a URL.
+#[cfg(any(feature = "client", feature = "pages"))]
 pub(crate) fn parse_url(url: &str) -> Result<Url, ApiError> {
     Url::parse(url).map_err(|error| bad_input(format!("`url` is not a valid URL ({error}): `{url}`")))
 }

@@ -3,20 +3,27 @@
 //! Values cross the boundary as JSON text and are validated as strictly as by the server. A failure is thrown as JSON
 //! text too, which the JavaScript in `npm/` turns into an error class. This crate has no API rules and does no I/O.
 //!
-//! The package has a wasm file for each of the features `client` and `pages`, so that users of the client do not load
-//! the conversion of pages.
+//! The package has a wasm file for each feature, so that users of the client do not load the conversion of pages, and
+//! hardly anyone the tables of charsets.
 
+#[cfg(any(feature = "client", feature = "crawl", feature = "pages"))]
 mod boundary;
+#[cfg(feature = "charsets")]
+pub mod charsets;
+#[cfg(feature = "crawl")]
+pub mod extract;
 #[cfg(feature = "pages")]
 pub mod frames;
 #[cfg(feature = "client")]
 pub mod interact;
-#[cfg(feature = "pages")]
+#[cfg(feature = "crawl")]
 pub mod local_crawl;
 #[cfg(feature = "pages")]
 mod options;
 #[cfg(feature = "pages")]
 pub mod page;
+#[cfg(feature = "pages")]
+pub mod render;
 #[cfg(feature = "client")]
 pub mod requests;
 #[cfg(feature = "client")]

@@ -1,5 +1,6 @@
 //! A crawl without a server: the state machine of the core with a store in memory. JavaScript fetches what
-//! [`LocalCrawl::next`] returns and reports the responses.
+//! [`LocalCrawl::next`] returns, has pages rendered by [`PageRenderer`](crate::render::PageRenderer), which is in another
+//! module, and reports them.
 
 use harvestman_core::api::error::ErrorCode;
 use harvestman_core::api::fields::Wire;
@@ -12,7 +13,6 @@ use harvestman_core::crawl::{
 use harvestman_core::host::HostKey;
 use harvestman_core::ids::ScrapeId;
 use harvestman_core::robots::Robots;
-use harvestman_core::scrape::{Capabilities, RawPage, Rendered, check_supported, prepare};
 use harvestman_core::sitemap::Sitemap;
 use harvestman_core::time::Timestamp;
 use harvestman_core::url_key::UrlKey;
@@ -71,23 +71,23 @@ pub struct LocalCrawl {
 /// What commits produced since the last call of [`LocalCrawl::events`].
 #[derive(Default)]
 struct Events {
-    documents: Vec<Document>,
+    documents: Vec<String>,
     errors: Vec<Value>,
     robots_blocked: Vec<Url>,
     warnings: Vec<String>,
 }
 
-/// A response, without its body.
+/// A rendered page, without its document.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct PageResponse {
+struct PageReport {
     key: UrlKey,
     id: ScrapeId,
-    requested: Url,
     url: Url,
     status: u16,
-    content_type: Option<String>,
     retry_after_ms: Option<f64>,
+    links: Vec<Url>,
+    credits: u32,
 }
 
 /// A fetch without a usable response.
@@ -144,7 +144,9 @@ impl LocalCrawl {
                 }
                 Output::Commit(batch) => {
                     let committed = self.store.commit(batch, self.limit);
-                    self.events.documents.extend(committed.documents);
+                    self.events
+                        .documents
+                        .extend(committed.documents.into_iter().map(unpacked));
                     self.events.errors.extend(committed.errors.into_iter().map(|(url, error)| {
                         json!({ "id": error.id, "url": url, "code": error.code.as_str(), "error": error.message })
                     }));
@@ -201,70 +203,22 @@ impl LocalCrawl {
         }
     }
 
-    /// Reports the response to a page; `response` is JSON text. `framed` is the page in UTF-8 with the documents of its
-    /// frames. Returns the target of an immediate redirect by markup, if there is one: then the page is still in flight.
-    pub fn page(
-        &mut self,
-        now_ms: f64,
-        response: &str,
-        body: &[u8],
-        framed: Option<Vec<u8>>,
-    ) -> Result<Option<String>, String> {
-        let response: PageResponse = parse(response)?;
-        let raw = RawPage {
-            requested: &response.requested,
-            url: &response.url,
-            status: response.status,
-            content_type: response.content_type.as_deref(),
-            body,
-        };
-        let mut rendered = self.render(&raw, response.id);
-        if let Ok(page) = &rendered
-            && let Some(target) = &page.redirect
-            && response.status < 400
-        {
-            return Ok(Some(target.to_string()));
-        }
-        if let Ok(page) = &mut rendered
-            && let Some(body) = &framed
-        {
-            let framed_raw = RawPage {
-                content_type: Some("text/html; charset=utf-8"),
-                body,
-                ..raw
-            };
-            // The page's own links come first, including those to its frames.
-            let links = std::mem::take(&mut page.links);
-            rendered = self.render(&framed_raw, response.id).map(|mut page| {
-                let more = std::mem::replace(&mut page.links, links);
-                page.add_links(more);
-                page
-            });
-        }
-        let outcome = match rendered {
-            Ok(mut rendered) => {
-                rendered.document.metadata.scrape_engine = Some("http".to_owned());
-                PageOutcome::Page(Box::new(FetchedPage {
-                    final_url: response.url,
-                    status: response.status,
-                    links: rendered.links,
-                    document: Box::new(rendered.document),
-                    credits: rendered.credits,
-                    retry_after_ms: response.retry_after_ms.map(|ms| ms as u64),
-                }))
-            }
-            Err(error) => PageOutcome::Failed(FetchFailure {
-                id: response.id,
-                code: error.code,
-                message: error.message,
-                transient: false,
-            }),
-        };
-        self.page_outcome(now_ms, response.key, outcome);
-        Ok(None)
+    /// Reports a page. `report` is JSON text, and so is `document`.
+    pub fn page(&mut self, now_ms: f64, report: &str, document: String) -> Result<(), String> {
+        let report: PageReport = parse(report)?;
+        let outcome = PageOutcome::Page(Box::new(FetchedPage {
+            final_url: report.url,
+            status: report.status,
+            links: report.links,
+            document: packed(report.id, document),
+            credits: report.credits,
+            retry_after_ms: report.retry_after_ms.map(|ms| ms as u64),
+        }));
+        self.page_outcome(now_ms, report.key, outcome);
+        Ok(())
     }
 
-    /// Reports that a page could not be fetched. `failure` is JSON text.
+    /// Reports that a page could not be fetched or rendered. `failure` is JSON text.
     #[wasm_bindgen(js_name = pageFailed)]
     pub fn page_failed(&mut self, now_ms: f64, key: &str, failure: &str) -> Result<(), String> {
         let key: UrlKey = parse(&Value::from(key).to_string())?;
@@ -273,11 +227,17 @@ impl LocalCrawl {
         Ok(())
     }
 
-    /// Returns what happened since the last call as JSON text: `{ documents, errors, robotsBlocked, warnings }`.
+    /// Returns the documents of pages that were completed since the last call, each as JSON text.
+    pub fn documents(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.events.documents)
+    }
+
+    /// Returns what else happened since the last call as JSON text: `{ errors, robotsBlocked, warnings }`.
     pub fn events(&mut self) -> String {
+        let documents = std::mem::take(&mut self.events.documents);
         let events = std::mem::take(&mut self.events);
+        self.events.documents = documents;
         let text = json!({
-            "documents": events.documents,
             "errors": events.errors,
             "robotsBlocked": events.robots_blocked,
             "warnings": events.warnings,
@@ -316,7 +276,7 @@ impl LocalCrawl {
         text.to_string()
     }
 
-    /// Returns the JSON text `{ headers, timeoutMs }` for requests of pages.
+    /// Returns the JSON text `{ headers, timeoutMs, options }` for pages; `options` is for their rendering.
     #[wasm_bindgen(js_name = pageRequest)]
     pub fn page_request(&self) -> String {
         let mut headers = Map::new();
@@ -328,18 +288,12 @@ impl LocalCrawl {
             headers.retain(|known, _| !known.eq_ignore_ascii_case(name));
             headers.insert(name.clone(), value.as_str().into());
         }
-        json!({ "headers": headers, "timeoutMs": self.options.timeout }).to_string()
+        let options = self.options.to_body().into_map();
+        json!({ "headers": headers, "timeoutMs": self.options.timeout, "options": options }).to_string()
     }
 }
 
 impl LocalCrawl {
-    /// Renders a page. `redactPII` needs a server, so that the search for personal data is not part of the wasm.
-    fn render(&self, page: &RawPage<'_>, id: ScrapeId) -> Result<Rendered, ApiError> {
-        let mut rendered = prepare(page, &self.options, id)?;
-        rendered.without_model(&self.options);
-        Ok(rendered)
-    }
-
     fn start(request: &str, agent: String, state: Option<&str>) -> Result<LocalCrawl, ApiError> {
         let request = CrawlRequest::from_json(request.as_bytes())?;
         check_local(&request)?;
@@ -398,7 +352,22 @@ fn check_local(request: &CrawlRequest) -> Result<(), ApiError> {
     {
         return Err(rejected("changeTracking"));
     }
-    check_supported(&request.scrape_options, &Capabilities::default())
+    Ok(())
+}
+
+/// Returns a document for the core, which needs its id and its size. The text of the real one is in `raw_html`.
+fn packed(id: ScrapeId, text: String) -> Box<Document> {
+    let mut document = Document {
+        raw_html: Some(text),
+        ..Document::default()
+    };
+    document.metadata.scrape_id = Some(id);
+    Box::new(document)
+}
+
+/// Returns the text of a packed document.
+fn unpacked(document: Document) -> String {
+    document.raw_html.unwrap_or_default()
 }
 
 fn time(now_ms: f64) -> Timestamp {
@@ -437,12 +406,14 @@ mod tests {
                 "sitemap" => crawl.sitemap(*now, action["url"].as_str().unwrap(), "", None),
                 "page" => {
                     fetched.push(action["url"].as_str().unwrap().to_owned());
-                    let response = json!({
-                        "key": action["key"], "id": ID, "requested": action["url"], "url": action["url"],
-                        "status": 200, "contentType": "text/html",
+                    let report = json!({
+                        "key": action["key"], "id": ID, "url": action["url"], "status": 200, "credits": 1,
+                        "links": ["https://a.test/a", "https://a.test/b"],
                     });
-                    let body = b"<main><h1>Page</h1><a href=/a>a</a> <a href=/b>b</a></main>";
-                    assert_eq!(crawl.page(*now, &response.to_string(), body, None).unwrap(), None);
+                    let document = json!({ "of": action["url"] });
+                    crawl
+                        .page(*now, &report.to_string(), document.to_string())
+                        .unwrap();
                 }
                 _ => return fetched,
             }
@@ -454,13 +425,9 @@ mod tests {
         let mut crawl = start(&json!({ "url": "https://a.test/", "limit": 2 })).unwrap();
         let fetched = drive(&mut crawl, &mut 0.0);
         assert_eq!(fetched, ["https://a.test/", "https://a.test/a"]);
-        let events: Value = serde_json::from_str(&crawl.events()).unwrap();
-        assert_eq!(events["documents"].as_array().unwrap().len(), 2);
-        assert!(
-            events["documents"][0]["markdown"]
-                .as_str()
-                .unwrap()
-                .starts_with("# Page")
+        assert_eq!(
+            crawl.documents(),
+            [r#"{"of":"https://a.test/"}"#, r#"{"of":"https://a.test/a"}"#]
         );
         let counts: Value = serde_json::from_str(&crawl.counts()).unwrap();
         assert_eq!(
@@ -507,10 +474,6 @@ mod tests {
             (
                 json!({ "scrapeOptions": { "formats": ["markdown", "changeTracking"] } }),
                 "changeTracking",
-            ),
-            (
-                json!({ "scrapeOptions": { "formats": ["screenshot"] } }),
-                "screenshot",
             ),
         ] {
             let mut request = request;

@@ -12,6 +12,12 @@ use crate::{
     options::PageOptions,
 };
 
+/// Returns whether the bytes of a page must be converted to UTF-8 by charsets.wasm first.
+#[wasm_bindgen(js_name = needsCharsets)]
+pub fn needs_charsets(body: &[u8], content_type: Option<String>) -> bool {
+    harvestman_content::needs_charsets(body, content_type.as_deref())
+}
+
 /// Decodes the bytes of a page as a browser does, by the value of `Content-Type`, a BOM, its `meta` tags, or its
 /// content.
 #[wasm_bindgen(js_name = decodeHtml)]

@@ -31,9 +31,19 @@ const MODULES: &[Module] = &[
         glue: "glue.js",
     },
     Module {
+        feature: "crawl",
+        wasm: "crawl.wasm",
+        glue: "crawl_glue.js",
+    },
+    Module {
         feature: "pages",
         wasm: "pages.wasm",
         glue: "pages_glue.js",
+    },
+    Module {
+        feature: "charsets",
+        wasm: "charsets.wasm",
+        glue: "charsets_glue.js",
     },
 ];
 const LICENCES: &[&str] = &["LICENSE-APACHE", "LICENSE-MIT"];
@@ -50,6 +60,8 @@ const INFLATE: &str = "inflate.js";
 const MODULE_URL: &str = "const moduleUrl = require('node:url').pathToFileURL(__filename);";
 /// Types that CommonJS modules have too, under their own names.
 const TYPES: &[&str] = &[
+    "charsets.wasm",
+    "crawl.wasm",
     "harvestman.wasm",
     "index",
     "inline",

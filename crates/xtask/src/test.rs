@@ -148,7 +148,8 @@ pub(crate) fn programs(project: &Project, tools: &Tools, filter: Option<&str>, s
         node.current_dir(project.root())
             .args(["--test", "--test-reporter=spec"])
             .args(filter.map(|filter| format!("--test-name-pattern={filter}")))
-            .args(&scripts.files);
+            .args(&scripts.files)
+            .envs(first.map(|browser| (CHROMIUM, browser)));
         total.add_scripts("tests of the npm package", node.envs(environment.variables()))?;
     }
     match filter {

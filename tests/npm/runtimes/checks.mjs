@@ -4,8 +4,10 @@ const PAGE = `<html lang="en"><head><title>Web</title></head><body><nav><a href=
   <main><h1>Spiders</h1><p>Eight <strong>legs</strong>, see <a href="/legs#all">more</a>.</p></main></body></html>`;
 const SITE = {
   '/robots.txt': ['User-agent: *\nDisallow: /private\n', 'text/plain'],
-  '/': ['<title>Start</title><main><p>Start</p><a href="/a">a</a><a href="/private">no</a></main>', 'text/html'],
+  '/': ['<title>Start</title><main><p>Start</p><a href="/a">a</a><a href="/b">b</a><a href="/private">no</a></main>', 'text/html'],
   '/a': ['<title>A</title><main><p>Caf\u00e9</p></main>', 'text/html; charset=windows-1252'],
+  // "ni hao" in GBK, for which the crawl loads the tables of charsets.
+  '/b': ['<title>B</title><main><p>\xc4\xe3\xba\xc3</p></main>', 'text/html; charset=gbk'],
 };
 
 function equal(actual, expected, what) {
@@ -22,7 +24,7 @@ async function thrown(run, what) {
   throw new Error(`${what}: nothing was thrown`);
 }
 
-/** A `fetch` that answers for a site of three pages, in the charset of each. */
+/** A `fetch` that answers for a small site, in the charset of each. */
 async function siteFetch(url) {
   const found = SITE[new URL(url).pathname];
   if (!found) return new Response('no such page', { status: 404 });
@@ -60,8 +62,9 @@ async function checkCrawl(hm) {
   const crawler = new hm.LocalCrawler({ url: 'https://site.test/', fetch: siteFetch });
   const found = [];
   for await (const page of crawler.run()) found.push([new URL(page.metadata.sourceURL).pathname, page.markdown.trim().split('\n')[0]]);
-  equal(found.map(([path]) => path), ['/', '/a'], 'the pages of a crawl');
+  equal(found.map(([path]) => path), ['/', '/a', '/b'], 'the pages of a crawl');
   equal(found[1][1], 'Caf\u00e9', 'a page in windows-1252');
+  equal(found[2][1], '\u4f60\u597d', 'a page in GBK');
   equal(crawler.counts.robotsBlocked, 1, 'pages blocked by robots.txt');
 }
 
@@ -70,7 +73,6 @@ async function checkTools(hm) {
   const markdown = hm.htmlToMarkdown(PAGE, { url });
   equal([markdown.includes('# Spiders'), markdown.includes('[more](https://example.com/legs#all)'), markdown.includes('Menu')], [true, true, false], 'Markdown');
   equal(hm.htmlToMarkdown(new TextEncoder().encode('<p>\u00e9'), { onlyMainContent: false }).trim(), '\u00e9', 'Markdown of bytes');
-  // "ni hao" in GBK, whose tables are part of the wasm.
   equal(hm.htmlToMarkdown(Uint8Array.of(0x3c, 0x70, 0x3e, 0xc4, 0xe3, 0xba, 0xc3), { contentType: 'text/html; charset=gbk', onlyMainContent: false }).trim(), '\u4f60\u597d', 'Markdown of GBK');
   equal(hm.extractLinks(PAGE, { url }), ['https://example.com/nav', 'https://example.com/legs'], 'links');
   equal(hm.extractMetadata(PAGE).title, 'Web', 'metadata');
@@ -94,8 +96,8 @@ async function checkTools(hm) {
 export async function check(hm) {
   equal(hm.default === undefined || hm.default === hm.Harvestman, true, 'the default export');
   await checkClient(hm);
-  await hm.ready?.();
-  await checkTools(hm);
   await checkCrawl(hm);
+  await hm.ready?.({ charsets: true });
+  await checkTools(hm);
   return 'every check passed';
 }

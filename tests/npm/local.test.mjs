@@ -8,46 +8,21 @@ import { gzipSync } from 'node:zlib';
 import { load } from './package.mjs';
 import { listen, startServer } from './server.mjs';
 import { createServer } from 'node:http';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { collect, expectVisited, webOf } from './webs.mjs';
 
 const { Harvestman, LocalCrawler, ValidationError } = await load();
 const { cases } = JSON.parse(readFileSync(join(dirname(fileURLToPath(import.meta.url)), '../../crates/core/tests/data/cases.json'), 'utf8'));
 
-const collect = async (pages) => {
-  const all = [];
-  for await (const page of pages) all.push(page);
-  return all;
-};
 const html = (body, status = 200) => new Response(body, { status, headers: { 'content-type': 'text/html' } });
-
-/** Returns a `fetch` whose whole web is a case. */
-const webOf = ({ web, robots = {}, sitemaps = {} }) => async (address) => {
-  const url = String(address);
-  const { origin, pathname } = new URL(url);
-  if (pathname === '/robots.txt') return robots[origin] === undefined ? html('', 404) : new Response(robots[origin]);
-  if (sitemaps[url]) {
-    const { index } = sitemaps[url];
-    const list = (index ?? sitemaps[url]).map((one) => (index ? `<sitemap><loc>${one}</loc></sitemap>` : `<url><loc>${one}</loc></url>`));
-    return new Response(index ? `<sitemapindex>${list.join('')}</sitemapindex>` : `<urlset>${list.join('')}</urlset>`);
-  }
-  const page = web[url];
-  if (!page) return html('<h1>none</h1>', 404);
-  if (page.redirect) return new Response(null, { status: 302, headers: { location: page.redirect } });
-  const { links = [], base, status } = Array.isArray(page) ? { links: page } : page;
-  return html(`${base ? `<base href="${base}">` : ''}${links.map((href) => `<a href="${href}">x</a>`).join('')}`, status ?? 200);
-};
 
 for (const { name, request, expect: wanted, ...web } of cases) {
   test(`a local crawl follows the crawl rules: ${name}`, async () => {
     // The order of discovery is that of fetching one page at a time.
     const crawler = new LocalCrawler({ ...request, maxConcurrency: 1, fetch: webOf(web) });
     const visited = (await collect(crawler.run())).map((page) => page.metadata.sourceURL);
-    assert.equal(new Set(visited).size, visited.length);
-    const { visited: required = [], optional = [], one_of = [], within = [], count } = wanted;
-    for (const url of required) assert.ok(visited.includes(url), `${url} is missing in ${visited}`);
-    for (const group of one_of) assert.equal(visited.filter((url) => group.includes(url)).length, 1, `${group} in ${visited}`);
-    const allowed = [...required, ...optional, ...within, ...one_of.flat()];
-    assert.deepEqual(visited.filter((url) => !allowed.includes(url)), []);
-    if (count !== undefined) assert.equal(visited.length, count);
+    expectVisited(assert, visited, wanted);
     assert.equal(crawler.counts.completed, visited.length);
   });
 }
@@ -57,7 +32,7 @@ before(async () => {
   const page = (title, body, links = []) => `<!doctype html><html lang="en"><head><title>${title}</title></head><body><nav><a href="/">Home</a></nav><main><h1>${title}</h1>${body}<ul>${links.map((to) => `<li><a href="${to}">${to}</a></li>`).join('')}</ul></main></body></html>`;
   const table = '<table><tr><th>a</th><th>b</th></tr><tr><td>1 &amp; 2</td><td><code>x</code></td></tr></table>';
   const pages = {
-    '/': page('Start', '<p>Plenty of <b>words</b> on the first page of the site.</p>', ['/a', '/moved', '/meta', '/latin', '/gone', '/private/x', '/frames', '/text.txt', '//other.test/']),
+    '/': page('Start', '<p>Plenty of <b>words</b> on the first page of the site.</p>', ['/a', '/moved', '/meta', '/latin', '/japanese', '/gone', '/private/x', '/frames', '/text.txt', '//other.test/']),
     '/a': page('A', `<p>Text of the page with a table, <em>emphasis</em> and a list.</p>${table}`, ['/a/1', '/a/2?b=1', '/a#part']),
     '/a/1': page('A one', '<pre><code class="language-js">let x = 1;\n</code></pre><blockquote>Quoted</blockquote>'),
     '/a/2': page('A two', '<p>With a query <img src="/i.png" alt="picture"></p>'),
@@ -76,6 +51,7 @@ before(async () => {
     if (pathname === '/moved') return send(302, 'text/plain', '', { location: '/target' });
     if (pathname === '/meta') return send(200, 'text/html', '<meta http-equiv="refresh" content="0; url=/after">');
     if (pathname === '/latin') return send(200, 'text/html; charset=iso-8859-1', Buffer.from('<main><h1>Caf\xe9</h1><p>Cr\xe8me br\xfbl\xe9e</p></main>', 'latin1'));
+    if (pathname === '/japanese') return send(200, 'text/html', Buffer.from('<meta charset=shift_jis><title>J</title><main><h1>\x93\x8c\x8b\x9e</h1><p>\x82\xa0\x82\xa2</p></main>', 'latin1'));
     if (pathname === '/frames') return send(200, 'text/html', '<html><head><title>Frames</title></head><frameset cols="50%,50%"><frame src="/left"><frame src="/right"></frameset></html>');
     if (pathname === '/text.txt') return send(200, 'text/plain; charset=utf-8', 'Plain text\nwith two lines\n');
     return pages[pathname] ? send(200, 'text/html; charset=utf-8', pages[pathname]) : send(404, 'text/html', page('Not found', '<p>There is no such page.</p>'));
@@ -90,7 +66,7 @@ after(async () => {
 });
 
 test('a local crawl and the server return the same pages and the same documents', async () => {
-  const scrapeOptions = { formats: ['markdown', 'html', 'links'] };
+  const scrapeOptions = { formats: ['markdown', 'html', 'links', 'summary', { type: 'json', schema: { properties: { title: { type: 'string', pattern: '^[A-Z]' } } } }] };
   const options = { url: `${root}/`, limit: 50, scrapeOptions };
   const client = new Harvestman({ apiUrl: server.apiUrl, apiKey: server.key });
   const { url, ...request } = options;
@@ -99,15 +75,16 @@ test('a local crawl and the server return the same pages and the same documents'
   const progress = [];
   const crawler = new LocalCrawler(options);
   const local = await collect(crawler.run({ onError: (error) => errors.push(error), onProgress: (now) => progress.push(now) }));
-  const byUrl = (documents) => documents.map(({ markdown, html, links, metadata }) => {
+  const byUrl = (documents) => documents.map(({ markdown, html, links, summary, json, warning, metadata }) => {
     const { sourceURL, url, title, language, statusCode, contentType, error } = metadata;
-    return { sourceURL, url, title, language, statusCode, contentType, error, markdown, html, links };
+    return { sourceURL, url, title, language, statusCode, contentType, error, markdown, html, links, summary, json, warning };
   }).sort((one, other) => (one.sourceURL < other.sourceURL ? -1 : 1));
-  assert.equal(local.length, 12);
+  assert.equal(local.length, 13);
   assert.deepEqual(byUrl(local), byUrl(remote.data));
   assert.deepEqual(errors, []);
   assert.equal(progress.at(-1).status, 'completed');
   assert.deepEqual([crawler.counts.completed, crawler.counts.robotsBlocked], [local.length, 1]);
+  assert.match(local.find((page) => page.metadata.sourceURL.endsWith('/japanese')).markdown, /^# 東京/);
   assert.match(local.find((page) => page.metadata.sourceURL.endsWith('/frames')).markdown, /right frame has another sentence/);
 });
 
@@ -181,4 +158,37 @@ test('options that need a server, wrong types and foreign snapshots are refused'
   assert.throws(() => new LocalCrawler({ url: 5 }), TypeError);
   assert.throws(() => new LocalCrawler({ url: 'http://a.test/', fetch: 'x' }), TypeError);
   assert.throws(() => new LocalCrawler({ url: 'http://a.test/', userAgent: 'a\nb' }), ValidationError);
+});
+
+test('memory after a crawl of 5,000 pages is what it was after 500', async () => {
+  setFlagsFromString('--expose-gc');
+  const collectGarbage = runInNewContext('gc');
+  const used = async () => {
+    for (let round = 0; round < 3; round++) {
+      collectGarbage();
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+    const { arrayBuffers, external, heapUsed } = process.memoryUsage();
+    return { wasm: arrayBuffers + external, heap: heapUsed };
+  };
+  const text = 'Words about spiders and their webs. '.repeat(100);
+  const fetch = async (address) => {
+    const page = Number(new URL(address).pathname.slice(1));
+    const links = [2 * page + 1, 2 * page + 2].filter((to) => to < 5000).map((to) => `<a href="/${to}">Page ${to}</a>`);
+    return html(`<title>Page ${page}</title><main><h1>Page ${page}</h1><p>${text}</p>${links.join(' ')}</main>`);
+  };
+  const crawler = new LocalCrawler({ url: 'http://large.test/', limit: 5000, sitemap: 'skip', ignoreRobotsTxt: true, fetch });
+  let count = 0;
+  let early;
+  for await (const page of crawler.run()) {
+    count += page.markdown.length > 1000 ? 1 : 0;
+    if (count === 500) early = await used();
+  }
+  assert.equal(count, 5000);
+  const late = await used();
+  // The crawl remembers its URLs; a page is larger.
+  const limit = 4500 * 1000;
+  assert.ok(text.length > 3 * (limit / 4500));
+  assert.ok(late.wasm - early.wasm < limit, `${late.wasm - early.wasm} bytes more in wasm`);
+  assert.ok(late.heap - early.heap < limit, `${late.heap - early.heap} bytes more in JavaScript`);
 });

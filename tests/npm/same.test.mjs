@@ -12,6 +12,9 @@ import { load, setting } from './package.mjs';
 const hm = await load();
 const own = join(dirname(fileURLToPath(import.meta.url)), '../../crates/content/tests/pages');
 
+/** URL of a page whose own is none: both sides refuse that. */
+const BASE = 'https://page.test/';
+
 /** Yields `{ id, url, html }` of every page. */
 function* pages() {
   for (const name of readdirSync(own).filter((name) => name.endsWith('.html'))) {
@@ -20,7 +23,7 @@ function* pages() {
   const corpus = process.env.HARVESTMAN_CORPUS;
   for (const name of corpus ? readdirSync(corpus).filter((name) => /^pages-.*\.jsonl\.gz$/.test(name)) : []) {
     const lines = gunzipSync(readFileSync(join(corpus, name))).toString().split('\n');
-    for (const { id, url, html } of lines.filter(Boolean).map((line) => JSON.parse(line))) yield { id, url, html };
+    for (const { id, url, html } of lines.filter(Boolean).map((line) => JSON.parse(line))) yield { id, url: URL.canParse(url) ? url : BASE, html };
   }
 }
 

@@ -8,8 +8,8 @@ import { setting } from './package.mjs';
 
 export const listen = (http) => new Promise((resolve) => http.listen(0, '127.0.0.1', () => resolve(http.address().port)));
 
-/** Starts a server with one key; `stop` ends it and removes its data. */
-export async function startServer() {
+/** Starts a server with one key and these further settings; `stop` ends it and removes its data. */
+export async function startServer(settings = {}) {
   const key = `fc-${randomBytes(32).toString('hex')}`;
   const data = mkdtempSync(join(tmpdir(), 'harvestman-data-'));
   const server = spawn(setting('HARVESTMAN_TEST_SERVER'), ['serve'], {
@@ -19,6 +19,7 @@ export async function startServer() {
       HARVESTMAN_DATA_DIR: data,
       HARVESTMAN_API_KEYS: `${key}=testers`,
       HARVESTMAN_ALLOW_PRIVATE_HOSTS: '127.0.0.1',
+      ...settings,
     },
     stdio: ['ignore', 'pipe', 'inherit'],
   });

@@ -85,7 +85,7 @@ for (const frame of [view, control]) await until("the page is green", async () =
 // Inputs of the read-only view never reach the page, neither from its page nor directly over its socket.
 await click(view, 60, 30);
 await host.keyboard.type("x");
-const socket = new WebSocket(session.liveViewUrl.replace("http:", "ws:") + "/socket");
+const socket = new WebSocket(session.liveViewUrl.replace("http:", "ws:").replace("/live/", "/live/sockets/"));
 await new Promise((resolve) => { socket.onmessage = resolve; });
 for (const kind of ["move", "down", "up"]) {
   socket.send(JSON.stringify({ type: "mouse", kind, x: 60 / 1280, y: 30 / 720, buttons: 1, clicks: 1 }));

@@ -84,13 +84,13 @@ async fn each_token_opens_one_endpoint_and_is_not_logged() {
         assert!(!page.headers.contains_key("x-frame-options"));
         assert_eq!(get(format!("/cdp/{token}/json/version")).await.status, 404);
         // The socket requires an upgrade.
-        assert_eq!(get(format!("/live/{token}/socket")).await.status, 400);
+        assert_eq!(get(format!("/live/sockets/{token}")).await.status, 400);
     }
     let version = get(format!("/cdp/{cdp}/json/version/")).await;
     assert_eq!(version.json["webSocketDebuggerUrl"], session["cdpUrl"]);
     for path in [
         format!("/live/{cdp}"),
-        format!("/live/{cdp}/socket"),
+        format!("/live/sockets/{cdp}"),
         "/live/0".to_owned(),
         "/cdp/0".to_owned(),
         format!("/cdp/{cdp}/json/new"),

@@ -97,7 +97,7 @@ pub async fn edge(State(app): State<App>, mut request: Request, next: Next) -> R
 
 /// Returns the path for the log, with the token of a session redacted.
 fn redact_path(path: &str) -> Cow<'_, str> {
-    for prefix in ["/live/", "/cdp/"] {
+    for prefix in ["/live/sockets/", "/live/", "/cdp/"] {
         if let Some(token) = path.strip_prefix(prefix)
             && !token.starts_with("assets/")
         {
@@ -170,7 +170,7 @@ mod tests {
     fn the_log_never_contains_a_session_token() {
         for (path, expected) in [
             ("/live/s3cret", "/live/..."),
-            ("/live/s3cret/socket", "/live/.../socket"),
+            ("/live/sockets/s3cret", "/live/sockets/..."),
             ("/live/assets/view.js", "/live/assets/view.js"),
             ("/cdp/s3cret/json/version", "/cdp/.../json/version"),
             ("/v2/scrape/live/x", "/v2/scrape/live/x"),

@@ -137,7 +137,7 @@ pub fn routes() -> Vec<Route> {
         Key GET "/v2/interact/{id}/files" => browser::files;
         Key POST "/v2/interact/{id}/files" => browser::add_file;
         Public GET "/live/{token}" => live::page;
-        Public GET "/live/{token}/socket" => live::watch;
+        Public GET "/live/sockets/{token}" => live::watch;
         Public GET "/live/assets/{file}" => live::asset;
         Public GET "/cdp/{token}" => live::cdp;
         Public GET "/cdp/{token}/{*rest}" => live::cdp_below;

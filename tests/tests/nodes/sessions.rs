@@ -84,7 +84,7 @@ async fn a_session_is_used_from_any_server_on_postgresql() {
 
     // Live view and browser protocol through the other server.
     let control = opened["interactiveLiveViewUrl"].as_str().unwrap();
-    let mut live = socket(&other, &format!("{control}/socket")).await;
+    let mut live = socket(&other, &control.replace("/live/", "/live/sockets/")).await;
     assert_eq!(
         next_text(&mut live).await,
         json!({ "type": "hello", "control": true })
@@ -106,7 +106,7 @@ async fn a_session_is_used_from_any_server_on_postgresql() {
         .send(Method::POST, &execute, &as_other, code.to_string())
         .await;
     assert_eq!(refused.status, 403);
-    let wrong = format!("/live/{}/socket", token.replace(&token[40..], &"0".repeat(24)));
+    let wrong = format!("/live/sockets/{}", token.replace(&token[40..], &"0".repeat(24)));
     assert_eq!(other.send(Method::GET, &wrong, &[], "").await.status, 404);
     let forged = [
         ("authorization", "Bearer fc-test"),

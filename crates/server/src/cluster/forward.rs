@@ -73,6 +73,7 @@ fn forwarded(app: &App, request: &Request, value: &HeaderValue) -> Result<Forwar
 pub(crate) fn is_of_session(path: &str) -> bool {
     let start = [
         "/live/{token}",
+        "/live/sockets/{token}",
         "/cdp/{token}",
         "/v2/browser/{id}",
         "/v2/interact/{id}",
@@ -141,7 +142,7 @@ async fn session_of(
             return existing_session(app, request).await;
         }
         ["v2", _, id, ..] => id.parse().ok(),
-        [_, token, ..] => cluster.token_key.session(token),
+        ["live", "sockets", token] | [_, token, ..] => cluster.token_key.session(token),
         _ => None,
     };
     let row = match id {
@@ -295,7 +296,7 @@ mod tests {
             "/v2/browser/{id}",
             "/v2/interact/{id}",
             "/live/{token}",
-            "/live/{token}/socket",
+            "/live/sockets/{token}",
             "/cdp/{token}/{*rest}",
         ] {
             assert!(paths.contains(&path), "{path}");

@@ -41,7 +41,7 @@ function show(state, text) {
 }
 
 function connect() {
-    const address = new URL(`${location.pathname.replace(/\/+$/, '')}/socket`, location.href);
+    const address = new URL(location.pathname.replace(/([^/]+)\/*$/, 'sockets/$1'), location.href);
     address.protocol = address.protocol === 'https:' ? 'wss:' : 'ws:';
     socket = new WebSocket(address);
     socket.binaryType = 'blob';

@@ -222,7 +222,7 @@ const TABLE: &[(&str, &str, &str, Expected)] = &[
     ("POST", "/v2/support/ask", "{}", Own(400)),
     ("GET", "/files/{name}", "", Token),
     ("GET", "/live/{token}", "", Token),
-    ("GET", "/live/{token}/socket", "", Token),
+    ("GET", "/live/sockets/{token}", "", Token),
     ("GET", "/live/assets/{file}", "", Token),
     ("GET", "/cdp/{token}", "", Token),
     ("GET", "/cdp/{token}/{*rest}", "", Token),

@@ -172,7 +172,7 @@ fn doors() -> Vec<Operation> {
                 Content::Text("text/html"),
             ),
         new(
-            "/live/{token}/socket",
+            "/live/sockets/{token}",
             "openLiveView",
             "Open the socket of a live view",
         )

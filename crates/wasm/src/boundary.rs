@@ -2,7 +2,6 @@
 
 use harvestman_core::api::{ApiError, ErrorCode};
 use serde_json::{Value, json};
-use url::Url;
 
 /// A failure as JSON text. `wasm-bindgen` throws it as a string.
 pub(crate) fn failure(error: &ApiError) -> String {
@@ -25,8 +24,8 @@ pub(crate) fn bad_input(message: impl Into<String>) -> ApiError {
 /// # Errors
 /// 400 if it is not a URL.
 #[cfg(any(feature = "client", feature = "pages"))]
-pub(crate) fn parse_url(url: &str) -> Result<Url, ApiError> {
-    Url::parse(url).map_err(|error| bad_input(format!("`url` is not a valid URL ({error}): `{url}`")))
+pub(crate) fn parse_url(url: &str) -> Result<url::Url, ApiError> {
+    url::Url::parse(url).map_err(|error| bad_input(format!("`url` is not a valid URL ({error}): `{url}`")))
 }
 
 /// Converts the result of an export.

@@ -23,7 +23,7 @@ function* pages() {
   const corpus = process.env.HARVESTMAN_CORPUS;
   for (const name of corpus ? readdirSync(corpus).filter((name) => /^pages-.*\.jsonl\.gz$/.test(name)) : []) {
     const lines = gunzipSync(readFileSync(join(corpus, name))).toString().split('\n');
-    for (const { id, url, html } of lines.filter(Boolean).map((line) => JSON.parse(line))) yield { id, url: URL.canParse(url) ? url : BASE, html };
+    for (const { id, url, html } of lines.filter(Boolean).map((line) => JSON.parse(line))) yield { id, url: /^https?:\/\//.test(url) && URL.canParse(url) ? url : BASE, html };
   }
 }
 

@@ -10,8 +10,8 @@ const PAGES = 40;
 const FORM = `<!doctype html><title>Form</title><body style="margin:0"><main><h1>Form</h1><p>A button that greets.</p></main>
   <button style="position:fixed;inset:50% 0 0 0;font-size:60px" onclick="document.title = 'Clicked'">Greet</button>`;
 const site = createServer((request, response) => {
-  const page = Number(/^\/slow\/(\d+)$/.exec(request.url)?.[1]);
-  const links = `<a href=/slow/${2 * page + 1}>a</a> <a href=/slow/${2 * page + 2}>b</a>`;
+  const page = Number(/^\/(\d*)$/.exec(request.url)?.[1]);
+  const links = `<a href=/${2 * page + 1}>a</a> <a href=/${2 * page + 2}>b</a>`;
   const body = request.url === "/form" ? FORM : page < PAGES && `<title>${page}</title><main><h1>Page ${page}</h1><p>Words. ${links}</p></main>`;
   setTimeout(() => response.writeHead(body ? 200 : 404, { "content-type": "text/html" }).end(body || "none"), page >= 0 ? 300 : 0);
 });
@@ -19,10 +19,10 @@ await new Promise((resolve) => site.listen(0, "127.0.0.1", resolve));
 const root = `http://127.0.0.1:${site.address().port}`;
 
 const { browser, page, origin } = await open(process.argv[2]);
-page.setDefaultTimeout(120_000);
+page.setDefaultTimeout(60_000);
 
 // The progress of a crawl is shown before its end.
-await page.goto(`${origin}/console/crawl?${new URLSearchParams({ url: `${root}/slow/0`, limit: String(PAGES) })}`);
+await page.goto(`${origin}/console/crawl?${new URLSearchParams({ url: `${root}/`, limit: String(PAGES) })}`);
 await page.getByRole("button", { name: "Start crawl" }).click();
 await page.waitForURL(/\/console\/jobs\/[0-9a-f-]{36}$/);
 const rows = () => page.evaluate(() => Number(document.querySelector(".grid")?.getAttribute("aria-rowcount") ?? 1) - 1);

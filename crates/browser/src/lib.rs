@@ -17,7 +17,6 @@ mod consent;
 mod element;
 mod error;
 mod files;
-mod filter_list;
 mod frames;
 mod input;
 mod keys;

@@ -20,9 +20,8 @@ use serde_json::{Map, Value, json};
 use tokio::time::Instant;
 use url::Url;
 
-use crate::blocker::Blocker;
+use crate::blocker::{self, Blocker};
 use crate::cdp::{Event, Session};
-use crate::filter_list::ResourceType;
 use crate::limits;
 
 /// A line feed in Base64: content for the browser, nothing in the document.
@@ -122,18 +121,18 @@ impl Interception {
     }
 }
 
-/// Returns the type of filter lists for one of the protocol.
-fn resource_type(name: &str) -> ResourceType {
+/// Returns the type of the WebExtensions API for one of the protocol.
+fn resource_type(name: &str) -> &'static str {
     match name {
-        "Document" => ResourceType::SUBDOCUMENT,
-        "Script" => ResourceType::SCRIPT,
-        "Stylesheet" => ResourceType::STYLESHEET,
-        "Image" => ResourceType::IMAGE,
-        "Font" => ResourceType::FONT,
-        "Media" => ResourceType::MEDIA,
-        "XHR" | "Fetch" | "EventSource" => ResourceType::XMLHTTPREQUEST,
-        "Ping" | "CSPViolationReport" => ResourceType::PING,
-        _ => ResourceType::OTHER,
+        "Document" => blocker::FRAME,
+        "Script" => "script",
+        "Stylesheet" => "stylesheet",
+        "Image" => "image",
+        "Font" => "font",
+        "Media" => "media",
+        "XHR" | "Fetch" | "EventSource" => "xmlhttprequest",
+        "Ping" | "CSPViolationReport" => "ping",
+        _ => "other",
     }
 }
 

@@ -10,6 +10,7 @@ mod docs_folder;
 mod fairness;
 mod job_page;
 mod latency;
+mod nodes;
 mod pace;
 mod process;
 mod scrape;
@@ -33,6 +34,7 @@ usage: cargo xtask bench <which>
   interact [--calls 200] [--processes 11]
   job-page [--pages 10000]
   live-view [--clicks 100] [--seconds 5]
+    nodes [--pages 4000] [--rounds 3]  servers on PostgreSQL
   pace [--pages 4000] [--latency-ms 20]
   scrape [--calls 500] [--latency-ms 0]
   usage [--rows 10000000] [--activity 1000000] [--calls 200]
@@ -60,6 +62,7 @@ async fn dispatch() -> Result<()> {
         "fairness" => fairness::run(&mut arguments).await,
         "interact" => sessions::interact(&mut arguments).await,
         "job-page" => job_page::run(&mut arguments).await,
+        "nodes" => nodes::run(&mut arguments).await,
         "pace" => pace::run(&mut arguments).await,
         "scrape" => scrape::run(&mut arguments).await,
         "live-view" => sessions::live_view(&mut arguments).await,

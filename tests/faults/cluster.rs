@@ -8,6 +8,11 @@ use std::process::Command;
 use anyhow::{Context, Result, ensure};
 use harvestman_tests::{DatabaseProxy, TestDatabase, TestServer, tools};
 
+/// Variable with the path of libfaketime, which gives servers wrong clocks.
+const FAKETIME: &str = "HARVESTMAN_TEST_FAKETIME";
+/// How far the clocks of servers are off, in seconds, in turn.
+const CLOCKS_S: [i32; 3] = [0, 90, -90];
+
 /// Secret of the cluster.
 const SECRET: &str = "a secret of the whole cluster";
 
@@ -29,8 +34,8 @@ impl Cluster {
             database: TestDatabase::create().await,
             nodes: Vec::new(),
         };
-        for _ in 0..nodes {
-            let node = Node::start(&cluster.database).await?;
+        for clock_s in CLOCKS_S.into_iter().cycle().take(usize::try_from(nodes)?) {
+            let node = Node::start(&cluster.database, clock_s).await?;
             cluster.nodes.push(node);
         }
         Ok(cluster)
@@ -61,10 +66,14 @@ impl Cluster {
 }
 
 impl Node {
-    async fn start(database: &TestDatabase) -> Result<Node> {
+    async fn start(database: &TestDatabase, clock_s: i32) -> Result<Node> {
         let network = DatabaseProxy::start(database.url()).await;
         let listen = TcpListener::bind("127.0.0.1:0")?.local_addr()?.to_string();
+        let library = tools::path(FAKETIME).display().to_string();
         let server = TestServer::try_start_with(&[
+            ("LD_PRELOAD", &library),
+            ("FAKETIME", &format!("{clock_s:+}s")),
+            ("FAKETIME_DONT_FAKE_MONOTONIC", "1"),
             ("HARVESTMAN_DATABASE_URL", &network.url(database.url())),
             ("HARVESTMAN_LISTEN", &listen),
             ("HARVESTMAN_NODE_URL", &format!("http://{listen}")),

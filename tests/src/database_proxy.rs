@@ -1,9 +1,10 @@
-//! A network between a server and its PostgreSQL database that fails on request: connections are refused, go silent, or
-//! break before the answer to a COMMIT arrives.
+//! A network between a server and its PostgreSQL database that is slow or fails on request: connections are refused, go
+//! silent, or break before the answer to a COMMIT arrives.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
@@ -24,6 +25,8 @@ pub struct DatabaseProxy {
 struct Shared {
     database: String,
     network: watch::Sender<Network>,
+    /// Delay of what arrives from the database, in microseconds.
+    delay_us: AtomicU64,
     /// Loses the answer to every n-th COMMIT; 0: to none.
     lose_every: AtomicU64,
     commits: AtomicU64,
@@ -49,6 +52,7 @@ impl DatabaseProxy {
         let shared = Arc::new(Shared {
             database: authority(database_url).to_owned(),
             network: watch::Sender::new(Network::Works),
+            delay_us: AtomicU64::new(0),
             lose_every: AtomicU64::new(0),
             commits: AtomicU64::new(0),
             lost: AtomicU64::new(0),
@@ -80,6 +84,12 @@ impl DatabaseProxy {
     /// Works again.
     pub fn restore(&self) {
         self.shared.network.send_replace(Network::Works);
+    }
+
+    /// Delays what arrives from the database.
+    pub fn delay(&self, delay: Duration) {
+        let delay_us = u64::try_from(delay.as_micros()).unwrap_or(u64::MAX);
+        self.shared.delay_us.store(delay_us, Ordering::Relaxed);
     }
 
     /// Breaks the connection instead of passing the answer to every `nth` COMMIT on; 0: to none.
@@ -137,6 +147,7 @@ async fn relay(client: TcpStream, shared: Arc<Shared>) {
         let mut bytes = vec![0; BUFFER_BYTES];
         loop {
             let length = from_database.read(&mut bytes).await?;
+            tokio::time::sleep(Duration::from_micros(shared.delay_us.load(Ordering::Relaxed))).await;
             wait_until_open(&shared).await;
             if length == 0 || loses(&shared, &bytes[..length]) {
                 return std::io::Result::Ok(());

@@ -15,6 +15,8 @@ const CONSOLE_BENCHMARK: &str = "job-page";
 
 /// The benchmark that runs other crawlers as well.
 const COMPARE: &str = "compare";
+/// The benchmark that uses PostgreSQL.
+const NODES: &str = "nodes";
 
 /// Builds the server and its benchmarks, and runs the one that `arguments` name.
 ///
@@ -54,6 +56,13 @@ pub(crate) fn bench(project: &Project, arguments: &[String]) -> Result<()> {
     }
     if which == COMPARE {
         add_peers(project, &mut bench);
+    }
+    let cluster = match which {
+        NODES => Some(Tools::open()?.durable_postgres()?),
+        _ => None,
+    };
+    if let Some(cluster) = &cluster {
+        bench.env("HARVESTMAN_TEST_POSTGRES", cluster.url());
     }
     run::run(&mut bench)
 }

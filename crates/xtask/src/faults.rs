@@ -19,12 +19,14 @@ pub(crate) fn faults(project: &Project, tools: &Tools, arguments: &[String]) -> 
         "--bin=harvestman-faults",
     ]))?;
     let cluster = tools.postgres()?;
+    let faketime = tools.faketime()?;
     tools.release()?;
     let debug = project.target().join("debug");
     run::run(
         run::command(debug.join("harvestman-faults"))
             .env("HARVESTMAN_TEST_SERVER", debug.join("harvestman"))
             .env("HARVESTMAN_TEST_POSTGRES", cluster.url())
+            .env("HARVESTMAN_TEST_FAKETIME", faketime)
             .env("HARVESTMAN_TEST_POSTGRES_CONTROL", cluster.control())
             .env("HARVESTMAN_TEST_POSTGRES_DATA", cluster.data())
             .args(arguments),

@@ -190,7 +190,30 @@ impl Tools {
     /// Starts a PostgreSQL server for tests.
     pub(crate) fn postgres(&self) -> Result<Cluster> {
         self.hold()?;
-        Cluster::start()
+        Cluster::start("off")
+    }
+
+    /// Starts a PostgreSQL server for benchmarks, as durable as one in production.
+    pub(crate) fn durable_postgres(&self) -> Result<Cluster> {
+        self.hold()?;
+        Cluster::start("on")
+    }
+
+    /// Installs libfaketime, which gives a process a wrong clock, and returns its library for programs with threads.
+    pub(crate) fn faketime(&self) -> Result<PathBuf> {
+        self.hold()?;
+        let library = |files: &str| {
+            files
+                .lines()
+                .find(|file| file.ends_with("libfaketimeMT.so.1"))
+                .map(PathBuf::from)
+        };
+        let files = || crate::run::output(crate::run::command("dpkg").args(["-L", "libfaketime"]));
+        if let Some(found) = files().ok().as_deref().and_then(library) {
+            return Ok(found);
+        }
+        apt::install(&["libfaketime"], "give servers wrong clocks")?;
+        library(&files()?).context("the package libfaketime has no library")
     }
 
     /// Installs bubblewrap, which sandboxes browser sessions.

@@ -18,7 +18,7 @@ const VERSIONS: &str = "/usr/lib/postgresql";
 /// The system user of the packages. PostgreSQL does not run as root.
 const USER: &str = "postgres";
 
-/// A running PostgreSQL server without durability; stopped and deleted on drop.
+/// A running PostgreSQL server; stopped and deleted on drop.
 pub(crate) struct Cluster {
     programs: PathBuf,
     folder: PathBuf,
@@ -26,8 +26,9 @@ pub(crate) struct Cluster {
 }
 
 impl Cluster {
-    /// Installs PostgreSQL if it is missing, and starts a server on a free port of 127.0.0.1.
-    pub(super) fn start() -> Result<Cluster> {
+    /// Installs PostgreSQL if it is missing, and starts a server on a free port of 127.0.0.1. It writes to the disk
+    /// before it confirms a commit if `fsync` is `on`, and not if it is `off`.
+    pub(super) fn start(fsync: &str) -> Result<Cluster> {
         let programs = programs().map_or_else(
             || {
                 apt::install(&["postgresql"], "test the PostgreSQL store")?;
@@ -65,7 +66,7 @@ impl Cluster {
         )
         .context("PostgreSQL: initdb failed")?;
         let options = format!(
-            "-p {port} -c listen_addresses=127.0.0.1 -c unix_socket_directories={} -c fsync=off -c max_connections=300",
+            "-p {port} -c listen_addresses=127.0.0.1 -c unix_socket_directories={} -c fsync={fsync} -c max_connections=300",
             cluster.folder.display()
         );
         run::output(

@@ -25,7 +25,7 @@ fuzz_target!(|data: &[u8]| {
     page.crawl_links();
     page.images();
     page.metadata();
-    page.render_signals();
+    page.render_signals(usize::MAX);
     page.redirect();
     let _ = page.attributes(selector, "href");
 

@@ -84,12 +84,50 @@ fn is_banner(dom: &Dom, id: NodeId) -> bool {
         Tag::Text | Tag::Document | Tag::Html | Tag::Body | Tag::Main | Tag::Article
     ) && tag.heading_level().is_none();
     may_be
-        && (dom.attr(id, attr::ID).is_some_and(|id| is_known(id, &IDS))
-            || dom.classes(id).any(|class| is_known(class, &CLASSES)))
+        && dom.attributes(id).iter().any(|attribute| {
+            let value = dom.value(attribute);
+            match attribute.name {
+                attr::ID => is_known(value, &IDS),
+                attr::CLASS => value
+                    .split_ascii_whitespace()
+                    .any(|class| is_known(class, &CLASSES)),
+                _ => false,
+            }
+        })
 }
 
 fn is_known(name: &str, names: &[&str]) -> bool {
-    names.binary_search(&name).is_ok() || PREFIXES.iter().any(|start| name.starts_with(start))
+    let may_be = STARTS[hash(name.as_bytes())];
+    may_be && (names.binary_search(&name).is_ok() || PREFIXES.iter().any(|start| name.starts_with(start)))
+}
+
+/// Whether a known name begins with bytes of this hash. Most names of a page do not, and are not searched for.
+static STARTS: [bool; 4096] = starts();
+
+const fn starts() -> [bool; 4096] {
+    let mut starts = [false; 4096];
+    let lists: [&[&str]; 3] = [&IDS, &CLASSES, &PREFIXES];
+    let mut list = 0;
+    while list < lists.len() {
+        let mut at = 0;
+        while at < lists[list].len() {
+            starts[hash(lists[list][at].as_bytes())] = true;
+            at += 1;
+        }
+        list += 1;
+    }
+    starts
+}
+
+/// Hashes the first four bytes, which every known name has.
+const fn hash(name: &[u8]) -> usize {
+    let mut hash = 0;
+    let mut at = 0;
+    while at < 4 && at < name.len() {
+        hash = (hash * 31 + name[at] as usize) % 4096;
+        at += 1;
+    }
+    hash
 }
 
 #[cfg(test)]

@@ -26,4 +26,4 @@ pub use html::json_ld::parse_day;
 pub use html::metadata::{MetadataValue, PageMetadata};
 pub use html::select::{Selector, SelectorError};
 pub use page::{Content, HtmlPage, Selection};
-pub use render_signals::{Mount, RenderSignals, Scripts};
+pub use render_signals::{ENOUGH_TEXT, Mount, RenderSignals, Scripts};

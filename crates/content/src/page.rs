@@ -211,9 +211,10 @@ impl HtmlPage {
         result
     }
 
-    /// Measures what the page shows without its scripts, and the signs that its scripts would show more.
-    pub fn render_signals(&self) -> RenderSignals {
-        render_signals::render_signals(&self.dom, &self.base, &self.url)
+    /// Measures what the page shows without its scripts, and the signs that its scripts would show more. Stops at a main
+    /// text of the weight `enough`.
+    pub fn render_signals(&self, enough: usize) -> RenderSignals {
+        render_signals::render_signals(&self.dom, &self.base, &self.url, enough)
     }
 
     /// Returns the target of a redirect in the page: an immediate `meta` refresh, or a page that consists of

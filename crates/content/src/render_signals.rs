@@ -14,6 +14,8 @@ use crate::html::tag::Tag;
 
 pub use scripts::Scripts;
 
+/// Weight of main text from which a page cannot be a placeholder.
+pub const ENOUGH_TEXT: usize = 1_000;
 /// Weight below which a mount counts as empty.
 const EMPTY_WEIGHT: usize = 2;
 /// Weight of hints that a mount may show beside a loader.
@@ -22,7 +24,7 @@ const HINTS_WEIGHT: usize = 400;
 const CONTENT_ITEMS: usize = 3;
 
 /// Measures of a page. A weight is the number of characters other than white space, where an ideograph, kana
-/// or hangul counts three.
+/// or hangul counts three. A measure that stopped early has only the start of the main text, and no mount.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RenderSignals {
     /// Weight of the text outside navigation, footers, dialogs, consent walls and loaders.
@@ -157,8 +159,9 @@ const ON_DEMAND_NAMES: &[&str] = &[
 /// Number of elements checked for such names: the element and its ancestors.
 const ON_DEMAND_LEVELS: usize = 4;
 
-/// Measures a page that was loaded from `url` and whose URLs are relative to `base`.
-pub(crate) fn render_signals(dom: &Dom, base: &Url, url: &Url) -> RenderSignals {
+/// Measures a page that was loaded from `url` and whose URLs are relative to `base`; stops at a main text of the weight
+/// `enough`.
+pub(crate) fn render_signals(dom: &Dom, base: &Url, url: &Url, enough: usize) -> RenderSignals {
     let mut signals = RenderSignals {
         scripts: scripts::scripts(dom),
         frames: frames(dom, base, url),
@@ -167,7 +170,7 @@ pub(crate) fn render_signals(dom: &Dom, base: &Url, url: &Url) -> RenderSignals 
     let Some(body) = dom.first(0, Tag::Body) else {
         return signals;
     };
-    let (sums, mounts) = walk::walk(dom, body, &mut signals);
+    let (sums, mounts) = walk::walk(dom, body, &mut signals, enough);
     signals.mount = mount(dom, mounts, &sums, &signals);
     signals.javascript_request_in_text = placeholder::is_javascript_request(&signals.text);
     signals.javascript_request_in_noscript = placeholder::has_noscript_request(dom, body);

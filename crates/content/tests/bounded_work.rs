@@ -29,7 +29,7 @@ fn outputs(html: &str) -> Vec<String> {
     page.links();
     page.metadata();
     page.crawl_links();
-    page.render_signals();
+    page.render_signals(usize::MAX);
     page.redirect();
     outputs
 }

@@ -29,7 +29,9 @@ mod render;
 mod summary;
 
 #[cfg(feature = "render")]
-pub use browser_need::{BrowserReason, Certainty, EngineReason, browser_added, browser_need, pending};
+pub use browser_need::{
+    BrowserReason, Certainty, EngineReason, browser_added, browser_need, measure_whole, pending,
+};
 #[cfg(feature = "files")]
 pub use file::read_and_render;
 #[cfg(feature = "render")]

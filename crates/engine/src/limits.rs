@@ -63,6 +63,9 @@ pub const HOST_MEMORY_CERTAIN_AFTER: u32 = 3;
 pub const HOST_MEMORY_RETEST_EVERY: u32 = 20;
 /// Bytes read of a page, after decompression.
 pub const PAGE_BYTES: u64 = 50 * 1024 * 1024;
+/// Size up to which pages are converted on the thread that fetched them: some 300 microseconds, where a switch to
+/// another thread costs 20 and its caches.
+pub(crate) const CONVERTED_INLINE_BYTES: usize = 32 << 10;
 /// Size of a page above which no other page of such a size is converted at the same time.
 pub const LARGE_PAGE_BYTES: usize = 1024 * 1024;
 /// Bodies from the page cache held in memory at once, per core.

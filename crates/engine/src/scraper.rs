@@ -1,8 +1,9 @@
-//! Scrapes one page: reads it from the cache, or fetches it over HTTP or with the browser, and converts it
-//! off the async threads. Which pages are scraped is decided elsewhere.
+//! Scrapes one page: reads it from the cache, or fetches it over HTTP or with the browser, and converts it; off the
+//! async threads unless it is small. Which pages are scraped is decided elsewhere.
 
 mod visit;
 
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
 use harvestman_browser::Blocker;
@@ -322,7 +323,8 @@ impl Scraper {
             };
             let permit = self.conversions.permit(response.body.len()).await;
             let metrics = self.metrics.clone();
-            let converting = tokio::task::spawn_blocking(move || {
+            let is_small = file.is_none() && response.body.len() <= limits::CONVERTED_INLINE_BYTES;
+            let convert = move || {
                 let page = raw_page(&requested, &response);
                 let rendered = metrics.time_conversion(|| match file {
                     Some((request, file)) => prepare_file(&page, &options, id, &request, file),
@@ -359,9 +361,13 @@ impl Scraper {
                     captures: PageCaptures::default(),
                     redactor,
                 })
-            });
-            converting.await.unwrap_or_else(|panic| {
-                tracing::error!(%panic, "converting a page panicked");
+            };
+            let converted = match is_small {
+                true => std::panic::catch_unwind(AssertUnwindSafe(convert)).map_err(drop),
+                false => tokio::task::spawn_blocking(convert).await.map_err(drop),
+            };
+            converted.unwrap_or_else(|()| {
+                tracing::error!("converting a page panicked");
                 Err(ApiError::new(
                     ErrorCode::Unknown,
                     "cannot convert the page; see the server log",

@@ -357,8 +357,15 @@ fn environment() -> impl Iterator<Item = (String, String)> {
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
 }
 
+/// Tasks that a thread runs before it looks for input: fewer than by default, because converting a small page takes
+/// some 300 microseconds.
+const EVENT_INTERVAL: u32 = 13;
+
 fn runtime() -> io::Result<tokio::runtime::Runtime> {
-    tokio::runtime::Builder::new_multi_thread().enable_all().build()
+    tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .event_interval(EVENT_INTERVAL)
+        .build()
 }
 
 /// Builds the operator command from the arguments.

@@ -261,22 +261,28 @@ pub(crate) fn unescape(text: &str) -> String {
 
 /// Returns an author marked up with `rel=author`, `itemprop=author` or a known class.
 fn byline(dom: &Dom) -> Option<String> {
+    let is_author_class = |class| {
+        matches!(
+            class,
+            "author-name"
+                | "byline-name"
+                | "author__name"
+                | "byline__name"
+                | "p-author"
+                | "authorname"
+                | "article-author"
+        )
+    };
     let marked = |id: NodeId| {
-        dom.attr(id, attr::REL)
-            .is_some_and(|rel| rel.split_ascii_whitespace().any(|word| word == "author"))
-            || dom.attr(id, attr::ITEMPROP) == Some("author")
-            || dom.classes(id).any(|class| {
-                matches!(
-                    class,
-                    "author-name"
-                        | "byline-name"
-                        | "author__name"
-                        | "byline__name"
-                        | "p-author"
-                        | "authorname"
-                        | "article-author"
-                )
-            })
+        dom.attributes(id).iter().any(|attribute| {
+            let mut words = dom.value(attribute).split_ascii_whitespace();
+            match attribute.name {
+                attr::REL => words.any(|word| word == "author"),
+                attr::ITEMPROP => dom.value(attribute) == "author",
+                attr::CLASS => words.any(is_author_class),
+                _ => false,
+            }
+        })
     };
     let id = (0..dom.len()).find(|&id| {
         !matches!(dom.tag(id), Tag::Text | Tag::Meta | Tag::Link | Tag::Document) && marked(id)
@@ -289,6 +295,26 @@ fn byline(dom: &Dom) -> Option<String> {
         .trim();
     (text.len() > 2 && text.len() < 80).then(|| text.to_owned())
 }
+
+/// Classes of elements with the date of an article.
+const DATE_CLASSES: &[&str] = &[
+    "date",
+    "published",
+    "post-date",
+    "entry-date",
+    "publish-date",
+    "published-date",
+    "article-date",
+    "pubdate",
+    "posted-on",
+    "post__date",
+    "article__date",
+    "blog-date",
+    "date-published",
+    "timestamp",
+    "dateline",
+    "publication-date",
+];
 
 /// Returns a date marked up with `itemprop=datePublished`, the first `time`, or a known class.
 fn markup_date(dom: &Dom) -> Option<String> {
@@ -308,28 +334,8 @@ fn markup_date(dom: &Dom) -> Option<String> {
         .find_map(value);
     let time = |id: &NodeId| dom.tag(*id) == Tag::Time;
     let dated = |id: &NodeId| {
-        let word = |class: &str| {
-            matches!(
-                class,
-                "date"
-                    | "published"
-                    | "post-date"
-                    | "entry-date"
-                    | "publish-date"
-                    | "published-date"
-                    | "article-date"
-                    | "pubdate"
-                    | "posted-on"
-                    | "post__date"
-                    | "article__date"
-                    | "blog-date"
-                    | "date-published"
-                    | "timestamp"
-                    | "dateline"
-                    | "publication-date"
-            )
-        };
-        dom.classes(*id).any(|class| word(&class.to_ascii_lowercase()))
+        let is_known = |class: &str| DATE_CLASSES.iter().any(|known| class.eq_ignore_ascii_case(known));
+        dom.classes(*id).any(is_known)
     };
     published
         .or_else(|| (0..dom.len()).filter(time).find_map(value))

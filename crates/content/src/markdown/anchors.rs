@@ -66,8 +66,8 @@ pub(super) fn self_link(dom: &Dom, id: NodeId, href: &str) -> SelfLink {
     let text = collapse(&dom.text_of(id, 512));
     let says_something = text.chars().any(char::is_alphanumeric);
     if says_something
-        && heading.is_some_and(|heading| collapse(&dom.text_of(heading, 512)) == text)
         && (is_local || is_classed)
+        && heading.is_some_and(|heading| collapse(&dom.text_of(heading, 512)) == text)
     {
         return SelfLink::Whole;
     }

@@ -1,7 +1,7 @@
 //! Detects what a page shows in place of content that scripts add later: loaders, skeletons, requests to turn
 //! on JavaScript, bot challenges, unfilled templates.
 
-use super::RenderSignals;
+use super::{ENOUGH_TEXT, RenderSignals};
 use crate::html::dom::{Dom, NodeId, attr, collapse};
 use crate::html::tag::Tag;
 use crate::limits;
@@ -230,7 +230,7 @@ pub(super) fn is_challenge(dom: &Dom, signals: &RenderSignals) -> bool {
         .first(0, Tag::Title)
         .map(|id| collapse(&dom.text_of(id, limits::MAIN_TEXT_BYTES)).to_lowercase());
     signals.scripts.challenge
-        || signals.scripts.reloads && signals.headings == 0
+        || signals.scripts.reloads && signals.headings == 0 && signals.main_text < ENOUGH_TEXT
         || title.is_some_and(|title| CHALLENGE_TITLES.iter().any(|known| title.starts_with(known)))
 }
 

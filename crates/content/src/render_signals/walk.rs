@@ -51,8 +51,14 @@ fn weight(text: &str) -> u32 {
     text.chars().map(weigh).sum()
 }
 
-/// Measures the body. Returns the sums, and the elements that would be mounts if they were empty.
-pub(super) fn walk(dom: &Dom, body: NodeId, signals: &mut RenderSignals) -> (Sums, Vec<(NodeId, Mount)>) {
+/// Measures the body until the main text has the weight `enough`. Returns the sums, and the elements that would be
+/// mounts if they were empty; none if it stopped.
+pub(super) fn walk(
+    dom: &Dom,
+    body: NodeId,
+    signals: &mut RenderSignals,
+    enough: usize,
+) -> (Sums, Vec<(NodeId, Mount)>) {
     let nodes = dom.nodes.len() + 1;
     let mut walk = Walk {
         dom,
@@ -75,6 +81,10 @@ pub(super) fn walk(dom: &Dom, body: NodeId, signals: &mut RenderSignals) -> (Sum
     };
     walk.whole = within(&walk.sums.text, dom, body).max(1);
     for id in 0..dom.len() {
+        if walk.signals.main_text >= enough {
+            walk.mounts.clear();
+            break;
+        }
         walk.record_sums(id);
         if id <= body || id >= dom.end(body) || id < walk.skip_end {
             continue;
@@ -159,7 +169,7 @@ impl Walk<'_> {
 
     fn text(&mut self, id: NodeId) {
         let text = self.dom.text(id);
-        let weight = weight(text);
+        let weight = self.sums.text[id as usize + 1] - self.sums.text[id as usize];
         if weight == 0 {
             return;
         }

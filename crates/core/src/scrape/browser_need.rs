@@ -1,13 +1,16 @@
 //! Decides whether a page needs a browser, from what it shows without one. Pure: `content` measures the page, and the
 //! result of the browser is compared here as well.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 
-use harvestman_content::{HtmlPage, Mount, RenderSignals};
+use harvestman_content::{ENOUGH_TEXT, HtmlPage, Mount, RenderSignals};
 use url::Url;
 
+use super::render::RawPage;
+
 /// Weight of the main text below which an empty application root means that content is missing.
-const ROOT_TEXT: usize = 1_000;
+const ROOT_TEXT: usize = ENOUGH_TEXT;
 /// The same for an empty `main`, and for an empty element that a script of the page fills.
 const MOUNT_TEXT: usize = 500;
 /// The same for an empty list.
@@ -252,7 +255,7 @@ pub fn browser_need(signs: &RenderSignals, status: u16) -> BrowserReason {
 
 /// Returns how certain it is that content is missing from a page that is open in a browser.
 pub fn pending(html: &str, url: &Url, status: u16) -> Certainty {
-    let mut signs = HtmlPage::parse(html, url).render_signals();
+    let mut signs = HtmlPage::parse(html, url).render_signals(ENOUGH_TEXT);
     signs.mark_rendered();
     browser_need(&signs, status).certainty()
 }
@@ -266,7 +269,17 @@ fn is_whole(signs: &RenderSignals) -> bool {
         || signs.fields >= WHOLE_FIELDS
 }
 
-/// Returns whether the page in the browser has more content than before: new words or new images.
+/// Measures a page without stopping at [`ENOUGH_TEXT`]; `signs` is what was measured before.
+pub fn measure_whole<'s>(page: &RawPage<'_>, signs: &'s RenderSignals) -> Cow<'s, RenderSignals> {
+    if signs.main_text < ENOUGH_TEXT {
+        return Cow::Borrowed(signs);
+    }
+    let text = harvestman_content::decode(page.body, page.content_type).text;
+    Cow::Owned(HtmlPage::parse(&text, page.url).render_signals(usize::MAX))
+}
+
+/// Returns whether the page in the browser has more content than before: new words or new images. Both must be measured
+/// as a whole.
 pub fn browser_added(before: &RenderSignals, after: &RenderSignals) -> bool {
     if after.images >= before.images + WHOLE_PICTURES {
         return true;

@@ -1,6 +1,6 @@
 //! Pages that consist of frames: selects the frames to load and inserts their documents into the page.
 
-use harvestman_content::{FrameTag, HtmlPage, Selection, frame_tags, inline_frames};
+use harvestman_content::{ENOUGH_TEXT, FrameTag, HtmlPage, Selection, frame_tags, inline_frames};
 use url::Url;
 
 use super::kind::Kind;
@@ -31,7 +31,7 @@ impl FramedPage {
             .text
             .into_owned();
         let parsed = HtmlPage::parse(&html, page.url);
-        let signs = parsed.render_signals();
+        let signs = parsed.render_signals(ENOUGH_TEXT);
         if signs.frames == 0 || signs.main_text >= OWN_TEXT {
             return None;
         }

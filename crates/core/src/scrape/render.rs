@@ -6,7 +6,9 @@ use std::collections::HashSet;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use harvestman_content::files::FileType;
-use harvestman_content::{Facts, HtmlPage, MetadataValue, PageMetadata, RenderSignals, Selection, Selector};
+use harvestman_content::{
+    ENOUGH_TEXT, Facts, HtmlPage, MetadataValue, PageMetadata, RenderSignals, Selection, Selector,
+};
 use serde_json::{Map, Value};
 use url::Url;
 
@@ -284,7 +286,7 @@ pub(super) fn from_html(
         document.metadata.consent_banner = Some(ConsentBanner::Removed);
     }
     let links = parsed.crawl_links();
-    let (signs, redirect) = (Some(parsed.render_signals()), parsed.redirect());
+    let (signs, redirect) = (Some(parsed.render_signals(ENOUGH_TEXT)), parsed.redirect());
     let model_input = stated(&|| parsed.facts(), url, &document.metadata, options, fill_schema);
     drop(content);
     if wants(FormatKind::RawHtml) {

@@ -6,7 +6,9 @@ use std::collections::HashSet;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use harvestman_core::crawl::SlotKind;
-use harvestman_core::scrape::{BrowserReason, EngineReason, FramedPage, browser_added, needs_browser};
+use harvestman_core::scrape::{
+    BrowserReason, EngineReason, FramedPage, browser_added, measure_whole, needs_browser,
+};
 use harvestman_fetch::{FetchError, FetchRequest};
 use tokio::time::Instant;
 use url::Url;
@@ -353,7 +355,10 @@ impl Scraped {
         };
         let is_worse = fetched.placeholder().is_none() && self.placeholder().is_some();
         let is_recovered = is_error(fetched) && !is_error(self);
-        !is_worse && (is_recovered || browser_added(before, after))
+        let whole = |scraped: &Scraped, signs| {
+            measure_whole(&raw_page(&scraped.response.url, &scraped.response), signs).into_owned()
+        };
+        !is_worse && (is_recovered || browser_added(&whole(fetched, before), &whole(self, after)))
     }
 
     /// Returns what the page shows in place of its content, if anything.

@@ -24,6 +24,7 @@ mod link_target;
 mod prune;
 mod repeats;
 mod restore;
+mod skipped;
 mod stated;
 mod title;
 mod weights;
@@ -193,7 +194,7 @@ pub(crate) fn samples(dom: &Dom, url: &Url) -> Vec<(String, Vec<i32>)> {
     let mut at = 1;
     while at < dom.len() {
         let tag = dom.tag(at);
-        if block_text::is_skipped(dom, at) {
+        if skipped::is_skipped(dom, at) {
             at = dom.end(at);
             continue;
         }

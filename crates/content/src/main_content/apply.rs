@@ -1,8 +1,8 @@
 //! Applies the model's decisions to the tree: drops single texts, elements in which nothing is left, and
 //! table rows only as a whole.
 
-use super::block_text::is_skipped;
 use super::features::Block;
+use super::skipped::is_skipped;
 use super::weights::TextWeights;
 use crate::html::dom::{Dom, NodeId, attr};
 use crate::html::tag::Tag;

@@ -1,6 +1,7 @@
 //! The text of each block: its size, what it is made of, and where its links lead.
 
 use super::link_target::{self, LinkTarget};
+use super::skipped::is_skipped;
 use super::weights::TextWeights;
 use crate::html::dom::{Dom, NodeId, attr};
 use crate::html::tag::Tag;
@@ -31,28 +32,6 @@ pub(super) struct BlockText {
     pub(super) strong: i32,
     /// Images between the block before and this one.
     pub(super) images_before: i32,
-}
-
-/// Maximum number of elements between the button of an accordion and the heading around it.
-const MAX_LEVELS: usize = 4;
-/// Nodes at the start of a button that are searched for a heading.
-const MAX_NODES: usize = 32;
-
-/// Returns true for elements whose text is not content of the page.
-pub(super) fn is_skipped(dom: &Dom, id: NodeId) -> bool {
-    match dom.tag(id) {
-        Tag::Select | Tag::Textarea => true,
-        Tag::Button => !opens_section(dom, id),
-        tag => dom.is_never_text(tag),
-    }
-}
-
-/// Returns true for a button in a heading or term, or around a heading: it opens the text below (accordions).
-fn opens_section(dom: &Dom, button: NodeId) -> bool {
-    let is_heading = |id: NodeId| dom.tag(id).heading_level().is_some();
-    let mut around = dom.ancestors(button).take(MAX_LEVELS);
-    around.any(|id| is_heading(id) || dom.tag(id) == Tag::Dt)
-        || dom.below(button).take(MAX_NODES).any(is_heading)
 }
 
 /// Collects the text of each block.

@@ -1,7 +1,7 @@
 //! How much text each subtree holds, and of which kind. Computed in one pass; the search for the main content
 //! uses the sums.
 
-use super::block_text::is_skipped;
+use super::skipped::is_skipped;
 use crate::html::dom::{Dom, NodeId, attr};
 use crate::html::tag::Tag;
 

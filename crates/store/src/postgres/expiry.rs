@@ -109,7 +109,7 @@ async fn delete_some(client: &Client, job: JobId) -> Result<Step, StoreError> {
 async fn sweep(client: &Client, job: JobId) -> Result<Step, StoreError> {
     let deleted = query(
         "DELETE FROM harvestman.job_url WHERE job_id = $1 AND url_key IN
-            (SELECT url_key FROM harvestman.job_url WHERE job_id = $1 AND state = 'spare' ORDER BY position LIMIT $2
+            (SELECT url_key FROM harvestman.job_url WHERE job_id = $1 AND waiting ORDER BY position LIMIT $2
              OFFSET (SELECT CASE WHEN kind = 'crawl' AND zero_data_retention = 0 THEN $3 ELSE 0 END
                 FROM harvestman.job WHERE id = $1))",
     )

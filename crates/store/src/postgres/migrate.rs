@@ -19,6 +19,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0006_agent_threads.sql"),
     include_str!("migrations/0007_partitions.sql"),
     include_str!("migrations/0008_day_usage.sql"),
+    include_str!("migrations/0009_waiting_urls.sql"),
 ];
 /// The oldest schema version whose server can run on the newest schema.
 const OLDEST_COMPATIBLE: u64 = 1;

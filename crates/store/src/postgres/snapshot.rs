@@ -72,11 +72,10 @@ async fn read_urls(client: &Client, job: JobId, snapshot: &mut Snapshot) -> Resu
     .fetch_all(client)
     .await?;
     snapshot.open = open.iter().map(admitted_url).collect::<Result<_, _>>()?;
-    let spare =
-        query("SELECT count(*) AS spare FROM harvestman.job_url WHERE job_id = $1 AND state = 'spare'")
-            .bind(job.0)
-            .fetch_one(client)
-            .await?;
+    let spare = query("SELECT count(*) AS spare FROM harvestman.job_url WHERE job_id = $1 AND waiting")
+        .bind(job.0)
+        .fetch_one(client)
+        .await?;
     snapshot.spare = spare.count("spare")?;
     Ok(())
 }

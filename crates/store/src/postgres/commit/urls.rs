@@ -148,7 +148,7 @@ pub(super) fn insert(job: JobId, shard: u32, first: u64, list: &UrlRows, new: Ne
 pub(super) fn admit(job: JobId, free: u64) -> Query {
     query(
         "UPDATE harvestman.job_url SET state = 'open'
-         FROM (SELECT url_key AS key FROM harvestman.job_url WHERE job_id = $1 AND state = 'spare'
+         FROM (SELECT url_key AS key FROM harvestman.job_url WHERE job_id = $1 AND waiting
             ORDER BY position LIMIT $2) AS spare
          WHERE job_id = $1 AND url_key = spare.key
          RETURNING url_key, url, depth, source, position",

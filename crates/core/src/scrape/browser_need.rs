@@ -1,13 +1,10 @@
 //! Decides whether a page needs a browser, from what it shows without one. Pure: `content` measures the page, and the
 //! result of the browser is compared here as well.
 
-use std::borrow::Cow;
 use std::collections::HashSet;
 
 use harvestman_content::{ENOUGH_TEXT, HtmlPage, Mount, RenderSignals};
 use url::Url;
-
-use super::render::RawPage;
 
 /// Weight of the main text below which an empty application root means that content is missing.
 const ROOT_TEXT: usize = ENOUGH_TEXT;
@@ -269,17 +266,8 @@ fn is_whole(signs: &RenderSignals) -> bool {
         || signs.fields >= WHOLE_FIELDS
 }
 
-/// Measures a page without stopping at [`ENOUGH_TEXT`]; `signs` is what was measured before.
-pub fn measure_whole<'s>(page: &RawPage<'_>, signs: &'s RenderSignals) -> Cow<'s, RenderSignals> {
-    if signs.main_text < ENOUGH_TEXT {
-        return Cow::Borrowed(signs);
-    }
-    let text = harvestman_content::decode(page.body, page.content_type).text;
-    Cow::Owned(HtmlPage::parse(&text, page.url).render_signals(usize::MAX))
-}
-
 /// Returns whether the page in the browser has more content than before: new words or new images. Both must be measured
-/// as a whole.
+/// as a whole ([`super::Rendered::measure_whole`]).
 pub fn browser_added(before: &RenderSignals, after: &RenderSignals) -> bool {
     if after.images >= before.images + WHOLE_PICTURES {
         return true;

@@ -29,9 +29,7 @@ mod render;
 mod summary;
 
 #[cfg(feature = "render")]
-pub use browser_need::{
-    BrowserReason, Certainty, EngineReason, browser_added, browser_need, measure_whole, pending,
-};
+pub use browser_need::{BrowserReason, Certainty, EngineReason, browser_added, browser_need, pending};
 #[cfg(feature = "files")]
 pub use file::read_and_render;
 #[cfg(feature = "render")]

@@ -77,6 +77,19 @@ impl Rendered {
         })
     }
 
+    /// Returns the measurements of the whole page, also beyond [`ENOUGH_TEXT`]; `None` if it is not HTML. It must be the
+    /// page from which this was rendered.
+    pub fn measure_whole(&self, page: &RawPage<'_>) -> Option<Cow<'_, RenderSignals>> {
+        let signs = self.signs.as_ref()?;
+        if signs.main_text < ENOUGH_TEXT {
+            return Some(Cow::Borrowed(signs));
+        }
+        let text = harvestman_content::decode(page.body, page.content_type).text;
+        Some(Cow::Owned(
+            HtmlPage::parse(&text, page.url).render_signals(usize::MAX),
+        ))
+    }
+
     /// Adds links that are not listed yet.
     pub fn add_links(&mut self, links: Vec<Url>) {
         let known: HashSet<Url> = self.links.iter().cloned().collect();

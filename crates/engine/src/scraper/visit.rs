@@ -6,9 +6,7 @@ use std::collections::HashSet;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use harvestman_core::crawl::SlotKind;
-use harvestman_core::scrape::{
-    BrowserReason, EngineReason, FramedPage, browser_added, measure_whole, needs_browser,
-};
+use harvestman_core::scrape::{BrowserReason, EngineReason, FramedPage, browser_added, needs_browser};
 use harvestman_fetch::{FetchError, FetchRequest};
 use tokio::time::Instant;
 use url::Url;
@@ -350,15 +348,22 @@ impl Scraped {
     /// Returns whether the browser's version has more content than the `fetched` one.
     fn adds_content_to(&self, fetched: &Scraped) -> bool {
         let is_error = |scraped: &Scraped| scraped.response.status >= 400;
-        let (Some(before), Some(after)) = (&fetched.rendered.signs, &self.rendered.signs) else {
+        if fetched.rendered.signs.is_none() || self.rendered.signs.is_none() {
             return false;
-        };
+        }
         let is_worse = fetched.placeholder().is_none() && self.placeholder().is_some();
         let is_recovered = is_error(fetched) && !is_error(self);
-        let whole = |scraped: &Scraped, signs| {
-            measure_whole(&raw_page(&scraped.response.url, &scraped.response), signs).into_owned()
-        };
-        !is_worse && (is_recovered || browser_added(&whole(fetched, before), &whole(self, after)))
+        !is_worse && (is_recovered || self.shows_more_than(fetched))
+    }
+
+    fn shows_more_than(&self, fetched: &Scraped) -> bool {
+        let [before, after] = [fetched, self].map(|scraped| {
+            let page = raw_page(&scraped.response.url, &scraped.response);
+            scraped.rendered.measure_whole(&page)
+        });
+        before
+            .zip(after)
+            .is_some_and(|(before, after)| browser_added(&before, &after))
     }
 
     /// Returns what the page shows in place of its content, if anything.

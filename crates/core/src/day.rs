@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use jiff::ToSpan;
+use jiff::Span;
 use jiff::civil::Date;
 use jiff::tz::Offset;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
@@ -32,7 +32,9 @@ impl Day {
 
     /// Returns the day this many days earlier, but no day before the year 0.
     pub fn minus(self, days: u32) -> Self {
-        Self(self.0.checked_sub(i64::from(days).days()).unwrap_or(Date::ZERO))
+        let span = Span::new().try_days(days);
+        let day = span.and_then(|span| self.0.checked_sub(span));
+        Self(day.unwrap_or(Date::ZERO))
     }
 }
 

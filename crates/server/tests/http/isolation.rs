@@ -252,6 +252,12 @@ const TABLE: &[(&str, &str, &str, Expected)] = &[
         not_found(ResourceKind::Crawl),
     ),
     (
+        "POST",
+        "/console/api/jobs/{id}/continue",
+        "",
+        not_found(ResourceKind::Crawl),
+    ),
+    (
         "GET",
         "/console/api/jobs/{id}/pages",
         "",
@@ -276,6 +282,7 @@ const TABLE: &[(&str, &str, &str, Expected)] = &[
         not_found(ResourceKind::Crawl),
     ),
     ("GET", "/console/api/activity", "", Own(200)),
+    ("GET", "/console/api/usage", "", Own(200)),
     ("GET", "/console/api/sessions", "", Own(200)),
     (
         "GET",

@@ -9,11 +9,14 @@ use crate::console::Console;
 use crate::job_feed::JobFeed;
 use crate::{display, request_history, route};
 
+/// Opens the screen of the job with this id.
+type Open = Box<dyn Fn(&str)>;
+
 /// Starts a job and opens it, one at a time. `Copy`, so that closures can capture it.
 #[derive(Clone, Copy)]
 pub struct FollowUp {
     console: Console,
-    open: StoredValue<Box<dyn Fn(&str)>, LocalStorage>,
+    open: StoredValue<Open, LocalStorage>,
     /// Whether the server has not answered yet.
     pub busy: RwSignal<bool>,
 }
@@ -22,8 +25,7 @@ impl FollowUp {
     /// Creates the state. Needs the router's context.
     pub fn new() -> Self {
         let navigate = use_navigate();
-        let open: Box<dyn Fn(&str)> =
-            Box::new(move |id| navigate(&route::job_path(&id), NavigateOptions::default()));
+        let open: Open = Box::new(move |id| navigate(&route::job_path(&id), NavigateOptions::default()));
         Self {
             console: Console::get(),
             open: StoredValue::new_local(open),

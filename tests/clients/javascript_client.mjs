@@ -30,6 +30,15 @@ for (const attempt of [1, 2]) {
 }
 assert.deepEqual(statuses, ["new", "same"]);
 
+// Options for what is fetched and what is removed.
+for (const blockAds of [true, false]) {
+  const options = { blockAds, proxy: "auto", redactPII: true, onlyMainContent: false, maxAge: 0 };
+  const { markdown, metadata } = await client.scrape(site + "banner", options);
+  assert.equal(markdown.includes("We use cookies"), !blockAds, markdown);
+  assert.ok(markdown.includes("about herons") && !markdown.includes("ada@example.org"), markdown);
+  assert.equal(metadata.proxyUsed, "basic");
+}
+
 // A crawl that the client waits for.
 const job = await client.crawl(site, { limit: pages, pollInterval: 1, timeout: 120 });
 assert.equal(job.status, "completed");

@@ -25,6 +25,12 @@ assert page.metadata.scrape_id and page.metadata.source_url == site, page.metada
 tracked = [client.scrape(site + "tracked", formats=["markdown", "changeTracking"]) for _ in range(2)]
 assert [page.change_tracking["changeStatus"] for page in tracked] == ["new", "same"], tracked
 
+# Options for what is fetched and what is removed.
+for block_ads in [True, False]:
+    shown = client.scrape(site + "banner", block_ads=block_ads, proxy="auto", only_main_content=False, max_age=0)
+    assert ("We use cookies" in shown.markdown) != block_ads, shown.markdown
+    assert shown.metadata.proxy_used == "basic", shown.metadata
+
 # A crawl that the client waits for.
 job = client.crawl(site, limit=pages, poll_interval=1, timeout=120)
 assert job.status == "completed" and job.completed == job.total == pages, (job.status, job.completed, job.total)

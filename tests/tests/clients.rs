@@ -28,9 +28,14 @@ async fn run(client: Command, done: &str) {
 async fn run_counted(mut client: Command, done: &str) -> usize {
     let server = TestServer::start().await;
     let tracked = Page::links("Tracked", &[]);
+    let banner = Page::html(
+        "<title>Herons</title><p>Ask ada@example.org about herons.</p>\
+         <div id=onetrust-banner-sdk>We use cookies</div>",
+    );
     let site = DocsSite::new(PAGES)
         .build()
         .page("/tracked", tracked)
+        .page("/banner", banner)
         .serve()
         .await;
     let large = large_site().serve().await;

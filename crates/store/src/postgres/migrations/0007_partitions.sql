@@ -37,7 +37,7 @@ BEGIN
         RETURN false;
     END IF;
     EXECUTE format('CREATE TABLE harvestman.%I (LIKE harvestman.%I INCLUDING ALL) WITH (fillfactor = %s)',
-        name, parent, CASE WHEN parent IN ('job_url', 'outbox') THEN 80 ELSE 100 END);
+        name, parent, CASE parent WHEN 'job_url' THEN 50 WHEN 'outbox' THEN 80 ELSE 100 END);
     EXECUTE format('ALTER TABLE harvestman.%I ATTACH PARTITION harvestman.%I FOR VALUES FROM (%L) TO (%L)',
         parent, name, harvestman.first_id(day), harvestman.first_id(day + 1));
     RETURN true;

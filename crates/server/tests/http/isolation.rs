@@ -53,8 +53,16 @@ const fn forbidden(kind: ResourceKind) -> Expected {
     Refused(kind, FORBIDDEN.0, FORBIDDEN.1)
 }
 
-/// Method, path, body, and the expected response for another team. Planned routes may already have a row.
-const TABLE: &[(&str, &str, &str, Expected)] = &[
+/// Returns the entry of a route of the console for one crawl.
+const fn of_crawl(method: &'static str, path: &'static str) -> Entry {
+    (method, path, "", not_found(ResourceKind::Crawl))
+}
+
+/// Method, path, body, and the expected response for another team.
+type Entry = (&'static str, &'static str, &'static str, Expected);
+
+/// Planned routes may already have a row.
+const TABLE: &[Entry] = &[
     ("POST", "/v2/crawl", "{}", Own(400)),
     ("POST", "/v2/crawl/params-preview", "{}", Own(400)),
     ("GET", "/v2/crawl/active", "", Own(200)),
@@ -245,51 +253,16 @@ const TABLE: &[(&str, &str, &str, Expected)] = &[
     ("POST", "/console/api/start", r#"{"code":"x"}"#, Everybody(401)),
     ("GET", "/console/api/info", "", Own(200)),
     ("GET", "/console/api/jobs", "", Own(200)),
-    (
-        "GET",
-        "/console/api/jobs/{id}",
-        "",
-        not_found(ResourceKind::Crawl),
-    ),
-    (
-        "POST",
-        "/console/api/jobs/{id}/continue",
-        "",
-        not_found(ResourceKind::Crawl),
-    ),
-    (
-        "GET",
-        "/console/api/jobs/{id}/pages",
-        "",
-        not_found(ResourceKind::Crawl),
-    ),
-    (
-        "GET",
-        "/console/api/jobs/{id}/links",
-        "",
-        not_found(ResourceKind::Crawl),
-    ),
-    (
-        "GET",
-        "/console/api/jobs/{id}/comparison",
-        "",
-        not_found(ResourceKind::Crawl),
-    ),
-    (
-        "GET",
-        "/console/api/jobs/{id}/difference",
-        "",
-        not_found(ResourceKind::Crawl),
-    ),
+    of_crawl("GET", "/console/api/jobs/{id}"),
+    of_crawl("POST", "/console/api/jobs/{id}/continue"),
+    of_crawl("GET", "/console/api/jobs/{id}/pages"),
+    of_crawl("GET", "/console/api/jobs/{id}/links"),
+    of_crawl("GET", "/console/api/jobs/{id}/comparison"),
+    of_crawl("GET", "/console/api/jobs/{id}/difference"),
     ("GET", "/console/api/activity", "", Own(200)),
     ("GET", "/console/api/usage", "", Own(200)),
     ("GET", "/console/api/sessions", "", Own(200)),
-    (
-        "GET",
-        "/console/api/jobs/{id}/webhooks",
-        "",
-        not_found(ResourceKind::Crawl),
-    ),
+    of_crawl("GET", "/console/api/jobs/{id}/webhooks"),
     (
         "POST",
         "/console/api/jobs/{id}/webhooks",

@@ -20,6 +20,7 @@ mod clock;
 mod columns;
 mod commit;
 mod config;
+mod continuation;
 mod copy;
 mod error;
 mod event;

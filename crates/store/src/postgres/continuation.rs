@@ -5,9 +5,9 @@ use harvestman_core::ids::JobId;
 use harvestman_core::time::Timestamp;
 use tokio_postgres::Client;
 
+use crate::continuation::KnownUrls;
 use crate::error::StoreError;
 use crate::job::{ContinueOutcome, NewJob};
-use crate::limits;
 use crate::postgres::Postgres;
 use crate::postgres::jobs::insert_running_job;
 use crate::postgres::query::query;
@@ -57,22 +57,15 @@ async fn continue_crawl(
     .bind(earlier.0)
     .fetch_one(client)
     .await?;
-    let (urls, left, seeds_left) = (
-        row.count("urls")?,
-        row.count("left_over")?,
-        row.count("seeds_left")?,
-    );
-    if left == 0 {
-        return Ok(ContinueOutcome::NothingLeft);
-    }
-    if urls > limits::INHERITED_URLS {
-        return Ok(ContinueOutcome::TooManyUrls(urls));
+    let known = KnownUrls::read(&row)?;
+    if let Some(refusal) = known.refusal() {
+        return Ok(refusal);
     }
     let shard = query("SELECT progress FROM harvestman.shard WHERE job_id = $1 AND no = 0")
         .bind(earlier.0)
         .fetch_one(client)
         .await?;
-    let progress = parse_progress(&shard)?.continued(seeds_left == 0, urls - seeds_left);
+    let progress = known.progress(parse_progress(&shard)?);
     insert_running_job(client, job, now).await?;
     query("UPDATE harvestman.shard SET progress = $2 WHERE job_id = $1")
         .bind(job.id.0)
@@ -82,7 +75,7 @@ async fn continue_crawl(
     // They are not in `url_count`, which bounds what the job adds.
     query("UPDATE harvestman.job SET next_position = $2 WHERE id = $1")
         .bind(job.id.0)
-        .bind(row.count("last_position")? + 1)
+        .bind(known.next_position)
         .execute(client)
         .await?;
     query(
@@ -97,5 +90,5 @@ async fn continue_crawl(
     .bind(job.id.0)
     .execute(client)
     .await?;
-    Ok(ContinueOutcome::Created(left))
+    Ok(ContinueOutcome::Created(known.left))
 }

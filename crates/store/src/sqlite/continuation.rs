@@ -6,9 +6,9 @@ use sqlx::sqlite::SqliteConnection;
 
 use harvestman_core::ids::JobId;
 
+use crate::continuation::KnownUrls;
 use crate::error::StoreError;
 use crate::job::{ContinueOutcome, NewJob};
-use crate::limits;
 use crate::rows::parse_progress;
 use crate::sqlite::Sqlite;
 use crate::sqlite::jobs::{IdempotentRequest, insert_running_job};
@@ -54,18 +54,11 @@ async fn continue_crawl(
     .bind(blob(earlier.0))
     .fetch_one(&mut *connection)
     .await?;
-    let (urls, left, seeds_left) = (
-        row.count("urls")?,
-        row.count("left_over")?,
-        row.count("seeds_left")?,
-    );
-    if left == 0 {
-        return Ok(ContinueOutcome::NothingLeft);
+    let known = KnownUrls::read(&row)?;
+    if let Some(refusal) = known.refusal() {
+        return Ok(refusal);
     }
-    if urls > limits::INHERITED_URLS {
-        return Ok(ContinueOutcome::TooManyUrls(urls));
-    }
-    let progress = parse_progress(&row)?.continued(seeds_left == 0, urls - seeds_left);
+    let progress = known.progress(parse_progress(&row)?);
     insert_running_job(connection, &IdempotentRequest::of(job, None), job).await?;
     query("UPDATE shard SET progress = ?2 WHERE job_id = ?1")
         .bind(blob(job.id.0))
@@ -75,7 +68,7 @@ async fn continue_crawl(
     // They are not in `url_count`, which bounds what the job adds.
     query("UPDATE job SET next_position = ?2 WHERE id = ?1")
         .bind(blob(job.id.0))
-        .bind(int(row.count("last_position")? + 1))
+        .bind(int(known.next_position))
         .execute(&mut *connection)
         .await?;
     query(
@@ -89,5 +82,5 @@ async fn continue_crawl(
     .bind(blob(job.id.0))
     .execute(connection)
     .await?;
-    Ok(ContinueOutcome::Created(left))
+    Ok(ContinueOutcome::Created(known.left))
 }

@@ -12,7 +12,7 @@ export function setting(name) {
 }
 
 const folder = mkdtempSync(join(tmpdir(), 'harvestman-npm-'));
-process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
+process.on('exit', () => rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 }));
 
 const pack = (...more) => {
   const output = execFileSync(setting('HARVESTMAN_TEST_NPM'), ['pack', '--json', '--ignore-scripts', ...more], {

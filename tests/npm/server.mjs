@@ -36,7 +36,8 @@ export async function startServer(settings = {}) {
     const ended = new Promise((resolve) => server.once('exit', resolve));
     server.kill('SIGTERM');
     await ended;
-    rmSync(data, { recursive: true, force: true });
+    // Programs of the browser may write for a moment after the server ended.
+    rmSync(data, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
   };
   return { apiUrl, key, stop };
 }

@@ -3,7 +3,7 @@
 use std::{
     ffi::OsStr,
     path::{Path, PathBuf},
-    process::{Command, ExitStatus, Stdio},
+    process::{Child, Command, ExitStatus, Stdio},
     thread,
     time::{Duration, Instant},
 };
@@ -48,23 +48,29 @@ pub(crate) fn run(command: &mut Command) -> Result<()> {
 
 /// Runs a command like [`run`], with standard input closed, and stops it with an error after `limit`.
 pub(crate) fn run_within(command: &mut Command, limit: Duration) -> Result<()> {
-    let deadline = Instant::now() + limit;
     let mut child = command
         .stdin(Stdio::null())
         .spawn()
         .with_context(|| format!("cannot start {}", command_line(command)))?;
+    let status =
+        wait_within(&mut child, limit).with_context(|| format!("{} failed", command_line(command)))?;
+    ensure_success(command, status)
+}
+
+/// Waits for a program, and kills it after `limit`.
+///
+/// # Errors
+/// The program did not end within the limit.
+pub(crate) fn wait_within(child: &mut Child, limit: Duration) -> Result<ExitStatus> {
+    let deadline = Instant::now() + limit;
     loop {
         if let Some(status) = child.try_wait()? {
-            return ensure_success(command, status);
+            return Ok(status);
         }
         if Instant::now() >= deadline {
             child.kill().ok();
             child.wait()?;
-            bail!(
-                "{} did not end within {} s",
-                command_line(command),
-                limit.as_secs()
-            );
+            bail!("it did not end within {} s", limit.as_secs());
         }
         thread::sleep(Duration::from_millis(50));
     }
@@ -162,7 +168,7 @@ mod tests {
     fn a_hanging_program_is_stopped_at_its_time_limit() {
         let started = Instant::now();
         let error = run_within(command("sleep").arg("20"), Duration::from_millis(200)).unwrap_err();
-        assert!(error.to_string().contains("did not end within"), "{error}");
+        assert!(format!("{error:#}").contains("did not end within"), "{error:#}");
         assert!(started.elapsed() < Duration::from_secs(10));
     }
 

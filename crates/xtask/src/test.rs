@@ -139,18 +139,30 @@ pub(crate) fn programs(project: &Project, tools: &Tools, filter: Option<&str>, s
                 }
             }
             run::print_step(&title);
-            total.add(&title, &mut command, make)?;
+            total.add(&title, &mut command, |failed| {
+                let mut command = make();
+                command.arg("--exact").args(failed);
+                command
+            })?;
         }
     }
     if !scripts.files.is_empty() {
         run::print_step("tests of the npm package");
-        let mut node = tools.node()?.command();
-        node.current_dir(project.root())
-            .args(["--test", "--test-reporter=spec"])
-            .args(filter.map(|filter| format!("--test-name-pattern={filter}")))
-            .args(&scripts.files)
-            .envs(first.map(|browser| (CHROMIUM, browser)));
-        total.add_scripts("tests of the npm package", node.envs(environment.variables()))?;
+        let node = tools.node()?;
+        let run = |files: &[PathBuf]| {
+            let mut command = node.command();
+            command
+                .current_dir(project.root())
+                .args(["--test", "--test-reporter=spec"])
+                .args(filter.map(|filter| format!("--test-name-pattern={filter}")))
+                .args(files)
+                .envs(first.map(|browser| (CHROMIUM, browser)))
+                .envs(environment.variables());
+            command
+        };
+        total.add("tests of the npm package", &mut run(&scripts.files), |failed| {
+            run(&failed.iter().map(PathBuf::from).collect::<Vec<_>>())
+        })?;
     }
     match filter {
         Some(filter) if total.is_empty() => bail!("no test has `{filter}` in its name"),

@@ -1,14 +1,19 @@
 //! Totals over several test programs. Tests that fail are run once more: many wait for a browser or a database, and a
-//! busy machine delays both. Those that pass then are reported as unstable.
+//! busy machine delays both. Those that pass then are reported as unstable. A program that hangs is stopped.
 
 use std::{
     io::{BufRead, BufReader},
     process::{Command, Stdio},
+    thread,
+    time::Duration,
 };
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 
 use crate::run;
+
+/// Longest run of one program; the slowest take about 4 minutes on two cores.
+const LIMIT: Duration = Duration::from_secs(20 * 60);
 
 /// Counts of passed and failed tests, the tests that passed only when repeated, and the programs that failed.
 #[derive(Default)]
@@ -24,24 +29,24 @@ pub(super) struct Tally {
 struct Outcome {
     passed: u64,
     failed: u64,
-    /// Names of the failed tests of a libtest program.
+    /// Names of the failed tests of a libtest program, or files with failed tests of Node.
     failures: Vec<String>,
     succeeded: bool,
 }
 
 impl Tally {
-    /// Runs a program of libtest, and its failed tests again with `repeat`, which makes the same command without
-    /// arguments. Prints its output, and counts its test results.
+    /// Runs a program of libtest or of Node's test runner, and what failed again with `repeat`, which makes the command
+    /// for these tests of libtest or files of Node. Prints its output, and counts its test results.
     pub(super) fn add(
         &mut self,
         name: &str,
         command: &mut Command,
-        repeat: impl FnOnce() -> Command,
+        repeat: impl FnOnce(&[String]) -> Command,
     ) -> Result<()> {
         let mut outcome = Outcome::of(name, command)?;
         if !outcome.failures.is_empty() {
             run::print_step(&format!("{name}, failed tests again"));
-            let repeated = Outcome::of(name, repeat().arg("--exact").args(&outcome.failures))?;
+            let repeated = Outcome::of(name, &mut repeat(&outcome.failures))?;
             let fixed = outcome
                 .failures
                 .iter()
@@ -51,23 +56,12 @@ impl Tally {
             outcome.failed = repeated.failed;
             outcome.succeeded = repeated.succeeded;
         }
-        self.record(name, outcome);
-        Ok(())
-    }
-
-    /// Runs tests of Node, prints their output, and counts their results.
-    pub(super) fn add_scripts(&mut self, name: &str, command: &mut Command) -> Result<()> {
-        let outcome = Outcome::of(name, command)?;
-        self.record(name, outcome);
-        Ok(())
-    }
-
-    fn record(&mut self, name: &str, outcome: Outcome) {
         self.passed += outcome.passed;
         self.failed += outcome.failed;
         if !outcome.succeeded {
             self.broken.push(name.to_owned());
         }
+        Ok(())
     }
 
     /// Returns whether no test was run.
@@ -102,18 +96,34 @@ impl Outcome {
             .spawn()
             .with_context(|| format!("cannot start {name}"))?;
         let stdout = child.stdout.take().context("standard output is piped")?;
-        let mut outcome = Outcome::default();
-        for line in BufReader::new(stdout).split(b'\n') {
-            let line = String::from_utf8_lossy(&line?).into_owned();
-            println!("{line}");
-            outcome.read(&line);
-        }
-        outcome.succeeded = child.wait()?.success();
-        Ok(outcome)
+        thread::scope(|scope| {
+            let reader = scope.spawn(|| {
+                let mut outcome = Outcome::default();
+                for line in BufReader::new(stdout).split(b'\n') {
+                    let line = String::from_utf8_lossy(&line?).into_owned();
+                    println!("{line}");
+                    outcome.read(&line);
+                }
+                anyhow::Ok(outcome)
+            });
+            let ended = run::wait_within(&mut child, LIMIT);
+            let mut outcome = reader
+                .join()
+                .map_err(|_| anyhow!("the output of {name} cannot be read"))??;
+            outcome.succeeded = match ended {
+                Ok(status) => status.success(),
+                Err(error) => {
+                    println!("{name}: {error}");
+                    false
+                }
+            };
+            Ok(outcome)
+        })
     }
 
     fn read(&mut self, line: &str) {
-        // libtest: "test a::b ... FAILED", "test result: ok. 3 passed; 0 failed; ..."; node: "ℹ pass 3", "ℹ fail 0".
+        // libtest: "test a::b ... FAILED", "test result: ok. 3 passed; 0 failed; ...".
+        // Node: "ℹ pass 3", "ℹ fail 1", and after the totals "test at folder/a.test.mjs:12:3".
         let words: Vec<&str> = line.split([' ', ';']).filter(|word| !word.is_empty()).collect();
         match words.as_slice() {
             ["test", "result:", _, passed, "passed", failed, "failed", ..] => {
@@ -121,6 +131,12 @@ impl Outcome {
                 self.failed += failed.parse().unwrap_or(0);
             }
             ["test", test, "...", "FAILED"] => self.failures.push((*test).to_owned()),
+            ["test", "at", place] => {
+                let file = place.split(':').next().unwrap_or(place).to_owned();
+                if !self.failures.contains(&file) {
+                    self.failures.push(file);
+                }
+            }
             ["ℹ", "pass", passed] => self.passed += passed.parse().unwrap_or(0),
             ["ℹ", "fail", failed] => self.failed += failed.parse().unwrap_or(0),
             _ => {}
@@ -142,10 +158,12 @@ mod tests {
             "ℹ fail 1",
             "test a::b ... ok",
             "test a::c ... FAILED",
+            "test at tests/npm/a.test.mjs:12:3",
+            "test at tests/npm/a.test.mjs:1:1",
         ] {
             outcome.read(line);
         }
         assert_eq!((outcome.passed, outcome.failed), (12, 3));
-        assert_eq!(outcome.failures, ["a::c"]);
+        assert_eq!(outcome.failures, ["a::c", "tests/npm/a.test.mjs"]);
     }
 }

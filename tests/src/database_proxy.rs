@@ -1,19 +1,24 @@
 //! A network between a server and its PostgreSQL database that is slow or fails on request: connections are refused, go
-//! silent, or break before the answer to a COMMIT arrives.
+//! silent, or break before the answer to a COMMIT arrives. It also counts statements.
 
 use std::net::SocketAddr;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::watch;
+use tokio::sync::{mpsc, watch};
 use tokio::task::AbortHandle;
+use tokio::time::Instant;
 
 /// `CommandComplete` of a COMMIT.
 const COMMITTED: &[u8] = b"C\0\0\0\x0bCOMMIT\0";
+/// Begins every `CommandComplete`; a byte of its length and the command follow.
+const COMPLETED: &[u8] = b"C\0\0\0";
 const BUFFER_BYTES: usize = 64 * 1024;
+/// What was read from the database and has not been delivered, at most.
+const MESSAGES_UNDERWAY: usize = 64;
 
 /// A running proxy; connections through it end when it is dropped.
 pub struct DatabaseProxy {
@@ -23,7 +28,8 @@ pub struct DatabaseProxy {
 }
 
 struct Shared {
-    database: String,
+    /// Host and port.
+    database: Mutex<String>,
     network: watch::Sender<Network>,
     /// Delay of what arrives from the database, in microseconds.
     delay_us: AtomicU64,
@@ -31,6 +37,8 @@ struct Shared {
     lose_every: AtomicU64,
     commits: AtomicU64,
     lost: AtomicU64,
+    reads: AtomicU64,
+    changes: AtomicU64,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -50,12 +58,14 @@ impl DatabaseProxy {
     pub async fn start(database_url: &str) -> DatabaseProxy {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port is free");
         let shared = Arc::new(Shared {
-            database: authority(database_url).to_owned(),
+            database: Mutex::new(authority(database_url).to_owned()),
             network: watch::Sender::new(Network::Works),
             delay_us: AtomicU64::new(0),
             lose_every: AtomicU64::new(0),
             commits: AtomicU64::new(0),
             lost: AtomicU64::new(0),
+            reads: AtomicU64::new(0),
+            changes: AtomicU64::new(0),
         });
         let address = listener.local_addr().expect("the listener is bound");
         let accepting = tokio::spawn(accept(listener, shared.clone())).abort_handle();
@@ -69,6 +79,14 @@ impl DatabaseProxy {
     /// Returns the database URL through the proxy.
     pub fn url(&self, database_url: &str) -> String {
         database_url.replacen(authority(database_url), &self.address.to_string(), 1)
+    }
+
+    /// Leads new connections to the server of another database URL.
+    ///
+    /// # Panics
+    /// If the URL has no host and port.
+    pub fn redirect(&self, database_url: &str) {
+        *self.shared.database() = authority(database_url).to_owned();
     }
 
     /// Closes all connections and refuses new ones, as a database that restarts does.
@@ -101,6 +119,12 @@ impl DatabaseProxy {
     pub fn lost_commits(&self) -> u64 {
         self.shared.lost.load(Ordering::Relaxed)
     }
+
+    /// Returns how many statements have read, and how many have changed a row.
+    pub fn statements(&self) -> (u64, u64) {
+        let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        (count(&self.shared.reads), count(&self.shared.changes))
+    }
 }
 
 impl Drop for DatabaseProxy {
@@ -126,7 +150,8 @@ async fn accept(listener: TcpListener, shared: Arc<Shared>) {
 
 /// Copies bytes in both directions until one side closes, or the network refuses.
 async fn relay(client: TcpStream, shared: Arc<Shared>) {
-    let Ok(database) = TcpStream::connect(&shared.database).await else {
+    let address = shared.database().clone();
+    let Ok(database) = TcpStream::connect(address).await else {
         return;
     };
     let mut network = shared.network.subscribe();
@@ -143,22 +168,37 @@ async fn relay(client: TcpStream, shared: Arc<Shared>) {
             to_database.write_all(&bytes[..length]).await?;
         }
     };
+    // Bytes on their way, which do not delay those behind them.
+    let (sender, mut arriving) = mpsc::channel(MESSAGES_UNDERWAY);
     let down = async {
-        let mut bytes = vec![0; BUFFER_BYTES];
-        loop {
-            let length = from_database.read(&mut bytes).await?;
-            tokio::time::sleep(Duration::from_micros(shared.delay_us.load(Ordering::Relaxed))).await;
-            wait_until_open(&shared).await;
-            if length == 0 || loses(&shared, &bytes[..length]) {
-                return std::io::Result::Ok(());
-            }
-            to_client.write_all(&bytes[..length]).await?;
+        let mut length = 1;
+        while length > 0 {
+            let mut bytes = vec![0; BUFFER_BYTES];
+            length = from_database.read(&mut bytes).await.unwrap_or(0);
+            bytes.truncate(length);
+            shared.count(&bytes);
+            let delay = Duration::from_micros(shared.delay_us.load(Ordering::Relaxed));
+            let _ended = sender.send((Instant::now() + delay, bytes)).await;
         }
+        // The end is delivered as well.
+        std::future::pending().await
+    };
+    let deliver = async {
+        while let Some((at, bytes)) = arriving.recv().await {
+            tokio::time::sleep_until(at).await;
+            wait_until_open(&shared).await;
+            if bytes.is_empty() || loses(&shared, &bytes) {
+                break;
+            }
+            to_client.write_all(&bytes).await?;
+        }
+        std::io::Result::Ok(())
     };
     tokio::select! {
         // Either side may close at any time.
         _ended = up => {}
-        _ended = down => {}
+        _ended = deliver => {}
+        () = down => {}
         _refused = network.wait_for(|network| *network == Network::Refuses) => {}
     }
 }
@@ -166,6 +206,30 @@ async fn relay(client: TcpStream, shared: Arc<Shared>) {
 async fn wait_until_open(shared: &Shared) {
     let mut network = shared.network.subscribe();
     let _closed = network.wait_for(|network| *network != Network::Silent).await;
+}
+
+impl Shared {
+    fn database(&self) -> MutexGuard<'_, String> {
+        self.database.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Counts the statements that complete in these bytes.
+    fn count(&self, bytes: &[u8]) {
+        let ends = bytes.windows(COMPLETED.len()).enumerate();
+        for (at, _) in ends.filter(|(_, window)| *window == COMPLETED) {
+            let command = &bytes[(at + COMPLETED.len() + 1).min(bytes.len())..];
+            let is = |word: &[u8]| command.starts_with(word);
+            let affects_none = command
+                .iter()
+                .position(|byte| *byte == 0)
+                .is_some_and(|end| command[..end].ends_with(b" 0"));
+            if is(b"SELECT ") {
+                self.reads.fetch_add(1, Ordering::Relaxed);
+            } else if !affects_none && [b"INSERT ", b"UPDATE ", b"DELETE "].iter().any(|word| is(*word)) {
+                self.changes.fetch_add(1, Ordering::Relaxed);
+            }
+        }
+    }
 }
 
 fn loses(shared: &Shared, bytes: &[u8]) -> bool {

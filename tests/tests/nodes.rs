@@ -5,6 +5,7 @@
 mod nodes {
     pub(crate) mod cluster;
     pub(crate) mod faults;
+    pub(crate) mod idle;
     pub(crate) mod limits;
     pub(crate) mod migrate;
     pub(crate) mod sessions;

@@ -20,7 +20,7 @@ use crate::scraper::{Scraper, ScraperParts};
 use crate::sessions::{self, registry::Sessions};
 use crate::slots::Slots;
 use crate::text_recognition::TextRecognition;
-use crate::{borrowing, clock, expiry, limits, monitors, scheduler, watch, webhooks};
+use crate::{borrowing, clock, due_work, expiry, limits, monitors, scheduler, watch, webhooks};
 
 impl Engine {
     /// Starts the loops that drive stored jobs. Jobs that were running continue.
@@ -74,6 +74,7 @@ impl Engine {
         let loops = vec![
             tokio::spawn(scheduler::run(context.clone(), context.hand_over.clone())),
             tokio::spawn(monitors::run(context.clone(), context.hand_over.clone())),
+            tokio::spawn(due_work::run(context.clone(), context.stop.clone())),
             tokio::spawn(watch::run(context.clone(), context.stop.clone())),
             tokio::spawn(borrowing::run(context.clone(), context.stop.clone())),
             tokio::spawn(webhooks::run(context.clone(), context.stop.clone())),

@@ -16,6 +16,7 @@ mod crawls;
 mod docs;
 mod driver;
 mod driver_signals;
+mod due_work;
 mod engine;
 mod error;
 mod expiry;

@@ -6,7 +6,7 @@ use std::time::Duration;
 pub const LEASE_MS: u64 = 15_000;
 /// Interval at which an idle lease is renewed; well below [`LEASE_MS`].
 pub const HEARTBEAT: Duration = Duration::from_secs(5);
-/// Interval at which the scheduler looks for shards without an owner.
+/// Interval at which a node looks for work that it could lease: shards, webhook events, checks of monitors.
 pub const LEASE_POLL: Duration = Duration::from_millis(500);
 /// Pause between two looks at the jobs that other nodes may change.
 pub const WATCH_POLL: Duration = Duration::from_millis(500);
@@ -82,8 +82,6 @@ pub const PAGES_IN_FLIGHT: usize = 512;
 pub const STOP_RETRY_AFTER_S: u32 = 5;
 /// Interval at which expired jobs are removed.
 pub const EXPIRY_POLL: Duration = Duration::from_secs(60);
-/// Interval at which the webhook loop looks for due events when nothing woke it.
-pub const WEBHOOK_POLL: Duration = Duration::from_secs(1);
 /// Timeout of one webhook delivery (docs/API.md section 14).
 pub const WEBHOOK_TIMEOUT: Duration = Duration::from_secs(10);
 /// Bytes read of a receiver's response.
@@ -251,8 +249,8 @@ pub const THREAD_ANSWER_BYTES: usize = 8 * 1024;
 pub const THREAD_DATA_BYTES: usize = 10 * 1024 * 1024;
 /// Characters of a prompt that identify an agent in a list.
 pub const AGENT_HINT_CHARS: usize = 100;
-/// Interval at which due checks of monitors are looked for.
-pub const MONITOR_POLL: Duration = Duration::from_secs(1);
+/// Interval at which a check looks at the job that it waits for.
+pub const CHECK_POLL: Duration = Duration::from_secs(1);
 /// Checks of monitors that one node works on at once, most of which wait for their jobs; further ones wait in the
 /// store.
 pub const CHECKS_AT_ONCE: usize = 256;

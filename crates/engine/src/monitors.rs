@@ -51,7 +51,6 @@ pub(crate) async fn run(context: Arc<Context>, stop: CancellationToken) {
             () = stop.cancelled() => break,
             () = context.new_checks.notified() => {}
             Some(_) = checks.join_next() => {}
-            () = tokio::time::sleep(limits::MONITOR_POLL) => {}
         }
     }
     while checks.join_next().await.is_some() {}

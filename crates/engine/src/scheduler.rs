@@ -40,7 +40,6 @@ pub(crate) async fn run(context: Arc<Context>, stop: CancellationToken) {
             () = stop.cancelled() => break,
             () = std::future::ready(()), if more => {}
             () = context.new_work.notified() => {}
-            () = tokio::time::sleep(limits::LEASE_POLL) => {}
         }
     }
     while drivers.join_next().await.is_some() {}

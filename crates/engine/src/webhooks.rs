@@ -33,7 +33,6 @@ pub(crate) async fn run(context: Arc<Context>, stop: CancellationToken) {
             () = stop.cancelled() => break,
             () = context.outbox.notified() => {}
             Some(_) = deliveries.join_next() => {}
-            () = tokio::time::sleep(limits::WEBHOOK_POLL) => {}
         }
     }
     let _ = tokio::time::timeout(limits::DRAIN_TIMEOUT, async {

@@ -37,9 +37,23 @@ pub struct Lease {
     pub created_at: Timestamp,
 }
 
+/// Which kinds of work wait for a node to lease them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct DueWork {
+    /// Shards of running jobs.
+    pub shards: bool,
+    /// Webhook events.
+    pub events: bool,
+    /// Checks of monitors, or monitors whose next check has to start.
+    pub checks: bool,
+}
+
 operations! {
     /// Ownership of shards.
     trait Leases {
+        /// Returns which work a node could lease, in one read.
+        async fn due_work(&self, now: Timestamp) -> Result<DueWork, StoreError>;
+
         /// Leases up to `limit` free shards of running jobs for `lease_ms`, oldest jobs first.
         async fn lease(
             &self,

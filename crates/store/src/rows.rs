@@ -12,8 +12,8 @@ mod webhooks;
 
 pub(crate) use activity::{CallReader, activity, running_jobs, team_queue};
 pub(crate) use jobs::{
-    admitted_url, begun_pages, job_error, job_row, job_signal, job_state, lease, parse_kind, parse_progress,
-    parse_status, sum_of_paces,
+    admitted_url, begun_pages, due_work, job_error, job_row, job_signal, job_state, lease, parse_kind,
+    parse_progress, parse_status, sum_of_paces,
 };
 pub(crate) use monitors::{
     check_event, check_lease, check_row, check_summary, missing_url, monitor_row, page_chunk, target_page,

@@ -345,7 +345,7 @@ impl<'c> CheckRun<'c> {
             let notified = notify.notified();
             match self.context.store.job(self.lease.team, id, clock::now()).await? {
                 Some(job) if !job.status.is_final() => {
-                    let _ = tokio::time::timeout(limits::MONITOR_POLL, notified).await;
+                    let _ = tokio::time::timeout(limits::CHECK_POLL, notified).await;
                 }
                 ended => return Ok(ended),
             }

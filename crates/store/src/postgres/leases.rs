@@ -5,13 +5,13 @@ use harvestman_core::ids::JobId;
 use harvestman_core::time::Timestamp;
 
 use crate::error::StoreError;
-use crate::lease::{Lease, Leases};
+use crate::lease::{DueWork, Lease, Leases};
 use crate::limits;
 use crate::postgres::Postgres;
 use crate::postgres::query::query;
 use crate::postgres::rows::{Columns, bad_column};
 use crate::prepared::json_text;
-use crate::rows::{lease, parse_progress};
+use crate::rows::{due_work, lease, parse_progress};
 
 /// Counts living nodes, running shards, those of this node, free ones, and ones that have been free for a while.
 const LOOK: &str = "SELECT
@@ -23,6 +23,21 @@ const LOOK: &str = "SELECT
     FROM harvestman.shard WHERE active";
 
 impl Leases for Postgres {
+    async fn due_work(&self, now: Timestamp) -> Result<DueWork, StoreError> {
+        let row = query(
+            "SELECT
+                EXISTS (SELECT FROM harvestman.shard WHERE active AND lease_until <= now) AS shards,
+                EXISTS (SELECT FROM harvestman.receiver WHERE due_at <= now AND lease_until <= now) AS events,
+                EXISTS (SELECT FROM harvestman.monitor_check WHERE lease_until <= now)
+                    OR EXISTS (SELECT FROM harvestman.monitor WHERE next_run_at <= now) AS checks
+             FROM harvestman.clock($1) AS now",
+        )
+        .bind(now.0)
+        .fetch_one(&*self.pool.connection().await?)
+        .await?;
+        due_work(&row)
+    }
+
     /// At most the share of this node, rounded up; a shard that no other node takes is leased regardless.
     async fn lease(
         &self,

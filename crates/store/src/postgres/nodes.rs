@@ -27,7 +27,9 @@ use crate::prepared::json_text;
 const LOCK: &str = "SELECT pg_advisory_xact_lock(5210194012302)";
 const HEARTBEAT: &str = "INSERT INTO harvestman.node (id, started_at, seen_at, url, settings)
     VALUES ($1, harvestman.clock($2), harvestman.clock($2), $3, $4)
-    ON CONFLICT (id) DO UPDATE SET seen_at = excluded.seen_at";
+    ON CONFLICT (id) DO UPDATE SET seen_at = excluded.seen_at
+    RETURNING ARRAY (SELECT id FROM harvestman.node AS other
+        WHERE other.seen_at <= harvestman.clock($2) - $5 AND other.id <> $1) AS dead";
 
 const FORGET_SHARES: &str = "DELETE FROM harvestman.share WHERE node = $1";
 
@@ -95,7 +97,7 @@ impl Node {
         };
         let began = Instant::now();
         match registering.await {
-            Ok(()) => {
+            Ok(_dead) => {
                 transaction.end().await?;
                 self.reports.reported(began, false);
                 Ok(())
@@ -130,15 +132,18 @@ impl Node {
         Ok(())
     }
 
-    async fn heartbeat(&self, client: &Client) -> Result<(), StoreError> {
+    /// Reports this node, and returns those that no longer do.
+    async fn heartbeat(&self, client: &Client) -> Result<Vec<Uuid>, StoreError> {
         query(HEARTBEAT)
             .bind(self.id)
             .bind(clock().0)
             .bind(self.url.clone())
             .bind(self.settings_text.clone())
-            .execute(client)
-            .await?;
-        Ok(())
+            .bind(limits::NODE_LEASE_MS)
+            .fetch_one(client)
+            .await?
+            .try_get("dead")
+            .map_err(|_| bad_column("dead"))
     }
 
     /// Reports this node until `stop` is cancelled, and cleans up after dead nodes.
@@ -166,18 +171,10 @@ impl Node {
         if lapsed {
             query(FORGET_SHARES).bind(self.id).execute(&connection).await?;
         }
-        self.heartbeat(&connection).await?;
+        let dead = self.heartbeat(&connection).await?;
         self.reports.reported(began, lapsed);
-        let dead =
-            query("SELECT id FROM harvestman.node WHERE seen_at <= harvestman.clock($1) - $2 AND id <> $3")
-                .bind(clock().0)
-                .bind(limits::NODE_LEASE_MS)
-                .bind(self.id)
-                .fetch_all(&connection)
-                .await?;
         drop(connection);
-        for row in dead {
-            let dead = row.id("id")?;
+        for dead in dead {
             if remove(pool, dead, limits::NODE_LEASE_MS).await? {
                 tracing::warn!(node = %dead, "a node has stopped without notice; its work is free");
             }

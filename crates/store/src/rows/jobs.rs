@@ -8,7 +8,7 @@ use url::Url;
 use crate::columns::{Columns, bad_column};
 use crate::error::StoreError;
 use crate::job::{JobError, JobKind, JobRow, JobStatus};
-use crate::lease::Lease;
+use crate::lease::{DueWork, Lease};
 use crate::prepared::parse_source;
 use crate::signal::JobSignal;
 
@@ -76,6 +76,15 @@ pub(crate) fn lease(
         epoch,
         until,
         created_at: row.time("created_at")?,
+    })
+}
+
+/// Builds which work is due from a row with a flag for each kind.
+pub(crate) fn due_work(row: &impl Columns) -> Result<DueWork, StoreError> {
+    Ok(DueWork {
+        shards: row.flag("shards")?,
+        events: row.flag("events")?,
+        checks: row.flag("checks")?,
     })
 }
 

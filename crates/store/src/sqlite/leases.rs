@@ -8,12 +8,25 @@ use harvestman_core::ids::JobId;
 use harvestman_core::time::Timestamp;
 
 use crate::error::StoreError;
-use crate::lease::{Lease, Leases};
-use crate::rows::lease;
+use crate::lease::{DueWork, Lease, Leases};
+use crate::rows::{due_work, lease};
 use crate::sqlite::Sqlite;
 use crate::sqlite::rows::{Columns, bad_column, blob, int};
 
 impl Leases for Sqlite {
+    async fn due_work(&self, now: Timestamp) -> Result<DueWork, StoreError> {
+        let row = query(
+            "SELECT EXISTS (SELECT 1 FROM shard WHERE active = 1 AND lease_until <= ?1) AS shards,
+                EXISTS (SELECT 1 FROM receiver WHERE due_at <= ?1 AND lease_until <= ?1) AS events,
+                EXISTS (SELECT 1 FROM monitor_check WHERE lease_until <= ?1)
+                    OR EXISTS (SELECT 1 FROM monitor WHERE next_run_at <= ?1) AS checks",
+        )
+        .bind(int(now.0))
+        .fetch_one(&self.readers)
+        .await?;
+        due_work(&row)
+    }
+
     async fn lease(
         &self,
         node: &str,

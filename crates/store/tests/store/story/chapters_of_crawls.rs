@@ -27,7 +27,10 @@ pub(crate) async fn start(store: &Store, job: &NewJob) -> Lease {
 /// Leases the job's shard `ms` after `NOW`; releases all others.
 pub(crate) async fn take(store: &Store, job: &NewJob, ms: u64) -> Lease {
     let mut mine = None;
-    for lease in store.lease("node", later(ms), LEASE_MS, 1000).await.unwrap() {
+    assert!(store.due_work(later(ms)).await.unwrap().shards);
+    let leases = store.lease("node", later(ms), LEASE_MS, 1000).await.unwrap();
+    assert!(!store.due_work(later(ms)).await.unwrap().shards);
+    for lease in leases {
         if lease.job == job.id {
             mine = Some(lease);
         } else {

@@ -64,6 +64,7 @@ pub(crate) async fn events_are_delivered_in_order(store: &Store) {
     let job = crawl_with_events(team(store).await, 5);
     let lease = start(store, &job).await;
     assert_eq!(store.next_event_at(NOW).await.unwrap(), Some(NOW));
+    assert!(store.due_work(NOW).await.unwrap().events);
     commit(
         store,
         &lease,
@@ -90,6 +91,7 @@ pub(crate) async fn events_are_delivered_in_order(store: &Store) {
         take(store, NOW).await.is_empty(),
         "a leased job is not leased again"
     );
+    assert!(!store.due_work(NOW).await.unwrap().events);
     assert_eq!(store.next_event_at(NOW).await.unwrap(), Some(later(HOLD_MS)));
     let mut events = Vec::new();
     while let Some(event) = deliver(store, job.id, NOW).await {

@@ -41,6 +41,10 @@ fn check(team: TeamId, monitor: MonitorId, due: bool) -> NewCheck {
     }
 }
 
+async fn are_due(store: &Store, at: u64) -> bool {
+    store.due_work(later(at)).await.unwrap().checks
+}
+
 async fn lease(store: &Store, at: u64) -> CheckLease {
     let mut leases = store.lease_checks(later(at), 500, 10).await.unwrap();
     assert_eq!(leases.len(), 1);
@@ -119,7 +123,9 @@ pub(crate) async fn a_due_check_starts_and_ends_once(store: &Store) {
     let team = store.ensure_team("checkers").await.unwrap();
     let id = monitor(store, team).await;
     assert_eq!(store.due_monitors(later(999), 10).await.unwrap(), []);
+    assert!(!are_due(store, 999).await);
     assert_eq!(store.due_monitors(later(1000), 10).await.unwrap().len(), 1);
+    assert!(are_due(store, 1000).await);
     let checks: Vec<NewCheck> = (0..8).map(|_| check(team, id, true)).collect();
     let starts = futures_util::future::join_all(checks.iter().map(|check| store.start_check(check))).await;
     let started = starts
@@ -137,6 +143,7 @@ pub(crate) async fn a_due_check_starts_and_ends_once(store: &Store) {
     // A former owner changes nothing.
     let former = lease(store, 0).await;
     assert_eq!(store.lease_checks(later(400), 500, 10).await.unwrap(), []);
+    assert!(!are_due(store, 400).await && are_due(store, 500).await);
     let owner = lease(store, 500).await;
     assert_eq!((owner.check, owner.epoch), (former.check, former.epoch + 1));
     assert!(!store.renew_check(&former, NOW, 500).await.unwrap());

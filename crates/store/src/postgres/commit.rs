@@ -16,7 +16,7 @@ pub(crate) use urls::{UrlRows, page_rows};
 use std::collections::HashSet;
 
 use futures_util::FutureExt;
-use futures_util::future::{join, try_join, try_join_all, try_join5};
+use futures_util::future::{join, try_join, try_join_all, try_join4, try_join5};
 use harvestman_core::crawl::{AdmittedUrl, Batch, CommitResponse, JobEnd, JobState, Snapshot};
 use harvestman_core::ids::JobId;
 use harvestman_core::time::Timestamp;
@@ -295,7 +295,7 @@ impl JobInCommit {
         let has_pages = !pages.is_empty();
         let (versions, has_versions) = pages.versions(job, now);
         let ledger = charge(&self.account, "page", &pages.charges(), now);
-        let urls = try_join5(
+        let urls = try_join4(
             urls::hide_aliases(job, &batch.aliases).execute_if(some_aliases, client),
             urls::insert_aliases(job, self.shard, aliases_at, &batch.aliases)
                 .execute_if(some_aliases, client),
@@ -309,20 +309,16 @@ impl JobInCommit {
                 blocked_room,
             )
             .execute_if(some_blocked, client),
-            urls::insert(
-                job,
-                self.shard,
-                offers_at,
-                &batch.offers,
-                urls::NewUrl::Spare,
-                offers_room,
-            )
-            .execute_if(batch.offers.len() > 0, client),
         );
         let admitting = async {
-            match free {
+            match free + batch.offers.len() {
                 0 => Ok(Vec::new()),
-                free => urls::admit(job, free).fetch_all(client).await,
+                _ => {
+                    let offers = &batch.offers;
+                    urls::admit(job, free, self.shard, offers_at, offers, offers_room)
+                        .fetch_all(client)
+                        .await
+                }
             }
         };
         let outcomes = try_join5(
@@ -332,8 +328,8 @@ impl JobInCommit {
             ledger.execute_if(has_pages, client),
             errors.insert(job, now).execute_if(!errors.is_empty(), client),
         );
-        let ((_, alias_count, _, blocked_count, offer_count), (admitted, ..)) =
-            try_join(urls, outcomes).await?;
+        let ((_, alias_count, _, blocked_count), (admitted, ..)) = try_join(urls, outcomes).await?;
+        let (offer_count, admitted) = urls::admitted(&admitted)?;
         self.url_count += alias_count + blocked_count + offer_count;
         for (list, room, added) in [
             (&batch.blocked, blocked_room, blocked_count),
@@ -344,7 +340,7 @@ impl JobInCommit {
             }
         }
         self.admitted += admitted.len() as u64;
-        urls::in_order(&admitted)
+        Ok(admitted)
     }
 
     /// Ends the job and adds its last event. Completed and failed crawls and batch scrapes end only here.

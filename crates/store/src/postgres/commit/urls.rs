@@ -1,6 +1,8 @@
 //! The URLs that a job knows. Offers are stored in order of discovery, and the first are admitted while the limit
 //! allows. Others are only recorded, so that they are never fetched.
 
+use std::collections::HashSet;
+
 use harvestman_core::crawl::{AdmittedUrl, Offer, Source};
 use harvestman_core::ids::JobId;
 use harvestman_core::url_key::UrlKey;
@@ -28,9 +30,11 @@ pub(crate) struct UrlRows {
 }
 
 impl UrlRows {
+    /// Takes each URL once.
     pub(crate) fn of_offers(offers: &[Offer]) -> Self {
         let mut rows = Self::default();
-        for offer in offers {
+        let mut keys = HashSet::with_capacity(offers.len());
+        for offer in offers.iter().filter(|offer| keys.insert(offer.key)) {
             let found_on = offer.found_on.map(|page| Uuid::from_bytes(page.to_bytes()));
             rows.push(offer.key, &offer.url, offer.depth, offer.source, found_on);
         }
@@ -144,17 +148,42 @@ pub(super) fn insert(job: JobId, shard: u32, first: u64, list: &UrlRows, new: Ne
     .bind(room)
 }
 
-/// Returns the statement that admits spare URLs, earliest discovered first.
-pub(super) fn admit(job: JobId, free: u64) -> Query {
+/// Returns the statement that admits at most `free` URLs, earliest discovered first: spare ones, then offers that are
+/// new to the job, of which it inserts at most `room`. It returns the number of inserted offers with every admitted URL,
+/// or with a row without URL. An offer that is admitted is stored as open, which saves an update that would not be HOT.
+pub(super) fn admit(job: JobId, free: u64, shard: u32, first: u64, offers: &UrlRows, room: u64) -> Query {
     query(
-        "UPDATE harvestman.job_url SET state = 'open'
-         FROM (SELECT url_key AS key FROM harvestman.job_url WHERE job_id = $1 AND waiting
-            ORDER BY position LIMIT $2) AS spare
-         WHERE job_id = $1 AND url_key = spare.key
-         RETURNING url_key, url, depth, source, position",
+        "WITH spare AS (UPDATE harvestman.job_url SET state = 'open'
+            FROM (SELECT url_key AS key FROM harvestman.job_url WHERE job_id = $1 AND waiting
+                ORDER BY position LIMIT $2) AS next
+            WHERE job_id = $1 AND url_key = next.key
+            RETURNING url_key, url, depth, source, position),
+         offered AS (INSERT INTO harvestman.job_url (job_id, url_key, shard, state, position, depth, source, url,
+                found_on)
+            SELECT $1, new.key, $3,
+                CASE WHEN row_number() OVER (ORDER BY new.no) <= $2 - (SELECT count(*) FROM spare)
+                    THEN 'open' ELSE 'spare' END,
+                $4 + new.no - 1, new.depth, new.source, new.url, new.found_on
+            FROM unnest($5, $6, $7, $8, $9) WITH ORDINALITY AS new (key, url, depth, source, found_on, no)
+            WHERE NOT EXISTS (SELECT 1 FROM harvestman.job_url WHERE job_id = $1 AND url_key = new.key)
+            ORDER BY new.no LIMIT $10
+            ON CONFLICT DO NOTHING
+            RETURNING url_key, url, depth, source, position, state)
+         SELECT (SELECT count(*) FROM offered) AS added, admitted.*
+         FROM (SELECT) AS one LEFT JOIN
+            (SELECT * FROM spare UNION ALL
+            SELECT url_key, url, depth, source, position FROM offered WHERE state = 'open') AS admitted ON true",
     )
     .bind(job.0)
     .bind(free)
+    .bind(shard)
+    .bind(first)
+    .bind(offers.keys.clone())
+    .bind(offers.urls.clone())
+    .bind(offers.depths.clone())
+    .bind(offers.sources.clone())
+    .bind(offers.found_on.clone())
+    .bind(room)
 }
 
 impl JobInCommit {
@@ -203,7 +232,19 @@ impl JobInCommit {
     }
 }
 
-pub(super) fn in_order(rows: &[Row]) -> Result<Vec<AdmittedUrl>, StoreError> {
+/// Reads the rows of [`admit`]: the number of inserted offers, and the admitted URLs in order of discovery.
+pub(super) fn admitted(rows: &[Row]) -> Result<(u64, Vec<AdmittedUrl>), StoreError> {
+    let Some(first) = rows.first() else {
+        return Ok((0, Vec::new()));
+    };
+    let admitted = match first.maybe_id("url_key")? {
+        Some(_) => in_order(rows)?,
+        None => Vec::new(),
+    };
+    Ok((first.count("added")?, admitted))
+}
+
+fn in_order(rows: &[Row]) -> Result<Vec<AdmittedUrl>, StoreError> {
     let mut urls = Vec::with_capacity(rows.len());
     for row in rows {
         urls.push((row.count("position")?, admitted_url(row)?));

@@ -23,7 +23,7 @@ const IDLE: Duration = Duration::from_secs(20);
 /// Latency of the site that servers share, and crawls that run at once.
 const SITE_LATENCY: Duration = Duration::from_millis(200);
 const CRAWLS: u64 = 30;
-/// Pages in flight on each server.
+/// Pages in flight on each of the servers that share crawls.
 const NODE_PAGES: &str = "64";
 
 /// `nodes --pages N --rounds R`.
@@ -68,14 +68,14 @@ async fn one(pages: u64, distance: Option<Duration>) -> Result<f64> {
         true => database.url().to_owned(),
         false => network.url(database.url()),
     };
-    crawl(&node(&url).await?, &site, pages).await
+    crawl(&node(&url, &[]).await?, &site, pages).await
 }
 
 /// Prints what a server costs the database.
 async fn costs(pages: u64) -> Result<()> {
     let site = GeneratedSite::serve(Duration::ZERO).await?;
     let database = TestDatabase::create().await;
-    let server = node(database.url()).await?;
+    let server = node(database.url(), &[]).await?;
     let (client, connection) = tokio_postgres::connect(database.url(), NoTls).await?;
     tokio::spawn(connection);
     let before = Statistics::read(&client).await?;
@@ -103,6 +103,15 @@ async fn costs(pages: u64) -> Result<()> {
         used.transactions as f64 * 1_000.0 / pages as f64,
         hot as f64 * 100.0 / (all.max(1)) as f64,
     );
+    let others = "SELECT relname::text, n_tup_upd - n_tup_hot_upd FROM pg_stat_user_tables
+        WHERE n_tup_upd > n_tup_hot_upd ORDER BY 2 DESC LIMIT 4";
+    for row in client.query(others, &[]).await? {
+        println!(
+            "  not HOT: {:>6} of {}",
+            row.get::<_, i64>(1),
+            row.get::<_, String>(0)
+        );
+    }
     let before = Statistics::read(&client).await?;
     sleep(IDLE).await;
     let idle = Statistics::read(&client).await? - &before;
@@ -139,7 +148,9 @@ async fn shared(pages: u64) -> Result<()> {
 /// Returns how long `count` servers take for the crawls.
 async fn cluster(count: usize, site: &GeneratedSite, pages: u64, kill: bool) -> Result<Duration> {
     let database = TestDatabase::create().await;
-    let mut servers = try_join_all((0..count).map(|_| node(database.url()))).await?;
+    let mut servers =
+        try_join_all((0..count).map(|_| node(database.url(), &[("HARVESTMAN_NODE_PAGES", NODE_PAGES)])))
+            .await?;
     let started = Instant::now();
     let request = request(site, pages);
     let ids = join_all((0..CRAWLS).map(|_| servers[0].crawl(&request))).await;
@@ -156,18 +167,18 @@ async fn cluster(count: usize, site: &GeneratedSite, pages: u64, kill: bool) -> 
 }
 
 /// Starts a server of the cluster.
-async fn node(database: &str) -> Result<TestServer> {
+async fn node(database: &str, settings: &[(&str, &str)]) -> Result<TestServer> {
     let listen = TcpListener::bind("127.0.0.1:0")?.local_addr()?.to_string();
-    TestServer::try_start_with(&[
+    let url = format!("http://{listen}");
+    let all = [
         ("HARVESTMAN_DATABASE_URL", database),
         ("HARVESTMAN_LISTEN", &listen),
-        ("HARVESTMAN_NODE_URL", &format!("http://{listen}")),
+        ("HARVESTMAN_NODE_URL", &url),
         ("HARVESTMAN_CLUSTER_SECRET", "a secret of the whole cluster"),
         ("HARVESTMAN_MAX_CONCURRENCY", "1000"),
-        ("HARVESTMAN_NODE_PAGES", NODE_PAGES),
         ("HARVESTMAN_LOG", "warn"),
-    ])
-    .await
+    ];
+    TestServer::try_start_with(&[&all, settings].concat()).await
 }
 
 fn request(site: &GeneratedSite, pages: u64) -> Value {

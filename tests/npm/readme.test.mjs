@@ -50,9 +50,9 @@ before(async () => {
   symlinkSync(join(modules, 'zod'), join(project, 'node_modules/zod'));
 });
 after(async () => {
-  await server?.stop();
   site?.closeAllConnections();
   site?.close();
+  await server?.stop();
 });
 
 /** Returns the program of an example: with its import changed, and what it takes from earlier examples. */

@@ -180,6 +180,10 @@ pub const SANDBOX_DESCRIPTORS: u64 = 4_096;
 pub const USER_TASKS: u64 = 4_096;
 /// Timeout for removing the control group of a killed sandbox.
 pub const GROUP_REMOVAL_TIMEOUT: Duration = Duration::from_secs(5);
+/// Timeout for removing the profile of a killed browser.
+pub const PROFILE_REMOVAL_TIMEOUT: Duration = Duration::from_secs(2);
+/// Interval between attempts to remove what a killed browser leaves.
+pub const REMOVAL_INTERVAL: Duration = Duration::from_millis(10);
 /// Time from the start of a worker until it can run code.
 pub const WORKER_START_TIMEOUT: Duration = Duration::from_secs(20);
 /// Largest message of a worker, in bytes; a worker that sends more is killed.

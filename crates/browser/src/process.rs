@@ -12,10 +12,11 @@ use std::process::Stdio;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use command_fds::{CommandFdExt, FdMapping};
+use rustix::process::{Pid, Signal, kill_process_group};
 use serde_json::{Value, json};
 use tokio::net::unix::pipe;
 use tokio::process::{Child, Command};
-use tokio::time::timeout;
+use tokio::time::{Instant, sleep, timeout};
 
 use crate::cdp::Connection;
 use crate::error::BrowserError;
@@ -175,14 +176,36 @@ impl Process {
         Ok(process)
     }
 
-    /// Kills the process and waits until it has ended.
+    /// Kills the process with its children, waits until it has ended, and removes what it leaves.
     pub(crate) async fn end(mut self) {
+        self.kill();
         // The process may have ended already.
-        let _ignored = self.child.kill().await;
-        if let Leftovers::Group(group) = &mut self.leftovers
-            && let Some(group) = group.take()
-        {
-            group.remove().await;
+        let _ignored = self.child.wait().await;
+        match &mut self.leftovers {
+            Leftovers::Group(group) => {
+                if let Some(group) = group.take() {
+                    group.remove().await;
+                }
+            }
+            Leftovers::Profile(profile) => {
+                // Children that were killed may write for a moment.
+                let deadline = Instant::now() + limits::PROFILE_REMOVAL_TIMEOUT;
+                while remove_profile(profile).is_err() && Instant::now() < deadline {
+                    sleep(limits::REMOVAL_INTERVAL).await;
+                }
+            }
+        }
+    }
+
+    /// Kills the process and its children, which are one process group.
+    fn kill(&mut self) {
+        let group = self
+            .child
+            .id()
+            .and_then(|id| i32::try_from(id).ok())
+            .and_then(Pid::from_raw);
+        if let Some(group) = group {
+            let _ignored = kill_process_group(group, Signal::KILL);
         }
     }
 
@@ -195,15 +218,22 @@ impl Process {
 impl Drop for Process {
     fn drop(&mut self) {
         RUNNING.fetch_sub(1, Ordering::Relaxed);
-        // The process may have ended already.
-        let _ignored = self.child.start_kill();
+        self.kill();
         // Its child processes may survive for a moment and keep the pipe open.
         self.connection.fail_all();
         if let Leftovers::Profile(profile) = &self.leftovers
-            && let Err(error) = std::fs::remove_dir_all(profile)
+            && let Err(error) = remove_profile(profile)
         {
             tracing::debug!(%error, "cannot remove the profile of a browser");
         }
+    }
+}
+
+/// Removes the folder of a profile, if it is there.
+fn remove_profile(profile: &Path) -> io::Result<()> {
+    match std::fs::remove_dir_all(profile) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
     }
 }
 

@@ -44,6 +44,75 @@ async fn drafts_focus_and_overflowing_tabs_are_kept() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn every_screen_fits_a_tablet_and_a_zoom_of_200_percent() {
+    let server = TestServer::start().await;
+    let site = DocsSite::new(4).build().serve().await;
+    let job = server.crawl(&json!({ "url": site.url("/") })).await;
+    server.wait(&job).await;
+    run_script(&server, "console_layout.mjs", &[&job], "layout: ok").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn failures_of_a_job_are_counted_explained_and_retried() {
+    let server = TestServer::start().await;
+    let site = Site::new()
+        .page("/", Page::links("/", &[]))
+        .page("/gone", Page::links("/gone", &[]).status(404))
+        .page("/away", Page::links("/away", &[]).status(410))
+        .serve()
+        .await;
+    let urls = [&site.url("/"), &site.url("/gone"), &site.url("/away")];
+    let urls = json!([
+        urls[0],
+        urls[1],
+        urls[2],
+        format!("{NOWHERE}a"),
+        format!("{NOWHERE}b")
+    ]);
+    let status = server.batch(&json!({ "urls": urls })).await;
+    server.wait_for_end(&status).await;
+    let (_, job) = status.rsplit_once('/').unwrap();
+    run_script(&server, "console_failures.mjs", &[job], "failures: ok").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_form_says_what_its_request_needs_and_its_url_carries_the_result() {
+    let server = TestServer::start().await;
+    let graph: &[(&str, &[&str])] = &[("/docs/index.html", &["/a", "/b"])];
+    let page = |path: &str| Page::links(&format!("Page {path}"), &[]);
+    let site = Site::new().graph(graph);
+    let site = site.page("/a", page("/a")).page("/b", page("/b")).serve().await;
+    let base = site.url("");
+    let base = base.trim_end_matches('/');
+    run_script(&server, "console_notices.mjs", &[base], "notices: ok").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn two_runs_of_a_crawl_are_compared() {
+    let server = TestServer::start().await;
+    let birds = |number: &str| {
+        Page::html(format!(
+            "<title>Birds</title><main><h1>Birds</h1><p>There are {number} birds.</p></main>"
+        ))
+    };
+    let site = Site::new()
+        .page("/", Page::links("Start", &["/changed", "/old"]))
+        .page("/old", Page::links("Old", &[]))
+        .page("/changed", birds("ten"))
+        .serve()
+        .await;
+    let crawl = json!({ "url": site.url("/"), "scrapeOptions": { "maxAge": 0 } });
+    let job = server.crawl(&crawl).await;
+    server.wait(&job).await;
+    site.change("/", Some(Page::links("Start", &["/changed", "/new"])));
+    site.change("/new", Some(Page::links("New", &[])));
+    site.change("/changed", Some(birds("nine")));
+    let job = server.crawl(&crawl).await;
+    server.wait(&job).await;
+    run_script(&server, "console_compare.mjs", &[&job], "compare: ok").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn the_documentation_is_accessible_and_searchable() {
     let server = TestServer::start().await;
     run_script(&server, "docs_pages.mjs", &[], "documentation: ok").await;

@@ -1,0 +1,53 @@
+// Layout: the primary button is always visible, and every screen fits a tablet and a zoom of 200 %.
+// Usage: console_layout.mjs ORIGIN KEY JOB_ID, where the job is a crawl
+
+import assert from "node:assert/strict";
+import { DESKTOP, open } from "./console_browser.mjs";
+
+const [origin, key, job] = process.argv.slice(2);
+const { page, visit, settled, fits, done } = await open(origin, key);
+
+/** Asserts that an element is within the window. */
+async function isInView(locator, what) {
+  const box = await locator.boundingBox();
+  const height = await page.evaluate(() => innerHeight);
+  assert.ok(box && box.y >= 0 && box.y + box.height <= height, `${what}: ${JSON.stringify(box)} of ${height} px`);
+}
+const scrollTo = (top) => page.evaluate((top) => scrollTo(0, top), top);
+
+// The send button stays in view, from the top of a long form to its end.
+await page.setViewportSize({ width: 1440, height: 600 });
+for (const [path, heading, name] of [
+  ["/scrape", "Scrape", "Scrape page"],
+  ["/crawl", "Crawl", "Start crawl"],
+  ["/batch", "Batch", "Start batch"],
+  ["/extract", "Extract", "Extract"],
+]) {
+  await visit(path, heading);
+  for (const group of await page.locator("form details > summary").all()) await group.click();
+  const send = page.locator("form").getByRole("button", { name, exact: true });
+  await isInView(send, path);
+  await scrollTo(await page.evaluate(() => document.body.scrollHeight / 3));
+  await isInView(send, `${path}, scrolled`);
+}
+
+// A tablet, and a desktop at 200 %.
+const ROUTES = [
+  ["/", "Overview"], ["/scrape", "Scrape"], ["/crawl", "Crawl"], ["/batch", "Batch"], ["/map", "Map"],
+  ["/search", "Search"], ["/extract", "Extract"], ["/agent", "Agent"], ["/monitors", "Monitors"],
+  ["/sessions", "Sessions"], ["/activity", "Activity"], ["/usage?by=day", "Usage"], ["/keys", "Keys"], ["/ask", "Ask"],
+  ["/tools", "Tools"], ["/settings", "Settings"],
+  ...["pages", "tree", "graph", "errors", "blocked", "compare", "request", "webhooks"].map((tab) => [
+    `/jobs/${job}?tab=${tab}&page=0`, /127\.0\.0\.1/,
+  ]),
+];
+for (const [path, heading] of ROUTES) {
+  await page.setViewportSize(DESKTOP);
+  await visit(path, heading);
+  await settled();
+  for (const viewport of [{ width: 768, height: 1_024 }, { width: 720, height: 450 }]) {
+    await page.setViewportSize(viewport);
+    await fits();
+  }
+}
+await done("layout: ok");

@@ -1,16 +1,23 @@
-// Takes screenshots of every screen of the console with data: on a desktop in light mode, on a phone in dark mode.
-// Usage: console_pictures.mjs ORIGIN KEY SITE FOLDER, where SITE is the first page of a site that the server may fetch.
+// Takes screenshots of every screen of the console with data: on a desktop in light mode, on a phone in dark mode. With
+// `review`, as PNG on desktop, tablet and phone in both modes.
+// Usage: console_pictures.mjs ORIGIN KEY SITE FOLDER [review], where SITE is the first page of a site that the server may
+// fetch.
 
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DESKTOP, PHONE, open } from "./console_browser.mjs";
 
-const [origin, key, site, folder] = process.argv.slice(2);
+const [origin, key, site, folder, purpose] = process.argv.slice(2);
+const TABLET = { width: 768, height: 1024 };
 const LOOKS = [
   ["", DESKTOP, "light"],
   ["-phone", PHONE, "dark"],
 ];
-const QUALITY = 60;
+const REVIEW_LOOKS = [["", DESKTOP], ["-tablet", TABLET], ["-phone", PHONE]].flatMap(([name, viewport]) =>
+  ["light", "dark"].map((colorScheme) => [`${name}-${colorScheme}`, viewport, colorScheme]),
+);
+const isReview = purpose === "review";
+const [looks, format] = isReview ? [REVIEW_LOOKS, { format: "png" }] : [LOOKS, { format: "webp", quality: 60 }];
 
 mkdirSync(folder, { recursive: true });
 const { page, visit, settled } = await open(origin, key, { checked: false });
@@ -21,13 +28,13 @@ const address = (path, query) => `${path}?${new URLSearchParams(query)}`;
 
 /** Saves screenshots of the current screen in every size and theme. */
 async function picture(name) {
-  for (const [end, viewport, colorScheme] of LOOKS) {
+  for (const [end, viewport, colorScheme] of looks) {
     await page.setViewportSize(viewport);
     await page.emulateMedia({ colorScheme });
     // Live views and drawings need time to adapt to the size.
     await page.waitForTimeout(600);
-    const { data } = await browser.send("Page.captureScreenshot", { format: "webp", quality: QUALITY });
-    writeFileSync(join(folder, `${name}${end}.webp`), Buffer.from(data, "base64"));
+    const { data } = await browser.send("Page.captureScreenshot", format);
+    writeFileSync(join(folder, `${name}${end}.${format.format}`), Buffer.from(data, "base64"));
   }
   await page.setViewportSize(DESKTOP);
   await page.emulateMedia({ colorScheme: "light" });
@@ -50,7 +57,8 @@ await page.getByText("completed", { exact: true }).first().waitFor();
 await page.getByRole("grid", { name: "Pages" }).locator("[aria-rowindex][title]").nth(3).click();
 await page.locator(".prose").getByRole("heading").first().waitFor();
 await picture("job");
-for (const [tab, name] of [["Tree", "job-tree"], ["Graph", "job-graph"], ["Request", "job-request"]]) {
+const TABS = [["Tree", "job-tree"], ["Graph", "job-graph"], ["Errors", "job-errors"], ["Request", "job-request"]];
+for (const [tab, name] of TABS) {
   await page.getByRole("tab", { name: new RegExp(`^${tab}`) }).click();
   await settled();
   await picture(name);
@@ -68,6 +76,10 @@ await page.getByLabel("Code", { exact: true }).locator("visible=true").last().fi
 await page.keyboard.press("Control+Enter");
 await page.locator("pre", { hasText: /\w/ }).first().waitFor();
 await picture("session");
+for (const [tab, name] of [["Recorder", "session-recorder"], ["Files", "session-files"]]) {
+  await page.getByRole("tab", { name: tab }).click();
+  await picture(name);
+}
 await visit("/sessions", "Sessions");
 await page.locator(".session-row").first().waitFor();
 await picture("sessions");
@@ -82,6 +94,27 @@ await visit(address("/search", { query: "list comprehensions", limit: 8 }), "Sea
 await page.keyboard.press("Control+Enter");
 await page.locator(".hit").first().waitFor();
 await picture("search");
+
+await visit("/batch", "Batch");
+await page.getByRole("textbox", { name: "URLs" }).fill(["", "tutorial/", "library/"].map((path) => new URL(path, site).href).join("\n"));
+await picture("batch");
+await visit("/agent", "Agent");
+await page.getByLabel(/^Prompt/).fill("Which chapter explains modules?");
+await page.getByLabel(/^URLs/).fill(site);
+await picture("agent");
+await visit("/monitors", "Monitors");
+await page.getByLabel("URLs, one per line").fill(site);
+await page.getByLabel("Schedule").fill("weekdays at 9:00");
+await page.getByLabel("Name").fill("Tutorial");
+await picture("monitors");
+await button("Create monitor").click();
+await page.getByRole("heading", { level: 1, name: "Tutorial" }).waitFor();
+await button("Check now").click();
+await page.getByRole("heading", { level: 2, name: /new/ }).waitFor();
+await picture("monitor");
+await button("Delete").click();
+await button("Delete monitor").click();
+await page.getByRole("heading", { level: 1, name: "Monitors" }).waitFor();
 
 await visit("/extract", "Extract");
 await page.getByLabel(/^URLs/).fill(site);
@@ -104,6 +137,9 @@ for (const [path, heading] of [["/activity", "Activity"], ["/usage", "Usage"], [
   await settled();
   await picture(heading.toLowerCase());
 }
+await visit("/usage?of=credits&by=day&byApiKey=true", "Usage");
+await page.getByRole("region", { name: "Usage by day" }).waitFor();
+await picture("usage-by-day");
 await visit("/tools", "Tools");
 await page.getByLabel("HTML", { exact: true }).fill("<main><h1>Spiders</h1><p>Eight <strong>legs</strong>, see <a href='/legs'>more</a>.</p></main>");
 await page.getByLabel("Page URL").fill("https://example.com/animals/");

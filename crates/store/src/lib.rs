@@ -12,6 +12,9 @@
 //! This is the only crate that speaks SQL. It never fetches, never renders, and never stores an API key in
 //! clear text.
 
+#[cfg(all(feature = "no-fence", not(debug_assertions)))]
+compile_error!("`no-fence` is for `cargo xtask faults`, never for a release");
+
 mod account;
 mod activity;
 mod cache;

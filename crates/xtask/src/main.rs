@@ -46,7 +46,7 @@ usage: cargo xtask <task>
     bench WHICH       run benchmarks of the release server (docs/BENCHMARKS.md): crawl, fairness, interact,
                       live-view, site;
                       or compare the content crate with its peers: content [CORPUS]
-    faults [--nodes N] [--seed S]
+    faults [--nodes N] [--seed S] [--without-fence]
                       run a cluster of servers on PostgreSQL under faults that a seed decides, and check every
                       job (docs/CONTRIBUTING.md)
     check             run all checks: format, lints, docs, tests, wasm builds, licences, tidy

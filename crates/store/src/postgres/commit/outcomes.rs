@@ -11,7 +11,7 @@ use uuid::Uuid;
 
 use super::{JobInCommit, PreparedBatch};
 use crate::account::Account;
-use crate::commit::{NewPage, Owner, ignore_outcome, state_after};
+use crate::commit::{NewPage, ignore_outcome, state_after};
 use crate::error::StoreError;
 use crate::event::Event;
 use crate::postgres::credits::charge;
@@ -170,7 +170,7 @@ pub(super) struct OutcomeRows {
 
 /// Returns the statement that marks the URLs of the outcomes, unless the job has ended, and returns the keys of those
 /// that were open. It changes nothing of value if the fence did not pass: the transaction is rolled back.
-pub(super) fn closing(owner: Owner, batch: &PreparedBatch) -> Query {
+pub(super) fn closing(job: JobId, batch: &PreparedBatch) -> Query {
     let (keys, states): (Vec<_>, Vec<_>) = batch
         .settled
         .iter()
@@ -180,14 +180,11 @@ pub(super) fn closing(owner: Owner, batch: &PreparedBatch) -> Query {
         "UPDATE harvestman.job_url SET state = settled.state FROM unnest($2, $3) AS settled (key, state)
          WHERE job_id = $1 AND url_key = settled.key AND job_url.state = 'open'
             AND EXISTS (SELECT 1 FROM harvestman.job WHERE id = $1 AND status = 'scraping')
-            AND EXISTS (SELECT 1 FROM harvestman.shard WHERE shard.job_id = $1 AND no = $4 AND epoch = $5)
          RETURNING url_key",
     )
-    .bind(owner.job.0)
+    .bind(job.0)
     .bind(keys)
     .bind(states)
-    .bind(owner.shard)
-    .bind(owner.epoch)
 }
 
 impl JobInCommit {

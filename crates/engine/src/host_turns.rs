@@ -80,10 +80,19 @@ impl HostTurns {
         let Some(delay) = self.delay_of(host) else { return };
         loop {
             match shared.reserve_start(host.to_string(), delay).await {
-                Ok(wait) => return tokio::time::sleep(wait).await,
-                Err(error) => tracing::debug!(%error, "cannot reserve the next request to a host; retrying"),
+                Ok(wait) => {
+                    let turn = Instant::now() + wait;
+                    tokio::time::sleep(wait).await;
+                    // A turn that passed while the node was frozen may be that of another request by now.
+                    if turn.elapsed() < delay.max(limits::RENEW_RETRY) {
+                        return;
+                    }
+                }
+                Err(error) => {
+                    tracing::debug!(%error, "cannot reserve the next request to a host; retrying");
+                    tokio::time::sleep(limits::RENEW_RETRY).await;
+                }
             }
-            tokio::time::sleep(limits::RENEW_RETRY).await;
         }
     }
 

@@ -6,9 +6,10 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, ensure};
 use harvestman_tests::Receiver;
 use harvestman_tests::receiver::Delivery;
-use tokio_postgres::{Client, NoTls};
+use tokio_postgres::Client;
 
 use crate::cluster::Cluster;
+use crate::sessions;
 use crate::work::Job;
 
 /// Pages that may be fetched twice, of a hundred.
@@ -22,8 +23,7 @@ const POLL: Duration = Duration::from_millis(500);
 /// # Errors
 /// The first violation, with the job.
 pub(crate) async fn check(cluster: &Cluster, receiver: &Receiver, jobs: &[Job]) -> Result<()> {
-    let (client, connection) = tokio_postgres::connect(cluster.database.url(), NoTls).await?;
-    tokio::spawn(connection);
+    let client = cluster.database.connect().await?;
     wait_for_events(receiver, jobs).await?;
     let mut events: HashMap<String, Vec<Delivery>> = HashMap::new();
     for delivery in receiver.deliveries() {
@@ -40,6 +40,7 @@ pub(crate) async fn check(cluster: &Cluster, receiver: &Receiver, jobs: &[Job]) 
         pages += job.pages.len();
         repeated += fetched_again(job);
     }
+    sessions::check(&client).await?;
     check_month(&client).await?;
     println!(
         "  {} jobs exact: {pages} pages, {repeated} fetched again ({:.1} %)",

@@ -1,12 +1,11 @@
 //! Servers of one cluster, each with its own network to the database.
 
 use std::net::{SocketAddr, TcpListener};
-use std::os::unix::fs::MetadataExt;
-use std::os::unix::process::CommandExt;
-use std::process::Command;
 
-use anyhow::{Context, Result, ensure};
-use harvestman_tests::{DatabaseProxy, TestDatabase, TestServer, tools};
+use anyhow::Result;
+use harvestman_tests::{DatabaseProxy, TestServer, tools};
+
+use crate::database::Database;
 
 /// Variable with the path of libfaketime, which gives servers wrong clocks.
 const FAKETIME: &str = "HARVESTMAN_TEST_FAKETIME";
@@ -18,7 +17,7 @@ const SECRET: &str = "a secret of the whole cluster";
 
 /// A running cluster.
 pub(crate) struct Cluster {
-    pub(crate) database: TestDatabase,
+    pub(crate) database: Database,
     pub(crate) nodes: Vec<Node>,
 }
 
@@ -31,7 +30,7 @@ pub(crate) struct Node {
 impl Cluster {
     pub(crate) async fn start(nodes: u64) -> Result<Cluster> {
         let mut cluster = Cluster {
-            database: TestDatabase::create().await,
+            database: Database::create().await?,
             nodes: Vec::new(),
         };
         for clock_s in CLOCKS_S.into_iter().cycle().take(usize::try_from(nodes)?) {
@@ -46,38 +45,35 @@ impl Cluster {
         self.nodes.iter().map(|node| node.server.address()).collect()
     }
 
-    /// Restarts PostgreSQL without a checkpoint, as after a crash: transactions that are not committed are lost.
-    pub(crate) fn restart_database(&self) -> Result<()> {
-        let data = tools::path("HARVESTMAN_TEST_POSTGRES_DATA");
-        let owner = std::fs::metadata(&data).with_context(|| data.display().to_string())?;
-        let status = Command::new(tools::path("HARVESTMAN_TEST_POSTGRES_CONTROL"))
-            .args(["restart", "--silent", "--wait", "--mode=immediate", "-D"])
-            .arg(&data)
-            .arg("-l")
-            .arg(data.join("restarts.log"))
-            .current_dir(&data)
-            .uid(owner.uid())
-            .gid(owner.gid())
-            .status()
-            .context("pg_ctl does not start")?;
-        ensure!(status.success(), "PostgreSQL does not restart");
-        Ok(())
+    /// Lets the standby of the database take over from the primary, and gives it a new standby.
+    pub(crate) async fn fail_over(&mut self) -> Result<()> {
+        self.database.promote()?;
+        let url = self.database.url()?;
+        for node in &self.nodes {
+            node.network.redirect(&url);
+        }
+        self.database.add_standby().await
     }
 }
 
 impl Node {
-    async fn start(database: &TestDatabase, clock_s: i32) -> Result<Node> {
-        let network = DatabaseProxy::start(database.url()).await;
+    async fn start(database: &Database, clock_s: i32) -> Result<Node> {
+        let database = database.url()?;
+        let network = DatabaseProxy::start(&database).await;
         let listen = TcpListener::bind("127.0.0.1:0")?.local_addr()?.to_string();
         let library = tools::path(FAKETIME).display().to_string();
+        let chromium = tools::path("HARVESTMAN_CHROMIUM").display().to_string();
         let server = TestServer::try_start_with(&[
             ("LD_PRELOAD", &library),
             ("FAKETIME", &format!("{clock_s:+}s")),
             ("FAKETIME_DONT_FAKE_MONOTONIC", "1"),
-            ("HARVESTMAN_DATABASE_URL", &network.url(database.url())),
+            ("HARVESTMAN_DATABASE_URL", &network.url(&database)),
             ("HARVESTMAN_LISTEN", &listen),
             ("HARVESTMAN_NODE_URL", &format!("http://{listen}")),
             ("HARVESTMAN_CLUSTER_SECRET", SECRET),
+            ("HARVESTMAN_CHROMIUM", &chromium),
+            // Those of a dead server count until it is known to be dead.
+            ("HARVESTMAN_MAX_SESSIONS", "16"),
             ("HARVESTMAN_WEBHOOK_RETRY_SECONDS", "1,1,1,1,1,1,1,1"),
         ])
         .await?;

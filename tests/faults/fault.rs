@@ -36,22 +36,25 @@ enum Kind {
     LoseCommits,
     /// PostgreSQL stops without a checkpoint, and starts.
     RestartDatabase,
+    /// PostgreSQL stops in the same way, and its standby takes over.
+    FailOver,
 }
 
 impl Fault {
     pub(crate) fn draw(random: &mut Random, nodes: u64) -> Fault {
-        let kind = match random.between(0, 6) {
+        let kind = match random.between(0, 7) {
             0 => Kind::Kill,
             1 => Kind::Restart,
             2 => Kind::Freeze,
             3 => Kind::Cut,
             4 => Kind::LoseCommits,
-            _ => Kind::RestartDatabase,
+            5 => Kind::RestartDatabase,
+            _ => Kind::FailOver,
         };
         let (from, to) = match kind {
             Kind::Freeze | Kind::Cut => BEYOND_LEASE_MS,
             Kind::Kill | Kind::LoseCommits => (0, 8_000),
-            Kind::Restart | Kind::RestartDatabase => (0, 1),
+            Kind::Restart | Kind::RestartDatabase | Kind::FailOver => (0, 1),
         };
         Fault {
             pause: Duration::from_millis(random.between(1_000, 4_000)),
@@ -63,9 +66,6 @@ impl Fault {
 
     pub(crate) async fn inject(&self, cluster: &mut Cluster) -> Result<()> {
         sleep(self.pause).await;
-        if matches!(self.kind, Kind::RestartDatabase) {
-            return cluster.restart_database();
-        }
         let node = &mut cluster.nodes[self.node];
         match self.kind {
             Kind::Kill => {
@@ -94,7 +94,8 @@ impl Fault {
                 sleep(self.length).await;
                 node.network.lose_commits(0);
             }
-            Kind::RestartDatabase => {}
+            Kind::RestartDatabase => cluster.database.restart()?,
+            Kind::FailOver => cluster.fail_over().await?,
         }
         Ok(())
     }
@@ -104,7 +105,7 @@ impl fmt::Display for Fault {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (pause, length) = (self.pause.as_secs_f64(), self.length.as_secs_f64());
         write!(out, "after {pause:.1} s: {:?}", self.kind)?;
-        if !matches!(self.kind, Kind::RestartDatabase) {
+        if !matches!(self.kind, Kind::RestartDatabase | Kind::FailOver) {
             write!(out, " server {}", self.node)?;
         }
         match self.length.is_zero() {

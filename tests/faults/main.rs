@@ -1,12 +1,15 @@
 //! A cluster under faults: real servers on one PostgreSQL, each behind a network that fails on request, with crawls,
-//! batch scrapes and webhooks, while servers and the database fail in an order that a seed decides. Afterwards every
+//! batch scrapes, webhooks, browser sessions and a host with a delay, while servers and the database fail in an order that a seed decides. Afterwards every
 //! job must be exact. `cargo xtask faults` builds and starts it.
 #![allow(clippy::print_stdout)]
 
 mod check;
 mod cluster;
+mod database;
 mod fault;
+mod paced;
 mod random;
+mod sessions;
 mod work;
 
 use std::process::ExitCode;
@@ -77,17 +80,17 @@ async fn run(plan: &Plan) -> Result<()> {
     let receiver = Arc::new(Receiver::start().await);
     let mut cluster = Cluster::start(plan.nodes).await?;
     let (stop, stopped) = watch::channel(false);
-    let mut workers = JoinSet::new();
-    for number in 0..plan.workers {
-        let worker = Worker {
-            number,
-            pages: plan.pages,
-            addresses: cluster.addresses(),
-            webhook: receiver.url(),
-            stopped: stopped.clone(),
-        };
-        workers.spawn(worker.run());
-    }
+    let worker = |number| Worker {
+        number,
+        pages: plan.pages,
+        addresses: cluster.addresses(),
+        webhook: receiver.url(),
+        stopped: stopped.clone(),
+    };
+    let mut workers: JoinSet<_> = (0..plan.workers).map(|number| worker(number).run()).collect();
+    let mut others = JoinSet::new();
+    others.spawn(worker(0).crawl_paced());
+    others.spawn(worker(1).use_sessions());
     for _ in 0..plan.faults {
         let fault = Fault::draw(&mut random, plan.nodes);
         println!("  {fault}");
@@ -97,6 +100,9 @@ async fn run(plan: &Plan) -> Result<()> {
     let mut jobs: Vec<Job> = Vec::new();
     while let Some(done) = workers.join_next().await {
         jobs.extend(done.context("a worker panicked")??);
+    }
+    while let Some(done) = others.join_next().await {
+        done.context("a worker panicked")??;
     }
     check::check(&cluster, &receiver, &jobs).await
 }

@@ -74,22 +74,29 @@ impl Worker {
             ("/v2/batch/scrape", 1, request)
         };
         let key = format!("worker-{}-job-{number}", self.number);
-        let created = self
-            .send(Method::POST, endpoint, &key, &request.to_string())
-            .await?;
-        let id = created["id"]
-            .as_str()
-            .context("an accepted job has an id")?
-            .to_owned();
-        let path = format!("{endpoint}/{id}");
+        let (id, end) = self.run_job(endpoint, &key, &request).await?;
         Ok(Job {
-            end: self.end(&path).await?,
+            path: format!("{endpoint}/{id}"),
             id,
-            path,
+            end,
             pages,
             failures,
             site,
         })
+    }
+
+    /// Runs a job with an idempotency key. Returns its id and its last status.
+    pub(crate) async fn run_job(
+        &self,
+        endpoint: &str,
+        key: &str,
+        request: &Value,
+    ) -> Result<(String, Value)> {
+        let created = self
+            .send(Method::POST, endpoint, key, &request.to_string())
+            .await?;
+        let id = created["id"].as_str().context("an accepted job has an id")?;
+        Ok((id.to_owned(), self.end(&format!("{endpoint}/{id}")).await?))
     }
 
     /// Waits for the end of a job.
@@ -113,12 +120,24 @@ impl Worker {
         }
     }
 
-    /// Sends a request to one server after the other until one answers it.
-    async fn send(&self, method: Method, path: &str, key: &str, body: &str) -> Result<Value> {
+    /// Sends a request to one server after the other until one answers it with 200.
+    pub(crate) async fn send(&self, method: Method, path: &str, key: &str, body: &str) -> Result<Value> {
+        self.send_until(method, path, key, body, &[200]).await
+    }
+
+    /// Sends a request to one server after the other until one answers it with one of these statuses.
+    pub(crate) async fn send_until(
+        &self,
+        method: Method,
+        path: &str,
+        key: &str,
+        body: &str,
+        statuses: &[u16],
+    ) -> Result<Value> {
         let since = Instant::now();
         for address in self.addresses.iter().cycle().skip(usize::try_from(self.number)?) {
             match self.ask(*address, method.clone(), path, key, body).await {
-                Ok(response) if response.status == 200 => return Ok(response.json),
+                Ok(response) if statuses.contains(&response.status) => return Ok(response.json),
                 Ok(response) if response.status == 503 => {
                     ensure!(
                         response.headers.contains_key("retry-after"),
@@ -146,7 +165,10 @@ impl Worker {
     ) -> Result<HttpResponse> {
         let mut headers = vec![("authorization", "Bearer fc-test")];
         if method == Method::POST {
-            headers.extend([("content-type", "application/json"), ("x-idempotency-key", key)]);
+            headers.push(("content-type", "application/json"));
+        }
+        if !key.is_empty() {
+            headers.push(("x-idempotency-key", key));
         }
         let body = Bytes::copy_from_slice(body.as_bytes());
         timeout(ANSWER_WITHIN, send_request(address, method, path, &headers, body)).await?

@@ -20,14 +20,12 @@ use crate::config::{Config, ConfigError, Values, source};
 use crate::input::Usage;
 use crate::operator::endpoint::OperatorEndpoint;
 use crate::{
-    bootstrap, doctor, log, manual, mcp, memory, offline, operator, read_file, recognize_text, request,
-    serve, setup,
+    bootstrap, doctor, log, manual, mcp, offline, operator, read_file, recognize_text, request, serve, setup,
 };
 
 /// Runs the command in the arguments of the process. Exit codes: 0 success, 1 failure, 2 invalid usage or settings;
 /// for request commands also 3 when some pages failed and 130 when interrupted.
 pub fn main() -> ExitCode {
-    memory::give_back_freed();
     let matches = command().get_matches();
     match run(&matches) {
         Ok(code) => code,

@@ -29,6 +29,7 @@ mod live_view;
 mod log;
 mod manual;
 mod mcp;
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
 mod memory;
 pub mod metrics;
 mod offline;

@@ -70,6 +70,7 @@ impl Effort {
 pub(crate) fn dist(project: &Project, tools: &Tools, arguments: &[String]) -> Result<()> {
     let binary = match arguments {
         [] => {
+            tools.make()?;
             console::build(project, tools)?;
             driver::build(project, tools)?;
             tools.release()?;

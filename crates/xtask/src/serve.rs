@@ -19,6 +19,7 @@ const KEY_BYTES: usize = 32;
 
 /// Builds and starts the server; returns only on an error.
 pub(crate) fn serve(project: &Project, tools: &Tools, flags: &[String]) -> Result<()> {
+    tools.make()?;
     let mut library_build = BackgroundBuild::start(project)?;
     // Both threads below need these; fetching them first keeps apt from running twice at once.
     tools.node()?;

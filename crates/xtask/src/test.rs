@@ -95,6 +95,7 @@ pub(crate) fn programs(project: &Project, tools: &Tools, filter: Option<&str>, s
         scripts.files.clear();
     }
     let mut environment = Environment::prepare(project, tools, &targets, &scripts, stores)?;
+    tools.make()?;
     let programs = build(project, &targets, environment.server)?;
     if targets.iter().any(|target| target.reads(DIST)) {
         let server = project.target().join(DEBUG_SERVER);

@@ -222,6 +222,15 @@ impl Tools {
         bubblewrap::ensure()
     }
 
+    /// Installs `make`, which builds the server's memory allocator.
+    pub(crate) fn make(&self) -> Result<()> {
+        self.hold()?;
+        match crate::run::find_in_path("make") {
+            Some(_) => Ok(()),
+            None => apt::install(&["make"], "build the memory allocator"),
+        }
+    }
+
     /// Installs a proxy for tests: `tinyproxy` (HTTP), `microsocks` (SOCKS) or `pgbouncer` (PostgreSQL).
     pub(crate) fn proxy(&self, name: &str) -> Result<PathBuf> {
         self.hold()?;
@@ -233,6 +242,7 @@ impl Tools {
 
     /// Fetches all tools.
     pub(crate) fn ensure_all(&self, project: &Project) -> Result<()> {
+        self.make()?;
         self.wasm_target()?;
         self.trunk()?;
         self.wasm_bindgen(project)?;

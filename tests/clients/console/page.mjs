@@ -1,22 +1,28 @@
 // Opens the console in Chromium, signed in, and records errors. Used by the other scripts in this folder.
 
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 
 // NODE_PATH names the folder of the packages.
-const { chromium } = createRequire(process.env.NODE_PATH + "/")("playwright-core");
+const packages = createRequire(process.env.NODE_PATH + "/");
+const { chromium } = packages("playwright-core");
+const axe = readFileSync(packages.resolve("axe-core/axe.min.js"), "utf8");
 
 const DESKTOP = { width: 1440, height: 900 };
 const PHONE = { width: 390, height: 844 };
 
-/** Signs in with the link that the server printed. `complaints` collects errors, dialogs and foreign requests. */
-export async function open(link) {
+/**
+ * Signs in with the link that the server printed. `complaints` collects errors, dialogs and foreign requests. `checked`
+ * allows axe to run in the page, which its content security policy would block.
+ */
+export async function open(link, { checked = false } = {}) {
   const origin = new URL(link).origin;
   const browser = await chromium.launch({
     executablePath: process.env.HARVESTMAN_CHROMIUM,
     args: ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"],
   });
-  const context = await browser.newContext({ viewport: DESKTOP, acceptDownloads: true });
+  const context = await browser.newContext({ viewport: DESKTOP, acceptDownloads: true, bypassCSP: checked });
   const page = await context.newPage();
   const complaints = [];
   page.on("console", (message) => message.type() === "error" && complaints.push(message.text()));
@@ -32,6 +38,20 @@ export async function open(link) {
   await page.goto(link);
   await heading(page, "Overview");
   return { browser, page, origin, complaints };
+}
+
+/** Asserts that axe finds nothing on the page, on desktop and phone, in both color schemes. */
+export async function isAccessible(page) {
+  await page.evaluate(axe);
+  for (const viewport of [PHONE, DESKTOP]) {
+    await page.setViewportSize(viewport);
+    for (const colorScheme of ["dark", "light"]) {
+      await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
+      const { violations } = await page.evaluate(() => globalThis.axe.run(document, { iframes: false }));
+      const found = violations.map((one) => `${one.id}: ${one.nodes.map((node) => node.target.join(" ")).join(", ")}`);
+      assert.deepEqual(found, [], `${page.url()}, ${viewport.width} px, ${colorScheme}`);
+    }
+  }
 }
 
 /** Waits for the heading of a screen. */

@@ -2,10 +2,10 @@
 // Usage: sessions.mjs SIGN_IN_LINK FORM_URL, where the page has an input, a button "Send" and an output.
 
 import assert from "node:assert/strict";
-import { close, fitsThePhone, heading, open } from "./page.mjs";
+import { close, fitsThePhone, heading, isAccessible, open } from "./page.mjs";
 
 const [link, form] = process.argv.slice(2);
-const session = await open(link);
+const session = await open(link, { checked: true });
 const { page, origin } = session;
 
 const history = page.getByRole("tab", { name: /^History/ });
@@ -91,6 +91,7 @@ assert.deepEqual([recorded[0].selector, recorded[1].text, recorded[2].key], ['in
 await page.getByRole("button", { name: "Playwright" }).click();
 await steps.getByText("page.keyboard.type").waitFor();
 await fitsThePhone(page);
+await isAccessible(page);
 await page.getByRole("button", { name: "Stop recording" }).click();
 await page.getByRole("button", { name: "Pick element" }).click();
 await clickField();
@@ -110,6 +111,7 @@ const file = page.getByRole("link", { name: "birds.txt" });
 await file.waitFor({ timeout: 60_000 });
 assert.equal(await (await fetch(origin + (await file.getAttribute("href")))).text(), "herons");
 await fitsThePhone(page);
+await isAccessible(page);
 await page.getByRole("button", { name: "Add 10 minutes" }).click();
 await page.getByText("Session extended by 10 minutes").waitFor();
 
@@ -141,6 +143,26 @@ await page.getByRole("button", { name: "Open browser" }).click();
 await page.locator("h1 .badge").getByText("live", { exact: true }).waitFor({ timeout: 120_000 });
 await run("get url", "bash");
 await answered("about:blank");
+await page.getByRole("button", { name: "Stop", exact: true }).click();
+await page.getByRole("button", { name: "Stop session" }).click();
+await page.locator("h1 .badge").getByText("ended", { exact: true }).waitFor({ timeout: 60_000 });
+
+// A session with a page, a lifetime, a profile and a country.
+await page.goto(`${origin}/console/sessions?url=${encodeURIComponent(form)}`);
+await page.getByLabel("Lifetime in minutes").fill("soon");
+await page.getByRole("button", { name: "Open browser" }).click();
+await page.getByRole("alert").getByText("The lifetime must be a number of minutes.").waitFor();
+await page.getByLabel("Lifetime in minutes").fill("4");
+await page.getByLabel("Profile").fill("work");
+await page.getByRole("switch", { name: "Save changes to the profile" }).waitFor();
+await page.getByLabel("Country").fill("DE");
+await page.getByRole("button", { name: "Open browser" }).click();
+await page.locator("h1 .badge").getByText("live", { exact: true }).waitFor({ timeout: 120_000 });
+await page.getByText(/stops automatically in [34] min/).waitFor();
+await run("get url", "bash");
+await answered(form);
+await run('eval "navigator.language"', "bash");
+await answered("de");
 await page.getByRole("button", { name: "Stop", exact: true }).click();
 await page.getByRole("button", { name: "Stop session" }).click();
 await page.locator("h1 .badge").getByText("ended", { exact: true }).waitFor({ timeout: 60_000 });

@@ -57,8 +57,9 @@ await page.getByText("completed", { exact: true }).first().waitFor();
 await page.getByRole("grid", { name: "Pages" }).locator("[aria-rowindex][title]").nth(3).click();
 await page.locator(".prose").getByRole("heading").first().waitFor();
 await picture("job");
-const TABS = [["Tree", "job-tree"], ["Graph", "job-graph"], ["Errors", "job-errors"], ["Request", "job-request"]];
-for (const [tab, name] of TABS) {
+const tabs = [["Tree", "job-tree"], ["Graph", "job-graph"], ["Request", "job-request"]];
+if (isReview) tabs.push(["Errors", "job-errors"]);
+for (const [tab, name] of tabs) {
   await page.getByRole("tab", { name: new RegExp(`^${tab}`) }).click();
   await settled();
   await picture(name);
@@ -76,7 +77,9 @@ await page.getByLabel("Code", { exact: true }).locator("visible=true").last().fi
 await page.keyboard.press("Control+Enter");
 await page.locator("pre", { hasText: /\w/ }).first().waitFor();
 await picture("session");
-for (const [tab, name] of [["Recorder", "session-recorder"], ["Files", "session-files"]]) {
+const runTabs = [["Recorder", "session-recorder"]];
+if (isReview) runTabs.push(["Files", "session-files"]);
+for (const [tab, name] of runTabs) {
   await page.getByRole("tab", { name: tab }).click();
   await picture(name);
 }

@@ -202,7 +202,6 @@ impl Tag {
                 | Iframe
                 | Audio
                 | Video
-                | Rp
         )
     }
 }

@@ -65,6 +65,18 @@ fn emphasis_keeps_spaces_outside_and_merges() {
 }
 
 #[test]
+fn readings_are_in_parentheses() {
+    check(
+        "<ruby>痴漢<rp>（</rp><rt>ちかん</rt><rp>）</rp></ruby>",
+        expect!["痴漢（ちかん）"],
+    );
+    check(
+        "<ruby>取<rt>と</rt>り<rt></rt></ruby>ます <ruby>[a]<rt>b</rt></ruby>",
+        expect![[r"取(と)ります [a\](b)"]],
+    );
+}
+
+#[test]
 fn only_text_that_reads_as_markup_is_escaped() {
     check(
         "<p>1. a</p><p>- b</p><p># c</p><p>&gt; d</p><p>+1 and -2, #3, 4.5, a_b_c *x* _y_ 5 * 6 [z] [t](u) &lt;b> a &lt; b &amp;amp; &amp; c `d` \\* e\\f ~~g~~ ==</p>",

@@ -46,7 +46,8 @@ enum Leave {
     Term {
         marks: usize,
     },
-    Quotation,
+    /// Text that is written when the element ends.
+    Closing(&'static str),
     /// A button whose text is written.
     Button,
 }
@@ -272,11 +273,8 @@ impl<'a> Walk<'a> {
             Tag::Sup => self.mark(id, Mark::Html("sup")),
             Tag::Sub => self.mark(id, Mark::Html("sub")),
             Tag::Code | Tag::Tt | Tag::Kbd | Tag::Samp => self.inline_code(id),
-            Tag::Q => {
-                self.inline.raw("“");
-                self.on_leave(id, Leave::Quotation);
-                true
-            }
+            Tag::Q => self.enclose(id, "“", "”"),
+            Tag::Rt if self.needs_parentheses(id) => self.enclose(id, "(", ")"),
             Tag::Pre | Tag::Xmp => {
                 self.code_block(id);
                 false
@@ -385,7 +383,7 @@ impl<'a> Walk<'a> {
                 (0..marks).for_each(|_| self.inline.close());
                 self.flush();
             }
-            Leave::Quotation => self.inline.raw("”"),
+            Leave::Closing(text) => self.inline.raw(text),
             Leave::Button => self.inline.separate(),
         }
     }

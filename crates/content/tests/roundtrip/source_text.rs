@@ -18,7 +18,7 @@ const VOID: &str = "area base br col embed frame hr img input link meta source t
 
 /// Controls, images and formulas: their text is not page text, or is written differently.
 const CONTROLS: &str =
-    "audio button canvas datalist iframe noembed noframes object rp select svg textarea title video";
+    "audio button canvas datalist iframe noembed noframes object select svg textarea title video";
 
 /// Titles that only say that a callout or notes follow.
 const TITLES: [&str; 18] = [

@@ -8,6 +8,9 @@ use crate::markdown::inline::Mark;
 use crate::markdown::table::{self, Grid};
 use crate::markdown::{anchors, code, shape};
 
+/// Parts of a ruby annotation that are searched for parentheses.
+const MAX_RUBY_PARTS: usize = 16;
+
 impl Walk<'_> {
     pub(super) fn list(&mut self, id: NodeId, ordered: bool) -> bool {
         self.flush();
@@ -101,6 +104,19 @@ impl Walk<'_> {
         }
         self.on_leave(id, Leave::Block);
         true
+    }
+
+    /// Writes text before and after an element.
+    pub(super) fn enclose(&mut self, id: NodeId, before: &str, after: &'static str) -> bool {
+        self.inline.text(before);
+        self.on_leave(id, Leave::Closing(after));
+        true
+    }
+
+    /// Returns true for the reading of a ruby annotation without parentheses (`rp`) of its own.
+    pub(super) fn needs_parentheses(&self, id: NodeId) -> bool {
+        let mut beside = self.dom.children(self.dom.parent(id)).take(MAX_RUBY_PARTS);
+        self.shape.text(id) > 0 && !beside.any(|n| self.dom.tag(n) == Tag::Rp)
     }
 
     /// Writes a term as a bold line, and an API signature as code.

@@ -5,6 +5,8 @@ use super::words;
 use crate::html::dom::{Dom, NodeId, attr};
 use crate::html::tag::Tag;
 
+/// Characters of the hash in a class name of CSS modules.
+const HASH_CHARS: usize = 5;
 /// Nodes of a table of contents that are read.
 const CONTENTS_NODES: usize = 1000;
 /// Words that name parts of a site, but also subjects of documentation.
@@ -240,7 +242,7 @@ fn push_words(value: &str, words: &mut Vec<String>) {
         }
         let mut word = String::new();
         let mut small = false;
-        for c in token.chars() {
+        for c in without_hash(token).chars() {
             if !c.is_ascii_alphanumeric() || (small && c.is_ascii_uppercase()) {
                 push(words, &mut word);
             }
@@ -250,6 +252,15 @@ fn push_words(value: &str, words: &mut Vec<String>) {
             small = c.is_ascii_lowercase();
         }
         push(words, &mut word);
+    }
+}
+
+/// Returns a class name without the hash that CSS modules append (`table_root__adKqa`), whose letters are no words.
+fn without_hash(token: &str) -> &str {
+    let is_hash = |tail: &str| tail.len() == HASH_CHARS && !tail.bytes().all(|b| b.is_ascii_lowercase());
+    match token.rsplit_once("__") {
+        Some((name, tail)) if is_hash(tail) => name,
+        _ => token,
     }
 }
 
@@ -292,4 +303,23 @@ pub(super) fn is_link_block_title(text: &str) -> bool {
 pub(super) fn is_control_text(text: &str) -> bool {
     let text = text.trim().trim_end_matches([':', '…', '»', '›', '→']).trim();
     text.len() <= 48 && words::is_control_text(&text.to_lowercase())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hashes_of_css_modules_are_not_words() {
+        for (class, expected) in [
+            ("table_root__adKqa", &["table", "root"][..]),
+            ("card__title", &["card", "title"]),
+            ("side__navBar", &["side", "nav", "bar"]),
+            ("mainText__2-ads other", &["main", "text", "other"]),
+        ] {
+            let mut words = Vec::new();
+            push_words(class, &mut words);
+            assert_eq!(words, expected, "{class}");
+        }
+    }
 }

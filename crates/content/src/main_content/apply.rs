@@ -18,7 +18,7 @@ const IMAGE_ENDINGS: [&str; 7] = [".avif", ".gif", ".jpeg", ".jpg", ".png", ".sv
 
 /// Marks in `dropped` what is dropped below the body. `kept` is the choice of the rules; blocks are in
 /// document order. Returns false, and marks nothing, when no text would be left: a whole table row may score
-/// lower than its best cell.
+/// lower than a short cell of it.
 pub(super) fn apply(
     dom: &Dom,
     weights: &TextWeights,
@@ -38,11 +38,14 @@ pub(super) fn apply(
         while row.is_some() && end < blocks.len() && row_of(dom, blocks[end].id) == row {
             end += 1;
         }
-        let size: i64 = blocks[at..end].iter().map(|b| i64::from(b.size())).sum();
-        let sum: i64 = (at..end)
-            .map(|i| i64::from(probabilities[i]) * i64::from(blocks[i].size()))
-            .sum();
-        if sum >= i64::from(cut.max(1)) * size {
+        let (mut size, mut likely, mut sum) = (0, 0, 0);
+        for (block, &probability) in blocks[at..end].iter().zip(&probabilities[at..end]) {
+            let words = i64::from(block.size());
+            size += words;
+            likely += if probability >= cut.max(1) { words } else { 0 };
+            sum += words * i64::from(probability);
+        }
+        if likely * 2 > size || sum >= i64::from(cut.max(1)) * size {
             blocks[at..end].iter().for_each(|b| keep[b.id as usize] = true);
         }
         at = end;
@@ -216,6 +219,16 @@ mod tests {
         let page = "<p>Words</p><pre><div>1</div><div>one</div></pre>";
         assert_eq!(left(page, &["1"]).unwrap(), "Words1one");
         assert_eq!(left(page, &["1", "one"]).unwrap(), "Words");
+    }
+
+    #[test]
+    fn a_row_is_kept_for_its_longest_cell() {
+        let row = "<p>Words</p><table><tr><th>name</th><td>words of a long cell that go on</td></tr></table>";
+        assert_eq!(
+            left(row, &["name"]).unwrap(),
+            "Wordsnamewords of a long cell that go on"
+        );
+        assert_eq!(left(row, &["long"]).unwrap(), "Words");
     }
 
     #[test]

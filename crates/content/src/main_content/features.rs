@@ -76,6 +76,8 @@ impl Block {
 struct OpenElement {
     end: NodeId,
     flags: u32,
+    /// Names or elements mark it as secondary content, and the longest text is elsewhere.
+    is_beside: bool,
     depth: i32,
     repeats: i32,
     repeats_text: i32,
@@ -145,10 +147,14 @@ pub(crate) fn measure(
                     }
                     outer => outer,
                 };
+                let own = flags(dom, names, at);
+                // What surrounds the longest text is not beside it. Articles have one text, and captions around it.
+                let holds_best = kind != PageKind::Article && (at..dom.end(at)).contains(&containers.best);
                 around.push(OpenElement {
                     article,
                     end: dom.end(at),
-                    flags: up.map_or(0, |a| a.flags) | flags(dom, names, at),
+                    flags: up.map_or(0, |a| a.flags) | own,
+                    is_beside: up.is_some_and(|a| a.is_beside) || own & BESIDE != 0 && !holds_best,
                     depth: up.map_or(0, |a| a.depth) + 1,
                     repeats: r,
                     repeats_text: rt,
@@ -159,6 +165,7 @@ pub(crate) fn measure(
         let here = around.last().copied().unwrap_or(OpenElement {
             end: 0,
             flags: 0,
+            is_beside: false,
             depth: 0,
             repeats: 0,
             repeats_text: 0,
@@ -341,7 +348,7 @@ pub(crate) fn measure(
             hash: o.hash,
             start: start_key,
             leads_away,
-            named_beside: here.flags & BESIDE != 0,
+            named_beside: here.is_beside,
             of_site: here.flags & OF_SITE != 0,
             within_main: here.flags & (MAIN | ARTICLE) != 0,
             in_contents: all_words & LISTS_PAGES != 0 && container[2] == 0,

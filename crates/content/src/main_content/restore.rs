@@ -3,7 +3,7 @@
 
 use super::features::Block;
 use super::kind::PageKind;
-use crate::html::dom::Dom;
+use crate::html::dom::{Dom, NodeId};
 use crate::html::tag::Tag;
 
 /// Expected score of the best cut, in millionths, below which the main content is unclear.
@@ -14,17 +14,25 @@ const MIN_HEADING_PROBABILITY: i32 = 100;
 const MIN_BESIDE_PROBABILITY: i32 = 200;
 /// The same for the heading of a section of which most words are kept.
 const MIN_SECTION_PROBABILITY: i32 = 50;
+/// Elements around a text that are searched for its list or table, and around that for what else is there.
+const MAX_LEVELS: usize = 6;
+/// Words that announce what follows, and bytes of their text that are read.
+const MIN_ANNOUNCEMENT_WORDS: i32 = 3;
+const MAX_ANNOUNCEMENT_BYTES: usize = 2000;
 /// Blocks of a section that are read, and words of it that must be kept.
 const SECTION_BLOCKS: usize = 40;
 const MIN_SECTION_WORDS: i32 = 4;
 
 /// Raises the probabilities of blocks that belong to kept content to `cut`.
 pub(super) fn restore(dom: &Dom, kind: PageKind, blocks: &[Block], probabilities: &mut [i32], cut: i32) {
+    restore_terms(dom, blocks, probabilities, cut);
     let keep: Vec<bool> = probabilities.iter().map(|&p| p >= cut).collect();
     let is_kept = |at: Option<usize>| at.and_then(|at| keep.get(at)).is_some_and(|&kept| kept);
     // Backwards, so that a heading can introduce one that introduces text.
     for (at, block) in blocks.iter().enumerate().rev() {
-        if keep[at] || block.leads_away || block.named_beside {
+        // What is beside the content may introduce text that is there, too, such as a comment.
+        let is_apart = block.named_beside && blocks.get(at + 1).is_none_or(|next| !next.named_beside);
+        if keep[at] || block.leads_away || is_apart {
             continue;
         }
         // Text is below every heading.
@@ -35,7 +43,9 @@ pub(super) fn restore(dom: &Dom, kind: PageKind, blocks: &[Block], probabilities
             && level(at + 1) > level(at);
         let among = is_kept(at.checked_sub(1)) && is_kept(Some(at + 1));
         let beside = block.within_main && probabilities[at] >= MIN_BESIDE_PROBABILITY;
-        if introduces || block.in_contents || (block.among_paragraphs && (among || beside)) {
+        if introduces
+            || !block.named_beside && (block.in_contents || block.among_paragraphs && (among || beside))
+        {
             probabilities[at] = cut;
         }
     }
@@ -43,8 +53,24 @@ pub(super) fn restore(dom: &Dom, kind: PageKind, blocks: &[Block], probabilities
     if kind != PageKind::Forum {
         restore_headings(dom, blocks, probabilities, cut);
     }
-    restore_tables(dom, blocks, probabilities, cut);
+    restore_structures(dom, blocks, probabilities, cut);
     restore_lists(dom, blocks, probabilities, cut);
+}
+
+/// Keeps a term of which most words of the definition are kept.
+fn restore_terms(dom: &Dom, blocks: &[Block], probabilities: &mut [i32], cut: i32) {
+    let is_term = |at: usize| dom.tag(blocks[at].id) == Tag::Dt;
+    for at in (0..blocks.len()).rev().filter(|&at| is_term(at)) {
+        let mut around = dom.ancestors(blocks[at].id).take(MAX_LEVELS);
+        let end = around
+            .find(|&up| dom.tag(up) == Tag::Dl)
+            .map_or(0, |list| dom.end(list));
+        let definition = (at + 1..blocks.len()).take_while(|&next| blocks[next].id < end && !is_term(next));
+        let (all, kept) = words(blocks, probabilities, cut, definition);
+        if kept > 0 && kept * 2 >= all {
+            probabilities[at] = probabilities[at].max(cut);
+        }
+    }
 }
 
 /// Keeps the heading of a section or card of which most words are kept.
@@ -61,36 +87,58 @@ fn restore_headings(dom: &Dom, blocks: &[Block], probabilities: &mut [i32], cut:
         let section = (at + 1..blocks.len())
             .take(SECTION_BLOCKS)
             .take_while(|&next| level(next) > level(at));
-        let (mut all, mut kept) = (0, 0);
-        for next in section {
-            let size = blocks[next].size();
-            all += size;
-            kept += if probabilities[next] >= cut { size } else { 0 };
-        }
+        let (all, kept) = words(blocks, probabilities, cut, section);
         if kept >= MIN_SECTION_WORDS && kept * 2 >= all {
             probabilities[at] = cut;
         }
     }
 }
 
-/// Keeps a table that stands between kept paragraphs.
-fn restore_tables(dom: &Dom, blocks: &[Block], probabilities: &mut [i32], cut: i32) {
+/// Returns the number of words of blocks, and of those that are kept.
+fn words(
+    blocks: &[Block],
+    probabilities: &[i32],
+    cut: i32,
+    which: impl Iterator<Item = usize>,
+) -> (i32, i32) {
+    which.fold((0, 0), |(all, kept), at| {
+        let size = blocks[at].size();
+        (
+            all + size,
+            if probabilities[at] >= cut {
+                kept + size
+            } else {
+                kept
+            },
+        )
+    })
+}
+
+/// Keeps a table that stands between kept paragraphs, and what a kept paragraph announces with a colon.
+fn restore_structures(dom: &Dom, blocks: &[Block], probabilities: &mut [i32], cut: i32) {
     let mut at = 1;
     while at < blocks.len() {
-        let (id, before) = (blocks[at].id, &blocks[at - 1]);
-        let is_cell = matches!(dom.tag(id), Tag::Td | Tag::Th);
-        let table = dom.ancestors(id).take(4).find(|&up| dom.tag(up) == Tag::Table);
-        let Some(table) = table.filter(|_| is_cell) else {
+        let (before, id) = (&blocks[at - 1], blocks[at].id);
+        let is_structure =
+            |&up: &NodeId| matches!(dom.tag(up), Tag::Table | Tag::Ul | Tag::Ol | Tag::Dl | Tag::Pre);
+        let apart = |&up: &NodeId| up > before.id;
+        let around = std::iter::once(id).chain(dom.ancestors(id).take(MAX_LEVELS));
+        let Some(structure) = around.take_while(apart).filter(is_structure).last() else {
             at += 1;
             continue;
         };
-        let outside = |block: &Block| block.id < table || block.id >= dom.end(table);
-        let cells = blocks[at..].iter().position(outside);
-        let end = cells.map_or(blocks.len(), |cells| at + cells);
-        if before.among_paragraphs
-            && dom.parent(before.id) == dom.parent(table)
+        let inside = |block: &&Block| block.id < dom.end(structure);
+        let end = at + blocks[at..].iter().take_while(inside).count();
+        let next = blocks.get(end).map_or(dom.len(), |block| block.id);
+        let alone = |&up: &NodeId| up > before.id && dom.end(up) <= next;
+        let around = dom.ancestors(structure).take(MAX_LEVELS).take_while(alone);
+        let whole = around.last().unwrap_or(structure);
+        let between = dom.tag(structure) == Tag::Table
+            && before.among_paragraphs
+            && probabilities.get(end).is_some_and(|&after| after >= cut);
+        if dom.parent(before.id) == dom.parent(whole)
             && probabilities[at - 1] >= cut
-            && probabilities.get(end).is_some_and(|&after| after >= cut)
+            && (between || is_announcement(dom, before))
         {
             for (block, probability) in blocks[at..end].iter().zip(&mut probabilities[at..end]) {
                 if !block.leads_away && !block.named_beside {
@@ -100,6 +148,16 @@ fn restore_tables(dom: &Dom, blocks: &[Block], probabilities: &mut [i32], cut: i
         }
         at = end;
     }
+}
+
+/// Returns true for a text that ends with a colon.
+fn is_announcement(dom: &Dom, block: &Block) -> bool {
+    block.size() >= MIN_ANNOUNCEMENT_WORDS
+        && !block.leads_away
+        && dom
+            .text_of(block.id, MAX_ANNOUNCEMENT_BYTES)
+            .trim_end()
+            .ends_with([':', '：'])
 }
 
 /// Keeps the items of a list together when half of their words are kept.
@@ -136,4 +194,83 @@ pub(super) fn keep_all_if_unclear(blocks: &[Block], probabilities: &mut [i32], e
         *probability = if block.of_site { 0 } else { 1000 };
     }
     true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{element_names, features, weights::TextWeights};
+    use super::*;
+    use crate::html::parse::parse;
+
+    const TEXT: &str =
+        "<p>The harbour was closed for three days after the storm, and the ferries stayed at the quay.";
+
+    /// Returns which of `words` are kept in a page whose blocks with one of them are below the cut.
+    fn kept<'a>(kind: PageKind, html: &str, words: &[&'a str]) -> Vec<&'a str> {
+        let dom = parse(&html.replace("TEXT", TEXT));
+        let body = dom.first(0, Tag::Body).unwrap();
+        let weights = TextWeights::of(&dom, &vec![false; dom.nodes.len()]);
+        let all = vec![true; dom.nodes.len()];
+        let names = element_names::read(&dom);
+        let blocks = features::measure(&dom, "example.org", body, kind, &names, &weights, &all);
+        let has = |block: &Block, word: &&&str| dom.text_of(block.id, 200).contains(**word);
+        let is_low = |block: &Block| words.iter().any(|word| has(block, &word));
+        let mut probabilities: Vec<i32> = blocks
+            .iter()
+            .map(|block| if is_low(block) { 150 } else { 600 })
+            .collect();
+        restore(&dom, kind, &blocks, &mut probabilities, 500);
+        let is_kept = |word: &&&str| {
+            blocks
+                .iter()
+                .zip(&probabilities)
+                .any(|(block, &p)| p >= 500 && has(block, word))
+        };
+        words.iter().filter(is_kept).copied().collect()
+    }
+
+    #[test]
+    fn a_term_stays_with_its_definition() {
+        let page = "TEXT<dl><div><dt>One<dd><p>The first of them</div><div><dt>Two<dd>No</div></dl>";
+        assert_eq!(kept(PageKind::Other, page, &["One", "Two", "No"]), ["One"]);
+    }
+
+    #[test]
+    fn what_a_paragraph_announces_stays() {
+        for (structure, is_kept) in [
+            ("<p>You need two parts:<ul><li>Alpha<li>Beta</ul>", true),
+            (
+                "<p>You need two parts:<div class=ad><table><tr><td>Alpha<td>Beta</table></div>",
+                false,
+            ),
+            (
+                "<p>You need two parts:<div><div><table><tr><td>Alpha<td>Beta</table></div></div>",
+                true,
+            ),
+            ("<p>You need two parts.<ul><li>Alpha<li>Beta</ul>", false),
+            ("<p>Parts:<ul><li>Alpha<li>Beta</ul>", false),
+        ] {
+            let words = ["Alpha", "Beta"];
+            let expected = if is_kept { &words[..] } else { &[] };
+            assert_eq!(
+                kept(PageKind::Other, &format!("TEXT{structure}"), &words),
+                expected,
+                "{structure}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_table_in_a_frame_stays_between_paragraphs() {
+        let page = "TEXT<div><div><table><tr><td>Alpha<td>Beta</table></div></div>TEXT";
+        assert_eq!(kept(PageKind::Other, page, &["Alpha", "Beta"]), ["Alpha", "Beta"]);
+    }
+
+    #[test]
+    fn a_heading_stays_where_everything_is_named_secondary() {
+        let page = "<div class=sidebar><h2>Alpha</h2>TEXT</div>";
+        assert_eq!(kept(PageKind::Other, page, &["Alpha"]), ["Alpha"]);
+        let beside = "TEXT TEXT<div class=sidebar><h2>Alpha</h2></div>TEXT";
+        assert!(kept(PageKind::Other, beside, &["Alpha"]).is_empty());
+    }
 }

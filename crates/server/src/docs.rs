@@ -45,6 +45,7 @@ const PAGES: &[Page] = pages! {
     }
     "Sites" {
         "crawl" = "guide/crawl.md",
+        "continue" = "guide/continue.md",
         "crawl-scope" = "guide/crawl-scope.md",
         "crawl-prompts" = "guide/crawl-prompts.md",
         "politeness" = "guide/politeness.md",

@@ -66,6 +66,11 @@ const QUESTIONS: &[(&str, &[&str])] = &[
     ("How do I connect Ollama?", &["models"]),
     ("Make sure that nothing I scrape is stored", &["privacy"]),
     ("How do I abort a running crawl?", &["crawl"]),
+    (
+        "My crawl stopped at its limit, how do I get the rest without fetching everything again?",
+        &["continue"],
+    ),
+    ("How can I retry only the pages that failed?", &["continue"]),
     ("What is the biggest file I can upload?", &["limits", "files"]),
     (
         "How do I back up my data and upgrade to a new version?",
@@ -135,11 +140,11 @@ const QUESTIONS: &[(&str, &[&str])] = &[
 ];
 
 /// Smallest number of questions whose first passage must be on the right page.
-const MIN_CORRECT: usize = 54;
+const MIN_CORRECT: usize = 56;
 
 #[test]
 fn questions_lead_to_the_right_page_first() {
-    assert_eq!(QUESTIONS.len(), 60);
+    assert_eq!(QUESTIONS.len(), 62);
     let mut right = 0;
     for (question, pages) in QUESTIONS {
         let found = docs().search(question);

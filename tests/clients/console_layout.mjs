@@ -1,10 +1,11 @@
-// Layout: the primary button is always visible, and every screen fits a tablet and a zoom of 200 %.
-// Usage: console_layout.mjs ORIGIN KEY JOB_ID, where the job is a crawl
+// Layout: the primary button is always visible, the right column stays in view and scrolls by itself, a column takes
+// the full width, and every screen fits a tablet and a zoom of 200 %.
+// Usage: console_layout.mjs ORIGIN KEY JOB_ID URL, where the job is a crawl with a long page at URL
 
 import assert from "node:assert/strict";
 import { DESKTOP, open } from "./console_browser.mjs";
 
-const [origin, key, job] = process.argv.slice(2);
+const [origin, key, job, url] = process.argv.slice(2);
 const { page, visit, settled, fits, done } = await open(origin, key);
 
 /** Asserts that an element is within the window. */
@@ -30,6 +31,30 @@ for (const [path, heading, name] of [
   await scrollTo(await page.evaluate(() => document.body.scrollHeight / 3));
   await isInView(send, `${path}, scrolled`);
 }
+
+// The result stays in view while the form scrolls, and scrolls by itself.
+await visit(`/scrape?url=${encodeURIComponent(url)}`, "Scrape");
+for (const group of await page.locator("form details > summary").all()) await group.click();
+await page.keyboard.press("Control+Enter");
+await page.locator("#result .prose").waitFor();
+await scrollTo(1_200);
+await isInView(page.locator("#viewer-rendered"), "result, with the form scrolled");
+const column = page.locator(".panes > :last-child");
+const before = await page.evaluate(() => scrollY);
+await column.hover({ position: { x: 4, y: 4 } });
+await column.evaluate((column) => column.scrollTo(0, 200));
+assert.equal(await column.evaluate((column) => column.scrollTop), 200);
+assert.equal(await page.evaluate(() => scrollY), before);
+
+// A column takes the full width, and gives it back.
+const form = page.locator("form.pane-form");
+await column.evaluate((column) => column.scrollTo(0, 0));
+await page.getByRole("button", { name: "Full width" }).click();
+await form.waitFor({ state: "hidden" });
+const widths = await page.evaluate(() => [".page", "#result"].map((one) => document.querySelector(one).clientWidth));
+assert.ok(widths[1] > widths[0] * 0.9, `the result has ${widths[1]} of ${widths[0]} px`);
+await page.getByRole("button", { name: "Full width" }).click();
+await form.waitFor();
 
 // A tablet, and a desktop at 200 %.
 const ROUTES = [

@@ -1,4 +1,4 @@
-// What a form says before its request is sent, and the result in its URL afterwards.
+// What a form says before its request is sent, and how long its result is kept.
 // Usage: console_notices.mjs ORIGIN KEY SITE, where SITE is the URL of a site with the page /docs/index.html that links
 // to /a and /b, on a server without a language model and without a search provider
 
@@ -50,6 +50,7 @@ const scrape = async (path) => {
   return page.url();
 };
 const first = await scrape("/a");
+await result.getByText(/result expires in \d+ (h|d)/).waitFor();
 const second = await scrape("/b");
 await page.reload();
 await result.getByRole("heading", { name: "Page /b" }).first().waitFor();
@@ -61,4 +62,23 @@ await result.getByRole("heading", { name: "Page /b" }).first().waitFor();
 await page.goto(`${origin}/console/scrape?id=00000000-0000-4000-8000-000000000000`);
 await result.getByRole("alert").waitFor();
 assert.match(complaints.pop(), /404/);
+
+// So it does after an extraction and a question.
+await visit(`/extract?urls=${encodeURIComponent(`${site}/a`)}`, "Extract");
+await button("Add field").click();
+await page.getByLabel("Field name", { exact: true }).fill("title");
+await button("Extract").click();
+await result.getByText(/result expires in \d+ (h|d)/).waitFor();
+await visit("/ask?question=How+do+I+cancel+a+crawl%3F", "Ask");
+const question = page.getByRole("textbox", { name: /^Question/ });
+assert.equal(await question.inputValue(), "How do I cancel a crawl?");
+assert.equal(await result.locator(".answer").count(), 0, "a question in the URL is not sent");
+await button("Ask").click();
+await page.waitForURL(/\/ask\?id=/);
+await result.getByText("kept in this browser").waitFor();
+await page.reload();
+await result.getByRole("heading", { name: "How do I cancel a crawl?" }).waitFor();
+assert.equal(await question.inputValue(), "How do I cancel a crawl?");
+await page.goto(`${origin}/console/ask?id=nowhere`);
+await result.getByText("This result is no longer stored in this browser.").waitFor();
 await done("notices: ok");

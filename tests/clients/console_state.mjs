@@ -50,6 +50,32 @@ await focused(1);
 await page.keyboard.type("price");
 assert.deepEqual([await names.nth(0).inputValue(), await names.nth(1).inputValue()], ["name", "price"]);
 
+// An object and a list of objects have fields of their own, which go with them.
+const kinds = page.getByLabel("Type", { exact: true });
+const schema = async () => {
+  await page.getByRole("tablist", { name: "Form or JSON" }).getByText("JSON").click();
+  const editor = page.getByLabel("Request body as JSON");
+  // It follows the form in the next frame.
+  await editor.evaluate(() => new Promise((done) => requestAnimationFrame(() => setTimeout(done))));
+  const body = JSON.parse(await editor.inputValue());
+  await page.getByRole("tab", { name: "Form", exact: true }).click();
+  return body.schema.properties;
+};
+await kinds.nth(1).selectOption("objects");
+await page.getByRole("button", { name: "Add field to price" }).click();
+await focused(2);
+await page.keyboard.type("amount");
+await kinds.nth(2).selectOption("object");
+await page.getByRole("button", { name: "Add field to amount" }).click();
+await focused(3);
+await page.keyboard.type("value");
+const amount = { type: "object", properties: { value: { type: "string" } } };
+assert.deepEqual((await schema()).price, { type: "array", items: { type: "object", properties: { amount } } });
+assert.deepEqual(await findings(), []);
+await kinds.nth(1).selectOption("number");
+await page.waitForFunction(() => document.querySelectorAll("[aria-label='Field name']").length === 2);
+assert.deepEqual(await schema(), { name: { type: "string" }, price: { type: "number" } });
+
 // Tabs that do not fit are in a menu.
 await visit(`/jobs/${job}`, /127\.0\.0\.1/);
 await page.setViewportSize(PHONE);

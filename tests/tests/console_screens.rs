@@ -44,12 +44,15 @@ async fn drafts_focus_and_overflowing_tabs_are_kept() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn every_screen_fits_a_tablet_and_a_zoom_of_200_percent() {
+async fn every_screen_uses_its_space_at_every_width() {
     let server = TestServer::start().await;
-    let site = DocsSite::new(4).build().serve().await;
-    let job = server.crawl(&json!({ "url": site.url("/") })).await;
+    let text = "<p>A paragraph of a long page.</p>".repeat(200);
+    let html = format!("<title>Long</title><main><h1>Long</h1>{text}</main>");
+    let site = Site::new().page("/", Page::html(html)).serve().await;
+    let url = site.url("/");
+    let job = server.crawl(&json!({ "url": url })).await;
     server.wait(&job).await;
-    run_script(&server, "console_layout.mjs", &[&job], "layout: ok").await;
+    run_script(&server, "console_layout.mjs", &[&job, &url], "layout: ok").await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -76,7 +79,7 @@ async fn failures_of_a_job_are_counted_explained_and_retried() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_form_says_what_its_request_needs_and_its_url_carries_the_result() {
+async fn a_form_says_what_its_request_needs_and_how_long_its_result_is_kept() {
     let server = TestServer::start().await;
     let graph: &[(&str, &[&str])] = &[("/docs/index.html", &["/a", "/b"])];
     let page = |path: &str| Page::links(&format!("Page {path}"), &[]);
@@ -85,6 +88,25 @@ async fn a_form_says_what_its_request_needs_and_its_url_carries_the_result() {
     let base = site.url("");
     let base = base.trim_end_matches('/');
     run_script(&server, "console_notices.mjs", &[base], "notices: ok").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_command_palette_finds_old_jobs_keys_settings_and_documentation() {
+    let server = TestServer::start().await;
+    let graph: &[(&str, &[&str])] = &[("/Harvest", &[]), ("/other", &[])];
+    let site = Site::new().graph(graph).serve().await;
+    let url = site.url("/Harvest");
+    let job = server.crawl(&json!({ "url": url })).await;
+    server.wait(&job).await;
+    for _ in 0..100 {
+        server
+            .post("/v2/scrape", &json!({ "url": site.url("/other") }))
+            .await
+            .ok();
+    }
+    let key = json!({ "name": "colleague" });
+    server.post("/console/api/keys", &key).await.ok();
+    run_script(&server, "console_palette.mjs", &[&job, &url], "palette: ok").await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

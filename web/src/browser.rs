@@ -1,5 +1,6 @@
 //! Thin wrappers around browser APIs: document, clock, focus and scrolling, clipboard, file downloads.
 
+use harvestman_core::time::Timestamp;
 use leptos::prelude::{document, window};
 use wasm_bindgen::prelude::Closure;
 use wasm_bindgen::{JsCast, JsValue};
@@ -34,6 +35,11 @@ pub fn host() -> String {
 /// Returns the milliseconds since 1970.
 pub fn now_ms() -> f64 {
     js_sys::Date::now()
+}
+
+/// Returns the seconds until a time, 0 once it has passed.
+pub fn seconds_until(time: Timestamp) -> f64 {
+    ((time.0 as f64 - now_ms()) / 1000.0).max(0.0)
 }
 
 /// Waits for `ms` milliseconds.

@@ -3,6 +3,7 @@
 pub mod action_list;
 pub mod availability;
 pub mod badge;
+pub mod button;
 pub mod code;
 pub mod dialog;
 pub mod docs_answer;
@@ -17,6 +18,7 @@ pub mod inline_code;
 pub mod json_editor;
 pub mod menu;
 pub mod nav;
+pub mod notice;
 pub mod palette;
 pub mod panes;
 pub mod problems;

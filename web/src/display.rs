@@ -45,6 +45,11 @@ pub fn duration(seconds: f64) -> String {
     }
 }
 
+/// Formats when a stored result expires.
+pub fn expiry(seconds: f64) -> String {
+    format!("result expires in {}", duration(seconds))
+}
+
 fn two_units(large: u64, large_unit: &str, small: u64, small_unit: &str) -> String {
     match small {
         0 => format!("{large} {large_unit}"),

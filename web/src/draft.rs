@@ -11,7 +11,6 @@ use harvestman_core::api::map::MapRequest;
 use harvestman_core::api::search::SearchRequest;
 use harvestman_core::api::{ApiError, BatchScrapeRequest, CrawlRequest, TargetUrl, Wire};
 use leptos::prelude::*;
-use leptos_router::hooks::{use_location, use_query_map};
 use leptos_router::params::ParamsMap;
 use serde_json::{Map, Value};
 
@@ -114,13 +113,6 @@ impl Endpoint {
             Endpoint::Extract => set(&mut initial, "showSources", Some(Value::Bool(true))),
         }
         initial
-    }
-
-    /// Returns the query parameters of the console URL, empty while another screen is open.
-    pub fn query(self) -> Memo<ParamsMap> {
-        let (query, path) = (use_query_map(), use_location().pathname);
-        let is_here = move || path.with(|path| path.ends_with(self.screen().path()));
-        Memo::new(move |_| if is_here() { query.get() } else { ParamsMap::new() })
     }
 
     /// Returns the screen of its form.
@@ -251,7 +243,7 @@ pub struct Draft {
 impl Draft {
     /// Restores the stored draft and applies the query parameters of the console URL.
     pub fn restore(endpoint: Endpoint) -> Self {
-        let query = endpoint.query();
+        let query = endpoint.screen().query();
         let initial = endpoint.initial();
         let stored: Option<Map<String, Value>> = storage::read_of_tab(endpoint.draft_name());
         let stored = stored.filter(|stored| !stored.is_empty());

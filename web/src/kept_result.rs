@@ -8,8 +8,8 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use wasm_bindgen::prelude::*;
 
-use crate::draft::Endpoint;
 use crate::exchange::{Exchange, RequestState};
+use crate::route::Screen;
 use crate::text;
 
 #[wasm_bindgen(module = "/assets/results.js")]
@@ -30,7 +30,7 @@ type Navigate = Box<dyn Fn(&str, NavigateOptions)>;
 /// The result of a screen. `Copy`, so that closures can capture it.
 #[derive(Clone, Copy)]
 pub struct KeptResult {
-    endpoint: Endpoint,
+    screen: Screen,
     /// Id of the result on screen, so that writing it to the URL does not load it again.
     shown: StoredValue<Option<String>>,
     navigate: StoredValue<Navigate, LocalStorage>,
@@ -39,16 +39,16 @@ pub struct KeptResult {
 impl KeptResult {
     /// Shows the result whose id is in the URL, as soon as it is read. `show` returns its view.
     pub fn new<T: DeserializeOwned + 'static>(
-        endpoint: Endpoint,
+        screen: Screen,
         exchange: Exchange,
-        show: fn(T) -> RequestState,
+        show: impl Fn(T) -> RequestState + Copy + Send + Sync + 'static,
     ) -> Self {
         let kept = Self {
-            endpoint,
+            screen,
             shown: StoredValue::new(None),
             navigate: StoredValue::new_local(Box::new(use_navigate())),
         };
-        let query = endpoint.query();
+        let query = screen.query();
         let id = Memo::new(move |_| query.with(|query| query.get("id")));
         Effect::new(move |_| {
             let is_new = |id: &String| kept.shown.with_value(|shown| shown.as_ref() != Some(id));
@@ -80,7 +80,7 @@ impl KeptResult {
             scroll: false,
             ..Default::default()
         };
-        let url = format!("{}?id={id}", self.endpoint.screen().path());
+        let url = format!("{}?id={id}", self.screen.path());
         self.navigate.try_with_value(|navigate| navigate(&url, options));
     }
 }

@@ -29,8 +29,10 @@ pub const STORED_REQUESTS: usize = 50;
 pub const EXTRACT_POLL_MS: u32 = 1_000;
 /// Entries shown in the command palette.
 pub const PALETTE_ITEMS: usize = 40;
-/// Newest jobs that the command palette searches.
+/// Jobs that the command palette and the choice of another run get at once.
 pub const PALETTE_JOBS: u64 = 100;
+/// Time without a change of the input after which the command palette asks the server, ms.
+pub const PALETTE_PAUSE_MS: u32 = 150;
 /// Newest jobs whose progress the overview shows.
 pub const OVERVIEW_JOBS: u64 = 20;
 /// Calls in the list of the overview.

@@ -39,6 +39,7 @@ mod request_form;
 mod request_history;
 mod route;
 mod run_history;
+mod schema_rows;
 mod screens;
 mod shortcuts;
 mod sign_in;

@@ -5,6 +5,7 @@ use leptos::prelude::*;
 use serde_json::Value;
 
 use crate::components::availability::Availability;
+use crate::components::button::BusyButton;
 use crate::components::field::field_id;
 use crate::components::field_group::{FieldRows, GroupView};
 use crate::components::format_chips::FormatChips;
@@ -64,10 +65,7 @@ pub fn RequestForm(
             </div>
             <div class="pad form-foot">
                 <div class="send">
-                    <button class="btn primary" type="submit" data-run="" aria-disabled=move || busy.get().to_string()>
-                        {move || busy.get().then(|| view! { <span class="spin"></span> })}
-                        {move || if busy.get() { busy_action } else { action }}
-                    </button>
+                    <BusyButton busy label=action busy_label=busy_action/>
                     {move || {
                         stop.filter(|_| busy.get())
                             .map(|stop| {
@@ -97,8 +95,12 @@ fn Fields(draft: Draft, after_url: ViewFn) -> impl IntoView {
     let first = fields::first(draft.endpoint)
         .map(|group| view! { <div class="first-fields"><FieldRows draft group/></div> });
     let subject = match draft.endpoint {
-        Endpoint::Scrape | Endpoint::Crawl | Endpoint::Map => view! { <UrlField draft/> }.into_any(),
-        Endpoint::Search => view! { <QueryField draft/> }.into_any(),
+        Endpoint::Scrape | Endpoint::Crawl | Endpoint::Map => {
+            view! { <SubjectField draft label="URL" placeholder="https://example.com/docs"/> }.into_any()
+        }
+        Endpoint::Search => {
+            view! { <SubjectField draft label="Query" placeholder="Search terms"/> }.into_any()
+        }
         Endpoint::Batch | Endpoint::Extract | Endpoint::Agent => ().into_any(),
     };
     let own = match draft.endpoint {
@@ -130,78 +132,48 @@ fn Fields(draft: Draft, after_url: ViewFn) -> impl IntoView {
     .into_any()
 }
 
+/// Renders the large field of what the request is about: a URL or a search query.
 #[component]
-fn QueryField(draft: Draft) -> impl IntoView {
-    let problem = Memo::new(move |_| draft.problem_at("query"));
+fn SubjectField(draft: Draft, label: &'static str, placeholder: &'static str) -> impl IntoView {
+    let name = draft.endpoint.subject();
+    let is_url = name == "url";
+    let problem = Memo::new(move |_| draft.problem_at(name));
     let value = move || {
-        let query = draft.value("query");
-        query
-            .and_then(|query| query.as_str().map(str::to_owned))
+        let value = draft.value(name);
+        value
+            .and_then(|value| value.as_str().map(str::to_owned))
             .unwrap_or_default()
     };
     let on_input = move |event: leptos::ev::Event| {
         let text = event_target_value(&event);
-        draft.put("query", (!text.is_empty()).then(|| Value::from(text)));
+        draft.put(name, (!text.is_empty()).then(|| Value::from(text)));
     };
+    let error_id = format!("{}-error", field_id(name));
     view! {
         <div class="field">
-            <label class="field-name" for=field_id("query")>
-                "Query"
-                <code>"query"</code>
+            <label class="field-name" for=field_id(name)>
+                {label}
+                <code>{name}</code>
             </label>
             <input
                 class="input big"
-                type="search"
-                id=field_id("query")
+                type=if is_url { "text" } else { "search" }
+                inputmode=is_url.then_some("url")
+                id=field_id(name)
                 data-url=""
-                autocomplete="off"
-                placeholder="Search terms"
-                aria-describedby="f-query-error"
-                aria-invalid=move || problem.with(Option::is_some).then_some("true")
-                prop:value=value
-                on:input=on_input
-            />
-            {move || problem.get().map(|text| view! { <p class="field-error" id="f-query-error">"Query " {inline_code(&text)}</p> })}
-        </div>
-    }
-    .into_any()
-}
-
-#[component]
-fn UrlField(draft: Draft) -> impl IntoView {
-    let problem = Memo::new(move |_| draft.problem_at("url"));
-    let value = move || {
-        draft
-            .value("url")
-            .and_then(|url| url.as_str().map(str::to_owned))
-            .unwrap_or_default()
-    };
-    let on_input = move |event: leptos::ev::Event| {
-        let text = event_target_value(&event);
-        draft.put("url", (!text.is_empty()).then(|| Value::from(text)));
-    };
-    view! {
-        <div class="field">
-            <label class="field-name" for=field_id("url")>
-                "URL"
-                <code>"url"</code>
-            </label>
-            <input
-                class="input big"
-                type="text"
-                inputmode="url"
-                id=field_id("url")
-                data-url=""
-                autocomplete="url"
+                autocomplete=if is_url { "url" } else { "off" }
                 autocapitalize="none"
                 spellcheck="false"
-                placeholder="https://example.com/docs"
-                aria-describedby="f-url-error"
+                placeholder=placeholder
+                aria-describedby=error_id.clone()
                 aria-invalid=move || problem.with(Option::is_some).then_some("true")
                 prop:value=value
                 on:input=on_input
             />
-            {move || problem.get().map(|text| view! { <p class="field-error" id="f-url-error">"URL " {inline_code(&text)}</p> })}
+            {move || {
+                let id = error_id.clone();
+                problem.get().map(|text| view! { <p class="field-error" id=id>{label} " " {inline_code(&text)}</p> })
+            }}
         </div>
     }
     .into_any()

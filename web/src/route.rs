@@ -1,6 +1,9 @@
 //! Screens of the navigation and the URLs of all screens. `screens.rs` maps the paths to components.
 
 use harvestman_core::api::team::{ActivityEntry, Endpoint};
+use leptos::prelude::*;
+use leptos_router::hooks::{use_location, use_query_map};
+use leptos_router::params::ParamsMap;
 
 use crate::components::icon::Glyph;
 
@@ -125,6 +128,13 @@ impl Screen {
     /// Returns the URL path including [`BASE`].
     pub fn href(self) -> String {
         format!("{BASE}{}", self.path())
+    }
+
+    /// Returns the query parameters of the console URL, empty while another screen is open.
+    pub fn query(self) -> Memo<ParamsMap> {
+        let (query, path) = (use_query_map(), use_location().pathname);
+        let is_here = move || path.with(|path| path.ends_with(self.path()));
+        Memo::new(move |_| if is_here() { query.get() } else { ParamsMap::new() })
     }
 
     /// Returns whether a URL path (including [`BASE`]) belongs to the screen. Job pages belong to crawl.

@@ -264,9 +264,12 @@ pub const NO_LIVE_VIEW: &str = "This session was opened without a live view.";
 pub const BROWSER_NOT_OPEN: &str = "No browser is open for this page yet. Opening one repeats the scrape and leaves the page in the state it reached.";
 /// Session: ended.
 pub const SESSION_ENDED: &str = "The browser of this session is closed. The History tab lists what was run.";
-/// Session: a standalone browser takes no prompts.
-pub const STANDALONE_NO_PROMPTS: &str =
-    "A standalone browser runs code only. To use prompts, interact with a scraped page.";
+/// Session: help of the first prompt in a browser that continues no scrape.
+pub const FIRST_PROMPT_HELP: &str =
+    "The first prompt scrapes the page of this browser (1 credit) and loads it again.";
+/// Session: a prompt in a browser without a page.
+pub const PROMPT_NEEDS_PAGE: &str =
+    "Open a page in this browser first, for example with the code `open https://example.com`.";
 /// Session: nothing to run.
 pub const NOTHING_TO_RUN: &str = "Enter code or a prompt to run.";
 /// Session: timeout out of range.
@@ -305,7 +308,9 @@ pub const MAP_INTRO: &str = "List the URLs of a site without scraping its pages.
 /// Map: empty result.
 pub const MAP_EMPTY: &str =
     "The URLs of the site will appear here as a list and a tree. Enter a URL to start.";
-/// Map and search: the URL names a result that this browser does not have.
+/// Map, search and ask: where the result is stored.
+pub const RESULT_KEPT: &str = "kept in this browser until 30 newer results";
+/// Map, search and ask: the URL names a result that this browser does not have.
 pub const RESULT_NOT_KEPT: &str = "This result is no longer stored in this browser. Send the request again.";
 /// Map: no URL found.
 pub const MAP_NO_URLS: &str = "No URLs found. The site may have no sitemap, and no links on its start page.";

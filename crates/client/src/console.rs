@@ -26,9 +26,11 @@ impl Client {
         self.get("/console/api/info").await
     }
 
-    /// Lists the `limit` newest jobs of the team, at most 100.
-    pub async fn console_jobs(&self, limit: u64) -> Result<ConsoleJobs, ClientError> {
-        self.get(&format!("/console/api/jobs?limit={limit}")).await
+    /// Lists the `limit` newest jobs of the team whose URL contains `search`, at most 100.
+    pub async fn console_jobs(&self, search: &str, limit: u64) -> Result<ConsoleJobs, ClientError> {
+        let search = js_sys::encode_uri_component(search);
+        self.get(&format!("/console/api/jobs?search={search}&limit={limit}"))
+            .await
     }
 
     /// Returns one job of the team with its request.

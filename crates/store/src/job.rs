@@ -287,10 +287,12 @@ operations! {
         /// Lists the running crawls of a team, newest first.
         async fn active(&self, team: TeamId) -> Result<Vec<JobRow>, StoreError>;
 
-        /// Lists the jobs of a team that have not expired, newest first.
+        /// Lists the jobs of a team that have not expired, newest first. With `search`, only those whose URL contains
+        /// it, in any case of ASCII letters.
         async fn recent_jobs(
             &self,
             team: TeamId,
+            search: Option<&str>,
             limit: u32,
             now: Timestamp,
         ) -> Result<Vec<JobRow>, StoreError>;

@@ -87,7 +87,7 @@ await page.waitForURL(/tab=errors/);
 assert.ok(!(await page.locator("#job-panel").innerText()).includes("/forbidden/page"));
 await page.getByRole("tab", { name: /^Blocked\s*\d+$/ }).click();
 await page.getByRole("region", { name: "Blocked by robots.txt" }).getByText("/forbidden/page").waitFor();
-await page.getByText(/results expire in \d+ (d|h|min)/).waitFor();
+await page.getByText(/result expires in \d+ (d|h|min)/).waitFor();
 
 // The figures of the health card show the pages that they count.
 await page.goto(`${origin}/console/jobs/${crawl}`);

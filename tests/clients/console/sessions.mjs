@@ -137,17 +137,28 @@ await page.locator(".session-row a").first().click();
 await page.locator("h1 .badge").getByText("ended", { exact: true }).waitFor();
 await page.getByText("This session ended").waitFor();
 
-// A session without a scrape.
+// A session without a scrape: it takes a prompt once it has a page.
 await page.goto(`${origin}/console/sessions`);
 await page.getByRole("button", { name: "Open browser" }).click();
 await page.locator("h1 .badge").getByText("live", { exact: true }).waitFor({ timeout: 120_000 });
 await run("get url", "bash");
 await answered("about:blank");
+await page.getByRole("tab", { name: "Prompt" }).click();
+await run('Type "Ada" into name');
+await page.getByText("Open a page in this browser first").first().waitFor();
+await page.getByRole("tab", { name: "Code" }).click();
+await run(`open ${form}`, "bash");
+await page.getByRole("tab", { name: "Prompt" }).click();
+await run('Type "Ada" into name, then click "Send"');
+await page.locator(".answer .badge.ok").first().waitFor({ timeout: 60_000 });
+await page.getByRole("tab", { name: "Code" }).click();
+await run('eval "document.querySelector(\'output\').textContent"', "bash");
+await answered("Hello Ada");
 await page.getByRole("button", { name: "Stop", exact: true }).click();
 await page.getByRole("button", { name: "Stop session" }).click();
 await page.locator("h1 .badge").getByText("ended", { exact: true }).waitFor({ timeout: 60_000 });
 
-// A session with a page, a lifetime, a profile and a country.
+// A session with a page, a lifetime, a profile and a country; the dialog names what it ends.
 await page.goto(`${origin}/console/sessions?url=${encodeURIComponent(form)}`);
 await page.getByLabel("Lifetime in minutes").fill("soon");
 await page.getByRole("button", { name: "Open browser" }).click();
@@ -164,6 +175,7 @@ await answered(form);
 await run('eval "navigator.language"', "bash");
 await answered("de");
 await page.getByRole("button", { name: "Stop", exact: true }).click();
+await page.getByRole("dialog").locator(".subject").getByText(/\w/).waitFor();
 await page.getByRole("button", { name: "Stop session" }).click();
 await page.locator("h1 .badge").getByText("ended", { exact: true }).waitFor({ timeout: 60_000 });
 

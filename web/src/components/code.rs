@@ -6,7 +6,8 @@ use leptos::prelude::*;
 use leptos::task::spawn_local;
 
 use crate::browser;
-use crate::components::icon::{Glyph, Icon};
+use crate::components::button::IconButton;
+use crate::components::icon::Glyph;
 use crate::components::tabs::{Tab, Tabs, tab};
 use crate::console::Console;
 use crate::draft::Draft;
@@ -76,15 +77,7 @@ pub fn CodeCard(draft: Draft) -> impl IntoView {
     let html = Signal::derive(move || code.with(|code| highlight::code(code)));
     let end = move || {
         view! {
-            <button
-                type="button"
-                class="btn icon quiet"
-                aria-label="Copy code"
-                title="Copy code"
-                on:click=move |_| copy(console, code.get_untracked())
-            >
-                <Icon glyph=Glyph::Copy/>
-            </button>
+            <IconButton label="Copy code" glyph=Glyph::Copy on_click=Callback::new(move |()| copy(console, code.get_untracked()))/>
         }
     };
     view! {

@@ -49,6 +49,8 @@ pub enum Glyph {
     Copy,
     /// An arrow into a tray.
     Save,
+    /// Two arrows that point apart.
+    Expand,
 }
 
 impl Glyph {
@@ -110,6 +112,9 @@ impl Glyph {
                 r#"<rect x="5.500" y="5.500" width="8" height="8.500" rx="1.500"/><path d="M10.500 3V2.500h-8v9H3"/>"#
             }
             Glyph::Save => r#"<path d="M8 2v8M4.500 7 8 10.500 11.500 7M2.500 13.500h11"/>"#,
+            Glyph::Expand => {
+                r#"<path d="M5 4.500 1.500 8 5 11.500M11 4.500 14.500 8 11 11.500M1.500 8h13"/>"#
+            }
             Glyph::Theme => {
                 r#"<circle cx="8" cy="8" r="5.500"/><path d="M8 2.500a5.500 5.500 0 0 1 0 11z" fill="currentColor"/>"#
             }

@@ -1,10 +1,12 @@
-//! Command palette: finds screens, jobs (by id or URL) and actions, and runs the selected one. For a URL it offers what
-//! can be done with it. Follows the ARIA combobox pattern.
+//! Command palette: finds screens, settings, keys, jobs (on the server, by id or URL) and actions, and runs the selected
+//! one. For a URL it offers what can be done with it, for words a search of the documentation. Follows the ARIA
+//! combobox pattern.
 
 use std::str::FromStr;
 
 use harvestman_core::api::console::ConsoleJob;
 use harvestman_core::api::job::JobKind;
+use harvestman_core::api::keys::Key;
 use harvestman_core::ids::JobId;
 use leptos::html;
 use leptos::prelude::*;
@@ -15,16 +17,19 @@ use web_sys::KeyboardEvent;
 use crate::components::dialog::{on_cancel, on_close};
 use crate::console::Console;
 use crate::display;
-use crate::limits::{PALETTE_ITEMS, PALETTE_JOBS};
+use crate::limits::{PALETTE_ITEMS, PALETTE_JOBS, PALETTE_PAUSE_MS};
 use crate::route::{self, Screen};
 use crate::theme::Theme;
 use crate::url_list::urls_in;
 use crate::{browser, sign_in};
 
+/// The settings of this browser.
+const SETTINGS: [&str; 4] = ["Density", "Default formats", "API key", "Local data"];
+
 /// An entry of the palette.
 #[derive(Clone, PartialEq)]
 struct Entry {
-    /// `screen`, `job` or `action`.
+    /// What it is, as shown at the end of the row.
     kind: &'static str,
     name: String,
     /// Also searched, and shown next to the name.
@@ -35,6 +40,8 @@ struct Entry {
 #[derive(Clone, PartialEq)]
 enum Action {
     Go(String),
+    /// Opens a page of the documentation.
+    Docs(String),
     Theme(Theme),
     Shortcuts,
     SignOut,
@@ -45,7 +52,8 @@ impl Entry {
     fn rank(&self, query: &str) -> Option<usize> {
         let name = self.name.to_lowercase();
         let both = format!("{name} {}", self.detail.to_lowercase());
-        let matches_all = query.split_whitespace().all(|word| both.contains(word));
+        let mut words = query.split_whitespace().map(display::short_url);
+        let matches_all = words.all(|word| both.contains(word));
         matches_all.then(|| if name.starts_with(query) { 0 } else { 1 })
     }
 }
@@ -63,14 +71,44 @@ fn static_entries(has_key: bool) -> Vec<Entry> {
         detail: format!("g {}", screen.letter()),
         action: Action::Go(screen.path().to_owned()),
     });
+    let settings = SETTINGS.map(|name| Entry {
+        kind: "setting",
+        name: name.to_owned(),
+        detail: String::new(),
+        action: Action::Go(Screen::Settings.path().to_owned()),
+    });
     let themes =
         Theme::ALL.map(|theme| action_entry(&format!("Theme: {}", theme.name()), Action::Theme(theme)));
-    let mut items: Vec<Entry> = screens.chain(themes).collect();
+    let mut items: Vec<Entry> = screens.chain(settings).chain(themes).collect();
     items.push(action_entry("Keyboard shortcuts", Action::Shortcuts));
     if has_key {
         items.push(action_entry("Change API key", Action::SignOut));
     }
     items
+}
+
+fn key_entry(key: Key) -> Entry {
+    Entry {
+        kind: "key",
+        detail: match key.hint.is_empty() {
+            true => String::new(),
+            false => format!("ends with {}", key.hint),
+        },
+        name: key.name,
+        action: Action::Go(Screen::Keys.path().to_owned()),
+    }
+}
+
+/// Returns the search of the documentation for the input, unless it is empty.
+fn docs_entry(query: &str) -> Option<Entry> {
+    let query = query.trim();
+    let encoded = String::from(js_sys::encode_uri_component(query));
+    (!query.is_empty()).then(|| Entry {
+        kind: "docs",
+        name: "Search the documentation".to_owned(),
+        detail: query.to_owned(),
+        action: Action::Docs(format!("/docs?q={encoded}")),
+    })
 }
 
 fn job_entry(job: ConsoleJob) -> Entry {
@@ -140,6 +178,30 @@ fn row(index: usize, entry: Entry, is_selected: bool, choose: Callback<Entry>) -
     .into_any()
 }
 
+/// Looks for jobs on the server, by id or by a part of their URL, once the input rests.
+async fn find_jobs(console: Console, query: RwSignal<String>, words: String, found: RwSignal<Vec<Entry>>) {
+    browser::sleep(PALETTE_PAUSE_MS).await;
+    let is_current = || query.try_with_untracked(|query| query.trim() == words) == Some(true);
+    if !is_current() {
+        return;
+    }
+    let client = console.client();
+    let jobs = match JobId::from_str(&words) {
+        Ok(id) => client.console_job(id).await.map(|job| vec![job]),
+        Err(_) => {
+            let list = client
+                .console_jobs(display::short_url(&words), PALETTE_JOBS)
+                .await;
+            list.map(|list| list.jobs)
+        }
+    };
+    if let Ok(jobs) = jobs
+        && is_current()
+    {
+        found.try_set(jobs.into_iter().map(job_entry).collect());
+    }
+}
+
 /// Renders the palette while it is open.
 #[component]
 pub fn Palette() -> impl IntoView {
@@ -147,19 +209,15 @@ pub fn Palette() -> impl IntoView {
     let open = console.palette_open;
     let node: NodeRef<html::Dialog> = NodeRef::new();
     let query = RwSignal::new(String::new());
-    let jobs = RwSignal::new(Vec::<Entry>::new());
+    // The newest jobs, the keys, and the jobs that the server found for the input.
+    let known = RwSignal::new(Vec::<Entry>::new());
+    let found = RwSignal::new(Vec::<Entry>::new());
     let at = RwSignal::new(0_usize);
-    // A job that is too old for the list is found by its id.
-    let by_id = RwSignal::new(None::<Entry>);
     Effect::new(move |_| {
-        let id = query.with(|query| JobId::from_str(query.trim()).ok());
-        by_id.set(None);
-        let Some(id) = id else { return };
-        spawn_local(async move {
-            if let Ok(job) = console.client().console_job(id).await {
-                by_id.try_set(Some(job_entry(job)));
-            }
-        });
+        let words = query.with(|query| query.trim().to_owned());
+        if !words.is_empty() {
+            spawn_local(find_jobs(console, query, words, found));
+        }
     });
     Effect::new(move |_| {
         let Some(dialog) = node.get() else { return };
@@ -169,9 +227,15 @@ pub fn Palette() -> impl IntoView {
                 at.set(0);
                 _ = dialog.show_modal();
                 spawn_local(async move {
-                    if let Ok(list) = console.client().console_jobs(PALETTE_JOBS).await {
-                        jobs.try_set(list.jobs.into_iter().map(job_entry).collect());
-                    }
+                    let client = console.client();
+                    let jobs = client.console_jobs("", PALETTE_JOBS).await;
+                    let jobs = jobs.map(|list| list.jobs).unwrap_or_default();
+                    let keys = client.keys().await.map(|list| list.keys).unwrap_or_default();
+                    let keys = keys
+                        .into_iter()
+                        .filter(|key| key.revoked_at.is_none())
+                        .map(key_entry);
+                    known.try_set(keys.chain(jobs.into_iter().map(job_entry)).collect());
                 });
             }
             false if dialog.open() => dialog.close(),
@@ -179,19 +243,27 @@ pub fn Palette() -> impl IntoView {
         }
     });
     let matches = Memo::new(move |_| {
-        let entries = static_entries(console.key.with(Option::is_some)).into_iter();
-        let mut entries = jobs.with(|jobs| entries.chain(jobs.iter().cloned()).collect::<Vec<_>>());
-        let by_id = by_id.get().filter(|found| !entries.contains(found));
-        entries.extend(by_id);
-        let mut matches = query.with(|query| url_entries(query));
-        matches.extend(query.with(|query| best_matches(entries, query)));
-        matches
+        let mut entries = static_entries(console.key.with(Option::is_some));
+        entries.extend(known.get());
+        found.with(|found| {
+            let news = found.iter().filter(|entry| !entries.contains(entry));
+            let news = news.cloned().collect::<Vec<_>>();
+            entries.extend(news);
+        });
+        query.with(|query| {
+            let mut matches = url_entries(query);
+            let docs = docs_entry(query).filter(|_| matches.is_empty());
+            matches.extend(best_matches(entries, query));
+            matches.extend(docs);
+            matches
+        })
     });
     let navigate = use_navigate();
     let choose = Callback::new(move |item: Entry| {
         open.set(false);
         match item.action {
             Action::Go(path) => navigate(&path, Default::default()),
+            Action::Docs(url) => _ = window().open_with_url_and_target(&url, "_blank"),
             Action::Theme(theme) => {
                 theme.choose();
                 console.theme.set(theme);
@@ -257,9 +329,6 @@ pub fn Palette() -> impl IntoView {
             <ul class="palette-list" id="palette-list" role="listbox" aria-label="Results">
                 {rows}
             </ul>
-            <Show when=move || matches.with(Vec::is_empty)>
-                <p class="empty">"No matching screen, job or action. Enter a URL to scrape, crawl or map it."</p>
-            </Show>
         </dialog>
     }
     .into_any()

@@ -1,9 +1,10 @@
 //! The three panes of a request screen: form, result and code. They are side by side, or in a narrow window one at a
-//! time.
+//! time. [`Expand`] gives one of two columns the whole width.
 
 use leptos::prelude::*;
 
 use crate::browser;
+use crate::components::icon::{Glyph, Icon};
 
 /// The pane that a narrow window shows.
 #[derive(Clone, Copy)]
@@ -25,8 +26,9 @@ impl Pane {
 /// Renders the panes. Their cards have the classes `pane-form`, `pane-result` and `pane-code`.
 #[component]
 pub fn Panes(
-    /// Label of the result pane.
-    result: &'static str,
+    /// Label of the result pane, if there is one.
+    #[prop(optional)]
+    result: Option<&'static str>,
     children: Children,
 ) -> impl IntoView {
     let chosen = RwSignal::new("form");
@@ -40,11 +42,33 @@ pub fn Panes(
     };
     view! {
         <div class="pane-switch" role="group" aria-label="Pane">
-            {[("form", "Form"), ("result", result), ("code", "Code")].map(button)}
+            {button(("form", "Form"))}
+            {result.map(|result| button(("result", result)))}
+            {button(("code", "Code"))}
         </div>
         <div class="two panes" data-pane=move || chosen.get()>
             {children()}
         </div>
+    }
+    .into_any()
+}
+
+/// Renders the button that gives its column the full width, and hides the other one. The style sheet does both, and
+/// hides the button where there is one column.
+#[component]
+pub fn Expand() -> impl IntoView {
+    let on = RwSignal::new(false);
+    view! {
+        <button
+            type="button"
+            class="btn icon quiet expand"
+            aria-label="Full width"
+            title="Full width"
+            aria-pressed=move || on.get().to_string()
+            on:click=move |_| on.update(|on| *on = !*on)
+        >
+            <Icon glyph=Glyph::Expand/>
+        </button>
     }
     .into_any()
 }

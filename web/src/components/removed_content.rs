@@ -12,6 +12,7 @@ use harvestman_core::api::{ScrapeRequest, TargetUrl};
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 
+use crate::components::button::BusyButton;
 use crate::components::error_notice::error_notice;
 use crate::console::Console;
 use crate::markdown::render;
@@ -29,7 +30,7 @@ pub fn RemovedContent(document: Arc<Document>, options: PageOptions) -> impl Int
     let content = document.markdown.clone().unwrap_or_default();
     let metadata = &document.metadata;
     let url = StoredValue::new(metadata.source_url.clone().or_else(|| metadata.url.clone()));
-    let load = move |_| {
+    let load = Callback::new(move |()| {
         let target = url.with_value(|url| TargetUrl::parse(url.as_deref()?).ok());
         let (Some(target), Some(options)) = (target, options.run(())) else {
             return console.notify(text::REMOVED_UNKNOWN_OPTIONS);
@@ -48,20 +49,19 @@ pub fn RemovedContent(document: Arc<Document>, options: PageOptions) -> impl Int
             full.try_set(Some(answer));
             busy.try_set(false);
         });
-    };
-    move || match full.get() {
+    });
+    move || {
+        match full.get() {
         None => view! {
             <div class="empty">
                 <p>{text::REMOVED_HELP}</p>
-                <button type="button" class="btn" aria-disabled=move || busy.get().to_string() on:click=load>
-                    {move || busy.get().then(|| view! { <span class="spin"></span> })}
-                    {move || if busy.get() { "Loading the full page" } else { "Show what was removed" }}
-                </button>
+                <BusyButton class="btn" busy label="Show what was removed" busy_label="Loading the full page" on_click=load/>
             </div>
         }
         .into_any(),
         Some(Err(error)) => error_notice(&error),
         Some(Ok(full)) => comparison(full.markdown.as_deref().unwrap_or_default(), &content),
+    }
     }
 }
 

@@ -2,90 +2,95 @@
 //! cannot represent can only be edited as JSON.
 
 use leptos::prelude::*;
-use serde_json::{Map, Value, json};
+use serde_json::Value;
 
 use crate::browser;
 use crate::components::field::field_id;
 use crate::components::inline_code::inline_code;
 use crate::draft::Draft;
 use crate::field_value;
+use crate::schema_rows::{SchemaRow, TYPES, own_rows, rows_of, schema_of};
 
-/// The types that a row offers.
-const TYPES: [&str; 5] = ["string", "number", "integer", "boolean", "array"];
-
-/// One field of the object.
-#[derive(Clone, PartialEq, Eq, Debug)]
-struct Row {
-    name: String,
-    kind: String,
-    description: String,
-    required: bool,
+/// The rows of an editor. `Copy`, so that closures can capture it.
+#[derive(Clone, Copy)]
+struct Rows {
+    draft: Draft,
+    path: StoredValue<String>,
+    /// The rows with their keys. They keep partial input, and follow changes that are made to the draft elsewhere.
+    rows: RwSignal<Vec<(usize, RwSignal<SchemaRow>)>>,
+    next_key: StoredValue<usize>,
+    /// Owns the signals of the rows, because what adds a row may run again and drop its own.
+    owner: StoredValue<Owner>,
 }
 
-/// Returns the rows of a schema, or `None` if rows cannot represent it.
-fn rows_of(schema: &Value) -> Option<Vec<Row>> {
-    let schema = schema.as_object()?;
-    let known = |name: &String| matches!(name.as_str(), "type" | "properties" | "required");
-    if !schema.keys().all(known) || schema.get("type") != Some(&Value::from("object")) {
-        return None;
-    }
-    let empty = Map::new();
-    let properties = match schema.get("properties") {
-        Some(Value::Object(properties)) => properties,
-        None => &empty,
-        Some(_) => return None,
-    };
-    let required: Vec<&str> = match schema.get("required") {
-        Some(Value::Array(names)) => names.iter().filter_map(Value::as_str).collect(),
-        _ => Vec::new(),
-    };
-    let row = |(name, property): (&String, &Value)| {
-        let property = property.as_object()?;
-        let kind = property.get("type")?.as_str()?;
-        let plain = |key: &String| matches!(key.as_str(), "type" | "description" | "items");
-        let items = property
-            .get("items")
-            .is_none_or(|items| *items == json!({"type": "string"}));
-        (TYPES.contains(&kind) && property.keys().all(plain) && items).then(|| Row {
-            name: name.clone(),
-            kind: kind.to_owned(),
-            description: property
-                .get("description")
-                .and_then(Value::as_str)
-                .unwrap_or_default()
-                .to_owned(),
-            required: required.contains(&name.as_str()),
-        })
-    };
-    properties.iter().map(row).collect()
-}
-
-/// Returns the schema of the rows, or `None` if no row has a name.
-fn schema_of(rows: &[Row]) -> Option<Value> {
-    let named = || rows.iter().filter(|row| !row.name.trim().is_empty());
-    let properties: Map<String, Value> = named()
-        .map(|row| {
-            let mut property = json!({ "type": row.kind });
-            if row.kind == "array" {
-                property["items"] = json!({ "type": "string" });
-            }
-            if !row.description.is_empty() {
-                property["description"] = Value::from(row.description.as_str());
-            }
-            (row.name.trim().to_owned(), property)
-        })
-        .collect();
-    let required: Vec<&str> = named()
-        .filter(|row| row.required)
-        .map(|row| row.name.trim())
-        .collect();
-    (!properties.is_empty()).then(|| {
-        let mut schema = json!({ "type": "object", "properties": properties });
-        if !required.is_empty() {
-            schema["required"] = Value::from(required);
+impl Rows {
+    fn new(draft: Draft, path: StoredValue<String>) -> Self {
+        Self {
+            draft,
+            path,
+            rows: RwSignal::new(Vec::new()),
+            next_key: StoredValue::new(0),
+            owner: StoredValue::new(Owner::current().unwrap_or_default()),
         }
-        schema
-    })
+    }
+
+    fn schema(self) -> Option<Value> {
+        schema_of(&self.plain())
+    }
+
+    fn plain(self) -> Vec<SchemaRow> {
+        self.rows
+            .with(|rows| rows.iter().map(|(_, row)| row.get()).collect())
+    }
+
+    fn write(self) {
+        let schema = untrack(|| self.schema());
+        self.path.with_value(|path| self.draft.put(path, schema));
+    }
+
+    /// Inserts a row at a position and returns its key.
+    fn insert(self, at: usize, row: SchemaRow) -> usize {
+        let key = self.next_key.get_value();
+        self.next_key.set_value(key + 1);
+        let row = self.owner.with_value(|owner| owner.with(|| RwSignal::new(row)));
+        self.rows.update(|rows| rows.insert(at, (key, row)));
+        key
+    }
+
+    fn replace(self, rows: Vec<SchemaRow>) {
+        self.rows.set(Vec::new());
+        rows.into_iter()
+            .enumerate()
+            .for_each(|(at, row)| _ = self.insert(at, row));
+    }
+
+    /// Returns the positions of a row and of the rows that belong to it.
+    fn range(self, key: usize) -> std::ops::Range<usize> {
+        let at = self
+            .rows
+            .with_untracked(|rows| rows.iter().position(|(other, _)| *other == key));
+        let at = at.unwrap_or_default();
+        at..at + 1 + own_rows(&untrack(|| self.plain())[at..])
+    }
+
+    /// Adds a row at the end, or as the last field of the row with this key, and focuses its name.
+    fn add(self, parent: Option<(usize, &SchemaRow)>) {
+        let (at, depth) = match parent {
+            Some((key, row)) => (self.range(key).end, row.depth + 1),
+            None => (self.rows.with_untracked(Vec::len), 0),
+        };
+        let key = self.insert(at, SchemaRow::new(depth));
+        request_animation_frame(move || {
+            if let Some(name) = browser::find(&format!("[data-row=\"{key}\"] input")) {
+                let _ = name.focus();
+            }
+        });
+    }
+
+    fn remove(self, range: std::ops::Range<usize>) {
+        self.rows.update(|rows| _ = rows.drain(range));
+        self.write();
+    }
 }
 
 /// Renders the editor of the schema at a path of a draft.
@@ -95,47 +100,21 @@ pub fn SchemaEditor(draft: Draft, #[prop(into)] path: String) -> impl IntoView {
     let path = StoredValue::new(path);
     let value = Memo::new(move |_| path.with_value(|path| draft.value(path)));
     let problem = Memo::new(move |_| path.with_value(|path| draft.problem_at(path)));
-    // Rows keep partial input; they follow changes that are made to the draft elsewhere.
-    let rows = RwSignal::new(Vec::<(usize, RwSignal<Row>)>::new());
-    let next = StoredValue::new(0_usize);
-    let add = move |row: Row| {
-        let id = next.get_value();
-        next.set_value(id + 1);
-        rows.update(|rows| rows.push((id, RwSignal::new(row))));
-    };
-    let current_rows = move || rows.with(|rows| rows.iter().map(|(_, row)| row.get()).collect::<Vec<_>>());
-    let write = move || path.with_value(|path| draft.put(path, untrack(|| schema_of(&current_rows()))));
-    let remove = move |key: usize| {
-        rows.update(|rows| rows.retain(|(other, _)| *other != key));
-        write();
-    };
-    let as_json = RwSignal::new(
-        value.with_untracked(|value| value.as_ref().is_some_and(|value| rows_of(value).is_none())),
-    );
+    let rows = Rows::new(draft, path);
+    let is_json_only =
+        move |value: &Option<Value>| value.as_ref().is_some_and(|value| rows_of(value).is_none());
+    let as_json = RwSignal::new(value.with_untracked(is_json_only));
     Effect::new(move |_| {
         let value = value.get();
-        if value == untrack(|| schema_of(&current_rows())) {
+        if value == untrack(|| rows.schema()) {
             return;
         }
         match value.as_ref().map(rows_of) {
-            Some(Some(parsed_rows)) => {
-                rows.set(Vec::new());
-                parsed_rows.into_iter().for_each(add);
-            }
+            Some(Some(parsed_rows)) => rows.replace(parsed_rows),
             Some(None) => as_json.set(true),
-            None => rows.set(Vec::new()),
+            None => rows.replace(Vec::new()),
         }
     });
-    let own_id = StoredValue::new(id.clone());
-    let focus_new_row = move || {
-        request_animation_frame(move || {
-            let selector = own_id.with_value(|id| format!("[id=\"{id}\"] .schema-row:last-child input"));
-            if let Some(name) = browser::find(&selector) {
-                let _ = name.focus();
-            }
-        });
-    };
-    let json_only = move || value.with(|value| value.as_ref().is_some_and(|value| rows_of(value).is_none()));
     view! {
         <div class="field wide" role="group" id=id.clone() tabindex="-1" aria-labelledby=format!("{id}-name")>
             <span class="field-name">
@@ -146,7 +125,7 @@ pub fn SchemaEditor(draft: Draft, #[prop(into)] path: String) -> impl IntoView {
                     type="button"
                     class="link-button"
                     aria-pressed=move || as_json.get().to_string()
-                    disabled=json_only
+                    disabled=move || value.with(is_json_only)
                     on:click=move |_| as_json.update(|on| *on = !*on)
                 >
                     "Edit as JSON"
@@ -157,26 +136,10 @@ pub fn SchemaEditor(draft: Draft, #[prop(into)] path: String) -> impl IntoView {
                 fallback=move || {
                     view! {
                         <ul class="schema">
-                            <For
-                                each=move || rows.get()
-                                key=|(key, _)| *key
-                                children=move |(key, row)| row_view(row, write, move || remove(key))
-                            />
+                            <For each=move || rows.rows.get() key=|(key, _)| *key children=move |(key, row)| row_view(rows, key, row)/>
                         </ul>
                         <div>
-                            <button
-                                type="button"
-                                class="btn small"
-                                on:click=move |_| {
-                                    add(Row {
-                                        name: String::new(),
-                                        kind: TYPES[0].to_owned(),
-                                        description: String::new(),
-                                        required: false,
-                                    });
-                                    focus_new_row();
-                                }
-                            >
+                            <button type="button" class="btn small" on:click=move |_| rows.add(None)>
                                 "Add field"
                             </button>
                         </div>
@@ -191,41 +154,54 @@ pub fn SchemaEditor(draft: Draft, #[prop(into)] path: String) -> impl IntoView {
     .into_any()
 }
 
-/// Renders a row. `write` stores all rows, `remove` removes this one.
-fn row_view(
-    row: RwSignal<Row>,
-    write: impl Fn() + Copy + Send + Sync + 'static,
-    remove: impl Fn() + Send + Sync + 'static,
-) -> AnyView {
-    let change = move |edit: &dyn Fn(&mut Row)| {
+fn row_view(rows: Rows, key: usize, row: RwSignal<SchemaRow>) -> AnyView {
+    let change = move |edit: &dyn Fn(&mut SchemaRow)| {
         row.update(edit);
-        write();
+        rows.write();
     };
-    let types = TYPES.map(
-        |kind| view! { <option value=kind selected=move || row.with(|row| row.kind == kind)>{kind}</option> },
-    );
+    let change_kind = move |event: leptos::ev::Event| {
+        let chosen = event_target_value(&event);
+        let Some((kind, _)) = TYPES.iter().find(|(kind, _)| *kind == chosen) else {
+            return;
+        };
+        row.update(|row| row.kind = kind);
+        let own = rows.range(key);
+        match row.with_untracked(SchemaRow::is_object) {
+            true => rows.write(),
+            false => rows.remove(own.start + 1..own.end),
+        }
+    };
+    let types = TYPES.map(|(kind, label)| {
+        view! { <option value=kind selected=move || row.with(|row| row.kind == kind)>{label}</option> }
+    });
+    let name = move || row.with(|row| row.name.clone());
+    let add_button = move || {
+        view! {
+            <button
+                type="button"
+                class="btn small quiet"
+                aria-label=move || format!("Add field to {}", name())
+                on:click=move |_| row.with_untracked(|parent| rows.add(Some((key, parent))))
+            >
+                "Add field"
+            </button>
+        }
+    };
     view! {
-        <li class="schema-row">
+        <li class="schema-row" data-row=key style:margin-left=move || format!("{}px", row.with(|row| row.depth) * 20)>
             <input
                 class="input mono"
                 aria-label="Field name"
                 placeholder="name"
                 autocomplete="off"
                 spellcheck="false"
-                prop:value=move || row.with(|row| row.name.clone())
+                prop:value=name
                 on:input=move |event| {
                     let text = event_target_value(&event);
                     change(&|row| row.name = text.clone());
                 }
             />
-            <select
-                class="input"
-                aria-label="Type"
-                on:change=move |event| {
-                    let text = event_target_value(&event);
-                    change(&|row| row.kind = text.clone());
-                }
-            >
+            <select class="input" aria-label="Type" on:change=change_kind>
                 {types}
             </select>
             <input
@@ -249,11 +225,12 @@ fn row_view(
             <button
                 type="button"
                 class="btn icon quiet"
-                aria-label=move || format!("Remove field {}", row.with(|row| row.name.clone()))
-                on:click=move |_| remove()
+                aria-label=move || format!("Remove field {}", name())
+                on:click=move |_| rows.remove(rows.range(key))
             >
                 "\u{00d7}"
             </button>
+            <Show when=move || row.with(SchemaRow::is_object)>{add_button}</Show>
         </li>
     }
     .into_any()
@@ -293,39 +270,4 @@ fn SchemaJson(draft: Draft, path: StoredValue<String>, value: Memo<Option<Value>
         {move || parse_error.get().map(|parse_error| view! { <p class="field-error">{parse_error}</p> })}
     }
     .into_any()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn rows_and_schemas_convert_both_ways() {
-        let schema = json!({
-            "type": "object",
-            "properties": {
-                "price": {"type": "number", "description": "in euro"},
-                "tags": {"type": "array", "items": {"type": "string"}},
-            },
-            "required": ["price"],
-        });
-        let rows = rows_of(&schema).unwrap();
-        assert_eq!(rows.len(), 2);
-        assert!(rows[0].required && !rows[1].required);
-        assert_eq!(schema_of(&rows), Some(schema));
-        assert_eq!(schema_of(&[]), None);
-    }
-
-    #[test]
-    fn schemas_beyond_rows_are_edited_as_json() {
-        for schema in [
-            json!({"type": "object", "properties": {"a": {"type": "object"}}}),
-            json!({"type": "object", "properties": {"a": {"type": "string", "enum": ["x"]}}}),
-            json!({"type": "object", "additionalProperties": false}),
-            json!({"type": "array"}),
-            json!([]),
-        ] {
-            assert_eq!(rows_of(&schema), None, "{schema}");
-        }
-    }
 }

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use leptos::prelude::*;
-use web_sys::KeyboardEvent;
+use web_sys::{KeyboardEvent, MouseEvent};
 
 use crate::components::virtual_scroll::VirtualScroll;
 use crate::display;
@@ -38,6 +38,110 @@ impl Tick {
     }
 }
 
+/// The signals of a tree. `Copy`, so that closures can capture it.
+#[derive(Clone, Copy)]
+struct TreeState {
+    tree: Signal<Arc<PathTree>>,
+    chosen: RwSignal<Option<u64>>,
+    ticked: Option<RwSignal<HashSet<usize>>>,
+    /// Ticked URLs of each branch; `None` without check boxes.
+    ticked_counts: Memo<Option<Vec<usize>>>,
+    /// Branches that the user expanded or collapsed, which overrides the initial state.
+    toggled: RwSignal<HashMap<usize, bool>>,
+    initially_open: Memo<HashSet<usize>>,
+    /// The branch that the keyboard acts on.
+    at: RwSignal<Option<usize>>,
+}
+
+impl TreeState {
+    fn new(
+        tree: Signal<Arc<PathTree>>,
+        chosen: RwSignal<Option<u64>>,
+        ticked: Option<RwSignal<HashSet<usize>>>,
+    ) -> Self {
+        Self {
+            tree,
+            chosen,
+            ticked,
+            ticked_counts: Memo::new(move |_| {
+                let ticked = ticked?;
+                Some(tree.with(|tree| ticked.with(|ticked| tree.counts_in(ticked))))
+            }),
+            toggled: RwSignal::new(HashMap::new()),
+            initially_open: Memo::new(move |_| {
+                tree.with(|tree| tree.initially_open_branches(INITIAL_TREE_ROWS))
+            }),
+            at: RwSignal::new(None),
+        }
+    }
+
+    fn is_open(self, branch: usize) -> bool {
+        self.toggled
+            .with(|toggled| toggled.get(&branch).copied())
+            .unwrap_or_else(|| self.initially_open.with(|open| open.contains(&branch)))
+    }
+
+    fn toggle(self, branch: usize) {
+        let open = untrack(move || self.is_open(branch));
+        self.toggled.update(|toggled| _ = toggled.insert(branch, !open));
+    }
+
+    fn tick_of(self, branch: usize) -> Tick {
+        let count = self
+            .ticked_counts
+            .with(|counts| counts.as_ref()?.get(branch).copied());
+        match count {
+            None | Some(0) => Tick::None,
+            Some(count) if count < self.tree.with(|tree| tree.branch(branch).count) => Tick::Some,
+            Some(_) => Tick::All,
+        }
+    }
+
+    fn toggle_tick(self, branch: usize) {
+        let Some(ticked) = self.ticked else { return };
+        let add = untrack(move || self.tick_of(branch)) != Tick::All;
+        let items = self.tree.with_untracked(|tree| tree.items(branch));
+        ticked.update(|ticked| match add {
+            true => ticked.extend(items),
+            false => items.iter().for_each(|item| _ = ticked.remove(item)),
+        });
+    }
+
+    fn choose(self, branch: usize) {
+        self.at.set(Some(branch));
+        match self.tree.with_untracked(|tree| tree.branch(branch).item) {
+            Some(_) if self.ticked.is_some() => self.toggle_tick(branch),
+            Some(item) => self.chosen.set(Some(item as u64)),
+            None => self.toggle(branch),
+        }
+    }
+
+    /// Handles a key that acts on a branch and its relatives. Returns the branch to move to; `None` for other keys.
+    fn act(self, key: &str) -> Option<Option<usize>> {
+        let here = self.at.get_untracked();
+        let is_open = here.is_some_and(|here| untrack(|| self.is_open(here)));
+        let (parent, child) = here.map_or((None, None), |here| {
+            self.tree
+                .with_untracked(|tree| (tree.branch(here).parent, tree.first_child(here)))
+        });
+        let act_here = |act: fn(Self, usize)| {
+            if let Some(here) = here {
+                act(self, here);
+            }
+            Some(here)
+        };
+        match key {
+            "ArrowRight" if child.is_some() && !is_open => act_here(Self::toggle),
+            "ArrowRight" => Some(child.or(here)),
+            "ArrowLeft" if is_open => act_here(Self::toggle),
+            "ArrowLeft" => Some(parent.or(here)),
+            " " if self.ticked.is_some() => act_here(Self::toggle_tick),
+            "Enter" | " " => act_here(Self::choose),
+            _ => None,
+        }
+    }
+}
+
 /// Renders a tree; `chosen` is the index of a URL in the list that the tree was built from.
 #[component]
 pub fn Tree(
@@ -49,89 +153,25 @@ pub fn Tree(
     #[prop(optional)]
     ticked: Option<RwSignal<HashSet<usize>>>,
 ) -> impl IntoView {
-    let ticked_counts = Memo::new(move |_| {
-        let ticked = ticked?;
-        Some(tree.with(|tree| ticked.with(|ticked| tree.counts_in(ticked))))
-    });
-    let tick_of = move |branch: usize| {
-        let count = ticked_counts.with(|counts| counts.as_ref()?.get(branch).copied());
-        match count {
-            None | Some(0) => Tick::None,
-            Some(count) if count < tree.with(|tree| tree.branch(branch).count) => Tick::Some,
-            Some(_) => Tick::All,
-        }
-    };
-    let toggle_tick = move |branch: usize| {
-        let Some(ticked) = ticked else { return };
-        let add = untrack(move || tick_of(branch)) != Tick::All;
-        let items = tree.with_untracked(|tree| tree.items(branch));
-        ticked.update(|ticked| match add {
-            true => ticked.extend(items),
-            false => items.iter().for_each(|item| _ = ticked.remove(item)),
-        });
-    };
+    let state = TreeState::new(tree, chosen, ticked);
     let scroll = VirtualScroll::new(false);
     let range = scroll.range();
-    // Branches that the user expanded or collapsed, which overrides the initial state.
-    let toggled = RwSignal::new(HashMap::<usize, bool>::new());
-    let initially_open =
-        Memo::new(move |_| tree.with(|tree| tree.initially_open_branches(INITIAL_TREE_ROWS)));
-    let is_open = move |branch: usize| {
-        toggled
-            .with(|toggled| toggled.get(&branch).copied())
-            .unwrap_or_else(|| initially_open.with(|initially_open| initially_open.contains(&branch)))
-    };
-    let rows = Memo::new(move |_| tree.with(|tree| tree.rows(is_open)));
-    let at = RwSignal::new(None::<usize>);
+    let rows = Memo::new(move |_| tree.with(|tree| tree.rows(|branch| state.is_open(branch))));
     let row_of = move |branch: Option<usize>| {
         rows.with_untracked(|rows| rows.iter().position(|row| Some(row.branch) == branch))
     };
-    let toggle = move |branch: usize| {
-        let open = untrack(move || is_open(branch));
-        toggled.update(|toggled| _ = toggled.insert(branch, !open));
-    };
-    let choose = move |branch: usize| {
-        at.set(Some(branch));
-        match tree.with_untracked(|tree| tree.branch(branch).item) {
-            Some(_) if ticked.is_some() => toggle_tick(branch),
-            Some(item) => chosen.set(Some(item as u64)),
-            None => toggle(branch),
-        }
-    };
     let on_key = move |event: KeyboardEvent| {
-        let here = at.get_untracked();
-        let last = rows.with_untracked(Vec::len).saturating_sub(1);
-        let is_open = here.is_some_and(|here| untrack(|| is_open(here)));
-        let (parent, child) = here.map_or((None, None), |here| {
-            tree.with_untracked(|tree| (tree.branch(here).parent, tree.first_child(here)))
-        });
         let key = event.key();
-        let next = match key.as_str() {
-            "ArrowRight" if child.is_some() && !is_open => {
-                here.map(toggle);
-                here
-            }
-            "ArrowRight" => child.or(here),
-            "ArrowLeft" if is_open => {
-                here.map(toggle);
-                here
-            }
-            "ArrowLeft" => parent.or(here),
-            " " if ticked.is_some() => {
-                here.map(toggle_tick);
-                here
-            }
-            "Enter" | " " => {
-                here.map(choose);
-                here
-            }
-            key => match scroll.step(key, row_of(here), last) {
-                Some(row) => rows.with_untracked(|rows| rows.get(row).map(|row| row.branch)),
-                None => return,
-            },
+        let last = rows.with_untracked(Vec::len).saturating_sub(1);
+        let step = || {
+            let row = scroll.step(&key, row_of(state.at.get_untracked()), last)?;
+            Some(rows.with_untracked(|rows| rows.get(row).map(|row| row.branch)))
+        };
+        let Some(next) = state.act(&key).or_else(step) else {
+            return;
         };
         event.prevent_default();
-        at.set(next);
+        state.at.set(next);
         if let Some(row) = row_of(next) {
             scroll.reveal(row);
         }
@@ -141,79 +181,13 @@ pub fn Tree(
         let count = tree.with_untracked(|tree| tree.branch(row.branch).count);
         (*at, *row, count)
     };
-    let row = move |(
-        row,
-        Row {
-            branch,
-            position,
-            siblings,
-        },
-    ): (usize, Row)| {
-        let (name, depth, count, item, is_parent) = tree.with_untracked(|tree| {
-            let node = tree.branch(branch);
-            (
-                node.name.to_string(),
-                node.depth,
-                node.count,
-                node.item.map(|item| item as u64),
-                node.is_parent(),
-            )
-        });
-        let tick_box = ticked.map(|_| {
-            view! {
-                <span
-                    class=move || tick_of(branch).class()
-                    aria-hidden="true"
-                    on:click=move |event| {
-                        event.stop_propagation();
-                        at.set(Some(branch));
-                        toggle_tick(branch);
-                    }
-                ></span>
-            }
-        });
-        let expanded = move || is_parent.then(|| is_open(branch).to_string());
-        view! {
-            <div
-                class="tree-row"
-                class:at=move || at.get() == Some(branch)
-                role="treeitem"
-                id=format!("branch-{branch}")
-                attr:aria-level=(depth + 1).to_string()
-                aria-posinset=position.to_string()
-                aria-setsize=siblings.to_string()
-                aria-expanded=expanded
-                aria-checked=move || ticked.map(|_| tick_of(branch).aria())
-                aria-selected=move || (item.is_some() && chosen.get() == item).to_string()
-                style:top=format!("{}px", row as f64 * ROW_PX)
-                style:padding-left=format!("{}px", 12 + 18 * depth.min(16))
-                on:click=move |_| choose(branch)
-            >
-                <span
-                    class=if is_parent { "toggle" } else { "toggle none" }
-                    aria-hidden="true"
-                    on:click=move |event| {
-                        event.stop_propagation();
-                        at.set(Some(branch));
-                        if is_parent {
-                            toggle(branch);
-                        }
-                    }
-                ></span>
-                {tick_box}
-                <span class=if item.is_some() { "cut mono" } else { "cut mono part" }>{name}</span>
-                <span class="grow"></span>
-                {is_parent.then(|| view! { <span class="n">{display::count(count as u64)}</span> })}
-            </div>
-        }
-    };
     view! {
         <div
             class="tree"
             role="tree"
             tabindex="0"
             aria-label=label
-            aria-activedescendant=move || at.get().map(|branch| format!("branch-{branch}"))
+            aria-activedescendant=move || state.at.get().map(|branch| format!("branch-{branch}"))
             node_ref=scroll.node
             on:scroll=move |_| scroll.on_scroll()
             on:keydown=on_key
@@ -223,8 +197,67 @@ pub fn Tree(
                 role="presentation"
                 style:height=move || format!("{}px", rows.with(Vec::len) as f64 * ROW_PX)
             >
-                <For each=visible key=key children=row/>
+                <For each=visible key=key children=move |(at, row)| branch_row(state, at, row)/>
             </div>
+        </div>
+    }
+    .into_any()
+}
+
+/// Renders the row at a position of the visible tree.
+fn branch_row(state: TreeState, at: usize, row: Row) -> AnyView {
+    let branch = row.branch;
+    let (name, depth, count, item, is_parent) = state.tree.with_untracked(|tree| {
+        let branch = tree.branch(branch);
+        let item = branch.item.map(|item| item as u64);
+        (
+            branch.name.to_string(),
+            branch.depth,
+            branch.count,
+            item,
+            branch.is_parent(),
+        )
+    });
+    // A click on a part of the row does not choose it.
+    let on_part = move |event: MouseEvent, act: fn(TreeState, usize)| {
+        event.stop_propagation();
+        state.at.set(Some(branch));
+        act(state, branch);
+    };
+    let tick_box = state.ticked.map(|_| {
+        view! {
+            <span
+                class=move || state.tick_of(branch).class()
+                aria-hidden="true"
+                on:click=move |event| on_part(event, TreeState::toggle_tick)
+            ></span>
+        }
+    });
+    view! {
+        <div
+            class="tree-row"
+            class:at=move || state.at.get() == Some(branch)
+            role="treeitem"
+            id=format!("branch-{branch}")
+            attr:aria-level=(depth + 1).to_string()
+            aria-posinset=row.position.to_string()
+            aria-setsize=row.siblings.to_string()
+            aria-expanded=move || is_parent.then(|| state.is_open(branch).to_string())
+            aria-checked=move || state.ticked.map(|_| state.tick_of(branch).aria())
+            aria-selected=move || (item.is_some() && state.chosen.get() == item).to_string()
+            style:top=format!("{}px", at as f64 * ROW_PX)
+            style:padding-left=format!("{}px", 12 + 18 * depth.min(16))
+            on:click=move |_| state.choose(branch)
+        >
+            <span
+                class=if is_parent { "toggle" } else { "toggle none" }
+                aria-hidden="true"
+                on:click=move |event| on_part(event, if is_parent { TreeState::toggle } else { |_, _| {} })
+            ></span>
+            {tick_box}
+            <span class=if item.is_some() { "cut mono" } else { "cut mono part" }>{name}</span>
+            <span class="grow"></span>
+            {is_parent.then(|| view! { <span class="n">{display::count(count as u64)}</span> })}
         </div>
     }
     .into_any()

@@ -9,10 +9,12 @@ use leptos::prelude::*;
 use serde_json::Value;
 
 use crate::browser;
+use crate::components::button::IconButton;
 use crate::components::code::{Code, copy};
 use crate::components::find_bar::FindBar;
 use crate::components::icon::{Glyph, Icon};
 use crate::components::inline_code::inline_code;
+use crate::components::panes::Expand;
 use crate::components::removed_content::{PageOptions, RemovedContent};
 use crate::components::tabs::{Tab, Tabs, tab};
 use crate::console::Console;
@@ -162,7 +164,7 @@ pub fn Viewer(
             .with_untracked(|document| document.as_deref().and_then(|document| tab_text(document, id)))
             .unwrap_or_default()
     };
-    let save = move |_| {
+    let save = move |()| {
         let (ending, kind) = match open.get_untracked() {
             "rendered" | "removed" | "markdown" => ("md", "text/markdown"),
             "html" | "rawHtml" => ("html", "text/html"),
@@ -193,12 +195,9 @@ pub fn Viewer(
             >
                 <Icon glyph=Glyph::Search/>
             </button>
-            <button type="button" class="btn icon quiet" aria-label="Copy" title="Copy" on:click=move |_| copy(console, text_of_tab())>
-                <Icon glyph=Glyph::Copy/>
-            </button>
-            <button type="button" class="btn icon quiet" aria-label="Save as file" title="Save as file" on:click=save>
-                <Icon glyph=Glyph::Save/>
-            </button>
+            <IconButton label="Copy" glyph=Glyph::Copy on_click=Callback::new(move |()| copy(console, text_of_tab()))/>
+            <IconButton label="Save as file" glyph=Glyph::Save on_click=Callback::new(save)/>
+            <Expand/>
         }
     };
     view! {

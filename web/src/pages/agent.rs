@@ -145,7 +145,7 @@ pub fn AgentPage() -> impl IntoView {
     let draft = Draft::restore(Endpoint::Agent);
     let exchange = Exchange::new();
     let run = AgentRun::new(exchange, draft);
-    let query = Endpoint::Agent.query();
+    let query = Screen::Agent.query();
     let job = Memo::new(move |_| query.with(|query| JobId::from_str(&query.get("id")?).ok()));
     Effect::new(move |_| {
         if let Some(id) = job.get() {

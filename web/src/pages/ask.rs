@@ -1,16 +1,17 @@
 //! Ask: questions about the server's documentation.
 
 use harvestman_core::api::health::PartState;
-use harvestman_core::api::support::DocsSearchRequest;
+use harvestman_core::api::support::{DocsResponse, DocsSearchRequest};
 use leptos::prelude::*;
-use leptos_router::NavigateOptions;
-use leptos_router::hooks::{use_navigate, use_query_map};
+use serde::{Deserialize, Serialize};
 
+use crate::components::button::BusyButton;
 use crate::components::docs_answer::DocsAnswerView;
 use crate::components::icon::Glyph;
 use crate::components::screen_header::ScreenHeader;
 use crate::console::Console;
 use crate::exchange::{Exchange, RequestState, ResultCard};
+use crate::kept_result::KeptResult;
 use crate::route::Screen;
 use crate::{browser, text};
 
@@ -22,49 +23,43 @@ const EXAMPLES: [&str; 4] = [
     "How do I extract data with a schema?",
 ];
 
-/// Renders the screen. The question is in the URL; opening such a URL does not send it.
+/// A question with its answer.
+#[derive(Clone, Serialize, Deserialize)]
+struct Answered {
+    question: String,
+    answer: DocsResponse,
+}
+
+/// Renders the screen. A question in the URL fills the form and is not sent; an id shows an earlier answer.
 #[component]
 pub fn AskPage() -> impl IntoView {
     let console = Console::get();
-    let initial = use_query_map()
-        .get_untracked()
-        .get("question")
-        .unwrap_or_default();
+    let initial = Screen::Ask
+        .query()
+        .with_untracked(|query| query.get("question").unwrap_or_default());
     let question = RwSignal::new(initial);
     let exchange = Exchange::new();
     let busy = exchange.busy();
-    let navigate = use_navigate();
+    let kept = KeptResult::new(Screen::Ask, exchange, move |answered: Answered| {
+        question.set(answered.question.clone());
+        shown(answered)
+    });
     let ask = Callback::new(move |()| {
         let words = question.with_untracked(|question| question.trim().to_owned());
         if words.is_empty() || busy.get_untracked() {
             browser::focus_soon("#question");
             return;
         }
-        let address = format!(
-            "{}?question={}",
-            Screen::Ask.path(),
-            String::from(js_sys::encode_uri_component(&words))
-        );
-        let options = NavigateOptions {
-            replace: true,
-            scroll: false,
-            ..Default::default()
-        };
-        navigate(&address, options);
         exchange.send(None, |client| {
             Some(Box::pin(async move {
                 let request = DocsSearchRequest::new(words.clone());
-                let answer = client.docs_search(&request).await?;
+                let answered = Answered {
+                    answer: client.docs_search(&request).await?,
+                    question: words,
+                };
                 console.notify("Answer ready");
-                Ok(RequestState::done(move || {
-                    view! {
-                        <div class="card-head">
-                            <h2>{words.clone()}</h2>
-                        </div>
-                        <DocsAnswerView answer=answer.clone()/>
-                    }
-                    .into_any()
-                }))
+                kept.keep(&answered.answer.request_id, &answered).await;
+                Ok(shown(answered))
             }))
         });
     });
@@ -95,10 +90,7 @@ pub fn AskPage() -> impl IntoView {
                             ></textarea>
                         </div>
                         <div class="send">
-                            <button class="btn primary" type="submit" data-run="" aria-disabled=move || busy.get().to_string()>
-                                {move || busy.get().then(|| view! { <span class="spin"></span> })}
-                                {move || if busy.get() { "Asking" } else { "Ask" }}
-                            </button>
+                            <BusyButton busy label="Ask" busy_label="Asking"/>
                             <span class="grow"></span>
                             <a class="btn quiet" href="/docs" rel="external" target="_blank">
                                 "Read the documentation"
@@ -116,6 +108,20 @@ pub fn AskPage() -> impl IntoView {
         </div>
     }
     .into_any()
+}
+
+fn shown(answered: Answered) -> RequestState {
+    RequestState::done(move || {
+        view! {
+            <div class="card-head">
+                <h2>{answered.question.clone()}</h2>
+                <span class="grow"></span>
+                <span class="hint">{text::RESULT_KEPT}</span>
+            </div>
+            <DocsAnswerView answer=answered.answer.clone()/>
+        }
+        .into_any()
+    })
 }
 
 /// Renders the notice that answers are passages, if the server has no language model.

@@ -22,9 +22,9 @@ pub fn BatchPage() -> impl IntoView {
     );
     view! {
         <ScreenHeader title="Batch".to_owned() intro=|| view! { <p>{text::BATCH_INTRO}</p> }/>
-        <Panes result="Code">
+        <Panes>
             <RequestForm draft run=start.run busy=start.busy action="Start batch" busy_action="Starting"/>
-            <div class="stack stick">
+            <div class="stack">
                 <CodeCard draft/>
             </div>
         </Panes>

@@ -35,7 +35,7 @@ pub fn CrawlPage() -> impl IntoView {
                 busy_action="Starting"
                 after_url=move || view! { <Suggestions draft/> }
             />
-            <div class="stack stick">
+            <div class="stack">
                 <Preview draft/>
                 <CodeCard draft/>
             </div>

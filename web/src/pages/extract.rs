@@ -8,14 +8,15 @@ use harvestman_core::api::extract::{ExtractRequest, ExtractResponse, ExtractStat
 use harvestman_core::ids::JobId;
 use leptos::prelude::*;
 use leptos_router::NavigateOptions;
-use leptos_router::hooks::{use_navigate, use_query_map};
+use leptos_router::hooks::use_navigate;
 use serde_json::Value;
 
 use crate::components::badge::JobBadge;
+use crate::components::button::IconButton;
 use crate::components::code::{Code, CodeCard, copy};
-use crate::components::icon::{Glyph, Icon};
-use crate::components::inline_code::inline_code;
-use crate::components::panes::Panes;
+use crate::components::icon::Glyph;
+use crate::components::notice::{problem_in_card, warning_in_card};
+use crate::components::panes::{Expand, Panes};
 use crate::components::screen_header::ScreenHeader;
 use crate::console::Console;
 use crate::draft::{Draft, Endpoint};
@@ -30,7 +31,7 @@ use crate::{browser, display, highlight, request_history, text};
 #[component]
 pub fn ExtractPage() -> impl IntoView {
     let console = Console::get();
-    let query = use_query_map();
+    let query = Screen::Extract.query();
     let draft = Draft::restore(Endpoint::Extract);
     let exchange = Exchange::new();
     let job = Memo::new(move |_| query.with(|query| JobId::from_str(&query.get("id")?).ok()));
@@ -109,31 +110,16 @@ fn result(answer: &ExtractResponse) -> AnyView {
     let console = Console::get();
     let data = answer.data.as_ref().filter(|data| !data.is_null());
     let json_text = data.and_then(|data| serde_json::to_string_pretty(data).ok());
-    let copied_text = json_text.clone();
-    let saved_text = json_text.clone();
+    let saved = StoredValue::new(json_text.clone().unwrap_or_default());
+    let save = move |()| {
+        if browser::download("extract.json", "application/json", &saved.get_value()).is_none() {
+            console.notify(text::NOT_SAVED);
+        }
+    };
     let tools = json_text.is_some().then(|| {
         view! {
-            <button
-                class="btn icon quiet"
-                aria-label="Copy"
-                title="Copy"
-                on:click=move |_| copy(console, copied_text.clone().unwrap_or_default())
-            >
-                <Icon glyph=Glyph::Copy/>
-            </button>
-            <button
-                class="btn icon quiet"
-                aria-label="Save as file"
-                title="Save as file"
-                on:click=move |_| {
-                    let text = saved_text.clone().unwrap_or_default();
-                    if browser::download("extract.json", "application/json", &text).is_none() {
-                        console.notify(text::NOT_SAVED);
-                    }
-                }
-            >
-                <Icon glyph=Glyph::Save/>
-            </button>
+            <IconButton label="Copy" glyph=Glyph::Copy on_click=Callback::new(move |()| copy(console, saved.get_value()))/>
+            <IconButton label="Save as file" glyph=Glyph::Save on_click=Callback::new(save)/>
         }
     });
     let body = match (&json_text, is_running(answer)) {
@@ -144,12 +130,6 @@ fn result(answer: &ExtractResponse) -> AnyView {
         (None, true) => view! { <div class="skeleton"><i></i><i></i><i></i></div> }.into_any(),
         (None, false) => view! { <p class="empty">{text::EXTRACT_NO_DATA}</p> }.into_any(),
     };
-    let error = answer.error.clone();
-    let error = error
-        .map(|error| view! { <div class="pad"><div class="notice bad" role="alert">{inline_code(&error)}</div></div> });
-    let warning = answer.warning.clone();
-    let warning = warning
-        .map(|text| view! { <div class="pad"><div class="notice warn">{inline_code(&text)}</div></div> });
     let facts = [
         answer
             .credits_used
@@ -157,6 +137,10 @@ fn result(answer: &ExtractResponse) -> AnyView {
         answer
             .tokens_used
             .map(|tokens| display::plural(tokens, "token", "tokens")),
+        answer
+            .expires_at
+            .filter(|_| !is_running(answer))
+            .map(|at| display::expiry(browser::seconds_until(at))),
     ];
     let facts = facts
         .into_iter()
@@ -168,9 +152,10 @@ fn result(answer: &ExtractResponse) -> AnyView {
             <JobBadge status=answer.status.to_string()/>
             <span class="grow"></span>
             {tools}
+            <Expand/>
         </div>
-        {warning}
-        {error}
+        {answer.warning.as_deref().map(warning_in_card)}
+        {answer.error.as_deref().map(problem_in_card)}
         {body}
         {answer.sources.as_ref().map(sources)}
         <div class="card-foot">{facts.collect_view()}</div>

@@ -191,10 +191,7 @@ fn started_text(feed: JobFeed) -> Option<String> {
         let took = progress.duration.filter(|_| progress.status.is_final());
         let took = took.map(|seconds| format!(", took {}", display::duration(seconds)));
         let expires = progress.expires_at.filter(|_| progress.status.is_final());
-        let expires = expires.map(|at| {
-            let left = (at.0 as f64 - browser::now_ms()) / 1000.0;
-            format!(" \u{b7} results expire in {}", display::duration(left.max(0.0)))
-        });
+        let expires = expires.map(|at| format!(" \u{b7} {}", display::expiry(browser::seconds_until(at))));
         Some(format!(
             "started {ago}{}{}",
             took.unwrap_or_default(),
@@ -292,6 +289,7 @@ fn Body(
     let state = ViewState::synced_with_url(feed.id);
     let (chosen, open, deliveries) = (state.tab, state.page, state.state);
     let counts = Memo::new(move |_| feed.rows.with(|rows| PageCounts::of(rows)));
+    let has_health = Memo::new(move |_| health::has_health(feed));
     let retry = Retry::new(feed, request);
     let errors = Memo::new(move |_| feed.errors.with(|errors| errors.errors.len()));
     let blocked = Memo::new(move |_| feed.errors.with(|errors| errors.robots_blocked.len()));
@@ -315,8 +313,11 @@ fn Body(
     view! {
         <div class="stack">
             {move || notices(feed)}
-            <Counters feed/>
-            <Health feed counts state/>
+            <Counters feed has_health>
+                <Show when=move || has_health.get()>
+                    <Health feed counts state/>
+                </Show>
+            </Counters>
             <div class="two">
                 <section class="card" aria-label="Job">
                     <Tabs name="job" label="Job details" tabs chosen/>

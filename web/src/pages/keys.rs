@@ -6,12 +6,14 @@ use harvestman_core::api::keys::Key;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 
+use crate::components::button::BusyButton;
 use crate::components::code::copy;
 use crate::components::dialog::Confirm;
 use crate::components::error_notice::error_notice;
 use crate::components::icon::{Glyph, Icon};
 use crate::components::screen_header::ScreenHeader;
 use crate::console::Console;
+use crate::route::Screen;
 use crate::{browser, display, text};
 
 mod webhooks;
@@ -160,10 +162,7 @@ fn NewKey(list: KeyList) -> impl IntoView {
                             prop:value=move || name.get()
                             on:input=move |event| name.set(event_target_value(&event))
                         />
-                        <button class="btn primary" type="submit" data-run="" aria-disabled=move || busy.get().to_string()>
-                            {move || busy.get().then(|| view! { <span class="spin"></span> })}
-                            "Create key"
-                        </button>
+                        <BusyButton busy label="Create key"/>
                     </div>
                     {move || problem.get().map(|text| view! { <p class="field-error" id="key-name-error">{text}</p> })}
                 </div>
@@ -216,6 +215,7 @@ fn table(keys: Vec<Key>, may_revoke: bool, revoke: Callback<Key>) -> AnyView {
         };
         let hint =
             (!key.hint.is_empty()).then(|| view! { <code class="hint">"\u{2026}"{key.hint.clone()}</code> });
+        let calls = format!("{}?key={}", Screen::Activity.href(), key.id);
         let action = key.revoked_at.is_none().then(|| {
             let to_revoke = key.clone();
             view! {
@@ -233,7 +233,7 @@ fn table(keys: Vec<Key>, may_revoke: bool, revoke: Callback<Key>) -> AnyView {
         view! {
             <tr class:revoked=key.revoked_at.is_some()>
                 <th scope="row">
-                    <span class="key-name">{key.name.clone()} {hint} {state}</span>
+                    <span class="key-name"><a href=calls title="Show its calls">{key.name.clone()}</a> {hint} {state}</span>
                     <span class="phone-only hint">"Used " {used.clone()}</span>
                 </th>
                 <td class="opt quiet-text">{created}</td>

@@ -8,7 +8,7 @@ use leptos::prelude::*;
 
 use crate::components::code::CodeCard;
 use crate::components::icon::Glyph;
-use crate::components::inline_code::inline_code;
+use crate::components::notice::warning_in_card;
 use crate::components::panes::Panes;
 use crate::components::screen_header::ScreenHeader;
 use crate::console::Console;
@@ -16,6 +16,7 @@ use crate::draft::{Draft, Endpoint};
 use crate::exchange::{Exchange, RequestState, ResultCard};
 use crate::kept_result::KeptResult;
 use crate::request_form::RequestForm;
+use crate::route::Screen;
 use crate::{browser, display, text};
 
 mod results;
@@ -28,19 +29,19 @@ pub fn MapPage() -> impl IntoView {
     let console = Console::get();
     let draft = Draft::restore(Endpoint::Map);
     let exchange = Exchange::new();
-    let kept = KeptResult::new(Endpoint::Map, exchange, |answer| shown(answer, None));
+    let kept = KeptResult::new(Screen::Map, exchange, |answer| shown(answer, None));
     let run = exchange.send_callback(draft, move |client| {
         let request = draft.submit::<MapRequest>()?;
         Some(Box::pin(async move {
             let started_at = browser::now_ms();
             let answer = client.map(&request).await?;
-            let seconds = (browser::now_ms() - started_at) / 1000.0;
+            let took_ms = (browser::now_ms() - started_at) as u64;
             let count = display::plural(answer.links.len() as u64, "URL", "URLs");
-            console.notify(format!("{count} found in {seconds:.1} s"));
+            console.notify(format!("{count} found in {}", display::duration_ms(took_ms)));
             if let Some(id) = answer.id {
                 kept.keep(&id.to_string(), &answer).await;
             }
-            Ok(shown(answer, Some(seconds)))
+            Ok(shown(answer, Some(took_ms)))
         }))
     });
     view! {
@@ -68,15 +69,12 @@ pub fn MapPage() -> impl IntoView {
     .into_any()
 }
 
-fn shown(answer: MapResponse, seconds: Option<f64>) -> RequestState {
+fn shown(answer: MapResponse, took_ms: Option<u64>) -> RequestState {
     let (links, warning) = (Arc::new(answer.links), answer.warning);
     RequestState::done(move || {
-        let warning = warning.as_deref().map(|text| {
-            view! { <div class="pad"><div class="notice warn">{inline_code(text)}</div></div> }
-        });
         view! {
-            {warning}
-            <MapResult links=links.clone() seconds/>
+            {warning.as_deref().map(warning_in_card)}
+            <MapResult links=links.clone() took_ms/>
         }
         .into_any()
     })

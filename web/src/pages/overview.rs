@@ -45,7 +45,7 @@ pub fn Overview() -> impl IntoView {
             if let Err(error) = &answer {
                 console.handle_error(error);
             }
-            let jobs = client.console_jobs(OVERVIEW_JOBS).await.map(|list| list.jobs);
+            let jobs = client.console_jobs("", OVERVIEW_JOBS).await.map(|list| list.jobs);
             let loaded = answer
                 .map_err(|error| error.to_string())
                 .map(|list| RecentActivity {

@@ -4,8 +4,9 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use harvestman_core::api::{ScrapeRequest, Wire};
-use harvestman_core::ids::ScrapeId;
+use harvestman_core::ids::{JobId, ScrapeId};
 use leptos::prelude::*;
+use leptos::task::spawn_local;
 use leptos_router::NavigateOptions;
 use leptos_router::hooks::use_navigate;
 use serde_json::Value;
@@ -42,10 +43,10 @@ pub fn ScrapePage() -> impl IntoView {
         Some(Box::pin(async move {
             let started_at = browser::now_ms();
             let answer = client.scrape(&request).await?;
-            let seconds = (browser::now_ms() - started_at) / 1000.0;
+            let took_ms = (browser::now_ms() - started_at) as u64;
             let mut document = answer.data.unwrap_or_default();
             document.warning = document.warning.take().or(answer.warning);
-            console.notify(format!("Page scraped in {seconds:.1} s"));
+            console.notify(format!("Page scraped in {}", display::duration_ms(took_ms)));
             if let Some(id) = document.metadata.scrape_id {
                 shown_id.try_set_value(Some(id));
                 let options = NavigateOptions {
@@ -56,12 +57,12 @@ pub fn ScrapePage() -> impl IntoView {
             }
             let document = Arc::new(document);
             Ok(RequestState::done(move || {
-                result_view(document.clone(), Some(seconds), options)
+                result_view(document.clone(), Some(took_ms), options)
             }))
         }))
     });
     // An id in the URL loads the result of an earlier scrape.
-    let query = Endpoint::Scrape.query();
+    let query = Screen::Scrape.query();
     let earlier_id = Memo::new(move |_| query.with(|query| ScrapeId::from_str(query.get_str("id")?).ok()));
     Effect::new(move |_| {
         let Some(id) = earlier_id.get().filter(|id| shown_id.get_value() != Some(*id)) else {
@@ -102,16 +103,33 @@ pub fn ScrapePage() -> impl IntoView {
     .into_any()
 }
 
-fn result_view(document: SharedDocument, seconds: Option<f64>, options: PageOptions) -> AnyView {
+fn result_view(document: SharedDocument, took_ms: Option<u64>, options: PageOptions) -> AnyView {
     view! {
         <div class="card-head">
             <h2 class="cut">{title_of(&document)}</h2>
             <span class="grow"></span>
-            <span class="hint nowrap">{seconds.map(|seconds| format!("{seconds:.1} s"))}</span>
+            <Expiry id=document.metadata.scrape_id/>
+            <span class="hint nowrap">{took_ms.map(display::duration_ms)}</span>
         </div>
         <Viewer document=Signal::stored(Some(document)) options/>
     }
     .into_any()
+}
+
+/// Renders when a stored scrape expires.
+#[component]
+fn Expiry(id: Option<ScrapeId>) -> impl IntoView {
+    let console = Console::get();
+    let expires_at = RwSignal::new(None);
+    if let Some(id) = id {
+        spawn_local(async move {
+            if let Ok(job) = console.client().console_job(JobId(id.0)).await {
+                expires_at.try_set(job.expires_at);
+            }
+        });
+    }
+    let words = move || Some(display::expiry(browser::seconds_until(expires_at.get()?)));
+    view! { <span class="hint nowrap">{words}</span> }.into_any()
 }
 
 fn title_of(document: &SharedDocument) -> String {

@@ -25,6 +25,7 @@ use crate::exchange::{Exchange, RequestState, ResultCard};
 use crate::kept_result::KeptResult;
 use crate::markdown::is_safe_link;
 use crate::request_form::RequestForm;
+use crate::route::Screen;
 use crate::{browser, display, request_history, route, text};
 
 /// A search result of any source.
@@ -107,7 +108,7 @@ pub fn SearchPage() -> impl IntoView {
     let console = Console::get();
     let draft = Draft::restore(Endpoint::Search);
     let exchange = Exchange::new();
-    let kept = KeptResult::new(Endpoint::Search, exchange, shown);
+    let kept = KeptResult::new(Screen::Search, exchange, shown);
     let run = exchange.send_callback(draft, move |client| {
         let request = draft.submit::<SearchRequest>()?;
         Some(Box::pin(async move {
@@ -281,6 +282,7 @@ fn SelectionBar(selected: RwSignal<BTreeSet<String>>, credits: String) -> impl I
     view! {
         <div class="card-foot">
             <span>{credits}</span>
+            <span>{text::RESULT_KEPT}</span>
             <span class="grow"></span>
             <button
                 class="btn small"

@@ -8,11 +8,13 @@ use harvestman_core::api::caller::Caller;
 use harvestman_core::api::console::ConsoleSession;
 use harvestman_core::api::interact::{ExecuteResponse, InteractRequest, Language, Task};
 use harvestman_core::api::session_file::SessionFile;
+use harvestman_core::api::{ScrapeRequest, Wire};
 use harvestman_core::ids::{ScrapeId, SessionId};
 use harvestman_core::limits::MAX_SESSION_TTL_S;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use leptos_router::hooks::use_params_map;
+use serde_json::json;
 
 use crate::components::dialog::Confirm;
 use crate::components::screen_header::ScreenHeader;
@@ -144,7 +146,7 @@ impl SessionScreen {
         }
     }
 
-    /// Returns whether it is a standalone browser, which runs code but no prompts.
+    /// Returns whether the browser continues no scrape; only its code runs without one.
     fn is_standalone(self) -> bool {
         self.session.with(|session| {
             session
@@ -160,10 +162,7 @@ impl SessionScreen {
         }
         let at = browser::now_ms();
         self.busy.set(Some(at));
-        let answer = self.send(task.clone(), timeout).await;
-        if let Err(error) = &answer {
-            self.console.handle_error(error);
-        }
+        let outcome = self.send(task.clone(), timeout).await;
         let (kind, text) = Run::kind_and_text(&task);
         let run = Run {
             at,
@@ -171,7 +170,7 @@ impl SessionScreen {
             kind: kind.to_owned(),
             text: text.to_owned(),
             timeout,
-            outcome: answer.map_err(|error| error.to_string()),
+            outcome,
         };
         self.console.notify(if run.succeeded() {
             "Run completed"
@@ -186,29 +185,68 @@ impl SessionScreen {
         self.poll().await;
     }
 
-    async fn send(self, task: Task, timeout: f64) -> Result<ExecuteResponse, ClientError> {
+    async fn send(self, task: Task, timeout: f64) -> Result<ExecuteResponse, String> {
         let client = self.console.client();
         let scrape = self
             .session
             .with_untracked(|session| session.as_ref().map(|session| session.scrape_id));
         match (scrape, task) {
-            (Some(None), Task::Code { code, language }) => {
-                let request = ExecuteRequest {
-                    code,
-                    language,
-                    timeout,
-                    caller: Caller::default(),
-                };
-                client.browser_execute(SessionId(self.id.0), &request).await
-            }
+            (Some(None), Task::Code { code, language }) => self.execute(code, language, timeout).await,
             (scrape, task) => {
                 let mut request = InteractRequest::new(task);
                 request.timeout = timeout;
-                client
-                    .interact(scrape.flatten().unwrap_or(self.id), &request)
-                    .await
+                let scrape = match scrape {
+                    Some(None) => {
+                        request.existing_session_id = Some(self.id.to_string());
+                        self.scrape_page(timeout).await?
+                    }
+                    scrape => scrape.flatten().unwrap_or(self.id),
+                };
+                let answer = client.interact(scrape, &request).await;
+                answer.map_err(|error| self.message_of(&error))
             }
         }
+    }
+
+    /// Runs code in a browser that continues no scrape.
+    async fn execute(
+        self,
+        code: String,
+        language: Language,
+        timeout: f64,
+    ) -> Result<ExecuteResponse, String> {
+        let request = ExecuteRequest {
+            code,
+            language,
+            timeout,
+            caller: Caller::default(),
+        };
+        let answer = self
+            .console
+            .client()
+            .browser_execute(SessionId(self.id.0), &request)
+            .await;
+        answer.map_err(|error| self.message_of(&error))
+    }
+
+    /// Scrapes the page that the browser shows, so that the session can continue the scrape and take prompts.
+    async fn scrape_page(self, timeout: f64) -> Result<ScrapeId, String> {
+        let shown = self
+            .execute("get url".to_owned(), Language::Bash, timeout)
+            .await?;
+        let url = shown.stdout.unwrap_or_default();
+        let request = ScrapeRequest::from_value(json!({ "url": url.trim() }))
+            .map_err(|_| text::PROMPT_NEEDS_PAGE.to_owned())?;
+        let answer = self.console.client().scrape(&request).await;
+        let document = answer.map_err(|error| self.message_of(&error))?.data;
+        let id = document.and_then(|document| document.metadata.scrape_id);
+        id.ok_or_else(|| text::PROMPT_NEEDS_PAGE.to_owned())
+    }
+
+    /// Reports an error to the console and returns its message.
+    fn message_of(self, error: &ClientError) -> String {
+        self.console.handle_error(error);
+        error.to_string()
     }
 
     /// Extends the lifetime of the session.
@@ -322,6 +360,11 @@ fn Actions(screen: SessionScreen) -> impl IntoView {
             false => text::CONTROL_RELEASED,
         });
     };
+    let subject = Signal::derive(move || {
+        screen
+            .session
+            .with(|session| session.as_ref().map(session_name).unwrap_or_default())
+    });
     let on_confirm = Callback::new(move |()| {
         let id = screen
             .session
@@ -349,7 +392,7 @@ fn Actions(screen: SessionScreen) -> impl IntoView {
                 "Stop"
             </button>
         </Show>
-        <Confirm open=confirming title=text::STOP_TITLE text=text::STOP_TEXT confirm_label="Stop session" cancel_label="Keep session" on_confirm/>
+        <Confirm open=confirming title=text::STOP_TITLE subject text=text::STOP_TEXT confirm_label="Stop session" cancel_label="Keep session" on_confirm/>
     }
     .into_any()
 }

@@ -10,7 +10,7 @@ use crate::browser;
 use crate::clock;
 use crate::components::dialog::Confirm;
 use crate::components::icon::{Glyph, Icon};
-use crate::components::inline_code::inline_code;
+use crate::components::notice::problem_in_card;
 use crate::components::screen_header::ScreenHeader;
 use crate::console::Console;
 use crate::route::{self, Screen};
@@ -61,12 +61,9 @@ pub fn SessionsPage() -> impl IntoView {
         to_stop.set(Some(id));
         confirming.set(true);
     });
-    let state = move || {
-        match sessions.get() {
+    let state = move || match sessions.get() {
         None => Some(view! { <div class="skeleton"><i></i><i></i><i></i></div> }.into_any()),
-        Some(Err(problem)) => Some(
-            view! { <div class="pad"><div class="notice bad" role="alert">{inline_code(&problem)}</div></div> }.into_any(),
-        ),
+        Some(Err(problem)) => Some(problem_in_card(&problem)),
         Some(Ok(_)) => live.with(Vec::is_empty).then(|| {
             view! {
                 <div class="empty">
@@ -77,7 +74,6 @@ pub fn SessionsPage() -> impl IntoView {
             }
             .into_any()
         }),
-    }
     };
     view! {
         <ScreenHeader title="Sessions".to_owned() intro=|| view! { <p>{text::SESSIONS_INTRO}</p> }/>

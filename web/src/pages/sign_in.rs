@@ -3,8 +3,9 @@
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 
+use crate::components::button::BusyButton;
 use crate::components::icon::{Glyph, Icon};
-use crate::components::inline_code::inline_code;
+use crate::components::notice::problem_notice;
 use crate::console::Console;
 use crate::{browser, sign_in, text};
 
@@ -43,7 +44,7 @@ pub fn SignIn(problem: Option<String>) -> impl IntoView {
                     <h1 tabindex="-1">{text::SIGN_IN_TITLE}</h1>
                     <p>{text::SIGN_IN_TEXT}</p>
                 </div>
-                {move || problem.get().map(|problem| view! { <div class="notice bad" role="alert">{inline_code(&problem)}</div> })}
+                {move || problem.get().as_deref().map(problem_notice)}
                 <div class="field">
                     <label class="field-name" for="key">
                         "API key"
@@ -73,10 +74,7 @@ pub fn SignIn(problem: Option<String>) -> impl IntoView {
                     <p class="hint">"If off, the key is removed when you close this tab."</p>
                 </div>
                 <div class="send">
-                    <button class="btn primary" type="submit" data-run="" aria-disabled=move || busy.get().to_string()>
-                        {move || busy.get().then(|| view! { <span class="spin"></span> })}
-                        "Sign in"
-                    </button>
+                    <BusyButton busy label="Sign in"/>
                     <a class="btn quiet" href="/docs" rel="external">
                         "API documentation"
                     </a>

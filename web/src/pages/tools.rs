@@ -5,7 +5,7 @@ use leptos::prelude::*;
 use leptos_router::hooks::{use_navigate, use_query_map};
 use serde_json::Value;
 
-use crate::components::inline_code::inline_code;
+use crate::components::notice::problem_in_card;
 use crate::components::screen_header::ScreenHeader;
 use crate::components::tabs::{Tabs, tab};
 use crate::package::Package;
@@ -113,17 +113,13 @@ fn ToolLayout(
     /// Renders a result.
     render: fn(&Value) -> AnyView,
 ) -> impl IntoView {
-    let result = move || {
-        match output.get() {
+    let result = move || match output.get() {
         Some(Ok(value)) => render(&value),
-        Some(Err(problem)) => {
-            view! { <div class="pad"><div class="notice bad" role="alert">{inline_code(&problem)}</div></div> }.into_any()
-        }
+        Some(Err(problem)) => problem_in_card(&problem),
         None if package.state.with(Option::is_none) => {
             view! { <div class="skeleton"><i></i><i></i><i></i></div> }.into_any()
         }
         None => view! { <p class="empty">{empty}</p> }.into_any(),
-    }
     };
     view! {
         <div class="two even">

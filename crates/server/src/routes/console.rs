@@ -91,7 +91,7 @@ pub(crate) async fn info(State(app): State<App>, Caller(principal): Caller) -> H
     })
 }
 
-/// Returns the team's recent jobs, newest first.
+/// Returns the team's recent jobs, newest first; with `search`, those whose URL contains it.
 pub(crate) async fn jobs(State(app): State<App>, Caller(principal): Caller, uri: Uri) -> HandlerResult {
     let query = Query::parse(uri.query().unwrap_or_default());
     let limit = query
@@ -99,7 +99,12 @@ pub(crate) async fn jobs(State(app): State<App>, Caller(principal): Caller, uri:
         .unwrap_or(limits::OVERVIEW_JOBS_DEFAULT);
     let rows = app
         .store()
-        .recent_jobs(principal.team, limit as u32, harvestman_engine::now())
+        .recent_jobs(
+            principal.team,
+            query.text("search"),
+            limit as u32,
+            harvestman_engine::now(),
+        )
         .await?;
     json(&ConsoleJobs {
         success: true,

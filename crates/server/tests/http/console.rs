@@ -174,6 +174,7 @@ async fn the_overview_lists_the_jobs_of_the_team_newest_first() {
         (&"crawl".into(), &site.url("/c").into())
     );
     assert_eq!(listed(&app.get("/console/api/jobs?limit=2").await), ids[..2]);
+    assert_eq!(listed(&app.get("/console/api/jobs?search=%2FB").await), ids[1..2]);
     app.get("/console/api/jobs?limit=0")
         .await
         .is_error(400, "BAD_REQUEST");

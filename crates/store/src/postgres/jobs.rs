@@ -159,13 +159,21 @@ impl Jobs for Postgres {
         rows.iter().map(job_row).collect()
     }
 
-    async fn recent_jobs(&self, team: TeamId, limit: u32, now: Timestamp) -> Result<Vec<JobRow>, StoreError> {
+    async fn recent_jobs(
+        &self,
+        team: TeamId,
+        search: Option<&str>,
+        limit: u32,
+        now: Timestamp,
+    ) -> Result<Vec<JobRow>, StoreError> {
         let rows = query(select_jobs!(
             "WHERE team_id = $1 AND kind <> 'monitor' AND (expires_at IS NULL OR expires_at > harvestman.clock($2))
-             ORDER BY id DESC LIMIT $3"
+                AND ($3::text IS NULL OR strpos(lower(url), lower($3::text)) > 0)
+             ORDER BY id DESC LIMIT $4"
         ))
         .bind(team.0)
         .bind(now.0)
+        .bind(search)
         .bind(limit)
         .fetch_all(&*self.pool.connection().await?)
         .await?;

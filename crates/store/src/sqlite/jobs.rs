@@ -173,13 +173,21 @@ impl Jobs for Sqlite {
         rows.iter().map(job_row).collect()
     }
 
-    async fn recent_jobs(&self, team: TeamId, limit: u32, now: Timestamp) -> Result<Vec<JobRow>, StoreError> {
+    async fn recent_jobs(
+        &self,
+        team: TeamId,
+        search: Option<&str>,
+        limit: u32,
+        now: Timestamp,
+    ) -> Result<Vec<JobRow>, StoreError> {
         let rows = query(select_jobs!(
             "WHERE team_id = ?1 AND kind <> 'monitor' AND (expires_at IS NULL OR expires_at > ?2)
-             ORDER BY id DESC LIMIT ?3"
+                AND (?3 IS NULL OR instr(lower(url), lower(?3)) > 0)
+             ORDER BY id DESC LIMIT ?4"
         ))
         .bind(blob(team.0))
         .bind(int(now.0))
+        .bind(search)
         .bind(i64::from(limit))
         .fetch_all(&self.readers)
         .await?;

@@ -9,9 +9,11 @@ use super::AgentRun;
 use super::steps::{Sources, Steps};
 use super::thread::Thread;
 use crate::components::badge::JobBadge;
+use crate::components::button::IconButton;
 use crate::components::code::{Code, copy};
-use crate::components::icon::{Glyph, Icon};
+use crate::components::icon::Glyph;
 use crate::components::inline_code::inline_code;
+use crate::components::panes::Expand;
 use crate::components::tabs::{Tab, Tabs, tab};
 use crate::{browser, display, highlight, text};
 
@@ -52,6 +54,7 @@ pub fn RunView(run: AgentRun) -> impl IntoView {
             <JobBadge status/>
             <span class="grow"></span>
             <RunActions run/>
+            <Expand/>
         </div>
         <Show when=move || run.is_running()>
             <p class="pad hint run-busy" role="status">
@@ -105,24 +108,15 @@ fn RunActions(run: AgentRun) -> impl IntoView {
         run.answer
             .with(|answer| answer.as_ref().is_some_and(|answer| answer.thread_id.is_some()))
     };
-    let save = move |_| {
+    let save = move |()| {
         if browser::download("agent.json", "application/json", &data().unwrap_or_default()).is_none() {
             console.notify(text::NOT_SAVED);
         }
     };
     view! {
         <Show when=move || has_data.get()>
-            <button
-                class="btn icon quiet"
-                aria-label="Copy data"
-                title="Copy data"
-                on:click=move |_| copy(console, data().unwrap_or_default())
-            >
-                <Icon glyph=Glyph::Copy/>
-            </button>
-            <button class="btn icon quiet" aria-label="Save data as file" title="Save data as file" on:click=save>
-                <Icon glyph=Glyph::Save/>
-            </button>
+            <IconButton label="Copy data" glyph=Glyph::Copy on_click=Callback::new(move |()| copy(console, data().unwrap_or_default()))/>
+            <IconButton label="Save data as file" glyph=Glyph::Save on_click=Callback::new(save)/>
         </Show>
         <Show
             when=move || run.is_running()
@@ -198,10 +192,9 @@ fn answer_view(answer: &AgentResponse) -> AnyView {
 /// Renders credits, options and expiry of a run.
 fn facts(answer: &AgentResponse) -> AnyView {
     let credits = answer.credits_used;
-    let left = answer.expires_at.map(|at| {
-        let seconds = (at.0 as f64 - browser::now_ms()) / 1000.0;
-        format!("result expires in {}", display::duration(seconds.max(0.0)))
-    });
+    let left = answer
+        .expires_at
+        .map(|at| display::expiry(browser::seconds_until(at)));
     let facts = [
         credits.map(|credits| display::plural(credits, "credit", "credits")),
         answer

@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use url::Url;
 
 use crate::browser;
+use crate::components::button::BusyButton;
 use crate::components::code::Code;
 use crate::components::inline_code::inline_code;
 use crate::console::Console;
@@ -40,7 +41,7 @@ pub fn Preview(draft: Draft) -> impl IntoView {
     let site = RwSignal::new(None::<SitePreview>);
     let package = Package::unloaded();
     let busy = RwSignal::new(false);
-    let load = move |_| {
+    let load = Callback::new(move |()| {
         let url = draft
             .value("url")
             .and_then(|url| TargetUrl::parse(url.as_str()?).ok());
@@ -76,16 +77,13 @@ pub fn Preview(draft: Draft) -> impl IntoView {
             }));
             busy.try_set(false);
         });
-    };
+    });
     view! {
         <section class="card pane-result" aria-label="Preview">
             <div class="card-head">
                 <h2>"Preview"</h2>
                 <span class="grow"></span>
-                <button type="button" class="btn small" aria-disabled=move || busy.get().to_string() on:click=load>
-                    {move || busy.get().then(|| view! { <span class="spin"></span> })}
-                    {move || if busy.get() { "Loading preview" } else { "Preview site" }}
-                </button>
+                <BusyButton class="btn small" busy label="Preview site" busy_label="Loading preview" on_click=load/>
             </div>
             {move || match package.state.get() {
                 Some(Err(problem)) => Some(view! { <p class="pad quiet-text" role="alert">{text::PACKAGE_FAILED} " " {problem}</p> }),

@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 
 use crate::browser;
 use crate::components::availability::has_model;
+use crate::components::button::BusyButton;
 use crate::components::field::field_id;
 use crate::components::inline_code::inline_code;
 use crate::console::Console;
@@ -31,112 +32,131 @@ struct Suggestion {
     before: Option<Value>,
 }
 
-/// Renders the description field and the suggestions.
-#[component]
-pub fn Suggestions(draft: Draft) -> impl IntoView {
-    let console = Console::get();
-    let stored = draft
-        .value(FIELD)
-        .and_then(|prompt| prompt.as_str().map(str::to_owned));
-    let description = RwSignal::new(stored.unwrap_or_default());
-    let suggestions = RwSignal::new(None::<Vec<Suggestion>>);
-    let notice = RwSignal::new(None::<(&'static str, String)>);
-    let not_understood = RwSignal::new(Vec::<String>::new());
-    // Paths of the site, counted for each suggested pattern.
-    let known = RwSignal::new(None::<Vec<String>>);
-    let busy = RwSignal::new(false);
-    // Clearing the form also clears the description.
-    Effect::new(move |_| {
-        if draft.value("url").is_none() && suggestions.with_untracked(Option::is_some) {
-            suggestions.set(None);
-            description.set(String::new());
+/// The signals of the description and its suggestions. `Copy`, so that closures can capture it.
+#[derive(Clone, Copy)]
+struct Plan {
+    console: Console,
+    draft: Draft,
+    description: RwSignal<String>,
+    suggestions: RwSignal<Option<Vec<Suggestion>>>,
+    /// Class and text of a notice.
+    notice: RwSignal<Option<(&'static str, String)>>,
+    not_understood: RwSignal<Vec<String>>,
+    /// Paths of the site, counted for each suggested pattern.
+    known: RwSignal<Option<Vec<String>>>,
+    busy: RwSignal<bool>,
+}
+
+impl Plan {
+    fn new(draft: Draft) -> Self {
+        let stored = draft
+            .value(FIELD)
+            .and_then(|prompt| prompt.as_str().map(str::to_owned));
+        Self {
+            console: Console::get(),
+            draft,
+            description: RwSignal::new(stored.unwrap_or_default()),
+            suggestions: RwSignal::new(None),
+            notice: RwSignal::new(None),
+            not_understood: RwSignal::new(Vec::new()),
+            known: RwSignal::new(None),
+            busy: RwSignal::new(false),
         }
-    });
-    let on_input = move |event: leptos::ev::Event| {
-        description.set(event_target_value(&event));
-        suggestions.set(None);
-        not_understood.set(Vec::new());
-        notice.set(None);
+    }
+
+    fn describe(self, description: String) {
+        self.suggestions.set(None);
+        self.not_understood.set(Vec::new());
+        self.notice.set(None);
         // Without suggestions, the server derives the options from the prompt when the crawl starts.
-        let description_now = description.get_untracked();
-        draft.put(
-            FIELD,
-            (!description_now.trim().is_empty()).then(|| Value::from(description_now)),
-        );
-    };
-    let suggest = move |_| {
-        let url = draft
+        let prompt = (!description.trim().is_empty()).then(|| Value::from(description.as_str()));
+        self.draft.put(FIELD, prompt);
+        self.description.set(description);
+    }
+
+    /// Returns the request for suggestions, or reports what is missing for it.
+    fn request(self) -> Option<ParamsPreviewRequest> {
+        let url = self
+            .draft
             .value("url")
             .and_then(|url| TargetUrl::parse(url.as_str()?).ok());
-        let prompt = description.with_untracked(|description| description.trim().to_owned());
-        let request = match (url, prompt.is_empty()) {
+        let prompt = self
+            .description
+            .with_untracked(|description| description.trim().to_owned());
+        let missing = match (&url, prompt.is_empty()) {
             (None, _) => {
-                notice.set(Some(("notice bad", text::SUGGEST_NEEDS_URL.to_owned())));
                 browser::focus_soon("[data-url]");
-                return;
+                Some(text::SUGGEST_NEEDS_URL)
             }
-            (_, true) => {
-                notice.set(Some(("notice bad", text::SUGGEST_NEEDS_TEXT.to_owned())));
-                return;
-            }
-            (Some(url), false) => {
-                ParamsPreviewRequest::from_value(json!({ "url": url.url.as_str(), "prompt": prompt }))
-            }
+            (_, true) => Some(text::SUGGEST_NEEDS_TEXT),
+            (Some(_), false) => None,
         };
-        let Ok(request) = request else { return };
-        if busy.get_untracked() {
+        if let Some(missing) = missing {
+            self.notice.set(Some(("notice bad", missing.to_owned())));
+            return None;
+        }
+        ParamsPreviewRequest::from_value(json!({ "url": url?.url.as_str(), "prompt": prompt })).ok()
+    }
+
+    fn suggest(self) {
+        let Some(request) = self.request() else { return };
+        if self.busy.get_untracked() {
             return;
         }
-        busy.set(true);
-        notice.set(None);
-        not_understood.set(Vec::new());
-        known.set(None);
-        // With a language model, the rules do not decide.
-        let by_rules = !console.readiness.with_untracked(has_model);
+        self.busy.set(true);
+        self.notice.set(None);
+        self.not_understood.set(Vec::new());
+        self.known.set(None);
         spawn_local(async move {
-            match console.client().crawl_params_preview(&request).await {
+            match self.console.client().crawl_params_preview(&request).await {
                 Ok(answer) => {
-                    notice.try_set(answer.warning.map(|warning| ("notice warn", warning)));
-                    let suggested = suggestions_of(draft, &answer.data);
-                    // Drop the prompt once the suggestions are applied, so that the server derives nothing again.
-                    for suggestion in suggested.iter().filter(|suggestion| suggestion.before.is_none()) {
-                        draft.put_exactly(&suggestion.name, Some(suggestion.value.clone()));
-                    }
-                    draft.put(FIELD, None);
-                    if by_rules && !suggested.is_empty() {
-                        not_understood.try_set(clauses_not_understood(&request));
-                    }
-                    if suggested
-                        .iter()
-                        .any(|suggestion| !patterns(suggestion).is_empty())
-                    {
-                        spawn_local(load_known(console, request.url.clone(), known));
-                    }
-                    console.notify(display::plural(
-                        suggested.len() as u64,
-                        "suggestion",
-                        "suggestions",
-                    ));
-                    suggestions.try_set(Some(suggested));
+                    self.notice
+                        .try_set(answer.warning.map(|warning| ("notice warn", warning)));
+                    self.apply(&request, suggestions_of(self.draft, &answer.data));
                 }
                 Err(error) => {
-                    console.handle_error(&error);
+                    self.console.handle_error(&error);
                     let problems = error.api().map(problems_of).unwrap_or_default();
                     let message = problems
                         .first()
                         .map(|problem| format!("{} {}", problem.path, problem.message));
-                    notice.try_set(Some(("notice bad", message.unwrap_or_else(|| error.to_string()))));
+                    self.notice
+                        .try_set(Some(("notice bad", message.unwrap_or_else(|| error.to_string()))));
                 }
             }
-            busy.try_set(false);
+            self.busy.try_set(false);
         });
-    };
-    let summary = move || {
-        suggestions.with(|suggestions| {
+    }
+
+    /// Applies the suggestions for options that are not set, and shows all of them.
+    fn apply(self, request: &ParamsPreviewRequest, suggested: Vec<Suggestion>) {
+        // Drop the prompt once the suggestions are applied, so that the server derives nothing again.
+        for suggestion in suggested.iter().filter(|suggestion| suggestion.before.is_none()) {
+            self.draft
+                .put_exactly(&suggestion.name, Some(suggestion.value.clone()));
+        }
+        self.draft.put(FIELD, None);
+        // With a language model, the rules do not decide.
+        if !self.console.readiness.with_untracked(has_model) && !suggested.is_empty() {
+            self.not_understood.try_set(clauses_not_understood(request));
+        }
+        if suggested
+            .iter()
+            .any(|suggestion| !patterns(suggestion).is_empty())
+        {
+            spawn_local(load_known(self.console, request.url.clone(), self.known));
+        }
+        let count = display::plural(suggested.len() as u64, "suggestion", "suggestions");
+        self.console.notify(count);
+        self.suggestions.try_set(Some(suggested));
+    }
+
+    fn summary(self) -> Option<String> {
+        self.suggestions.with(|suggestions| {
             let suggestions = suggestions.as_ref()?;
             let applied = suggestions
                 .iter()
-                .filter(|suggestion| is_applied(draft, suggestion))
+                .filter(|suggestion| is_applied(self.draft, suggestion))
                 .count();
             let all = display::plural(suggestions.len() as u64, "suggestion", "suggestions");
             Some(format!(
@@ -144,14 +164,27 @@ pub fn Suggestions(draft: Draft) -> impl IntoView {
                 text::SUGGEST_KEEPS_VALUES
             ))
         })
-    };
+    }
+}
+
+/// Renders the description field and the suggestions.
+#[component]
+pub fn Suggestions(draft: Draft) -> impl IntoView {
+    let plan = Plan::new(draft);
+    // Clearing the form also clears the description.
+    Effect::new(move |_| {
+        if draft.value("url").is_none() && plan.suggestions.with_untracked(Option::is_some) {
+            plan.suggestions.set(None);
+            plan.description.set(String::new());
+        }
+    });
     let list = move || {
-        suggestions.with(|suggestions| {
+        plan.suggestions.with(|suggestions| {
             let rows = suggestions
                 .as_ref()
                 .filter(|suggestions| !suggestions.is_empty())?
                 .iter()
-                .map(|one| row(draft, one.clone(), known));
+                .map(|one| row(draft, one.clone(), plan.known));
             Some(view! { <ul class="suggestions">{rows.collect_view()}</ul> })
         })
     };
@@ -167,30 +200,30 @@ pub fn Suggestions(draft: Draft) -> impl IntoView {
                 rows="2"
                 aria-describedby="f-prompt-help"
                 placeholder=text::SUGGEST_EXAMPLE
-                prop:value=move || description.get()
-                on:input=on_input
+                prop:value=move || plan.description.get()
+                on:input=move |event| plan.describe(event_target_value(&event))
             ></textarea>
             <div class="send">
-                <button type="button" class="btn small" aria-disabled=move || busy.get().to_string() on:click=suggest>
-                    {move || busy.get().then(|| view! { <span class="spin"></span> })}
-                    "Suggest options"
-                </button>
-                <p class="hint" id="f-prompt-help">{move || summary().unwrap_or_else(|| text::SUGGEST_HELP.to_owned())}</p>
+                <BusyButton class="btn small" busy=plan.busy label="Suggest options" on_click=Callback::new(move |()| plan.suggest())/>
+                <p class="hint" id="f-prompt-help">{move || plan.summary().unwrap_or_else(|| text::SUGGEST_HELP.to_owned())}</p>
             </div>
-            {move || not_understood.with(|clauses| (!clauses.is_empty()).then(|| {
-                let clauses = clauses.iter().map(|clause| view! { <li>{clause.clone()}</li> });
-                view! {
-                    <div class="notice warn" role="status">
-                        <p>{text::NOT_UNDERSTOOD}</p>
-                        <ul class="clauses">{clauses.collect_view()}</ul>
-                    </div>
-                }
-            }))}
-            {move || notice.get().map(|(class, message)| view! { <div class=class role="status">{inline_code(&message)}</div> })}
+            {move || plan.not_understood.with(|clauses| clauses_notice(clauses))}
+            {move || plan.notice.get().map(|(class, message)| view! { <div class=class role="status">{inline_code(&message)}</div> })}
             {list}
         </div>
     }
     .into_any()
+}
+
+fn clauses_notice(clauses: &[String]) -> Option<AnyView> {
+    let rows = clauses.iter().map(|clause| view! { <li>{clause.clone()}</li> });
+    let notice = view! {
+        <div class="notice warn" role="status">
+            <p>{text::NOT_UNDERSTOOD}</p>
+            <ul class="clauses">{rows.collect_view()}</ul>
+        </div>
+    };
+    (!clauses.is_empty()).then(|| notice.into_any())
 }
 
 /// Returns the suggestions, each with the value in the form.

@@ -26,7 +26,7 @@ pub fn Compare(feed: JobFeed) -> impl IntoView {
     Effect::new(move |_| {
         let Some(job) = feed.job.get() else { return };
         spawn_local(async move {
-            let list = console.client().console_jobs(PALETTE_JOBS).await;
+            let list = console.client().console_jobs(&job.url, PALETTE_JOBS).await;
             let list = list.map(|list| {
                 let others = list.jobs.into_iter();
                 let others = others.filter(|other| is_run_of(other, &job));

@@ -13,6 +13,7 @@ use leptos::task::spawn_local;
 
 use crate::browser::{self, FileParts};
 use crate::components::dialog::Dialog;
+use crate::components::notice::problem_notice;
 use crate::console::Console;
 use crate::csv::csv_line;
 use crate::deflate::deflate;
@@ -259,7 +260,7 @@ pub fn Export(feed: JobFeed, selected: Selection, open: RwSignal<bool>) -> impl 
             <p class="hint">{scope}</p>
             <ul class="exports">{kinds.collect_view()}</ul>
             {progress_view}
-            {move || problem.get().map(|words| view! { <div class="notice bad" role="alert">{words}</div> })}
+            {move || problem.get().as_deref().map(problem_notice)}
             <div class="dialog-foot">
                 <button class="btn" on:click=move |_| open.set(false)>
                     {move || if progress.with(Option::is_some) { "Stop" } else { "Close" }}

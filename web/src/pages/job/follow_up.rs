@@ -49,7 +49,7 @@ impl FollowUp {
             match start.await {
                 Ok(id) => {
                     self.console.notify(started);
-                    self.open.with_value(|open| open(&id));
+                    self.open.try_with_value(|open| open(&id));
                 }
                 Err(message) => failed(message),
             }

@@ -13,7 +13,7 @@ use web_sys::{
     CanvasRenderingContext2d, HtmlCanvasElement, KeyboardEvent, MouseEvent, PointerEvent, WheelEvent,
 };
 
-use crate::components::inline_code::inline_code;
+use crate::components::notice::problem_in_card;
 use crate::console::Console;
 use crate::graph_layout::positions;
 use crate::job_feed::JobFeed;
@@ -99,17 +99,13 @@ pub fn Graph(feed: JobFeed, open: RwSignal<Option<u64>>) -> impl IntoView {
             }
         });
     });
-    move || {
-        match (problem.get(), drawing.get()) {
-        (Some(problem), _) => {
-            view! { <div class="pad"><div class="notice bad" role="alert">{inline_code(&problem)}</div></div> }.into_any()
-        }
+    move || match (problem.get(), drawing.get()) {
+        (Some(problem), _) => problem_in_card(&problem),
         (None, None) if feed.rows.with(Vec::is_empty) => {
             view! { <p class="empty">{text::PAGES_PENDING}</p> }.into_any()
         }
         (None, None) => view! { <div class="skeleton"><i></i><i></i><i></i></div> }.into_any(),
         (None, Some(drawing)) => view! { <GraphCanvas feed open drawing/> }.into_any(),
-    }
     }
 }
 

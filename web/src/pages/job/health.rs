@@ -47,16 +47,19 @@ impl Target {
     }
 }
 
-/// Renders the figures once the job has ended with a page.
+/// Returns whether the job has ended with a page, so that its figures are shown.
+pub fn has_health(feed: JobFeed) -> bool {
+    let has_ended = feed.progress.with(|progress| {
+        progress
+            .as_ref()
+            .is_some_and(|progress| progress.status.is_final())
+    });
+    has_ended && !feed.rows.with(Vec::is_empty)
+}
+
+/// Renders the figures of an ended job.
 #[component]
 pub fn Health(feed: JobFeed, counts: Memo<PageCounts>, state: ViewState) -> impl IntoView {
-    let has_ended = move || {
-        feed.progress.with(|progress| {
-            progress
-                .as_ref()
-                .is_some_and(|progress| progress.status.is_final())
-        })
-    };
     let number = |count: usize| (count > 0).then(|| display::count(count as u64));
     let of_filter = move |filter| move || number(counts.with(|counts| counts.of_filter(filter)));
     let failed = move || number(feed.errors.with(|errors| errors.errors.len()));
@@ -75,8 +78,8 @@ pub fn Health(feed: JobFeed, counts: Memo<PageCounts>, state: ViewState) -> impl
             of_filter(filter),
         )
     };
-    let figures = move || {
-        view! {
+    view! {
+        <section class="figures" aria-label="Health">
             {figure(state, "Failed", None, Target::Tab("errors"), failed)}
             {filter("HTTP errors", PageFilter::HttpErrors)}
             {filter("Redirects", PageFilter::Redirects)}
@@ -86,14 +89,7 @@ pub fn Health(feed: JobFeed, counts: Memo<PageCounts>, state: ViewState) -> impl
             {figure(state, "Largest page", None, Target::Greatest(Column::Size), largest)}
             {figure(state, "Slowest page", None, Target::Greatest(Column::Time), slowest)}
             {figure(state, "Blocked", Some(text::BLOCKED_HELP.to_owned()), Target::Tab("blocked"), blocked)}
-        }
-    };
-    view! {
-        <Show when=move || has_ended() && !feed.rows.with(Vec::is_empty)>
-            <section class="card" aria-label="Health">
-                <div class="figures">{figures()}</div>
-            </section>
-        </Show>
+        </section>
     }
     .into_any()
 }

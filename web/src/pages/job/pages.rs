@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::browser;
 use crate::components::filter_input::FilterInput;
-use crate::components::inline_code::inline_code;
+use crate::components::notice::problem_in_card;
 use crate::components::removed_content::PageOptions;
 use crate::components::viewer::{SharedDocument, Viewer};
 use crate::console::Console;
@@ -161,7 +161,7 @@ pub fn OpenPage(feed: JobFeed, request: Memo<Option<Value>>, open: RwSignal<Opti
     // Keep the viewer when switching pages, so that its tab and the search term stay.
     let state = Memo::new(move |_| (open.with(Option::is_some), shown.with(Option::is_some)));
     view! {
-        {move || problem.get().map(|text| view! { <div class="pad"><div class="notice bad" role="alert">{inline_code(&text)}</div></div> })}
+        {move || problem.get().as_deref().map(problem_in_card)}
         {move || match state.get() {
             (false, _) => view! { <p class="empty">{text::NO_PAGE_SELECTED}</p> }.into_any(),
             (true, false) if problem.with(Option::is_some) => ().into_any(),

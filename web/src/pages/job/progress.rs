@@ -5,6 +5,7 @@ use harvestman_core::api::job::{JobProgress, JobStatus};
 use leptos::prelude::*;
 
 use crate::components::inline_code::inline_code;
+use crate::components::notice::problem_notice;
 use crate::console::Console;
 use crate::job_feed::JobFeed;
 use crate::{display, text};
@@ -16,7 +17,7 @@ pub fn notices(feed: JobFeed) -> AnyView {
         Some((progress.error.clone(), progress.warning.clone()))
     });
     let (error, warning) = texts.unwrap_or_default();
-    let error = error.map(|text| view! { <div class="notice bad" role="alert">{inline_code(&text)}</div> });
+    let error = error.as_deref().map(problem_notice);
     let warning = warning.map(|text| view! { <div class="notice warn">{inline_code(&text)}</div> });
     // The banner already reports a server that does not respond at all.
     let retrying = feed.retrying.get() && !Console::get().disconnected.get();
@@ -30,9 +31,9 @@ pub fn notices(feed: JobFeed) -> AnyView {
     .into_any()
 }
 
-/// Renders the counters.
+/// Renders the counters, and below them the children. With the figures of the job's health, failures are only there.
 #[component]
-pub fn Counters(feed: JobFeed) -> impl IntoView {
+pub fn Counters(feed: JobFeed, has_health: Memo<bool>, children: Children) -> impl IntoView {
     let number =
         move |of: fn(&JobProgress<()>) -> u64| feed.progress.with(|progress| progress.as_ref().map_or(0, of));
     let completed = move || number(|progress| progress.completed);
@@ -76,14 +77,16 @@ pub fn Counters(feed: JobFeed) -> impl IntoView {
                     <dt>"Pages per second"</dt>
                     <dd>{move || display::rate(feed.speed.get())}</dd>
                 </div>
-                <div class="stat" class:bad=move || { errors() > 0 }>
-                    <dt>"Errors"</dt>
-                    <dd>{move || display::count(errors())}</dd>
-                </div>
-                <div class="stat">
-                    <dt>"Blocked by robots.txt"</dt>
-                    <dd>{move || display::count(robots())}</dd>
-                </div>
+                <Show when=move || !has_health.get()>
+                    <div class="stat" class:bad=move || { errors() > 0 }>
+                        <dt>"Errors"</dt>
+                        <dd>{move || display::count(errors())}</dd>
+                    </div>
+                    <div class="stat">
+                        <dt>"Blocked by robots.txt"</dt>
+                        <dd>{move || display::count(robots())}</dd>
+                    </div>
+                </Show>
                 <div class="stat">
                     <dt>"Credits"</dt>
                     <dd>{move || display::count(number(|progress| progress.credits_used))}</dd>
@@ -93,6 +96,7 @@ pub fn Counters(feed: JobFeed) -> impl IntoView {
                     <dd>{move || left().0}</dd>
                 </div>
             </dl>
+            {children()}
             <Pace feed/>
         </section>
     }

@@ -8,7 +8,7 @@ use leptos_router::hooks::use_navigate;
 use serde_json::Value;
 
 use crate::components::code::{Code, copy};
-use crate::components::inline_code::inline_code;
+use crate::components::notice::problem_in_card;
 use crate::console::Console;
 use crate::draft::Endpoint;
 use crate::job_feed::JobFeed;
@@ -130,7 +130,7 @@ pub fn Request(feed: JobFeed, request: Memo<Option<Value>>) -> impl IntoView {
     view! {
         <Show when=move || json_text.with(Option::is_some) fallback=|| view! { <p class="empty">{text::NO_REQUEST}</p> }>
             {shown}
-            {move || problem.get().map(|message| view! { <div class="pad"><div class="notice bad" role="alert">{inline_code(&message)}</div></div> })}
+            {move || problem.get().as_deref().map(problem_in_card)}
             <div class="card-foot">
                 <button class="btn small" aria-disabled=move || follow_up.busy.get().to_string() on:click=run>
                     {move || follow_up.busy.get().then(|| view! { <span class="spin"></span> })}

@@ -67,7 +67,9 @@ impl ViewState {
         // Back and forward change the tab. Within a tab, the signals are newer than the URL.
         Effect::new(move |_| {
             let values = query.with(ViewValues::from_query);
-            if values.tab != view_state.tab.get_untracked() {
+            // When the URL leads to another job, this one may be gone already.
+            let tab = view_state.tab.try_get_untracked();
+            if tab.is_some_and(|tab| tab != values.tab) {
                 view_state.search.set(values.search);
                 view_state.filter.set(values.filter);
                 view_state.depth.set(values.depth);

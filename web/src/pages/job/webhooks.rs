@@ -8,7 +8,7 @@ use leptos::prelude::*;
 use leptos::task::spawn_local;
 
 use crate::browser;
-use crate::components::inline_code::inline_code;
+use crate::components::notice::problem_in_card;
 use crate::console::Console;
 use crate::job_feed::JobFeed;
 use crate::limits::ERRORS_POLL_MS;
@@ -149,7 +149,7 @@ pub fn Webhooks(feed: JobFeed, filter: RwSignal<Option<DeliveryState>>) -> impl 
     };
     let receiver = move || deliveries.log.with(|log| log.as_ref()?.url.clone());
     view! {
-        {move || deliveries.problem.get().map(|text| view! { <div class="pad"><div class="notice bad" role="alert">{inline_code(&text)}</div></div> })}
+        {move || deliveries.problem.get().as_deref().map(problem_in_card)}
         <Show when=move || receiver().is_some()>
             <div class="pad gap">
                 <p class="mono">{receiver}</p>

@@ -8,6 +8,7 @@ use leptos::task::spawn_local;
 use serde_json::Value;
 
 use super::NewSecret;
+use crate::components::button::BusyButton;
 use crate::components::dialog::Confirm;
 use crate::components::inline_code::inline_code;
 use crate::console::Console;
@@ -136,10 +137,7 @@ fn TestEvent() -> impl IntoView {
                         prop:value=move || url.get()
                         on:input=move |event| url.set(event_target_value(&event))
                     />
-                    <button class="btn" type="submit" aria-disabled=move || busy.get().to_string()>
-                        {move || busy.get().then(|| view! { <span class="spin"></span> })}
-                        "Send test event"
-                    </button>
+                    <BusyButton class="btn" busy label="Send test event"/>
                 </div>
             </div>
             <div aria-live="polite">{move || test_result.get().map(test_notice)}</div>

@@ -14,6 +14,7 @@ use web_sys::KeyboardEvent;
 
 use crate::components::code::copy;
 use crate::components::filter_input::FilterInput;
+use crate::components::panes::Expand;
 use crate::components::tabs::{Tab, Tabs, tab};
 use crate::components::tree::Tree;
 use crate::components::virtual_scroll::VirtualScroll;
@@ -29,7 +30,7 @@ use crate::{browser, display, request_history, text};
 pub fn MapResult(
     links: Arc<Vec<MapLink>>,
     /// Duration of the request; `None` for an earlier one.
-    seconds: Option<f64>,
+    took_ms: Option<u64>,
 ) -> impl IntoView {
     let console = Console::get();
     let links = StoredValue::new(links);
@@ -114,8 +115,9 @@ pub fn MapResult(
             <h2>"Site map"</h2>
             <span class="grow"></span>
             <span class="hint nowrap">
-                {display::plural(total as u64, "URL", "URLs")} {seconds.map(|seconds| format!(" in {seconds:.1} s"))}
+                {display::plural(total as u64, "URL", "URLs")} {took_ms.map(|took_ms| format!(" in {}", display::duration_ms(took_ms)))}
             </span>
+            <Expand/>
         </div>
         <Tabs name="found" label="Result view" tabs chosen/>
         <div class="filter send">
@@ -139,6 +141,7 @@ pub fn MapResult(
         </div>
         <div class="card-foot found-foot stay">
             <SelectionActions selected links/>
+            <span class="hint top-opt">{text::RESULT_KEPT}</span>
             <span class="grow"></span>
             <button class="btn small quiet" on:click=copy_all>
                 "Copy"

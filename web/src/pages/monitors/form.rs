@@ -11,8 +11,10 @@ use leptos::task::spawn_local;
 use leptos_router::hooks::use_navigate;
 use serde_json::{Map, Value, json};
 
+use crate::components::button::BusyButton;
 use crate::components::error_notice::error_notice;
 use crate::components::inline_code::inline_code;
+use crate::components::notice::problem_notice;
 use crate::console::Console;
 use crate::{browser, route, text};
 
@@ -347,14 +349,11 @@ fn Form(
                     <TextField id="monitor-webhook" label="Webhook" help=text::MONITOR_WEBHOOK_HELP value=draft.webhook/>
                 </div>
                 {move || problem.get().map(|problem| match problem {
-                    Problem::Form(text) => view! { <div class="notice bad" role="alert">{inline_code(&text)}</div> }.into_any(),
+                    Problem::Form(text) => problem_notice(&text),
                     Problem::Server(error) => error_notice(&error),
                 })}
                 <div class="send">
-                    <button class="btn primary" type="submit" data-run="" aria-disabled=move || busy.get().to_string()>
-                        {move || busy.get().then(|| view! { <span class="spin"></span> })}
-                        {action}
-                    </button>
+                    <BusyButton busy label=action/>
                 </div>
             </form>
     }

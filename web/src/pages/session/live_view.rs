@@ -4,6 +4,7 @@
 use leptos::prelude::*;
 
 use super::{SessionScreen, State};
+use crate::components::button::BusyButton;
 use crate::components::code::copy;
 use crate::components::icon::{Glyph, Icon};
 use crate::route::Screen;
@@ -89,10 +90,12 @@ fn not_opened(screen: SessionScreen) -> AnyView {
     let opening = move || screen.busy.with(Option::is_some);
     placeholder(view! {
         <p>{text::BROWSER_NOT_OPEN}</p>
-        <button class="btn primary" aria-disabled=move || opening().to_string() on:click=move |_| screen.open()>
-            {move || opening().then(|| view! { <span class="spin"></span> })}
-            {move || if opening() { "Opening" } else { "Open browser" }}
-        </button>
+        <BusyButton
+            busy=Signal::derive(opening)
+            label="Open browser"
+            busy_label="Opening"
+            on_click=Callback::new(move |()| screen.open())
+        />
     })
 }
 

@@ -9,8 +9,9 @@ use wasm_bindgen::{JsCast, JsValue};
 use web_sys::MessageEvent;
 
 use super::{SessionScreen, State};
+use crate::components::button::IconButton;
 use crate::components::code::{Code, copy};
-use crate::components::icon::{Glyph, Icon};
+use crate::components::icon::Glyph;
 use crate::draft::Endpoint;
 use crate::recording::{self, Step};
 use crate::route::Screen;
@@ -168,15 +169,7 @@ pub fn Recorder(screen: SessionScreen) -> impl IntoView {
                     {choice("Actions", false)}
                     {choice("Playwright", true)}
                     <span class="grow"></span>
-                    <button
-                        type="button"
-                        class="btn icon quiet"
-                        aria-label="Copy steps"
-                        title="Copy steps"
-                        on:click=move |_| copy(screen.console, code.get_untracked())
-                    >
-                        <Icon glyph=Glyph::Copy/>
-                    </button>
+                    <IconButton label="Copy steps" glyph=Glyph::Copy on_click=Callback::new(move |()| copy(screen.console, code.get_untracked()))/>
                 </div>
                 <Code html label="Recorded steps" wrap=true/>
             </Show>
@@ -199,15 +192,7 @@ pub fn Recorder(screen: SessionScreen) -> impl IntoView {
                 >
                     {move || if picking.get() { "Cancel picking" } else { "Pick element" }}
                 </button>
-                <button
-                    type="button"
-                    class="btn icon quiet"
-                    aria-label="Copy selector"
-                    title="Copy selector"
-                    on:click=move |_| copy(screen.console, selector.get_untracked())
-                >
-                    <Icon glyph=Glyph::Copy/>
-                </button>
+                <IconButton label="Copy selector" glyph=Glyph::Copy on_click=Callback::new(move |()| copy(screen.console, selector.get_untracked()))/>
             </p>
             <p class="hint" role="status">
                 {move || if picking.get() { text::PICKING } else { text::SELECTOR_HELP }}

@@ -127,7 +127,6 @@ pub fn RunCard(screen: SessionScreen) -> impl IntoView {
                     "record" => view! { <Recorder screen/> }.into_any(),
                     "files" => view! { <Files screen/> }.into_any(),
                     "history" => view! { <History screen texts chosen/> }.into_any(),
-                    "prompt" if screen.is_standalone() => view! { <p class="empty">{text::STANDALONE_NO_PROMPTS}</p> }.into_any(),
                     kind => view! { <RunForm screen texts is_prompt=kind == "prompt"/> }.into_any(),
                 }}
             </div>
@@ -192,7 +191,8 @@ fn RunForm(screen: SessionScreen, texts: EditorTexts, is_prompt: bool) -> impl I
             }
         }
     };
-    let help = match is_prompt {
+    let help = move || match is_prompt {
+        true if screen.is_standalone() => text::FIRST_PROMPT_HELP,
         true => text::PROMPT_HELP,
         false => text::CODE_HELP,
     };

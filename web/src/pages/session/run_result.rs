@@ -5,6 +5,7 @@ use leptos::prelude::*;
 use crate::components::code::copy;
 use crate::components::icon::{Glyph, Icon};
 use crate::components::inline_code::inline_code;
+use crate::components::notice::problem_notice;
 use crate::console::Console;
 use crate::display;
 use crate::run_history::Run;
@@ -35,9 +36,7 @@ pub fn RunResult(run: Run) -> impl IntoView {
         ms => display::duration(ms / 1000.0),
     };
     let blocks = match run.outcome {
-        Err(problem) => {
-            view! { <div class="notice bad" role="alert">{inline_code(&problem)}</div> }.into_any()
-        }
+        Err(problem) => problem_notice(&problem),
         Ok(answer) => {
             let killed = (answer.killed == Some(true)).then(|| {
                 format!(

@@ -10,7 +10,8 @@ use leptos::task::spawn_local;
 use leptos_router::hooks::{use_navigate, use_query_map};
 use serde_json::{Map, Value, json};
 
-use crate::components::inline_code::inline_code;
+use crate::components::button::BusyButton;
+use crate::components::notice::problem_notice;
 use crate::console::Console;
 use crate::{route, text};
 
@@ -31,7 +32,7 @@ impl Input {
             url: RwSignal::new(url),
             minutes: RwSignal::new(String::new()),
             profile: RwSignal::new(String::new()),
-            saves_profile: RwSignal::new(false),
+            saves_profile: RwSignal::new(true),
             country: RwSignal::new(String::new()),
         }
     }
@@ -124,7 +125,7 @@ pub fn OpenBrowser() -> impl IntoView {
         };
     view! {
         <form class="card pad gap" aria-label="Open browser" novalidate=true on:submit=open>
-            {move || problem.get().map(|text| view! { <div class="notice bad" role="alert">{inline_code(&text)}</div> })}
+            {move || problem.get().as_deref().map(problem_notice)}
             <div class="row">
                 {text_field("open-url", "First URL", "about:blank", input.url)}
                 {text_field("open-minutes", "Lifetime in minutes", "10", input.minutes)}
@@ -132,10 +133,7 @@ pub fn OpenBrowser() -> impl IntoView {
                 {text_field("open-country", "Country", "as the server", input.country)}
             </div>
             <div class="send">
-                <button class="btn primary" type="submit" aria-disabled=move || busy.get().to_string()>
-                    {move || busy.get().then(|| view! { <span class="spin"></span> })}
-                    {move || if busy.get() { "Opening" } else { "Open browser" }}
-                </button>
+                <BusyButton busy label="Open browser" busy_label="Opening"/>
                 <Show when=move || input.profile.with(|name| !name.trim().is_empty())>
                     <div class="switch">
                         <input

@@ -219,6 +219,7 @@ pub(crate) async fn recent_jobs_are_listed_newest_first(store: &Store) {
         let id = JobId(new_id());
         let job = NewJob {
             id,
+            url: format!("http://site.test/Page%20{ms}"),
             created_at: later(ms),
             ..new_job(team, JobKind::Scrape, 1)
         };
@@ -230,12 +231,19 @@ pub(crate) async fn recent_jobs_are_listed_newest_first(store: &Store) {
         .finish_scrape(jobs[2], ScrapeResult::Failed(&error), later(20))
         .await
         .unwrap();
-    let recent = async |limit, now| {
-        let rows = store.recent_jobs(team, limit, now).await.unwrap();
+    let recent = async |search, limit, now| {
+        let rows = store.recent_jobs(team, search, limit, now).await.unwrap();
         rows.into_iter().map(|row| row.id).collect::<Vec<_>>()
     };
-    assert_eq!(recent(2, later(30)).await, [jobs[2], jobs[1]]);
-    assert_eq!(recent(9, later(20 + RETENTION_MS)).await, [jobs[1], jobs[0]]);
+    assert_eq!(recent(None, 2, later(30)).await, [jobs[2], jobs[1]]);
+    assert_eq!(
+        recent(None, 9, later(20 + RETENTION_MS)).await,
+        [jobs[1], jobs[0]]
+    );
+    // The text is no pattern, and its case does not matter.
+    assert_eq!(recent(Some("PAGE%20"), 2, later(30)).await, [jobs[2], jobs[1]]);
+    assert_eq!(recent(Some("page%200"), 9, later(30)).await, [jobs[0]]);
+    assert_eq!(recent(Some("page_"), 9, later(30)).await, []);
 }
 
 pub(crate) async fn a_job_is_visible_only_to_its_team(store: &Store) {

@@ -1,0 +1,43 @@
+//! Buttons: with an icon, and with a sign of progress.
+
+use leptos::prelude::*;
+
+use crate::components::icon::{Glyph, Icon};
+
+/// Renders a button that shows only an icon; its label is its tooltip too.
+#[component]
+pub fn IconButton(label: &'static str, glyph: Glyph, on_click: Callback<()>) -> impl IntoView {
+    view! {
+        <button type="button" class="btn icon quiet" aria-label=label title=label on:click=move |_| on_click.run(())>
+            <Icon glyph/>
+        </button>
+    }
+    .into_any()
+}
+
+/// Renders a button that spins while its work is in progress. Without `on_click` it sends its form, which the shortcut
+/// for running the request does too.
+#[component]
+pub fn BusyButton(
+    #[prop(into)] busy: Signal<bool>,
+    label: &'static str,
+    /// Label while busy.
+    #[prop(default = label)]
+    busy_label: &'static str,
+    #[prop(default = "btn primary")] class: &'static str,
+    #[prop(optional)] on_click: Option<Callback<()>>,
+) -> impl IntoView {
+    view! {
+        <button
+            type=if on_click.is_some() { "button" } else { "submit" }
+            class=class
+            data-run=on_click.is_none().then_some("")
+            aria-disabled=move || busy.get().to_string()
+            on:click=move |_| _ = on_click.map(|on_click| on_click.run(()))
+        >
+            {move || busy.get().then(|| view! { <span class="spin"></span> })}
+            {move || if busy.get() { busy_label } else { label }}
+        </button>
+    }
+    .into_any()
+}

@@ -178,7 +178,7 @@ impl Process {
 
     /// Kills the process with its children, waits until it has ended, and removes what it leaves.
     pub(crate) async fn end(mut self) {
-        self.kill();
+        kill_group(&self.child);
         // The process may have ended already.
         let _ignored = self.child.wait().await;
         match &mut self.leftovers {
@@ -197,18 +197,6 @@ impl Process {
         }
     }
 
-    /// Kills the process and its children, which are one process group.
-    fn kill(&mut self) {
-        let group = self
-            .child
-            .id()
-            .and_then(|id| i32::try_from(id).ok())
-            .and_then(Pid::from_raw);
-        if let Some(group) = group {
-            let _ignored = kill_process_group(group, Signal::KILL);
-        }
-    }
-
     /// Returns whether the process is still running.
     pub(crate) fn is_alive(&mut self) -> bool {
         !self.connection.has_ended() && matches!(self.child.try_wait(), Ok(None))
@@ -218,7 +206,7 @@ impl Process {
 impl Drop for Process {
     fn drop(&mut self) {
         RUNNING.fetch_sub(1, Ordering::Relaxed);
-        self.kill();
+        kill_group(&self.child);
         // Its child processes may survive for a moment and keep the pipe open.
         self.connection.fail_all();
         if let Leftovers::Profile(profile) = &self.leftovers
@@ -226,6 +214,15 @@ impl Drop for Process {
         {
             tracing::debug!(%error, "cannot remove the profile of a browser");
         }
+    }
+}
+
+/// Kills a process that leads a process group, with the whole group: without a sandbox, children do not end with it.
+pub(crate) fn kill_group(child: &Child) {
+    let group = child.id().and_then(|id| Pid::from_raw(id.cast_signed()));
+    if let Some(group) = group {
+        // The group may have ended already.
+        let _ignored = kill_process_group(group, Signal::KILL);
     }
 }
 

@@ -28,7 +28,7 @@ use crate::error::BrowserError;
 use crate::files::{BrowserFiles, WorkerPipe};
 use crate::limits;
 use crate::multiplexer::Multiplexer;
-use crate::process::{ChildPipeEnds, Pipe};
+use crate::process::{ChildPipeEnds, Pipe, kill_group};
 use crate::sandbox::{Access, Bubblewrap, Group, SandboxSpec, SandboxedProcess};
 use output::{Output, Stream};
 
@@ -286,16 +286,6 @@ impl Worker {
 impl Drop for Worker {
     fn drop(&mut self) {
         kill_group(&self.child);
-    }
-}
-
-/// Kills a worker with all its child processes, which do not end with it if there is no sandbox.
-fn kill_group(child: &Child) {
-    let id = child
-        .id()
-        .and_then(|id| rustix::process::Pid::from_raw(id.cast_signed()));
-    if let Some(id) = id {
-        let _ignored = rustix::process::kill_process_group(id, rustix::process::Signal::KILL);
     }
 }
 

@@ -19,6 +19,15 @@ async function run(text, language) {
   await page.getByRole("tab", { name: new RegExp(`^History\\s*${before + 1}$`) }).waitFor({ timeout: 60_000 });
 }
 const answered = (text) => page.locator(".answer").first().getByText(text).first().waitFor({ timeout: 60_000 });
+/** Fills and sends the form by a prompt, and checks what the page shows then. */
+async function sendByPrompt() {
+  await page.getByRole("tab", { name: "Prompt" }).click();
+  await run('Type "Ada" into name, then click "Send"');
+  await page.locator(".answer .badge.ok").first().waitFor({ timeout: 60_000 });
+  await page.getByRole("tab", { name: "Code" }).click();
+  await run('eval "document.querySelector(\'output\').textContent"', "bash");
+  await answered("Hello Ada");
+}
 
 // From the scraped page to its browser.
 await page.goto(`${origin}/console/scrape?url=${encodeURIComponent(form)}`);
@@ -37,12 +46,7 @@ await fitsThePhone(page);
 // Code, then a prompt.
 await run("get title", "bash");
 await answered("Form");
-await page.getByRole("tab", { name: "Prompt" }).click();
-await run('Type "Ada" into name, then click "Send"');
-await page.locator(".answer .badge.ok").first().waitFor({ timeout: 60_000 });
-await page.getByRole("tab", { name: "Code" }).click();
-await run('eval "document.querySelector(\'output\').textContent"', "bash");
-await answered("Hello Ada");
+await sendByPrompt();
 
 // Control: typing in the view reaches the page.
 await run("eval \"document.querySelector('input').focus() || 're' + 'ady'\"", "bash");
@@ -148,12 +152,7 @@ await run('Type "Ada" into name');
 await page.getByText("Open a page in this browser first").first().waitFor();
 await page.getByRole("tab", { name: "Code" }).click();
 await run(`open ${form}`, "bash");
-await page.getByRole("tab", { name: "Prompt" }).click();
-await run('Type "Ada" into name, then click "Send"');
-await page.locator(".answer .badge.ok").first().waitFor({ timeout: 60_000 });
-await page.getByRole("tab", { name: "Code" }).click();
-await run('eval "document.querySelector(\'output\').textContent"', "bash");
-await answered("Hello Ada");
+await sendByPrompt();
 await page.getByRole("button", { name: "Stop", exact: true }).click();
 await page.getByRole("button", { name: "Stop session" }).click();
 await page.locator("h1 .badge").getByText("ended", { exact: true }).waitFor({ timeout: 60_000 });

@@ -1,5 +1,5 @@
-// Layout: the primary button is always visible, the right column stays in view and scrolls by itself, a column takes
-// the full width, and every screen fits a tablet and a zoom of 200 %.
+// Layout: the primary button is always visible, the right column is sticky with its own scrollbar, a column takes the
+// full width, and every screen fits a tablet and a zoom of 200 %.
 // Usage: console_layout.mjs ORIGIN KEY JOB_ID URL, where the job is a crawl with a long page at URL
 
 import assert from "node:assert/strict";
@@ -32,7 +32,7 @@ for (const [path, heading, name] of [
   await isInView(send, `${path}, scrolled`);
 }
 
-// The result stays in view while the form scrolls, and scrolls by itself.
+// The result is sticky while the form scrolls, and has its own scrollbar.
 await visit(`/scrape?url=${encodeURIComponent(url)}`, "Scrape");
 for (const group of await page.locator("form details > summary").all()) await group.click();
 await page.keyboard.press("Control+Enter");

@@ -46,7 +46,7 @@ pub(crate) fn faults(project: &Project, tools: &Tools, arguments: &[String]) -> 
     );
     match (fenced, exact) {
         (true, exact) => exact,
-        (false, Ok(())) => bail!("every job is exact without the fence: these faults do not test it"),
+        (false, Ok(())) => bail!("all rules hold without the fence: these faults do not test it"),
         (false, Err(error)) => {
             println!("without the fence, as it must be: {error:#}");
             Ok(())

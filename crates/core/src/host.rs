@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use url::Url;
+use url::{Position, Url};
 
 /// `scheme://host[:port]` in normal form, without a trailing slash and without a default port.
 /// Cheap to clone.
@@ -13,7 +13,10 @@ pub struct HostKey(Arc<str>);
 impl HostKey {
     /// Returns the host key of an `http` or `https` URL.
     pub fn of(url: &Url) -> Self {
-        Self(url.origin().ascii_serialization().into())
+        match url.username().is_empty() && url.password().is_none() {
+            true => Self(url[..Position::BeforePath].into()),
+            false => Self(url.origin().ascii_serialization().into()),
+        }
     }
 
     /// Returns the URL of this host's robots.txt.

@@ -1,5 +1,8 @@
 //! The countries of ISO 3166-1, and the language that a visitor from each country most likely reads.
 
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
 /// Code and language of every country, sorted by code: `USen` is the United States with English.
 const COUNTRIES: &str = "\
     ADca AEar AFfa AGen AIen ALsq AMhy AOpt AQen ARes ASen ATde AUen AWnl AXsv AZaz BAbs BBen BDbn \
@@ -29,9 +32,8 @@ pub fn codes() -> impl Iterator<Item = &'static str> {
 
 /// Returns the language of a country by its upper-case code, or `None` for an unknown code.
 pub fn language(code: &str) -> Option<&'static str> {
-    entries()
-        .find(|(known, _)| *known == code)
-        .map(|(_, language)| language)
+    static LANGUAGES: LazyLock<HashMap<&str, &str>> = LazyLock::new(|| entries().collect());
+    LANGUAGES.get(code).copied()
 }
 
 #[cfg(test)]

@@ -23,7 +23,7 @@ fn scraped(body: &str, content_type: &str, schema: Value) -> Document {
     };
     let rendered = render(&page, &options, ScrapeId(Uuid::nil())).unwrap();
     assert_eq!(rendered.document.markdown, None);
-    rendered.document
+    *rendered.document
 }
 
 #[track_caller]

@@ -177,7 +177,7 @@ impl PageVisits {
             final_url: response.url,
             status: response.status,
             links: rendered.links,
-            document: Box::new(rendered.document),
+            document: rendered.document,
             credits: rendered.credits,
         })
     }

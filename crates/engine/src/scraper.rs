@@ -6,6 +6,7 @@ mod visit;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
+use futures_util::FutureExt;
 use harvestman_browser::Blocker;
 use harvestman_core::api::error::{ApiError, ErrorCode};
 use harvestman_core::api::options::ScrapeOptions;
@@ -189,7 +190,8 @@ impl Scraper {
             rendered, redactor, ..
         } = scraped;
         if let Some(redactor) = redactor {
-            redaction::find_names(self.llm.as_ref(), redactor, rendered, deadline).await;
+            let finding = redaction::find_names(self.llm.as_ref(), redactor, rendered, deadline);
+            finding.boxed().await;
         }
         if self.llm.is_some() {
             redact(scraped).await?;
@@ -197,7 +199,10 @@ impl Scraper {
         if let Some(llm) = &self.llm {
             let rendered = &mut scraped.rendered;
             match uses_model {
-                true => model_formats::fill(llm, rendered, options, deadline).await,
+                true => {
+                    let filling = model_formats::fill(llm, rendered, options, deadline);
+                    filling.boxed().await;
+                }
                 false => rendered.without_model(options),
             }
             redact(scraped).await?;
@@ -253,7 +258,8 @@ impl Scraper {
         let captures = match &self.browser {
             Some(browser) if needs_browser(target.options) => {
                 let deadline = target.turn.acquire_browser(0, deadline).await?;
-                let render = |proxy| browser.render(url, target.options, target.profile, proxy, deadline);
+                let Target { options, profile, .. } = *target;
+                let render = |proxy| browser.render(url, options, profile, proxy, deadline).boxed();
                 let render = target.routes.attempt(target.class, url, render);
                 match self.metrics.time_fetch(SlotKind::Browser, render).await? {
                     BrowserPage {
@@ -316,7 +322,8 @@ impl Scraper {
         let work = async {
             let file = match file_request(&raw_page(&requested, &response), &options) {
                 Some(request) => {
-                    let file = self.files.read(&request, &response.body, deadline).await?;
+                    let reading = self.files.read(&request, &response.body, deadline);
+                    let file = reading.boxed().await?;
                     Some((request, file))
                 }
                 None => None,

@@ -246,7 +246,7 @@ impl SingleScrape {
         let (id, options) = (ScrapeId::from(self.record.job.id), self.visits.options());
         let scraper = &self.context.scraper;
         let converted = scraper.convert(url, response, options, id, deadline).await;
-        let mut document = converted.map_err(|failure| failure.error)?.rendered.document;
+        let mut document = *converted.map_err(|failure| failure.error)?.rendered.document;
         file.upload().describe(&mut document.metadata);
         Ok(document)
     }

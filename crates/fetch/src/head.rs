@@ -4,6 +4,7 @@
 //! frames its body in two ways is passed on unchanged, so that the parser rejects it. Bodies are never touched.
 
 use std::io;
+use std::mem::MaybeUninit;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -93,8 +94,8 @@ impl AsyncRead for HeadRepair {
             if !this.signal.0.load(Ordering::Acquire) {
                 return Pin::new(&mut this.inner).poll_read(context, buffer);
             }
-            let mut chunk = [0; READ_BYTES];
-            let mut read = ReadBuf::new(&mut chunk);
+            let mut chunk = [MaybeUninit::uninit(); READ_BYTES];
+            let mut read = ReadBuf::uninit(&mut chunk);
             ready!(Pin::new(&mut this.inner).poll_read(context, &mut read))?;
             let at_end = read.filled().is_empty();
             this.push(read.filled(), at_end);

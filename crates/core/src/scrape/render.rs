@@ -54,7 +54,7 @@ pub struct RawPage<'a> {
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Rendered {
     /// The document as the caller receives it.
-    pub document: Document,
+    pub document: Box<Document>,
     /// Every link that a crawl may follow, in document order.
     pub links: Vec<Url>,
     /// Credits charged for the document.
@@ -306,7 +306,7 @@ pub(super) fn from_html(
         document.raw_html = Some(text.into_owned());
     }
     Ok(Rendered {
-        document,
+        document: Box::new(document),
         links,
         credits: 0,
         signs,
@@ -446,7 +446,7 @@ fn without_markup(options: &ScrapeOptions) -> Document {
 
 fn plain(document: Document) -> Rendered {
     Rendered {
-        document,
+        document: Box::new(document),
         links: Vec::new(),
         credits: 0,
         signs: None,

@@ -188,7 +188,7 @@ impl Scraper {
             return Ok(None);
         };
         let Target { options, id, .. } = *target;
-        let render = |proxy| browser.render(url, options, None, proxy, deadline);
+        let render = |proxy| browser.render(url, options, None, proxy, deadline).boxed();
         let render = target.routes.attempt(target.class, url, render);
         match self.metrics.time_fetch(SlotKind::Browser, render).await?.response {
             Some(response) => self.render(url, response, options, id, deadline).await.map(Some),

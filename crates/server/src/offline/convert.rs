@@ -234,7 +234,7 @@ fn document(page: &RawPage<'_>, options: &ScrapeOptions) -> Result<Document, Str
     }))
     .map_err(|_| "internal error while converting this page".to_owned())?
     .map_err(|error| error.message)?;
-    let mut document = rendered.document;
+    let mut document = *rendered.document;
     document.metadata.scrape_id = None;
     document.metadata.credits_used = None;
     document.metadata.proxy_used = None;

@@ -1,7 +1,7 @@
 //! Banners and dialogs of consent tools, found by the names that the tools give to their elements. Text about cookies
 //! that a site wrote itself has other names, and stays.
 
-use crate::html::dom::{Dom, NodeId, attr};
+use crate::html::dom::{Attribute, Dom, attr};
 use crate::html::tag::Tag;
 
 /// Ids, sorted.
@@ -62,38 +62,31 @@ pub fn selectors() -> String {
 
 /// Marks the banners of consent tools in `dropped`. Returns whether one of them has text or a frame.
 pub(crate) fn mark(dom: &Dom, dropped: &mut [bool]) -> bool {
-    let (mut at, mut has_content) = (0, false);
-    while at < dom.len() {
-        match is_banner(dom, at) {
-            true => {
-                dropped[at as usize] = true;
-                has_content |= !dom.text_of(at, usize::MAX).trim().is_empty()
-                    || (at..dom.end(at)).any(|id| dom.tag(id) == Tag::Iframe);
-                at = dom.end(at);
-            }
-            false => at += 1,
+    let names_banner = |attribute: &Attribute| {
+        let value = dom.value(attribute);
+        match attribute.name {
+            attr::ID => is_known(value, &IDS),
+            attr::CLASS => value
+                .split_ascii_whitespace()
+                .any(|class| is_known(class, &CLASSES)),
+            _ => false,
         }
+    };
+    let (mut end, mut has_content) = (0, false);
+    for id in dom.with_attribute(names_banner) {
+        if id < end || !may_be_banner(dom.tag(id)) {
+            continue;
+        }
+        end = dom.end(id);
+        dropped[id as usize] = true;
+        has_content |=
+            !dom.text_of(id, usize::MAX).trim().is_empty() || (id..end).any(|id| dom.tag(id) == Tag::Iframe);
     }
     has_content
 }
 
-fn is_banner(dom: &Dom, id: NodeId) -> bool {
-    let tag = dom.tag(id);
-    let may_be = !matches!(
-        tag,
-        Tag::Text | Tag::Document | Tag::Html | Tag::Body | Tag::Main | Tag::Article
-    ) && tag.heading_level().is_none();
-    may_be
-        && dom.attributes(id).iter().any(|attribute| {
-            let value = dom.value(attribute);
-            match attribute.name {
-                attr::ID => is_known(value, &IDS),
-                attr::CLASS => value
-                    .split_ascii_whitespace()
-                    .any(|class| is_known(class, &CLASSES)),
-                _ => false,
-            }
-        })
+fn may_be_banner(tag: Tag) -> bool {
+    !matches!(tag, Tag::Html | Tag::Body | Tag::Main | Tag::Article) && tag.heading_level().is_none()
 }
 
 fn is_known(name: &str, names: &[&str]) -> bool {

@@ -73,7 +73,7 @@ pub(crate) fn facts(dom: &Dom, base: &Url) -> Facts {
 }
 
 fn meta(dom: &Dom) -> Vec<(String, String)> {
-    let named = (0..dom.len()).filter(|&id| dom.tag(id) == Tag::Meta);
+    let named = dom.all(Tag::Meta);
     named
         .filter_map(|id| {
             let name = dom

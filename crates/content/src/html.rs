@@ -8,6 +8,7 @@ pub(crate) mod json_ld;
 pub(crate) mod links;
 pub(crate) mod metadata;
 mod name_hash;
+pub(crate) mod name_set;
 mod names;
 pub(crate) mod outline;
 pub(crate) mod parse;

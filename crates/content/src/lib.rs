@@ -11,6 +11,7 @@ mod consent;
 mod decode;
 mod facts;
 pub mod files;
+mod hash;
 mod html;
 mod limits;
 mod main_content;

@@ -28,7 +28,6 @@ mod skipped;
 mod stated;
 mod title;
 mod weights;
-mod word_map;
 mod words;
 
 use url::Url;

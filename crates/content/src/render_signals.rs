@@ -196,7 +196,7 @@ fn frames(dom: &Dom, base: &Url, url: &Url) -> usize {
             .and_then(|src| links::resolve(base, src));
         target.is_some_and(|target| target != *url && is_related(&target, url))
     };
-    (0..dom.len()).filter(is_frame).count()
+    dom.rare.iter().copied().filter(is_frame).count()
 }
 
 fn is_related(one: &Url, other: &Url) -> bool {

@@ -10,6 +10,9 @@ use super::tag::Tag;
 /// Bytes of text in `noscript` above which it may be the page's content.
 const NOSCRIPT_TEXT_BYTES: usize = 400;
 
+/// Marks a text that is not ASCII.
+pub(super) const NON_ASCII: u32 = 1 << 31;
+
 /// Index of a node in document order; 0 is the document itself.
 pub(crate) type NodeId = u32;
 
@@ -22,7 +25,7 @@ pub(crate) struct Node {
     /// Text: start of its range in the buffer. Element: start of its range in the attribute list.
     pub(crate) start: u32,
     pub(crate) stop: u32,
-    /// Number of the element's name.
+    /// Element: number of its name. Text: number of its bytes that are not white space, and [`NON_ASCII`].
     pub(crate) name: u32,
     pub(crate) tag: Tag,
 }
@@ -39,6 +42,8 @@ pub(crate) struct Attribute {
 #[derive(Debug, Default)]
 pub(crate) struct Dom {
     pub(crate) nodes: Vec<Node>,
+    /// The elements of rare tags ([`Tag::is_rare`]), in document order.
+    pub(crate) rare: Vec<NodeId>,
     pub(crate) attributes: Vec<Attribute>,
     pub(crate) text: String,
     /// Names of elements and attributes.
@@ -85,9 +90,30 @@ impl Dom {
         }
     }
 
+    /// Returns the number of bytes of a text node that are not white space; 0 for others.
+    pub(crate) fn ink(&self, id: NodeId) -> u32 {
+        let node = self.node(id);
+        match node.tag {
+            Tag::Text => node.name & !NON_ASCII,
+            _ => 0,
+        }
+    }
+
+    /// Returns whether the text of a text node is ASCII; true for others.
+    pub(crate) fn is_ascii(&self, id: NodeId) -> bool {
+        let node = self.node(id);
+        node.tag != Tag::Text || node.name & NON_ASCII == 0
+    }
+
     /// Returns the name of an element.
     pub(crate) fn name(&self, id: NodeId) -> &str {
         self.names.get(self.node(id).name)
+    }
+
+    /// Returns the elements of a rare tag ([`Tag::is_rare`]), in document order.
+    pub(crate) fn all(&self, tag: Tag) -> impl Iterator<Item = NodeId> {
+        debug_assert!(tag.is_rare(), "{tag:?} is not listed");
+        self.rare.iter().copied().filter(move |&id| self.tag(id) == tag)
     }
 
     /// Returns the attributes of a node, in order.
@@ -110,6 +136,19 @@ impl Dom {
             .iter()
             .find(|a| a.name == name)
             .map(|a| self.value(a))
+    }
+
+    /// Returns the elements with an attribute that `matches`, in document order.
+    pub(crate) fn with_attribute<'a>(
+        &'a self,
+        matches: impl Fn(&Attribute) -> bool + 'a,
+    ) -> impl Iterator<Item = NodeId> + 'a {
+        // The list of all attributes tells sooner than the elements that a page has none.
+        let end = match self.attributes.iter().any(&matches) {
+            true => self.len(),
+            false => 0,
+        };
+        (0..end).filter(move |&id| self.attributes(id).iter().any(&matches))
     }
 
     /// Returns the value of an attribute by name.
@@ -165,7 +204,7 @@ impl Dom {
 
     /// Sets `shows_noscript` when nearly all text of the page is in `noscript`.
     pub(crate) fn detect_noscript_content(&mut self) {
-        if !self.nodes.iter().any(|node| node.tag == Tag::Noscript) {
+        if self.all(Tag::Noscript).next().is_none() {
             return;
         }
         let (mut plain, mut inside) = (0usize, 0usize);
@@ -180,7 +219,7 @@ impl Dom {
             if tag == Tag::Noscript {
                 end = self.end(at);
             }
-            let count = self.text(at).bytes().filter(|b| !b.is_ascii_whitespace()).count();
+            let count = self.ink(at) as usize;
             if at < end {
                 inside += count;
             } else {
@@ -233,6 +272,10 @@ impl Iterator for Children<'_> {
 
 /// Collapses runs of white space to one space and trims.
 pub(crate) fn collapse(text: &str) -> String {
+    // Most short texts are in this form.
+    if text.is_ascii() && is_collapsed(text.as_bytes()) {
+        return text.to_owned();
+    }
     let mut out = String::with_capacity(text.len());
     for word in text.split_whitespace() {
         if !out.is_empty() {
@@ -241,4 +284,16 @@ pub(crate) fn collapse(text: &str) -> String {
         out.push_str(word);
     }
     out
+}
+
+/// Returns whether ASCII text has no white space but single spaces between words.
+fn is_collapsed(text: &[u8]) -> bool {
+    let mut after_space = true;
+    for &byte in text {
+        if matches!(byte, b'\t'..=b'\r') || byte == b' ' && after_space {
+            return false;
+        }
+        after_space = byte == b' ';
+    }
+    !after_space || text.is_empty()
 }

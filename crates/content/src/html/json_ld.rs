@@ -3,7 +3,8 @@
 
 use serde_json::Value;
 
-use super::dom::{Dom, NodeId, attr, collapse};
+use super::dom::{Attribute, Dom, NodeId, attr, collapse};
+use super::name_set::NameSet;
 use super::tag::Tag;
 use crate::limits;
 
@@ -70,10 +71,9 @@ pub(crate) fn article_metadata(dom: &Dom) -> ArticleMetadata {
             }
         }
     }
-    let metas: Vec<NodeId> = (0..dom.len()).filter(|&id| dom.tag(id) == Tag::Meta).collect();
     let meta = |names: &[&str]| {
         names.iter().find_map(|name| {
-            metas.iter().find_map(|&id| {
+            dom.all(Tag::Meta).find_map(|id| {
                 let matches = [attr::PROPERTY, attr::NAME, attr::ITEMPROP]
                     .into_iter()
                     .filter_map(|key| dom.attr(id, key))
@@ -130,8 +130,9 @@ pub(crate) fn article_metadata(dom: &Dom) -> ArticleMetadata {
         .or(out.title)
         .or_else(|| meta(&["og:title", "twitter:title"]).map(|t| without_site(&t)));
     if out.title.is_none() {
-        let title = (0..dom.len()).find(|&id| dom.tag(id) == Tag::Title);
-        out.title = title
+        out.title = dom
+            .all(Tag::Title)
+            .next()
             .map(|id| without_site(&collapse(&dom.text_of(id, 1000))))
             .filter(|t| !t.is_empty());
     }
@@ -141,12 +142,10 @@ pub(crate) fn article_metadata(dom: &Dom) -> ArticleMetadata {
 
 /// Returns the texts of all JSON-LD blocks that are not too long.
 pub(crate) fn blocks(dom: &Dom) -> impl Iterator<Item = String> {
-    (0..dom.len())
+    dom.all(Tag::Script)
         .filter(|&id| {
-            dom.tag(id) == Tag::Script
-                && dom
-                    .attr(id, attr::TYPE)
-                    .is_some_and(|kind| kind.contains("ld+json"))
+            dom.attr(id, attr::TYPE)
+                .is_some_and(|kind| kind.contains("ld+json"))
         })
         .map(|id| dom.below(id).map(|n| dom.text(n)).collect::<String>())
         .filter(|text| text.len() <= limits::JSON_LD_BYTES)
@@ -259,34 +258,31 @@ pub(crate) fn unescape(text: &str) -> String {
         .replace("&quot;", "\"")
 }
 
+/// Classes of elements with the name of the author.
+static AUTHOR_CLASSES: NameSet = NameSet::of(&[
+    "author-name",
+    "byline-name",
+    "author__name",
+    "byline__name",
+    "p-author",
+    "authorname",
+    "article-author",
+]);
+
 /// Returns an author marked up with `rel=author`, `itemprop=author` or a known class.
 fn byline(dom: &Dom) -> Option<String> {
-    let is_author_class = |class| {
-        matches!(
-            class,
-            "author-name"
-                | "byline-name"
-                | "author__name"
-                | "byline__name"
-                | "p-author"
-                | "authorname"
-                | "article-author"
-        )
+    let marks = |attribute: &Attribute| {
+        let mut words = dom.value(attribute).split_ascii_whitespace();
+        match attribute.name {
+            attr::REL => words.any(|word| word == "author"),
+            attr::ITEMPROP => dom.value(attribute) == "author",
+            attr::CLASS => words.any(|class| AUTHOR_CLASSES.contains(class)),
+            _ => false,
+        }
     };
-    let marked = |id: NodeId| {
-        dom.attributes(id).iter().any(|attribute| {
-            let mut words = dom.value(attribute).split_ascii_whitespace();
-            match attribute.name {
-                attr::REL => words.any(|word| word == "author"),
-                attr::ITEMPROP => dom.value(attribute) == "author",
-                attr::CLASS => words.any(is_author_class),
-                _ => false,
-            }
-        })
-    };
-    let id = (0..dom.len()).find(|&id| {
-        !matches!(dom.tag(id), Tag::Text | Tag::Meta | Tag::Link | Tag::Document) && marked(id)
-    })?;
+    let id = dom
+        .with_attribute(marks)
+        .find(|&id| !matches!(dom.tag(id), Tag::Meta | Tag::Link))?;
     let text = collapse(&dom.text_of(id, 200));
     let text = text
         .strip_prefix("By ")
@@ -297,7 +293,7 @@ fn byline(dom: &Dom) -> Option<String> {
 }
 
 /// Classes of elements with the date of an article.
-const DATE_CLASSES: &[&str] = &[
+static DATE_CLASSES: NameSet = NameSet::of(&[
     "date",
     "published",
     "post-date",
@@ -314,7 +310,7 @@ const DATE_CLASSES: &[&str] = &[
     "timestamp",
     "dateline",
     "publication-date",
-];
+]);
 
 /// Returns a date marked up with `itemprop=datePublished`, the first `time`, or a known class.
 fn markup_date(dom: &Dom) -> Option<String> {
@@ -326,20 +322,15 @@ fn markup_date(dom: &Dom) -> Option<String> {
             .unwrap_or_else(|| dom.text_of(id, 60));
         parse_day(&text).map(|_| text)
     };
-    let published = (0..dom.len())
-        .filter(|&id| {
-            dom.attr(id, attr::ITEMPROP)
-                .is_some_and(|p| p.split_ascii_whitespace().any(|w| w == "datePublished"))
+    let has_word = |name: u32, is_known: fn(&str) -> bool| {
+        dom.with_attribute(move |attribute| {
+            attribute.name == name && dom.value(attribute).split_ascii_whitespace().any(is_known)
         })
-        .find_map(value);
-    let time = |id: &NodeId| dom.tag(*id) == Tag::Time;
-    let dated = |id: &NodeId| {
-        let is_known = |class: &str| DATE_CLASSES.iter().any(|known| class.eq_ignore_ascii_case(known));
-        dom.classes(*id).any(is_known)
     };
-    published
-        .or_else(|| (0..dom.len()).filter(time).find_map(value))
-        .or_else(|| (0..dom.len()).filter(dated).find_map(value))
+    has_word(attr::ITEMPROP, |word| word == "datePublished")
+        .find_map(value)
+        .or_else(|| dom.all(Tag::Time).find_map(value))
+        .or_else(|| has_word(attr::CLASS, |class| DATE_CLASSES.contains(class)).find_map(value))
         .or_else(|| date_below_heading(dom))
 }
 
@@ -348,7 +339,7 @@ fn markup_date(dom: &Dom) -> Option<String> {
 fn date_below_heading(dom: &Dom) -> Option<String> {
     const TEXTS: usize = 40;
     const BYTES: usize = 40;
-    let heading = dom.first(0, Tag::H1)?;
+    let heading = dom.all(Tag::H1).next()?;
     (heading..dom.len())
         .filter(|&id| dom.tag(id) == Tag::Text && !dom.text(id).trim().is_empty())
         .filter(|&id| {
@@ -437,8 +428,8 @@ fn parse_written_date(text: &str) -> Option<(&str, u8, &str)> {
 
 /// Returns the only `h1`, or, of several, the one that `title` repeats.
 fn heading(dom: &Dom) -> Option<String> {
-    let headings: Vec<String> = (0..dom.len())
-        .filter(|&id| dom.tag(id) == Tag::H1)
+    let headings: Vec<String> = dom
+        .all(Tag::H1)
         .take(20)
         .map(|id| {
             collapse(&dom.text_of(id, 1000))
@@ -448,8 +439,9 @@ fn heading(dom: &Dom) -> Option<String> {
         })
         .filter(|text| text.len() > 2 && text.len() < 400)
         .collect();
-    let title = (0..dom.len())
-        .find(|&id| dom.tag(id) == Tag::Title)
+    let title = dom
+        .all(Tag::Title)
+        .next()
         .map(|id| collapse(&dom.text_of(id, 1000)).to_lowercase())
         .unwrap_or_default();
     let repeated = headings.iter().find(|text| title.contains(&text.to_lowercase()));

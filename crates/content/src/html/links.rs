@@ -1,18 +1,16 @@
 //! Links and images of a page as absolute URLs. Only reads the arena.
 
-use std::collections::{HashMap, HashSet};
-
 use indexmap::IndexSet;
 use url::{Position, Url};
 
 use super::dom::{Dom, NodeId, attr};
 use super::tag::Tag;
+use crate::hash::{HashMap, HashSet};
 use crate::limits;
 
 /// Returns the base for relative URLs: the first usable `base[href]`, else the URL of the page.
 pub(crate) fn base_of(dom: &Dom, url: &Url) -> Url {
-    (0..dom.len())
-        .filter(|&id| dom.tag(id) == Tag::Base)
+    dom.all(Tag::Base)
         .find_map(|id| dom.attr(id, attr::HREF))
         .and_then(|href| url.join(href.trim()).ok())
         .filter(|base| !base.cannot_be_a_base())
@@ -53,7 +51,7 @@ struct Target {
 impl Targets {
     pub(crate) fn of(dom: &Dom, base: &Url) -> Targets {
         let (mut urls, mut elements) = (IndexSet::new(), Vec::new());
-        let mut resolved = HashMap::new();
+        let mut resolved = HashMap::default();
         let mut hidden = 0;
         for id in 0..dom.len() {
             if matches!(dom.tag(id), Tag::Noscript | Tag::Template) && id >= hidden {
@@ -182,7 +180,7 @@ fn is_plain_fragment(fragment: &str) -> bool {
 
 /// Returns `a[href]` as [`Targets::links`] does, but with fragments: URLs that differ only by fragment are distinct.
 pub(crate) fn links_with_fragments(dom: &Dom, base: &Url, targets: &Targets) -> Vec<String> {
-    let mut seen = HashSet::new();
+    let mut seen = HashSet::default();
     let shown = targets
         .elements
         .iter()
@@ -198,7 +196,7 @@ pub(crate) fn links_with_fragments(dom: &Dom, base: &Url, targets: &Targets) -> 
 /// Returns the URLs of the page's images: absolute, unique, in document order. Of each image, the one that a
 /// reader would see.
 pub(crate) fn images(dom: &Dom, base: &Url) -> Vec<String> {
-    let mut seen = HashSet::new();
+    let mut seen = HashSet::default();
     (0..dom.len())
         .filter(|&id| dom.tag(id) == Tag::Img)
         .filter_map(|id| image_source(dom, id))
@@ -410,7 +408,7 @@ mod tests {
                 without_fragments.push(url.to_string());
             }
         }
-        let mut seen = HashSet::new();
+        let mut seen = HashSet::default();
         without_fragments.retain(|url| seen.insert(url.clone()));
         assert_eq!(targets.links(&dom), without_fragments);
     }

@@ -102,7 +102,7 @@ pub(crate) fn metadata(dom: &Dom, base: &Url) -> PageMetadata {
         ..PageMetadata::default()
     };
     let mut tags: Vec<String> = Vec::new();
-    for id in (0..dom.len()).filter(|&id| dom.tag(id) == Tag::Meta) {
+    for id in dom.all(Tag::Meta) {
         let Some(content) = dom
             .attr(id, attr::CONTENT)
             .map(collapse)
@@ -210,8 +210,9 @@ fn add_article_metadata(out: &mut PageMetadata, article: json_ld::ArticleMetadat
 }
 
 fn title(dom: &Dom) -> Option<String> {
-    let id = (0..dom.len())
-        .find(|&id| dom.tag(id) == Tag::Title && !dom.ancestors(id).any(|a| dom.tag(a) == Tag::Svg))?;
+    let id = dom
+        .all(Tag::Title)
+        .find(|&id| !dom.ancestors(id).any(|a| dom.tag(a) == Tag::Svg))?;
     let text: String = dom.below(id).map(|n| dom.text(n)).collect();
     Some(collapse(&text)).filter(|title| !title.is_empty())
 }
@@ -224,12 +225,11 @@ fn language(dom: &Dom) -> Option<String> {
 /// Returns the first `link` whose rel has the word `icon`, else the first with a word that contains it
 /// (`apple-touch-icon`).
 fn favicon(dom: &Dom, base: &Url) -> Option<String> {
-    let links: Vec<(NodeId, String)> = (0..dom.len())
+    let links: Vec<(NodeId, String)> = dom
+        .all(Tag::Link)
         .filter(|&id| {
-            dom.tag(id) == Tag::Link
-                && dom
-                    .attr(id, attr::HREF)
-                    .is_some_and(|href| !href.trim().is_empty())
+            dom.attr(id, attr::HREF)
+                .is_some_and(|href| !href.trim().is_empty())
         })
         .filter_map(|id| Some((id, dom.attr(id, attr::REL)?.to_ascii_lowercase())))
         .collect();

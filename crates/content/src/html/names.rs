@@ -1,11 +1,10 @@
 //! Names of elements and attributes by number. Common names have fixed numbers and need no memory; others are
 //! numbered as they occur.
 
-use std::collections::HashMap;
-
 use super::attr;
 use super::name_hash::hash;
 use super::tag::{self, Tag};
+use crate::hash::HashMap;
 
 const FIXED_TAGS: u32 = attr::NAMES.len() as u32;
 const FIXED: u32 = FIXED_TAGS + tag::NAMES.len() as u32;

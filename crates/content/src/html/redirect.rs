@@ -28,7 +28,7 @@ pub(crate) fn redirect(dom: &Dom, base: &Url, url: &Url) -> Option<Url> {
 /// Returns the target of the first `meta` refresh outside `noscript`.
 fn by_meta(dom: &Dom, base: &Url) -> Option<Url> {
     let mut hidden = 0;
-    let refresh = (0..dom.len()).find(|&id| {
+    let refresh = dom.rare.iter().copied().find(|&id| {
         if matches!(dom.tag(id), Tag::Noscript | Tag::Template) {
             hidden = hidden.max(dom.end(id));
         }
@@ -69,7 +69,7 @@ fn refresh_value(value: &str) -> Option<(f64, &str)> {
 
 /// Returns the target of a page whose only script is one assignment of the location.
 fn by_script(dom: &Dom, base: &Url, url: &Url) -> Option<Url> {
-    let mut scripts = (0..dom.len()).filter(|&id| dom.tag(id) == Tag::Script && !is_below_hidden(dom, id));
+    let mut scripts = dom.all(Tag::Script).filter(|&id| !is_below_hidden(dom, id));
     let (script, None) = (scripts.next()?, scripts.next()) else {
         return None;
     };

@@ -158,6 +158,15 @@ impl Tag {
         )
     }
 
+    /// Returns true for elements that a page has few of, and that are looked for by their tag.
+    pub(crate) fn is_rare(self) -> bool {
+        use Tag::*;
+        matches!(
+            self,
+            Base | Frame | H1 | Iframe | Link | Meta | Noscript | Script | Template | Time | Title
+        )
+    }
+
     /// Returns 1 to 6 for `h1` to `h6`.
     pub(crate) fn heading_level(self) -> Option<u8> {
         match self {

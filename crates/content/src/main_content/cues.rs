@@ -4,7 +4,7 @@
 
 use std::sync::LazyLock;
 
-use super::word_map::WordMap;
+use crate::hash::HashMap;
 
 /// What a word suggests. The value is the position of its count in [`Cues::counts`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,7 +45,7 @@ const MAX_WORDS: usize = 60;
 /// Number of texts before the position in [`SEE_ALSO`] that may be the start of a text.
 const MAX_STEPS: usize = 8;
 
-static KNOWN: LazyLock<WordMap<Cue>> = LazyLock::new(|| WORDS.iter().copied().collect());
+static KNOWN: LazyLock<HashMap<&str, Cue>> = LazyLock::new(|| WORDS.iter().copied().collect());
 
 /// The cues in one text.
 #[derive(Clone, Copy, Debug, Default)]

@@ -16,8 +16,9 @@ pub(super) fn of_page(dom: &Dom) -> String {
         };
         named(attr::NAME) || named(attr::PROPERTY)
     };
-    let contents = (0..dom.len())
-        .filter(|&n| dom.tag(n) == Tag::Meta && is(n))
+    let contents = dom
+        .all(Tag::Meta)
+        .filter(|&n| is(n))
         .filter_map(|n| dom.attr(n, attr::CONTENT));
     let longest = contents.max_by_key(|content| content.len()).unwrap_or_default();
     collapse(longest).to_lowercase()

@@ -1,7 +1,7 @@
 //! Features of each block with text of its own, for the model in `classifier`. Integers only, so that every
 //! platform computes the same features and decisions.
 
-use std::collections::HashMap;
+use crate::hash::HashMap;
 
 use super::block_text::{BlockText, block_texts};
 use super::containers::{Containers, MAX_ANCESTORS};
@@ -101,14 +101,14 @@ pub(crate) fn measure(
     let total_linked: i64 = owns.iter().map(|o| i64::from(o.linked)).sum();
     let kept_total: i64 = owns.iter().filter(|o| o.kept).map(|o| i64::from(o.bytes)).sum();
     let prose = i64::from(weights.prose[body as usize]);
-    let mut times: HashMap<u64, i32> = HashMap::new();
+    let mut times: HashMap<u64, i32> = HashMap::default();
     for o in &owns {
         *times.entry(o.hash).or_default() += 1;
     }
     let title = super::title::of_page(dom);
     let description = description::of_page(dom);
     let stated = StatedText::of(dom);
-    let mut starts_seen: HashMap<u64, i32> = HashMap::new();
+    let mut starts_seen: HashMap<u64, i32> = HashMap::default();
     let sizes: Vec<(NodeId, i32, i32)> = owns.iter().map(|o| (o.id, o.bytes, o.linked)).collect();
     let containers = Containers::of(dom, body, weights, &sizes);
     let kept_bytes = kept_bytes(dom, &owns);
@@ -476,7 +476,7 @@ fn tag_code(tag: Tag) -> i32 {
 /// Returns by node how many children of its parent have the same tag and first class.
 fn repeats(dom: &Dom, weights: &TextWeights) -> Vec<u16> {
     let mut out = vec![0u16; dom.nodes.len()];
-    let mut counts: HashMap<(Tag, &str), u16> = HashMap::new();
+    let mut counts: HashMap<(Tag, &str), u16> = HashMap::default();
     for parent in 0..dom.len() {
         if dom.tag(parent) == Tag::Text || dom.end(parent) - parent < 4 || weights.text[parent as usize] == 0
         {

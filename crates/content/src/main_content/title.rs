@@ -27,7 +27,7 @@ const MANUAL: [&str; 7] = [
 
 /// Returns the text of `title` in lower case.
 pub(super) fn of_page(dom: &Dom) -> String {
-    let title = (0..dom.len()).find(|&n| dom.tag(n) == Tag::Title);
+    let title = dom.all(Tag::Title).next();
     title.map(|n| of_heading(dom, n)).unwrap_or_default()
 }
 
@@ -63,13 +63,13 @@ pub(super) fn repeated_title(
     {
         return None;
     }
-    (0..dom.len()).find(|&n| dom.tag(n) == Tag::H1 && is_name(&title, &of_heading(dom, n)))
+    dom.all(Tag::H1).find(|&n| is_name(&title, &of_heading(dom, n)))
 }
 
 /// Returns true when the page states a publication date, as articles do.
 fn is_dated(dom: &Dom) -> bool {
     let published = |n: NodeId| dom.attr(n, attr::PROPERTY) == Some("article:published_time");
-    (0..dom.len()).any(|n| dom.tag(n) == Tag::Meta && published(n))
+    dom.all(Tag::Meta).any(published)
 }
 
 /// Returns true for a heading that only names the site: `title` ends with it, and another heading has the

@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use super::word_map::WordMap;
+use crate::hash::HashMap;
 
 /// The lists, as bits of [`lists`].
 pub(super) const IN_BOILERPLATE: u16 = 1;
@@ -20,8 +20,8 @@ const IN_LINK_BLOCK_TITLES: u16 = 1 << 11;
 const IN_CONTROL_TEXTS: u16 = 1 << 12;
 pub(super) const IN_CONTENTS: u16 = 1 << 13;
 
-static LISTS: LazyLock<WordMap<u16>> = LazyLock::new(|| {
-    let mut map = WordMap::default();
+static LISTS: LazyLock<HashMap<&str, u16>> = LazyLock::new(|| {
+    let mut map = HashMap::default();
     for (list, bit) in [
         (BOILERPLATE, IN_BOILERPLATE),
         (AMBIGUOUS, IN_AMBIGUOUS),
@@ -42,7 +42,7 @@ static LISTS: LazyLock<WordMap<u16>> = LazyLock::new(|| {
         (CONTROL_TEXTS, IN_CONTROL_TEXTS),
     ] {
         for word in list {
-            *map.entry(word).or_default() |= bit;
+            *map.entry(*word).or_default() |= bit;
         }
     }
     map

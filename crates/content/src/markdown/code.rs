@@ -2,11 +2,12 @@
 //! sufficient length.
 
 use crate::html::dom::{Dom, NodeId, attr};
+use crate::html::name_set::NameSet;
 use crate::html::tag::Tag;
 use crate::limits;
 
 /// Class tokens of elements beside code that are not code: line numbers, copy buttons, prompts.
-const GUTTER_CLASSES: &[&str] = &[
+static GUTTER_CLASSES: NameSet = NameSet::of(&[
     "lineno",
     "linenos",
     "linenodiv",
@@ -41,7 +42,7 @@ const GUTTER_CLASSES: &[&str] = &[
     "ec-line-number",
     "line-no",
     "prompt-marker",
-];
+]);
 
 /// Returns true for an element inside or beside code that shows line numbers or a button.
 pub(crate) fn is_gutter(dom: &Dom, id: NodeId) -> bool {
@@ -56,9 +57,7 @@ pub(crate) fn is_gutter(dom: &Dom, id: NodeId) -> bool {
     if matches!(tag, Tag::Pre | Tag::Code | Tag::Text) {
         return false;
     }
-    let classed = dom
-        .classes(id)
-        .any(|class| GUTTER_CLASSES.iter().any(|g| class.eq_ignore_ascii_case(g)));
+    let classed = dom.classes(id).any(|class| GUTTER_CLASSES.contains(class));
     if !classed {
         return dom
             .attr(id, attr::STYLE)
@@ -115,11 +114,13 @@ pub(crate) fn text(dom: &Dom, id: NodeId) -> String {
         }
         at += 1;
     }
-    let text = out
-        .replace('\u{A0}', " ")
-        .replace("\r\n", "\n")
-        .replace(['\r', '\u{200B}', '\u{FEFF}'], "");
-    let text = text.trim_end();
+    if !out.is_ascii() || out.contains('\r') {
+        out = out
+            .replace('\u{A0}', " ")
+            .replace("\r\n", "\n")
+            .replace(['\r', '\u{200B}', '\u{FEFF}'], "");
+    }
+    let text = out.trim_end();
     let mut from = 0;
     for (index, byte) in text.bytes().enumerate() {
         match byte {
@@ -454,6 +455,12 @@ pub(super) fn fence(code: &str, language: &str) -> String {
     format!("{fence}{language}\n{code}\n{fence}")
 }
 
+/// The longest delimiter of inline code.
+const DELIMITER: &str = match std::str::from_utf8(&[b'`'; limits::CODE_FENCE_CHARS]) {
+    Ok(ticks) => ticks,
+    Err(_) => panic!("backticks are UTF-8"),
+};
+
 /// Returns inline code with delimiters that its own backticks cannot close. Line ends and runs of spaces
 /// become one space.
 pub(super) fn span(code: &str, cell: bool) -> String {
@@ -470,13 +477,12 @@ pub(super) fn span(code: &str, cell: bool) -> String {
     if cell {
         text = text.replace('|', "\\|");
     }
-    let delimiter = "`".repeat(longest + 1);
-    let pad = if text.starts_with('`') || text.ends_with('`') {
-        " "
-    } else {
-        ""
+    let delimiter = &DELIMITER[..=longest];
+    let pad = match text.starts_with('`') || text.ends_with('`') {
+        true => " ",
+        false => "",
     };
-    format!("{delimiter}{pad}{text}{pad}{delimiter}")
+    [delimiter, pad, &text, pad, delimiter].concat()
 }
 
 #[cfg(test)]

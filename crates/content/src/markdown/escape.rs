@@ -57,7 +57,10 @@ fn is_entity(rest: &str) -> bool {
 }
 
 /// Escapes what would start a block, at the start of each line of a paragraph.
-pub(super) fn line_starts(paragraph: &str) -> String {
+pub(super) fn line_starts(paragraph: &str) -> Cow<'_, str> {
+    if paragraph.split('\n').all(|line| block_start(line).is_none()) {
+        return Cow::Borrowed(paragraph);
+    }
     let mut out = String::with_capacity(paragraph.len() + 2);
     for (number, line) in paragraph.split('\n').enumerate() {
         if number > 0 {
@@ -72,7 +75,7 @@ pub(super) fn line_starts(paragraph: &str) -> String {
             None => out.push_str(line),
         }
     }
-    out
+    Cow::Owned(out)
 }
 
 /// Returns where a backslash must be inserted so that the line does not start a block.

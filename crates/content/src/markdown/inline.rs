@@ -285,7 +285,10 @@ impl Inline {
         self.last = None;
         self.closed = None;
         self.after_code = None;
-        std::mem::take(&mut self.text)
+        // The buffer is kept for the next paragraph.
+        let text = self.text.clone();
+        self.text.clear();
+        text
     }
 }
 

@@ -30,8 +30,7 @@ impl Shape {
             let at = id as usize;
             let tag = dom.tag(id);
             if tag == Tag::Text {
-                let text = dom.text(id);
-                shape.text[at] = text.bytes().filter(|b| !b.is_ascii_whitespace()).count() as u32;
+                shape.text[at] = dom.ink(id);
             } else {
                 shape.flags[at] |= own_flags(dom, id, tag);
             }

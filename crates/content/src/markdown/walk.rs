@@ -197,7 +197,7 @@ impl<'a> Walk<'a> {
         if let Some(task) = self.task.take()
             && self.blocks.is_at_item_start()
         {
-            text.insert_str(0, task);
+            text.to_mut().insert_str(0, task);
         }
         self.blocks.block(&text);
     }

@@ -196,8 +196,8 @@ pub(super) fn is_skeleton(dom: &Dom, id: NodeId) -> bool {
 /// Returns whether a `noscript` of the page asks the reader to turn on JavaScript.
 pub(super) fn has_noscript_request(dom: &Dom, body: NodeId) -> bool {
     let mut end = 0;
-    dom.below(body).any(|id| {
-        if id < end || dom.tag(id) != Tag::Noscript {
+    dom.all(Tag::Noscript).any(|id| {
+        if !dom.below(body).contains(&id) || id < end {
             return false;
         }
         end = dom.end(id);
@@ -207,6 +207,16 @@ pub(super) fn has_noscript_request(dom: &Dom, body: NodeId) -> bool {
 
 /// Returns whether a text asks the reader to turn on JavaScript.
 pub(super) fn is_javascript_request(text: &str) -> bool {
+    // Few texts contain the word, so most need not be copied.
+    let bytes = text.as_bytes();
+    let is_word = |at: usize| {
+        bytes
+            .get(at..at + 4)
+            .is_some_and(|word| word.eq_ignore_ascii_case(b"java"))
+    };
+    if !memchr::memchr2_iter(b'j', b'J', bytes).any(is_word) {
+        return false;
+    }
     let text = text.to_lowercase().replace("java script", "javascript");
     let word = "javascript";
     text.match_indices(word).any(|(at, _)| {
@@ -227,7 +237,8 @@ pub(super) fn is_javascript_request(text: &str) -> bool {
 /// Returns whether the page is a bot challenge.
 pub(super) fn is_challenge(dom: &Dom, signals: &RenderSignals) -> bool {
     let title = dom
-        .first(0, Tag::Title)
+        .all(Tag::Title)
+        .next()
         .map(|id| collapse(&dom.text_of(id, limits::MAIN_TEXT_BYTES)).to_lowercase());
     signals.scripts.challenge
         || signals.scripts.reloads && signals.headings == 0 && signals.main_text < ENOUGH_TEXT

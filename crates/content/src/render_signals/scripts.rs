@@ -294,7 +294,7 @@ const CHALLENGE_CODE: &[&str] = &[
 pub(super) fn scripts(dom: &Dom) -> Scripts {
     let mut found = Scripts::default();
     let mut hidden = 0;
-    for id in 0..dom.len() {
+    for &id in &dom.rare {
         let tag = dom.tag(id);
         if id >= hidden && matches!(tag, Tag::Noscript | Tag::Template) {
             hidden = dom.end(id);

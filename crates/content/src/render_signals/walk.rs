@@ -1,8 +1,9 @@
 //! One pass over the body of a page that separates main text from placeholders.
 
-use std::collections::HashMap;
+use std::cell::OnceCell;
 
 use super::{CONTENT_ITEMS, Mount, RenderSignals, kind_of_mount, placeholder};
+use crate::hash::HashMap;
 use crate::html::dom::{Dom, NodeId, attr};
 use crate::html::links;
 use crate::html::tag::Tag;
@@ -21,8 +22,6 @@ const LOADER_WEIGHT: usize = 400;
 
 /// Running sums by node: the sum of a subtree is the difference of two of them ([`within`]).
 pub(super) struct Sums {
-    /// Weight of all text.
-    text: Vec<u32>,
     /// Weight of the main text.
     pub(super) main: Vec<u32>,
     /// Images and form fields; embedded media count [`CONTENT_ITEMS`].
@@ -34,11 +33,10 @@ pub(super) fn within(sums: &[u32], dom: &Dom, id: NodeId) -> usize {
     (sums[dom.end(id) as usize] - sums[id as usize]) as usize
 }
 
-/// Returns the weight of a text.
-fn weight(text: &str) -> u32 {
-    if text.is_ascii() {
-        let is_space = |byte: u8| matches!(byte, b' ' | b'\t'..=b'\r');
-        return text.bytes().map(|byte| u32::from(!is_space(byte))).sum();
+/// Returns the weight of a text node; 0 for other nodes.
+fn weight(dom: &Dom, id: NodeId) -> u32 {
+    if dom.is_ascii(id) {
+        return dom.ink(id);
     }
     let weigh = |c: char| match c {
         _ if c.is_whitespace() => 0,
@@ -48,7 +46,7 @@ fn weight(text: &str) -> u32 {
         | '\u{20000}'..='\u{3FFFF}' => IDEOGRAPH_WEIGHT,
         _ => 1,
     };
-    text.chars().map(weigh).sum()
+    dom.text(id).chars().map(weigh).sum()
 }
 
 /// Measures the body until the main text has the weight `enough`. Returns the sums, and the elements that would be
@@ -62,14 +60,14 @@ pub(super) fn walk(
     let nodes = dom.nodes.len() + 1;
     let mut walk = Walk {
         dom,
+        body,
         signals,
         sums: Sums {
-            text: text_sums(dom, body),
-            main: vec![0; nodes],
-            media: vec![0; nodes],
+            main: Vec::with_capacity(nodes),
+            media: Vec::with_capacity(nodes),
         },
+        texts: OnceCell::new(),
         mounts: Vec::new(),
-        whole: 0,
         main: 0,
         media: 0,
         skip_end: 0,
@@ -77,15 +75,14 @@ pub(super) fn walk(
         heading_end: 0,
         prose_end: 0,
         words: Vec::new(),
-        classes: HashMap::new(),
+        classes: HashMap::default(),
     };
-    walk.whole = within(&walk.sums.text, dom, body).max(1);
     for id in 0..dom.len() {
         if walk.signals.main_text >= enough {
             walk.mounts.clear();
             break;
         }
-        walk.record_sums(id);
+        walk.record_sums();
         if id <= body || id >= dom.end(body) || id < walk.skip_end {
             continue;
         }
@@ -95,7 +92,7 @@ pub(super) fn walk(
             tag => walk.element(id, tag),
         }
     }
-    walk.record_sums(dom.len());
+    walk.record_sums();
     (walk.sums, walk.mounts)
 }
 
@@ -115,7 +112,7 @@ fn text_sums(dom: &Dom, body: NodeId) -> Vec<u32> {
         if is_skipped(dom, dom.tag(id)) {
             skip_end = dom.end(id);
         }
-        sum = sum.saturating_add(weight(dom.text(id)));
+        sum = sum.saturating_add(weight(dom, id));
     }
     sums[dom.nodes.len()] = sum;
     sums
@@ -123,11 +120,12 @@ fn text_sums(dom: &Dom, body: NodeId) -> Vec<u32> {
 
 struct Walk<'d> {
     dom: &'d Dom,
+    body: NodeId,
     signals: &'d mut RenderSignals,
     sums: Sums,
+    /// Running weight of all text, made for the first element whose names make its text matter.
+    texts: OnceCell<Vec<u32>>,
     mounts: Vec<(NodeId, Mount)>,
-    /// Weight of all text of the body.
-    whole: usize,
     main: u32,
     media: u32,
     /// First node after the skipped element, and after the open elements of each kind.
@@ -162,14 +160,21 @@ const SILENT_ATTRIBUTES: &[u32] = &[
 ];
 
 impl Walk<'_> {
-    fn record_sums(&mut self, id: NodeId) {
-        self.sums.main[id as usize] = self.main;
-        self.sums.media[id as usize] = self.media;
+    /// Records the sums before the next node.
+    fn record_sums(&mut self) {
+        self.sums.main.push(self.main);
+        self.sums.media.push(self.media);
+    }
+
+    /// Returns the weight of all text of a subtree.
+    fn text_weight(&self, id: NodeId) -> usize {
+        let texts = self.texts.get_or_init(|| text_sums(self.dom, self.body));
+        within(texts, self.dom, id)
     }
 
     fn text(&mut self, id: NodeId) {
         let text = self.dom.text(id);
-        let weight = self.sums.text[id as usize + 1] - self.sums.text[id as usize];
+        let weight = weight(self.dom, id);
         if weight == 0 {
             return;
         }
@@ -202,19 +207,18 @@ impl Walk<'_> {
     }
 
     fn element(&mut self, id: NodeId, tag: Tag) {
-        let text_weight = within(&self.sums.text, self.dom, id);
         let names = self.names(id, tag);
-        if text_weight == 0 && names.is_skeleton {
+        if names.is_skeleton && self.text_weight(id) == 0 {
             self.signals.skeletons += 1;
         }
-        if self.is_aside(id, names.aside, text_weight) {
+        if self.is_aside(id, names.aside) {
             self.skip_end = self.dom.end(id);
             return;
         }
         if let Some(kind) = kind_of_mount(self.dom, id, &self.signals.scripts) {
             self.mounts.push((id, kind));
         }
-        if text_weight <= LOADER_WEIGHT && names.is_loader {
+        if names.is_loader && self.text_weight(id) <= LOADER_WEIGHT {
             self.signals.loaders += 1;
             self.skip_end = self.dom.end(id);
             return;
@@ -267,9 +271,10 @@ impl Walk<'_> {
         }
     }
 
-    /// Returns whether an element with text of this weight is next to the main content.
-    fn is_aside(&self, id: NodeId, aside: Aside, text_weight: usize) -> bool {
-        let is_most = |percent: usize| text_weight * 100 >= self.whole * percent;
+    /// Returns whether an element is next to the main content.
+    fn is_aside(&self, id: NodeId, aside: Aside) -> bool {
+        let is_most =
+            |percent: usize| self.text_weight(id) * 100 >= self.text_weight(self.body).max(1) * percent;
         match aside {
             Aside::No => false,
             Aside::Always => true,
@@ -294,11 +299,16 @@ fn append_text(kept: &mut String, text: &str) {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use crate::html::parse::parse;
 
     #[test]
     fn ideographs_weigh_more_than_letters() {
+        let weight = |text: &str| {
+            let dom = parse(text);
+            (0..dom.len()).map(|id| super::weight(&dom, id)).sum::<u32>()
+        };
         assert_eq!(weight("a b\n\u{e9}"), 3);
         assert_eq!(weight("東京 가"), 9);
+        assert_eq!(weight(&"a ".repeat(1000)), 1000);
     }
 }

@@ -2,7 +2,7 @@
 //! behind the previous one, which is the whole of most pages: their order needs no links. The first change of
 //! that order links all nodes, and [`Arena::freeze`] then sorts them.
 
-use super::super::dom::{Attribute, Dom, Node, NodeId};
+use super::super::dom::{Attribute, Dom, NON_ASCII, Node, NodeId};
 use super::super::names::Names;
 use super::super::tag::Tag;
 use crate::limits;
@@ -44,9 +44,9 @@ impl Arena {
     /// Returns an arena that contains only the document.
     pub(in super::super) fn new(input_bytes: usize) -> Arena {
         let mut arena = Arena {
-            nodes: Vec::with_capacity(input_bytes / 64 + 8),
-            attributes: Vec::with_capacity(input_bytes / 96),
-            text: String::with_capacity(input_bytes / 2),
+            nodes: Vec::with_capacity(input_bytes / 24 + 8),
+            attributes: Vec::with_capacity(input_bytes / 48),
+            text: String::with_capacity(input_bytes),
             names: Names::default(),
             shadows: Vec::new(),
             links: None,
@@ -290,8 +290,17 @@ impl Arena {
                 }
             }
         }
+        let mut rare = Vec::new();
+        for (id, node) in self.nodes.iter_mut().enumerate() {
+            if node.tag == Tag::Text {
+                node.name = measure(&self.text[node.start as usize..node.stop as usize]);
+            } else if node.tag.is_rare() {
+                rare.push(id as NodeId);
+            }
+        }
         Dom {
             nodes: self.nodes,
+            rare,
             attributes: self.attributes,
             text: self.text,
             names: self.names,
@@ -299,6 +308,21 @@ impl Arena {
             input_bytes,
             shows_noscript: false,
         }
+    }
+}
+
+/// Returns the number of bytes that are not white space, with [`NON_ASCII`].
+fn measure(text: &str) -> u32 {
+    let is_ink = |byte: &u8| u8::from(!matches!(byte, b' ' | b'\t'..=b'\r'));
+    let (mut ink, mut seen) = (0, 0);
+    // Sums of bytes are computed for many bytes at once, as long as they fit a byte.
+    for piece in text.as_bytes().chunks(u8::MAX as usize) {
+        ink += u32::from(piece.iter().map(is_ink).sum::<u8>());
+        seen |= piece.iter().fold(0, |seen, byte| seen | byte);
+    }
+    match seen.is_ascii() {
+        true => ink,
+        false => ink | NON_ASCII,
     }
 }
 

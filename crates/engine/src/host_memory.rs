@@ -1,10 +1,11 @@
 //! Remembers across jobs how much the browser helped on each host: where it added nothing a few times it is
-//! skipped, where it always added content pages go to it first. Bounded; evicts the least recently used host.
+//! skipped, and so it is for short pages where many pages were complete without it; where it always added content pages go
+//! to it first. Bounded; evicts the least recently used host, those that never needed the browser first.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use harvestman_core::scrape::BrowserReason;
+use harvestman_core::scrape::{BrowserReason, Certainty};
 use url::Url;
 
 use crate::limits;
@@ -28,6 +29,8 @@ struct HostRecord {
     added: u32,
     /// Pages in a row that gained nothing: of those with signs of a placeholder, and of those with little text only.
     added_nothing: [u32; 2],
+    /// Pages with scripts that were complete without running them, since the browser last added content.
+    complete: u32,
     /// Lookups since the result became certain.
     lookups: u32,
     last_used: u64,
@@ -37,7 +40,7 @@ struct HostRecord {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum BrowserEffect {
     /// The page did not need the browser.
-    NotNeeded,
+    NotNeeded(BrowserReason),
     /// The page seemed to need the browser, which added content.
     AddedContent(BrowserReason),
     /// The page seemed to need the browser, which added nothing.
@@ -76,14 +79,15 @@ impl HostMemory {
     /// Records how the browser helped on a page.
     pub(crate) fn record(&self, url: &Url, effect: BrowserEffect) {
         let mut hosts = self.hosts();
-        // Hosts whose pages never needed the browser are not worth an entry.
-        if effect == BrowserEffect::NotNeeded && !hosts.records.contains_key(&key(url)) {
-            return;
-        }
         let record = hosts.entry(url);
         match effect {
-            BrowserEffect::NotNeeded => record.added = 0,
+            BrowserEffect::NotNeeded(reason) => {
+                record.added = 0;
+                let is_complete = matches!(reason, BrowserReason::Content | BrowserReason::ShortPage);
+                record.complete = record.complete.saturating_add(is_complete.into());
+            }
             BrowserEffect::AddedContent(reason) => {
+                record.complete = 0;
                 record.added = record.added.saturating_add(1);
                 record.added_nothing[reason_index(reason)] = 0;
             }
@@ -98,7 +102,15 @@ impl HostMemory {
 
 impl HostRecord {
     fn is_unhelpful(&self, reason: BrowserReason) -> bool {
+        let may_be_whole = reason.certainty() == Certainty::Low;
         self.added_nothing[reason_index(reason)] >= limits::HOST_MEMORY_CERTAIN_AFTER
+            || (may_be_whole && self.complete >= limits::HOST_MEMORY_COMPLETE_PAGES)
+    }
+
+    /// Returns what decides which host is forgotten first.
+    fn value(&self) -> (bool, u64) {
+        let used_browser = self.added > 0 || self.added_nothing != [0, 0];
+        (used_browser, self.last_used)
     }
 }
 
@@ -128,9 +140,9 @@ impl Hosts {
         let key = key(url);
         self.clock += 1;
         if !self.records.contains_key(&key) && self.records.len() >= limits::HOST_MEMORY_HOSTS {
-            let oldest = self.records.iter().min_by_key(|(_, record)| record.last_used);
-            if let Some(oldest) = oldest.map(|(key, _)| key.clone()) {
-                self.records.remove(&oldest);
+            let least = self.records.iter().min_by_key(|(_, record)| record.value());
+            if let Some(least) = least.map(|(key, _)| key.clone()) {
+                self.records.remove(&least);
             }
         }
         let record = self.records.entry(key).or_default();
@@ -172,6 +184,23 @@ mod tests {
     }
 
     #[test]
+    fn short_pages_skip_the_browser_where_many_pages_were_complete() {
+        let (memory, host) = (HostMemory::default(), url("a.example"));
+        let (little, shell) = (BrowserReason::LittleText, BrowserReason::EmptyMount);
+        for reason in [BrowserReason::Content, BrowserReason::ErrorPage] {
+            for _ in 1..limits::HOST_MEMORY_COMPLETE_PAGES {
+                memory.record(&host, BrowserEffect::NotNeeded(reason));
+            }
+        }
+        assert!(!memory.should_skip_browser(&host, little));
+        memory.record(&host, BrowserEffect::NotNeeded(BrowserReason::ShortPage));
+        assert!(memory.should_skip_browser(&host, little));
+        assert!(!memory.should_skip_browser(&host, shell));
+        memory.record(&host, BrowserEffect::AddedContent(shell));
+        assert!(!memory.should_skip_browser(&host, little));
+    }
+
+    #[test]
     fn pages_go_to_the_browser_first_where_it_always_added_content() {
         let (memory, host) = (HostMemory::default(), url("a.example"));
         for _ in 0..limits::HOST_MEMORY_CERTAIN_AFTER {
@@ -179,7 +208,7 @@ mod tests {
             memory.record(&host, BrowserEffect::AddedContent(BrowserReason::EmptyMount));
         }
         assert!(memory.starts_in_browser(&host));
-        memory.record(&host, BrowserEffect::NotNeeded);
+        memory.record(&host, BrowserEffect::NotNeeded(BrowserReason::Content));
         assert!(
             !memory.starts_in_browser(&host),
             "one page that does not need the browser resets the host"
@@ -203,7 +232,14 @@ mod tests {
         assert_eq!(memory.hosts().records.len(), limits::HOST_MEMORY_HOSTS);
         assert!(memory.hosts().records.contains_key("first.example:443"));
         assert!(!memory.hosts().records.contains_key("0.example:443"));
-        memory.record(&url("plain.example"), BrowserEffect::NotNeeded);
-        assert!(!memory.hosts().records.contains_key("plain.example:443"));
+        let complete = BrowserEffect::NotNeeded(BrowserReason::Content);
+        memory.record(&url("plain.example"), complete);
+        memory.record(&url("other.example"), complete);
+        let hosts = memory.hosts();
+        assert!(hosts.records.contains_key("other.example:443"));
+        assert!(
+            !hosts.records.contains_key("plain.example:443"),
+            "a host that never needed the browser is forgotten first"
+        );
     }
 }

@@ -59,6 +59,8 @@ pub const FRAME_TIMEOUT: Duration = Duration::from_secs(10);
 pub const HOST_MEMORY_HOSTS: usize = 4_096;
 /// Consecutive pages after which the result for a host counts as certain.
 pub const HOST_MEMORY_CERTAIN_AFTER: u32 = 3;
+/// Pages that were complete without the browser after which short pages of a host count as complete.
+pub const HOST_MEMORY_COMPLETE_PAGES: u32 = 50;
 /// Pages of a host after which a certain result is tested again.
 pub const HOST_MEMORY_RETEST_EVERY: u32 = 20;
 /// Bytes read of a page, after decompression.

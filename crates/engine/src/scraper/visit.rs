@@ -128,7 +128,7 @@ impl Scraper {
             return fetched;
         };
         let plain_reason = if !reason.needs_browser() {
-            self.memory.record(url, BrowserEffect::NotNeeded);
+            self.memory.record(url, BrowserEffect::NotNeeded(reason));
             EngineReason::Page(reason)
         } else if fetched.response.retry_after_ms.is_some() {
             // The site asks clients to wait.

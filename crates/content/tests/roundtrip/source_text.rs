@@ -21,7 +21,7 @@ const CONTROLS: &str =
     "audio button canvas datalist iframe noembed noframes object select svg textarea title video";
 
 /// Titles that only say that a callout or notes follow.
-const TITLES: [&str; 18] = [
+const TITLES: [&str; 19] = [
     "attention",
     "caution",
     "danger",
@@ -40,6 +40,7 @@ const TITLES: [&str; 18] = [
     "footnotes",
     "notes",
     "references",
+    "sources",
 ];
 
 /// Substrings of class names: elements in code that are not code, titles, line number columns, links to
@@ -112,8 +113,10 @@ pub(crate) fn source_text(html: &str, labels: &[String]) -> SourceText {
         let is_sign = element.anchor && element.fragment.is_some_and(is_here);
         // Footnote references and links back; the Markdown has its own form for their labels.
         let is_mark = element.linked && labels.iter().any(|label| label == says);
-        let is_back = element.fragment.is_some_and(|fragment| fragment.contains("ref"))
-            && (1..=3).contains(&says.len());
+        // A note with several references has a link back to each: 10.0, 10.1.
+        let is_label = (1..=3).contains(&says.len())
+            || !says.is_empty() && says.bytes().all(|b| b.is_ascii_digit() || b == b'.');
+        let is_back = is_label && element.fragment.is_some_and(|fragment| fragment.contains("ref"));
         let is_title = element.title && TITLES.contains(&says.to_lowercase().as_str());
         let is_number = element.gutter
             && says.contains(|c: char| c.is_ascii_digit())

@@ -22,7 +22,11 @@ struct Case {
 }
 
 fn markdown(html: &str) -> String {
-    let url = Url::parse("https://example.org/page").unwrap();
+    markdown_of("https://example.org/page", html)
+}
+
+fn markdown_of(url: &str, html: &str) -> String {
+    let url = Url::parse(url).unwrap();
     let page = HtmlPage::parse(html, &url);
     let selection = Selection {
         only_main_content: true,
@@ -482,4 +486,70 @@ fn members_and_signatures_of_a_reference_are_kept() {
         assert!(found.contains(text), "{text} is lost in\n{found}");
     }
     assert!(!found.contains("Imprint") && !found.contains("Sport"), "{found}");
+}
+
+#[test]
+fn everything_in_a_short_main_is_kept() {
+    for (page, texts) in [
+        (
+            "<h1>Cup</h1><p>Cups of all kinds are sold here.<p>Price: $9.50",
+            &["sold here", "Price: $9.50"][..],
+        ),
+        (
+            "<h1>Blue cup</h1><p>For tea and soup<p>9.50 €<button>Buy</button>",
+            &["Blue cup", "9.50 €"],
+        ),
+        (
+            "<h1>Opening hours</h1><dl><dt>Monday<dd>9 to 17<dt>Sunday<dd>closed</dl>",
+            &["Monday", "9 to 17", "closed"],
+        ),
+        (
+            "<h1>Contact</h1><p>Quay 4, Harbour<p>Phone: 555 0100",
+            &["Quay 4", "555 0100"],
+        ),
+        (
+            "<h1>Fish soup</h1><ul><li>1 fish<li>2 onions</ul><p>Cook for an hour.",
+            &["1 fish", "2 onions", "an hour"],
+        ),
+        (
+            "<h1>J. Smith</h1><p>Pilot of the harbour<p><a href=mailto:j@ship.example>j@ship.example</a>",
+            &["Pilot of", "j@ship.example"],
+        ),
+    ] {
+        for around in ["", NAVIGATION] {
+            let found = markdown(&format!(
+                "<title>Ships</title><body>{around}<main>{page}</main>{FOOTER}"
+            ));
+            for text in texts {
+                assert!(found.contains(text), "{text} is lost in\n{found}");
+            }
+            assert!(!found.contains("Imprint") && !found.contains("Sport"), "{found}");
+        }
+    }
+}
+
+#[test]
+fn a_text_that_repeats_is_kept_once() {
+    const NOTE: &str = "Sailing since the winter of the great storm, and still looking for a better anchor.";
+    let posts = |url: &str, tag: &str| {
+        let posts: String = ["came from the north", "stayed at the quay", "left before noon"]
+            .iter()
+            .map(|said| {
+                format!(
+                    "<div class=post><p>The ship {said}, and the crew was glad about every hour that the wind spared \
+                     them.</p><{tag}>{NOTE}</{tag}></div>"
+                )
+            })
+            .collect();
+        let html = format!("<title>Ships</title><body><main><h1>Ships of the north</h1>{posts}</main>");
+        markdown_of(url, &html).matches("better anchor").count()
+    };
+    for (url, tag, times) in [
+        ("https://forum.example.org/t/1", "p", 1),
+        ("https://example.org/ships", "p", 1),
+        ("https://docs.example.org/ships", "p", 3),
+        ("https://forum.example.org/t/1", "blockquote", 3),
+    ] {
+        assert_eq!(posts(url, tag), times, "{url} {tag}");
+    }
 }

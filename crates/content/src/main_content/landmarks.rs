@@ -9,13 +9,15 @@ use crate::html::tag::Tag;
 
 /// Words from which a `main` counts: less may be a placeholder.
 const MIN_WORDS: i64 = 5;
+/// Words below which everything in a `main` is its content: there is too little to compare.
+const SHORT_WORDS: i64 = 40;
 /// Probability from which a block is likely to be content, in per mille.
 const LIKELY: i32 = 500;
-/// Least probability of a block in the `main` of documentation, in per mille.
-const DOCUMENTATION_PROBABILITY: i32 = 600;
+/// Least probability of a block in the `main` of documentation, or in a short one, in per mille.
+const CONTENT_PROBABILITY: i32 = 600;
 
-/// Adjusts the probabilities of blocks by the only `main` of a page: in documentation, and where navigation would be taken
-/// for the content. Returns whether it did.
+/// Adjusts the probabilities of blocks by the only `main` of a page: in documentation, where the `main` is short, and where
+/// navigation would be taken for the content. Returns whether it did.
 pub(super) fn adjust(
     dom: &Dom,
     body: NodeId,
@@ -39,15 +41,15 @@ pub(super) fn adjust(
             _ => {}
         }
     }
-    let is_documentation = kind == PageKind::Documentation;
-    if own < MIN_WORDS || !(is_documentation || navigation > likely) {
+    let keeps_inside = kind == PageKind::Documentation || own < SHORT_WORDS;
+    if own < MIN_WORDS || !(keeps_inside || navigation > likely) {
         return false;
     }
     for (block, probability) in blocks.iter().zip(probabilities) {
         if !is_inside(block) && block.of_site && !block.is_title() {
             *probability = 0;
-        } else if is_inside(block) && is_documentation && !block.named_beside && !block.of_site {
-            *probability = (*probability).max(DOCUMENTATION_PROBABILITY);
+        } else if is_inside(block) && keeps_inside && !block.named_beside && !block.of_site {
+            *probability = (*probability).max(CONTENT_PROBABILITY);
         }
     }
     true

@@ -9,8 +9,11 @@ use super::stated;
 use crate::html::dom::Dom;
 use crate::html::tag::Tag;
 
-/// Words from which a block may be a copy of one block, and of several. Short texts may repeat for a reason.
-const MIN_WORDS: i32 = 40;
+/// Words from which a block may be a copy of another. Short texts may repeat for a reason.
+const MIN_WORDS: i32 = 12;
+/// The same in articles, and of items and cells: each belongs to its own list or row.
+const MIN_LONG_WORDS: i32 = 40;
+/// Words from which a block may be a copy of several.
 const MIN_JOINED_WORDS: i32 = 100;
 /// Earlier blocks that a copy of several contains at least.
 const MIN_JOINED: usize = 5;
@@ -25,8 +28,8 @@ pub(super) fn drop_repeated(
     probabilities: &mut [i32],
     cut: i32,
 ) {
-    // Readers quote each other, and examples share their text.
-    if matches!(kind, PageKind::Forum | PageKind::Documentation) {
+    // Examples share their text.
+    if kind == PageKind::Documentation {
         return;
     }
     let (mut texts, mut starts) = (HashSet::new(), HashSet::new());
@@ -36,7 +39,13 @@ pub(super) fn drop_repeated(
             continue;
         };
         let (same_text, same_start) = (!texts.insert(block.hash), !starts.insert(start));
-        if block.size() < MIN_WORDS || is_quoted(dom, block) {
+        let least = match (kind, dom.tag(block.id)) {
+            // A forum repeats signatures, whatever the element.
+            (PageKind::Forum, _) => MIN_WORDS,
+            (PageKind::Article, _) | (_, Tag::Li | Tag::Td | Tag::Th | Tag::Dt | Tag::Dd) => MIN_LONG_WORDS,
+            _ => MIN_WORDS,
+        };
+        if block.size() < least || is_quoted(dom, block) {
             continue;
         }
         let mut is_joined = || {
@@ -48,14 +57,16 @@ pub(super) fn drop_repeated(
             let others = stated::keys(&text).filter(|key| *key != start && starts.contains(key));
             is_own && others.collect::<HashSet<u64>>().len() >= MIN_JOINED
         };
-        if same_text || (same_start && block.size() >= MIN_JOINED_WORDS && is_joined()) {
+        // Readers quote each other: only a copy of one block is left out of a forum.
+        let may_be_joined = kind != PageKind::Forum && same_start;
+        if same_text || (may_be_joined && block.size() >= MIN_JOINED_WORDS && is_joined()) {
             *probability = 0;
         }
     }
 }
 
 fn is_quoted(dom: &Dom, block: &Block) -> bool {
-    dom.ancestors(block.id)
-        .take(10)
+    std::iter::once(block.id)
+        .chain(dom.ancestors(block.id).take(10))
         .any(|up| matches!(dom.tag(up), Tag::Blockquote | Tag::Pre))
 }

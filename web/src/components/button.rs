@@ -1,4 +1,4 @@
-//! Buttons: with an icon, and with a sign of progress.
+//! Buttons: with an icon, also to switch something, and with a sign of progress.
 
 use leptos::prelude::*;
 
@@ -9,6 +9,29 @@ use crate::components::icon::{Glyph, Icon};
 pub fn IconButton(label: &'static str, glyph: Glyph, on_click: Callback<()>) -> impl IntoView {
     view! {
         <button type="button" class="btn icon quiet" aria-label=label title=label on:click=move |_| on_click.run(())>
+            <Icon glyph/>
+        </button>
+    }
+    .into_any()
+}
+
+/// Renders a button like [`IconButton`] that turns something on and off.
+#[component]
+pub fn IconToggle(
+    label: &'static str,
+    glyph: Glyph,
+    on: RwSignal<bool>,
+    #[prop(default = "btn icon quiet")] class: &'static str,
+) -> impl IntoView {
+    view! {
+        <button
+            type="button"
+            class=class
+            aria-label=label
+            title=label
+            aria-pressed=move || on.get().to_string()
+            on:click=move |_| on.update(|on| *on = !*on)
+        >
             <Icon glyph/>
         </button>
     }

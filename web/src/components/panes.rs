@@ -4,7 +4,8 @@
 use leptos::prelude::*;
 
 use crate::browser;
-use crate::components::icon::{Glyph, Icon};
+use crate::components::button::IconToggle;
+use crate::components::icon::Glyph;
 
 /// The pane that a narrow window shows.
 #[derive(Clone, Copy)]
@@ -57,18 +58,5 @@ pub fn Panes(
 /// hides the button where there is one column.
 #[component]
 pub fn Expand() -> impl IntoView {
-    let on = RwSignal::new(false);
-    view! {
-        <button
-            type="button"
-            class="btn icon quiet expand"
-            aria-label="Full width"
-            title="Full width"
-            aria-pressed=move || on.get().to_string()
-            on:click=move |_| on.update(|on| *on = !*on)
-        >
-            <Icon glyph=Glyph::Expand/>
-        </button>
-    }
-    .into_any()
+    view! { <IconToggle label="Full width" glyph=Glyph::Expand on=RwSignal::new(false) class="btn icon quiet expand"/> }
 }

@@ -9,7 +9,7 @@ use leptos::prelude::*;
 use serde_json::Value;
 
 use crate::browser;
-use crate::components::button::IconButton;
+use crate::components::button::{IconButton, IconToggle};
 use crate::components::code::{Code, copy};
 use crate::components::find_bar::FindBar;
 use crate::components::icon::{Glyph, Icon};
@@ -185,16 +185,7 @@ pub fn Viewer(
     });
     let end = move || {
         view! {
-            <button
-                type="button"
-                class="btn icon quiet"
-                aria-label="Find in result"
-                title="Find in result"
-                aria-pressed=move || find_open.get().to_string()
-                on:click=move |_| find_open.update(|on| *on = !*on)
-            >
-                <Icon glyph=Glyph::Search/>
-            </button>
+            <IconToggle label="Find in result" glyph=Glyph::Search on=find_open/>
             <IconButton label="Copy" glyph=Glyph::Copy on_click=Callback::new(move |()| copy(console, text_of_tab()))/>
             <IconButton label="Save as file" glyph=Glyph::Save on_click=Callback::new(save)/>
             <Expand/>

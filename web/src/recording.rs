@@ -87,6 +87,15 @@ pub fn actions(steps: &[Step]) -> Vec<Value> {
     steps.iter().map(action).collect()
 }
 
+/// Returns the scrape that repeats the steps, which began on the page `start`. A URL opened first is where it starts.
+pub fn scrape(start: &str, steps: &[Step]) -> Value {
+    let (start, steps) = match steps {
+        [Step::Go { url }, rest @ ..] => (with_scheme(url.trim()), rest),
+        _ => (start.into(), steps),
+    };
+    json!({ "url": start, "actions": actions(steps) })
+}
+
 /// Returns the steps as code for Playwright in Node.js.
 pub fn playwright(steps: &[Step]) -> String {
     let line = |step: &Step| match step {
@@ -129,6 +138,24 @@ fn quoted_url(url: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_scrape_starts_on_the_page_that_was_shown_or_opened_first() {
+        let go = Step::Go {
+            url: "a.test/shop".to_owned(),
+        };
+        let url = |start, steps: &[Step]| scrape(start, steps)["url"].clone();
+        assert_eq!(url("https://b.test/", &[Step::Back]), "https://b.test/");
+        assert_eq!(
+            url("https://b.test/", &[Step::Back, go.clone()]),
+            "https://b.test/"
+        );
+        assert_eq!(url("", &[go.clone(), Step::Back]), "https://a.test/shop");
+        assert_eq!(
+            scrape("", &[go, Step::Scroll { down: true }])["actions"],
+            json!([{"type": "scroll", "direction": "down"}])
+        );
+    }
 
     #[test]
     fn steps_become_actions_and_code() {

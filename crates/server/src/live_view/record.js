@@ -1,10 +1,11 @@
 // Reports the user's input in the live view as steps, and the element that the user picks, to the page that embeds the
 // view. Accepts and sends messages only within the same origin.
 
-/** `transmit` sends an input to the server. */
-export function recorder(transmit) {
+/** `transmit` sends an input to the server; `shownUrl` returns the URL of the page. */
+export function recorder(transmit, shownUrl) {
     const root = document.documentElement;
     let recording = false;
+    let began = false;
     let picking = false;
     let written = '';
     // Steps in order; `null` waits for the selector of its element.
@@ -29,6 +30,7 @@ export function recorder(transmit) {
         if (data?.type === 'record') {
             add();
             recording = data.on === true;
+            began = false;
         } else if (data?.type === 'pick') {
             picking = data.on === true;
             root.toggleAttribute('data-picking', picking);
@@ -50,6 +52,8 @@ export function recorder(transmit) {
             return input.kind === 'move';
         }
         if (!recording) return true;
+        if (!began) post({ type: 'began', url: shownUrl() });
+        began = true;
         if (isPress) {
             add(null);
             transmit({ type: 'inspect', x: input.x, y: input.y });

@@ -25,7 +25,7 @@ function transmit(input) {
     if (control && socket?.readyState === WebSocket.OPEN) socket.send(JSON.stringify(input));
 }
 
-const record = recorder(transmit);
+const record = recorder(transmit, shownUrl);
 
 function send(input) {
     if (record.observe(input)) transmit(input);
@@ -128,11 +128,19 @@ async function draw(blob) {
 
 const blank = (url) => url === '' || url === 'about:blank';
 
+const currentTab = () => tabs.tabs.find((tab) => tab.id === tabs.current);
+
+/** Returns the URL of the current tab; an empty page has none. */
+function shownUrl() {
+    const url = currentTab()?.url ?? '';
+    return blank(url) ? '' : url;
+}
+
 function showTabs() {
-    const current = tabs.tabs.find((tab) => tab.id === tabs.current);
+    const current = currentTab();
     const address = element('address');
     if (document.activeElement !== address || address.readOnly) {
-        address.value = current && !blank(current.url) ? current.url : '';
+        address.value = shownUrl();
     }
     address.placeholder = control ? 'Enter a URL' : 'Empty page';
     element('picture').setAttribute('aria-label', `The browser's page: ${current?.title || current?.url || 'empty'}`);

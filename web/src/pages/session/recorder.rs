@@ -4,7 +4,6 @@ use js_sys::{Function, JSON, Reflect};
 use leptos::prelude::*;
 use leptos_router::hooks::use_navigate;
 use serde::Deserialize;
-use serde_json::json;
 use wasm_bindgen::{JsCast, JsValue};
 use web_sys::MessageEvent;
 
@@ -25,6 +24,8 @@ pub struct Recording {
     /// Whether the next click picks an element.
     picking: RwSignal<bool>,
     steps: RwSignal<Vec<Step>>,
+    /// URL of the page that they began on; empty for an empty page.
+    start: RwSignal<String>,
     /// Selector of the picked element.
     selector: RwSignal<String>,
 }
@@ -33,6 +34,7 @@ pub struct Recording {
 #[derive(Deserialize)]
 #[serde(tag = "type", rename_all = "camelCase")]
 enum ViewMessage {
+    Began { url: String },
     Step { step: Step },
     Picked { selector: String },
 }
@@ -44,6 +46,7 @@ impl Recording {
             recording: RwSignal::new(false),
             picking: RwSignal::new(false),
             steps: RwSignal::new(Vec::new()),
+            start: RwSignal::new(String::new()),
             selector: RwSignal::new(String::new()),
         };
         let listener = window_event_listener(leptos::ev::message, move |event| recording.receive(&event));
@@ -61,6 +64,8 @@ impl Recording {
         }
         let text = JSON::stringify(&data).map(String::from).unwrap_or_default();
         match serde_json::from_str(&text) {
+            Ok(ViewMessage::Began { url }) if self.steps.with_untracked(Vec::is_empty) => self.start.set(url),
+            Ok(ViewMessage::Began { .. }) => {}
             Ok(ViewMessage::Step { step }) => self.steps.update(|steps| recording::add(steps, step)),
             Ok(ViewMessage::Picked { selector }) => {
                 self.picking.set(false);
@@ -100,6 +105,7 @@ pub fn Recorder(screen: SessionScreen) -> impl IntoView {
         recording,
         picking,
         steps,
+        start,
         selector,
     } = screen.recorder;
     let as_code = RwSignal::new(false);
@@ -124,12 +130,15 @@ pub fn Recorder(screen: SessionScreen) -> impl IntoView {
     };
     let navigate = StoredValue::new_local(use_navigate());
     let use_in_scrape = move |_| {
-        let url = screen
-            .session
-            .with_untracked(|session| session.as_ref().and_then(|session| session.url.clone()));
-        let body = json!({ "url": url.unwrap_or_default(), "actions": steps.with_untracked(|steps| recording::actions(steps)) });
+        let start = start.get_untracked();
+        let body = steps.with_untracked(|steps| recording::scrape(&start, steps));
         storage::write_of_tab(Endpoint::Scrape.draft_name(), &body);
         navigate.with_value(|navigate| navigate(Screen::Scrape.path(), Default::default()));
+    };
+    let clear = move |_| {
+        steps.set(Vec::new());
+        // The next step begins on the page that is shown then.
+        screen.recorder.sync();
     };
     let has_steps = move || steps.with(|steps| !steps.is_empty());
     let choice = move |label: &'static str, is_code: bool| {
@@ -159,7 +168,7 @@ pub fn Recorder(screen: SessionScreen) -> impl IntoView {
                     <button type="button" class="btn" on:click=use_in_scrape>
                         "Use in scrape"
                     </button>
-                    <button type="button" class="btn" on:click=move |_| steps.set(Vec::new())>
+                    <button type="button" class="btn" on:click=clear>
                         "Clear steps"
                     </button>
                 </Show>
@@ -173,30 +182,32 @@ pub fn Recorder(screen: SessionScreen) -> impl IntoView {
                 </div>
                 <Code html label="Recorded steps" wrap=true/>
             </Show>
-            <label class="field-name" for="picked-selector">"Selector"</label>
-            <p class="send">
-                <input
-                    class="input mono grow"
-                    id="picked-selector"
-                    type="text"
-                    spellcheck="false"
-                    placeholder="#id"
-                    prop:value=move || selector.get()
-                    on:input=move |event| selector.set(event_target_value(&event))
-                />
-                <button
-                    type="button"
-                    class="btn"
-                    disabled=is_off
-                    on:click=move |_| set(picking, !picking.get_untracked())
-                >
-                    {move || if picking.get() { "Cancel picking" } else { "Pick element" }}
-                </button>
-                <IconButton label="Copy selector" glyph=Glyph::Copy on_click=Callback::new(move |()| copy(screen.console, selector.get_untracked()))/>
-            </p>
-            <p class="hint" role="status">
-                {move || if picking.get() { text::PICKING } else { text::SELECTOR_HELP }}
-            </p>
+            <div class="field">
+                <label class="field-name" for="picked-selector">"Selector"</label>
+                <p class="send">
+                    <input
+                        class="input mono grow"
+                        id="picked-selector"
+                        type="text"
+                        spellcheck="false"
+                        placeholder="#id"
+                        prop:value=move || selector.get()
+                        on:input=move |event| selector.set(event_target_value(&event))
+                    />
+                    <button
+                        type="button"
+                        class="btn"
+                        disabled=is_off
+                        on:click=move |_| set(picking, !picking.get_untracked())
+                    >
+                        {move || if picking.get() { "Cancel picking" } else { "Pick element" }}
+                    </button>
+                    <IconButton label="Copy selector" glyph=Glyph::Copy on_click=Callback::new(move |()| copy(screen.console, selector.get_untracked()))/>
+                </p>
+                <p class="hint" role="status">
+                    {move || if picking.get() { text::PICKING } else { text::SELECTOR_HELP }}
+                </p>
+            </div>
         </div>
     }
     .into_any()

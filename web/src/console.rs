@@ -53,6 +53,8 @@ pub struct Console {
     pub palette_open: RwSignal<bool>,
     /// Whether a screen was shown before, so that the next one moves the focus to its heading.
     pub screen_shown: StoredValue<bool>,
+    /// Id of the browser that the user opened last: nobody else has control of it.
+    pub opened_session: StoredValue<String>,
     toast_text: RwSignal<String>,
     toast_visible: RwSignal<bool>,
     toast_generation: StoredValue<u64>,
@@ -76,6 +78,7 @@ impl Console {
             shortcuts_open: RwSignal::new(false),
             palette_open: RwSignal::new(false),
             screen_shown: StoredValue::new(false),
+            opened_session: StoredValue::new(String::new()),
             toast_text: RwSignal::new(String::new()),
             toast_visible: RwSignal::new(false),
             toast_generation: StoredValue::new(0),

@@ -13,14 +13,16 @@ use harvestman_core::ids::{ScrapeId, SessionId};
 use harvestman_core::limits::MAX_SESSION_TTL_S;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
-use leptos_router::hooks::use_params_map;
+use leptos_router::hooks::{use_navigate, use_params_map, use_query_map};
 use serde_json::json;
 
+use crate::components::button::BusyButton;
 use crate::components::dialog::Confirm;
 use crate::components::screen_header::ScreenHeader;
 use crate::console::Console;
 use crate::limits::SESSION_POLL_MS;
 use crate::pages::sessions::{session_name, stop};
+use crate::route::Screen;
 use crate::run_history::{self, Run};
 use crate::{browser, clock, display, text};
 
@@ -34,7 +36,7 @@ use live_view::LiveView;
 use recorder::Recording;
 use run::RunCard;
 
-/// Command that opens the browser of a scrape without changing the page.
+/// Command that returns the URL of the page; as the first one of a scrape, it opens its browser.
 const OPEN_COMMAND: &str = "get url";
 /// Time that the button adds to a session, seconds.
 const EXTENSION_S: u64 = 600;
@@ -110,7 +112,7 @@ impl SessionScreen {
             loaded,
             runs: RwSignal::new(run_history::load(&id.to_string())),
             busy: RwSignal::new(None),
-            has_control: RwSignal::new(false),
+            has_control: RwSignal::new(console.opened_session.get_value() == id.to_string()),
             files: RwSignal::new(None),
             recorder: Recording::new(),
         }
@@ -229,13 +231,18 @@ impl SessionScreen {
         answer.map_err(|error| self.message_of(&error))
     }
 
+    /// Returns the URL of the page that the browser shows.
+    async fn shown_url(self, timeout: f64) -> Result<String, String> {
+        let shown = self
+            .execute(OPEN_COMMAND.to_owned(), Language::Bash, timeout)
+            .await?;
+        Ok(shown.stdout.unwrap_or_default().trim().to_owned())
+    }
+
     /// Scrapes the page that the browser shows, so that the session can continue the scrape and take prompts.
     async fn scrape_page(self, timeout: f64) -> Result<ScrapeId, String> {
-        let shown = self
-            .execute("get url".to_owned(), Language::Bash, timeout)
-            .await?;
-        let url = shown.stdout.unwrap_or_default();
-        let request = ScrapeRequest::from_value(json!({ "url": url.trim() }))
+        let url = self.shown_url(timeout).await?;
+        let request = ScrapeRequest::from_value(json!({ "url": url }))
             .map_err(|_| text::PROMPT_NEEDS_PAGE.to_owned())?;
         let answer = self.console.client().scrape(&request).await;
         let document = answer.map_err(|error| self.message_of(&error))?.data;
@@ -269,6 +276,16 @@ impl SessionScreen {
             }
         }
         self.poll().await;
+    }
+
+    async fn stop(self) {
+        let id = self
+            .session
+            .with_untracked(|session| session.as_ref().map(|session| session.session.id.clone()));
+        if let Some(id) = id {
+            stop(self.console, &id).await;
+            self.poll().await;
+        }
     }
 
     fn open(self) {
@@ -360,23 +377,16 @@ fn Actions(screen: SessionScreen) -> impl IntoView {
             false => text::CONTROL_RELEASED,
         });
     };
+    let profile = use_query_map().with_untracked(|query| query.get("profile"));
+    let scrape = profile.map(|profile| view! { <ScrapeWithProfile screen profile/> });
     let subject = Signal::derive(move || {
         screen
             .session
             .with(|session| session.as_ref().map(session_name).unwrap_or_default())
     });
-    let on_confirm = Callback::new(move |()| {
-        let id = screen
-            .session
-            .with_untracked(|session| session.as_ref().map(|session| session.session.id.clone()));
-        spawn_local(async move {
-            if let Some(id) = id {
-                stop(screen.console, &id).await;
-                screen.poll().await;
-            }
-        });
-    });
+    let on_confirm = Callback::new(move |()| spawn_local(screen.stop()));
     view! {
+        {scrape}
         <Show when=move || is_live() && has_view()>
             <button class="btn" on:click=switch>
                 {move || if screen.has_control.get() { "Release control" } else { "Take control" }}
@@ -393,6 +403,35 @@ fn Actions(screen: SessionScreen) -> impl IntoView {
             </button>
         </Show>
         <Confirm open=confirming title=text::STOP_TITLE subject text=text::STOP_TEXT confirm_label="Stop session" cancel_label="Keep session" on_confirm/>
+    }
+    .into_any()
+}
+
+/// Renders the button that ends a session, which saves its profile, and opens the scrape form with the profile and the
+/// page that the browser shows.
+#[component]
+fn ScrapeWithProfile(screen: SessionScreen, profile: String) -> impl IntoView {
+    let navigate = StoredValue::new_local(use_navigate());
+    let busy = RwSignal::new(false);
+    let save = Callback::new(move |()| {
+        if busy.get_untracked() {
+            return;
+        }
+        busy.set(true);
+        let profile = profile.clone();
+        spawn_local(async move {
+            let url = screen.shown_url(OPEN_TIMEOUT_S).await.unwrap_or_default();
+            screen.stop().await;
+            let [url, profile] = [url, profile].map(|text| js_sys::encode_uri_component(&text));
+            let form = format!("{}?url={url}&profile.name={profile}", Screen::Scrape.path());
+            // Not if the user has left the screen.
+            navigate.try_with_value(|navigate| navigate(&form, Default::default()));
+        });
+    });
+    view! {
+        <Show when=move || screen.state.get() == State::Live>
+            <BusyButton busy class="btn" label="Save profile and scrape" busy_label="Saving profile" on_click=save/>
+        </Show>
     }
     .into_any()
 }

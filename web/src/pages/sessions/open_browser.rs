@@ -89,11 +89,13 @@ pub fn OpenBrowser() -> impl IntoView {
         spawn_local(async move {
             match console.client().browser(&request).await {
                 Ok(created) => {
+                    console.opened_session.set_value(created.id.clone());
                     if let Some(url) = url {
                         visit(console, &created.id, &url).await;
                     }
                     navigate.with_value(|navigate| {
-                        navigate(&route::session_path(&created.id), Default::default())
+                        let path = route::session_path(&created.id);
+                        navigate(&format!("{path}{}", saved_profile(&request)), Default::default())
                     });
                 }
                 Err(error) => {
@@ -124,7 +126,7 @@ pub fn OpenBrowser() -> impl IntoView {
             }
         };
     view! {
-        <form class="card pad gap" aria-label="Open browser" novalidate=true on:submit=open>
+        <form class="card pad gap open-browser" aria-label="Open browser" novalidate=true on:submit=open>
             {move || problem.get().as_deref().map(problem_notice)}
             <div class="row">
                 {text_field("open-url", "First URL", "about:blank", input.url)}
@@ -152,6 +154,13 @@ pub fn OpenBrowser() -> impl IntoView {
         </form>
     }
     .into_any()
+}
+
+/// Returns the query of a session that saves its profile; it tells the screen of the session the name.
+fn saved_profile(request: &BrowserRequest) -> String {
+    let saved = request.profile.as_ref().filter(|profile| profile.save_changes);
+    let name = saved.map(|profile| js_sys::encode_uri_component(&profile.name));
+    name.map_or_else(String::new, |name| format!("?profile={name}"))
 }
 
 /// Opens a URL in a session. A page that cannot be opened is reported; the session stays.

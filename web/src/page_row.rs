@@ -48,12 +48,48 @@ impl PageRow {
     /// Returns whether the row matches a lower-case filter by URL, title, status or error.
     pub fn matches(&self, filter: &str) -> bool {
         let page = &self.page;
-        let contains = |text: &String| text.to_lowercase().contains(filter);
-        contains(&page.url)
-            || contains(&page.title)
+        filter.is_empty()
+            || contains(&page.url, filter)
+            || contains(&page.title, filter)
             || page
                 .status
                 .is_some_and(|status| status.to_string().starts_with(filter))
-            || page.error.as_ref().is_some_and(contains)
+            || page.error.as_ref().is_some_and(|error| contains(error, filter))
+    }
+}
+
+/// Returns whether a text contains a lower-case filter in any case. Plain ASCII, which is the rule, is not copied.
+fn contains(text: &str, filter: &str) -> bool {
+    match text.is_ascii() {
+        true => text
+            .as_bytes()
+            .windows(filter.len())
+            .any(|part| part.eq_ignore_ascii_case(filter.as_bytes())),
+        false => text.to_lowercase().contains(filter),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_filter_matches_in_any_case() {
+        let row = |url: &str, title: &str| PageRow {
+            index: 0,
+            page: PageSummary {
+                url: url.to_owned(),
+                title: title.to_owned(),
+                status: Some(404),
+                ..PageSummary::default()
+            },
+        };
+        let page = row("https://e.com/Docs/a", "\u{c4}pfel und Birnen");
+        for filter in ["", "docs/a", "\u{e4}pfel", "birnen", "40"] {
+            assert!(page.matches(filter), "{filter}");
+        }
+        for filter in ["docs/b", "pfirsich", "04", "https://e.com/docs/a/and/longer"] {
+            assert!(!page.matches(filter), "{filter}");
+        }
     }
 }

@@ -73,12 +73,17 @@ impl Rows {
         at..at + 1 + own_rows(&untrack(|| self.plain())[at..])
     }
 
-    /// Adds a row at the end, or as the last field of the row with this key, and focuses its name.
-    fn add(self, parent: Option<(usize, &SchemaRow)>) {
-        let (at, depth) = match parent {
-            Some((key, row)) => (self.range(key).end, row.depth + 1),
-            None => (self.rows.with_untracked(Vec::len), 0),
-        };
+    /// Adds a row at the end and focuses its name.
+    fn add(self) {
+        self.add_at(self.rows.with_untracked(Vec::len), 0);
+    }
+
+    /// Adds a row after the row with this key and its own rows, `deeper` levels below it, and focuses its name.
+    fn add_after(self, key: usize, row: RwSignal<SchemaRow>, deeper: usize) {
+        self.add_at(self.range(key).end, row.with_untracked(|row| row.depth) + deeper);
+    }
+
+    fn add_at(self, at: usize, depth: usize) {
         let key = self.insert(at, SchemaRow::new(depth));
         request_animation_frame(move || {
             if let Some(name) = browser::find(&format!("[data-row=\"{key}\"] input")) {
@@ -139,7 +144,7 @@ pub fn SchemaEditor(draft: Draft, #[prop(into)] path: String) -> impl IntoView {
                             <For each=move || rows.rows.get() key=|(key, _)| *key children=move |(key, row)| row_view(rows, key, row)/>
                         </ul>
                         <div>
-                            <button type="button" class="btn small" on:click=move |_| rows.add(None)>
+                            <button type="button" class="btn small" on:click=move |_| rows.add()>
                                 "Add field"
                             </button>
                         </div>
@@ -181,7 +186,7 @@ fn row_view(rows: Rows, key: usize, row: RwSignal<SchemaRow>) -> AnyView {
                 type="button"
                 class="btn small quiet"
                 aria-label=move || format!("Add field to {}", name())
-                on:click=move |_| row.with_untracked(|parent| rows.add(Some((key, parent))))
+                on:click=move |_| rows.add_after(key, row, 1)
             >
                 "Add field"
             </button>
@@ -196,6 +201,13 @@ fn row_view(rows: Rows, key: usize, row: RwSignal<SchemaRow>) -> AnyView {
                 autocomplete="off"
                 spellcheck="false"
                 prop:value=name
+                on:keydown=move |event| {
+                    let sends = event.ctrl_key() || event.meta_key();
+                    if event.key() == "Enter" && !sends {
+                        event.prevent_default();
+                        rows.add_after(key, row, 0);
+                    }
+                }
                 on:input=move |event| {
                     let text = event_target_value(&event);
                     change(&|row| row.name = text.clone());

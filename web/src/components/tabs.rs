@@ -7,6 +7,9 @@ use web_sys::KeyboardEvent;
 use crate::browser;
 use crate::components::menu::Menu;
 
+/// Width of the menu of all tabs, CSS px.
+const MENU_PX: i32 = 40;
+
 /// One tab.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Tab {
@@ -66,13 +69,17 @@ pub fn Tabs(
     let measure = move || {
         request_animation_frame(move || {
             if let Some(Some(list)) = list.try_get_untracked() {
-                overflows.try_set(list.scroll_width() > list.client_width() + 1);
+                // Without the menu, the row would have its space too.
+                let menu = if overflows.get_untracked() { MENU_PX } else { 0 };
+                overflows.try_set(list.scroll_width() > list.client_width() + menu + 1);
             }
         });
     };
     Effect::new(move |_| {
         tabs.track();
         list.track();
+        // The content at the end may depend on the selected tab.
+        chosen.track();
         measure();
     });
     let on_resize = window_event_listener(leptos::ev::resize, move |_| measure());

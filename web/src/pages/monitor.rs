@@ -190,31 +190,27 @@ fn facts(monitor: &Monitor) -> AnyView {
             },
         })
         .collect();
-    let goal = monitor.goal.clone().map(|goal| {
-        view! {
-            <dt>"Goal"</dt>
-            <dd>{goal}</dd>
-        }
-    });
+    let goal = monitor.goal.clone().map(|goal| fact("Goal", goal));
+    let schedule =
+        view! { <code>{monitor.schedule.cron.clone()}</code>" "{monitor.schedule.timezone.clone()} };
     let kept = display::plural(monitor.retention_days, "day", "days");
     view! {
         <section class="card" aria-label="Monitor">
-            <dl class="pairs pad">
-                <dt>"Target"</dt>
-                <dd>{targets.join(", ")}</dd>
-                <dt>"Schedule"</dt>
-                <dd>
-                    <code>{monitor.schedule.cron.clone()}</code>
-                    " "
-                    {monitor.schedule.timezone.clone()}
-                </dd>
-                <dt>"Next check"</dt>
-                <dd>{next}</dd>
-                {goal}
-                <dt>"Retention"</dt>
-                <dd>{kept}</dd>
+            <dl class="facts pad">
+                {fact("Target", targets.join(", "))} {fact("Schedule", schedule)} {fact("Next check", next)} {goal}
+                {fact("Retention", kept)}
             </dl>
         </section>
+    }
+    .into_any()
+}
+
+fn fact(name: &'static str, value: impl IntoView + 'static) -> AnyView {
+    view! {
+        <div>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+        </div>
     }
     .into_any()
 }

@@ -26,11 +26,13 @@ const browser = await page.context().newCDPSession(page);
 const button = (name) => page.getByRole("button", { name, exact: true });
 const address = (path, query) => `${path}?${new URLSearchParams(query)}`;
 
-/** Saves screenshots of the current screen in every size and theme. */
-async function picture(name) {
+/** Saves screenshots of the current screen in every size and theme, from its top, on a phone from `part` on. */
+async function picture(name, part) {
   for (const [end, viewport, colorScheme] of looks) {
     await page.setViewportSize(viewport);
     await page.emulateMedia({ colorScheme });
+    await page.evaluate(() => scrollTo(0, 0));
+    if (part && viewport === PHONE) await part.evaluate((element) => element.scrollIntoView());
     // Live views and drawings need time to adapt to the size.
     await page.waitForTimeout(600);
     const { data } = await browser.send("Page.captureScreenshot", format);
@@ -62,7 +64,7 @@ if (isReview) tabs.push(["Errors", "job-errors"]);
 for (const [tab, name] of tabs) {
   await page.getByRole("tab", { name: new RegExp(`^${tab}`) }).click();
   await settled();
-  await picture(name);
+  await picture(name, page.getByRole("tablist").first());
 }
 
 await visit(address("/scrape", { url: site }), "Scrape");
@@ -81,7 +83,7 @@ const runTabs = [["Recorder", "session-recorder"]];
 if (isReview) runTabs.push(["Files", "session-files"]);
 for (const [tab, name] of runTabs) {
   await page.getByRole("tab", { name: tab }).click();
-  await picture(name);
+  await picture(name, page.getByRole("tablist").first());
 }
 await visit("/sessions", "Sessions");
 await page.locator(".session-row").first().waitFor();

@@ -75,6 +75,19 @@ export async function saved(page, click) {
   return { name: download.suggestedFilename(), bytes: Buffer.concat(chunks) };
 }
 
+/** Returns the live view of a session. */
+export const liveView = (page) => page.frameLocator("iframe.live-frame");
+
+/** Clicks the page that the live view of a session shows, at a position in this page. */
+export async function clickInView(page, x, y) {
+  const picture = liveView(page).locator("#picture[data-drawn]");
+  await picture.waitFor({ timeout: 60_000 });
+  const box = await picture.boundingBox();
+  const [width, height] = await picture.evaluate((canvas) => [canvas.width, canvas.height]);
+  const scale = Math.min(box.width / width, box.height / height);
+  await picture.click({ position: { x: (box.width - width * scale) / 2 + x * scale, y: y * scale } });
+}
+
 /** Closes the browser; fails if there were complaints. */
 export async function close({ browser, complaints }, done) {
   assert.deepEqual(complaints, []);

@@ -2,7 +2,7 @@
 // Usage: sessions.mjs SIGN_IN_LINK FORM_URL, where the page has an input, a button "Send" and an output.
 
 import assert from "node:assert/strict";
-import { close, fitsThePhone, heading, isAccessible, open } from "./page.mjs";
+import { clickInView, close, fitsThePhone, heading, isAccessible, liveView, open } from "./page.mjs";
 
 const [link, form] = process.argv.slice(2);
 const session = await open(link, { checked: true });
@@ -38,7 +38,7 @@ await page.getByText("not opened", { exact: true }).waitFor();
 await fitsThePhone(page);
 await page.getByRole("button", { name: "Open browser" }).click();
 await page.locator("h1 .badge").getByText("live", { exact: true }).waitFor({ timeout: 120_000 });
-const view = page.frameLocator("iframe.live-frame");
+const view = liveView(page);
 await view.locator("#state").getByText("Live", { exact: true }).waitFor({ timeout: 60_000 });
 assert.equal(await page.locator("iframe.live-frame").getAttribute("title"), "Live view, read-only");
 await fitsThePhone(page);
@@ -74,15 +74,7 @@ await page.getByRole("tab", { name: "Recorder" }).click();
 await page.getByRole("button", { name: "Start recording" }).click();
 await page.locator(".live.control iframe").waitFor();
 await view.locator("#mode").getByText("You have control").waitFor({ timeout: 60_000 });
-await view.locator("#picture[data-drawn]").waitFor({ timeout: 60_000 });
-async function clickField() {
-  const picture = view.locator("#picture");
-  const box = await picture.boundingBox();
-  const [width, height] = await picture.evaluate((canvas) => [canvas.width, canvas.height]);
-  const scale = Math.min(box.width / width, box.height / height);
-  const left = (box.width - width * scale) / 2;
-  await picture.click({ position: { x: left + (field.x + field.width / 2) * scale, y: (field.y + field.height / 2) * scale } });
-}
+const clickField = () => clickInView(page, field.x + field.width / 2, field.y + field.height / 2);
 await clickField();
 const steps = page.getByRole("region", { name: "Recorded steps" });
 await steps.getByText("click", { exact: false }).first().waitFor({ timeout: 60_000 });

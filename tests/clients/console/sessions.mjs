@@ -165,6 +165,17 @@ await run("get url", "bash");
 await answered(form);
 await run('eval "navigator.language"', "bash");
 await answered("de");
+
+// The user who opened it has control; recorded steps become a scrape of the page that they began on.
+await page.getByRole("tab", { name: "Recorder" }).click();
+await page.getByRole("button", { name: "Start recording" }).click();
+await view.locator("#mode").getByText("You have control").waitFor({ timeout: 60_000 });
+await clickField();
+await steps.getByText("click").first().waitFor({ timeout: 60_000 });
+await page.getByRole("button", { name: "Use in scrape" }).click();
+await heading(page, "Scrape");
+assert.equal(await page.locator("#f-url").inputValue(), form);
+await page.goBack();
 await page.getByRole("button", { name: "Stop", exact: true }).click();
 await page.getByRole("dialog").locator(".subject").getByText(/\w/).waitFor();
 await page.getByRole("button", { name: "Stop session" }).click();

@@ -1,5 +1,5 @@
-//! Servers on PostgreSQL: one compared with a server on SQLite, what it costs the database, and how three share many
-//! crawls. Needs `HARVESTMAN_TEST_POSTGRES`, a server's URL without a database name.
+//! Servers on PostgreSQL: one compared with a server on SQLite, what it costs the database, how much expiring jobs slow it
+//! down, and how three share many crawls. Needs `HARVESTMAN_TEST_POSTGRES`, a server's URL without a database name.
 
 use std::net::TcpListener;
 use std::time::{Duration, Instant};
@@ -23,6 +23,9 @@ const IDLE: Duration = Duration::from_secs(20);
 /// Latency of the site that servers share, and crawls that run at once.
 const SITE_LATENCY: Duration = Duration::from_millis(200);
 const CRAWLS: u64 = 30;
+/// Jobs that expire during a crawl, and pages of each.
+const EXPIRING_JOBS: i64 = 1_000;
+const EXPIRING_PAGES: u64 = 100;
 /// Pages in flight on each of the servers that share crawls.
 const NODE_PAGES: &str = "64";
 
@@ -47,6 +50,7 @@ pub(crate) async fn run(arguments: &mut Arguments) -> Result<()> {
         );
     }
     costs(pages).await?;
+    expiring(pages, rounds).await?;
     shared(pages).await
 }
 
@@ -122,6 +126,54 @@ async fn costs(pages: u64) -> Result<()> {
         idle.changed as f64 / seconds
     );
     Ok(())
+}
+
+/// Prints how much expiring jobs slow a crawl down.
+async fn expiring(pages: u64, rounds: u64) -> Result<()> {
+    println!("{EXPIRING_JOBS} jobs of {EXPIRING_PAGES} pages expire during a crawl; pages/s");
+    println!("   without       with   relative   deleted jobs");
+    for _ in 0..rounds {
+        let (without, _) = beside_expiry(pages, 0).await?;
+        let (with, deleted) = beside_expiry(pages, EXPIRING_JOBS).await?;
+        ensure!(deleted > 0, "no job expired during the crawl");
+        println!(
+            "{without:>10.0} {with:>10.0}   {:>8.2}   {deleted:>12}",
+            with / without
+        );
+    }
+    Ok(())
+}
+
+/// Returns the pages per second of a crawl while jobs expire, and how many were deleted meanwhile.
+async fn beside_expiry(pages: u64, jobs: i64) -> Result<(f64, i64)> {
+    let site = GeneratedSite::serve(Duration::ZERO).await?;
+    let database = TestDatabase::create().await;
+    let mut server = node(database.url(), &[]).await?;
+    crawl(&server, &site, EXPIRING_PAGES).await?;
+    server.terminate().await;
+    let (client, connection) = tokio_postgres::connect(database.url(), NoTls).await?;
+    tokio::spawn(connection);
+    // Copies of the crawl, with ids of the same day.
+    let copy = format!(
+        "WITH copy AS (SELECT id AS original, (left(id::text, 18) || lpad(to_hex(no), 16, '0'))::uuid AS copy
+            FROM (SELECT id FROM harvestman.job LIMIT 1) AS first, generate_series(1, {jobs}) AS no),
+         urls AS (INSERT INTO harvestman.job_url (job_id, url_key, shard, state, position, depth, source, url)
+            SELECT copy, url_key, shard, state, position, depth, source, url
+            FROM copy JOIN harvestman.job_url ON job_id = original),
+         pages AS (INSERT INTO harvestman.page (job_id, seq, url_key, status_code, size_bytes, at, zstd)
+            SELECT copy, seq, url_key, status_code, size_bytes, at, zstd
+            FROM copy JOIN harvestman.page ON job_id = original)
+         INSERT INTO harvestman.job
+         SELECT (jsonb_populate_record(job, jsonb_build_object('id', copy, 'expires_at', 1))).*
+         FROM copy JOIN harvestman.job ON job.id = original"
+    );
+    client.batch_execute(&copy).await?;
+    client.batch_execute("ANALYZE").await?;
+    server.restart().await;
+    let speed = crawl(&server, &site, pages).await?;
+    let left = "SELECT count(*) FROM harvestman.job WHERE expires_at = 1";
+    let left: i64 = client.query_one(left, &[]).await?.get(0);
+    Ok((speed, jobs - left))
 }
 
 /// Prints how fast three servers crawl where fetching is the bound, and what the loss of one costs.

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use harvestman_tests::hostile::HARD_TO_PARSE;
 use harvestman_tests::{DocsSite, HostileSite, Page, Site, TestServer, tools};
+use serde_json::json;
 
 const PAGES: usize = 24;
 
@@ -104,6 +105,28 @@ async fn hostile_pages_cannot_run_code_in_the_console_or_stop_it() {
     run_script(&server, "console/hostile.mjs", &arguments, "hostile pages: ok").await;
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn ten_tasks_of_a_new_user_take_few_clicks() {
+    let chromium = tools::path("HARVESTMAN_CHROMIUM");
+    let server = TestServer::start_with(&[("HARVESTMAN_CHROMIUM", chromium.to_str().unwrap())]).await;
+    let loops: Vec<String> = (0..5).map(|number| format!("/loops/{number}")).collect();
+    let mut site = Site::new()
+        .graph(&[("/", &["/old", "/cups"]), ("/old", &[])])
+        .page(
+            "/loops/",
+            Page::links("Loops", &loops.iter().map(String::as_str).collect::<Vec<_>>()),
+        )
+        .page("/cups", Page::html(cups()))
+        .page("/members", Page::html(MEMBERS));
+    for path in &loops {
+        site = site.page(path, Page::redirect(302, path));
+    }
+    let site = site.serve().await;
+    let base = site.url("");
+    let base = base.trim_end_matches('/');
+    run_script(&server, "console/tasks.mjs", &[base], "tasks: ok").await;
+}
+
 fn sitemap(paths: &[&str]) -> Page {
     let addresses = paths
         .iter()
@@ -113,6 +136,36 @@ fn sitemap(paths: &[&str]) -> Page {
         addresses.collect::<String>()
     );
     Page::new("application/xml", text)
+}
+
+/// Asks for a name with an input in the top left corner, and greets by it from then on.
+const MEMBERS: &str = "<!doctype html><title>Sign in</title><main><h1>Members</h1><p>Who are you?</p>
+    <form><input style='position:fixed;left:20px;top:20px;width:200px;height:40px'></form></main><script>
+    const [form, input] = [document.querySelector('form'), document.querySelector('input')];
+    form.onsubmit = (event) => {
+        event.preventDefault();
+        document.cookie = `name=${input.value};max-age=3600`;
+        location.reload();
+    };
+    const name = /name=(\\w+)/.exec(document.cookie)?.[1];
+    if (name) {
+        form.remove();
+        document.title = `Hello ${name}`;
+        document.querySelector('p').textContent = `Welcome, ${name}. These pages are for members only.`;
+    }</script>";
+
+/// Returns a page with two products in a list and as structured data.
+fn cups() -> String {
+    let products = [("Blue cup", "9.50"), ("Red cup", "7.00")];
+    let data = products
+        .map(|(name, price)| json!({ "@type": "Product", "name": name, "offers": { "price": price } }));
+    let rows = products.map(|(name, price)| format!("<tr><td>{name}</td><td>{price}</td></tr>"));
+    format!(
+        "<title>Cups</title><script type=\"application/ld+json\">{}</script><main><h1>Cups</h1>
+        <table><tr><th>Name</th><th>Price</th></tr>{}</table></main>",
+        json!(data),
+        rows.concat()
+    )
 }
 
 /// All kinds of active content, and text that could become active content when converted to Markdown and HTML.

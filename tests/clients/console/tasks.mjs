@@ -1,8 +1,8 @@
 // Ten tasks of a new user, each from the overview that the sign-in link opens, with a bound on the clicks it takes. A
 // field that is clicked before typing counts as one click, as does a file that is chosen; keys do not count.
-// Usage: tasks.mjs SIGN_IN_LINK SITE_URL, where the site has / with links, /cups with products, and /members, which
-// asks for a name with an input near its top left corner and greets by it from then on, and /loops/ with five links that
-// redirect to themselves.
+// Usage: tasks.mjs SIGN_IN_LINK SITE_URL, where the site has / with links, /cups with products, /loops/ with five links
+// that redirect to themselves, and /members, which asks for a name with an input near its top left corner and greets by
+// it from then on.
 
 import assert from "node:assert/strict";
 import { clickInView, close, heading, liveView, open, saved } from "./page.mjs";
@@ -24,6 +24,11 @@ async function fillInView(text) {
   clicks += 1;
   await liveView(page).locator("#mode").getByText("You have control").waitFor();
   await clickInView(page, 40, 40);
+  await page.keyboard.type(text);
+}
+/** Types into the field of a schema that was just added. */
+async function typeInNewField(text) {
+  await page.waitForFunction(() => document.activeElement.matches("[data-row] input") && !document.activeElement.value);
   await page.keyboard.type(text);
 }
 const button = (name) => page.getByRole("button", { name, exact: true });
@@ -92,14 +97,13 @@ const TASKS = {
     await click(screen("Extract"));
     await fill(page.getByLabel(/^URLs/), `${site}/cups`);
     await click(button("Add field"));
-    await page.keyboard.type("products");
+    await typeInNewField("products");
     await click(page.getByLabel("Type", { exact: true }));
     await page.getByLabel("Type", { exact: true }).selectOption("objects");
     await click(button("Add field to products"));
-    await page.keyboard.type("name");
+    await typeInNewField("name");
     await page.keyboard.press("Enter");
-    await page.waitForFunction(() => document.activeElement.value === "");
-    await page.keyboard.type("price");
+    await typeInNewField("price");
     await click(button("Extract"));
     await page.locator("#result pre", { hasText: "Blue cup" }).waitFor();
   }],

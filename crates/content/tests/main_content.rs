@@ -489,11 +489,12 @@ fn members_and_signatures_of_a_reference_are_kept() {
 }
 
 #[test]
-fn everything_in_a_short_main_is_kept() {
+fn everything_in_a_short_main_or_page_is_kept() {
     for (page, texts) in [
+        ("<h1>Cup</h1><p>Price: $9.50", &["Cup", "Price: $9.50"][..]),
         (
             "<h1>Cup</h1><p>Cups of all kinds are sold here.<p>Price: $9.50",
-            &["sold here", "Price: $9.50"][..],
+            &["sold here", "Price: $9.50"],
         ),
         (
             "<h1>Blue cup</h1><p>For tea and soup<p>9.50 €<button>Buy</button>",
@@ -516,9 +517,14 @@ fn everything_in_a_short_main_is_kept() {
             &["Pilot of", "j@ship.example"],
         ),
     ] {
-        for around in ["", NAVIGATION] {
+        for (around, element) in [
+            ("", "main"),
+            (NAVIGATION, "main"),
+            ("", "div"),
+            (NAVIGATION, "div"),
+        ] {
             let found = markdown(&format!(
-                "<title>Ships</title><body>{around}<main>{page}</main>{FOOTER}"
+                "<title>Ships</title><body>{around}<{element}>{page}</{element}>{FOOTER}"
             ));
             for text in texts {
                 assert!(found.contains(text), "{text} is lost in\n{found}");

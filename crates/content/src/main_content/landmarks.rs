@@ -1,6 +1,7 @@
 //! What the author of a page marks as its main content. A page with one `main` needs no guess about its navigation and
 //! footers, and in documentation hardly any about what is in the `main`: signatures, lists of members and tables of links
-//! have few words, but are what readers look for.
+//! have few words, but are what readers look for. Where a `main`, or a page without one, has few words, there is too little
+//! to compare, and all of them are kept.
 
 use super::features::Block;
 use super::kind::PageKind;
@@ -9,7 +10,7 @@ use crate::html::tag::Tag;
 
 /// Words from which a `main` counts: less may be a placeholder.
 const MIN_WORDS: i64 = 5;
-/// Words below which everything in a `main` is its content: there is too little to compare.
+/// Words below which everything in a `main`, or in a page without one, is its content.
 const SHORT_WORDS: i64 = 40;
 /// Probability from which a block is likely to be content, in per mille.
 const LIKELY: i32 = 500;
@@ -25,10 +26,8 @@ pub(super) fn adjust(
     blocks: &[Block],
     probabilities: &mut [i32],
 ) -> bool {
-    let Some(main) = only_main(dom, body) else {
-        return false;
-    };
-    let is_inside = |block: &Block| (main..dom.end(main)).contains(&block.id);
+    let main = only_main(dom, body);
+    let is_inside = |block: &Block| main.is_none_or(|main| (main..dom.end(main)).contains(&block.id));
     let (mut own, mut likely, mut navigation) = (0, 0, 0);
     for (block, &probability) in blocks.iter().zip(&*probabilities) {
         let (size, is_likely) = (i64::from(block.size()), probability >= LIKELY);
@@ -41,8 +40,9 @@ pub(super) fn adjust(
             _ => {}
         }
     }
-    let keeps_inside = kind == PageKind::Documentation || own < SHORT_WORDS;
-    if own < MIN_WORDS || !(keeps_inside || navigation > likely) {
+    let is_documentation = main.is_some() && kind == PageKind::Documentation;
+    let keeps_inside = is_documentation || own < SHORT_WORDS;
+    if (main.is_some() && own < MIN_WORDS) || !(keeps_inside || navigation > likely) {
         return false;
     }
     for (block, probability) in blocks.iter().zip(probabilities) {

@@ -20,11 +20,13 @@ async function fill(target, text) {
   clicks += 1;
   await target.fill(text);
 }
-async function fillInView(text) {
+async function signInInView(text) {
   clicks += 1;
   await liveView(page).locator("#mode").getByText("You have control").waitFor();
+  await liveView(page).getByLabel("The browser's page: Sign in").waitFor();
   await clickInView(page, 40, 40);
   await page.keyboard.type(text);
+  await page.keyboard.press("Enter");
 }
 /** Types into the field of a schema that was just added. */
 async function typeInNewField(text) {
@@ -80,8 +82,7 @@ const TASKS = {
   }],
   "Scrape a page behind a login with a profile": [7, async () => {
     await openBrowser("/members", "members");
-    await fillInView("Ada");
-    await page.keyboard.press("Enter");
+    await signInInView("Ada");
     await liveView(page).getByLabel("The browser's page: Hello Ada").waitFor();
     await click(button("Save profile and scrape"));
     await heading(page, "Scrape");
@@ -111,8 +112,7 @@ const TASKS = {
     await openBrowser("/members");
     await click(tab("Recorder"));
     await click(button("Start recording"));
-    await fillInView("Grace");
-    await page.keyboard.press("Enter");
+    await signInInView("Grace");
     await page.getByRole("region", { name: "Recorded steps" }).getByText("press").waitFor();
     await click(button("Use in scrape"));
     await heading(page, "Scrape");

@@ -30,7 +30,7 @@ pub(super) fn restore(dom: &Dom, kind: PageKind, blocks: &[Block], probabilities
     let is_kept = |at: Option<usize>| at.and_then(|at| keep.get(at)).is_some_and(|&kept| kept);
     // Backwards, so that a heading can introduce one that introduces text.
     for (at, block) in blocks.iter().enumerate().rev() {
-        // A heading beside the content stays only with text that is beside it too, such as a comment.
+        // A heading outside the content is kept only with text that is outside too, such as a comment.
         let is_apart = block.named_beside && blocks.get(at + 1).is_none_or(|next| !next.named_beside);
         if keep[at] || block.leads_away || is_apart {
             continue;

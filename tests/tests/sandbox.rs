@@ -35,13 +35,14 @@ globalThis.connect = (to) =>
   });
 globalThis.cdp = await browser.newBrowserCDPSession();
 globalThis.tab = await context.newCDPSession(page);
-// A pending error page may interrupt the navigation.
+// A pending error page may interrupt the navigation, which then interrupts an immediate second one.
 globalThis.status = async (url) => {
   for (;;)
     try {
       return (await page.goto(url)).status();
     } catch (error) {
       if (!/interrupted by another navigation/.test(error)) throw error;
+      await page.waitForLoadState();
     }
 };
 0"#,

@@ -1,10 +1,17 @@
 //! Writes compressed copies (`.br`, `.gz`) of the files of a web build, so that the server need not compress them.
 
-use std::{fs, io::Write, path::Path};
+use std::{
+    fs,
+    io::Write,
+    path::{Path, PathBuf},
+};
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 
-use crate::fingerprint::files_under;
+use crate::{fingerprint::files_under, run, tools::Node};
+
+/// Takes source and target of each file as arguments.
+const BROTLI: &str = include_str!("compress/brotli.cjs");
 
 /// Size below which files are not compressed: they would gain nothing.
 const MIN_BYTES: usize = 256;
@@ -21,7 +28,8 @@ const KINDS: &[&str] = &[
 ];
 
 /// Writes compressed copies of all files under `folder` whose type compresses well.
-pub(crate) fn compress_tree(folder: &Path) -> Result<()> {
+pub(crate) fn compress_tree(folder: &Path, node: &Node) -> Result<()> {
+    let mut copies = Vec::new();
     for file in files_under(folder)? {
         let kind = file
             .extension()
@@ -31,23 +39,22 @@ pub(crate) fn compress_tree(folder: &Path) -> Result<()> {
         if !KINDS.contains(&kind) || bytes.len() < MIN_BYTES {
             continue;
         }
-        let copy_path = |suffix: &str| file.with_file_name(format!("{}.{suffix}", name_of(&file)));
-        fs::write(copy_path("br"), brotli(&bytes)?)?;
-        fs::write(copy_path("gz"), gzip(&bytes)?)?;
+        fs::write(compressed(&file, "gz"), gzip(&bytes)?)?;
+        copies.push((file.clone(), compressed(&file, "br")));
     }
-    Ok(())
+    brotli(node, &copies)
 }
 
-/// Compresses with Brotli at its highest level.
-pub(crate) fn brotli(bytes: &[u8]) -> Result<Vec<u8>> {
-    let parameters = brotli::enc::BrotliEncoderParams {
-        quality: 11,
-        lgwin: 22,
-        ..Default::default()
-    };
-    let mut out = Vec::new();
-    brotli::BrotliCompress(&mut &bytes[..], &mut out, &parameters).context("Brotli compression failed")?;
-    Ok(out)
+/// Returns the path of the compressed copy of a file.
+pub(crate) fn compressed(file: &Path, suffix: &str) -> PathBuf {
+    file.with_file_name(format!("{}.{suffix}", name_of(file)))
+}
+
+/// Compresses each first file into the second with Brotli at its highest level. Node.js does it in seconds; a build of
+/// these tasks, which is not optimised, would take minutes.
+pub(crate) fn brotli(node: &Node, files: &[(PathBuf, PathBuf)]) -> Result<()> {
+    let paths = files.iter().flat_map(|(from, to)| [from, to]);
+    run::run(node.command().args(["--eval", BROTLI, "--"]).args(paths))
 }
 
 fn gzip(bytes: &[u8]) -> Result<Vec<u8>> {

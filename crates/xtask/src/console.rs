@@ -6,7 +6,7 @@ use std::{fs, os::unix::process::CommandExt, path::Path, process::Command, threa
 use anyhow::{Context, Result, anyhow, ensure};
 
 use crate::{
-    compress::{brotli, compress_tree},
+    compress::{compress_tree, compressed},
     fingerprint::{Fingerprint, files_under},
     npm, parts,
     project::Project,
@@ -44,7 +44,7 @@ pub(crate) fn build(project: &Project, tools: &Tools) -> Result<()> {
     parts::split(project, tools, &dist)?;
     shrink(&dist, tools)?;
     add_package(&package, &dist)?;
-    compress_tree(&dist)?;
+    compress_tree(&dist, &tools.node()?)?;
     print_sizes(&dist)?;
     fs::write(&stamp, output(&sources, &dist)?).with_context(|| stamp.display().to_string())
 }
@@ -159,8 +159,8 @@ fn add_package(package: &Path, dist: &Path) -> Result<()> {
 /// Compressed size of the files that a browser fetches before the console can be used.
 #[derive(Default)]
 pub(crate) struct FirstLoad {
-    pub(crate) total: usize,
-    pub(crate) wasm: usize,
+    pub(crate) total: u64,
+    pub(crate) wasm: u64,
 }
 
 /// Returns the size of the first load in `dist/`.
@@ -181,16 +181,16 @@ fn is_on_demand(file: &str) -> bool {
 }
 
 /// Returns every file below `dist` with its size and its compressed size in bytes.
-fn sizes(dist: &Path) -> Result<Vec<(String, usize, usize)>> {
+fn sizes(dist: &Path) -> Result<Vec<(String, u64, u64)>> {
     let mut sizes = Vec::new();
     for file in files_under(dist)? {
         if file.extension().is_some_and(|kind| kind == "br" || kind == "gz") {
             continue;
         }
-        let bytes = fs::read(&file)?;
-        let packed = brotli(&bytes)?.len().min(bytes.len());
+        let bytes = fs::metadata(&file)?.len();
+        let packed = fs::metadata(compressed(&file, "br")).map_or(bytes, |copy| copy.len().min(bytes));
         let name = file.strip_prefix(dist).unwrap_or(&file);
-        sizes.push((name.to_string_lossy().into_owned(), bytes.len(), packed));
+        sizes.push((name.to_string_lossy().into_owned(), bytes, packed));
     }
     Ok(sizes)
 }

@@ -6,9 +6,9 @@ use anyhow::{Result, ensure};
 use crate::{console, project::Project, run, tools::Tools};
 
 /// Largest compressed size of all files of the first load.
-const FIRST_LOAD_BYTES: usize = 370 << 10;
+const FIRST_LOAD_BYTES: u64 = 370 << 10;
 /// Largest compressed size of the wasm among them.
-const WASM_BYTES: usize = 340 << 10;
+const WASM_BYTES: u64 = 340 << 10;
 
 /// Runs the checks.
 ///

@@ -39,12 +39,13 @@ fn compress(embedded: &Embedded, project: &Project, tools: &Tools) -> Result<()>
     for old in files_under(&folder)? {
         fs::remove_file(old)?;
     }
+    let mut copies = Vec::new();
     for file in embedded.files {
-        let bytes =
-            fs::read(package.join(file)).with_context(|| format!("{} has no {file}", embedded.package))?;
         let to = folder.join(format!("{file}.br"));
         fs::create_dir_all(to.parent().unwrap_or(&folder))?;
-        fs::write(&to, brotli(&bytes)?).with_context(|| to.display().to_string())?;
+        copies.push((package.join(file), to));
     }
+    brotli(&tools.node()?, &copies)
+        .with_context(|| format!("cannot compress the files of {}", embedded.package))?;
     fs::write(&stamp, output()?).with_context(|| stamp.display().to_string())
 }

@@ -7,13 +7,7 @@ use std::{
 
 use anyhow::{Context, Result, ensure};
 
-use crate::{
-    compress::{brotli, deflate},
-    fingerprint::Fingerprint,
-    project::Project,
-    run,
-    tools::Tools,
-};
+use crate::{compress::deflate, fingerprint::Fingerprint, project::Project, run, tools::Tools};
 
 const SOURCES: &[&str] = &[
     "crates/wasm",
@@ -107,12 +101,10 @@ pub(crate) fn build(project: &Project, tools: &Tools) -> Result<PathBuf> {
     fs::write(&stamp, output(&sources)?).with_context(|| stamp.display().to_string())?;
     for Module { wasm, .. } in MODULES {
         let file = folder.join(wasm);
-        let bytes = fs::read(&file)?;
-        let packed = brotli(&bytes)?.len();
         run::print_step(&format!(
-            "{}: {} bytes, {packed} compressed",
+            "{}: {} bytes",
             file.display(),
-            bytes.len()
+            fs::metadata(&file)?.len()
         ));
     }
     Ok(folder)

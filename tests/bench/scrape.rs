@@ -1,4 +1,4 @@
-//! Latency of single scrapes, beside that of fetching the same page directly.
+//! Latency of single scrapes, next to that of fetching the same page directly.
 
 use std::time::{Duration, Instant};
 

@@ -19,7 +19,7 @@ async fn the_linter_finds_nothing_in_the_document() {
         .args(["lint", "--format=stylish", "--extends=recommended-strict"])
         // The paths of sockets return 101.
         .arg("--skip-rule=operation-2xx-response")
-        // Clients expect `/v2/agent/threads/{id}` beside `/v2/agent/{id}/trace`. Ids are UUIDs, never `threads`.
+        // Clients expect `/v2/agent/threads/{id}` next to `/v2/agent/{id}/trace`. Ids are UUIDs, never `threads`.
         .arg("--skip-rule=no-ambiguous-paths")
         .arg(&file)
         .env("REDOCLY_TELEMETRY", "off")

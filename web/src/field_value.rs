@@ -6,7 +6,7 @@ use serde_json::{Map, Number, Value};
 use crate::display;
 use crate::fields::Kind;
 
-/// Parses the text of a control; empty text is no value.
+/// Parses the text of a control; empty text means no value.
 pub fn parse(kind: Kind, text: &str) -> Option<Value> {
     let trimmed = text.trim();
     if trimmed.is_empty() {

@@ -85,7 +85,7 @@ pub const NO_EVENTS: &str = "No webhook events to show.";
 pub const WEBHOOK_RESENT: &str = "Sending the event again";
 /// Job: no page selected.
 pub const NO_PAGE_SELECTED: &str = "Select a page to read it here.";
-/// Job: the URL names a page beyond the last one.
+/// Job: the URL refers to a page beyond the last one.
 pub const NO_SUCH_PAGE: &str = "This job does not have this page yet. Select a page from the list.";
 /// Cancel dialog: heading.
 pub const CANCEL_TITLE: &str = "Cancel this job?";
@@ -242,7 +242,7 @@ pub const SESSIONS_INTRO: &str = "Live browsers that you can watch, control, and
 /// Sessions: no live session.
 pub const NO_SESSIONS: &str =
     "Live browser sessions will appear here. Open a browser, or scrape a page and interact with it.";
-/// Open browser: lifetime that is no number.
+/// Open browser: lifetime that is not a number.
 pub const LIFETIME_NOT_A_NUMBER: &str = "The lifetime must be a number of minutes.";
 /// Open browser: the first URL failed.
 pub const NOT_OPENED: &str = "The browser is open, but the URL could not be opened.";

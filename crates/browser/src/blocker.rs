@@ -1,4 +1,4 @@
-//! What `blockAds` keeps out of pages: requests to advertisers and trackers, by filter lists, and consent banners.
+//! What `blockAds` blocks: requests to advertisers and trackers, by filter lists, and consent banners.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -19,7 +19,7 @@ const EMBEDDED: [&str; 2] = [
 /// Type of the documents of frames.
 pub(crate) const FRAME: &str = "sub_frame";
 
-/// Keeps advertisements, trackers and consent banners out of pages. Cheap to clone.
+/// Blocks advertisements, trackers and consent banners. Cheap to clone.
 #[derive(Clone, Default)]
 pub struct Blocker {
     shared: Arc<Shared>,

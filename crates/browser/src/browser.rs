@@ -43,7 +43,7 @@ pub struct BrowserConfig {
     pub agent: String,
     /// Pages open at once; further ones wait.
     pub pages: usize,
-    /// What is kept out of pages with `blockAds`.
+    /// Blocks requests to advertisers and trackers, for `blockAds`.
     pub blocker: Blocker,
 }
 
@@ -99,7 +99,7 @@ pub struct Rendering {
     pub branding: Option<Branding>,
     /// What `blockAds` did with a consent banner, if the page showed one.
     pub consent_banner: Option<ConsentBanner>,
-    /// Requests that `blockAds` kept from the network.
+    /// Number of requests that `blockAds` blocked.
     pub blocked_requests: u32,
     /// Results of the actions.
     pub steps: ActionResults,

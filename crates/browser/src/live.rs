@@ -57,7 +57,7 @@ pub struct LiveConfig {
     pub python: Option<PathBuf>,
     /// Run code even where no sandbox is available.
     pub unsandboxed_code: bool,
-    /// What is kept out of pages with `blockAds`.
+    /// Blocks requests to advertisers and trackers, for `blockAds`.
     pub blocker: Blocker,
     /// Serves the proxy that is a browser's only network access.
     pub egress: Arc<ServeEgress>,

@@ -329,7 +329,7 @@ impl Page {
 }
 
 /// Returns the isolated context for this crate's scripts in a frame. It ends with the document, so it is
-/// created anew each time.
+/// created each time.
 pub(crate) async fn isolated(
     session: &Session,
     frame: &str,

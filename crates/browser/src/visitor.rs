@@ -83,7 +83,7 @@ impl Visitor {
         &self.headers
     }
 
-    /// Returns what keeps advertisements and consent banners out of pages; none if the options do not ask for it.
+    /// Returns the blocker of advertisements and consent banners; none if the options do not ask for it.
     pub(crate) fn blocker(&self) -> Option<&Blocker> {
         self.blocker.as_ref()
     }

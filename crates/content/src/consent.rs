@@ -169,7 +169,7 @@ mod tests {
             "<p>Text</p><div class='a cky-consent-container'>cookies</div>",
             "Text",
         );
-        // A heading, and the root of the page, are no banners.
+        // A heading or the root of the page is not a banner.
         check("<h2 id=cookie-notice>About cookies</h2>", "## About cookies");
         check(
             "<body class=cookie-notice-container><p>Our cookies</p>",

@@ -18,7 +18,7 @@ pub use scripts::Scripts;
 pub const ENOUGH_TEXT: usize = 1_000;
 /// Weight below which a mount counts as empty.
 const EMPTY_WEIGHT: usize = 2;
-/// Weight of hints that a mount may show beside a loader.
+/// Weight of hints that a mount may show next to a loader.
 const HINTS_WEIGHT: usize = 400;
 /// Number of images and form fields from which a block without text counts as content.
 const CONTENT_ITEMS: usize = 3;

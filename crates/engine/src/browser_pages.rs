@@ -61,7 +61,7 @@ pub struct BrowserSettings {
     pub unsandboxed_code: bool,
     /// Proxies of sessions.
     pub proxies: Proxies,
-    /// What is kept out of pages with `blockAds`.
+    /// Blocks requests to advertisers and trackers, for `blockAds`.
     pub blocker: Blocker,
     /// Limits of the files of one session.
     pub files: FileLimits,

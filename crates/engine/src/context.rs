@@ -41,7 +41,7 @@ pub struct EngineConfig {
     pub search: Option<Search>,
     /// Proxies for the pages of sites.
     pub proxies: Proxies,
-    /// What is kept out of pages with `blockAds`.
+    /// Blocks requests to advertisers and trackers, for `blockAds`.
     pub blocker: Blocker,
     /// Options that only the operator can enable.
     pub enabled: Enabled,

@@ -43,7 +43,7 @@ impl Conversions {
     pub(crate) async fn permit(&self, body_bytes: usize) -> ConversionPermit {
         self.waiting.fetch_add(1, Ordering::Relaxed);
         let _waiting = Waiting(&self.waiting);
-        // First, so that a large page that waits keeps no core from other pages.
+        // Taken first, so that a waiting large page does not occupy a core.
         let large = match body_bytes > limits::LARGE_PAGE_BYTES {
             true => Some(acquire(&self.large).await),
             false => None,

@@ -116,7 +116,7 @@ struct Held {
     units: u64,
     /// Losses of the node before these units were borrowed.
     losses: u64,
-    /// Since when some of them are not wanted.
+    /// Since when some of them are not needed.
     idle_since: Option<Instant>,
 }
 
@@ -217,7 +217,7 @@ impl Shared {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the limits of which units are to be borrowed or given back.
+    /// Returns the limits of which this node must borrow or give back units.
     pub(crate) fn due(&self, needs: &[Need], awaited: &HashSet<String>) -> HashSet<Subject> {
         let losses = self.limits.losses();
         let mut held = self.held();

@@ -107,7 +107,7 @@ impl HostRecord {
             || (may_be_whole && self.complete >= limits::HOST_MEMORY_COMPLETE_PAGES)
     }
 
-    /// Returns what decides which host is forgotten first.
+    /// Returns the key by which the host to evict is chosen.
     fn value(&self) -> (bool, u64) {
         let used_browser = self.added > 0 || self.added_nothing != [0, 0];
         (used_browser, self.last_used)

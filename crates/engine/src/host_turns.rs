@@ -1,5 +1,5 @@
 //! When a job of this node may request a host, as far as other nodes request it too: with the time between two requests
-//! that `delay` or `Crawl-delay` asks for, and not while the host wants no requests. The core keeps the pace of the job.
+//! that `delay` or `Crawl-delay` asks for, and not while the host has asked for a pause. The core keeps the pace of the job.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -11,7 +11,7 @@ use harvestman_store::SharedLimits;
 
 use crate::limits;
 
-/// Hosts that want no requests for a while, as any node learned. Cheap to clone.
+/// Hosts that have asked for a pause, as reported by any node. Cheap to clone.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct HostPauses(Arc<Mutex<HashMap<String, Instant>>>);
 
@@ -96,7 +96,7 @@ impl HostTurns {
         }
     }
 
-    /// Reports to other nodes that a host wants no requests for a while, if the response of a page says so.
+    /// Reports to other nodes that a host has asked for a pause, if the response of a page says so.
     pub(crate) async fn report(&self, host: &HostKey, page: &FetchedPage) {
         let pause_ms = match (page.status, page.retry_after_ms) {
             (429 | 503, Some(wait)) => wait.min(crawl_limits::RETRY_AFTER_MAX_MS),

@@ -8,9 +8,9 @@ pub const LEASE_MS: u64 = 15_000;
 pub const HEARTBEAT: Duration = Duration::from_secs(5);
 /// Interval at which a node looks for work that it could lease: shards, webhook events, checks of monitors.
 pub const LEASE_POLL: Duration = Duration::from_millis(500);
-/// Pause between two looks at the jobs that other nodes may change.
+/// Interval between two checks of the jobs that other nodes may change.
 pub const WATCH_POLL: Duration = Duration::from_millis(500);
-/// Pause between two looks at the other nodes and at plans assigned there.
+/// Interval between two checks of the other nodes and of the plans assigned there.
 pub const NODES_POLL: Duration = Duration::from_secs(2);
 /// Time before the end of a lease at which its work is dropped, if the lease could not be renewed.
 pub const LEASE_MARGIN: Duration = Duration::from_secs(1);
@@ -178,7 +178,7 @@ pub const STEP_POLL: Duration = Duration::from_millis(200);
 pub const SEARCH_RESPONSE_BYTES: u64 = 4 * 1024 * 1024;
 /// Result pages requested from the search provider, per source.
 pub const SEARCH_PAGES: usize = 12;
-/// Of these, pages beyond the number that would do if every result matched.
+/// Of these, pages beyond the number needed if every result matches.
 pub const SEARCH_SPARE_PAGES: usize = 2;
 /// Pause before a request to the search provider is retried, if the provider names none.
 pub const SEARCH_RETRY: Duration = Duration::from_millis(500);
@@ -281,7 +281,7 @@ pub const PROXIES_TRIED: usize = 3;
 pub const SECOND_CLASS_TIME: Duration = Duration::from_secs(1);
 /// Interval at which a node compares what it holds of shared limits with what it needs.
 pub(crate) const HOLDINGS_POLL: Duration = Duration::from_millis(250);
-/// Interval at which a node looks which units other nodes wait for.
+/// Interval at which a node checks which units other nodes wait for.
 pub(crate) const AWAITED_POLL: Duration = Duration::from_millis(500);
 /// Pause before units that were not free are asked for again.
 pub(crate) const BORROW_RETRY: Duration = Duration::from_millis(100);
@@ -295,5 +295,5 @@ pub(crate) const CREDITS_PER_BLOCK: u64 = 8;
 pub(crate) const COMMIT_LAG: Duration = Duration::from_secs(5);
 /// How long a page waits for credits that other nodes hold and may give back.
 pub(crate) const CREDITS_WAIT: Duration = Duration::from_secs(6);
-/// Seconds after which a request may be sent again whose session another node holds.
+/// Seconds after which a client may repeat a request whose session another node holds.
 pub(crate) const ELSEWHERE_RETRY_AFTER_S: u32 = 5;

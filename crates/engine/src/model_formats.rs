@@ -1,5 +1,5 @@
 //! The formats of a page that a language model produces. Where the model gives no valid answer, falls back to
-//! what the page states, adds a warning, and takes the price of the model off.
+//! what the page states, adds a warning, and does not charge for the model.
 
 use futures_util::future::join_all;
 use harvestman_core::api::options::ScrapeOptions;

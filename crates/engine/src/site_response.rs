@@ -24,7 +24,7 @@ pub(crate) struct SiteResponse {
     pub(crate) cached_at: Option<Timestamp>,
     /// What the browser did with a consent banner.
     pub(crate) consent_banner: Option<ConsentBanner>,
-    /// Requests of the page that `blockAds` kept from the network.
+    /// Number of requests of the page that `blockAds` blocked.
     pub(crate) blocked_requests: u32,
     /// Why the body is incomplete, if it is.
     pub(crate) incomplete: Option<FetchError>,

@@ -115,7 +115,7 @@ impl Tesseract {
         read.map_err(start)?;
         let _ = child.start_kill();
         let status = child.wait().await.map_err(start)?;
-        // What was killed for its output has a useful start.
+        // A process that was killed because of its output has still written a useful start.
         if status.success() || output.len() as u64 == limits::RECOGNIZER_OUTPUT_BYTES {
             return Ok(String::from_utf8_lossy(&output).into_owned());
         }

@@ -1,4 +1,4 @@
-//! Redirects: the URL and content of the next hop. Pure; the fetcher checks and dials every hop anew.
+//! Redirects: the URL and content of the next hop. Pure; the fetcher checks and dials every hop again.
 
 use std::collections::HashSet;
 

@@ -77,7 +77,7 @@ pub const SOCKET_MISSED_PINGS: u32 = 2;
 pub const VIEW_REPLIES: usize = 16;
 /// Interval at which a node that forwarded a request checks whether the owner of the session lives.
 pub const OWNER_POLL: Duration = Duration::from_secs(2);
-/// Seconds after which a request may be sent again whose session is on a node that cannot be reached.
+/// Seconds after which a client may repeat a request whose session is on a node that cannot be reached.
 pub const OWNER_RETRY_AFTER_S: u32 = 5;
 /// Longest session token that is looked up.
 pub const TOKEN_CHARS: usize = 128;

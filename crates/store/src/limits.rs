@@ -9,8 +9,7 @@ pub(crate) const FRONTIER_PER_PAGE: u64 = 20;
 pub(crate) const FRONTIER_BASE: u64 = 10_000;
 /// URLs that a crawl can inherit from the one that it continues.
 pub(crate) const INHERITED_URLS: u64 = 250_000;
-/// URLs beyond the limit of an ended crawl that are kept until it expires, the first discovered ones, so that it can be
-/// continued.
+/// URLs beyond the limit that an ended crawl keeps until it expires, in order of discovery, so that it can be continued.
 pub(crate) const SPARE_KEPT: u64 = 50_000;
 /// Pages of one batch scrape, including those added later.
 pub(crate) const PAGES_PER_BATCH: u64 = 1_000_000;
@@ -58,8 +57,8 @@ pub(crate) const ZERO_RETENTION_DELAY_MS: u64 = 8 * 60_000;
 pub(crate) const DEFAULT_CACHE_BYTES: u64 = 1 << 30;
 /// Maximum uncompressed size of a cached response; a larger one is not cached.
 pub(crate) const CACHED_BODY_BYTES: usize = 16 << 20;
-/// Estimated bytes of a cached response on disk beside its text columns and its body: numbers and index
-/// entries.
+/// Estimated bytes of a cached response on disk, without its text columns and its body: numbers and
+/// index entries.
 pub(crate) const CACHED_ROW_BYTES: u64 = 256;
 /// Bytes of page text per byte that its full-text index takes on disk.
 pub(crate) const TEXT_BYTES_PER_INDEXED: usize = 2;
@@ -94,12 +93,12 @@ pub(crate) const RECONNECT_TIME: Duration = Duration::from_secs(8);
 pub(crate) const RECONNECT_RETRY: Duration = Duration::from_millis(100);
 /// Connections of a node to its database server.
 pub(crate) const POSTGRES_CONNECTIONS: usize = 10;
-/// Interval at which a node reports that it lives.
+/// Interval at which a node reports that it is alive.
 pub(crate) const NODE_HEARTBEAT: Duration = Duration::from_secs(3);
 /// Time without a report after which a node is dead, in ms.
 pub(crate) const NODE_LEASE_MS: u64 = 15_000;
-/// Time before the end of [`NODE_LEASE_MS`] at which a node that could not report itself uses nothing that others could
-/// take over.
+/// How long before the end of [`NODE_LEASE_MS`] a node that could not report itself stops using what others could take
+/// over.
 pub(crate) const NODE_LEASE_MARGIN: Duration = Duration::from_secs(2);
 /// Length of a window of a rate limit, in ms.
 pub(crate) const RATE_WINDOW_MS: u64 = 60_000;
@@ -111,12 +110,12 @@ pub(crate) const HOST_START_SLACK_MS: u64 = 25;
 pub(crate) const PAUSED_HOSTS: u32 = 10_000;
 /// How long rate windows and hosts are kept after their last use, in ms.
 pub(crate) const SHARED_ROWS_MS: u64 = 24 * 3_600_000;
-/// Seconds after which a request may be sent again that the database could not serve.
+/// Seconds after which a client may repeat a request that the database could not serve.
 pub(crate) const RETRY_AFTER_S: u32 = 2;
 /// Rows copied to another database by one statement, and their bytes.
 pub(crate) const COPIED_ROWS: usize = 1_000;
 pub(crate) const COPIED_BYTES: usize = 8 << 20;
-/// Time after which a free shard may be leased by a node that has its share, in ms.
+/// Time after which a node that already has its share may lease a free shard, in ms.
 pub(crate) const SHARE_GRACE_MS: u64 = 2_000;
 /// Minimum interval between two checks of the page cache's size by a node.
 pub(crate) const CACHE_SIZE_INTERVAL: Duration = Duration::from_secs(10);

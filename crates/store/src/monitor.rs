@@ -67,7 +67,7 @@ pub struct MonitorUpdate {
     pub request: String,
     /// When the next check is due; `None` pauses the monitor.
     pub next_run_at: Option<Timestamp>,
-    /// Targets that are others now: what is known of their pages is deleted.
+    /// Targets that have changed: what is known of their pages is deleted.
     pub changed_targets: Vec<u32>,
     /// Time of the change.
     pub now: Timestamp,

@@ -39,7 +39,7 @@ impl SharedLimits {
         self.0.reserve_start(host, delay).await
     }
 
-    /// Lets no node request a host for a while.
+    /// Pauses the requests of all nodes to a host.
     pub async fn pause_host(&self, host: String, pause: Duration) -> Result<(), StoreError> {
         self.0.pause_host(host, pause).await
     }

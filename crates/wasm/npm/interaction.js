@@ -30,7 +30,7 @@ export class Interaction {
   async [Symbol.asyncDispose ?? Symbol.for('Symbol.asyncDispose')]() {
     if (!this.#isOpen) return;
     await this.stop().catch((error) => {
-      // It has ended by itself.
+      // It has already ended.
       if (error.status !== 404 && error.status !== 410) throw error;
     });
   }

@@ -13,7 +13,7 @@ use crate::console::Console;
 use crate::draft::{Draft, Endpoint};
 use crate::text;
 
-/// Renders the notice, if the server would reject the request or answer with less than it asks for.
+/// Renders the notice, if the server would reject the request or return less than requested.
 #[component]
 pub fn Availability(draft: Draft) -> impl IntoView {
     let console = Console::get();

@@ -48,7 +48,7 @@ enum Action {
 }
 
 impl Entry {
-    /// Returns how well the entry matches the input: lower is better, `None` is no match.
+    /// Returns how well the entry matches the input: lower is better, `None` if it does not match.
     fn rank(&self, query: &str) -> Option<usize> {
         let name = self.name.to_lowercase();
         let both = format!("{name} {}", self.detail.to_lowercase());

@@ -31,7 +31,7 @@ pub fn MonitorPage() -> impl IntoView {
     move || view! { <OneMonitor id=id.get()/> }.into_any()
 }
 
-/// What is known of a monitor.
+/// A monitor and its checks, as far as they are loaded.
 #[derive(Clone, Copy)]
 struct Known {
     console: Console,
@@ -75,7 +75,7 @@ impl Known {
         known.is_some()
     }
 
-    /// Does something with the monitor, then loads it again.
+    /// Runs an action on the monitor, then reloads it.
     fn act(self, done: &'static str, action: impl Future<Output = Result<(), ClientError>> + 'static) {
         spawn_local(async move {
             match action.await {

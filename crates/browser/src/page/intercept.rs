@@ -72,7 +72,7 @@ pub(crate) struct Interception {
     pub(crate) blocker: Option<Blocker>,
     /// URL of the document that the main frame requested last: the page, for the rules of the blocker.
     pub(crate) document: Option<Url>,
-    /// Requests that the blocker kept from the network.
+    /// Number of requests that were blocked.
     pub(crate) blocked_requests: u32,
 }
 

@@ -115,7 +115,7 @@ fn hierarchy(line: &str) -> Option<Hierarchy> {
     let (controllers, path) = (fields.next()?, fields.next()?.trim_start_matches('/'));
     if controllers.is_empty() {
         let own = Path::new(ROOT).join(path);
-        // A service whose processes are in a subgroup may create groups beside that one.
+        // A service whose processes are in a subgroup may create groups next to that one.
         let siblings = own.parent().filter(|parent| parent.starts_with(ROOT));
         return siblings.into_iter().chain([own.as_path()]).find_map(unified);
     }

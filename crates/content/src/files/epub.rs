@@ -12,7 +12,7 @@ use super::{FileDocument, FileError, FilePage};
 use crate::html::tag::Tag;
 use crate::{HtmlPage, Selection};
 
-/// URL given to the package, so that links into it can be told from others.
+/// URL given to the package, to distinguish links into it from others.
 const PACKAGE: &str = "epub://package/";
 
 /// Reads a book.

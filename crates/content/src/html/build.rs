@@ -380,7 +380,7 @@ impl Builder {
         }
     }
 
-    /// Returns the rest of a text that is to be processed in another mode.
+    /// Returns the rest of a text, which another mode must process.
     fn text_in_mode<'t>(&mut self, text: &'t str) -> &'t str {
         match self.mode {
             Mode::Initial | Mode::BeforeHtml | Mode::BeforeHead => self.text_before_head(text),

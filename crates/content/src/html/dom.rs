@@ -143,7 +143,7 @@ impl Dom {
         &'a self,
         matches: impl Fn(&Attribute) -> bool + 'a,
     ) -> impl Iterator<Item = NodeId> + 'a {
-        // The list of all attributes tells sooner than the elements that a page has none.
+        // The list of all attributes shows faster than the elements that a page has none.
         let end = match self.attributes.iter().any(&matches) {
             true => self.len(),
             false => 0,

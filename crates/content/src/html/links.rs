@@ -250,7 +250,7 @@ pub(crate) fn largest_image(dom: &Dom, id: NodeId) -> Option<&str> {
         .or_else(|| image_source(dom, id))
 }
 
-/// Returns the image of the `source` elements beside an `img` in a `picture`.
+/// Returns the image of the `source` elements next to an `img` in a `picture`.
 fn source_element_image(dom: &Dom, id: NodeId) -> Option<&str> {
     let parent = dom.parent(id);
     if dom.tag(parent) != Tag::Picture {

@@ -10,7 +10,7 @@ use crate::limits;
 
 /// Maximum delay of a refresh that counts as a redirect, in seconds.
 const DELAY_MAX_S: f64 = 1.0;
-/// Characters of text that a page may show beside a redirecting script.
+/// Characters of text that a page may show next to a redirecting script.
 const STUB_CHARS: usize = 400;
 
 /// Returns the redirect target. `None` for the page's own URL and for URLs that are not http(s).

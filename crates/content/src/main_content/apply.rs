@@ -9,7 +9,7 @@ use crate::html::tag::Tag;
 
 /// Maximum number of words of a caption.
 const MAX_CAPTION_WORDS: i32 = 60;
-/// A text with this share of its words in links refers to another page, and so does the image beside it, in percent.
+/// A text with this share of its words in links refers to another page, and so does the image next to it, in percent.
 const MIN_REFERENCE_PERCENT: i32 = 90;
 /// Maximum number of elements between a caption, its picture and the kept text around.
 const MAX_LEVELS: usize = 4;

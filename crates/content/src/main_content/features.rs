@@ -148,7 +148,7 @@ pub(crate) fn measure(
                     outer => outer,
                 };
                 let own = flags(dom, names, at);
-                // What surrounds the longest text is not beside it. Articles have one text, and captions around it.
+                // What surrounds the longest text is not next to it. Articles have one text, and captions around it.
                 let holds_best = kind != PageKind::Article && (at..dom.end(at)).contains(&containers.best);
                 around.push(OpenElement {
                     article,

@@ -255,7 +255,7 @@ fn push_words(value: &str, words: &mut Vec<String>) {
     }
 }
 
-/// Returns a class name without the hash that CSS modules append (`table_root__adKqa`), whose letters are no words.
+/// Returns a class name without the hash that CSS modules append (`table_root__adKqa`), whose letters are not words.
 fn without_hash(token: &str) -> &str {
     let is_hash = |tail: &str| tail.len() == HASH_CHARS && !tail.bytes().all(|b| b.is_ascii_lowercase());
     match token.rsplit_once("__") {

@@ -52,7 +52,7 @@ pub(super) fn drop_repeated(
             let text = dom.text_of(block.id, left);
             left = left.saturating_sub(text.len());
             let bytes = text.bytes().filter(|b| !b.is_ascii_whitespace()).count();
-            // Of an element that contains other blocks, the text is not its own.
+            // The text of an element that contains other blocks is not its own.
             let is_own = bytes as u64 * 10 <= u64::from(block.features[0].unsigned_abs()) * 11;
             let others = stated::keys(&text).filter(|key| *key != start && starts.contains(key));
             is_own && others.collect::<HashSet<u64>>().len() >= MIN_JOINED

@@ -1,5 +1,5 @@
 //! Corrects the model's decisions where the structure of the page says more than one block can: keeps what
-//! stands among kept text, and everything where the page has no part that stands out.
+//! is surrounded by kept text, and everything if the page has no distinct main part.
 
 use super::features::Block;
 use super::kind::PageKind;
@@ -49,7 +49,7 @@ pub(super) fn restore(dom: &Dom, kind: PageKind, blocks: &[Block], probabilities
             probabilities[at] = cut;
         }
     }
-    // A discussion has no sections: what stands between its posts is of the site.
+    // A discussion has no sections: what is between its posts belongs to the site.
     if kind != PageKind::Forum {
         restore_headings(dom, blocks, probabilities, cut);
     }
@@ -114,7 +114,7 @@ fn words(
     })
 }
 
-/// Keeps a table that stands between kept paragraphs, and what a kept paragraph announces with a colon.
+/// Keeps a table that is between kept paragraphs, and what a kept paragraph announces with a colon.
 fn restore_structures(dom: &Dom, blocks: &[Block], probabilities: &mut [i32], cut: i32) {
     let mut at = 1;
     while at < blocks.len() {

@@ -88,7 +88,7 @@ fn bare(text: &str) -> &str {
     text.trim_end_matches(|c: char| !c.is_alphanumeric())
 }
 
-/// Returns true when a title is this text, with or without the site name beside it.
+/// Returns true when a title is this text, with or without the site name next to it.
 fn is_name(title: &str, text: &str) -> bool {
     let text = bare(text);
     let parts = |rest: &str| rest.is_empty() || rest.trim_start().starts_with(SEPARATORS);

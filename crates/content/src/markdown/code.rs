@@ -6,7 +6,7 @@ use crate::html::name_set::NameSet;
 use crate::html::tag::Tag;
 use crate::limits;
 
-/// Class tokens of elements beside code that are not code: line numbers, copy buttons, prompts.
+/// Class tokens of elements next to code that are not code: line numbers, copy buttons, prompts.
 static GUTTER_CLASSES: NameSet = NameSet::of(&[
     "lineno",
     "linenos",
@@ -44,7 +44,7 @@ static GUTTER_CLASSES: NameSet = NameSet::of(&[
     "prompt-marker",
 ]);
 
-/// Returns true for an element inside or beside code that shows line numbers or a button.
+/// Returns true for an element inside or next to code that shows line numbers or a button.
 pub(crate) fn is_gutter(dom: &Dom, id: NodeId) -> bool {
     let tag = dom.tag(id);
     if matches!(

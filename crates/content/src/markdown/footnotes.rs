@@ -266,7 +266,7 @@ fn note_of(dom: &Dom, target: NodeId) -> Option<NodeId> {
     if !is_note(note) || dom.text_of(note, 64).trim().len() < 3 {
         return None;
     }
-    // Several notes in one block cannot be told apart.
+    // Several notes in one block cannot be distinguished.
     let references = dom
         .below(note)
         .filter(|&n| dom.tag(n) == Tag::A && dom.attr(n, attr::NAME).is_some())

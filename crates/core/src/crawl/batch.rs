@@ -56,7 +56,7 @@ pub struct Offer {
     pub found_on: Option<UrlKey>,
 }
 
-/// A URL that the store admitted: it counts against `limit` and is to be fetched.
+/// A URL that the store admitted: it counts against `limit` and must be fetched.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct AdmittedUrl {
     /// Identity, as offered.

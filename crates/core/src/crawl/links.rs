@@ -9,7 +9,7 @@ use url::Url;
 const MIN_LINKS: usize = 1 << 10;
 const MAX_LINKS: usize = 1 << 16;
 
-/// Hashes of links, the newest in each place. A forgotten link is only judged again.
+/// Hashes of links, the newest in each place. A link that was replaced is only checked again.
 #[derive(Clone, Debug, Default)]
 pub(super) struct SettledLinks {
     hashes: Vec<u64>,
@@ -47,7 +47,7 @@ impl SettledLinks {
         self.hashes[place] = link.0;
     }
 
-    /// Forgets all links, as after a change of the scope.
+    /// Removes all links, as after a change of the scope.
     pub(super) fn clear(&mut self) {
         *self = Self::default();
     }

@@ -1,4 +1,4 @@
-//! Sources of values, looked up by property name: an object of the page, or data stated beside its objects.
+//! Sources of values, looked up by property name: an object of the page, or data stated next to its objects.
 
 use std::collections::HashMap;
 
@@ -228,7 +228,7 @@ pub struct PageInfo<'a> {
     pub language: Option<&'a str>,
 }
 
-/// Returns the sources beside objects: label-value pairs, lists, and `meta` values.
+/// Returns the sources next to objects: label-value pairs, lists, and `meta` values.
 pub(super) fn page_sources(facts: &Facts, about: PageInfo<'_>) -> [Source; 3] {
     let text = |name: &str, value: &str| (name.to_owned(), Value::from(value));
     let labels = facts.pairs.iter().map(|(label, value)| text(label, value));

@@ -64,7 +64,7 @@ impl PageId {
         }
     }
 
-    /// Creates the entry of a fetched page, and returns the difference that is to be judged.
+    /// Creates the entry of a fetched page, and returns the difference to judge.
     pub fn fetched(self, document: Document) -> (CheckPage, Option<MarkdownDiff>) {
         let code = document.metadata.status_code.unwrap_or(200);
         let report = document.change_tracking;

@@ -118,7 +118,7 @@ fn add_sections(holder: &Object, page: &Url, depth: usize, sections: &mut Vec<Me
         .enumerate()
         .filter_map(|(index, item)| menu_item(item, format!("{id}.{}", index + 1), page))
         .collect();
-    // A menu without items of its own is no section.
+    // A menu without items of its own is not a section.
     if depth > 0 || !items.is_empty() {
         sections.push(MenuSection {
             name: text(holder, "name").unwrap_or_default(),

@@ -77,7 +77,7 @@ pub(crate) fn shown(fields: &[Field]) -> impl Iterator<Item = &Field> {
     fields.iter().filter(|field| !field.hidden)
 }
 
-/// Returns the `type` of an object that has one, and the fields beside it.
+/// Returns the `type` of an object that has one, and the fields next to it.
 pub(crate) fn tagged(fields: &[Field]) -> Option<(&'static str, &[Field])> {
     let (first, rest) = fields.split_first()?;
     match first.schema {

@@ -239,7 +239,7 @@ impl Engine {
     }
 }
 
-/// Returns the indexes of the targets that are others than before.
+/// Returns the indexes of the targets that have changed.
 fn changed_targets(before: &[Target], after: &[Target]) -> Vec<u32> {
     let differs = |index: &usize| before.get(*index) != after.get(*index);
     let indexes = (0..before.len()).filter(differs);

@@ -220,7 +220,7 @@ mod tests {
         }
     }
 
-    /// Sends a pretended request and returns the ports of the proxies that it went through.
+    /// Sends a simulated request and returns the ports of the proxies that it went through.
     async fn send(routes: &Routes, host: &str, fault: impl Fn(&str) -> Option<Fault>) -> Vec<String> {
         let url = Url::parse(&format!("http://{host}/")).unwrap();
         let used = RefCell::new(Vec::new());
@@ -263,7 +263,7 @@ mod tests {
         tokio::time::advance(limits::PROXY_COOLDOWN).await;
         assert_eq!(send(&routes, "a.test", fine).await, first, "and is used again");
 
-        // A site that no proxy reaches is no fault of the proxies; one that another proxy reaches is.
+        // If no proxy reaches the site, the proxies are not at fault; if another proxy does, this one is.
         let unreachable = send(&routes, "a.test", |_| Some(Fault::Perhaps)).await;
         assert_eq!((unreachable.len(), &unreachable[0]), (3, &first[0]));
         assert_eq!(send(&routes, "a.test", fine).await, first);

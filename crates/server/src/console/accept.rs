@@ -2,7 +2,7 @@
 
 use axum::http::HeaderValue;
 
-/// Content coding that the web build stores beside a file.
+/// Content coding that the web build stores next to a file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Coding {
     /// Brotli.

@@ -11,7 +11,7 @@ const TOKENS: &str = include_str!("../../../../web/style/tokens.css");
 const STYLE: &str = include_str!("style.css");
 const MARK: &str = include_str!("../../../../web/assets/icon.svg");
 
-/// Where a page is, for its links to others.
+/// Bases of the links on a documentation page, which depend on its URL.
 #[derive(Clone, Copy)]
 pub(super) struct Place {
     /// Prefix of links to pages.

@@ -1,4 +1,4 @@
-//! The answer of a tool: a few lines about it, then its content, cut to a size that a model can read, then pictures.
+//! The result of a tool call: a few lines about it, then its content, cut to a size that a model can read, then pictures.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -23,11 +23,11 @@ pub(super) enum Rest {
     SameCall,
     /// By `harvestman_status` with these arguments.
     Status(String),
-    /// Nowhere: a call again would act again.
+    /// Nowhere: another call would act again.
     Nowhere,
 }
 
-/// An answer before it is cut.
+/// The result of a tool call, before it is cut to size.
 #[derive(Debug)]
 pub(super) struct Answer {
     /// Lines about the result.

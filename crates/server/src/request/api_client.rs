@@ -23,7 +23,7 @@ use crate::limits;
 /// URL of a server with default settings.
 const DEFAULT_URL: &str = "http://localhost:3002";
 const URL_VARIABLES: [&str; 2] = ["HARVESTMAN_API_URL", "FIRECRAWL_API_URL"];
-/// Header fields of a request to this server that its own requests in the name of the caller repeat.
+/// Header fields that this server copies from a request to the requests that it sends for the caller.
 const CALLER_HEADERS: [&str; 4] = ["authorization", "host", "x-forwarded-host", "x-forwarded-proto"];
 /// Path of the files of a server.
 const FILES: &str = "/files/";

@@ -132,7 +132,7 @@ pub(crate) async fn agent_snapshot(
     Caller(principal): Caller,
     ids: Result<Path<(String, String)>, PathRejection>,
 ) -> HandlerResult {
-    // An id that is not UTF-8 is no UUID.
+    // An id that is not UTF-8 is not a UUID.
     let (id, snapshot) = ids.map(|Path(ids)| ids).unwrap_or_default();
     let id = job_id(&id)?;
     let snapshot = snapshot

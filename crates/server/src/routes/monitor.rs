@@ -104,7 +104,7 @@ pub(crate) async fn check(
     ids: Result<Path<(String, String)>, PathRejection>,
     RawQuery(query): RawQuery,
 ) -> HandlerResult {
-    // An id that is not UTF-8 is no UUID.
+    // An id that is not UTF-8 is not a UUID.
     let (monitor, check) = ids.map(|Path(ids)| ids).unwrap_or_default();
     let monitor = MonitorId(job_id(&monitor)?.0);
     let id = check.parse().map_err(|_| {

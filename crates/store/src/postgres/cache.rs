@@ -213,7 +213,7 @@ async fn make_room(client: &Client, max_bytes: u64) -> Result<(), StoreError> {
         if excess == 0 {
             return Ok(());
         }
-        // The oldest that are as large as what is too much, together.
+        // The oldest responses whose total size is at least the excess.
         let deleted = query(
             "DELETE FROM harvestman.cached_page WHERE id IN (
                 SELECT id FROM (SELECT id, sum(stored_bytes) OVER (ORDER BY fetched_at, id) - stored_bytes AS older

@@ -447,7 +447,7 @@ async fn insert_pages(
     Ok(())
 }
 
-/// Stores what the next check needs of pages; forgets pages that are gone. Of pages with one URL, the last counts.
+/// Stores what the next check needs of pages; deletes pages that are gone. Of pages with one URL, the last counts.
 async fn remember(
     client: &Client,
     (check, monitor, target): (JobId, MonitorId, u32),

@@ -53,7 +53,7 @@ impl Folder {
         })
     }
 
-    /// Creates the database file when missing, and makes it and the files beside it readable by their owner only.
+    /// Creates the database file when missing, and makes it and the files next to it readable by their owner only.
     /// SQLite gives new files the mode of the database.
     pub(crate) fn make_private(&self) -> Result<(), StoreError> {
         let failed = |error| StoreError::io("cannot make the data folder private", &error);

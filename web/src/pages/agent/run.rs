@@ -138,7 +138,7 @@ fn RunActions(run: AgentRun) -> impl IntoView {
     .into_any()
 }
 
-/// Renders the result, or what is known of it.
+/// Renders the result, or the partial result.
 #[component]
 fn Answer(run: AgentRun) -> impl IntoView {
     move || run.answer.with(|answer| answer.as_ref().map(answer_view))

@@ -20,13 +20,13 @@ pub enum PageFilter {
     HttpErrors,
     /// Pages with this HTTP status.
     Status(u16),
-    /// Pages that were found at another URL than the requested one.
+    /// Pages that redirected to another URL.
     Redirects,
     /// Pages without a title.
     Untitled,
     /// Pages with little content.
     Thin,
-    /// Pages whose content another page has too.
+    /// Pages with the same content as another page.
     Duplicates,
 }
 
@@ -196,7 +196,7 @@ impl PageCounts {
     }
 }
 
-/// Renders the chips of filters and depths; nothing while all pages are alike.
+/// Renders the chips of filters and depths; nothing while all pages are the same.
 #[component]
 pub fn FilterChips(
     counts: Memo<PageCounts>,

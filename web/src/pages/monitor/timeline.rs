@@ -71,7 +71,7 @@ pub(super) fn Timeline(known: Known, selected: Memo<Option<Check>>) -> impl Into
     .into_any()
 }
 
-/// Returns the number of pages of a check that are not as before.
+/// Returns the number of pages of a check that differ from the previous one.
 fn changes(check: &Check) -> u64 {
     let summary = &check.summary;
     summary.changed + summary.new + summary.removed + summary.error

@@ -228,7 +228,7 @@ pub fn NewMonitor() -> impl IntoView {
     .into_any()
 }
 
-/// Renders the form that changes a monitor. `on_end` is called after a change, and when the user gives up.
+/// Renders the form that changes a monitor. `on_end` is called after a change, and when the user cancels.
 #[component]
 pub fn EditMonitor(monitor: Monitor, on_end: Callback<()>) -> impl IntoView {
     let console = Console::get();

@@ -156,7 +156,7 @@ pub fn OpenBrowser() -> impl IntoView {
     .into_any()
 }
 
-/// Returns the query of a session that saves its profile; it tells the screen of the session the name.
+/// Returns the query of a session that saves its profile; it passes the name to the screen of the session.
 fn saved_profile(request: &BrowserRequest) -> String {
     let saved = request.profile.as_ref().filter(|profile| profile.save_changes);
     let name = saved.map(|profile| js_sys::encode_uri_component(&profile.name));

@@ -170,7 +170,7 @@ impl Element for PageElement<'_> {
                 case_sensitivity: CaseSensitivity::CaseSensitive,
                 ..
             } => value.len(),
-            // The comparison may begin anew at every byte.
+            // The comparison may start again at every byte.
             AttrSelectorOperation::WithValue { value: wanted, .. } => {
                 value.len().saturating_mul(wanted.0.len())
             }

@@ -54,7 +54,7 @@ impl Check<'_> {
         if depth == 0 {
             return self.fail(pointer, "is nested too deeply to check");
         }
-        // Keywords beside a reference apply as well.
+        // Keywords next to a reference apply as well.
         if schema.get("$ref").is_some() {
             let target = self.schema.resolve(schema);
             self.value(target, value, pointer, depth - 1);

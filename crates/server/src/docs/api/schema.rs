@@ -164,7 +164,7 @@ impl<'d> Schemas<'d> {
         }
     }
 
-    /// Returns a link to an object of the page, or the type of a component that is no object.
+    /// Returns a link to an object of the page, or the type of a component that is not an object.
     fn referenced(&mut self, reference: &'d str) -> String {
         let schema = resolve(self.document, reference);
         if !schema["properties"].is_object() {

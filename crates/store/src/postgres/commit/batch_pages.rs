@@ -89,7 +89,7 @@ pub(crate) async fn insert_batch_pages(
     job.write(client, now).await
 }
 
-/// Lets an ended job be leased again at once. With zero data retention, its pages are deleted anew after delivery.
+/// Lets an ended job be leased again at once. With zero data retention, its pages are deleted again after delivery.
 async fn reopen(client: &Client, job: JobId, now: Timestamp) -> Result<(), StoreError> {
     query("UPDATE harvestman.job SET zero_data_retention = least(zero_data_retention, 1) WHERE id = $1")
         .bind(job.0)

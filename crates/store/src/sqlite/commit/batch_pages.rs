@@ -81,7 +81,7 @@ pub(crate) async fn insert_batch_pages(
     Ok(())
 }
 
-/// Lets an ended job be leased again at once. With zero data retention, its pages are deleted anew after
+/// Lets an ended job be leased again at once. With zero data retention, its pages are deleted again after
 /// delivery.
 async fn reopen(connection: &mut SqliteConnection, job: JobId) -> Result<(), StoreError> {
     query("UPDATE job SET zero_data_retention = min(zero_data_retention, 1) WHERE id = ?1")

@@ -240,7 +240,7 @@ pub(crate) async fn recent_jobs_are_listed_newest_first(store: &Store) {
         recent(None, 9, later(20 + RETENTION_MS)).await,
         [jobs[1], jobs[0]]
     );
-    // The text is no pattern, and its case does not matter.
+    // The text is not a pattern, and its case does not matter.
     assert_eq!(recent(Some("PAGE%20"), 2, later(30)).await, [jobs[2], jobs[1]]);
     assert_eq!(recent(Some("page%200"), 9, later(30)).await, [jobs[0]]);
     assert_eq!(recent(Some("page_"), 9, later(30)).await, []);

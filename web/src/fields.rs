@@ -1,5 +1,5 @@
-//! The form fields: how they are grouped, and which control edits each of them. Label, help, unit, bounds and default
-//! come from the field tables of the core. Start with [`first`] and [`groups`].
+//! The form fields: how they are grouped, and which control edits each of them. Group, label, help, unit, bounds and
+//! default come from the field tables of the core. Start with [`groups`].
 
 use harvestman_core::api::action::{Action, ActionKind};
 use harvestman_core::api::fields::{Field as ApiField, FieldType, Schema};
@@ -11,7 +11,7 @@ use crate::draft::Endpoint;
 
 mod groups;
 
-pub use groups::{first, groups};
+pub use groups::{MAIN, groups};
 
 /// The control that edits a field.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -66,8 +66,6 @@ pub struct Group {
     pub about: &'static str,
     /// Whether the fields are page options, which are nested under `scrapeOptions` in a crawl, search or extraction.
     pub page: bool,
-    /// Names of the fields in the API, with dots for nested objects.
-    pub fields: &'static [&'static str],
 }
 
 impl Group {
@@ -76,19 +74,14 @@ impl Group {
         if self.page { endpoint.page_prefix() } else { "" }
     }
 
-    /// Returns its fields.
-    ///
-    /// # Panics
-    /// Panics if the request of `endpoint` has no field with one of the names; a test checks every group.
+    /// Returns its fields, in the order of their declaration.
     pub fn fields(&self, endpoint: Endpoint) -> Vec<Field> {
         let table = endpoint.command().fields();
-        let prefix = self.prefix(endpoint);
-        let field = |path: &&str| {
-            let field = ApiField::find(&table, &format!("{prefix}{path}")).expect("a field of the request");
-            let is_nested = path.contains('.');
-            Field::new(field, path, is_nested)
-        };
-        self.fields.iter().map(field).collect()
+        let options = ApiField::find(&table, self.prefix(endpoint).trim_end_matches('.'));
+        let fields = options.as_ref().and_then(|field| field.schema.object());
+        let fields = fields.unwrap_or(&table).iter();
+        let own = fields.filter(|field| field.group == Some(self.name));
+        own.cloned().flat_map(|field| rows(field, false)).collect()
     }
 }
 
@@ -102,22 +95,26 @@ pub fn of_action(kind: ActionKind) -> Vec<Field> {
     options(Action::schema(()).variant(kind.as_str()))
 }
 
-/// Converts the fields of an object within a list; objects in it become rows of their own.
+/// Converts the fields of an object within a list.
 fn options(fields: Vec<ApiField>) -> Vec<Field> {
-    let rows = |field: ApiField| match field.schema.clone() {
-        Schema::Object(_, inner) => inner
-            .into_iter()
-            .map(|part| {
-                let path = format!("{}.{}", field.name, part.name);
-                Field::new(part, &path, true)
-            })
-            .collect(),
-        _ => {
-            let path = field.name;
-            vec![Field::new(field, path, true)]
+    fields.into_iter().flat_map(|field| rows(field, true)).collect()
+}
+
+/// Converts a field; an object without a control of its own becomes a row for each of its fields.
+fn rows(field: ApiField, is_nested: bool) -> Vec<Field> {
+    let path = field.name;
+    match (kind(&field, is_nested), field.schema.object()) {
+        (Kind::Json, Some(parts)) => {
+            let parts = parts.iter().cloned();
+            parts
+                .map(|part| {
+                    let path = format!("{path}.{}", part.name);
+                    Field::new(part, &path, true)
+                })
+                .collect()
         }
-    };
-    fields.into_iter().flat_map(rows).collect()
+        _ => vec![Field::new(field, path, is_nested)],
+    }
 }
 
 /// Choices of the time filter of a search; other filters are entered in the JSON tab.
@@ -210,48 +207,40 @@ mod tests {
     /// Fields whose control is not in a group.
     const ELSEWHERE: &[&str] = &["url", "query", "prompt", "schema", "formats", "scrapeOptions"];
 
-    /// Whether a group of an endpoint has a field, or a part of it.
-    fn has(endpoint: Endpoint, page: bool, name: &str) -> bool {
-        let mut all = groups(endpoint).iter().chain(first(endpoint));
-        all.any(|group| {
-            let names = || group.fields.iter().filter_map(|path| path.split('.').next());
-            (group.page == page || endpoint.page_prefix().is_empty()) && names().any(|field| field == name)
-        })
+    fn all_groups(endpoint: Endpoint) -> impl Iterator<Item = &'static Group> {
+        groups(endpoint).iter().chain([&MAIN])
     }
 
     #[test]
     fn every_field_of_a_request_has_a_control() {
         for endpoint in ENDPOINTS {
-            let table = endpoint.command().fields();
-            let shown = |fields: &[ApiField]| -> Vec<&'static str> {
-                let names = fields
-                    .iter()
-                    .filter(|field| !field.hidden)
-                    .map(|field| field.name);
-                names.filter(|name| !ELSEWHERE.contains(name)).collect()
+            let check = |fields: &[ApiField], path: &str, page: bool| {
+                let is_for = |group: &&Group| group.page == page || endpoint.page_prefix().is_empty();
+                let names: Vec<&str> = all_groups(endpoint)
+                    .filter(is_for)
+                    .map(|group| group.name)
+                    .collect();
+                for field in fields.iter().filter(|field| !field.hidden) {
+                    let has_control = ELSEWHERE.contains(&field.name)
+                        || field.group.is_some_and(|group| names.contains(&group));
+                    assert!(has_control, "{path}{} of {}", field.name, endpoint.command());
+                }
             };
-            for name in shown(&table) {
-                assert!(has(endpoint, false, name), "{name} of {}", endpoint.command());
-            }
-            let page = ApiField::find(&table, "scrapeOptions");
-            for name in page
-                .iter()
-                .flat_map(|field| shown(field.schema.object().unwrap()))
-            {
-                assert!(
-                    has(endpoint, true, name),
-                    "scrapeOptions.{name} of {}",
-                    endpoint.command()
-                );
+            let table = endpoint.command().fields();
+            check(&table, "", false);
+            if let Some(options) = ApiField::find(&table, "scrapeOptions") {
+                check(options.schema.object().unwrap(), "scrapeOptions.", true);
             }
         }
     }
 
     #[test]
-    fn every_name_in_a_group_is_a_field() {
+    fn every_group_has_fields_with_label_and_help() {
         for endpoint in ENDPOINTS {
-            for group in groups(endpoint).iter().chain(first(endpoint)) {
-                for field in group.fields(endpoint) {
+            for group in groups(endpoint) {
+                let fields = group.fields(endpoint);
+                assert!(!fields.is_empty(), "{} of {}", group.name, endpoint.command());
+                for field in fields {
                     assert!(
                         !field.label.is_empty() && !field.help.is_empty(),
                         "{}",

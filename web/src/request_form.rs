@@ -92,8 +92,8 @@ pub fn RequestForm(
 
 #[component]
 fn Fields(draft: Draft, after_url: ViewFn) -> impl IntoView {
-    let first = fields::first(draft.endpoint)
-        .map(|group| view! { <div class="first-fields"><FieldRows draft group/></div> });
+    let first = (!fields::MAIN.fields(draft.endpoint).is_empty())
+        .then(|| view! { <div class="first-fields"><FieldRows draft group=&fields::MAIN/></div> });
     let subject = match draft.endpoint {
         Endpoint::Scrape | Endpoint::Crawl | Endpoint::Map => {
             view! { <SubjectField draft label="URL" placeholder="https://example.com/docs"/> }.into_any()

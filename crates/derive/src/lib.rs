@@ -23,6 +23,7 @@
 //! - `effective = path`: a `fn(&Self) -> impl ToNode` with the value that applies, where it is not the one sent;
 //! - `unlisted`: not among the options that a job reports;
 //! - `label = "Page limit"`: its name in forms, where that is not its name in words;
+//! - `group = "Network"`: the group of form fields that it belongs to;
 //! - `unit = "ms"`, `example = "JSON"`, `since = "0.1.0"`: for people;
 //! - `hidden`: accepted, and shown nowhere.
 //!

@@ -72,7 +72,7 @@ impl<'f> Member<'f> {
             None => quote!(None),
         };
         let (label, unit) = (text(&self.attributes.label), text(&self.attributes.unit));
-        let example = text(&self.attributes.example);
+        let (group, example) = (text(&self.attributes.group), text(&self.attributes.example));
         let since = self.attributes.since.iter();
         let default = match (required, self.optional) {
             (false, false) => {
@@ -89,6 +89,7 @@ impl<'f> Member<'f> {
                 required: #required,
                 default: #default,
                 label: #label,
+                group: #group,
                 unit: #unit,
                 example: #example,
                 hidden: #hidden,

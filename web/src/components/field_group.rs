@@ -31,10 +31,11 @@ pub fn FieldGrid(draft: Draft, fields: Vec<Field>, #[prop(into)] prefix: String)
 /// Renders a collapsible group.
 #[component]
 pub fn GroupView(draft: Draft, group: &'static Group) -> impl IntoView {
-    let paths: Vec<String> = group
-        .fields
+    let prefix = group.prefix(draft.endpoint);
+    let fields = group.fields(draft.endpoint);
+    let paths: Vec<String> = fields
         .iter()
-        .map(|path| format!("{}{path}", group.prefix(draft.endpoint)))
+        .map(|field| format!("{prefix}{}", field.path))
         .collect();
     let paths = StoredValue::new(paths);
     let set = Memo::new(move |_| {

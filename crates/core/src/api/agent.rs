@@ -49,11 +49,17 @@ pub struct AgentRequest {
         required,
         bounds = 1..=MAX_PROMPT_CHARS,
         label = "Prompt",
+        group = "Main",
         example = r#""Find the founders of Example Inc.""#
     )]
     pub prompt: String,
     /// URLs to look at first.
-    #[field(bounds = (0..=MAX_LIST_ITEMS, ()), label = "URLs", example = r#"["https://example.com"]"#)]
+    #[field(
+        bounds = (0..=MAX_LIST_ITEMS, ()),
+        label = "URLs",
+        group = "Main",
+        example = r#"["https://example.com"]"#
+    )]
     pub urls: Vec<TargetUrl>,
     /// JSON Schema of the result.
     #[field(
@@ -66,36 +72,50 @@ pub struct AgentRequest {
         bounds = 1..=Slot::UNBOUNDED,
         default = DEFAULT_AGENT_CREDITS,
         label = "Credit limit",
+        group = "Work",
         unit = "credits",
         example = "500"
     )]
     pub max_credits: u64,
     /// Open no pages but those of `urls`.
-    #[field(name = "strictConstrainToURLs", label = "Only these URLs")]
+    #[field(name = "strictConstrainToURLs", label = "Only these URLs", group = "Work")]
     pub strict_constrain_to_urls: bool,
     /// Name of the model. Another one than the operator's has no effect, and `warning` of the result says so.
-    #[field(bounds = 0..=MAX_SHORT_TEXT_CHARS, label = "Model")]
+    #[field(bounds = 0..=MAX_SHORT_TEXT_CHARS, label = "Model", group = "Work")]
     pub model: Option<String>,
     /// How much work the agent puts into the task. Default: `medium`.
-    #[field(label = "Effort")]
+    #[field(label = "Effort", group = "Work")]
     pub effort: Option<Effort>,
     /// Receiver of events: a URL, or an object with `url`, `headers`, `metadata` and `events`.
-    #[field(bounds = Family::Agent, label = "Webhook", example = r#""https://example.com/hook""#)]
+    #[field(
+        bounds = Family::Agent,
+        label = "Webhook",
+        group = "Webhook",
+        example = r#""https://example.com/hook""#
+    )]
     pub webhook: Option<WebhookSpec>,
     /// Whether to return data or to have a conversation. Default: `extract`.
-    #[field(label = "Mode")]
+    #[field(label = "Mode", group = "Answer")]
     pub mode: Option<AgentMode>,
     /// Conversation to continue: `threadId` of one of its runs, which must all have ended.
-    #[field(label = "Thread", example = r#""018f2f9e-0000-7000-8000-000000000001""#)]
+    #[field(
+        label = "Thread",
+        group = "Answer",
+        example = r#""018f2f9e-0000-7000-8000-000000000001""#
+    )]
     pub thread_id: Option<Uuid>,
     /// Accepted as sent, without effect; `warning` of the result says so.
     #[field(hidden)]
     pub exchange: Option<Value>,
     /// Country and languages of the visitor.
-    #[field(label = "Location", example = r#"{"country":"DE","languages":["de"]}"#)]
+    #[field(
+        label = "Location",
+        group = "Network",
+        example = r#"{"country":"DE","languages":["de"]}"#
+    )]
     pub location: Location,
     /// Delete all content once it is delivered. The operator must enable it.
-    #[field(label = "Zero data retention")]
+    #[field(label = "Zero data retention", group = "Answer")]
     pub zero_data_retention: bool,
     /// Client and integration that sent the request.
     #[field(flatten)]

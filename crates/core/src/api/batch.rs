@@ -33,6 +33,7 @@ pub struct BatchScrapeRequest {
         manual,
         bounds = (1..=MAX_BATCH_URLS, ()),
         label = "URLs",
+        group = "Main",
         example = r#"["https://example.com"]"#
     )]
     pub urls: Vec<TargetUrl>,
@@ -42,11 +43,17 @@ pub struct BatchScrapeRequest {
     /// Add the pages to this batch instead of starting one.
     #[field(
         label = "Append to batch",
+        group = "Batch",
         example = r#""018f2f9e-0000-7000-8000-000000000001""#
     )]
     pub append_to_id: Option<JobId>,
     /// Skip invalid URLs in `urls` instead of refusing the request.
-    #[field(name = "ignoreInvalidURLs", default = true, label = "Skip invalid URLs")]
+    #[field(
+        name = "ignoreInvalidURLs",
+        default = true,
+        label = "Skip invalid URLs",
+        group = "Batch"
+    )]
     pub ignore_invalid_urls: bool,
     /// What holds for every page.
     #[field(flatten)]
@@ -65,14 +72,21 @@ pub struct BatchOptions {
         bounds = Family::BatchScrape,
         unlisted,
         label = "Webhook",
+        group = "Webhook",
         example = r#""https://example.com/hook""#
     )]
     pub webhook: Option<WebhookSpec>,
     /// Maximum number of pages in flight. Default: the team's limit.
-    #[field(bounds = 1..=Slot::UNBOUNDED, label = "Concurrency", unit = "pages", example = "4")]
+    #[field(
+        bounds = 1..=Slot::UNBOUNDED,
+        label = "Concurrency",
+        group = "Batch",
+        unit = "pages",
+        example = "4"
+    )]
     pub max_concurrency: Option<u32>,
     /// Delete all content once it is delivered. The operator must enable it.
-    #[field(label = "Zero data retention")]
+    #[field(label = "Zero data retention", group = "Batch")]
     pub zero_data_retention: bool,
     /// Client and integration that sent the request.
     #[field(flatten)]

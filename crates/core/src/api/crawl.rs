@@ -82,52 +82,59 @@ pub struct CrawlRequest {
     )]
     pub prompt: Option<String>,
     /// Regular expressions; matching paths are skipped.
-    #[field(bounds = PATTERNS, label = "Exclude paths", example = r#"["^/admin/"]"#)]
+    #[field(bounds = PATTERNS, label = "Exclude paths", group = "Scope", example = r#"["^/admin/"]"#)]
     pub exclude_paths: Vec<String>,
     /// Regular expressions; only matching paths are crawled. Empty: all.
-    #[field(bounds = PATTERNS, label = "Include paths", example = r#"["^/blog/"]"#)]
+    #[field(bounds = PATTERNS, label = "Include paths", group = "Scope", example = r#"["^/blog/"]"#)]
     pub include_paths: Vec<String>,
     /// Links away from the start; 0 is the start page and the pages of sitemaps. Default: unlimited.
-    #[field(bounds = 0..=Slot::UNBOUNDED, label = "Depth", example = "3")]
+    #[field(bounds = 0..=Slot::UNBOUNDED, label = "Depth", group = "Main", example = "3")]
     pub max_discovery_depth: Option<u32>,
     /// Whether to crawl the pages that the site's sitemaps list.
-    #[field(default = SitemapMode::Include, label = "Sitemap")]
+    #[field(default = SitemapMode::Include, label = "Sitemap", group = "Main")]
     pub sitemap: SitemapMode,
     /// Treat URLs that differ only by their query as one page.
-    #[field(label = "Ignore query")]
+    #[field(label = "Ignore query", group = "Scope")]
     pub ignore_query_parameters: bool,
     /// Treat URLs that differ only by `www.`, scheme, trailing slash or index file as one page.
-    #[field(name = "deduplicateSimilarURLs", default = true, label = "Merge similar URLs")]
+    #[field(
+        name = "deduplicateSimilarURLs",
+        default = true,
+        label = "Merge similar URLs",
+        group = "Scope"
+    )]
     pub deduplicate_similar_urls: bool,
     /// Match path patterns against the whole URL.
-    #[field(name = "regexOnFullURL", label = "Match full URL")]
+    #[field(name = "regexOnFullURL", label = "Match full URL", group = "Scope")]
     pub regex_on_full_url: bool,
     /// Maximum number of pages.
     #[field(
         bounds = 1..=Slot::UNBOUNDED,
         default = DEFAULT_CRAWL_LIMIT,
         label = "Page limit",
+        group = "Main",
         unit = "pages",
         example = "100"
     )]
     pub limit: u64,
     /// Crawl pages of the same host above the path of the start URL and at its level too.
-    #[field(label = "Entire domain")]
+    #[field(label = "Entire domain", group = "Scope")]
     pub crawl_entire_domain: bool,
     /// Crawl pages of other sites that are linked to; their own links are not followed.
-    #[field(label = "External links")]
+    #[field(label = "External links", group = "Scope")]
     pub allow_external_links: bool,
     /// Crawl every host below the same registrable domain.
-    #[field(label = "Subdomains")]
+    #[field(label = "Subdomains", group = "Scope")]
     pub allow_subdomains: bool,
     /// Ignore robots.txt. The operator must enable it.
-    #[field(label = "Ignore robots.txt")]
+    #[field(label = "Ignore robots.txt", group = "Pace")]
     pub ignore_robots_txt: bool,
     /// Product token to match in robots.txt. The operator must enable it.
     #[field(
         bounds = 1..=MAX_SHORT_TEXT_CHARS,
         read = read_agent,
         label = "Robots user agent",
+        group = "Pace",
         example = r#""MyBot""#
     )]
     pub robots_user_agent: Option<String>,
@@ -137,18 +144,26 @@ pub struct CrawlRequest {
     #[field(
         bounds = Decimal::PositiveUpTo(MAX_CRAWL_DELAY_S),
         label = "Delay",
+        group = "Pace",
         unit = "seconds",
         example = "1"
     )]
     pub delay: Option<f64>,
     /// Maximum number of pages in flight. Default: the team's limit.
-    #[field(bounds = 1..=Slot::UNBOUNDED, label = "Concurrency", unit = "pages", example = "4")]
+    #[field(
+        bounds = 1..=Slot::UNBOUNDED,
+        label = "Concurrency",
+        group = "Pace",
+        unit = "pages",
+        example = "4"
+    )]
     pub max_concurrency: Option<u32>,
     /// Receiver of events: a URL, or an object with `url`, `headers`, `metadata` and `events`.
     #[field(
         bounds = Family::Crawl,
         unlisted,
         label = "Webhook",
+        group = "Webhook",
         example = r#""https://example.com/hook""#
     )]
     pub webhook: Option<WebhookSpec>,
@@ -156,7 +171,7 @@ pub struct CrawlRequest {
     #[field(read = ScrapeOptions::read_inner, example = r#"{"formats":["markdown"]}"#)]
     pub scrape_options: ScrapeOptions,
     /// Delete all content once it is delivered. The operator must enable it.
-    #[field(label = "Zero data retention")]
+    #[field(label = "Zero data retention", group = "Pace")]
     pub zero_data_retention: bool,
     /// Client and integration that sent the request.
     #[field(flatten)]

@@ -62,6 +62,7 @@ pub struct ExtractRequest {
         unlisted,
         bounds = (0..=MAX_EXTRACT_URLS, ()),
         label = "URLs",
+        group = "Main",
         example = r#"["https://example.com/*"]"#
     )]
     pub urls: Vec<ExtractTarget>,
@@ -73,6 +74,7 @@ pub struct ExtractRequest {
         bounds = 0..=MAX_PROMPT_CHARS,
         empty_is_absent,
         label = "Prompt",
+        group = "Main",
         example = r#""Names and prices of the products""#
     )]
     pub prompt: Option<String>,
@@ -83,49 +85,72 @@ pub struct ExtractRequest {
     )]
     pub schema: Option<Map<String, Value>>,
     /// Instructions for the model.
-    #[field(bounds = 0..=MAX_PROMPT_CHARS, label = "System prompt")]
+    #[field(bounds = 0..=MAX_PROMPT_CHARS, label = "System prompt", group = "Answer")]
     pub system_prompt: Option<String>,
     /// Follow links to other hosts too.
-    #[field(label = "External links")]
+    #[field(label = "External links", group = "Scope")]
     pub allow_external_links: bool,
     /// Search the web for more pages.
-    #[field(label = "Web search")]
+    #[field(label = "Web search", group = "Scope")]
     pub enable_web_search: bool,
     /// Include subdomains of the sites.
-    #[field(default = true, label = "Subdomains")]
+    #[field(default = true, label = "Subdomains", group = "Scope")]
     pub include_subdomains: bool,
     /// Do not read sitemaps.
-    #[field(label = "Ignore sitemap")]
+    #[field(label = "Ignore sitemap", group = "Scope")]
     pub ignore_sitemap: bool,
     /// Return the source of each value.
-    #[field(label = "Show sources")]
+    #[field(label = "Show sources", group = "Answer")]
     pub show_sources: bool,
     /// Skip invalid URLs in `urls` instead of refusing the request.
-    #[field(name = "ignoreInvalidURLs", default = true, label = "Skip invalid URLs")]
+    #[field(
+        name = "ignoreInvalidURLs",
+        default = true,
+        label = "Skip invalid URLs",
+        group = "Answer"
+    )]
     pub ignore_invalid_urls: bool,
     /// Maximum number of pages. Default: 20.
-    #[field(bounds = 1..=Slot::UNBOUNDED, label = "Page limit", unit = "pages", example = "20")]
+    #[field(
+        bounds = 1..=Slot::UNBOUNDED,
+        label = "Page limit",
+        group = "Scope",
+        unit = "pages",
+        example = "20"
+    )]
     pub limit: Option<u64>,
     /// Time limit of the whole job. Default: 30 minutes.
-    #[field(bounds = 1..=Slot::UNBOUNDED, label = "Timeout", unit = "ms", example = "60000")]
+    #[field(
+        bounds = 1..=Slot::UNBOUNDED,
+        label = "Timeout",
+        group = "Answer",
+        unit = "ms",
+        example = "60000"
+    )]
     pub timeout: Option<u64>,
     /// How pages are fetched.
     #[field(read = ScrapeOptions::read_inner, example = r#"{"onlyMainContent":false}"#)]
     pub scrape_options: ScrapeOptions,
     /// The model that extracts: an object with `model`. Another one than the operator's has no effect, and `warning`
     /// of the result says so.
-    #[field(unlisted, label = "Agent", example = r#"{"model":"default"}"#)]
+    #[field(
+        unlisted,
+        label = "Agent",
+        group = "Answer",
+        example = r#"{"model":"default"}"#
+    )]
     pub agent: Option<ExtractAgent>,
     /// Receiver of events: a URL, or an object with `url`, `headers`, `metadata` and `events`.
     #[field(
         bounds = Family::Extract,
         unlisted,
         label = "Webhook",
+        group = "Webhook",
         example = r#""https://example.com/hook""#
     )]
     pub webhook: Option<WebhookSpec>,
     /// Return the URLs that were visited.
-    #[field(name = "urlTrace", label = "URL trace")]
+    #[field(name = "urlTrace", label = "URL trace", group = "Answer")]
     pub url_trace: bool,
     /// Client and integration that sent the request.
     #[field(flatten)]

@@ -103,16 +103,16 @@ pub struct ScrapeOptions {
     )]
     pub formats: Vec<Format>,
     /// Return only the main content, without navigation, headers and footers.
-    #[field(default = true, label = "Main content only")]
+    #[field(default = true, label = "Main content only", group = "Page")]
     pub only_main_content: bool,
     /// Remove leftovers such as share bars from the Markdown in a second pass.
-    #[field(label = "Clean content")]
+    #[field(label = "Clean content", group = "Page")]
     pub only_clean_content: bool,
     /// CSS selectors; only matching elements are kept.
-    #[field(bounds = SELECTORS, label = "Include tags", example = r#"["article"]"#)]
+    #[field(bounds = SELECTORS, label = "Include tags", group = "Page", example = r#"["article"]"#)]
     pub include_tags: Vec<String>,
     /// CSS selectors; matching elements are removed.
-    #[field(bounds = SELECTORS, label = "Exclude tags", example = r#"[".advertisement"]"#)]
+    #[field(bounds = SELECTORS, label = "Exclude tags", group = "Page", example = r#"[".advertisement"]"#)]
     pub exclude_tags: Vec<String>,
     /// Accept a cached copy up to this age; 0 always fetches. Default: 2 days. Ignored with `changeTracking`.
     ///
@@ -121,32 +121,46 @@ pub struct ScrapeOptions {
         bounds = 0..=Slot::UNBOUNDED,
         effective = Self::max_age_ms,
         label = "Maximum cache age",
+        group = "Network",
         unit = "ms",
         example = "0"
     )]
     pub max_age: Option<u64>,
     /// Answer only from the cache, with a copy of at least this age.
-    #[field(bounds = 0..=Slot::UNBOUNDED, label = "Minimum cache age", unit = "ms", example = "0")]
+    #[field(
+        bounds = 0..=Slot::UNBOUNDED,
+        label = "Minimum cache age",
+        group = "Network",
+        unit = "ms",
+        example = "0"
+    )]
     pub min_age: Option<u64>,
     /// Request headers for the site.
-    #[field(label = "Headers", example = r#"{"Cookie":"name=value"}"#)]
+    #[field(label = "Headers", group = "Network", example = r#"{"Cookie":"name=value"}"#)]
     pub headers: BTreeMap<String, String>,
     /// Extra wait after the page has loaded, in the browser; at most half of `timeout`.
-    #[field(bounds = 0..=MAX_WAIT_MS, label = "Wait after load", unit = "ms", example = "1000")]
+    #[field(
+        bounds = 0..=MAX_WAIT_MS,
+        label = "Wait after load",
+        group = "Browser",
+        unit = "ms",
+        example = "1000"
+    )]
     pub wait_for: u64,
     /// Use the viewport and user agent of a phone.
-    #[field(label = "Mobile")]
+    #[field(label = "Mobile", group = "Browser")]
     pub mobile: bool,
     /// Accept invalid TLS certificates. Default: true, or false when headers or actions are sent.
     ///
     /// See [`ScrapeOptions::verify_tls`] for the value that applies.
-    #[field(effective = Self::skips_tls_verification, label = "Skip TLS verification")]
+    #[field(effective = Self::skips_tls_verification, label = "Skip TLS verification", group = "Network")]
     pub skip_tls_verification: Option<bool>,
     /// Time limit of the whole scrape, queueing included.
     #[field(
         bounds = MIN_SCRAPE_TIMEOUT_MS..=MAX_SCRAPE_TIMEOUT_MS,
         default = DEFAULT_SCRAPE_TIMEOUT_MS,
         label = "Timeout",
+        group = "Network",
         unit = "ms",
         example = "60000"
     )]
@@ -157,6 +171,7 @@ pub struct ScrapeOptions {
         bounds = (0..=MAX_LIST_ITEMS, ()),
         distinct = Parser::kind,
         label = "Parsers",
+        group = "Page",
         example = r#"["pdf"]"#
     )]
     pub parsers: Vec<Parser>,
@@ -164,39 +179,53 @@ pub struct ScrapeOptions {
     #[field(
         bounds = (0..=MAX_ACTIONS, ()),
         label = "Actions",
+        group = "Browser",
         example = r##"[{"type":"click","selector":"#more"}]"##
     )]
     pub actions: Vec<Action>,
     /// Country and languages of the visitor.
-    #[field(label = "Location", example = r#"{"country":"DE","languages":["de"]}"#)]
+    #[field(
+        label = "Location",
+        group = "Network",
+        example = r#"{"country":"DE","languages":["de"]}"#
+    )]
     pub location: Location,
     /// Replace `data:` images in Markdown with a placeholder.
-    #[field(default = true, label = "Remove inline images")]
+    #[field(default = true, label = "Remove inline images", group = "Page")]
     pub remove_base64_images: bool,
     /// Keep advertisements, trackers and consent banners out of the page.
-    #[field(default = true, label = "Block ads")]
+    #[field(default = true, label = "Block ads", group = "Page")]
     pub block_ads: bool,
     /// Fetch the page over HTTP only, even if its content seems to need a browser.
     ///
     /// Options that require the browser still use it.
-    #[field(label = "Fast mode")]
+    #[field(label = "Fast mode", group = "Browser")]
     pub fast_mode: bool,
     /// Class of the operator's proxies; `auto` changes to `enhanced` if the site blocks `basic`.
-    #[field(default = Proxy::Auto, label = "Proxy")]
+    #[field(default = Proxy::Auto, label = "Proxy", group = "Network")]
     pub proxy: Proxy,
     /// Store the page in the cache.
     ///
     /// See [`ScrapeOptions::stores_in_cache`] for the value that applies.
-    #[field(default = true, effective = Self::stores_in_cache, label = "Store in cache")]
+    #[field(default = true, effective = Self::stores_in_cache, label = "Store in cache", group = "Network")]
     pub store_in_cache: bool,
     /// Never contact the site; answer only from the cache.
-    #[field(label = "Lockdown")]
+    #[field(label = "Lockdown", group = "Network")]
     pub lockdown: bool,
     /// Browser profile whose cookies and storage are used.
-    #[field(label = "Profile", example = r#"{"name":"shop","saveChanges":false}"#)]
+    #[field(
+        label = "Profile",
+        group = "Browser",
+        example = r#"{"name":"shop","saveChanges":false}"#
+    )]
     pub profile: Option<Profile>,
     /// Replace personal data in every text: true, or an object with `mode`, `entities` and `replaceStyle`.
-    #[field(name = "redactPII", label = "Redact personal data", example = "true")]
+    #[field(
+        name = "redactPII",
+        label = "Redact personal data",
+        group = "Page",
+        example = "true"
+    )]
     pub redact_pii: Option<RedactPii>,
 }
 

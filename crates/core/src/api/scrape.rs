@@ -23,7 +23,7 @@ pub struct ScrapeRequest {
     #[field(flatten)]
     pub options: ScrapeOptions,
     /// Store nothing once the response is sent. The operator must enable it.
-    #[field(label = "Zero data retention")]
+    #[field(label = "Zero data retention", group = "Retention")]
     pub zero_data_retention: bool,
     /// Client and integration that sent the request.
     #[field(flatten)]

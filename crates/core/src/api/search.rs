@@ -84,6 +84,7 @@ pub struct SearchRequest {
         bounds = 1..=MAX_SEARCH_LIMIT,
         default = DEFAULT_SEARCH_LIMIT,
         label = "Result limit",
+        group = "Main",
         unit = "results",
         example = "10"
     )]
@@ -95,6 +96,7 @@ pub struct SearchRequest {
         distinct = |source| source.kind,
         empty_is_absent,
         label = "Sources",
+        group = "Main",
         example = r#"["web","news"]"#
     )]
     pub sources: Vec<SearchSource>,
@@ -104,6 +106,7 @@ pub struct SearchRequest {
         read = read_categories,
         distinct = |category| *category,
         label = "Categories",
+        group = "Filter",
         example = r#"["github"]"#
     )]
     pub categories: Vec<Category>,
@@ -112,6 +115,7 @@ pub struct SearchRequest {
         bounds = HOSTS,
         read = read_include_domains,
         label = "Include domains",
+        group = "Filter",
         example = r#"["example.com"]"#
     )]
     pub include_domains: Vec<String>,
@@ -120,17 +124,25 @@ pub struct SearchRequest {
         bounds = HOSTS,
         read = read_exclude_domains,
         label = "Exclude domains",
+        group = "Filter",
         example = r#"["example.com"]"#
     )]
     pub exclude_domains: Vec<String>,
     /// Time filter: `qdr:d` (last day), `qdr:w`, `qdr:m`, `qdr:y`, or a range with `cdr:1`.
-    #[field(bounds = 0..=MAX_SHORT_TEXT_CHARS, read = read_tbs, label = "Time filter", example = r#""qdr:w""#)]
+    #[field(
+        bounds = 0..=MAX_SHORT_TEXT_CHARS,
+        read = read_tbs,
+        label = "Time filter",
+        group = "Main",
+        example = r#""qdr:w""#
+    )]
     pub tbs: Option<String>,
     /// Place of the search, in words.
     #[field(
         bounds = 0..=MAX_SHORT_TEXT_CHARS,
         empty_is_absent,
         label = "Location",
+        group = "Filter",
         example = r#""Berlin, Germany""#
     )]
     pub location: Option<String>,
@@ -140,26 +152,28 @@ pub struct SearchRequest {
         bounds = 0..=MAX_SHORT_TEXT_CHARS,
         read = read_country,
         label = "Country",
+        group = "Filter",
         example = r#""DE""#
     )]
     pub country: String,
     /// Leave out adult content. Default: the provider's.
-    #[field(label = "Safe search")]
+    #[field(label = "Safe search", group = "Filter")]
     pub safe: Option<bool>,
     /// Time limit of the whole request.
     #[field(
         bounds = 1..=MAX_SCRAPE_TIMEOUT_MS,
         default = DEFAULT_SEARCH_TIMEOUT_MS,
         label = "Timeout",
+        group = "Answer",
         unit = "ms",
         example = "60000"
     )]
     pub timeout: u64,
     /// Leave out results with invalid URLs.
-    #[field(name = "ignoreInvalidURLs", label = "Skip invalid URLs")]
+    #[field(name = "ignoreInvalidURLs", label = "Skip invalid URLs", group = "Answer")]
     pub ignore_invalid_urls: bool,
     /// Describe each result by the passage that fits the query best.
-    #[field(default = true, label = "Highlights")]
+    #[field(default = true, label = "Highlights", group = "Answer")]
     pub highlights: bool,
     /// Scrape each web and news result with these options.
     #[field(read = ScrapeOptions::read_inner, example = r#"{"formats":["markdown"]}"#)]

@@ -26,6 +26,8 @@ pub struct Field {
     pub default: Option<Node>,
     /// Label in forms, if it differs from the words of [`Field::name`]; see [`Field::label`].
     pub label: Option<&'static str>,
+    /// Group of form fields that it belongs to; `None` if it has a control of its own, or none.
+    pub group: Option<&'static str>,
     /// Unit of the value.
     pub unit: Option<&'static str>,
     /// Typical value, as JSON.
@@ -47,6 +49,7 @@ impl Field {
             required: false,
             default: None,
             label: None,
+            group: None,
             unit: None,
             example: None,
             since: "0.1.0",

@@ -34,6 +34,7 @@ mod memory;
 pub mod metrics;
 mod offline;
 mod operator;
+mod process_limits;
 mod rate;
 mod read_file;
 mod recognize_text;

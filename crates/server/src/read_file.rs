@@ -6,9 +6,17 @@ use std::io::{self, BufRead, Read, Write};
 
 use harvestman_core::scrape::{FileRequest, read_file};
 use harvestman_engine::FileResult;
+use harvestman_engine::limits::{FILE_READER_CPU_S, FILE_READER_MEMORY_BYTES};
+
+use crate::process_limits::ProcessLimits;
 
 pub(crate) fn run() -> anyhow::Result<()> {
-    limit();
+    ProcessLimits {
+        memory_bytes: FILE_READER_MEMORY_BYTES,
+        cpu_s: FILE_READER_CPU_S,
+        open_files: 0,
+    }
+    .apply();
     let mut input = io::stdin().lock();
     let mut head = String::new();
     input.read_line(&mut head)?;
@@ -25,32 +33,3 @@ pub(crate) fn run() -> anyhow::Result<()> {
     }
     Ok(output.flush()?)
 }
-
-/// Limits memory and CPU time, forbids opening and writing files and core dumps, and ties the process to the
-/// server's lifetime.
-#[cfg(unix)]
-fn limit() {
-    use harvestman_engine::limits::{FILE_READER_CPU_S, FILE_READER_MEMORY_BYTES};
-    use rustix::process::{Resource, Rlimit, setrlimit};
-
-    for (resource, most) in [
-        (Resource::As, FILE_READER_MEMORY_BYTES),
-        (Resource::Cpu, FILE_READER_CPU_S),
-        (Resource::Nofile, 0),
-        (Resource::Fsize, 0),
-        (Resource::Core, 0),
-    ] {
-        let limit = Rlimit {
-            current: Some(most),
-            maximum: Some(most),
-        };
-        // Fails if the limit is already lower, which is fine.
-        let _ = setrlimit(resource, limit);
-    }
-    #[cfg(target_os = "linux")]
-    let _ = rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL));
-}
-
-/// Does nothing: on this platform the server's deadline is the only limit.
-#[cfg(not(unix))]
-fn limit() {}

@@ -53,6 +53,16 @@ pub(crate) fn rust(project: &Project) -> Result<Vec<Source>> {
 }
 
 impl Source {
+    /// Creates a file of one line.
+    #[cfg(test)]
+    pub(crate) fn of(path: &str, code: &str) -> Source {
+        Source {
+            path: path.into(),
+            lines: 1,
+            code: code.to_owned(),
+        }
+    }
+
     /// Returns whether the file is in this folder of the clone.
     pub(crate) fn is_under(&self, folder: &str) -> bool {
         self.path.starts_with(Path::new(folder))

@@ -236,28 +236,20 @@ fn tokens(code: &str) -> Vec<&str> {
 mod tests {
     use super::*;
 
-    fn source(path: &str, code: &str) -> Source {
-        Source {
-            path: path.into(),
-            lines: 1,
-            code: code.to_owned(),
-        }
-    }
-
     #[test]
     fn circles_are_found_through_groups_and_qualified_paths() {
         let found = problems_except(
             &[],
             &[
-                source("crates/a/src/lib.rs", "mod one; mod two; pub use one::One;"),
-                source(
+                Source::of("crates/a/src/lib.rs", "mod one; mod two; pub use one::One;"),
+                Source::of(
                     "crates/a/src/one.rs",
                     "use crate::{three, two::{self, Two as Second}};",
                 ),
-                source("crates/a/src/two.rs", "fn f() { super::three::Three::new() }"),
-                source("crates/a/src/three.rs", "mod part; fn f() { part::f() }"),
-                source("crates/a/src/three/part.rs", "use crate::one::One;"),
-                source("crates/b/src/one.rs", "use crate::two;"),
+                Source::of("crates/a/src/two.rs", "fn f() { super::three::Three::new() }"),
+                Source::of("crates/a/src/three.rs", "mod part; fn f() { part::f() }"),
+                Source::of("crates/a/src/three/part.rs", "use crate::one::One;"),
+                Source::of("crates/b/src/one.rs", "use crate::two;"),
             ],
         );
         assert_eq!(found.len(), 1, "{found:?}");
@@ -270,9 +262,9 @@ mod tests {
     #[test]
     fn a_file_may_use_the_files_above_it() {
         let sources = [
-            source("crates/a/src/lib.rs", "mod one;"),
-            source("crates/a/src/one.rs", "mod part; use part::Part;"),
-            source("crates/a/src/one/part.rs", "use super::One; use crate::Root;"),
+            Source::of("crates/a/src/lib.rs", "mod one;"),
+            Source::of("crates/a/src/one.rs", "mod part; use part::Part;"),
+            Source::of("crates/a/src/one/part.rs", "use super::One; use crate::Root;"),
         ];
         assert_eq!(problems_except(&[], &sources), Vec::<String>::new());
     }
@@ -284,14 +276,14 @@ mod tests {
             files: "one two three",
             reason: "historical",
         }];
-        let two = source("crates/a/src/two.rs", "use crate::one;");
-        let circle = [source("crates/a/src/one.rs", "use crate::two;"), two];
+        let two = Source::of("crates/a/src/two.rs", "use crate::one;");
+        let circle = [Source::of("crates/a/src/one.rs", "use crate::two;"), two];
         assert_eq!(problems_except(&known, &circle), Vec::<String>::new());
         let found = problems_except(&known, &circle[1..]);
         assert!(found.len() == 1 && found[0].contains("is gone"), "{found:?}");
         let larger = [
-            source("crates/a/src/one.rs", "use crate::four;"),
-            source("crates/a/src/four.rs", "use crate::one;"),
+            Source::of("crates/a/src/one.rs", "use crate::four;"),
+            Source::of("crates/a/src/four.rs", "use crate::one;"),
         ];
         assert_eq!(problems_except(&known, &larger).len(), 2);
     }

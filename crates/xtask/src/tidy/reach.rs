@@ -125,18 +125,14 @@ impl Rule {
 mod tests {
     use super::*;
 
-    fn source(path: &str, code: &str) -> Source {
-        Source {
-            path: path.into(),
-            lines: 1,
-            code: code.to_owned(),
-        }
-    }
-
     #[test]
     fn each_api_is_allowed_only_in_its_crate() {
         let check = |path: &str, code: &str, expected: usize| {
-            assert_eq!(problems(&[source(path, code)]).len(), expected, "{path}: {code}");
+            assert_eq!(
+                problems(&[Source::of(path, code)]).len(),
+                expected,
+                "{path}: {code}"
+            );
         };
         check("crates/core/src/crawl.rs", "let now = Instant::now();", 1);
         check("crates/engine/src/driver.rs", "let now = Instant::now();", 0);

@@ -175,7 +175,7 @@ async fn every_form_has_a_command_and_a_tool() {
         };
         let printed = |language| run(&server, &base, language, call.snippet(language).unwrap());
         let by_command = printed(SnippetLanguage::Cli).await;
-        assert!(by_command.contains(printed_by_command), "{command}: {by_command}");
+        assert!(by_command.contains(command_output), "{command}: {by_command}");
         let by_tool = printed(SnippetLanguage::Mcp).await;
         let responses: Vec<Value> = by_tool
             .lines()

@@ -7,7 +7,7 @@ use crate::highlight::escape;
 use crate::limits::RENDER_CHARS;
 
 /// A rendered text.
-pub struct Rendered {
+pub struct RenderedMarkdown {
     /// Safe HTML.
     pub html: String,
     /// Whether the text was longer than [`RENDER_CHARS`] and was cut.
@@ -15,7 +15,7 @@ pub struct Rendered {
 }
 
 /// Renders Markdown as safe HTML.
-pub fn render(markdown: &str) -> Rendered {
+pub fn render(markdown: &str) -> RenderedMarkdown {
     let (text, cut) = match markdown.char_indices().nth(RENDER_CHARS) {
         Some((end, _)) => (&markdown[..end], true),
         None => (markdown, false),
@@ -31,7 +31,7 @@ pub fn render(markdown: &str) -> Rendered {
     let events = Parser::new_ext(text, options).flat_map(|event| sanitizer.event(event));
     let mut out = String::with_capacity(text.len() * 3 / 2);
     html::push_html(&mut out, events);
-    Rendered { html: out, cut }
+    RenderedMarkdown { html: out, cut }
 }
 
 struct Sanitizer {

@@ -64,7 +64,7 @@ const MIN_WORDS: i64 = 12;
 /// `dropped`.
 pub(crate) fn choose(dom: &Dom, url: &Url, dropped: &mut [bool]) -> Vec<NodeId> {
     let body = dom.first(0, Tag::Body).unwrap_or(0);
-    let Measured {
+    let RuleChoice {
         roots,
         kind,
         kept,
@@ -126,7 +126,7 @@ pub(crate) fn choose(dom: &Dom, url: &Url, dropped: &mut [bool]) -> Vec<NodeId> 
 }
 
 /// What the rules chose, and the blocks of the whole page.
-struct Measured {
+struct RuleChoice {
     roots: Vec<NodeId>,
     kind: PageKind,
     /// By node: whether the choice contains it.
@@ -136,7 +136,7 @@ struct Measured {
 }
 
 /// Applies the rules, which mark in `dropped` what they drop, and measures all blocks.
-fn measure(dom: &Dom, url: &Url, dropped: &mut [bool]) -> Measured {
+fn measure(dom: &Dom, url: &Url, dropped: &mut [bool]) -> RuleChoice {
     let body = dom.first(0, Tag::Body).unwrap_or(0);
     let names = element_names::read(dom);
     let (roots, kind) = by_rules(dom, url, &names, dropped);
@@ -144,7 +144,7 @@ fn measure(dom: &Dom, url: &Url, dropped: &mut [bool]) -> Measured {
     let weights = TextWeights::of(dom, &vec![false; dom.nodes.len()]);
     let host = url.host_str().unwrap_or("");
     let blocks = features::measure(dom, host, body, kind, &names, &weights, &kept);
-    Measured {
+    RuleChoice {
         roots,
         kind,
         kept,
@@ -188,7 +188,7 @@ pub(crate) fn replace_trees(file: &[u8]) -> bool {
 
 /// Returns the text and the features of each block, from which the trees of the model are trained.
 pub(crate) fn samples(dom: &Dom, url: &Url) -> Vec<(String, Vec<i32>)> {
-    let Measured { weights, blocks, .. } = measure(dom, url, &mut vec![false; dom.nodes.len()]);
+    let RuleChoice { weights, blocks, .. } = measure(dom, url, &mut vec![false; dom.nodes.len()]);
     let mut texts = vec![String::new(); dom.nodes.len()];
     let mut at = 1;
     while at < dom.len() {

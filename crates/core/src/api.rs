@@ -55,7 +55,7 @@ pub mod webhook;
 pub mod wire_enum;
 
 pub use batch::BatchScrapeRequest;
-pub use crawl::{CrawlRequest, Enabled};
+pub use crawl::{CrawlRequest, EnabledOptions};
 pub use error::{ApiError, ErrorCode};
 pub use fields::Wire;
 pub use map::MapRequest;

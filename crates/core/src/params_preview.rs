@@ -10,7 +10,7 @@ use url::Url;
 
 pub use accepted::proposal_schema;
 
-use crate::api::crawl::{CrawlRequest, Enabled, SitemapMode};
+use crate::api::crawl::{CrawlRequest, EnabledOptions, SitemapMode};
 use crate::api::error::ApiError;
 use crate::api::fields::{Wire, parse};
 use crate::api::params_preview::{CrawlParams, ParamsPreview, ParamsPreviewRequest};
@@ -152,7 +152,7 @@ const DELAY_WORDS: &[&str] = &["wait", "delay", "pause", "every", "sleep", "betw
 
 impl ParamsPreview {
     /// Derives a proposal from a prompt by rules.
-    pub fn from_prompt(request: &ParamsPreviewRequest, enabled: Enabled) -> Self {
+    pub fn from_prompt(request: &ParamsPreviewRequest, enabled: EnabledOptions) -> Self {
         let derived = propose(&request.url.url, request.url.given(), &request.prompt);
         let (mut data, ignored) = match serde_json::to_value(&derived) {
             Ok(Value::Object(proposal)) => CrawlParams::accepted(&request.url, &proposal, enabled),
@@ -172,7 +172,11 @@ impl ParamsPreview {
     }
 
     /// Validates a model's proposal and keeps its valid options. Returns `None` if there are none.
-    pub fn from_proposal(request: &ParamsPreviewRequest, proposal: &Value, enabled: Enabled) -> Option<Self> {
+    pub fn from_proposal(
+        request: &ParamsPreviewRequest,
+        proposal: &Value,
+        enabled: EnabledOptions,
+    ) -> Option<Self> {
         let (data, ignored) = CrawlParams::accepted(&request.url, proposal.as_object()?, enabled);
         let mut preview = Self {
             success: true,

@@ -45,7 +45,7 @@ pub use harvestman_content::files::{
 #[cfg(feature = "render")]
 pub use harvestman_content::{RenderSignals, consent_selectors, undeclared_charset};
 #[cfg(feature = "render")]
-pub use render::{Fill, RawPage, Rendered, prepare, prepare_with, render};
+pub use render::{Fill, RawPage, RenderedPage, prepare, prepare_with, render};
 
 use crate::api::action::Action;
 use crate::api::error::{ApiError, ErrorCode};

@@ -5,7 +5,7 @@
 use harvestman_core::api::{ErrorCode, ScrapeOptions};
 use harvestman_core::ids::ScrapeId;
 use harvestman_core::scrape::{
-    FileDocument, FileError, FilePage, FileType, RawPage, Rendered, Upload, file_request, parse_formats,
+    FileDocument, FileError, FilePage, FileType, RawPage, RenderedPage, Upload, file_request, parse_formats,
     render_file,
 };
 use serde_json::{Value, json};
@@ -55,7 +55,7 @@ fn rendered(
     given: Value,
     content_type: &str,
     file: Result<FileDocument, FileError>,
-) -> Result<Rendered, ErrorCode> {
+) -> Result<RenderedPage, ErrorCode> {
     let options = options(&given);
     let id: ScrapeId = "018f2f9e-0000-7000-8000-000000000001".parse().unwrap();
     with_page(200, content_type, b"its bytes", |page| {

@@ -4,7 +4,7 @@
 
 use harvestman_core::api::{ErrorCode, ScrapeOptions};
 use harvestman_core::ids::ScrapeId;
-use harvestman_core::scrape::{RawPage, Rendered, render};
+use harvestman_core::scrape::{RawPage, RenderedPage, render};
 use serde_json::{Value, json};
 use url::Url;
 
@@ -24,7 +24,7 @@ fn page<'a>(url: &'a Url, content_type: Option<&'a str>, body: &'a [u8]) -> RawP
     }
 }
 
-fn rendered(options: Value, content_type: &str, body: &[u8]) -> Result<Rendered, ErrorCode> {
+fn rendered(options: Value, content_type: &str, body: &[u8]) -> Result<RenderedPage, ErrorCode> {
     let url = Url::parse("https://a.test/birds/heron").unwrap();
     let options = ScrapeOptions::from_json(options.to_string().as_bytes()).unwrap();
     let id: ScrapeId = "018f2f9e-0000-7000-8000-000000000001".parse().unwrap();

@@ -14,11 +14,11 @@ pub(crate) struct RequestAttributes {
     pub(crate) ignored: Vec<LitStr>,
     pub(crate) unavailable: Vec<LitStr>,
     pub(crate) accepted: Option<Path>,
-    pub(crate) given: Option<Given>,
+    pub(crate) given: Option<Argument>,
 }
 
 /// What the reader and the table need to know: `name: Type`.
-pub(crate) struct Given {
+pub(crate) struct Argument {
     pub(crate) name: Ident,
     pub(crate) of: Type,
 }
@@ -98,7 +98,7 @@ impl RequestAttributes {
             let name = given.parse()?;
             given.parse::<Token![:]>()?;
             let of = given.parse()?;
-            self.given = Some(Given { name, of });
+            self.given = Some(Argument { name, of });
         } else if meta.path.is_ident("ignored") || meta.path.is_ident("unavailable") {
             let list = match meta.path.is_ident("ignored") {
                 true => &mut self.ignored,

@@ -4,7 +4,7 @@ use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 use syn::{Data, DeriveInput, Error, Fields, Result};
 
-use crate::attributes::{Given, RequestAttributes, help};
+use crate::attributes::{Argument, RequestAttributes, help};
 use crate::member::Member;
 
 pub(crate) fn request(input: &DeriveInput) -> Result<TokenStream> {
@@ -46,7 +46,7 @@ pub(crate) fn request(input: &DeriveInput) -> Result<TokenStream> {
     let given = on_request
         .given
         .iter()
-        .map(|Given { name, of }| quote!(#name: #of));
+        .map(|Argument { name, of }| quote!(#name: #of));
     let given = quote!(#(#given)*);
     let fields = quote! {
         fn fields(#given) -> Vec<crate::api::fields::Field> {

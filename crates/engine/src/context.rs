@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use harvestman_browser::Blocker;
-use harvestman_core::api::crawl::Enabled;
+use harvestman_core::api::crawl::EnabledOptions;
 use harvestman_core::interact::TokenKey;
 use harvestman_store::Store;
 use tokio::sync::{Notify, Semaphore};
@@ -44,7 +44,7 @@ pub struct EngineConfig {
     /// Blocks requests to advertisers and trackers, for `blockAds`.
     pub blocker: Blocker,
     /// Options that only the operator can enable.
-    pub enabled: Enabled,
+    pub enabled: EnabledOptions,
     /// Number of pages converted at once.
     pub cores: usize,
     /// Number of browser pages open at once, over all teams.

@@ -105,14 +105,14 @@ pub(crate) struct Holdings(Option<Arc<Shared>>);
 #[derive(Debug)]
 pub(crate) struct Shared {
     limits: SharedLimits,
-    held: Mutex<HashMap<Subject, Held>>,
+    held: Mutex<HashMap<Subject, LocalUnits>>,
     /// Held while units are borrowed or given back.
     exchange: tokio::sync::Mutex<()>,
     wake: Notify,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
-struct Held {
+struct LocalUnits {
     units: u64,
     /// Losses of the node before these units were borrowed.
     losses: u64,
@@ -147,7 +147,7 @@ impl Holdings {
     pub(crate) fn units(&self, subject: Subject) -> u64 {
         let Some(shared) = &self.0 else { return u64::MAX };
         let losses = shared.limits.losses();
-        let held = shared.held().get(&subject).copied().unwrap_or_default();
+        let held = shared.lock().get(&subject).copied().unwrap_or_default();
         match shared.limits.holds() && held.losses == losses {
             true => held.units,
             false => 0,
@@ -157,7 +157,7 @@ impl Holdings {
     /// Removes units that were used up, and so do not come back.
     pub(crate) fn use_up(&self, subject: Subject, units: u64) {
         if let Some(shared) = self.0.as_ref().filter(|_| units > 0)
-            && let Some(held) = shared.held().get_mut(&subject)
+            && let Some(held) = shared.lock().get_mut(&subject)
         {
             held.units = held.units.saturating_sub(units);
         }
@@ -183,16 +183,16 @@ impl Holdings {
             });
         };
         let _exchange = shared.exchange.lock().await;
-        shared.held().entry(subject).or_default().units = 0;
+        shared.lock().entry(subject).or_default().units = 0;
         let (need, losses) = (need(), shared.limits.losses());
         let holdings = shared.limits.borrow(&[need.demand(need.wanted)]).await?;
         let holding = holdings.first().copied().unwrap_or_default();
-        let held = Held {
+        let held = LocalUnits {
             units: holding.held,
             losses,
             idle_since: None,
         };
-        shared.held().insert(subject, held);
+        shared.lock().insert(subject, held);
         Ok(holding)
     }
 }
@@ -210,17 +210,17 @@ impl Shared {
 
     /// Returns the names of the limits of which this node holds units.
     pub(crate) fn names(&self) -> Vec<String> {
-        self.held().keys().map(Subject::to_string).collect()
+        self.lock().keys().map(Subject::to_string).collect()
     }
 
-    fn held(&self) -> MutexGuard<'_, HashMap<Subject, Held>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<Subject, LocalUnits>> {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Returns the limits of which this node must borrow or give back units.
     pub(crate) fn due(&self, needs: &[Need], awaited: &HashSet<String>) -> HashSet<Subject> {
         let losses = self.limits.losses();
-        let mut held = self.held();
+        let mut held = self.lock();
         let mut due: HashSet<Subject> = needs
             .iter()
             .filter(|need| {
@@ -256,7 +256,7 @@ impl Shared {
         let _exchange = self.exchange.lock().await;
         // No unit can be taken until it is known how many this node has.
         for subject in due {
-            self.held().entry(*subject).or_default().units = 0;
+            self.lock().entry(*subject).or_default().units = 0;
         }
         let mut needs: HashMap<Subject, Need> =
             needs().into_iter().map(|need| (need.subject, need)).collect();
@@ -283,7 +283,7 @@ impl Shared {
             .collect();
         let losses = self.limits.losses();
         let holdings = self.limits.borrow(&demands).await?;
-        let mut held = self.held();
+        let mut held = self.lock();
         let mut satisfied = true;
         for (need, holding) in needs.iter().zip(holdings) {
             satisfied &= holding.held >= need.wanted;
@@ -294,7 +294,7 @@ impl Shared {
                 let idle_since = None;
                 held.insert(
                     need.subject,
-                    Held {
+                    LocalUnits {
                         units,
                         losses,
                         idle_since,

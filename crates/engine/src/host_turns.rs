@@ -25,7 +25,7 @@ impl HostPauses {
             .collect();
     }
 
-    fn left(&self, host: &HostKey) -> Option<Duration> {
+    fn remaining(&self, host: &HostKey) -> Option<Duration> {
         let until = *self.hosts().get(host.as_str())?;
         Some(until.saturating_duration_since(Instant::now())).filter(|left| !left.is_zero())
     }
@@ -74,7 +74,7 @@ impl HostTurns {
     /// Waits until the host may be requested.
     pub(crate) async fn wait(&self, host: &HostKey) {
         let Some(shared) = &self.shared else { return };
-        while let Some(left) = self.pauses.left(host) {
+        while let Some(left) = self.pauses.remaining(host) {
             tokio::time::sleep(left).await;
         }
         let Some(delay) = self.delay_of(host) else { return };

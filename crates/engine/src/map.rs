@@ -26,7 +26,7 @@ use crate::error::{ScrapeFailure, internal_error, stopping};
 use crate::jobs::new_job;
 use crate::page_cache::PageCache;
 use crate::proxies::Routes;
-use crate::scraper::{Scraped, Target};
+use crate::scraper::{ScrapedPage, Target};
 use crate::site_files::SiteFiles;
 use crate::slots::SlotOwner;
 use crate::turn::Turn;
@@ -59,7 +59,7 @@ pub(crate) struct SiteMapper {
 /// The result of the first fetches from a site. There is no page in sitemap-only mode, and no robots.txt when
 /// sitemaps are skipped.
 struct SiteProbe {
-    page: Option<Scraped>,
+    page: Option<ScrapedPage>,
     robots: Option<RobotsOutcome>,
     /// Why there is no page, or no robots.txt if only that was fetched.
     failure: Option<ApiError>,
@@ -247,7 +247,7 @@ impl SiteMapper {
         self.files.robots(url, &self.context.config.robots_agent).await
     }
 
-    async fn page(&self, url: &Url) -> Result<Scraped, ScrapeFailure> {
+    async fn page(&self, url: &Url) -> Result<ScrapedPage, ScrapeFailure> {
         let options = Arc::new(ScrapeOptions {
             formats: Vec::new(),
             headers: self.request.headers.clone(),

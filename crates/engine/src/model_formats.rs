@@ -5,7 +5,7 @@ use futures_util::future::join_all;
 use harvestman_core::api::options::ScrapeOptions;
 use harvestman_core::billing;
 use harvestman_core::extract::{FillResult, Schema};
-use harvestman_core::scrape::Rendered;
+use harvestman_core::scrape::RenderedPage;
 use harvestman_core::scrape::model::{ModelInput, ModelTask, cleans_markdown, tasks};
 use serde_json::Value;
 use tokio::time::Instant;
@@ -28,7 +28,7 @@ enum ModelOutput {
 }
 
 /// Fills the formats that need the model, within the deadline.
-pub(crate) async fn fill(llm: &Llm, rendered: &mut Rendered, options: &ScrapeOptions, deadline: Instant) {
+pub(crate) async fn fill(llm: &Llm, rendered: &mut RenderedPage, options: &ScrapeOptions, deadline: Instant) {
     let tasks = tasks(options);
     let is_page = rendered
         .document
@@ -91,7 +91,7 @@ pub(crate) async fn fill(llm: &Llm, rendered: &mut Rendered, options: &ScrapeOpt
 /// Removes leftovers from the Markdown, on which the other formats are based.
 async fn clean(
     llm: &Llm,
-    rendered: &mut Rendered,
+    rendered: &mut RenderedPage,
     options: &ScrapeOptions,
     is_page: bool,
     deadline: Instant,

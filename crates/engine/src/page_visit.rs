@@ -26,7 +26,7 @@ use crate::files::FileTarget;
 use crate::page_cache::PageCache;
 use crate::profiles::OpenProfile;
 use crate::proxies::Routes;
-use crate::scraper::{Scraped, Target};
+use crate::scraper::{ScrapedPage, Target};
 use crate::slots::SlotOwner;
 use crate::turn::Turn;
 use crate::{clock, files, tracking};
@@ -159,7 +159,7 @@ impl PageVisits {
             turn,
             uses_model: self.uses_model,
         };
-        let Scraped {
+        let ScrapedPage {
             response,
             mut rendered,
             captures,

@@ -4,7 +4,7 @@
 use std::sync::LazyLock;
 
 use harvestman_core::pii::{Names, Redactor};
-use harvestman_core::scrape::Rendered;
+use harvestman_core::scrape::RenderedPage;
 use harvestman_core::scrape::model::NO_MODEL;
 use serde_json::{Value, json};
 use tokio::time::Instant;
@@ -28,7 +28,7 @@ static SCHEMA: LazyLock<Value> = LazyLock::new(|| {
 pub(crate) async fn find_names(
     llm: Option<&Llm>,
     redactor: &mut Redactor,
-    rendered: &mut Rendered,
+    rendered: &mut RenderedPage,
     deadline: Instant,
 ) {
     let document = &mut rendered.document;

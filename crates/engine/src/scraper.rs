@@ -15,7 +15,7 @@ use harvestman_core::cache::{self, CacheKey};
 use harvestman_core::crawl::SlotKind;
 use harvestman_core::ids::ScrapeId;
 use harvestman_core::pii::Redactor;
-use harvestman_core::scrape::{RawPage, Rendered, file_request, needs_browser, prepare, prepare_file};
+use harvestman_core::scrape::{RawPage, RenderedPage, file_request, needs_browser, prepare, prepare_file};
 use harvestman_fetch::{CookieJar, FetchRequest, Fetcher};
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
@@ -86,9 +86,9 @@ pub(crate) struct Target<'u> {
 
 /// A scraped page.
 #[derive(Debug)]
-pub(crate) struct Scraped {
+pub(crate) struct ScrapedPage {
     pub(crate) response: SiteResponse,
-    pub(crate) rendered: Rendered,
+    pub(crate) rendered: RenderedPage,
     pub(crate) captures: PageCaptures,
     /// What removes personal data, if the options ask for it.
     pub(crate) redactor: Option<Redactor>,
@@ -164,7 +164,7 @@ impl Scraper {
         &self,
         target: Target<'_>,
         deadline: Instant,
-    ) -> Result<Scraped, ScrapeFailure> {
+    ) -> Result<ScrapedPage, ScrapeFailure> {
         let mut scraped = self.scrape_without_model(&target, deadline).await?;
         target.turn.complete();
         target.turn.release_browser();
@@ -181,12 +181,12 @@ impl Scraper {
     /// If redacting fails: then nothing may be returned.
     async fn complete(
         &self,
-        scraped: &mut Scraped,
+        scraped: &mut ScrapedPage,
         options: &ScrapeOptions,
         uses_model: bool,
         deadline: Instant,
     ) -> Result<(), ScrapeFailure> {
-        let Scraped {
+        let ScrapedPage {
             rendered, redactor, ..
         } = scraped;
         if let Some(redactor) = redactor {
@@ -215,7 +215,7 @@ impl Scraper {
         &self,
         target: &Target<'_>,
         deadline: Instant,
-    ) -> Result<Scraped, ScrapeFailure> {
+    ) -> Result<ScrapedPage, ScrapeFailure> {
         let Target {
             options, cache, id, ..
         } = *target;
@@ -297,7 +297,7 @@ impl Scraper {
         options: &Arc<ScrapeOptions>,
         id: ScrapeId,
         deadline: Instant,
-    ) -> Result<Scraped, ScrapeFailure> {
+    ) -> Result<ScrapedPage, ScrapeFailure> {
         let mut scraped = self.render(requested, response, options, id, deadline).await?;
         self.complete(&mut scraped, options, true, deadline).await?;
         Ok(scraped)
@@ -310,7 +310,7 @@ impl Scraper {
         options: &Arc<ScrapeOptions>,
         id: ScrapeId,
         deadline: Instant,
-    ) -> Result<Scraped, ScrapeFailure> {
+    ) -> Result<ScrapedPage, ScrapeFailure> {
         // An incomplete page is still usable; an incomplete file is damaged.
         if let Some(fault) = &response.incomplete
             && file_request(&raw_page(requested, &response), options).is_some()
@@ -362,7 +362,7 @@ impl Scraper {
                     (response.blocked_requests > 0).then_some(response.blocked_requests);
                 metadata.cached_at = response.cached_at;
                 metadata.cache_state = cache::cache_state(&options, response.cached_at).map(str::to_owned);
-                Ok(Scraped {
+                Ok(ScrapedPage {
                     response,
                     rendered,
                     captures: PageCaptures::default(),
@@ -392,7 +392,7 @@ impl Scraper {
 ///
 /// # Errors
 /// 500 if it cannot be done.
-async fn redact(scraped: &mut Scraped) -> Result<(), ScrapeFailure> {
+async fn redact(scraped: &mut ScrapedPage) -> Result<(), ScrapeFailure> {
     let Some(redactor) = scraped.redactor.clone() else {
         return Ok(());
     };
@@ -418,7 +418,7 @@ fn page_request(url: &Url, target: &Target<'_>, deadline: Instant) -> FetchReque
     request
 }
 
-impl Scraped {
+impl ScrapedPage {
     /// Returns the approximate memory of the page in bytes.
     fn memory_bytes(&self) -> usize {
         // The document contains about as much text as the body that it was made from.

@@ -17,7 +17,7 @@ use harvestman_store::{Principal, StoreError};
 use subtle::ConstantTimeEq;
 
 use crate::app::App;
-use crate::cluster::Forwarded;
+use crate::cluster::ForwardedRequest;
 use crate::error::Failure;
 use crate::{keys, limits};
 
@@ -39,7 +39,7 @@ impl FromRequestParts<App> for Caller {
 /// Requires a valid key before any of the body is read. Requests to the API count towards the team's rate limit;
 /// requests of the console do not, and one that another node has forwarded was counted there.
 pub async fn require_key(State(app): State<App>, mut request: Request, next: Next) -> Response {
-    let forwarded = request.extensions().get::<Forwarded>().is_some();
+    let forwarded = request.extensions().get::<ForwardedRequest>().is_some();
     let counts = request.uri().path().starts_with("/v2/") && !forwarded;
     let headers = request.headers();
     let allowed = async {

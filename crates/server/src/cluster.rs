@@ -28,7 +28,7 @@ impl Cluster {
 
 /// Marks a request that another node has forwarded; in the request's extensions.
 #[derive(Clone, Debug)]
-pub(crate) struct Forwarded {
+pub(crate) struct ForwardedRequest {
     /// Base URL that the client used at the other node.
     pub(crate) base: String,
 }

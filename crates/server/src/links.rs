@@ -6,7 +6,7 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, header};
 
 use crate::app::App;
-use crate::cluster::Forwarded;
+use crate::cluster::ForwardedRequest;
 
 /// `{base}` of docs/API.md: scheme, host and an optional path, without a trailing slash.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -16,7 +16,7 @@ impl FromRequestParts<App> for Base {
     type Rejection = std::convert::Infallible;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Self::Rejection> {
-        if let Some(forwarded) = parts.extensions.get::<Forwarded>() {
+        if let Some(forwarded) = parts.extensions.get::<ForwardedRequest>() {
             return Ok(Base(forwarded.base.clone()));
         }
         let request_authority = parts.uri.authority().map(|authority| authority.as_str());

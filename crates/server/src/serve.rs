@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use harvestman_browser::Blocker;
-use harvestman_core::api::crawl::Enabled;
+use harvestman_core::api::crawl::EnabledOptions;
 use harvestman_core::cluster::ClusterSecret;
 use harvestman_core::interact::TokenKey;
 use harvestman_engine::{
@@ -83,7 +83,7 @@ fn log_settings(config: &Config) {
 }
 
 /// A started engine and what the start made.
-pub(crate) struct Started {
+pub(crate) struct StartedEngine {
     pub(crate) parts: Parts,
     /// The first key, if this start created it.
     new_key: Option<String>,
@@ -92,7 +92,7 @@ pub(crate) struct Started {
 }
 
 /// Opens the store and starts the engine. `listening_on` is none for a server that only this process uses.
-pub(crate) async fn start(config: Config, listening_on: Option<SocketAddr>) -> anyhow::Result<Started> {
+pub(crate) async fn start(config: Config, listening_on: Option<SocketAddr>) -> anyhow::Result<StartedEngine> {
     let mut store_config = config.store();
     store_config.node = Some(config.node_report());
     if store_config.database_url.is_some() {
@@ -134,7 +134,7 @@ pub(crate) async fn start(config: Config, listening_on: Option<SocketAddr>) -> a
     let mut parts = Parts::new(config, store, engine, sign_in, address);
     parts.open_mode = access.open_mode;
     parts.cluster = cluster;
-    Ok(Started {
+    Ok(StartedEngine {
         parts,
         new_key: access.new_key,
         code,
@@ -288,7 +288,7 @@ fn engine_config(
         proxies,
         blocker,
         retention: config.result_retention,
-        enabled: Enabled {
+        enabled: EnabledOptions {
             ignore_robots: config.allow_ignore_robots,
             zero_data_retention: config.allow_zero_data_retention,
         },

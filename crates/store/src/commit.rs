@@ -13,13 +13,13 @@ pub(crate) const FRONTIER_FULL: &str = "The crawl found more links than it can s
     `limit`, or narrow the crawl with `includePaths` or `excludePaths`.";
 
 /// Result of the transaction.
-pub(crate) enum Applied {
+pub(crate) enum CommitResult {
     Committed(Vec<AdmittedUrl>, JobState),
     Repeated,
     LeaseLost,
 }
 
-impl Applied {
+impl CommitResult {
     /// Returns the response for the batch with this number. `load` reads what a repeated commit responds with.
     pub(crate) async fn response(
         self,

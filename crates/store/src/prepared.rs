@@ -29,7 +29,7 @@ pub(crate) struct PreparedDocument {
 
 impl PreparedDocument {
     /// Returns the result of a run as a document.
-    pub(crate) fn of_text(text: Compressed) -> Self {
+    pub(crate) fn of_text(text: CompressedText) -> Self {
         Self {
             scrape_id: None,
             status_code: None,
@@ -187,7 +187,7 @@ pub(crate) fn decompress(body: &[u8], size_bytes: u64) -> Result<String, StoreEr
 }
 
 #[derive(Default)]
-pub(crate) struct Compressed {
+pub(crate) struct CompressedText {
     /// Length of the text.
     pub(crate) size_bytes: u64,
     pub(crate) body: Vec<u8>,
@@ -203,10 +203,10 @@ fn texts_of(document: &Document) -> Result<Vec<String>, StoreError> {
 }
 
 /// Assembles a document from the next bodies, in the order of [`texts_of`].
-fn with_bodies(document: &Document, bodies: &mut impl Iterator<Item = Compressed>) -> PreparedDocument {
+fn with_bodies(document: &Document, bodies: &mut impl Iterator<Item = CompressedText>) -> PreparedDocument {
     let compressed = bodies.next().unwrap_or_default();
     let version = document.version.clone().map(|key| {
-        let Compressed { size_bytes, body } = bodies.next().unwrap_or_default();
+        let CompressedText { size_bytes, body } = bodies.next().unwrap_or_default();
         PreparedVersion {
             key,
             status_code: document.metadata.status_code.unwrap_or(200),
@@ -226,7 +226,7 @@ fn with_bodies(document: &Document, bodies: &mut impl Iterator<Item = Compressed
 }
 
 /// Compresses texts; longer ones on the blocking thread pool.
-pub(crate) async fn compress(texts: Vec<String>) -> Result<Vec<Compressed>, StoreError> {
+pub(crate) async fn compress(texts: Vec<String>) -> Result<Vec<CompressedText>, StoreError> {
     if texts.is_empty() {
         return Ok(Vec::new());
     }
@@ -237,7 +237,7 @@ pub(crate) async fn compress(texts: Vec<String>) -> Result<Vec<Compressed>, Stor
             .into_iter()
             .map(|text| {
                 let body = compressor.compress(text.as_bytes())?;
-                Ok(Compressed {
+                Ok(CompressedText {
                     size_bytes: text.len() as u64,
                     body,
                 })

@@ -40,13 +40,13 @@ pub struct DayUsage {
 
 /// What a transaction adds to the sums.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(crate) struct Used {
+pub(crate) struct UsageChange {
     pub(crate) credits: u64,
     /// Pages that the caller receives.
     pub(crate) pages: u64,
 }
 
-impl Used {
+impl UsageChange {
     /// Returns the use of something that is not a page.
     pub(crate) fn credits(credits: impl Into<u64>) -> Self {
         Self {

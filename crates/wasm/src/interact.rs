@@ -1,6 +1,6 @@
 //! Plans without a server: the steps of a browser prompt, and the options of a crawl prompt.
 
-use harvestman_core::api::crawl::Enabled;
+use harvestman_core::api::crawl::EnabledOptions;
 use harvestman_core::api::params_preview::{ParamsPreview, ParamsPreviewRequest};
 use harvestman_core::api::{ApiError, ErrorCode};
 use harvestman_core::interact::element::{ElementRef, ElementUse, choose};
@@ -31,7 +31,7 @@ pub fn plan_crawl(request: &str) -> Result<String, String> {
 
 fn preview(request: &str) -> Result<Value, ApiError> {
     let request = ParamsPreviewRequest::from_json(request.as_bytes())?;
-    let enabled = Enabled {
+    let enabled = EnabledOptions {
         ignore_robots: true,
         zero_data_retention: true,
     };

@@ -6,7 +6,7 @@ use harvestman_core::api::format::FormatKind;
 use harvestman_core::api::options::ScrapeOptions;
 use harvestman_core::extract::fill::PageInfo;
 use harvestman_core::ids::ScrapeId;
-use harvestman_core::scrape::{Capabilities, Fill, RawPage, Rendered, check_supported, prepare_with};
+use harvestman_core::scrape::{Capabilities, Fill, RawPage, RenderedPage, check_supported, prepare_with};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use url::Url;
@@ -155,7 +155,7 @@ impl PageRenderer {
     }
 
     /// Renders a page. `redactPII` needs a server, so that the search for personal data is not part of the wasm.
-    fn render(&self, page: &RawPage<'_>, id: ScrapeId) -> Result<Rendered, ApiError> {
+    fn render(&self, page: &RawPage<'_>, id: ScrapeId) -> Result<RenderedPage, ApiError> {
         let mut rendered = prepare_with(page, &self.options, id, &*self.fill)?;
         rendered.without_model(&self.options);
         Ok(rendered)

@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 
 use crate::{
     compress::brotli,
-    embedded::{EMBEDDED, Embedded},
+    embedded::{EMBEDDED, EmbeddedPackage},
     fingerprint::{Fingerprint, files_under},
     project::Project,
     run,
@@ -21,7 +21,7 @@ pub(crate) fn build(project: &Project, tools: &Tools) -> Result<()> {
         .try_for_each(|embedded| compress(embedded, project, tools))
 }
 
-fn compress(embedded: &Embedded, project: &Project, tools: &Tools) -> Result<()> {
+fn compress(embedded: &EmbeddedPackage, project: &Project, tools: &Tools) -> Result<()> {
     let name = embedded.folder;
     let package = tools.embedded(project, embedded)?;
     let folder = project.path("crates/server").join(name);

@@ -1,7 +1,7 @@
 //! Which npm packages the server embeds. They are compressed by `driver` and fetched by `tools`.
 
 /// A package that the server embeds.
-pub(crate) struct Embedded {
+pub(crate) struct EmbeddedPackage {
     pub(crate) package: &'static str,
     /// Folder of the tools that it is installed in, and of the server that its compressed files are in.
     pub(crate) folder: &'static str,
@@ -10,13 +10,13 @@ pub(crate) struct Embedded {
 }
 
 /// Every package that the server embeds.
-pub(crate) const EMBEDDED: [Embedded; 2] = [
-    Embedded {
+pub(crate) const EMBEDDED: [EmbeddedPackage; 2] = [
+    EmbeddedPackage {
         package: "playwright-core",
         folder: "driver",
         files: DRIVER,
     },
-    Embedded {
+    EmbeddedPackage {
         package: "@duckduckgo/autoconsent",
         folder: "consent",
         files: &["dist/autoconsent.standalone.js", "LICENSE"],

@@ -29,7 +29,7 @@ use anyhow::{Context, Result};
 pub(crate) use self::{node::Node, postgres::Cluster, wasm_opt::WasmOpt, wasm_target::WasmTarget};
 
 use crate::{
-    embedded::{EMBEDDED, Embedded},
+    embedded::{EMBEDDED, EmbeddedPackage},
     project::Project,
 };
 
@@ -128,7 +128,7 @@ impl Tools {
     }
 
     /// Returns the folder of a package that the server embeds.
-    pub(crate) fn embedded(&self, project: &Project, embedded: &Embedded) -> Result<PathBuf> {
+    pub(crate) fn embedded(&self, project: &Project, embedded: &EmbeddedPackage) -> Result<PathBuf> {
         self.hold()?;
         driver::ensure(self, project, embedded)
     }

@@ -25,7 +25,7 @@ const EXAMPLES: [&str; 4] = [
 
 /// A question with its answer.
 #[derive(Clone, Serialize, Deserialize)]
-struct Answered {
+struct AnsweredQuestion {
     question: String,
     answer: DocsResponse,
 }
@@ -40,9 +40,9 @@ pub fn AskPage() -> impl IntoView {
     let question = RwSignal::new(initial);
     let exchange = Exchange::new();
     let busy = exchange.busy();
-    let kept = KeptResult::new(Screen::Ask, exchange, move |answered: Answered| {
+    let kept = KeptResult::new(Screen::Ask, exchange, move |answered: AnsweredQuestion| {
         question.set(answered.question.clone());
-        shown(answered)
+        result_state(answered)
     });
     let ask = Callback::new(move |()| {
         let words = question.with_untracked(|question| question.trim().to_owned());
@@ -53,13 +53,13 @@ pub fn AskPage() -> impl IntoView {
         exchange.send(None, |client| {
             Some(Box::pin(async move {
                 let request = DocsSearchRequest::new(words.clone());
-                let answered = Answered {
+                let answered = AnsweredQuestion {
                     answer: client.docs_search(&request).await?,
                     question: words,
                 };
                 console.notify("Answer ready");
                 kept.keep(&answered.answer.request_id, &answered).await;
-                Ok(shown(answered))
+                Ok(result_state(answered))
             }))
         });
     });
@@ -110,7 +110,7 @@ pub fn AskPage() -> impl IntoView {
     .into_any()
 }
 
-fn shown(answered: Answered) -> RequestState {
+fn result_state(answered: AnsweredQuestion) -> RequestState {
     RequestState::done(move || {
         view! {
             <div class="card-head">

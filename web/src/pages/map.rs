@@ -29,7 +29,7 @@ pub fn MapPage() -> impl IntoView {
     let console = Console::get();
     let draft = Draft::restore(Endpoint::Map);
     let exchange = Exchange::new();
-    let kept = KeptResult::new(Screen::Map, exchange, |answer| shown(answer, None));
+    let kept = KeptResult::new(Screen::Map, exchange, |answer| result_state(answer, None));
     let run = exchange.send_callback(draft, move |client| {
         let request = draft.submit::<MapRequest>()?;
         Some(Box::pin(async move {
@@ -41,7 +41,7 @@ pub fn MapPage() -> impl IntoView {
             if let Some(id) = answer.id {
                 kept.keep(&id.to_string(), &answer).await;
             }
-            Ok(shown(answer, Some(took_ms)))
+            Ok(result_state(answer, Some(took_ms)))
         }))
     });
     view! {
@@ -69,7 +69,7 @@ pub fn MapPage() -> impl IntoView {
     .into_any()
 }
 
-fn shown(answer: MapResponse, took_ms: Option<u64>) -> RequestState {
+fn result_state(answer: MapResponse, took_ms: Option<u64>) -> RequestState {
     let (links, warning) = (Arc::new(answer.links), answer.warning);
     RequestState::done(move || {
         view! {

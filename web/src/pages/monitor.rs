@@ -33,7 +33,7 @@ pub fn MonitorPage() -> impl IntoView {
 
 /// A monitor and its checks, as far as they are loaded.
 #[derive(Clone, Copy)]
-struct Known {
+struct MonitorState {
     console: Console,
     id: StoredValue<String>,
     monitor: RwSignal<Option<Result<Monitor, ClientError>>>,
@@ -41,7 +41,7 @@ struct Known {
     checks: RwSignal<Vec<Check>>,
 }
 
-impl Known {
+impl MonitorState {
     /// Loads the monitor and its checks. Returns false once the screen is removed.
     async fn load(self) -> bool {
         let Some(id) = self.id.try_get_value() else {
@@ -99,7 +99,7 @@ impl Known {
 #[component]
 fn OneMonitor(id: String) -> impl IntoView {
     let console = Console::get();
-    let known = Known {
+    let known = MonitorState {
         console,
         id: StoredValue::new(id),
         monitor: RwSignal::new(None),
@@ -158,7 +158,7 @@ fn OneMonitor(id: String) -> impl IntoView {
     .into_any()
 }
 
-fn no_checks(known: Known) -> AnyView {
+fn no_checks(known: MonitorState) -> AnyView {
     let empty = move || {
         known.monitor().map(
             |_| view! { <section class="card"><div class="empty"><p>{text::NO_CHECKS}</p></div></section> },
@@ -216,7 +216,7 @@ fn fact(name: &'static str, value: impl IntoView + 'static) -> AnyView {
 }
 
 #[component]
-fn Actions(known: Known, editing: RwSignal<bool>) -> impl IntoView {
+fn Actions(known: MonitorState, editing: RwSignal<bool>) -> impl IntoView {
     let console = known.console;
     let navigate = StoredValue::new_local(use_navigate());
     let confirming = RwSignal::new(false);

@@ -97,7 +97,7 @@ fn sources(answer: &SearchResponse) -> Vec<Tab> {
     tabs.collect()
 }
 
-fn shown(answer: SearchResponse) -> RequestState {
+fn result_state(answer: SearchResponse) -> RequestState {
     let answer = Arc::new(answer);
     RequestState::done(move || view! { <Results answer=answer.clone()/> }.into_any())
 }
@@ -108,7 +108,7 @@ pub fn SearchPage() -> impl IntoView {
     let console = Console::get();
     let draft = Draft::restore(Endpoint::Search);
     let exchange = Exchange::new();
-    let kept = KeptResult::new(Screen::Search, exchange, shown);
+    let kept = KeptResult::new(Screen::Search, exchange, result_state);
     let run = exchange.send_callback(draft, move |client| {
         let request = draft.submit::<SearchRequest>()?;
         Some(Box::pin(async move {
@@ -121,7 +121,7 @@ pub fn SearchPage() -> impl IntoView {
             if let Some(id) = answer.id {
                 kept.keep(&id.to_string(), &answer).await;
             }
-            Ok(shown(answer))
+            Ok(result_state(answer))
         }))
     });
     view! {

@@ -32,8 +32,8 @@ pub(super) fn read(
     }
     let document = parser.parse().map_err(failure)?;
     let mut warnings = warnings(&document, total, wanted);
-    let textless = scans::textless(&document);
-    let scans = scans::read(&parser, &scans::wanted(&document, scans), &mut warnings)?;
+    let textless = scans::textless_pages(&document);
+    let scans = scans::read(&parser, &scans::requested_pages(&document, scans), &mut warnings)?;
     let mut pages: Vec<PdfPage> = document.pages.iter().map(PdfPage::new).collect();
     words::restore(&mut pages);
     margins::remove(&mut pages);

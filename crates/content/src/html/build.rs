@@ -60,7 +60,7 @@ enum Step {
 
 /// Where a node is inserted.
 #[derive(Clone, Copy)]
-enum Place {
+enum InsertPosition {
     LastChild(NodeId),
     Before(NodeId),
 }
@@ -161,29 +161,29 @@ impl Builder {
     }
 
     /// Returns the appropriate place for inserting a node, with `target` instead of the current node.
-    fn place(&self, target: OpenElement) -> Place {
+    fn place(&self, target: OpenElement) -> InsertPosition {
         if !self.foster_parenting || !target.is_in(&sets::FOSTERING) {
-            return Place::LastChild(target.id);
+            return InsertPosition::LastChild(target.id);
         }
         let elements = self.stack.elements();
         let bound = |element: &OpenElement| element.is(Tag::Table) || element.is(Tag::Template);
         let Some(at) = elements.iter().rposition(bound) else {
-            return Place::LastChild(elements[0].id);
+            return InsertPosition::LastChild(elements[0].id);
         };
         let found = elements[at];
         if found.is(Tag::Template) {
-            Place::LastChild(found.id)
+            InsertPosition::LastChild(found.id)
         } else if self.arena.nodes[found.id as usize].parent != NONE {
-            Place::Before(found.id)
+            InsertPosition::Before(found.id)
         } else {
-            Place::LastChild(elements[at.saturating_sub(1)].id)
+            InsertPosition::LastChild(elements[at.saturating_sub(1)].id)
         }
     }
 
-    fn insert_at(&mut self, place: Place, id: NodeId) {
+    fn insert_at(&mut self, place: InsertPosition, id: NodeId) {
         match place {
-            Place::LastChild(parent) => self.arena.append(parent, id),
-            Place::Before(sibling) => self.arena.insert_before(sibling, id),
+            InsertPosition::LastChild(parent) => self.arena.append(parent, id),
+            InsertPosition::Before(sibling) => self.arena.insert_before(sibling, id),
         }
     }
 
@@ -268,8 +268,8 @@ impl Builder {
     /// Inserts text at the appropriate place.
     fn insert_text(&mut self, text: &str) {
         match self.place(self.current()) {
-            Place::LastChild(parent) => self.arena.append_text(parent, text),
-            Place::Before(sibling) => self.arena.insert_text_before(sibling, text),
+            InsertPosition::LastChild(parent) => self.arena.append_text(parent, text),
+            InsertPosition::Before(sibling) => self.arena.insert_text_before(sibling, text),
         }
     }
 

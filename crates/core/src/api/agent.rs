@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use uuid::Uuid;
 
 use crate::api::caller::Caller;
-use crate::api::crawl::Enabled;
+use crate::api::crawl::EnabledOptions;
 use crate::api::error::ApiError;
 use crate::api::fields::{Slot, wire};
 use crate::api::location::Location;
@@ -127,7 +127,7 @@ impl AgentRequest {
     ///
     /// # Errors
     /// 403 if an option is not enabled.
-    pub fn check_enabled(&self, enabled: Enabled) -> Result<(), ApiError> {
+    pub fn check_enabled(&self, enabled: EnabledOptions) -> Result<(), ApiError> {
         enabled.check_zero_data_retention(self.zero_data_retention)
     }
 }

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::api::body::Body;
 use crate::api::caller::Caller;
-use crate::api::crawl::Enabled;
+use crate::api::crawl::EnabledOptions;
 use crate::api::error::ApiError;
 use crate::api::fields::{FieldType, Fields, Slot, Wire, wire};
 use crate::api::options::ScrapeOptions;
@@ -130,7 +130,7 @@ impl BatchOptions {
     ///
     /// # Errors
     /// 403 if an option is not enabled.
-    pub fn check_enabled(&self, enabled: Enabled) -> Result<(), ApiError> {
+    pub fn check_enabled(&self, enabled: EnabledOptions) -> Result<(), ApiError> {
         enabled.check_zero_data_retention(self.zero_data_retention)
     }
 

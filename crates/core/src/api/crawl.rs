@@ -37,14 +37,14 @@ wire_enum! {
 
 /// Options that the operator has enabled (docs/API.md section 5 rule 9, section 6.1).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Enabled {
+pub struct EnabledOptions {
     /// Whether `ignoreRobotsTxt` and `robotsUserAgent` are enabled.
     pub ignore_robots: bool,
     /// Whether `zeroDataRetention` is enabled.
     pub zero_data_retention: bool,
 }
 
-impl Enabled {
+impl EnabledOptions {
     fn check(allowed: bool, asked: bool, option: &str) -> Result<(), ApiError> {
         if allowed || !asked {
             return Ok(());
@@ -192,9 +192,9 @@ impl CrawlRequest {
     ///
     /// # Errors
     /// 403 with the name of the option that is not enabled.
-    pub fn check_enabled(&self, enabled: Enabled) -> Result<(), ApiError> {
-        Enabled::check(enabled.ignore_robots, self.ignore_robots_txt, "ignoreRobotsTxt")?;
-        Enabled::check(
+    pub fn check_enabled(&self, enabled: EnabledOptions) -> Result<(), ApiError> {
+        EnabledOptions::check(enabled.ignore_robots, self.ignore_robots_txt, "ignoreRobotsTxt")?;
+        EnabledOptions::check(
             enabled.ignore_robots,
             self.robots_user_agent.is_some(),
             "robotsUserAgent",

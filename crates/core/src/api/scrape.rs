@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::api::caller::Caller;
-use crate::api::crawl::Enabled;
+use crate::api::crawl::EnabledOptions;
 use crate::api::error::{ApiError, ErrorCode};
 use crate::api::fields::wire;
 use crate::api::options::ScrapeOptions;
@@ -54,7 +54,7 @@ impl ScrapeRequest {
     ///
     /// # Errors
     /// 403 if an option is not enabled.
-    pub fn check_enabled(&self, enabled: Enabled) -> Result<(), ApiError> {
+    pub fn check_enabled(&self, enabled: EnabledOptions) -> Result<(), ApiError> {
         enabled.check_zero_data_retention(self.zero_data_retention)
     }
 }

@@ -99,7 +99,7 @@ impl Crawl {
         }
         self.end_proposed = false;
         // If an earlier response was lost, this one has every open URL, also those that are settled by now.
-        let settled = self.changes.settled();
+        let settled = self.changes.settled_keys();
         for admitted in committed.admitted {
             if !settled.contains(&admitted.key) {
                 self.admit(admitted, now);

@@ -101,7 +101,7 @@ impl Changes {
     }
 
     /// Returns the URLs that are settled here, but not yet in the store.
-    pub(super) fn settled(&self) -> HashSet<UrlKey> {
+    pub(super) fn settled_keys(&self) -> HashSet<UrlKey> {
         let key = |change: &Change| match change {
             Change::Settled(outcome) => Some(outcome.settled.key),
             _ => None,

@@ -56,7 +56,7 @@ impl OfferedUrl {
 
 /// What a commit produced.
 #[derive(Clone, Debug)]
-pub struct Committed {
+pub struct CommitResult {
     /// Response for the crawl.
     pub response: CommitResponse,
     /// Documents of completed pages, in order.
@@ -71,8 +71,8 @@ pub struct Committed {
 
 impl MemoryStore {
     /// Applies a batch. `limit` is the page limit of the crawl.
-    pub fn commit(&mut self, batch: Batch, limit: u64) -> Committed {
-        let mut committed = Committed {
+    pub fn commit(&mut self, batch: Batch, limit: u64) -> CommitResult {
+        let mut committed = CommitResult {
             response: CommitResponse {
                 number: batch.number,
                 admitted: Vec::new(),
@@ -191,7 +191,7 @@ mod tests {
         }
     }
 
-    fn paths(committed: &Committed) -> Vec<&str> {
+    fn paths(committed: &CommitResult) -> Vec<&str> {
         committed
             .response
             .admitted

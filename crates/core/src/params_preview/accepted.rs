@@ -3,7 +3,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::api::crawl::{CrawlRequest, Enabled};
+use crate::api::crawl::{CrawlRequest, EnabledOptions};
 use crate::api::error::ApiError;
 use crate::api::fields::{References, Wire, object_schema};
 use crate::api::params_preview::CrawlParams;
@@ -39,7 +39,7 @@ impl CrawlParams {
     pub fn accepted(
         start: &TargetUrl,
         proposal: &Map<String, Value>,
-        enabled: Enabled,
+        enabled: EnabledOptions,
     ) -> (Self, Vec<String>) {
         let mut taken = Map::new();
         let mut refused = Vec::new();
@@ -71,7 +71,11 @@ fn whole_seconds(name: &str, value: &Value) -> Value {
     }
 }
 
-fn check(start: &TargetUrl, taken: &Map<String, Value>, enabled: Enabled) -> Result<CrawlRequest, ApiError> {
+fn check(
+    start: &TargetUrl,
+    taken: &Map<String, Value>,
+    enabled: EnabledOptions,
+) -> Result<CrawlRequest, ApiError> {
     let mut body = taken.clone();
     body.insert("url".to_owned(), start.given().into());
     let request = CrawlRequest::from_value(Value::Object(body))?;
@@ -100,7 +104,7 @@ fn admit_start(start: &TargetUrl, taken: &mut Map<String, Value>) -> Option<Stri
 }
 
 /// Permissions were checked before.
-const EVERYTHING: Enabled = Enabled {
+const EVERYTHING: EnabledOptions = EnabledOptions {
     ignore_robots: true,
     zero_data_retention: true,
 };
@@ -118,7 +122,7 @@ mod tests {
     fn check(proposal: Value, expected: Value, refused: &[&str]) {
         let start = TargetUrl::parse("https://site.test/start").unwrap();
         let proposal = proposal.as_object().unwrap();
-        let (params, names) = CrawlParams::accepted(&start, proposal, Enabled::default());
+        let (params, names) = CrawlParams::accepted(&start, proposal, EnabledOptions::default());
         let mut params = serde_json::to_value(params).unwrap();
         assert_eq!(
             params.as_object_mut().unwrap().remove("url"),

@@ -5,7 +5,7 @@ use crate::scope::{Scope, Verdict};
 
 pub(super) fn preview(url: &str, prompt: &str) -> ParamsPreview {
     let body = json!({ "url": url, "prompt": prompt });
-    let enabled = Enabled {
+    let enabled = EnabledOptions {
         ignore_robots: true,
         zero_data_retention: false,
     };
@@ -140,24 +140,24 @@ fn a_prompt_fills_fields_that_the_body_leaves_out() {
 fn options_that_the_operator_forbids_are_ignored_with_a_warning() {
     let body = json!({ "url": "https://site.test", "prompt": "ignore robots.txt, 5 pages" });
     let request = ParamsPreviewRequest::from_value(body).unwrap();
-    let preview = ParamsPreview::from_prompt(&request, Enabled::default());
+    let preview = ParamsPreview::from_prompt(&request, EnabledOptions::default());
     assert_eq!(
         (preview.data.ignore_robots_txt, preview.data.limit),
         (None, Some(5))
     );
     assert!(preview.warning.unwrap().contains("`ignoreRobotsTxt`"));
     let proposal = json!({ "limit": 5, "ignoreRobotsTxt": true });
-    let preview = ParamsPreview::from_proposal(&request, &proposal, Enabled::default()).unwrap();
+    let preview = ParamsPreview::from_proposal(&request, &proposal, EnabledOptions::default()).unwrap();
     assert_eq!(
         (preview.data.ignore_robots_txt, preview.data.limit),
         (None, Some(5))
     );
     assert_eq!(
-        ParamsPreview::from_proposal(&request, &json!({}), Enabled::default()),
+        ParamsPreview::from_proposal(&request, &json!({}), EnabledOptions::default()),
         None
     );
     assert_eq!(
-        ParamsPreview::from_proposal(&request, &json!([1]), Enabled::default()),
+        ParamsPreview::from_proposal(&request, &json!([1]), EnabledOptions::default()),
         None
     );
 }

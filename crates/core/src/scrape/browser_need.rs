@@ -267,7 +267,7 @@ fn is_whole(signs: &RenderSignals) -> bool {
 }
 
 /// Returns whether the page in the browser has more content than before: new words or new images. Both must be measured
-/// as a whole ([`super::Rendered::measure_whole`]).
+/// as a whole ([`super::RenderedPage::measure_whole`]).
 pub fn browser_added(before: &RenderSignals, after: &RenderSignals) -> bool {
     if after.images >= before.images + WHOLE_PICTURES {
         return true;

@@ -8,7 +8,7 @@ use url::Url;
 
 use super::derived;
 use super::kind::Kind;
-use super::render::{RawPage, Rendered, fill, from_html, raw_base64, selection};
+use super::render::{RawPage, RenderedPage, fill, from_html, raw_base64, selection};
 use crate::api::error::{ApiError, ErrorCode};
 use crate::api::options::ScrapeOptions;
 use crate::api::page::{DocumentPage, Metadata};
@@ -57,7 +57,7 @@ pub fn render_file(
     id: ScrapeId,
     request: &FileRequest,
     file: Result<FileDocument, FileError>,
-) -> Result<Rendered, ApiError> {
+) -> Result<RenderedPage, ApiError> {
     let mut rendered = prepare_file(page, options, id, request, file)?;
     rendered.complete_without_model(options);
     Ok(rendered)
@@ -73,7 +73,7 @@ pub fn prepare_file(
     id: ScrapeId,
     request: &FileRequest,
     file: Result<FileDocument, FileError>,
-) -> Result<Rendered, ApiError> {
+) -> Result<RenderedPage, ApiError> {
     let is_pdf = request.file_type == FileType::Pdf;
     let file = file.map_err(|error| unreadable(is_pdf, &error))?;
     // A file is content as a whole.
@@ -125,7 +125,7 @@ pub fn read_and_render(
     page: &RawPage<'_>,
     options: &ScrapeOptions,
     id: ScrapeId,
-) -> Result<Rendered, ApiError> {
+) -> Result<RenderedPage, ApiError> {
     match file_request(page, options) {
         Some(request) => {
             let mut file = harvestman_content::files::read(&request, page.body);

@@ -52,7 +52,7 @@ pub struct RawPage<'a> {
 
 /// A rendered response.
 #[derive(Clone, PartialEq, Debug, Default)]
-pub struct Rendered {
+pub struct RenderedPage {
     /// The document as the caller receives it.
     pub document: Box<Document>,
     /// Every link that a crawl may follow, in document order.
@@ -67,7 +67,7 @@ pub struct Rendered {
     pub model_input: ModelInput,
 }
 
-impl Rendered {
+impl RenderedPage {
     /// Returns why the page, fetched with this status, needs a browser or not; `None` if it is not HTML.
     pub fn browser_reason(&self, status: u16) -> Option<BrowserReason> {
         let signs = self.signs.as_ref()?;
@@ -174,7 +174,7 @@ impl RawPage<'_> {
 ///
 /// # Errors
 /// 400 `SCRAPE_UNSUPPORTED_FILE_ERROR` for types that cannot be converted, 400 for invalid selectors.
-pub fn render(page: &RawPage<'_>, options: &ScrapeOptions, id: ScrapeId) -> Result<Rendered, ApiError> {
+pub fn render(page: &RawPage<'_>, options: &ScrapeOptions, id: ScrapeId) -> Result<RenderedPage, ApiError> {
     let mut rendered = prepare(page, options, id)?;
     rendered.complete_without_model(options);
     Ok(rendered)
@@ -187,7 +187,7 @@ pub type Fill<'a> = dyn Fn(&Map<String, Value>, &Facts, PageInfo<'_>) -> FillRes
 ///
 /// # Errors
 /// As [`render`].
-pub fn prepare(page: &RawPage<'_>, options: &ScrapeOptions, id: ScrapeId) -> Result<Rendered, ApiError> {
+pub fn prepare(page: &RawPage<'_>, options: &ScrapeOptions, id: ScrapeId) -> Result<RenderedPage, ApiError> {
     prepare_with(page, options, id, &fill_schema)
 }
 
@@ -200,7 +200,7 @@ pub fn prepare_with(
     options: &ScrapeOptions,
     id: ScrapeId,
     fill_schema: &Fill<'_>,
-) -> Result<Rendered, ApiError> {
+) -> Result<RenderedPage, ApiError> {
     let credits = billing::page(options, 1);
     let kind = page.kind();
     let is_base64 = kind == Kind::File(FileType::Pdf) && options.pdf_parser().is_none();
@@ -262,7 +262,11 @@ pub(super) fn fill(metadata: &mut Metadata, page: &RawPage<'_>, id: ScrapeId, cr
     metadata.proxy_used = Some("basic".to_owned());
 }
 
-fn html(page: &RawPage<'_>, options: &ScrapeOptions, fill_schema: &Fill<'_>) -> Result<Rendered, ApiError> {
+fn html(
+    page: &RawPage<'_>,
+    options: &ScrapeOptions,
+    fill_schema: &Fill<'_>,
+) -> Result<RenderedPage, ApiError> {
     let text = harvestman_content::decode(page.body, page.content_type).text;
     from_html(text, page.url, options, &selection(options)?, fill_schema)
 }
@@ -274,7 +278,7 @@ pub(super) fn from_html(
     options: &ScrapeOptions,
     selection: &Selection,
     fill_schema: &Fill<'_>,
-) -> Result<Rendered, ApiError> {
+) -> Result<RenderedPage, ApiError> {
     let parsed = HtmlPage::parse(&text, url);
     let content = parsed.convert(selection);
     let wants = |kind| options.wants(kind);
@@ -305,7 +309,7 @@ pub(super) fn from_html(
     if wants(FormatKind::RawHtml) {
         document.raw_html = Some(text.into_owned());
     }
-    Ok(Rendered {
+    Ok(RenderedPage {
         document: Box::new(document),
         links,
         credits: 0,
@@ -367,7 +371,7 @@ fn text(
     options: &ScrapeOptions,
     language: Option<&str>,
     fill_schema: &Fill<'_>,
-) -> Rendered {
+) -> RenderedPage {
     let text = harvestman_content::decode(page.body, page.content_type).text;
     let mut document = without_markup(options);
     if derived::needs_markdown(options) {
@@ -385,7 +389,7 @@ fn text(
     if options.wants(FormatKind::RawHtml) {
         document.raw_html = Some(text.into_owned());
     }
-    Rendered {
+    RenderedPage {
         model_input,
         ..plain(document)
     }
@@ -415,7 +419,7 @@ fn facts_of_text(text: &str, language: Option<&str>) -> Facts {
 }
 
 /// Renders a document without a parser as base64.
-fn render_base64(page: &RawPage<'_>, options: &ScrapeOptions) -> Rendered {
+fn render_base64(page: &RawPage<'_>, options: &ScrapeOptions) -> RenderedPage {
     let mut document = without_markup(options);
     if options.wants(FormatKind::Markdown) {
         document.markdown = Some(STANDARD.encode(page.body));
@@ -444,8 +448,8 @@ fn without_markup(options: &ScrapeOptions) -> Document {
     }
 }
 
-fn plain(document: Document) -> Rendered {
-    Rendered {
+fn plain(document: Document) -> RenderedPage {
+    RenderedPage {
         document: Box::new(document),
         links: Vec::new(),
         credits: 0,

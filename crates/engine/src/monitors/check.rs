@@ -92,10 +92,10 @@ struct CheckRun<'c> {
 }
 
 /// The lease is lost.
-struct Lost;
+struct LeaseLost;
 
 enum Stop {
-    Lost,
+    LeaseLost,
     Store(StoreError),
 }
 
@@ -105,9 +105,9 @@ impl From<StoreError> for Stop {
     }
 }
 
-impl From<Lost> for Stop {
-    fn from(_: Lost) -> Self {
-        Self::Lost
+impl From<LeaseLost> for Stop {
+    fn from(_: LeaseLost) -> Self {
+        Self::LeaseLost
     }
 }
 
@@ -128,7 +128,7 @@ impl<'c> CheckRun<'c> {
     async fn run(mut self) -> Result<bool, StoreError> {
         match self.work().await {
             Ok(()) => Ok(true),
-            Err(Stop::Lost) => Ok(false),
+            Err(Stop::LeaseLost) => Ok(false),
             Err(Stop::Store(error)) => Err(error),
         }
     }
@@ -138,7 +138,7 @@ impl<'c> CheckRun<'c> {
         let request = MonitorRequest::from_json(self.lease.request.as_bytes())
             .map_err(|error| StoreError::Unreadable(error.to_string()))?;
         let monitor = context.store.monitor(self.lease.team, self.lease.monitor).await?;
-        let monitor = monitor.ok_or(Lost)?;
+        let monitor = monitor.ok_or(LeaseLost)?;
         self.first = monitor.last_summary.is_none();
         self.judge = Judge::new(context, request.judged_goal());
         if !self.lease.running {
@@ -151,7 +151,7 @@ impl<'c> CheckRun<'c> {
             }
             self.create_jobs(&request.targets).await?;
             if !context.store.begin_check(self.lease, clock::now()).await? {
-                return Err(Stop::Lost);
+                return Err(Stop::LeaseLost);
             }
         }
         let mut results = Vec::with_capacity(request.targets.len());
@@ -184,7 +184,9 @@ impl<'c> CheckRun<'c> {
         };
         let store = &self.context.store;
         let write = || store.finish_check(self.lease, end.clone(), clock::now());
-        let summary = lease::retry(StoreError::is_transient, write).await?.ok_or(Lost)?;
+        let summary = lease::retry(StoreError::is_transient, write)
+            .await?
+            .ok_or(LeaseLost)?;
         tracing::info!(
             status = status.as_str(),
             pages = summary.total_pages,
@@ -311,7 +313,7 @@ impl<'c> CheckRun<'c> {
                     .into_iter()
                     .zip(from..)
                     .filter(|(_, no)| *no >= stored);
-                let documents = documents.map(|(text, _)| Found::Page(text));
+                let documents = documents.map(|(text, _)| Finding::Page(text));
                 self.store_portion(&mut portion, documents.collect()).await?;
             }
             skip = upto;
@@ -320,9 +322,9 @@ impl<'c> CheckRun<'c> {
             }
         }
         let errors = store.errors(id).await?.errors;
-        let failed: Vec<Found> = errors
+        let failed: Vec<Finding> = errors
             .into_iter()
-            .map(|error| Found::Failed(error.url, error.message))
+            .map(|error| Finding::Failed(error.url, error.message))
             .collect();
         let total = skip + failed.len() as u64;
         let rest = usize::try_from(portion.stored.saturating_sub(skip)).unwrap_or(usize::MAX);
@@ -364,7 +366,7 @@ impl<'c> CheckRun<'c> {
             }
             let missing = missing
                 .into_iter()
-                .map(|(key, url, scrape)| Found::Missing(key, url, scrape));
+                .map(|(key, url, scrape)| Finding::Missing(key, url, scrape));
             self.store_portion(portion, missing.collect()).await?;
         }
     }
@@ -392,7 +394,7 @@ impl<'c> CheckRun<'c> {
                         if let Ok(url) = Url::parse(&page.url)
                             && seen.insert(key_of(&url))
                         {
-                            found.push(Found::Result(url, page.title, page.description));
+                            found.push(Finding::Result(url, page.title, page.description));
                         }
                     }
                 }
@@ -409,7 +411,7 @@ impl<'c> CheckRun<'c> {
         self.store_portion(&mut Portion::new(target, 0), found).await
     }
 
-    async fn store_portion(&mut self, portion: &mut Portion, found: Vec<Found>) -> Result<(), Stop> {
+    async fn store_portion(&mut self, portion: &mut Portion, found: Vec<Finding>) -> Result<(), Stop> {
         if found.is_empty() {
             return Ok(());
         }
@@ -438,7 +440,7 @@ impl<'c> CheckRun<'c> {
             )
         };
         if !lease::retry(StoreError::is_transient, write).await? {
-            return Err(Stop::Lost);
+            return Err(Stop::LeaseLost);
         }
         portion.stored += count;
         self.context.outbox.notify_one();
@@ -500,7 +502,7 @@ impl Portion {
 }
 
 /// What a check found.
-enum Found {
+enum Finding {
     /// A stored document as JSON text.
     Page(String),
     /// A URL that could not be fetched, with the reason.
@@ -524,19 +526,19 @@ enum Content {
     Result { title: String, description: String },
 }
 
-impl Found {
+impl Finding {
     fn read(self) -> Result<FoundPage, StoreError> {
         let (key, url, content) = match self {
-            Found::Page(text) => {
+            Finding::Page(text) => {
                 let document: Document = serde_json::from_str(&text).map_err(unreadable)?;
                 let metadata = &document.metadata;
                 let url = metadata.source_url.clone().or_else(|| metadata.url.clone());
                 let url = url.unwrap_or_default();
                 (key_of_text(&url), url, Content::Document(Box::new(document)))
             }
-            Found::Failed(url, error) => (key_of_text(&url), url, Content::Failed(error)),
-            Found::Missing(key, url, scrape) => (key, url, Content::Missing(scrape)),
-            Found::Result(url, title, description) => (
+            Finding::Failed(url, error) => (key_of_text(&url), url, Content::Failed(error)),
+            Finding::Missing(key, url, scrape) => (key, url, Content::Missing(scrape)),
+            Finding::Result(url, title, description) => (
                 key_of(&url),
                 url.to_string(),
                 Content::Result { title, description },

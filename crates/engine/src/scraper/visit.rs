@@ -11,7 +11,7 @@ use harvestman_fetch::{FetchError, FetchRequest};
 use tokio::time::Instant;
 use url::Url;
 
-use super::{FetchResult, Scraped, Scraper, Target, page_request, raw_page};
+use super::{FetchResult, ScrapedPage, Scraper, Target, page_request, raw_page};
 use crate::error::ScrapeFailure;
 use crate::host_memory::BrowserEffect;
 use crate::limits;
@@ -28,7 +28,7 @@ impl Scraper {
         &self,
         target: Target<'u>,
         deadline: Instant,
-    ) -> Result<(&'u Url, Scraped), ScrapeFailure> {
+    ) -> Result<(&'u Url, ScrapedPage), ScrapeFailure> {
         let first = self.visit(&target, deadline).await;
         let is_blocked = match &first {
             Ok((_, scraped)) => scraped.is_blocked(),
@@ -49,7 +49,7 @@ impl Scraper {
         &self,
         target: &Target<'u>,
         deadline: Instant,
-    ) -> Result<(&'u Url, Scraped), ScrapeFailure> {
+    ) -> Result<(&'u Url, ScrapedPage), ScrapeFailure> {
         let Target { options, id, .. } = *target;
         let used = target.routes.used(target.class);
         let is_browser_optional = !needs_browser(options);
@@ -101,7 +101,7 @@ impl Scraper {
 
     /// Fetches a page with the browser on a host whose pages need it. Returns `None` if the page should be
     /// fetched over HTTP after all.
-    async fn try_browser_first(&self, target: &Target<'_>, deadline: Instant) -> Option<Scraped> {
+    async fn try_browser_first(&self, target: &Target<'_>, deadline: Instant) -> Option<ScrapedPage> {
         // Leaves a third of the time to fetch the page over HTTP.
         let now = Instant::now();
         let browser_deadline = now + deadline.saturating_duration_since(now) * 2 / 3;
@@ -119,11 +119,11 @@ impl Scraper {
     /// Renders the page in the browser if it seems to need its scripts; otherwise returns the fetched page.
     async fn render_if_needed(
         &self,
-        mut fetched: Scraped,
+        mut fetched: ScrapedPage,
         url: &Url,
         target: &Target<'_>,
         deadline: Instant,
-    ) -> Scraped {
+    ) -> ScrapedPage {
         let Some(reason) = fetched.rendered.browser_reason(fetched.response.status) else {
             return fetched;
         };
@@ -183,7 +183,7 @@ impl Scraper {
         url: &Url,
         target: &Target<'_>,
         deadline: Instant,
-    ) -> Result<Option<Scraped>, ScrapeFailure> {
+    ) -> Result<Option<ScrapedPage>, ScrapeFailure> {
         let Some(browser) = &self.browser else {
             return Ok(None);
         };
@@ -199,11 +199,11 @@ impl Scraper {
     /// Follows immediate redirects made by pages (docs/API.md section 5 rule 12).
     async fn follow_page_redirects(
         &self,
-        mut scraped: Scraped,
+        mut scraped: ScrapedPage,
         requested: &Url,
         target: &Target<'_>,
         deadline: Instant,
-    ) -> Result<Scraped, ScrapeFailure> {
+    ) -> Result<ScrapedPage, ScrapeFailure> {
         let mut seen = HashSet::new();
         while scraped.response.status < 400
             && let Some(next) = scraped.rendered.redirect.take()
@@ -233,7 +233,7 @@ impl Scraper {
     /// Fetches the frames of a page and inlines them. Returns `None` if the page has no frames.
     async fn inline_frames(
         &self,
-        scraped: &Scraped,
+        scraped: &ScrapedPage,
         target: &Target<'_>,
         frames: &mut FrameBudget,
         deadline: Instant,
@@ -344,10 +344,10 @@ fn request_from(page: &Url, url: &Url, target: &Target<'_>, deadline: Instant) -
     request
 }
 
-impl Scraped {
+impl ScrapedPage {
     /// Returns whether the browser's version has more content than the `fetched` one.
-    fn adds_content_to(&self, fetched: &Scraped) -> bool {
-        let is_error = |scraped: &Scraped| scraped.response.status >= 400;
+    fn adds_content_to(&self, fetched: &ScrapedPage) -> bool {
+        let is_error = |scraped: &ScrapedPage| scraped.response.status >= 400;
         if fetched.rendered.signs.is_none() || self.rendered.signs.is_none() {
             return false;
         }
@@ -356,7 +356,7 @@ impl Scraped {
         !is_worse && (is_recovered || self.shows_more_than(fetched))
     }
 
-    fn shows_more_than(&self, fetched: &Scraped) -> bool {
+    fn shows_more_than(&self, fetched: &ScrapedPage) -> bool {
         let [before, after] = [fetched, self].map(|scraped| {
             let page = raw_page(&scraped.response.url, &scraped.response);
             scraped.rendered.measure_whole(&page)

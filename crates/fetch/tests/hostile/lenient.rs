@@ -7,7 +7,7 @@ use crate::server::{Server, ServerAction, fetcher, get};
 
 /// What a client makes of a response.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Read {
+enum ReadResult {
     /// This is the complete body.
     Whole(&'static str),
     /// This part of the body, reported as incomplete.
@@ -18,13 +18,13 @@ enum Read {
     Refused,
 }
 
-use Read::{Garbage, Part, Refused, Whole};
+use ReadResult::{Garbage, Part, Refused, Whole};
 
 /// Name, bytes of the response, and the results of curl, Chromium and the fetcher.
-type Row = (&'static str, &'static [u8], Read, Read, Read);
+type Row = (&'static str, &'static [u8], ReadResult, ReadResult, ReadResult);
 
-const PAGE: Read = Whole("<p>whole</p>");
-const BEGUN: Read = Part("<p>whole</p>");
+const PAGE: ReadResult = Whole("<p>whole</p>");
+const BEGUN: ReadResult = Part("<p>whole</p>");
 
 #[rustfmt::skip]
 const HEADS: &[Row] = &[

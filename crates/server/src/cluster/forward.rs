@@ -24,7 +24,7 @@ use uuid::Uuid;
 use crate::app::App;
 use crate::auth::wants_socket;
 use crate::body;
-use crate::cluster::{Cluster, Forwarded};
+use crate::cluster::{Cluster, ForwardedRequest};
 use crate::error::Failure;
 use crate::limits;
 use crate::links::Base;
@@ -48,7 +48,7 @@ pub(crate) async fn accept(State(app): State<App>, mut request: Request, next: N
     next.run(request).await
 }
 
-fn forwarded(app: &App, request: &Request, value: &HeaderValue) -> Result<Forwarded, Failure> {
+fn forwarded(app: &App, request: &Request, value: &HeaderValue) -> Result<ForwardedRequest, Failure> {
     let text = value.to_str().unwrap_or_default();
     let mut parts = text.splitn(3, ' ');
     let [node, signature, base] = [(); 3].map(|()| parts.next().unwrap_or_default());
@@ -64,7 +64,7 @@ fn forwarded(app: &App, request: &Request, value: &HeaderValue) -> Result<Forwar
     if app.store().node().is_none_or(|own| own.to_string() != node) {
         return Err(unreachable());
     }
-    Ok(Forwarded {
+    Ok(ForwardedRequest {
         base: base.to_owned(),
     })
 }
@@ -107,7 +107,7 @@ async fn find_owner(
     cluster: &Cluster,
     request: Request,
 ) -> Result<(Request, Option<Owner>), Failure> {
-    if request.extensions().get::<Forwarded>().is_some() {
+    if request.extensions().get::<ForwardedRequest>().is_some() {
         return Ok((request, None));
     }
     let (request, row) = session_of(app, cluster, request).await?;

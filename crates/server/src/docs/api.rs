@@ -6,7 +6,7 @@ use harvestman_core::api::openapi;
 use harvestman_core::docs::{Docs, passages};
 use serde_json::Value;
 
-use super::html::{self, API_ENDPOINT, API_INDEX, NavLink, Place, escape, render, render_line};
+use super::html::{self, API_ENDPOINT, API_INDEX, LinkBase, NavLink, escape, render, render_line};
 use schema::Schemas;
 
 /// One method of one path.
@@ -100,7 +100,7 @@ impl Reference {
     }
 
     /// Renders the endpoints that match a query; empty if there are none.
-    pub(super) fn search(&self, query: &str, place: Place) -> String {
+    pub(super) fn search(&self, query: &str, place: LinkBase) -> String {
         let hits = self.search.search(query);
         let found: Vec<&Endpoint> = passages(&hits)
             .iter()
@@ -289,7 +289,7 @@ fn shell_path(path: &str) -> String {
     path.split('/').map(part).collect::<Vec<_>>().join("/")
 }
 
-fn endpoint_list<'e>(endpoints: impl IntoIterator<Item = &'e Endpoint>, place: Place) -> String {
+fn endpoint_list<'e>(endpoints: impl IntoIterator<Item = &'e Endpoint>, place: LinkBase) -> String {
     let row = |endpoint: &Endpoint| {
         format!(
             "<li>{}<a href=\"{}\">{}</a><span>{}</span></li>",

@@ -13,7 +13,7 @@ const MARK: &str = include_str!("../../../../web/assets/icon.svg");
 
 /// Bases of the links on a documentation page, which depend on its URL.
 #[derive(Clone, Copy)]
-pub(super) struct Place {
+pub(super) struct LinkBase {
     /// Prefix of links to pages.
     pages: &'static str,
     /// Link to the list of pages.
@@ -30,33 +30,33 @@ enum Part {
 }
 
 /// `/docs`
-pub(super) const INDEX: Place = Place {
+pub(super) const INDEX: LinkBase = LinkBase {
     pages: "docs/",
     home: "docs",
     root: "",
     part: Part::Guide,
 };
 /// `/docs/{page}`
-const PAGE: Place = Place {
+const PAGE: LinkBase = LinkBase {
     pages: "",
     home: "../docs",
     root: "../",
     part: Part::Guide,
 };
 /// `/docs/api`
-pub(super) const API_INDEX: Place = Place {
+pub(super) const API_INDEX: LinkBase = LinkBase {
     part: Part::Api,
     ..PAGE
 };
 /// `/docs/api/{operation}`
-pub(super) const API_ENDPOINT: Place = Place {
+pub(super) const API_ENDPOINT: LinkBase = LinkBase {
     pages: "../",
     home: "../../docs",
     root: "../../",
     part: Part::Api,
 };
 
-impl Place {
+impl LinkBase {
     /// Returns the link to a page, escaped.
     pub(super) fn link(self, page: &str) -> String {
         escape(&format!("{}{page}", self.pages))
@@ -157,14 +157,14 @@ fn passage(found: &SearchHit<'_>) -> String {
 
 /// Renders a document: header with search, `body`, and the navigation with the current page.
 pub(super) fn document(
-    place: Place,
+    place: LinkBase,
     title: &str,
     query: &str,
     links: &[NavLink<'_>],
     current: Option<&str>,
     body: &str,
 ) -> String {
-    let Place { home, root, .. } = place;
+    let LinkBase { home, root, .. } = place;
     let part = |part: Part| match place.part == part {
         true => " aria-current=\"true\"",
         false => "",
@@ -193,7 +193,7 @@ pub(super) fn document(
     )
 }
 
-fn navigation(place: Place, links: &[NavLink<'_>], current: Option<&str>) -> String {
+fn navigation(place: LinkBase, links: &[NavLink<'_>], current: Option<&str>) -> String {
     let link = |link: &NavLink<'_>| {
         let is_current = match current == Some(&link.page) {
             true => " aria-current=\"page\"",
@@ -226,14 +226,14 @@ fn title_and_summary(page: &Page) -> (String, String) {
 }
 
 /// Renders one paragraph of Markdown without its `<p>`.
-pub(super) fn render_line(markdown: &str, place: Place) -> String {
+pub(super) fn render_line(markdown: &str, place: LinkBase) -> String {
     let line = render(markdown, place);
     let line = line.trim().trim_start_matches("<p>").trim_end_matches("</p>");
     line.to_owned()
 }
 
 /// Renders Markdown as HTML, with anchors on headings and with resolved links to other pages.
-pub(super) fn render(markdown: &str, place: Place) -> String {
+pub(super) fn render(markdown: &str, place: LinkBase) -> String {
     let mut anchors = Anchors::default();
     let mut events: Vec<Event<'_>> = Parser::new_ext(markdown, Options::ENABLE_TABLES).collect();
     let mut heading = None;

@@ -29,7 +29,7 @@ pub(super) enum Rest {
 
 /// The result of a tool call, before it is cut to size.
 #[derive(Debug)]
-pub(super) struct Answer {
+pub(super) struct ToolResult {
     /// Lines about the result.
     pub(super) lines: Vec<String>,
     pub(super) content: String,
@@ -39,9 +39,9 @@ pub(super) struct Answer {
     pub(super) pictures: Vec<Picture>,
 }
 
-impl Answer {
-    pub(super) fn new(content: impl Into<String>) -> Answer {
-        Answer {
+impl ToolResult {
+    pub(super) fn new(content: impl Into<String>) -> ToolResult {
+        ToolResult {
             lines: Vec::new(),
             content: content.into(),
             offset: 0,
@@ -196,7 +196,7 @@ mod tests {
         let whole: String = (0..30_000).map(|number| format!("{number} ä\n")).collect();
         let (mut read, mut offset) = (String::new(), 0);
         loop {
-            let mut answer = Answer::new(whole.clone());
+            let mut answer = ToolResult::new(whole.clone());
             answer.line("Title", &json!("x".repeat(100_000)));
             answer.offset = offset;
             let result = answer.into_result();
@@ -215,7 +215,7 @@ mod tests {
             );
         }
         assert_eq!(read, whole);
-        let mut beyond = Answer::new("abc");
+        let mut beyond = ToolResult::new("abc");
         beyond.offset = 10;
         let result = beyond.into_result();
         assert_eq!(texts(&result), ["Characters 3 to 3 of 3. This is the end."]);

@@ -24,7 +24,7 @@ use tokio::time::{Instant, sleep};
 
 use own::Own;
 
-use super::answer::{Answer, Picture, Rest, document_text, picture_of, take_pictures, value_text};
+use super::answer::{Picture, Rest, ToolResult, document_text, picture_of, take_pictures, value_text};
 use super::tools::{OtherTool, ResultKind, ToolKind, names};
 use crate::limits;
 use crate::request::api_client::{ApiClient, describe_error};
@@ -89,7 +89,7 @@ impl Call<'_> {
         mut self,
         tool: ToolKind,
         arguments: Map<String, Value>,
-    ) -> anyhow::Result<Answer> {
+    ) -> anyhow::Result<ToolResult> {
         let (own, body) = Own::split(tool, self.has_files, arguments)?;
         let mut answer = match tool {
             ToolKind::Request(command) => self.request(command, &own, body).await?,
@@ -97,7 +97,7 @@ impl Call<'_> {
             ToolKind::Other(OtherTool::DocsSearch) => {
                 checked::<DocsSearchRequest>(&body)?;
                 let response = self.client.post("/v2/support/docs-search", &body).await?;
-                let mut answer = Answer::new(value_text(&response["answer"]));
+                let mut answer = ToolResult::new(value_text(&response["answer"]));
                 let sources = response["evidence"].as_array().into_iter().flatten();
                 let sources: Vec<&str> = sources
                     .filter_map(|source| source["pathOrUrl"].as_str())
@@ -133,14 +133,14 @@ impl Call<'_> {
                     .text(names::STATUS)
                     .map_or(String::new(), |status| format!("?status={status}"));
                 let response = self.client.get(&format!("/v2/browser{query}")).await?;
-                Answer::new(value_text(&response["sessions"]))
+                ToolResult::new(value_text(&response["sessions"]))
             }
             ToolKind::Other(OtherTool::BrowserFiles) => self.session_files(&own).await?,
             ToolKind::Other(OtherTool::BrowserUpload) => self.upload(&own).await?,
             ToolKind::Other(OtherTool::BrowserDownload) => self.download(&own).await?,
             ToolKind::Other(OtherTool::AgentThread) => {
                 let path = format!("/v2/agent/threads/{}?includeData=true", own.id()?);
-                Answer::new(value_text(&self.client.get(&path).await?["thread"]))
+                ToolResult::new(value_text(&self.client.get(&path).await?["thread"]))
             }
             ToolKind::Monitor(tool) => self.monitor(tool, &own, body).await?,
             ToolKind::Other(OtherTool::Status) => self.status(&own).await?,
@@ -149,14 +149,19 @@ impl Call<'_> {
                 self.client
                     .delete(&format!("{}/{id}", kind.command().path()))
                     .await?;
-                Answer::new(format!("The {} {id} is cancelled.", kind.as_str()))
+                ToolResult::new(format!("The {} {id} is cancelled.", kind.as_str()))
             }
         };
         answer.offset = own.number(names::OFFSET).unwrap_or(0);
         Ok(answer)
     }
 
-    async fn request(&mut self, command: RequestCommand, own: &Own, body: Value) -> anyhow::Result<Answer> {
+    async fn request(
+        &mut self,
+        command: RequestCommand,
+        own: &Own,
+        body: Value,
+    ) -> anyhow::Result<ToolResult> {
         command.check(body.clone()).map_err(|error| problems(&error))?;
         let response = self.client.post(command.path(), &body).await?;
         if is_job(command) {
@@ -174,13 +179,13 @@ impl Call<'_> {
             RequestCommand::Map => {
                 let links = response["links"].as_array().map_or(&[][..], Vec::as_slice);
                 let lines: Vec<String> = links.iter().map(link_line).collect();
-                let mut answer = Answer::new(lines.join("\n"));
+                let mut answer = ToolResult::new(lines.join("\n"));
                 answer.line("URLs", &links.len().into());
                 answer.line("Warning", &response["warning"]);
                 answer
             }
             RequestCommand::Search => {
-                let mut answer = Answer::new(results_text(&response["data"]));
+                let mut answer = ToolResult::new(results_text(&response["data"]));
                 answer.line("Warning", &response["warning"]);
                 answer
             }
@@ -188,7 +193,7 @@ impl Call<'_> {
         })
     }
 
-    async fn parse(&self, own: &Own, body: Value) -> anyhow::Result<Answer> {
+    async fn parse(&self, own: &Own, body: Value) -> anyhow::Result<ToolResult> {
         checked::<ParseOptions>(&body)?;
         let response = self.form(own, &body)?.send(self.client).await?;
         Ok(self.page(&response).await)
@@ -219,7 +224,7 @@ impl Call<'_> {
         }
     }
 
-    async fn status(&mut self, own: &Own) -> anyhow::Result<Answer> {
+    async fn status(&mut self, own: &Own) -> anyhow::Result<ToolResult> {
         let (kind, id) = (own.kind()?, own.id()?.to_owned());
         if kind == ResultKind::Scrape {
             let response = self.client.get(&format!("/v2/scrape/{id}")).await?;
@@ -239,7 +244,7 @@ impl Call<'_> {
         skip: u64,
         limit: u64,
         wait: Duration,
-    ) -> anyhow::Result<Answer> {
+    ) -> anyhow::Result<ToolResult> {
         let deadline = Instant::now() + wait;
         let path = format!("{}/{id}", command.path());
         let response = loop {
@@ -266,9 +271,9 @@ impl Call<'_> {
         }
         let mut answer = match streams(command) {
             true => pages_answer(&response, skip),
-            false => Answer::new(content.map_or(String::new(), value_text)),
+            false => ToolResult::new(content.map_or(String::new(), value_text)),
         };
-        let mut lines = Answer::new("");
+        let mut lines = ToolResult::new("");
         lines.line("Job", &format!("{command} {id}").into());
         lines.line("Status", &response["status"]);
         for (label, name) in [
@@ -300,13 +305,13 @@ impl Call<'_> {
     }
 
     /// Returns the answer for a page: its status and warnings, its content, its pictures.
-    async fn page(&self, response: &Value) -> Answer {
+    async fn page(&self, response: &Value) -> ToolResult {
         let document = if response["data"].is_null() {
             response
         } else {
             &response["data"]
         };
-        let mut answer = Answer::new(document_text(document));
+        let mut answer = ToolResult::new(document_text(document));
         page_lines(document, &mut answer);
         answer.line("Warning", &response["warning"]);
         if let Some(id) = document["metadata"]["scrapeId"].as_str() {
@@ -365,7 +370,7 @@ fn problems(error: &ApiError) -> anyhow::Error {
 }
 
 /// Adds what the metadata of a page says about it.
-fn page_lines(document: &Value, answer: &mut Answer) {
+fn page_lines(document: &Value, answer: &mut ToolResult) {
     let metadata = &document["metadata"];
     let url = if metadata["url"].is_null() {
         &metadata["sourceURL"]
@@ -390,11 +395,11 @@ fn page_lines(document: &Value, answer: &mut Answer) {
 }
 
 /// Returns the answer for the documents of a job: as many whole ones as fit, or a part of the first.
-fn pages_answer(response: &Value, skip: u64) -> Answer {
+fn pages_answer(response: &Value, skip: u64) -> ToolResult {
     let documents = response["data"].as_array().map_or(&[][..], Vec::as_slice);
     let (mut content, mut shown, mut chars) = (String::new(), 0_u64, 0);
     for document in documents {
-        let mut page = Answer::new("");
+        let mut page = ToolResult::new("");
         page_lines(document, &mut page);
         let text = format!("{}\n\n{}\n\n", page.lines.join("\n"), document_text(document));
         let size = text.chars().count();
@@ -405,7 +410,7 @@ fn pages_answer(response: &Value, skip: u64) -> Answer {
         chars += size + limits::MCP_PAGE_MARK_CHARS;
         shown += 1;
     }
-    let mut answer = Answer::new(content);
+    let mut answer = ToolResult::new(content);
     let completed = response["completed"].as_u64().unwrap_or_default();
     answer.line(
         "Pages",
@@ -461,7 +466,7 @@ fn results_text(data: &Value) -> String {
 }
 
 /// Returns the answer for code or a prompt that ran in a browser.
-fn executed(response: &Value) -> Answer {
+fn executed(response: &Value) -> ToolResult {
     let mut pictures = Vec::new();
     let mut parts = Vec::new();
     for name in ["output", "stdout", "result", "stderr"] {
@@ -469,7 +474,7 @@ fn executed(response: &Value) -> Answer {
             parts.push(format!("=== {name} ===\n{}", take_pictures(text, &mut pictures)));
         }
     }
-    let mut answer = Answer::new(parts.join("\n"));
+    let mut answer = ToolResult::new(parts.join("\n"));
     answer.pictures = pictures
         .into_iter()
         .filter(|one| one.base64.len() <= limits::MCP_PICTURE_BYTES * 4 / 3)
@@ -489,8 +494,8 @@ fn executed(response: &Value) -> Answer {
     answer
 }
 
-fn opened(response: &Value) -> Answer {
-    let mut answer = Answer::new("");
+fn opened(response: &Value) -> ToolResult {
+    let mut answer = ToolResult::new("");
     for (label, name) in [
         ("Session id", "id"),
         ("Live view", "liveViewUrl"),
@@ -503,8 +508,8 @@ fn opened(response: &Value) -> Answer {
     answer
 }
 
-fn ended(response: &Value) -> Answer {
-    let mut answer = Answer::new("The session has ended.");
+fn ended(response: &Value) -> ToolResult {
+    let mut answer = ToolResult::new("The session has ended.");
     answer.line("Duration in ms", &response["sessionDurationMs"]);
     answer.line("Credits billed", &response["creditsBilled"]);
     answer

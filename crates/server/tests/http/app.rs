@@ -9,7 +9,7 @@ use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::http::{HeaderMap, Method, Request, StatusCode};
 use harvestman_browser::Blocker;
-use harvestman_core::api::crawl::Enabled;
+use harvestman_core::api::crawl::EnabledOptions;
 use harvestman_core::interact::TokenKey;
 use harvestman_engine::{Engine, EngineConfig, Proxies};
 use harvestman_fetch::{FetchConfig, Fetcher};
@@ -115,7 +115,7 @@ impl TestApp {
                 search: None,
                 proxies: Proxies::default(),
                 blocker: Blocker::default(),
-                enabled: Enabled {
+                enabled: EnabledOptions {
                     ignore_robots: config.allow_ignore_robots,
                     zero_data_retention: config.allow_zero_data_retention,
                 },

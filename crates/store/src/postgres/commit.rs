@@ -24,7 +24,7 @@ use tokio_postgres::{Client, Row};
 use uuid::Uuid;
 
 use crate::account::Account;
-use crate::commit::{Applied, Owner, add_warnings};
+use crate::commit::{CommitResult, Owner, add_warnings};
 use crate::error::{CommitError, StoreError};
 use crate::event::Event;
 use crate::job::JobStatus;
@@ -38,7 +38,7 @@ use crate::postgres::rows::{Columns, bad_column};
 use crate::postgres::transaction::Transaction;
 use crate::prepared::{PreparedSettled, json_text, prepare_settled};
 use crate::rows::parse_status;
-use crate::usage::Used;
+use crate::usage::UsageChange;
 
 /// Which commits pass: those of the owner of the shard, each once. The build without the fence, which `cargo xtask faults`
 /// must find, also lets former owners pass.
@@ -105,23 +105,23 @@ async fn apply(
     batch: PreparedBatch,
     now: Timestamp,
     lease_ms: u64,
-) -> Result<Applied, StoreError> {
+) -> Result<CommitResult, StoreError> {
     let outcome = match write(&transaction, owner, batch, now, lease_ms).await {
-        Ok(Written::Committed(applied, committed)) => {
+        Ok(WriteOutcome::Committed(applied, committed)) => {
             return transaction.ended_with(committed).await.map(|()| applied);
         }
-        Ok(Written::Refused(applied)) => Ok(applied),
+        Ok(WriteOutcome::Refused(applied)) => Ok(applied),
         Err(error) => Err(error),
     };
     transaction.roll_back().await;
     outcome
 }
 
-enum Written {
+enum WriteOutcome {
     /// What was stored if the COMMIT succeeded, and its outcome.
-    Committed(Applied, Result<(), StoreError>),
+    Committed(CommitResult, Result<(), StoreError>),
     /// Nothing may be stored.
-    Refused(Applied),
+    Refused(CommitResult),
 }
 
 async fn write(
@@ -130,7 +130,7 @@ async fn write(
     mut batch: PreparedBatch,
     now: Timestamp,
     lease_ms: u64,
-) -> Result<Written, StoreError> {
+) -> Result<WriteOutcome, StoreError> {
     // First round trip.
     let begun = transaction.begin(now);
     let job = JobInCommit::select(owner.job).fetch_optional(transaction);
@@ -141,19 +141,22 @@ async fn write(
     let (now, job, passed, closed) = (begun?, job?, fence? == 1, closed?);
     if !passed {
         let applied = match is_repeated(transaction, owner, batch.number).await? {
-            true => Applied::Repeated,
-            false => Applied::LeaseLost,
+            true => CommitResult::Repeated,
+            false => CommitResult::LeaseLost,
         };
-        return Ok(Written::Refused(applied));
+        return Ok(WriteOutcome::Refused(applied));
     }
-    let ended = Applied::Committed(Vec::new(), JobState::Ended);
+    let ended = CommitResult::Committed(Vec::new(), JobState::Ended);
     let Some((mut job, JobStatus::Scraping)) = job
         .as_ref()
         .map(|row| JobInCommit::read(row, owner))
         .transpose()?
     else {
         let committed = transaction.batch_execute("COMMIT").await;
-        return Ok(Written::Committed(ended, committed.map_err(StoreError::from)));
+        return Ok(WriteOutcome::Committed(
+            ended,
+            committed.map_err(StoreError::from),
+        ));
     };
 
     // Second round trip.
@@ -183,7 +186,10 @@ async fn write(
     let (written, committed) = join(statements, transaction.batch_execute("COMMIT")).await;
     // A statement that failed turns the COMMIT into a ROLLBACK.
     let outcome = written.and(committed.map_err(StoreError::from));
-    Ok(Written::Committed(Applied::Committed(admitted, state), outcome))
+    Ok(WriteOutcome::Committed(
+        CommitResult::Committed(admitted, state),
+        outcome,
+    ))
 }
 
 /// Returns the statement that extends the lease if epoch and batch number match.
@@ -229,7 +235,7 @@ pub(crate) struct JobInCommit {
     events: EventLog,
     warnings: Vec<String>,
     /// Credits and pages of this commit.
-    used: Used,
+    used: UsageChange,
     /// Status, error and time of the end, if this commit ends the job.
     ended: Option<(JobStatus, Option<String>, Timestamp)>,
 }
@@ -260,7 +266,7 @@ impl JobInCommit {
             error_count: row.count("error_count")?,
             events: EventLog::read(row)?,
             warnings: serde_json::from_str(&row.text("warnings")?).map_err(|_| bad_column("warnings"))?,
-            used: Used::default(),
+            used: UsageChange::default(),
             ended: None,
         };
         Ok((job, status))
@@ -399,7 +405,7 @@ impl JobInCommit {
             (make_due(job, self.events.last_at), has_events),
             (
                 add_to_sums(&self.account, self.used, now),
-                self.used != Used::default(),
+                self.used != UsageChange::default(),
             ),
         ])
     }

@@ -17,7 +17,7 @@ use crate::postgres::activity::insert_activity;
 use crate::postgres::query::{Query, query};
 use crate::postgres::rows::{Columns, bad_column};
 use crate::rows::day_usage;
-use crate::usage::{DayUsage, MonthUsage, Usage, Used};
+use crate::usage::{DayUsage, MonthUsage, Usage, UsageChange};
 
 /// Charges a call or a session: one ledger entry, and the sums.
 pub(crate) async fn charge_once(
@@ -31,7 +31,7 @@ pub(crate) async fn charge_once(
     charge(account, reason, &[(0, credits)], at)
         .execute(client)
         .await?;
-    add_to_sums(account, Used::credits(credits), at)
+    add_to_sums(account, UsageChange::credits(credits), at)
         .execute_if(credits > 0, client)
         .await?;
     Ok(())
@@ -61,7 +61,7 @@ pub(crate) fn charge(
 
 /// Returns the statement that adds what a transaction used to the sums of its month and day, unless it is nothing. Run
 /// it last in the transaction. The month is locked before the day.
-pub(crate) fn add_to_sums(account: &Account, used: Used, now: Timestamp) -> Query {
+pub(crate) fn add_to_sums(account: &Account, used: UsageChange, now: Timestamp) -> Query {
     query(
         "WITH day AS (
             INSERT INTO harvestman.day_usage AS day_usage (team_id, day, key_id, credits, pages)

@@ -22,7 +22,7 @@ use crate::postgres::rows::Columns;
 use crate::prepared::{PreparedDocument, compress, prepare_events};
 use crate::rows::{decompress_texts, next_place_of, run_row};
 use crate::run::{AgentOutcome, RunEnd, RunRow, RunStep, Runs, ThreadPlace};
-use crate::usage::Used;
+use crate::usage::UsageChange;
 
 /// Number of the page that holds the result of a run.
 const RESULT: u64 = 1;
@@ -118,7 +118,7 @@ impl Runs for Postgres {
                 PageRows::of(page).store(transaction, &account, now).await?;
                 log.add(account.kind, event, end.event_data, now);
                 log.save(transaction, account.job).await?;
-                add_to_sums(&account, Used::credits(end.credits), now)
+                add_to_sums(&account, UsageChange::credits(end.credits), now)
                     .execute_if(end.credits > 0, transaction)
                     .await?;
                 Ok(true)

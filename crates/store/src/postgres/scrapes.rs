@@ -20,7 +20,7 @@ use crate::postgres::rows::Columns;
 use crate::prepared::{PreparedDocument, ScrapeEnd, scrape_job};
 use crate::rows::{decompress_texts, failed_page, origin, origin_of_page, result_of_scrape};
 use crate::scrape::{OriginState, ScrapeOrigin, ScrapeResult, Scrapes, StoredScrape};
-use crate::usage::Used;
+use crate::usage::UsageChange;
 
 impl Scrapes for Postgres {
     async fn begin_scrape(&self, job: &NewJob) -> Result<(), StoreError> {
@@ -220,7 +220,7 @@ async fn store_document(
         credits,
     };
     PageRows::of(page).store(client, &account, now).await?;
-    add_to_sums(&account, Used::page(credits), now)
+    add_to_sums(&account, UsageChange::page(credits), now)
         .execute(client)
         .await?;
     Ok(())

@@ -19,7 +19,7 @@ use harvestman_core::ids::JobId;
 use harvestman_core::time::Timestamp;
 
 use crate::account::Account;
-use crate::commit::{Applied, Owner, add_warnings};
+use crate::commit::{CommitResult, Owner, add_warnings};
 use crate::error::{CommitError, StoreError};
 use crate::job::{JobStatus, WebhookEvents};
 use crate::lease::{Commits, Lease};
@@ -30,7 +30,7 @@ use crate::sqlite::events::{Event, EventLog};
 use crate::sqlite::jobs::stop_shards;
 use crate::sqlite::prepared::{PreparedBatch, json_text};
 use crate::sqlite::rows::{Columns, bad_column, blob, int};
-use crate::usage::Used;
+use crate::usage::UsageChange;
 
 impl Commits for Sqlite {
     async fn load(&self, lease: &Lease) -> Result<Snapshot, StoreError> {
@@ -61,15 +61,15 @@ async fn apply(
     batch: PreparedBatch,
     now: Timestamp,
     until: u64,
-) -> Result<Applied, StoreError> {
+) -> Result<CommitResult, StoreError> {
     match fence(connection, owner, &batch, until).await? {
         Fence::Passed => {}
-        Fence::Repeated => return Ok(Applied::Repeated),
-        Fence::Lost => return Ok(Applied::LeaseLost),
+        Fence::Repeated => return Ok(CommitResult::Repeated),
+        Fence::Lost => return Ok(CommitResult::LeaseLost),
     }
     let mut job = match JobInCommit::read(connection, owner.job, owner.shard).await? {
         Some((job, JobStatus::Scraping)) => job,
-        _ => return Ok(Applied::Committed(Vec::new(), JobState::Ended)),
+        _ => return Ok(CommitResult::Committed(Vec::new(), JobState::Ended)),
     };
     job.settle(connection, batch.settled, now).await?;
     job.record_aliases(connection, &batch.aliases).await?;
@@ -89,7 +89,7 @@ async fn apply(
         }
     }
     job.write(connection, now).await?;
-    Ok(Applied::Committed(admitted, state))
+    Ok(CommitResult::Committed(admitted, state))
 }
 
 enum Fence {
@@ -149,7 +149,7 @@ struct JobInCommit {
     webhook: WebhookEvents,
     warnings: Vec<String>,
     /// Credits and pages of this commit.
-    used: Used,
+    used: UsageChange,
     /// Status, error and time of the end, if this commit ends the job.
     ended: Option<(JobStatus, Option<String>, Timestamp)>,
 }
@@ -189,7 +189,7 @@ impl JobInCommit {
             },
             webhook: WebhookEvents::from_bits(webhook),
             warnings: serde_json::from_str(&row.text("warnings")?).map_err(|_| bad_column("warnings"))?,
-            used: Used::default(),
+            used: UsageChange::default(),
             ended: None,
         };
         Ok(Some((job, status)))

@@ -19,7 +19,7 @@ use crate::sqlite::Sqlite;
 use crate::sqlite::jobs::insert_activity;
 use crate::sqlite::prepared::json_text;
 use crate::sqlite::rows::{Columns, bad_column, blob, int, maybe_blob};
-use crate::usage::{DayUsage, MonthUsage, Usage, Used};
+use crate::usage::{DayUsage, MonthUsage, Usage, UsageChange};
 
 /// Charges a request without pages.
 pub(crate) async fn charge_call(
@@ -29,7 +29,7 @@ pub(crate) async fn charge_call(
     now: Timestamp,
 ) -> Result<(), StoreError> {
     charge(connection, account, "call", &[(0, credits)], now).await?;
-    add_to_sums(connection, account, Used::credits(credits), now).await
+    add_to_sums(connection, account, UsageChange::credits(credits), now).await
 }
 
 /// Charges a browser session at its end.
@@ -41,7 +41,7 @@ pub(crate) async fn charge_session(
 ) -> Result<(), StoreError> {
     let credits = u32::try_from(credits).unwrap_or(u32::MAX);
     charge(connection, account, "session", &[(0, credits)], at).await?;
-    add_to_sums(connection, account, Used::credits(credits), at).await
+    add_to_sums(connection, account, UsageChange::credits(credits), at).await
 }
 
 /// Charges pages, given as (seq, credits). Each page gets one entry, also for 0 credits.
@@ -89,10 +89,10 @@ const ADD_TO_SUMS: &str = "
 pub(crate) async fn add_to_sums(
     connection: &mut SqliteConnection,
     account: &Account,
-    used: Used,
+    used: UsageChange,
     now: Timestamp,
 ) -> Result<(), StoreError> {
-    if used == Used::default() {
+    if used == UsageChange::default() {
         return Ok(());
     }
     query(ADD_TO_SUMS)

@@ -22,7 +22,7 @@ use crate::sqlite::events::{Event, EventLog, save_log};
 use crate::sqlite::jobs::{IdempotentRequest, insert_running_job, stop_shards};
 use crate::sqlite::prepared::{PreparedDocument, compress, prepare_events};
 use crate::sqlite::rows::{Columns, blob, int};
-use crate::usage::Used;
+use crate::usage::UsageChange;
 
 /// Number of the page that holds the result of a run.
 const RESULT: u64 = 1;
@@ -117,7 +117,7 @@ impl Runs for Sqlite {
                     insert_pages(connection, &account, vec![page], now).await?;
                     let of = (account.job, account.kind);
                     add_run_event(connection, of, &row, event, end.event_data, now).await?;
-                    add_to_sums(connection, &account, Used::credits(end.credits), now).await?;
+                    add_to_sums(connection, &account, UsageChange::credits(end.credits), now).await?;
                     Ok(true)
                 })
             })

@@ -21,7 +21,7 @@ use crate::sqlite::commit::insert_pages;
 use crate::sqlite::credits::add_to_sums;
 use crate::sqlite::jobs::{insert_activity, insert_job};
 use crate::sqlite::rows::{Columns, blob, int, maybe_blob};
-use crate::usage::Used;
+use crate::usage::UsageChange;
 
 impl Scrapes for Sqlite {
     async fn begin_scrape(&self, job: &NewJob) -> Result<(), StoreError> {
@@ -281,7 +281,7 @@ async fn store_document(
         credits,
     };
     insert_pages(connection, &account, vec![page], now).await?;
-    add_to_sums(connection, &account, Used::page(credits), now).await
+    add_to_sums(connection, &account, UsageChange::page(credits), now).await
 }
 
 #[cfg(test)]

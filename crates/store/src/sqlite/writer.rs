@@ -303,9 +303,9 @@ fn reply_all(tasks: Vec<Box<dyn WriteTask>>, outcome: &Result<(), StoreError>) {
 mod tests {
     use super::*;
 
-    type Answer = oneshot::Receiver<Result<i64, StoreError>>;
+    type Reply = oneshot::Receiver<Result<i64, StoreError>>;
 
-    fn task<F>(work: F) -> (Box<dyn WriteTask>, Answer)
+    fn task<F>(work: F) -> (Box<dyn WriteTask>, Reply)
     where
         F: for<'c> FnOnce(&'c mut SqliteConnection) -> Work<'c, i64> + Send + 'static,
     {
@@ -321,7 +321,7 @@ mod tests {
     }
 
     /// Inserts a row of `bytes` bytes and returns its number.
-    fn row(number: i64, bytes: i64) -> (Box<dyn WriteTask>, Answer) {
+    fn row(number: i64, bytes: i64) -> (Box<dyn WriteTask>, Reply) {
         task(move |connection| {
             Box::pin(async move {
                 query("INSERT INTO t VALUES (?1, zeroblob(?2))")

@@ -6,13 +6,13 @@ use anyhow::{Context, Result};
 use serde_json::Value;
 
 use super::Tools;
-use crate::{embedded::Embedded, project::Project};
+use crate::{embedded::EmbeddedPackage, project::Project};
 
 const MANIFEST: &str = "tests/clients/package.json";
 
 /// Returns the folder of the package.
-pub(super) fn ensure(tools: &Tools, project: &Project, embedded: &Embedded) -> Result<PathBuf> {
-    let Embedded {
+pub(super) fn ensure(tools: &Tools, project: &Project, embedded: &EmbeddedPackage) -> Result<PathBuf> {
+    let EmbeddedPackage {
         package: name,
         folder,
         ..

@@ -68,7 +68,7 @@ pub fn RunView(run: AgentRun) -> impl IntoView {
                 "steps" => view! { <Steps run/> }.into_any(),
                 "sources" => view! { <Sources run/> }.into_any(),
                 "thread" => view! { <Thread run/> }.into_any(),
-                _ => view! { <Answer run/> }.into_any(),
+                _ => view! { <RunResult run/> }.into_any(),
             }}
         </div>
         <div class="card-foot">{move || run.answer.with(|answer| answer.as_ref().map(facts))}</div>
@@ -140,7 +140,7 @@ fn RunActions(run: AgentRun) -> impl IntoView {
 
 /// Renders the result, or the partial result.
 #[component]
-fn Answer(run: AgentRun) -> impl IntoView {
+fn RunResult(run: AgentRun) -> impl IntoView {
     move || run.answer.with(|answer| answer.as_ref().map(answer_view))
 }
 

@@ -14,15 +14,15 @@ use crate::limits::PALETTE_JOBS;
 use crate::{browser, display, highlight, text};
 
 /// A response, or nothing while it is awaited.
-type Loaded<T> = RwSignal<Option<Result<T, ClientError>>>;
+type LoadState<T> = RwSignal<Option<Result<T, ClientError>>>;
 
 /// Renders the choice of the other run, the counts, and the pages that differ.
 #[component]
 pub fn Compare(feed: JobFeed) -> impl IntoView {
     let console = Console::get();
-    let runs: Loaded<Vec<ConsoleJob>> = RwSignal::new(None);
+    let runs: LoadState<Vec<ConsoleJob>> = RwSignal::new(None);
     let chosen = RwSignal::new(None::<JobId>);
-    let comparison: Loaded<JobComparison> = RwSignal::new(None);
+    let comparison: LoadState<JobComparison> = RwSignal::new(None);
     Effect::new(move |_| {
         let Some(job) = feed.job.get() else { return };
         spawn_local(async move {
@@ -150,7 +150,7 @@ fn Changes(feed: JobFeed, other: JobId, comparison: JobComparison) -> impl IntoV
 #[component]
 fn Row(feed: JobFeed, other: JobId, page: ComparedPage) -> impl IntoView {
     let console = Console::get();
-    let difference: Loaded<Option<String>> = RwSignal::new(None);
+    let difference: LoadState<Option<String>> = RwSignal::new(None);
     let (class, label) = match page.change {
         PageChange::Changed => ("badge warn", "changed"),
         PageChange::Added => ("badge ok", "new"),

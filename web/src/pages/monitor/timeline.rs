@@ -5,7 +5,7 @@ use leptos::prelude::*;
 use leptos_router::NavigateOptions;
 use leptos_router::hooks::use_navigate;
 
-use super::{Known, describe};
+use super::{MonitorState, describe};
 use crate::{clock, display, route, text};
 
 /// Lowest bar, in percent.
@@ -13,7 +13,7 @@ const MIN_HEIGHT: u64 = 12;
 
 /// Renders the timeline.
 #[component]
-pub(super) fn Timeline(known: Known, selected: Memo<Option<Check>>) -> impl IntoView {
+pub(super) fn Timeline(known: MonitorState, selected: Memo<Option<Check>>) -> impl IntoView {
     let now = clock::now();
     let navigate = StoredValue::new_local(use_navigate());
     let largest = Memo::new(move |_| {

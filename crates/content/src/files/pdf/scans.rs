@@ -14,13 +14,13 @@ use crate::limits;
 const SCAN_COVERAGE: f32 = 0.5;
 
 /// Returns the numbers of the pages whose text is in images only.
-pub(super) fn textless(document: &Document) -> Vec<u32> {
+pub(super) fn textless_pages(document: &Document) -> Vec<u32> {
     let pages = document.pages.iter().filter(|page| is_textless(page));
     pages.map(|page| page.number).collect()
 }
 
 /// Returns the numbers of the pages whose images are requested.
-pub(super) fn wanted(document: &Document, request: ScanRequest) -> Vec<u32> {
+pub(super) fn requested_pages(document: &Document, request: ScanRequest) -> Vec<u32> {
     let is_wanted = |page: &&Page| match request {
         ScanRequest::None => false,
         ScanRequest::Textless => is_textless(page),

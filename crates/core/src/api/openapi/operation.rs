@@ -77,7 +77,7 @@ impl Tag {
 
 /// Location of a parameter.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Place {
+pub(super) enum ParameterLocation {
     Path,
     Query,
     Header,
@@ -85,7 +85,7 @@ pub(super) enum Place {
 
 pub(super) struct Parameter {
     pub(super) name: &'static str,
-    pub(super) place: Place,
+    pub(super) location: ParameterLocation,
     pub(super) help: &'static str,
     pub(super) schema: Value,
 }
@@ -236,7 +236,7 @@ impl Operation {
             };
             self.parameters.push(Parameter {
                 name,
-                place: Place::Path,
+                location: ParameterLocation::Path,
                 help,
                 schema,
             });
@@ -307,7 +307,7 @@ impl Operation {
         }
         self.parameters.push(Parameter {
             name,
-            place: Place::Query,
+            location: ParameterLocation::Query,
             help,
             schema,
         });
@@ -318,7 +318,7 @@ impl Operation {
     pub(super) fn idempotent(mut self) -> Self {
         self.parameters.push(Parameter {
             name: "x-idempotency-key",
-            place: Place::Header,
+            location: ParameterLocation::Header,
             help: "Within 24 hours the same key with the same body returns the first job's id.",
             schema: json!({ "type": "string", "minLength": 1, "maxLength": 256, "pattern": "^[!-~]+$" }),
         });

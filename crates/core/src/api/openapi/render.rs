@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value, json};
 
 use super::components::Components;
-use super::operation::{Content, Operation, Parameter, Place, RequestBody, Response};
+use super::operation::{Content, Operation, Parameter, ParameterLocation, RequestBody, Response};
 use crate::api::error::ErrorCode;
 
 impl Operation {
@@ -64,15 +64,15 @@ impl Operation {
 
 impl Parameter {
     fn render(&self) -> Value {
-        let place = match self.place {
-            Place::Path => "path",
-            Place::Query => "query",
-            Place::Header => "header",
+        let place = match self.location {
+            ParameterLocation::Path => "path",
+            ParameterLocation::Query => "query",
+            ParameterLocation::Header => "header",
         };
         json!({
             "name": self.name,
             "in": place,
-            "required": self.place == Place::Path,
+            "required": self.location == ParameterLocation::Path,
             "description": self.help,
             "schema": self.schema,
         })
@@ -84,7 +84,7 @@ fn request_id() -> Value {
         json!({ "type": "string", "minLength": 1, "maxLength": 128, "pattern": "^[A-Za-z0-9._:-]+$" });
     let parameter = Parameter {
         name: "x-request-id",
-        place: Place::Header,
+        location: ParameterLocation::Header,
         help: "Id of the request, for the server's log. The response has it too.",
         schema,
     };

@@ -8,25 +8,25 @@ use serde_json::{Value, json};
 use super::Call;
 use super::own::Own;
 use crate::limits;
-use crate::mcp::answer::{Answer, Picture, value_text};
+use crate::mcp::answer::{Picture, ToolResult, value_text};
 use crate::mcp::tools::names;
 use crate::request::parse::Form;
 
 impl Call<'_> {
     /// Lists the files of a session.
-    pub(super) async fn session_files(&self, own: &Own) -> anyhow::Result<Answer> {
+    pub(super) async fn session_files(&self, own: &Own) -> anyhow::Result<ToolResult> {
         let files = self.files_of(own).await?;
-        let mut answer = Answer::new(value_text(&files));
+        let mut answer = ToolResult::new(value_text(&files));
         answer.line("Files", &files.as_array().map_or(0, Vec::len).into());
         Ok(answer)
     }
 
     /// Gives a file to a session.
-    pub(super) async fn upload(&self, own: &Own) -> anyhow::Result<Answer> {
+    pub(super) async fn upload(&self, own: &Own) -> anyhow::Result<ToolResult> {
         let form = self.form(own, &Value::Null)?;
         let response = form.send_to(self.client, &path_of(own)?).await?;
         let file = &response["file"];
-        let mut answer = Answer::new("The session has the file.");
+        let mut answer = ToolResult::new("The session has the file.");
         for (label, name) in [
             ("Name", "name"),
             ("Size in bytes", "sizeBytes"),
@@ -38,7 +38,7 @@ impl Call<'_> {
     }
 
     /// Returns the content of a file: text as it is, a picture as a picture, a document as Markdown.
-    pub(super) async fn download(&self, own: &Own) -> anyhow::Result<Answer> {
+    pub(super) async fn download(&self, own: &Own) -> anyhow::Result<ToolResult> {
         let name = own.text(names::NAME).context("`name` is required")?;
         let files = self.files_of(own).await?;
         let files = files.as_array().map_or(&[][..], Vec::as_slice);
@@ -50,7 +50,7 @@ impl Call<'_> {
                 known.join(", ")
             );
         };
-        let mut answer = Answer::new("");
+        let mut answer = ToolResult::new("");
         for (label, name) in [
             ("Name", "name"),
             ("Content type", "contentType"),

@@ -9,11 +9,16 @@ use tokio::time::{Instant, sleep};
 
 use super::{Call, Own, checked};
 use crate::limits;
-use crate::mcp::answer::{Answer, value_text};
+use crate::mcp::answer::{ToolResult, value_text};
 use crate::mcp::tools::{MonitorTool, names};
 
 impl Call<'_> {
-    pub(super) async fn monitor(&self, tool: MonitorTool, own: &Own, body: Value) -> anyhow::Result<Answer> {
+    pub(super) async fn monitor(
+        &self,
+        tool: MonitorTool,
+        own: &Own,
+        body: Value,
+    ) -> anyhow::Result<ToolResult> {
         let client = self.client;
         let list = || {
             let limit = own.number(names::LIMIT).unwrap_or(limits::MCP_MONITORS);
@@ -29,7 +34,7 @@ impl Call<'_> {
                 let response = client
                     .get(&format!("/v2/monitor?offset={skip}&limit={limit}"))
                     .await?;
-                Ok(Answer::new(value_text(&response["data"])))
+                Ok(ToolResult::new(value_text(&response["data"])))
             }
             MonitorTool::Update => {
                 checked::<MonitorChange>(&body)?;
@@ -48,18 +53,18 @@ impl Call<'_> {
                     }
                     None => {
                         let response = client.get(&format!("{path}?offset={skip}&limit={limit}")).await?;
-                        Ok(Answer::new(value_text(&response["data"])))
+                        Ok(ToolResult::new(value_text(&response["data"])))
                     }
                 }
             }
             MonitorTool::Delete => {
                 client.delete(&format!("/v2/monitor/{}", own.id()?)).await?;
-                Ok(Answer::new("The monitor is deleted."))
+                Ok(ToolResult::new("The monitor is deleted."))
             }
         }
     }
 
-    async fn run_check(&self, own: &Own) -> anyhow::Result<Answer> {
+    async fn run_check(&self, own: &Own) -> anyhow::Result<ToolResult> {
         let monitor = own.id()?;
         let path = format!("/v2/monitor/{monitor}");
         let started = self.client.post(&format!("{path}/run"), &json!({})).await?;
@@ -90,8 +95,8 @@ impl Call<'_> {
     }
 }
 
-fn described(monitor: &Value) -> Answer {
-    let mut answer = Answer::new(value_text(monitor));
+fn described(monitor: &Value) -> ToolResult {
+    let mut answer = ToolResult::new(value_text(monitor));
     for (label, name) in [
         ("Monitor", "id"),
         ("Status", "status"),
@@ -103,12 +108,12 @@ fn described(monitor: &Value) -> Answer {
 }
 
 /// Returns the answer for a check with a part of its pages, of which those that are the same are only counted.
-fn check_answer(response: &Value, skip: u64) -> Answer {
+fn check_answer(response: &Value, skip: u64) -> ToolResult {
     let check = &response["data"];
     let pages = check["pages"].as_array().map_or(&[][..], Vec::as_slice);
     let (same, shown): (Vec<&Value>, Vec<&Value>) = pages.iter().partition(|page| page["status"] == "same");
     let shown: Value = shown.into_iter().cloned().collect();
-    let mut answer = Answer::new(value_text(&shown));
+    let mut answer = ToolResult::new(value_text(&shown));
     for (label, name) in [
         ("Check", "id"),
         ("Status", "status"),

@@ -1,8 +1,8 @@
-//! Text generated from the field tables: the option tables of the guide and the request types of the npm package. It
-//! stands between markers; the tests compare it with the files, and rewrite it when `UPDATE_EXPECT=1` is set.
+//! Text generated from the field tables: the option tables of the documentation and the request types of the npm
+//! package. It is between markers; the tests compare it with the files, and rewrite it when `UPDATE_EXPECT=1` is set.
 //!
-//! Markers: `<!-- fields: CrawlRequest only limit delay -->` to `<!-- end -->` in the guide ([`markdown`] says what may
-//! follow the name), `// Generated from the field tables: begin` to `: end` in the types.
+//! Markers: `<!-- fields: CrawlRequest only limit delay -->` to `<!-- end -->` in the documentation ([`markdown`] says
+//! what may follow the name), `// Generated from the field tables: begin` to `: end` in the types.
 #![allow(clippy::unwrap_used, reason = "a test may panic, its helpers too")]
 #![allow(
     clippy::print_stdout,
@@ -31,7 +31,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// Compares a file with the same file after its blocks were generated anew.
+/// Compares a file with the same file after its blocks were generated again.
 fn check(file: &Path, generate: impl Fn(&str) -> String) {
     let text = fs::read_to_string(file).unwrap();
     let generated = generate(&text);
@@ -41,12 +41,12 @@ fn check(file: &Path, generate: impl Fn(&str) -> String) {
     expect_file![file].assert_eq(&generated);
 }
 
-/// The pages with tables: those of the guide, and the one about sessions.
+/// The pages with tables: those of the guide, the one about sessions, and the API reference.
 fn pages() -> Vec<PathBuf> {
     let docs = root().join("docs");
     let guide = fs::read_dir(docs.join("guide")).unwrap();
     let mut pages: Vec<PathBuf> = guide.map(|entry| entry.unwrap().path()).collect();
-    pages.push(docs.join("SESSIONS.md"));
+    pages.extend(["SESSIONS.md", "API.md"].map(|page| docs.join(page)));
     pages.sort();
     pages
 }

@@ -5,10 +5,25 @@ use serde_json::{Value, json};
 
 use crate::field::Field;
 
-/// Checks each field in an otherwise valid body: good values survive parsing and writing; bad ones are reported with
-/// their path; null counts as absent; a misspelled name is unknown.
+/// Checks all fields of a request, those of `base` excepted, as [`check_some`] does.
 #[track_caller]
 pub(crate) fn check<R: Wire + PartialEq + std::fmt::Debug>(base: Value, fields: Vec<Field>) {
+    for declared in R::fields().iter().filter(|declared| !declared.hidden) {
+        let name = declared.name;
+        let is_checked = base.get(name).is_some() || fields.iter().any(|field| field.name == name);
+        assert!(
+            is_checked,
+            "`{name}` of {} has no values to check it with",
+            R::NAME
+        );
+    }
+    check_some::<R>(base, fields);
+}
+
+/// Checks each of these fields in an otherwise valid body: good values survive parsing and writing; bad ones are
+/// reported with their path; null counts as absent; a misspelled name is unknown.
+#[track_caller]
+pub(crate) fn check_some<R: Wire + PartialEq + std::fmt::Debug>(base: Value, fields: Vec<Field>) {
     R::from_value(base.clone()).unwrap_or_else(|error| panic!("{base}: {error}"));
     let with = |name: &str, value: &Value| {
         let mut body = base.clone();

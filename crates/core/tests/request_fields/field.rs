@@ -50,6 +50,15 @@ pub(crate) fn integer(name: &'static str, min: i64, max: Option<i64>) -> Field {
     Field { name, good, bad }
 }
 
+/// Patterns that are skipped; too many or too long in total are an error of `includePaths`.
+pub(crate) fn exclude_paths() -> Field {
+    field(
+        "excludePaths",
+        json!([[], ["a"]]),
+        json!(["a", [1], ["a".repeat(2001)]]),
+    )
+}
+
 pub(crate) fn patterns(name: &'static str) -> Field {
     let many = vec!["a"; 1001];
     let long = vec!["a".repeat(2000); 51];

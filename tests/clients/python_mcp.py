@@ -131,7 +131,7 @@ async def check_monitors(tools):
     assert check in await tools.text("monitor_checks", {"id": id})
     assert f"{site}/a" in await tools.text("monitor_checks", {"id": id, "check": check})
     again = await tools.text("monitor_run", {"id": id})
-    assert "since they are the same: 1" in again and f"{site}/a" not in again, again
+    assert "because they have not changed: 1" in again and f"{site}/a" not in again, again
     assert "Status: paused" in await tools.text("monitor_update", {"id": id, "status": "paused"})
     assert "is deleted" in await tools.text("monitor_delete", {"id": id})
     await tools.text("monitor_run", {"id": id}, fails=True)

@@ -44,7 +44,7 @@ impl Metrics {
     /// Returns the number of observations, and checks that the buckets are cumulative.
     fn observations(&self, name: &str, labels: &[(&str, &str)]) -> f64 {
         let Value::Histogram(buckets) = &self.sample(name, labels).value else {
-            panic!("{name} is no histogram");
+            panic!("{name} is not a histogram");
         };
         assert!(
             buckets.is_sorted_by(|a: &HistogramCount, b| a.less_than < b.less_than && a.count <= b.count)

@@ -131,7 +131,7 @@ fn broken_parts_fail_the_report() {
     fs::create_dir(machine.path("data")).unwrap();
     fs::write(
         machine.path("data/harvestman.db"),
-        "this is no database, but long enough to look like one",
+        "this is not a database, but long enough to look like one",
     )
     .unwrap();
     let report = printed(&machine.run(&["doctor"]), 1);

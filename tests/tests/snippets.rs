@@ -126,7 +126,7 @@ async fn every_form_has_a_command_and_a_tool() {
     let site = Site::new().page("/it's", page).serve().await;
     let (url, base) = (site.url("/it's"), format!("http://{}", server.address()));
     let schema = json!({"type": "object", "properties": {"title": {"type": "string"}}});
-    for (command, body, printed_by_command, told_by_tool) in [
+    for (command, body, command_output, tool_output) in [
         (
             RequestCommand::Scrape,
             json!({"url": url}),
@@ -185,7 +185,7 @@ async fn every_form_has_a_command_and_a_tool() {
         let parts = result["content"].as_array().unwrap().iter();
         let text: String = parts.filter_map(|part| part["text"].as_str()).collect();
         assert!(
-            result["isError"] == false && text.contains(told_by_tool),
+            result["isError"] == false && text.contains(tool_output),
             "{command}: {text}"
         );
     }

@@ -61,7 +61,7 @@ pub const SEARCH_OWN_PAGES: &str = "own pages only";
 /// Search form: what a search covers when no search provider is configured.
 pub const SEARCH_NO_PROVIDER: &str = "No search provider is configured, so a search covers the pages that your team has scraped. Set `HARVESTMAN_SEARCH_URL` to search the web.";
 /// Extract form: a prompt alone needs a model.
-pub const EXTRACT_NO_MODEL: &str = "No language model is configured on this server, so a prompt alone cannot be used. Add a `schema`: it is filled from the data that the pages state.";
+pub const EXTRACT_NO_MODEL: &str = "No language model is configured on this server, so a prompt alone cannot be used. Add a `schema`; it is filled from the structured data of the pages.";
 /// Job: no page yet.
 pub const PAGES_PENDING: &str = "Pages will appear here as soon as the first one is fetched.";
 /// Job: ended without a page.
@@ -225,7 +225,7 @@ pub const MONITOR_WEBHOOK_HELP: &str = "URL that receives each page and the end 
 pub const NO_CHECKS: &str = "Checks will appear here. Select \"Check now\" to start the first one.";
 /// Monitor: below the timeline.
 pub const TIMELINE_HELP: &str =
-    "One bar for each check, oldest first. Its height shows how many pages were not as before.";
+    "One bar for each check, oldest first. Its height shows how many pages differ from the previous check.";
 /// Check: a new page.
 pub const PAGE_IS_NEW: &str =
     "This page was seen for the first time, so there is nothing to compare it with.";
@@ -309,7 +309,7 @@ pub const MAP_INTRO: &str = "List the URLs of a site without scraping its pages.
 pub const MAP_EMPTY: &str =
     "The URLs of the site will appear here as a list and a tree. Enter a URL to start.";
 /// Map, search and ask: where the result is stored.
-pub const RESULT_KEPT: &str = "kept in this browser until 30 newer results";
+pub const RESULT_KEPT: &str = "kept in this browser until there are 30 newer results";
 /// Map, search and ask: the URL names a result that this browser does not have.
 pub const RESULT_NOT_KEPT: &str = "This result is no longer stored in this browser. Send the request again.";
 /// Map: no URL found.

@@ -169,7 +169,7 @@ impl BrowserFiles {
         let workers = {
             let mut state = self.state();
             if state.uploads.iter().any(|known| known.name == upload.name) {
-                return Err(format!("the session has a file `{}` already", upload.name));
+                return Err(format!("the session already has a file `{}`", upload.name));
             }
             if let Some(refusal) = self.refusal(&state, None, size) {
                 return Err(refusal);
@@ -380,7 +380,7 @@ impl BrowserFiles {
         let mib = |bytes: u64| format!("{} MiB", bytes >> 20);
         if size > self.limits.file_bytes {
             return Some(format!(
-                "the file is larger than {}, the most of one file of a session",
+                "the file is larger than {}, the maximum for a file of a session",
                 mib(self.limits.file_bytes)
             ));
         }
@@ -391,7 +391,7 @@ impl BrowserFiles {
         let others: u64 = others.map(|(_, download)| download.received).sum();
         if state.bytes + others + size > self.limits.total_bytes {
             return Some(format!(
-                "with this file the session would have more than {} of files",
+                "with this file the files of the session would exceed {}",
                 mib(self.limits.total_bytes)
             ));
         }
@@ -399,10 +399,7 @@ impl BrowserFiles {
     }
 
     fn too_many(&self) -> String {
-        format!(
-            "the session has {} files, the most that it keeps",
-            self.limits.files
-        )
+        format!("the session already has {} files, the maximum", self.limits.files)
     }
 
     /// Cancels a download; does nothing if there is none with this id.

@@ -275,7 +275,7 @@ async fn a_script_ends_at_its_first_failure() {
     assert_eq!(done.stdout, "Desk\n");
     assert_eq!(
         done.stderr,
-        "line 3: @e99 is unknown: there was no snapshot yet; take a new snapshot for new references\n"
+        "line 3: @e99 is unknown: no snapshot has been taken; take a new snapshot for new references\n"
     );
     desk.run_ok("snapshot").await;
     assert!(

@@ -120,7 +120,7 @@ pub enum FileError {
 impl std::fmt::Display for FileError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            FileError::Encrypted => f.write_str("it is protected with a password"),
+            FileError::Encrypted => f.write_str("it is password-protected"),
             FileError::Damaged(what) => write!(f, "it is damaged or has another format: {what}"),
             FileError::TooLarge(what) => write!(f, "it is too large: {what}"),
         }

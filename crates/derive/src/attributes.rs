@@ -17,7 +17,7 @@ pub(crate) struct RequestAttributes {
     pub(crate) given: Option<Argument>,
 }
 
-/// What the reader and the table need to know: `name: Type`.
+/// Argument of the generated reader and field table: `name: Type`.
 pub(crate) struct Argument {
     pub(crate) name: Ident,
     pub(crate) of: Type,
@@ -49,7 +49,7 @@ pub(crate) enum Source {
     Function(Path),
     /// By the struct's check.
     Check,
-    /// It is an inner request whose fields stand beside those of this one.
+    /// It is an inner request whose fields are fields of this one.
     Flatten,
     /// Not from the wire.
     Skip,

@@ -19,7 +19,7 @@
 //! - `distinct = key`: of the elements with the same `key(&element)` only the first counts;
 //! - `read = path`: a `fn(&mut Fields) -> Option<T>` that reads the field instead of its type;
 //! - `manual`: `check` reads the field; `skip`: the field is not on the wire;
-//! - `flatten`: the fields of the inner request stand beside those of this one;
+//! - `flatten`: the fields of the inner request are fields of this one;
 //! - `effective = path`: a `fn(&Self) -> impl ToNode` with the value that applies, where it is not the one sent;
 //! - `unlisted`: not among the options that a job reports;
 //! - `label = "Page limit"`: its name in forms, where that is not its name in words;

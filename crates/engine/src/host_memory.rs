@@ -239,7 +239,7 @@ mod tests {
         assert!(hosts.records.contains_key("other.example:443"));
         assert!(
             !hosts.records.contains_key("plain.example:443"),
-            "a host that never needed the browser is forgotten first"
+            "a host that never needed the browser is evicted first"
         );
     }
 }

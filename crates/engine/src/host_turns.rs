@@ -108,7 +108,7 @@ impl HostTurns {
                 .pause_host(host.to_string(), Duration::from_millis(pause_ms))
                 .await
         {
-            tracing::debug!(%error, "cannot report that a host wants no requests");
+            tracing::debug!(%error, "cannot report that a host has asked for a pause");
         }
     }
 

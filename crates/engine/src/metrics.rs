@@ -127,7 +127,7 @@ impl Metrics {
     pub(crate) fn register(&self, registry: &mut Registry) {
         registry.register(
             "pages",
-            "Attempts at pages, by the way they were fetched and by outcome",
+            "Attempts to fetch a page, by method and outcome",
             self.pages.clone(),
         );
         registry.register(
@@ -137,7 +137,7 @@ impl Metrics {
         );
         registry.register(
             "page_retries",
-            "Attempts after the first at pages of jobs",
+            "Retries of pages of jobs",
             self.page_retries.clone(),
         );
         registry.register(
@@ -183,7 +183,7 @@ impl Metrics {
         );
         registry.register_with_unit(
             "fetch_duration",
-            "Time to fetch a page from its site, by the way it was fetched",
+            "Time to fetch a page from its site, by method",
             Unit::Seconds,
             self.fetch_duration.clone(),
         );

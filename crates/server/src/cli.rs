@@ -106,7 +106,7 @@ pub fn command() -> Command {
         .subcommand(
             Command::new("health").about("Print the state of a running server; exit code 0 if it is ready"),
         )
-        .subcommand(Command::new("doctor").about("Check each part of this machine that the server uses"))
+        .subcommand(Command::new("doctor").about("Check everything on this machine that the server uses"))
         .subcommand(setup::command())
         .subcommands(backup_commands())
         .subcommand(migrate::command())
@@ -179,7 +179,7 @@ fn backup_commands() -> [Command; 2] {
         Command::new("restore")
             .about("Put a backup into the data folder of a stopped server")
             .arg(file("File that `harvestman backup` has created"))
-            .arg(replace.help("Rename a database that is there")),
+            .arg(replace.help("Rename an existing database")),
     ]
 }
 
@@ -312,7 +312,7 @@ fn run_local(matches: &ArgMatches) -> anyhow::Result<()> {
             out.write_all(report.as_bytes())?;
             match works {
                 true => Ok(()),
-                false => anyhow::bail!("parts of this machine are broken"),
+                false => anyhow::bail!("some checks failed"),
             }
         }
         Some(("health", _)) => {
@@ -369,7 +369,7 @@ fn runtime() -> io::Result<tokio::runtime::Runtime> {
 /// Builds the operator command from the arguments.
 fn operator_command(area: &str, matches: &ArgMatches) -> operator::Command {
     use operator::Command as OperatorCommand;
-    let (verb, given) = matches.subcommand().expect("the grammar asks for a subcommand");
+    let (verb, given) = matches.subcommand().expect("the parser requires a subcommand");
     let optional = |name: &str| given.get_one::<String>(name).cloned();
     let text = |name: &str| optional(name).unwrap_or_default();
     match (area, verb) {
@@ -378,7 +378,7 @@ fn operator_command(area: &str, matches: &ArgMatches) -> operator::Command {
             name: text("name"),
         },
         ("keys", "revoke") => OperatorCommand::RevokeKey {
-            id: *given.get_one::<KeyId>("id").expect("the grammar asks for the id"),
+            id: *given.get_one::<KeyId>("id").expect("the parser requires the id"),
         },
         ("keys", _) => OperatorCommand::ListKeys {
             team: optional("team"),
@@ -437,7 +437,7 @@ fn only_embedded(config: &Config, advice: &str) -> anyhow::Result<()> {
 }
 
 fn backup_file(given: &ArgMatches) -> anyhow::Result<&PathBuf> {
-    given.get_one("file").context("the grammar asks for a file")
+    given.get_one("file").context("the parser requires a file")
 }
 
 /// Runs an operator command: through the server that holds the data folder if one is running, else directly. On

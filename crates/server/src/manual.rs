@@ -49,7 +49,7 @@ pub(crate) fn commands() -> [Command; 2] {
 pub(crate) fn complete(given: &ArgMatches, mut grammar: Command) -> anyhow::Result<()> {
     let shell = given
         .get_one::<Shell>("shell")
-        .context("the grammar asks for a shell")?;
+        .context("the parser requires a shell")?;
     let mut script = Vec::new();
     clap_complete::generate(*shell, &mut grammar, "harvestman", &mut script);
     Ok(io::stdout().write_all(&script)?)
@@ -59,7 +59,7 @@ pub(crate) fn complete(given: &ArgMatches, mut grammar: Command) -> anyhow::Resu
 pub(crate) fn write_pages(given: &ArgMatches, grammar: Command) -> anyhow::Result<()> {
     let folder = given
         .get_one::<PathBuf>("folder")
-        .context("the grammar asks for a folder")?;
+        .context("the parser requires a folder")?;
     fs::create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))?;
     let mut grammar = grammar.disable_help_subcommand(true);
     grammar.build();

@@ -24,7 +24,7 @@ pub(crate) fn run(tesseract: &OsString, languages: &OsString) -> anyhow::Result<
     .apply();
     let mut command = Command::new(tesseract);
     command.args(["stdin", "stdout", "-l"]).arg(languages);
-    // Finds the blocks of a page, and which way up it is.
+    // Detects the blocks of a page and its orientation.
     command.args(["--psm", "1"]);
     Err(anyhow::anyhow!("cannot start tesseract: {}", command.exec()))
 }

@@ -208,7 +208,7 @@ fn blocker(config: &Config) -> anyhow::Result<Blocker> {
         let most = limits::BLOCK_LIST_BYTES;
         anyhow::ensure!(
             size <= most,
-            "block_lists: {} has {size} bytes, and a list may have {most}",
+            "block_lists: {} has {size} bytes; the maximum is {most}",
             path.display()
         );
         std::fs::read_to_string(path).with_context(failed)

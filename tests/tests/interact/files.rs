@@ -256,7 +256,7 @@ async fn uploads_are_used_by_commands_and_code() {
     // Limits: of one file, of the session, and of names.
     for (name, bytes, words) in [
         ("large.bin", 2 << 20, "larger than 1 MiB"),
-        ("cv.txt", 1, "a file `cv.txt` already"),
+        ("cv.txt", 1, "already has a file `cv.txt`"),
     ] {
         let refused = upload(&server, &id, name, &vec![b'x'; bytes]).await;
         assert_eq!((refused.status, refused.code()), (409, "CONFLICT"));

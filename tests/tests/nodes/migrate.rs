@@ -26,7 +26,7 @@ async fn a_data_folder_moves_to_postgresql() {
         "{text}"
     );
     let (good, text) = before.run_command(&migrate);
-    assert!(!good && text.contains("has data already"), "{text}");
+    assert!(!good && text.contains("already has data"), "{text}");
     let (good, text) = before.run_command(&["migrate", "--to", "mysql://u:secret@h/d"]);
     assert!(!good && !text.contains("secret"), "{text}");
 

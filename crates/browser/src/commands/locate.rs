@@ -75,7 +75,7 @@ impl CommandRunner<'_> {
             ))
         };
         let Some(references) = self.state.references() else {
-            return Err(stale("is unknown: there was no snapshot yet"));
+            return Err(stale("is unknown: no snapshot has been taken"));
         };
         let is_current =
             references.target == self.page.target() && references.document == self.page.state().loader;

@@ -95,7 +95,7 @@ codes! {
     ConcurrencyLimited = "CONCURRENCY_LIMITED", 429;
     /// The target could not be fetched.
     SiteError = "SCRAPE_SITE_ERROR", 500;
-    /// The TLS connection or certificate of the target is not acceptable.
+    /// The TLS connection to the target failed, or its certificate is invalid.
     SslError = "SCRAPE_SSL_ERROR", 500;
     /// Every way to fetch the target failed.
     AllEnginesFailed = "SCRAPE_ALL_ENGINES_FAILED", 500;

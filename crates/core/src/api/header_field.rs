@@ -54,7 +54,7 @@ fn check<'m>(map: impl Iterator<Item = (&'m String, &'m Value)>) -> Result<BTree
     for (name, value) in map {
         if name.is_empty() || !name.bytes().all(is_token) {
             return Err(format!(
-                "has a name that is no HTTP header name: `{}`",
+                "has a name that is not an HTTP header name: `{}`",
                 shorten(name)
             ));
         }
@@ -86,7 +86,7 @@ fn check<'m>(map: impl Iterator<Item = (&'m String, &'m Value)>) -> Result<BTree
     }
     if bytes > MAX_TARGET_HEADER_BYTES {
         return Err(format!(
-            "must have at most {MAX_TARGET_HEADER_BYTES} bytes in all, not {bytes}"
+            "must have at most {MAX_TARGET_HEADER_BYTES} bytes in total, not {bytes}"
         ));
     }
     Ok(headers)

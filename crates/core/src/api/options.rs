@@ -193,7 +193,7 @@ pub struct ScrapeOptions {
     /// Replace `data:` images in Markdown with a placeholder.
     #[field(default = true, label = "Remove inline images", group = "Page")]
     pub remove_base64_images: bool,
-    /// Keep advertisements, trackers and consent banners out of the page.
+    /// Block advertisements, trackers and consent banners.
     #[field(default = true, label = "Block ads", group = "Page")]
     pub block_ads: bool,
     /// Fetch the page over HTTP only, even if its content seems to need a browser.
@@ -314,7 +314,7 @@ impl ScrapeOptions {
         if self.wants(FormatKind::ChangeTracking) && !self.wants(FormatKind::Markdown) {
             f.fail(
                 "formats",
-                "must contain `markdown` too when `changeTracking` is asked for",
+                "must also contain `markdown` when they contain `changeTracking`",
             );
         }
         if self.wants(FormatKind::ChangeTracking) && self.cache_only() {
@@ -335,7 +335,7 @@ impl ScrapeOptions {
             let sum = waits + self.wait_for;
             f.fail(
                 "actions",
-                format!("must wait at most {MAX_WAIT_MS} ms in all together with `waitFor`, not {sum}"),
+                format!("must wait at most {MAX_WAIT_MS} ms in total, `waitFor` included, not {sum}"),
             );
         }
     }

@@ -65,7 +65,7 @@ fn place(path: &[PathPart]) -> Option<String> {
 pub fn bad_request(problems: &[Problem]) -> ApiError {
     let mut message = match problems.first() {
         Some(problem) => problem.sentence(),
-        None => "The request is not acceptable.".to_owned(),
+        None => "The request is invalid.".to_owned(),
     };
     match problems.len() {
         0 | 1 => {}

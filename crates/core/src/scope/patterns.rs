@@ -120,7 +120,9 @@ fn build(pattern: &str) -> Result<Regex, regex::Error> {
 
 fn sentence(error: &regex::Error) -> String {
     match error {
-        regex::Error::CompiledTooBig(_) => "is a regular expression that is too big when compiled".to_owned(),
+        regex::Error::CompiledTooBig(_) => {
+            "is a regular expression that is too large when compiled".to_owned()
+        }
         // Only the last line is the message; the lines before it show the pattern.
         other => {
             let text = other.to_string();

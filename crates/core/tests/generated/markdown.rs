@@ -36,7 +36,7 @@ fn choose(fields: &mut Vec<Field>, choice: &str, names: &[&str]) {
     for name in names {
         match is_table(name).then(|| named(name)) {
             Some(Table::Fields(others)) => listed.extend(others.iter().map(|field| field.name)),
-            Some(Table::Variants(..)) => panic!("{name} is no table of fields"),
+            Some(Table::Variants(..)) => panic!("{name} is not a table of fields"),
             None => {
                 assert!(
                     fields.iter().any(|field| field.name == *name),

@@ -152,7 +152,7 @@ pub const SETTINGS: &[Setting] = &[
     text(
         "ocr_languages",
         "CODE+...",
-        "Languages of text recognition, of those that are installed [default: eng]",
+        "Installed languages to use for text recognition [default: eng]",
     ),
     switch(
         "unsandboxed_code",

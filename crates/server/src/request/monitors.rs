@@ -107,7 +107,7 @@ fn listed(command: Command, words: &[&'static str]) -> Command {
 
 /// Runs `harvestman monitor`.
 pub(crate) async fn run(given: &ArgMatches) -> anyhow::Result<ExitCode> {
-    let (verb, given) = given.subcommand().context("the grammar asks for a subcommand")?;
+    let (verb, given) = given.subcommand().context("the parser requires a subcommand")?;
     let client = ApiClient::of(given)?;
     if verb == "create" {
         let body = checked::<MonitorRequest>(body(&MonitorRequest::fields(), given))?;
@@ -138,7 +138,7 @@ pub(crate) async fn run(given: &ArgMatches) -> anyhow::Result<ExitCode> {
         "pages" => {
             let check = given
                 .get_one::<Uuid>(CHECK)
-                .context("the grammar asks for a check")?;
+                .context("the parser requires a check")?;
             print_pages(&client, &format!("{path}/checks/{check}"), given).await?;
         }
         _ => {

@@ -51,7 +51,7 @@ pub(super) fn options(given: &ArgMatches) -> Result<Value, Usage> {
 pub(super) async fn run(client: &ApiClient, options: &Value, given: &ArgMatches) -> anyhow::Result<()> {
     let path = given
         .get_one::<PathBuf>("file")
-        .context("the grammar asks for a file")?;
+        .context("the parser requires a file")?;
     let response = Form::of_file(path, options)?.send(client).await?;
     super::warn(&response);
     output::result(

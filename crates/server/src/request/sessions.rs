@@ -140,7 +140,7 @@ pub(crate) async fn interact(given: &ArgMatches) -> anyhow::Result<ExitCode> {
 
 /// Runs `harvestman browser`.
 pub(crate) async fn browser(given: &ArgMatches) -> anyhow::Result<ExitCode> {
-    let (verb, given) = given.subcommand().context("the grammar asks for a subcommand")?;
+    let (verb, given) = given.subcommand().context("the parser requires a subcommand")?;
     let client = ApiClient::of(given)?;
     match verb {
         "open" => {
@@ -187,7 +187,7 @@ pub(crate) async fn browser(given: &ArgMatches) -> anyhow::Result<ExitCode> {
         "upload" => {
             let file = given
                 .get_one::<PathBuf>(FILE)
-                .context("the grammar asks for a file")?;
+                .context("the parser requires a file")?;
             let path = format!("/v2/browser/{}/files", id_of(given)?);
             let response = Form::of_file(file, &Value::Null)?.send_to(&client, &path).await?;
             print(&response, &response["file"]["path"], given)?;
@@ -201,7 +201,7 @@ pub(crate) async fn browser(given: &ArgMatches) -> anyhow::Result<ExitCode> {
 }
 
 pub(super) fn id_of(given: &ArgMatches) -> anyhow::Result<&Uuid> {
-    given.get_one::<Uuid>(ID).context("the grammar asks for an id")
+    given.get_one::<Uuid>(ID).context("the parser requires an id")
 }
 
 /// Sets a field to the words of the arguments, if there are any.

@@ -61,7 +61,7 @@ async fn import(transaction: &Transaction, source: &Sqlite) -> Result<Vec<(&'sta
     }
     if found.flag("used")? {
         return Err(StoreError::Setup(
-            "the PostgreSQL database has data already: name an empty one".to_owned(),
+            "the PostgreSQL database already has data: use an empty one".to_owned(),
         ));
     }
     let mut copied = Vec::with_capacity(TABLES.len());

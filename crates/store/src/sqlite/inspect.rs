@@ -56,7 +56,7 @@ async fn check(connection: &mut SqliteConnection, path: &Path, thorough: bool) -
 
 fn advice(path: &Path, detail: &str) -> StoreError {
     StoreError::Damaged(format!(
-        "{}: {detail}. Restore a copy of this file, or move it (and the files beside it that begin with its \
+        "{}: {detail}. Restore a copy of this file, or move it (and the files next to it that begin with its \
          name) away to start with an empty database",
         path.display()
     ))

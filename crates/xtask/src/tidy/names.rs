@@ -28,7 +28,7 @@ pub(super) fn problems(files: &[PathBuf], sources: &[Source]) -> Vec<String> {
 fn name_problem(file: &Path) -> Option<String> {
     if file.file_name()? == "mod.rs" {
         return Some(format!(
-            "{}: use `foo.rs` beside `foo/` instead of mod.rs",
+            "{}: use `foo.rs` next to `foo/` instead of mod.rs",
             file.display()
         ));
     }

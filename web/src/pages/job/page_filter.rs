@@ -85,9 +85,11 @@ impl PageFilter {
     pub fn help(self) -> Option<String> {
         match self {
             Self::HttpErrors => Some("Pages with an HTTP status of 400 or more".to_owned()),
-            Self::Redirects => Some("Pages found at another URL than the requested one".to_owned()),
-            Self::Thin => Some(format!("Pages with less than {THIN_PAGE_BYTES} bytes of content")),
-            Self::Duplicates => Some("Pages whose content another page has too".to_owned()),
+            Self::Redirects => Some("Pages that redirected to another URL".to_owned()),
+            Self::Thin => Some(format!(
+                "Pages with fewer than {THIN_PAGE_BYTES} bytes of content"
+            )),
+            Self::Duplicates => Some("Pages with the same content as another page".to_owned()),
             _ => None,
         }
     }

@@ -100,10 +100,10 @@ impl Fields {
         })
     }
 
-    /// Adds a field whose value is given beside this object in the body.
+    /// Adds a field whose value is given next to this object in the body.
     pub(crate) fn supply(&mut self, name: &str, value: &str) {
         if self.has(name) {
-            self.fail(name, "must stand beside this object, not in it");
+            self.fail(name, "must be next to this object, not in it");
         }
         self.map.insert(name.to_owned(), Value::from(value));
     }

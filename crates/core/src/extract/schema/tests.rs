@@ -5,7 +5,7 @@ use super::*;
 fn schema(schema: Value) -> Schema {
     match schema {
         Value::Object(map) => Schema::new(map),
-        other => panic!("{other} is no schema"),
+        other => panic!("{other} is not a schema"),
     }
 }
 

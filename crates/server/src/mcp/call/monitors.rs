@@ -124,7 +124,7 @@ fn check_answer(response: &Value, skip: u64) -> ToolResult {
         answer.line(label, &check[name]);
     }
     if !same.is_empty() {
-        answer.line("Left out, since they are the same", &same.len().into());
+        answer.line("Left out because they have not changed", &same.len().into());
     }
     if !response["next"].is_null() {
         answer.lines.push(format!(

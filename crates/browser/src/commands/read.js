@@ -3,12 +3,12 @@
   // with that name in its attributes, its neighbour in a list or table, or the line that mentions it. Null if
   // nothing does.
   const flat = (text) => (text ?? "").replace(/\s+/g, " ").trim();
-  const low = (text) => flat(text).toLowerCase().replace(/[:?*]+$/, "").trim();
+  const normalize = (text) => flat(text).toLowerCase().replace(/[:?*]+$/, "").trim();
   const roots = [document];
   for (const root of roots) for (const e of root.querySelectorAll("*")) if (e.shadowRoot) roots.push(e.shadowRoot);
   const each = (selector) => roots.flatMap((root) => [...root.querySelectorAll(selector)]);
-  const seen = (e) => e.checkVisibility({ visibilityProperty: true }) && e.getClientRects().length > 0;
-  const said = (e) => {
+  const isVisible = (e) => e.checkVisibility({ visibilityProperty: true }) && e.getClientRects().length > 0;
+  const textOf = (e) => {
     if (e.localName === "select") return flat([...e.selectedOptions].map((option) => option.label).join(", "));
     if (/^(checkbox|radio)$/.test(e.type)) return e.checked ? "checked" : "not checked";
     if ("value" in e && /^(input|textarea|output|meter|progress)$/.test(e.localName)) return flat(String(e.value));
@@ -16,13 +16,13 @@
     return (e.innerText ?? e.textContent ?? "").trim();
   };
   const first = (list) => {
-    const found = list.find((e) => seen(e) && said(e) !== "");
-    return found ? said(found).slice(0, limit) : undefined;
+    const found = list.find((e) => isVisible(e) && textOf(e) !== "");
+    return found ? textOf(found).slice(0, limit) : undefined;
   };
   const fields = each("input:not([type=hidden]), textarea, select, output, meter, progress");
   const named = each("body [id], body [class], body [itemprop], body [name], body [data-testid], body [aria-label]");
   const lines = (document.body?.innerText ?? "").split("\n").map(flat).filter(Boolean);
-  const look = (wanted) => {
+  const lookUp = (wanted) => {
     const parts = wanted.split(/[^\p{L}\p{N}]+/u).filter((part) => part && !/^(the|an?|of|for|in|on|at|to|is|and)$/.test(part));
     if (parts.length === 0) return null;
     const heading = /^(?:main |first )?(?:heading|headline|title)$/.test(wanted);
@@ -31,7 +31,7 @@
       if (found !== undefined) return found;
     }
     const names = (e) => [...(e.labels ?? [])].map((label) => label.textContent).concat(e.getAttribute("aria-label"), e.getAttribute("placeholder"));
-    for (const match of [(text) => low(text) === wanted, (text) => text && low(text).includes(wanted)]) {
+    for (const match of [(text) => normalize(text) === wanted, (text) => text && normalize(text).includes(wanted)]) {
       const found = first(fields.filter((e) => names(e).some(match)));
       if (found !== undefined) return found;
     }
@@ -47,27 +47,27 @@
       const found = first(each(slug));
       if (found !== undefined) return found;
     }
-    const beside = [];
+    const neighbours = [];
     for (const e of each("dt, th, td, label, b, strong, h1, h2, h3, h4, h5, h6")) {
-      if (low(e.textContent) !== wanted || !seen(e)) continue;
+      if (normalize(e.textContent) !== wanted || !isVisible(e)) continue;
       const column = e.localName === "th" && e.closest("thead, table")?.querySelectorAll("tr");
       const next = e.nextElementSibling;
       if (column && (!next || next.localName === "th")) {
-        for (const row of column) if (row.cells[e.cellIndex] && row.cells[e.cellIndex] !== e) beside.push(row.cells[e.cellIndex]);
-        if (beside.length) return beside.map(said).join("\n").slice(0, limit);
-      } else if (next) beside.push(next);
+        for (const row of column) if (row.cells[e.cellIndex] && row.cells[e.cellIndex] !== e) neighbours.push(row.cells[e.cellIndex]);
+        if (neighbours.length) return neighbours.map(textOf).join("\n").slice(0, limit);
+      } else if (next) neighbours.push(next);
     }
-    const near = first(beside);
+    const near = first(neighbours);
     if (near !== undefined) return near;
-    const tells = (line) => parts.every((part) => line.toLowerCase().includes(part));
-    const line = lines.find(tells);
+    const mentions = (line) => parts.every((part) => line.toLowerCase().includes(part));
+    const line = lines.find(mentions);
     if (line === undefined) return null;
     // For a line that is only a label, return the next line.
-    const following = low(line) === wanted ? lines[lines.indexOf(line) + 1] : undefined;
+    const following = normalize(line) === wanted ? lines[lines.indexOf(line) + 1] : undefined;
     return (following ?? line).slice(0, limit);
   };
-  const wanted = low(words).replace(/^(the|a|an|its|all|of)\s+/, "");
+  const wanted = normalize(words).replace(/^(the|a|an|its|all|of)\s+/, "");
   // `the price field` means the price.
   const shorter = wanted.replace(/\s+(text|value|field|label|message|line|box|section|number|amount)$/, "");
-  return look(wanted) ?? (shorter === wanted ? null : look(shorter));
+  return lookUp(wanted) ?? (shorter === wanted ? null : lookUp(shorter));
 }

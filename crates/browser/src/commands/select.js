@@ -6,16 +6,16 @@ function (wanted) {
   if (list.localName !== "select") throw new Error("it is not a list of options; click it, then click the option");
   if (list.disabled) throw new Error("the list is disabled");
   const flat = (text) => text.replace(/\s+/g, " ").trim();
-  const low = (text) => flat(text).toLowerCase();
-  const ways = [
+  const lowerCase = (text) => flat(text).toLowerCase();
+  const matchers = [
     (option, words) => option.value === words,
     (option, words) => flat(option.label) === flat(words),
-    (option, words) => low(option.label) === low(words),
-    (option, words) => low(option.label).includes(low(words)),
+    (option, words) => lowerCase(option.label) === lowerCase(words),
+    (option, words) => lowerCase(option.label).includes(lowerCase(words)),
   ];
   const chosen = wanted.map((words) => {
-    for (const way of ways) {
-      const found = [...list.options].find((option) => !option.disabled && way(option, words));
+    for (const matches of matchers) {
+      const found = [...list.options].find((option) => !option.disabled && matches(option, words));
       if (found) return found;
     }
     const known = [...list.options].slice(0, 20).map((option) => `\`${flat(option.label)}\``);

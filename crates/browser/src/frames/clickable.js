@@ -4,15 +4,15 @@
   const known = "a[href], area, button, input, select, textarea, option, label, summary, video, audio, [role], [contenteditable], [tabindex]";
   const roots = [document];
   for (const root of roots) for (const e of root.querySelectorAll("*")) if (e.shadowRoot) roots.push(e.shadowRoot);
-  const points = (e) => getComputedStyle(e).cursor === "pointer";
+  const hasPointer = (e) => getComputedStyle(e).cursor === "pointer";
   const found = [];
   for (const root of roots) {
     for (const e of root.querySelectorAll("body *, :host > *")) {
       if (found.length === limit) return found;
       if (e.namespaceURI !== "http://www.w3.org/1999/xhtml" || e.matches(known) || e.closest("a[href], button, label, [role]")) continue;
       const marked = e.hasAttribute("onclick") || e.hasAttribute("ondblclick");
-      const shown = marked || (points(e) && !(e.parentElement && points(e.parentElement)));
-      if (shown && e.getClientRects().length > 0 && !e.querySelector(known)) found.push(e);
+      const isClickable = marked || (hasPointer(e) && !(e.parentElement && hasPointer(e.parentElement)));
+      if (isClickable && e.getClientRects().length > 0 && !e.querySelector(known)) found.push(e);
     }
   }
   return found;

@@ -225,7 +225,7 @@ pub struct Metadata {
     /// What `blockAds` did with the consent banner of the page; absent if there was none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub consent_banner: Option<ConsentBanner>,
-    /// Requests of the page that `blockAds` kept from the network; absent if there were none.
+    /// Number of requests of the page that `blockAds` blocked; absent if there were none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub blocked_requests: Option<u32>,
     /// Engine that fetched the document: `http` or `browser`; absent for a cached copy.

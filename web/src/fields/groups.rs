@@ -14,8 +14,8 @@ pub fn groups(endpoint: Endpoint) -> &'static [Group] {
         Endpoint::Batch => &[PAGE, BROWSER, NETWORK, BATCH, WEBHOOK],
         Endpoint::Map => &[MAP_SCOPE, OWN_NETWORK],
         Endpoint::Search => &[FILTER, RESULTS, PAGE, BROWSER, NETWORK],
-        Endpoint::Extract => &[EXTRACT_SCOPE, ANSWER, PAGE, BROWSER, NETWORK, WEBHOOK],
-        Endpoint::Agent => &[AGENT_WORK, AGENT_ANSWER, OWN_NETWORK, WEBHOOK],
+        Endpoint::Extract => &[EXTRACT_SCOPE, EXTRACT_RESULT, PAGE, BROWSER, NETWORK, WEBHOOK],
+        Endpoint::Agent => &[AGENT_WORK, AGENT_RESULT, OWN_NETWORK, WEBHOOK],
     }
 }
 
@@ -37,13 +37,13 @@ const NETWORK: Group = of_page(group("Network", "How pages are fetched"));
 const RETENTION: Group = group("Retention", "Data that the server stores");
 const CRAWL_SCOPE: Group = group("Scope", "URLs that belong to the crawl");
 const PACE: Group = group("Pace", "Load on the site");
-const BATCH: Group = group("Batch", "Handling of the list");
+const BATCH: Group = group("Batch", "How the list is processed");
 const WEBHOOK: Group = group("Webhook", "Notifications about this job");
 const MAP_SCOPE: Group = group("Scope", "URLs to list");
 const FILTER: Group = group("Filter", "Results to include");
-const RESULTS: Group = group("Answer", "Content and time limit of the results");
+const RESULTS: Group = group("Results", "Content and time limit of the results");
 const EXTRACT_SCOPE: Group = group("Scope", "Pages to read");
-const ANSWER: Group = group("Answer", "Model and details of the result");
+const EXTRACT_RESULT: Group = group("Result", "Model and details of the result");
 const AGENT_WORK: Group = group("Work", "Effort, cost and pages of the run");
-const AGENT_ANSWER: Group = group("Answer", "Kind of result, and the thread");
+const AGENT_RESULT: Group = group("Result", "Kind of result, and the thread");
 const OWN_NETWORK: Group = group("Network", "How pages are fetched");

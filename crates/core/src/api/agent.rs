@@ -95,12 +95,12 @@ pub struct AgentRequest {
     )]
     pub webhook: Option<WebhookSpec>,
     /// Whether to return data or to have a conversation. Default: `extract`.
-    #[field(label = "Mode", group = "Answer")]
+    #[field(label = "Mode", group = "Result")]
     pub mode: Option<AgentMode>,
     /// Conversation to continue: `threadId` of one of its runs, which must all have ended.
     #[field(
         label = "Thread",
-        group = "Answer",
+        group = "Result",
         example = r#""018f2f9e-0000-7000-8000-000000000001""#
     )]
     pub thread_id: Option<Uuid>,
@@ -115,7 +115,7 @@ pub struct AgentRequest {
     )]
     pub location: Location,
     /// Delete all content once it is delivered. The operator must enable it.
-    #[field(label = "Zero data retention", group = "Answer")]
+    #[field(label = "Zero data retention", group = "Result")]
     pub zero_data_retention: bool,
     /// Client and integration that sent the request.
     #[field(flatten)]

@@ -85,7 +85,7 @@ pub struct ExtractRequest {
     )]
     pub schema: Option<Map<String, Value>>,
     /// Instructions for the model.
-    #[field(bounds = 0..=MAX_PROMPT_CHARS, label = "System prompt", group = "Answer")]
+    #[field(bounds = 0..=MAX_PROMPT_CHARS, label = "System prompt", group = "Result")]
     pub system_prompt: Option<String>,
     /// Follow links to other hosts too.
     #[field(label = "External links", group = "Scope")]
@@ -100,14 +100,14 @@ pub struct ExtractRequest {
     #[field(label = "Ignore sitemap", group = "Scope")]
     pub ignore_sitemap: bool,
     /// Return the source of each value.
-    #[field(label = "Show sources", group = "Answer")]
+    #[field(label = "Show sources", group = "Result")]
     pub show_sources: bool,
     /// Skip invalid URLs in `urls` instead of refusing the request.
     #[field(
         name = "ignoreInvalidURLs",
         default = true,
         label = "Skip invalid URLs",
-        group = "Answer"
+        group = "Result"
     )]
     pub ignore_invalid_urls: bool,
     /// Maximum number of pages. Default: 20.
@@ -123,7 +123,7 @@ pub struct ExtractRequest {
     #[field(
         bounds = 1..=Slot::UNBOUNDED,
         label = "Timeout",
-        group = "Answer",
+        group = "Result",
         unit = "ms",
         example = "60000"
     )]
@@ -136,7 +136,7 @@ pub struct ExtractRequest {
     #[field(
         unlisted,
         label = "Agent",
-        group = "Answer",
+        group = "Result",
         example = r#"{"model":"default"}"#
     )]
     pub agent: Option<ExtractAgent>,
@@ -150,7 +150,7 @@ pub struct ExtractRequest {
     )]
     pub webhook: Option<WebhookSpec>,
     /// Return the URLs that were visited.
-    #[field(name = "urlTrace", label = "URL trace", group = "Answer")]
+    #[field(name = "urlTrace", label = "URL trace", group = "Result")]
     pub url_trace: bool,
     /// Client and integration that sent the request.
     #[field(flatten)]

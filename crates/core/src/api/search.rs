@@ -164,16 +164,16 @@ pub struct SearchRequest {
         bounds = 1..=MAX_SCRAPE_TIMEOUT_MS,
         default = DEFAULT_SEARCH_TIMEOUT_MS,
         label = "Timeout",
-        group = "Answer",
+        group = "Results",
         unit = "ms",
         example = "60000"
     )]
     pub timeout: u64,
     /// Leave out results with invalid URLs.
-    #[field(name = "ignoreInvalidURLs", label = "Skip invalid URLs", group = "Answer")]
+    #[field(name = "ignoreInvalidURLs", label = "Skip invalid URLs", group = "Results")]
     pub ignore_invalid_urls: bool,
     /// Describe each result by the passage that fits the query best.
-    #[field(default = true, label = "Highlights", group = "Answer")]
+    #[field(default = true, label = "Highlights", group = "Results")]
     pub highlights: bool,
     /// Scrape each web and news result with these options.
     #[field(read = ScrapeOptions::read_inner, example = r#"{"formats":["markdown"]}"#)]

@@ -259,7 +259,7 @@ export interface ScrapeOptions {
   location?: Location;
   /** Replace `data:` images in Markdown with a placeholder. Default: true. */
   removeBase64Images?: boolean;
-  /** Keep advertisements, trackers and consent banners out of the page. Default: true. */
+  /** Block advertisements, trackers and consent banners. Default: true. */
   blockAds?: boolean;
   /** Fetch the page over HTTP only, even if its content seems to need a browser. Default: false. */
   fastMode?: boolean;

@@ -179,6 +179,7 @@ impl Shared {
             self.config.proxy,
             &self.config.folder,
             &name,
+            limits::SCRAPE_NICENESS,
         )
         .await?;
         let running = process_slot.insert(RunningProcess { process, pages: 1 });

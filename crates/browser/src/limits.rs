@@ -4,6 +4,8 @@ use std::time::Duration;
 
 /// Time from the start of the process to its first response.
 pub const START_TIMEOUT: Duration = Duration::from_secs(20);
+/// Niceness of the browser of scrapes: a few pages that need it do not slow many down that do not.
+pub const SCRAPE_NICENESS: i32 = 5;
 /// Default timeout of a protocol command.
 pub const COMMAND_TIMEOUT: Duration = Duration::from_secs(15);
 /// Timeout for closing a page's context; after it the context is left to the end of the process.

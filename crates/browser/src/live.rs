@@ -231,7 +231,7 @@ impl Shared {
                 let proxy = listener.local_addr().map_err(failed)?;
                 egress = Some((config.egress)(listener));
                 let name = format!("live-{}", self.started.fetch_add(1, Ordering::Relaxed));
-                let process = Process::start(&config.program, proxy, &config.folder, &name).await?;
+                let process = Process::start(&config.program, proxy, &config.folder, &name, 0).await?;
                 // Within the folder of its profile, which is removed with it.
                 let folder = config.folder.join(&name).join("downloads");
                 (process, DownloadFolder::create(&folder).map_err(failed)?)

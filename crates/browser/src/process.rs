@@ -12,7 +12,7 @@ use std::process::Stdio;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use command_fds::{CommandFdExt, FdMapping};
-use rustix::process::{Pid, Signal, kill_process_group};
+use rustix::process::{Pid, Signal, kill_process_group, setpriority_process};
 use serde_json::{Value, json};
 use tokio::net::unix::pipe;
 use tokio::process::{Child, Command};
@@ -87,12 +87,14 @@ enum Leftovers {
 }
 
 impl Process {
-    /// Starts `program` with `proxy` as its only network access and a new profile in `folder`.
+    /// Starts `program` with `proxy` as its only network access and a new profile in `folder`. It yields the processor
+    /// to others by `niceness`, from 0 to 19.
     pub(crate) async fn start(
         program: &Path,
         proxy: SocketAddr,
         folder: &Path,
         name: &str,
+        niceness: i32,
     ) -> Result<Process, BrowserError> {
         let profile = folder.join(name);
         let failed = |error: io::Error| BrowserError::Start(error.to_string());
@@ -105,6 +107,12 @@ impl Process {
         command.args(flags(proxy, &profile, !rustix::process::geteuid().is_root()));
         command.env("HOME", &profile);
         let child = command.spawn().map_err(failed)?;
+        // Its own children inherit this. Without it the browser only takes more time from others.
+        if let Some(pid) = id_of(&child)
+            && let Err(error) = setpriority_process(Some(pid), niceness)
+        {
+            tracing::debug!(%error, "cannot lower the priority of a browser");
+        }
         Process::handshake(child, pipe.server, Leftovers::Profile(profile)).await
     }
 
@@ -217,10 +225,14 @@ impl Drop for Process {
     }
 }
 
+/// Returns the identifier of a process that has not ended.
+fn id_of(child: &Child) -> Option<Pid> {
+    child.id().and_then(|id| Pid::from_raw(id.cast_signed()))
+}
+
 /// Kills a process that leads a process group, with the whole group: without a sandbox, children do not end with it.
 pub(crate) fn kill_group(child: &Child) {
-    let group = child.id().and_then(|id| Pid::from_raw(id.cast_signed()));
-    if let Some(group) = group {
+    if let Some(group) = id_of(child) {
         // The group may have ended already.
         let _ignored = kill_process_group(group, Signal::KILL);
     }

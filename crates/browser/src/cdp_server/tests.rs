@@ -30,7 +30,7 @@ impl TestServer {
         let folder = std::env::temp_dir().join(format!("harvestman-cdp-{}", std::process::id()));
         // Nothing listens there; the tests make no requests.
         let proxy = SocketAddr::from((Ipv4Addr::LOCALHOST, 9));
-        let process = Process::start(&program.unwrap(), proxy, &folder, name)
+        let process = Process::start(&program.unwrap(), proxy, &folder, name, 0)
             .await
             .unwrap();
         let command_count = Arc::<AtomicU32>::default();

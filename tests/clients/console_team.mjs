@@ -33,6 +33,18 @@ assert.deepEqual(await findings(), []);
 
 await page.getByRole("button", { name: "Explain" }).waitFor();
 
+// A failed call has its reason, which a search finds.
+const reason = await rows.first().locator(".reason").innerText();
+assert.match(reason, /\w+ \w+/);
+await page.getByLabel("Outcome").selectOption("");
+await page.waitForFunction(() => document.querySelectorAll("table.activity tbody tr").length === 2);
+const search = page.getByLabel("Search calls");
+await search.fill(reason.toUpperCase());
+await page.waitForFunction(() => document.querySelectorAll("table.activity tbody tr").length === 1);
+await search.fill("no such call");
+await page.getByText("No call matches the filter.").waitFor();
+await search.fill("");
+
 // A request links to its job and to its form.
 await page.getByLabel("Outcome").selectOption("completed");
 await page.locator(`a[href$="/jobs/${crawl}"]`).waitFor();
@@ -96,6 +108,17 @@ await page.locator("tr.revoked", { hasText: "ci" }).waitFor();
 assert.equal(await keyStatus(), 401);
 // The browser logs the expected 401 as an error.
 assert.match(complaints.pop(), /401/);
+
+// A key that is revoked is shown no longer.
+await page.getByLabel(/^Key name/).fill("leaked");
+await page.getByRole("button", { name: "Create key" }).click();
+const leaked = await page.locator("#new-key .secret").innerText();
+await page.getByRole("button", { name: "Revoke leaked" }).click();
+const revoking = page.getByRole("dialog", { name: "Revoke this key?" });
+await revoking.getByText("leaked", { exact: true }).waitFor();
+await revoking.getByRole("button", { name: "Revoke key" }).click();
+await page.locator("tr.revoked", { hasText: "leaked" }).waitFor();
+assert.ok(!(await page.content()).includes(leaked), "a revoked key is not shown");
 
 // Webhooks: a secret of the team, and a test event for a receiver.
 await page.getByRole("button", { name: "Create secret" }).click();

@@ -3,6 +3,7 @@
 
 use harvestman_client::ClientError;
 use harvestman_core::api::keys::Key;
+use harvestman_core::ids::KeyId;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 
@@ -25,6 +26,9 @@ use webhooks::WebhookCard;
 struct KeyList {
     console: Console,
     keys: RwSignal<Option<Result<Vec<Key>, ClientError>>>,
+    /// The key that was created last, until the user is done with it or revokes it.
+    new_key: RwSignal<Option<String>>,
+    new_key_id: StoredValue<Option<KeyId>>,
 }
 
 impl KeyList {
@@ -54,6 +58,8 @@ pub fn KeysPage() -> impl IntoView {
     let list = KeyList {
         console,
         keys: RwSignal::new(None),
+        new_key: RwSignal::new(None),
+        new_key_id: StoredValue::new(None),
     };
     list.load();
     let to_revoke = RwSignal::new(None::<Key>);
@@ -66,6 +72,9 @@ pub fn KeysPage() -> impl IntoView {
             match console.client().revoke_key(key.id).await {
                 Ok(()) => {
                     console.notify(format!("Key {} revoked", key.name));
+                    if list.new_key_id.try_get_value().flatten() == Some(key.id) {
+                        list.new_key.try_set(None);
+                    }
                     list.load();
                 }
                 Err(error) => {
@@ -113,7 +122,7 @@ pub fn KeysPage() -> impl IntoView {
 fn NewKey(list: KeyList) -> impl IntoView {
     let console = list.console;
     let name = RwSignal::new(String::new());
-    let new_key = RwSignal::new(None::<String>);
+    let new_key = list.new_key;
     let problem = RwSignal::new(None::<String>);
     let busy = RwSignal::new(false);
     let submit = move |event: leptos::ev::SubmitEvent| {
@@ -129,6 +138,7 @@ fn NewKey(list: KeyList) -> impl IntoView {
         spawn_local(async move {
             match console.client().create_key(&new_name).await {
                 Ok(answer) => {
+                    list.new_key_id.try_set_value(Some(answer.listed.id));
                     new_key.try_set(Some(answer.key));
                     name.try_set(String::new());
                     console.notify("Key created");

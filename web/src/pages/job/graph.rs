@@ -24,6 +24,8 @@ use crate::{display, text};
 const CLICK_RADIUS: f64 = 10.0;
 const ZOOM_STEP: f64 = 1.3;
 const ZOOM_RANGE: std::ops::RangeInclusive<f64> = 0.02..=6.0;
+/// Most links of a page that are drawn without transparency.
+const HUB_LINKS: f64 = 40.0;
 /// Distance that an arrow key moves the view, CSS px.
 const PAN: f64 = 60.0;
 
@@ -122,6 +124,8 @@ struct GraphView {
     /// Last position of the pressed pointer, and whether it has moved.
     drag: StoredValue<Option<(f64, f64, bool)>>,
     frame_requested: StoredValue<bool>,
+    /// Size of the canvas when it was drawn last, CSS px.
+    drawn_size: StoredValue<Option<(f64, f64)>>,
 }
 
 impl GraphView {
@@ -135,12 +139,13 @@ impl GraphView {
             open,
             drag: StoredValue::new(None),
             frame_requested: StoredValue::new(false),
+            drawn_size: StoredValue::new(None),
         }
     }
 
     /// Returns width and height of the canvas in CSS px.
     fn size(self) -> Option<(f64, f64)> {
-        let canvas = self.canvas.get_untracked()?;
+        let canvas = self.canvas.try_get_untracked().flatten()?;
         Some((
             f64::from(canvas.client_width()),
             f64::from(canvas.client_height()),
@@ -149,6 +154,7 @@ impl GraphView {
 
     /// Shows the whole graph.
     fn fit(self) {
+        self.drawn_size.set_value(self.size());
         let radius = self.drawing.with_value(|drawing| drawing.radius);
         self.viewport.set(self.size().map(|(width, height)| {
             let scale = (width.min(height) / 2.0 - 24.0).max(20.0) / radius;
@@ -184,7 +190,21 @@ impl GraphView {
         on_cleanup(move || resized.remove());
     }
 
+    /// Keeps the middle of the view in the middle when the canvas gets another width, as the page next to it opens.
+    fn follow_size(self) {
+        let size = self.size();
+        let before = self
+            .drawn_size
+            .try_update_value(|drawn| std::mem::replace(drawn, size));
+        if let (Some((width, height)), Some(Some((old_width, old_height)))) = (size, before)
+            && (width, height) != (old_width, old_height)
+        {
+            self.pan((width - old_width) / 2.0, (height - old_height) / 2.0);
+        }
+    }
+
     fn draw(self) {
+        self.follow_size();
         let canvas = self.canvas.try_get_untracked().flatten();
         let viewport = self.viewport.try_get_untracked().flatten();
         let (Some(canvas), Some(viewport)) = (canvas, viewport) else {
@@ -445,13 +465,18 @@ fn paint(
     context.stroke();
     context.set_global_alpha(1.0);
     let focused = hovered.or(open).filter(|page| *page < drawing.positions.len());
-    if let Some(page) = focused {
-        let is_its = |(from, to): &&(u32, u32)| *from as usize == page || *to as usize == page;
+    let is_its =
+        |(from, to): &&(u32, u32)| focused.is_some_and(|page| *from as usize == page || *to as usize == page);
+    let its_links: Vec<(u32, u32)> = all.iter().filter(is_its).copied().collect();
+    if !its_links.is_empty() {
+        // The lines of a hub are faint, so that the pages between them stay visible.
+        context.set_global_alpha((HUB_LINKS / its_links.len() as f64).clamp(0.2, 1.0));
         context.set_stroke_style_str(&colors.accent);
         context.set_line_width(1.2);
         context.begin_path();
-        all.iter().filter(is_its).for_each(|(from, to)| line(*from, *to));
+        its_links.iter().for_each(|(from, to)| line(*from, *to));
         context.stroke();
+        context.set_global_alpha(1.0);
     }
     let size = (2.6 * viewport.scale.sqrt()).clamp(1.4, 5.0);
     context.set_fill_style_str(&colors.ink);
@@ -467,6 +492,13 @@ fn paint(
     }
     context.fill();
     context.set_fill_style_str(&colors.accent);
+    context.begin_path();
+    for page in its_links.iter().flat_map(|(from, to)| [*from, *to]) {
+        let (x, y) = place(page);
+        context.move_to(x + size, y);
+        context.arc(x, y, size, 0.0, std::f64::consts::TAU).ok()?;
+    }
+    context.fill();
     for page in [open, hovered].into_iter().flatten() {
         let Some(spot) = drawing.positions.get(page) else {
             continue;

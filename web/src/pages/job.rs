@@ -99,7 +99,12 @@ fn Job(id: JobId) -> impl IntoView {
     let intro = move || {
         view! {
             <p class="mono">
-                {move || kind(feed)} {id.to_string()} {move || started_text(feed).map(|text| format!(" \u{b7} {text}"))}
+                {move || kind(feed)} {id.to_string()}
+                {move || {
+                    // Each part stays on one line.
+                    let part = |text| view! { " \u{b7} " <span class="nowrap">{text}</span> };
+                    times(feed).into_iter().map(part).collect_view()
+                }}
             </p>
         }
     };
@@ -181,22 +186,24 @@ fn request_of(console: Console, feed: JobFeed) -> Option<Value> {
         })
 }
 
-fn started_text(feed: JobFeed) -> Option<String> {
+/// Returns when the job started and how long it took, and when its result expires.
+fn times(feed: JobFeed) -> Vec<String> {
     let console = Console::get();
     console.polls.track();
     feed.progress.with(|progress| {
-        let progress = progress.as_ref()?;
-        let created = progress.created_at?;
+        let Some((progress, created)) = progress
+            .as_ref()
+            .and_then(|progress| Some((progress, progress.created_at?)))
+        else {
+            return Vec::new();
+        };
         let ago = display::ago((browser::now_ms() - created.0 as f64) / 1000.0);
         let took = progress.duration.filter(|_| progress.status.is_final());
         let took = took.map(|seconds| format!(", took {}", display::duration(seconds)));
         let expires = progress.expires_at.filter(|_| progress.status.is_final());
-        let expires = expires.map(|at| format!(" \u{b7} {}", display::expiry(browser::seconds_until(at))));
-        Some(format!(
-            "started {ago}{}{}",
-            took.unwrap_or_default(),
-            expires.unwrap_or_default()
-        ))
+        let expires = expires.map(|at| display::expiry(browser::seconds_until(at)));
+        let started = format!("started {ago}{}", took.unwrap_or_default());
+        [Some(started), expires].into_iter().flatten().collect()
     })
 }
 

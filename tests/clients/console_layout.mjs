@@ -59,7 +59,8 @@ await form.waitFor();
 // A tablet, and a desktop at 200 %.
 const ROUTES = [
   ["/", "Overview"], ["/scrape", "Scrape"], ["/crawl", "Crawl"], ["/batch", "Batch"], ["/map", "Map"],
-  ["/search", "Search"], ["/extract", "Extract"], ["/agent", "Agent"], ["/monitors", "Monitors"],
+  ["/search", "Search"], ["/extract", "Extract"], ["/parse", "Parse"], ["/agent", "Agent"],
+  ["/monitors", "Monitors"],
   ["/sessions", "Sessions"], ["/activity", "Activity"], ["/usage?by=day", "Usage"], ["/keys", "Keys"], ["/ask", "Ask"],
   ["/tools", "Tools"], ["/settings", "Settings"],
   ...["pages", "tree", "graph", "errors", "blocked", "compare", "request", "webhooks"].map((tab) => [

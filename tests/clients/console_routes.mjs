@@ -16,6 +16,7 @@ const ROUTES = [
   ["/map", "Map"],
   ["/search", "Search"],
   ["/extract", "Extract"],
+  ["/parse", "Parse"],
   ["/agent", "Agent"],
   ...["pages", "tree", "graph", "errors", "blocked", "compare", "request", "webhooks"].map((tab) => [
     `/jobs/${job}?tab=${tab}&page=0`, /127\.0\.0\.1/,

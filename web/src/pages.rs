@@ -13,6 +13,7 @@ pub mod monitor;
 pub mod monitors;
 pub mod not_found;
 pub mod overview;
+pub mod parse;
 pub mod scrape;
 pub mod search;
 pub mod session;

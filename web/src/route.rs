@@ -25,6 +25,8 @@ pub enum Screen {
     Search,
     /// Extracts data from pages.
     Extract,
+    /// Converts a file.
+    Parse,
     /// Tasks for an agent.
     Agent,
     /// Recent API calls.
@@ -78,6 +80,7 @@ const TABLE: &[Entry] = &[
     Entry(Screen::Map, "Map", "/map", "m", Glyph::Map, NavSection::Secondary),
     Entry(Screen::Search, "Search", "/search", "f", Glyph::Search, NavSection::Secondary),
     Entry(Screen::Extract, "Extract", "/extract", "x", Glyph::Extract, NavSection::Secondary),
+    Entry(Screen::Parse, "Parse", "/parse", "p", Glyph::Parse, NavSection::Secondary),
     Entry(Screen::Agent, "Agent", "/agent", "e", Glyph::Agent, NavSection::Secondary),
     Entry(Screen::Monitors, "Monitors", "/monitors", "n", Glyph::Monitors, NavSection::Secondary),
     Entry(Screen::Sessions, "Sessions", "/sessions", "b", Glyph::Sessions, NavSection::Primary),
@@ -197,7 +200,8 @@ pub fn call_href(call: &ActivityEntry) -> Option<String> {
         Endpoint::Crawl | Endpoint::BatchScrape => Some(job_href(&call.id)),
         Endpoint::Extract => Some(format!("{}?id={}", Screen::Extract.href(), call.id)),
         Endpoint::Browser | Endpoint::Interact => Some(session_href(&call.id)),
-        Endpoint::Scrape | Endpoint::Parse => {
+        Endpoint::Parse => Some(format!("{}?id={}", Screen::Parse.href(), call.id)),
+        Endpoint::Scrape => {
             let url = call.target.as_deref().unwrap_or_default();
             Some(format!("{BASE}{}", scrape_path(url, &call.id)))
         }
@@ -224,6 +228,7 @@ mod tests {
             "/console/sessions/x",
             "/console/monitors/x",
             "/console/agent",
+            "/console/parse",
             "/console/settings",
         ] {
             assert_eq!(owner(address), 1, "{address}");

@@ -20,6 +20,7 @@ use crate::pages::monitor::MonitorPage;
 use crate::pages::monitors::MonitorsPage;
 use crate::pages::not_found::NotFound;
 use crate::pages::overview::Overview;
+use crate::pages::parse::ParsePage;
 use crate::pages::scrape::ScrapePage;
 use crate::pages::search::SearchPage;
 use crate::pages::session::SessionPage;
@@ -43,6 +44,7 @@ pub fn Screens() -> impl IntoView {
             <Route path=path!("/map") view=Form::Map/>
             <Route path=path!("/search") view=Form::Search/>
             <Route path=path!("/extract") view=Form::Extract/>
+            <Route path=path!("/parse") view=Form::Parse/>
             <Route path=path!("/agent") view=Form::Agent/>
             <Route path=path!("/jobs/:id") view=Live::Job/>
             <Route path=path!("/monitors") view=Live::Monitors/>
@@ -107,6 +109,7 @@ chunk!(
         Map: MapPage,
         Search: SearchPage,
         Extract: ExtractPage,
+        Parse: ParsePage,
         Agent: AgentPage
     }
 );

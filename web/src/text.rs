@@ -141,6 +141,19 @@ pub const EXTRACT_EMPTY: &str =
     "The extracted data and its sources will appear here. Enter URLs and a prompt to start.";
 /// Extract: ended without data.
 pub const EXTRACT_NO_DATA: &str = "This extraction returned no data.";
+/// Parse: introduction.
+pub const PARSE_INTRO: &str = "Convert a file to Markdown, HTML and links.";
+/// Parse: empty result.
+pub const PARSE_EMPTY: &str = "The converted file will appear here: rendered, as Markdown, with links and metadata. Choose a file to start.";
+/// Parse: below the empty file field.
+pub const PARSE_FILE_HELP: &str = "Choose a file, or drop it here.";
+/// Parse: types of files.
+pub const PARSE_TYPES_HELP: &str =
+    "PDF, Word, Excel, PowerPoint, OpenDocument, RTF, EPUB, HTML, CSV or text, at most 50 MiB.";
+/// Parse: sent without a file.
+pub const PARSE_NEEDS_FILE: &str = "Choose a file first.";
+/// Parse: the file is too large.
+pub const PARSE_FILE_TOO_LARGE: &str = "The file is larger than 50 MiB. Split it and convert the parts.";
 /// Agent: introduction.
 pub const AGENT_INTRO: &str = "Describe a task. The agent finds and reads the pages for it.";
 /// Agent: empty result.

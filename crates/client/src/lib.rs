@@ -18,6 +18,7 @@ mod keys;
 mod limits;
 mod map;
 mod monitor;
+mod parse;
 mod scrape;
 mod search;
 mod support;

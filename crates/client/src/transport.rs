@@ -3,7 +3,7 @@
 use gloo_net::http::{Method, RequestBuilder};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use web_sys::AbortSignal;
+use web_sys::{AbortSignal, FormData};
 
 use crate::error::ClientError;
 
@@ -52,7 +52,16 @@ impl Client {
         path: &str,
         body: &impl Serialize,
     ) -> Result<T, ClientError> {
-        self.send(Method::POST, path, Some(json_text(body)?)).await
+        self.send(Method::POST, path, Some(Content::Json(json_text(body)?)))
+            .await
+    }
+
+    pub(crate) async fn post_form<T: DeserializeOwned>(
+        &self,
+        path: &str,
+        form: FormData,
+    ) -> Result<T, ClientError> {
+        self.send(Method::POST, path, Some(Content::Form(form))).await
     }
 
     pub(crate) async fn patch<T: DeserializeOwned>(
@@ -60,16 +69,17 @@ impl Client {
         path: &str,
         body: &impl Serialize,
     ) -> Result<T, ClientError> {
-        self.send(Method::PATCH, path, Some(json_text(body)?)).await
+        self.send(Method::PATCH, path, Some(Content::Json(json_text(body)?)))
+            .await
     }
 
     async fn send<T: DeserializeOwned>(
         &self,
         method: Method,
         path: &str,
-        body: Option<String>,
+        content: Option<Content>,
     ) -> Result<T, ClientError> {
-        let response = self.exchange(method, path, body).await?;
+        let response = self.exchange(method, path, content).await?;
         if !(200..300).contains(&response.status) {
             return Err(ClientError::from_response(
                 response.status,
@@ -85,7 +95,7 @@ impl Client {
         &self,
         method: Method,
         path: &str,
-        body: Option<String>,
+        content: Option<Content>,
     ) -> Result<Response, ClientError> {
         let mut request = RequestBuilder::new(&format!("{}{path}", self.base))
             .method(method)
@@ -96,8 +106,10 @@ impl Client {
             }
             request = request.header("Authorization", &format!("Bearer {key}"));
         }
-        let request = match body {
-            Some(body) => request.header("Content-Type", "application/json").body(body),
+        let request = match content {
+            Some(Content::Json(text)) => request.header("Content-Type", "application/json").body(text),
+            // The browser sets the content type, which has the boundary of the parts.
+            Some(Content::Form(form)) => request.body(form),
             None => request.build(),
         };
         let response = request
@@ -126,7 +138,7 @@ impl Client {
     }
 }
 
-fn json_text(body: &impl Serialize) -> Result<String, ClientError> {
+pub(crate) fn json_text(body: &impl Serialize) -> Result<String, ClientError> {
     serde_json::to_string(body)
         .map_err(|error| ClientError::Network(format!("cannot serialize the request: {error}")))
 }
@@ -135,6 +147,14 @@ fn json_text(body: &impl Serialize) -> Result<String, ClientError> {
 fn is_header_text(text: &str) -> bool {
     text.chars()
         .all(|letter| matches!(letter, '\t' | ' '..='~' | '\u{80}'..='\u{ff}'))
+}
+
+/// What a request sends.
+pub(crate) enum Content {
+    /// A JSON body.
+    Json(String),
+    /// A form with a file.
+    Form(FormData),
 }
 
 /// A response.

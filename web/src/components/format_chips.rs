@@ -56,7 +56,9 @@ pub fn FormatChips(draft: Draft) -> impl IntoView {
         let kind = |format: &Value| name_of(format).and_then(FormatKind::parse);
         formats.with(|formats| formats.iter().map(kind).enumerate().collect::<Vec<_>>())
     });
-    let kinds = Memo::new(move |_| chosen.with(|all| all.iter().filter_map(|(_, kind)| *kind).collect()));
+    let kinds = Memo::new(move |_| -> Vec<FormatKind> {
+        chosen.with(|all| all.iter().filter_map(|(_, kind)| *kind).collect())
+    });
     let with_options = move || {
         let all = chosen.get().into_iter();
         let known = all.filter_map(|(at, kind)| Some((at, kind?)));
@@ -91,8 +93,15 @@ pub fn FormatChips(draft: Draft) -> impl IntoView {
 
 /// Renders only the chips; also used for the default formats in the settings.
 #[component]
-pub fn Chips(chosen: Memo<Vec<FormatKind>>, on_toggle: Callback<FormatKind>) -> impl IntoView {
-    let chips = selectable_formats().map(|kind| {
+pub fn Chips(
+    #[prop(into)] chosen: Signal<Vec<FormatKind>>,
+    on_toggle: Callback<FormatKind>,
+    /// The formats to choose from; by default all that a form offers.
+    #[prop(optional)]
+    offered: Option<&'static [FormatKind]>,
+) -> impl IntoView {
+    let offered = offered.map_or_else(|| selectable_formats().collect(), <[FormatKind]>::to_vec);
+    let chips = offered.into_iter().map(|kind| {
         view! {
             <button
                 type="button"

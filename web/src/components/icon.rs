@@ -19,6 +19,8 @@ pub enum Glyph {
     Search,
     /// Braces.
     Extract,
+    /// An arrow out of a tray.
+    Parse,
     /// A star with a small star.
     Agent,
     /// A pulse.
@@ -78,6 +80,7 @@ impl Glyph {
             Glyph::Extract => {
                 r#"<path d="M6 2.500H5A1.500 1.500 0 0 0 3.500 4v2.500L2 8l1.500 1.500V12A1.500 1.500 0 0 0 5 13.500h1M10 2.500h1A1.500 1.500 0 0 1 12.500 4v2.500L14 8l-1.500 1.500V12a1.500 1.500 0 0 1-1.500 1.500h-1"/>"#
             }
+            Glyph::Parse => r#"<path d="M8 10V2M4.500 5.500 8 2 11.500 5.500M2.500 13.500h11"/>"#,
             Glyph::Agent => {
                 r#"<path d="M6.500 2.500 8 6.500l4 1.500-4 1.500-1.500 4L5 9.500 1 8l4-1.500zM12.500 1.500v3M11 3h3"/>"#
             }

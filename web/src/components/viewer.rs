@@ -337,8 +337,18 @@ fn footer(document: &Document) -> AnyView {
             <span>{format!("about {} tokens", display::count(characters.div_ceil(CHARS_PER_TOKEN) as u64))}</span>
         }
     });
+    let url = metadata
+        .url
+        .clone()
+        .or_else(|| metadata.source_url.clone())
+        .filter(|url| is_safe_link(url));
+    // A converted file has neither an address nor a status.
+    let is_page = url.is_some();
     let facts = [
-        metadata.status_code.map(|status| format!("HTTP {status}")),
+        metadata
+            .status_code
+            .filter(|_| is_page)
+            .map(|status| format!("HTTP {status}")),
         metadata
             .cache_state
             .as_ref()
@@ -351,11 +361,6 @@ fn footer(document: &Document) -> AnyView {
         .into_iter()
         .flatten()
         .map(|fact| view! { <span>{fact}</span> });
-    let url = metadata
-        .url
-        .clone()
-        .or_else(|| metadata.source_url.clone())
-        .filter(|url| is_safe_link(url));
     let open = url.map(|url| {
         view! {
             <a class="cut" href=url.clone() target="_blank" rel="noopener noreferrer nofollow">
@@ -363,7 +368,7 @@ fn footer(document: &Document) -> AnyView {
             </a>
         }
     });
-    let interact = metadata.scrape_id.map(|id| {
+    let interact = metadata.scrape_id.filter(|_| is_page).map(|id| {
         view! {
             <a class="btn small" href=route::session_href(&id)>
                 <Icon glyph=Glyph::Sessions/>

@@ -105,13 +105,22 @@ pub fn ScrapePage() -> impl IntoView {
 
 fn result_view(document: SharedDocument, took_ms: Option<u64>, options: PageOptions) -> AnyView {
     view! {
+        <ResultHead document=document.clone() took_ms/>
+        <Viewer document=Signal::stored(Some(document)) options/>
+    }
+    .into_any()
+}
+
+/// Renders the title of a result, when it expires, and how long it took.
+#[component]
+pub fn ResultHead(document: SharedDocument, took_ms: Option<u64>) -> impl IntoView {
+    view! {
         <div class="card-head">
             <h2 class="cut">{title_of(&document)}</h2>
             <span class="grow"></span>
             <Expiry id=document.metadata.scrape_id/>
             <span class="hint nowrap">{took_ms.map(display::duration_ms)}</span>
         </div>
-        <Viewer document=Signal::stored(Some(document)) options/>
     }
     .into_any()
 }
@@ -137,5 +146,6 @@ fn title_of(document: &SharedDocument) -> String {
     let title = metadata.title.clone().filter(|title| !title.is_empty());
     title
         .or_else(|| Some(display::short_url(metadata.url.as_deref()?).to_owned()))
+        .or_else(|| metadata.source_url.clone())
         .unwrap_or_else(|| "Result".to_owned())
 }

@@ -1,0 +1,279 @@
+//! Parse: converts a file of this device, and shows the result like that of a scrape.
+
+use std::str::FromStr;
+use std::sync::Arc;
+
+use harvestman_core::api::Wire;
+use harvestman_core::api::format::FormatKind;
+use harvestman_core::api::parse::ParseOptions;
+use harvestman_core::api::scrape::ScrapeResponse;
+use harvestman_core::ids::ScrapeId;
+use harvestman_core::limits::MAX_UPLOAD_BYTES;
+use leptos::ev::{DragEvent, SubmitEvent};
+use leptos::html;
+use leptos::prelude::*;
+use leptos_router::NavigateOptions;
+use leptos_router::hooks::use_navigate;
+use serde_json::{Value, json};
+use web_sys::File;
+
+use crate::components::button::BusyButton;
+use crate::components::code::Code;
+use crate::components::format_chips::Chips;
+use crate::components::icon::Glyph;
+use crate::components::screen_header::ScreenHeader;
+use crate::components::viewer::Viewer;
+use crate::exchange::{Exchange, RequestState, ResultCard};
+use crate::pages::scrape::ResultHead;
+use crate::route::Screen;
+use crate::{browser, display, highlight, text};
+
+/// Formats that every kind of file can be converted to.
+const FORMATS: &[FormatKind] = &[
+    FormatKind::Markdown,
+    FormatKind::Html,
+    FormatKind::Links,
+    FormatKind::Images,
+];
+
+/// What the user has entered. `Copy`, so that closures can capture it.
+#[derive(Clone, Copy)]
+struct Input {
+    file: RwSignal<Option<File>, LocalStorage>,
+    formats: RwSignal<Vec<FormatKind>>,
+    main_only: RwSignal<bool>,
+    problem: RwSignal<Option<&'static str>>,
+}
+
+impl Input {
+    fn choose(self, file: Option<File>) {
+        let Some(file) = file else { return };
+        let is_too_large = file.size() > MAX_UPLOAD_BYTES as f64;
+        self.problem
+            .set(is_too_large.then_some(text::PARSE_FILE_TOO_LARGE));
+        self.file.set(Some(file).filter(|_| !is_too_large));
+    }
+
+    /// Returns the part `options` of the request.
+    fn options(self) -> Option<ParseOptions> {
+        let names = self.formats.with(|formats| {
+            formats
+                .iter()
+                .map(|kind| Value::from(kind.as_str()))
+                .collect::<Vec<_>>()
+        });
+        let options = json!({ "formats": names, "onlyMainContent": self.main_only.get() });
+        ParseOptions::from_value(options).ok()
+    }
+}
+
+/// Renders the screen.
+#[component]
+pub fn ParsePage() -> impl IntoView {
+    let exchange = Exchange::new();
+    let input = Input {
+        file: RwSignal::new_local(None),
+        formats: RwSignal::new(vec![FormatKind::Markdown]),
+        main_only: RwSignal::new(true),
+        problem: RwSignal::new(None),
+    };
+    // The id of the result on screen, so that writing it to the URL does not load it again.
+    let shown_id = StoredValue::new(None::<ScrapeId>);
+    let navigate = use_navigate();
+    let run = move |event: SubmitEvent| {
+        event.prevent_default();
+        if exchange.is_pending_without_result() {
+            return;
+        }
+        let Some(file) = input.file.get_untracked() else {
+            input.problem.set(Some(text::PARSE_NEEDS_FILE));
+            return browser::focus_soon("#parse-file");
+        };
+        let (options, navigate) = (untrack(|| input.options()), navigate.clone());
+        exchange.send(None, move |client| {
+            let options = options?;
+            Some(Box::pin(async move {
+                let started_at = browser::now_ms();
+                let answer = client.parse(&file, &file.name(), &options).await?;
+                let took_ms = (browser::now_ms() - started_at) as u64;
+                let id = answer
+                    .data
+                    .as_ref()
+                    .and_then(|document| document.metadata.scrape_id);
+                if let Some(id) = id {
+                    shown_id.try_set_value(Some(id));
+                    let options = NavigateOptions {
+                        scroll: false,
+                        ..Default::default()
+                    };
+                    navigate(&format!("{}?id={id}", Screen::Parse.path()), options);
+                }
+                browser::reveal_soon("#result");
+                Ok(result_of(answer, Some(took_ms)))
+            }))
+        });
+    };
+    // An id in the URL loads an earlier result.
+    let query = Screen::Parse.query();
+    let earlier_id = Memo::new(move |_| query.with(|query| ScrapeId::from_str(query.get_str("id")?).ok()));
+    Effect::new(move |_| {
+        let Some(id) = earlier_id.get().filter(|id| shown_id.get_value() != Some(*id)) else {
+            return;
+        };
+        shown_id.set_value(Some(id));
+        exchange.send(None, |client| {
+            Some(Box::pin(async move {
+                Ok(result_of(client.scrape_result(id).await?, None))
+            }))
+        });
+    });
+    view! {
+        <ScreenHeader title="Parse".to_owned() intro=|| view! { <p>{text::PARSE_INTRO}</p> }/>
+        <div class="two even">
+            <div class="stack">
+                <form class="card pad gap" aria-label="File" novalidate=true on:submit=run>
+                    <FileField input/>
+                    <div class="field" role="group" aria-labelledby="parse-formats">
+                        <span class="field-name" id="parse-formats">
+                            "Formats"
+                            <code>"formats"</code>
+                        </span>
+                        <Chips
+                            chosen=input.formats
+                            offered=FORMATS
+                            on_toggle=Callback::new(move |kind| {
+                                input
+                                    .formats
+                                    .update(|formats| match formats.iter().position(|one| *one == kind) {
+                                        Some(at) => _ = formats.remove(at),
+                                        None => formats.push(kind),
+                                    });
+                            })
+                        />
+                    </div>
+                    <div class="switch">
+                        <input
+                            type="checkbox"
+                            role="switch"
+                            id="parse-main"
+                            prop:checked=move || input.main_only.get()
+                            on:change=move |event| input.main_only.set(event_target_checked(&event))
+                        />
+                        <label class="field-name" for="parse-main">
+                            "Main content only"
+                        </label>
+                    </div>
+                    <div class="send">
+                        <BusyButton busy=exchange.busy() label="Convert file" busy_label="Converting"/>
+                    </div>
+                </form>
+                <section class="card" aria-label="Code">
+                    <div class="card-head"><h2>"curl"</h2></div>
+                    <Code html=Signal::derive(move || highlight::code(&command(input))) label="Request code"/>
+                </section>
+            </div>
+            <ResultCard exchange label="Result" glyph=Glyph::Parse empty=|| view! { <p>{text::PARSE_EMPTY}</p> }/>
+        </div>
+    }
+    .into_any()
+}
+
+fn result_of(answer: ScrapeResponse, took_ms: Option<u64>) -> RequestState {
+    let document = Arc::new(answer.data.unwrap_or_default());
+    RequestState::done(move || {
+        view! {
+            <ResultHead document=document.clone() took_ms/>
+            <Viewer document=Signal::stored(Some(document.clone()))/>
+        }
+        .into_any()
+    })
+}
+
+/// Renders the field and drop zone of the file.
+#[component]
+fn FileField(input: Input) -> impl IntoView {
+    let node: NodeRef<html::Input> = NodeRef::new();
+    let dragging = RwSignal::new(false);
+    let on_pick = move |_| {
+        let Some(element) = node.get_untracked() else {
+            return;
+        };
+        input.choose(element.files().and_then(|files| files.get(0)));
+        // The same file can be chosen again.
+        element.set_value("");
+    };
+    let on_drop = move |event: DragEvent| {
+        event.prevent_default();
+        dragging.set(false);
+        let files = event.data_transfer().and_then(|data| data.files());
+        input.choose(files.and_then(|files| files.get(0)));
+    };
+    let chosen = move || {
+        input.file.with(|file| match file {
+            Some(file) => format!("{}, {}", file.name(), display::bytes(file.size() as usize)),
+            None => text::PARSE_FILE_HELP.to_owned(),
+        })
+    };
+    view! {
+        <div class="field">
+            <span class="field-name">
+                "File"
+                <code>"file"</code>
+            </span>
+            <div
+                class="url-import"
+                class:drag=move || dragging.get()
+                on:dragover=move |event| {
+                    event.prevent_default();
+                    dragging.set(true);
+                }
+                on:dragleave=move |_| dragging.set(false)
+                on:drop=on_drop
+            >
+                <span class="cut" role="status">{chosen}</span>
+                <span class="grow"></span>
+                <label class="btn small">
+                    "Choose file"
+                    <input class="sr-only" type="file" id="parse-file" aria-describedby="parse-help parse-error" node_ref=node on:change=on_pick/>
+                </label>
+            </div>
+            <p class="hint" id="parse-help">{text::PARSE_TYPES_HELP}</p>
+            {move || input.problem.get().map(|text| view! { <p class="field-error" id="parse-error">{text}</p> })}
+        </div>
+    }
+    .into_any()
+}
+
+/// Returns the command that sends the same request.
+fn command(input: Input) -> String {
+    let name = input
+        .file
+        .with(|file| file.as_ref().map_or_else(|| "report.pdf".to_owned(), File::name));
+    let options = input
+        .options()
+        .and_then(|options| serde_json::to_string(&options.to_body()).ok())
+        .filter(|options| options != "{}");
+    let options = options.map_or_else(String::new, |options| {
+        format!(" \\\n  -F {}", quoted(&format!("options={options}")))
+    });
+    format!(
+        "curl {}/v2/parse \\\n  -H \"Authorization: Bearer $HARVESTMAN_API_KEY\" \\\n  -F {}{options}",
+        browser::origin(),
+        quoted(&format!("file=@{name}"))
+    )
+}
+
+/// Returns a text as one word of a shell.
+fn quoted(word: &str) -> String {
+    format!("'{}'", word.replace('\'', r"'\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::quoted;
+
+    #[test]
+    fn a_file_name_is_one_word_of_the_shell() {
+        assert_eq!(quoted("file=@it's a.pdf"), r"'file=@it'\''s a.pdf'");
+    }
+}

@@ -14,6 +14,13 @@ await files.setInputFiles({ name: "empty.txt", mimeType: "text/plain", buffer: B
 await page.getByText("The file has no URLs.").waitFor();
 await files.setInputFiles({ name: "pages.csv", mimeType: "text/csv", buffer: Buffer.from(list) });
 await page.getByText("3 URLs on 1 host, 1 duplicate").waitFor();
+const dropped = await page.evaluateHandle((text) => {
+  const data = new DataTransfer();
+  data.items.add(new File([text], "more.txt", { type: "text/plain" }));
+  return data;
+}, `${site}/page-1\n`);
+await page.locator(".url-import").dispatchEvent("drop", { dataTransfer: dropped });
+await page.getByText("4 URLs on 1 host, 2 duplicates").waitFor();
 assert.deepEqual(await findings(), []);
 await page.setViewportSize(PHONE);
 await fits();

@@ -31,10 +31,11 @@ async function picture(name, part) {
   for (const [end, viewport, colorScheme] of looks) {
     await page.setViewportSize(viewport);
     await page.emulateMedia({ colorScheme });
+    // Live views and drawings need time to adapt to the size, and a new result is scrolled into view.
+    await page.waitForTimeout(600);
     await page.evaluate(() => scrollTo(0, 0));
     if (part && viewport === PHONE) await part.evaluate((element) => element.scrollIntoView());
-    // Live views and drawings need time to adapt to the size.
-    await page.waitForTimeout(600);
+    await page.waitForTimeout(100);
     const { data } = await browser.send("Page.captureScreenshot", format);
     writeFileSync(join(folder, `${name}${end}.${format.format}`), Buffer.from(data, "base64"));
   }
@@ -131,6 +132,13 @@ for (const [at, name] of ["title", "description"].entries()) {
 await button("Extract").click();
 await page.locator("#result .badge", { hasText: "completed" }).waitFor();
 await picture("extract");
+
+await visit("/parse", "Parse");
+const plan = ["month,pages,credits", "January,1200,1200", "February,900,940", "March,2100,2100"].join("\n");
+await page.getByLabel("Choose file").setInputFiles({ name: "plan.csv", mimeType: "text/csv", buffer: Buffer.from(plan) });
+await button("Convert file").click();
+await page.locator("#result [role=tabpanel]").waitFor();
+await picture("parse");
 
 await visit("/ask", "Ask");
 await page.getByRole("textbox", { name: /^Question/ }).fill("How do I limit the number of pages of a crawl?");

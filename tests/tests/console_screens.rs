@@ -79,6 +79,36 @@ async fn failures_of_a_job_are_counted_explained_and_retried() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn the_figures_of_a_crawl_show_their_pages_and_removed_content_is_marked() {
+    let server = TestServer::start().await;
+    let page = |title: &str, name: &str, links: &str| {
+        let text = format!("All that is known about {name}. ").repeat(20);
+        Page::html(format!("{title}<main><h1>{name}</h1><p>{text}</p>{links}</main>"))
+    };
+    let titled = |name: &str| page(&format!("<title>{name}</title>"), name, "");
+    let links = ["/old", "/thin", "/copy-1", "/copy-2", "/untitled"]
+        .map(|path| format!("<p><a href={path}>A link to {path}</a></p>"))
+        .concat();
+    let head = "<title>Start</title><nav><a href=/thin>Menu of the site</a></nav>";
+    let site = Site::new()
+        .page("/", page(head, "Start", &links))
+        .page("/old", Page::redirect(302, "/new"))
+        .page("/new", titled("New"))
+        .page(
+            "/thin",
+            Page::html("<title>Thin</title><main><p>Short.</p></main>"),
+        )
+        .page("/copy-1", titled("Copy"))
+        .page("/copy-2", titled("Copy"))
+        .page("/untitled", page("", "Untitled", ""))
+        .serve()
+        .await;
+    let job = server.crawl(&json!({ "url": site.url("/") })).await;
+    server.wait(&job).await;
+    run_script(&server, "console_health.mjs", &[&job], "health: ok").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_form_says_what_its_request_needs_and_how_long_its_result_is_kept() {
     let server = TestServer::start().await;
     let graph: &[(&str, &[&str])] = &[("/docs/index.html", &["/a", "/b"])];
@@ -236,6 +266,12 @@ async fn an_extract_shows_its_sources() {
         "extract: ok",
     )
     .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_file_is_converted() {
+    let server = TestServer::start().await;
+    run_script(&server, "console_parse.mjs", &[], "parse: ok").await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -108,11 +108,11 @@ fn comparison(full: &str, content: &str) -> AnyView {
         <p class="pad" role="status">{summary}</p>
         <div class="side-by-side">
             <div>
-                <h3>"Full page"</h3>
+                <h2>"Full page"</h2>
                 <div class="prose" tabindex="0" role="region" aria-label="Full page">{parts.collect_view()}</div>
             </div>
             <div>
-                <h3>"Main content"</h3>
+                <h2>"Main content"</h2>
                 <div class="prose" tabindex="0" role="region" aria-label="Main content" inner_html=render(content).html></div>
             </div>
         </div>

@@ -264,7 +264,7 @@ async fn uploads_are_used_by_commands_and_code() {
     }
     upload(&server, &id, "half.bin", &vec![b'x'; 1 << 20]).await.ok();
     let refused = upload(&server, &id, "half2.bin", &vec![b'x'; 1 << 20]).await;
-    assert!(refused.error().contains("more than 2 MiB"), "{}", refused.error());
+    assert!(refused.error().contains("exceed 2 MiB"), "{}", refused.error());
     assert_eq!(files(&server, &id).await.len(), 4);
 
     let other = as_other(&server, Method::POST, &files_path(&id), Some(&by_reference)).await;

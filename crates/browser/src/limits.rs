@@ -4,7 +4,8 @@ use std::time::Duration;
 
 /// Time from the start of the process to its first response.
 pub const START_TIMEOUT: Duration = Duration::from_secs(20);
-/// Niceness of the browser of scrapes: a few pages that need it do not slow many down that do not.
+/// Niceness of the browser of scrapes, added to the server's own: a few pages that need it do not slow many down that do
+/// not.
 pub const SCRAPE_NICENESS: i32 = 5;
 /// Default timeout of a protocol command.
 pub const COMMAND_TIMEOUT: Duration = Duration::from_secs(15);

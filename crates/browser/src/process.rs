@@ -12,7 +12,7 @@ use std::process::Stdio;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use command_fds::{CommandFdExt, FdMapping};
-use rustix::process::{Pid, Signal, kill_process_group, setpriority_process};
+use rustix::process::{Pid, Signal, getpriority_process, kill_process_group, setpriority_process};
 use serde_json::{Value, json};
 use tokio::net::unix::pipe;
 use tokio::process::{Child, Command};
@@ -87,8 +87,8 @@ enum Leftovers {
 }
 
 impl Process {
-    /// Starts `program` with `proxy` as its only network access and a new profile in `folder`. It yields the processor
-    /// to others by `niceness`, from 0 to 19.
+    /// Starts `program` with `proxy` as its only network access and a new profile in `folder`. Its niceness
+    /// is that of this process plus `niceness`.
     pub(crate) async fn start(
         program: &Path,
         proxy: SocketAddr,
@@ -109,7 +109,8 @@ impl Process {
         let child = command.spawn().map_err(failed)?;
         // Its own children inherit this. Without it the browser only takes more time from others.
         if let Some(pid) = id_of(&child)
-            && let Err(error) = setpriority_process(Some(pid), niceness)
+            && let Err(error) =
+                getpriority_process(None).and_then(|own| setpriority_process(Some(pid), own + niceness))
         {
             tracing::debug!(%error, "cannot lower the priority of a browser");
         }

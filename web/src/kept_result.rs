@@ -2,13 +2,12 @@
 //! reloading the screen or going back shows the result again.
 
 use leptos::prelude::*;
-use leptos_router::NavigateOptions;
-use leptos_router::hooks::use_navigate;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use wasm_bindgen::prelude::*;
 
 use crate::exchange::{Exchange, RequestState};
+use crate::result_url::ResultUrl;
 use crate::route::Screen;
 use crate::text;
 
@@ -24,17 +23,9 @@ pub async fn clear() {
     forget().await;
 }
 
-/// Shows another URL of the console.
-type Navigate = Box<dyn Fn(&str, NavigateOptions)>;
-
 /// The result of a screen. `Copy`, so that closures can capture it.
 #[derive(Clone, Copy)]
-pub struct KeptResult {
-    screen: Screen,
-    /// Id of the result on screen, so that writing it to the URL does not load it again.
-    shown: StoredValue<Option<String>>,
-    navigate: StoredValue<Navigate, LocalStorage>,
-}
+pub struct KeptResult(ResultUrl);
 
 impl KeptResult {
     /// Shows the result whose id is in the URL, as soon as it is read. `show` returns its view.
@@ -43,19 +34,7 @@ impl KeptResult {
         exchange: Exchange,
         show: impl Fn(T) -> RequestState + Copy + Send + Sync + 'static,
     ) -> Self {
-        let kept = Self {
-            screen,
-            shown: StoredValue::new(None),
-            navigate: StoredValue::new_local(Box::new(use_navigate())),
-        };
-        let query = screen.query();
-        let id = Memo::new(move |_| query.with(|query| query.get("id")));
-        Effect::new(move |_| {
-            let is_new = |id: &String| kept.shown.with_value(|shown| shown.as_ref() != Some(id));
-            let Some(id) = id.get().filter(is_new) else {
-                return;
-            };
-            kept.shown.set_value(Some(id.clone()));
+        Self(ResultUrl::new(screen, move |id| {
             exchange.send(None, move |_| {
                 Some(Box::pin(async move {
                     let text = find(&id).await.as_string();
@@ -63,8 +42,7 @@ impl KeptResult {
                     Ok(result.map_or_else(not_kept, show))
                 }))
             });
-        });
-        kept
+        }))
     }
 
     /// Keeps a result and writes its id to the URL.
@@ -72,16 +50,9 @@ impl KeptResult {
         let Ok(text) = serde_json::to_string(result) else {
             return;
         };
-        if keep(id, &text).await.as_bool() != Some(true) {
-            return;
+        if keep(id, &text).await.as_bool() == Some(true) {
+            self.0.write(id);
         }
-        self.shown.try_set_value(Some(id.to_owned()));
-        let options = NavigateOptions {
-            scroll: false,
-            ..Default::default()
-        };
-        let url = format!("{}?id={id}", self.screen.path());
-        self.navigate.try_with_value(|navigate| navigate(&url, options));
     }
 }
 

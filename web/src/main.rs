@@ -37,6 +37,7 @@ mod path_tree;
 mod recording;
 mod request_form;
 mod request_history;
+mod result_url;
 mod route;
 mod run_history;
 mod schema_rows;

@@ -12,8 +12,6 @@ use harvestman_core::limits::MAX_UPLOAD_BYTES;
 use leptos::ev::{DragEvent, SubmitEvent};
 use leptos::html;
 use leptos::prelude::*;
-use leptos_router::NavigateOptions;
-use leptos_router::hooks::use_navigate;
 use serde_json::{Value, json};
 use web_sys::File;
 
@@ -24,7 +22,8 @@ use crate::components::icon::Glyph;
 use crate::components::screen_header::ScreenHeader;
 use crate::components::viewer::Viewer;
 use crate::exchange::{Exchange, RequestState, ResultCard};
-use crate::pages::scrape::ResultHead;
+use crate::pages::scrape::{ResultHead, document_of};
+use crate::result_url::ResultUrl;
 use crate::route::Screen;
 use crate::{browser, display, highlight, text};
 
@@ -77,9 +76,14 @@ pub fn ParsePage() -> impl IntoView {
         main_only: RwSignal::new(true),
         problem: RwSignal::new(None),
     };
-    // The id of the result on screen, so that writing it to the URL does not load it again.
-    let shown_id = StoredValue::new(None::<ScrapeId>);
-    let navigate = use_navigate();
+    let url = ResultUrl::new(Screen::Parse, move |id| {
+        let Ok(id) = ScrapeId::from_str(&id) else { return };
+        exchange.send(None, move |client| {
+            Some(Box::pin(async move {
+                Ok(result_of(client.scrape_result(id).await?, None))
+            }))
+        });
+    });
     let run = move |event: SubmitEvent| {
         event.prevent_default();
         if exchange.is_pending_without_result() {
@@ -89,7 +93,7 @@ pub fn ParsePage() -> impl IntoView {
             input.problem.set(Some(text::PARSE_NEEDS_FILE));
             return browser::focus_soon("#parse-file");
         };
-        let (options, navigate) = (untrack(|| input.options()), navigate.clone());
+        let options = untrack(|| input.options());
         exchange.send(None, move |client| {
             let options = options?;
             Some(Box::pin(async move {
@@ -101,32 +105,13 @@ pub fn ParsePage() -> impl IntoView {
                     .as_ref()
                     .and_then(|document| document.metadata.scrape_id);
                 if let Some(id) = id {
-                    shown_id.try_set_value(Some(id));
-                    let options = NavigateOptions {
-                        scroll: false,
-                        ..Default::default()
-                    };
-                    navigate(&format!("{}?id={id}", Screen::Parse.path()), options);
+                    url.write(&id.to_string());
                 }
                 browser::reveal_soon("#result");
                 Ok(result_of(answer, Some(took_ms)))
             }))
         });
     };
-    // An id in the URL loads an earlier result.
-    let query = Screen::Parse.query();
-    let earlier_id = Memo::new(move |_| query.with(|query| ScrapeId::from_str(query.get_str("id")?).ok()));
-    Effect::new(move |_| {
-        let Some(id) = earlier_id.get().filter(|id| shown_id.get_value() != Some(*id)) else {
-            return;
-        };
-        shown_id.set_value(Some(id));
-        exchange.send(None, |client| {
-            Some(Box::pin(async move {
-                Ok(result_of(client.scrape_result(id).await?, None))
-            }))
-        });
-    });
     view! {
         <ScreenHeader title="Parse".to_owned() intro=|| view! { <p>{text::PARSE_INTRO}</p> }/>
         <div class="two even">
@@ -179,7 +164,7 @@ pub fn ParsePage() -> impl IntoView {
 }
 
 fn result_of(answer: ScrapeResponse, took_ms: Option<u64>) -> RequestState {
-    let document = Arc::new(answer.data.unwrap_or_default());
+    let document = Arc::new(document_of(answer));
     RequestState::done(move || {
         view! {
             <ResultHead document=document.clone() took_ms/>

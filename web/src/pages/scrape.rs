@@ -3,12 +3,12 @@
 use std::str::FromStr;
 use std::sync::Arc;
 
+use harvestman_core::api::page::Document;
+use harvestman_core::api::scrape::ScrapeResponse;
 use harvestman_core::api::{ScrapeRequest, Wire};
 use harvestman_core::ids::{JobId, ScrapeId};
 use leptos::prelude::*;
 use leptos::task::spawn_local;
-use leptos_router::NavigateOptions;
-use leptos_router::hooks::use_navigate;
 use serde_json::Value;
 
 use crate::components::code::CodeCard;
@@ -21,6 +21,7 @@ use crate::console::Console;
 use crate::draft::{Draft, Endpoint};
 use crate::exchange::{Exchange, RequestState, ResultCard};
 use crate::request_form::RequestForm;
+use crate::result_url::ResultUrl;
 use crate::route::Screen;
 use crate::{browser, display, text};
 
@@ -30,53 +31,37 @@ pub fn ScrapePage() -> impl IntoView {
     let console = Console::get();
     let draft = Draft::restore(Endpoint::Scrape);
     let exchange = Exchange::new();
-    // The id of the result on screen, so that writing it to the URL does not load it again.
-    let shown_id = StoredValue::new(None::<ScrapeId>);
     let options = PageOptions::new(move |()| {
         let body = Value::Object(draft.body.get_untracked());
         Some(ScrapeRequest::from_value(body).ok()?.options)
     });
-    let navigate = use_navigate();
+    let url = ResultUrl::new(Screen::Scrape, move |id| {
+        let Ok(id) = ScrapeId::from_str(&id) else { return };
+        exchange.send(None, move |client| {
+            Some(Box::pin(async move {
+                let document = Arc::new(document_of(client.scrape_result(id).await?));
+                Ok(RequestState::done(move || {
+                    result_view(document.clone(), None, options)
+                }))
+            }))
+        });
+    });
     let run = exchange.send_callback(draft, move |client| {
         let request = draft.submit::<ScrapeRequest>()?;
-        let navigate = navigate.clone();
         Some(Box::pin(async move {
             let started_at = browser::now_ms();
             let answer = client.scrape(&request).await?;
             let took_ms = (browser::now_ms() - started_at) as u64;
-            let mut document = answer.data.unwrap_or_default();
-            document.warning = document.warning.take().or(answer.warning);
+            let document = document_of(answer);
             console.notify(format!("Page scraped in {}", display::duration_ms(took_ms)));
             if let Some(id) = document.metadata.scrape_id {
-                shown_id.try_set_value(Some(id));
-                let options = NavigateOptions {
-                    scroll: false,
-                    ..Default::default()
-                };
-                navigate(&format!("{}?id={id}", Screen::Scrape.path()), options);
+                url.write(&id.to_string());
             }
             let document = Arc::new(document);
             Ok(RequestState::done(move || {
                 result_view(document.clone(), Some(took_ms), options)
             }))
         }))
-    });
-    // An id in the URL loads the result of an earlier scrape.
-    let query = Screen::Scrape.query();
-    let earlier_id = Memo::new(move |_| query.with(|query| ScrapeId::from_str(query.get_str("id")?).ok()));
-    Effect::new(move |_| {
-        let Some(id) = earlier_id.get().filter(|id| shown_id.get_value() != Some(*id)) else {
-            return;
-        };
-        shown_id.set_value(Some(id));
-        exchange.send(None, |client| {
-            Some(Box::pin(async move {
-                let document = Arc::new(client.scrape_result(id).await?.data.unwrap_or_default());
-                Ok(RequestState::done(move || {
-                    result_view(document.clone(), None, options)
-                }))
-            }))
-        });
     });
     view! {
         <ScreenHeader title="Scrape".to_owned() intro=|| view! { <p>{text::SCRAPE_INTRO}</p> }/>
@@ -101,6 +86,13 @@ pub fn ScrapePage() -> impl IntoView {
         </Panes>
     }
     .into_any()
+}
+
+/// Returns the document of a response, with its warning.
+pub fn document_of(answer: ScrapeResponse) -> Document {
+    let mut document = answer.data.unwrap_or_default();
+    document.warning = document.warning.take().or(answer.warning);
+    document
 }
 
 fn result_view(document: SharedDocument, took_ms: Option<u64>, options: PageOptions) -> AnyView {

@@ -5,7 +5,7 @@ use std::{
     io::{BufRead, BufReader},
     process::{Command, Stdio},
     thread,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use anyhow::{Context, Result, anyhow, bail};
@@ -14,6 +14,8 @@ use crate::run;
 
 /// Longest run of one program; the slowest take about 4 minutes on two cores.
 const LIMIT: Duration = Duration::from_secs(20 * 60);
+/// Programs that the totals list as the slowest.
+const SLOWEST: usize = 10;
 
 /// Counts of passed and failed tests, the tests that passed only when repeated, and the programs that failed.
 #[derive(Default)]
@@ -22,6 +24,7 @@ pub(super) struct Tally {
     failed: u64,
     unstable: Vec<String>,
     broken: Vec<String>,
+    durations: Vec<(Duration, String)>,
 }
 
 /// Result of one run of a program.
@@ -43,6 +46,7 @@ impl Tally {
         command: &mut Command,
         repeat: impl FnOnce(&[String]) -> Command,
     ) -> Result<()> {
+        let start = Instant::now();
         let mut outcome = Outcome::of(name, command)?;
         if !outcome.failures.is_empty() {
             run::print_step(&format!("{name}, failed tests again"));
@@ -56,6 +60,7 @@ impl Tally {
             outcome.failed = repeated.failed;
             outcome.succeeded = repeated.succeeded;
         }
+        self.durations.push((start.elapsed(), name.to_owned()));
         self.passed += outcome.passed;
         self.failed += outcome.failed;
         if !outcome.succeeded {
@@ -73,7 +78,12 @@ impl Tally {
     ///
     /// # Errors
     /// Names the programs that failed.
-    pub(super) fn finish(self) -> Result<()> {
+    pub(super) fn finish(mut self) -> Result<()> {
+        self.durations.sort_by(|(left, _), (right, _)| right.cmp(left));
+        println!("slowest programs:");
+        for (duration, name) in self.durations.iter().take(SLOWEST) {
+            println!("{:>6} s  {name}", duration.as_secs());
+        }
         println!(
             "test result: {} passed, {} failed in total",
             self.passed, self.failed

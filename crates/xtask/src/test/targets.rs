@@ -101,6 +101,11 @@ impl Target {
         self.reads("harvestman_tests")
     }
 
+    /// Returns whether the console contains the program.
+    fn is_of_console(&self) -> bool {
+        self.package == CONSOLE
+    }
+
     /// Returns the argument that makes cargo build the program; unit tests are selected for all packages at once.
     fn selection(&self) -> String {
         match self.kind {
@@ -123,17 +128,17 @@ impl Target {
 /// but the console, so that no dependency is compiled again for a single package.
 pub(super) fn build<'a>(project: &Project, targets: &'a [Target], server: bool) -> Result<Vec<Program<'a>>> {
     if server {
-        run::run(
-            project
-                .cargo()
-                .arg("build")
-                .args(WITHOUT_CONSOLE)
-                .args(["--bin", SERVER]),
-        )?;
+        // With integration tests, whose dependencies enable further features, for the same reason.
+        let tests = targets
+            .iter()
+            .filter(|target| target.kind == Kind::Integration && !target.is_of_console());
+        let mut cargo = project.cargo();
+        cargo.arg("build").args(WITHOUT_CONSOLE).args(["--bin", SERVER]);
+        run::run(cargo.args(tests.map(Target::selection)))?;
     }
     let mut built = Vec::new();
     for packages in [WITHOUT_CONSOLE, &["--package", CONSOLE]] {
-        let is_here = |target: &&Target| (target.package == CONSOLE) == (packages != WITHOUT_CONSOLE);
+        let is_here = |target: &&Target| target.is_of_console() == (packages != WITHOUT_CONSOLE);
         let wanted: BTreeSet<String> = targets.iter().filter(is_here).map(Target::selection).collect();
         if wanted.is_empty() {
             continue;

@@ -419,6 +419,7 @@ fn command(folder: &Folder, listen: &str, settings: &[(String, String)]) -> Comm
         .env("HARVESTMAN_ALLOW_PRIVATE_HOSTS", "127.0.0.1")
         .env("HARVESTMAN_CHROMIUM", "none")
         .env("HARVESTMAN_LOG", "info")
+        .envs(std::env::var_os("HARVESTMAN_TEST_NODE").map(|node| ("HARVESTMAN_NODE", node)))
         .envs(settings.iter().map(|(name, value)| (name, value)))
         .stdin(Stdio::null());
     command

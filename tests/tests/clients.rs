@@ -144,18 +144,10 @@ async fn run_sessions(mut client: Command, done: &str) {
         onclick=\"document.querySelector('output').textContent = 'Hello ' + document.querySelector('input').value\"
         >Send</button><output></output><p>A form that greets the person who sends it.</p>";
     let site = Site::new().page("/form", Page::html(form)).serve().await;
-    let [chromium, node, python] = [
-        "HARVESTMAN_CHROMIUM",
-        "HARVESTMAN_TEST_NODE",
-        "HARVESTMAN_TEST_PYTHON",
-    ]
-    .map(|name| tools::path(name).to_str().unwrap().to_owned());
-    let server = TestServer::start_with(&[
-        ("HARVESTMAN_CHROMIUM", &chromium),
-        ("HARVESTMAN_NODE", &node),
-        ("HARVESTMAN_PYTHON", &python),
-    ])
-    .await;
+    let [chromium, python] = ["HARVESTMAN_CHROMIUM", "HARVESTMAN_TEST_PYTHON"]
+        .map(|name| tools::path(name).to_str().unwrap().to_owned());
+    let server =
+        TestServer::start_with(&[("HARVESTMAN_CHROMIUM", &chromium), ("HARVESTMAN_PYTHON", &python)]).await;
     client
         .arg(format!("http://{}", server.address()))
         .args([KEY, &site.url("/form")]);

@@ -37,12 +37,10 @@ async fn the_python_client_calls_every_tool() {
         .page("/never", Page::html("late").delay(Duration::from_secs(600)))
         .serve()
         .await;
-    let [chromium, node] = ["HARVESTMAN_CHROMIUM", "HARVESTMAN_TEST_NODE"]
-        .map(|name| tools::path(name).to_str().unwrap().to_owned());
+    let chromium = tools::path("HARVESTMAN_CHROMIUM");
     let packages = tools::path("HARVESTMAN_TEST_JAVASCRIPT").join("node_modules");
     let server = TestServer::start_with(&[
-        ("HARVESTMAN_CHROMIUM", &chromium),
-        ("HARVESTMAN_NODE", &node),
+        ("HARVESTMAN_CHROMIUM", chromium.to_str().unwrap()),
         ("NODE_PATH", packages.to_str().unwrap()),
     ])
     .await;

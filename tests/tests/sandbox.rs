@@ -3,13 +3,15 @@
 
 #![allow(clippy::unwrap_used)]
 
+use std::fs::{self, Permissions};
 use std::os::linux::net::SocketAddrExt;
+use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::{SocketAddr, UnixListener};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use harvestman_tests::{Page, Site, TestServer, server::KEY, tools};
+use harvestman_tests::{Folder, Page, Site, TestServer, server::KEY, tools};
 use serde_json::{Value, json};
 
 /// Name of the attempt, language, code, and the results that mean that it failed, separated by `|`.
@@ -241,7 +243,7 @@ async fn hostile_code_and_pages_cannot_escape() {
         process.try_wait().unwrap().is_none(),
         "the process is still running"
     );
-    let left: Vec<_> = std::fs::read_dir(&data)
+    let left: Vec<_> = fs::read_dir(&data)
         .unwrap()
         .flatten()
         .map(|entry| entry.file_name())
@@ -257,7 +259,7 @@ async fn hostile_code_and_pages_cannot_escape() {
 
     process.kill().unwrap();
     process.wait().unwrap();
-    std::fs::remove_file(file).unwrap();
+    fs::remove_file(file).unwrap();
 }
 
 /// The list in the documentation must contain every probe.
@@ -276,7 +278,6 @@ async fn server(allowed: &str) -> TestServer {
     let path = |name: &str| tools::path(name).into_os_string().into_string().unwrap();
     TestServer::start_with(&[
         ("HARVESTMAN_CHROMIUM", &path("HARVESTMAN_CHROMIUM")),
-        ("HARVESTMAN_NODE", &path("HARVESTMAN_TEST_NODE")),
         ("HARVESTMAN_PYTHON", &path("HARVESTMAN_TEST_PYTHON")),
         ("HARVESTMAN_ALLOW_PRIVATE_HOSTS", allowed),
         ("HARVESTMAN_MAX_SESSIONS", "4"),
@@ -315,6 +316,30 @@ async fn code_needs_only_its_own_language() {
                 assert!(response.error().contains(&variable), "{}", response.error());
             }
         }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_old_node_is_refused_with_its_version() {
+    let folder = Folder::new().unwrap();
+    let node = folder.path().join("node");
+    fs::write(&node, "#!/bin/sh\necho v18.20.4\n").unwrap();
+    fs::set_permissions(&node, Permissions::from_mode(0o755)).unwrap();
+    let chromium = tools::path("HARVESTMAN_CHROMIUM");
+    let server = TestServer::start_with(&[
+        ("HARVESTMAN_CHROMIUM", chromium.to_str().unwrap()),
+        ("HARVESTMAN_NODE", node.to_str().unwrap()),
+    ])
+    .await;
+    let request = json!({"code": "await page.title()", "language": "node"});
+    let path = format!("/v2/browser/{}/execute", open(&server).await);
+    let response = server.post(&path, &request).await;
+    assert_eq!(
+        (response.status, response.code()),
+        (503, "FEATURE_NOT_CONFIGURED")
+    );
+    for part in ["Node.js v18.20.4", "Node.js 20 or newer", "HARVESTMAN_NODE"] {
+        assert!(response.error().contains(part), "{}", response.error());
     }
 }
 

@@ -35,7 +35,7 @@ use output::{Output, Stream};
 pub(crate) use runtime::Runtime;
 
 pub(crate) use languages::{Languages, Programs};
-pub use runtime::{find_node, find_python, in_path};
+pub use runtime::{find_node, find_python, is_supported_node};
 
 /// The result of running code.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]

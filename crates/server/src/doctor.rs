@@ -4,16 +4,14 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use harvestman_browser::{
-    check_node_packages, check_python_packages, check_sandbox, find_chromium, find_node, program_version,
+    check_node_packages, check_python_packages, check_sandbox, find_chromium, find_node, is_supported_node,
+    program_version,
 };
 use harvestman_engine::missing_languages;
 use harvestman_store::{DATABASE_FILE, Store, schema_version};
 
 use crate::config::{Config, Program};
 use crate::{disk, driver, limits};
-
-/// Oldest major version of Node.js that the driver supports.
-const MIN_NODE: u32 = 20;
 
 /// What was found of a part.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -182,7 +180,7 @@ async fn node(config: &Config) -> Part {
         Ok(found) => found,
         Err(part) => return part,
     };
-    if major_version(&part.found).is_some_and(|major| major < MIN_NODE) {
+    if !is_supported_node(&part.found) {
         return Part::fails(part.name, State::Missing, part.found, without);
     }
     if let Some(version) = driver::version() {
@@ -192,15 +190,10 @@ async fn node(config: &Config) -> Part {
         );
     }
     let folders = [config.data_dir.join(limits::NODE_MODULES_FOLDER)];
-    match check_node_packages(&path, &folders) {
+    match check_node_packages(&path, &folders).await {
         Ok(package) => Part::works(part.name, format!("{}, with {}", part.found, package.display())),
         Err(reason) => Part::fails(part.name, State::Missing, part.found, reason),
     }
-}
-
-/// Returns the number after the `v` of a version of Node.js.
-fn major_version(text: &str) -> Option<u32> {
-    text.strip_prefix('v')?.split('.').next()?.parse().ok()
 }
 
 async fn tesseract(config: &Config) -> Part {

@@ -29,6 +29,8 @@ const CONSOLE: &str = "harvestman-web";
 const WITHOUT_CONSOLE: &[&str] = &["--workspace", "--exclude", CONSOLE];
 /// Variable that tests with a browser read.
 const CHROMIUM: &str = "HARVESTMAN_CHROMIUM";
+/// Variable with the path of Node.js that tests read.
+const NODE: &str = "HARVESTMAN_TEST_NODE";
 /// Variable that tests which start the server read.
 const SERVER: &str = "HARVESTMAN_TEST_SERVER";
 /// The server that tests start, in cargo's output folder.
@@ -194,14 +196,18 @@ impl Environment {
         let reads = |variable| {
             targets.iter().any(|target| target.reads(variable)) || scripts.sources.mention(variable)
         };
+        let server = reads(SERVER) || targets.iter().any(Target::starts_server);
         let mut variables = Vec::new();
+        // Servers run code with this Node.js, also where the tests do not mention it.
+        if server || reads(NODE) {
+            variables.push((NODE, tools.node()?.path().to_path_buf()));
+        }
         let mut give = |variable, path: &dyn Fn() -> Result<PathBuf>| {
             if reads(variable) {
                 variables.push((variable, path()?));
             }
             anyhow::Ok(())
         };
-        give("HARVESTMAN_TEST_NODE", &|| Ok(tools.node()?.path().to_path_buf()))?;
         give("HARVESTMAN_TEST_NPM", &|| {
             Ok(tools.node()?.npm_path().to_path_buf())
         })?;
@@ -229,7 +235,6 @@ impl Environment {
             }
             false => Vec::new(),
         };
-        let server = reads(SERVER) || targets.iter().any(Target::starts_server);
         if server {
             console::build(project, tools)?;
             driver::build(project, tools)?;

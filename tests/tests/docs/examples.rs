@@ -197,7 +197,6 @@ async fn start() -> TestServer {
     let path = |name: &str| tools::path(name).into_os_string().into_string().unwrap();
     TestServer::start_with(&[
         ("HARVESTMAN_CHROMIUM", &path("HARVESTMAN_CHROMIUM")),
-        ("HARVESTMAN_NODE", &path("HARVESTMAN_TEST_NODE")),
         ("HARVESTMAN_PYTHON", &path("HARVESTMAN_TEST_PYTHON")),
     ])
     .await

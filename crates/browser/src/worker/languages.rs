@@ -106,7 +106,7 @@ impl Languages {
         let programs = &self.programs;
         match language {
             Language::Node => {
-                let find = async || Runtime::node(programs.node.as_deref(), &programs.node_modules);
+                let find = || Runtime::node(programs.node.as_deref(), &programs.node_modules);
                 self.node.get_or_try_init(find).await
             }
             Language::Python => {

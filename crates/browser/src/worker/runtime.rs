@@ -8,9 +8,13 @@ use tokio::time::timeout;
 
 use crate::error::BrowserError;
 use crate::limits;
+use crate::program::{in_path, program_version};
 
 const NODE_WORKER: &str = include_str!("node.cjs");
 const PYTHON_WORKER: &str = include_str!("python.py");
+
+/// Oldest major version of Node.js that playwright-core supports.
+const OLDEST_NODE: u32 = 20;
 
 /// Folder of Node.js packages in a sandbox.
 const PACKAGES: &str = "/run/node_modules";
@@ -38,19 +42,29 @@ pub fn find_python() -> Option<PathBuf> {
     in_path("python3")
 }
 
-/// Returns the path of a program in the folders of `PATH`.
-pub fn in_path(name: &str) -> Option<PathBuf> {
-    let path = std::env::var_os("PATH")?;
-    std::env::split_paths(&path)
-        .map(|folder| folder.join(name))
-        .find(|file| file.is_file())
+/// Returns whether playwright-core supports the version that Node.js prints, such as `v22.1.0`. Versions in another
+/// form are not refused.
+pub fn is_supported_node(version: &str) -> bool {
+    let number = version.strip_prefix('v').and_then(|rest| rest.split('.').next());
+    number
+        .and_then(|number| number.parse::<u32>().ok())
+        .is_none_or(|major| major >= OLDEST_NODE)
 }
 
 impl Runtime {
     /// Node.js with playwright-core from one of `folders`, or from Node.js's own package folders.
-    pub(crate) fn node(program: Option<&Path>, folders: &[PathBuf]) -> Result<Runtime, BrowserError> {
+    pub(crate) async fn node(program: Option<&Path>, folders: &[PathBuf]) -> Result<Runtime, BrowserError> {
         let program =
             program.ok_or_else(|| not_configured("node", "Node.js was not found; set HARVESTMAN_NODE"))?;
+        let version = program_version(program).await;
+        let version = version.map_err(|reason| not_configured("node", &reason))?;
+        if !is_supported_node(&version) {
+            let reason = format!(
+                "{} is Node.js {version}; install Node.js {OLDEST_NODE} or newer, or name it with HARVESTMAN_NODE",
+                program.display()
+            );
+            return Err(not_configured("node", &reason));
+        }
         let program = program.canonicalize().unwrap_or_else(|_| program.to_owned());
         let package = node_modules(&program, folders)
             .map(|folder| folder.join("playwright-core"))
@@ -164,4 +178,19 @@ fn not_configured(language: &str, reason: &str) -> BrowserError {
     BrowserError::NotConfigured(format!(
         "code in {language} is not configured on this server: {reason}"
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_supported_node;
+
+    #[test]
+    fn old_versions_of_node_are_not_supported() {
+        for version in ["v18.20.4", "v8.0.0", "v19.9.0"] {
+            assert!(!is_supported_node(version), "{version}");
+        }
+        for version in ["v20.0.0", "v24.1.0", "v100.0.0", "22-custom"] {
+            assert!(is_supported_node(version), "{version}");
+        }
+    }
 }

@@ -300,7 +300,7 @@ impl TestServer {
         let since = Instant::now();
         loop {
             let mut status = self.get(&format!("{path}?limit=1")).await.ok();
-            if status["status"] != "scraping" {
+            if status["status"] != "scraping" && status["status"] != "processing" {
                 status["data"] = Value::Null;
                 return status;
             }

@@ -3,11 +3,11 @@
 //! beyond one credit. The store's ledger is the truth; this is its copy in memory, plus what is not committed
 //! yet.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use harvestman_core::api::error::{ApiError, ErrorCode};
-use harvestman_core::ids::TeamId;
+use harvestman_core::ids::{JobId, TeamId};
 use harvestman_core::month::Month;
 use harvestman_store::{Store, StoreError};
 use tokio::time::Instant;
@@ -32,13 +32,14 @@ struct Account {
     spent: u64,
     /// Number of pages in flight.
     in_flight: u64,
-    /// Credits that were spent here a moment ago, with the time; only counted where other nodes share the budget.
-    just_spent: VecDeque<(Instant, u64)>,
+    /// Credits that jobs have spent here and whose commit is not stored yet; only counted where other nodes share the
+    /// budget.
+    uncommitted: HashMap<JobId, u64>,
     /// When `spent` was last read from the store or changed.
     updated_at: Instant,
 }
 
-/// One reserved credit; released on drop, replaced by the real cost in `spend`.
+/// One reserved credit; released on drop, replaced by the real cost when it is spent.
 #[derive(Debug)]
 pub(crate) struct CreditReservation(Option<(Budget, TeamId)>);
 
@@ -63,10 +64,7 @@ impl Budget {
     }
 
     fn need(&self, team: TeamId, limit: u64, more: bool) -> Need {
-        let in_use = self.accounts().get_mut(&team).map_or(0, |account| {
-            self.settle(team, account);
-            account.in_use()
-        });
+        let in_use = self.accounts().get(&team).map_or(0, Account::in_use);
         let block = limits::CREDITS_PER_BLOCK.max(in_use / 4);
         Need {
             subject: Subject::Credits(team),
@@ -82,20 +80,21 @@ impl Budget {
         while !self.take(team) {
             let need = || self.need(team, budget, true);
             let holding = self.holdings.exchange(Subject::Credits(team), need).await?;
-            let recent = {
+            let uncommitted = {
                 let mut accounts = self.accounts();
                 let account = accounts
                     .entry(team)
                     .or_insert_with(|| Account::new(this_month(), 0));
                 account.month = this_month();
                 account.spent = holding.spent;
-                account.recent()
+                account.uncommitted()
             };
             if self.take(team) {
                 break;
             }
-            // Other nodes give back what is idle, and what was just spent here counts twice until it is committed.
-            let may_come = holding.held_elsewhere > 0 || recent > 0 || holding.spent + holding.held < budget;
+            // Other nodes give back what is idle, and jobs that end here may leave what they have not committed.
+            let may_come =
+                holding.held_elsewhere > 0 || uncommitted > 0 || holding.spent + holding.held < budget;
             if !may_come || Instant::now() >= deadline {
                 return Err(used_up(budget));
             }
@@ -104,19 +103,12 @@ impl Budget {
         Ok(CreditReservation(Some((self.clone(), team))))
     }
 
-    /// Uses up units for credits that the store counts as spent by now.
-    fn settle(&self, team: TeamId, account: &mut Account) {
-        let committed = account.take_committed();
-        self.holdings.use_up(Subject::Credits(team), committed);
-    }
-
     /// Takes a credit that this node holds.
     fn take(&self, team: TeamId) -> bool {
         let mut accounts = self.accounts();
         let Some(account) = accounts.get_mut(&team) else {
             return false;
         };
-        self.settle(team, account);
         let held = self.holdings.units(Subject::Credits(team));
         let has_room = account.in_use() < held;
         account.in_flight += u64::from(has_room);
@@ -174,6 +166,40 @@ impl Budget {
         self.reserve(team).await.map(drop)
     }
 
+    /// Counts credits as spent; those of a job `uncommitted_of` are in use until it commits them.
+    fn charge(&self, team: TeamId, credits: u32, uncommitted_of: Option<JobId>) {
+        let credits = u64::from(credits);
+        if let Some(account) = self.accounts().get_mut(&team) {
+            account.spent += credits;
+            account.updated_at = Instant::now();
+            match uncommitted_of {
+                _ if self.holdings.limits().is_none() => {}
+                Some(job) => *account.uncommitted.entry(job).or_default() += credits,
+                None => self.holdings.use_up(Subject::Credits(team), credits),
+            }
+        }
+    }
+
+    /// Uses up units for credits of a job that the store counts as spent from now on.
+    pub(crate) fn committed(&self, team: TeamId, job: JobId, credits: u64) {
+        if let Some(account) = self.accounts().get_mut(&team)
+            && let Some(uncommitted) = account.uncommitted.get_mut(&job)
+        {
+            let credits = credits.min(*uncommitted);
+            *uncommitted -= credits;
+            self.holdings.use_up(Subject::Credits(team), credits);
+        }
+    }
+
+    /// Ends the account of a job on which this node no longer works. The units of what it has not committed are used up as
+    /// well: the store may count them all the same, and the next exchange shows whether it does.
+    pub(crate) fn close(&self, team: TeamId, job: JobId) {
+        self.committed(team, job, u64::MAX);
+        if let Some(account) = self.accounts().get_mut(&team) {
+            account.uncommitted.remove(&job);
+        }
+    }
+
     /// Returns whether the team exceeds its budget once the `running` credits of its open sessions are added.
     pub(crate) fn is_exceeded(&self, team: TeamId, running: u64) -> bool {
         self.plans.of(team).credit_budget.is_some_and(|budget| {
@@ -206,30 +232,17 @@ impl Account {
             month,
             spent,
             in_flight: 0,
-            just_spent: VecDeque::new(),
+            uncommitted: HashMap::new(),
             updated_at: Instant::now(),
         }
     }
 
-    /// Removes the credits whose commit is stored by now, and returns them.
-    fn take_committed(&mut self) -> u64 {
-        let mut committed = 0;
-        while let Some((at, credits)) = self.just_spent.front().copied()
-            && at.elapsed() > limits::COMMIT_LAG
-        {
-            committed += credits;
-            self.just_spent.pop_front();
-        }
-        committed
-    }
-
-    /// Returns the credits that were spent here and may not be committed yet.
-    fn recent(&self) -> u64 {
-        self.just_spent.iter().map(|(_, credits)| credits).sum()
+    fn uncommitted(&self) -> u64 {
+        self.uncommitted.values().sum()
     }
 
     fn in_use(&self) -> u64 {
-        self.in_flight + self.recent()
+        self.in_flight + self.uncommitted()
     }
 }
 
@@ -241,16 +254,18 @@ fn used_up(budget: u64) -> ApiError {
 }
 
 impl CreditReservation {
-    /// Replaces the reservation with the credits that the page cost.
-    pub(crate) fn spend(self, credits: u32) {
-        if let Some((budget, team)) = &self.0
-            && let Some(account) = budget.accounts().get_mut(team)
-        {
-            account.spent += u64::from(credits);
-            account.updated_at = Instant::now();
-            if budget.holdings.limits().is_some() {
-                account.just_spent.push_back((Instant::now(), u64::from(credits)));
-            }
+    /// Replaces the reservation with the credits that a page of the job cost. They are in use until the job commits them
+    /// or ends.
+    pub(crate) fn spend(self, job: JobId, credits: u32) {
+        if let Some((budget, team)) = &self.0 {
+            budget.charge(*team, credits, Some(job));
+        }
+    }
+
+    /// Replaces the reservation with credits that the store counts as spent already.
+    pub(crate) fn spend_committed(self, credits: u32) {
+        if let Some((budget, team)) = &self.0 {
+            budget.charge(*team, credits, None);
         }
     }
 }

@@ -443,6 +443,7 @@ async fn commit(context: Arc<Context>, lease: Lease, batch: Batch) -> Result<Com
             .commit(&lease, &batch, clock::now(), limits::LEASE_MS)
     };
     let response = lease::retry(is_transient, write).await?;
+    context.budget.committed(lease.team, lease.job, batch.credits());
     if let (JobState::Ended, Some(end)) = (response.state, &batch.end) {
         let status = match end {
             JobEnd::Completed => JobStatus::Completed,

@@ -114,10 +114,25 @@ pub(crate) struct Shared {
 #[derive(Clone, Copy, Debug, Default)]
 struct LocalUnits {
     units: u64,
+    /// Units that were used up since the last exchange began, so that the store still counts them as held.
+    used_up: u64,
     /// Losses of the node before these units were borrowed.
     losses: u64,
     /// Since when some of them are not needed.
     idle_since: Option<Instant>,
+}
+
+impl LocalUnits {
+    /// Lets no unit be taken until it is known how many this node has.
+    fn begin_exchange(&mut self) {
+        (self.units, self.used_up) = (0, 0);
+    }
+
+    /// Sets the units to those that the node got, but for those used up meanwhile.
+    fn end_exchange(&mut self, holding: Holding, losses: u64) {
+        self.units = holding.held.saturating_sub(self.used_up);
+        (self.losses, self.idle_since) = (losses, None);
+    }
 }
 
 impl Holdings {
@@ -160,6 +175,7 @@ impl Holdings {
             && let Some(held) = shared.lock().get_mut(&subject)
         {
             held.units = held.units.saturating_sub(units);
+            held.used_up += units;
         }
     }
 
@@ -183,16 +199,15 @@ impl Holdings {
             });
         };
         let _exchange = shared.exchange.lock().await;
-        shared.lock().entry(subject).or_default().units = 0;
+        shared.lock().entry(subject).or_default().begin_exchange();
         let (need, losses) = (need(), shared.limits.losses());
         let holdings = shared.limits.borrow(&[need.demand(need.wanted)]).await?;
         let holding = holdings.first().copied().unwrap_or_default();
-        let held = LocalUnits {
-            units: holding.held,
-            losses,
-            idle_since: None,
-        };
-        shared.lock().insert(subject, held);
+        shared
+            .lock()
+            .entry(subject)
+            .or_default()
+            .end_exchange(holding, losses);
         Ok(holding)
     }
 }
@@ -232,7 +247,7 @@ impl Shared {
         let needs: HashMap<Subject, &Need> = needs.iter().map(|need| (need.subject, need)).collect();
         for (subject, held) in held.iter_mut() {
             let block = needs.get(subject).map_or(0, |need| need.block());
-            let is_idle = block < held.units || (block == 0 && held.units == 0);
+            let is_idle = block < held.units || (block == 0 && held.units == 0) || held.used_up > 0;
             let idle_since = *held.idle_since.get_or_insert_with(Instant::now);
             if !is_idle {
                 held.idle_since = None;
@@ -254,9 +269,8 @@ impl Shared {
         awaited: &HashSet<String>,
     ) -> Result<bool, StoreError> {
         let _exchange = self.exchange.lock().await;
-        // No unit can be taken until it is known how many this node has.
         for subject in due {
-            self.lock().entry(*subject).or_default().units = 0;
+            self.lock().entry(*subject).or_default().begin_exchange();
         }
         let mut needs: HashMap<Subject, Need> =
             needs().into_iter().map(|need| (need.subject, need)).collect();
@@ -290,16 +304,9 @@ impl Shared {
             if holding.held == 0 && need.wanted == 0 {
                 held.remove(&need.subject);
             } else {
-                let units = holding.held;
-                let idle_since = None;
-                held.insert(
-                    need.subject,
-                    LocalUnits {
-                        units,
-                        losses,
-                        idle_since,
-                    },
-                );
+                held.entry(need.subject)
+                    .or_default()
+                    .end_exchange(holding, losses);
             }
         }
         Ok(satisfied)

@@ -291,8 +291,6 @@ pub(crate) const IDLE_UNITS: Duration = Duration::from_secs(1);
 pub(crate) const PAGES_PER_BLOCK: u64 = 4;
 /// Credits of a budget that a node borrows at once, or a quarter of those in use if that is more.
 pub(crate) const CREDITS_PER_BLOCK: u64 = 8;
-/// Time for which spent credits count as in use, because their commit may follow.
-pub(crate) const COMMIT_LAG: Duration = Duration::from_secs(5);
 /// How long a page waits for credits that other nodes hold and may give back.
 pub(crate) const CREDITS_WAIT: Duration = Duration::from_secs(6);
 /// Seconds after which a client may repeat a request whose session another node holds.

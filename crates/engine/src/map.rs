@@ -39,7 +39,7 @@ impl Engine {
         let answer = SiteMapper::new(self.context.clone(), principal.team, request)
             .run(principal)
             .await?;
-        reservation.spend(MAP_CREDITS);
+        reservation.spend_committed(MAP_CREDITS);
         Ok(answer)
     }
 }

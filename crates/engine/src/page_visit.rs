@@ -170,7 +170,7 @@ impl PageVisits {
         self.complete(page.url, document, profile, captures, redactor)
             .await
             .map_err(ScrapeFailure::transient)?;
-        reservation.spend(rendered.credits);
+        reservation.spend(self.owner.job, rendered.credits);
         rendered.document.took_ms = u64::try_from(started.elapsed().as_millis()).ok();
         Ok(FetchedPage {
             retry_after_ms: response.retry_after_ms,

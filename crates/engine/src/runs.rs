@@ -147,6 +147,9 @@ pub(crate) async fn drive(
     let end = outcome.into_end(lease);
     let write = || context.store.finish_run(lease, end.clone(), clock::now());
     let ended = lease::retry(StoreError::is_transient, write).await?;
+    context
+        .budget
+        .committed(lease.team, lease.job, end.credits.into());
     context.outbox.notify_one();
     if ended {
         let status = match end.error {

@@ -70,5 +70,6 @@ async fn drive(context: Arc<Context>, lease: Lease, stop: CancellationToken) {
         }
     }
     context.driver_signals.remove(&lease);
+    context.budget.close(lease.team, lease.job);
     context.changes.announce(lease.job);
 }

@@ -62,6 +62,7 @@ pub(crate) struct FoundPages {
 pub(crate) async fn search_pages(
     context: &Context,
     team: TeamId,
+    job: JobId,
     request: &SearchRequest,
     deadline: Instant,
 ) -> Result<FoundPages, ApiError> {
@@ -70,7 +71,7 @@ pub(crate) async fn search_pages(
     run.deadline = run.deadline.min(deadline);
     let results = run.find_in_time().await?;
     let credits = search_credits(&results);
-    reservation.spend(credits);
+    reservation.spend(job, credits);
     Ok(FoundPages {
         pages: results.web.unwrap_or_default(),
         warnings: run.warnings,
@@ -131,7 +132,7 @@ impl Engine {
         let recorded = self.context.store.record_call(&call, end, clock::now()).await;
         recorded?;
         let (response, credits) = result?;
-        reservation.spend(credits);
+        reservation.spend_committed(credits);
         Ok(response)
     }
 }

@@ -185,15 +185,18 @@ impl SingleScrape {
                 Err(_) => tokio::try_join!(attempt.map(Ok), self.record.begin())?.0,
             }
         };
+        let credits = match &result {
+            Ok(document) => document.metadata.credits_used.unwrap_or(0),
+            Err(_) => 0,
+        };
         let stored = match &result {
-            Ok(document) => {
-                let credits = document.metadata.credits_used.unwrap_or(0);
-                ScrapeResult::Document { document, credits }
-            }
+            Ok(document) => ScrapeResult::Document { document, credits },
             Err(error) => ScrapeResult::Failed(error),
         };
         self.record.end(stored).await?;
         self.stored_end = true;
+        let job = &self.record.job;
+        self.context.budget.committed(job.team, job.id, credits.into());
         let status = match &result {
             Ok(_) => JobStatus::Completed,
             Err(_) => JobStatus::Failed,
@@ -219,7 +222,7 @@ impl SingleScrape {
             let mut document = self.parse(file, content_type, deadline).await?;
             turn.complete();
             turn.record_in(&mut document.metadata);
-            reservation.spend(document.metadata.credits_used.unwrap_or(0));
+            reservation.spend(self.record.job.id, document.metadata.credits_used.unwrap_or(0));
             return Ok(document);
         }
         let page = Page {
@@ -280,6 +283,9 @@ impl SingleScrape {
 
 impl Drop for SingleScrape {
     fn drop(&mut self) {
+        self.context
+            .budget
+            .close(self.record.job.team, self.record.job.id);
         if self.stored_end {
             return;
         }

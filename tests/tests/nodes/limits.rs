@@ -126,3 +126,37 @@ async fn a_credit_budget_is_shared_by_all_servers_on_postgresql() {
         assert_eq!(server.post("/v2/scrape", &scrape).await.status, 402);
     }
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn credits_of_a_running_extract_are_not_spent_elsewhere_on_postgresql() {
+    let database = TestDatabase::create().await;
+    let [first, second] = servers(&database, &[("HARVESTMAN_CREDIT_BUDGET", "12")]).await;
+    let site = (0..20).map(|number| format!("/{number}")).fold(
+        Site::new().page("/slow", Page::links("slow", &[]).delay(Duration::from_secs(9))),
+        |site, path| site.page(&path, Page::links(&path, &[])),
+    );
+    let site = site.serve().await;
+    let pages = (0..8).map(|number| site.url(&format!("/{number}")));
+    let urls: Vec<String> = pages.chain([site.url("/slow")]).collect();
+    let schema = json!({ "type": "object", "properties": { "title": { "type": "string" } } });
+    let response = first
+        .post("/v2/extract", &json!({ "urls": urls, "schema": schema }))
+        .await
+        .ok();
+    let extract = format!("/v2/extract/{}", response["id"].as_str().unwrap());
+    site.wait_for_requests(9).await;
+    // The extract charges its pages when it ends, long after it has read most of them.
+    tokio::time::sleep(Duration::from_secs(6)).await;
+    let batch = second.batch(&request(&site, 8..18)).await;
+    let mut charged = second.wait_for_end(&batch).await["creditsUsed"].as_u64().unwrap();
+    charged += first.wait_for_end(&extract).await["creditsUsed"]
+        .as_u64()
+        .unwrap();
+    let scrape = json!({ "url": site.url("/19"), "maxAge": 0 });
+    for server in [&first, &second] {
+        while server.post("/v2/scrape", &scrape).await.status == 200 {
+            charged += 1;
+        }
+    }
+    assert_eq!(charged, 12);
+}

@@ -197,6 +197,17 @@ pub struct Batch {
     pub end: Option<JobEnd>,
 }
 
+impl Batch {
+    /// Returns the credits of its pages.
+    pub fn credits(&self) -> u64 {
+        let credits = self.settled.iter().map(|settled| match settled.outcome {
+            SettledOutcome::Page { credits, .. } => u64::from(credits),
+            SettledOutcome::Failed(_) | SettledOutcome::Dropped(_) => 0,
+        });
+        credits.sum()
+    }
+}
+
 /// The store's response to a commit.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct CommitResponse {

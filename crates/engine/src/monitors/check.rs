@@ -63,6 +63,7 @@ pub(super) async fn drive(
             Err(error) => tracing::error!(%error, "cannot work on a check; it will continue when its lease expires"),
         },
     }
+    context.budget.close(lease.team, lease.check);
     context.outbox.notify_one();
 }
 
@@ -187,6 +188,8 @@ impl<'c> CheckRun<'c> {
         let summary = lease::retry(StoreError::is_transient, write)
             .await?
             .ok_or(LeaseLost)?;
+        let CheckLease { team, check, .. } = *self.lease;
+        self.context.budget.committed(team, check, self.credits.into());
         tracing::info!(
             status = status.as_str(),
             pages = summary.total_pages,
@@ -387,7 +390,7 @@ impl<'c> CheckRun<'c> {
         let (mut found, mut seen, mut credits) = (Vec::new(), std::collections::HashSet::new(), 0u32);
         for search in searches {
             let deadline = Instant::now() + Duration::from_millis(search.timeout);
-            match search_pages(self.context, self.lease.team, &search, deadline).await {
+            match search_pages(self.context, self.lease.team, self.lease.check, &search, deadline).await {
                 Ok(pages) => {
                     credits = credits.saturating_add(pages.credits);
                     for page in pages.pages {

@@ -502,7 +502,14 @@ impl<'a> Agent<'a> {
     async fn search(&mut self, query: String) -> Result<String, ApiError> {
         let request =
             page_selection::search_request(query, limits::RUN_SEARCH_RESULTS, &self.request.location);
-        let results = match search::search_pages(self.context, self.lease.team, &request, self.deadline).await
+        let results = match search::search_pages(
+            self.context,
+            self.lease.team,
+            self.lease.job,
+            &request,
+            self.deadline,
+        )
+        .await
         {
             Err(error) if error.code == ErrorCode::InsufficientCredits => return Err(error),
             Err(error) => return Ok(format!("error: {}", error.message)),

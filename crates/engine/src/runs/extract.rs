@@ -213,7 +213,15 @@ impl Extract<'_> {
                 &request.scrape_options.location,
             )
         };
-        match search::search_pages(self.context, self.lease.team, &search, self.deadline).await {
+        match search::search_pages(
+            self.context,
+            self.lease.team,
+            self.lease.job,
+            &search,
+            self.deadline,
+        )
+        .await
+        {
             Ok(results) => {
                 self.outcome.credits = self.outcome.credits.saturating_add(results.credits);
                 for warning in results.warnings {

@@ -117,7 +117,7 @@ impl Context {
             if let Ok(Some(SessionRow { end: Some(end), .. })) = &settled {
                 resources
                     .reservation
-                    .spend(u32::try_from(end.credits).unwrap_or(u32::MAX));
+                    .spend_committed(u32::try_from(end.credits).unwrap_or(u32::MAX));
             }
             drop(resources.permit);
         }

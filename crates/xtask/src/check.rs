@@ -19,7 +19,7 @@ pub(crate) fn check(project: &Project, tools: &Tools) -> Result<()> {
         ("clippy", &|| lints::clippy(project)),
         ("docs", &|| docs(project)),
         ("test", &|| {
-            test::programs(project, tools, None, test::Stores::Both)
+            test::Suite::build(project, tools, None, test::Stores::Both)?.run()
         }),
     ];
     let mut failed = Vec::new();

@@ -1,8 +1,24 @@
 //! Formatting and clippy, for `test` and `check`. Installs the components of the toolchain that they need.
 
-use anyhow::Result;
+use std::{
+    io::Read,
+    process::{Child, Stdio},
+};
+
+use anyhow::{Context, Result, bail};
 
 use crate::{project::Project, run};
+
+/// Arguments of cargo for clippy on everything. Warnings are errors.
+const CLIPPY: [&str; 7] = [
+    "clippy",
+    "--quiet",
+    "--workspace",
+    "--all-targets",
+    "--",
+    "-D",
+    "warnings",
+];
 
 /// Checks that the code is formatted.
 pub(crate) fn format(project: &Project) -> Result<()> {
@@ -13,17 +29,43 @@ pub(crate) fn format(project: &Project) -> Result<()> {
 /// Runs clippy on everything. Warnings are errors.
 pub(crate) fn clippy(project: &Project) -> Result<()> {
     component(project, "clippy", "clippy")?;
-    let mut cargo = project.cargo();
-    cargo.args([
-        "clippy",
-        "--quiet",
-        "--workspace",
-        "--all-targets",
-        "--",
-        "-D",
-        "warnings",
-    ]);
-    run::run(&mut cargo)
+    run::run(project.cargo().args(CLIPPY))
+}
+
+/// [`clippy`] in the background, in the time for which tests wait. Dropping it stops it.
+pub(crate) struct BackgroundClippy(Child);
+
+impl BackgroundClippy {
+    pub(crate) fn start(project: &Project) -> Result<BackgroundClippy> {
+        component(project, "clippy", "clippy")?;
+        let mut cargo = project.background_cargo();
+        cargo.args(CLIPPY).stderr(Stdio::piped());
+        Ok(BackgroundClippy(cargo.spawn().context("cannot start clippy")?))
+    }
+
+    /// Waits for the end of clippy and prints what it found.
+    ///
+    /// # Errors
+    /// A warning.
+    pub(crate) fn finish(mut self) -> Result<()> {
+        run::print_step("clippy");
+        let mut found = String::new();
+        if let Some(mut stderr) = self.0.stderr.take() {
+            stderr.read_to_string(&mut found)?;
+        }
+        let status = self.0.wait()?;
+        if !status.success() {
+            bail!("clippy failed ({status})\n{found}");
+        }
+        Ok(())
+    }
+}
+
+impl Drop for BackgroundClippy {
+    fn drop(&mut self) {
+        self.0.kill().ok();
+        self.0.wait().ok();
+    }
 }
 
 /// Installs a component of the toolchain unless its cargo command works.

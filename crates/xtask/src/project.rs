@@ -58,7 +58,17 @@ impl Project {
 
     /// Returns a `cargo` command with the target folder of this run.
     pub(crate) fn cargo(&self) -> Command {
-        let mut command = run::command("cargo");
+        self.here(run::command("cargo"))
+    }
+
+    /// Returns a `cargo` command like [`Self::cargo`] that uses only processor time which nothing else wants.
+    pub(crate) fn background_cargo(&self) -> Command {
+        let mut nice = run::command("nice");
+        nice.args(["-n", "19", "cargo"]);
+        self.here(nice)
+    }
+
+    fn here(&self, mut command: Command) -> Command {
         command
             .current_dir(&self.root)
             .env("CARGO_TARGET_DIR", &self.target);

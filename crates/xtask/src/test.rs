@@ -12,15 +12,16 @@ use anyhow::{Result, bail};
 
 use self::{
     tally::Tally,
-    targets::{Sources, Target, build},
+    targets::{Program, Sources, Target, build},
 };
 use crate::{
     console, dist, driver,
     fingerprint::files_under,
-    lints, npm,
+    lints::{self, BackgroundClippy},
+    npm,
     project::Project,
     run, tidy,
-    tools::{Cluster, Tools},
+    tools::{Cluster, Node, Tools},
 };
 
 /// Package of the console.
@@ -75,101 +76,149 @@ pub(crate) fn test(project: &Project, tools: &Tools, arguments: &[String]) -> Re
         bail!("too many arguments: give --store and at most one filter");
     }
     if expected > 0 {
-        return programs(project, tools, filter, stores);
+        return Suite::build(project, tools, filter, stores)?.run();
     }
-    // What takes seconds comes first; the lints come last, because tests say more about a change.
+    // What takes seconds comes first.
     lints::format(project)?;
     tidy::tidy(project)?;
-    programs(project, tools, None, stores)?;
-    run::print_step("clippy");
-    lints::clippy(project)
+    let suite = Suite::build(project, tools, None, stores)?;
+    let clippy = BackgroundClippy::start(project)?;
+    suite.run()?;
+    clippy.finish()
 }
 
-/// Runs all test programs, or those tests whose name contains `filter`.
-///
-/// # Errors
-/// A failed test, or a filter that matches no test.
-pub(crate) fn programs(project: &Project, tools: &Tools, filter: Option<&str>, stores: Stores) -> Result<()> {
-    let mut targets = Target::find(project, filter)?;
-    let mut scripts = Scripts::find(project, filter)?;
-    if stores == Stores::Postgres {
-        targets.retain(|target| target.reads(POSTGRES));
-        scripts.files.clear();
-    }
-    let mut environment = Environment::prepare(project, tools, &targets, &scripts, stores)?;
-    tools.make()?;
-    let programs = build(project, &targets, environment.server)?;
-    if targets.iter().any(|target| target.reads(DIST)) {
-        let server = project.target().join(DEBUG_SERVER);
-        let packages = dist::package(project, tools, &server, dist::Effort::Fast)?;
-        environment.variables.push((DIST, packages));
-    }
-    tools.release()?;
+/// Test programs and scripts, built, with all that they need.
+pub(crate) struct Suite {
+    programs: Vec<Program>,
+    scripts: Scripts,
+    environment: Environment,
+    /// Node.js for the scripts; none if there are none.
+    node: Option<Node>,
+    folder: PathBuf,
+    filter: Option<String>,
+    stores: Stores,
+}
 
-    let mut total = Tally::default();
-    let (first, others) = match environment.browsers.split_first() {
-        Some((first, others)) => (Some(first), others),
-        None => (None, &[][..]),
-    };
-    for browser in std::iter::once(first).chain(others.iter().map(Some)) {
-        for program in &programs {
-            let uses_browser = program.target.reads(CHROMIUM);
-            // Programs without a browser run once.
-            if !uses_browser && browser != first {
-                continue;
-            }
-            let mut title = program.target.title();
-            let browser = browser.filter(|_| uses_browser);
-            if let Some(browser) = browser {
-                title = format!("{title}, {}", browser.display());
-            }
-            let make = || {
-                let mut command = run::command(&program.file);
-                command.current_dir(program.target.folder());
-                command.envs(environment.variables());
-                command.envs(browser.map(|browser| (CHROMIUM, browser)));
-                command
-            };
-            let mut command = make();
-            command.args(filter);
-            match stores {
-                Stores::Both => {}
-                Stores::Sqlite => {
-                    command.args(["--skip", ON_POSTGRES]);
+impl Suite {
+    /// Builds all test programs, or those that may contain a test whose name contains `filter`.
+    pub(crate) fn build(
+        project: &Project,
+        tools: &Tools,
+        filter: Option<&str>,
+        stores: Stores,
+    ) -> Result<Suite> {
+        let mut targets = Target::find(project, filter)?;
+        let mut scripts = Scripts::find(project, filter)?;
+        if stores == Stores::Postgres {
+            targets.retain(|target| target.reads(POSTGRES));
+            scripts.files.clear();
+        }
+        let mut environment = Environment::prepare(project, tools, &targets, &scripts, stores)?;
+        tools.make()?;
+        let packages = targets.iter().any(|target| target.reads(DIST));
+        let programs = build(project, targets, environment.server)?;
+        if packages {
+            let server = project.target().join(DEBUG_SERVER);
+            let packages = dist::package(project, tools, &server, dist::Effort::Fast)?;
+            environment.variables.push((DIST, packages));
+        }
+        let node = match scripts.files.is_empty() {
+            true => None,
+            false => Some(tools.node()?),
+        };
+        tools.release()?;
+        Ok(Suite {
+            programs,
+            scripts,
+            environment,
+            node,
+            folder: project.root().to_path_buf(),
+            filter: filter.map(str::to_owned),
+            stores,
+        })
+    }
+
+    /// Runs the tests, or those whose name contains the filter.
+    ///
+    /// # Errors
+    /// A failed test, or a filter that matches no test.
+    pub(crate) fn run(&self) -> Result<()> {
+        let mut total = Tally::default();
+        let browsers = &self.environment.browsers;
+        let (first, others) = match browsers.split_first() {
+            Some((first, others)) => (Some(first), others),
+            None => (None, &[][..]),
+        };
+        for browser in std::iter::once(first).chain(others.iter().map(Some)) {
+            for program in &self.programs {
+                let uses_browser = program.target.reads(CHROMIUM);
+                // Programs without a browser run once.
+                if uses_browser || browser == first {
+                    self.run_program(program, browser.filter(|_| uses_browser), &mut total)?;
                 }
-                Stores::Postgres => {
-                    command.args(filter.is_none().then_some(ON_POSTGRES));
-                }
             }
-            run::print_step(&title);
-            total.add(&title, &mut command, |failed| {
-                let mut command = make();
-                command.arg("--exact").args(failed);
-                command
-            })?;
+        }
+        if let Some(node) = &self.node {
+            self.run_scripts(node, first, &mut total)?;
+        }
+        match &self.filter {
+            Some(filter) if total.is_empty() => bail!("no test has `{filter}` in its name"),
+            _ => total.finish(),
         }
     }
-    if !scripts.files.is_empty() {
-        run::print_step("tests of the npm package");
-        let node = tools.node()?;
-        let run = |files: &[PathBuf]| {
-            let mut command = node.command();
-            command
-                .current_dir(project.root())
-                .args(["--test", "--test-reporter=spec"])
-                .args(filter.map(|filter| format!("--test-name-pattern={filter}")))
-                .args(files)
-                .envs(first.map(|browser| (CHROMIUM, browser)))
-                .envs(environment.variables());
+
+    fn run_program(&self, program: &Program, browser: Option<&PathBuf>, total: &mut Tally) -> Result<()> {
+        let mut title = program.target.title();
+        if let Some(browser) = browser {
+            title = format!("{title}, {}", browser.display());
+        }
+        let make = || {
+            let mut command = run::command(&program.file);
+            command.current_dir(program.target.folder());
+            command.envs(self.environment.variables());
+            command.envs(browser.map(|browser| (CHROMIUM, browser)));
             command
         };
-        total.add("tests of the npm package", &mut run(&scripts.files), |failed| {
-            run(&failed.iter().map(PathBuf::from).collect::<Vec<_>>())
-        })?;
+        let mut command = make();
+        command.args(&self.filter);
+        match self.stores {
+            Stores::Both => {}
+            Stores::Sqlite => {
+                command.args(["--skip", ON_POSTGRES]);
+            }
+            Stores::Postgres => {
+                command.args(self.filter.is_none().then_some(ON_POSTGRES));
+            }
+        }
+        run::print_step(&title);
+        total.add(&title, &mut command, |failed| {
+            let mut command = make();
+            command.arg("--exact").args(failed);
+            command
+        })
     }
-    match filter {
-        Some(filter) if total.is_empty() => bail!("no test has `{filter}` in its name"),
-        _ => total.finish(),
+
+    fn run_scripts(&self, node: &Node, browser: Option<&PathBuf>, total: &mut Tally) -> Result<()> {
+        const TITLE: &str = "tests of the npm package";
+        let make = |files: &[PathBuf]| {
+            let mut command = node.command();
+            command
+                .current_dir(&self.folder)
+                .args(["--test", "--test-reporter=spec"])
+                .args(
+                    self.filter
+                        .iter()
+                        .map(|filter| format!("--test-name-pattern={filter}")),
+                )
+                .args(files)
+                .envs(browser.map(|browser| (CHROMIUM, browser)))
+                .envs(self.environment.variables());
+            command
+        };
+        run::print_step(TITLE);
+        total.add(TITLE, &mut make(&self.scripts.files), |failed| {
+            make(&failed.iter().map(PathBuf::from).collect::<Vec<_>>())
+        })
     }
 }
 

@@ -39,8 +39,8 @@ enum Kind {
 }
 
 /// Built test program.
-pub(super) struct Program<'a> {
-    pub(super) target: &'a Target,
+pub(super) struct Program {
+    pub(super) target: Target,
     pub(super) file: PathBuf,
 }
 
@@ -126,7 +126,7 @@ impl Target {
 
 /// Builds the programs of `targets` and, with `server`, the server. Always builds with the features of all packages
 /// but the console, so that no dependency is compiled again for a single package.
-pub(super) fn build<'a>(project: &Project, targets: &'a [Target], server: bool) -> Result<Vec<Program<'a>>> {
+pub(super) fn build(project: &Project, targets: Vec<Target>, server: bool) -> Result<Vec<Program>> {
     if server {
         // With integration tests, whose dependencies enable further features, for the same reason.
         let tests = targets
@@ -148,15 +148,13 @@ pub(super) fn build<'a>(project: &Project, targets: &'a [Target], server: bool) 
         cargo.arg("--message-format=json-render-diagnostics");
         built.extend(artifacts(&mut cargo)?);
     }
-    let program = |target: &'a Target| {
+    let program = |target: Target| {
         let file = built.iter().find(|(root, _)| *root == target.root);
         let (_, file) = file.with_context(|| format!("cargo built no {}", target.title()))?;
-        Ok(Program {
-            target,
-            file: file.clone(),
-        })
+        let file = file.clone();
+        Ok(Program { target, file })
     };
-    targets.iter().map(program).collect()
+    targets.into_iter().map(program).collect()
 }
 
 /// Runs a build and returns the root source file and the executable of each test program.

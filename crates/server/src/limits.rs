@@ -169,7 +169,7 @@ pub const MCP_DOCUMENTS_MAX: u64 = 100;
 /// Monitors, checks or pages of a check in one answer of an MCP tool, if the call asks for no other number.
 pub const MCP_MONITORS: u64 = 25;
 /// Largest text of a tool result, in characters.
-pub const MCP_ANSWER_CHARS: usize = 40_000;
+pub const MCP_RESULT_CHARS: usize = 40_000;
 /// Longest value in the lines about a tool result, in characters.
 pub const MCP_LINE_CHARS: usize = 500;
 /// Characters for the number above each page of a job in a tool result.

@@ -2,9 +2,9 @@
 //! line, and `POST /mcp` over HTTP without sessions. Both answer the same requests; tools call the API of a Harvestman
 //! server, which checks key, limits and fields. Start reading at [`tools`].
 
-mod answer;
 mod call;
 pub(crate) mod http;
+mod tool_result;
 mod tools;
 
 use std::collections::HashMap;
@@ -73,8 +73,8 @@ impl ToolCall {
             progress: Progress::new(notifications, self.progress_token),
         };
         let result = match call.run(self.tool, self.arguments).await {
-            Ok(answer) => answer.into_result(),
-            Err(error) => answer::error_result(&error),
+            Ok(result) => result.into_result(),
+            Err(error) => tool_result::error_result(&error),
         };
         response(&self.id, Ok(result))
     }

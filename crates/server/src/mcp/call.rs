@@ -1,4 +1,4 @@
-//! Carries out a tool call: checks the arguments, sends the API requests, and makes the answer.
+//! Carries out a tool call: checks the arguments, sends the API requests, and makes its result.
 
 mod files;
 mod monitors;
@@ -24,7 +24,7 @@ use tokio::time::{Instant, sleep};
 
 use own::Own;
 
-use super::answer::{Picture, Rest, ToolResult, document_text, picture_of, take_pictures, value_text};
+use super::tool_result::{Picture, Rest, ToolResult, document_text, picture_of, take_pictures, value_text};
 use super::tools::{OtherTool, ResultKind, ToolKind, names};
 use crate::limits;
 use crate::request::api_client::{ApiClient, describe_error};
@@ -91,19 +91,19 @@ impl Call<'_> {
         arguments: Map<String, Value>,
     ) -> anyhow::Result<ToolResult> {
         let (own, body) = Own::split(tool, self.has_files, arguments)?;
-        let mut answer = match tool {
+        let mut result = match tool {
             ToolKind::Request(command) => self.request(command, &own, body).await?,
             ToolKind::Other(OtherTool::Parse) => self.parse(&own, body).await?,
             ToolKind::Other(OtherTool::DocsSearch) => {
                 checked::<DocsSearchRequest>(&body)?;
                 let response = self.client.post("/v2/support/docs-search", &body).await?;
-                let mut answer = ToolResult::new(value_text(&response["answer"]));
+                let mut result = ToolResult::new(value_text(&response["answer"]));
                 let sources = response["evidence"].as_array().into_iter().flatten();
                 let sources: Vec<&str> = sources
                     .filter_map(|source| source["pathOrUrl"].as_str())
                     .collect();
-                answer.line("Sources", &sources.join(", ").into());
-                answer
+                result.line("Sources", &sources.join(", ").into());
+                result
             }
             ToolKind::Other(OtherTool::Interact) => {
                 checked::<InteractRequest>(&body)?;
@@ -152,8 +152,8 @@ impl Call<'_> {
                 ToolResult::new(format!("The {} {id} is cancelled.", kind.as_str()))
             }
         };
-        answer.offset = own.number(names::OFFSET).unwrap_or(0);
-        Ok(answer)
+        result.offset = own.number(names::OFFSET).unwrap_or(0);
+        Ok(result)
     }
 
     async fn request(
@@ -171,23 +171,23 @@ impl Call<'_> {
             let wait = own
                 .number(names::WAIT)
                 .map_or(limits::MCP_WAIT, Duration::from_secs);
-            let mut answer = self.job(command, id, 0, limits::MCP_DOCUMENTS, wait).await?;
-            answer.line("Invalid URLs", &list(&response["invalidURLs"]));
-            return Ok(answer);
+            let mut result = self.job(command, id, 0, limits::MCP_DOCUMENTS, wait).await?;
+            result.line("Invalid URLs", &list(&response["invalidURLs"]));
+            return Ok(result);
         }
         Ok(match command {
             RequestCommand::Map => {
                 let links = response["links"].as_array().map_or(&[][..], Vec::as_slice);
                 let lines: Vec<String> = links.iter().map(link_line).collect();
-                let mut answer = ToolResult::new(lines.join("\n"));
-                answer.line("URLs", &links.len().into());
-                answer.line("Warning", &response["warning"]);
-                answer
+                let mut result = ToolResult::new(lines.join("\n"));
+                result.line("URLs", &links.len().into());
+                result.line("Warning", &response["warning"]);
+                result
             }
             RequestCommand::Search => {
-                let mut answer = ToolResult::new(results_text(&response["data"]));
-                answer.line("Warning", &response["warning"]);
-                answer
+                let mut result = ToolResult::new(results_text(&response["data"]));
+                result.line("Warning", &response["warning"]);
+                result
             }
             _ => self.page(&response).await,
         })
@@ -269,8 +269,8 @@ impl Call<'_> {
             let reason = response["error"].as_str().unwrap_or("no reason given");
             bail!("the {command} {id} failed: {reason}");
         }
-        let mut answer = match streams(command) {
-            true => pages_answer(&response, skip),
+        let mut result = match streams(command) {
+            true => pages_result(&response, skip),
             false => ToolResult::new(content.map_or(String::new(), value_text)),
         };
         let mut lines = ToolResult::new("");
@@ -295,27 +295,27 @@ impl Call<'_> {
                 json!({"kind": command.as_str(), "id": id, "waitSeconds": limits::MCP_WAIT.as_secs()})
             ));
         }
-        answer.lines.splice(0..0, lines.lines);
+        result.lines.splice(0..0, lines.lines);
         let rest = match streams(command) {
             true => json!({"kind": command.as_str(), "id": id, "skip": skip, "limit": 1}),
             false => json!({"kind": command.as_str(), "id": id}),
         };
-        answer.rest = Rest::Status(rest.to_string());
-        Ok(answer)
+        result.rest = Rest::Status(rest.to_string());
+        Ok(result)
     }
 
-    /// Returns the answer for a page: its status and warnings, its content, its pictures.
+    /// Returns the result for a page: its status and warnings, its content, its pictures.
     async fn page(&self, response: &Value) -> ToolResult {
         let document = if response["data"].is_null() {
             response
         } else {
             &response["data"]
         };
-        let mut answer = ToolResult::new(document_text(document));
-        page_lines(document, &mut answer);
-        answer.line("Warning", &response["warning"]);
+        let mut result = ToolResult::new(document_text(document));
+        page_lines(document, &mut result);
+        result.line("Warning", &response["warning"]);
         if let Some(id) = document["metadata"]["scrapeId"].as_str() {
-            answer.rest = Rest::Status(json!({"kind": "scrape", "id": id}).to_string());
+            result.rest = Rest::Status(json!({"kind": "scrape", "id": id}).to_string());
         }
         let of_actions = document["actions"]["screenshots"]
             .as_array()
@@ -327,15 +327,15 @@ impl Call<'_> {
             .filter_map(Value::as_str);
         for url in urls {
             match self.picture(url).await {
-                Ok(picture) if answer.pictures.len() < limits::MCP_PICTURES => answer.pictures.push(picture),
-                Ok(_) => answer.line("Further picture", &url.into()),
-                Err(error) => answer.line("Picture not included", &format!("{error:#}").into()),
+                Ok(picture) if result.pictures.len() < limits::MCP_PICTURES => result.pictures.push(picture),
+                Ok(_) => result.line("Further picture", &url.into()),
+                Err(error) => result.line("Picture not included", &format!("{error:#}").into()),
             }
             if !url.starts_with("data:") {
-                answer.line("Screenshot", &url.into());
+                result.line("Screenshot", &url.into());
             }
         }
-        answer
+        result
     }
 
     async fn picture(&self, url: &str) -> anyhow::Result<Picture> {
@@ -370,32 +370,32 @@ fn problems(error: &ApiError) -> anyhow::Error {
 }
 
 /// Adds what the metadata of a page says about it.
-fn page_lines(document: &Value, answer: &mut ToolResult) {
+fn page_lines(document: &Value, result: &mut ToolResult) {
     let metadata = &document["metadata"];
     let url = if metadata["url"].is_null() {
         &metadata["sourceURL"]
     } else {
         &metadata["url"]
     };
-    answer.line("URL", url);
-    answer.line("Status", &metadata["statusCode"]);
+    result.line("URL", url);
+    result.line("Status", &metadata["statusCode"]);
     if metadata["statusCode"]
         .as_u64()
         .is_some_and(|status| status >= 400)
     {
-        answer
+        result
             .lines
             .push("The server of the page returned an error; this may be an error page.".to_owned());
     }
-    answer.line("Error", &metadata["error"]);
-    answer.line("Title", &metadata["title"]);
-    answer.line("Pages", &metadata["numPages"]);
-    answer.line("Scrape id", &metadata["scrapeId"]);
-    answer.line("Warning", &document["warning"]);
+    result.line("Error", &metadata["error"]);
+    result.line("Title", &metadata["title"]);
+    result.line("Pages", &metadata["numPages"]);
+    result.line("Scrape id", &metadata["scrapeId"]);
+    result.line("Warning", &document["warning"]);
 }
 
-/// Returns the answer for the documents of a job: as many whole ones as fit, or a part of the first.
-fn pages_answer(response: &Value, skip: u64) -> ToolResult {
+/// Returns the result for the documents of a job: as many whole ones as fit, or a part of the first.
+fn pages_result(response: &Value, skip: u64) -> ToolResult {
     let documents = response["data"].as_array().map_or(&[][..], Vec::as_slice);
     let (mut content, mut shown, mut chars) = (String::new(), 0_u64, 0);
     for document in documents {
@@ -403,29 +403,29 @@ fn pages_answer(response: &Value, skip: u64) -> ToolResult {
         page_lines(document, &mut page);
         let text = format!("{}\n\n{}\n\n", page.lines.join("\n"), document_text(document));
         let size = text.chars().count();
-        if shown > 0 && chars + size > limits::MCP_ANSWER_CHARS - 4 * limits::MCP_LINE_CHARS {
+        if shown > 0 && chars + size > limits::MCP_RESULT_CHARS - 4 * limits::MCP_LINE_CHARS {
             break;
         }
         content.push_str(&format!("--- Page {} ---\n{text}", skip + shown));
         chars += size + limits::MCP_PAGE_MARK_CHARS;
         shown += 1;
     }
-    let mut answer = ToolResult::new(content);
+    let mut result = ToolResult::new(content);
     let completed = response["completed"].as_u64().unwrap_or_default();
-    answer.line(
+    result.line(
         "Pages",
         &format!("{completed} read, {} known", response["total"]).into(),
     );
     if shown > 0 {
-        answer.line("Shown", &format!("pages {skip} to {}", skip + shown - 1).into());
+        result.line("Shown", &format!("pages {skip} to {}", skip + shown - 1).into());
     }
     if skip + shown < completed {
-        answer.lines.push(format!(
+        result.lines.push(format!(
             "For more pages, call harvestman_status with `skip`: {}.",
             skip + shown
         ));
     }
-    answer
+    result
 }
 
 fn link_line(link: &Value) -> String {
@@ -442,8 +442,8 @@ fn link_line(link: &Value) -> String {
 fn results_text(data: &Value) -> String {
     let mut text = String::new();
     for (kind, results) in data.as_object().into_iter().flatten() {
-        for (at, result) in results.as_array().into_iter().flatten().enumerate() {
-            let mut rest = result.clone();
+        for (at, found) in results.as_array().into_iter().flatten().enumerate() {
+            let mut rest = found.clone();
             let mut take = |name: &str| match rest.get_mut(name).map(Value::take) {
                 Some(Value::String(text)) => text,
                 _ => String::new(),
@@ -465,7 +465,7 @@ fn results_text(data: &Value) -> String {
     }
 }
 
-/// Returns the answer for code or a prompt that ran in a browser.
+/// Returns the result for code or a prompt that ran in a browser.
 fn executed(response: &Value) -> ToolResult {
     let mut pictures = Vec::new();
     let mut parts = Vec::new();
@@ -474,12 +474,12 @@ fn executed(response: &Value) -> ToolResult {
             parts.push(format!("=== {name} ===\n{}", take_pictures(text, &mut pictures)));
         }
     }
-    let mut answer = ToolResult::new(parts.join("\n"));
-    answer.pictures = pictures
+    let mut result = ToolResult::new(parts.join("\n"));
+    result.pictures = pictures
         .into_iter()
         .filter(|one| one.base64.len() <= limits::MCP_PICTURE_BYTES * 4 / 3)
         .collect();
-    answer.rest = Rest::Nowhere;
+    result.rest = Rest::Nowhere;
     for (label, name) in [
         ("Exit code", "exitCode"),
         ("Killed by the timeout", "killed"),
@@ -488,14 +488,14 @@ fn executed(response: &Value) -> ToolResult {
         ("Interactive live view", "interactiveLiveViewUrl"),
     ] {
         if response[name] != false {
-            answer.line(label, &response[name]);
+            result.line(label, &response[name]);
         }
     }
-    answer
+    result
 }
 
 fn opened(response: &Value) -> ToolResult {
-    let mut answer = ToolResult::new("");
+    let mut result = ToolResult::new("");
     for (label, name) in [
         ("Session id", "id"),
         ("Live view", "liveViewUrl"),
@@ -503,16 +503,16 @@ fn opened(response: &Value) -> ToolResult {
         ("Debugging protocol", "cdpUrl"),
         ("Ends at", "expiresAt"),
     ] {
-        answer.line(label, &response[name]);
+        result.line(label, &response[name]);
     }
-    answer
+    result
 }
 
 fn ended(response: &Value) -> ToolResult {
-    let mut answer = ToolResult::new("The session has ended.");
-    answer.line("Duration in ms", &response["sessionDurationMs"]);
-    answer.line("Credits billed", &response["creditsBilled"]);
-    answer
+    let mut result = ToolResult::new("The session has ended.");
+    result.line("Duration in ms", &response["sessionDurationMs"]);
+    result.line("Credits billed", &response["creditsBilled"]);
+    result
 }
 
 /// Returns a list as text; null for an empty one.

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::Call;
 use super::own::Own;
 use crate::limits;
-use crate::mcp::answer::{Picture, ToolResult, value_text};
+use crate::mcp::tool_result::{Picture, ToolResult, value_text};
 use crate::mcp::tools::names;
 use crate::request::parse::Form;
 
@@ -16,9 +16,9 @@ impl Call<'_> {
     /// Lists the files of a session.
     pub(super) async fn session_files(&self, own: &Own) -> anyhow::Result<ToolResult> {
         let files = self.files_of(own).await?;
-        let mut answer = ToolResult::new(value_text(&files));
-        answer.line("Files", &files.as_array().map_or(0, Vec::len).into());
-        Ok(answer)
+        let mut result = ToolResult::new(value_text(&files));
+        result.line("Files", &files.as_array().map_or(0, Vec::len).into());
+        Ok(result)
     }
 
     /// Gives a file to a session.
@@ -26,15 +26,15 @@ impl Call<'_> {
         let form = self.form(own, &Value::Null)?;
         let response = form.send_to(self.client, &path_of(own)?).await?;
         let file = &response["file"];
-        let mut answer = ToolResult::new("The session has the file.");
+        let mut result = ToolResult::new("The session has the file.");
         for (label, name) in [
             ("Name", "name"),
             ("Size in bytes", "sizeBytes"),
             ("Path for code", "path"),
         ] {
-            answer.line(label, &file[name]);
+            result.line(label, &file[name]);
         }
-        Ok(answer)
+        Ok(result)
     }
 
     /// Returns the content of a file: text as it is, a picture as a picture, a document as Markdown.
@@ -50,7 +50,7 @@ impl Call<'_> {
                 known.join(", ")
             );
         };
-        let mut answer = ToolResult::new("");
+        let mut result = ToolResult::new("");
         for (label, name) in [
             ("Name", "name"),
             ("Content type", "contentType"),
@@ -58,34 +58,34 @@ impl Call<'_> {
             ("URL", "url"),
             ("Error", "error"),
         ] {
-            answer.line(label, &file[name]);
+            result.line(label, &file[name]);
         }
         let (Some(url), Some(size)) = (file["url"].as_str(), file["sizeBytes"].as_u64()) else {
-            return Ok(answer);
+            return Ok(result);
         };
         if size > limits::MCP_FILE_BYTES {
             let most = limits::MCP_FILE_BYTES >> 20;
-            answer
+            result
                 .lines
                 .push(format!("Files above {most} MiB are not shown; fetch the URL."));
-            return Ok(answer);
+            return Ok(result);
         }
         let (content_type, bytes) = self.client.file(url).await?;
         if content_type.starts_with("image/") && bytes.len() <= limits::MCP_PICTURE_BYTES {
-            answer.pictures.push(Picture {
+            result.pictures.push(Picture {
                 mime_type: content_type,
                 base64: STANDARD.encode(bytes),
             });
-            return Ok(answer);
+            return Ok(result);
         }
         match std::str::from_utf8(&bytes) {
-            Ok(text) if !text.contains('\0') => text.clone_into(&mut answer.content),
+            Ok(text) if !text.contains('\0') => text.clone_into(&mut result.content),
             _ => match Form::new(name, &bytes, &json!({}))?.send(self.client).await {
-                Ok(response) => answer.content = value_text(&response["data"]["markdown"]),
-                Err(error) => answer.line("Not shown", &format!("{error:#}").into()),
+                Ok(response) => result.content = value_text(&response["data"]["markdown"]),
+                Err(error) => result.line("Not shown", &format!("{error:#}").into()),
             },
         }
-        Ok(answer)
+        Ok(result)
     }
 
     async fn files_of(&self, own: &Own) -> anyhow::Result<Value> {

@@ -9,7 +9,7 @@ use tokio::time::{Instant, sleep};
 
 use super::{Call, Own, checked};
 use crate::limits;
-use crate::mcp::answer::{ToolResult, value_text};
+use crate::mcp::tool_result::{ToolResult, value_text};
 use crate::mcp::tools::{MonitorTool, names};
 
 impl Call<'_> {
@@ -49,7 +49,7 @@ impl Call<'_> {
                     Some(check) => {
                         let query = format!("?skip={skip}&limit={limit}");
                         let response = client.get(&format!("{path}/{check}{query}")).await?;
-                        Ok(check_answer(&response, skip))
+                        Ok(check_result(&response, skip))
                     }
                     None => {
                         let response = client.get(&format!("{path}?offset={skip}&limit={limit}")).await?;
@@ -84,36 +84,36 @@ impl Call<'_> {
             }
             sleep(limits::REMOTE_POLL_INTERVAL.min(deadline - Instant::now())).await;
         };
-        let mut answer = check_answer(&response, 0);
+        let mut result = check_result(&response, 0);
         if response["data"]["finishedAt"].is_null() {
-            answer.lines.push(format!(
+            result.lines.push(format!(
                 "Still running. Read it with harvestman_monitor_checks {}.",
                 json!({"id": monitor, "check": id})
             ));
         }
-        Ok(answer)
+        Ok(result)
     }
 }
 
 fn described(monitor: &Value) -> ToolResult {
-    let mut answer = ToolResult::new(value_text(monitor));
+    let mut result = ToolResult::new(value_text(monitor));
     for (label, name) in [
         ("Monitor", "id"),
         ("Status", "status"),
         ("Next check", "nextRunAt"),
     ] {
-        answer.line(label, &monitor[name]);
+        result.line(label, &monitor[name]);
     }
-    answer
+    result
 }
 
-/// Returns the answer for a check with a part of its pages, of which those that are the same are only counted.
-fn check_answer(response: &Value, skip: u64) -> ToolResult {
+/// Returns the result for a check with a part of its pages, of which those that are the same are only counted.
+fn check_result(response: &Value, skip: u64) -> ToolResult {
     let check = &response["data"];
     let pages = check["pages"].as_array().map_or(&[][..], Vec::as_slice);
     let (same, shown): (Vec<&Value>, Vec<&Value>) = pages.iter().partition(|page| page["status"] == "same");
     let shown: Value = shown.into_iter().cloned().collect();
-    let mut answer = ToolResult::new(value_text(&shown));
+    let mut result = ToolResult::new(value_text(&shown));
     for (label, name) in [
         ("Check", "id"),
         ("Status", "status"),
@@ -121,16 +121,16 @@ fn check_answer(response: &Value, skip: u64) -> ToolResult {
         ("Summary", "summary"),
         ("Credits used", "actualCredits"),
     ] {
-        answer.line(label, &check[name]);
+        result.line(label, &check[name]);
     }
     if !same.is_empty() {
-        answer.line("Left out because they have not changed", &same.len().into());
+        result.line("Left out because they have not changed", &same.len().into());
     }
     if !response["next"].is_null() {
-        answer.lines.push(format!(
+        result.lines.push(format!(
             "For more pages, call harvestman_monitor_checks with `check` and `skip`: {}.",
             skip + pages.len() as u64
         ));
     }
-    answer
+    result
 }

@@ -16,7 +16,7 @@ pub(super) struct Picture {
     pub(super) base64: String,
 }
 
-/// Where the rest of a long answer is read.
+/// Where the rest of a long result is read.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Rest {
     /// By the same call with an `offset`.
@@ -61,11 +61,11 @@ impl ToolResult {
             .push(format!("{label}: {}", shorten(&text, limits::MCP_LINE_CHARS)));
     }
 
-    /// Returns the answer as the result of a tool call. Their text has at most [`limits::MCP_ANSWER_CHARS`] characters.
+    /// Returns the result in the form of the protocol. Its texts have at most [`limits::MCP_RESULT_CHARS`] characters.
     pub(super) fn into_result(mut self) -> Value {
         let used: usize = self.lines.iter().map(|line| line.chars().count() + 1).sum();
         // Space for the line about the cut.
-        let room = limits::MCP_ANSWER_CHARS.saturating_sub(used + limits::MCP_LINE_CHARS);
+        let room = limits::MCP_RESULT_CHARS.saturating_sub(used + limits::MCP_LINE_CHARS);
         let (part, total) = slice(&self.content, self.offset, room);
         let start = self.offset.min(total);
         let end = start + part.chars().count() as u64;
@@ -156,7 +156,7 @@ pub(super) fn value_text(value: &Value) -> String {
 
 /// Takes the pictures out of a text that contains `data:` URLs of pictures as words, up to a number.
 pub(super) fn take_pictures(text: &str, pictures: &mut Vec<Picture>) -> String {
-    let mut kept = String::with_capacity(text.len().min(limits::MCP_ANSWER_CHARS));
+    let mut kept = String::with_capacity(text.len().min(limits::MCP_RESULT_CHARS));
     for piece in text.split_inclusive(char::is_whitespace) {
         let word = piece.trim_end();
         match picture_of(word) {
@@ -192,17 +192,17 @@ mod tests {
     }
 
     #[test]
-    fn a_long_answer_is_cut_and_its_parts_are_the_whole() {
+    fn a_long_result_is_cut_and_its_parts_are_the_whole() {
         let whole: String = (0..30_000).map(|number| format!("{number} ä\n")).collect();
         let (mut read, mut offset) = (String::new(), 0);
         loop {
-            let mut answer = ToolResult::new(whole.clone());
-            answer.line("Title", &json!("x".repeat(100_000)));
-            answer.offset = offset;
-            let result = answer.into_result();
+            let mut long = ToolResult::new(whole.clone());
+            long.line("Title", &json!("x".repeat(100_000)));
+            long.offset = offset;
+            let result = long.into_result();
             let texts = texts(&result);
             let chars: usize = texts.iter().map(|text| text.chars().count()).sum();
-            assert!(chars <= limits::MCP_ANSWER_CHARS, "{chars}");
+            assert!(chars <= limits::MCP_RESULT_CHARS, "{chars}");
             read.push_str(texts[1]);
             offset += texts[1].chars().count() as u64;
             if texts[0].ends_with("This is the end.") {

@@ -3,7 +3,7 @@
 // missing page and to one that robots.txt disallows; the slow site responds slowly.
 
 import assert from "node:assert/strict";
-import { close, fitsThePhone, heading, open, saved } from "./page.mjs";
+import { DESKTOP, close, fitsThePhone, heading, open, saved } from "./page.mjs";
 
 const [link, site, pages, slow] = process.argv.slice(2);
 const session = await open(link);
@@ -225,6 +225,14 @@ await page.getByText("Select URLs to scrape or crawl them.").waitFor();
 await tab(/^URLs/);
 const options = page.getByRole("listbox").getByRole("option");
 for (const at of [0, 1, 2]) await options.nth(at).click();
+// What can be done with the selection stays in view while the list scrolls.
+await page.setViewportSize({ ...DESKTOP, height: 360 });
+for (const at of [2, 5]) {
+  await options.nth(at).scrollIntoViewIfNeeded();
+  const actions = await page.locator(".found-foot").boundingBox();
+  assert.ok(actions.y >= 0 && actions.y + actions.height <= 360, `row ${at}: ${JSON.stringify(actions)}`);
+}
+await page.setViewportSize(DESKTOP);
 await page.getByRole("button", { name: "Batch scrape 3 URLs" }).click();
 await page.waitForURL(/\/console\/jobs\//);
 await status("completed");

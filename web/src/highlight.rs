@@ -1,11 +1,29 @@
 //! Syntax highlighting of JSON and code as escaped HTML: strings, keys, numbers, keywords. Input never becomes a tag.
 
-use crate::limits::HIGHLIGHT_BYTES;
+use crate::limits::{BLOCK_BYTES, HIGHLIGHT_BYTES};
 
 /// Escapes text as HTML.
 pub fn escape(text: &str) -> String {
     let mut html = String::with_capacity(text.len() + text.len() / 8);
     push_escaped(&mut html, text);
+    html
+}
+
+/// Escapes a text in blocks that end with a line where they can. The browser lays out only those near the visible part:
+/// in one piece, a long line or rare characters would stop the page for seconds.
+pub fn blocks(text: &str) -> String {
+    let mut html = String::with_capacity(text.len() + text.len() / 8);
+    let mut rest = text;
+    while !rest.is_empty() {
+        let limit = rest.floor_char_boundary(BLOCK_BYTES);
+        let end = match rest[..limit].rfind('\n') {
+            Some(line_end) if limit < rest.len() => line_end + 1,
+            _ => limit,
+        };
+        let (block, after) = rest.split_at(end);
+        push_span(&mut html, "block", block);
+        rest = after;
+    }
     html
 }
 
@@ -45,10 +63,10 @@ pub fn diff(text: &str) -> String {
     html
 }
 
-/// Highlights JSON. Text longer than [`HIGHLIGHT_BYTES`] is only escaped.
+/// Highlights JSON. Text longer than [`HIGHLIGHT_BYTES`] is only escaped, in [`blocks`].
 pub fn json(text: &str) -> String {
     if text.len() > HIGHLIGHT_BYTES {
-        return escape(text);
+        return blocks(text);
     }
     let mut html = String::with_capacity(text.len() * 2);
     let mut rest = text;
@@ -135,6 +153,28 @@ mod tests {
             "{<span class=\"k\">&quot;limit&quot;</span>: <span class=\"n\">5</span>, \
              <span class=\"k\">&quot;x&quot;</span>: <span class=\"s\">&quot;a\\&quot;&lt;b&quot;</span>}"
         );
+    }
+
+    #[test]
+    fn blocks_end_with_lines_and_are_the_whole_text() {
+        let line = "é<b>&\n".repeat(200);
+        let long_line = "é".repeat(3 * BLOCK_BYTES);
+        for text in [
+            "",
+            "\n\n",
+            "short",
+            &line.repeat(20),
+            &long_line,
+            &(line.clone() + &long_line),
+        ] {
+            let html = blocks(text);
+            let blocks: Vec<&str> = html.split("<span class=\"block\">").skip(1).collect();
+            let inner = |block: &&str| block.strip_suffix("</span>").unwrap().to_owned();
+            assert_eq!(blocks.iter().map(inner).collect::<String>(), escape(text));
+        }
+        let html = blocks(&line.repeat(20));
+        assert!(html.matches("\n</span>").count() > 2);
+        assert_eq!(html.matches("\n</span>").count(), html.matches("</span>").count());
     }
 
     #[test]

@@ -45,6 +45,8 @@ pub const ROW_PX: f64 = 34.0;
 pub const OVERSCAN_ROWS: usize = 8;
 /// Longest code that is highlighted, bytes; longer code is shown plain.
 pub const HIGHLIGHT_BYTES: usize = 60_000;
+/// Size of a block of plain text that is laid out on its own, bytes.
+pub const BLOCK_BYTES: usize = 4_000;
 /// Characters of Markdown that are rendered; the Markdown tab has all of it.
 pub const RENDER_CHARS: usize = 600_000;
 /// Characters per text token, for the estimate below a result.

@@ -19,7 +19,7 @@ use crate::components::removed_content::{PageOptions, RemovedContent};
 use crate::components::tabs::{Tab, Tabs, tab};
 use crate::console::Console;
 use crate::display;
-use crate::highlight::{escape, json};
+use crate::highlight::{blocks, json};
 use crate::limits::{CHARS_PER_TOKEN, SHOWN_LINKS, SOURCE_BYTES};
 use crate::markdown::{is_safe_link, render};
 use crate::route;
@@ -235,7 +235,7 @@ fn body(document: &Document, open: &'static str) -> AnyView {
                 "json" | "extracted" | "attributes" | "branding" | "product" | "menu" | "changes" => {
                     json(shown)
                 }
-                _ => escape(shown),
+                _ => blocks(shown),
             };
             view! {
                 {cut.then(|| view! { <p class="notice warn">{text::SOURCE_CUT}</p> })}

@@ -9,6 +9,7 @@ use harvestman_core::api::error::{ApiError, ErrorCode};
 use harvestman_core::api::options::ScrapeOptions;
 use harvestman_core::api::page::Document;
 use harvestman_core::api::url_field::TargetUrl;
+use harvestman_core::billing;
 use harvestman_core::crawl::{FetchedPage, SlotKind};
 use harvestman_core::ids::ScrapeId;
 use harvestman_core::pii::Redactor;
@@ -39,6 +40,8 @@ pub(crate) struct PageVisits {
     /// `None` if the client does not get the documents, so that they need no files.
     files: Option<FileTarget>,
     uses_model: bool,
+    /// Whether formats that need a model cost what the model costs.
+    charges_model: bool,
     cache: PageCache,
     jar: CookieJar,
     routes: Arc<Routes>,
@@ -70,13 +73,17 @@ impl PageVisits {
             options,
             files,
             uses_model: true,
+            charges_model: true,
             jar: CookieJar::default(),
         }
     }
 
     /// Creates the visits of an extract or agent, which uses only the text of its pages.
     pub(crate) fn of_run(context: &Arc<Context>, lease: &Lease, options: Arc<ScrapeOptions>) -> Self {
-        Self::new(context.clone(), SlotOwner::of(lease), options, None)
+        Self {
+            charges_model: context.config.llm.is_some(),
+            ..Self::new(context.clone(), SlotOwner::of(lease), options, None)
+        }
     }
 
     /// Like [`PageVisits::of_run`], without the language model: `json` is filled from what the page states.
@@ -170,7 +177,11 @@ impl PageVisits {
         self.complete(page.url, document, profile, captures, redactor)
             .await
             .map_err(ScrapeFailure::transient)?;
-        reservation.spend(self.owner.job, rendered.credits);
+        let credits = match self.charges_model {
+            true => rendered.credits,
+            false => billing::without_model(rendered.credits),
+        };
+        reservation.spend(self.owner.job, credits);
         rendered.document.took_ms = u64::try_from(started.elapsed().as_millis()).ok();
         Ok(FetchedPage {
             retry_after_ms: response.retry_after_ms,
@@ -178,7 +189,7 @@ impl PageVisits {
             status: response.status,
             links: rendered.links,
             document: rendered.document,
-            credits: rendered.credits,
+            credits,
         })
     }
 

@@ -345,11 +345,7 @@ impl Extract<'_> {
 
     /// Adds the page to the totals and returns its data.
     fn take_data(&mut self, page: FetchedPage) -> Value {
-        let credits = match self.context.config.llm {
-            Some(_) => page.credits,
-            None => billing::without_model(page.credits),
-        };
-        self.outcome.credits = self.outcome.credits.saturating_add(credits);
+        self.outcome.credits = self.outcome.credits.saturating_add(page.credits);
         self.outcome.pages += 1;
         if let Some(status) = page.document.metadata.status_code.filter(|status| *status >= 400) {
             self.outcome

@@ -76,7 +76,11 @@ pub(crate) fn choose(dom: &Dom, url: &Url, dropped: &mut [bool]) -> Vec<NodeId> 
         .last()
         .and_then(|&root| title::repeated_title(dom, root, kind, &weights));
     let chosen = blocks.iter().find(|block| block.is_chosen_heading());
+    // Articles are read without their titles.
+    let is_chapter = kind != PageKind::Article && dom.first(0, Tag::H1).is_none();
+    let chapter = blocks.iter().find(|block| is_chapter && block.is_chosen_title());
     let title = chosen
+        .or(chapter)
         .map(|block| block.id)
         .filter(|&id| !title::names_site(dom, id));
     for (probability, block) in probabilities.iter_mut().zip(&blocks) {

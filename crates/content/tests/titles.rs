@@ -68,6 +68,22 @@ fn a_documentation_page_keeps_its_title() {
 }
 
 #[test]
+fn a_chapter_without_h1_keeps_its_title_although_the_navigation_repeats_it() {
+    let chapter = "Chapter 18. Installation from Source";
+    let links = "<a href=17.html>Prev</a> <a href=index.html>Up</a> <a href=19.html>Next</a>";
+    let contents =
+        "<dl><dt><a href=18.1.html>18.1. Building</a></dt><dt><a href=18.2.html>18.2. Testing</a></dt></dl>";
+    let html = format!(
+        "<title>{chapter}</title><div class=navheader><table><tr><th colspan=3>{chapter}</th></tr><tr><td>{links}</td>\
+         </tr></table><hr></div><div class=chapter><div class=titlepage><h2 class=title>{chapter}</h2></div>\
+         <div class=toc><p><strong>Table of Contents</strong></p>{contents}</div>{TEXT}</div>"
+    );
+    let markdown = markdown(&html);
+    assert!(markdown.starts_with(&format!("## {chapter}\n")), "{markdown}");
+    assert!(!markdown.contains("Prev"), "{markdown}");
+}
+
+#[test]
 fn a_heading_that_differs_from_the_title_is_kept() {
     check(
         &format!("<title>Bird of the week</title><article><h1>Herons</h1>{TEXT}</article>"),

@@ -65,6 +65,12 @@ impl Block {
         self.features[11] == tag_code(Tag::H1) && self.features[12] == 1
     }
 
+    /// Returns true for an `h2` that the rules chose and whose text is the page's title: the heading of a page without
+    /// `h1`, such as a chapter of a book.
+    pub(super) fn is_chosen_title(&self) -> bool {
+        self.features[11] == tag_code(Tag::H2) && self.features[12] == 1 && self.features[16] == 2
+    }
+
     /// Returns true for an `h1` whose text is in the page's title.
     pub(super) fn is_title(&self) -> bool {
         self.features[11] == tag_code(Tag::H1) && self.features[16] > 0

@@ -63,6 +63,20 @@ const MIN_WORDS: i64 = 12;
 /// Returns the roots of the main content in document order, and marks what is dropped inside them in
 /// `dropped`.
 pub(crate) fn choose(dom: &Dom, url: &Url, dropped: &mut [bool]) -> Vec<NodeId> {
+    let roots = choose_blocks(dom, url, dropped);
+    // The names of spans in code are those of a language. Only the lines that mdBook hides from readers are dropped.
+    let mut code_end = 0;
+    for id in 0..dom.len() {
+        match dom.tag(id) {
+            Tag::Pre => code_end = code_end.max(dom.end(id)),
+            Tag::Span if id < code_end => dropped[id as usize] = dom.has_class(id, "boring"),
+            _ => {}
+        }
+    }
+    roots
+}
+
+fn choose_blocks(dom: &Dom, url: &Url, dropped: &mut [bool]) -> Vec<NodeId> {
     let body = dom.first(0, Tag::Body).unwrap_or(0);
     let RuleChoice {
         roots,

@@ -1,7 +1,7 @@
 //! What `only_main_content` keeps of small pages, and what it leaves out.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
-use harvestman_content::{HtmlPage, Selection};
+use harvestman_content::{HtmlPage, Selection, Selector};
 use url::Url;
 
 /// A paragraph as news and documentation have them.
@@ -558,4 +558,29 @@ fn a_text_that_repeats_is_kept_once() {
     ] {
         assert_eq!(posts(url, tag), times, "{url} {tag}");
     }
+}
+
+#[test]
+fn code_is_kept_but_for_hidden_lines_and_excluded_elements() {
+    let code = "<pre><code class=language-rust><span class=boring>fn main() {\n</span><span class=menu>let</span> s \
+                = 1; <span class=note>// one</span>\n<span class=boring>}</span></code></pre>";
+    let html =
+        format!("<title>Ships</title>{NAVIGATION}<main><h1>Ships</h1>{TEXT}{code}{MORE}</main>{FOOTER}");
+    let page = HtmlPage::parse(&html, &Url::parse("https://example.org/page").unwrap());
+    let convert = |only_main_content, exclude_tags: &[&str]| {
+        let selection = Selection {
+            only_main_content,
+            exclude_tags: exclude_tags
+                .iter()
+                .map(|it| Selector::parse(it).unwrap())
+                .collect(),
+            ..Selection::default()
+        };
+        let markdown = page.convert(&selection).markdown();
+        let (_, code) = markdown.split_once("```rust\n").unwrap();
+        code.split_once("\n```").unwrap().0.to_owned()
+    };
+    assert_eq!(convert(true, &[]), "let s = 1; // one");
+    assert_eq!(convert(true, &[".note"]), "let s = 1;");
+    assert_eq!(convert(false, &[]), "fn main() {\nlet s = 1; // one\n}");
 }

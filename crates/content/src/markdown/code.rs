@@ -86,9 +86,9 @@ fn is_numbers(dom: &Dom, id: NodeId) -> bool {
     }) && digits
 }
 
-/// Returns the text of a code block as a reader would copy it: with line ends, without gutters and trailing
-/// white space.
-pub(crate) fn text(dom: &Dom, id: NodeId) -> String {
+/// Returns the text of a code block as a reader would copy it: with line ends, without gutters, `dropped` elements and
+/// trailing white space.
+pub(crate) fn text(dom: &Dom, id: NodeId, dropped: &[bool]) -> String {
     let mut out = String::new();
     let mut at = id + 1;
     // Ends of nested block elements, at which a line ends.
@@ -101,7 +101,7 @@ pub(crate) fn text(dom: &Dom, id: NodeId) -> String {
         let tag = dom.tag(at);
         if tag == Tag::Text {
             out.push_str(dom.text(at));
-        } else if is_gutter(dom, at) {
+        } else if dropped[at as usize] || is_gutter(dom, at) {
             at = dom.end(at);
             continue;
         } else if tag == Tag::Br {
@@ -493,7 +493,10 @@ mod tests {
     fn code(html: &str) -> (String, String) {
         let dom = parse(html);
         let pre = dom.first(0, Tag::Pre).unwrap();
-        (language(&dom, pre), text(&dom, pre))
+        (
+            language(&dom, pre),
+            text(&dom, pre, &vec![false; dom.nodes.len()]),
+        )
     }
 
     #[test]

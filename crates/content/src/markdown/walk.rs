@@ -574,7 +574,7 @@ impl<'a> Walk<'a> {
     }
 
     fn code_block(&mut self, id: NodeId) {
-        let mut text = code::text(self.dom, id);
+        let mut text = code::text(self.dom, id, self.request.dropped);
         if self.dom.tag(id) == Tag::Code {
             // Without a `pre` the first line has the indentation of the page's source.
             text = text.trim().to_owned();

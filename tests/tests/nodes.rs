@@ -9,6 +9,5 @@ mod nodes {
     pub(crate) mod limits;
     pub(crate) mod migrate;
     pub(crate) mod rolling;
-    pub(crate) mod sessions;
     pub(crate) mod settings;
 }

@@ -1,4 +1,10 @@
-//! Browser sessions: every request reaches the server that holds the browser, from any server.
+//! Browser sessions of several servers on one PostgreSQL database: every request reaches the server that holds the
+//! browser, from any server. They use the PostgreSQL server that `HARVESTMAN_TEST_POSTGRES` names.
+
+#![allow(clippy::unwrap_used)]
+
+#[path = "nodes/cluster.rs"]
+mod cluster;
 
 use std::time::{Duration, Instant};
 
@@ -11,7 +17,7 @@ use tokio::net::TcpStream;
 use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::{WebSocketStream, client_async};
 
-use super::cluster::node;
+use cluster::node;
 
 type Socket = WebSocketStream<TcpStream>;
 

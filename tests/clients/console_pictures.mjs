@@ -58,7 +58,7 @@ await picture("overview");
 await visit(job, /./);
 await page.getByText("completed", { exact: true }).first().waitFor();
 await page.getByRole("grid", { name: "Pages" }).locator("[aria-rowindex][title]").nth(3).click();
-await page.locator(".prose").getByRole("heading").first().waitFor();
+await page.locator(".prose > *").first().waitFor();
 await picture("job");
 const tabs = [["Tree", "job-tree"], ["Graph", "job-graph"], ["Request", "job-request"]];
 if (isReview) tabs.push(["Errors", "job-errors"]);

@@ -56,6 +56,16 @@ assert.ok(widths[1] > widths[0] * 0.9, `the result has ${widths[1]} of ${widths[
 await page.getByRole("button", { name: "Full width" }).click();
 await form.waitFor();
 
+// Tabs that a page next to them leaves no room for are in a menu.
+await page.setViewportSize({ width: 1360, height: 800 });
+await visit(`/jobs/${job}`, /127\.0\.0\.1/);
+const pages = page.getByRole("grid", { name: "Pages" }).locator("[aria-rowindex][title]");
+await pages.first().waitFor();
+const menu = page.locator(".tabs").first().locator('summary[aria-label="All tabs"]');
+assert.equal(await menu.count(), 0);
+await pages.first().click();
+await menu.waitFor();
+
 // A tablet, and a desktop at 200 %.
 const ROUTES = [
   ["/", "Overview"], ["/scrape", "Scrape"], ["/crawl", "Crawl"], ["/batch", "Batch"], ["/map", "Map"],

@@ -4,7 +4,9 @@ use harvestman_core::time::Timestamp;
 use leptos::prelude::{document, window};
 use wasm_bindgen::prelude::Closure;
 use wasm_bindgen::{JsCast, JsValue};
-use web_sys::{Blob, BlobPropertyBag, HtmlAnchorElement, HtmlElement, Url};
+use web_sys::{
+    Blob, BlobPropertyBag, Element, HtmlAnchorElement, HtmlElement, MediaQueryList, ResizeObserver, Url,
+};
 
 /// Removes the page outline that is shown until the wasm has loaded.
 pub fn remove_boot_outline() {
@@ -69,6 +71,57 @@ pub fn on_return(callback: impl Fn() + 'static) {
     let _ = window().add_event_listener_with_callback("online", listener.unchecked_ref());
     for event in ["visibilitychange", "resume"] {
         let _ = document().add_event_listener_with_callback(event, listener.unchecked_ref());
+    }
+}
+
+/// Calls a function with every change of an element's size, until it is dropped.
+pub struct SizeObserver {
+    observer: ResizeObserver,
+    _changed: Closure<dyn Fn()>,
+}
+
+impl SizeObserver {
+    /// Starts with the current size; none where the browser cannot observe sizes.
+    pub fn new(element: &Element, changed: impl Fn() + 'static) -> Option<Self> {
+        let changed = Closure::new(changed);
+        let observer = ResizeObserver::new(changed.as_ref().unchecked_ref()).ok()?;
+        observer.observe(element);
+        Some(Self {
+            observer,
+            _changed: changed,
+        })
+    }
+}
+
+impl Drop for SizeObserver {
+    fn drop(&mut self) {
+        self.observer.disconnect();
+    }
+}
+
+/// Calls a function when the system changes between light and dark, until it is dropped.
+pub struct SchemeObserver {
+    scheme: MediaQueryList,
+    changed: Closure<dyn Fn()>,
+}
+
+impl SchemeObserver {
+    /// None where the browser does not know the scheme.
+    pub fn new(changed: impl Fn() + 'static) -> Option<Self> {
+        let scheme = window().match_media("(prefers-color-scheme: dark)").ok()??;
+        let changed = Closure::new(changed);
+        let listener = changed.as_ref().unchecked_ref();
+        scheme.add_event_listener_with_callback("change", listener).ok()?;
+        Some(Self { scheme, changed })
+    }
+}
+
+impl Drop for SchemeObserver {
+    fn drop(&mut self) {
+        let listener = self.changed.as_ref().unchecked_ref();
+        let _ = self
+            .scheme
+            .remove_event_listener_with_callback("change", listener);
     }
 }
 

@@ -4,7 +4,7 @@ use leptos::html;
 use leptos::prelude::*;
 use web_sys::KeyboardEvent;
 
-use crate::browser;
+use crate::browser::{self, SizeObserver};
 use crate::components::menu::Menu;
 
 /// Width of the menu of all tabs, CSS px.
@@ -77,13 +77,16 @@ pub fn Tabs(
     };
     Effect::new(move |_| {
         tabs.track();
-        list.track();
         // The content at the end may depend on the selected tab.
         chosen.track();
         measure();
     });
-    let on_resize = window_event_listener(leptos::ev::resize, move |_| measure());
-    on_cleanup(move || on_resize.remove());
+    // The row gets another size with the window, and when a pane opens next to it.
+    Effect::new(move |_| {
+        if let Some(list) = list.get() {
+            StoredValue::new_local(SizeObserver::new(&list, measure));
+        }
+    });
     let all_tabs = move || {
         let choice = |tab: Tab| {
             view! {

@@ -13,6 +13,7 @@ use web_sys::{
     CanvasRenderingContext2d, HtmlCanvasElement, KeyboardEvent, MouseEvent, PointerEvent, WheelEvent,
 };
 
+use crate::browser::SchemeObserver;
 use crate::components::notice::problem_in_card;
 use crate::console::Console;
 use crate::graph_layout::positions;
@@ -178,16 +179,21 @@ impl GraphView {
             if self.viewport.with_untracked(Option::is_none) {
                 self.fit();
             }
-            if !self.frame_requested.get_value() {
-                self.frame_requested.set_value(true);
-                request_animation_frame(move || {
-                    self.frame_requested.try_set_value(false);
-                    self.draw();
-                });
-            }
+            self.request_draw();
         });
+        StoredValue::new_local(SchemeObserver::new(move || self.request_draw()));
         let resized = window_event_listener(leptos::ev::resize, move |_| self.fit());
         on_cleanup(move || resized.remove());
+    }
+
+    fn request_draw(self) {
+        if self.frame_requested.try_get_value() == Some(false) {
+            self.frame_requested.set_value(true);
+            request_animation_frame(move || {
+                self.frame_requested.try_set_value(false);
+                self.draw();
+            });
+        }
     }
 
     /// Keeps the middle of the view in the middle when the canvas gets another width, as the page next to it opens.

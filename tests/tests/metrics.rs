@@ -123,6 +123,7 @@ async fn a_running_job_and_its_pages_are_counted_until_it_is_cancelled() {
     let server = TestServer::start().await;
     let urls = [site.url("/"), site.url("/2")];
     let batch = server.batch(&json!({ "urls": urls, "maxConcurrency": 1 })).await;
+    site.wait_for_requests(1).await;
     let running = [("kind", "batch_scrape")];
     let metrics = Metrics::of(&server).await;
     assert_eq!(metrics.number("harvestman_jobs_running", &running), 1.0);

@@ -185,10 +185,10 @@ impl SingleScrape {
                 Err(_) => tokio::try_join!(attempt.map(Ok), self.record.begin())?.0,
             }
         };
-        let credits = match &result {
-            Ok(document) => document.metadata.credits_used.unwrap_or(0),
-            Err(_) => 0,
-        };
+        let document = result.as_ref().ok();
+        let credits = document
+            .and_then(|document| document.metadata.credits_used)
+            .unwrap_or(0);
         let stored = match &result {
             Ok(document) => ScrapeResult::Document { document, credits },
             Err(error) => ScrapeResult::Failed(error),

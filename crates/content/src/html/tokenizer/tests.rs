@@ -88,7 +88,8 @@ impl TokenSink for Tokens {
     }
 }
 
-/// Replaces `\uXXXX` in a text that is escaped twice; `None` for a lone surrogate, which no text contains.
+/// Replaces `\u` and four hexadecimal digits in a text that is escaped twice; `None` for a lone surrogate, which no text
+/// contains.
 fn unescape(text: &str) -> Option<String> {
     let mut pieces = text.split("\\u");
     let mut out = pieces.next()?.to_owned();

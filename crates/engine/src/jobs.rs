@@ -81,11 +81,14 @@ impl Engine {
         let store = &self.context.store;
         let cancelled = store.cancel(principal.team, job, clock::now()).await;
         match cancelled? {
-            CancelOutcome::Cancelled => {
+            CancelOutcome::Cancelled(kind) => {
+                let metrics = self.context.slots.metrics();
+                metrics.count_job_end(kind, JobStatus::Cancelled);
                 self.context.driver_signals.cancel(job);
                 self.context.changes.announce(job);
                 Ok(())
             }
+            CancelOutcome::AlreadyEnded(JobStatus::Cancelled) => Ok(()),
             CancelOutcome::AlreadyEnded(status) => Err(ApiError::new(
                 ErrorCode::Conflict,
                 format!(

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use harvestman_store::{JobKind, JobStatus, Lease};
+use harvestman_store::{JobKind, Lease};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
@@ -64,10 +64,7 @@ async fn drive(context: Arc<Context>, lease: Lease, stop: CancellationToken) {
             Err(error) => tracing::error!(%error, "a job failed; it will be resumed when its lease expires"),
         },
         // Dropping the work drops its fetches; a commit in progress finds the lease lost.
-        () = signals.cancelled.cancelled() => {
-            context.slots.metrics().count_job_end(lease.kind, JobStatus::Cancelled);
-            tracing::info!("job cancelled");
-        }
+        () = signals.cancelled.cancelled() => tracing::info!("job cancelled"),
     }
     context.driver_signals.remove(&lease);
     context.budget.close(lease.team, lease.job);

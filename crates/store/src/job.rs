@@ -129,9 +129,9 @@ pub enum AddPagesOutcome {
 /// Result of cancelling a job.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum CancelOutcome {
-    /// The job is cancelled, by this call or an earlier one.
-    Cancelled,
-    /// The job had already completed or failed.
+    /// A job of this kind was cancelled.
+    Cancelled(JobKind),
+    /// The job had already ended, perhaps cancelled.
     AlreadyEnded(JobStatus),
     /// Unknown, expired or of another team.
     NotFound,

@@ -116,10 +116,7 @@ impl Jobs for Postgres {
                 let Some(row) = row else {
                     return Ok(CancelOutcome::NotFound);
                 };
-                let status = parse_status(&row)?;
-                match status {
-                    JobStatus::Completed | JobStatus::Failed => Ok(CancelOutcome::AlreadyEnded(status)),
-                    JobStatus::Cancelled => Ok(CancelOutcome::Cancelled),
+                match parse_status(&row)? {
                     JobStatus::Scraping => {
                         mark_cancelled(transaction, job, now).await?;
                         let kind = parse_kind(&row)?;
@@ -129,8 +126,9 @@ impl Jobs for Postgres {
                             log.add(kind, Event::Cancelled, data, now);
                             log.save(transaction, job).await?;
                         }
-                        Ok(CancelOutcome::Cancelled)
+                        Ok(CancelOutcome::Cancelled(kind))
                     }
+                    status => Ok(CancelOutcome::AlreadyEnded(status)),
                 }
             })
         })

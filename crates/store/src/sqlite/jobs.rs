@@ -131,10 +131,7 @@ impl Jobs for Sqlite {
                     let Some(row) = row else {
                         return Ok(CancelOutcome::NotFound);
                     };
-                    let status = parse_status(&row)?;
-                    match status {
-                        JobStatus::Completed | JobStatus::Failed => Ok(CancelOutcome::AlreadyEnded(status)),
-                        JobStatus::Cancelled => Ok(CancelOutcome::Cancelled),
+                    match parse_status(&row)? {
                         JobStatus::Scraping => {
                             mark_cancelled(connection, job, now).await?;
                             let kind = parse_kind(&row)?;
@@ -143,8 +140,9 @@ impl Jobs for Sqlite {
                                 add_run_event(connection, (job, kind), &row, Event::Cancelled, data, now)
                                     .await?;
                             }
-                            Ok(CancelOutcome::Cancelled)
+                            Ok(CancelOutcome::Cancelled(kind))
                         }
+                        status => Ok(CancelOutcome::AlreadyEnded(status)),
                     }
                 })
             })

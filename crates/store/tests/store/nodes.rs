@@ -352,7 +352,7 @@ async fn cancelling_and_committing_race_on_postgresql() {
         assert_eq!(committed.unwrap().state, JobState::Ended);
         let row = stores[1].job(team, job.id, NOW).await.unwrap().unwrap();
         match cancelled.unwrap() {
-            CancelOutcome::Cancelled => assert_eq!((row.status, row.completed), (JobStatus::Cancelled, 0)),
+            CancelOutcome::Cancelled(_) => assert_eq!((row.status, row.completed), (JobStatus::Cancelled, 0)),
             outcome => {
                 assert_eq!(outcome, CancelOutcome::AlreadyEnded(JobStatus::Completed));
                 assert_eq!((row.completed, row.credits), (1, 2));

@@ -189,11 +189,11 @@ pub(crate) async fn pages_are_added_only_to_a_stored_uncancelled_batch(store: &S
     assert_eq!(add(store, &crawl, &["/2"]).await, AddPagesOutcome::NotFound);
     assert_eq!(
         store.cancel(team, crawl.id, NOW).await.unwrap(),
-        CancelOutcome::Cancelled
+        CancelOutcome::Cancelled(JobKind::Crawl)
     );
     assert_eq!(
         store.cancel(team, job.id, NOW).await.unwrap(),
-        CancelOutcome::Cancelled
+        CancelOutcome::Cancelled(JobKind::BatchScrape)
     );
     assert_eq!(
         row(store, &job).await.total(),

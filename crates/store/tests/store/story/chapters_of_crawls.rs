@@ -3,7 +3,8 @@
 use harvestman_core::crawl::{Batch, CommitResponse, JobEnd, JobState, Offer, Progress, Source};
 use harvestman_core::ids::TeamId;
 use harvestman_store::{
-    CancelOutcome, ContinueOutcome, CreateOutcome, Idempotency, JobRow, JobStatus, Lease, NewJob, Store,
+    CancelOutcome, ContinueOutcome, CreateOutcome, Idempotency, JobKind, JobRow, JobStatus, Lease, NewJob,
+    Store,
 };
 
 use crate::fixtures::{
@@ -98,7 +99,7 @@ pub(crate) async fn an_idempotency_key_creates_one_job(store: &Store) {
     for job in [&first, &others, &next_day] {
         assert_eq!(
             store.cancel(job.team, job.id, NOW).await.unwrap(),
-            CancelOutcome::Cancelled
+            CancelOutcome::Cancelled(JobKind::Crawl)
         );
     }
 }
@@ -124,7 +125,7 @@ pub(crate) async fn a_job_that_fails_to_insert_stores_nothing(store: &Store) {
     for job in [&first, &second] {
         assert_eq!(
             store.cancel(team, job.id, NOW).await.unwrap(),
-            CancelOutcome::Cancelled
+            CancelOutcome::Cancelled(JobKind::Crawl)
         );
     }
 }

@@ -190,11 +190,11 @@ pub(crate) async fn a_cancelled_job_does_not_change(store: &Store) {
     );
     assert_eq!(
         store.cancel(job.team, job.id, later(5)).await.unwrap(),
-        CancelOutcome::Cancelled
+        CancelOutcome::Cancelled(job.kind)
     );
     assert_eq!(
         store.cancel(job.team, job.id, later(9)).await.unwrap(),
-        CancelOutcome::Cancelled
+        CancelOutcome::AlreadyEnded(JobStatus::Cancelled)
     );
     let cancelled = row(store, &job).await;
     assert_eq!(

@@ -108,7 +108,7 @@ pub(crate) async fn agents_are_listed_and_cancelled(store: &Store) {
     );
     assert_eq!(
         store.cancel(owner, first.id, NOW).await.unwrap(),
-        CancelOutcome::Cancelled
+        CancelOutcome::Cancelled(first.kind)
     );
     assert!(!store.finish_run(&lease, completed("{}", 5), NOW).await.unwrap());
     let owed = later(LEASE_MS + 3);

@@ -20,7 +20,7 @@ use crate::error::BrowserError;
 use crate::limits;
 use crate::page::{Page, World};
 use crate::picture::{self, Picture};
-use crate::process::Process;
+use crate::process::{Process, Purpose};
 use crate::storage::{self, Storage};
 use crate::visit::{Visit, visit};
 use crate::visitor::Visitor;
@@ -179,7 +179,7 @@ impl Shared {
             self.config.proxy,
             &self.config.folder,
             &name,
-            limits::SCRAPE_NICENESS,
+            Purpose::Scrapes,
         )
         .await?;
         let running = process_slot.insert(RunningProcess { process, pages: 1 });

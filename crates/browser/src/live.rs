@@ -19,7 +19,7 @@ use harvestman_core::api::options::ScrapeOptions;
 use crate::blocker::Blocker;
 use crate::error::BrowserError;
 use crate::files::{DownloadFolder, FileLimits};
-use crate::process::Process;
+use crate::process::{Process, Purpose};
 use crate::sandbox::{Launcher, Sandbox};
 use crate::visitor::Visitor;
 use crate::worker::{Languages, Programs, Worker};
@@ -231,7 +231,8 @@ impl Shared {
                 let proxy = listener.local_addr().map_err(failed)?;
                 egress = Some((config.egress)(listener));
                 let name = format!("live-{}", self.started.fetch_add(1, Ordering::Relaxed));
-                let process = Process::start(&config.program, proxy, &config.folder, &name, 0).await?;
+                let process =
+                    Process::start(&config.program, proxy, &config.folder, &name, Purpose::Session).await?;
                 // Within the folder of its profile, which is removed with it.
                 let folder = config.folder.join(&name).join("downloads");
                 (process, DownloadFolder::create(&folder).map_err(failed)?)

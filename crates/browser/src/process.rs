@@ -68,6 +68,16 @@ pub fn running_processes() -> usize {
     RUNNING.load(Ordering::Relaxed)
 }
 
+/// What a browser is for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Purpose {
+    /// Pages of scrapes, each in a context of its own. A first window would take a third of the processor time of the
+    /// start.
+    Scrapes,
+    /// A session, which begins with an empty page.
+    Session,
+}
+
 /// A running browser.
 pub(crate) struct Process {
     pub(crate) connection: Connection,
@@ -87,14 +97,13 @@ enum Leftovers {
 }
 
 impl Process {
-    /// Starts `program` with `proxy` as its only network access and a new profile in `folder`. Its niceness
-    /// is that of this process plus `niceness`.
+    /// Starts `program` with `proxy` as its only network access and a new profile in `folder`.
     pub(crate) async fn start(
         program: &Path,
         proxy: SocketAddr,
         folder: &Path,
         name: &str,
-        niceness: i32,
+        purpose: Purpose,
     ) -> Result<Process, BrowserError> {
         let profile = folder.join(name);
         let failed = |error: io::Error| BrowserError::Start(error.to_string());
@@ -104,13 +113,15 @@ impl Process {
         let pipe = Pipe::open().map_err(failed)?;
         let mut command = Command::new(program);
         pipe.child.pass_to(&mut command).map_err(failed)?;
-        command.args(flags(proxy, &profile, !rustix::process::geteuid().is_root()));
+        let sandboxed = !rustix::process::geteuid().is_root();
+        command.args(flags(proxy, &profile, sandboxed, purpose));
         command.env("HOME", &profile);
         let child = command.spawn().map_err(failed)?;
         // Its own children inherit this. Without it the browser only takes more time from others.
-        if let Some(pid) = id_of(&child)
-            && let Err(error) =
-                getpriority_process(None).and_then(|own| setpriority_process(Some(pid), own + niceness))
+        if purpose == Purpose::Scrapes
+            && let Some(pid) = id_of(&child)
+            && let Err(error) = getpriority_process(None)
+                .and_then(|own| setpriority_process(Some(pid), own + limits::SCRAPE_NICENESS))
         {
             tracing::debug!(%error, "cannot lower the priority of a browser");
         }
@@ -136,7 +147,8 @@ impl Process {
             spec.visible.push((folder.to_owned(), folder.to_owned()));
         }
         let proxy = SocketAddr::from((Ipv4Addr::LOCALHOST, PROXY_PORT));
-        let arguments = flags(proxy, Path::new("/tmp/profile"), bubblewrap.can_nest());
+        let profile = Path::new("/tmp/profile");
+        let arguments = flags(proxy, profile, bubblewrap.can_nest(), Purpose::Session);
         let Pipe {
             server: pipe_ends,
             child: child_ends,
@@ -312,7 +324,7 @@ fn major(version: &Value) -> String {
 }
 
 /// Returns the command-line flags. `sandboxed`: whether the browser uses its own sandbox for pages.
-fn flags(proxy: SocketAddr, profile: &Path, sandboxed: bool) -> Vec<String> {
+fn flags(proxy: SocketAddr, profile: &Path, sandboxed: bool, purpose: Purpose) -> Vec<String> {
     let fixed = [
         "--headless",
         "--remote-debugging-pipe",
@@ -342,6 +354,10 @@ fn flags(proxy: SocketAddr, profile: &Path, sandboxed: bool) -> Vec<String> {
     if !sandboxed {
         flags.push("--no-sandbox".to_owned());
     }
-    flags.push("about:blank".to_owned());
+    let first_window = match purpose {
+        Purpose::Scrapes => "--no-startup-window",
+        Purpose::Session => "about:blank",
+    };
+    flags.push(first_window.to_owned());
     flags
 }

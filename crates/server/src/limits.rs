@@ -136,6 +136,8 @@ pub const BROWSER_FOLDER: &str = "browser";
 pub const DRIVER_FOLDER: &str = "driver";
 /// Folder in the data folder where the operator may install playwright-core, for a build without a driver.
 pub const NODE_MODULES_FOLDER: &str = "node_modules";
+/// Folder in the data folder with a Node.js; `harvestman setup` installs it.
+pub const NODE_FOLDER: &str = "node";
 /// Folder in the data folder with a Python environment that has playwright; `harvestman setup` creates it.
 pub const PYTHON_FOLDER: &str = "python";
 /// Size below which responses are not compressed, in bytes: they would gain nothing.

@@ -68,7 +68,7 @@ fn log_settings(config: &Config) {
             "Chromium",
             config.chromium.path(harvestman_browser::find_chromium),
         ),
-        ("Node.js", config.node.path(harvestman_browser::find_node)),
+        ("Node.js", config.node_program()),
         ("Python", config.python_program()),
         ("tesseract", config.tesseract_program()),
     ];
@@ -244,7 +244,7 @@ async fn browser(
         agent: format!("{AGENT}/{}", env!("CARGO_PKG_VERSION")),
         pages: config.max_browser_pages,
         init: std::env::current_exe().context("cannot find the path of this program")?,
-        node: config.node.path(harvestman_browser::find_node),
+        node: config.node_program(),
         node_modules,
         python: config.python_program(),
         unsandboxed_code: config.unsandboxed_code,

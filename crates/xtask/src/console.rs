@@ -58,6 +58,8 @@ pub(crate) fn build_dev(project: &Project, tools: &Tools) -> Result<()> {
 pub(crate) fn develop(project: &Project, tools: &Tools) -> Result<()> {
     let mut command = trunk(project, tools)?;
     tools.release()?;
+    // trunk ignores changes in this folder, which must exist, also where cargo uses another.
+    fs::create_dir_all(project.path("target"))?;
     Err(command.args(["serve", "--offline=false"]).exec()).context("cannot start trunk")
 }
 

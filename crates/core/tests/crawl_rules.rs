@@ -57,7 +57,7 @@ fn an_unreachable_start_page_with_nothing_else_fails_the_job() {
     let case =
         json!({"web": {"http://site.test/": {"fail": "transient"}}, "request": {"url": "http://site.test/"}});
     let trace = crawl(&case, 4);
-    assert!(failure(&trace).contains("cannot fetch the start page http://site.test/. no answer"));
+    assert!(failure(&trace).contains("cannot fetch the start page http://site.test/. Reason: no answer"));
     assert_eq!(
         trace.times_of("http://site.test/"),
         [20, 1040, 3060],
@@ -124,7 +124,8 @@ fn an_unreachable_start_host_fails_the_job() {
             "request": {"url": "http://site.test/"}});
         let trace = crawl(&case, 4);
         assert!(
-            failure(&trace).contains("cannot fetch the start page http://site.test/. no way to the host")
+            failure(&trace)
+                .contains("cannot fetch the start page http://site.test/. Reason: no way to the host")
         );
         assert_eq!(
             trace.times_of("http://site.test/robots.txt").len(),

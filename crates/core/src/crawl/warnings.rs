@@ -43,7 +43,9 @@ pub(super) fn robots_unreachable(host: &str, why: &str) -> String {
 
 /// Error of a job whose start page did not respond.
 pub(super) fn seed_unreachable(seed: &Url, why: &str) -> String {
-    format!("Nothing could be crawled: cannot fetch the start page {seed}. {why}")
-        .trim_end()
-        .to_owned()
+    let reason = match why.trim_end_matches('.') {
+        "" => String::new(),
+        why => format!(" Reason: {why}."),
+    };
+    format!("Nothing could be crawled: cannot fetch the start page {seed}.{reason}")
 }

@@ -84,20 +84,22 @@ impl Engine {
             CancelOutcome::Cancelled(kind) => {
                 let metrics = self.context.slots.metrics();
                 metrics.count_job_end(kind, JobStatus::Cancelled);
-                self.context.driver_signals.cancel(job);
-                self.context.changes.announce(job);
-                Ok(())
             }
-            CancelOutcome::AlreadyEnded(JobStatus::Cancelled) => Ok(()),
-            CancelOutcome::AlreadyEnded(status) => Err(ApiError::new(
-                ErrorCode::Conflict,
-                format!(
-                    "the job is already {}; there is nothing to cancel",
-                    status.as_str()
-                ),
-            )),
-            CancelOutcome::NotFound => Err(job_not_found()),
+            CancelOutcome::AlreadyEnded(JobStatus::Cancelled) => {}
+            CancelOutcome::AlreadyEnded(status) => {
+                return Err(ApiError::new(
+                    ErrorCode::Conflict,
+                    format!(
+                        "the job is already {}; there is nothing to cancel",
+                        status.as_str()
+                    ),
+                ));
+            }
+            CancelOutcome::NotFound => return Err(job_not_found()),
         }
+        self.context.driver_signals.cancel(job);
+        self.context.changes.announce(job);
+        Ok(())
     }
 
     /// Waits until the job has more than `seen_completed` documents, has ended, or `wait` has passed.

@@ -129,6 +129,21 @@ fn the_report_names_what_is_missing_and_what_to_do() {
 }
 
 #[test]
+fn a_driver_that_does_not_start_is_reported() {
+    let script = r#"case "$1 $2" in
+--version*) echo Python 3.12.1 ;;
+"-m playwright") echo "node: cannot open libatomic.so.1" >&2; exit 127 ;;
+*) echo '["/p", "/p", "/p", "/p"]' ;;
+esac"#;
+    let machine = Machine::new().program("python3", script);
+    let report = printed(&machine.run(&["doctor"]), 0);
+    assert!(
+        line(&report, "Python").starts_with("missing") && report.contains("libatomic.so.1"),
+        "{report}"
+    );
+}
+
+#[test]
 fn broken_parts_fail_the_report() {
     let machine = Machine::new().program("chromium", "echo no library >&2; exit 127");
     let report = printed(&machine.run(&["doctor"]), 1);

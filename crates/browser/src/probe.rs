@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::program::first_line_of;
 use crate::sandbox::Bubblewrap;
 use crate::worker::Runtime;
 
@@ -33,5 +34,10 @@ pub async fn check_node_packages(program: &Path, folders: &[PathBuf]) -> Result<
 /// What is missing, and how to install it.
 pub async fn check_python_packages(program: &Path) -> Result<(), String> {
     let runtime = Runtime::python(Some(program)).await;
-    runtime.map(drop).map_err(|error| error.to_string())
+    runtime.map_err(|error| error.to_string())?;
+    // Its driver is a program that needs libraries of its own.
+    let version = first_line_of(program, &["-m", "playwright", "--version"]).await;
+    version
+        .map(drop)
+        .map_err(|reason| format!("the driver of playwright does not start: {reason}"))
 }

@@ -21,12 +21,18 @@ pub fn in_path(name: &str) -> Option<PathBuf> {
 /// # Errors
 /// Why the program does not start.
 pub async fn program_version(program: &Path) -> Result<String, String> {
+    first_line_of(program, &["--version"]).await
+}
+
+/// Returns the first line that a program prints with these arguments.
+pub(crate) async fn first_line_of(program: &Path, arguments: &[&str]) -> Result<String, String> {
     let mut command = Command::new(program);
-    command.arg("--version").stdin(Stdio::null()).kill_on_drop(true);
+    command.args(arguments).stdin(Stdio::null()).kill_on_drop(true);
+    let started = format!("{} {}", program.display(), arguments.join(" "));
     let output = match timeout(limits::DETECT_TIMEOUT, command.output()).await {
         Ok(Ok(output)) => output,
         Ok(Err(error)) => return Err(format!("cannot start {}: {error}", program.display())),
-        Err(_) => return Err(format!("{} --version does not finish", program.display())),
+        Err(_) => return Err(format!("{started} does not finish")),
     };
     let first_line = |bytes: &[u8]| {
         let text = String::from_utf8_lossy(bytes);
@@ -39,8 +45,7 @@ pub async fn program_version(program: &Path) -> Result<String, String> {
     match output.status.success() {
         true => Ok(first_line(&output.stdout)),
         false => Err(format!(
-            "{} --version fails ({}): {}",
-            program.display(),
+            "{started} fails ({}): {}",
             output.status,
             first_line(&output.stderr)
         )),

@@ -106,7 +106,9 @@ pub(crate) async fn run(config: &Config, yes: bool) -> anyhow::Result<()> {
 async fn plan(config: &Config) -> anyhow::Result<Vec<Step>> {
     let wanted = PythonPackages::missing(config).await;
     let needs_python = wanted.any() && !config.setup_python().is_file() && !makes_environments().await;
-    let mut steps: Vec<Step> = system_packages(config, needs_python)?.into_iter().collect();
+    let mut steps: Vec<Step> = system_packages(config, wanted, needs_python)?
+        .into_iter()
+        .collect();
     if !needs_python {
         steps.extend(python_packages(config, wanted));
     }
@@ -126,7 +128,11 @@ fn agrees(out: &mut impl Write) -> io::Result<bool> {
 }
 
 /// Returns the command for programs that are missing.
-fn system_packages(config: &Config, needs_python: bool) -> anyhow::Result<Option<Step>> {
+fn system_packages(
+    config: &Config,
+    wanted: PythonPackages,
+    needs_python: bool,
+) -> anyhow::Result<Option<Step>> {
     let mut packages = Vec::new();
     if config.chromium == Program::Installed && find_chromium().is_none() {
         packages.push("chromium");
@@ -138,6 +144,9 @@ fn system_packages(config: &Config, needs_python: bool) -> anyhow::Result<Option
         packages.push("python3");
         // Debian has the modules for environments in a package of their own.
         packages.extend(in_path("apt-get").map(|_| "python3-venv"));
+    }
+    if wanted.playwright && in_path("apt-get").is_some() && !has_libatomic() {
+        packages.push("libatomic1");
     }
     if packages.is_empty() {
         return Ok(None);
@@ -161,6 +170,14 @@ fn system_packages(config: &Config, needs_python: bool) -> anyhow::Result<Option
         }
         None => step,
     }))
+}
+
+/// Returns whether the library is installed that the driver of playwright needs, where Debian has it.
+fn has_libatomic() -> bool {
+    let folders = std::fs::read_dir("/usr/lib").into_iter().flatten().flatten();
+    folders
+        .map(|folder| folder.path().join("libatomic.so.1"))
+        .any(|library| library.exists())
 }
 
 /// What pip has to install.

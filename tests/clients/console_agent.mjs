@@ -2,28 +2,13 @@
 // Usage: console_agent.mjs ORIGIN KEY URL, where the model reads the page at URL, then answers `{"cup": 9.5}`; answers
 // the next run of a thread in words; and does not answer a prompt with the word "wait".
 
-import assert from "node:assert/strict";
-import { DESKTOP, PHONE, open } from "./console_browser.mjs";
+import { open } from "./console_browser.mjs";
 
 const [origin, key, url] = process.argv.slice(2);
-const { page, visit, fits, findings, done } = await open(origin, key);
+const { page, visit, isAccessible, done } = await open(origin, key);
 const tab = (name) => page.getByRole("tab", { name }).click();
 const badge = (word) => page.locator("#result .badge", { hasText: word }).first().waitFor({ timeout: 60_000 });
 const prompt = page.getByLabel(/^Prompt/);
-
-/** Checks the current view on desktop and phone, in both color schemes. */
-async function check() {
-  const found = [];
-  for (const viewport of [PHONE, DESKTOP]) {
-    await page.setViewportSize(viewport);
-    await fits();
-    for (const colorScheme of ["dark", "light"]) {
-      await page.emulateMedia({ colorScheme });
-      found.push(...(await findings()).map((finding) => `${viewport.width} ${colorScheme}: ${finding}`));
-    }
-  }
-  assert.deepEqual(found, []);
-}
 
 await visit("/agent", "Agent");
 await page.getByRole("region", { name: "Runs" }).getByText("Agent runs of this team will appear here.").waitFor();
@@ -33,20 +18,20 @@ await page.getByRole("button", { name: "Start agent" }).click();
 await page.waitForURL(/\/console\/agent\?id=[0-9a-f-]{36}$/);
 await badge("completed");
 await page.locator("#result pre", { hasText: '"cup": 9.5' }).waitFor();
-await check();
+await isAccessible();
 
 await tab(/^Steps/);
 const step = page.locator("#result details", { hasText: "Read 127.0.0.1" });
 await step.locator(".badge.ok").waitFor();
 await step.locator("summary").click();
 await step.locator("pre", { hasText: url }).waitFor();
-await check();
+await isAccessible();
 
 await tab(/^Sources\s*1$/);
 await page.locator("#result summary", { hasText: "/cup" }).click();
 await page.getByRole("region", { name: "Text of the page" }).getByText("It is a Cup").waitFor();
 await page.getByRole("link", { name: "Open page" }).waitFor();
-await check();
+await isAccessible();
 
 // The URL alone shows the run again, and its thread goes on.
 await page.reload();
@@ -61,7 +46,7 @@ await page.waitForURL((now) => now.href !== first && now.searchParams.has("id"))
 await page.locator("#result").getByText("The pot is more expensive.").waitFor({ timeout: 60_000 });
 await badge("completed");
 await tab(/^Thread\s*2$/);
-await check();
+await isAccessible();
 await page.locator("#result").getByRole("link", { name: /The price of the cup/ }).click();
 await page.locator("#result pre", { hasText: '"cup": 9.5' }).waitFor();
 

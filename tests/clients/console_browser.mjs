@@ -2,16 +2,14 @@
 // its end.
 
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
+import * as accessibility from "./accessibility.mjs";
 
 // NODE_PATH names the folder of the packages.
 const packages = createRequire(process.env.NODE_PATH + "/");
 const { chromium } = packages("playwright-core");
-const axe = readFileSync(packages.resolve("axe-core/axe.min.js"), "utf8");
 
-export const DESKTOP = { width: 1440, height: 900 };
-export const PHONE = { width: 390, height: 844 };
+export const { DESKTOP, PHONE } = accessibility;
 
 /** Opens the console of a server; `page` is signed in on the overview. `checked` allows axe to run in the page. */
 export async function open(origin, key, { checked = true } = {}) {
@@ -45,17 +43,9 @@ export async function open(origin, key, { checked = true } = {}) {
     },
     /** Waits until the screen has loaded its data. */
     settled: () => page.waitForFunction(() => ![...document.querySelectorAll(".skeleton")].some((one) => one.checkVisibility())),
-    /** Asserts that the page does not scroll horizontally. */
-    async fits() {
-      const [content, window] = await page.evaluate(() => [document.documentElement.scrollWidth, innerWidth]);
-      assert.ok(content <= window, `${page.url()} scrolls horizontally at ${window} px: ${content}`);
-    },
-    /** Returns the violations that axe finds on the current page. */
-    async findings() {
-      await page.evaluate(axe);
-      const { violations } = await page.evaluate(() => globalThis.axe.run(document));
-      return violations.map((one) => `${one.id}: ${one.nodes.map((node) => node.target.join(" ")).join(", ")}`);
-    },
+    fits: () => accessibility.fits(page),
+    findings: () => accessibility.findings(page),
+    isAccessible: () => accessibility.isAccessible(page),
     async done(word) {
       assert.deepEqual(complaints, []);
       await browser.close();

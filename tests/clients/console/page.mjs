@@ -1,16 +1,14 @@
 // Opens the console in Chromium, signed in, and records errors. Used by the other scripts in this folder.
 
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
+import { DESKTOP, PHONE, fits } from "../accessibility.mjs";
 
 // NODE_PATH names the folder of the packages.
 const packages = createRequire(process.env.NODE_PATH + "/");
 const { chromium } = packages("playwright-core");
-const axe = readFileSync(packages.resolve("axe-core/axe.min.js"), "utf8");
 
-export const DESKTOP = { width: 1440, height: 900 };
-const PHONE = { width: 390, height: 844 };
+export { DESKTOP, isAccessible } from "../accessibility.mjs";
 
 /**
  * Signs in with the link that the server printed. `complaints` collects errors, dialogs and foreign requests. `checked`
@@ -40,20 +38,6 @@ export async function open(link, { checked = false } = {}) {
   return { browser, page, origin, complaints };
 }
 
-/** Asserts that axe finds nothing on the page, on desktop and phone, in both color schemes. */
-export async function isAccessible(page) {
-  await page.evaluate(axe);
-  for (const viewport of [PHONE, DESKTOP]) {
-    await page.setViewportSize(viewport);
-    for (const colorScheme of ["dark", "light"]) {
-      await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
-      const { violations } = await page.evaluate(() => globalThis.axe.run(document, { iframes: false }));
-      const found = violations.map((one) => `${one.id}: ${one.nodes.map((node) => node.target.join(" ")).join(", ")}`);
-      assert.deepEqual(found, [], `${page.url()}, ${viewport.width} px, ${colorScheme}`);
-    }
-  }
-}
-
 /** Waits for the heading of a screen. */
 export async function heading(page, name) {
   await page.getByRole("heading", { level: 1, name }).waitFor({ timeout: 60_000 });
@@ -62,8 +46,7 @@ export async function heading(page, name) {
 /** Asserts that the page does not scroll horizontally on a phone. */
 export async function fitsThePhone(page) {
   await page.setViewportSize(PHONE);
-  const [content, window] = await page.evaluate(() => [document.documentElement.scrollWidth, innerWidth]);
-  assert.ok(content <= window, `${page.url()} scrolls horizontally at 390 px: ${content}`);
+  await fits(page);
   await page.setViewportSize(DESKTOP);
 }
 

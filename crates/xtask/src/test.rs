@@ -6,9 +6,12 @@
 mod tally;
 mod targets;
 
-use std::path::{Path, PathBuf};
+use std::{
+    path::{Path, PathBuf},
+    thread,
+};
 
-use anyhow::{Result, bail};
+use anyhow::{Result, anyhow, bail};
 
 use self::{
     tally::Tally,
@@ -113,11 +116,20 @@ impl Suite {
             targets.retain(|target| target.reads(POSTGRES));
             scripts.files.clear();
         }
-        let mut environment = Environment::prepare(project, tools, &targets, &scripts, stores)?;
+        let server = scripts.sources.mention(SERVER)
+            || targets
+                .iter()
+                .any(|target| target.reads(SERVER) || target.starts_server());
         tools.make()?;
-        let packages = targets.iter().any(|target| target.reads(DIST));
-        let programs = build(project, targets, environment.server)?;
-        if packages {
+        // The wasm of the console and of the npm package keeps only one core busy.
+        let (files, environment) = thread::scope(|scope| {
+            let files = scope.spawn(|| build(project, &targets, server));
+            let environment = Environment::prepare(project, tools, &targets, &scripts, stores, server);
+            (files.join(), environment)
+        });
+        let files = files.map_err(|_| anyhow!("the thread that builds the tests panicked"))??;
+        let mut environment = environment?;
+        if targets.iter().any(|target| target.reads(DIST)) {
             let server = project.target().join(DEBUG_SERVER);
             let packages = dist::package(project, tools, &server, dist::Effort::Fast)?;
             environment.variables.push((DIST, packages));
@@ -127,8 +139,9 @@ impl Suite {
             false => Some(tools.node()?),
         };
         tools.release()?;
+        let programs = targets.into_iter().zip(files);
         Ok(Suite {
-            programs,
+            programs: programs.map(|(target, file)| Program { target, file }).collect(),
             scripts,
             environment,
             node,
@@ -227,25 +240,24 @@ struct Environment {
     variables: Vec<(&'static str, PathBuf)>,
     /// Chromium programs for tests that use one.
     browsers: Vec<PathBuf>,
-    /// Whether tests start the server.
-    server: bool,
     /// Runs while tests use it.
     _postgres: Option<Cluster>,
 }
 
 impl Environment {
-    /// Fetches and builds what the variables that `targets` and `scripts` read refer to.
+    /// Fetches and builds what the variables that `targets` and `scripts` read refer to, and with `server` what the
+    /// server reads at run time.
     fn prepare(
         project: &Project,
         tools: &Tools,
         targets: &[Target],
         scripts: &Scripts,
         stores: Stores,
+        server: bool,
     ) -> Result<Environment> {
         let reads = |variable| {
             targets.iter().any(|target| target.reads(variable)) || scripts.sources.mention(variable)
         };
-        let server = reads(SERVER) || targets.iter().any(Target::starts_server);
         let mut variables = Vec::new();
         // Servers run code with this Node.js, also where the tests do not mention it.
         if server || reads(NODE) {
@@ -292,7 +304,6 @@ impl Environment {
         Ok(Environment {
             variables,
             browsers,
-            server,
             _postgres: postgres,
         })
     }

@@ -124,9 +124,9 @@ impl Target {
     }
 }
 
-/// Builds the programs of `targets` and, with `server`, the server. Always builds with the features of all packages
+/// Builds the programs of `targets` and, with `server`, the server; returns the file of each program. Always builds with the features of all packages
 /// but the console, so that no dependency is compiled again for a single package.
-pub(super) fn build(project: &Project, targets: Vec<Target>, server: bool) -> Result<Vec<Program>> {
+pub(super) fn build(project: &Project, targets: &[Target], server: bool) -> Result<Vec<PathBuf>> {
     if server {
         // With integration tests, whose dependencies enable further features, for the same reason.
         let tests = targets
@@ -148,13 +148,12 @@ pub(super) fn build(project: &Project, targets: Vec<Target>, server: bool) -> Re
         cargo.arg("--message-format=json-render-diagnostics");
         built.extend(artifacts(&mut cargo)?);
     }
-    let program = |target: Target| {
+    let file = |target: &Target| {
         let file = built.iter().find(|(root, _)| *root == target.root);
         let (_, file) = file.with_context(|| format!("cargo built no {}", target.title()))?;
-        let file = file.clone();
-        Ok(Program { target, file })
+        Ok(file.clone())
     };
-    targets.into_iter().map(program).collect()
+    targets.iter().map(file).collect()
 }
 
 /// Runs a build and returns the root source file and the executable of each test program.

@@ -1,7 +1,7 @@
 //! `test`: runs the tests of the project, after building the tools, console, server and package that they need.
 //!
-//! With a filter, only test programs that may contain a test of that name are built and run. Programs that use a
-//! browser run with each installed Chromium. Tests of the PostgreSQL store have `on_postgresql` in their name.
+//! With a filter, only test programs that may contain a test of that name are built and run. Programs that test what a
+//! browser does run with each installed Chromium. Tests of the PostgreSQL store have `on_postgresql` in their name.
 
 mod tally;
 mod targets;
@@ -33,6 +33,17 @@ const CONSOLE: &str = "harvestman-web";
 const WITHOUT_CONSOLE: &[&str] = &["--workspace", "--exclude", CONSOLE];
 /// Variable that tests with a browser read.
 const CHROMIUM: &str = "HARVESTMAN_CHROMIUM";
+/// Programs that run with one Chromium only: their subject is a client, and other programs test the browser.
+const OF_CLIENTS: &[&str] = &[
+    "clients",
+    "command_line",
+    "docs",
+    "local",
+    "mcp",
+    "node_sessions",
+    "packages",
+    "setup",
+];
 /// Variable with the path of Node.js that tests read.
 const NODE: &str = "HARVESTMAN_TEST_NODE";
 /// Variable that tests which start the server read.
@@ -165,8 +176,7 @@ impl Suite {
         for browser in std::iter::once(first).chain(others.iter().map(Some)) {
             for program in &self.programs {
                 let uses_browser = program.target.reads(CHROMIUM);
-                // Programs without a browser run once.
-                if uses_browser || browser == first {
+                if browser == first || uses_browser && !program.target.is_one_of(OF_CLIENTS) {
                     self.run_program(program, browser.filter(|_| uses_browser), &mut total)?;
                 }
             }

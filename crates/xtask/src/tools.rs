@@ -34,8 +34,7 @@ use crate::{
 };
 
 /// Settings of cargo for a fast release build.
-const SHORT_BUILD: [(&str, &str); 3] = [
-    ("CARGO_PROFILE_RELEASE_OPT_LEVEL", "1"),
+const SHORT_BUILD: [(&str, &str); 2] = [
     ("CARGO_PROFILE_RELEASE_LTO", "off"),
     ("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "16"),
 ];
@@ -302,9 +301,9 @@ impl Tools {
         Ok(file)
     }
 
-    /// Runs `cargo install` into this folder and removes the build files. Optimisation is low: the programs run only
-    /// for seconds.
-    fn cargo_install(&self, package: &str, version: &str, flags: &[&str]) -> Result<()> {
+    /// Runs `cargo install` into this folder and removes the build files. The optimisation level is low: the programs
+    /// run only for seconds.
+    fn cargo_install(&self, package: &str, version: &str, opt_level: &str, flags: &[&str]) -> Result<()> {
         let build = self.path(&format!("build-{package}"));
         let mut command: Command = crate::run::command("cargo");
         command
@@ -317,7 +316,9 @@ impl Tools {
             .arg(&build);
         // The user's flags are meant for builds of the project.
         command.env_remove("RUSTFLAGS").env_remove("CARGO_BUILD_TARGET");
-        command.envs(SHORT_BUILD);
+        command
+            .envs(SHORT_BUILD)
+            .env("CARGO_PROFILE_RELEASE_OPT_LEVEL", opt_level);
         crate::run::run(&mut command)?;
         fs::remove_dir_all(&build).ok();
         Ok(())

@@ -10,9 +10,13 @@ use std::{
 use anyhow::{Context, Result};
 use serde_json::Value;
 
-use super::{CONSOLE, WITHOUT_CONSOLE};
 use crate::{fingerprint::files_under, project::Project, run};
 
+/// Packages that are built alone: the console would enable features that the server does not have, and the features of
+/// these tasks are those that cargo has started them with.
+const ALONE: [&str; 2] = ["harvestman-web", "harvestman-xtask"];
+/// All other packages, which are built together.
+const TOGETHER: [&str; 5] = ["--workspace", "--exclude", ALONE[0], "--exclude", ALONE[1]];
 /// Binary that tests of the whole product start.
 const SERVER: &str = "harvestman";
 
@@ -106,9 +110,9 @@ impl Target {
         self.kind == Kind::Integration && names.contains(&self.name.as_str())
     }
 
-    /// Returns whether the console contains the program.
-    fn is_of_console(&self) -> bool {
-        self.package == CONSOLE
+    /// Returns the package if it is built alone.
+    fn alone(&self) -> Option<&'static str> {
+        ALONE.into_iter().find(|package| *package == self.package)
     }
 
     /// Returns the argument that makes cargo build the program; unit tests are selected for all packages at once.
@@ -130,26 +134,31 @@ impl Target {
 }
 
 /// Builds the programs of `targets` and, with `server`, the server; returns the file of each program. Always builds with the features of all packages
-/// but the console, so that no dependency is compiled again for a single package.
+/// but [`ALONE`], so that no dependency is compiled again for a single package.
 pub(super) fn build(project: &Project, targets: &[Target], server: bool) -> Result<Vec<PathBuf>> {
     if server {
         // With integration tests, whose dependencies enable further features, for the same reason.
         let tests = targets
             .iter()
-            .filter(|target| target.kind == Kind::Integration && !target.is_of_console());
+            .filter(|target| target.kind == Kind::Integration && target.alone().is_none());
         let mut cargo = project.cargo();
-        cargo.arg("build").args(WITHOUT_CONSOLE).args(["--bin", SERVER]);
+        cargo.arg("build").args(TOGETHER).args(["--bin", SERVER]);
         run::run(cargo.args(tests.map(Target::selection)))?;
     }
     let mut built = Vec::new();
-    for packages in [WITHOUT_CONSOLE, &["--package", CONSOLE]] {
-        let is_here = |target: &&Target| target.is_of_console() == (packages != WITHOUT_CONSOLE);
-        let wanted: BTreeSet<String> = targets.iter().filter(is_here).map(Target::selection).collect();
+    for package in std::iter::once(None).chain(ALONE.map(Some)) {
+        let here = targets.iter().filter(|target| target.alone() == package);
+        let wanted: BTreeSet<String> = here.map(Target::selection).collect();
         if wanted.is_empty() {
             continue;
         }
         let mut cargo = project.cargo();
-        cargo.args(["test", "--no-run"]).args(packages).args(wanted);
+        cargo.args(["test", "--no-run"]);
+        match package {
+            Some(package) => cargo.args(["--package", package]),
+            None => cargo.args(TOGETHER),
+        };
+        cargo.args(wanted);
         cargo.arg("--message-format=json-render-diagnostics");
         built.extend(artifacts(&mut cargo)?);
     }

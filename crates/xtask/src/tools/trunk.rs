@@ -36,7 +36,7 @@ fn from_source(tools: &Tools) -> Result<()> {
     ));
     // --locked is required: trunk does not compile with newer versions of its dependencies.
     let flags = ["--locked", "--no-default-features", "--features", "rustls"];
-    tools.cargo_install("trunk", VERSION, &flags).with_context(|| {
+    tools.cargo_install("trunk", VERSION, "0", &flags).with_context(|| {
         format!(
             "trunk {VERSION} builds only with the exact crates of its lock file; if the registry in use lacks one of \
             them, add trunk {VERSION} to PATH"

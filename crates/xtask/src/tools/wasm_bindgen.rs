@@ -32,10 +32,10 @@ fn from_source(tools: &Tools, version: &str) -> Result<()> {
     ));
     // Its lock file may contain a crate version that the registry in use does not have.
     tools
-        .cargo_install("wasm-bindgen-cli", version, &["--locked"])
+        .cargo_install("wasm-bindgen-cli", version, "1", &["--locked"])
         .or_else(|error| {
             run::print_step(&format!("{error:#}; retrying without its lock file"));
-            tools.cargo_install("wasm-bindgen-cli", version, &[])
+            tools.cargo_install("wasm-bindgen-cli", version, "1", &[])
         })
         .with_context(|| format!("cannot build wasm-bindgen-cli {version}; alternatively, add it to PATH"))
 }

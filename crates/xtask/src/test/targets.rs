@@ -12,11 +12,10 @@ use serde_json::Value;
 
 use crate::{fingerprint::files_under, project::Project, run};
 
-/// Packages that are built alone: the console would enable features that the server does not have, and the features of
-/// these tasks are those that cargo has started them with.
-const ALONE: [&str; 2] = ["harvestman-web", "harvestman-xtask"];
+/// These tasks, which are built alone, as when cargo started them.
+const TASKS: &str = env!("CARGO_PKG_NAME");
 /// All other packages, which are built together.
-const TOGETHER: [&str; 5] = ["--workspace", "--exclude", ALONE[0], "--exclude", ALONE[1]];
+const OTHERS: [&str; 3] = ["--workspace", "--exclude", TASKS];
 /// Binary that tests of the whole product start.
 const SERVER: &str = "harvestman";
 
@@ -97,7 +96,7 @@ impl Target {
     /// Returns whether the program reads the environment variable. This package mentions all of them but reads none
     /// in its tests.
     pub(super) fn reads(&self, variable: &str) -> bool {
-        self.package != env!("CARGO_PKG_NAME") && self.sources.mention(variable)
+        self.package != TASKS && self.sources.mention(variable)
     }
 
     /// Returns whether the program uses the crate that starts the server.
@@ -108,11 +107,6 @@ impl Target {
     /// Returns whether this is an integration test with one of these names.
     pub(super) fn is_one_of(&self, names: &[&str]) -> bool {
         self.kind == Kind::Integration && names.contains(&self.name.as_str())
-    }
-
-    /// Returns the package if it is built alone.
-    fn alone(&self) -> Option<&'static str> {
-        ALONE.into_iter().find(|package| *package == self.package)
     }
 
     /// Returns the argument that makes cargo build the program; unit tests are selected for all packages at once.
@@ -134,31 +128,24 @@ impl Target {
 }
 
 /// Builds the programs of `targets` and, with `server`, the server; returns the file of each program. Always builds with the features of all packages
-/// but [`ALONE`], so that no dependency is compiled again for a single package.
+/// but [`TASKS`], so that no dependency is compiled again for a single package.
 pub(super) fn build(project: &Project, targets: &[Target], server: bool) -> Result<Vec<PathBuf>> {
     if server {
         // With integration tests, whose dependencies enable further features, for the same reason.
-        let tests = targets
-            .iter()
-            .filter(|target| target.kind == Kind::Integration && target.alone().is_none());
+        let tests = targets.iter().filter(|target| target.kind == Kind::Integration);
         let mut cargo = project.cargo();
-        cargo.arg("build").args(TOGETHER).args(["--bin", SERVER]);
+        cargo.arg("build").args(OTHERS).args(["--bin", SERVER]);
         run::run(cargo.args(tests.map(Target::selection)))?;
     }
     let mut built = Vec::new();
-    for package in std::iter::once(None).chain(ALONE.map(Some)) {
-        let here = targets.iter().filter(|target| target.alone() == package);
-        let wanted: BTreeSet<String> = here.map(Target::selection).collect();
+    for packages in [&OTHERS[..], &["--package", TASKS]] {
+        let is_here = |target: &&Target| (target.package == TASKS) == (packages != OTHERS);
+        let wanted: BTreeSet<String> = targets.iter().filter(is_here).map(Target::selection).collect();
         if wanted.is_empty() {
             continue;
         }
         let mut cargo = project.cargo();
-        cargo.args(["test", "--no-run"]);
-        match package {
-            Some(package) => cargo.args(["--package", package]),
-            None => cargo.args(TOGETHER),
-        };
-        cargo.args(wanted);
+        cargo.args(["test", "--no-run"]).args(packages).args(wanted);
         cargo.arg("--message-format=json-render-diagnostics");
         built.extend(artifacts(&mut cargo)?);
     }

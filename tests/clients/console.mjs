@@ -3,6 +3,7 @@
 
 import assert from "node:assert/strict";
 import { createRequire } from "node:module";
+import { fitsThePhone } from "./console/page.mjs";
 
 // NODE_PATH names the folder of the packages.
 const { chromium } = createRequire(process.env.NODE_PATH + "/")("playwright-core");
@@ -23,22 +24,15 @@ page.on("request", (request) => {
   if (!url.startsWith(origin) && !/^(data|blob):/.test(url)) complaints.push(`request to ${url}`);
 });
 
-async function fitsThePhone() {
-  await page.setViewportSize({ width: 390, height: 844 });
-  const [content, window] = await page.evaluate(() => [document.documentElement.scrollWidth, innerWidth]);
-  assert.ok(content <= window, `${page.url()} scrolls horizontally at 390 px: ${content}`);
-  await page.setViewportSize({ width: 1440, height: 900 });
-}
-
 await page.goto(link);
 await page.getByRole("heading", { level: 1, name: "Overview" }).waitFor();
 assert.ok(!page.url().includes("start="), "the sign-in code is still in the URL");
-await fitsThePhone();
+await fitsThePhone(page);
 
 // A crawl, from the form to its last page.
 await page.getByRole("link", { name: "Crawl" }).first().click();
 await page.getByRole("heading", { level: 1, name: "Crawl" }).waitFor();
-await fitsThePhone();
+await fitsThePhone(page);
 await page.locator("input.big").fill(site);
 await page.getByLabel(/^Page limit/).fill(pages);
 await page.getByText(`"limit": ${pages}`).first().waitFor();
@@ -54,7 +48,7 @@ await page.getByRole("button", { name: "Find in result" }).click();
 await page.getByRole("grid", { name: "Pages" }).press("ArrowDown");
 await page.waitForFunction((first) => document.querySelector(".prose").innerText !== first, first);
 await page.getByRole("textbox", { name: "Find in result" }).waitFor();
-await fitsThePhone();
+await fitsThePhone(page);
 
 // A scrape, from the form to its Markdown.
 await page.goto(`${origin}/console/scrape?url=${encodeURIComponent(site)}`);
@@ -63,11 +57,11 @@ assert.equal(await page.locator("input.big").inputValue(), site);
 await page.keyboard.press("Control+Enter");
 await page.getByRole("tab", { name: "Markdown" }).click();
 await page.locator("pre").filter({ hasText: "#" }).first().waitFor();
-await fitsThePhone();
+await fitsThePhone(page);
 
 await page.goto(`${origin}/console/settings`);
 await page.getByRole("heading", { level: 1, name: "Settings" }).waitFor();
-await fitsThePhone();
+await fitsThePhone(page);
 await page.goto(`${origin}/console/nowhere`);
 await page.getByRole("heading", { level: 1, name: "Not found" }).waitFor();
 

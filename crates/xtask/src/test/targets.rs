@@ -127,8 +127,8 @@ impl Target {
     }
 }
 
-/// Builds the programs of `targets` and, with `server`, the server; returns the file of each program. Always builds with the features of all packages
-/// but [`TASKS`], so that no dependency is compiled again for a single package.
+/// Builds the programs of `targets` and, with `server`, the server; returns the file of each program. Always builds with
+/// the features of all packages but [`TASKS`], so that no dependency is compiled again for a single package.
 pub(super) fn build(project: &Project, targets: &[Target], server: bool) -> Result<Vec<PathBuf>> {
     if server {
         // With integration tests, whose dependencies enable further features, for the same reason.

@@ -4,15 +4,18 @@
 
 use std::path::Path;
 
+const CONSOLE: &str = "../../dist";
+
 fn main() {
-    for folder in ["../../dist", "driver", "consent"] {
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
-        if let Err(error) = std::fs::create_dir_all(&folder) {
-            panic!("cannot create the folder {}: {error}", folder.display());
+    for folder in [CONSOLE, "driver", "consent"] {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
+        if let Err(error) = std::fs::create_dir_all(&path) {
+            panic!("cannot create the folder {}: {error}", path.display());
         }
-        // With debug assertions, the server reads the files at run time.
-        if std::env::var_os("CARGO_CFG_DEBUG_ASSERTIONS").is_none() {
-            println!("cargo:rerun-if-changed={}", folder.display());
+        // With debug assertions, the server reads the files at run time; without this feature, also the console.
+        let is_embedded = folder != CONSOLE || std::env::var_os("CARGO_FEATURE_EMBEDDED_CONSOLE").is_some();
+        if is_embedded && std::env::var_os("CARGO_CFG_DEBUG_ASSERTIONS").is_none() {
+            println!("cargo:rerun-if-changed={}", path.display());
         }
     }
     println!("cargo:rerun-if-changed=build.rs");

@@ -199,9 +199,8 @@ pub const CHUNK_FAILED_TEXT: &str =
     "The server is not responding, or it was updated since this page was opened. Reload the page.";
 /// Tools: the npm package failed to load.
 pub const PACKAGE_FAILED: &str = "Could not load the tools.";
-/// Tools: the build does not include the npm package.
-pub const PACKAGE_NOT_BUILT: &str =
-    "This build of the console does not include the tools; build it with `cargo xtask console`.";
+/// Tools: the npm package is not part of the console yet.
+pub const PACKAGE_NOT_BUILT: &str = "They are not built yet: `cargo xtask serve` builds them in the background. Reload this page in a few minutes.";
 /// HTML tool: empty result.
 pub const TOOL_PAGE_EMPTY: &str = "Markdown, links and metadata will appear here. Paste the HTML of a page.";
 /// Scope tool: empty result.

@@ -71,7 +71,7 @@ impl Parts {
             operator: None,
             cluster: None,
             listening_on,
-            console: Console::embedded(),
+            console: Console::built(),
             body_silence: limits::BODY_SILENCE,
         }
     }

@@ -1,4 +1,4 @@
-//! Serves the console's files, which are embedded in the binary. Files are sent pre-compressed where the build has
+//! Serves the console's files, which are usually embedded in the binary. Files are sent pre-compressed where the build has
 //! compressed them. Names with a hash are cached for a year; everything else is revalidated by its ETag. The only
 //! page of this module itself is the one that explains how to build the console.
 
@@ -8,7 +8,6 @@ use axum::body::Body;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use harvestman_core::api::error::ErrorCode;
-use rust_embed::RustEmbed;
 use sha2::{Digest, Sha256};
 
 use crate::error::Failure;
@@ -19,10 +18,31 @@ mod policy;
 
 use accept::Coding;
 
-/// Output of the web build in `dist/`; empty when the console was not built.
-#[derive(RustEmbed)]
-#[folder = "../../dist"]
-struct Dist;
+/// Looks up a file of the web build in `dist/`; there is none when the console was not built.
+#[cfg(feature = "embedded-console")]
+fn built_file(path: &str) -> Option<Cow<'static, [u8]>> {
+    #[derive(rust_embed::RustEmbed)]
+    #[folder = "../../dist"]
+    struct Dist;
+
+    <Dist as rust_embed::RustEmbed>::get(path).map(|file| file.data)
+}
+
+/// Reads a file of the web build in `dist/`, which may be built again while the server runs.
+#[cfg(not(feature = "embedded-console"))]
+fn built_file(path: &str) -> Option<Cow<'static, [u8]>> {
+    read_below(concat!(env!("CARGO_MANIFEST_DIR"), "/../../dist"), path).map(Cow::Owned)
+}
+
+#[cfg(any(test, not(feature = "embedded-console")))]
+fn read_below(folder: &str, path: &str) -> Option<Vec<u8>> {
+    use std::path::{Component, Path};
+
+    let is_below = Path::new(path)
+        .components()
+        .all(|part| matches!(part, Component::Normal(_)));
+    is_below.then(|| std::fs::read(Path::new(folder).join(path)).ok())?
+}
 
 const INDEX: &str = "index.html";
 
@@ -39,11 +59,9 @@ pub struct Console {
 }
 
 impl Console {
-    /// Returns the files of this build.
-    pub fn embedded() -> Console {
-        Console {
-            file: |path| Dist::get(path).map(|file| file.data),
-        }
+    /// Returns the console of this build.
+    pub fn built() -> Console {
+        Console { file: built_file }
     }
 
     /// Returns other files: `file` looks up the bytes of a path below the console's folder.
@@ -192,6 +210,21 @@ mod tests {
         }
         for plain in ["index.html", "favicon.svg", "dark-mode.css", "web-cafe.js"] {
             assert!(!is_hashed(plain), "{plain}");
+        }
+    }
+
+    #[test]
+    fn only_files_below_the_folder_are_read() {
+        let source = concat!(env!("CARGO_MANIFEST_DIR"), "/src");
+        assert!(read_below(source, "console/accept.rs").is_some());
+        for outside in [
+            "../Cargo.toml",
+            "console/../../Cargo.toml",
+            "/etc/hostname",
+            ".",
+            "",
+        ] {
+            assert!(read_below(source, outside).is_none(), "{outside}");
         }
     }
 

@@ -27,10 +27,10 @@ const KINDS: &[&str] = &[
     "webmanifest",
 ];
 
-/// Writes compressed copies of all files under `folder` whose type compresses well.
-pub(crate) fn compress_tree(folder: &Path, node: &Node) -> Result<()> {
+/// Writes compressed copies of all files under `path`, or of the file `path`, whose type compresses well.
+pub(crate) fn compress_tree(path: &Path, node: &Node) -> Result<()> {
     let mut copies = Vec::new();
-    for file in files_under(folder)? {
+    for file in files_under(path)? {
         let kind = file
             .extension()
             .and_then(|kind| kind.to_str())

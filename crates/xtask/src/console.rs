@@ -1,12 +1,18 @@
-//! Builds the console into `dist/`: trunk, splitting into parts, wasm-opt, the npm package for the tools screen,
-//! compressed copies. Repeated only when one of its inputs has changed.
+//! Builds the console into `dist/`: trunk, splitting into parts, wasm-opt, compressed copies, and the npm package for
+//! the tools screen. Each part is repeated only when one of its inputs has changed.
 
-use std::{fs, os::unix::process::CommandExt, path::Path, process::Command, thread};
+use std::{
+    fs,
+    os::unix::process::CommandExt,
+    path::{Path, PathBuf},
+    process::Command,
+    thread,
+};
 
 use anyhow::{Context, Result, anyhow, ensure};
 
 use crate::{
-    compress::{compress_tree, compressed},
+    compress::{compress_tree, compressed, name_of},
     fingerprint::{Fingerprint, files_under},
     npm, parts,
     project::Project,
@@ -28,25 +34,83 @@ const SOURCES: &[&str] = &[
 
 /// Placeholder in index.html for the URL of the package's entry file.
 const PACKAGE_PLACEHOLDER: &str = "not-built";
-const PACKAGE_ENTRY: &str = "slim.js";
+/// Start of the name of the package's folder; a hash of its content follows.
+const PACKAGE_FOLDER: &str = "package-";
 
 /// Brings `dist/` up to date.
 pub(crate) fn build(project: &Project, tools: &Tools) -> Result<()> {
-    let dist = project.path("dist");
-    let stamp = project.target().join("xtask-console.stamp");
-    let package = with_trunk(tools, &dist, || npm::build(project, tools))?;
-    let sources = sources(project, &package)?;
-    if fs::read_to_string(&stamp).is_ok_and(|text| output(&sources, &dist).is_ok_and(|now| now == text)) {
+    let package = with_trunk(tools, &dist(project), || npm::build(project, tools))?;
+    build_screens(project, tools)?;
+    add_package(project, tools, &package)
+}
+
+/// Brings `dist/` up to date but for the npm package. The tools screen then says that it is missing.
+pub(crate) fn build_screens(project: &Project, tools: &Tools) -> Result<()> {
+    let dist = dist(project);
+    let recorded = fs::read_to_string(stamp(project));
+    if recorded.is_ok_and(|text| fingerprint(project).is_ok_and(|now| now == text)) {
         return Ok(());
     }
     run::print_step("building the console (trunk build --release)");
     run::run(trunk(project, tools)?.args(["build", "--release", "--offline=false", "--features=split"]))?;
     parts::split(project, tools, &dist)?;
     shrink(&dist, tools)?;
-    add_package(&package, &dist)?;
     compress_tree(&dist, &tools.node()?)?;
     print_sizes(&dist)?;
-    fs::write(&stamp, output(&sources, &dist)?).with_context(|| stamp.display().to_string())
+    record(project)
+}
+
+/// Brings the npm package in `dist/` up to date: its modules and wasm, in a folder with a content hash in its name, and
+/// the path in index.html, which is replaced last. A server that reads `dist/` meanwhile sees a complete console.
+pub(crate) fn add_package(project: &Project, tools: &Tools, package: &Path) -> Result<()> {
+    let dist = dist(project);
+    let folder = format!(
+        "{PACKAGE_FOLDER}{}",
+        Fingerprint::default().tree(package)?.finish()
+    );
+    let former = package_folder(&dist)?;
+    if former.as_deref() == Some(&folder) {
+        return Ok(());
+    }
+    fs::create_dir_all(dist.join(&folder))?;
+    for file in files_under(package)? {
+        let kind = file.extension().unwrap_or_default();
+        if kind == "js" || kind == "wasm" {
+            fs::copy(&file, dist.join(&folder).join(name_of(&file)))?;
+        }
+    }
+    compress_tree(&dist.join(&folder), &tools.node()?)?;
+    let index = dist.join("index.html");
+    let text = fs::read_to_string(&index)?;
+    let written = former
+        .as_deref()
+        .map_or_else(|| PACKAGE_PLACEHOLDER.to_owned(), package_entry);
+    ensure!(
+        text.matches(&written).count() == 1,
+        "index.html does not name {written} once"
+    );
+    fs::write(&index, text.replace(&written, &package_entry(&folder)))?;
+    compress_tree(&index, &tools.node()?)?;
+    if let Some(former) = former {
+        fs::remove_dir_all(dist.join(former))?;
+    }
+    record(project)
+}
+
+/// Returns the name of the folder of the npm package in `dist`.
+fn package_folder(dist: &Path) -> Result<Option<String>> {
+    for entry in fs::read_dir(dist).with_context(|| dist.display().to_string())? {
+        let name = name_of(&entry?.path());
+        if name.starts_with(PACKAGE_FOLDER) {
+            return Ok(Some(name));
+        }
+    }
+    Ok(None)
+}
+
+/// Returns the URL of the entry file of the npm package in `folder`.
+fn package_entry(folder: &str) -> String {
+    format!("/console/{folder}/slim.js")
 }
 
 /// Builds `dist/` quickly for development, neither optimised nor compressed. The next [`build`] replaces it.
@@ -89,23 +153,34 @@ fn trunk(project: &Project, tools: &Tools) -> Result<Command> {
     Ok(command)
 }
 
-fn sources(project: &Project, package: &Path) -> Result<String> {
-    let mut print = Fingerprint::default().tree(package)?;
-    for source in SOURCES {
-        print = print.word(source).tree(&project.path(source))?;
-    }
-    Ok(print.finish())
+fn dist(project: &Project) -> PathBuf {
+    project.path("dist")
+}
+
+/// Returns the file with the fingerprint of the last build.
+fn stamp(project: &Project) -> PathBuf {
+    project.target().join("xtask-console.stamp")
+}
+
+fn record(project: &Project) -> Result<()> {
+    let stamp = stamp(project);
+    fs::write(&stamp, fingerprint(project)?).with_context(|| stamp.display().to_string())
 }
 
 /// Returns a fingerprint of inputs and output. The output counts because other builds, such as `trunk serve`, write
 /// to the same folder.
-fn output(sources: &str, dist: &Path) -> Result<String> {
+fn fingerprint(project: &Project) -> Result<String> {
+    let dist = dist(project);
     ensure!(
         dist.join("index.html").is_file(),
         "{} has no index.html",
         dist.display()
     );
-    Ok(Fingerprint::default().word(sources).tree(dist)?.finish())
+    let mut print = Fingerprint::default().tree(&dist)?;
+    for source in SOURCES {
+        print = print.word(source).tree(&project.path(source))?;
+    }
+    Ok(print.finish())
 }
 
 fn shrink(dist: &Path, tools: &Tools) -> Result<()> {
@@ -134,30 +209,6 @@ fn shrink(dist: &Path, tools: &Tools) -> Result<()> {
     Ok(())
 }
 
-/// Copies the modules and the wasm of the npm package into a folder with a content hash in its name, for the tools
-/// screen, and writes its path into index.html.
-fn add_package(package: &Path, dist: &Path) -> Result<()> {
-    let folder = format!("package-{}", Fingerprint::default().tree(package)?.finish());
-    fs::create_dir_all(dist.join(&folder))?;
-    for file in files_under(package)? {
-        let kind = file.extension().unwrap_or_default();
-        if kind == "js" || kind == "wasm" {
-            fs::copy(
-                &file,
-                dist.join(&folder).join(file.file_name().unwrap_or_default()),
-            )?;
-        }
-    }
-    let index = dist.join("index.html");
-    let text = fs::read_to_string(&index)?;
-    ensure!(
-        text.matches(PACKAGE_PLACEHOLDER).count() == 1,
-        "index.html has no {PACKAGE_PLACEHOLDER}"
-    );
-    let entry = format!("/console/{folder}/{PACKAGE_ENTRY}");
-    fs::write(&index, text.replace(PACKAGE_PLACEHOLDER, &entry)).with_context(|| index.display().to_string())
-}
-
 /// Compressed size of the files that a browser fetches before the console can be used.
 #[derive(Default)]
 pub(crate) struct FirstLoad {
@@ -168,7 +219,7 @@ pub(crate) struct FirstLoad {
 /// Returns the size of the first load in `dist/`.
 pub(crate) fn first_load(project: &Project) -> Result<FirstLoad> {
     let mut load = FirstLoad::default();
-    for (file, _, packed) in sizes(&project.path("dist"))? {
+    for (file, _, packed) in sizes(&dist(project))? {
         if !is_on_demand(&file) {
             load.total += packed;
             load.wasm += if file.ends_with(".wasm") { packed } else { 0 };
@@ -179,7 +230,7 @@ pub(crate) fn first_load(project: &Project) -> Result<FirstLoad> {
 
 /// Returns whether a file is fetched only by a later screen.
 fn is_on_demand(file: &str) -> bool {
-    file.starts_with("package-") || file.starts_with(parts::FOLDER)
+    file.starts_with(PACKAGE_FOLDER) || file.starts_with(parts::FOLDER)
 }
 
 /// Returns every file below `dist` with its size and its compressed size in bytes.

@@ -77,18 +77,10 @@ struct Module {
 
 /// Brings the package up to date and returns its folder.
 pub(crate) fn build(project: &Project, tools: &Tools) -> Result<PathBuf> {
-    let folder = project.target().join("npm/harvestman");
-    let stamp = project.target().join("xtask-npm.stamp");
-    let mut sources = Fingerprint::default();
-    for source in SOURCES {
-        sources = sources.word(source).tree(&project.path(source))?;
-    }
-    let sources = sources.finish();
-    let output =
-        |sources: &str| Ok::<_, anyhow::Error>(Fingerprint::default().word(sources).tree(&folder)?.finish());
-    if fs::read_to_string(&stamp).is_ok_and(|text| output(&sources).is_ok_and(|now| now == text)) {
+    if let Some(folder) = current(project)? {
         return Ok(folder);
     }
+    let folder = folder(project);
     run::print_step("building the npm package");
     fs::remove_dir_all(&folder).ok();
     fs::create_dir_all(&folder)?;
@@ -98,7 +90,8 @@ pub(crate) fn build(project: &Project, tools: &Tools) -> Result<PathBuf> {
     }
     assemble(project, &folder)?;
     bundle(tools, &folder)?;
-    fs::write(&stamp, output(&sources)?).with_context(|| stamp.display().to_string())?;
+    let stamp = stamp(project);
+    fs::write(&stamp, fingerprint(project)?).with_context(|| stamp.display().to_string())?;
     for Module { wasm, .. } in MODULES {
         let file = folder.join(wasm);
         run::print_step(&format!(
@@ -108,6 +101,32 @@ pub(crate) fn build(project: &Project, tools: &Tools) -> Result<PathBuf> {
         ));
     }
     Ok(folder)
+}
+
+/// Returns the folder of the package if it is up to date.
+pub(crate) fn current(project: &Project) -> Result<Option<PathBuf>> {
+    let Ok(recorded) = fs::read_to_string(stamp(project)) else {
+        return Ok(None);
+    };
+    Ok((recorded == fingerprint(project)?).then(|| folder(project)))
+}
+
+fn folder(project: &Project) -> PathBuf {
+    project.target().join("npm/harvestman")
+}
+
+/// Returns the file with the fingerprint of the last build.
+fn stamp(project: &Project) -> PathBuf {
+    project.target().join("xtask-npm.stamp")
+}
+
+/// Returns a fingerprint of inputs and output.
+fn fingerprint(project: &Project) -> Result<String> {
+    let mut print = Fingerprint::default().tree(&folder(project))?;
+    for source in SOURCES {
+        print = print.word(source).tree(&project.path(source))?;
+    }
+    Ok(print.finish())
 }
 
 fn compile(project: &Project, tools: &Tools, module: &Module) -> Result<PathBuf> {

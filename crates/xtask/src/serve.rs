@@ -1,17 +1,18 @@
-//! `serve`: builds the console and the server, creates a development key, and replaces this process by the server.
+//! `serve`: builds the console and the server, creates a development key, and replaces this process by the server. The
+//! npm package, which only the tools screen needs, is built in the background while the server already runs.
 
 use std::{
     fs::{self, File, OpenOptions},
     io::{Read, Write},
     os::unix::{fs::OpenOptionsExt, process::CommandExt},
     path::{Path, PathBuf},
-    process::Child,
+    process::{Child, Command, Stdio},
     thread,
 };
 
 use anyhow::{Context, Result, anyhow};
 
-use crate::{console, driver, project::Project, run, tools::Tools};
+use crate::{console, driver, npm, project::Project, run, tools::Tools};
 
 const KEYS_VARIABLE: &str = "HARVESTMAN_API_KEYS";
 /// Number of random bytes in a key.
@@ -25,7 +26,7 @@ pub(crate) fn serve(project: &Project, tools: &Tools, flags: &[String]) -> Resul
     tools.node()?;
     tools.wasm_target()?;
     let (console, chromium, languages_env) = thread::scope(|scope| {
-        let console = scope.spawn(|| console::build(project, tools));
+        let console = scope.spawn(|| console::build_screens(project, tools));
         let chromium = tools.chromium(project);
         let languages_env = tools.bubblewrap().and_then(|()| languages(project, tools));
         (console.join(), chromium, languages_env)
@@ -33,7 +34,8 @@ pub(crate) fn serve(project: &Project, tools: &Tools, flags: &[String]) -> Resul
     console.map_err(|_| anyhow!("the thread that builds the console panicked"))??;
     tools.release()?;
     library_build.wait()?;
-    run::run(&mut project.release())?;
+    run::run(&mut server_build(project))?;
+    add_package(project, tools)?;
 
     let mut server = run::command(project.target().join("release/harvestman"));
     let flags = flags.strip_prefix(&["--".to_owned()]).unwrap_or(flags);
@@ -60,6 +62,32 @@ pub(crate) fn serve(project: &Project, tools: &Tools, flags: &[String]) -> Resul
     Err(server.exec()).context("cannot start the server")
 }
 
+/// Returns the command that builds the server. It reads the console from `dist/` instead of embedding it, so that it
+/// neither waits for the console nor is built again when the console changes.
+fn server_build(project: &Project) -> Command {
+    let mut build = project.release();
+    build.arg("--no-default-features");
+    build
+}
+
+/// Adds the npm package to the console: at once if it is built, else in the background, with a log beside it.
+fn add_package(project: &Project, tools: &Tools) -> Result<()> {
+    if let Some(package) = npm::current(project)? {
+        return console::add_package(project, tools, &package);
+    }
+    let log = project.target().join("console.log");
+    run::print_step(&format!(
+        "building the tools of the console in the background; log: {}",
+        log.display()
+    ));
+    let out = File::create(&log).with_context(|| log.display().to_string())?;
+    let mut build = project.background_cargo();
+    build.args(["xtask", "console"]).stdin(Stdio::null());
+    build.stdout(out.try_clone()?).stderr(out);
+    build.spawn().context("cannot start cargo")?;
+    Ok(())
+}
+
 /// First build of the server's library, which runs while the console is built.
 struct BackgroundBuild(Option<Child>);
 
@@ -69,12 +97,11 @@ impl BackgroundBuild {
             return Ok(BackgroundBuild(None));
         }
         run::print_step("compiling the server in parallel");
-        let child = project.release().args(["--quiet", "--lib"]).spawn();
+        let child = server_build(project).args(["--quiet", "--lib"]).spawn();
         Ok(BackgroundBuild(Some(child.context("cannot start cargo")?)))
     }
 
-    /// Waits for the end of the build. Its errors are ignored: it may have seen an incomplete console, and the next
-    /// build reports real ones.
+    /// Waits for the end of the build. Its errors are ignored: the next build reports them.
     fn wait(&mut self) -> Result<()> {
         if let Some(mut child) = self.0.take() {
             child.wait()?;

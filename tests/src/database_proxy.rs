@@ -154,6 +154,10 @@ async fn relay(client: TcpStream, shared: Arc<Shared>) {
     let Ok(database) = TcpStream::connect(address).await else {
         return;
     };
+    // A network does not hold small messages back until earlier ones are acknowledged.
+    for side in [&client, &database] {
+        let _unsupported = side.set_nodelay(true);
+    }
     let mut network = shared.network.subscribe();
     let (mut from_client, mut to_client) = client.into_split();
     let (mut from_database, mut to_database) = database.into_split();

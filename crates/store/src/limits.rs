@@ -62,6 +62,9 @@ pub(crate) const CACHED_BODY_BYTES: usize = 16 << 20;
 pub(crate) const CACHED_ROW_BYTES: u64 = 256;
 /// Bytes of page text per byte that its full-text index takes on disk.
 pub(crate) const TEXT_BYTES_PER_INDEXED: usize = 2;
+/// Responses that PostgreSQL writes to the cache in one transaction, at most. Up to 30 futures that are joined start in
+/// their order.
+pub(crate) const CACHE_BATCH_PAGES: usize = 30;
 /// Bytes of responses waiting to be written to the cache; further ones are dropped.
 pub(crate) const CACHE_WAITING_BYTES: u64 = 32 << 20;
 /// Cached responses evicted per statement.

@@ -1,11 +1,12 @@
 //! The page cache: the newest response of each team and key.
 //!
-//! Responses are written by one task, in the order of their arrival. It never delays other work: what cannot be cached
-//! is dropped. The size is summed every few seconds, and the oldest responses are deleted until the rest fits.
+//! Responses are written by one task: all that have arrived meanwhile in one transaction. It never delays other work: what
+//! cannot be cached is dropped. The size is summed every few seconds, and the oldest responses are deleted until the rest fits.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use futures_util::future::{join3, try_join_all};
 use harvestman_core::cache::{Ages, CacheKey};
 use harvestman_core::ids::TeamId;
 use harvestman_core::limits::{LOCKDOWN_MAX_AGE_MS, SITEMAP_CACHE_MS};
@@ -19,12 +20,17 @@ use crate::cache::{CachedPage, KnownPage, NewCachedPage, PageCache};
 use crate::error::StoreError;
 use crate::limits;
 use crate::postgres::Postgres;
-use crate::postgres::connect::Pool;
+use crate::postgres::connect::{Pool, SharedConnection};
 use crate::postgres::query::query;
 use crate::postgres::rows::{Columns, int};
+use crate::postgres::transaction::Transaction;
 use crate::postgres::words::fold;
 use crate::prepared::CompressedPage;
 use crate::rows::{decompress_page, known_page};
+
+/// A transaction whose COMMIT does not wait for the disk: a response that is lost in a crash is fetched again.
+const BEGIN: &str = "BEGIN; SET LOCAL statement_timeout = '8s'; SET LOCAL lock_timeout = '5s'; \
+    SET LOCAL synchronous_commit = off";
 
 /// Size limit, and the queue of the task that writes.
 #[derive(Debug)]
@@ -34,6 +40,8 @@ pub(crate) struct Cache {
     queue: mpsc::UnboundedSender<CacheTask>,
     /// Bytes of the responses in the queue.
     waiting: Arc<AtomicU64>,
+    /// Reads copies.
+    reader: SharedConnection,
 }
 
 #[derive(Debug)]
@@ -52,6 +60,7 @@ impl Cache {
             max_bytes,
             queue,
             waiting,
+            reader: SharedConnection::default(),
         }
     }
 
@@ -82,27 +91,49 @@ async fn write_all(
     max_bytes: u64,
 ) {
     let mut checked_at: Option<Instant> = None;
-    while let Some(task) = tasks.recv().await {
-        let cached = match task {
-            CacheTask::Store(cached) => cached,
-            CacheTask::Flush(reply) => {
-                let _ = reply.send(());
-                continue;
+    let mut arrived = Vec::new();
+    while tasks.recv_many(&mut arrived, limits::CACHE_BATCH_PAGES).await > 0 {
+        let (mut pages, mut flushes) = (Vec::new(), Vec::new());
+        for task in arrived.drain(..) {
+            match task {
+                CacheTask::Store(cached) => pages.push(*cached),
+                CacheTask::Flush(reply) => flushes.push(reply),
             }
-        };
-        waiting.fetch_sub(cached.stored_bytes, Ordering::Relaxed);
-        let writing = async {
-            let connection = pool.connection().await?;
-            upsert(&connection, *cached).await?;
+        }
+        if !pages.is_empty() {
+            write(&pool, &mut pages).await;
+            let written = pages.iter().map(|page| page.stored_bytes).sum();
+            waiting.fetch_sub(written, Ordering::Relaxed);
             if checked_at.is_none_or(|at| at.elapsed() >= limits::CACHE_SIZE_INTERVAL) {
                 checked_at = Some(Instant::now());
-                make_room(&connection, max_bytes).await?;
+                if let Err(error) = make_room(&pool, max_bytes).await {
+                    tracing::debug!(%error, "cache size not checked");
+                }
             }
-            Ok::<(), StoreError>(())
-        };
-        if let Err(error) = writing.await {
-            tracing::debug!(%error, "response not cached");
         }
+        for flushed in flushes {
+            let _ = flushed.send(());
+        }
+    }
+}
+
+/// Writes responses together; if the database refuses that, each alone, so that one does not take others along.
+async fn write(pool: &Pool, pages: &mut [CompressedPage]) {
+    // All nodes lock the rows in the same order.
+    pages.sort_by_key(|cached| (cached.page.team.0, cached.page.key.0));
+    match upsert_all(pool, pages).await {
+        Err(error) if pages.len() > 1 && !error.is_transient() => {
+            for page in pages.chunks(1) {
+                log_failure(upsert_all(pool, page).await);
+            }
+        }
+        result => log_failure(result),
+    }
+}
+
+fn log_failure(written: Result<(), StoreError>) {
+    if let Err(error) = written {
+        tracing::debug!(%error, "response not cached");
     }
 }
 
@@ -130,7 +161,7 @@ impl PageCache for Postgres {
         .bind(team.0)
         .bind(key.0)
         .bind(now.0.saturating_sub(ages.max_ms))
-        .fetch_optional(&*self.pool.connection().await?)
+        .fetch_optional(&**self.cache.reader.of(&self.pool).await?)
         .await?;
         match row {
             Some(row) if ages.allow(row.time("fetched_at")?, now) => decompress_page(&row).await.map(Some),
@@ -157,10 +188,24 @@ impl PageCache for Postgres {
     }
 }
 
+/// Writes responses in one transaction and one round trip.
+async fn upsert_all(pool: &Pool, pages: &[CompressedPage]) -> Result<(), StoreError> {
+    let transaction = Transaction::new(pool.connection().await?);
+    let begun = transaction.batch_execute(BEGIN);
+    let written = try_join_all(pages.iter().map(|page| upsert(&transaction, page)));
+    let (begun, written, committed) = join3(begun, written, transaction.batch_execute("COMMIT")).await;
+    // Also after a statement that failed, which turns the COMMIT into a ROLLBACK.
+    if committed.is_ok() {
+        transaction.ended();
+    }
+    begun.and(committed)?;
+    written.map(drop)
+}
+
 /// Stores a response, replacing an older one; one that was fetched later stays. A response without text keeps the words
 /// of the older one.
-async fn upsert(client: &Client, cached: CompressedPage) -> Result<(), StoreError> {
-    let page = cached.page;
+async fn upsert(client: &Client, cached: &CompressedPage) -> Result<(), StoreError> {
+    let page = &cached.page;
     let text = page.text.as_ref();
     let words = |part: fn(&PageText) -> &str| text.map(|text| fold(part(text)));
     query(
@@ -191,7 +236,7 @@ async fn upsert(client: &Client, cached: CompressedPage) -> Result<(), StoreErro
     .bind(page.fetched_at.0)
     .bind(cached.size_bytes as u64)
     .bind(cached.stored_bytes)
-    .bind(cached.zstd)
+    .bind(cached.zstd.clone())
     .bind(words(|text| &text.title))
     .bind(words(|text| &text.path))
     .bind(words(|text| &text.headings))
@@ -204,7 +249,9 @@ async fn upsert(client: &Client, cached: CompressedPage) -> Result<(), StoreErro
 }
 
 /// Deletes the oldest responses until the rest fits.
-async fn make_room(client: &Client, max_bytes: u64) -> Result<(), StoreError> {
+async fn make_room(pool: &Pool, max_bytes: u64) -> Result<(), StoreError> {
+    let connection = pool.connection().await?;
+    let client: &Client = &connection;
     loop {
         let row = query("SELECT coalesce(sum(stored_bytes), 0)::bigint AS bytes FROM harvestman.cached_page")
             .fetch_one(client)

@@ -1,13 +1,14 @@
 //! Connections: the database URL, the checks before the first statement, and the pool.
 
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use deadpool_postgres::{Manager, ManagerConfig, Object, PoolError, RecyclingMethod, Runtime};
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
 use rustls::{ClientConfig, RootCertStore};
+use tokio::sync::Mutex;
 use tokio::time::Instant;
 use tokio_postgres::Config;
 use tokio_postgres::config::Host;
@@ -114,6 +115,25 @@ impl Pool {
 
     pub(crate) fn is_closed(&self) -> bool {
         self.0.is_closed()
+    }
+}
+
+/// A connection that many callers use at once, for statements that are transactions of their own. They are sent without
+/// waiting for earlier answers, so that a distant database answers all within one round trip. The connection is returned to
+/// the pool when nobody uses it.
+#[derive(Debug, Default)]
+pub(crate) struct SharedConnection(Mutex<Weak<Object>>);
+
+impl SharedConnection {
+    /// Returns the connection, which comes from `pool`.
+    pub(crate) async fn of(&self, pool: &Pool) -> Result<Arc<Object>, StoreError> {
+        let mut current = self.0.lock().await;
+        if let Some(connection) = current.upgrade().filter(|connection| !connection.is_closed()) {
+            return Ok(connection);
+        }
+        let connection = Arc::new(pool.connection().await?);
+        *current = Arc::downgrade(&connection);
+        Ok(connection)
     }
 }
 

@@ -86,6 +86,7 @@ async fn run_story(store: &Store) {
     chapters_of_monitors::feedback_is_stored_once_per_request(store).await;
     chapters_of_reading::expired_jobs_are_deleted_but_not_their_ledger(store).await;
     chapters_of_cache::the_newest_response_is_cached_per_team(store).await;
+    chapters_of_cache::a_response_that_the_database_refuses_takes_no_other_along(store).await;
     chapters_of_cache::known_pages_are_listed_by_site(store).await;
     chapters_of_search::cached_pages_are_searched_by_their_team_only(store).await;
     chapters_of_search::query_text_is_never_an_operator(store).await;

@@ -1,5 +1,6 @@
 //! Responses cached for later requests.
 
+use futures_util::future::join_all;
 use harvestman_core::cache::{Ages, CacheKey};
 use harvestman_core::ids::TeamId;
 use harvestman_core::limits::{LOCKDOWN_MAX_AGE_MS, SITEMAP_CACHE_MS};
@@ -90,6 +91,32 @@ pub(crate) async fn the_newest_response_is_cached_per_team(store: &Store) {
         Some(b"second".to_vec())
     );
     assert_eq!(body(store, team, "/empty", ANY, NOW).await, Some(Vec::new()));
+}
+
+pub(crate) async fn a_response_that_the_database_refuses_takes_no_other_along(store: &Store) {
+    let team = store.ensure_team("refused").await.unwrap();
+    let paths: Vec<String> = (0..40).map(|number| format!("/{number}")).collect();
+    // PostgreSQL cannot index a text of this length that does not compress.
+    let site = (0..20_000_u32).map(|index| char::from(33 + (index.wrapping_mul(2_654_435_769) >> 26) as u8));
+    let refused = NewCachedPage {
+        site: Some(site.collect()),
+        ..cached_response(team, "/refused", NOW)
+    };
+    let pages = paths.iter().map(|path| cached_response(team, path, NOW));
+    join_all(
+        pages
+            .chain([refused])
+            .map(|page| store.cache_page(page, b"kept".to_vec())),
+    )
+    .await;
+    store.ping().await.unwrap();
+    for path in &paths {
+        assert_eq!(
+            body(store, team, path, ANY, NOW).await,
+            Some(b"kept".to_vec()),
+            "{path}"
+        );
+    }
 }
 
 pub(crate) async fn known_pages_are_listed_by_site(store: &Store) {

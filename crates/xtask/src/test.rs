@@ -14,7 +14,7 @@ use std::{
 use anyhow::{Result, anyhow, bail};
 
 use self::{
-    tally::Tally,
+    tally::{Run, Tally},
     targets::{Program, Sources, Target, build},
 };
 use crate::{
@@ -163,35 +163,35 @@ impl Suite {
     /// # Errors
     /// A failed test, or a filter that matches no test.
     pub(crate) fn run(&self) -> Result<()> {
-        let mut total = Tally::default();
         let browsers = &self.environment.browsers;
         let (first, others) = match browsers.split_first() {
             Some((first, others)) => (Some(first), others),
             None => (None, &[][..]),
         };
+        let mut runs = Vec::new();
         for browser in std::iter::once(first).chain(others.iter().map(Some)) {
             for program in &self.programs {
                 let uses_browser = program.target.reads(CHROMIUM);
                 if browser == first || uses_browser && !program.target.is_one_of(OF_CLIENTS) {
-                    self.run_program(program, browser.filter(|_| uses_browser), &mut total)?;
+                    runs.push(self.run_of(program, browser.filter(|_| uses_browser)));
                 }
             }
         }
-        if let Some(node) = &self.node {
-            self.run_scripts(node, first, &mut total)?;
-        }
+        runs.extend(self.node.as_ref().map(|node| self.run_of_scripts(node, first)));
+        let mut total = Tally::default();
+        total.run(runs)?;
         match &self.filter {
             Some(filter) if total.is_empty() => bail!("no test has `{filter}` in its name"),
             _ => total.finish(),
         }
     }
 
-    fn run_program(&self, program: &Program, browser: Option<&PathBuf>, total: &mut Tally) -> Result<()> {
-        let mut title = program.target.title();
+    fn run_of<'a>(&'a self, program: &'a Program, browser: Option<&'a PathBuf>) -> Run<'a> {
+        let mut name = program.target.title();
         if let Some(browser) = browser {
-            title = format!("{title}, {}", browser.display());
+            name = format!("{name}, {}", browser.display());
         }
-        let make = || {
+        let make = move || {
             let mut command = run::command(&program.file);
             command.current_dir(program.target.folder());
             command.envs(self.environment.variables());
@@ -209,17 +209,20 @@ impl Suite {
                 command.args(self.filter.is_none().then_some(ON_POSTGRES));
             }
         }
-        run::print_step(&title);
-        total.add(&title, &mut command, |failed| {
+        let repeat = move |failed: &[String]| {
             let mut command = make();
             command.arg("--exact").args(failed);
             command
-        })
+        };
+        Run {
+            name,
+            command,
+            repeat: Box::new(repeat),
+        }
     }
 
-    fn run_scripts(&self, node: &Node, browser: Option<&PathBuf>, total: &mut Tally) -> Result<()> {
-        const TITLE: &str = "tests of the npm package";
-        let make = |files: &[PathBuf]| {
+    fn run_of_scripts<'a>(&'a self, node: &'a Node, browser: Option<&'a PathBuf>) -> Run<'a> {
+        let make = move |files: &[PathBuf]| {
             let mut command = node.command();
             command
                 .current_dir(&self.folder)
@@ -234,10 +237,11 @@ impl Suite {
                 .envs(self.environment.variables());
             command
         };
-        run::print_step(TITLE);
-        total.add(TITLE, &mut make(&self.scripts.files), |failed| {
-            make(&failed.iter().map(PathBuf::from).collect::<Vec<_>>())
-        })
+        Run {
+            name: "tests of the npm package".to_owned(),
+            command: make(&self.scripts.files),
+            repeat: Box::new(move |failed| make(&failed.iter().map(PathBuf::from).collect::<Vec<_>>())),
+        }
     }
 }
 

@@ -1,9 +1,11 @@
-//! Totals over several test programs. Tests that fail are run once more: many wait for a browser or a database, and a
-//! busy machine delays both. Those that pass then are reported as unstable. A program that hangs is stopped.
+//! Runs test programs, and counts. Two run at a time: most wait for a browser, a database or a clock half of their time.
+//! Tests that fail are run once more, alone, since a busy machine delays what they wait for. Those that pass then are
+//! reported as unstable. A program that hangs is stopped.
 
 use std::{
     io::{BufRead, BufReader},
     process::{Command, Stdio},
+    sync::{Mutex, MutexGuard, PoisonError},
     thread,
     time::{Duration, Instant},
 };
@@ -12,6 +14,8 @@ use anyhow::{Context, Result, anyhow, bail};
 
 use crate::run;
 
+/// Programs that run at the same time.
+const LANES: usize = 2;
 /// Longest run of one program; the slowest take about 4 minutes on two cores.
 const LIMIT: Duration = Duration::from_secs(20 * 60);
 /// Programs that the totals list as the slowest.
@@ -27,9 +31,20 @@ pub(super) struct Tally {
     durations: Vec<(Duration, String)>,
 }
 
+/// Makes the command for some tests of libtest or files of Node.
+type Repeat<'a> = Box<dyn Fn(&[String]) -> Command + Send + 'a>;
+
+/// A program of libtest or of Node's test runner.
+pub(super) struct Run<'a> {
+    pub(super) name: String,
+    pub(super) command: Command,
+    pub(super) repeat: Repeat<'a>,
+}
+
 /// Result of one run of a program.
 #[derive(Default)]
 struct Outcome {
+    output: String,
     passed: u64,
     failed: u64,
     /// Names of the failed tests of a libtest program, or files with failed tests of Node.
@@ -38,19 +53,42 @@ struct Outcome {
 }
 
 impl Tally {
-    /// Runs a program of libtest or of Node's test runner, and what failed again with `repeat`, which makes the command
-    /// for these tests of libtest or files of Node. Prints its output, and counts its test results.
-    pub(super) fn add(
-        &mut self,
-        name: &str,
-        command: &mut Command,
-        repeat: impl FnOnce(&[String]) -> Command,
-    ) -> Result<()> {
-        let start = Instant::now();
-        let mut outcome = Outcome::of(name, command)?;
+    /// Runs programs, prints the output of each when it ends, and counts the results of their tests.
+    pub(super) fn run(&mut self, runs: Vec<Run<'_>>) -> Result<()> {
+        let waiting = Mutex::new(runs.into_iter());
+        let ended = Mutex::new(Vec::new());
+        // Not in the loop's condition, which would hold the lock while the program runs.
+        let next = || lock(&waiting).next();
+        let lane = || -> Result<()> {
+            while let Some(mut run) = next() {
+                run::print_step(&run.name);
+                let start = Instant::now();
+                let outcome = Outcome::of(&run.name, &mut run.command)?;
+                lock(&ended).push((run, outcome, start.elapsed()));
+            }
+            Ok(())
+        };
+        thread::scope(|scope| {
+            let lanes = [(); LANES].map(|()| scope.spawn(lane));
+            let join = |lane: thread::ScopedJoinHandle<'_, _>| {
+                lane.join()
+                    .map_err(|_| anyhow!("a thread that runs tests panicked"))?
+            };
+            lanes.into_iter().try_for_each(join)
+        })?;
+        let ended = ended.into_inner().unwrap_or_else(PoisonError::into_inner);
+        ended.into_iter().try_for_each(|(run, outcome, duration)| {
+            self.durations.push((duration, run.name.clone()));
+            self.add(&run, outcome)
+        })
+    }
+
+    /// Counts a result, after a second run of the tests that failed.
+    fn add(&mut self, run: &Run<'_>, mut outcome: Outcome) -> Result<()> {
+        let name = &run.name;
         if !outcome.failures.is_empty() {
             run::print_step(&format!("{name}, failed tests again"));
-            let repeated = Outcome::of(name, &mut repeat(&outcome.failures))?;
+            let repeated = Outcome::of(name, &mut (run.repeat)(&outcome.failures))?;
             let fixed = outcome
                 .failures
                 .iter()
@@ -60,11 +98,10 @@ impl Tally {
             outcome.failed = repeated.failed;
             outcome.succeeded = repeated.succeeded;
         }
-        self.durations.push((start.elapsed(), name.to_owned()));
         self.passed += outcome.passed;
         self.failed += outcome.failed;
         if !outcome.succeeded {
-            self.broken.push(name.to_owned());
+            self.broken.push(name.clone());
         }
         Ok(())
     }
@@ -99,7 +136,7 @@ impl Tally {
 }
 
 impl Outcome {
-    /// Runs a program and prints its output.
+    /// Runs a program, and prints its output at its end.
     fn of(name: &str, command: &mut Command) -> Result<Outcome> {
         let mut child = command
             .stdout(Stdio::piped())
@@ -111,8 +148,8 @@ impl Outcome {
                 let mut outcome = Outcome::default();
                 for line in BufReader::new(stdout).split(b'\n') {
                     let line = String::from_utf8_lossy(&line?).into_owned();
-                    println!("{line}");
                     outcome.read(&line);
+                    outcome.output.extend([&line, "\n"]);
                 }
                 anyhow::Ok(outcome)
             });
@@ -120,6 +157,7 @@ impl Outcome {
             let mut outcome = reader
                 .join()
                 .map_err(|_| anyhow!("the output of {name} cannot be read"))??;
+            print!("==> {name}: output\n{}", outcome.output);
             outcome.succeeded = match ended {
                 Ok(status) => status.success(),
                 Err(error) => {
@@ -152,6 +190,10 @@ impl Outcome {
             _ => {}
         }
     }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

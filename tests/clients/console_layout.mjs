@@ -1,6 +1,7 @@
-// Layout: the primary button is always visible, the right column is sticky with its own scrollbar, a column takes the
-// full width, and every screen fits a tablet and a zoom of 200 %.
-// Usage: console_layout.mjs ORIGIN KEY JOB_ID URL, where the job is a crawl with a long page at URL
+// Layout: no column is empty, the primary button is always visible, the right column is sticky with its own scrollbar, a
+// column takes the full width, the graph stays readable when a hub is chosen, and every screen fits a tablet and a zoom
+// of 200 %.
+// Usage: console_layout.mjs ORIGIN KEY JOB_ID URL, where the job is a crawl with a long page at URL that links all others
 
 import assert from "node:assert/strict";
 import { DESKTOP, open } from "./console_browser.mjs";
@@ -15,6 +16,17 @@ async function isInView(locator, what) {
   assert.ok(box && box.y >= 0 && box.y + box.height <= height, `${what}: ${JSON.stringify(box)} of ${height} px`);
 }
 const scrollTo = (top) => page.evaluate((top) => scrollTo(0, top), top);
+
+// Before the first run, the column of the result says what will appear there.
+for (const [path, heading] of [
+  ["/scrape", "Scrape"], ["/crawl", "Crawl"], ["/batch", "Batch"], ["/map", "Map"], ["/search", "Search"],
+  ["/extract", "Extract"], ["/parse", "Parse"], ["/agent", "Agent"], ["/ask", "Ask"],
+]) {
+  await visit(path, heading);
+  await settled();
+  const text = await page.locator(".panes > :last-child").innerText();
+  assert.ok(text.length > 40, `${path}: the right column says only "${text}"`);
+}
 
 // The send button stays in view, from the top of a long form to its end.
 await page.setViewportSize({ width: 1440, height: 600 });
@@ -55,6 +67,25 @@ const widths = await page.evaluate(() => [".page", "#result"].map((one) => docum
 assert.ok(widths[1] > widths[0] * 0.9, `the result has ${widths[1]} of ${widths[0]} px`);
 await page.getByRole("button", { name: "Full width" }).click();
 await form.waitFor();
+
+// The lines of a chosen hub are faint, so that the pages which it links stay visible.
+await visit(`/jobs/${job}?tab=graph&page=0`, /127\.0\.0\.1/);
+const picture = page.getByRole("img", { name: /links between them/ });
+await picture.waitFor();
+await settled();
+const marked = await picture.evaluate(async (canvas) => {
+  await new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)));
+  const { width, height } = canvas;
+  const pixels = canvas.getContext("2d").getImageData(0, 0, width, height).data;
+  const accent = getComputedStyle(canvas).caretColor.match(/\d+/g).map(Number);
+  let full = 0;
+  for (let at = 0; at < pixels.length; at += 4) {
+    const isAccent = accent.slice(0, 3).every((value, channel) => Math.abs(pixels[at + channel] - value) < 8);
+    if (isAccent && pixels[at + 3] > 230) full += 1;
+  }
+  return full / (width * height);
+});
+assert.ok(marked > 0.001 && marked < 0.05, `${(marked * 100).toFixed(2)} % of the graph has the color of the choice`);
 
 // Tabs that a page next to them leaves no room for are in a menu.
 await page.setViewportSize({ width: 1360, height: 800 });

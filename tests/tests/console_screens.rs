@@ -8,6 +8,8 @@ use harvestman_tests::server::KEY;
 use harvestman_tests::{DocsSite, Model, ModelReply, Page, Receiver, Site, TestServer, tools};
 use serde_json::json;
 
+/// Links of the page that the layout check chooses in the graph.
+const HUB_LINKS: usize = 150;
 /// More requests than the activity list shows at once.
 const CALLS: usize = 60;
 /// URL of a closed port.
@@ -47,8 +49,16 @@ async fn drafts_focus_and_overflowing_tabs_are_kept() {
 async fn every_screen_uses_its_space_at_every_width() {
     let server = TestServer::start().await;
     let text = "<p>A paragraph of a long page.</p>".repeat(200);
-    let html = format!("<title>Long</title><main><h1>Long</h1>{text}</main>");
-    let site = Site::new().page("/", Page::html(html)).serve().await;
+    let leaves: Vec<String> = (0..HUB_LINKS).map(|number| format!("/{number}")).collect();
+    let links: String = leaves
+        .iter()
+        .map(|leaf| format!("<a href={leaf}>{leaf}</a> "))
+        .collect();
+    let html = format!("<title>Long</title><main><h1>Long</h1>{text}<p>{links}</p></main>");
+    let site = leaves
+        .iter()
+        .fold(Site::new(), |site, leaf| site.page(leaf, Page::links(leaf, &[])));
+    let site = site.page("/", Page::html(html)).serve().await;
     let url = site.url("/");
     let job = server.crawl(&json!({ "url": url })).await;
     server.wait(&job).await;

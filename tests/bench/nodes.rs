@@ -16,8 +16,8 @@ use crate::site::GeneratedSite;
 
 /// Time to the database of the distant case, for each answer.
 const DISTANCE: Duration = Duration::from_millis(5);
-/// After this time PostgreSQL has published the statistics of what was done before.
-const STATISTICS_DELAY: Duration = Duration::from_secs(2);
+/// After this time PostgreSQL has published the statistics of what was done before, also those of idle connections.
+const STATISTICS_DELAY: Duration = Duration::from_secs(11);
 /// How long idle servers are watched.
 const IDLE: Duration = Duration::from_secs(20);
 /// Latency of the site that servers share, and crawls that run at once.

@@ -20,7 +20,7 @@ const scrollTo = (top) => page.evaluate((top) => scrollTo(0, top), top);
 // Before the first run, the column of the result says what will appear there.
 for (const [path, heading] of [
   ["/scrape", "Scrape"], ["/crawl", "Crawl"], ["/batch", "Batch"], ["/map", "Map"], ["/search", "Search"],
-  ["/extract", "Extract"], ["/parse", "Parse"], ["/agent", "Agent"], ["/ask", "Ask"],
+  ["/extract", "Extract"], ["/agent", "Agent"],
 ]) {
   await visit(path, heading);
   await settled();

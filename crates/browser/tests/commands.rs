@@ -244,7 +244,7 @@ async fn history_and_tabs_are_navigated() {
     assert!(desk.run_ok("reload").await.contains("Next desk"));
     desk.run_ok("back").await;
     // A link that opens a tab, which becomes the current one.
-    desk.run_ok("click 'text=New window' && wait --url '**/popup'")
+    desk.run_ok("click 'text=New window' && wait --url '**/popup' && wait --load load")
         .await;
     let tabs = desk.run_ok("tab").await;
     assert_eq!(

@@ -13,7 +13,7 @@ use anyhow::{Context, Result, anyhow, ensure};
 
 use crate::{
     compress::{compress_tree, compressed, name_of},
-    fingerprint::{Fingerprint, files_under},
+    fingerprint::{Fingerprint, Stamp, files_under},
     npm, parts,
     project::Project,
     run,
@@ -47,8 +47,7 @@ pub(crate) fn build(project: &Project, tools: &Tools) -> Result<()> {
 /// Brings `dist/` up to date but for the npm package. The tools screen then says that it is missing.
 pub(crate) fn build_screens(project: &Project, tools: &Tools) -> Result<()> {
     let dist = dist(project);
-    let recorded = fs::read_to_string(stamp(project));
-    if recorded.is_ok_and(|text| fingerprint(project).is_ok_and(|now| now == text)) {
+    if stamp(project).is_current() {
         return Ok(());
     }
     run::print_step("building the console (trunk build --release)");
@@ -57,7 +56,12 @@ pub(crate) fn build_screens(project: &Project, tools: &Tools) -> Result<()> {
     shrink(&dist, tools)?;
     compress_tree(&dist, &tools.node()?)?;
     print_sizes(&dist)?;
-    record(project)
+    ensure!(
+        dist.join("index.html").is_file(),
+        "{} has no index.html",
+        dist.display()
+    );
+    stamp(project).record()
 }
 
 /// Brings the npm package in `dist/` up to date: its modules and wasm, in a folder with a content hash in its name, and
@@ -94,7 +98,7 @@ pub(crate) fn add_package(project: &Project, tools: &Tools, package: &Path) -> R
     if let Some(former) = former {
         fs::remove_dir_all(dist.join(former))?;
     }
-    record(project)
+    stamp(project).record()
 }
 
 /// Returns the name of the folder of the npm package in `dist`.
@@ -157,30 +161,13 @@ fn dist(project: &Project) -> PathBuf {
     project.path("dist")
 }
 
-/// Returns the file with the fingerprint of the last build.
-fn stamp(project: &Project) -> PathBuf {
-    project.target().join("xtask-console.stamp")
-}
-
-fn record(project: &Project) -> Result<()> {
-    let stamp = stamp(project);
-    fs::write(&stamp, fingerprint(project)?).with_context(|| stamp.display().to_string())
-}
-
-/// Returns a fingerprint of inputs and output. The output counts because other builds, such as `trunk serve`, write
-/// to the same folder.
-fn fingerprint(project: &Project) -> Result<String> {
-    let dist = dist(project);
-    ensure!(
-        dist.join("index.html").is_file(),
-        "{} has no index.html",
-        dist.display()
-    );
-    let mut print = Fingerprint::default().tree(&dist)?;
-    for source in SOURCES {
-        print = print.word(source).tree(&project.path(source))?;
+fn stamp(project: &Project) -> Stamp<'_> {
+    Stamp {
+        file: project.target().join("xtask-console.stamp"),
+        output: dist(project),
+        inputs: SOURCES,
+        base: project.root(),
     }
-    Ok(print.finish())
 }
 
 fn shrink(dist: &Path, tools: &Tools) -> Result<()> {

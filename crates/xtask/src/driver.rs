@@ -8,7 +8,7 @@ use anyhow::{Context, Result};
 use crate::{
     compress::brotli,
     embedded::{EMBEDDED, EmbeddedPackage},
-    fingerprint::{Fingerprint, files_under},
+    fingerprint::{Stamp, files_under},
     project::Project,
     run,
     tools::Tools,
@@ -25,14 +25,13 @@ fn compress(embedded: &EmbeddedPackage, project: &Project, tools: &Tools) -> Res
     let name = embedded.folder;
     let package = tools.embedded(project, embedded)?;
     let folder = project.path("crates/server").join(name);
-    let stamp = project.target().join(format!("xtask-{name}.stamp"));
-    let mut sources = Fingerprint::default();
-    for file in embedded.files {
-        sources = sources.word(file).tree(&package.join(file))?;
-    }
-    let sources = sources.finish();
-    let output = || Ok::<_, anyhow::Error>(Fingerprint::default().word(&sources).tree(&folder)?.finish());
-    if fs::read_to_string(&stamp).is_ok_and(|text| output().is_ok_and(|now| now == text)) {
+    let stamp = Stamp {
+        file: project.target().join(format!("xtask-{name}.stamp")),
+        output: folder.clone(),
+        inputs: embedded.files,
+        base: &package,
+    };
+    if stamp.is_current() {
         return Ok(());
     }
     run::print_step(&format!("compressing {}", embedded.package));
@@ -47,5 +46,5 @@ fn compress(embedded: &EmbeddedPackage, project: &Project, tools: &Tools) -> Res
     }
     brotli(&tools.node()?, &copies)
         .with_context(|| format!("cannot compress the files of {}", embedded.package))?;
-    fs::write(&stamp, output()?).with_context(|| stamp.display().to_string())
+    stamp.record()
 }

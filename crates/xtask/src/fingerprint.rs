@@ -36,6 +36,38 @@ impl Fingerprint {
     }
 }
 
+/// Shows whether a finished build step is still up to date. Its output counts as well as its inputs, because other builds,
+/// such as `trunk serve`, write to the same folder.
+pub(crate) struct Stamp<'a> {
+    /// File with the fingerprint of the last build.
+    pub(crate) file: PathBuf,
+    /// Folder that the step writes.
+    pub(crate) output: PathBuf,
+    /// Files and folders that the step reads, below `base`.
+    pub(crate) inputs: &'a [&'a str],
+    pub(crate) base: &'a Path,
+}
+
+impl Stamp<'_> {
+    pub(crate) fn is_current(&self) -> bool {
+        fs::read_to_string(&self.file)
+            .is_ok_and(|recorded| self.fingerprint().is_ok_and(|now| now == recorded))
+    }
+
+    /// Records that the step is up to date now.
+    pub(crate) fn record(&self) -> Result<()> {
+        fs::write(&self.file, self.fingerprint()?).with_context(|| self.file.display().to_string())
+    }
+
+    fn fingerprint(&self) -> Result<String> {
+        let mut print = Fingerprint::default().tree(&self.output)?;
+        for input in self.inputs {
+            print = print.word(input).tree(&self.base.join(input))?;
+        }
+        Ok(print.finish())
+    }
+}
+
 /// Returns all files under `path` (or `path` itself if it is a file), sorted; none if it does not exist.
 pub(crate) fn files_under(path: &Path) -> Result<Vec<PathBuf>> {
     let mut found = Vec::new();

@@ -7,7 +7,7 @@ use std::{
 
 use anyhow::{Context, Result, ensure};
 
-use crate::{compress::deflate, fingerprint::Fingerprint, project::Project, run, tools::Tools};
+use crate::{compress::deflate, fingerprint::Stamp, project::Project, run, tools::Tools};
 
 const SOURCES: &[&str] = &[
     "crates/wasm",
@@ -77,7 +77,7 @@ struct Module {
 
 /// Brings the package up to date and returns its folder.
 pub(crate) fn build(project: &Project, tools: &Tools) -> Result<PathBuf> {
-    if let Some(folder) = current(project)? {
+    if let Some(folder) = current(project) {
         return Ok(folder);
     }
     let folder = folder(project);
@@ -90,8 +90,7 @@ pub(crate) fn build(project: &Project, tools: &Tools) -> Result<PathBuf> {
     }
     assemble(project, &folder)?;
     bundle(tools, &folder)?;
-    let stamp = stamp(project);
-    fs::write(&stamp, fingerprint(project)?).with_context(|| stamp.display().to_string())?;
+    stamp(project).record()?;
     for Module { wasm, .. } in MODULES {
         let file = folder.join(wasm);
         run::print_step(&format!(
@@ -104,29 +103,21 @@ pub(crate) fn build(project: &Project, tools: &Tools) -> Result<PathBuf> {
 }
 
 /// Returns the folder of the package if it is up to date.
-pub(crate) fn current(project: &Project) -> Result<Option<PathBuf>> {
-    let Ok(recorded) = fs::read_to_string(stamp(project)) else {
-        return Ok(None);
-    };
-    Ok((recorded == fingerprint(project)?).then(|| folder(project)))
+pub(crate) fn current(project: &Project) -> Option<PathBuf> {
+    stamp(project).is_current().then(|| folder(project))
 }
 
 fn folder(project: &Project) -> PathBuf {
     project.target().join("npm/harvestman")
 }
 
-/// Returns the file with the fingerprint of the last build.
-fn stamp(project: &Project) -> PathBuf {
-    project.target().join("xtask-npm.stamp")
-}
-
-/// Returns a fingerprint of inputs and output.
-fn fingerprint(project: &Project) -> Result<String> {
-    let mut print = Fingerprint::default().tree(&folder(project))?;
-    for source in SOURCES {
-        print = print.word(source).tree(&project.path(source))?;
+fn stamp(project: &Project) -> Stamp<'_> {
+    Stamp {
+        file: project.target().join("xtask-npm.stamp"),
+        output: folder(project),
+        inputs: SOURCES,
+        base: project.root(),
     }
-    Ok(print.finish())
 }
 
 fn compile(project: &Project, tools: &Tools, module: &Module) -> Result<PathBuf> {

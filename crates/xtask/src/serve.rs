@@ -72,7 +72,7 @@ fn server_build(project: &Project) -> Command {
 
 /// Adds the npm package to the console: at once if it is built, else in the background, with a log beside it.
 fn add_package(project: &Project, tools: &Tools) -> Result<()> {
-    if let Some(package) = npm::current(project)? {
+    if let Some(package) = npm::current(project) {
         return console::add_package(project, tools, &package);
     }
     let log = project.target().join("console.log");

@@ -1,5 +1,5 @@
-//! Serves the console's files, which are usually embedded in the binary. Files are sent pre-compressed where the build has
-//! compressed them. Names with a hash are cached for a year; everything else is revalidated by its ETag. The only
+//! Serves the console's files, which are usually embedded in the binary. Files are sent pre-compressed where the build
+//! has compressed them. Names with a hash are cached for a year; everything else is revalidated by its ETag. The only
 //! page of this module itself is the one that explains how to build the console.
 
 use std::borrow::Cow;

@@ -1,7 +1,8 @@
 //! The page cache: the newest response of each team and key.
 //!
-//! Responses are written by one task: all that have arrived meanwhile in one transaction. It never delays other work: what
-//! cannot be cached is dropped. The size is summed every few seconds, and the oldest responses are deleted until the rest fits.
+//! Responses are written by one task: all that have arrived meanwhile in one transaction. It never delays other work:
+//! what cannot be cached is dropped. The size is summed every few seconds, and the oldest responses are deleted until
+//! the rest fits.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -23,14 +24,10 @@ use crate::postgres::Postgres;
 use crate::postgres::connect::{Pool, SharedConnection};
 use crate::postgres::query::query;
 use crate::postgres::rows::{Columns, int};
-use crate::postgres::transaction::Transaction;
+use crate::postgres::transaction::{BEGIN, Transaction};
 use crate::postgres::words::fold;
 use crate::prepared::CompressedPage;
 use crate::rows::{decompress_page, known_page};
-
-/// A transaction whose COMMIT does not wait for the disk: a response that is lost in a crash is fetched again.
-const BEGIN: &str = "BEGIN; SET LOCAL statement_timeout = '8s'; SET LOCAL lock_timeout = '5s'; \
-    SET LOCAL synchronous_commit = off";
 
 /// Size limit, and the queue of the task that writes.
 #[derive(Debug)]
@@ -191,7 +188,9 @@ impl PageCache for Postgres {
 /// Writes responses in one transaction and one round trip.
 async fn upsert_all(pool: &Pool, pages: &[CompressedPage]) -> Result<(), StoreError> {
     let transaction = Transaction::new(pool.connection().await?);
-    let begun = transaction.batch_execute(BEGIN);
+    // A response that is lost in a crash is fetched again, so the COMMIT need not wait for the disk.
+    let begin = format!("{BEGIN}; SET LOCAL synchronous_commit = off");
+    let begun = transaction.batch_execute(&begin);
     let written = try_join_all(pages.iter().map(|page| upsert(&transaction, page)));
     let (begun, written, committed) = join3(begun, written, transaction.batch_execute("COMMIT")).await;
     // Also after a statement that failed, which turns the COMMIT into a ROLLBACK.

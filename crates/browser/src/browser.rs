@@ -20,7 +20,7 @@ use crate::error::BrowserError;
 use crate::limits;
 use crate::page::{Page, World};
 use crate::picture::{self, Picture};
-use crate::process::{Process, Purpose};
+use crate::process::{Process, Purpose, start_again};
 use crate::storage::{self, Storage};
 use crate::visit::{Visit, visit};
 use crate::visitor::Visitor;
@@ -172,15 +172,23 @@ impl Shared {
         }
         // Dropping the old process kills it; pages that it still renders fail with `Gone`.
         *process_slot = None;
-        let number = self.process_count.fetch_add(1, Ordering::Relaxed);
-        let name = format!("browser-{number}");
-        let process = Process::start(
-            &self.config.program,
-            self.config.proxy,
-            &self.config.folder,
-            &name,
-            Purpose::Scrapes,
-        )
+        let BrowserConfig {
+            program,
+            proxy,
+            folder,
+            ..
+        } = &self.config;
+        let process = start_again(async || {
+            let number = self.process_count.fetch_add(1, Ordering::Relaxed);
+            Process::start(
+                program,
+                *proxy,
+                folder,
+                &format!("browser-{number}"),
+                Purpose::Scrapes,
+            )
+            .await
+        })
         .await?;
         let running = process_slot.insert(RunningProcess { process, pages: 1 });
         Ok((

@@ -4,6 +4,12 @@ use std::time::Duration;
 
 /// Time from the start of the process to its first response.
 pub const START_TIMEOUT: Duration = Duration::from_secs(20);
+/// Attempts to start a browser that ends before its first response.
+pub const START_ATTEMPTS: u32 = 3;
+/// Wait for the status and messages of a browser that has closed its pipe.
+pub const END_TIMEOUT: Duration = Duration::from_secs(1);
+/// Bytes kept of what a browser writes to its standard error.
+pub const MAX_MESSAGES_BYTES: usize = 4096;
 /// Niceness of the browser of scrapes, added to the server's own: a few pages that need it do not slow many down that do
 /// not.
 pub const SCRAPE_NICENESS: i32 = 5;

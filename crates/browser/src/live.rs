@@ -19,7 +19,7 @@ use harvestman_core::api::options::ScrapeOptions;
 use crate::blocker::Blocker;
 use crate::error::BrowserError;
 use crate::files::{DownloadFolder, FileLimits};
-use crate::process::{Process, Purpose};
+use crate::process::{Process, Purpose, start_again};
 use crate::sandbox::{Launcher, Sandbox};
 use crate::visitor::Visitor;
 use crate::worker::{Languages, Programs, Worker};
@@ -197,7 +197,8 @@ impl Shared {
 
     async fn start(&self) -> Result<Spare, BrowserError> {
         let worker = self.languages.start(Language::Node);
-        let (chromium, worker) = tokio::join!(self.start_chromium(), worker);
+        let chromium = start_again(|| self.start_chromium());
+        let (chromium, worker) = tokio::join!(chromium, worker);
         Ok(Spare {
             chromium: chromium?,
             // The error is reported when code is run.

@@ -14,8 +14,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use command_fds::{CommandFdExt, FdMapping};
 use rustix::process::{Pid, Signal, getpriority_process, kill_process_group, setpriority_process};
 use serde_json::{Value, json};
+use tokio::io::AsyncReadExt;
 use tokio::net::unix::pipe;
-use tokio::process::{Child, Command};
+use tokio::process::{Child, ChildStderr, Command};
 use tokio::time::{Instant, sleep, timeout};
 
 use crate::cdp::Connection;
@@ -114,9 +115,13 @@ impl Process {
         let mut command = Command::new(program);
         pipe.child.pass_to(&mut command).map_err(failed)?;
         let sandboxed = !rustix::process::geteuid().is_root();
-        command.args(flags(proxy, &profile, sandboxed, purpose));
-        command.env("HOME", &profile);
+        command
+            .args(flags(proxy, &profile, sandboxed, purpose))
+            .env("HOME", &profile)
+            .stderr(Stdio::piped());
         let child = command.spawn().map_err(failed)?;
+        // It holds the browser's ends of the pipes, which must close with the browser.
+        drop(command);
         // Its own children inherit this. Without it the browser only takes more time from others.
         if purpose == Purpose::Scrapes
             && let Some(pid) = id_of(&child)
@@ -153,7 +158,11 @@ impl Process {
             server: pipe_ends,
             child: child_ends,
         } = Pipe::open().map_err(failed)?;
-        let set_up = |command: &mut Command| child_ends.pass_to(command);
+        let set_up = |command: &mut Command| {
+            child_ends.pass_to(command)?;
+            command.stderr(Stdio::piped());
+            Ok(())
+        };
         let sandboxed = bubblewrap
             .start(launcher, init, &spec, program, arguments, set_up)
             .await;
@@ -171,10 +180,11 @@ impl Process {
 
     /// Returns a newly started process once the browser responds.
     async fn handshake(
-        child: Child,
+        mut child: Child,
         (from_browser, to_browser): (pipe::Receiver, pipe::Sender),
         leftovers: Leftovers,
     ) -> Result<Process, BrowserError> {
+        let messages = tokio::spawn(last_messages(child.stderr.take()));
         let mut process = Process {
             connection: Connection::start(from_browser, to_browser),
             version: String::new(),
@@ -186,9 +196,12 @@ impl Process {
         let version = match timeout(limits::START_TIMEOUT, first).await {
             Ok(Ok(version)) => version,
             Ok(Err(error)) => {
-                return Err(BrowserError::Start(format!(
-                    "the browser does not respond ({error})"
-                )));
+                let ended = async { (process.child.wait().await, messages.await) };
+                if let Ok((Ok(status), messages)) = timeout(limits::END_TIMEOUT, ended).await {
+                    let messages = messages.unwrap_or_default();
+                    tracing::warn!(%status, messages, "the browser ended before it responded");
+                }
+                return Err(error);
             }
             Err(_) => return Err(BrowserError::Start("the browser does not respond".to_owned())),
         };
@@ -236,6 +249,32 @@ impl Drop for Process {
             tracing::debug!(%error, "cannot remove the profile of a browser");
         }
     }
+}
+
+/// Starts a browser, and again if it ends before it responds, which happens on a busy machine.
+pub(crate) async fn start_again<T, F: Future<Output = Result<T, BrowserError>>>(
+    mut start: impl FnMut() -> F,
+) -> Result<T, BrowserError> {
+    for _ in 0..limits::START_ATTEMPTS {
+        match start().await {
+            Err(BrowserError::Gone) => {}
+            result => return result,
+        }
+    }
+    let reason = "it ends before it responds; the log of the server says how";
+    Err(BrowserError::Start(reason.to_owned()))
+}
+
+/// Reads what a browser writes to its standard error until it ends. Returns the last of it.
+async fn last_messages(stderr: Option<ChildStderr>) -> String {
+    let mut messages = Vec::new();
+    if let Some(mut stderr) = stderr {
+        while let Ok(1..) = stderr.read_buf(&mut messages).await {
+            let surplus = messages.len().saturating_sub(limits::MAX_MESSAGES_BYTES);
+            messages.drain(..surplus);
+        }
+    }
+    String::from_utf8_lossy(&messages).trim().to_owned()
 }
 
 /// Returns the identifier of a process that has not ended.
@@ -360,4 +399,69 @@ fn flags(proxy: SocketAddr, profile: &Path, sandboxed: bool, purpose: Purpose) -
     };
     flags.push(first_window.to_owned());
     flags
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Starts a browser whose program ends `ends` times before it becomes Chromium, and ends it. Returns the number of
+    /// starts, too.
+    async fn start(name: &str, ends: usize) -> (Result<(), BrowserError>, usize) {
+        let chromium = std::env::var_os("HARVESTMAN_CHROMIUM")
+            .map(PathBuf::from)
+            .or_else(find_chromium)
+            .unwrap();
+        let folder = std::env::temp_dir().join(format!("harvestman-process-{}-{name}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let [script, program, starts] = ["script", "program", "starts"].map(|name| folder.join(name));
+        let text = format!(
+            "#!/bin/sh\necho >> {starts}\n[ $(wc -l < {starts}) -gt {ends} ] || exit 3\nexec {} \"$@\"\n",
+            chromium.display(),
+            starts = starts.display(),
+        );
+        std::fs::write(&script, text).unwrap();
+        // Written by another process: a file that this one has open for writing, or its forks, cannot be run.
+        let mut install = Command::new("install");
+        let installed = install.args(["-m", "755"]).args([&script, &program]).status();
+        assert!(installed.await.unwrap().success());
+        // Nothing listens there; no page is opened.
+        let proxy = SocketAddr::from((Ipv4Addr::LOCALHOST, 9));
+        let start = || Process::start(&program, proxy, &folder, "profile", Purpose::Session);
+        let result = match start_again(start).await {
+            Ok(process) => {
+                process.end().await;
+                Ok(())
+            }
+            Err(error) => Err(error),
+        };
+        let starts = std::fs::read_to_string(&starts).unwrap().lines().count();
+        std::fs::remove_dir_all(folder).unwrap();
+        (result, starts)
+    }
+
+    #[tokio::test]
+    async fn a_browser_that_ends_at_its_start_is_started_again() {
+        assert_eq!(start("twice", 2).await, (Ok(()), 3));
+    }
+
+    #[tokio::test]
+    async fn a_browser_that_ends_at_every_start_is_an_error() {
+        let (result, starts) = start("always", 100).await;
+        let reason = result.unwrap_err().to_string();
+        assert!(reason.contains("ends before it responds"), "{reason}");
+        assert_eq!(starts, 3);
+    }
+
+    #[tokio::test]
+    async fn the_last_messages_of_a_browser_are_kept() {
+        let mut child = Command::new("/bin/sh")
+            .args(["-c", "seq 100000 >&2"])
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let messages = last_messages(child.stderr.take()).await;
+        assert!(messages.ends_with("99999\n100000"), "{messages}");
+        assert!(messages.len() < limits::MAX_MESSAGES_BYTES);
+    }
 }

@@ -46,11 +46,10 @@ fn read_below(folder: &str, path: &str) -> Option<Vec<u8>> {
 
 const INDEX: &str = "index.html";
 
-/// Page that is served when the binary was built without the console.
+/// Page that is served when the console was not built.
 const NOT_BUILT: &str = "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>Harvestman</title>\
-<h1>The console is not part of this build</h1>\
-<p>The API under <code>/v2</code> works. To add the console, run <code>cargo xtask console</code> \
-and build the server again.</p></html>";
+<h1>The console has not been built</h1>\
+<p>The API under <code>/v2</code> works. To build and serve the console, run <code>cargo xtask serve</code>.</p></html>";
 
 /// Source of the console's files.
 #[derive(Clone, Copy, Debug)]

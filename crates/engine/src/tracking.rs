@@ -1,5 +1,4 @@
-//! `changeTracking`: reads the last version of a page and lets the core compare. The new version is written
-//! with the
+//! `changeTracking`: reads the last version of a page and lets the core compare. The new version is written with the
 //! document, in the commit that stores it.
 
 use harvestman_core::api::error::ApiError;

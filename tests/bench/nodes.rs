@@ -26,8 +26,9 @@ const CRAWLS: u64 = 30;
 /// Jobs that expire during a crawl, and pages of each.
 const EXPIRING_JOBS: i64 = 1_000;
 const EXPIRING_PAGES: u64 = 100;
-/// Pages in flight on each of the servers that share crawls.
-const NODE_PAGES: &str = "64";
+/// Pages in flight on each of the servers that share crawls: few enough that fetching is the bound, where three servers,
+/// their database and the site share two cores.
+const NODE_PAGES: &str = "32";
 
 /// `nodes --pages N --rounds R`.
 pub(crate) async fn run(arguments: &mut Arguments) -> Result<()> {

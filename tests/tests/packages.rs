@@ -148,10 +148,6 @@ async fn the_npm_package_starts_the_program_of_the_platform() {
     let root = Folder::new().unwrap();
     let version = env!("CARGO_PKG_VERSION");
     let npm = tools::path("HARVESTMAN_TEST_NPM");
-    let node = tools::path("HARVESTMAN_TEST_NODE");
-    let others = std::env::var_os("PATH").unwrap();
-    let path = node.parent().map(Path::to_owned).into_iter();
-    let path = std::env::join_paths(path.chain(std::env::split_paths(&others))).unwrap();
     fs::write(root.path().join("package.json"), "{}").unwrap();
     run(Command::new(npm)
         .args([
@@ -164,14 +160,12 @@ async fn the_npm_package_starts_the_program_of_the_platform() {
         ])
         .arg(package("harvestman-server-linux-", ".tgz"))
         .arg(package(&format!("harvestman-server-{version}"), ".tgz"))
-        .current_dir(root.path())
-        .env("PATH", &path));
+        .current_dir(root.path()));
     let program = root.path().join("node_modules/.bin/harvestman-server");
     crawl(&program).await;
 
     // Without a command it serves, and passes signals on.
     let mut launcher = Command::new(&program)
-        .env("PATH", &path)
         .env("HARVESTMAN_LISTEN", "127.0.0.1:0")
         .env("HARVESTMAN_DATA_DIR", root.path().join("data"))
         .env("HARVESTMAN_CHROMIUM", "off")
@@ -191,7 +185,7 @@ async fn the_npm_package_starts_the_program_of_the_platform() {
 
     // Without the package of the platform it says what is missing.
     fs::remove_dir_all(root.path().join("node_modules").join(program_package())).unwrap();
-    let output = Command::new(&program).env("PATH", &path).output().unwrap();
+    let output = Command::new(&program).output().unwrap();
     let (_, err) = printed(&output, 1);
     assert!(
         err.contains(&program_package()) && err.contains("--omit=optional"),

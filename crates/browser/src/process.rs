@@ -178,7 +178,7 @@ impl Process {
         Ok((process, DownloadFolder::new(downloads, DOWNLOADS)))
     }
 
-    /// Returns a newly started process once the browser responds.
+    /// Returns a newly started process once the browser responds; [`BrowserError::Gone`] if it ends before.
     async fn handshake(
         mut child: Child,
         (from_browser, to_browser): (pipe::Receiver, pipe::Sender),
@@ -195,15 +195,15 @@ impl Process {
         let first = process.connection.call("Browser.getVersion", json!({}));
         let version = match timeout(limits::START_TIMEOUT, first).await {
             Ok(Ok(version)) => version,
-            Ok(Err(error)) => {
+            Ok(Err(BrowserError::Gone)) => {
                 let ended = async { (process.child.wait().await, messages.await) };
                 if let Ok((Ok(status), messages)) = timeout(limits::END_TIMEOUT, ended).await {
                     let messages = messages.unwrap_or_default();
                     tracing::warn!(%status, messages, "the browser ended before it responded");
                 }
-                return Err(error);
+                return Err(BrowserError::Gone);
             }
-            Err(_) => return Err(BrowserError::Start("the browser does not respond".to_owned())),
+            _ => return Err(BrowserError::Start("the browser does not respond".to_owned())),
         };
         tracing::info!(version = %version["product"], "browser started");
         process.version = major(&version);

@@ -95,8 +95,11 @@ pub(crate) fn test(project: &Project, tools: &Tools, arguments: &[String]) -> Re
     tidy::tidy(project)?;
     let suite = Suite::build(project, tools, None, stores)?;
     let clippy = BackgroundClippy::start(project)?;
-    suite.run()?;
-    clippy.finish()
+    // Also after failed tests: one run reports both, and no clippy is left that holds the build folder.
+    match (suite.run(), clippy.finish()) {
+        (Err(tests), Err(lints)) => bail!("{tests:#}\n{lints:#}"),
+        (tests, lints) => tests.and(lints),
+    }
 }
 
 /// Test programs and scripts, built, with all that they need.

@@ -470,6 +470,12 @@ impl Crawl {
             .or_else(|| self.release_unused_slot(now))
     }
 
+    /// Returns what has not been committed yet, at once, for an owner that stops. Returns `None` while a commit is
+    /// outstanding.
+    pub fn last_batch(&mut self) -> Option<Batch> {
+        (!self.changes.is_outstanding() && !self.changes.is_empty()).then(|| self.changes.next_batch(|| None))
+    }
+
     /// Returns when to poll again if no event arrives first. Valid after a poll that returned `None`.
     pub fn wake_at(&self) -> Option<Timestamp> {
         self.wake

@@ -18,7 +18,7 @@ use harvestman_core::url_key::UrlKey;
 use harvestman_store::{CommitError, JobStatus, Lease, StoreError};
 use tokio::sync::{Notify, mpsc, oneshot};
 use tokio::task::{JoinHandle, JoinSet};
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
@@ -363,15 +363,32 @@ impl Driver {
         }
     }
 
-    /// Shuts down: waits for the last commit, drops pages in flight (the next owner fetches them again) and
-    /// releases the shard at once.
+    /// Shuts down: drops pages in flight (the next owner fetches them again), commits the settled ones, and releases
+    /// the shard at once.
     async fn release(&self, run: Run) -> Result<LeaseEnd, StoreError> {
         let Run {
-            mut tasks, commit, ..
+            mut crawl,
+            mut tasks,
+            commit: outstanding,
+            ..
         } = run;
         tasks.shutdown().await;
-        if let Some(commit) = commit {
-            let _ = tokio::time::timeout(limits::DRAIN_TIMEOUT, commit).await;
+        let committing = async {
+            if let Some(outstanding) = outstanding
+                && let Ok(Ok(committed)) = outstanding.await
+            {
+                crawl.handle(self.ticker.now(), Input::Committed(committed));
+            }
+            if let Some(batch) = crawl.last_batch() {
+                commit(self.context.clone(), self.lease.clone(), batch).await?;
+                self.context.changes.announce(self.job());
+            }
+            Ok::<_, CommitError>(())
+        };
+        match timeout(limits::DRAIN_TIMEOUT, committing).await {
+            Ok(Ok(())) => {}
+            Ok(Err(error)) => tracing::debug!(%error, "cannot commit the last pages of a job"),
+            Err(_) => tracing::debug!("no time to commit the last pages of a job"),
         }
         self.context.store.release(&self.lease).await?;
         Ok(LeaseEnd::Released)

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use harvestman_core::crawl::batch::{Batch, CommitResponse, JobEnd};
 use harvestman_core::crawl::{
-    Crawl, Input, Output, PageOutcome, RobotsOutcome, SlotKind, batch_scrape, limits,
+    Counts, Crawl, Input, Output, PageOutcome, RobotsOutcome, SlotKind, batch_scrape, limits,
 };
 use harvestman_core::host::HostKey;
 use harvestman_core::time::Timestamp;
@@ -44,6 +44,8 @@ pub(crate) struct Result {
 enum Takeover {
     /// The owner crashed: the pages that it had started may be to blame.
     Crash,
+    /// The owner shut down.
+    Stopped,
     /// Pages were added to a job that had ended.
     Reopened,
 }
@@ -169,7 +171,10 @@ impl Run {
 
     fn step(&mut self) -> bool {
         if self.crashes_left > 0 && self.rng.below(40) == 0 {
-            self.crash();
+            match self.rng.percent(50) {
+                true => self.crash(),
+                false => self.stop(),
+            }
         }
         if self.faults == Faults::Cancel && self.rng.below(60) == 0 && !self.store.has_ended() {
             self.store.cancelled = true;
@@ -401,9 +406,25 @@ impl Run {
         }
     }
 
+    /// Without an outstanding commit no settled page is fetched again.
+    fn stop(&mut self) {
+        self.crashes_left -= 1;
+        let settled = self.crawl.counts();
+        let last_batch = self.crawl.last_batch();
+        if let Some(batch) = &last_batch {
+            self.apply(batch);
+        }
+        self.take_over(Takeover::Stopped);
+        let kept = self.crawl.counts();
+        if last_batch.is_some() && !self.store.cancelled {
+            let counts = |counts: Counts| (counts.completed, counts.failed);
+            assert_eq!(counts(kept), counts(settled), "a settled page is fetched again");
+        }
+    }
+
     fn take_over(&mut self, because: Takeover) {
         let (epoch, mut snapshot) = self.store.lease();
-        if because == Takeover::Reopened {
+        if because != Takeover::Crash {
             snapshot.progress.begun.clear();
         }
         self.epoch = epoch;

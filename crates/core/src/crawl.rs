@@ -52,7 +52,6 @@ use seeds::Phase;
 use starts::{TeamSlot, TeamSlots};
 
 const END_RETRY: Duration = Duration::from_millis(limits::END_RETRY_MS);
-const GATHER: Duration = Duration::from_millis(limits::GATHER_MS);
 
 /// Limits set by the operator and the team, in addition to the crawl request.
 #[derive(Clone, PartialEq, Debug)]
@@ -513,7 +512,7 @@ impl Crawl {
                 return None;
             }
         } else if self.has_enough_queued() {
-            let gathered = self.batch_sent_at + GATHER;
+            let gathered = self.batch_sent_at + self.changes.gathering_time();
             if gathered > now {
                 self.wake_by(Some(gathered));
                 return None;
@@ -535,9 +534,10 @@ impl Crawl {
         Some(Output::Commit(batch))
     }
 
-    /// Returns whether enough pages are queued to stay busy without the next commit's admissions.
+    /// Returns whether enough pages are queued to stay busy without the next commit's admissions: as many as are in
+    /// flight. All that may start have started.
     fn has_enough_queued(&self) -> bool {
-        !self.changes.is_full() && self.frontier.len() >= self.pace.max_in_flight() as usize
+        !self.changes.is_full() && self.frontier.len() >= self.running.len().max(1)
     }
 
     /// Returns how the job ends if the store agrees: failed only when the start page was unreachable and

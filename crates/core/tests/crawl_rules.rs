@@ -459,6 +459,18 @@ fn cyclic_and_deep_sitemap_indexes_terminate() {
 }
 
 #[test]
+fn a_slow_crawl_commits_several_pages_at_once() {
+    let pages: Vec<String> = (0..100).map(|number| format!("/{number}")).collect();
+    let mut case = json!({"web": {"http://site.test/": pages}, "request": {"url": "http://site.test/"}});
+    for page in &pages {
+        case["web"][format!("http://site.test{page}")] = json!([]);
+    }
+    let trace = crawl(&case, 1);
+    assert_eq!(trace.commits.iter().sum::<usize>(), 101);
+    assert!(trace.commits.len() <= 30, "{:?}", trace.commits);
+}
+
+#[test]
 fn pages_are_fetched_breadth_first() {
     let case = json!({"web": {"http://site.test/": ["/a", "/b"], "http://site.test/a": ["/a/1"], "http://site.test/a/1": ["/a/1/x"],
         "http://site.test/b": ["/b/1"], "http://site.test/b/1": [], "http://site.test/a/1/x": []},

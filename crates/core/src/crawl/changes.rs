@@ -3,6 +3,7 @@
 //! between two batches loses nothing: the page is fetched again and its offers are already known.
 
 use std::collections::{HashSet, VecDeque};
+use std::time::Duration;
 
 use url::Url;
 
@@ -10,6 +11,7 @@ use crate::api::page::Document;
 use crate::crawl::batch::{Batch, JobEnd, Offer, ProcessingCounts, Progress, SettledOutcome, SettledUrl};
 use crate::crawl::limits::{
     BACKLOG_MAX_BYTES, BACKLOG_MAX_PAGES, BATCH_MAX_BYTES, BATCH_MAX_OFFERS, BATCH_MAX_SETTLED, CHANGES_KEPT,
+    FEW_PAGES, GATHER_FEW_MS, GATHER_MS,
 };
 use crate::url_key::UrlKey;
 
@@ -117,6 +119,14 @@ impl Changes {
     /// Returns whether the backlog is so large that no further page may start.
     pub(super) fn is_full(&self) -> bool {
         self.pages >= BACKLOG_MAX_PAGES || self.bytes >= BACKLOG_MAX_BYTES
+    }
+
+    /// Returns how long changes are gathered into one batch.
+    pub(super) fn gathering_time(&self) -> Duration {
+        Duration::from_millis(match self.pages < FEW_PAGES {
+            true => GATHER_FEW_MS,
+            false => GATHER_MS,
+        })
     }
 
     /// Records the response to the outstanding batch, so that the next can be sent. Returns whether

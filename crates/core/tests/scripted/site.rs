@@ -29,6 +29,8 @@ pub(crate) struct Trace {
     pub(crate) store: ModelStore,
     /// Every request as (ms since the start, URL).
     pub(crate) requests: Vec<(u64, String)>,
+    /// Settled pages of each commit.
+    pub(crate) commits: Vec<usize>,
 }
 
 impl Trace {
@@ -66,7 +68,7 @@ pub(crate) fn crawl_from(case: &Value, concurrency: u32, mut store: ModelStore) 
         case,
         asked: HashMap::new(),
     };
-    let mut requests = Vec::new();
+    let (mut requests, mut commits) = (Vec::new(), Vec::new());
     let mut now = START;
     let mut answers: VecDeque<(Timestamp, Input)> = VecDeque::new();
     for _ in 0..MAX_STEPS {
@@ -97,8 +99,17 @@ pub(crate) fn crawl_from(case: &Value, concurrency: u32, mut store: ModelStore) 
                         },
                     )
                 }
-                Output::Commit(batch) => (0, Input::Committed(store.commit(epoch, &batch).unwrap())),
-                Output::Finish => return Trace { store, requests },
+                Output::Commit(batch) => {
+                    commits.push(batch.settled.len());
+                    (0, Input::Committed(store.commit(epoch, &batch).unwrap()))
+                }
+                Output::Finish => {
+                    return Trace {
+                        store,
+                        requests,
+                        commits,
+                    };
+                }
             };
             let at = Timestamp(now.0 + after);
             let place = answers.partition_point(|(time, _)| *time <= at);

@@ -27,18 +27,18 @@ use harvestman_tests::arguments::Arguments;
 const USAGE: &str = "\
 usage: cargo xtask bench <which>
 
-    compare [--sites postgresql,boost,rustdoc] [--rounds 5] [--latency-ms 0] [--limit 100000] [--browser]
-    console                  run Lighthouse on every screen; use `cargo xtask console-check`, which installs it
+  compare [--sites postgresql,boost,rustdoc] [--rounds 5] [--latency-ms 0] [--limit 100000] [--browser]
+  console                  run Lighthouse on every screen; use `cargo xtask console-check`, which installs it
   crawl [--pages 100000] [--kills 0] [--concurrency 16] [--seed 1]
   fairness [--jobs 200] [--teams 3] [--pages 40000] [--concurrency 8] [--latency-ms 10]
   interact [--calls 200] [--processes 11]
   job-page [--pages 10000]
   live-view [--clicks 100] [--seconds 5]
-    nodes [--pages 4000] [--rounds 3]  servers on PostgreSQL
+  nodes [--pages 4000] [--rounds 3]  servers on PostgreSQL
   pace [--pages 4000] [--latency-ms 20]
   scrape [--calls 500] [--latency-ms 0]
   usage [--rows 10000000] [--activity 1000000] [--calls 200]
-    site [--latency-ms 0]    serve the generated site and print its URL, to compare other crawlers";
+  site [--latency-ms 0]    serve the generated site and print its URL, to compare other crawlers";
 
 #[tokio::main]
 async fn main() -> ExitCode {

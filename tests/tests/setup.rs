@@ -123,7 +123,8 @@ fn the_report_names_what_is_missing_and_what_to_do() {
         "{report}"
     );
     assert!(
-        line(&report, "Python").starts_with("missing") && report.contains("playwright is not installed"),
+        line(&report, "Python").starts_with("missing")
+            && report.contains("playwright is not installed; run `harvestman setup`"),
         "{report}"
     );
 }

@@ -236,11 +236,6 @@ async fn python(config: &Config) -> Part {
     };
     match check_python_packages(&path).await {
         Ok(()) => Part::works(part.name, format!("{}, with playwright", part.found)),
-        Err(reason) => Part::fails(
-            part.name,
-            State::Missing,
-            part.found,
-            format!("{reason}, or `harvestman setup`"),
-        ),
+        Err(reason) => Part::fails(part.name, State::Missing, part.found, reason),
     }
 }

@@ -54,13 +54,12 @@ pub fn is_supported_node(version: &str) -> bool {
 impl Runtime {
     /// Node.js with playwright-core from one of `folders`, or from Node.js's own package folders.
     pub(crate) async fn node(program: Option<&Path>, folders: &[PathBuf]) -> Result<Runtime, BrowserError> {
-        let program =
-            program.ok_or_else(|| not_configured("node", "Node.js was not found; set HARVESTMAN_NODE"))?;
+        let program = program.ok_or_else(|| no_program("node", "Node.js", "HARVESTMAN_NODE"))?;
         let version = program_version(program).await;
         let version = version.map_err(|reason| not_configured("node", &reason))?;
         if !is_supported_node(&version) {
             let reason = format!(
-                "{} is Node.js {version}; install Node.js {OLDEST_NODE} or newer, or name it with HARVESTMAN_NODE",
+                "{} is Node.js {version}; run `harvestman setup`, or name Node.js {OLDEST_NODE} or newer with HARVESTMAN_NODE",
                 program.display()
             );
             return Err(not_configured("node", &reason));
@@ -100,8 +99,7 @@ impl Runtime {
         const QUERY_SCRIPT: &str = "import json, os, sys, playwright.async_api\n\
             packages = os.path.dirname(os.path.dirname(playwright.__file__))\n\
             print(json.dumps([packages, sys.prefix, sys.base_prefix, os.path.dirname(os.path.realpath(sys.executable))]))";
-        let program =
-            program.ok_or_else(|| not_configured("python", "Python was not found; set HARVESTMAN_PYTHON"))?;
+        let program = program.ok_or_else(|| no_program("python", "Python", "HARVESTMAN_PYTHON"))?;
         let mut command = Command::new(program);
         command
             .args(["-c", QUERY_SCRIPT])
@@ -116,7 +114,10 @@ impl Runtime {
         let program = std::path::absolute(program).unwrap_or_else(|_| program.to_owned());
         let folders = response.ok_or_else(|| {
             let install = format!("{} -m pip install playwright", program.display());
-            not_configured("python", &format!("playwright is not installed; run `{install}`"))
+            not_configured(
+                "python",
+                &format!("playwright is not installed; run `harvestman setup`, or `{install}`"),
+            )
         })?;
         let packages = folders.first().map(|folder| folder.display().to_string());
         let arguments = ["-c", PYTHON_WORKER, &packages.unwrap_or_default()]
@@ -172,6 +173,11 @@ fn path_in_sandbox(program: &Path, own: &str) -> PathBuf {
         true => program.to_owned(),
         false => PathBuf::from(own),
     }
+}
+
+fn no_program(language: &str, program: &str, setting: &str) -> BrowserError {
+    let reason = format!("{program} was not found; run `harvestman setup`, or name it with {setting}");
+    not_configured(language, &reason)
 }
 
 fn not_configured(language: &str, reason: &str) -> BrowserError {

@@ -1,7 +1,9 @@
 //! Thin wrappers around browser APIs: document, clock, focus and scrolling, clipboard, file downloads.
 
+use std::time::Duration;
+
 use harvestman_core::time::Timestamp;
-use leptos::prelude::{document, window};
+use leptos::prelude::{document, request_animation_frame, set_timeout, window};
 use wasm_bindgen::prelude::Closure;
 use wasm_bindgen::{JsCast, JsValue};
 use web_sys::{
@@ -135,9 +137,16 @@ pub fn find(selector: &str) -> Option<HtmlElement> {
         .ok()
 }
 
+/// Runs a callback once the next frame is shown, in a task of its own.
+pub fn after_next_frame(callback: impl FnOnce() + 'static) {
+    request_animation_frame(move || {
+        set_timeout(callback, Duration::ZERO);
+    });
+}
+
 /// Focuses the first element that matches a selector after the next render.
 pub fn focus_soon(selector: &'static str) {
-    leptos::prelude::request_animation_frame(move || {
+    request_animation_frame(move || {
         if let Some(element) = find(selector) {
             let _ = element.focus();
         }
@@ -147,7 +156,7 @@ pub fn focus_soon(selector: &'static str) {
 /// Scrolls to the first element that matches a selector if its top is out of view, as for a result below the form
 /// on a phone.
 pub fn reveal_soon(selector: &'static str) {
-    leptos::prelude::request_animation_frame(move || {
+    request_animation_frame(move || {
         let Some(element) = find(selector) else { return };
         let top = element.get_bounding_client_rect().top();
         let height = window().inner_height().ok().and_then(|height| height.as_f64());

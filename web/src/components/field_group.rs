@@ -2,6 +2,7 @@
 
 use leptos::prelude::*;
 
+use crate::browser;
 use crate::components::field::FieldView;
 use crate::draft::Draft;
 use crate::fields::{Field, Group, Kind};
@@ -28,7 +29,8 @@ pub fn FieldGrid(draft: Draft, fields: Vec<Field>, #[prop(into)] prefix: String)
     view! { <div class="field-rows">{row(false)} {row(true)}</div> }.into_any()
 }
 
-/// Renders a collapsible group.
+/// Renders a collapsible group. Its fields follow after the next frame, each group in a task of its own: most of the
+/// elements of a form are in closed groups.
 #[component]
 pub fn GroupView(draft: Draft, group: &'static Group) -> impl IntoView {
     let prefix = group.prefix(draft.endpoint);
@@ -49,8 +51,15 @@ pub fn GroupView(draft: Draft, group: &'static Group) -> impl IntoView {
                 .count()
         })
     });
+    let is_rendered = RwSignal::new(false);
+    let render = move || {
+        if is_rendered.try_get_untracked() == Some(false) {
+            is_rendered.set(true);
+        }
+    };
+    browser::after_next_frame(render);
     view! {
-        <details class="group">
+        <details class="group" on:toggle=move |_| render()>
             <summary>
                 {group.name}
                 {move || (set.get() > 0).then(|| view! { <span class="count">{set.get()} " set"</span> })}
@@ -58,7 +67,7 @@ pub fn GroupView(draft: Draft, group: &'static Group) -> impl IntoView {
                 <span class="grow"></span>
                 <span class="group-about">{group.about}</span>
             </summary>
-            <FieldRows draft group/>
+            {move || is_rendered.get().then(|| view! { <FieldRows draft group/> })}
         </details>
     }
     .into_any()

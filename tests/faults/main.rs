@@ -1,6 +1,6 @@
-//! A cluster under faults: real servers on one PostgreSQL, each behind a network that fails on request, with crawls,
-//! batch scrapes, webhooks, browser sessions and a host with a delay, while servers and the database fail in an order that a seed decides. Afterwards every
-//! job must be exact. `cargo xtask faults` builds and starts it.
+//! A cluster under faults: real servers on one PostgreSQL, each behind a network that fails on request, with crawls, batch
+//! scrapes, webhooks, browser sessions and a host with a delay, while servers and the database fail in an order that a seed
+//! decides. Afterwards every job must be exact. `cargo xtask faults` builds and starts it.
 #![allow(clippy::print_stdout)]
 
 mod check;

@@ -56,7 +56,8 @@ impl Tls {
         })
     }
 
-    /// Performs the TLS handshake with a server of the operator and verifies its certificate. The caller's deadline limits it.
+    /// Performs the TLS handshake with a server of the operator and verifies its certificate. The caller's deadline
+    /// limits it.
     pub(crate) async fn secure_operator(
         &self,
         stream: Box<dyn Stream>,

@@ -1,7 +1,7 @@
-//! `harvestman scrape`, `crawl`, `batch`, `map`, `search`, `extract`, `agent`, `parse`, `interact`, `browser`, `monitor`: requests to
-//! a server from the command line, or to the engine in this process ([`local`]). Results go to standard output or a file, everything else
-//! to standard error. Nothing here knows a field of a request: flags come from the field tables of the core, and the
-//! core reports what is wrong with a value.
+//! `harvestman scrape`, `crawl`, `batch`, `map`, `search`, `extract`, `agent`, `parse`, `interact`, `browser`, `monitor`:
+//! requests to a server from the command line, or to the engine in this process ([`local`]). Results go to standard output
+//! or a file, everything else to standard error. Nothing here knows a field of a request: flags come from the field tables
+//! of the core, and the core reports what is wrong with a value.
 
 pub(crate) mod api_client;
 pub(crate) mod flags;

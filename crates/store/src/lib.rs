@@ -1,4 +1,5 @@
-//! Persistence: jobs, pages, credits, keys and the webhook outbox, on embedded SQLite or on PostgreSQL. Start with [`Store`].
+//! Persistence: jobs, pages, credits, keys and the webhook outbox, on embedded SQLite or on PostgreSQL. Start with
+//! [`Store`].
 //!
 //! The store is the journal of every job and decides its shared state. A node leases a shard of a job,
 //! decides in memory, and reports the results as [`Batch`](harvestman_core::crawl::Batch)es. Each batch is

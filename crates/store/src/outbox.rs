@@ -126,8 +126,8 @@ operations! {
         /// Releases a leased job early.
         async fn release_receiver(&self, job: JobId, now: Timestamp) -> Result<(), StoreError>;
 
-        /// Returns when [`Store::lease_receivers`](crate::Store::lease_receivers) will next have a job to lease, unless an attempt ends or an
-        /// event happens earlier.
+        /// Returns when [`Store::lease_receivers`](crate::Store::lease_receivers) will next have a job to lease, unless an
+        /// attempt ends or an event happens earlier.
         async fn next_event_at(&self, now: Timestamp) -> Result<Option<Timestamp>, StoreError>;
 
         /// Returns the event of a leased job that is due first. First attempts come in the order of events.

@@ -33,8 +33,8 @@ impl Robots {
         }
     }
 
-    /// Returns the JSON text `{ allowed, rule?, line?, crawlDelay?, sitemaps }` for the product token `agent`: the deciding rule as
-    /// written in the file, its line number from 1, and the delay in seconds.
+    /// Returns the JSON text `{ allowed, rule?, line?, crawlDelay?, sitemaps }` for the product token `agent`: the deciding
+    /// rule as written in the file, its line number from 1, and the delay in seconds.
     pub fn check(&self, url: &str, agent: &str) -> Result<String, String> {
         text_of(self.verdict(url, agent))
     }

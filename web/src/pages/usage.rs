@@ -1,5 +1,5 @@
-//! Usage: credits, tokens or pages by month or day and optionally by key, as a bar chart and a table. The selection is in the URL
-//! under the API's names.
+//! Usage: credits, tokens or pages by month or day and optionally by key, as a bar chart and a table. The selection is in
+//! the URL under the API's names.
 
 use harvestman_client::ClientError;
 use harvestman_core::api::team::{CreditUsage, UNLIMITED_CREDITS, UsageQuery};

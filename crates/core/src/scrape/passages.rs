@@ -38,56 +38,23 @@ impl Text {
     /// Splits Markdown.
     pub(crate) fn of(markdown: &str) -> Self {
         let mut text = Text::default();
-        // Prose of the block that is still open.
-        let mut open = String::new();
-        let mut fence: Option<(char, usize)> = None;
-        for line in markdown.lines() {
-            let bare = line.trim().trim_start_matches(['>', ' ']);
-            if let Some((mark, count)) = fence {
-                if bare.len() >= count && bare.trim_matches(mark).is_empty() {
-                    fence = None;
-                } else {
-                    text.row(line.trim());
-                }
-                continue;
-            }
-            let opened = fence_marks(bare);
-            let starts_block =
-                opened.is_some() || bare.is_empty() || bare.starts_with(['#', '|']) || item(bare).is_some();
-            if starts_block {
-                text.prose(&std::mem::take(&mut open));
-            }
-            if opened.is_some() {
-                fence = opened;
-            } else if let Some(title) = heading(bare) {
-                text.headings.push(plain(title));
-            } else if bare.starts_with('|') {
-                let cells: Vec<String> = bare.trim_matches('|').split('|').map(plain).collect();
-                text.row(cells.join(" | ").trim());
-            } else {
-                open.push_str(item(bare).unwrap_or(bare));
-                open.push('\n');
-            }
-        }
-        text.prose(&open);
+        for_each_block(markdown, |block| text.push(block));
         text
     }
 
-    /// Adds a block of prose, sentence by sentence.
-    fn prose(&mut self, block: &str) {
-        let line = plain(block);
-        let mut rest = line.as_str();
-        while !rest.is_empty() {
-            let (sentence, after) = rest.split_at(sentence_end(rest));
-            self.add(sentence.trim(), true);
-            rest = after;
+    fn push(&mut self, block: Block<'_>) {
+        match block {
+            Block::Heading(line) => return self.headings.push(line.to_owned()),
+            Block::Prose(line) => {
+                let mut rest = line;
+                while !rest.is_empty() {
+                    let (sentence, after) = rest.split_at(sentence_end(rest));
+                    self.add(sentence.trim(), true);
+                    rest = after;
+                }
+            }
+            Block::Row(line) => self.add(line, false),
         }
-        self.blocks += 1;
-    }
-
-    /// Adds a block of one line.
-    fn row(&mut self, line: &str) {
-        self.add(line, false);
         self.blocks += 1;
     }
 
@@ -101,6 +68,53 @@ impl Text {
             });
         }
     }
+}
+
+/// A block of a page as one line of plain text.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Block<'a> {
+    Heading(&'a str),
+    /// A paragraph or list item; may be empty.
+    Prose(&'a str),
+    /// A table row or a line of code.
+    Row(&'a str),
+}
+
+/// Splits Markdown into blocks.
+pub(crate) fn for_each_block(markdown: &str, mut each: impl FnMut(Block<'_>)) {
+    // Prose of the block that is still open.
+    let mut open = String::new();
+    let mut fence: Option<(char, usize)> = None;
+    for line in markdown.lines() {
+        let bare = line.trim().trim_start_matches(['>', ' ']);
+        if let Some((mark, count)) = fence {
+            if bare.len() >= count && bare.trim_matches(mark).is_empty() {
+                fence = None;
+            } else {
+                each(Block::Row(line.trim()));
+            }
+            continue;
+        }
+        let opened = fence_marks(bare);
+        let starts_block =
+            opened.is_some() || bare.is_empty() || bare.starts_with(['#', '|']) || item(bare).is_some();
+        if starts_block {
+            each(Block::Prose(&plain(&open)));
+            open.clear();
+        }
+        if opened.is_some() {
+            fence = opened;
+        } else if let Some(title) = heading(bare) {
+            each(Block::Heading(&plain(title)));
+        } else if bare.starts_with('|') {
+            let cells: Vec<String> = bare.trim_matches('|').split('|').map(plain).collect();
+            each(Block::Row(cells.join(" | ").trim()));
+        } else {
+            open.push_str(item(bare).unwrap_or(bare));
+            open.push('\n');
+        }
+    }
+    each(Block::Prose(&plain(&open)));
 }
 
 /// Returns the character of a code fence and its length.

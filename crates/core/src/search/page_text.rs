@@ -6,7 +6,7 @@ use url::Url;
 
 use crate::limits::{MAX_SEARCH_PASSAGE_CHARS, MAX_SEARCHED_BYTES};
 use crate::scrape::highlights::highlights;
-use crate::scrape::passages::Text;
+use crate::scrape::passages::{Block, Text, for_each_block};
 
 /// The searchable text of a page.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -28,12 +28,18 @@ pub struct PageText {
 impl PageText {
     /// Extracts the text of a page. Takes time linear in the Markdown.
     pub fn of(url: &Url, title: Option<&str>, description: Option<&str>, markdown: &str) -> Self {
-        let text = Text::of(cut(markdown, MAX_SEARCHED_BYTES));
-        let lines: Vec<&str> = text
-            .passages
-            .iter()
-            .map(|passage| passage.text.as_str())
-            .collect();
+        let markdown = cut(markdown, MAX_SEARCHED_BYTES);
+        let (mut headings, mut body) = (String::new(), String::with_capacity(markdown.len()));
+        for_each_block(markdown, |block| {
+            let (field, line) = match block {
+                Block::Heading(line) => (&mut headings, line),
+                Block::Prose(line) | Block::Row(line) => (&mut body, line),
+            };
+            if !field.is_empty() && !line.is_empty() {
+                field.push('\n');
+            }
+            field.push_str(line);
+        });
         Self {
             host: host_words(url.host_str().unwrap_or_default()),
             path: percent_decode_str(url.path())
@@ -41,8 +47,8 @@ impl PageText {
                 .replace(['/', '.', '-', '_'], " "),
             title: title.unwrap_or_default().to_owned(),
             description: description.unwrap_or_default().to_owned(),
-            headings: text.headings.join("\n"),
-            body: lines.join("\n"),
+            headings,
+            body,
         }
     }
 

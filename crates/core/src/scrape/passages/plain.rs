@@ -5,8 +5,12 @@
 pub(super) fn plain(markdown: &str) -> String {
     let mut out = String::with_capacity(markdown.len());
     let mut rest = markdown;
-    while let Some(c) = rest.chars().next() {
-        let after = &rest[c.len_utf8()..];
+    loop {
+        let word = rest.bytes().take_while(|byte| is_literal(*byte)).count();
+        let (word, more) = rest.split_at(word);
+        out.push_str(word);
+        let Some(c) = more.chars().next() else { break };
+        let after = &more[c.len_utf8()..];
         rest = match c {
             '\\' => match after.chars().next().filter(char::is_ascii_punctuation) {
                 Some(escaped) => {
@@ -51,6 +55,15 @@ pub(super) fn plain(markdown: &str) -> String {
     }
     out.truncate(out.trim_end().len());
     out
+}
+
+/// Returns whether a byte is a character that is copied as it is.
+fn is_literal(byte: u8) -> bool {
+    let may_be_markup = matches!(
+        byte,
+        b'\\' | b'!' | b'[' | b']' | b'<' | b'&' | b'*' | b'`' | b'~' | b'_'
+    );
+    byte.is_ascii_graphic() && !may_be_markup
 }
 
 fn space(out: &mut String) {

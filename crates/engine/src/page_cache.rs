@@ -55,11 +55,13 @@ impl PageCache {
     /// known.
     pub(crate) async fn store_page(&self, key: CacheKey, response: &SiteResponse, document: &Document) {
         let metadata = &document.metadata;
+        let (title, description) = (metadata.title.as_deref(), metadata.description.as_deref());
+        let text_of = |markdown: &String| PageText::of(&response.url, title, description, markdown);
         let page = NewCachedPage {
             site: Some(site_of(&response.url)),
             title: metadata.title.clone(),
             description: metadata.description.clone(),
-            text: text_of(response.url.clone(), document).await,
+            text: document.markdown.as_ref().map(text_of),
             ..self.entry(key, response)
         };
         self.store.cache_page(page, response.body.clone()).await;
@@ -85,14 +87,4 @@ impl PageCache {
             text: None,
         }
     }
-}
-
-async fn text_of(url: Url, document: &Document) -> Option<PageText> {
-    let markdown = document.markdown.clone()?;
-    let (title, description) = (
-        document.metadata.title.clone(),
-        document.metadata.description.clone(),
-    );
-    let work = move || PageText::of(&url, title.as_deref(), description.as_deref(), &markdown);
-    tokio::task::spawn_blocking(work).await.ok()
 }

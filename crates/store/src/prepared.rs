@@ -1,10 +1,13 @@
 //! What is prepared for a write in the caller's task: documents serialised and compressed. Both engines share it.
 
+use std::cell::RefCell;
+
 use harvestman_core::api::page::Document;
 use harvestman_core::crawl::{PageError, SettledOutcome, SettledUrl, Source};
 use harvestman_core::page_version::VersionKey;
 use harvestman_core::search::PageText;
 use serde_json::Value;
+use zstd::bulk::Compressor;
 
 use crate::cache::NewCachedPage;
 use crate::error::StoreError;
@@ -232,14 +235,12 @@ pub(crate) async fn compress(texts: Vec<String>) -> Result<Vec<CompressedText>, 
     }
     let size: usize = texts.iter().map(String::len).sum();
     let work = move || {
-        let mut compressor = zstd::bulk::Compressor::new(limits::ZSTD_LEVEL)?;
         texts
             .into_iter()
             .map(|text| {
-                let body = compressor.compress(text.as_bytes())?;
                 Ok(CompressedText {
                     size_bytes: text.len() as u64,
-                    body,
+                    body: compressed(text.as_bytes())?,
                 })
             })
             .collect::<Result<Vec<_>, std::io::Error>>()
@@ -252,6 +253,23 @@ pub(crate) async fn compress(texts: Vec<String>) -> Result<Vec<CompressedText>, 
             .map_err(|_| StoreError::Closed)?
     };
     compressed.map_err(|error| StoreError::io("cannot compress a document", &error))
+}
+
+/// Compresses with the compressor of this thread, whose tables are used again.
+fn compressed(bytes: &[u8]) -> std::io::Result<Vec<u8>> {
+    thread_local! {
+        static COMPRESSOR: RefCell<Option<Compressor<'static>>> = const { RefCell::new(None) };
+    }
+    COMPRESSOR.with_borrow_mut(|kept| {
+        let compressor = match kept {
+            Some(compressor) => compressor,
+            None => kept.insert(Compressor::new(limits::ZSTD_LEVEL)?),
+        };
+        let mut compressed = compressor.compress(bytes)?;
+        // The buffer is as large as the input.
+        compressed.shrink_to_fit();
+        Ok(compressed)
+    })
 }
 
 pub(crate) fn json_text<T: serde::Serialize>(value: &T) -> Result<String, StoreError> {
@@ -293,17 +311,19 @@ pub(crate) struct CompressedPage {
 }
 
 impl CompressedPage {
-    /// Compresses a response on the blocking thread pool; returns `None` if it is too large for the cache.
+    /// Compresses a response, a large one on the blocking thread pool; returns `None` if it is too large for the cache.
     pub(crate) async fn of(page: NewCachedPage, body: impl AsRef<[u8]> + Send + 'static) -> Option<Self> {
-        if body.as_ref().len() > limits::CACHED_BODY_BYTES {
-            return None;
+        let bytes = body.as_ref().len();
+        let compress = move || Self::new(page, body.as_ref()).ok();
+        match bytes {
+            ..=limits::COMPRESSED_INLINE_BYTES => compress(),
+            ..=limits::CACHED_BODY_BYTES => tokio::task::spawn_blocking(compress).await.ok()?,
+            _ => None,
         }
-        let compress = move || Self::new(page, body.as_ref());
-        tokio::task::spawn_blocking(compress).await.ok()?.ok()
     }
 
     fn new(page: NewCachedPage, body: &[u8]) -> std::io::Result<Self> {
-        let zstd = zstd::bulk::compress(body, limits::ZSTD_LEVEL)?;
+        let zstd = compressed(body)?;
         let texts = [&page.site, &page.title, &page.description, &page.content_type];
         let texts: usize = texts.into_iter().flatten().map(String::len).sum();
         let words = page.text.as_ref().map_or(0, PageText::len) / limits::TEXT_BYTES_PER_INDEXED;

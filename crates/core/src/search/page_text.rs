@@ -9,7 +9,7 @@ use crate::scrape::highlights::highlights;
 use crate::scrape::passages::{Block, Text, for_each_block};
 
 /// The searchable text of a page.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct PageText {
     /// Host, with spaces in place of dots.
     pub host: String,

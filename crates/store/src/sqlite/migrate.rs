@@ -34,6 +34,7 @@ pub(crate) const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0023_session_files.sql"),
     include_str!("migrations/0024_agent_threads.sql"),
     include_str!("migrations/0025_day_usage.sql"),
+    include_str!("migrations/0026_page_text_hash.sql"),
 ];
 
 /// Fails when a newer server has written the file.

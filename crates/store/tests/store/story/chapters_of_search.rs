@@ -97,6 +97,12 @@ pub(crate) async fn cached_pages_are_searched_by_their_team_only(store: &Store) 
     store.ping().await.unwrap();
     assert_eq!(found(store, team, "dive", &[], &any).await, [""; 0]);
     assert_eq!(found(store, team, "geese", &[], &any).await, ["/ducks"]);
+    // The same words again, and then the first words once more.
+    cache_page(store, team, "/ducks", "Geese now.", later(80)).await;
+    assert_eq!(found(store, team, "geese", &[], &any).await, ["/ducks"]);
+    cache_page(store, team, "/ducks", "Ducks dive.", later(90)).await;
+    assert_eq!(found(store, team, "dive", &[], &any).await, ["/ducks"]);
+    assert_eq!(found(store, team, "geese", &[], &any).await, [""; 0]);
 }
 
 pub(crate) async fn query_text_is_never_an_operator(store: &Store) {

@@ -6,9 +6,8 @@ pub(super) fn plain(markdown: &str) -> String {
     let mut out = String::with_capacity(markdown.len());
     let mut rest = markdown;
     loop {
-        let word = rest.bytes().take_while(|byte| is_literal(*byte)).count();
-        let (word, more) = rest.split_at(word);
-        out.push_str(word);
+        let (literal, more) = rest.split_at(literal_bytes(rest.as_bytes()));
+        out.push_str(literal);
         let Some(c) = more.chars().next() else { break };
         let after = &more[c.len_utf8()..];
         rest = match c {
@@ -57,13 +56,22 @@ pub(super) fn plain(markdown: &str) -> String {
     out
 }
 
-/// Returns whether a byte is a character that is copied as it is.
-fn is_literal(byte: u8) -> bool {
-    let may_be_markup = matches!(
-        byte,
-        b'\\' | b'!' | b'[' | b']' | b'<' | b'&' | b'*' | b'`' | b'~' | b'_'
-    );
-    byte.is_ascii_graphic() && !may_be_markup
+/// Returns the number of bytes at the start that are copied as they are: words with single spaces between them.
+fn literal_bytes(bytes: &[u8]) -> usize {
+    let is_literal = |at: usize| {
+        bytes.get(at).is_some_and(|byte| {
+            byte.is_ascii_graphic()
+                && !matches!(
+                    byte,
+                    b'\\' | b'!' | b'[' | b']' | b'<' | b'&' | b'*' | b'`' | b'~' | b'_'
+                )
+        })
+    };
+    let mut end = 0;
+    while is_literal(end) || (end > 0 && bytes.get(end) == Some(&b' ') && is_literal(end + 1)) {
+        end += 1;
+    }
+    end
 }
 
 fn space(out: &mut String) {

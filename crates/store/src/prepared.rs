@@ -314,11 +314,13 @@ impl CompressedPage {
     /// Compresses a response, a large one on the blocking thread pool; returns `None` if it is too large for the cache.
     pub(crate) async fn of(page: NewCachedPage, body: impl AsRef<[u8]> + Send + 'static) -> Option<Self> {
         let bytes = body.as_ref().len();
+        if bytes > limits::CACHED_BODY_BYTES {
+            return None;
+        }
         let compress = move || Self::new(page, body.as_ref()).ok();
-        match bytes {
-            ..=limits::COMPRESSED_INLINE_BYTES => compress(),
-            ..=limits::CACHED_BODY_BYTES => tokio::task::spawn_blocking(compress).await.ok()?,
-            _ => None,
+        match bytes <= limits::COMPRESSED_INLINE_BYTES {
+            true => compress(),
+            false => tokio::task::spawn_blocking(compress).await.ok()?,
         }
     }
 

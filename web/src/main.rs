@@ -9,6 +9,10 @@
     reason = "a binary has no users; `pub` marks the items that other modules use"
 )]
 
+use std::time::Duration;
+
+use leptos::prelude::set_timeout;
+
 mod app;
 mod browser;
 mod clock;
@@ -51,6 +55,12 @@ mod url_list;
 mod zip;
 
 fn main() {
-    browser::remove_boot_outline();
-    leptos::mount::mount_to_body(app::App);
+    // In a task of its own, because starting the wasm has taken one.
+    set_timeout(
+        || {
+            browser::remove_boot_outline();
+            leptos::mount::mount_to_body(app::App);
+        },
+        Duration::ZERO,
+    );
 }

@@ -37,7 +37,7 @@ pub(crate) const BODIES_PER_STATEMENT: usize = 16;
 pub(crate) const KEYS_PER_READ: u32 = 4_000;
 /// Compression level of document bodies.
 pub(crate) const ZSTD_LEVEL: i32 = 1;
-/// Size up to which documents are compressed on the caller's thread: some 100 microseconds.
+/// Size up to which bodies are compressed and decompressed on the caller's thread: some 100 microseconds.
 pub(crate) const COMPRESSED_INLINE_BYTES: usize = 64 * 1024;
 /// Maximum uncompressed size of a stored document; a larger one is refused on read.
 pub(crate) const DOCUMENT_BYTES: u64 = 1 << 30;

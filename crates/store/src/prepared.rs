@@ -245,14 +245,22 @@ pub(crate) async fn compress(texts: Vec<String>) -> Result<Vec<CompressedText>, 
             })
             .collect::<Result<Vec<_>, std::io::Error>>()
     };
-    let compressed = if size <= limits::COMPRESSED_INLINE_BYTES {
-        work()
-    } else {
-        tokio::task::spawn_blocking(work)
-            .await
-            .map_err(|_| StoreError::Closed)?
-    };
-    compressed.map_err(|error| StoreError::io("cannot compress a document", &error))
+    run_by_size(size, work)
+        .await?
+        .map_err(|error| StoreError::io("cannot compress a document", &error))
+}
+
+/// Runs work on so many bytes: on the caller's thread if they are few, else on the blocking thread pool.
+pub(crate) async fn run_by_size<T: Send + 'static>(
+    bytes: usize,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, StoreError> {
+    if bytes <= limits::COMPRESSED_INLINE_BYTES {
+        return Ok(work());
+    }
+    tokio::task::spawn_blocking(work)
+        .await
+        .map_err(|_| StoreError::Closed)
 }
 
 /// Compresses with the compressor of this thread, whose tables are used again.
@@ -317,11 +325,8 @@ impl CompressedPage {
         if bytes > limits::CACHED_BODY_BYTES {
             return None;
         }
-        let compress = move || Self::new(page, body.as_ref()).ok();
-        match bytes <= limits::COMPRESSED_INLINE_BYTES {
-            true => compress(),
-            false => tokio::task::spawn_blocking(compress).await.ok()?,
-        }
+        let compress = move || Self::new(page, body.as_ref());
+        run_by_size(bytes, compress).await.ok()?.ok()
     }
 
     fn new(page: NewCachedPage, body: &[u8]) -> std::io::Result<Self> {

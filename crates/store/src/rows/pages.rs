@@ -6,7 +6,7 @@ use crate::cache::{CachedPage, KnownPage};
 use crate::columns::{Columns, bad_column};
 use crate::error::StoreError;
 use crate::limits;
-use crate::prepared::decompress;
+use crate::prepared::{decompress, run_by_size};
 
 /// Decompresses the texts of rows with `size_bytes` and `zstd`.
 pub(crate) async fn decompress_texts(
@@ -45,9 +45,8 @@ pub(crate) async fn decompress_page(row: &(impl Columns + Sync)) -> Result<Cache
     let (compressed, size) = (row.bytes("zstd")?, row.count("size_bytes")?);
     let size = usize::try_from(size).map_err(|_| bad_column("size_bytes"))?;
     let decompress = move || zstd::bulk::decompress(&compressed, size.min(limits::CACHED_BODY_BYTES));
-    let body = tokio::task::spawn_blocking(decompress)
-        .await
-        .map_err(|_| StoreError::Closed)?
+    let body = run_by_size(size, decompress)
+        .await?
         .map_err(|error| StoreError::Unreadable(format!("body of a cached response: {error}")))?;
     Ok(CachedPage {
         url: row.text("url")?,

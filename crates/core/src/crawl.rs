@@ -535,7 +535,7 @@ impl Crawl {
     }
 
     /// Returns whether enough pages are queued to stay busy without the next commit's admissions: as many as are in
-    /// flight. All that may start have started.
+    /// flight, since every page that may start has started.
     fn has_enough_queued(&self) -> bool {
         !self.changes.is_full() && self.frontier.len() >= self.running.len().max(1)
     }

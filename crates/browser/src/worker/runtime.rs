@@ -59,7 +59,8 @@ impl Runtime {
         let version = version.map_err(|reason| not_configured("node", &reason))?;
         if !is_supported_node(&version) {
             let reason = format!(
-                "{} is Node.js {version}; run `harvestman setup`, or name Node.js {OLDEST_NODE} or newer with HARVESTMAN_NODE",
+                "{} is Node.js {version}; run `harvestman setup`, or name Node.js {OLDEST_NODE} or newer with \
+                 HARVESTMAN_NODE",
                 program.display()
             );
             return Err(not_configured("node", &reason));

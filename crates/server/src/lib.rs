@@ -29,7 +29,7 @@ mod live_view;
 mod log;
 mod manual;
 mod mcp;
-#[cfg(all(target_os = "linux", target_env = "gnu"))]
+#[cfg(all(target_os = "linux", target_env = "gnu", not(feature = "system-allocator")))]
 mod memory;
 pub mod metrics;
 mod offline;

@@ -24,6 +24,8 @@ pub(crate) fn faults(project: &Project, tools: &Tools, arguments: &[String]) -> 
         "--exclude=harvestman-web",
         "--bin=harvestman",
         "--bin=harvestman-faults",
+        // For libfaketime.
+        "--features=harvestman-server/system-allocator",
     ]);
     if !fenced {
         build.arg("--features=harvestman-engine/no-fence");

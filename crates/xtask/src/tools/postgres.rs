@@ -1,7 +1,7 @@
 //! PostgreSQL for tests: the programs of the distribution, and a cluster of their own in a temporary folder.
 
 use std::{
-    fs,
+    fs::{self, File},
     net::TcpListener,
     os::unix::fs::{MetadataExt, PermissionsExt, chown},
     path::{Path, PathBuf},
@@ -18,11 +18,17 @@ const VERSIONS: &str = "/usr/lib/postgresql";
 /// The system user of the packages. PostgreSQL does not run as root.
 const USER: &str = "postgres";
 
-/// A running PostgreSQL server; stopped and deleted on drop.
+/// Begin of the names of the folders.
+const FOLDER: &str = "harvestman-postgres-";
+/// File in the folder that is locked as long as its process runs.
+const LOCK: &str = "lock";
+
+/// A running PostgreSQL server; stopped and deleted on drop, or at the next start if its process was killed.
 pub(crate) struct Cluster {
     programs: PathBuf,
     folder: PathBuf,
     port: u16,
+    _lock: File,
 }
 
 impl Cluster {
@@ -36,14 +42,18 @@ impl Cluster {
             },
             Ok,
         )?;
-        let folder = std::env::temp_dir().join(format!("harvestman-postgres-{}", std::process::id()));
+        delete_abandoned(&programs)?;
+        let folder = std::env::temp_dir().join(format!("{FOLDER}{}", std::process::id()));
         fs::create_dir_all(&folder)?;
         fs::set_permissions(&folder, fs::Permissions::from_mode(0o700))?;
+        let lock = File::create(folder.join(LOCK))?;
+        lock.lock()?;
         let port = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
         let cluster = Cluster {
             programs,
             folder,
             port,
+            _lock: lock,
         };
         if is_root()? {
             let id = |flag| run::output(run::command("id").args([flag, USER]));
@@ -125,6 +135,26 @@ impl Drop for Cluster {
         }
         fs::remove_dir_all(&self.folder).ok();
     }
+}
+
+/// Stops and deletes the servers whose processes were killed.
+fn delete_abandoned(programs: &Path) -> Result<()> {
+    for entry in fs::read_dir(std::env::temp_dir())?.flatten() {
+        if !entry.file_name().to_string_lossy().starts_with(FOLDER) {
+            continue;
+        }
+        if let Ok(lock) = File::open(entry.path().join(LOCK))
+            && lock.try_lock().is_ok()
+        {
+            drop(Cluster {
+                programs: programs.to_owned(),
+                folder: entry.path(),
+                port: 0,
+                _lock: lock,
+            });
+        }
+    }
+    Ok(())
 }
 
 fn is_root() -> Result<bool> {

@@ -1,6 +1,7 @@
 //! Request bodies as callers send them: which are accepted, which are rejected, and the error.
 #![allow(clippy::unwrap_used, reason = "a test may panic, its helpers too")]
 
+use harvestman_core::api::browser::BrowserRequest;
 use harvestman_core::api::fields::{FieldType, Schema};
 use harvestman_core::api::format::{Format, FormatKind};
 use harvestman_core::api::parser::ParserKind;
@@ -143,6 +144,15 @@ fn invalid_json_has_its_own_error_code() {
     check(b"[]", ErrorCode::BadRequest);
     check(b"\"https://a.test\"", ErrorCode::BadRequest);
     check(b"null", ErrorCode::BadRequest);
+}
+
+#[test]
+fn an_empty_body_is_read_where_no_field_is_required() {
+    assert_eq!(
+        BrowserRequest::from_json(b" \n").unwrap(),
+        BrowserRequest::from_json(b"{}").unwrap()
+    );
+    assert!(MapRequest::from_json(b"").is_err());
 }
 
 #[test]

@@ -9,7 +9,7 @@ mod reader;
 mod schema;
 mod types;
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use crate::api::body::Body;
 use crate::api::error::{ApiError, ErrorCode};
@@ -17,6 +17,7 @@ use crate::api::problem::bad_request;
 use crate::limits::MAX_BODY_DEPTH;
 
 pub use reader::{FieldType, Fields, Slot};
+pub(crate) use schema::any_required;
 pub use schema::{Decimal, Field, FieldKind, References, Schema, WireEnum, object_schema};
 
 /// JSON object of the API that is parsed strictly and serialized sparsely. `#[derive(Request)]` implements
@@ -47,12 +48,15 @@ pub trait Wire: Sized {
         self.filled().into_map()
     }
 
-    /// Parses a request body.
+    /// Parses a request body. An empty one is read as `{}` if no field is required.
     ///
     /// # Errors
     /// 400 with every problem in `details`.
     fn from_json(bytes: &[u8]) -> Result<Self, ApiError> {
-        Self::from_value(parse(bytes)?)
+        match is_blank(bytes) && !any_required(&Self::fields()) {
+            true => Self::from_value(json!({})),
+            false => Self::from_value(parse(bytes)?),
+        }
     }
 
     /// Reads a request body from parsed JSON.
@@ -165,7 +169,7 @@ pub(crate) use wire;
 /// # Errors
 /// 400 if the body is empty, is not a JSON object, or is nested too deeply.
 pub(crate) fn parse(bytes: &[u8]) -> Result<Value, ApiError> {
-    if bytes.iter().all(u8::is_ascii_whitespace) {
+    if is_blank(bytes) {
         return Err(ApiError::new(
             ErrorCode::InvalidJson,
             "The request body is empty; send a JSON object such as {\"url\":\"https://example.com\"}.",
@@ -188,6 +192,10 @@ pub(crate) fn parse(bytes: &[u8]) -> Result<Value, ApiError> {
             format!("The request body is not valid JSON: {reason}, at line {line}, column {column}."),
         )
     })
+}
+
+fn is_blank(bytes: &[u8]) -> bool {
+    bytes.iter().all(u8::is_ascii_whitespace)
 }
 
 /// Returns whether brackets outside of strings nest deeper than `limit`. It only scans the text, so that no

@@ -154,6 +154,11 @@ pub fn object_schema(fields: &[Field], references: References, with_hidden: bool
     schema
 }
 
+/// Returns whether a body with these fields must have one of them.
+pub(crate) fn any_required(fields: &[Field]) -> bool {
+    fields.iter().any(|field| field.required)
+}
+
 /// Kind of JSON that a field accepts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum FieldKind {

@@ -7,6 +7,7 @@ use serde_json::{Map, Value, json};
 use super::components::Components;
 use super::operation::{Content, Operation, Parameter, ParameterLocation, RequestBody, Response};
 use crate::api::error::ErrorCode;
+use crate::api::fields::any_required;
 
 impl Operation {
     pub(super) fn render(&self, components: &mut Components) -> Value {
@@ -97,7 +98,7 @@ impl RequestBody {
         if !self.form {
             let content = json!({ "schema": schema, "example": self.example() });
             return json!({
-                "required": true,
+                "required": any_required(&self.fields),
                 "description": self.summary,
                 "content": { "application/json": content },
             });

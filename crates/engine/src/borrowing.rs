@@ -1,4 +1,4 @@
-//! Keeps the units of shared limits that this node holds in step with what its work needs.
+//! Borrows and gives back units of shared limits as the work of this node needs them.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use crate::context::Context;
 use crate::holdings::Need;
 use crate::limits;
 
-/// Returns what the work of this node needs of every limit.
+/// Returns how many units of each limit the work of this node needs.
 fn needs(context: &Context) -> Vec<Need> {
     let mut needs = context.slots.needs();
     needs.extend(context.sessions.permits_needed());
@@ -18,7 +18,7 @@ fn needs(context: &Context) -> Vec<Need> {
     needs
 }
 
-/// Keeps what this node holds in step with what it needs, until `stop` is cancelled.
+/// Borrows and gives back units as the needs of this node change, until `stop` is cancelled.
 pub(crate) async fn run(context: Arc<Context>, stop: CancellationToken) {
     let Some(shared) = context.holdings.shared() else {
         return;
@@ -52,7 +52,7 @@ pub(crate) async fn run(context: Arc<Context>, stop: CancellationToken) {
         };
         context.slots.assign_all();
         if !satisfied {
-            // Other nodes give units back within their own poll.
+            // Other nodes give units back at their own polling interval.
             tokio::time::sleep(limits::BORROW_RETRY).await;
         }
     }

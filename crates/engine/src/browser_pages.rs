@@ -1,5 +1,5 @@
-//! Pages fetched with the browser, behind a proxy that guards addresses, returned like a plain HTTP response;
-//! and the browsers of sessions, each behind a proxy of its own.
+//! Renders pages in the browser and returns each like a plain HTTP response; also starts the browsers of sessions.
+//! Every browser connects through a local proxy that checks addresses.
 
 use std::collections::HashMap;
 use std::io;
@@ -30,7 +30,7 @@ use crate::site_response::SiteResponse;
 pub struct BrowserPages {
     browser: Browser,
     live: LiveBrowsers,
-    /// The browser's network: directly, and through each proxy that was used so far.
+    /// The browser's network: direct, and through each proxy used so far.
     direct: Arc<Egress>,
     proxied: Arc<Mutex<HashMap<Arc<Proxy>, Arc<Egress>>>>,
     fetcher: Fetcher,
@@ -49,7 +49,7 @@ pub struct BrowserSettings {
     pub agent: String,
     /// Number of scraped pages open at once.
     pub pages: usize,
-    /// Program that starts first within a sandbox: the server's own.
+    /// Program that starts first inside a sandbox: the server's own executable.
     pub init: PathBuf,
     /// Node.js that runs the code of sessions.
     pub node: Option<PathBuf>,
@@ -238,7 +238,7 @@ impl BrowserPages {
     }
 }
 
-/// The network of a session's browser. All its connections use one proxy while that is available.
+/// The network of a session's browser. All its connections use one proxy while it is available.
 struct SessionEgress {
     proxies: Proxies,
     routes: Arc<RwLock<Routes>>,
@@ -275,8 +275,8 @@ fn session_egress(listener: TcpListener, fetcher: Fetcher, proxies: &Proxies) ->
     })
 }
 
-/// Converts a browser error. The proxy knows better than the browser why a host is unreachable, which can also be
-/// the reason that an action finds no element.
+/// Converts a browser error. The proxy knows better than the browser why a host is unreachable. An unreachable host
+/// can also be why an action finds no element.
 fn failure(egress: &Egress, url: &Url, error: BrowserError) -> ScrapeFailure {
     if matches!(
         error,

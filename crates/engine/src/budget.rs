@@ -32,8 +32,7 @@ struct Account {
     spent: u64,
     /// Number of pages in flight.
     in_flight: u64,
-    /// Credits that jobs have spent here and whose commit is not stored yet; only counted where other nodes share the
-    /// budget.
+    /// Credits that jobs on this node have spent but not yet committed; only counted if other nodes share the budget.
     uncommitted: HashMap<JobId, u64>,
     /// When `spent` was last read from the store or changed.
     updated_at: Instant,
@@ -53,7 +52,7 @@ impl Budget {
         }
     }
 
-    /// Returns what the pages of all teams need of the budgets over all nodes.
+    /// Returns how many credits of each shared budget the pages of this node need.
     pub(crate) fn needs(&self) -> Vec<Need> {
         let teams: Vec<TeamId> = self.accounts().keys().copied().collect();
         let budget = |team: TeamId| self.plans.of(team).credit_budget;
@@ -74,7 +73,7 @@ impl Budget {
         }
     }
 
-    /// Reserves a credit of a budget that holds over all nodes.
+    /// Reserves a credit of a budget that all nodes share.
     async fn reserve_shared(&self, team: TeamId, budget: u64) -> Result<CreditReservation, ApiError> {
         let deadline = Instant::now() + limits::CREDITS_WAIT;
         while !self.take(team) {
@@ -92,7 +91,8 @@ impl Budget {
             if self.take(team) {
                 break;
             }
-            // Other nodes give back what is idle, and jobs that end here may leave what they have not committed.
+            // Other nodes may give back idle credits, and credits that jobs here never commit become free once those
+            // jobs end.
             let may_come =
                 holding.held_elsewhere > 0 || uncommitted > 0 || holding.spent + holding.held < budget;
             if !may_come || Instant::now() >= deadline {
@@ -166,7 +166,7 @@ impl Budget {
         self.reserve(team).await.map(drop)
     }
 
-    /// Counts credits as spent; those of a job `uncommitted_of` are in use until it commits them.
+    /// Counts credits as spent. If `uncommitted_of` is a job, they stay in use until that job commits them.
     fn charge(&self, team: TeamId, credits: u32, uncommitted_of: Option<JobId>) {
         let credits = u64::from(credits);
         if let Some(account) = self.accounts().get_mut(&team) {
@@ -180,7 +180,7 @@ impl Budget {
         }
     }
 
-    /// Uses up units for credits of a job that the store counts as spent from now on.
+    /// Uses up the units of credits that the job has committed: the store now counts them as spent.
     pub(crate) fn committed(&self, team: TeamId, job: JobId, credits: u64) {
         if let Some(account) = self.accounts().get_mut(&team)
             && let Some(uncommitted) = account.uncommitted.get_mut(&job)
@@ -191,8 +191,8 @@ impl Budget {
         }
     }
 
-    /// Ends the account of a job on which this node no longer works. The units of what it has not committed are used up as
-    /// well: the store may count them all the same, and the next exchange shows whether it does.
+    /// Closes the account of a job that this node no longer works on. Also uses up the units of its uncommitted
+    /// credits: the store may have counted them anyway, and the next exchange shows whether it has.
     pub(crate) fn close(&self, team: TeamId, job: JobId) {
         self.committed(team, job, u64::MAX);
         if let Some(account) = self.accounts().get_mut(&team) {
@@ -211,9 +211,8 @@ impl Budget {
         })
     }
 
-    /// Returns whether `spent` has to be read from the store: the account is of another month, or the budget
-    /// seems used up although some pages may never be charged (a job was cancelled, a page redirected to a
-    /// known one).
+    /// Returns whether `spent` must be read from the store: the account is from another month, or the budget seems
+    /// used up although some pages may never be charged (a job was cancelled, a page redirected to a known one).
     fn is_stale(&self, budget: u64, team: TeamId, month: Month) -> bool {
         self.accounts().get(&team).is_none_or(|account| {
             let quiet = account.in_flight == 0 && account.updated_at.elapsed() > limits::BUDGET_RECHECK_AFTER;

@@ -1,4 +1,4 @@
-//! Notifications that a job changed, for status requests that wait at its end and for live sockets. They are
+//! Notifications that a job changed, for status requests that wait for new documents and for live sockets. They are
 //! only hints; the store is the truth.
 
 use std::collections::HashMap;
@@ -14,7 +14,7 @@ pub(crate) struct JobChanges {
 }
 
 impl JobChanges {
-    /// Wakes everyone who waits for the job.
+    /// Wakes all waiters of the job.
     pub(crate) fn announce(&self, job: JobId) {
         let waiters = self.waiters.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(notify) = waiters.get(&job) {
@@ -22,7 +22,7 @@ impl JobChanges {
         }
     }
 
-    /// Returns the jobs that somebody waits for.
+    /// Returns the jobs that have waiters.
     pub(crate) fn jobs(&self) -> Vec<JobId> {
         let waiters = self.waiters.lock().unwrap_or_else(PoisonError::into_inner);
         let waited_for = waiters.iter().filter(|(_, notify)| Arc::strong_count(notify) > 1);
@@ -55,7 +55,7 @@ mod tests {
         );
         let (first, second, stranger) = (first.notified(), second.notified(), stranger.notified());
         tokio::pin!(first, second, stranger);
-        // Registered before the announcement, because a read of the store lies in between.
+        // Waiters register before they read the store, so an announcement during the read still wakes them.
         assert!(!first.as_mut().enable() && !second.as_mut().enable() && !stranger.as_mut().enable());
         changes.announce(one);
         first.await;

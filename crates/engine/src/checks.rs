@@ -1,4 +1,4 @@
-//! What is checked of a request before anything is stored: private addresses, the team's credits.
+//! Checks that a request must pass before anything is stored: private addresses, the team's credits.
 
 use harvestman_core::api::error::{ApiError, ErrorCode};
 use harvestman_core::api::options::ScrapeOptions;

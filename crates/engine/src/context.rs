@@ -47,10 +47,10 @@ pub struct EngineConfig {
     pub enabled: EnabledOptions,
     /// Number of pages converted at once.
     pub cores: usize,
-    /// Number of browser pages open at once, over all teams.
+    /// Number of browser pages open at once, across all teams.
     pub browser_pages: usize,
-    /// Number of pages in flight over HTTP at once, over all teams; `None` for [`crate::limits::PAGES_IN_FLIGHT`] or the
-    /// largest limit of a team.
+    /// Number of HTTP pages in flight at once, across all teams; `None` for [`crate::limits::PAGES_IN_FLIGHT`] or the
+    /// largest limit of a team, whichever is higher.
     pub node_pages: Option<usize>,
     /// How long results stay available after the end of a job.
     pub retention: Duration,
@@ -62,9 +62,9 @@ pub struct EngineConfig {
     pub webhook_signature_aliases: Vec<String>,
     /// Program that reads files when called with [`crate::READ_FILE_COMMAND`].
     pub file_reader: PathBuf,
-    /// Makes the tokens of browser sessions; the same on all nodes of a cluster.
+    /// Creates the tokens of browser sessions; the same on all nodes of a cluster.
     pub token_key: TokenKey,
-    /// Recognizes text in images. Without it, scanned pages stay without text.
+    /// Recognizes text in images. Without it, scanned pages have no text.
     pub recognizer: Option<RecognizerConfig>,
 }
 

@@ -37,8 +37,8 @@ impl Engine {
     /// URLs that failed, were not fetched or exceeded the limit, and skips all other URLs that the earlier one knew.
     ///
     /// # Errors
-    /// 404 if there is no such crawl; 409 if it still runs, has left nothing, knows too many URLs, or did not store them
-    /// (zero data retention).
+    /// 404 if there is no such crawl; 409 if it is still running, left no URL to fetch, knows too many URLs, or did
+    /// not store them (zero data retention).
     pub async fn continue_crawl(
         &self,
         principal: &Principal,

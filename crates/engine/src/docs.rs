@@ -1,4 +1,4 @@
-//! Questions about the documentation: answered with its best passages, or by a language model from these
+//! Answers questions about the documentation: with its best passages, or with a language model that reads these
 //! passages. The model's answer is used only if it cites them; otherwise the passages are returned.
 
 use harvestman_core::api::support::{DocsResponse, Evidence, ModelUsage};
@@ -45,7 +45,7 @@ impl Engine {
     }
 }
 
-/// Returns the model's answer; if there is none to use, the tokens that the attempt used.
+/// Returns the model's answer, or the tokens that the attempt used if there is no usable answer.
 async fn by_model(
     llm: &Llm,
     question: &str,

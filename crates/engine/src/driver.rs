@@ -53,7 +53,7 @@ struct Run {
     crawl: Crawl,
     tasks: JoinSet<Input>,
     commit: Option<JoinHandle<Result<CommitResponse, CommitError>>>,
-    /// The slot for the next page, of each kind: first requested, then held.
+    /// For each kind, the slot for the next page: first requested, then held.
     http: NextSlot,
     browser: NextSlot,
     /// Events from pages that are being scraped.
@@ -450,7 +450,7 @@ fn panic_failure() -> ScrapeFailure {
     ))
 }
 
-/// Commits a batch. Once it takes long, the core starts no further page.
+/// Commits a batch. While a commit takes long, the core starts no further page.
 async fn commit(context: Arc<Context>, lease: Lease, batch: Batch) -> Result<CommitResponse, CommitError> {
     let is_transient =
         |error: &CommitError| matches!(error, CommitError::Store(error) if error.is_transient());

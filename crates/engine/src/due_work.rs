@@ -1,5 +1,5 @@
-//! Looks for work that this node could lease, and wakes the loops that lease it. One read covers all kinds, so that an
-//! idle node asks the store for little. Work that begins on this node wakes them at once.
+//! Looks for work that this node could lease, and wakes the loops that lease it. One read covers all kinds of work,
+//! so an idle node puts little load on the store. Work that begins on this node wakes the loops at once.
 
 use std::sync::Arc;
 

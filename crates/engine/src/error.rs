@@ -20,7 +20,7 @@ pub(crate) struct ScrapeFailure {
 }
 
 impl ScrapeFailure {
-    /// Returns a failure that another attempt repeats.
+    /// Returns a failure that another attempt would repeat.
     pub(crate) fn permanent(error: ApiError) -> Self {
         Self {
             error,

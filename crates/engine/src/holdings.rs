@@ -1,6 +1,6 @@
-//! Units of the limits that hold over all nodes, as far as this node holds them: pages of teams and keys, browser
-//! sessions, and credits of a budget. Work takes only what is held here. More is borrowed when work needs it, in blocks,
-//! and what is idle for a second goes back.
+//! Units of limits that all nodes share, as held by this node: pages of teams and keys, browser sessions, and credits
+//! of budgets. Work uses only units held here. This node borrows more in blocks when work needs them, and gives back
+//! units that are idle for a second.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
@@ -30,7 +30,7 @@ impl From<SlotKind> for Pages {
     }
 }
 
-/// A limit: what it counts, and whose it is. Displayed as stored.
+/// A limit: what it counts, and whose it is. Its `Display` form is its name in the store.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) enum Subject {
     TeamPages(Pages, TeamId),
@@ -54,7 +54,7 @@ impl fmt::Display for Subject {
     }
 }
 
-/// What the work of this node needs of a limit.
+/// How much of a limit the work of this node needs.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Need {
     pub(crate) subject: Subject,
@@ -62,17 +62,17 @@ pub(crate) struct Need {
     pub(crate) in_use: u64,
     /// Units that could be used now, including those in use.
     pub(crate) wanted: u64,
-    /// The limit over all nodes.
+    /// The limit across all nodes.
     pub(crate) limit: u64,
 }
 
 impl Need {
-    /// Returns whether work waits until it gets what it wants; the other kinds are refused.
+    /// Returns whether work waits for the units it wants. Work of the other kinds is refused instead.
     fn waits(&self) -> bool {
         matches!(self.subject, Subject::TeamPages(..) | Subject::KeyPages(..))
     }
 
-    /// Returns the units to borrow: more than are wanted now, so that work that grows does not wait each time.
+    /// Returns the number of units to borrow: more than wanted now, so that growing work does not wait each time.
     fn block(&self) -> u64 {
         match self.waits() {
             true => (2 * self.wanted)
@@ -101,7 +101,7 @@ impl Need {
 #[derive(Clone, Debug)]
 pub(crate) struct Holdings(Option<Arc<Shared>>);
 
-/// The holdings of a node among others.
+/// The holdings of a node in a cluster.
 #[derive(Debug)]
 pub(crate) struct Shared {
     limits: SharedLimits,
@@ -116,19 +116,19 @@ struct LocalUnits {
     units: u64,
     /// Units that were used up since the last exchange began, so that the store still counts them as held.
     used_up: u64,
-    /// Losses of the node before these units were borrowed.
+    /// How often this node had lost its units when it borrowed these.
     losses: u64,
-    /// Since when some of them are not needed.
+    /// When some of the units became idle.
     idle_since: Option<Instant>,
 }
 
 impl LocalUnits {
-    /// Lets no unit be taken until it is known how many this node has.
+    /// Prevents units from being taken until the exchange shows how many this node holds.
     fn begin_exchange(&mut self) {
         (self.units, self.used_up) = (0, 0);
     }
 
-    /// Sets the units to those that the node got, but for those used up meanwhile.
+    /// Sets the units to the number that the node got, minus those used up meanwhile.
     fn end_exchange(&mut self, holding: Holding, losses: u64) {
         self.units = holding.held.saturating_sub(self.used_up);
         (self.losses, self.idle_since) = (losses, None);
@@ -136,7 +136,7 @@ impl LocalUnits {
 }
 
 impl Holdings {
-    /// Creates the holdings of a node. Without other nodes every limit is held in full.
+    /// Creates the holdings of a node. Without other nodes, it holds every limit in full.
     pub(crate) fn new(limits: Option<SharedLimits>) -> Self {
         Self(limits.map(|limits| {
             Arc::new(Shared {
@@ -169,7 +169,7 @@ impl Holdings {
         }
     }
 
-    /// Removes units that were used up, and so do not come back.
+    /// Removes units that were used up and so cannot be given back.
     pub(crate) fn use_up(&self, subject: Subject, units: u64) {
         if let Some(shared) = self.0.as_ref().filter(|_| units > 0)
             && let Some(held) = shared.lock().get_mut(&subject)
@@ -179,14 +179,14 @@ impl Holdings {
         }
     }
 
-    /// Asks for more units soon, because work waits for some.
+    /// Requests an exchange soon, because work waits for units.
     pub(crate) fn wake(&self) {
         if let Some(shared) = &self.0 {
             shared.wake.notify_one();
         }
     }
 
-    /// Borrows or gives back units of one limit now. `need` is called while none can be taken.
+    /// Borrows or gives back units of one limit now. While `need` is called, no unit can be taken.
     pub(crate) async fn exchange(
         &self,
         subject: Subject,
@@ -223,7 +223,7 @@ impl Shared {
         self.wake.notified().await;
     }
 
-    /// Returns the names of the limits of which this node holds units.
+    /// Returns the names of the limits that this node holds units of.
     pub(crate) fn names(&self) -> Vec<String> {
         self.lock().keys().map(Subject::to_string).collect()
     }
@@ -232,7 +232,7 @@ impl Shared {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the limits of which this node must borrow or give back units.
+    /// Returns the limits that this node must borrow units of or give units back to.
     pub(crate) fn due(&self, needs: &[Need], awaited: &HashSet<String>) -> HashSet<Subject> {
         let losses = self.limits.losses();
         let mut held = self.lock();
@@ -261,7 +261,7 @@ impl Shared {
         due
     }
 
-    /// Borrows and gives back units of these limits. Returns whether all got what they want.
+    /// Borrows and gives back units of these limits. Returns whether every need was met.
     pub(crate) async fn exchange_all(
         &self,
         needs: impl FnOnce() -> Vec<Need>,

@@ -1,6 +1,7 @@
-//! Remembers across jobs how much the browser helped on each host: where it added nothing a few times it is
-//! skipped, and so it is for short pages where many pages were complete without it; where it always added content pages go
-//! to it first. Bounded; evicts the least recently used host, those that never needed the browser first.
+//! Remembers across jobs how much the browser helped on each host. Skips the browser on hosts where it added nothing
+//! a few times, and for short pages of hosts where many pages were complete without it. Pages of hosts where it
+//! always added content go to the browser first. Bounded; evicts the least recently used host, starting with those
+//! that never needed the browser.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -27,7 +28,7 @@ struct Hosts {
 struct HostRecord {
     /// Consecutive pages that needed the browser and gained content from it.
     added: u32,
-    /// Pages in a row that gained nothing: of those with signs of a placeholder, and of those with little text only.
+    /// Consecutive pages that gained nothing: those with signs of a placeholder, then those with only little text.
     added_nothing: [u32; 2],
     /// Pages with scripts that were complete without running them, since the browser last added content.
     complete: u32,
@@ -107,7 +108,7 @@ impl HostRecord {
             || (may_be_whole && self.complete >= limits::HOST_MEMORY_COMPLETE_PAGES)
     }
 
-    /// Returns the key by which the host to evict is chosen.
+    /// Returns the value of the record: the host with the lowest value is evicted first.
     fn value(&self) -> (bool, u64) {
         let used_browser = self.added > 0 || self.added_nothing != [0, 0];
         (used_browser, self.last_used)

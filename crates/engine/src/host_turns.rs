@@ -1,5 +1,5 @@
-//! When a job of this node may request a host, as far as other nodes request it too: with the time between two requests
-//! that `delay` or `Crawl-delay` asks for, and not while the host has asked for a pause. The core keeps the pace of the job.
+//! Decides when a job of this node may request a host that other nodes request too: spaces the requests by `delay` or
+//! `Crawl-delay`, and holds them while the host asks for a pause. The core paces the requests of one job.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -16,7 +16,7 @@ use crate::limits;
 pub(crate) struct HostPauses(Arc<Mutex<HashMap<String, Instant>>>);
 
 impl HostPauses {
-    /// Replaces what is known.
+    /// Replaces the known pauses.
     pub(crate) fn set(&self, hosts: Vec<(String, Duration)>) {
         let now = Instant::now();
         *self.hosts() = hosts
@@ -35,7 +35,7 @@ impl HostPauses {
     }
 }
 
-/// The turns of one job. Cheap to clone; without other nodes every turn is at once.
+/// The turns of one job. Cheap to clone. Without other nodes, every turn comes immediately.
 #[derive(Clone, Debug)]
 pub(crate) struct HostTurns {
     shared: Option<SharedLimits>,
@@ -66,7 +66,7 @@ impl HostTurns {
         }
     }
 
-    /// Returns whether there must be time between two requests to the host.
+    /// Returns whether requests to the host need a delay between them.
     pub(crate) fn has_delay(&self, host: &HostKey) -> bool {
         self.shared.is_some() && self.delay_of(host).is_some()
     }
@@ -83,7 +83,7 @@ impl HostTurns {
                 Ok(wait) => {
                     let turn = Instant::now() + wait;
                     tokio::time::sleep(wait).await;
-                    // A turn that passed while the node was frozen may be that of another request by now.
+                    // If the node was frozen past its turn, the current turn may belong to another request.
                     if turn.elapsed() < delay.max(limits::RENEW_RETRY) {
                         return;
                     }

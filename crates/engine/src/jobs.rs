@@ -1,4 +1,4 @@
-//! What all stored jobs have in common: how they are created and cancelled, and the wait for a change.
+//! Operations that all stored jobs have in common: create, cancel, and wait for a change.
 
 use std::time::Duration;
 

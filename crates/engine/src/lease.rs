@@ -1,4 +1,5 @@
-//! The lease of a job that this node works on: renewed while the work lasts, and respected when it is lost.
+//! The lease of a job that this node works on: renewed while the work lasts; the work is dropped if the lease is
+//! lost.
 
 use std::fmt::Display;
 use std::time::Duration;
@@ -20,8 +21,8 @@ pub(crate) enum LeaseEnd {
     Released,
 }
 
-/// Does the work of a leased job and renews the lease meanwhile. Drops the work when the lease is lost, or could have
-/// ended because the store did not renew it in time.
+/// Runs the work of a leased job and renews the lease meanwhile. Drops the work when the lease is lost, or may have
+/// expired because the store did not renew it in time.
 pub(crate) async fn hold(
     context: &Context,
     lease: &Lease,

@@ -26,7 +26,7 @@ pub const COMMIT_RETRY: Duration = Duration::from_millis(50);
 pub const COMMIT_RETRY_MAX: Duration = Duration::from_secs(5);
 /// Time for which an upload URL and its reference are valid.
 pub const UPLOAD_LIFETIME: Duration = Duration::from_secs(900);
-/// Uploads of one team that were neither used nor have expired.
+/// Uploads of one team that are neither used nor expired.
 pub const UPLOADS_PER_TEAM: u64 = 20;
 /// Timeout of robots.txt and of each sitemap file.
 pub const SITE_FILE_TIMEOUT: Duration = Duration::from_secs(20);
@@ -65,10 +65,10 @@ pub const HOST_MEMORY_COMPLETE_PAGES: u32 = 50;
 pub const HOST_MEMORY_RETEST_EVERY: u32 = 20;
 /// Bytes read of a page, after decompression.
 pub const PAGE_BYTES: u64 = 50 * 1024 * 1024;
-/// Size up to which pages are converted on the thread that fetched them: some 300 microseconds, where a switch to
-/// another thread costs 20 and its caches.
+/// Pages up to this size are converted on the thread that fetched them. This takes about 300 microseconds; a switch
+/// to another thread costs 20, and cold caches.
 pub(crate) const CONVERTED_INLINE_BYTES: usize = 32 << 10;
-/// Size of a page above which no other page of such a size is converted at the same time.
+/// Pages above this size are converted one at a time.
 pub const LARGE_PAGE_BYTES: usize = 1024 * 1024;
 /// Bodies from the page cache held in memory at once, per core.
 pub const COPIES_PER_CORE: usize = 4;
@@ -78,7 +78,7 @@ pub const SCRAPED_OVERHEAD_BYTES: usize = 16 * 1024;
 pub const TURN_EVENTS_QUEUED: usize = 64;
 /// Time for the last commit of a job to finish at shutdown.
 pub const DRAIN_TIMEOUT: Duration = Duration::from_secs(5);
-/// Pages in flight at once over all teams, unless one team alone may have more.
+/// HTTP pages in flight at once across all teams, unless the limit of one team is higher.
 pub const PAGES_IN_FLIGHT: usize = 512;
 /// `Retry-After` of a request that the shutdown interrupts, in seconds.
 pub const STOP_RETRY_AFTER_S: u32 = 5;
@@ -104,9 +104,9 @@ pub const STORED_AS_RUNNING_AFTER: Duration = Duration::from_millis(50);
 pub const RETRY_AFTER_S: u32 = 5;
 /// Interval at which expired browser sessions are ended.
 pub const SESSION_POLL: Duration = Duration::from_secs(1);
-/// Interval at which the last use of browser sessions is stored: what is lost if the server is killed.
+/// Interval at which the last use of browser sessions is stored; at most this much is lost if the server is killed.
 pub const SESSION_USE_INTERVAL: Duration = Duration::from_secs(5);
-/// Browser sessions at once, over all teams.
+/// Browser sessions at once, across all teams.
 pub const SESSIONS_AT_ONCE: usize = 256;
 /// Calls that run or wait in one browser session.
 pub const CALLS_PER_SESSION: usize = 16;
@@ -134,7 +134,7 @@ pub const RECOGNIZER_LIST_TIMEOUT: Duration = Duration::from_secs(10);
 pub const RECOGNIZER_FILES: u64 = 64;
 /// Bytes of text that a text recognizer may return.
 pub const RECOGNIZER_OUTPUT_BYTES: u64 = 8 * 1024 * 1024;
-/// Bytes of a text recognizer's messages that are read.
+/// Bytes read of a text recognizer's messages.
 pub const RECOGNIZER_COMPLAINT_BYTES: u64 = 64 * 1024;
 /// Timeout of one attempt of a request to the language model.
 pub const LLM_TIMEOUT: Duration = Duration::from_secs(120);
@@ -217,9 +217,9 @@ pub const EXTRACT_SEARCH_RESULTS: u64 = 5;
 pub const RUN_SEARCH_RESULTS: u64 = 10;
 /// Maximum number of warnings in one result.
 pub const RUN_WARNINGS: usize = 20;
-/// Property names by which the pages of a site are chosen.
+/// Property names used to choose the pages of a site.
 pub const RANKING_PROPERTY_NAMES: usize = 16;
-/// Shortest word by which links to other sites are chosen, in characters.
+/// Shortest word used to choose links to other sites, in characters.
 pub const RANKING_WORD_CHARS: usize = 4;
 /// Steps of an agent at low effort.
 pub const RUN_STEPS_LOW: usize = 8;
@@ -283,11 +283,11 @@ pub const SECOND_CLASS_TIME: Duration = Duration::from_secs(1);
 pub(crate) const HOLDINGS_POLL: Duration = Duration::from_millis(250);
 /// Interval at which a node checks which units other nodes wait for.
 pub(crate) const AWAITED_POLL: Duration = Duration::from_millis(500);
-/// Pause before units that were not free are asked for again.
+/// Pause before this node asks again for units that were not free.
 pub(crate) const BORROW_RETRY: Duration = Duration::from_millis(100);
 /// Time after which units that no work wants are given back.
 pub(crate) const IDLE_UNITS: Duration = Duration::from_secs(1);
-/// Multiple of pages that a node borrows at once.
+/// A node borrows pages in multiples of this number.
 pub(crate) const PAGES_PER_BLOCK: u64 = 4;
 /// Credits of a budget that a node borrows at once, or a quarter of those in use if that is more.
 pub(crate) const CREDITS_PER_BLOCK: u64 = 8;

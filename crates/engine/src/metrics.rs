@@ -1,4 +1,4 @@
-//! Metrics of this process, over all teams, for Prometheus. They never contain teams, keys or URLs.
+//! Metrics of this process, across all teams, for Prometheus. They never contain teams, keys or URLs.
 
 use std::time::Instant;
 
@@ -10,7 +10,7 @@ use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::{Registry, Unit};
 
-/// Labels with their values; none is made of what a caller or a site sends.
+/// Labels with their values; never derived from what a client or a site sends.
 type Labels<const N: usize> = [(&'static str, &'static str); N];
 
 /// Upper bounds of the buckets of durations, in seconds.

@@ -168,8 +168,8 @@ pub(crate) async fn answer_text(
     }
 }
 
-/// Returns what the model leaves of a page, and the warnings for the client. The reply is not checked. The end of a page
-/// that is too long for the model is returned as it is.
+/// Returns the page as the model cleaned it, and the warnings for the client. The reply is not checked. If the page
+/// is too long for the model, its end is returned unchanged.
 ///
 /// # Errors
 /// If the request fails, or the reply is empty or cut off.

@@ -14,11 +14,11 @@ use crate::llm::Llm;
 use crate::model_answers::{self, AnswerError, DataRequest, ExtractedData};
 
 const SUMMARY_PROMPT: &str = "Summarize the page in two to four sentences.";
-/// What is compared if the client does not say.
+/// What to compare if the client does not say.
 const TRACKING_PROMPT: &str = "Extract the main data of the page.";
 /// Reason for not asking the model about an error page.
 const ERROR_PAGE: &str = "the target returned an error";
-/// Reason for not using what the model left of a page.
+/// Reason for not using the model's cleaned page.
 const NOTHING_LEFT: &str = "the language model returned no line of the page";
 
 /// What the model produced for one format.

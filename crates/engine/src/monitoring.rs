@@ -1,4 +1,4 @@
-//! What operators and the console read of the engine: the health of what it uses, pages in flight, limits.
+//! State of the engine for operators and the console: the health of its parts, pages in flight, limits.
 
 use harvestman_core::api::console::Limiter;
 use harvestman_core::crawl::SlotKind;

@@ -1,6 +1,6 @@
-//! Monitors: a loop that starts due checks and works on those that have not ended. A check fetches its pages by
-//! ordinary jobs (`check.rs`), which survive a restart like any other; its own state is a row under a lease, so
-//! that each due check runs once.
+//! Monitors: a loop that starts due checks and works on those that have not ended. A check fetches its pages with
+//! ordinary jobs (`check.rs`), which survive a restart like any other. Its own state is a row under a lease, so each
+//! due check runs once.
 
 mod check;
 mod judge;

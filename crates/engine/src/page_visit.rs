@@ -1,6 +1,6 @@
 //! A visit to a page, the same for every page of the product: reserves credits, opens the profile, fetches the page
-//! over HTTP or with the browser, converts it, attaches files, compares it with its last version, spends the
-//! credits. When a page may be visited is decided by the caller, which holds its turn.
+//! over HTTP or with the browser, converts it, attaches files, compares it with its last version, spends the credits.
+//! The caller decides when to visit a page, and holds its turn.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -37,10 +37,10 @@ pub(crate) struct PageVisits {
     context: Arc<Context>,
     owner: SlotOwner,
     options: Arc<ScrapeOptions>,
-    /// `None` if the client does not get the documents, so that they need no files.
+    /// `None` if the client does not get the documents, which then need no files.
     files: Option<FileTarget>,
     uses_model: bool,
-    /// Whether formats that need a model cost what the model costs.
+    /// Whether the price of a page includes the model for formats that need one.
     charges_model: bool,
     cache: PageCache,
     jar: CookieJar,

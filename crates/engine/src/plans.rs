@@ -51,7 +51,7 @@ impl Plans {
         self.plans.keys().map(String::as_str)
     }
 
-    /// Returns the limits of a team over all nodes.
+    /// Returns the limits of a team across all nodes.
     pub fn of(&self, team: TeamId) -> Limits {
         let by_team = self.by_team.read().unwrap_or_else(PoisonError::into_inner);
         by_team.get(&team).copied().unwrap_or(self.default)

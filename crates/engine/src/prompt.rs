@@ -1,5 +1,5 @@
-//! Prompts for a live browser: executed by a language model that gets the browser's commands as tools, or,
-//! without a model, by the plain steps that the prompt names.
+//! Prompts for a live browser. A language model executes them with the browser's commands as tools. Without a model,
+//! a prompt is read as plain steps, which are executed in order.
 //!
 //! Page content is data for the model, never an instruction: it is marked as such, and bounded. Whatever a
 //! model gets wrong is reported back to it, and it continues for at most [`limits::AGENT_STEPS`] steps.
@@ -60,7 +60,7 @@ pub(crate) fn check(prompt: &str, llm: Option<&Llm>) -> Result<(), ApiError> {
 /// Executes a prompt in the current page.
 ///
 /// # Errors
-/// 502 if nothing of it has run; 503 as for [`check`].
+/// 502 if no part of it has run; 503 as for [`check`].
 pub(crate) async fn run(
     browser: &LiveBrowser,
     prompt: &str,

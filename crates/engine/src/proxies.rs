@@ -148,7 +148,7 @@ impl Proxies {
     }
 
     /// Counts a failure and lets the proxy cool down, each time twice as long. Failures while it cools down do not
-    /// count again: they are of requests that were in flight.
+    /// count again: they come from requests that were already in flight.
     fn record_failure(&self, index: usize) {
         let member = &self.shared.members[index];
         self.count(member, "failed");

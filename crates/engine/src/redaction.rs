@@ -1,5 +1,5 @@
 //! `redactPII` of a page: the rules of the core, and the names that the language model finds. A text goes to the
-//! model only after the rules, and a name counts only where the text has it.
+//! model only after the rules were applied, and a name counts only if the text contains it.
 
 use std::sync::LazyLock;
 

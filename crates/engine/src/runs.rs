@@ -1,6 +1,6 @@
-//! Extract and agent jobs ("runs"): data from several pages. A run is a stored job under a lease, like a crawl. What
-//! it has found so far is stored for those who look ([`progress`]); one transaction at its end stores result, credits
-//! and event. A run whose server stops starts over on the next server, mostly from the page cache, and fails after
+//! Extract and agent jobs ("runs"): data from several pages. A run is a stored job under a lease, like a crawl. Its
+//! progress is stored for status requests ([`progress`]); one transaction at its end stores the result, credits and
+//! event. If its server stops, a run starts over on another server, mostly from the page cache; it fails after
 //! [`limits::RUN_ATTEMPTS`] attempts.
 
 mod agent;

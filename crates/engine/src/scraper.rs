@@ -1,5 +1,5 @@
-//! Scrapes one page: reads it from the cache, or fetches it over HTTP or with the browser, and converts it; off the
-//! async threads unless it is small. Which pages are scraped is decided elsewhere.
+//! Scrapes one page: reads it from the cache, or fetches it over HTTP or with the browser, and converts it
+//! (off the async threads unless it is small). Which pages are scraped is decided elsewhere.
 
 mod visit;
 
@@ -62,7 +62,7 @@ pub(crate) struct ScraperParts {
     pub(crate) metrics: Metrics,
 }
 
-/// The page to scrape, and what it is scraped with.
+/// The page to scrape, and how to scrape it.
 #[derive(Clone, Copy)]
 pub(crate) struct Target<'u> {
     pub(crate) url: &'u Url,
@@ -90,7 +90,7 @@ pub(crate) struct ScrapedPage {
     pub(crate) response: SiteResponse,
     pub(crate) rendered: RenderedPage,
     pub(crate) captures: PageCaptures,
-    /// What removes personal data, if the options ask for it.
+    /// Removes personal data, if the options ask for it.
     pub(crate) redactor: Option<Redactor>,
 }
 

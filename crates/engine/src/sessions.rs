@@ -297,7 +297,7 @@ impl Context {
         row.end.is_none() && row.node.is_some_and(|node| self.store.node() != Some(node))
     }
 
-    /// Refuses a session whose browser another node holds: a request that could have been forwarded was.
+    /// Refuses a session whose browser another node holds: requests that can be forwarded never get here.
     ///
     /// # Errors
     /// 503 if the session is live, but not on this node.

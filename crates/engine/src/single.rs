@@ -101,17 +101,17 @@ struct SingleScrape {
     stored_end: bool,
 }
 
-/// What is stored of a scrape: that it is running, if it takes longer than [`limits::STORED_AS_RUNNING_AFTER`], and
+/// Stores the state of a scrape: that it is running, if it takes longer than [`limits::STORED_AS_RUNNING_AFTER`], and
 /// its end.
 struct ScrapeRecord {
     context: Arc<Context>,
     job: NewJob,
-    /// Completes once it is stored as running.
+    /// Completes once the scrape is stored as running.
     running: OnceLock<Shared<BoxFuture<'static, Result<(), StoreError>>>>,
 }
 
 impl ScrapeRecord {
-    /// Stores that it is running, in a task of its own, which runs to its end even if the client disconnects.
+    /// Stores that the scrape is running, in a task that finishes even if the client disconnects.
     async fn begin(&self) -> Result<(), StoreError> {
         let running = self.running.get_or_init(|| {
             let (store, job) = (self.context.store.clone(), self.job.clone());

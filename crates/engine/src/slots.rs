@@ -1,7 +1,7 @@
-//! Team concurrency: limits the pages in flight per team (over all of its jobs), per key, and over all teams.
-//! Pages over HTTP and pages in the browser are counted separately, so that neither waits for the other. A
-//! free slot goes to the team with the fewest slots in use, within it to the job with the fewest, and among
-//! equals to the longest waiting page: no job starves, however many jobs or slow pages another one has.
+//! Team concurrency: limits the pages in flight per team (across all of its jobs), per key, and across all teams.
+//! Pages over HTTP and pages in the browser are counted separately, so that neither waits for the other. A free slot
+//! goes to the team with the fewest slots in use, then to its job with the fewest, then to the page that has waited
+//! longest: no job starves, however many jobs or slow pages another one has.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -95,8 +95,8 @@ impl QueueTime {
 }
 
 impl Slots {
-    /// Creates the slots of all teams. `browser_pages` and `node_pages` are the numbers of browser and HTTP slots over
-    /// all teams.
+    /// Creates the slots of all teams. `browser_pages` and `node_pages` are the numbers of browser and HTTP slots
+    /// across all teams.
     pub(crate) fn new(
         plans: Plans,
         holdings: Holdings,
@@ -121,7 +121,7 @@ impl Slots {
         kinds.into_iter().map(|kind| self.state(kind).in_use(team)).sum()
     }
 
-    /// Returns the number of slots of a kind in use over all teams.
+    /// Returns the number of slots of a kind in use across all teams.
     pub(crate) fn in_use_in_all_teams(&self, kind: SlotKind) -> usize {
         self.state(kind).in_use
     }
@@ -154,7 +154,7 @@ impl Slots {
         }
     }
 
-    /// Returns what the pages of all teams need of the limits over all nodes.
+    /// Returns how many units of the shared limits the pages of each team need.
     pub(crate) fn needs(&self) -> Vec<Need> {
         let kinds = [SlotKind::Plain, SlotKind::Browser];
         kinds
@@ -163,7 +163,7 @@ impl Slots {
             .collect()
     }
 
-    /// Assigns slots to waiters, because this node may use more.
+    /// Assigns slots to waiters after the units of this node have changed.
     pub(crate) fn assign_all(&self) {
         for kind in [SlotKind::Plain, SlotKind::Browser] {
             self.assign_free(kind);
@@ -278,8 +278,8 @@ impl<W> Team<W> {
             })
     }
 
-    /// Returns the index of the next waiter: of the job with the fewest slots, and among equals the longest
-    /// waiting one.
+    /// Returns the index of the next waiter: of those whose jobs have the fewest slots, the one that has waited
+    /// longest.
     fn next_waiter(&self, room: &Room<'_>) -> Option<usize> {
         let of_job = |waiter_index: &usize| {
             self.jobs
@@ -310,7 +310,7 @@ impl<W> Shares<W> {
         self.teams.get(&team).is_some_and(|team| !team.waiting.is_empty())
     }
 
-    /// Returns what the pages of each team, and of its keys that have a limit, need.
+    /// Returns how many pages each team needs, and each of its keys that has a limit.
     fn needs(&self) -> Vec<Need> {
         let mut needs = Vec::new();
         let mut add = |subject, in_use: usize, waiting: usize, limit: usize| {

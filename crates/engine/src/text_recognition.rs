@@ -1,7 +1,7 @@
 //! Text recognition (OCR) in images and scanned pages, by the program `tesseract` behind the trait
-//! [`TextRecognizer`]. Each image is read in a process of its own: the server's program, which limits itself and
-//! then becomes tesseract, gets the image on stdin, writes the text to stdout, and is killed at the deadline. Which
-//! images there are is decided by the file reader.
+//! [`TextRecognizer`]. A separate process reads each image: the server's program limits itself, then becomes
+//! tesseract. It gets the image on stdin, writes the text to stdout, and is killed at the deadline. The file reader
+//! decides which images there are.
 
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -133,7 +133,7 @@ impl Tesseract {
     }
 }
 
-/// Returns those of the languages, such as `eng+deu`, that tesseract has no data for.
+/// Returns the languages of a list such as `eng+deu` that tesseract has no data for.
 ///
 /// # Errors
 /// If tesseract does not list its languages; the text says why.
@@ -194,8 +194,8 @@ impl TextRecognition {
         })
     }
 
-    /// Replaces the images of a file by their text; warns of pages whose text stays unknown. Leaves some of the time
-    /// until `deadline` for the pages that were read.
+    /// Replaces the images of a file with their text; warns of pages whose text stays unknown. Leaves a fifth of the
+    /// time until `deadline` for converting the pages that were read.
     ///
     /// # Errors
     /// If the file is a single image that cannot be read.

@@ -1,4 +1,4 @@
-//! Looks at the jobs that this node drives or that requests here wait for, because other nodes change them too. The
+//! Polls the jobs that this node drives or that requests here wait for, because other nodes change them too. The
 //! store is the truth; this only shortens the wait. Not needed on a store that no other node uses.
 
 use std::collections::{HashMap, HashSet};
@@ -60,7 +60,7 @@ async fn look_at_nodes(context: &Context) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Passes changes on to drivers and waiters. Returns what is known now.
+/// Passes changes on to drivers and waiters. Returns the current state of the jobs.
 fn pass_on(
     context: &Context,
     driven: &HashSet<JobId>,

@@ -23,7 +23,7 @@ pub(crate) enum ReplyFormat<'a> {
 #[derive(Clone, PartialEq, Debug, Default)]
 pub(crate) struct JsonReply {
     pub(crate) value: Value,
-    /// Tokens used, over all requests that got a reply.
+    /// Tokens used by all requests that got a reply.
     pub(crate) usage: ModelUsage,
 }
 

@@ -1,6 +1,6 @@
-//! Work on one check. Its pages are fetched by a batch scrape or crawl per target, whose ids are stored with the
-//! check; what they found is compared and stored in portions, so that a check of any size needs little memory and
-//! continues after a restart where it was.
+//! Work on one check. One batch scrape or crawl per target fetches the pages; the ids of these jobs are stored with
+//! the check. Their results are compared and stored in portions, so a check of any size needs little memory and
+//! continues where it was after a restart.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -67,7 +67,7 @@ pub(super) async fn drive(
     context.outbox.notify_one();
 }
 
-/// Cancels the jobs of a check whose monitor was deleted. Those that another node continues with are left alone.
+/// Cancels the jobs of a check whose monitor was deleted. If another node took over the check, its jobs keep running.
 async fn cancel_jobs(context: &Arc<Context>, lease: &CheckLease) {
     if !matches!(context.store.monitor(lease.team, lease.monitor).await, Ok(None)) {
         return;

@@ -1,4 +1,4 @@
-//! Judges changes by the goal of a monitor: by the language model, else by the core's rules.
+//! Judges changes against the goal of a monitor: with the language model, else with the core's rules.
 
 use std::time::Duration;
 
@@ -22,7 +22,7 @@ pub(super) struct Judge<'c> {
     context: &'c Context,
     goal: Option<String>,
     model_calls: usize,
-    /// Why the model gave no answer, the last time.
+    /// Why the model last gave no answer.
     pub(super) degraded: Option<String>,
     pub(super) judged: u64,
     pub(super) matches: u64,
@@ -47,7 +47,7 @@ impl<'c> Judge<'c> {
         self.goal.is_some()
     }
 
-    /// Starts to count for another target, and returns the counts of the last one.
+    /// Starts counting for the next target, and returns the counts of the previous one.
     pub(super) fn next_target(&mut self) -> Self {
         let next = Self {
             model_calls: self.model_calls,

@@ -23,7 +23,7 @@ use crate::error::internal_error;
 use crate::{clock, limits};
 
 impl Engine {
-    /// Creates a monitor. Its first check is at the first time of its schedule.
+    /// Creates a monitor. Its first check is due at the first time in its schedule.
     ///
     /// # Errors
     /// 400 for a schedule that never fires or targets that cannot be checked, 409 at the limit of the team.
@@ -170,7 +170,7 @@ impl Engine {
         }
     }
 
-    /// Starts a check now, also of a paused monitor.
+    /// Starts a check now, even if the monitor is paused.
     ///
     /// # Errors
     /// 404 if the team has no such monitor, 409 if a check is running, 402 if no credit is left.

@@ -1,4 +1,4 @@
-//! Starts checks, due ones and those that a caller requests.
+//! Starts checks: due ones, and those that a caller requests.
 
 use harvestman_core::api::error::ApiError;
 use harvestman_core::api::monitor::MonitorRequest;
@@ -14,7 +14,7 @@ use crate::context::Context;
 
 const DAY_MS: u64 = 86_400_000;
 
-/// Starts a check, and moves the monitor's next time if it is due. Returns the check's id.
+/// Starts a check, and advances the monitor's next time if the check is due. Returns the check's id.
 pub(super) async fn start(
     context: &Context,
     monitor: &MonitorRow,

@@ -143,7 +143,7 @@ impl PromptRun<'_> {
         }
     }
 
-    /// Returns the search box; if no field is named so, the first field.
+    /// Returns the search box, or the first field if there is none.
     async fn search_field(&self) -> Result<Target, PromptError> {
         let field = |name: &str| ElementRef {
             name: name.to_owned(),

@@ -1,4 +1,4 @@
-//! The proxies of one job. A host keeps the same proxy while that is available, without any memory of hosts: each
+//! The proxies of one job. A host keeps the same proxy while it is available, although no host is remembered: each
 //! proxy has a random rank for each host of a job (rendezvous hashing), and the first available one is used.
 
 use std::collections::hash_map::RandomState;
@@ -129,7 +129,7 @@ impl Routes {
     }
 
     /// Sends a request through a proxy of this class, and through others if that one fails. `send` receives the
-    /// proxy; `None` connects directly, which is what a class without proxies does.
+    /// proxy, or `None` for a direct connection if the class has no proxies.
     pub(crate) async fn attempt<T, E: Faulty, F: Future<Output = Result<T, E>>>(
         &self,
         class: ProxyClass,
@@ -148,7 +148,7 @@ impl Routes {
                 Fault::No => {
                     self.proxies.record_success(index);
                     if result.is_ok() {
-                        // What failed before did not fail because of the site.
+                        // The site responds, so the earlier failures were the fault of their proxies.
                         suspects
                             .into_iter()
                             .for_each(|suspect| self.proxies.record_failure(suspect));
@@ -173,7 +173,7 @@ impl Routes {
         }
     }
 
-    /// Returns the first available proxy for a host that was not tried, else the one that is available soonest.
+    /// Returns the best untried proxy for a host: the first available one, else the one that is available soonest.
     fn pick(&self, class: ProxyClass, host: &str, tried: &[usize]) -> Option<usize> {
         let rank = |index: &usize| {
             let cools_until = self.proxies.shared.members[*index].cools_until();
@@ -213,7 +213,7 @@ mod tests {
     const BASIC: Option<ProxyClass> = Some(ProxyClass::Basic);
     const ENHANCED: Option<ProxyClass> = Some(ProxyClass::Enhanced);
 
-    /// Errors of a pretended request.
+    /// Errors of a simulated request.
     impl Faulty for Fault {
         fn fault(&self) -> Fault {
             *self

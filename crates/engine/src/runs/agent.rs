@@ -80,7 +80,7 @@ struct Agent<'a> {
     known_urls: HashSet<UrlKey>,
     /// Whether a call was refused because of the credit limit.
     is_out_of_credits: bool,
-    /// Results of the model that were not valid, and the last of them.
+    /// Number of invalid results of the model; `invalid_result` is the last of them.
     invalid_results: usize,
     invalid_result: Option<Value>,
     progress: Progress<'a>,
@@ -172,7 +172,7 @@ impl<'a> Agent<'a> {
         self.outcome
     }
 
-    /// Fails the run, with what it has found.
+    /// Fails the run and keeps what it has found.
     fn stop(&mut self, stop: Stop) {
         self.outcome.error = Some(stop.why);
         self.outcome.stop_reason = stop.reason;
@@ -282,8 +282,8 @@ impl<'a> Agent<'a> {
         self.messages.push(Message::User(self.task()));
     }
 
-    /// Returns a result that the model wrote instead of calling `done`. Words are one in chat mode, and without a schema
-    /// if the model insists.
+    /// Returns a result that the model wrote instead of calling `done`. Plain text is a result in chat mode, and also
+    /// without a schema if the model insists.
     fn answer_in_words(&self, text: &str, insists: bool) -> Option<Value> {
         let words = || Some(Value::String(text.trim().to_owned())).filter(|_| !text.trim().is_empty());
         if self.is_chat() {
@@ -296,7 +296,7 @@ impl<'a> Agent<'a> {
         }
     }
 
-    /// Asks the model for what it has, now that its steps are used.
+    /// Asks the model for what it has, now that its steps are used up.
     async fn last_result(&mut self, llm: &Llm, tools: &[Tool], max_steps: usize) -> Result<Value, Stop> {
         self.messages.push(Message::User(LAST_CALL.to_owned()));
         let done: Vec<Tool> = tools.iter().filter(|tool| tool.name == "done").cloned().collect();
@@ -410,10 +410,10 @@ impl<'a> Agent<'a> {
         }
     }
 
-    /// Returns whether the agent may open a URL. Allowed are URLs that the user gave or a tool returned, and
-    /// URLs without query or fragment on a host that the user gave; if the user gave no URL, also those on a
-    /// host that the prompt names and the top page of any host. A URL made up by the model could leak what
-    /// the agent has read.
+    /// Returns whether the agent may open a URL. It may open URLs that the user gave or a tool returned, and URLs
+    /// without query or fragment on a host that the user gave. If the user gave no URL, it may also open such URLs on
+    /// a host that the prompt names, and the top page of any host. A URL made up by the model could leak what the
+    /// agent has read.
     fn is_allowed(&self, url: &Url) -> bool {
         if self.known_urls.contains(&key(url)) {
             return true;

@@ -81,7 +81,7 @@ pub(super) fn as_extract(request: &AgentRequest) -> ExtractRequest {
 
 /// Returns how an agent reads pages.
 pub(super) fn options(request: &AgentRequest) -> ScrapeOptions {
-    // What the pages state for the schema is the result so far.
+    // The result so far is what the pages state for the schema.
     let facts = request.schema.clone().map(|schema| {
         Format::Json(JsonFormat {
             schema: Some(schema),

@@ -21,7 +21,7 @@ pub(super) enum AgentAction {
     Done(Value),
 }
 
-/// Returns the tools of a run. `schema` is that of the result; without one the result is any JSON, or a text
+/// Returns the tools of a run. `schema` is the schema of the result; without one, the result is any JSON, or a text
 /// in chat mode.
 pub(super) fn tools(schema: Option<&Value>, strict: bool, chat: bool) -> Vec<Tool> {
     let url = json!({"type": "string", "description": "Absolute URL"});

@@ -75,6 +75,8 @@ pub(super) async fn of_request(
 }
 
 impl Extract<'_> {
+    /// Reads the pages and merges their data into the outcome.
+    ///
     /// # Errors
     /// If none of the pages can be read, or the store fails.
     async fn run(&mut self) -> Result<(), ApiError> {
@@ -110,7 +112,8 @@ impl Extract<'_> {
         Ok(())
     }
 
-    /// Makes lists of the answers of several pages if the model answered in words. Data is not mixed with words.
+    /// Turns the answers of several pages into lists if the model answered in words. Drops words if other pages have
+    /// data.
     fn collect_words(&mut self, results: &mut [(String, Value)]) {
         let (words, data): (Vec<&Value>, Vec<&Value>) = results
             .iter()

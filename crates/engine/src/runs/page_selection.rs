@@ -21,7 +21,7 @@ use crate::context::Context;
 use crate::limits;
 use crate::map::SiteMapper;
 
-/// Returns the words by which pages of a site are ranked: the prompt, else the property names of the schema.
+/// Returns the words used to rank the pages of a site: the prompt, else the property names of the schema.
 pub(super) fn ranking_query(prompt: Option<&str>, schema: Option<&Map<String, Value>>) -> Option<String> {
     if let Some(prompt) = prompt {
         return Some(prompt.to_owned());

@@ -70,7 +70,7 @@ impl<'a> Progress<'a> {
         Ok(progress)
     }
 
-    /// Adds what a page has to the result so far.
+    /// Adds the data of a page to the result so far.
     pub(super) fn add_data(&mut self, url: &str, data: Value) {
         let so_far = (String::new(), self.partial.take());
         self.partial = merge::merge([so_far, (url.to_owned(), data)]).value;

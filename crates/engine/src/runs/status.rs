@@ -21,7 +21,7 @@ use crate::error::{internal_error, job_not_found};
 use crate::{clock, limits};
 
 impl Engine {
-    /// Returns status and result of an extract or agent of the team.
+    /// Returns the status and result of an extract or agent of the team.
     ///
     /// # Errors
     /// 404; 503 if the store fails.
@@ -53,7 +53,7 @@ impl Engine {
         Ok(answer)
     }
 
-    /// Returns status and result of an agent of the team.
+    /// Returns the status and result of an agent of the team.
     ///
     /// # Errors
     /// As for [`Engine::extract_status`].

@@ -16,8 +16,8 @@ use crate::context::Engine;
 use crate::error::internal_error;
 
 impl Engine {
-    /// Returns the trace of an agent of the team, with its browser sessions if requested. Start, result and end are not
-    /// stored as events: they are those of the run.
+    /// Returns the trace of an agent of the team, with its browser sessions if requested. The start, result and end
+    /// are not stored as events: they come from the run itself.
     ///
     /// # Errors
     /// 404; 503 if the store fails.
@@ -58,7 +58,7 @@ impl Engine {
         })
     }
 
-    /// Returns a content that the trace of an agent of the team refers to.
+    /// Returns content that the trace of an agent of the team refers to.
     ///
     /// # Errors
     /// 404; 503 if the store fails.

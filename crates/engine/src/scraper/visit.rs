@@ -176,8 +176,8 @@ impl Scraper {
         fetched
     }
 
-    /// Renders the page in the browser, whose slot its turn has. Returns `None` without a browser, and if the resource
-    /// is not HTML.
+    /// Renders the page in the browser; its turn must hold a browser slot. Returns `None` without a browser, and if
+    /// the resource is not HTML.
     async fn render_in_browser(
         &self,
         url: &Url,
@@ -313,11 +313,11 @@ impl Scraper {
     }
 }
 
-/// Documents of frames of one page.
+/// Limits the frame documents of one page.
 struct FrameBudget {
-    /// How many may still be fetched.
+    /// Frames that may still be fetched.
     remaining: usize,
-    /// How many `blockAds` kept from being fetched.
+    /// Frames that `blockAds` blocked.
     blocked: u32,
 }
 

@@ -1,6 +1,6 @@
-//! Ends sessions: on request, when their time or their team's budget is used up, with their browser, or with
-//! the server. A session ends once: only the task that removes it from the registry ends it, and the store
-//! charges it once.
+//! Ends sessions: on request, when their time or their team's budget is used up, or when their browser or the server
+//! stops. A session ends once: only the task that removes it from the registry ends it, and the store charges it
+//! once.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;

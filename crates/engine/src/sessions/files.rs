@@ -1,5 +1,5 @@
-//! Files of sessions: what pages download, and what clients give to a session. The content is stored like other files,
-//! as long as the session is listed.
+//! Files of sessions: what pages download, and what clients give to a session. The content is stored like other
+//! files, for as long as the session is listed.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -192,7 +192,7 @@ fn describe(row: SessionFileRow, base: &str, live: Option<&LiveSession>) -> Sess
     }
 }
 
-/// Returns the URL of stored content. What follows the token is only the name that a browser saves it by.
+/// Returns the URL of stored content. The part after the token is only the name under which a browser saves the file.
 fn file_url(base: &str, token: &str, name: &str) -> String {
     let mut encoded = Url::parse("file:///").expect("the base is a URL");
     encoded.set_path(&name.replace('%', "%25"));

@@ -89,7 +89,7 @@ impl LiveSession {
         self.browser.touch();
         let mut lifetime = self.lifetime();
         let ttl = Duration::from_millis(at.millis_since(self.created));
-        // Without further activity it lives that long too.
+        // An idle session also lives at least that long.
         lifetime.idle = lifetime
             .idle
             .max(Duration::from_millis(at.millis_since(clock::now())));

@@ -36,7 +36,7 @@ impl SessionPermits {
         }
     }
 
-    /// Returns what the browsers of all teams need of the limits over all nodes.
+    /// Returns how many units of the shared limits the browsers of each team need.
     pub(crate) fn needs(&self) -> Vec<Need> {
         let teams: Vec<TeamId> = locked(&self.browsers).keys().copied().collect();
         teams.into_iter().map(|team| self.need(team, 0)).collect()

@@ -53,7 +53,7 @@ impl Sessions {
         }
     }
 
-    /// Returns what the sessions of all teams need of the limits over all nodes.
+    /// Returns how many units of the shared limits the sessions of each team need.
     pub(crate) fn permits_needed(&self) -> Vec<Need> {
         self.permits.needs()
     }
@@ -89,7 +89,7 @@ struct State {
     opening_locks: HashMap<ScrapeId, Weak<tokio::sync::Mutex<()>>>,
     /// Ends that are not stored yet.
     unsettled: HashMap<SessionId, SessionEnd>,
-    /// No session is added any more.
+    /// No more sessions are added.
     closed: bool,
 }
 

@@ -17,7 +17,7 @@ const DAY_MS: i64 = 24 * 3_600_000;
 /// One in this many activities of a key is by an agent.
 const RARE: i64 = 2_000;
 
-/// Ten pages per job, jobs in order of time, as their ids are; jobs are assigned to the keys in turn.
+/// Ten pages per job. Jobs are in order of time, as are their ids, and are assigned to the keys in rotation.
 const LEDGER: &str = "
     INSERT INTO ledger (job_id, seq, reason, team_id, key_id, endpoint, credits, at)
     WITH RECURSIVE rows (page) AS (SELECT 0 UNION ALL SELECT page + 1 FROM rows WHERE page + 1 < ?1),
@@ -39,7 +39,7 @@ const ACTIVITY: &str = "
         iif(call / owners % ?4 = ?4 / 2, 'agent', 'scrape'), 'http://site.test/' || call, at
     FROM calls JOIN owner ON owner.no = call % owners";
 
-/// Each activity is a scrape that has ended, as far as the queue figures of a team need it.
+/// Each activity is a scrape that has ended, with only the columns that the queue figures of a team need.
 const JOBS: &str = "
     INSERT INTO job (id, team_id, key_id, kind, url, request, status, page_limit, admitted, completed, retention_ms,
         created_at, completed_at)

@@ -78,7 +78,7 @@ pub struct ActivityQuery {
     pub limit: u32,
 }
 
-/// Running jobs of one kind, over all teams.
+/// Running jobs of one kind, across all teams.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RunningJobs {
     /// Kind.

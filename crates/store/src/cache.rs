@@ -88,8 +88,8 @@ operations! {
 operations! {
     /// Full-text search in the page cache.
     trait Search {
-        /// Searches the cached pages of the team: returns the `limit` pages from `window` whose words fit the
-        /// query best, in no particular order.
+        /// Searches the cached pages of the team: returns the `limit` pages from `window` whose words match the query
+        /// best, in no particular order.
         async fn search_pages(
             &self,
             team: TeamId,

@@ -19,7 +19,7 @@ impl Cell {
     }
 }
 
-/// The tables to copy, those that others refer to first. The page cache is not copied: pages are fetched again.
+/// The tables to copy; tables that others refer to come first. The page cache is not copied: pages are fetched again.
 pub(crate) const TABLES: &[&str] = &[
     "team",
     "api_key",

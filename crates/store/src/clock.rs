@@ -4,7 +4,7 @@ use std::time::SystemTime;
 
 use harvestman_core::time::Timestamp;
 
-/// Returns the wall clock time, for timestamps on which no decision depends.
+/// Returns the wall clock time, for timestamps that no decision depends on.
 pub(crate) fn clock() -> Timestamp {
     let since = SystemTime::now()
         .duration_since(SystemTime::UNIX_EPOCH)

@@ -1,4 +1,4 @@
-//! What the commit of a batch is in both engines: its owner, its result, and what an outcome means.
+//! What both engines share in the commit of a batch: its owner, its result, and the meaning of an outcome.
 
 use harvestman_core::crawl::{AdmittedUrl, CommitResponse, JobState, Snapshot};
 use harvestman_core::ids::JobId;
@@ -20,7 +20,7 @@ pub(crate) enum CommitResult {
 }
 
 impl CommitResult {
-    /// Returns the response for the batch with this number. `load` reads what a repeated commit responds with.
+    /// Returns the response for the batch with this number. `load` reads the response to a repeated commit.
     pub(crate) async fn response(
         self,
         number: u64,

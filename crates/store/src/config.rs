@@ -14,7 +14,7 @@ pub const DATABASE_FILE: &str = "harvestman.db";
 pub struct DatabaseUrl(String);
 
 impl DatabaseUrl {
-    /// Returns the URL if it is one of PostgreSQL.
+    /// Returns the URL if it is a PostgreSQL URL.
     pub fn parse(url: &str) -> Option<Self> {
         ["postgres://", "postgresql://"]
             .iter()
@@ -38,7 +38,7 @@ impl fmt::Debug for DatabaseUrl {
 pub struct NodeReport {
     /// URL at which the others reach it.
     pub url: Option<String>,
-    /// Settings that all nodes must have in common, by name; of a secret, a hash.
+    /// Settings that all nodes must have in common, by name. A secret is represented by a hash.
     pub settings: BTreeMap<String, String>,
 }
 

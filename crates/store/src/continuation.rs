@@ -10,7 +10,7 @@ use crate::limits;
 /// The URLs that an ended crawl knows.
 pub(crate) struct KnownUrls {
     all: u64,
-    /// Those that a continued crawl fetches.
+    /// Number of URLs left to fetch for a crawl that continues this one.
     pub(crate) left: u64,
     /// Start pages among them.
     seeds_left: u64,

@@ -13,8 +13,8 @@ use crate::sqlite::Sqlite;
 /// Returns the number of rows of each table. The folder keeps its data.
 ///
 /// # Errors
-/// Those of opening both databases; [`StoreError::Setup`] if the folder has no database, or the PostgreSQL database has
-/// data or a running server.
+/// Any error of opening either database; [`StoreError::Setup`] if the folder has no database, or the PostgreSQL
+/// database has data or a running server.
 pub async fn copy_to_postgres(
     data_dir: &Path,
     url: &DatabaseUrl,

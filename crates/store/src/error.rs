@@ -6,7 +6,7 @@ use harvestman_core::api::error::{ApiError, ErrorCode};
 
 use crate::limits;
 
-/// An operation failed. Nothing of it is stored.
+/// Why an operation failed. Nothing of the operation is stored.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum StoreError {
     /// Another process uses the data folder.
@@ -59,8 +59,9 @@ impl StoreError {
     }
 }
 
-/// Returns the error of a request that the store failed, the same on every route: 503 if the request may succeed
-/// later, else 500, and never 404 (docs/API.md section 2). Logs the cause, which the response does not contain.
+/// Returns the error of a request that failed because of the store, the same on every route: 503 if the request may
+/// succeed later, else 500, and never 404 (docs/API.md section 2). Logs the cause, which the response does not
+/// contain.
 impl From<StoreError> for ApiError {
     fn from(error: StoreError) -> Self {
         tracing::error!(%error, "the store failed to handle a request");

@@ -23,7 +23,7 @@ pub(crate) enum Event {
 }
 
 impl Event {
-    /// Returns whether a receiver with these subscriptions gets it.
+    /// Returns whether a receiver with these subscriptions gets this event.
     pub(crate) fn is_subscribed(self, subscriptions: WebhookEvents) -> bool {
         match self {
             Self::Started => subscriptions.started,

@@ -40,7 +40,7 @@ pub struct FeedbackRow {
 pub enum FeedbackOutcome {
     /// The feedback is stored.
     Stored,
-    /// The request has feedback with this id, which is kept.
+    /// The request already has feedback, with this id, which is kept.
     Repeated(Uuid),
     /// The team made no such request within the last 24 hours.
     UnknownJob,
@@ -49,7 +49,7 @@ pub enum FeedbackOutcome {
 operations! {
     /// Feedback on results.
     trait FeedbackList {
-        /// Stores feedback on a request of the team; each request has feedback once.
+        /// Stores feedback on a request of the team; a request can have feedback only once.
         async fn add_feedback(&self, feedback: &NewFeedback) -> Result<FeedbackOutcome, StoreError>;
 
         /// Lists feedback of all teams, newest first.

@@ -243,14 +243,15 @@ operations! {
             idempotency: Option<&Idempotency>,
         ) -> Result<CreateOutcome, StoreError>;
 
-        /// Creates a crawl that continues an `earlier` one, which has ended. It knows the URLs of that one, does not fetch
-        /// its pages again, and starts with the URLs that failed, were not fetched or exceeded the limit.
+        /// Creates a crawl that continues an `earlier` one, which has ended. The new crawl knows the URLs of the
+        /// earlier one, does not fetch its pages again, and starts with the URLs that failed, were not fetched or
+        /// exceeded the limit.
         async fn continue_crawl(&self, job: &NewJob, earlier: JobId) -> Result<ContinueOutcome, StoreError>;
 
         /// Returns how many URLs a crawl that continues this one would start with.
         async fn urls_left(&self, job: JobId) -> Result<u64, StoreError>;
 
-        /// Creates a batch scrape with its pages, each of them once. Sets `page_limit` to the number of pages.
+        /// Creates a batch scrape with its pages, each only once. Sets `page_limit` to the number of pages.
         async fn create_batch(
             &self,
             job: &NewJob,
@@ -288,7 +289,7 @@ operations! {
         async fn active(&self, team: TeamId) -> Result<Vec<JobRow>, StoreError>;
 
         /// Lists the jobs of a team that have not expired, newest first. With `search`, only those whose URL contains
-        /// it, in any case of ASCII letters.
+        /// it, ignoring ASCII case.
         async fn recent_jobs(
             &self,
             team: TeamId,

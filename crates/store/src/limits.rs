@@ -37,7 +37,7 @@ pub(crate) const BODIES_PER_STATEMENT: usize = 16;
 pub(crate) const KEYS_PER_READ: u32 = 4_000;
 /// Compression level of document bodies.
 pub(crate) const ZSTD_LEVEL: i32 = 1;
-/// Size up to which bodies are compressed and decompressed on the caller's thread: some 100 microseconds.
+/// Bodies up to this size are compressed and decompressed on the caller's thread, which takes about 100 microseconds.
 pub(crate) const COMPRESSED_INLINE_BYTES: usize = 64 * 1024;
 /// Maximum uncompressed size of a stored document; a larger one is refused on read.
 pub(crate) const DOCUMENT_BYTES: u64 = 1 << 30;
@@ -50,8 +50,8 @@ pub(crate) const ACTIVITY_MS: u64 = 24 * 3_600_000;
 /// Activity rows examined for one page of a filtered list, in total and per query.
 pub(crate) const CALLS_EXAMINED: usize = 5_000;
 pub(crate) const CALLS_PER_QUERY: u32 = 500;
-/// Delay after the end of a job with zero data retention until its documents are deleted, in ms. Together
-/// with the pause between two runs of expiry that is within 10 minutes (docs/API.md section 6.1).
+/// Delay after the end of a job with zero data retention until its documents are deleted, in ms. Together with the
+/// pause between two runs of expiry, it stays within 10 minutes (docs/API.md section 6.1).
 pub(crate) const ZERO_RETENTION_DELAY_MS: u64 = 8 * 60_000;
 /// Default size of the page cache on disk.
 pub(crate) const DEFAULT_CACHE_BYTES: u64 = 1 << 30;
@@ -62,8 +62,8 @@ pub(crate) const CACHED_BODY_BYTES: usize = 16 << 20;
 pub(crate) const CACHED_ROW_BYTES: u64 = 256;
 /// Bytes of page text per byte that its full-text index takes on disk.
 pub(crate) const TEXT_BYTES_PER_INDEXED: usize = 2;
-/// Responses that PostgreSQL writes to the cache in one transaction, at most. Up to 30 futures that are joined start in
-/// their order.
+/// Maximum number of responses that PostgreSQL writes to the cache in one transaction. Joining up to 30 futures
+/// starts them in order.
 pub(crate) const CACHE_BATCH_PAGES: usize = 30;
 /// Bytes of responses waiting to be written to the cache; further ones are dropped.
 pub(crate) const CACHE_WAITING_BYTES: u64 = 32 << 20;
@@ -87,8 +87,8 @@ pub(crate) const EXPIRY_STEPS: u32 = 2_000;
 pub(crate) const CONNECT_TIME: Duration = Duration::from_secs(30);
 /// Pause between two attempts to connect for the first time.
 pub(crate) const CONNECT_RETRY: Duration = Duration::from_secs(1);
-/// How long one attempt to connect to a database server may take; twice that may pass until a connection without
-/// response is closed.
+/// How long one attempt to connect to a database server may take. A connection without response is closed after at
+/// most twice this time.
 pub(crate) const CONNECTION_TIMEOUT: Duration = Duration::from_secs(3);
 /// How long an operation waits for a database server that cannot be reached.
 pub(crate) const RECONNECT_TIME: Duration = Duration::from_secs(8);
@@ -100,14 +100,14 @@ pub(crate) const POSTGRES_CONNECTIONS: usize = 10;
 pub(crate) const NODE_HEARTBEAT: Duration = Duration::from_secs(3);
 /// Time without a report after which a node is dead, in ms.
 pub(crate) const NODE_LEASE_MS: u64 = 15_000;
-/// How long before the end of [`NODE_LEASE_MS`] a node that could not report itself stops using what others could take
+/// How long before the end of [`NODE_LEASE_MS`] a node without a successful report stops using what others could take
 /// over.
 pub(crate) const NODE_LEASE_MARGIN: Duration = Duration::from_secs(2);
 /// Length of a window of a rate limit, in ms.
 pub(crate) const RATE_WINDOW_MS: u64 = 60_000;
 /// Time for which a unit stays with a node when there are fewer units than nodes that want one, in ms.
 pub(crate) const SHARE_TURN_MS: u64 = 1_000;
-/// Added to the delay between two requests to a host, because nodes start late by the time of a round trip, in ms.
+/// Added to the delay between two requests to a host, in ms: a node starts late by the time of a round trip.
 pub(crate) const HOST_START_SLACK_MS: u64 = 25;
 /// Paused hosts read at once.
 pub(crate) const PAUSED_HOSTS: u32 = 10_000;
@@ -122,7 +122,7 @@ pub(crate) const COPIED_BYTES: usize = 8 << 20;
 pub(crate) const SHARE_GRACE_MS: u64 = 2_000;
 /// Minimum interval between two checks of the page cache's size by a node.
 pub(crate) const CACHE_SIZE_INTERVAL: Duration = Duration::from_secs(10);
-/// Bytes of each part of a page's text that PostgreSQL indexes; its index of a page has at most 1 MiB.
+/// Bytes of each part of a page's text that PostgreSQL indexes; its index entry for a page has at most 1 MiB.
 pub(crate) const INDEXED_TEXT_BYTES: usize = 256 << 10;
 /// Sizes of documents read per query.
 pub(crate) const SIZES_PER_READ: u32 = 1_000;

@@ -137,7 +137,7 @@ pub struct CheckLease {
     pub monitor: MonitorId,
     /// The team that owns it.
     pub team: TeamId,
-    /// The key whose use it counts as.
+    /// The key that its usage is attributed to.
     pub key: Option<KeyId>,
     /// Number of the lease.
     pub epoch: u64,
@@ -160,7 +160,7 @@ pub struct NewCheckPage {
     pub status: PageStatus,
     /// The entry as JSON text.
     pub entry: String,
-    /// Identity of its URL. The next check knows the page by it, unless it was removed.
+    /// Identity of its URL, by which the next check recognizes the page unless it was removed.
     pub key: UrlKey,
     /// Its URL.
     pub url: String,
@@ -218,11 +218,11 @@ operations! {
             update: MonitorUpdate,
         ) -> Result<bool, StoreError>;
 
-        /// Deletes a monitor and ends its check. What is stored of it is deleted with other expired data. Returns
+        /// Deletes a monitor and ends its check. Its stored data is deleted together with other expired data. Returns
         /// false if the team has no such monitor.
         async fn delete_monitor(&self, team: TeamId, id: MonitorId, now: Timestamp) -> Result<bool, StoreError>;
 
-        /// Lists active monitors whose next check is due, those due longest first.
+        /// Lists active monitors whose next check is due, longest overdue first.
         async fn due_monitors(&self, now: Timestamp, limit: u64) -> Result<Vec<MonitorRow>, StoreError>;
     }
 }
@@ -241,7 +241,7 @@ operations! {
             limit: u64,
         ) -> Result<Vec<CheckLease>, StoreError>;
 
-        /// Extends a lease; with 0 ms it ends. Returns false if it is lost.
+        /// Extends a lease, or ends it if `lease_ms` is 0. Returns false if it is lost.
         async fn renew_check(&self, lease: &CheckLease, now: Timestamp, lease_ms: u64) -> Result<bool, StoreError>;
 
         /// Records that the jobs of a check exist. Returns false if the lease is lost.
@@ -258,8 +258,8 @@ operations! {
             pages: &[UrlKey],
         ) -> Result<Vec<(UrlKey, Option<ScrapeId>)>, StoreError>;
 
-        /// Adds the pages of a target after its first `after`, with their events. Returns false, and stores
-        /// nothing, if the lease is lost or the target has another number of pages.
+        /// Adds the pages of a target that follow its first `after` pages, with their events. Returns false, and
+        /// stores nothing, if the lease is lost or the number of stored pages is not `after`.
         async fn add_check_pages(
             &self,
             lease: &CheckLease,

@@ -65,7 +65,7 @@ pub(crate) struct Postgres {
     pool: Pool,
     /// Identifies this process among the nodes of the database.
     node: Uuid,
-    /// Whether it is one of them, or only reads and changes the data.
+    /// Whether this process is a node, or only reads and changes the data.
     is_node: bool,
     reports: Arc<nodes::Reports>,
     cache: Cache,

@@ -1,4 +1,4 @@
-//! What is prepared for a write in the caller's task: documents serialised and compressed. Both engines share it.
+//! Prepares data for a write in the caller's task: serialises and compresses documents. Both engines share it.
 
 use std::cell::RefCell;
 
@@ -250,7 +250,7 @@ pub(crate) async fn compress(texts: Vec<String>) -> Result<Vec<CompressedText>, 
         .map_err(|error| StoreError::io("cannot compress a document", &error))
 }
 
-/// Runs work on so many bytes: on the caller's thread if they are few, else on the blocking thread pool.
+/// Runs work on this many bytes: on the caller's thread if they are few, else on the blocking thread pool.
 pub(crate) async fn run_by_size<T: Send + 'static>(
     bytes: usize,
     work: impl FnOnce() -> T + Send + 'static,
@@ -263,7 +263,7 @@ pub(crate) async fn run_by_size<T: Send + 'static>(
         .map_err(|_| StoreError::Closed)
 }
 
-/// Compresses with the compressor of this thread, whose tables are used again.
+/// Compresses with the compressor of this thread, whose tables are reused.
 fn compressed(bytes: &[u8]) -> std::io::Result<Vec<u8>> {
     thread_local! {
         static COMPRESSOR: RefCell<Option<Compressor<'static>>> = const { RefCell::new(None) };

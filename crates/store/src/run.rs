@@ -54,7 +54,7 @@ pub struct ThreadPlace {
 }
 
 impl ThreadPlace {
-    /// Returns the place of the first run of a thread; none with zero data retention.
+    /// Returns the place of the first run of a thread; `None` with zero data retention.
     pub(crate) fn first(job: &NewJob) -> Option<Self> {
         (!job.zero_data_retention).then_some(Self {
             thread: job.id.0,
@@ -62,7 +62,7 @@ impl ThreadPlace {
         })
     }
 
-    /// Returns the place after a number of runs, of which some have not expired and some are running.
+    /// Returns the place after `runs` runs, of which `stored` have not expired and `running` have not ended.
     pub(crate) fn next(thread: Uuid, runs: u64, stored: u64, running: u64) -> Result<Self, AgentOutcome> {
         match (stored, running) {
             (0, _) => Err(AgentOutcome::NoThread),

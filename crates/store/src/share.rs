@@ -1,4 +1,4 @@
-//! Limits that hold over all nodes of a database: each node holds units of them, and borrows more or gives them back as
+//! Limits that all nodes of a database share: each node holds units of them, and borrows more or gives them back as
 //! its work changes. Also requests per minute, and when requests to a host may start.
 
 use std::time::Duration;
@@ -6,7 +6,7 @@ use std::time::Duration;
 use harvestman_core::ids::TeamId;
 use uuid::Uuid;
 
-/// What a node needs of a limit.
+/// How much of a limit a node needs.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Demand {
     /// Names what is limited, and whose limit it is.
@@ -15,12 +15,12 @@ pub struct Demand {
     pub in_use: u64,
     /// Units that could be used now, including those in use.
     pub wanted: u64,
-    /// The limit over all nodes.
+    /// The limit across all nodes.
     pub limit: u64,
     /// The limit is a budget of credits per month: what this team has spent this month is subtracted.
     pub budget_of: Option<TeamId>,
-    /// Work waits until it gets what it wants, so that other nodes give back what exceeds their part. Otherwise what is
-    /// not free is not wanted.
+    /// Whether work waits for the units it wants: other nodes then give back what exceeds their part. Otherwise,
+    /// units that are not free do not count as wanted.
     pub waits: bool,
 }
 
@@ -31,7 +31,7 @@ pub struct Holding {
     pub held: u64,
     /// Units that other nodes hold.
     pub held_elsewhere: u64,
-    /// Credits that the team has spent this month, of a budget.
+    /// Credits that the team has spent this month, if the limit is a budget.
     pub spent: u64,
 }
 
@@ -52,8 +52,8 @@ pub(crate) struct Part {
     pub(crate) wanted: u64,
 }
 
-/// Returns what `node` may hold of a limit. `turn` changes with time, so that nodes take turns where there are more of
-/// them than units.
+/// Returns what `node` may hold of a limit. `turn` changes with time, so that nodes take turns if there are more
+/// nodes than units.
 pub(crate) fn allot(limit: u64, demand: &Demand, node: Uuid, others: &[Part], turn: u64) -> u64 {
     let elsewhere: u64 = others.iter().map(|part| part.held).sum();
     let free = limit.saturating_sub(elsewhere);
@@ -64,8 +64,8 @@ pub(crate) fn allot(limit: u64, demand: &Demand, node: Uuid, others: &[Part], tu
     due.min(free).max(demand.in_use)
 }
 
-/// Divides a limit between the nodes that want units: nobody gets more than it wants, and what one leaves goes to the
-/// others in equal parts.
+/// Divides a limit between the nodes that want units: no node gets more than it wants, and what one leaves is split
+/// equally among the others.
 fn fair_part(limit: u64, wanted: u64, node: Uuid, others: &[Part], turn: u64) -> u64 {
     let mut nodes: Vec<(Uuid, u64)> = others
         .iter()
@@ -78,7 +78,7 @@ fn fair_part(limit: u64, wanted: u64, node: Uuid, others: &[Part], turn: u64) ->
     let first = usize::try_from(turn).unwrap_or_default() % count;
     nodes.rotate_left(first);
     let (mut left, mut part) = (limit, 0);
-    // Those that want least first; the sort is stable, so that turns decide among equals.
+    // Nodes that want least come first; the sort is stable, so that turns decide among equals.
     nodes.sort_by_key(|(_, wanted)| *wanted);
     for (index, (id, wanted)) in nodes.iter().enumerate() {
         let remaining = (count - index) as u64;
@@ -95,14 +95,14 @@ fn fair_part(limit: u64, wanted: u64, node: Uuid, others: &[Part], turn: u64) ->
 mod tests {
     use super::*;
 
-    /// How often a node reports in a turn, as with the intervals of the engine.
+    /// Number of times that a node reports per turn, given the intervals of the engine.
     const REPORTS_PER_TURN: u64 = 4;
 
     fn id(number: usize) -> Uuid {
         Uuid::from_u128(number as u128 + 1)
     }
 
-    /// Returns what each node holds after some rounds, in which every node reports the same demand again.
+    /// Returns what each node holds after some rounds, in each of which every node reports the same demand.
     fn settle(limit: u64, demands: &[(u64, u64)], rounds: u64) -> Vec<u64> {
         let mut held = vec![0; demands.len()];
         for round in 0..rounds {

@@ -1,4 +1,4 @@
-//! The limits that hold over all nodes of a database, as the rest of the server uses them.
+//! The limits that all nodes of a database share, as the rest of the server uses them.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -12,8 +12,8 @@ use crate::share::{Demand, Holding, RateGrant};
 pub struct SharedLimits(pub(crate) Arc<Postgres>);
 
 impl SharedLimits {
-    /// Returns what this node holds of each limit after giving back what it no longer wants and borrowing what is free
-    /// and due to it. The units held over all living nodes never exceed the limit.
+    /// Returns what this node holds of each limit after giving back what it no longer wants and borrowing what is
+    /// free and due to it. The units held across all living nodes never exceed the limit.
     pub async fn borrow(&self, demands: &[Demand]) -> Result<Vec<Holding>, StoreError> {
         self.0.borrow_units(demands.to_vec()).await
     }
@@ -33,8 +33,8 @@ impl SharedLimits {
         self.0.take_requests(subject, limit, wanted).await
     }
 
-    /// Reserves the next start of a request to a host, `delay` after the one before over all nodes. Returns how long to
-    /// wait for it.
+    /// Reserves the next start of a request to a host, `delay` after the previous one across all nodes. Returns how
+    /// long to wait for it.
     pub async fn reserve_start(&self, host: String, delay: Duration) -> Result<Duration, StoreError> {
         self.0.reserve_start(host, delay).await
     }
@@ -55,7 +55,7 @@ impl SharedLimits {
         until.is_some_and(|until| Instant::now() < until)
     }
 
-    /// Returns how often this node did not report itself in time: it then lost what it held.
+    /// Returns how often this node did not report itself in time. Each time, it lost what it held.
     pub fn losses(&self) -> u64 {
         self.0.reports().state().1
     }

@@ -1,5 +1,5 @@
-//! What a node learns about other nodes: what they did to jobs that somebody here drives or waits for, and where they
-//! are. Also what only one of them may hold.
+//! What a node learns from other nodes: changes to jobs that it drives or waits for, and where those nodes are. Also
+//! profile locks, which only one of them may hold.
 
 use harvestman_core::ids::{JobId, TeamId};
 use uuid::Uuid;
@@ -8,7 +8,7 @@ use crate::error::StoreError;
 use crate::job::JobStatus;
 use crate::operations::operations;
 
-/// The state of a job, as far as others wait for its change.
+/// The parts of a job's state whose changes others wait for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct JobSignal {
     /// The job.
@@ -21,7 +21,7 @@ pub struct JobSignal {
     pub admitted: u64,
     /// Pages with an outcome.
     pub settled: u64,
-    /// Number of webhook events, with which the actions of an agent are counted.
+    /// Number of webhook events, which include the actions of an agent.
     pub events: u64,
 }
 

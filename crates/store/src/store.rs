@@ -26,10 +26,10 @@ pub(crate) enum Engine {
 }
 
 impl Store {
-    /// Opens the database and creates or upgrades its schema when needed: the PostgreSQL database of the configuration,
-    /// which other nodes may use too, else the file in the data folder. After the file was opened, shards of a stopped
-    /// server can be leased at once, and its browser sessions are ended at their last use; on PostgreSQL that happens
-    /// to a node that has not reported itself for some seconds.
+    /// Opens the database and creates or upgrades its schema when needed: the PostgreSQL database of the
+    /// configuration, which other nodes may use too, else the file in the data folder. Once the file is open, shards
+    /// of a stopped server can be leased at once, and its browser sessions are ended at their last use. On
+    /// PostgreSQL, the same happens to a node that has not reported itself for some seconds.
     ///
     /// # Errors
     ///
@@ -51,7 +51,7 @@ impl Store {
         }
     }
 
-    /// Returns the limits that hold over all nodes; `None` on a store that no other node uses.
+    /// Returns the limits that all nodes share; `None` on a store that no other node uses.
     pub fn shared_limits(&self) -> Option<SharedLimits> {
         match &self.engine {
             Engine::Sqlite(_) => None,

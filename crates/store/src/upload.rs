@@ -49,7 +49,8 @@ pub enum UploadUse {
 operations! {
     /// Uploads for later requests.
     trait Uploads {
-        /// Reserves an upload. Returns false if the team has `most` that were neither used nor have expired.
+        /// Reserves an upload. Returns false if the team already has `most` uploads that are neither used nor
+        /// expired.
         async fn reserve_upload(&self, upload: &NewUpload, most: u64, now: Timestamp) -> Result<bool, StoreError>;
 
         /// Returns whether the file for this token has arrived; `None` if there is no such upload any more.

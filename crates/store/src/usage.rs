@@ -34,7 +34,7 @@ pub struct DayUsage {
     pub key_name: Option<String>,
     /// Credits used.
     pub credits: u64,
-    /// Pages returned, also those that were free.
+    /// Pages returned, including free ones.
     pub pages: u64,
 }
 

@@ -1,8 +1,8 @@
 //! The page cache: the newest response of each team and key.
 //!
-//! Responses are written by one task: all that have arrived meanwhile in one transaction. It never delays other work:
-//! what cannot be cached is dropped. The size is summed every few seconds, and the oldest responses are deleted until
-//! the rest fits.
+//! One task writes the responses: all that have arrived since the last write, in one transaction. Caching never
+//! delays other work: a response that cannot be cached is dropped. The task sums the size every few seconds, and
+//! deletes the oldest responses until the rest fits.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -37,7 +37,7 @@ pub(crate) struct Cache {
     queue: mpsc::UnboundedSender<CacheTask>,
     /// Bytes of the responses in the queue.
     waiting: Arc<AtomicU64>,
-    /// Reads copies.
+    /// The connection that reads cached responses.
     reader: SharedConnection,
 }
 
@@ -114,7 +114,8 @@ async fn write_all(
     }
 }
 
-/// Writes responses together; if the database refuses that, each alone, so that one does not take others along.
+/// Writes responses together. If the database refuses that, writes each alone, so that one bad response does not
+/// affect the others.
 async fn write(pool: &Pool, pages: &mut [CompressedPage]) {
     // All nodes lock the rows in the same order.
     pages.sort_by_key(|cached| (cached.page.team.0, cached.page.key.0));
@@ -193,7 +194,7 @@ async fn upsert_all(pool: &Pool, pages: &[CompressedPage]) -> Result<(), StoreEr
     let begun = transaction.batch_execute(&begin);
     let written = try_join_all(pages.iter().map(|page| upsert(&transaction, page)));
     let (begun, written, committed) = join3(begun, written, transaction.batch_execute("COMMIT")).await;
-    // Also after a statement that failed, which turns the COMMIT into a ROLLBACK.
+    // This also holds if a statement failed, which turns the COMMIT into a ROLLBACK.
     if committed.is_ok() {
         transaction.ended();
     }
@@ -201,8 +202,8 @@ async fn upsert_all(pool: &Pool, pages: &[CompressedPage]) -> Result<(), StoreEr
     written.map(drop)
 }
 
-/// Stores a response, replacing an older one; one that was fetched later stays. A response without text keeps the words
-/// of the older one.
+/// Stores a response, unless the stored one was fetched later. A response without text keeps the words of the older
+/// one.
 async fn upsert(client: &Client, cached: &CompressedPage) -> Result<(), StoreError> {
     let page = &cached.page;
     let text = page.text.as_ref();

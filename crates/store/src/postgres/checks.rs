@@ -1,5 +1,5 @@
-//! Checks of monitors. A due check is claimed by the update of its monitor's next time, and changed only by the owner
-//! of its newest lease. Rows are locked in the order monitor, job, check.
+//! Checks of monitors. Updating the next time of a monitor claims its due check; only the owner of the newest lease
+//! changes a check. Rows are locked in the order monitor, job, check.
 
 use std::collections::BTreeMap;
 
@@ -447,7 +447,8 @@ async fn insert_pages(
     Ok(())
 }
 
-/// Stores what the next check needs of pages; deletes pages that are gone. Of pages with one URL, the last counts.
+/// Stores what the next check needs to know of pages; deletes pages that are gone. Of several pages with the same
+/// URL, the last one counts.
 async fn remember(
     client: &Client,
     (check, monitor, target): (JobId, MonitorId, u32),

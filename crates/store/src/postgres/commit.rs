@@ -40,8 +40,8 @@ use crate::prepared::{PreparedSettled, json_text, prepare_settled};
 use crate::rows::parse_status;
 use crate::usage::UsageChange;
 
-/// Which commits pass: those of the owner of the shard, each once. The build without the fence, which `cargo xtask faults`
-/// must find, also lets former owners pass.
+/// Selects the commits that pass: those of the shard's owner, each once. With the feature `no-fence`, former owners
+/// pass too; `cargo xtask faults` must detect that.
 const FENCE: &str = match cfg!(feature = "no-fence") {
     false => "epoch = $3 AND last_batch = $4 - 1",
     true => "epoch >= $3",
@@ -118,7 +118,7 @@ async fn apply(
 }
 
 enum WriteOutcome {
-    /// What was stored if the COMMIT succeeded, and its outcome.
+    /// The result if the COMMIT succeeded, and the outcome of the COMMIT.
     Committed(CommitResult, Result<(), StoreError>),
     /// Nothing may be stored.
     Refused(CommitResult),
@@ -173,7 +173,7 @@ async fn write(
             job.end(end, now);
             state = JobState::Ended;
         } else {
-            // The owner believes that nothing is left: send it everything that is.
+            // The owner believes that nothing is left: return every open URL.
             admitted = job.open_urls(transaction).await?;
         }
     }
@@ -296,7 +296,7 @@ impl JobInCommit {
     ) -> Result<Vec<AdmittedUrl>, StoreError> {
         let job = self.account.job;
         let OutcomeRows { pages, errors } = outcomes;
-        // Places for rows, as if every earlier one were new: never too many.
+        // Room for new rows, counting each earlier row as if it were new: never too many.
         let room = self.rows_left();
         let blocked_room = room.saturating_sub(batch.aliases.len() as u64);
         let offers_room = blocked_room.saturating_sub(batch.blocked.len());

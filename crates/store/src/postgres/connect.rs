@@ -104,7 +104,7 @@ impl Pool {
     /// Returns the pool of a connection.
     ///
     /// # Errors
-    /// [`StoreError::Closed`] if it is gone.
+    /// [`StoreError::Closed`] if the pool is gone.
     pub(crate) fn of(connection: &Object) -> Result<Self, StoreError> {
         Object::pool(connection).map(Self).ok_or(StoreError::Closed)
     }
@@ -125,7 +125,7 @@ impl Pool {
 pub(crate) struct SharedConnection(Mutex<Weak<Object>>);
 
 impl SharedConnection {
-    /// Returns the connection, which comes from `pool`.
+    /// Returns the connection; takes one from `pool` if there is none.
     pub(crate) async fn of(&self, pool: &Pool) -> Result<Arc<Object>, StoreError> {
         let mut current = self.0.lock().await;
         if let Some(connection) = current.upgrade().filter(|connection| !connection.is_closed()) {
@@ -148,7 +148,8 @@ impl From<PoolError> for StoreError {
     }
 }
 
-/// Parses the URL: that of libpq, with `sslmode=verify-full` and `sslrootcert`. TLS always verifies the certificate.
+/// Parses a URL in the format of libpq, with `sslmode=verify-full` and `sslrootcert`. TLS always verifies the
+/// certificate.
 fn parse(url: &str) -> Result<(Config, MakeRustlsConnect), StoreError> {
     let (base, options) = url.split_once('?').unwrap_or((url, ""));
     let (mut kept, mut root) = (Vec::new(), None);

@@ -1,5 +1,5 @@
-//! Crawls that continue an earlier one: its URLs are copied into the new job, those that still have to be fetched as
-//! spare, so that the first commit admits them.
+//! Crawls that continue an earlier one. The URLs of the earlier crawl are copied into the new job; those that still
+//! have to be fetched become spare, so that the first commit admits them.
 
 use harvestman_core::ids::JobId;
 use harvestman_core::time::Timestamp;
@@ -72,7 +72,7 @@ async fn continue_crawl(
         .bind(json_text(&progress)?)
         .execute(client)
         .await?;
-    // They are not in `url_count`, which bounds what the job adds.
+    // The copied URLs are not in `url_count`, which bounds what the job adds.
     query("UPDATE harvestman.job SET next_position = $2 WHERE id = $1")
         .bind(job.id.0)
         .bind(known.next_position)

@@ -59,8 +59,8 @@ pub(crate) fn charge(
     .bind(credits)
 }
 
-/// Returns the statement that adds what a transaction used to the sums of its month and day, unless it is nothing. Run
-/// it last in the transaction. The month is locked before the day.
+/// Returns the statement that adds the usage of a transaction to the sums of its month and day, if there is any. Run
+/// it last in the transaction. It locks the month before the day.
 pub(crate) fn add_to_sums(account: &Account, used: UsageChange, now: Timestamp) -> Query {
     query(
         "WITH day AS (

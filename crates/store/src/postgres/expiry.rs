@@ -1,5 +1,5 @@
-//! Deletes expired data, in steps small enough that commits are never held up. Every node does so; a step takes what
-//! no other node has locked.
+//! Deletes expired data, in steps small enough that commits are never held up. Every node does this; a step skips
+//! rows that another node has locked.
 
 use harvestman_core::ids::JobId;
 use harvestman_core::time::Timestamp;
@@ -104,8 +104,8 @@ async fn delete_some(client: &Client, job: JobId) -> Result<Step, StoreError> {
     Ok(Step::JobDeleted)
 }
 
-/// Deletes spare URLs of a job that has ended: they can no longer be admitted. Those with which a crawl can be continued
-/// are kept.
+/// Deletes spare URLs of a job that has ended: they can no longer be admitted. Keeps those with which another crawl
+/// can continue the job.
 async fn sweep(client: &Client, job: JobId) -> Result<Step, StoreError> {
     let deleted = query(
         "DELETE FROM harvestman.job_url WHERE job_id = $1 AND url_key IN

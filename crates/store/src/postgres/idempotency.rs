@@ -28,7 +28,7 @@ impl IdempotentRequest {
         }
     }
 
-    /// Stores the idempotency key, or returns the result of an earlier request with it. Of requests with one key that
+    /// Stores the idempotency key, or returns the result of an earlier request with it. If requests with the same key
     /// arrive together, the others wait for the first.
     pub(crate) async fn store_or_find(
         &self,

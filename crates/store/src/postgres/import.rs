@@ -178,7 +178,7 @@ impl Column {
         })
     }
 
-    /// An id that is not known is empty in a key.
+    /// Where the column cannot be NULL, an empty value means that there is no id.
     fn id(&self, cell: Cell) -> Option<Option<Uuid>> {
         match cell.bytes()? {
             None => Some(None),

@@ -92,7 +92,7 @@ impl Keys for Postgres {
     ) -> Result<RevokeOutcome, StoreError> {
         self.write(now, move |transaction, now| {
             Box::pin(async move {
-                // The row of the team is locked, so that two keys revoked at once do not leave none.
+                // Locks the row of the team, so that revoking two keys at once cannot revoke the last one.
                 let row = query(
                     "SELECT team.id FROM harvestman.team JOIN harvestman.api_key ON team_id = team.id
                      WHERE api_key.id = $1 AND ($2 IS NULL OR team_id = $2) FOR NO KEY UPDATE OF team",

@@ -1,5 +1,6 @@
-//! Schema versions. Migrations only go forward, and keep the previous version of the server working: they add what is
-//! new one version before they remove what is old. One node applies them, in one transaction.
+//! Schema versions. Migrations only go forward, and keep the previous version of the server working: a migration that
+//! removes something comes one version after the migration that added its replacement. One node applies them, in one
+//! transaction.
 
 use tokio_postgres::Client;
 

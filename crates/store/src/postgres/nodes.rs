@@ -1,5 +1,5 @@
-//! The nodes of a database. Each reports itself every few seconds; what belongs to one that no longer does is ended or
-//! freed by the first node that notices, under a lock on its row.
+//! The nodes of a database. Each reports itself every few seconds. If a node stops reporting, the first node that
+//! notices ends or frees what it held, under a lock on its row.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -33,7 +33,7 @@ const HEARTBEAT: &str = "INSERT INTO harvestman.node (id, started_at, seen_at, u
 
 const FORGET_SHARES: &str = "DELETE FROM harvestman.share WHERE node = $1";
 
-/// The reports of this node: while one is recent, other nodes leave to it what it holds.
+/// The reports of this node. While the last one is recent, other nodes do not take over what this node holds.
 #[derive(Debug, Default)]
 pub(crate) struct Reports(Mutex<State>);
 
@@ -44,7 +44,7 @@ struct State {
 }
 
 impl Reports {
-    /// Returns until when this node counts as living without another report, and how often it did not.
+    /// Returns until when this node counts as living without another report, and how often its reports have lapsed.
     pub(crate) fn state(&self) -> (Option<Instant>, u64) {
         let state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         (state.until, state.lapses)
@@ -86,7 +86,7 @@ impl Node {
     /// Adds this process to the nodes.
     ///
     /// # Errors
-    /// [`StoreError::Setup`] if a setting that all nodes must have in common differs from that of a living one.
+    /// [`StoreError::Setup`] if a setting that all nodes must have in common differs from that of a living node.
     pub(crate) async fn register(&self, pool: &Pool) -> Result<(), StoreError> {
         let transaction = Transaction::new(pool.connection().await?);
         let registering = async {
@@ -132,7 +132,7 @@ impl Node {
         Ok(())
     }
 
-    /// Reports this node, and returns those that no longer do.
+    /// Reports this node, and returns the nodes that have stopped reporting themselves.
     async fn heartbeat(&self, client: &Client) -> Result<Vec<Uuid>, StoreError> {
         query(HEARTBEAT)
             .bind(self.id)
@@ -197,7 +197,8 @@ pub(crate) async fn leave(pool: &Pool, node: Uuid) -> Result<(), StoreError> {
     remove(pool, node, 0).await.map(drop)
 }
 
-/// Removes a node that was last seen `silent_ms` ago or earlier. Returns false when another node does, or it lives.
+/// Removes a node that was last seen `silent_ms` ago or earlier. Returns false if another node removes it, or it is
+/// alive.
 async fn remove(pool: &Pool, node: Uuid, silent_ms: u64) -> Result<bool, StoreError> {
     let transaction = Transaction::new(pool.connection().await?);
     let removing = async {
@@ -244,7 +245,7 @@ async fn free_all(
     .execute(transaction)
     .await?;
     for statement in [
-        // A shard of a node that lives on without heartbeat is fenced; its lease ends anyway.
+        // If the node lives on without a heartbeat, its shards are fenced, and their leases end anyway.
         "UPDATE harvestman.shard SET lease_until = 0, node = NULL WHERE node = $1 AND active AND lease_until > 0",
         "UPDATE harvestman.receiver SET lease_until = 0, node = NULL WHERE node = $1",
         "DELETE FROM harvestman.profile_lock WHERE node = $1",

@@ -74,7 +74,7 @@ impl Outbox for Postgres {
     }
 
     async fn next_event_at(&self, now: Timestamp) -> Result<Option<Timestamp>, StoreError> {
-        // In the caller's time: the remaining wait counts, whatever its clock says.
+        // In the caller's time: only the remaining wait matters, whatever the caller's clock says.
         query(
             "SELECT min(greatest(due_at, CASE WHEN lease_until > harvestman.clock($1) THEN lease_until ELSE 0 END))
                 - harvestman.clock($1) + $1 AS at

@@ -1,4 +1,4 @@
-//! Reads the pages of jobs: documents, errors, versions, and on which pages they were found.
+//! Reads the pages of jobs: documents, errors, versions, and the pages that link to them.
 
 use std::collections::HashMap;
 
@@ -30,7 +30,7 @@ impl Pages for Postgres {
         let transaction = self.snapshot().await?;
         let limit = limit.unwrap_or(u64::MAX);
         let (mut last, mut total, mut full) = (skip, 0, false);
-        // Sizes are read in parts: the server would send those of the whole job.
+        // Sizes are read in parts: otherwise the server would send those of the whole job.
         while !full && last - skip < limit {
             let part = u64::from(limits::SIZES_PER_READ).min(limit - (last - skip));
             let sizes = query(

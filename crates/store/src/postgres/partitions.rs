@@ -1,6 +1,6 @@
-//! Partitions of the rows of jobs, by the day of the job's id. Those of the next days are added ahead of time, so that
-//! no row of theirs is in the default partition yet. Those of past days are dropped once no job of the day is left,
-//! which returns their space without a vacuum.
+//! Partitions the rows of jobs by the day of the job's id. Partitions of the next days are added ahead of time,
+//! before the default partition has any of their rows. Partitions of past days are dropped once no job of the day is
+//! left, which frees their space without a vacuum.
 
 use harvestman_core::time::Timestamp;
 use tokio_postgres::Client;
@@ -11,7 +11,7 @@ use crate::postgres::query::query;
 
 /// A waiting change of a table holds up all later statements on it.
 const SHORT_LOCK: &str = "SET LOCAL lock_timeout = '500ms'";
-/// Today and the next two days, without those that are there.
+/// The missing partitions of today and the next two days.
 const MISSING: &str = "SELECT parent, day::date::text AS day
     FROM unnest(ARRAY['job_url', 'page', 'job_error', 'outbox', 'delivery']) AS parent,
         generate_series($1::date, $1::date + 2, '1 day') AS day
@@ -20,8 +20,8 @@ const MISSING: &str = "SELECT parent, day::date::text AS day
 const EMPTY: &str = "SELECT name FROM harvestman.day_partition WHERE day < $1::date - 1 AND NOT EXISTS
     (SELECT FROM harvestman.job WHERE id >= harvestman.first_id(day) AND id < harvestman.first_id(day + 1))";
 
-/// Adds the missing partitions and drops the empty ones, each in a transaction of its own. What another transaction
-/// holds up is left for the next call.
+/// Adds the missing partitions and drops the empty ones, each in a transaction of its own. A change that another
+/// transaction blocks is left for the next call.
 pub(super) async fn maintain(pool: &Pool, now: Timestamp) -> Result<(), StoreError> {
     let connection = pool.connection().await?;
     let today = day(&connection, now).await?;

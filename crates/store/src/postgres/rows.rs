@@ -22,7 +22,7 @@ impl From<tokio_postgres::Error> for StoreError {
     }
 }
 
-/// Returns the message of the server, or the chain of causes without the text that repeats.
+/// Returns the message of the server, or the chain of causes without repeated text.
 pub(crate) fn describe(error: &tokio_postgres::Error) -> String {
     if let Some(database) = error.as_db_error() {
         return format!("{} ({})", database.message(), database.code().code());

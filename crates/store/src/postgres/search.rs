@@ -26,7 +26,7 @@ const SEARCH: &str = "SELECT id, url, title, description, content_type, fetched_
             WHERE any_of <> '' AND NOT host_words @@ to_tsquery('harvestman.words', any_of))
     ORDER BY fit DESC LIMIT $9";
 
-/// As [`SEARCH`], for a query without words of the text.
+/// Like [`SEARCH`], for a query without words to rank by.
 const SEARCH_WITHOUT_WORDS: &str =
     "SELECT id, url, title, description, content_type, fetched_at, 0::float8 AS fit,
         true AS complete
@@ -123,7 +123,7 @@ impl Search for Postgres {
     }
 }
 
-/// Joins phrases to a query; empty when there is no word. With a weight, only words of that weight fit.
+/// Joins phrases into a query; empty if there is no word. With a weight, only words of that weight match.
 fn operands(phrases: &[String], between: &str, weight: &str) -> String {
     let phrases: Vec<String> = phrases
         .iter()
@@ -135,8 +135,8 @@ fn operands(phrases: &[String], between: &str, weight: &str) -> String {
     }
 }
 
-/// Returns the words of a phrase as a query that finds them one after another; none when there is no word. Folded words
-/// have no characters that act as operators.
+/// Returns a query that finds the words of a phrase one after another; `None` if the phrase has no word. Folded words
+/// contain no characters that act as operators.
 fn operand(phrase: &str, weight: &str) -> Option<String> {
     let folded = fold(phrase);
     let suffix = if weight.is_empty() {

@@ -69,7 +69,7 @@ impl SessionFiles for Postgres {
     }
 }
 
-/// Keeps the content of a session's files as long as the session is listed.
+/// Keeps the content of a session's files for as long as the session is listed.
 pub(super) async fn keep_as_long_as_session(client: &Client, id: SessionId) -> Result<(), StoreError> {
     query(
         "UPDATE harvestman.file SET expires_at = coalesce(session.ended_at, session.expires_at) + $2

@@ -1,4 +1,4 @@
-//! Shared limits: rows say what each node holds. Nodes that compute what they may hold of a limit do so one after the
+//! Shared limits: each row says what one node holds of one limit. Nodes compute their units of a limit one after the
 //! other, under an advisory lock for the transaction.
 
 use std::collections::HashMap;
@@ -104,7 +104,7 @@ impl Postgres {
         )
         .bind(host)
         .bind(clock().0)
-        // Nodes start late by the time of a round trip, and not all by the same.
+        // Nodes start late by the time of a round trip, which differs between nodes.
         .bind(delay_ms.saturating_add(limits::HOST_START_SLACK_MS))
         .fetch_one(&*self.pool.connection().await?)
         .await?;

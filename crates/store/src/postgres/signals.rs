@@ -1,4 +1,4 @@
-//! Reads the state of jobs that somebody waits for.
+//! Reads the state of jobs that a node drives or waits for.
 
 use harvestman_core::ids::{JobId, TeamId};
 use harvestman_core::time::Timestamp;

@@ -1,5 +1,5 @@
-//! Write transactions. Each runs in a task of its own, so that it ends even if its caller goes away, and has limits
-//! well below a lease, so that nobody waits long for the locks of a node that is frozen or cut off. If the connection
+//! Write transactions. Each runs in a task of its own, so that it ends even if its caller goes away. Its time limits
+//! are well below a lease: nobody waits long for the locks of a node that is frozen or cut off. If the connection
 //! breaks before the answer to a COMMIT, the database is asked whether the transaction was committed.
 
 use std::ops::Deref;
@@ -27,7 +27,7 @@ const BEGIN_SNAPSHOT: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; S
 /// The future of the work of a transaction.
 pub(crate) type Work<'c, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send + 'c>>;
 
-/// A connection in a transaction. Dropped before its end, it closes the connection, which rolls back.
+/// A connection in a transaction. If it is dropped before the end, the connection is closed, which rolls back.
 #[derive(Debug)]
 pub(crate) struct Transaction {
     connection: Option<Object>,
@@ -85,7 +85,7 @@ impl Transaction {
             self.roll_back().await;
             return Err(error);
         }
-        // The broken connection must not take a place that the question needs.
+        // The broken connection must not take the place in the pool that the lookup needs.
         if let (Some(connection), Some(id)) = (self.connection.take(), self.id.get()) {
             let pool = Pool::of(&connection);
             drop(Object::take(connection));
@@ -168,8 +168,8 @@ impl Postgres {
         outcome
     }
 
-    /// Begins a transaction that only reads, and sees the database as of one moment. Dropping it closes the
-    /// connection; end it.
+    /// Begins a read-only transaction that sees the database as of one moment. End it: dropping it closes the
+    /// connection.
     pub(crate) async fn snapshot(&self) -> Result<Transaction, StoreError> {
         let transaction = Transaction::new(self.pool.connection().await?);
         transaction.batch_execute(BEGIN_SNAPSHOT).await?;
@@ -178,7 +178,7 @@ impl Postgres {
     }
 }
 
-/// Returns whether a transaction was committed. False as well if that cannot be found out in time.
+/// Returns whether a transaction was committed; also false if the answer does not arrive in time.
 async fn was_committed(pool: Pool, id: &str) -> bool {
     let deadline = Instant::now() + limits::RECONNECT_TIME;
     loop {

@@ -102,7 +102,7 @@ async fn erase_urls(client: &Client) -> Result<bool, StoreError> {
     Ok(true)
 }
 
-/// Marks a job of which everything was delivered, so that its URLs are deleted without delay. Returns false when there
+/// Marks a job that has nothing left to deliver, so that its URLs are deleted without delay. Returns false when there
 /// is none.
 async fn mark_delivered(client: &Client) -> Result<bool, StoreError> {
     let done = query(

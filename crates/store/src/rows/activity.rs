@@ -56,7 +56,7 @@ pub(crate) fn team_queue(row: &impl Columns) -> Result<TeamQueue, StoreError> {
     })
 }
 
-/// Reads one page of calls with one query or more. When a filter matches few rows, it stops after
+/// Reads one page of calls with one or more queries. When a filter matches few rows, it stops after
 /// [`limits::CALLS_EXAMINED`] rows, so that no page takes longer than another.
 pub(crate) struct CallReader<'a> {
     filter: &'a CallQuery,

@@ -79,7 +79,7 @@ pub(crate) fn lease(
     })
 }
 
-/// Builds which work is due from a row with a flag for each kind.
+/// Builds the due work from a row with a flag for each kind.
 pub(crate) fn due_work(row: &impl Columns) -> Result<DueWork, StoreError> {
     Ok(DueWork {
         shards: row.flag("shards")?,

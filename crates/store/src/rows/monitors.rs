@@ -54,7 +54,7 @@ pub(crate) fn monitor_row(row: &impl Columns) -> Result<MonitorRow, StoreError> 
     })
 }
 
-/// Builds the lease of a check from its row and the row of its job, which may be one.
+/// Builds the lease of a check from its row and the row of its job, which may be the same row.
 pub(crate) fn check_lease(check: &impl Columns, job: &impl Columns) -> Result<CheckLease, StoreError> {
     Ok(CheckLease {
         check: JobId(check.id("id")?),
@@ -114,7 +114,7 @@ pub(crate) fn missing_url(row: &impl Columns) -> Result<(UrlKey, String, Option<
     Ok((key, row.text("url")?, scrape))
 }
 
-/// Collects at most `limit` entries of rows with `entry`, and after the first at most `max_bytes` of them.
+/// Collects at most `limit` entries from rows with `entry`, and at most `max_bytes` of them but always one.
 pub(crate) fn page_chunk(
     rows: &[impl Columns],
     limit: u64,

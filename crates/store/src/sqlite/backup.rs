@@ -66,8 +66,8 @@ async fn copy(from: &Path, to: &Path) -> Result<(), StoreError> {
     usable_version(to, true).await.map(drop)
 }
 
-/// Puts a copy into a data folder, which no server may use. With `replace`, a database that is there is renamed, and
-/// its new path is returned.
+/// Restores a copy into a data folder that no server uses. With `replace`, an existing database is renamed, and its
+/// new path is returned.
 ///
 /// # Errors
 /// If the copy is damaged, newer than this program or of another program; if a server uses the folder; without
@@ -91,7 +91,7 @@ pub async fn restore(data_dir: &Path, from: &Path, replace: bool) -> Result<Opti
         .map_err(failed)?;
     let replaced = path.exists().then(|| unused_name(&path));
     if let Some(replaced) = &replaced {
-        // The log belongs to the file of its name.
+        // SQLite finds the log of a database by its name.
         for suffix in ["-wal", "-shm", ""] {
             let file = with_suffix(&path, suffix);
             if file.exists() {
@@ -110,7 +110,7 @@ async fn usable_version(path: &Path, thorough: bool) -> Result<u32, StoreError> 
     Ok(version)
 }
 
-/// Returns a name for a replaced database that no file has.
+/// Returns an unused name for a replaced database.
 fn unused_name(path: &Path) -> PathBuf {
     let names = (1..).map(|number| with_suffix(path, &format!(".replaced-{number}")));
     let mut unused = names.filter(|name| !name.exists());

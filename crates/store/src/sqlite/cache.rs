@@ -1,7 +1,7 @@
 //! The page cache: the newest response of each team and key.
 //!
-//! A response is written before any write that is queued after it, in one task with the others that wait.
-//! After each write the cache is within its size limit. It never delays other work: what cannot be cached is
+//! A response is written together with the others that wait, before any write that is queued after it. After each
+//! write, the cache is within its size limit. Caching never delays other work: a response that cannot be cached is
 //! dropped.
 
 use std::collections::HashMap;
@@ -142,7 +142,7 @@ impl PageCache for Sqlite {
     }
 }
 
-/// Stores responses, replacing older ones; a response that was fetched later stays.
+/// Stores responses, except where the stored one was fetched later.
 async fn upsert(connection: &mut SqliteConnection, mut pages: Vec<CompressedPage>) -> Result<(), StoreError> {
     while !pages.is_empty() {
         let rest = pages.split_off(pages.len().min(limits::BODIES_PER_STATEMENT));

@@ -1,5 +1,5 @@
-//! Checks of monitors. A due check is claimed by the update of its monitor's next time, and changed only by the
-//! owner of its newest lease.
+//! Checks of monitors. Updating the next time of a monitor claims its due check; only the owner of the newest lease
+//! changes a check.
 
 use sqlx::query;
 use sqlx::sqlite::SqliteConnection;
@@ -441,7 +441,7 @@ async fn add_page(
     Ok(())
 }
 
-/// Stores what the next check needs of a page; forgets a page that is gone.
+/// Stores what the next check needs to know of a page; deletes a page that is gone.
 async fn remember(
     connection: &mut SqliteConnection,
     (check, monitor, target): (JobId, MonitorId, u32),

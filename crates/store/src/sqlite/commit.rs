@@ -84,7 +84,7 @@ async fn apply(
             job.end(connection, end, now).await?;
             state = JobState::Ended;
         } else {
-            // The owner believes that nothing is left: send it everything that is.
+            // The owner believes that nothing is left: return every open URL.
             admitted = job.open_urls(connection).await?;
         }
     }

@@ -77,7 +77,7 @@ async fn charge(
     Ok(())
 }
 
-/// Adds what a transaction used to the sums of its month and day.
+/// Adds the usage of a transaction to the sums of its month and day.
 const ADD_TO_SUMS: &str = "
     INSERT INTO month_usage (team_id, month, key_id, credits)
     SELECT $1, $2, $3, $4 WHERE $4 > 0
@@ -85,7 +85,7 @@ const ADD_TO_SUMS: &str = "
     INSERT INTO day_usage (team_id, day, key_id, credits, pages) VALUES ($1, $5, $3, $4, $6)
     ON CONFLICT (team_id, day, key_id) DO UPDATE SET credits = credits + excluded.credits, pages = pages + excluded.pages";
 
-/// Adds what a transaction used to the sums of its month and day. Must be its last statement.
+/// Adds the usage of a transaction to the sums of its month and day. Must be its last statement.
 pub(crate) async fn add_to_sums(
     connection: &mut SqliteConnection,
     account: &Account,

@@ -88,7 +88,7 @@ pub(crate) async fn insert_receiver(
     Ok(())
 }
 
-/// Writes number and time of the latest event to the job row.
+/// Writes the number and time of the latest event to the job row.
 pub(crate) async fn save_log(
     connection: &mut SqliteConnection,
     job: JobId,

@@ -120,8 +120,8 @@ async fn delete_some(connection: &mut SqliteConnection, job: JobId) -> Result<St
     Ok(Step::JobDeleted)
 }
 
-/// Deletes spare URLs of a job that has ended: they can no longer be admitted. Those with which a crawl can be continued
-/// are kept.
+/// Deletes spare URLs of a job that has ended: they can no longer be admitted. Keeps those with which another crawl
+/// can continue the job.
 async fn sweep(connection: &mut SqliteConnection, job: JobId) -> Result<Step, StoreError> {
     let deleted = query(
         "DELETE FROM job_url WHERE job_id = ?1 AND url_key IN

@@ -1,4 +1,4 @@
-//! Reads the pages of jobs: documents, errors, versions, and on which pages they were found.
+//! Reads the pages of jobs: documents, errors, versions, and the pages that link to them.
 
 use std::collections::HashMap;
 use std::sync::atomic::Ordering;

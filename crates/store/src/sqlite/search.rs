@@ -1,5 +1,5 @@
-//! Full-text search over the cached pages of a team. A page is indexed exactly as long as it is cached, and
-//! only its own team finds it.
+//! Full-text search over the cached pages of a team. A page is indexed for exactly as long as it is cached, and only
+//! its own team finds it.
 
 use std::collections::HashSet;
 use std::fmt::Write;

@@ -67,7 +67,7 @@ impl SessionFiles for Sqlite {
     }
 }
 
-/// Keeps the content of a session's files as long as the session is listed.
+/// Keeps the content of a session's files for as long as the session is listed.
 pub(super) async fn keep_as_long_as_session(
     connection: &mut SqliteConnection,
     id: SessionId,

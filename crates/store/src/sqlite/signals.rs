@@ -1,4 +1,4 @@
-//! Reads the state of jobs that somebody waits for.
+//! Reads the state of jobs that a node drives or waits for.
 
 use sqlx::query;
 
@@ -28,7 +28,7 @@ impl Signals for Sqlite {
         Ok(None)
     }
 
-    /// The only process that has the folder locked tracks the writers in memory.
+    /// Only this process uses the folder, and it tracks the writers in memory.
     async fn lock_profile(&self, _: TeamId, _: &str, _: JobId) -> Result<bool, StoreError> {
         Ok(true)
     }

@@ -188,14 +188,14 @@ async fn write_all(
     folder.mark_stopped()
 }
 
-/// Returns false when a reader prevented it.
+/// Checkpoints the log. Returns false if a reader prevented it.
 async fn checkpoint_log(connection: &mut SqliteConnection) -> Result<bool, StoreError> {
     let busy: i64 = query_scalar(CHECKPOINT).fetch_one(connection).await?;
     Ok(busy == 0)
 }
 
-/// Runs a group in one transaction, and with it what `arriving` returns meanwhile. Returns the transient error that
-/// occurred, if any.
+/// Runs a group in one transaction, together with the tasks that `arriving` returns meanwhile. Returns the transient
+/// error that occurred, if any.
 async fn write_group(
     connection: &mut SqliteConnection,
     group: Vec<Box<dyn WriteTask>>,

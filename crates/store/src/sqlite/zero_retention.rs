@@ -90,8 +90,8 @@ async fn erase_urls(connection: &mut SqliteConnection) -> Result<bool, StoreErro
     Ok(true)
 }
 
-/// Marks a job of which everything was delivered, so that its URLs are deleted without delay. Returns false
-/// when there is none.
+/// Marks a job that has nothing left to deliver, so that its URLs are deleted without delay. Returns false when there
+/// is none.
 async fn mark_delivered(connection: &mut SqliteConnection) -> Result<bool, StoreError> {
     let done = query(
         "UPDATE job SET zero_data_retention = 3 WHERE id IN (

@@ -105,7 +105,7 @@ impl TestFolder {
         let mut config = StoreConfig::new(&self.path);
         config.database_url = DatabaseUrl::parse(url);
         let store = Store::open(&config).await?;
-        // The tests speak of times that are not now.
+        // The tests use times other than the current one.
         run_sql(
             self.name(),
             "CREATE OR REPLACE FUNCTION harvestman.clock(node_time bigint) RETURNS bigint LANGUAGE sql STABLE
@@ -174,7 +174,7 @@ impl Pooler {
         )
         .unwrap();
         std::fs::set_permissions(folder, std::fs::Permissions::from_mode(0o755)).unwrap();
-        // It does not run as root.
+        // PgBouncer does not run as root.
         let is_root = std::fs::metadata("/proc/self").unwrap().uid() == 0;
         let mut command = match is_root {
             false => Command::new(program),

@@ -40,7 +40,7 @@ async fn nodes_share_running_jobs_on_postgresql() {
     assert_eq!((first.len(), second.len()), (2, 1), "half of three, rounded up");
     assert!(first.iter().all(|lease| lease.job != second[0].job));
 
-    // What nobody leases in time goes to a node that has its share.
+    // A shard that no node leases in time goes to a node that already has its share.
     stores[0].create_crawl(&crawl(team, 5), None).await.unwrap();
     stores[0].release(&second[0]).await.unwrap();
     let soon = stores[0].lease("", later(1_000), LEASE_MS, 10).await.unwrap();
@@ -83,7 +83,7 @@ async fn limits_hold_over_all_nodes_on_postgresql() {
         let holdings = shared[node].borrow(demands).await.unwrap();
         holdings.iter().map(|holding| holding.held).collect()
     };
-    // One node gets everything that no other one wants, and gives back what it does not use when one does.
+    // One node gets everything that no other node wants, and gives back what it does not use when another does.
     assert_eq!(
         borrow(0, &[demand("pages", 0, 8, true), demand("a", 0, 3, true)]).await,
         [8, 3]
@@ -97,11 +97,11 @@ async fn limits_hold_over_all_nodes_on_postgresql() {
     assert_eq!(borrow(1, &[demand("pages", 0, 8, true)]).await, [3]);
     assert_eq!(borrow(0, &[demand("pages", 1, 8, true)]).await, [4]);
     assert_eq!(borrow(1, &[demand("pages", 3, 8, true)]).await, [4]);
-    // What is refused is not waited for.
+    // A demand that does not wait gets what is free, and does not count as awaited.
     assert_eq!(borrow(0, &[demand("sessions", 0, 7, false)]).await, [7]);
     assert_eq!(borrow(1, &[demand("sessions", 0, 2, false)]).await, [1]);
     assert_eq!(shared[0].awaited(&["sessions".into()]).await.unwrap(), [""; 0]);
-    // Many at once never get more than there is.
+    // Concurrent calls never get more than the limit.
     let races = (0..24).map(|number| {
         let node = number % 2;
         let shared = &shared[node];
@@ -183,7 +183,7 @@ fn a_dead_node_loses_what_it_held_on_postgresql() {
                 ended => break ended,
             }
         };
-        // The scrape expired long before the time at which the node was cleaned up, which is not that of the test.
+        // Cleanup uses the real time and not that of the test, so the scrape may have expired.
         assert!(!matches!(ended, Some(StoredScrape::Running)), "{ended:?}");
         let end = store.session(id).await.unwrap().unwrap().end.unwrap();
         assert_eq!((end.at, end.credits), (later(29_000), 1));

@@ -224,7 +224,7 @@ impl Run {
         self.check();
     }
 
-    /// Both owners commit at the same time, so that their batches share a transaction.
+    /// Commits for both owners at the same time, so that their batches share a transaction.
     fn commit(&mut self) {
         let mut batches = Vec::new();
         for owner in &self.owners {
@@ -433,7 +433,7 @@ impl Run {
         assert_eq!(days.iter().map(|usage| usage.pages).sum::<u64>(), pages);
     }
 
-    /// Without further faults, every job that was not cancelled ends.
+    /// Runs without further faults: every job that was not cancelled must end.
     fn finish(mut self) {
         for _ in 0..2000 {
             if self.owners.iter().all(|owner| owner.ended) {

@@ -49,7 +49,7 @@ impl PageRows {
         self.0.is_empty()
     }
 
-    /// Returns number and price of each page; each page gets a ledger entry, also for 0 credits.
+    /// Returns the number and price of each page; each page gets a ledger entry, also for 0 credits.
     pub(super) fn charges(&self) -> Vec<(u64, u32)> {
         self.0.iter().map(|page| (page.seq, page.credits)).collect()
     }
@@ -169,7 +169,7 @@ pub(super) struct OutcomeRows {
 }
 
 /// Returns the statement that marks the URLs of the outcomes, unless the job has ended, and returns the keys of those
-/// that were open. It changes nothing of value if the fence did not pass: the transaction is rolled back.
+/// that were open. If the fence does not pass, the transaction is rolled back, and with it these changes.
 pub(super) fn closing(job: JobId, batch: &PreparedBatch) -> Query {
     let (keys, states): (Vec<_>, Vec<_>) = batch
         .settled

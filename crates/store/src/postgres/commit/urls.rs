@@ -30,7 +30,7 @@ pub(crate) struct UrlRows {
 }
 
 impl UrlRows {
-    /// Takes each URL once.
+    /// Collects the URLs of offers, each only once.
     pub(crate) fn of_offers(offers: &[Offer]) -> Self {
         let mut rows = Self::default();
         let mut keys = HashSet::with_capacity(offers.len());
@@ -149,8 +149,9 @@ pub(super) fn insert(job: JobId, shard: u32, first: u64, list: &UrlRows, new: Ne
 }
 
 /// Returns the statement that admits at most `free` URLs, earliest discovered first: spare ones, then offers that are
-/// new to the job, of which it inserts at most `room`. It returns the number of inserted offers with every admitted URL,
-/// or with a row without URL. An offer that is admitted is stored as open, which saves an update that would not be HOT.
+/// new to the job, of which it inserts at most `room`. Each row has the number of inserted offers and an admitted
+/// URL; if no URL is admitted, there is one row without URL. An offer that is admitted is stored as open, which saves
+/// an update that would not be HOT.
 pub(super) fn admit(job: JobId, free: u64, shard: u32, first: u64, offers: &UrlRows, room: u64) -> Query {
     query(
         "WITH spare AS (UPDATE harvestman.job_url SET state = 'open'

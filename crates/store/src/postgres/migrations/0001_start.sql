@@ -55,7 +55,7 @@ CREATE TABLE harvestman.job (
     event_count bigint NOT NULL DEFAULT 0,
     last_event_at bigint NOT NULL DEFAULT 0,
     webhook_events bigint NOT NULL,
-    -- 0 pages are kept, 1 each is deleted once delivered, 3 URLs are being deleted, 2 nothing is left.
+    -- 0: pages are kept; 1: each page is deleted once delivered; 3: URLs are being deleted; 2: nothing is left.
     zero_data_retention bigint NOT NULL,
     retention_ms bigint NOT NULL,
     warnings text NOT NULL DEFAULT '[]',
@@ -80,8 +80,9 @@ CREATE INDEX job_to_erase ON harvestman.job (completed_at)
     WHERE zero_data_retention = 1 AND completed_at IS NOT NULL;
 CREATE INDEX job_erasing ON harvestman.job (id) WHERE zero_data_retention = 3;
 
--- The part of a job that one node owns at a time. It is free from lease_until on; other nodes take it first for a while
--- from free_at on. epoch fences a former owner, last_batch recognises a repeated commit.
+-- The part of a job that one node owns at a time. It is free from lease_until on. For a while after it became free
+-- (from free_at at the earliest), only nodes below their share take it. epoch fences a former owner, last_batch
+-- recognises a repeated commit.
 CREATE TABLE harvestman.shard (
     job_id uuid NOT NULL,
     no bigint NOT NULL,
@@ -288,13 +289,13 @@ CREATE TABLE harvestman.profile_lock (
     PRIMARY KEY (team_id, name)
 );
 
--- The words of a page: stemmed as on SQLite (Porter), without a list of words that are left out.
+-- The words of a page: stemmed as on SQLite (Porter), without stop words.
 CREATE TEXT SEARCH DICTIONARY harvestman.stem (TEMPLATE = snowball, LANGUAGE = porter);
 CREATE TEXT SEARCH CONFIGURATION harvestman.words (COPY = pg_catalog.simple);
 ALTER TEXT SEARCH CONFIGURATION harvestman.words
     ALTER MAPPING FOR asciiword, word, numword WITH harvestman.stem;
 
--- The newest response of each team and key. A page that is found by search has its words; weights of words:
+-- The newest response of each team and key. The column words is set for a page that search can find. Its weights:
 -- A title, B path and headings, C description, D host and body.
 CREATE TABLE harvestman.cached_page (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,

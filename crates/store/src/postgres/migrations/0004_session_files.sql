@@ -23,7 +23,7 @@ CREATE TABLE harvestman.session_file (
     content_type text NOT NULL,
     url text,
     size_bytes bigint NOT NULL,
-    -- Of the file with the content; null if there is none.
+    -- Token of the file with the content; null if there is none.
     token text,
     -- Why there is no content.
     error text,

@@ -1,4 +1,4 @@
--- Units of the limits that hold over all nodes: what each node holds, and what it could use.
+-- Units of the limits that all nodes share: what each node holds, and what it could use.
 CREATE TABLE harvestman.share (
     subject text NOT NULL,
     node uuid NOT NULL,
@@ -7,7 +7,7 @@ CREATE TABLE harvestman.share (
     PRIMARY KEY (subject, node)
 ) WITH (fillfactor = 50);
 
--- Requests per minute: used ones of the window that began at since, and those granted by the last statement.
+-- Requests per minute: those used in the window that began at since, and those that the last statement granted.
 CREATE TABLE harvestman.rate_window (
     subject text PRIMARY KEY,
     since bigint NOT NULL,
@@ -15,7 +15,8 @@ CREATE TABLE harvestman.rate_window (
     granted bigint NOT NULL
 ) WITH (fillfactor = 50);
 
--- When a request to a host may start: with a delay between requests not before next_at, and never before paused_until.
+-- When a request to a host may start: never before paused_until, and with a delay between requests not before
+-- next_at.
 CREATE TABLE harvestman.host (
     host text PRIMARY KEY,
     next_at bigint NOT NULL,

@@ -1,5 +1,5 @@
--- Sums of the ledger by day (UTC, 'YYYY-MM-DD'), with the pages returned, also those that were free. key_id is nil
--- without a key. Locked after month_usage.
+-- Sums of the ledger by day (UTC, 'YYYY-MM-DD'), with the pages returned, including free ones. key_id is nil without
+-- a key. Locked after month_usage.
 CREATE TABLE harvestman.day_usage (
     team_id uuid NOT NULL,
     day text COLLATE "C" NOT NULL,

@@ -30,7 +30,7 @@ CREATE TABLE job (
     request TEXT NOT NULL,
     status TEXT NOT NULL CHECK (status IN ('scraping', 'completed', 'failed', 'cancelled')),
     page_limit INTEGER NOT NULL,
-    -- Places taken: open, done and failed URLs. A place given back is taken off again.
+    -- Admitted URLs: open, done and failed ones. A dropped URL is subtracted again.
     admitted INTEGER NOT NULL DEFAULT 0,
     completed INTEGER NOT NULL DEFAULT 0,
     failed INTEGER NOT NULL DEFAULT 0,
@@ -50,7 +50,7 @@ CREATE TABLE job (
     -- JSON array of sentences.
     warnings TEXT NOT NULL DEFAULT '[]',
     error TEXT,
-    -- Answer of a failed single scrape, to be given again.
+    -- Error response of a failed single scrape, returned again by later reads.
     answer_status INTEGER,
     answer_body TEXT,
     created_at INTEGER NOT NULL,
@@ -82,8 +82,8 @@ CREATE TABLE shard (
 
 CREATE INDEX shard_free ON shard (lease_until) WHERE active = 1;
 
--- Every URL that a job knows. `known` rows (redirect targets, robots refusals) are never fetched;
--- a redirect target has no url of its own.
+-- Every URL that a job knows. `known` rows (redirect targets, URLs blocked by robots.txt) are never fetched; a
+-- redirect target has no url of its own.
 CREATE TABLE job_url (
     job_id BLOB NOT NULL REFERENCES job (id),
     url_key BLOB NOT NULL CHECK (length(url_key) = 16),
@@ -101,13 +101,13 @@ CREATE TABLE job_url (
 CREATE INDEX job_url_spare ON job_url (job_id, position) WHERE state = 'spare';
 CREATE INDEX job_url_blocked ON job_url (job_id, position) WHERE robots_blocked = 1;
 
--- Bodies lie apart so that sizes are read without touching them.
+-- Bodies are in a table of their own, so that sizes are read without touching them.
 CREATE TABLE body (
     id INTEGER PRIMARY KEY,
     zstd BLOB NOT NULL
 ) STRICT;
 
--- seq is 1, 2, 3 ... without gaps, in the order of completion. size_bytes is the JSON text's.
+-- seq is 1, 2, 3 ... without gaps, in the order of completion. size_bytes is the length of the JSON text.
 CREATE TABLE page (
     job_id BLOB NOT NULL REFERENCES job (id),
     seq INTEGER NOT NULL,
@@ -176,7 +176,7 @@ CREATE TABLE outbox (
 CREATE INDEX outbox_due ON outbox (next_attempt_at) WHERE state = 'pending';
 CREATE INDEX outbox_unattempted ON outbox (job_id, event_no) WHERE state = 'pending' AND attempts = 0;
 
--- What each delivery attempt met.
+-- Outcome of each delivery attempt.
 CREATE TABLE delivery (
     job_id BLOB NOT NULL REFERENCES job (id),
     event_no INTEGER NOT NULL,
@@ -202,7 +202,7 @@ CREATE TABLE activity (
 CREATE INDEX activity_of_team ON activity (team_id, created_at, job_id);
 CREATE INDEX activity_age ON activity (created_at);
 
--- Answers to requests with an idempotency key.
+-- Requests with an idempotency key, and the jobs that they created or extended.
 CREATE TABLE idempotency (
     team_id BLOB NOT NULL,
     key TEXT NOT NULL,

@@ -1,4 +1,4 @@
--- A revoked key stays for the ledger and the jobs that name it, and opens nothing.
+-- A revoked key stays for the ledger and the jobs that refer to it, but gives no access.
 ALTER TABLE api_key ADD COLUMN revoked_at INTEGER;
 
 -- Recent jobs of a team: ids sort by time.

@@ -1,9 +1,9 @@
--- Fetched answers that are kept for later requests of the same team, the newest of each key.
+-- Responses of sites, stored for later requests of the same team: the newest of each key.
 CREATE TABLE cached_page (
     id INTEGER PRIMARY KEY,
     team_id BLOB NOT NULL,
     cache_key BLOB NOT NULL CHECK (length(cache_key) = 16),
-    -- Registrable domain or host, under which maps list the page. NULL: a sitemap, which is no page.
+    -- Registrable domain or host, under which maps list the page. NULL for a sitemap, which is not a page.
     site TEXT,
     -- After redirects.
     url TEXT NOT NULL,
@@ -14,7 +14,7 @@ CREATE TABLE cached_page (
     fetched_at INTEGER NOT NULL,
     -- Of the body before compression.
     size_bytes INTEGER NOT NULL,
-    -- What the row takes.
+    -- Estimated size of the row on disk.
     stored_bytes INTEGER NOT NULL,
     -- Last, so that pages are listed without reading it.
     zstd BLOB NOT NULL,

@@ -1,12 +1,12 @@
--- A job's events go to one receiver, one at a time: what is due is found by job, whatever the number
--- of events that wait.
+-- A job's events go to one receiver, one at a time: due events are found by job, whatever the number of events that
+-- wait.
 CREATE TABLE receiver (
     job_id BLOB NOT NULL PRIMARY KEY REFERENCES job (id),
     -- The request's `webhook` as JSON text.
     webhook TEXT NOT NULL,
-    -- When the next attempt may begin; none when nothing is owed.
+    -- When the next attempt may begin; NULL if no event is pending.
     due_at INTEGER,
-    -- Until when a deliverer has it, or when the last one gave it back.
+    -- End of the current deliverer's lease, or the time at which the last deliverer released it.
     lease_until INTEGER NOT NULL DEFAULT 0
 ) STRICT, WITHOUT ROWID;
 

@@ -1,4 +1,4 @@
--- Files made for clients, such as screenshots: readable with the token, for a day.
+-- Files created for clients, such as screenshots: readable with the token until they expire.
 CREATE TABLE file (
     token TEXT PRIMARY KEY,
     content_type TEXT NOT NULL,
@@ -7,5 +7,5 @@ CREATE TABLE file (
 ) STRICT;
 CREATE INDEX file_expiry ON file (expires_at);
 
--- The address under which the caller knows this server, for links in documents.
+-- Base URL of this server as the client sees it, for links in documents.
 ALTER TABLE job ADD COLUMN base TEXT NOT NULL DEFAULT '';

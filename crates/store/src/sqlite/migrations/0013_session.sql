@@ -1,4 +1,4 @@
--- Live browsers of teams. Each is charged once, when it ends; while it lives it has no end.
+-- Browser sessions of teams. Each is charged once, when it ends; ended_at is NULL until then.
 CREATE TABLE session (
     id BLOB NOT NULL PRIMARY KEY CHECK (length(id) = 16),
     team_id BLOB NOT NULL REFERENCES team (id),
@@ -24,7 +24,7 @@ CREATE INDEX session_age ON session (ended_at) WHERE ended_at IS NOT NULL;
 CREATE TABLE profile (
     team_id BLOB NOT NULL REFERENCES team (id),
     name TEXT NOT NULL,
-    -- JSON text, compressed; size_bytes is the text's.
+    -- JSON text, compressed; size_bytes is the length of the text.
     size_bytes INTEGER NOT NULL,
     zstd BLOB NOT NULL,
     updated_at INTEGER NOT NULL,

@@ -1,5 +1,5 @@
--- Words of kept pages, for searches of their team. Their text is not here: what is shown is made from the kept page.
--- Every row has the id of its page and goes with it.
+-- Words of cached pages, for searches of their team. The text is not stored here: results are made from the cached
+-- page. Each row has the id of its page and is deleted with it.
 CREATE VIRTUAL TABLE page_text USING fts5 (
     team, host, path, title, description, headings, body,
     content = '', contentless_delete = 1, tokenize = 'porter unicode61 remove_diacritics 2'

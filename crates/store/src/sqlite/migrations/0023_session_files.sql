@@ -22,7 +22,7 @@ CREATE TABLE session_file (
     content_type TEXT NOT NULL,
     url TEXT,
     size_bytes INTEGER NOT NULL,
-    -- Of the file with the content; NULL if there is none.
+    -- Token of the file with the content; NULL if there is none.
     token TEXT,
     -- Why there is no content.
     error TEXT,

@@ -1,5 +1,5 @@
--- The ledger added up per day (UTC, 'YYYY-MM-DD'), team and key (x'' without a key), with the pages returned, also those
--- that were free.
+-- The ledger added up per day (UTC, 'YYYY-MM-DD'), team and key (x'' without a key), with the pages returned,
+-- including free ones.
 CREATE TABLE day_usage (
     team_id BLOB NOT NULL,
     day TEXT NOT NULL,

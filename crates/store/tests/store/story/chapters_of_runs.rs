@@ -278,7 +278,7 @@ pub(crate) async fn a_thread_has_one_run_at_a_time(store: &Store) {
         [(first.id, place(1)), (running, place(2)), (third.id, place(3))]
     );
     assert_eq!(store.thread(stranger, thread, NOW).await.unwrap(), []);
-    // It expires with its runs.
+    // The thread expires with its runs.
     assert_eq!(
         store.thread(owner, thread, later(RETENTION_MS)).await.unwrap(),
         []

@@ -234,7 +234,7 @@ pub(crate) async fn files_are_deleted_with_their_session(store: &Store) {
     assert_eq!(store.file("kept", NOW).await.unwrap().unwrap().bytes, b"heron");
     assert_eq!(store.file("cancelled", NOW).await.unwrap(), None);
 
-    // Content stays as long as the session is listed, whenever that ends.
+    // Content is kept for as long as the session is listed, whenever the session ends.
     let is_kept = async |ms| store.file("kept", later(ms)).await.unwrap().is_some();
     assert!(is_kept(600_000 + DAY_MS - 1).await && !is_kept(600_000 + DAY_MS).await);
     assert!(store.extend_session(id, later(900_000)).await.unwrap());

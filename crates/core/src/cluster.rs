@@ -18,7 +18,7 @@ impl ClusterSecret {
         (text.len() >= Self::MIN_CHARS).then(|| Self(text.to_owned()))
     }
 
-    /// Returns a text that is equal for equal secrets and does not reveal them.
+    /// Returns a string that is equal for equal secrets and does not reveal them.
     pub fn fingerprint(&self) -> String {
         self.sign("fingerprint", &[])
     }
@@ -28,7 +28,7 @@ impl ClusterSecret {
         TokenKey::new(self.mac("session tokens", &[]).finalize().into_bytes().to_vec())
     }
 
-    /// Returns the signature of these texts, for this purpose, in hexadecimal.
+    /// Returns the hexadecimal signature of these texts for this purpose.
     pub fn sign(&self, purpose: &str, texts: &[&str]) -> String {
         hex::encode(self.mac(purpose, texts).finalize().into_bytes())
     }
@@ -43,7 +43,7 @@ impl ClusterSecret {
         let mut mac =
             Hmac::<Sha256>::new_from_slice(self.0.as_bytes()).expect("HMAC takes keys of any length");
         for text in [&purpose].into_iter().chain(texts) {
-            // The length keeps texts apart from their neighbours.
+            // The length prefix separates each text from the next.
             mac.update(&(text.len() as u64).to_be_bytes());
             mac.update(text.as_bytes());
         }

@@ -273,7 +273,7 @@ pub struct Crawl {
 
     /// Keys of every URL that was offered, blocked or the target of a redirect.
     known: HashSet<UrlKey>,
-    /// Links that need no further look.
+    /// Links that need no further check.
     settled_links: SettledLinks,
     /// Admitted and not yet settled.
     open: HashSet<UrlKey>,
@@ -284,7 +284,7 @@ pub struct Crawl {
     /// Pages that redirected to a host whose robots.txt has not arrived, by host.
     awaiting_robots: HashMap<HostKey, Vec<(Entry, Box<FetchedPage>)>>,
     awaiting_robots_pages: usize,
-    /// The start page while sitemaps are read, with the latest time to hold it; `None` for no limit.
+    /// The start page while sitemaps are read, and the latest time to hold it; `None` for no limit.
     held_seed: Option<(Option<Timestamp>, AcceptedPage)>,
 
     changes: Changes,
@@ -355,7 +355,7 @@ impl Crawl {
         let mut crawl = Crawl {
             scope,
             is_batch_scrape,
-            // Otherwise the store has admitted what the limit allows.
+            // At the page limit, the store has nothing left to admit.
             has_added_urls: snapshot.spare > 0 && (is_batch_scrape || snapshot.admitted < request.limit),
             sitemap: request.sitemap,
             limit: request.limit,
@@ -416,7 +416,7 @@ impl Crawl {
         &self.agent
     }
 
-    /// Processes an event. Ignores responses that are not outstanding.
+    /// Processes an event. Ignores responses to actions that are not outstanding.
     pub fn handle(&mut self, now: Timestamp, input: Input) {
         if self.ended {
             return;
@@ -470,7 +470,7 @@ impl Crawl {
             .or_else(|| self.release_unused_slot(now))
     }
 
-    /// Returns what has not been committed yet, at once, for an owner that stops. Returns `None` while a commit is
+    /// Returns the uncommitted changes at once, for an owner that stops. Returns `None` while a commit is
     /// outstanding.
     pub fn last_batch(&mut self) -> Option<Batch> {
         (!self.changes.is_outstanding() && !self.changes.is_empty()).then(|| self.changes.next_batch(|| None))
@@ -534,8 +534,8 @@ impl Crawl {
         Some(Output::Commit(batch))
     }
 
-    /// Returns whether enough pages are queued to stay busy without the next commit's admissions: as many as are in
-    /// flight, since every page that may start has started.
+    /// Returns whether enough pages are queued to stay busy until the next commit admits more: at least as many as
+    /// are in flight, because every page that may start has already started.
     fn has_enough_queued(&self) -> bool {
         !self.changes.is_full() && self.frontier.len() >= self.running.len().max(1)
     }

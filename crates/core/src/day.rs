@@ -1,4 +1,4 @@
-//! Calendar days in UTC, by which usage is summed.
+//! Calendar days in UTC. Usage is summed by day.
 
 use std::fmt;
 

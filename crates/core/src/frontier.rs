@@ -227,8 +227,8 @@ impl Frontier {
         }
     }
 
-    /// Takes the next URL whose host may be requested now; there is one if [`Frontier::next_start`] said so.
-    /// The request counts as in flight until [`Frontier::finish`].
+    /// Takes the next URL whose host may be requested now; there is one if [`Frontier::next_start`] returned
+    /// `Now`. The request counts as in flight until [`Frontier::finish`].
     pub fn take(&mut self, now: Timestamp) -> Option<Entry> {
         let key = self.ready.first()?.clone();
         // Every host in `ready` has a queued URL: `update` maintains this.
@@ -264,7 +264,7 @@ impl Frontier {
         }
     }
 
-    /// Releases the host slot of a request in flight while it waits for something else than this host,
+    /// Releases the host slot of a request in flight while it waits for something other than this host,
     /// unless the host has a `Crawl-delay`. Returns whether it was released, for [`Frontier::resume`].
     pub fn release_slot(&mut self, key: &HostKey, now: Timestamp) -> bool {
         let releases = self

@@ -5,7 +5,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use crate::api::console::{ComparedPage, ComparisonCounts, PageChange};
 
-/// What two versions of a page are compared by.
+/// The properties of a page that a comparison uses.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PageDigest {
     /// URL of the page.
@@ -18,15 +18,15 @@ pub struct PageDigest {
     pub content: u64,
 }
 
-/// Returns the hash by which contents are compared. It may change between versions of this program.
+/// Returns the hash used to compare contents. It may change between versions of this program.
 pub fn content_hash(content: &str) -> u64 {
     let mut hasher = DefaultHasher::new();
     content.hash(&mut hasher);
     hasher.finish()
 }
 
-/// Returns the number of pages for each kind of change, and the first `limit` pages that are not the same in both:
-/// changed, added, then removed ones, each in order of completion.
+/// Returns the number of pages for each kind of change, and the first `limit` pages that differ: changed, then
+/// added, then removed, each in order of completion.
 pub fn compare(
     before: &[PageDigest],
     after: &[PageDigest],

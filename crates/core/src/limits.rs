@@ -163,7 +163,7 @@ pub const MAX_MONITORS: u64 = 1000;
 pub const DEFAULT_MONITOR_LIMIT: u64 = 25;
 /// Maximum monitors, checks or pages per response.
 pub const MAX_MONITOR_LIMIT: u64 = 100;
-/// Maximum distinct query words by which passages are ranked.
+/// Maximum distinct query words used to rank passages.
 pub const MAX_QUERY_WORDS: usize = 64;
 /// Maximum documentation passages that answer a question.
 pub const MAX_DOCS_PASSAGES: usize = 3;
@@ -196,7 +196,7 @@ pub const MAX_FILLED_ITEMS: usize = 1000;
 pub const MAX_CHANGED_FIELDS: usize = 1000;
 /// Maximum items of a list merged from several pages.
 pub const MAX_MERGED_ITEMS: usize = 10_000;
-/// Maximum properties by which objects are ranked.
+/// Maximum properties used to rank objects.
 pub const MAX_RANKED_PROPERTIES: usize = 100;
 /// Maximum values that are considered per object or kind of statement.
 pub const MAX_SOURCE_VALUES: usize = 2000;

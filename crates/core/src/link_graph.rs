@@ -24,7 +24,7 @@ pub struct PageLinks {
 #[serde(default)]
 pub struct LinkGraph {
     /// Parent of each page: the page on which it was found or, if unknown, the previous page on a shortest path
-    /// from the first page; `None` for a page that no other leads to. Always a forest, whatever the input.
+    /// from the first page; `None` for a page that no other page leads to. Always a forest, whatever the input.
     pub parents: Vec<Option<u32>>,
     /// Edges as (from, to), without links of a page to itself.
     pub links: Vec<(u32, u32)>,
@@ -84,8 +84,8 @@ fn index_by_url(pages: &[PageLinks]) -> HashMap<UrlKey, u32> {
     index_by_url
 }
 
-/// Returns the other pages that a page links to, without duplicates and in its own order, followed by those
-/// found on it that it does not list.
+/// Returns the other pages that a page links to, in the order of its links and without duplicates, followed by the
+/// pages that were found on it but that it does not list.
 fn targets(page: &PageLinks, own: u32, found: &[u32], index_by_url: &HashMap<UrlKey, u32>) -> Vec<u32> {
     let mut seen = HashSet::from([own]);
     let known = page
@@ -97,7 +97,7 @@ fn targets(page: &PageLinks, own: u32, found: &[u32], index_by_url: &HashMap<Url
 }
 
 /// Computes parents breadth first from the first page, then from the first page not reached, and so on. A page with
-/// a known `found_on` is reached only from there, and becomes a start only if that failed.
+/// a known `found_on` is reached only from that page; it becomes a start only if it was not reached.
 fn parents(pages: &[PageLinks], targets: &[Vec<u32>]) -> Vec<Option<u32>> {
     let leads = |from: u32, to: u32| pages[to as usize].found_on.is_none_or(|page| page == from);
     let all = || (0_u32..).take(pages.len());
@@ -239,8 +239,8 @@ mod tests {
         ];
         assert_eq!(LinkGraph::of(&pages, 100).parents, [None, None, Some(1)]);
 
-        // Nor with input that no crawl produces: four pages, each found on any of them, on one out of range, or
-        // unknown.
+        // The same holds for input that no crawl produces: four pages, each found on any of them, on one out of
+        // range, or on an unknown page.
         let all = ["/0", "/1", "/2", "/3"];
         let parents = [None, Some(0), Some(1), Some(2), Some(3), Some(4)];
         for links in [&all[..], &all[1..2], &[]] {

@@ -68,7 +68,7 @@ impl Listing {
         })
     }
 
-    /// Returns the URL that the site is determined by: the map's URL, on the host it redirected to.
+    /// Returns the URL that determines the site: the map's URL, on the host it redirected to.
     pub fn root(&self) -> &Url {
         self.scope.root()
     }

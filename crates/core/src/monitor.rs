@@ -39,7 +39,7 @@ pub fn target_id(index: usize) -> String {
     format!("target-{}", index + 1)
 }
 
-/// Checks what a monitor cannot do: it compares stored pages, and its checks are bounded.
+/// Checks that a monitor can use these targets: it compares stored pages, and its checks are bounded.
 ///
 /// # Errors
 /// 400 with every problem.
@@ -132,8 +132,8 @@ pub fn check_credits(request: &MonitorRequest) -> u64 {
     request.targets.iter().map(price).sum()
 }
 
-/// Returns what a check does for a target. Pages are always fetched, and compared with the version that the
-/// monitor's last check stored.
+/// Returns the jobs that a check starts for a target. Pages are always fetched and then compared with the
+/// version that the monitor's last check stored.
 pub fn job_of(target: &Target, monitor: MonitorId) -> TargetJob {
     match target {
         Target::Scrape { urls, scrape_options } => {

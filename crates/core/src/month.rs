@@ -1,4 +1,4 @@
-//! Calendar months in UTC, by which usage is summed and budgets are counted (docs/API.md sections 6.7,
+//! Calendar months in UTC. Usage is summed and budgets are counted by month (docs/API.md sections 6.7,
 //! 6.8 and 12).
 
 use std::fmt;

@@ -1,6 +1,6 @@
-//! Redaction of personal data and secrets (`redactPII`, docs/API.md section 4.9): finds e-mail addresses, phone
-//! numbers, cards, accounts and keys by rules, and names that a language model found, and replaces them in every
-//! text of a document. Linear in the length of the text. Start at [`Redactor`].
+//! Redaction of personal data and secrets (`redactPII`, docs/API.md section 4.9). Rules find e-mail addresses,
+//! phone numbers, cards, accounts and keys; a language model finds names. All of them are replaced in every text
+//! of a document. Linear in the length of the text. Start at [`Redactor`].
 
 mod contact;
 mod digits;
@@ -136,7 +136,7 @@ impl Redactor {
         }
     }
 
-    /// Returns the personal data of a text in its order, without overlaps.
+    /// Returns the personal data in a text, in order and without overlaps.
     fn find(&self, text: &str) -> Vec<Span> {
         let view = view::View::of(text);
         let plain = view.text();
@@ -174,7 +174,7 @@ impl Redactor {
     }
 }
 
-/// Sorts spans, and joins those that overlap under the entity that says most.
+/// Sorts spans and merges overlapping ones under the entity with the lowest rank.
 fn merged(mut spans: Vec<Span>) -> Vec<Span> {
     spans.sort_by_key(|span| (span.start, span.end));
     let mut merged: Vec<Span> = Vec::with_capacity(spans.len());
@@ -192,7 +192,7 @@ fn merged(mut spans: Vec<Span>) -> Vec<Span> {
     merged
 }
 
-/// Returns the order in which overlapping entities win, the first first.
+/// Returns the rank of an entity. Of overlapping entities, the one with the lowest rank wins.
 fn rank(entity: PiiEntity) -> u8 {
     match entity {
         PiiEntity::Secret => 0,

@@ -63,7 +63,7 @@ impl HostPace {
         self.started = Some(now);
     }
 
-    /// Records a further request of a page in flight, as when it continues in the browser.
+    /// Records another request of a page in flight, for example when the page continues in the browser.
     pub fn record_request(&mut self, now: Timestamp) {
         self.started = Some(now);
     }

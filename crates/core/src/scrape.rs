@@ -67,7 +67,7 @@ pub struct Capabilities {
 /// 400 for actions without a browser and for invalid selectors, 503 for a backend that is not configured.
 pub fn check_supported(options: &ScrapeOptions, capabilities: &Capabilities) -> Result<(), ApiError> {
     check_selectors(options)?;
-    // What no browser can change comes first, so that the error is the same with and without one.
+    // Check what a browser cannot change first, so that the error is the same with and without one.
     let with_browser = Capabilities {
         browser: true,
         ..*capabilities
@@ -85,7 +85,7 @@ pub fn check_supported(options: &ScrapeOptions, capabilities: &Capabilities) -> 
         .try_for_each(|format| check_format(format, capabilities))
 }
 
-/// Rejects results that `redactPII` cannot change: pictures, and bytes as they are.
+/// Rejects results that `redactPII` cannot change: pictures and raw bytes.
 fn check_redaction(options: &ScrapeOptions) -> Result<(), ApiError> {
     let is_picture = |action: &Action| matches!(action, Action::Screenshot(_) | Action::Pdf { .. });
     let result = match options {

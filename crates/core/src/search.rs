@@ -1,5 +1,5 @@
-//! Search (docs/API.md section 9) without the provider: query parsing, result filters, the text by which
-//! stored pages are found, and the ranking of results. It never fetches.
+//! Search (docs/API.md section 9) without the provider: query parsing, result filters, the searchable
+//! text of stored pages, and the ranking of results. It never fetches.
 
 mod filter;
 mod page_text;
@@ -23,7 +23,7 @@ pub const NO_STORED_PAGES: &str = "No search provider is configured on this serv
 /// Warning for sources that need a provider.
 pub const NEEDS_PROVIDER: &str =
     "`news` and `images` need a search provider, which is not configured on this server.";
-/// Warning when a kind of search is requested that this server does not have.
+/// Warning when a request selects a kind of search that this server does not have.
 pub const NO_ENTERPRISE: &str = "`enterprise` had no effect: it selects kinds of the hosted product's search. The operator \
     of this server chooses the search provider.";
 /// Warning when a provider returns no results.

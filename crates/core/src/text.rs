@@ -1,5 +1,5 @@
 //! Words of texts and how much they weigh, for everything that compares texts with a query: searches, maps,
-//! highlights, summaries and questions to the documentation. What counts as a match is decided there.
+//! highlights, summaries and documentation search. Each of these decides what counts as a match.
 
 mod bm25;
 #[cfg(feature = "render")]

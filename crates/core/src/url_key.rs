@@ -31,7 +31,7 @@ pub struct Identity {
 }
 
 impl Default for Identity {
-    /// The API's default: the query counts, similar URLs are merged.
+    /// Returns the API's default: the query counts, similar URLs are merged.
     fn default() -> Self {
         Self {
             ignore_query: false,

@@ -155,7 +155,7 @@ fn a_slow_host_takes_no_more_than_its_share_of_the_concurrency() {
     assert_eq!((done, running.len()), (20, 4));
 }
 
-/// Twenty pages on hosts of one domain, then twenty on another domain.
+/// Returns twenty pages on hosts of one domain, then twenty on another domain.
 fn two_sites() -> Vec<String> {
     let one = (0..20).map(|n| format!("https://h{}.one.test/{n}", n % 3));
     one.chain((0..20).map(|n| format!("https://two.test/{n}")))

@@ -41,7 +41,7 @@ fn check(file: &Path, generate: impl Fn(&str) -> String) {
     expect_file![file].assert_eq(&generated);
 }
 
-/// The pages with tables: those of the guide, the one about sessions, and the API reference.
+/// Returns the pages with tables: those of the guide, the one about sessions, and the API reference.
 fn pages() -> Vec<PathBuf> {
     let docs = root().join("docs");
     let guide = fs::read_dir(docs.join("guide")).unwrap();

@@ -1,5 +1,5 @@
-//! Owners that end with a page, and owners that the store does not answer: a page that crashes the process fails alone,
-//! and no page starts while a commit is late.
+//! Owners that crash on a page, and owners that get no response from the store: only the page that crashes the process
+//! fails, and no page starts while a commit is late.
 
 #![allow(clippy::unwrap_used, reason = "a test")]
 

@@ -211,7 +211,8 @@ fn hostile_bodies_get_short_errors_quickly() {
     assert_eq!(error.details.unwrap().as_array().unwrap().len(), 100);
 }
 
-/// Asserts that every name has a row below a heading of docs/COMPATIBILITY.md, with a verdict and not ignored.
+/// Asserts that every name has a row below a heading of docs/COMPATIBILITY.md, with a verdict, and that it has
+/// an effect.
 #[track_caller]
 fn check_verdicts(headings: &[&str], names: &[&str]) {
     let document = include_str!("../../../docs/COMPATIBILITY.md");

@@ -125,7 +125,7 @@ impl Action {
         }
     }
 
-    /// The reference documentation shows a wait without `type`.
+    /// Accepts a wait without `type`, as in the reference documentation.
     fn read_wait_without_type(f: &mut Fields) -> Option<()> {
         if !f.has("type") && f.has("milliseconds") {
             f.supply("type", ActionKind::Wait.as_str());

@@ -227,8 +227,8 @@ pub struct AgentSnapshot {
     pub snapshot: String,
 }
 
-/// Returns the id of an event of a run, which is also that of its snapshot: the id of the job with the number of the
-/// event in it.
+/// Returns the id of a run's event, which is also the id of its snapshot: the job id with the event number encoded
+/// in it.
 pub fn event_id(run: JobId, number: u64) -> Uuid {
     Uuid::from_u128(run.0.as_u128() ^ u128::from(number))
 }

@@ -19,8 +19,8 @@ use crate::ids::JobId;
 use crate::limits::MAX_BATCH_URLS;
 use crate::webhook::Family;
 
-/// Fields that clients set without a user's request. A request that adds pages may differ from its batch in
-/// them.
+/// Fields that clients set without a user's request. In these fields, a request that adds pages may differ
+/// from its batch.
 const CLIENT_DEFAULTS: &[&str] = &["maxAge", "skipTlsVerification"];
 
 /// Body of `POST /v2/batch/scrape`. The scrape options are top-level fields of the body.

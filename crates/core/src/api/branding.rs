@@ -115,7 +115,7 @@ pub struct BrandGrid {
 }
 
 impl Branding {
-    /// Reads what a browser measured; `None` if that has another shape.
+    /// Parses what a browser measured. Returns `None` if the value has a different shape.
     pub fn from_measured(value: Value) -> Option<Branding> {
         serde_json::from_value(value).ok()
     }

@@ -145,15 +145,15 @@ pub struct ConsoleJob {
     pub created_at: Timestamp,
     /// End time.
     pub completed_at: Option<Timestamp>,
-    /// Until when its results can be read.
+    /// Time until which its results can be read.
     pub expires_at: Option<Timestamp>,
     /// The request body that started it.
     pub request: Option<Value>,
     /// How its pages are processed; only for a single job with many pages.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pace: Option<JobProcessing>,
-    /// Known URLs that it did not fetch, with which another crawl can continue it; only for a single crawl that has
-    /// ended and whose URLs are stored.
+    /// Number of known URLs that it did not fetch; another crawl can continue with them. Only for a single crawl
+    /// that has ended and whose URLs are stored.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub urls_left: Option<u64>,
 }
@@ -200,7 +200,7 @@ pub struct PageSummary {
 }
 
 impl PageSummary {
-    /// Returns the URL as requested if the page was found at another one. Fragments and spelling do not count.
+    /// Returns the requested URL if the page was found at a different one. Fragments and spelling do not count.
     pub fn redirect_source(requested: Option<&str>, found_at: Option<&str>) -> Option<String> {
         let (requested, found_at) = (requested?, found_at?);
         let parse = |url| {
@@ -248,7 +248,7 @@ pub struct ComparisonCounts {
     pub unchanged: u64,
 }
 
-/// A page that is not the same in two jobs.
+/// A page that differs between two jobs.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct ComparedPage {
     /// How it differs.
@@ -270,7 +270,7 @@ pub struct JobComparison {
     pub success: bool,
     /// Counts of all compared pages.
     pub counts: ComparisonCounts,
-    /// The first pages that are not the same in both jobs.
+    /// The first pages that differ between the jobs.
     pub pages: Vec<ComparedPage>,
     /// Whether a job has more pages than are compared.
     pub cut: bool,
@@ -348,7 +348,7 @@ pub struct DayUse {
     pub api_key: String,
     /// Credits used.
     pub credits: u64,
-    /// Pages returned, also those that were free.
+    /// Pages returned, including those that were free.
     pub pages: u64,
 }
 
@@ -364,7 +364,7 @@ pub struct WebhookLog {
     pub pending: u64,
     /// Events that were acknowledged.
     pub delivered: u64,
-    /// Events that were given up.
+    /// Events whose delivery was given up.
     pub given_up: u64,
     /// Events in order.
     pub events: Vec<WebhookEvent>,

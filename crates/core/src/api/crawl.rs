@@ -212,7 +212,7 @@ impl CrawlRequest {
 pub struct CrawlOptions(Box<CrawlRequest>);
 
 impl CrawlOptions {
-    /// Returns the options as a request whose URL stands for that of the field next to them.
+    /// Returns the options as a request. Its URL is a placeholder for the field next to the options.
     pub fn request(&self) -> &CrawlRequest {
         &self.0
     }

@@ -198,8 +198,8 @@ fn is_blank(bytes: &[u8]) -> bool {
     bytes.iter().all(u8::is_ascii_whitespace)
 }
 
-/// Returns whether brackets outside of strings nest deeper than `limit`. It only scans the text, so that no
-/// depth costs stack or memory.
+/// Returns whether brackets outside of strings nest deeper than `limit`. It only scans the text, so deep
+/// nesting costs neither stack nor memory.
 fn nested_deeper_than(limit: usize, json: &[u8]) -> bool {
     let (mut depth, mut in_string, mut escaped) = (0_usize, false, false);
     for byte in json {

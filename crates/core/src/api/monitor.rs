@@ -260,7 +260,7 @@ impl MonitorChange {
 }
 
 impl MonitorRequest {
-    /// Returns the goal by which changes are judged: it is not empty, and `judgeEnabled` is not false.
+    /// Returns the goal that changes are judged against; `None` if it is empty or `judgeEnabled` is false.
     pub fn judged_goal(&self) -> Option<&str> {
         let goal = self.goal.as_deref().map(str::trim);
         goal.filter(|goal| !goal.is_empty() && self.judge_enabled != Some(false))
@@ -269,8 +269,8 @@ impl MonitorRequest {
 
 wire!(Schedule, MonitorRequest, MonitorChange);
 
-/// Query parameters of `GET /v2/monitor`, of `GET /v2/monitor/{id}/checks` (with the status of a check) and of
-/// `GET /v2/monitor/{id}/checks/{checkId}` (with that of a page).
+/// Query parameters of `GET /v2/monitor`, `GET /v2/monitor/{id}/checks` (`S` is the status of a check) and
+/// `GET /v2/monitor/{id}/checks/{checkId}` (`S` is the status of a page).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ListQuery<S> {
     /// Maximum number of entries.
@@ -282,7 +282,7 @@ pub struct ListQuery<S> {
 }
 
 impl<S: WireEnum> ListQuery<S> {
-    /// Parses a query string; `offset` is the name of the parameter that leaves entries out.
+    /// Parses a query string; `offset` is the name of the parameter with the number of entries to skip.
     ///
     /// # Errors
     /// 400 if a parameter is invalid.

@@ -1,4 +1,4 @@
-//! Results of the formats `product` and `menu` (docs/API.md section 4.2): what a page states of what it sells.
+//! Results of the formats `product` and `menu` (docs/API.md section 4.2): what a page states about what it sells.
 
 use serde::{Deserialize, Serialize};
 

@@ -248,8 +248,8 @@ impl ScrapeOptions {
         }
     }
 
-    /// Returns whether the result may be stored in the cache, which holds pages as received: not with
-    /// `redactPII`. A result with zero data retention must never be stored; the caller checks that.
+    /// Returns whether the result may be stored in the cache. Results with `redactPII` are not stored, because the
+    /// cache holds pages as received. A result with zero data retention must never be stored; the caller checks that.
     pub fn stores_in_cache(&self) -> bool {
         self.store_in_cache
             && self.headers.is_empty()
@@ -260,9 +260,9 @@ impl ScrapeOptions {
 
     /// Returns the maximum age of a cached copy, ms; 0 means always fetch.
     ///
-    /// Requests with `changeTracking` always fetch, so that the page is compared in its present state: clients
-    /// send a `maxAge` that their user did not choose. Otherwise, unless the request sets it, requests that only
-    /// read the cache accept every retained copy.
+    /// Requests with `changeTracking` always fetch, so that the current page is compared: clients send a
+    /// `maxAge` that their user did not choose. Of the other requests, those that set no `maxAge` and only read
+    /// the cache accept every retained copy.
     pub fn max_age_ms(&self) -> u64 {
         match self.max_age {
             _ if self.wants(FormatKind::ChangeTracking) => 0,
@@ -293,8 +293,8 @@ impl ScrapeOptions {
         self.lockdown || self.min_age.is_some()
     }
 
-    /// Reads `scrapeOptions` as part of another request. A caller in it applies where the request itself
-    /// names none.
+    /// Reads `scrapeOptions` as part of another request. Caller fields in it apply where the request itself has
+    /// none.
     pub(crate) fn read_inner<T: From<Self>>(fields: &mut Fields) -> Option<T> {
         let (options, caller) = fields
             .slot("scrapeOptions")?

@@ -142,7 +142,7 @@ fn distance(a: &str, b: &str) -> usize {
     edits
 }
 
-/// Shortens a text of the caller to at most one line, to quote it in a message.
+/// Shortens text from the caller to at most one line, for quoting in a message.
 pub(crate) fn shorten(text: &str) -> String {
     const QUOTED_CHARS: usize = 60;
     let mut quoted: String = text

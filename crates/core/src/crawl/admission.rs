@@ -98,7 +98,7 @@ impl Crawl {
             self.end_not_before = self.end_proposed.then_some(now + super::END_RETRY);
         }
         self.end_proposed = false;
-        // If an earlier response was lost, this one has every open URL, also those that are settled by now.
+        // If an earlier response was lost, this one has every open URL, including those that have been settled since.
         let settled = self.changes.settled_keys();
         for admitted in committed.admitted {
             if !settled.contains(&admitted.key) {
@@ -197,7 +197,7 @@ impl Crawl {
     }
 }
 
-/// Returns the failure of a page that is taken to crash its owners.
+/// Returns the failure of a page that is assumed to crash its owners.
 fn owners_lost(admitted: &AdmittedUrl) -> FetchFailure {
     FetchFailure {
         id: page_id(ScrapeId(Uuid::nil()), admitted.key),

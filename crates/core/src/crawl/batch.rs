@@ -145,9 +145,9 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// Returns the progress from which a crawl starts that continues one with this progress. It knows `inherited` URLs
-    /// of that one: those that were fetched are not fetched again, and the others wait as spare. The start page and the
-    /// sitemaps are read again only if the start page could not be fetched.
+    /// Returns the progress for a crawl that continues one with this progress. The new crawl knows `inherited` URLs
+    /// from the old one: those that were fetched are not fetched again, and the others wait as spare. The start page
+    /// and the sitemaps are read again only if the start page could not be fetched.
     pub fn continued(self, seed_fetched: bool, inherited: u64) -> Progress {
         let start = if seed_fetched {
             Progress {

@@ -82,23 +82,24 @@ pub const BATCH_MAX_OFFERS: usize = 20_000;
 pub const BATCH_MAX_BYTES: usize = 4 * 1024 * 1024;
 /// Capacity that the queue of changes keeps; memory beyond it, as after a large sitemap, is released.
 pub const CHANGES_KEPT: usize = 1_024;
-/// Pages waiting for a commit at which no further page starts.
+/// Maximum pages that wait for a commit. At this number, no further page starts.
 pub const BACKLOG_MAX_PAGES: usize = 256;
-/// Bytes of documents waiting for a commit at which no further page starts.
+/// Maximum bytes of documents that wait for a commit. At this size, no further page starts.
 pub const BACKLOG_MAX_BYTES: usize = 16 * 1024 * 1024;
-/// Pages of one job waiting for the browser at which no further page starts.
+/// Maximum pages of one job that wait for the browser. At this number, no further page starts.
 pub const RENDERS_WAITING_MAX_PAGES: usize = 4_096;
-/// Bytes held by pages waiting for the browser at which no further page starts.
+/// Maximum bytes held by pages that wait for the browser. At this size, no further page starts.
 pub const RENDERS_WAITING_MAX_BYTES: usize = 64 * 1024 * 1024;
 /// How long changes are gathered into one commit while enough pages are queued, in ms.
 pub const GATHER_MS: u64 = 50;
-/// The same while fewer than [`FEW_PAGES`] pages have settled, in ms: many slow crawls at once would need a commit for each
-/// page.
+/// The same while fewer than [`FEW_PAGES`] pages have settled, in ms. With the shorter time, many slow crawls at once
+/// would need a commit for each page.
 pub const GATHER_FEW_MS: u64 = 250;
-/// Settled pages from which the shorter time applies. At most this many are fetched again if their owner is killed.
+/// Number of settled pages at which the shorter time applies. At most this many are fetched again if their owner is
+/// killed.
 pub const FEW_PAGES: usize = 4;
-/// Time without a response to a commit after which no further page starts, in ms: pages of an owner that is cut off from
-/// the store are fetched again by the next one.
+/// Time without a response to a commit after which no further page starts, in ms. If an owner is cut off from the
+/// store, the next owner fetches its pages again.
 pub const COMMIT_LATE_MS: u64 = 1_000;
 /// Wait before the end is proposed again if the store did not confirm it, in ms.
 pub const END_RETRY_MS: u64 = 1_000;

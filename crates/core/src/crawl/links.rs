@@ -1,15 +1,15 @@
-//! A bounded memory of links that need no further look: already known, or out of scope. Most links of a page were on
-//! other pages before.
+//! A bounded cache of links that need no further check, because they are already known or out of scope. Most links
+//! of a page have already occurred on other pages.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use url::Url;
 
-/// Links of the first allocation, and their maximum, which takes 512 KiB.
+/// Number of links in the first allocation, and the maximum number, which takes 512 KiB.
 const MIN_LINKS: usize = 1 << 10;
 const MAX_LINKS: usize = 1 << 16;
 
-/// Hashes of links, the newest in each place. A link that was replaced is only checked again.
+/// Hashes of links, the newest in each place. A link whose hash was replaced is just checked again.
 #[derive(Clone, Debug, Default)]
 pub(super) struct SettledLinks {
     hashes: Vec<u64>,
@@ -31,12 +31,12 @@ impl LinkHash {
 }
 
 impl SettledLinks {
-    /// Returns whether the link is known to need no further look.
+    /// Returns whether the link is known to need no further check.
     pub(super) fn contains(&self, link: LinkHash) -> bool {
         self.hashes.get(self.place(link)) == Some(&link.0)
     }
 
-    /// Records that the link needs no further look.
+    /// Records that the link needs no further check.
     pub(super) fn insert(&mut self, link: LinkHash) {
         if self.inserted >= self.hashes.len() && self.hashes.len() < MAX_LINKS {
             self.hashes = vec![0; (self.hashes.len() * 4).max(MIN_LINKS)];
@@ -47,7 +47,7 @@ impl SettledLinks {
         self.hashes[place] = link.0;
     }
 
-    /// Removes all links, as after a change of the scope.
+    /// Removes all links, for example after the scope has changed.
     pub(super) fn clear(&mut self) {
         *self = Self::default();
     }

@@ -150,7 +150,7 @@ impl MemoryStore {
         Snapshot {
             last_batch: self.last_batch,
             progress: Progress {
-                // The owner stopped, it did not crash on one of these pages.
+                // The owner stopped; it did not crash on one of these pages.
                 begun: BTreeMap::new(),
                 ..self.progress.clone()
             },

@@ -120,7 +120,7 @@ impl Crawl {
         true
     }
 
-    /// Ends the job without a page: nothing is crawled when the start page may not be.
+    /// Ends the job without a page, because the start page may not be crawled.
     fn reject_seed(&mut self, warning: String) -> bool {
         if self.failure.is_none() {
             self.changes.push(Change::Warning(warning));
@@ -138,9 +138,9 @@ impl Crawl {
         }
     }
 
-    /// Holds the start page back, once, while sitemaps are read: their pages have depth 0 and come before
-    /// its links. Returns the page if it is not held. Without a depth limit it is held for at most
-    /// [`SEED_HOLD_MS`], so that slow sitemaps do not delay the crawl.
+    /// Holds the start page back, once, while sitemaps are read: the pages in the sitemaps have depth 0
+    /// and come before the links of the start page. Returns the page if it is not held. Without a depth
+    /// limit it is held for at most [`SEED_HOLD_MS`], so that slow sitemaps do not delay the crawl.
     pub(super) fn hold_seed(&mut self, now: Timestamp, page: AcceptedPage) -> Option<AcceptedPage> {
         let waits = self.sitemap == SitemapMode::Include
             && self.limit > 1

@@ -1,5 +1,5 @@
-//! BM25 over sections. Words of a heading weigh more than words of the text, and the rest of its page raises the
-//! score of a section.
+//! BM25 over sections. A word in a heading weighs more than a word in the text, and the rest of the page raises
+//! the score of a section.
 
 use std::collections::HashMap;
 

@@ -65,7 +65,7 @@ pub fn page_link(link: &str) -> Option<String> {
     Some(format!("{name}{anchor}"))
 }
 
-/// Replaces links between pages by URLs.
+/// Replaces links between pages with URLs.
 pub(super) fn with_urls(markdown: &str, base: &str) -> String {
     let mut out = String::with_capacity(markdown.len());
     let mut rest = markdown;
@@ -83,7 +83,7 @@ pub(super) fn with_urls(markdown: &str, base: &str) -> String {
     out
 }
 
-/// Whether a line is nothing but a comment, such as the marker of a generated table.
+/// Returns whether a line is nothing but a comment, such as the marker of a generated table.
 fn is_comment(line: &str) -> bool {
     line.starts_with("<!--") && line.ends_with("-->")
 }

@@ -152,8 +152,8 @@ struct Filler<'a> {
 }
 
 impl Filler<'_> {
-    /// Returns the sources in lookup order: the object that matches most properties, the data next to objects, other
-    /// objects, and finally objects about the surroundings of the subject.
+    /// Returns the sources in lookup order: the object that matches the most properties, the data next to objects,
+    /// other objects, and finally objects about the surroundings of the subject.
     fn ranked(&self, root: &Value, objects: Vec<Source>, page: [Source; 3]) -> Vec<Source> {
         let merged = value::merge_schema(self.schema, root);
         let names: Vec<&String> = merged

@@ -25,7 +25,7 @@ pub enum Origin {
 }
 
 impl Origin {
-    /// Returns the words for a message.
+    /// Returns the origin in words, for a message.
     pub fn words(self) -> &'static str {
         match self {
             Origin::StructuredData => "structured data",

@@ -1,5 +1,5 @@
-//! Tokens of browser sessions: the id of the session and a proof that only holders of the key can compute. So every node
-//! of a cluster knows the URLs of every session, and which session a URL belongs to.
+//! Tokens of browser sessions: the id of the session and a proof that only holders of the key can compute. This lets
+//! every node of a cluster derive the URLs of every session, and the session that a URL belongs to.
 
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;

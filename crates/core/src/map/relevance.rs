@@ -140,7 +140,7 @@ mod tests {
         }
     }
 
-    /// The links in order of their scores, best first.
+    /// Checks the order of the links by score, best first.
     #[track_caller]
     fn check(search: &str, best_first: &[MapLink]) {
         let scores = scores(search, best_first.iter());

@@ -1,4 +1,4 @@
-//! What a check reports of a page: its state compared with the last check, and the difference.
+//! What a check reports about a page: its state compared with the last check, and the difference.
 
 use serde_json::{Map, Value, json};
 
@@ -30,7 +30,7 @@ pub struct PageId {
     pub target: String,
     /// URL of the page.
     pub url: String,
-    /// The page's scrape of an earlier check.
+    /// Scrape of the page in an earlier check.
     pub previous: Option<ScrapeId>,
     /// Time of the entry.
     pub at: Timestamp,

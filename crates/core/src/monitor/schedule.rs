@@ -1,4 +1,4 @@
-//! Schedules: cron expressions, also those that words stand for, and the times at which they fire.
+//! Schedules: cron expressions, including those for schedules in words, and the times at which they fire.
 
 mod words;
 

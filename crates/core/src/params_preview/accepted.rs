@@ -109,7 +109,7 @@ const EVERYTHING: EnabledOptions = EnabledOptions {
     zero_data_retention: true,
 };
 
-/// The pattern of the start page alone.
+/// Returns a pattern that matches the start page alone.
 pub(super) fn own_path(path: &str) -> String {
     format!("^{}/?$", regex::escape(path.trim_end_matches('/')))
 }

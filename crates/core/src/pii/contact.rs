@@ -109,7 +109,7 @@ fn domain(text: &str) -> Option<usize> {
     None
 }
 
-/// Finds phone numbers. In doubt, `aggressive` decides.
+/// Finds phone numbers. `is_aggressive` also accepts plausible numbers that have no typical form.
 pub(super) fn phones(text: &str, is_aggressive: bool, found: &mut dyn FnMut(usize, usize)) {
     runs(text, |run| {
         if let Some((first, count)) = phone(text, run, is_aggressive) {

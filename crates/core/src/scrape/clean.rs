@@ -1,13 +1,13 @@
-//! `onlyCleanContent`: rules that remove cookie notices, share bars and lists of
-//! related pages from Markdown, and the check of what a model left. Both remove lines and never change one.
+//! `onlyCleanContent`: rules that remove cookie notices, share bars and lists of related pages from Markdown, and the
+//! check of the Markdown that a model returned. Both only remove lines; they never change one.
 
 /// Returns the warning when only the rules were applied. `because` is the end of a sentence.
 pub(super) fn warning(because: &str) -> String {
     format!("`onlyCleanContent` removed leftovers by rules, because {because}.")
 }
 
-/// Returns the lines of `cleaned` that `page` has, in its order, and the number of the other ones. White space at the end
-/// of a line is not compared; blank lines of the page stay where a line follows.
+/// Returns the lines of `cleaned` that `page` contains, in the order of `page`, and the number of the other lines.
+/// Ignores white space at line ends, and keeps a blank line between lines that `page` separates.
 pub(super) fn kept_lines(page: &str, cleaned: &str) -> (String, usize) {
     let lines: Vec<&str> = page.lines().map(str::trim_end).collect();
     let (mut next, mut dropped) = (0, 0);

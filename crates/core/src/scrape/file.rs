@@ -76,7 +76,7 @@ pub fn prepare_file(
 ) -> Result<RenderedPage, ApiError> {
     let is_pdf = request.file_type == FileType::Pdf;
     let file = file.map_err(|error| unreadable(is_pdf, &error))?;
-    // A file is content as a whole.
+    // All of a file is content.
     let selection = Selection {
         only_main_content: false,
         remove_consent: false,
@@ -199,8 +199,8 @@ pub struct Upload<'a> {
 }
 
 impl Upload<'_> {
-    /// Returns the content type to convert it as: by file extension, then by the given content type, then by
-    /// its bytes.
+    /// Returns the content type that the file is converted as: by file extension, then by the given content
+    /// type, then by its bytes.
     ///
     /// # Errors
     /// 400 `SCRAPE_UNSUPPORTED_FILE_ERROR` for formats that cannot be converted.
@@ -248,7 +248,7 @@ impl Upload<'_> {
             })
     }
 
-    /// Replaces metadata about a fetch by the file name.
+    /// Replaces metadata about a fetch with the file name.
     pub fn describe(&self, metadata: &mut Metadata) {
         metadata.source_url = Some(self.name.to_owned());
         metadata.url = None;

@@ -76,7 +76,7 @@ pub fn tasks(options: &ScrapeOptions) -> Vec<ModelTask<'_>> {
     }
     let mut tasks: Vec<ModelTask<'_>> = Vec::new();
     for task in options.formats.iter().filter_map(task) {
-        // `question` and `query` share one answer: that of the first.
+        // `question` and `query` share one answer, which belongs to the first of them.
         let answered = matches!(task, ModelTask::Answer { .. })
             && tasks
                 .iter()
@@ -88,8 +88,8 @@ pub fn tasks(options: &ScrapeOptions) -> Vec<ModelTask<'_>> {
     tasks
 }
 
-/// Returns whether leftovers are removed from the Markdown of the page: if the options ask for it, and something is made
-/// of the Markdown.
+/// Returns whether leftovers are removed from the Markdown of the page: the options ask for it, and something is made
+/// from the Markdown.
 pub fn cleans_markdown(options: &ScrapeOptions) -> bool {
     let of_markdown = [FormatKind::Markdown, FormatKind::Highlights, FormatKind::Query];
     let is_used = of_markdown.iter().any(|kind| options.wants(*kind)) || !tasks(options).is_empty();

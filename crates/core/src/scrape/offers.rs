@@ -15,9 +15,9 @@ pub(super) const NO_PRODUCT: &str =
 pub(super) const NO_MENU: &str =
     "`menu` is missing: the page states no menu as JSON-LD or microdata of schema.org.";
 
-/// Objects inside others that are looked at.
+/// Maximum nesting of the objects that are searched.
 const MAX_DEPTH: usize = 6;
-/// Variants and items that are returned.
+/// Maximum variants, sections, or items of a section that are returned.
 const MAX_ITEMS: usize = 1000;
 
 type Object = Map<String, Value>;
@@ -44,7 +44,7 @@ pub(super) fn product(facts: &Facts, page: &Url) -> Option<Product> {
     })
 }
 
-/// Returns what can be bought of a product: one variant for each offer.
+/// Returns the variants of a product, one for each offer.
 fn variants(product: &Object, page: &Url) -> Vec<ProductVariant> {
     let mut offers: Vec<&Object> = Vec::new();
     for offer in objects(product, "offers") {
@@ -278,7 +278,7 @@ fn objects<'o>(object: &'o Object, name: &str) -> impl Iterator<Item = &'o Objec
     list(object, name).filter_map(Value::as_object)
 }
 
-/// Returns a value as text: of an object its name.
+/// Returns a value as text; for an object, its name.
 fn text(object: &Object, name: &str) -> Option<String> {
     list(object, name).find_map(|value| match value {
         Value::String(text) => Some(text.trim().to_owned()).filter(|text| !text.is_empty()),

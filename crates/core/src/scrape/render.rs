@@ -77,8 +77,8 @@ impl RenderedPage {
         })
     }
 
-    /// Returns the measurements of the whole page, also beyond [`ENOUGH_TEXT`]; `None` if it is not HTML. It must be the
-    /// page from which this was rendered.
+    /// Returns the measurements of the whole page, even beyond [`ENOUGH_TEXT`]; `None` if it is not HTML. `page` must
+    /// be the page that this was rendered from.
     pub fn measure_whole(&self, page: &RawPage<'_>) -> Option<Cow<'_, RenderSignals>> {
         let signs = self.signs.as_ref()?;
         if signs.main_text < ENOUGH_TEXT {
@@ -119,8 +119,8 @@ impl RenderedPage {
         }
     }
 
-    /// Replaces the Markdown by what a model left of it for `onlyCleanContent`. Lines that the page does not have are
-    /// dropped. Returns false, and changes nothing, if no line is left.
+    /// Replaces the Markdown with what a model left of it for `onlyCleanContent`. Drops lines that the page does not
+    /// have. Returns false, and changes nothing, if no line is left.
     pub fn replace_by_cleaned(&mut self, cleaned: &str, options: &ScrapeOptions) -> bool {
         let (markdown, dropped) = clean::kept_lines(&self.model_input.markdown, cleaned);
         if markdown.trim().is_empty() && !self.model_input.markdown.trim().is_empty() {

@@ -46,7 +46,7 @@ impl Filter {
         }
     }
 
-    /// Returns the hosts, one of which each result must be on; empty for any.
+    /// Returns the allowed hosts, one of which each result must be on; empty if every host is allowed.
     pub fn hosts(&self) -> Vec<&str> {
         let of_categories = || {
             let hosts = self.categories.iter().map(|category| hosts_of(*category));

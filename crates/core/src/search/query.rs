@@ -21,11 +21,11 @@ pub struct Query {
     pub in_title: Vec<String>,
     /// Words that the URL must have.
     pub in_url: Vec<String>,
-    /// Hosts, one of which the page must be on; subdomains count.
+    /// Allowed hosts. The page must be on one of them or on a subdomain.
     pub sites: Vec<String>,
     /// Hosts that the page must not be on.
     pub without_sites: Vec<String>,
-    /// File extensions, one of which the path must have.
+    /// Allowed file extensions. The path must have one of them.
     pub file_types: Vec<String>,
 }
 

@@ -1,6 +1,6 @@
 //! BM25: how much an occurrence of a word says about a text among others.
 
-/// Term saturation (k1): how soon further occurrences stop to matter.
+/// Term saturation (k1): how soon further occurrences stop mattering.
 const SATURATION: f64 = 1.2;
 
 /// Statistics of a list of texts.
@@ -23,7 +23,7 @@ impl Bm25 {
         }
     }
 
-    /// Returns the inverse document frequency of a word that occurs in so many texts.
+    /// Returns the inverse document frequency of a word that occurs in `containing` texts.
     pub(crate) fn rarity(&self, containing: usize) -> f64 {
         let containing = containing as f64;
         (1.0 + (self.texts - containing + 0.5) / (containing + 0.5)).ln()

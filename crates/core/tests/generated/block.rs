@@ -1,7 +1,7 @@
 //! Blocks of generated text in a file written by hand.
 
-/// Replaces the text after each line that begins with `prefix` and ends with `suffix`, up to the line `end`, by what
-/// `generate` makes of the text between `prefix` and `suffix`.
+/// Replaces the text after each line that begins with `prefix` and ends with `suffix`, up to the line `end`, with
+/// what `generate` makes of the text between `prefix` and `suffix`.
 pub(crate) fn replace(
     text: &str,
     prefix: &str,

@@ -69,7 +69,7 @@ pub(crate) fn types() -> String {
     types.finish()
 }
 
-/// What a request is, without the full stop.
+/// Returns the first sentence about a request, without the full stop.
 fn first_sentence<R: Wire>() -> &'static str {
     R::SUMMARY
         .split(". ")
@@ -78,7 +78,7 @@ fn first_sentence<R: Wire>() -> &'static str {
         .trim_end_matches('.')
 }
 
-/// What an object is that is not a request itself.
+/// Returns the description of an object that is not itself a request.
 fn summary(name: &str) -> &'static str {
     let summaries = [
         (Location::NAME, Location::SUMMARY),
@@ -228,7 +228,7 @@ fn summary_of(name: &str) -> &'static str {
     }
 }
 
-/// The comment of a field: help, unit, bounds and default.
+/// Returns the comment of a field: help, unit, bounds and default.
 fn help(field: &Field) -> String {
     let (help, stated) = split_help(field);
     let mut text = help.to_owned();
@@ -302,7 +302,7 @@ fn comment(out: &mut String, indent: &str, text: &str) {
     out.push_str(&format!("{line}\n{indent} */\n"));
 }
 
-/// A declaration on one line, or with its alternatives on lines of their own where it is too long for one.
+/// Returns a declaration on one line, or with each alternative on its own line if it is too long for one.
 fn wrapped(line: &str) -> String {
     if line.chars().count() <= WIDTH {
         return format!("{line}\n");

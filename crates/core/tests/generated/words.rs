@@ -33,7 +33,7 @@ impl Links {
     }
 }
 
-/// The section about an object, if there is one.
+/// Returns the section about an object, if there is one.
 fn section(name: &str) -> Option<(&'static str, &'static str)> {
     let found = SECTIONS.iter().find(|(end, ..)| name.ends_with(end))?;
     Some((found.1, found.2))
@@ -126,7 +126,7 @@ fn alternatives(words: &[String]) -> String {
     }
 }
 
-/// Returns what limits a value; none if nothing does.
+/// Returns the limits of a value in words; `None` without limits.
 pub(crate) fn bounds(schema: &Schema) -> Option<String> {
     match schema {
         Schema::Integer(range) => match (*range.start(), *range.end()) {
@@ -159,7 +159,7 @@ pub(crate) fn split_help(field: &Field) -> (&'static str, Option<&'static str>) 
     }
 }
 
-/// A default of every word.
+/// Text for a default that contains every word.
 pub(crate) const ALL: &str = "all";
 
 fn is_all(schema: &Schema, count: usize) -> bool {

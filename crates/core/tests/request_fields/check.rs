@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::field::Field;
 
-/// Checks all fields of a request, those of `base` excepted, as [`check_some`] does.
+/// Checks all fields of a request except those of `base`, as [`check_some`] does.
 #[track_caller]
 pub(crate) fn check<R: Wire + PartialEq + std::fmt::Debug>(base: Value, fields: Vec<Field>) {
     for declared in R::fields().iter().filter(|declared| !declared.hidden) {

@@ -406,7 +406,7 @@ impl Run {
         }
     }
 
-    /// Without an outstanding commit no settled page is fetched again.
+    /// Stops the owner. Without an outstanding commit, no settled page may be fetched again.
     fn stop(&mut self) {
         self.crashes_left -= 1;
         let settled = self.crawl.counts();

@@ -108,7 +108,7 @@ impl Fields {
         self.map.insert(name.to_owned(), Value::from(value));
     }
 
-    /// Adds the fields of an inner object that count here unless this object has a value for them.
+    /// Adds the fields of an inner object. They count here unless this object has a value for them.
     pub(crate) fn inherit(&mut self, fields: Map<String, Value>) {
         self.inherited = fields;
     }
@@ -192,7 +192,7 @@ impl Fields {
         tag
     }
 
-    /// Returns which of these fields has a value. Unless it is exactly one, records a problem and ignores all
+    /// Returns which of these fields has a value. Unless exactly one does, records a problem and ignores all
     /// fields.
     pub(crate) fn only_one_of(&mut self, names: &[&'static str]) -> Option<&'static str> {
         let given: Vec<&'static str> = names.iter().copied().filter(|name| self.has(name)).collect();

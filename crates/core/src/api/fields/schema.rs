@@ -154,7 +154,7 @@ pub fn object_schema(fields: &[Field], references: References, with_hidden: bool
     schema
 }
 
-/// Returns whether a body with these fields must have one of them.
+/// Returns whether any of these fields is required.
 pub(crate) fn any_required(fields: &[Field]) -> bool {
     fields.iter().any(|field| field.required)
 }

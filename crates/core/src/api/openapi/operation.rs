@@ -139,7 +139,7 @@ pub(super) enum Content {
         schema: fn(&mut SchemaGenerator) -> schemars::Schema,
         example: Value,
     },
-    /// JSON that is not described here: of the browser, or this document.
+    /// JSON that is not described here: a response of the browser, or this document.
     Object(&'static str),
     Text(&'static str),
     Bytes(&'static [&'static str]),

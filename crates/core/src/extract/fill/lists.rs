@@ -118,7 +118,8 @@ impl Filler<'_> {
         Some(list)
     }
 
-    /// Fills a list from the rows of the table whose columns match most properties, but at least half of them.
+    /// Fills a list from the rows of the table whose columns match the most properties. At least half of them
+    /// must match.
     fn read_table(
         &mut self,
         name: &str,

@@ -138,7 +138,7 @@ fn harvestman_main(html: &str) {
     black_box(page(html).convert(&selection(true)).markdown());
 }
 
-/// Every output of a page.
+/// Produces every output of a page.
 fn harvestman_all(html: &str) {
     let page = page(html);
     let content = page.convert(&selection(true));
@@ -160,6 +160,6 @@ fn dom_smoothie(html: &str) {
         ..dom_smoothie::Config::default()
     };
     let reader = dom_smoothie::Readability::new(html, Some("https://site.test/a/b"), Some(config));
-    // A page without an article is an error to it, after the same work.
+    // For this library, a page without an article is an error, after the same work.
     black_box(reader.ok().and_then(|mut reader| reader.parse().ok()));
 }

@@ -32,8 +32,8 @@ pub(crate) fn write(dom: &Dom, base: &Url, roots: &[NodeId], dropped: &[bool], m
             }
             match tag {
                 Tag::Text => escape(&mut out, dom.text(at), false),
-                // Where `noscript` holds the page's text, that is written without the element, so that
-                // readers with scripts see it too.
+                // If `noscript` holds the page's text, only its content is written, without the element,
+                // so that readers with scripts see it too.
                 Tag::Document | Tag::Noscript => {}
                 _ => {
                     start(&mut out, dom, base, at);

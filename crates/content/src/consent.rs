@@ -94,7 +94,7 @@ fn is_known(name: &str, names: &[&str]) -> bool {
     may_be && (names.binary_search(&name).is_ok() || PREFIXES.iter().any(|start| name.starts_with(start)))
 }
 
-/// Whether a known name begins with bytes of this hash. Most names of a page do not, and are not searched for.
+/// Whether the first bytes of a known name have this hash. Most names of a page fail this test and need no search.
 static STARTS: [bool; 4096] = starts();
 
 const fn starts() -> [bool; 4096] {

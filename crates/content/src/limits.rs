@@ -34,7 +34,7 @@ pub(crate) const MARKDOWN_NESTING: usize = 32;
 pub(crate) const CODE_FENCE_CHARS: usize = 64;
 /// Bytes of TeX per formula; a longer one is written as plain text.
 pub(crate) const FORMULA_BYTES: usize = 4096;
-/// Bytes of text up to which a link that contains blocks becomes one line; in a longer one only the first
+/// Maximum bytes of text for a link that contains blocks to become one line; in a longer link, only the first
 /// block is linked.
 pub(crate) const LINK_BLOCK_TEXT_BYTES: usize = 400;
 
@@ -48,7 +48,8 @@ pub(crate) const SELECTOR_PARTS: usize = 16;
 pub(crate) const SELECTOR_TESTS: usize = 16;
 /// Levels of brackets in a selector.
 pub(crate) const SELECTOR_NESTING: u8 = 8;
-/// Steps to match the selectors of a page: questions about an element, more for long attribute values.
+/// Maximum steps for matching the selectors of a page: one for each query about an element, more for long
+/// attribute values.
 pub(crate) const SELECTOR_STEPS: u64 = 100_000_000;
 
 /// Bytes per URL; a longer one is not treated as a link.
@@ -106,7 +107,7 @@ mod files {
     pub(crate) const ARCHIVE_RATIO: u64 = 500;
     /// Characters of text per office file.
     pub(crate) const OFFICE_TEXT_CHARS: usize = 32 * 1024 * 1024;
-    /// Memory for converting an office file that a small file can multiply, in bytes.
+    /// Maximum memory for converting an office file, in bytes. A small file can need a multiple of its size.
     pub(crate) const OFFICE_MEMORY_BYTES: u64 = 256 * 1024 * 1024;
     /// Pages read per PDF, whatever the request says.
     pub(crate) const PDF_PAGES: u32 = 10_000;

@@ -1,11 +1,11 @@
 //! Finds the main content of a page. Returns roots and marks what is dropped inside them; never changes the
 //! page.
 //!
-//! First, rules choose a part: elements with boilerplate names are dropped unless they hold much of the
-//! page's text; then the search descends from `body` as long as one child holds nearly all of the weight;
-//! then blocks of outgoing links are pruned. The result of these rules is one of the features by which the
-//! model in `classifier` then decides on every block, or on all blocks that look alike together (`alike`);
-//! `restore` corrects these decisions where the structure of the page says more. Start with [`choose`].
+//! First, rules choose a part. They drop elements with boilerplate names unless those hold much of the page's text,
+//! descend from `body` while one child holds nearly all of the weight, and prune blocks of outgoing links. Their
+//! result is one of the features from which the model in `classifier` decides on every block, or on all blocks that
+//! look alike together (`alike`). `restore` corrects these decisions where the structure of the page says more.
+//! Start with [`choose`].
 
 mod alike;
 mod apply;
@@ -53,9 +53,9 @@ const TRUSTED_PERCENT: u64 = 45;
 /// Chosen text below this size, in bytes, is checked against the whole page.
 const MIN_TEXT_BYTES: u32 = 250;
 
-/// How much recall counts in articles compared with precision, in per mille: what follows an article is often much.
+/// How much recall counts in articles compared with precision, in per mille: often, much text follows an article.
 const ARTICLE_RECALL: i64 = 750;
-/// Words of a page from which that holds.
+/// Minimum words of a page for [`ARTICLE_RECALL`] to apply.
 const ARTICLE_WORDS: i64 = 200;
 /// If the model keeps fewer words than this, the choice of the rules is used.
 const MIN_WORDS: i64 = 12;
@@ -64,7 +64,8 @@ const MIN_WORDS: i64 = 12;
 /// `dropped`.
 pub(crate) fn choose(dom: &Dom, url: &Url, dropped: &mut [bool]) -> Vec<NodeId> {
     let roots = choose_blocks(dom, url, dropped);
-    // The names of spans in code are those of a language. Only the lines that mdBook hides from readers are dropped.
+    // Names of spans in code describe the code, not the page. Only the lines that mdBook hides from readers are
+    // dropped.
     let mut code_end = 0;
     for id in 0..dom.len() {
         match dom.tag(id) {
@@ -204,7 +205,7 @@ pub(crate) fn replace_trees(file: &[u8]) -> bool {
     classifier::replace(file)
 }
 
-/// Returns the text and the features of each block, from which the trees of the model are trained.
+/// Returns the text and the features of each block, to train the trees of the model.
 pub(crate) fn samples(dom: &Dom, url: &Url) -> Vec<(String, Vec<i32>)> {
     let RuleChoice { weights, blocks, .. } = measure(dom, url, &mut vec![false; dom.nodes.len()]);
     let mut texts = vec![String::new(); dom.nodes.len()];
@@ -403,7 +404,7 @@ fn search_start(dom: &Dom, body: NodeId, kind: PageKind, weights: &TextWeights) 
     root
 }
 
-/// Descends as long as one child holds nearly all of the weight.
+/// Descends while one child holds nearly all of the weight.
 fn descend(dom: &Dom, weights: &TextWeights, from: NodeId, kind: PageKind) -> NodeId {
     let percent = if kind == PageKind::Article {
         DESCEND_PERCENT

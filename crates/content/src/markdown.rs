@@ -30,7 +30,7 @@ pub(crate) struct Request<'a> {
     pub(crate) roots: &'a [NodeId],
     /// By node: skipped with its whole subtree.
     pub(crate) dropped: &'a [bool],
-    /// Replace `data:` images by a placeholder.
+    /// Replace `data:` images with a placeholder.
     pub(crate) remove_base64_images: bool,
 }
 

@@ -36,7 +36,7 @@ pub struct Selection {
     pub include_tags: Vec<Selector>,
     /// Remove elements that match, after `include_tags` was applied.
     pub exclude_tags: Vec<Selector>,
-    /// Replace `data:` images in the Markdown by a placeholder; images without alternative text are removed.
+    /// Replace `data:` images in the Markdown with a placeholder; images without alternative text are removed.
     pub remove_base64_images: bool,
     /// Remove the banners and dialogs of known consent tools.
     pub remove_consent: bool,
@@ -71,7 +71,7 @@ impl HtmlPage {
         self.dom.truncated
     }
 
-    /// Returns true when matching selectors took too much work and was given up: later elements did not match.
+    /// Returns true when matching selectors took too much work and was abandoned: later elements did not match.
     pub fn selectors_given_up(&self) -> bool {
         self.selector_steps.load(Ordering::Relaxed) == 0
     }
@@ -203,7 +203,7 @@ impl HtmlPage {
         self.targets.get_or_init(|| Targets::of(&self.dom, &self.base))
     }
 
-    /// Runs `work` with a matcher that may take the steps which the page has left.
+    /// Runs `work` with a matcher that may take the steps that are left for the page.
     fn with_matcher<T>(&self, work: impl FnOnce(&mut Matcher<'_>) -> T) -> T {
         let mut matcher = Matcher::new(&self.dom, self.selector_steps.load(Ordering::Relaxed));
         let result = work(&mut matcher);
@@ -211,8 +211,8 @@ impl HtmlPage {
         result
     }
 
-    /// Measures what the page shows without its scripts, and the signs that its scripts would show more. Stops at a main
-    /// text of the weight `enough`.
+    /// Measures what the page shows without its scripts, and the signs that its scripts would show more. Stops when the
+    /// weight of the main text reaches `enough`.
     pub fn render_signals(&self, enough: usize) -> RenderSignals {
         render_signals::render_signals(&self.dom, &self.base, &self.url, enough)
     }

@@ -14,13 +14,13 @@ use crate::html::tag::Tag;
 
 pub use scripts::Scripts;
 
-/// Weight of main text from which a page cannot be a placeholder.
+/// Weight of main text at which a page can no longer be a placeholder.
 pub const ENOUGH_TEXT: usize = 1_000;
 /// Weight below which a mount counts as empty.
 const EMPTY_WEIGHT: usize = 2;
 /// Weight of hints that a mount may show next to a loader.
 const HINTS_WEIGHT: usize = 400;
-/// Number of images and form fields from which a block without text counts as content.
+/// Minimum number of images and form fields for a block without text to count as content.
 const CONTENT_ITEMS: usize = 3;
 
 /// Measures of a page. A weight is the number of characters other than white space, where an ideograph, kana
@@ -159,8 +159,8 @@ const ON_DEMAND_NAMES: &[&str] = &[
 /// Number of elements checked for such names: the element and its ancestors.
 const ON_DEMAND_LEVELS: usize = 4;
 
-/// Measures a page that was loaded from `url` and whose URLs are relative to `base`; stops at a main text of the weight
-/// `enough`.
+/// Measures a page that was loaded from `url` and whose URLs are relative to `base`. Stops when the weight of the main
+/// text reaches `enough`.
 pub(crate) fn render_signals(dom: &Dom, base: &Url, url: &Url, enough: usize) -> RenderSignals {
     let mut signals = RenderSignals {
         scripts: scripts::scripts(dom),
@@ -231,8 +231,8 @@ fn mount(
     mounts.into_iter().filter(is_empty).map(|(_, kind)| kind).min()
 }
 
-/// Returns the kind of mount that the element would be if it were empty. Elements that wait for user action,
-/// such as the results of a search box, are none.
+/// Returns the kind of mount that the element would be if it were empty. Elements that wait for user action, such as
+/// the results of a search box, are not mounts.
 fn kind_of_mount(dom: &Dom, id: NodeId, scripts: &Scripts) -> Option<Mount> {
     let kind = kind_by_name(dom, id, scripts)?;
     let waits = |id: NodeId| {

@@ -62,7 +62,7 @@ fn case(name: &'static str, content: &str, kept: &'static [&'static str]) -> Cas
     }
 }
 
-/// What belongs to a text, in a `main` or an `article`.
+/// Returns the cases of what belongs to a text, in a `main` or an `article`.
 fn cases() -> Vec<Case> {
     vec![
         case(

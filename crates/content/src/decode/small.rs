@@ -39,7 +39,7 @@ fn utf_16(body: &[u8], unit: fn([u8; 2]) -> u16) -> String {
     let (pairs, rest) = body.as_chunks();
     let units = pairs.iter().map(|pair| unit(*pair));
     let text = decode_utf16(units).map(|found| found.unwrap_or(REPLACEMENT_CHARACTER));
-    // Half of a unit at the end is an error of its own, unless it ends half of a pair.
+    // Half a unit at the end is a separate error, unless it follows half of a pair.
     let half_pair = pairs
         .last()
         .is_some_and(|pair| matches!(unit(*pair), 0xD800..0xDC00));

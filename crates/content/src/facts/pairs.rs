@@ -1,5 +1,5 @@
 //! Label-value pairs outside of tables: definition lists, `Label: value` in a block of its own, and blocks of
-//! two parts of which the first is marked as a label.
+//! two parts, the first marked as a label.
 
 use super::table::label_of;
 use super::{is_around, text};

@@ -181,7 +181,7 @@ fn inner<'a>(html: &'a str, name: &str) -> &'a str {
     }
 }
 
-/// Replaces `/>` by end tags where needed: XHTML allows it for any element, HTML only for void elements.
+/// Replaces `/>` with end tags where needed: XHTML allows it for any element, HTML only for void elements.
 fn with_end_tags(xhtml: &str) -> String {
     let mut out = String::with_capacity(xhtml.len() + xhtml.len() / 16);
     let mut rest = xhtml;

@@ -114,9 +114,9 @@ fn warnings(ir: &DocumentIR, is_slides: bool) -> Vec<String> {
     warnings
 }
 
-/// Words in paragraph styles, lower case, whose text is code.
+/// Words in the names of paragraph styles whose text is code, in lower case.
 const CODE_STYLES: &[&str] = &["code", "source", "preformatted", "listing", "macro"];
-/// Words in paragraph styles, lower case, whose text is a quote.
+/// Words in the names of paragraph styles whose text is a quote, in lower case.
 const QUOTE_STYLES: &[&str] = &["quot", "block text"];
 /// Placeholders repeated on every slide: date, number, header and footer.
 const SLIDE_MARGINS: &[&str] = &["dt", "sldNum", "ftr", "hdr"];

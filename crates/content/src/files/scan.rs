@@ -1,5 +1,5 @@
-//! Images as files: what a text recognizer gets of an image or of a scanned PDF, and how its text becomes a page.
-//! Nothing is decoded here; only sizes are read, so that no image unpacks to more than the recognizer may use.
+//! Images as files: what a text recognizer gets from an image or a scanned PDF, and how the recognized text becomes a
+//! page. Nothing is decoded here; only sizes are read, so that no image unpacks to more than the recognizer may use.
 
 use super::markup::Markup;
 use super::{FileDocument, FileError, FilePage, Scan};

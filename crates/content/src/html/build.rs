@@ -114,7 +114,7 @@ impl Builder {
     /// Ends the page and returns its arena; `truncated` says whether something is missing already.
     pub(super) fn finish(mut self, truncated: bool) -> Dom {
         self.end_of_file();
-        // The first shadow root of a host counts.
+        // Only the first shadow root of a host counts.
         let mut hosts = HashSet::new();
         for shadow in self.arena.shadows.clone() {
             if hosts.insert(self.arena.nodes[shadow as usize].parent) {
@@ -126,12 +126,12 @@ impl Builder {
 
     /// Returns true when a start tag is left out because too many elements are open.
     fn exceeds_depth(&self, tag: Tag) -> bool {
-        // Without these, scripts would become text; they contain no elements, so they do not nest.
+        // If these were left out, scripts would become text. They contain no elements, so they do not nest.
         let keeps = matches!(
             tag,
             Tag::Script | Tag::Style | Tag::Title | Tag::Textarea | Tag::Iframe | Tag::Xmp
         );
-        // With the document, `head` and `form`.
+        // Includes the document, `head` and `form`.
         let at_most = self.stack.len() + self.formatting.len() + 3;
         if at_most < limits::OPEN_FORMATTING || keeps || tag.is_void() {
             return false;
@@ -487,7 +487,7 @@ impl TokenSink for Builder {
             self.insert_text("\u{fffd}");
             return;
         }
-        // It is ignored wherever text is, but it is not white space.
+        // NUL itself is dropped, but it is not white space, so it ends the modes that only white space stays in.
         loop {
             match self.mode {
                 Mode::Initial | Mode::BeforeHtml | Mode::BeforeHead => self.leave_before_head(),

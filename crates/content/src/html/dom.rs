@@ -143,7 +143,7 @@ impl Dom {
         &'a self,
         matches: impl Fn(&Attribute) -> bool + 'a,
     ) -> impl Iterator<Item = NodeId> + 'a {
-        // The list of all attributes shows faster than the elements that a page has none.
+        // If no element matches, checking the list of all attributes is faster than checking each element.
         let end = match self.attributes.iter().any(&matches) {
             true => self.len(),
             false => 0,
@@ -286,7 +286,7 @@ pub(crate) fn collapse(text: &str) -> String {
     out
 }
 
-/// Returns whether ASCII text has no white space but single spaces between words.
+/// Returns whether ASCII text has no white space other than single spaces between words.
 fn is_collapsed(text: &[u8]) -> bool {
     let mut after_space = true;
     for &byte in text {

@@ -1,5 +1,5 @@
-//! Replaces each `iframe` or `frame` in the page's source by its document. Works on text, so that the rest of
-//! the page stays as it was received.
+//! Replaces each `iframe` or `frame` in the page's source with its document. Works on text, so that the rest
+//! of the page stays as it was received.
 
 use std::ops::Range;
 

@@ -35,7 +35,7 @@ fn is_web(url: &Url) -> bool {
 pub(crate) struct Targets {
     /// Distinct URLs, without fragments.
     urls: IndexSet<Url>,
-    /// Elements that lead to another place than the page itself, in document order.
+    /// Elements that lead to a place other than the page itself, in document order.
     elements: Vec<Target>,
 }
 
@@ -162,7 +162,8 @@ fn target_of(dom: &Dom, id: NodeId) -> Option<&str> {
     }
 }
 
-/// Returns the part of a URL before its fragment, if the same URL without a fragment is written like that.
+/// Returns the part of a URL before its fragment, if that part stands for the URL without a fragment, else the whole
+/// URL.
 fn without_fragment(href: &str) -> &str {
     match href.split_once('#') {
         // White space is encoded before a fragment, and removed at the end of a URL.
@@ -171,7 +172,7 @@ fn without_fragment(href: &str) -> &str {
     }
 }
 
-/// Returns true for a fragment that is the same in a parsed URL.
+/// Returns true for a fragment that parsing the URL does not change.
 fn is_plain_fragment(fragment: &str) -> bool {
     fragment
         .bytes()
@@ -193,7 +194,7 @@ pub(crate) fn links_with_fragments(dom: &Dom, base: &Url, targets: &Targets) -> 
         .collect()
 }
 
-/// Returns the URLs of the page's images: absolute, unique, in document order. Of each image, the one that a
+/// Returns the URLs of the page's images: absolute, unique, in document order. For each image, the version that a
 /// reader would see.
 pub(crate) fn images(dom: &Dom, base: &Url) -> Vec<String> {
     let mut seen = HashSet::default();

@@ -3,7 +3,7 @@
 use super::dom::Dom;
 use super::tag::Tag;
 
-/// Adds text to the last line if that is text at the same depth, else as a line.
+/// Adds text to the last line if that is text at the same depth, else as a new line.
 pub(super) fn push_text(lines: &mut Vec<(usize, String)>, depth: usize, text: &str) {
     match lines.last_mut() {
         Some((last, line)) if *last == depth && line.starts_with('"') => {

@@ -1,6 +1,6 @@
-//! CSS selectors for `includeTags`, `excludeTags` and `attributes`: everything of Selectors Level 4 that depends on
-//! the page alone. Not supported: state (`:hover`), pseudo-elements, namespaces. Selectors are bounded when they are
-//! parsed, and the work to match them by the steps of the page.
+//! CSS selectors for `includeTags`, `excludeTags` and `attributes`: everything in Selectors Level 4 that depends on
+//! the page alone. Not supported: state (`:hover`), pseudo-elements, namespaces. Limits apply to selectors when they
+//! are parsed, and to the steps of matching them against a page.
 
 use std::fmt;
 
@@ -168,7 +168,7 @@ impl<'a> Matcher<'a> {
             MatchingForInvalidation::No,
         );
         let element = PageElement { tree: &self.tree, id };
-        // Without steps, `:not` would match what it should not.
+        // With no steps left, `:not` would match what it should not.
         matches_selector_list(&selector.0, element, &mut context) && self.tree.steps() > 0
     }
 }

@@ -45,7 +45,7 @@ pub(super) trait TokenSink {
     fn arena(&mut self) -> &mut Arena;
     /// Returns true when the rest of the page is not needed.
     fn is_full(&mut self) -> bool;
-    /// Learns that a tag starts, before its values are in the buffer of the arena.
+    /// Receives the start of a tag, before its values are in the buffer of the arena.
     fn open_tag(&mut self);
     /// Receives a start tag; returns how the text after it is read.
     fn start_tag(&mut self, token: &mut TagToken) -> Text;
@@ -89,7 +89,7 @@ pub(super) struct Tokenizer<'a, S> {
     text: Text,
     sink: S,
     token: TagToken,
-    /// The name read last: its range, and itself if it differs from the page.
+    /// The name read last: its range, and its text if that differs from the page.
     name: Range<usize>,
     adjusted_name: Option<String>,
     /// Name of the last start tag whose text is not markup.
@@ -142,7 +142,7 @@ impl<'a, S: TokenSink> Tokenizer<'a, S> {
         &self.input.as_bytes()[self.at..]
     }
 
-    /// Ordinary text up to the next markup, and that markup.
+    /// Reads ordinary text up to the next markup, and that markup.
     fn data(&mut self) {
         let found = memchr::memchr2(b'<', b'&', self.rest());
         self.emit_text(found.map_or(self.input.len(), |n| self.at + n));

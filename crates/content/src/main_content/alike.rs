@@ -1,12 +1,12 @@
-//! Averages the model's odds over blocks that look alike. A list of products or of posts repeats one pattern, and
-//! whether the prices or the signatures in it are content is decided once, not for each of them: what the model
-//! sees of a single one depends on its length and on its place.
+//! Averages the model's odds over blocks that look alike. A list of products or posts repeats one pattern, so
+//! whether its prices or signatures are content is decided once, not for each of them: what the model sees of a
+//! single one depends on its length and place.
 
 use std::collections::HashMap;
 
 use super::features::{Block, Look};
 
-/// Sets the odds of every block to the mean over the blocks of its look.
+/// Sets the odds of every block to the mean of the blocks that look like it.
 pub(super) fn average(blocks: &[Block], odds: &mut [i32]) {
     let mut sums: HashMap<Look, (i64, i64)> = HashMap::new();
     for (block, &odds) in blocks.iter().zip(odds.iter()) {

@@ -11,7 +11,7 @@ use crate::html::tag::Tag;
 const MAX_CAPTION_WORDS: i32 = 60;
 /// A text with this share of its words in links refers to another page, and so does the image next to it, in percent.
 const MIN_REFERENCE_PERCENT: i32 = 90;
-/// Maximum number of elements between a caption, its picture and the kept text around.
+/// Maximum number of elements between a caption, its picture and the kept text around it.
 const MAX_LEVELS: usize = 4;
 /// Ends of the path of a link to an image.
 const IMAGE_ENDINGS: [&str; 7] = [".avif", ".gif", ".jpeg", ".jpg", ".png", ".svg", ".webp"];
@@ -90,8 +90,8 @@ pub(super) fn apply(
             at += 1;
         }
     }
-    // Before the first and after the last kept text, what has no text (images) is kept up to the nearest text
-    // that is dropped, within the element around.
+    // Before the first and after the last kept text, keep what has no text (images) up to the nearest dropped text,
+    // within the enclosing element.
     let whole = |id: NodeId| {
         let up = dom.ancestors(id).take_while(|&n| n > body && !goes[n as usize]);
         up.last().unwrap_or(id)
@@ -113,7 +113,7 @@ pub(super) fn apply(
     true
 }
 
-/// Returns by node whether it is, or contains, a picture among the paragraphs of which only the caption is dropped.
+/// Returns by node whether it is or contains a picture among the paragraphs whose caption alone is dropped.
 fn pictures(
     dom: &Dom,
     blocks: &[Block],
@@ -132,7 +132,7 @@ fn pictures(
         if !is_caption {
             continue;
         }
-        // The largest element around that has no other text.
+        // The largest enclosing element that has no other text.
         let before = at.checked_sub(1).map_or(0, |before| blocks[before].id);
         let after = blocks.get(at + 1).map_or(dom.len(), |after| after.id);
         let alone = |&up: &NodeId| before < up && dom.end(up) <= after;

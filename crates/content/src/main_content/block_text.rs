@@ -6,7 +6,7 @@ use super::weights::TextWeights;
 use crate::html::dom::{Dom, NodeId, attr};
 use crate::html::tag::Tag;
 
-/// The text directly in one block, without that of blocks inside it.
+/// The text directly in one block, without the text of blocks inside it.
 #[derive(Clone, Copy, Default)]
 pub(super) struct BlockText {
     pub(super) id: NodeId,
@@ -30,7 +30,7 @@ pub(super) struct BlockText {
     /// Bytes in emphasis, and in strong emphasis.
     pub(super) emphasised: i32,
     pub(super) strong: i32,
-    /// Images between the block before and this one.
+    /// Images between the previous block and this one.
     pub(super) images_before: i32,
 }
 

@@ -42,23 +42,23 @@ fn trees() -> &'static [Tree] {
     TREES.get_or_init(|| read(FILE))
 }
 
-/// Returns the probability of each block to be content, in per mille.
+/// Returns the probability that each block is content, in per mille.
 pub(super) fn probabilities(kind: PageKind, blocks: &[Block]) -> Vec<i32> {
     let trees = trees();
     let mut odds: Vec<i32> = blocks
         .iter()
         .map(|block| trees.iter().map(|tree| tree.value(&block.features)).sum())
         .collect();
-    // The paragraphs of an article look alike, too, and so do invitations among them.
+    // In an article, the paragraphs and the invitations among them look alike, so their odds are not averaged.
     if kind != PageKind::Article {
         alike::average(blocks, &mut odds);
     }
     odds.into_iter().map(probability).collect()
 }
 
-/// Returns the probability from which blocks are kept so that the expected score is best, and that score in
-/// millionths. The score is the F-measure in which recall counts `recall` times as much as precision, in per mille.
-/// `sized` holds probabilities and sizes.
+/// Returns the cut with the best expected score, and that score in millionths. Blocks with at least this
+/// probability are kept. The score is the F-measure in which recall counts `recall` times as much as precision, in
+/// per mille. `sized` holds probabilities and sizes.
 pub(super) fn cut(sized: &mut [(i32, i64)], recall: i64) -> (i32, i64) {
     sized.sort_unstable_by_key(|&(probability, _)| std::cmp::Reverse(probability));
     let wanted: i64 = sized

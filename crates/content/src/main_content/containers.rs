@@ -6,16 +6,16 @@ use crate::html::dom::{Dom, NodeId};
 
 /// Maximum number of ancestors that a block is compared with.
 pub(super) const MAX_ANCESTORS: usize = 40;
-/// Bytes of text directly in a block from which it counts as prose.
+/// Minimum bytes of text directly in a block that counts as prose.
 const PROSE_BYTES: i32 = 90;
 /// The same on a page without a block of that size.
 const SHORT_PROSE_BYTES: i32 = 15;
 
-/// The prose in every element, and the element with most of it.
+/// The prose in every element, and the element with the most prose.
 pub(super) struct Containers {
     /// By node: bytes of prose in blocks that are its children.
     direct: Vec<u32>,
-    /// The node with most of it, and how much that is.
+    /// The node with the most prose, and how much it has.
     pub(super) best: NodeId,
     most: u32,
 }
@@ -51,9 +51,9 @@ impl Containers {
         Containers { direct, best, most }
     }
 
-    /// Returns the share of prose in the parent and in its parent compared with the best element, and whether
-    /// the block is before (-1), inside (0) or after (1) that element, and how many levels above their common
-    /// ancestor is.
+    /// Returns the prose in the parent and in the grandparent, as percentages of the prose in the best
+    /// element; whether the block is before (-1), inside (0) or after (1) the best element; and how many
+    /// levels above the best element their common ancestor is.
     pub(super) fn features(&self, dom: &Dom, id: NodeId) -> [i32; 4] {
         let parent = dom.parent(id);
         let share = |id: NodeId| (u64::from(self.direct[id as usize]) * 100 / u64::from(self.most)) as i32;

@@ -1,6 +1,6 @@
-//! Words by which short texts around the content can be recognised in common languages: picture credits,
-//! invitations to share, comment, subscribe or read on, legal notes. One word decides nothing: the counts are
-//! features of the model.
+//! Words that identify short texts around the content in common languages: picture credits, invitations to
+//! share, comment, subscribe or read on, legal notes. One word decides nothing: the counts are features of
+//! the model.
 
 use std::sync::LazyLock;
 
@@ -42,7 +42,7 @@ use Cue::*;
 pub(super) const KINDS: usize = 13;
 /// Words of a text that are read.
 const MAX_WORDS: usize = 60;
-/// Number of texts before the position in [`SEE_ALSO`] that may be the start of a text.
+/// Maximum texts before the position in [`SEE_ALSO`] that are compared with the start of a text.
 const MAX_STEPS: usize = 8;
 
 static KNOWN: LazyLock<HashMap<&str, Cue>> = LazyLock::new(|| WORDS.iter().copied().collect());
@@ -74,7 +74,7 @@ impl Cues {
         cues
     }
 
-    /// Returns the kind with most words, counted from 1; 0 when there is none.
+    /// Returns the kind with the most words, counted from 1; 0 when there is none.
     pub(super) fn strongest(&self) -> i32 {
         let best = (0..KINDS).rev().max_by_key(|&kind| self.counts[kind]);
         best.filter(|&kind| self.counts[kind] > 0)

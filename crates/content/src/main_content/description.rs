@@ -3,7 +3,7 @@
 use crate::html::dom::{Dom, NodeId, attr, collapse};
 use crate::html::tag::Tag;
 
-/// Characters by which a text is compared with the description.
+/// Number of characters that are compared with the description.
 const DESCRIBED_CHARS: usize = 40;
 
 /// Returns the description of a page in lower case: the longest of its `meta` elements.

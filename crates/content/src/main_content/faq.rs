@@ -1,5 +1,5 @@
 //! Keeps the questions and answers that a page states as its FAQ in JSON-LD. They are often folded, or follow the text
-//! after invitations and teasers, so that the model takes them for a part of the site.
+//! after invitations and teasers, so the model takes them for a part of the site.
 
 use std::collections::HashSet;
 
@@ -16,7 +16,7 @@ const NAME: &str = "\"name\"";
 const TEXT: &str = "\"text\"";
 /// Maximum number of blocks without a stated text between two that have one: short items of a list.
 const MAX_BETWEEN: usize = 8;
-/// Share of the text in links from which such a block is none of them, in percent.
+/// Share of linked text at which a block in between is not such an item, in percent.
 const MAX_LINKED: i32 = 50;
 /// Questions of a page that are read.
 const MAX_QUESTIONS: usize = 200;

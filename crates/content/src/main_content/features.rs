@@ -33,9 +33,9 @@ pub(crate) struct Block {
     pub(super) of_site: bool,
     /// It is in a `main` or `article`.
     pub(super) within_main: bool,
-    /// It is in a table of contents of other pages, which is among those paragraphs.
+    /// It is in a table of contents of other pages, which is among the paragraphs of the page's longest text.
     pub(super) in_contents: bool,
-    /// It is a sibling of the paragraphs of the page's longest text, or an item of such a list.
+    /// It is a sibling of the paragraphs of the page's longest text, or an item of a list among them.
     pub(super) among_paragraphs: bool,
     pub(super) look: Look,
 }
@@ -154,7 +154,8 @@ pub(crate) fn measure(
                     outer => outer,
                 };
                 let own = flags(dom, names, at);
-                // What surrounds the longest text is not next to it. Articles have one text, and captions around it.
+                // An element around the longest text is not beside it, except in articles: they have one text with
+                // captions around it.
                 let holds_best = kind != PageKind::Article && (at..dom.end(at)).contains(&containers.best);
                 around.push(OpenElement {
                     article,

@@ -126,7 +126,7 @@ pub(super) fn hint(dom: &Dom, id: NodeId, names: &[String]) -> Hint {
     }
 }
 
-/// Returns true for a table of contents that lists other pages. One of the page's own sections only repeats their
+/// Returns true for a table of contents that lists other pages. A table of the page's own sections only repeats their
 /// headings.
 pub(super) fn lists_pages(dom: &Dom, id: NodeId, names: &[String]) -> bool {
     names
@@ -184,8 +184,8 @@ fn lists_of(names: &[String]) -> u16 {
     names.iter().fold(0, |all, word| all | words::lists(word))
 }
 
-/// Returns true for a section or definition of a text whose subject has such a name, such as cookies, pagination or
-/// modal dialogs: its `id` is the target of links, and its heading has the same words.
+/// Returns true for a section or definition whose subject has such a name, for example cookies, pagination or modal
+/// dialogs: its `id` is the target of links, and its heading has the same words.
 fn is_link_target(dom: &Dom, id: NodeId) -> bool {
     let mut words = Vec::new();
     push_words(dom.attr(id, attr::ID).unwrap_or_default(), &mut words);

@@ -1,20 +1,20 @@
-//! What the author of a page marks as its main content. A page with one `main` needs no guess about its navigation and
-//! footers, and in documentation hardly any about what is in the `main`: signatures, lists of members and tables of links
-//! have few words, but are what readers look for. Where a `main`, or a page without one, has few words, there is too little
-//! to compare, and all of them are kept.
+//! Uses what the author of a page marks as its main content. In a page with one `main`, there is no need to guess at
+//! the navigation and footers. In documentation, there is hardly any need to guess at what is in the `main` either:
+//! signatures, lists of members and tables of links have few words, but are what readers look for. If a `main`, or a
+//! page without one, has few words, there is too little to compare, and all of its words are kept.
 
 use super::features::Block;
 use super::kind::PageKind;
 use crate::html::dom::{Dom, NodeId, attr};
 use crate::html::tag::Tag;
 
-/// Words from which a `main` counts: less may be a placeholder.
+/// Minimum words of a `main` that counts: less may be a placeholder.
 const MIN_WORDS: i64 = 5;
 /// Words below which everything in a `main`, or in a page without one, is its content.
 const SHORT_WORDS: i64 = 40;
-/// Probability from which a block is likely to be content, in per mille.
+/// Minimum probability of a block that is likely to be content, in per mille.
 const LIKELY: i32 = 500;
-/// Least probability of a block in the `main` of documentation, or in a short one, in per mille.
+/// Minimum probability of a block in the `main` of documentation, or in a short one, in per mille.
 const CONTENT_PROBABILITY: i32 = 600;
 
 /// Adjusts the probabilities of blocks by the only `main` of a page: in documentation, where the `main` is short, and where

@@ -1,5 +1,5 @@
-//! Where a link leads: contents of a page link to its parts, sources and references to other sites, navigation to
-//! pages of the same site.
+//! Where a link leads: a table of contents links to parts of the page, sources and references link to other
+//! sites, navigation links to pages of the same site.
 
 /// Kind of a link's target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

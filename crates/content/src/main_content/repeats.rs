@@ -9,18 +9,18 @@ use super::stated;
 use crate::html::dom::Dom;
 use crate::html::tag::Tag;
 
-/// Words from which a block may be a copy of another. Short texts may repeat for a reason.
+/// Minimum words of a block that may be a copy of another. Short texts may repeat for a reason.
 const MIN_WORDS: i32 = 12;
-/// The same in articles, and of items and cells: each belongs to its own list or row.
+/// The same in articles, and for items and cells, each of which belongs to its own list or row.
 const MIN_LONG_WORDS: i32 = 40;
-/// Words from which a block may be a copy of several.
+/// Minimum words of a block that may be a copy of several.
 const MIN_JOINED_WORDS: i32 = 100;
-/// Earlier blocks that a copy of several contains at least.
+/// Minimum number of earlier blocks in a copy of several.
 const MIN_JOINED: usize = 5;
 /// Bytes of blocks that are compared in all.
 const MAX_BYTES: usize = 400_000;
 
-/// Sets the probability of blocks to 0 that repeat a kept block word for word, or many of them in one.
+/// Sets the probability to 0 for blocks that repeat a kept block word for word, or many kept blocks in one.
 pub(super) fn drop_repeated(
     dom: &Dom,
     kind: PageKind,
@@ -57,7 +57,7 @@ pub(super) fn drop_repeated(
             let others = stated::keys(&text).filter(|key| *key != start && starts.contains(key));
             is_own && others.collect::<HashSet<u64>>().len() >= MIN_JOINED
         };
-        // Readers quote each other: only a copy of one block is left out of a forum.
+        // Readers of a forum quote each other, so only copies of a single block are left out there.
         let may_be_joined = kind != PageKind::Forum && same_start;
         if same_text || (may_be_joined && block.size() >= MIN_JOINED_WORDS && is_joined()) {
             *probability = 0;

@@ -8,13 +8,14 @@ use crate::html::tag::Tag;
 
 /// Expected score of the best cut, in millionths, below which the main content is unclear.
 const MIN_EXPECTED: i64 = 350_000;
-/// Least probability of a heading that introduces kept text, in per mille.
+/// Minimum probability of a heading that introduces kept text, in per mille.
 const MIN_HEADING_PROBABILITY: i32 = 100;
 /// The same for a block next to the paragraphs of a `main` or `article`.
 const MIN_BESIDE_PROBABILITY: i32 = 200;
-/// The same for the heading of a section of which most words are kept.
+/// The same for the heading of a section if most of its words are kept.
 const MIN_SECTION_PROBABILITY: i32 = 50;
-/// Elements around a text that are searched for its list or table, and around that for what else is there.
+/// Maximum ancestors that are searched for the list or table of a text, and then for the largest element around that
+/// which has no other text.
 const MAX_LEVELS: usize = 6;
 /// Words that announce what follows, and bytes of their text that are read.
 const MIN_ANNOUNCEMENT_WORDS: i32 = 3;
@@ -57,7 +58,7 @@ pub(super) fn restore(dom: &Dom, kind: PageKind, blocks: &[Block], probabilities
     restore_lists(dom, blocks, probabilities, cut);
 }
 
-/// Keeps a term of which most words of the definition are kept.
+/// Keeps a term if most words of its definition are kept.
 fn restore_terms(dom: &Dom, blocks: &[Block], probabilities: &mut [i32], cut: i32) {
     let is_term = |at: usize| dom.tag(blocks[at].id) == Tag::Dt;
     for at in (0..blocks.len()).rev().filter(|&at| is_term(at)) {
@@ -73,7 +74,7 @@ fn restore_terms(dom: &Dom, blocks: &[Block], probabilities: &mut [i32], cut: i3
     }
 }
 
-/// Keeps the heading of a section or card of which most words are kept.
+/// Keeps the heading of a section or card if most of its words are kept.
 fn restore_headings(dom: &Dom, blocks: &[Block], probabilities: &mut [i32], cut: i32) {
     let level = |at: usize| dom.tag(blocks[at].id).heading_level().map_or(7, u32::from);
     for at in (0..blocks.len()).rev() {
@@ -94,7 +95,7 @@ fn restore_headings(dom: &Dom, blocks: &[Block], probabilities: &mut [i32], cut:
     }
 }
 
-/// Returns the number of words of blocks, and of those that are kept.
+/// Returns the number of words in blocks, and in those blocks that are kept.
 fn words(
     blocks: &[Block],
     probabilities: &[i32],
@@ -184,7 +185,7 @@ fn restore_lists(dom: &Dom, blocks: &[Block], probabilities: &mut [i32], cut: i3
     }
 }
 
-/// Keeps all text but that of navigation, headers and footers when the best cut is not expected to be right.
+/// Keeps all text except navigation, headers and footers when the best cut is not expected to be right.
 /// Returns whether it did.
 pub(super) fn keep_all_if_unclear(blocks: &[Block], probabilities: &mut [i32], expected: i64) -> bool {
     if expected >= MIN_EXPECTED || blocks.iter().all(|block| block.of_site) {

@@ -1,5 +1,5 @@
 //! The text that a page states as its own in JSON-LD: the body of an article or post, a description. A block that
-//! is part of it is content, whatever its names say. Also gives the keys by which repeated texts are found.
+//! is part of it is content, whatever its names say. Also provides the keys used to find repeated texts.
 
 use std::collections::HashSet;
 
@@ -8,7 +8,7 @@ use memchr::memmem;
 use crate::html::dom::Dom;
 use crate::html::json_ld;
 
-/// Letters and digits by which texts are compared.
+/// Number of letters and digits that make up the key of a text.
 const WIDTH: usize = 24;
 /// Letters and digits of stated text that are read.
 const MAX_CHARS: usize = 200_000;

@@ -1,5 +1,5 @@
-//! Finds the heading that is the page's title, also outside the content. Drops it where an article's text
-//! follows, because the metadata has it. Never drops it where little else is there, nor in documentation and
+//! Finds the heading that is the page's title, even outside the content. Drops it if an article's text
+//! follows, because the metadata has it. Never drops it if there is little else, or in documentation and
 //! lists.
 
 use super::is_dropped;
@@ -8,7 +8,7 @@ use super::weights::TextWeights;
 use crate::html::dom::{Dom, NodeId, attr, collapse};
 use crate::html::tag::Tag;
 
-/// Bytes of unlinked text from which an article does not need the heading that repeats its title.
+/// Minimum bytes of unlinked text for an article to do without the heading that repeats its title.
 const UNTITLED_TEXT_BYTES: u32 = 200;
 /// Bytes of a block's text that are compared with titles and lists of words.
 const START_BYTES: usize = 400;

@@ -5,7 +5,7 @@ use super::skipped::is_skipped;
 use crate::html::dom::{Dom, NodeId, attr};
 use crate::html::tag::Tag;
 
-/// Bytes of text directly in a block from which it counts as prose.
+/// Minimum bytes of text directly in a block that counts as prose.
 const PROSE_BYTES: u32 = 90;
 
 /// Sums over the subtree of every node, without dropped subtrees.
@@ -75,7 +75,7 @@ impl TextWeights {
         }
     }
 
-    /// Adds up the subtrees without what is dropped by now. The sums must be cleared before.
+    /// Adds up the subtrees, without what has been dropped so far. The sums must be cleared before.
     pub(super) fn sum(&mut self, dom: &Dom, dropped: &[bool]) {
         for id in (1..dom.len()).rev() {
             let at = id as usize;

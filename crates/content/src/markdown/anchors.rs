@@ -33,7 +33,7 @@ pub(super) enum SelfLink {
     None,
 }
 
-/// Ancestors, and siblings, of a link among which its target is searched.
+/// Maximum ancestors and siblings of a link that are searched for its target.
 const AROUND: usize = 8;
 
 const PERMALINK_CLASSES: &[&str] = &[

@@ -45,7 +45,7 @@ impl Footnotes {
                 }
             }
         }
-        // Word does not name targets: the note is where a link leads back from.
+        // Word does not name targets: the note is the place that links back.
         let back_links: HashMap<&str, NodeId> = (0..dom.len())
             .filter(|&id| dom.tag(id) == Tag::A)
             .filter_map(|id| Some((word_number(fragment(dom, id)?, "ref")?, id)))
@@ -168,7 +168,7 @@ impl Footnotes {
     }
 }
 
-/// Returns the fragment of a link. That it points to this page follows from the target being found.
+/// Returns the fragment of a link. If its target is found, the link points to this page.
 fn fragment(dom: &Dom, id: NodeId) -> Option<&str> {
     let (_, fragment) = dom.attr(id, attr::HREF)?.trim().rsplit_once('#')?;
     Some(fragment).filter(|fragment| !fragment.is_empty())

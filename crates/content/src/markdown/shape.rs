@@ -1,5 +1,5 @@
-//! One pass over the arena that records what the walk must know of a subtree before it enters it: whether it
-//! contains blocks, tables, headings, images or links, and how much text.
+//! One pass over the arena that records what the walk must know about a subtree before it enters it: whether
+//! it contains blocks, tables, headings, images or links, and how much text.
 
 use crate::html::dom::{Dom, NodeId, attr};
 use crate::html::tag::Tag;

@@ -1,4 +1,4 @@
-//! GFM tables: decides which tables can be one, and writes the collected cells. Layout tables become blocks.
+//! GFM tables: decides which HTML tables can become one, and writes the collected cells. Layout tables become blocks.
 
 use super::shape::{self, Shape};
 use crate::html::dom::{Dom, NodeId, attr};

@@ -406,7 +406,7 @@ impl<'a> Walk<'a> {
         true
     }
 
-    /// Returns true where blocks can be written: not in a cell or on a one-line block.
+    /// Returns true where blocks can be written: not in a cell or a one-line block.
     fn in_flow(&self) -> bool {
         !self.inline.cell && self.inline.one_line == 0
     }

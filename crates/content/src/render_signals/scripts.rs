@@ -13,7 +13,7 @@ pub struct Scripts {
     pub running: usize,
     /// Number of scripts that may write to the page.
     pub writing: usize,
-    /// Whether the page contains the state of a framework, from which its scripts build it.
+    /// Whether the page contains the state of a framework, from which its scripts build the page.
     pub state: bool,
     /// Whether a script stores a cookie and reloads the page.
     pub(super) reloads: bool,

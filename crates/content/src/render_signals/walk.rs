@@ -49,8 +49,8 @@ fn weight(dom: &Dom, id: NodeId) -> u32 {
     dom.text(id).chars().map(weigh).sum()
 }
 
-/// Measures the body until the main text has the weight `enough`. Returns the sums, and the elements that would be
-/// mounts if they were empty; none if it stopped.
+/// Measures the body until the weight of the main text reaches `enough`. Returns the sums, and the elements that
+/// would be mounts if they were empty; no elements if it stopped early.
 pub(super) fn walk(
     dom: &Dom,
     body: NodeId,
@@ -123,7 +123,7 @@ struct Walk<'d> {
     body: NodeId,
     signals: &'d mut RenderSignals,
     sums: Sums,
-    /// Running weight of all text, made for the first element whose names make its text matter.
+    /// Running weight of all text, computed for the first element whose names make its text matter.
     texts: OnceCell<Vec<u32>>,
     mounts: Vec<(NodeId, Mount)>,
     main: u32,
@@ -135,8 +135,7 @@ struct Walk<'d> {
     prose_end: NodeId,
     /// Buffer for the names of one element.
     words: Vec<String>,
-    /// What the names of elements say that have no other names than a class, by tag, whether they have no
-    /// attributes, and class.
+    /// Results for elements without a name other than a class, by tag, whether they have no attributes, and class.
     classes: HashMap<(Tag, bool, &'d str), ElementNames>,
 }
 

@@ -2,7 +2,7 @@
 
 use super::block::{Block, PdfPage, Role, Table, Text};
 
-/// Number of lines with leaders from which a page is part of a table of contents.
+/// Minimum lines with leader dots on a page that is part of a table of contents.
 const MIN_ENTRIES: usize = 3;
 
 /// Marks the entries of tables of contents.

@@ -28,8 +28,8 @@ pub(super) fn remove(pages: &mut [PdfPage]) {
     }
     let runs = |line: &str| seen.get(line).copied().unwrap_or(0) >= MIN_REPEATS;
     for page in pages {
-        // Page numbers are removed first, as one may stand on either side of a running line. Other running
-        // lines are removed only from the edge on, so that text repeated below titles stays.
+        // Remove page numbers first, because one may be on either side of a running line. Remove other
+        // running lines only from the edge inwards, so that text repeated below titles stays.
         let numbers: Vec<usize> = margin(page)
             .filter(|&at| {
                 runs(NUMBER_PLACEHOLDER)
@@ -49,7 +49,7 @@ pub(super) fn remove(pages: &mut [PdfPage]) {
         };
         let top = edge(&mut page.blocks.iter());
         let bottom = edge(&mut page.blocks.iter().rev());
-        // Text that, apart from the title, is all that a page has is not its margin.
+        // If a page has nothing else except a title, this text is not its margin.
         let has_content = page.blocks[..count - bottom]
             .iter()
             .skip(top)

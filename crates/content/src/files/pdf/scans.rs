@@ -1,4 +1,4 @@
-//! Scanned pages: which they are, and their images, for text recognition.
+//! Finds scanned pages and their images, for text recognition.
 
 use std::ops::ControlFlow;
 

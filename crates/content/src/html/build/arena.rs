@@ -1,5 +1,5 @@
-//! The arena while a page is parsed. Nodes are numbered in document order as long as each new one is appended
-//! behind the previous one, which is the whole of most pages: their order needs no links. The first change of
+//! The arena while a page is parsed. Nodes are numbered in document order while each new node is appended after
+//! the previous one. In most pages this holds to the end, and their order needs no links. The first change of
 //! that order links all nodes, and [`Arena::freeze`] then sorts them.
 
 use super::super::dom::{Attribute, Dom, NON_ASCII, Node, NodeId};
@@ -167,11 +167,11 @@ impl Arena {
         }
     }
 
-    /// Appends text to the last child, or as a new one.
+    /// Appends text to the last child, or as a new child.
     pub(super) fn append_text(&mut self, parent: NodeId, text: &str) {
         let last = match &self.links {
             Some(links) => links[parent as usize].last,
-            // The node before it in document order, if that is its child.
+            // Without links, the last child can only be the last node.
             None => self.nodes.len() as NodeId - 1,
         };
         if last != NONE && self.nodes[last as usize].parent == parent && self.extend_text(last, text) {
@@ -237,7 +237,7 @@ impl Arena {
     }
 
     /// Returns whether a node that is appended to `parent` is next in document order. While the answer is true,
-    /// what is walked up here is never walked again.
+    /// nodes that are walked here are never walked again.
     fn follows_in_order(&self, parent: NodeId, id: NodeId) -> bool {
         if id as usize + 1 != self.nodes.len() {
             return false;
@@ -315,7 +315,7 @@ impl Arena {
 fn measure(text: &str) -> u32 {
     let is_ink = |byte: &u8| u8::from(!matches!(byte, b' ' | b'\t'..=b'\r'));
     let (mut ink, mut seen) = (0, 0);
-    // Sums of bytes are computed for many bytes at once, as long as they fit a byte.
+    // The sum of a piece fits a byte, so the compiler can count many bytes at once.
     for piece in text.as_bytes().chunks(u8::MAX as usize) {
         ink += u32::from(piece.iter().map(is_ink).sum::<u8>());
         seen |= piece.iter().fold(0, |seen, byte| seen | byte);

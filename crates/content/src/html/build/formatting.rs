@@ -9,9 +9,9 @@ use super::sets::SPECIAL;
 use super::stack::{Namespace, OpenElement};
 use super::{Builder, Step};
 
-/// Equal elements in the list, after which the earliest is removed.
+/// Maximum equal elements in the list; beyond it, the earliest is removed.
 const EQUAL_ELEMENTS: usize = 3;
-/// Repairs per end tag, and elements that are kept between the formatting element and the furthest block.
+/// Maximum repairs per end tag, and maximum elements kept between the formatting element and the furthest block.
 const OUTER_LOOPS: usize = 8;
 const INNER_LOOPS: usize = 3;
 
@@ -50,7 +50,7 @@ impl Formatting {
         self.entries.iter().rposition(|entry| entry.id == id)
     }
 
-    /// Returns the last element with this tag behind the last marker.
+    /// Returns the last element with this tag after the last marker.
     pub(super) fn last(&self, tag: Tag) -> Option<OpenElement> {
         let entries = self.entries.iter().rev();
         entries
@@ -65,7 +65,7 @@ impl Formatting {
         }
     }
 
-    /// Adds an element. Of equal ones behind the last marker only three are kept.
+    /// Adds an element. Keeps only three equal elements after the last marker.
     fn push(&mut self, arena: &Arena, element: OpenElement) {
         let mut equal = 0;
         let mut earliest = 0;
@@ -109,7 +109,7 @@ impl Builder {
         self.formatting.push(&self.arena, element);
     }
 
-    /// Opens the formatting elements again that were closed implicitly.
+    /// Reopens the formatting elements that were closed implicitly.
     pub(super) fn reconstruct_formatting(&mut self) {
         let closed = |entry: &OpenElement| entry.id != NONE && self.stack.position(entry.id).is_none();
         let entries = &self.formatting.entries;
@@ -132,7 +132,7 @@ impl Builder {
         self.create_node(entry, node.name, (node.start, node.stop))
     }
 
-    /// The adoption agency algorithm for the tag of a formatting element.
+    /// Runs the adoption agency algorithm for the tag of a formatting element.
     pub(super) fn adopt(&mut self, token: &TagToken) -> Step {
         let current = self.current();
         if current.is(token.tag) && self.formatting.position(current.id).is_none() {

@@ -13,7 +13,7 @@ pub(super) fn split_space(text: &str) -> (&str, &str) {
 }
 
 impl Builder {
-    /// A page without a doctype is in quirks mode.
+    /// Leaves the initial mode. A page without a doctype is in quirks mode.
     pub(super) fn leave_initial(&mut self) -> Step {
         self.quirks = true;
         self.mode = Mode::BeforeHtml;
@@ -95,7 +95,7 @@ impl Builder {
         self.end_before_html(tag)
     }
 
-    /// Text before the head: white space is dropped.
+    /// Processes text before the head: white space is dropped.
     pub(super) fn text_before_head<'t>(&mut self, text: &'t str) -> &'t str {
         let (_, rest) = split_space(text);
         if !rest.is_empty() {
@@ -104,7 +104,7 @@ impl Builder {
         rest
     }
 
-    /// Text in or after the head.
+    /// Processes text in or after the head.
     pub(super) fn text_in_head<'t>(&mut self, text: &'t str) -> &'t str {
         let (space, rest) = split_space(text);
         if !space.is_empty() {

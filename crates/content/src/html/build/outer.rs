@@ -30,7 +30,7 @@ impl Builder {
         }
     }
 
-    /// Text after the body: white space goes into it, other text opens it again.
+    /// Processes text after the body: white space goes into it, other text opens it again.
     pub(super) fn text_after_body<'t>(&mut self, text: &'t str) -> &'t str {
         let (space, rest) = split_space(text);
         if !space.is_empty() {
@@ -59,7 +59,7 @@ impl Builder {
         Step::Again
     }
 
-    /// Text in and after a frameset: only its white space is kept.
+    /// Processes text in and after a frameset: only its white space is kept.
     pub(super) fn text_in_frameset<'t>(&mut self, text: &'t str) -> &'t str {
         let (space, rest) = split_space(text);
         if !space.is_empty() {

@@ -11,8 +11,8 @@ use super::sets::{
 use super::{Builder, Mode, Step};
 
 impl Builder {
-    /// Text directly in a table waits for the next token: white space stays in the table, other text moves in
-    /// front of it.
+    /// Holds text directly in a table until the next token: white space stays in the table, other text moves
+    /// in front of it.
     pub(super) fn text_in_table(&mut self, text: &str) -> &'static str {
         if self.stack.current_is_in(&FOSTERING) || self.stack.current_is(Tag::Template) {
             self.pending.push_str(text);

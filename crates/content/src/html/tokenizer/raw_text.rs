@@ -51,7 +51,7 @@ impl<S: TokenSink> Tokenizer<'_, S> {
         self.finish_raw_text(end.unwrap_or(bytes.len()));
     }
 
-    /// The text of a script. Inside of `<!--` an end tag may belong to a script in the comment.
+    /// Reads the text of a script. Inside of `<!--` an end tag may belong to a script in the comment.
     pub(super) fn script(&mut self) {
         let bytes = self.input.as_bytes();
         // Where the dashes of an open comment may start, and whether a `<script` is open in it.

@@ -91,7 +91,7 @@ impl<S: TokenSink> Tokenizer<'_, S> {
             self.last_start.push_str(name);
         }
         if let Some(last) = self.token.attributes.last() {
-            // The attributes were not used, nor are their values, unless text was written behind them.
+            // The attributes were not used. Their values are not needed either, unless text was written after them.
             let stop = last.stop as usize;
             self.token.attributes.clear();
             let text = &mut self.sink.arena().text;
@@ -123,7 +123,8 @@ impl<S: TokenSink> Tokenizer<'_, S> {
         self.token.truncated = false;
     }
 
-    /// Reads a name up to a byte of a class, which is not looked for in its first bytes; returns the hash.
+    /// Reads a name up to a byte of the class `end` and returns its hash. The first `first` bytes are not
+    /// checked for that class.
     fn read_name(&mut self, end: u8, first: usize) -> u32 {
         let bytes = self.input.as_bytes();
         let start = self.at;

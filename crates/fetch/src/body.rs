@@ -29,7 +29,7 @@ pub(crate) struct BodyLimits<'a> {
     pub(crate) max_bytes: u64,
     /// Truncate at the maximum instead of failing.
     pub(crate) truncate: bool,
-    /// Keep the part that was read of a body that breaks off or is corrupt.
+    /// If a body breaks off or is corrupt, keep the part that was read.
     pub(crate) keep_partial: bool,
 }
 
@@ -45,7 +45,7 @@ pub(crate) struct WholeBody {
     pub(crate) drained: bool,
 }
 
-/// Reads a body to its end, removes its codings and the header fields that describe them.
+/// Reads a body to its end, and removes its codings and the header fields that describe them.
 pub(crate) async fn read(
     body: Incoming,
     headers: &mut HeaderMap,

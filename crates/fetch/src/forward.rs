@@ -1,5 +1,5 @@
-//! Requests to another server of the operator, passed on as they are: over HTTP/1.1, without redirects, cookies and limits
-//! on bodies. The response may switch protocols.
+//! Requests to another server of the operator, passed on as they are: over HTTP/1.1, without redirects, cookies or
+//! limits on bodies. The response may switch protocols.
 
 use std::error::Error;
 

@@ -29,8 +29,8 @@ impl Guard {
 
     /// Returns the addresses that may be dialed for `host`, in the given order, or `None` if the target is rejected.
     ///
-    /// Loopback addresses are the same machine: those that are not allowed are dropped if another one is, so that
-    /// allowing 127.0.0.1 suffices for a name that also resolves to `::1`.
+    /// All loopback addresses are the same machine. If one of them is allowed, those that are not allowed are
+    /// dropped, so that allowing 127.0.0.1 suffices for a name that also resolves to `::1`.
     pub fn permitted_addresses(&self, host: &str, port: u16, answers: &[IpAddr]) -> Option<Vec<SocketAddr>> {
         let (good, bad): (Vec<IpAddr>, Vec<IpAddr>) = answers
             .iter()

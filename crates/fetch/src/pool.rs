@@ -269,7 +269,7 @@ struct Idle {
 }
 
 impl Pool {
-    /// Takes a connection to the origin that was dialed to one of the addresses, or resolved by the proxy.
+    /// Takes a connection to the origin that was dialed to one of `addresses`, or whose name the proxy resolved.
     pub(crate) fn take(&self, origin: &Origin, addresses: &[SocketAddr]) -> Option<Connection> {
         let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
         let list = idle.get_mut(origin)?;
@@ -297,8 +297,8 @@ impl Pool {
         None
     }
 
-    /// Announces that a connection to the origin is being opened. If one already is, waits until that is done, at
-    /// most for the connect timeout, and returns `None`.
+    /// Announces that a connection to the origin is being opened. If another request is already opening one, waits
+    /// until that is done, at most for the connect timeout, and returns `None`.
     pub(crate) async fn opening(self: &Arc<Self>, origin: &Origin) -> Option<Opening> {
         let mut other = {
             let mut openings = self.openings.lock().unwrap_or_else(PoisonError::into_inner);

@@ -31,7 +31,7 @@ pub struct FetchRequest {
     pub max_body_bytes: u64,
     /// Truncate a body at the maximum instead of failing.
     pub truncate: bool,
-    /// Like browsers, keep the part that was read of a body that breaks off or is corrupt, instead of failing.
+    /// Like browsers, keep the part that was read if a body breaks off or is corrupt, instead of failing.
     /// [`FetchResponse::incomplete`] then has the error.
     pub keep_partial: bool,
     /// Maximum redirects followed; 0 returns the redirect itself.

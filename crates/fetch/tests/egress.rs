@@ -41,7 +41,7 @@ async fn proxy(allowed: &str) -> Egress {
         .unwrap()
 }
 
-/// Sends the texts in turn, each after a response to the one before; returns everything received.
+/// Sends the texts in turn, each after a response to the previous one; returns everything received.
 async fn talk(proxy: &Egress, texts: &[String]) -> String {
     let mut stream = TcpStream::connect(proxy.address()).await.unwrap();
     let mut response = Vec::new();

@@ -11,7 +11,7 @@ use ipnet::IpNet;
 
 /// Parses `address/bits`. Returns `None` if that is invalid or has host bits set.
 pub(super) fn network(text: &str) -> Option<IpNet> {
-    // `IpNet` accepts octets with leading zeros, which others read as octal.
+    // `IpNet` accepts octets with leading zeros, which other parsers read as octal.
     text.split_once('/')?.0.parse::<IpAddr>().ok()?;
     text.parse()
         .ok()

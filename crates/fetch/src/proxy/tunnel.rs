@@ -1,5 +1,5 @@
 //! Opens a tunnel through a proxy, over a connection to it: HTTP `CONNECT` (RFC 9110, 9.3.6) or SOCKS 5 (RFC 1928,
-//! RFC 1929). Nothing of a request to the target is sent before the tunnel is open.
+//! RFC 1929). No part of a request to the target is sent before the tunnel is open.
 
 use std::net::SocketAddr;
 
@@ -86,7 +86,7 @@ async fn http_connect(
             let tunnel = hyper::upgrade::on(response).await.map_err(invalid)?;
             Ok(Box::new(TokioIo::new(tunnel)))
         }
-        // Some proxies answer wrong credentials as a site would.
+        // Some proxies respond to wrong credentials with 401, as a site would.
         StatusCode::PROXY_AUTHENTICATION_REQUIRED | StatusCode::UNAUTHORIZED => {
             Err(fault(match proxy.credentials() {
                 Some(_) => "the proxy rejected the configured credentials",

@@ -145,7 +145,7 @@ async fn a_window_above_the_limit_is_rejected() {
     assert_eq!(fetch_coded("zstd", small, MIB as u64).await.unwrap().body, "x");
 }
 
-/// Returns text with little redundancy, so that half of its compressed bytes are about half of the text.
+/// Returns text with little redundancy, so that half of the compressed bytes hold about half of the text.
 fn dense_text() -> Vec<u8> {
     (0..40_000u32)
         .flat_map(|n| format!("{:08x} ", n.wrapping_mul(2_654_435_761)).into_bytes())

@@ -209,7 +209,7 @@ async fn a_refused_stream_is_retried_elsewhere_for_any_method() {
         for _ in 0..first_requests {
             assert_eq!(fetcher.fetch(server.get()).await.unwrap().body, "ok");
         }
-        // The refusing connection is still open; the next attempt must not choose it for ever.
+        // The refusing connection is still open; the next attempt must not choose it forever.
         assert_eq!(fetcher.fetch(server.post()).await.unwrap().body, "ok");
         assert_eq!(server.connections(), 2);
     }

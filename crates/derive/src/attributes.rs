@@ -1,4 +1,4 @@
-//! What `#[request(...)]` and `#[field(...)]` say.
+//! Parses the attributes `#[request(...)]`, `#[field(...)]` and `#[tagged(...)]`.
 
 use syn::meta::ParseNestedMeta;
 use syn::punctuated::Punctuated;
@@ -191,7 +191,7 @@ impl FieldAttributes {
     }
 }
 
-/// The first paragraph of a doc comment, on one line.
+/// Returns the first paragraph of a doc comment, on one line.
 pub(crate) fn help(attributes: &[Attribute]) -> String {
     let lines = attributes.iter().filter_map(doc_line);
     let paragraph: Vec<String> = lines
@@ -214,7 +214,7 @@ fn doc_line(attribute: &Attribute) -> Option<String> {
     }
 }
 
-/// The `T` of an `Option<T>`.
+/// Returns the `T` of an `Option<T>`.
 pub(crate) fn inside_option(of: &Type) -> Option<&Type> {
     let Type::Path(path) = of else { return None };
     let last = path.path.segments.last()?;
@@ -227,7 +227,7 @@ pub(crate) fn inside_option(of: &Type) -> Option<&Type> {
     }
 }
 
-/// `max_discovery_depth` as `maxDiscoveryDepth`.
+/// Converts `max_discovery_depth` to `maxDiscoveryDepth`.
 pub(crate) fn camel_case(identifier: &str) -> String {
     let mut name = String::with_capacity(identifier.len());
     let mut upper = false;

@@ -1,4 +1,4 @@
-//! The code that a request's struct becomes.
+//! Generates the code for the struct of a request.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
@@ -100,7 +100,7 @@ pub(crate) fn request(input: &DeriveInput) -> Result<TokenStream> {
     })
 }
 
-/// `Default` where no field is required, else `new` with the required ones.
+/// Returns an implementation of `Default` if no field is required, else a `new` that takes the required fields.
 fn constructor(ident: &Ident, members: &[Member<'_>]) -> TokenStream {
     let required: Vec<&Member> = members.iter().filter(|it| it.attributes.required).collect();
     let values = members.iter().map(|member| {

@@ -1,5 +1,5 @@
-//! `#[derive(Request)]`: one declaration of a request body gives its strict reader, its sparse writer and its field
-//! table. The traits that it implements, and what the tables are used for, are in `harvestman_core::api::fields`.
+//! `#[derive(Request)]`: from one declaration of a request body, generates its strict reader, its sparse writer and its
+//! field table. The traits that it implements, and what the tables are used for, are in `harvestman_core::api::fields`.
 //!
 //! On the struct, `#[request(...)]` takes:
 //! - `check = path`: a `fn(&mut Self, &mut Fields)` that runs after all fields were read, for rules between fields;
@@ -16,13 +16,13 @@
 //! - `default = expression`: what an absent field means; by default the type's `Default`;
 //! - `required`, `required = "the rest of \"give ...\""`: the field cannot be absent;
 //! - `empty_is_absent`: an empty string or list counts as absent;
-//! - `distinct = key`: of the elements with the same `key(&element)` only the first counts;
+//! - `distinct = key`: of the elements with the same `key(&element)`, only the first counts;
 //! - `read = path`: a `fn(&mut Fields) -> Option<T>` that reads the field instead of its type;
 //! - `manual`: `check` reads the field; `skip`: the field is not on the wire;
 //! - `flatten`: the fields of the inner request are fields of this one;
-//! - `effective = path`: a `fn(&Self) -> impl ToNode` with the value that applies, where it is not the one sent;
+//! - `effective = path`: a `fn(&Self) -> impl ToNode` with the effective value, if it can differ from the one sent;
 //! - `unlisted`: not among the options that a job reports;
-//! - `label = "Page limit"`: its name in forms, where that is not its name in words;
+//! - `label = "Page limit"`: its label in forms, if it differs from the words of its name;
 //! - `group = "Network"`: the group of form fields that it belongs to;
 //! - `unit = "ms"`, `example = "JSON"`, `since = "0.1.0"`: for people;
 //! - `hidden`: accepted, and shown nowhere.

@@ -1,4 +1,4 @@
-//! The code that a field becomes: its entry in the table, its reader and its writer.
+//! Generates the code for a field: its entry in the table, its reader and its writer.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
@@ -40,7 +40,7 @@ impl<'f> Member<'f> {
         })
     }
 
-    /// The value of an absent field.
+    /// Returns the value of an absent field.
     pub(crate) fn default(&self) -> TokenStream {
         match &self.attributes.default {
             Some(default) => quote!(#default),
@@ -55,7 +55,7 @@ impl<'f> Member<'f> {
         }
     }
 
-    /// The statement that adds the field to the table.
+    /// Returns the statement that adds the field to the table.
     pub(crate) fn table(&self) -> TokenStream {
         let (value, name, help) = (self.value, &self.name, &self.help);
         match self.attributes.source {
@@ -103,7 +103,7 @@ impl<'f> Member<'f> {
         }
     }
 
-    /// The initializer that reads the field.
+    /// Returns the initializer that reads the field.
     pub(crate) fn read(&self) -> TokenStream {
         let (ident, value, name) = (self.ident, self.value, &self.name);
         let default = self.default();
@@ -142,7 +142,7 @@ impl<'f> Member<'f> {
         }
     }
 
-    /// The statement that writes the field where it differs from its default; `value` is a reference to it.
+    /// Returns the statement that writes the field if it differs from its default; `value` is a reference to it.
     pub(crate) fn write(&self, value: &TokenStream) -> TokenStream {
         let (of, name) = (self.of, &self.name);
         match self.attributes.source {
@@ -163,7 +163,7 @@ impl<'f> Member<'f> {
         }
     }
 
-    /// The statement that writes the field with the value that applies.
+    /// Returns the statement that writes the field with its effective value.
     pub(crate) fn filled(&self) -> TokenStream {
         let (ident, name) = (self.ident, &self.name);
         let attributes = &self.attributes;

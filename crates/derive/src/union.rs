@@ -117,7 +117,7 @@ pub(crate) fn union(input: &DeriveInput) -> Result<TokenStream> {
     })
 }
 
-/// The enum of the tags. Variants with the same tag are of one kind.
+/// Returns the enum of the tags. Variants with the same tag are of one kind.
 fn kinds(ident: &Ident, kind: &Ident, cases: &[Case<'_>]) -> TokenStream {
     let doc = format!("Kind of [`{ident}`].");
     let variants = firsts(cases).map(|case| {
@@ -129,13 +129,13 @@ fn kinds(ident: &Ident, kind: &Ident, cases: &[Case<'_>]) -> TokenStream {
     }
 }
 
-/// The first variant of each tag.
+/// Returns the first variant of each tag.
 fn firsts<'c, 'v>(cases: &'c [Case<'v>]) -> impl Iterator<Item = &'c Case<'v>> {
     let is_first = |index: &usize| cases[..*index].iter().all(|case| case.tag != cases[*index].tag);
     (0..cases.len()).filter(is_first).map(|index| &cases[index])
 }
 
-/// The statements that add the object of each variant to the schema. Variants without fields share one.
+/// Returns the statements that add the object of each variant to the schema. Variants without fields share one.
 fn objects(ident: &Ident, cases: &[Case<'_>]) -> TokenStream {
     let is_plain = |case: &&Case| matches!(case.content, Content::Nothing);
     let plain: Vec<&String> = cases.iter().filter(is_plain).map(|case| &case.tag).collect();
@@ -176,7 +176,7 @@ fn objects(ident: &Ident, cases: &[Case<'_>]) -> TokenStream {
     quote!(#all_plain #(#others)*)
 }
 
-/// The arms that read an object of each kind. The first field selects among variants with the same tag.
+/// Returns the arms that read an object of each kind. The first field selects among variants with the same tag.
 fn read_arms(kind: &Ident, cases: &[Case<'_>]) -> Vec<TokenStream> {
     let arms = firsts(cases).map(|first| {
         let kind_variant = first.kind_variant();
@@ -230,13 +230,13 @@ impl<'v> Case<'v> {
         })
     }
 
-    /// The variant of the enum of the tags.
+    /// Returns the name of the variant in the enum of the tags.
     fn kind_variant(&self) -> Ident {
         let name = camel_case(&format!("_{}", self.tag));
         Ident::new(&name, Span::call_site())
     }
 
-    /// The name of the first field on the wire.
+    /// Returns the name of the first field on the wire.
     fn first_field(&self) -> Option<&String> {
         match &self.content {
             Content::Fields(members) => members.first().map(|member| &member.name),
@@ -244,7 +244,7 @@ impl<'v> Case<'v> {
         }
     }
 
-    /// The expression that reads the variant from `f`.
+    /// Returns the expression that reads the variant from `f`.
     fn read(&self) -> TokenStream {
         let ident = self.ident;
         match &self.content {
@@ -257,7 +257,7 @@ impl<'v> Case<'v> {
         }
     }
 
-    /// The arm that writes the fields of the variant.
+    /// Returns the arm that writes the fields of the variant.
     fn write_arm(&self) -> TokenStream {
         let ident = self.ident;
         match &self.content {
@@ -275,7 +275,7 @@ impl<'v> Case<'v> {
     }
 }
 
-/// `ChangeTracking` as `changeTracking`.
+/// Converts `ChangeTracking` to `changeTracking`.
 fn lower_first(name: &str) -> String {
     let mut chars = name.chars();
     let first = chars.next().map(|c| c.to_ascii_lowercase());

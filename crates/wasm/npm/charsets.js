@@ -1,4 +1,4 @@
-// charsets.wasm: decoding of pages in other charsets than UTF-8, UTF-16 and windows-1252. Loaded only for such a page.
+// charsets.wasm: decoding of pages in charsets other than UTF-8, UTF-16 and windows-1252. Loaded only for such a page.
 import * as glue from './charsets_glue.js';
 import { Loader } from './loader.js';
 

@@ -191,7 +191,7 @@ export class Harvestman {
 
   async batchScrape(urls, given, call) {
     const { options: nested, timeout, ...rest } = options(given);
-    // Beside `options`, the timeout is that of waiting, as in firecrawl-js; without, that of each page.
+    // Next to `options`, the timeout limits the waiting, as in firecrawl-js; without `options`, it limits each page.
     const { request, wait } = separate({ ...rest, ...(nested && { timeout }) }, call);
     wait.signal?.throwIfAborted();
     return startAndFinish(this.startBatchScrape(urls, { ...request, ...(nested ? { options: nested } : timeout !== undefined && { timeout }) }), wait);

@@ -11,7 +11,7 @@ export function bytesOf(value, name) {
   throw new TypeError(`${name} must be a string, an ArrayBuffer or a view of one`);
 }
 
-/** Returns a blob with its file name, of a File, or of an object with `data` and `filename`. */
+/** Returns a blob with its file name, made from a File or from an object with `data` and `filename`. */
 export async function fileOf(file) {
   if (file instanceof Blob) return { blob: file, filename: nameOf(file.name) };
   const { data, filename, contentType } = expect(file, 'object', 'file');

@@ -100,7 +100,7 @@ export class LocalCrawler {
         reported = now;
         while (this.#pending.length > 0) {
           const [document] = this.#pending;
-          // Taken out first: a snapshot while the consumer works on it contains it no more.
+          // Removed first, so that a snapshot taken while the consumer works on it no longer contains it.
           this.#pending.shift();
           yield document;
         }

@@ -15,7 +15,7 @@ export declare function initSync(source: Source): void;
 export declare function initPages(source: Parameters<typeof init>[0]): Promise<void>;
 /** Loads pages.wasm synchronously. */
 export declare function initPagesSync(source: Source): void;
-/** Loads charsets.wasm, for bytes in other charsets than UTF-8, UTF-16 and windows-1252. */
+/** Loads charsets.wasm, for bytes in charsets other than UTF-8, UTF-16 and windows-1252. */
 export declare function initCharsets(source: Parameters<typeof init>[0]): Promise<void>;
 /** Loads charsets.wasm synchronously. */
 export declare function initCharsetsSync(source: Source): void;

@@ -1,6 +1,6 @@
-// The same package with loading by hand: `await init(bytes | module | response | url)` or `initSync(bytes | module)`,
+// The same package, loaded manually: `await init(bytes | module | response | url)` or `initSync(bytes | module)`,
 // `initPages` and `initCrawl` (or the same with `Sync`) before pages are converted and crawled, and `initCharsets` for
-// pages in other charsets than UTF-8, UTF-16 and windows-1252.
+// pages in charsets other than UTF-8, UTF-16 and windows-1252.
 import { charsets } from './charsets.js';
 import { crawls } from './crawl.js';
 import { pages } from './pages.js';

@@ -137,7 +137,7 @@ export async function within(ms, run) {
   }
 }
 
-/** Returns a signal that aborts with the first of both, each of which may be absent. */
+/** Returns a signal that aborts when the first of two signals does; either may be absent. */
 export const either = (first, second) => (first && second ? AbortSignal.any([first, second]) : (first ?? second));
 
 /** Resolves after `ms`, or rejects when the signal is aborted. */

@@ -3,7 +3,7 @@
 use harvestman_core::api::{ApiError, ErrorCode};
 use serde_json::{Value, json};
 
-/// A failure as JSON text. `wasm-bindgen` throws it as a string.
+/// Returns a failure as JSON text. `wasm-bindgen` throws it as a string.
 pub(crate) fn failure(error: &ApiError) -> String {
     let text = json!({
         "status": error.status(),

@@ -1,5 +1,5 @@
-//! Extracts the data that pages state, for [`PageRenderer`](crate::render::PageRenderer), which is in another module:
-//! the check of JSON Schemas needs regular expressions, which crawls have in any case.
+//! Extracts the data that pages state, for [`PageRenderer`](crate::render::PageRenderer) in another module. Checking
+//! JSON Schemas needs regular expressions, which the module for crawls contains anyway.
 
 use harvestman_content::Facts;
 use harvestman_core::api::ApiError;

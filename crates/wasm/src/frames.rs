@@ -51,8 +51,8 @@ impl Frames {
         self.documents.push(None);
     }
 
-    /// Returns the page with its documents in UTF-8; `undefined` if every frame was skipped, or the second
-    /// time.
+    /// Returns the page with its documents in UTF-8; `undefined` if every frame was skipped, and on a
+    /// second call.
     pub fn compose(&mut self) -> Option<Vec<u8>> {
         let page = self
             .page

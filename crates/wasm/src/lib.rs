@@ -4,7 +4,7 @@
 //! text too, which the JavaScript in `npm/` turns into an error class. This crate has no API rules and does no I/O.
 //!
 //! The package has a wasm file for each feature, so that users of the client do not load the conversion of pages, and
-//! hardly anyone the tables of charsets.
+//! hardly anyone loads the tables of charsets.
 
 #[cfg(any(feature = "client", feature = "crawl", feature = "pages"))]
 mod boundary;

@@ -163,7 +163,7 @@ impl LocalCrawl {
         None
     }
 
-    /// Returns the time at which [`LocalCrawl::next`] may have an action without a report, in ms.
+    /// Returns the time at which [`LocalCrawl::next`] may have an action even though nothing was reported, in ms.
     #[wasm_bindgen(js_name = wakeAt)]
     pub fn wake_at(&self) -> Option<f64> {
         self.crawl.wake_at().map(|time| time.0 as f64)
@@ -355,7 +355,7 @@ fn check_local(request: &CrawlRequest) -> Result<(), ApiError> {
     Ok(())
 }
 
-/// Returns a document for the core, which needs its id and its size. The text of the real one is in `raw_html`.
+/// Returns a document for the core, which needs its id and its size. The text of the real document is in `raw_html`.
 fn packed(id: ScrapeId, text: String) -> Box<Document> {
     let mut document = Document {
         raw_html: Some(text),

@@ -19,7 +19,7 @@ pub(crate) struct PageOptions {
 }
 
 impl Default for PageOptions {
-    /// The defaults of the API.
+    /// Returns the defaults of the API.
     fn default() -> Self {
         Self {
             url: None,

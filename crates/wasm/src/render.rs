@@ -41,10 +41,10 @@ struct PageResponse {
     content_type: Option<String>,
 }
 
-/// Forms of a body other than the fetched one, in UTF-8.
+/// Other forms of the fetched body, in UTF-8.
 #[derive(Default)]
 struct OtherBodies {
-    /// The body, with a BOM, if its charset is none that this module decodes.
+    /// The body, with a BOM, if this module cannot decode its charset.
     converted: Option<Vec<u8>>,
     /// The body with the documents of its frames.
     framed: Option<Vec<u8>>,
@@ -66,7 +66,7 @@ impl PageRenderer {
     }
 
     /// Renders the response to a page; `response` is JSON text. Returns the JSON text `{ redirect }` if the page
-    /// redirects by markup at once, else `{ links, credits }` and the JSON text of the document.
+    /// immediately redirects by markup, else `{ links, credits }` and the JSON text of the document.
     pub fn page(
         &self,
         response: &str,
@@ -154,7 +154,7 @@ impl PageRenderer {
         Ok(vec![report.to_string(), document])
     }
 
-    /// Renders a page. `redactPII` needs a server, so that the search for personal data is not part of the wasm.
+    /// Renders a page. `redactPII` needs a server, which keeps the search for personal data out of the wasm.
     fn render(&self, page: &RawPage<'_>, id: ScrapeId) -> Result<RenderedPage, ApiError> {
         let mut rendered = prepare_with(page, &self.options, id, &*self.fill)?;
         rendered.without_model(&self.options);

@@ -20,7 +20,7 @@ impl Scope {
     /// Compiles the scope of the JSON text of a body of `POST /v2/crawl`.
     ///
     /// # Errors
-    /// As the server rejects the body.
+    /// The error with which the server rejects the body.
     #[wasm_bindgen(constructor)]
     pub fn new(request: &str) -> Result<Scope, String> {
         Scope::compile(request).map_err(|error| failure(&error))

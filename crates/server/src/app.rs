@@ -31,9 +31,9 @@ pub struct Parts {
     pub engine: Engine,
     /// Verifier of the one-time sign-in code of this start.
     pub sign_in: SignIn,
-    /// Principal of every request in open mode; none outside of it.
+    /// Principal of every request in open mode; `None` in other modes.
     pub open_mode: Option<Principal>,
-    /// SHA-256 of the operator's token of this start; none: operator requests are refused.
+    /// SHA-256 of the operator token of this start; `None` refuses operator requests.
     pub operator: Option<[u8; 32]>,
     /// Passes requests on to other nodes; none on a server without a cluster secret.
     pub cluster: Option<Cluster>,

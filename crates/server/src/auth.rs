@@ -37,7 +37,7 @@ impl FromRequestParts<App> for Caller {
 }
 
 /// Requires a valid key before any of the body is read. Requests to the API count towards the team's rate limit;
-/// requests of the console do not, and one that another node has forwarded was counted there.
+/// requests of the console do not. A forwarded request was already counted by the node that forwarded it.
 pub async fn require_key(State(app): State<App>, mut request: Request, next: Next) -> Response {
     let forwarded = request.extensions().get::<ForwardedRequest>().is_some();
     let counts = request.uri().path().starts_with("/v2/") && !forwarded;

@@ -18,7 +18,7 @@ pub const TEAM: &str = "default";
 pub struct Access {
     /// Key that this start created; it is not shown again.
     pub new_key: Option<String>,
-    /// Principal of every request in open mode; none outside of it.
+    /// Principal of every request in open mode; `None` in other modes.
     pub open_mode: Option<Principal>,
 }
 

@@ -266,7 +266,7 @@ fn run(matches: &ArgMatches) -> anyhow::Result<ExitCode> {
     run_local(matches).map(|()| ExitCode::SUCCESS)
 }
 
-/// Runs a command that sends no request to another server itself.
+/// Runs any command other than the request commands.
 fn run_local(matches: &ArgMatches) -> anyhow::Result<()> {
     let mut out = io::stdout();
     if let Some(("mcp", given)) = matches.subcommand() {
@@ -355,8 +355,8 @@ fn environment() -> impl Iterator<Item = (String, String)> {
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
 }
 
-/// Tasks that a thread runs before it looks for input: fewer than by default, because converting a small page takes
-/// some 300 microseconds.
+/// Number of tasks that a thread runs between checks for I/O events: below the default, because converting a small page
+/// takes about 300 microseconds.
 const EVENT_INTERVAL: u32 = 13;
 
 fn runtime() -> io::Result<tokio::runtime::Runtime> {

@@ -1,4 +1,4 @@
-//! What a node of a cluster needs to pass requests on to another node: [`forward`] does it.
+//! State that a cluster node needs to forward requests to other nodes; [`forward`] does the forwarding.
 
 use harvestman_core::cluster::ClusterSecret;
 use harvestman_core::interact::TokenKey;
@@ -6,11 +6,11 @@ use harvestman_fetch::Fetcher;
 
 pub(crate) mod forward;
 
-/// The secret of the cluster, and what sends to other nodes.
+/// The secret of the cluster, and the fetcher for requests to other nodes.
 pub struct Cluster {
     secret: ClusterSecret,
     token_key: TokenKey,
-    /// May connect to any address; it only sends to URLs of nodes.
+    /// May connect to any address, but is only used for the URLs of nodes.
     fetcher: Fetcher,
 }
 

@@ -106,7 +106,7 @@ pub struct Config {
     pub max_browser_pages: usize,
     /// Limits of the files of one browser session.
     pub session_files: FileLimits,
-    /// Number of pages fetched at once over HTTP, over all teams; `None` for the engine's own maximum.
+    /// Number of pages fetched at once over HTTP, across all teams; `None` for the engine's own maximum.
     pub node_pages: Option<usize>,
     /// Largest size of the page cache on disk in bytes; 0 disables it.
     pub cache_bytes: u64,
@@ -256,19 +256,19 @@ impl Config {
 }
 
 impl Config {
-    /// Returns the tesseract for text recognition.
+    /// Returns the path of Tesseract for text recognition.
     pub fn tesseract_program(&self) -> Option<PathBuf> {
         self.tesseract.path(|| harvestman_browser::in_path("tesseract"))
     }
 
-    /// Returns the Node.js for code in browser sessions: without a setting the one of `harvestman setup`, else the
-    /// installed one.
+    /// Returns the path of Node.js for code in browser sessions: the configured one, else the one that `harvestman
+    /// setup` installed, else the system's.
     pub fn node_program(&self) -> Option<PathBuf> {
         installed_program(&self.node, self.setup_node(), harvestman_browser::find_node)
     }
 
-    /// Returns the Python for code in browser sessions: without a setting the one of `harvestman setup`, else the
-    /// installed one.
+    /// Returns the path of Python for code in browser sessions: the configured one, else the one that `harvestman
+    /// setup` created, else the system's.
     pub fn python_program(&self) -> Option<PathBuf> {
         installed_program(&self.python, self.setup_python(), harvestman_browser::find_python)
     }
@@ -282,7 +282,7 @@ impl Config {
         }
     }
 
-    /// Returns the path of the Python that `harvestman setup` makes.
+    /// Returns the path of the Python that `harvestman setup` creates.
     pub(crate) fn setup_python(&self) -> PathBuf {
         let folder = self.data_dir.join(limits::PYTHON_FOLDER);
         match cfg!(windows) {
@@ -292,7 +292,7 @@ impl Config {
     }
 }
 
-/// Returns a configured program, else the one that `harvestman setup` installs at `own`, else the one that is found.
+/// Returns a configured program, else the one that `harvestman setup` installs at `own`, else the result of `find`.
 fn installed_program(configured: &Program, own: PathBuf, find: fn() -> Option<PathBuf>) -> Option<PathBuf> {
     configured.path(|| Some(own).filter(|own| own.is_file()).or_else(find))
 }

@@ -1,6 +1,6 @@
 //! Serves the console's files, which are usually embedded in the binary. Files are sent pre-compressed where the build
 //! has compressed them. Names with a hash are cached for a year; everything else is revalidated by its ETag. The only
-//! page of this module itself is the one that explains how to build the console.
+//! page that this module contains itself explains how to build the console.
 
 use std::borrow::Cow;
 
@@ -28,7 +28,7 @@ fn built_file(path: &str) -> Option<Cow<'static, [u8]>> {
     <Dist as rust_embed::RustEmbed>::get(path).map(|file| file.data)
 }
 
-/// Reads a file of the web build in `dist/`, which may be built again while the server runs.
+/// Reads a file of the web build in `dist/`, which may be rebuilt while the server runs.
 #[cfg(not(feature = "embedded-console"))]
 fn built_file(path: &str) -> Option<Cow<'static, [u8]>> {
     read_below(concat!(env!("CARGO_MANIFEST_DIR"), "/../../dist"), path).map(Cow::Owned)
@@ -63,7 +63,7 @@ impl Console {
         Console { file: built_file }
     }
 
-    /// Returns other files: `file` looks up the bytes of a path below the console's folder.
+    /// Returns a console with other files: `file` looks up the bytes of a path below the console's folder.
     pub fn of(file: fn(&str) -> Option<Cow<'static, [u8]>>) -> Console {
         Console { file }
     }

@@ -9,7 +9,7 @@ pub(crate) fn free_bytes(folder: &Path) -> Option<u64> {
     Some(disk.f_bavail.saturating_mul(disk.f_frsize))
 }
 
-/// Returns none: the number is not read on other systems than Unix.
+/// Returns `None`: the free space is only read on Unix.
 #[cfg(not(unix))]
 pub(crate) fn free_bytes(_: &Path) -> Option<u64> {
     None

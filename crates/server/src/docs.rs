@@ -16,7 +16,7 @@ use api::Reference;
 pub(crate) struct Page {
     /// Name in its URL.
     pub(crate) name: &'static str,
-    /// Heading of the pages that it belongs to.
+    /// Heading of the group that the page belongs to.
     group: &'static str,
     markdown: &'static str,
 }

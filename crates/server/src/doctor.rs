@@ -1,4 +1,4 @@
-//! `harvestman doctor`: what of this machine the server can use, part by part, and what to do about the rest.
+//! `harvestman doctor`: reports which parts of this machine the server can use, and what to do about the others.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ use harvestman_store::{DATABASE_FILE, Store, schema_version};
 use crate::config::{Config, Program};
 use crate::{disk, driver, limits};
 
-/// What was found of a part.
+/// State of a part.
 #[derive(Clone, PartialEq, Eq, Debug)]
 enum State {
     Works,

@@ -25,8 +25,8 @@ pub(crate) fn version() -> Option<String> {
     Some(manifest["version"].as_str()?.to_owned())
 }
 
-/// Unpacks the driver below the data folder unless it is there already. Returns the folder of Node.js packages that has
-/// it; none in a build without it. Drivers of other versions are removed.
+/// Unpacks the driver below the data folder unless it is there already. Returns the folder of Node.js packages that
+/// contains it; none in a build without a driver. Drivers of other versions are removed.
 pub(crate) fn unpack(data_dir: &Path) -> io::Result<Option<PathBuf>> {
     let mut hash = Sha256::new();
     for name in Files::iter() {

@@ -116,7 +116,7 @@ async fn close(mut socket: WebSocket, code: u16, reason: &'static str) {
     };
     let closed = async {
         if socket.send(Message::Close(Some(frame))).await.is_ok() {
-            // The connection ends in order with the client's own close frame.
+            // The client's own close frame ends the connection cleanly.
             while let Some(Ok(_)) = socket.recv().await {}
         }
     };

@@ -25,7 +25,7 @@ pub fn fingerprint(key: &str) -> KeyFingerprint {
     }
 }
 
-/// Returns the SHA-256 by which a key is looked up.
+/// Returns the SHA-256 hash that a key is looked up with.
 pub fn hash(key: &str) -> [u8; 32] {
     Sha256::digest(key.as_bytes()).into()
 }

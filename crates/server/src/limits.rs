@@ -57,7 +57,7 @@ pub const PRINCIPAL_CACHE_TIME: Duration = Duration::from_secs(5);
 pub const PRINCIPAL_CACHE_ENTRIES: usize = 10_000;
 /// Window of the rate limits.
 pub const RATE_WINDOW: Duration = Duration::from_secs(60);
-/// Number of blocks in which nodes take the requests of a window.
+/// Number of blocks that the requests of a window are divided into; a node takes one block at a time.
 pub const RATE_BLOCKS: u32 = 20;
 /// Rate windows of teams and keys that are kept before expired ones are removed.
 pub const RATE_WINDOWS: usize = 10_000;
@@ -154,7 +154,7 @@ pub const REMOTE_POLL_INTERVAL: Duration = Duration::from_millis(500);
 pub const PROGRESS_FAILURES_INTERVAL: Duration = Duration::from_secs(5);
 /// Attempts of one status request.
 pub const REMOTE_ATTEMPTS: u32 = 8;
-/// Delay after the first failed attempt; it grows by the same amount with each further one.
+/// Delay after the first failed attempt; each further failure adds the same amount.
 pub const REMOTE_RETRY_DELAY: Duration = Duration::from_secs(1);
 /// Longest such delay, even if the server's `Retry-After` is longer.
 pub const REMOTE_MAX_RETRY_DELAY: Duration = Duration::from_secs(60);
@@ -168,7 +168,7 @@ pub const MCP_WAIT_MAX: Duration = Duration::from_secs(300);
 pub const MCP_DOCUMENTS: u64 = 10;
 /// Largest number of documents of a job in one tool result.
 pub const MCP_DOCUMENTS_MAX: u64 = 100;
-/// Monitors, checks or pages of a check in one answer of an MCP tool, if the call asks for no other number.
+/// Monitors, checks or pages of a check in one result of an MCP tool by default.
 pub const MCP_MONITORS: u64 = 25;
 /// Largest text of a tool result, in characters.
 pub const MCP_RESULT_CHARS: usize = 40_000;
@@ -180,9 +180,9 @@ pub const MCP_PAGE_MARK_CHARS: usize = 32;
 pub const MCP_ERROR_CHARS: usize = 4_000;
 /// Pictures in one tool result.
 pub const MCP_PICTURES: usize = 4;
-/// Largest picture in a tool result; larger ones are given as a URL.
+/// Largest picture in a tool result; larger ones are returned as a URL.
 pub const MCP_PICTURE_BYTES: usize = 4 << 20;
-/// Largest file of a session whose content a tool returns; of larger ones it returns the URL.
+/// Largest file of a session whose content a tool returns; for larger ones, it returns the URL.
 pub const MCP_FILE_BYTES: u64 = 16 << 20;
 /// Feedback that `harvestman feedback` lists.
 pub const FEEDBACK_LISTED: u32 = 200;

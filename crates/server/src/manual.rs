@@ -1,4 +1,4 @@
-//! What the program says about itself: the start page, completions of shells, and man pages.
+//! What the program says about itself: the start page, shell completions, and man pages.
 
 use std::fs;
 use std::io::{self, Write};

@@ -1,8 +1,8 @@
-//! The allocator on Linux: jemalloc, also for the C code of SQLite and the compression libraries. It takes a seventh less
-//! processor time than that of glibc at about the same peak (docs/PERFORMANCE.md).
+//! The allocator on Linux: jemalloc, also for the C code of SQLite and the compression libraries. It takes a seventh
+//! less CPU time than glibc's allocator at about the same peak memory (docs/PERFORMANCE.md).
 
-/// Settings of jemalloc: memory of its own for each core, and free memory that goes back to the system after half a
-/// second, also while nothing is allocated.
+/// Settings of jemalloc: an arena for each core. Unused memory returns to the system after half a second, even if the
+/// process allocates nothing.
 #[expect(
     unsafe_code,
     reason = "jemalloc reads its settings from a symbol of this name"

@@ -1,4 +1,5 @@
-//! Metrics of this process for Prometheus: those of HTTP, and the engine's. They never contain teams, keys or URLs.
+//! Metrics of this process for Prometheus: HTTP metrics and the engine's metrics. They never contain teams, keys or
+//! URLs.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -98,7 +99,7 @@ impl Metrics {
     /// Counts a response; `route` is the pattern of its path.
     pub(crate) fn count_response(&self, status: StatusCode, route: String, duration: Duration) {
         self.requests.get_or_create(&[("status", status.as_u16())]).inc();
-        // Braces end the labels for some readers of the format.
+        // Some parsers of the format take a brace for the end of the labels.
         let route = route.replace('{', ":").replace('}', "");
         self.request_duration
             .get_or_create(&[("route", route)])

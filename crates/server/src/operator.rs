@@ -1,5 +1,5 @@
 //! Operator commands for teams, keys and plans: run directly on the store, or by the running server that holds it
-//! ([`endpoint`]). A key in the clear is only in the output of the command that creates it.
+//! ([`endpoint`]). A key appears in the clear only in the output of the command that creates it.
 
 use harvestman_core::api::error::ErrorCode;
 use harvestman_core::ids::{KeyId, TeamId};
@@ -17,9 +17,9 @@ pub(crate) mod endpoint;
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(tag = "command", rename_all = "kebab-case")]
 pub(crate) enum Command {
-    /// Creates a key of a team that exists.
+    /// Creates a key for an existing team.
     CreateKey { team: String, name: String },
-    /// Lists active keys, with `revoked` also revoked ones; of one team or of all.
+    /// Lists the active keys of one team or of all teams; with `revoked`, also the revoked keys.
     ListKeys { team: Option<String>, revoked: bool },
     /// Revokes a key.
     RevokeKey { id: KeyId },

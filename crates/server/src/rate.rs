@@ -18,7 +18,7 @@ use crate::limits::{RATE_BLOCKS, RATE_WINDOW, RATE_WINDOWS};
 #[derive(Debug, Default)]
 pub(crate) struct RateLimit {
     windows: Mutex<HashMap<Subject, Window>>,
-    /// Requests that this node may let pass of limits that hold over all nodes.
+    /// Requests that this node may still accept under limits that all nodes share.
     grants: tokio::sync::Mutex<HashMap<Subject, Grant>>,
 }
 
@@ -74,8 +74,8 @@ impl RateLimit {
 }
 
 impl RateLimit {
-    /// Counts a request as [`RateLimit::count`] does, of limits that hold over all nodes: this node takes requests of a
-    /// window in blocks.
+    /// Counts a request like [`RateLimit::count`], but under limits that all nodes share. This node takes the requests
+    /// of a window in blocks.
     ///
     /// # Errors
     /// Also 503 if the store fails.

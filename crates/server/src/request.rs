@@ -165,7 +165,7 @@ pub(crate) async fn run_parse(given: &ArgMatches) -> anyhow::Result<ExitCode> {
     on_server(given, &[], false, run).await
 }
 
-/// Rejects what a server in this process cannot do: a job that goes on without it, or one that it does not have.
+/// Rejects what a server in this process cannot do: start a job that outlives it, or use a job that it does not have.
 fn refuse_jobs_elsewhere(action: &Action, given: &ArgMatches) -> Result<(), Usage> {
     let no_wait = given.try_get_one::<bool>("no-wait").ok().flatten() == Some(&true);
     let sentence = match action {
@@ -180,7 +180,7 @@ fn refuse_jobs_elsewhere(action: &Action, given: &ArgMatches) -> Result<(), Usag
 }
 
 /// Runs a request with the server that the arguments name, else with one in this process that may fetch `urls`. A job
-/// handles an interrupt itself, and can be resumed then.
+/// handles an interrupt itself and can be resumed afterwards.
 async fn on_server(
     given: &ArgMatches,
     urls: &[&str],
@@ -201,7 +201,7 @@ async fn on_server(
     Ok(ExitCode::from(code?))
 }
 
-/// Whether the request runs in this process.
+/// Returns whether the request runs in this process.
 fn is_local(given: &ArgMatches) -> bool {
     given.get_flag("local") || !api_client::is_configured(given)
 }
@@ -269,7 +269,7 @@ async fn act(
     job.follow(Output::of(given)?).await
 }
 
-/// Returns the exit code for a scraped page: an HTTP error of its server is reported.
+/// Returns the exit code for a scraped page, and reports an HTTP error of the page's server.
 fn page_code(response: &Value) -> u8 {
     let metadata = &response["data"]["metadata"];
     match metadata["statusCode"].as_u64() {

@@ -44,7 +44,7 @@ pub struct Route {
     pub path: &'static str,
     /// Required authentication.
     pub access: Access,
-    /// Whether the route is supported, or only answers 501 or 404.
+    /// Whether the route is supported; if not, it only returns 501 or 404.
     pub offered: bool,
     handler: MethodRouter<App>,
 }
@@ -193,7 +193,7 @@ pub fn routes() -> Vec<Route> {
     routes
 }
 
-/// Builds the router with all routes and middleware. The tools of `/mcp` call a second one of the same state.
+/// Builds the router with all routes and middleware. The tools of `/mcp` call a second router with the same state.
 pub fn router(app: App) -> Router {
     let routes = McpRoutes(api_router(app.clone()));
     api_router(app).layer(Extension(routes))
@@ -209,14 +209,14 @@ fn api_router(app: App) -> Router {
         ..
     } in routes()
     {
-        // Inside the check of the key, which counts the request on the node that the client has sent it to.
+        // Runs inside the key check, so that the node that the client sent the request to counts it.
         let handler = match forward::is_of_session(path) {
             true => handler.route_layer(from_fn_with_state(app.clone(), forward::forward)),
             false => handler,
         };
         let guarded = match access {
             Access::Public => handler,
-            // Such a route has no wrong method, so no 405 needs to bypass the layer.
+            // A route for all methods never responds 405, so no 405 needs to bypass the layer.
             Access::Key if method.is_none() => handler.layer(from_fn_with_state(app.clone(), require_key)),
             Access::Key => handler.route_layer(from_fn_with_state(app.clone(), require_key)),
             Access::KeyOrSocket => {

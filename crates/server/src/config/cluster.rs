@@ -1,4 +1,5 @@
-//! Settings of a server among others: how they reach it, the secret that all share, and what must be the same on all.
+//! Settings of a cluster node: the URL at which other nodes reach it, the shared secret, and the settings that must be
+//! the same on every node.
 
 use harvestman_core::cluster::ClusterSecret;
 use harvestman_store::{DatabaseUrl, NodeReport};
@@ -6,8 +7,8 @@ use harvestman_store::{DatabaseUrl, NodeReport};
 use super::{Config, ConfigError, Values};
 
 impl Config {
-    /// Returns what a server reports to the other nodes of its database: how they reach it, and the settings that must
-    /// be the same everywhere.
+    /// Returns what this server reports to the other nodes of its database: its URL, and the settings that must be the
+    /// same everywhere.
     pub fn node_report(&self) -> NodeReport {
         let limits = self.limits;
         let text = |limit: Option<u64>| limit.map_or_else(|| "none".to_owned(), |limit| limit.to_string());
@@ -45,7 +46,7 @@ pub(super) fn secret(text: &str) -> Result<ClusterSecret, String> {
     ClusterSecret::parse(text).ok_or_else(|| format!("shorter than {least} characters"))
 }
 
-/// Checks that the settings of a cluster come together.
+/// Checks that a node with a URL also has a cluster secret and a PostgreSQL database.
 pub(super) fn check(values: &Values) -> Result<(), ConfigError> {
     let database = values.of("database_url").map_or("", |(url, _)| url);
     let [url, secret] = ["node_url", "cluster_secret"].map(|key| values.of(key).is_some());

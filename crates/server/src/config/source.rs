@@ -121,7 +121,7 @@ impl Values {
     }
 }
 
-/// Returns the value of a variable; of a secret also from the file that the variable with `_FILE` names.
+/// Returns the value of a variable. The value of a secret may also come from the file that its `_FILE` variable names.
 fn environment_value(
     setting: &Setting,
     environment: impl Fn(&str) -> Option<String>,

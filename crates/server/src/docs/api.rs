@@ -203,7 +203,7 @@ impl Endpoint {
         }
     }
 
-    /// Returns its place among the endpoints: creating comes before reading, reading before deleting.
+    /// Returns the sort key of the endpoint. Of one path, the method that creates comes first, then the one that reads.
     fn order(&self) -> (usize, &str, usize) {
         let method = ["POST", "GET"].iter().position(|method| *method == self.method);
         (self.tag, &self.path, method.unwrap_or(usize::MAX))
@@ -229,7 +229,7 @@ impl Endpoint {
         )
     }
 
-    /// Returns the name of its page, and as Markdown all words by which it is found.
+    /// Returns the name of the endpoint's page, and its searchable text as Markdown.
     fn searchable(&self, document: &Value) -> (String, String) {
         let mut words = vec![
             self.summary().to_owned(),
@@ -280,7 +280,7 @@ impl Endpoint {
     }
 }
 
-/// Returns a path whose parameters are variables of a shell: `/v2/crawl/$ID`.
+/// Returns a path with its parameters as shell variables: `/v2/crawl/$ID`.
 fn shell_path(path: &str) -> String {
     let part = |part: &str| match part.strip_prefix('{').and_then(|name| name.strip_suffix('}')) {
         Some(name) => format!("${}", name.trim_start_matches('*').to_ascii_uppercase()),

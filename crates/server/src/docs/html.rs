@@ -262,7 +262,7 @@ pub(super) fn render(markdown: &str, place: LinkBase) -> String {
     }
     let mut out = String::with_capacity(markdown.len() * 2);
     html::push_html(&mut out, events.into_iter());
-    // What scrolls sideways can be focused, so that it scrolls by keyboard too.
+    // Blocks that scroll horizontally are focusable, so that the keyboard can scroll them too.
     out.replace("<pre>", "<pre tabindex=\"0\">")
         .replace("<table>", "<div class=\"scroll\" tabindex=\"0\"><table>")
         .replace("</table>", "</table></div>")

@@ -8,7 +8,7 @@ export function recorder(transmit, shownUrl) {
     let began = false;
     let picking = false;
     let written = '';
-    // Steps in order; `null` waits for the selector of its element.
+    // Steps in order; `null` stands for a click whose element is not known yet.
     let steps = [];
 
     const post = (message) => parent.postMessage({ from: 'live-view', ...message }, location.origin);
@@ -20,7 +20,7 @@ export function recorder(transmit, shownUrl) {
         flush();
     }
 
-    /** Reports the steps before the first that waits. */
+    /** Reports the steps before the first `null`. */
     function flush() {
         while (steps.length > 0 && steps[0] !== null) post({ type: 'step', step: steps.shift() });
     }

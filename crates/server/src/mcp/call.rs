@@ -1,4 +1,4 @@
-//! Carries out a tool call: checks the arguments, sends the API requests, and makes its result.
+//! Carries out a tool call: checks the arguments, sends the API requests, and builds the result.
 
 mod files;
 mod monitors;
@@ -199,7 +199,7 @@ impl Call<'_> {
         Ok(self.page(&response).await)
     }
 
-    /// Returns the form of the file that the arguments name or contain, with these options.
+    /// Returns the upload form with these options and the file that the arguments name or contain.
     fn form(&self, own: &Own, options: &Value) -> anyhow::Result<Form> {
         match (
             own.text(names::PATH),
@@ -369,7 +369,7 @@ fn problems(error: &ApiError) -> anyhow::Error {
     anyhow::anyhow!("{}", describe_error(&error.message, &details))
 }
 
-/// Adds what the metadata of a page says about it.
+/// Adds lines with the metadata of a page.
 fn page_lines(document: &Value, result: &mut ToolResult) {
     let metadata = &document["metadata"];
     let url = if metadata["url"].is_null() {

@@ -27,7 +27,7 @@ pub(crate) struct McpRoutes(pub(crate) Router);
 /// Handles a message. Tools send their requests with the key in `headers`.
 pub(crate) async fn handle(routes: &McpRoutes, headers: &HeaderMap, body: &[u8]) -> Response {
     let call = match read(body, false) {
-        // Closing the connection cancels its request; a request elsewhere is not known here.
+        // Closing the connection cancels its request. Requests of other connections are not known here.
         Step::Nothing | Step::Cancel(_) => return StatusCode::ACCEPTED.into_response(),
         Step::Respond(response) => return json_response(StatusCode::OK, response.to_string()),
         Step::Call(call) => call,

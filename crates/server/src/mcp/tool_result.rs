@@ -105,7 +105,7 @@ pub(super) fn error_result(error: &anyhow::Error) -> Value {
     json!({ "content": [text_block(&text)], "isError": true })
 }
 
-/// Returns the part of a text after `offset` characters with at most `room`, and the size of the text in characters.
+/// Returns at most `room` characters of a text after its first `offset`, and the length of the text in characters.
 fn slice(text: &str, offset: u64, room: usize) -> (&str, u64) {
     let total = text.chars().count() as u64;
     let offset = usize::try_from(offset).unwrap_or(usize::MAX);
@@ -120,7 +120,7 @@ fn shorten(text: &str, most: usize) -> String {
     }
 }
 
-/// Returns the content of a page document: the only format alone, or each under its name.
+/// Returns the content of a page document: a single format as it is, several formats each under its name.
 pub(super) fn document_text(document: &Value) -> String {
     let no_fields = Map::new();
     let fields = document.as_object().unwrap_or(&no_fields);
@@ -154,7 +154,8 @@ pub(super) fn value_text(value: &Value) -> String {
     }
 }
 
-/// Takes the pictures out of a text that contains `data:` URLs of pictures as words, up to a number.
+/// Moves pictures in the form of `data:` URLs from a text to `pictures`, at most [`limits::MCP_PICTURES`]. Omits the
+/// others.
 pub(super) fn take_pictures(text: &str, pictures: &mut Vec<Picture>) -> String {
     let mut kept = String::with_capacity(text.len().min(limits::MCP_RESULT_CHARS));
     for piece in text.split_inclusive(char::is_whitespace) {

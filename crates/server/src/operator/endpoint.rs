@@ -68,7 +68,7 @@ impl OperatorEndpoint {
         }
     }
 
-    /// Returns what `/ready` of the server that holds the data folder responds, and whether it is ready.
+    /// Returns the `/ready` response of the server that holds the data folder, and whether it is ready.
     pub(crate) async fn ready(data_dir: &Path) -> anyhow::Result<(Value, bool)> {
         let endpoint = OperatorEndpoint::read(data_dir).context("no server uses this data folder")?;
         let request = FetchRequest::get(endpoint.url("/ready")?, deadline());

@@ -95,7 +95,7 @@ impl std::fmt::Display for RequestError {
 impl std::error::Error for RequestError {}
 
 impl RequestError {
-    /// Whether a retry may succeed.
+    /// Returns whether a retry may succeed.
     pub(crate) fn is_transient(&self) -> bool {
         match self {
             RequestError::Refused { status, .. } => *status >= 500 || *status == 429,
@@ -138,12 +138,12 @@ fn text(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-/// Whether a variable of the environment holds the URL or the key.
+/// Returns whether an environment variable holds the URL or the key.
 pub(crate) fn reads(variable: &str) -> bool {
     URL_VARIABLES.contains(&variable) || KEY_VARIABLES.contains(&variable)
 }
 
-/// Whether the arguments or the environment name a server.
+/// Returns whether the arguments or the environment name a server.
 pub(crate) fn is_configured(given: &ArgMatches) -> bool {
     setting(given, "api-url", URL_VARIABLES).is_some() || setting(given, "api-key", KEY_VARIABLES).is_some()
 }
@@ -220,7 +220,7 @@ impl ApiClient {
         }
     }
 
-    /// Returns a client of the routes of this server that sends the key of a request and names the server as it does.
+    /// Returns a client of this server's routes. It sends the key and the host of the request with these `headers`.
     pub(crate) fn of_caller(router: Router, headers: &HeaderMap) -> ApiClient {
         let kept = CALLER_HEADERS.iter().filter_map(|name| {
             let value = headers.get(*name)?.clone();
@@ -237,7 +237,7 @@ impl ApiClient {
         &self.flags
     }
 
-    /// Whether the server runs in this process and ends with it.
+    /// Returns whether the server runs in this process and ends with it.
     pub(crate) fn is_in_process(&self) -> bool {
         matches!(self.transport, Transport::InProcess(..))
     }
@@ -280,7 +280,7 @@ impl ApiClient {
 
     /// Fetches a file of the server by its URL in a response. Returns its content type and bytes.
     pub(crate) async fn file(&self, url: &str) -> anyhow::Result<(String, Bytes)> {
-        // The URL begins as clients of the server see it, which may not be how this one reaches it.
+        // The URL starts with the base that clients of the server see. This client may use another one.
         let start = url
             .rfind(FILES)
             .with_context(|| format!("{url} is not a file of the server"))?;

@@ -47,7 +47,7 @@ pub(super) fn arguments(command: RequestCommand) -> Vec<Arg> {
     [positional, body].into_iter().chain(flags).collect()
 }
 
-/// Returns the flag of a field. A hidden field has one too, which the help does not show.
+/// Returns the flag of a field. A hidden field has a flag too, but the help does not show it.
 pub(crate) fn argument(field: &Field) -> Arg {
     let name = match field.kind() {
         FieldKind::Any => "TEXT|JSON".to_owned(),
@@ -86,7 +86,7 @@ pub(crate) fn values(fields: &[Field], given: &ArgMatches) -> Map<String, Value>
     fields.iter().filter_map(value).collect()
 }
 
-/// Whether the arguments contain a part of a request.
+/// Returns whether the arguments contain a part of a request.
 pub(super) fn is_given(command: RequestCommand, given: &ArgMatches) -> bool {
     given.contains_id(BODY) || given.contains_id(SUBJECT) || !values(&command.fields(), given).is_empty()
 }

@@ -13,7 +13,7 @@ use crate::request::output::{self, Output};
 use crate::request::progress::Progress;
 use crate::request::{INTERRUPTED, PARTIAL, warn};
 
-/// Whether the request starts a job.
+/// Returns whether the request starts a job.
 pub(crate) fn is_job(command: RequestCommand) -> bool {
     match command {
         RequestCommand::Crawl | RequestCommand::Batch | RequestCommand::Extract | RequestCommand::Agent => {
@@ -23,7 +23,7 @@ pub(crate) fn is_job(command: RequestCommand) -> bool {
     }
 }
 
-/// Whether the job has a document for each page.
+/// Returns whether the job has a document for each page.
 pub(crate) fn streams(command: RequestCommand) -> bool {
     matches!(command, RequestCommand::Crawl | RequestCommand::Batch)
 }
@@ -102,7 +102,7 @@ impl Job {
                 .as_str()
                 .map_or(String::new(), |error| format!(": {error}"));
             eprintln!("harvestman: {} {} is {status}{reason}", self.command, self.id);
-            // What it found before is better than nothing.
+            // Partial results are better than none.
             if !last["partial"].is_null() {
                 eprintln!("harvestman: the result is incomplete");
                 out.value(&last, &last["partial"])?;

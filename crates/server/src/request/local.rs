@@ -1,6 +1,6 @@
 //! Requests without a server: the routes and the engine of the server run in this process until the command ends. The
 //! data folder is the one that `--data-dir` names, else a temporary one. A folder that the environment or a settings
-//! file names is a server's and is not used.
+//! file names belongs to a server and is not used.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -31,7 +31,7 @@ pub(crate) const SETTINGS: &[&str] = &[
     "dns_servers",
     "log",
 ];
-/// File in a temporary data folder, which marks it as one.
+/// File that marks a data folder as temporary.
 const TEMPORARY: &str = "harvestman.temporary";
 
 /// Returns the flag `--local`.
@@ -56,7 +56,7 @@ pub(super) fn refuse_settings(given: &ArgMatches) -> Result<(), Usage> {
     }
 }
 
-/// Whether a data folder is named.
+/// Returns whether the arguments name a data folder.
 pub(super) fn names_folder(given: &ArgMatches) -> bool {
     given.contains_id("data_dir")
 }
@@ -69,8 +69,8 @@ pub(super) struct LocalServer {
 }
 
 impl LocalServer {
-    /// Starts it for requests to these URLs. The user names them, so those on this machine or a private address may
-    /// be fetched.
+    /// Starts the server for requests to these URLs. The user has named them, so URLs on this machine or at a private
+    /// address may be fetched.
     pub(super) async fn start(given: &ArgMatches, urls: &[&str]) -> anyhow::Result<LocalServer> {
         let flag = |key: &str| {
             given
@@ -120,7 +120,7 @@ impl LocalServer {
         &self.client
     }
 
-    /// Stops it. A temporary folder is removed, unless a job in it can be resumed.
+    /// Stops the server. A temporary folder is removed, unless a job in it can be resumed.
     pub(super) async fn stop(self, can_resume: bool) -> anyhow::Result<()> {
         self.app.stopping().cancel();
         let ending = async {

@@ -77,7 +77,7 @@ fn urls() -> Arg {
         .help("Pages to check, instead of --targets")
 }
 
-/// Returns the flags of these fields; a schedule may be words.
+/// Returns the flags of these fields; a schedule may be plain text.
 fn arguments(fields: &[Field]) -> Vec<Arg> {
     let flags = fields.iter().map(|field| match field.name {
         "schedule" => flags::argument(field)
@@ -150,7 +150,7 @@ pub(crate) async fn run(given: &ArgMatches) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Returns the request of the flags and URLs.
+/// Builds the request body from the flags and URLs.
 fn body(fields: &[Field], given: &ArgMatches) -> Map<String, Value> {
     let mut body = flags::values(fields, given);
     if let Some(schedule @ Value::String(_)) = body.get("schedule") {
@@ -239,7 +239,7 @@ async fn run_check(client: &ApiClient, monitor: &str, given: &ArgMatches) -> any
             return Ok(ExitCode::from(INTERRUPTED));
         }
     };
-    // Its pages are printed by a command of their own.
+    // Another command prints the pages.
     if let Some(check) = response["data"].as_object_mut() {
         check.remove("pages");
     }

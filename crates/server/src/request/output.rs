@@ -41,7 +41,7 @@ pub(super) fn folder_argument() -> Arg {
 /// Standard output, a file or a folder.
 pub(crate) struct Output {
     to: Box<dyn Write + Send>,
-    /// Folder of the documents, which are not written to `to` then.
+    /// Folder for the documents. If it is set, they are not written to `to`.
     pages: Option<PageFiles>,
     /// Flags of a later command that continues the output.
     flags: String,
@@ -133,7 +133,7 @@ impl Output {
         }
     }
 
-    /// Whether a picture is written as such instead of its URL: to a file, or if the URL ends with this process.
+    /// Returns whether a picture itself is written instead of its URL: to a file, or if the URL ends with this process.
     pub(super) fn takes_picture(&self, client: &ApiClient) -> bool {
         !self.whole && (self.has_file || client.is_in_process() && !io::stdout().is_terminal())
     }
@@ -182,7 +182,7 @@ pub(super) fn picture_url<'r>(command: RequestCommand, body: &Value, response: &
     (data["screenshot"] == url).then_some(url)
 }
 
-/// Quotes a word for a shell if it has other characters than those of plain names.
+/// Quotes a word for a shell if it has characters other than those of plain names.
 pub(super) fn shell_word(word: &str) -> String {
     let is_plain = |c: char| c.is_alphanumeric() || "-_./:,=@%+[]".contains(c);
     match !word.is_empty() && word.chars().all(is_plain) {

@@ -11,7 +11,7 @@ use url::Url;
 
 use crate::keys;
 
-/// Formats with a file of their own, and its ending. The others are in a file of JSON.
+/// Formats with a file of their own, and its extension. The other formats share a JSON file.
 const TEXT_FORMATS: [(&str, &str); 4] = [
     ("markdown", "md"),
     ("html", "html"),
@@ -19,7 +19,7 @@ const TEXT_FORMATS: [(&str, &str); 4] = [
     ("summary", "txt"),
 ];
 const JSON_ENDING: &str = "json";
-/// Longest name of a file without its ending, in bytes; file systems allow 255.
+/// Longest file name without its extension, in bytes; file systems allow 255.
 const NAME_BYTES: usize = 200;
 
 /// A folder of pages.
@@ -36,7 +36,7 @@ impl PageFiles {
         })
     }
 
-    /// Writes the files of a document. Formats without text go to a file of JSON, with the metadata.
+    /// Writes the files of a document. Formats without text go to a JSON file, with the metadata.
     pub(super) fn write(&self, document: &Value) -> anyhow::Result<()> {
         let metadata = &document["metadata"];
         let url = ["url", "sourceURL"]
@@ -68,7 +68,7 @@ impl PageFiles {
     }
 }
 
-/// Returns the path of a page's files, without their endings. Different URLs of a site have different paths, except
+/// Returns the path of a page's files, without their extensions. Different URLs of a site have different paths, except
 /// for their fragments and schemes.
 fn path(url: &Url) -> PathBuf {
     let mut path = PathBuf::from(match url.port() {
@@ -91,7 +91,7 @@ fn path(url: &Url) -> PathBuf {
     path
 }
 
-/// Returns the name of a folder. It has no ending of a file, so that no page has the name of a folder.
+/// Returns the name of a folder. It never has the extension of a page's file, so that the two cannot collide.
 fn folder_name(segment: &str) -> String {
     let name = name(segment);
     let endings = TEXT_FORMATS.iter().map(|(_, ending)| *ending);
@@ -105,7 +105,7 @@ fn folder_name(segment: &str) -> String {
     }
 }
 
-/// Escapes the characters that are not allowed in names of files, and shortens a name that is too long.
+/// Escapes the characters that are not allowed in file names, and shortens a name that is too long.
 fn name(segment: &str) -> String {
     let mut name = String::new();
     for c in segment.chars() {

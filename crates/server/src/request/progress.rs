@@ -34,7 +34,7 @@ impl Progress {
         }
     }
 
-    /// Whether the number of failures should be read again. It is a list, which may be long.
+    /// Returns whether to read the number of failures again. Reading it fetches a list, which may be long.
     pub(super) fn wants_failures(&self) -> bool {
         let is_old = |read: Instant| read.elapsed() >= limits::PROGRESS_FAILURES_INTERVAL;
         !self.bar.is_hidden() && self.failures_read.is_none_or(is_old)

@@ -66,7 +66,7 @@ fn optional(works: Option<bool>) -> PartState {
     }
 }
 
-/// Returns whether there is space for writes: the database may still have room of its own on a full disk.
+/// Returns whether there is space for writes. Even on a full disk, the database may have free space of its own.
 fn disk_state(app: &App) -> PartState {
     let config = app.config();
     match disk::free_bytes(&config.data_dir) {

@@ -209,7 +209,7 @@ impl StoredDocument {
         }
     }
 
-    /// Returns the text by which versions of the page are compared: Markdown, else HTML.
+    /// Returns the text that is compared between versions of the page: Markdown, else HTML.
     pub(super) fn text(&self) -> &str {
         let texts = [&self.markdown, &self.html, &self.raw_html];
         texts.into_iter().flatten().next().map_or("", String::as_str)

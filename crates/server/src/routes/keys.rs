@@ -1,4 +1,5 @@
-//! API keys and webhook secret of a team, for the console. A key or secret is only in the response that creates it.
+//! API keys and webhook secret of a team, for the console. A key or secret appears only in the response that creates
+//! it.
 
 use axum::extract::State;
 use harvestman_core::api::console::SuccessResponse;

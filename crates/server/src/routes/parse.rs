@@ -44,7 +44,7 @@ pub(crate) async fn start(
         UploadBody::Form(file, Some(options)) => (file, ParseOptions::from_json(&options)?),
         UploadBody::Reference(body) => {
             let request = ParseUploadRequest::from_json(&body)?;
-            // An invalid request does not use the reference up.
+            // An invalid request must not use up the reference.
             request.options.check_allowed()?;
             let file = app
                 .engine()
@@ -86,7 +86,7 @@ pub(crate) async fn upload(
     json(&SuccessResponse { success: true })
 }
 
-/// Reads a form with a file, or JSON with a reference. The permit is held as long as the file is in memory.
+/// Reads a form with a file, or JSON with a reference. The permit is held while the file is in memory.
 pub(crate) async fn read_upload(
     app: &App,
     request: Request,

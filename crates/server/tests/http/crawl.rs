@@ -18,7 +18,7 @@ pub(crate) async fn start(app: &TestApp, body: Value) -> String {
     response.json()["id"].as_str().unwrap().to_owned()
 }
 
-/// Polls the status until `enough` returns true, and returns it.
+/// Polls the status until `enough` returns true, and returns the status.
 pub(crate) async fn wait_until(app: &TestApp, id: &str, enough: impl Fn(&Value) -> bool) -> Value {
     let deadline = Instant::now() + Duration::from_secs(20);
     loop {

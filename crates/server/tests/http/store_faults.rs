@@ -64,7 +64,8 @@ fn body(path: &str, site: &Site) -> Value {
     }
 }
 
-/// Sends a valid request to every route and checks that those that use the store return this error, `except` some.
+/// Sends a valid request to every route, and checks that each route that uses the store returns this error, apart from
+/// those in `except`.
 async fn expect_everywhere(app: &TestApp, status: u16, code: &str, except: &[&str]) {
     let site = Site::open(0).await;
     let mut unexpected = Vec::new();

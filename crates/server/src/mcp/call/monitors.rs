@@ -107,7 +107,7 @@ fn described(monitor: &Value) -> ToolResult {
     result
 }
 
-/// Returns the result for a check with a part of its pages, of which those that are the same are only counted.
+/// Returns the result for a check with a part of its pages; unchanged pages are only counted.
 fn check_result(response: &Value, skip: u64) -> ToolResult {
     let check = &response["data"];
     let pages = check["pages"].as_array().map_or(&[][..], Vec::as_slice);

@@ -13,7 +13,7 @@ use crate::mcp::tools::{MonitorTool, OtherTool, ResultKind, ToolKind, names};
 pub(super) struct Own(Map<String, Value>);
 
 impl Own {
-    /// Separates them from the body of the request, and checks their types.
+    /// Separates these arguments from the body of the request, and checks their types.
     pub(super) fn split(
         tool: ToolKind,
         has_files: bool,

@@ -1,4 +1,5 @@
-//! What `blockAds` blocks: requests to advertisers and trackers, by filter lists, and consent banners.
+//! What `blockAds` uses: filter lists against requests to advertisers and trackers, and a script that answers consent
+//! banners.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -38,7 +39,8 @@ struct Shared {
 struct Rules {
     /// The rules for requests.
     requests: Engine,
-    /// The operator's exceptions for whole pages. In the other rules, exceptions for some types match pages too.
+    /// The operator's exceptions for whole pages. In `requests`, exceptions for some resource types would match pages
+    /// too.
     pages: Engine,
 }
 
@@ -60,7 +62,7 @@ impl Blocker {
         self.shared.consent_script.as_deref()
     }
 
-    /// Compiles the lists on another thread, unless that is done.
+    /// Compiles the lists on another thread, unless they are compiled already.
     pub(crate) async fn prepare(&self) {
         if self.shared.compiled.get().is_some() {
             return;
@@ -72,7 +74,7 @@ impl Blocker {
         }
     }
 
-    /// Returns whether a page at `document` must not have a frame with the document `url`.
+    /// Returns whether a page at `document` must not embed a frame that shows `url`.
     pub async fn blocks_frame(&self, url: &Url, document: &Url) -> bool {
         self.prepare().await;
         self.blocks(url, document, FRAME)
@@ -129,7 +131,7 @@ fn compile<'l>(lists: impl Iterator<Item = &'l str>) -> Engine {
     Engine::new_with_filter_set(rules)
 }
 
-/// Returns whether a rule exempts a page with all that it requests, such as `@@||news.example^$document`.
+/// Returns whether a rule exempts a page and all its requests, such as `@@||news.example^$document`.
 fn exempts_page(rule: &str) -> bool {
     let options = rule.strip_prefix("@@").and_then(|rule| rule.rsplit_once('$'));
     options.is_some_and(|(_, options)| {
@@ -139,7 +141,7 @@ fn exempts_page(rule: &str) -> bool {
     })
 }
 
-/// Returns a list with its lines that are host names, such as `ads.example` or `0.0.0.0 ads.example`, as rules.
+/// Replaces the lines of a list that are host names, such as `ads.example` or `0.0.0.0 ads.example`, with rules.
 fn with_host_rules(list: &str) -> Cow<'_, str> {
     if list.lines().all(|line| host_of(line).is_none()) {
         return list.into();
@@ -155,7 +157,7 @@ fn with_host_rules(list: &str) -> Cow<'_, str> {
     rules.into()
 }
 
-/// Returns the host of a line of a list of host names, also in the form of a hosts file.
+/// Returns the host in a line that is a plain host name or an entry of a hosts file.
 fn host_of(line: &str) -> Option<&str> {
     let mut words = line
         .split_ascii_whitespace()
@@ -165,7 +167,7 @@ fn host_of(line: &str) -> Option<&str> {
         _ => return None,
     };
     let is_host = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_');
-    // A rule for a part of a URL, such as `-ads.`, has no whole name.
+    // A rule for a part of a URL, such as `-ads.`, is not a complete host name.
     let is_whole =
         host.contains('.') && !host.starts_with(['.', '-', '_']) && !host.ends_with(['.', '-', '_']);
     (is_whole && host.chars().all(is_host) && registrable_domain(host).is_some()).then_some(host)
@@ -205,7 +207,7 @@ mod tests {
         check("https://www.google-analytics.com/analytics.js", true);
         check("https://static.hotjar.com/c/hotjar-1.js", true);
         check("https://static.criteo.net/js/ld/ld.js", true);
-        // Of the page's own host, by their names.
+        // Scripts on the page's own host are recognized by their names.
         check("https://news.test/my-ad-manager/main.js", true);
         check("https://news.test/js/event-tracking.js", true);
         check("https://cdn.jsdelivr.net/npm/vue@3/dist/vue.global.js", false);

@@ -70,7 +70,7 @@ struct RunningProcess {
 pub struct RenderRequest<'a> {
     /// URL of the page.
     pub url: &'a Url,
-    /// Proxy of the page, on loopback; `None` uses the one of the browser.
+    /// Proxy of the page, on loopback; `None` uses the browser's own proxy.
     pub proxy: Option<SocketAddr>,
     /// Options for the visitor, waits, actions and screenshots.
     pub options: &'a ScrapeOptions,

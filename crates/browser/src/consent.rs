@@ -1,5 +1,5 @@
-//! Consent banners: refuses what the banner of a page asks for, with the script autoconsent, and hides what remains of
-//! it. Pages that show no banner are not touched.
+//! Consent banners: refuses consent with the autoconsent script, and hides a banner that remains. Pages that show no
+//! banner are not changed.
 
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
@@ -120,7 +120,7 @@ fn answered() -> String {
     )
 }
 
-/// Returns the frames of consent tools with their sessions: those of the page's own process, and those of others.
+/// Returns the frames of consent tools with their sessions, both in the page's own process and in other processes.
 async fn frames(page: &Page, end: Instant) -> Result<Vec<(Arc<Session>, String)>, BrowserError> {
     let tree = page
         .session()

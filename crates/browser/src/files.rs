@@ -231,7 +231,7 @@ impl BrowserFiles {
         &self.code.downloads
     }
 
-    /// Gives the uploads to a worker, and all further files.
+    /// Gives a worker the uploads and all further files.
     pub(crate) async fn add_worker(&self, worker: &Arc<WorkerPipe>) {
         let uploads = {
             let mut state = self.state();
@@ -268,7 +268,7 @@ impl BrowserFiles {
         let mut state = self.state();
         let listed = state.files + state.running.len();
         if listed > self.limits.files {
-            // One more is listed, with the reason; further ones are not.
+            // The first download above the limit is listed with the reason; further ones are not.
             drop(state);
             self.cancel(&guid);
             return;
@@ -375,7 +375,7 @@ impl BrowserFiles {
             .report_download("Browser.downloadProgress", &params);
     }
 
-    /// Returns why a file of `size` bytes is refused; `running`: as which download it is counted already.
+    /// Returns why a file of `size` bytes is refused. `running` is the download that counts the file already, if any.
     fn refusal(&self, state: &State, running: Option<&str>, size: u64) -> Option<String> {
         let mib = |bytes: u64| format!("{} MiB", bytes >> 20);
         if size > self.limits.file_bytes {
@@ -448,7 +448,7 @@ impl Upload {
     }
 }
 
-/// Copies a file to workers. A worker whose code does not let it read yet gets the file before its next code.
+/// Copies a file to workers. A worker that cannot read while its code runs gets the file before it runs other code.
 async fn copy_to(workers: Vec<Arc<WorkerPipe>>, path: &str, bytes: &Bytes) {
     for worker in workers {
         let (path, bytes) = (path.to_owned(), bytes.clone());

@@ -6,16 +6,16 @@ use std::time::Duration;
 pub const START_TIMEOUT: Duration = Duration::from_secs(20);
 /// Attempts to start a browser that ends before its first response.
 pub const START_ATTEMPTS: u32 = 3;
-/// Wait for the status and messages of a browser that has closed its pipe.
+/// How long to wait for the status and messages of a browser that has closed its pipe.
 pub const END_TIMEOUT: Duration = Duration::from_secs(1);
-/// Bytes kept of what a browser writes to its standard error.
+/// Last bytes of a browser's standard error that are kept.
 pub const MAX_MESSAGES_BYTES: usize = 4096;
-/// Niceness of the browser of scrapes, added to the server's own: a few pages that need it do not slow many down that do
-/// not.
+/// Niceness of the browser of scrapes, added to the server's own, so that a few pages that need the browser do not slow
+/// down the many that do not.
 pub const SCRAPE_NICENESS: i32 = 5;
 /// Default timeout of a protocol command.
 pub const COMMAND_TIMEOUT: Duration = Duration::from_secs(15);
-/// Timeout for closing a page's context; after it the context is left to the end of the process.
+/// Timeout for closing a page's context; after it, the context stays until the process ends.
 pub const CLOSE_TIMEOUT: Duration = Duration::from_secs(5);
 /// Largest protocol message of the browser, in bytes; the largest are screenshots.
 pub const MAX_MESSAGE_BYTES: usize = 192 * 1024 * 1024;
@@ -25,7 +25,7 @@ pub const MAX_WAITING_EVENTS: usize = 8_192;
 pub const MAX_WAITING_COMMANDS: usize = 256;
 /// Requests of one page that are tracked to detect when it is idle.
 pub const MAX_WATCHED_REQUESTS: usize = 4_096;
-/// Timeout of `load`; after it a page whose document is there is used as it is.
+/// Timeout of `load`; after it, a page whose document has arrived is used as it is.
 pub const LOAD_TIMEOUT: Duration = Duration::from_secs(20);
 /// A page is idle when it has had no request in flight for this long.
 pub const QUIET: Duration = Duration::from_millis(300);
@@ -43,7 +43,7 @@ pub const UNSURE_TIMEOUT: Duration = Duration::from_secs(5);
 pub const PLACEHOLDER_POLL: Duration = Duration::from_millis(250);
 /// Documents larger than this many bytes are not checked for placeholders.
 pub const PLACEHOLDER_HTML_BYTES: usize = 2 * 1024 * 1024;
-/// Time of a page that is reserved for what comes after settling.
+/// Part of a page's time that is reserved for the steps after settling.
 pub const AFTER_SETTLING: Duration = Duration::from_secs(2);
 /// Interval at which a page is checked for an element or condition.
 pub const POLL: Duration = Duration::from_millis(50);
@@ -63,7 +63,7 @@ pub const PAGES_PER_PROCESS: u32 = 500;
 pub const DOWNLOADS_AT_ONCE: usize = 4;
 /// Browser contexts of clients whose downloads can be cancelled.
 pub const MAX_DOWNLOAD_CONTEXTS: usize = 64;
-/// How long a copy of a file for code is waited for; code that does not let its worker read gets it later.
+/// How long to wait until a worker has a copy of a file; a worker that cannot read while its code runs gets it later.
 pub const FILE_COPY_TIMEOUT: Duration = Duration::from_secs(5);
 /// Bytes of a file in one command to a worker.
 pub const FILE_PART_BYTES: usize = 512 * 1024;
@@ -172,14 +172,14 @@ pub const DETECT_TIMEOUT: Duration = Duration::from_secs(10);
 pub const BROWSER_MEMORY_BYTES: u64 = 2 * 1024 * 1024 * 1024;
 /// Limit of processes and threads of a live browser, where the system supports it.
 pub const BROWSER_TASKS: u64 = 768;
-/// Size limit of the files of a live browser: profile, cache, shared memory; downloads may be added.
+/// Size limit of the files of a live browser (profile, cache, shared memory), in addition to its downloads.
 pub const BROWSER_FILES_BYTES: u64 = 256 * 1024 * 1024;
 /// Memory limit of code, including its files, where the system supports it; in any case the limit of each of
 /// its processes.
 pub const WORKER_MEMORY_BYTES: u64 = 1024 * 1024 * 1024;
 /// Limit of processes and threads of code, where the system supports it.
 pub const WORKER_TASKS: u64 = 128;
-/// Size limit of the files of code; those of its session may be added.
+/// Size limit of the files of code, in addition to the files of its session.
 pub const WORKER_FILES_BYTES: u64 = 64 * 1024 * 1024;
 /// Size of `/dev/shm` in a sandbox.
 pub const SHARED_MEMORY_BYTES: u64 = 16 * 1024 * 1024;
@@ -207,9 +207,9 @@ pub const ALIVE_TIME: Duration = Duration::from_millis(50);
 pub const DEAD_PAGE_TIMEOUT: Duration = Duration::from_millis(250);
 /// How long a page may be unresponsive after its code was killed before its script is terminated too.
 pub const STOPPED_PAGE_TIMEOUT: Duration = Duration::from_millis(200);
-/// Wait for a consent tool to be recognized on a page that seems to show a banner.
+/// How long to wait until a consent tool is recognized on a page that seems to show a banner.
 pub const CONSENT_DETECTION: Duration = Duration::from_millis(1500);
-/// Wait until a recognized banner is answered.
+/// How long to wait until a recognized banner is answered.
 pub const CONSENT_ANSWER: Duration = Duration::from_secs(5);
-/// Frames of a page in which a banner is looked for.
+/// Frames of a page that are searched for a banner.
 pub const CONSENT_FRAMES: usize = 8;

@@ -122,7 +122,8 @@ impl Process {
         let child = command.spawn().map_err(failed)?;
         // It holds the browser's ends of the pipes, which must close with the browser.
         drop(command);
-        // Its own children inherit this. Without it the browser only takes more time from others.
+        // The browser's own children inherit the niceness. Without it, the browser only takes more CPU time from
+        // others.
         if purpose == Purpose::Scrapes
             && let Some(pid) = id_of(&child)
             && let Err(error) = getpriority_process(None)
@@ -251,7 +252,7 @@ impl Drop for Process {
     }
 }
 
-/// Starts a browser, and again if it ends before it responds, which happens on a busy machine.
+/// Starts a browser, and retries if it ends before it responds, which happens on a busy machine.
 pub(crate) async fn start_again<T, F: Future<Output = Result<T, BrowserError>>>(
     mut start: impl FnMut() -> F,
 ) -> Result<T, BrowserError> {
@@ -265,7 +266,7 @@ pub(crate) async fn start_again<T, F: Future<Output = Result<T, BrowserError>>>(
     Err(BrowserError::Start(reason.to_owned()))
 }
 
-/// Reads what a browser writes to its standard error until it ends. Returns the last of it.
+/// Reads what a browser writes to its standard error until it ends. Returns the last part.
 async fn last_messages(stderr: Option<ChildStderr>) -> String {
     let mut messages = Vec::new();
     if let Some(mut stderr) = stderr {
@@ -421,7 +422,8 @@ mod tests {
             starts = starts.display(),
         );
         std::fs::write(&script, text).unwrap();
-        // Written by another process: a file that this one has open for writing, or its forks, cannot be run.
+        // Another process writes the file, because a file that this process or its forks have open for writing cannot
+        // be run.
         let mut install = Command::new("install");
         let installed = install.args(["-m", "755"]).args([&script, &program]).status();
         assert!(installed.await.unwrap().success());

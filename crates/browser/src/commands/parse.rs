@@ -254,7 +254,7 @@ impl<'a> Words<'a> {
         Ok(Command::Wait { until, timeout })
     }
 
-    /// A file name only selects the image format: there are no files, so the image is printed.
+    /// Parses `screenshot`. A file name only selects the image format: there are no files, so the image is printed.
     fn screenshot(&mut self) -> Result<Command, String> {
         let full = self.flag(&["-f", "--full"]);
         let jpeg = match self.rest.front().filter(|name| !name.starts_with('-')) {

@@ -17,7 +17,7 @@ pub(crate) struct DownloadFolder {
 }
 
 impl DownloadFolder {
-    /// `path` is that of the folder as the browser sees it.
+    /// Wraps an open folder; `path` is its path as the browser sees it.
     pub(crate) fn new(directory: OwnedFd, path: &str) -> DownloadFolder {
         DownloadFolder {
             directory,

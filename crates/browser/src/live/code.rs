@@ -24,7 +24,7 @@ struct Workers {
 }
 
 impl Code {
-    /// `worker` is a Node.js worker that was started in advance.
+    /// Creates the workers of a browser; `worker` is a Node.js worker that was started in advance.
     pub(super) fn new(languages: Arc<Languages>, worker: Option<Worker>, files: Arc<BrowserFiles>) -> Code {
         let workers = Workers {
             node: worker,

@@ -59,7 +59,7 @@ async fn unblock(page: Arc<Page>) {
     }
 }
 
-/// Returns whether a command follows the current page when that changes.
+/// Returns whether a command starts again on the new page when the current page changes.
 fn follows_current_page(command: &Command) -> bool {
     matches!(command, Command::Wait { until, .. } if !matches!(until, WaitCondition::Time(_)))
 }

@@ -85,7 +85,7 @@ pub(super) enum Verdict {
     PassWith(Value),
     /// Do not send the command; answer that it succeeded.
     Succeed,
-    /// As [`Verdict::Succeed`], and set whether pages may download. Files stay with the session: the folder that the
+    /// Like [`Verdict::Succeed`], and set whether pages may download. Files stay with the session: the folder that the
     /// client names is not used.
     SetDownloads {
         /// Browser context; `None`: the browser's own.
@@ -94,7 +94,7 @@ pub(super) enum Verdict {
         /// Whether the client receives events of downloads; `None`: as before.
         reported: Option<bool>,
     },
-    /// As [`Verdict::Succeed`], and cancel the download with this id.
+    /// Like [`Verdict::Succeed`], and cancel the download with this id.
     CancelDownload(String),
     /// Reject the command with this message.
     Reject(&'static str),

@@ -1,6 +1,6 @@
 //! The time zone of each country: that of its capital or of most of its people (tz database, zone.tab).
 
-/// IANA name of the zone of a country (ISO 3166-1 alpha-2, upper case); UTC where there is none.
+/// Returns the IANA name of the time zone of a country (ISO 3166-1 alpha-2, upper case), or UTC for an unknown one.
 pub(crate) fn time_zone(country: &str) -> &'static str {
     match ZONES.binary_search_by_key(&country, |(code, _)| code) {
         Ok(index) => ZONES[index].1,

@@ -37,7 +37,7 @@ pub(crate) struct Programs {
 }
 
 impl Languages {
-    /// `unsandboxed`: whether code may run without a sandbox.
+    /// Creates the languages of a server; `unsandboxed` is whether code may run without a sandbox.
     pub(crate) fn new(
         launcher: Launcher,
         init: PathBuf,

@@ -95,7 +95,7 @@ impl Runtime {
         })
     }
 
-    /// Python with its own playwright.
+    /// Returns Python with its own playwright.
     pub(crate) async fn python(program: Option<&Path>) -> Result<Runtime, BrowserError> {
         const QUERY_SCRIPT: &str = "import json, os, sys, playwright.async_api\n\
             packages = os.path.dirname(os.path.dirname(playwright.__file__))\n\

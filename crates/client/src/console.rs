@@ -52,7 +52,7 @@ impl Client {
             .await
     }
 
-    /// Compares the pages of a job with those of an `other` one.
+    /// Compares the pages of a job with the pages of the `other` job.
     pub async fn job_comparison(&self, id: JobId, other: JobId) -> Result<JobComparison, ClientError> {
         self.get(&format!("/console/api/jobs/{id}/comparison?with={other}"))
             .await

@@ -30,7 +30,8 @@ impl Client {
         self.crawl_status_as::<Document>(id, query).await
     }
 
-    /// Like [`Client::crawl_status`], with documents of type `D` for callers that need only a part of each.
+    /// Returns the same as [`Client::crawl_status`], with documents of type `D` for callers that need only a part of
+    /// each.
     pub async fn crawl_status_as<D: DeserializeOwned>(
         &self,
         id: JobId,

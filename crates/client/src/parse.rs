@@ -9,7 +9,7 @@ use crate::error::ClientError;
 use crate::transport::{Client, json_text};
 
 impl Client {
-    /// Converts a file and waits for the result; the name of the file helps to find out its type.
+    /// Converts a file and waits for the result; the name of the file helps to detect its type.
     pub async fn parse(
         &self,
         file: &Blob,

@@ -9,7 +9,7 @@ use crate::error::ClientError;
 use crate::transport::Client;
 
 impl Client {
-    /// Lists the calls of the last 24 hours, newest first. `limit` is 1 to 100; `cursor` is that of the previous
+    /// Lists the calls of the last 24 hours, newest first. `limit` is 1 to 100; `cursor` comes from the previous
     /// response.
     pub async fn activity(
         &self,

@@ -10,7 +10,7 @@ use crate::{console, project::Project, run, score::CORPUS, tools::Tools};
 
 /// Benchmarks that need a Chromium and Node.js.
 const BROWSER_BENCHMARKS: &[&str] = &["interact", "job-page", "live-view"];
-/// The one of them that uses the console.
+/// The browser benchmark that uses the console.
 const CONSOLE_BENCHMARK: &str = "job-page";
 
 /// The benchmark that runs other crawlers as well.
@@ -18,7 +18,7 @@ const COMPARE: &str = "compare";
 /// The benchmark that uses PostgreSQL.
 const NODES: &str = "nodes";
 
-/// Builds the server and its benchmarks, and runs the one that `arguments` name.
+/// Builds the server and its benchmarks, and runs the benchmark that `arguments` name.
 ///
 /// # Errors
 /// A failed build, or a benchmark that found a wrong count.
@@ -67,7 +67,7 @@ pub(crate) fn bench(project: &Project, arguments: &[String]) -> Result<()> {
     run::run(&mut bench)
 }
 
-/// Names the crawlers that are installed to the benchmark (docs/PERFORMANCE.md).
+/// Passes the paths of the installed crawlers to the benchmark (docs/PERFORMANCE.md).
 fn add_peers(project: &Project, bench: &mut Command) {
     let peers = project.path("tests/peers");
     let spider = peers.join("spider/target/release/spider-peer");

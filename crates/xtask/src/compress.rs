@@ -50,8 +50,8 @@ pub(crate) fn compressed(file: &Path, suffix: &str) -> PathBuf {
     file.with_file_name(format!("{}.{suffix}", name_of(file)))
 }
 
-/// Compresses each first file into the second with Brotli at its highest level. Node.js does it in seconds; a build of
-/// these tasks, which is not optimised, would take minutes.
+/// Compresses the first file of each pair into the second, with Brotli at its highest level. Node.js does it in
+/// seconds; a build of these tasks, which is not optimised, would take minutes.
 pub(crate) fn brotli(node: &Node, files: &[(PathBuf, PathBuf)]) -> Result<()> {
     let paths = files.iter().flat_map(|(from, to)| [from, to]);
     run::run(node.command().args(["--eval", BROTLI, "--"]).args(paths))

@@ -1,5 +1,5 @@
 //! Builds the console into `dist/`: trunk, splitting into parts, wasm-opt, compressed copies, and the npm package for
-//! the tools screen. Each part is repeated only when one of its inputs has changed.
+//! the tools screen. Each step runs again only when one of its inputs has changed.
 
 use std::{
     fs,
@@ -44,7 +44,7 @@ pub(crate) fn build(project: &Project, tools: &Tools) -> Result<()> {
     add_package(project, tools, &package)
 }
 
-/// Brings `dist/` up to date but for the npm package. The tools screen then says that it is missing.
+/// Brings `dist/` up to date except for the npm package. The tools screen then says that the package is missing.
 pub(crate) fn build_screens(project: &Project, tools: &Tools) -> Result<()> {
     let dist = dist(project);
     if stamp(project).is_current() {
@@ -126,7 +126,7 @@ pub(crate) fn build_dev(project: &Project, tools: &Tools) -> Result<()> {
 pub(crate) fn develop(project: &Project, tools: &Tools) -> Result<()> {
     let mut command = trunk(project, tools)?;
     tools.release()?;
-    // trunk ignores changes in this folder, which must exist, also where cargo uses another.
+    // trunk ignores changes in this folder, which must exist even if cargo uses another one.
     fs::create_dir_all(project.path("target"))?;
     Err(command.args(["serve", "--offline=false"]).exec()).context("cannot start trunk")
 }

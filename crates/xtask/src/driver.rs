@@ -1,5 +1,5 @@
-//! The npm packages that the server embeds, compressed: the driver of browsers for code in Node.js (playwright-core) and
-//! the answers to consent banners (autoconsent). Repeated only when a version has changed.
+//! The npm packages that the server embeds, compressed: the driver of browsers for code in Node.js (playwright-core)
+//! and the script that answers consent banners (autoconsent). Compresses them again only when a version has changed.
 
 use std::fs;
 

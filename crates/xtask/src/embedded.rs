@@ -3,7 +3,8 @@
 /// A package that the server embeds.
 pub(crate) struct EmbeddedPackage {
     pub(crate) package: &'static str,
-    /// Folder of the tools that it is installed in, and of the server that its compressed files are in.
+    /// Name of two folders: in the tools, where the package is installed, and in the server, where its compressed files
+    /// are.
     pub(crate) folder: &'static str,
     /// Files of the package that the server needs, and its licence.
     pub(crate) files: &'static [&'static str],

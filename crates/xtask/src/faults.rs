@@ -1,4 +1,4 @@
-//! `faults`: runs a cluster of servers on one PostgreSQL under faults that a seed decides (docs/CONTRIBUTING.md).
+//! `faults`: runs a cluster of servers on one PostgreSQL under faults that a seed determines (docs/CONTRIBUTING.md).
 
 use anyhow::{Result, bail};
 
@@ -10,7 +10,7 @@ const WITHOUT_FENCE: &str = "--without-fence";
 /// Builds the debug server, starts PostgreSQL, and runs the faults that `arguments` describe.
 ///
 /// # Errors
-/// A failed build, or a job that is not exact afterwards; without the fence, if every job is exact nevertheless.
+/// A failed build, or a job that is not exact afterwards; without the fence, if every job is still exact.
 pub(crate) fn faults(project: &Project, tools: &Tools, arguments: &[String]) -> Result<()> {
     console::build(project, tools)?;
     driver::build(project, tools)?;

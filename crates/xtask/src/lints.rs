@@ -32,7 +32,7 @@ pub(crate) fn clippy(project: &Project) -> Result<()> {
     run::run(project.cargo().args(CLIPPY))
 }
 
-/// [`clippy`] in the background, in the time for which tests wait. Dropping it stops it.
+/// [`clippy`] in the background, in the time that tests spend waiting. Dropping the value stops clippy.
 pub(crate) struct BackgroundClippy(Child);
 
 impl BackgroundClippy {

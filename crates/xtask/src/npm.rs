@@ -1,4 +1,4 @@
-//! `npm`: builds the npm package as a folder for `npm pack`. Repeated only when one of its inputs has changed.
+//! `npm`: builds the npm package as a folder for `npm pack`. Builds it again only when one of its inputs has changed.
 
 use std::{
     fs,
@@ -215,7 +215,7 @@ fn bundle(tools: &Tools, folder: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Compresses with DEFLATE, after the number of bytes in four bytes, little-endian.
+/// Compresses with DEFLATE, and puts the original size in front as four little-endian bytes.
 fn packed_with_size(bytes: &[u8]) -> Result<Vec<u8>> {
     let size = u32::try_from(bytes.len())?.to_le_bytes();
     Ok([&size[..], &deflate(bytes)?].concat())

@@ -21,7 +21,7 @@ const LINKED: &str = "wasm32-unknown-unknown/wasm/harvestman-web.wasm";
 /// Prefix of the name of the folder with the parts.
 pub(crate) const FOLDER: &str = "parts-";
 
-/// Replaces the complete program that trunk has put into `dist` by its parts.
+/// Replaces the complete program that trunk has put into `dist` with its parts.
 pub(crate) fn split(project: &Project, tools: &Tools, dist: &Path) -> Result<()> {
     let linked = project.wasm_target().join(LINKED);
     let whole = fs::read(&linked).with_context(|| linked.display().to_string())?;

@@ -61,7 +61,7 @@ impl Project {
         self.here(run::command("cargo"))
     }
 
-    /// Returns a `cargo` command like [`Self::cargo`] that uses only processor time which nothing else wants.
+    /// Returns a `cargo` command like [`Self::cargo`] that uses only CPU time that nothing else needs.
     pub(crate) fn background_cargo(&self) -> Command {
         let mut nice = run::command("nice");
         nice.args(["-n", "19", "cargo"]);

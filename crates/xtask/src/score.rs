@@ -1,7 +1,7 @@
 //! `score`: scores the Markdown on a corpus of annotated pages, and compares it with the scores of its peers.
 //!
-//! The corpus is a folder of the user: `pages-SUITE.jsonl.gz`, `truth.jsonl.gz` and the `score.py` that computes the
-//! metrics. The project contains only scores, in `crates/content/score/peers.json`, and no pages.
+//! The user provides the corpus as a folder with `pages-SUITE.jsonl.gz`, `truth.jsonl.gz` and the `score.py` that
+//! computes the metrics. The project contains only scores, in `crates/content/score/peers.json`, and no pages.
 
 mod peers;
 
@@ -135,7 +135,7 @@ impl Corpus {
         Ok(())
     }
 
-    /// Returns the scores of a file of results.
+    /// Returns the scores of a results file.
     fn figures(&self, results: &Path) -> Result<Value> {
         run::print_step(&format!("scoring {}", results.display()));
         let mut figures = self.run("score.py", results)?;

@@ -1,5 +1,5 @@
-//! `serve`: builds the console and the server, creates a development key, and replaces this process by the server. The
-//! npm package, which only the tools screen needs, is built in the background while the server already runs.
+//! `serve`: builds the console and the server, creates a development key, and replaces this process with the server.
+//! The npm package, which only the tools screen needs, is built in the background while the server already runs.
 
 use std::{
     fs::{self, File, OpenOptions},
@@ -70,7 +70,7 @@ fn server_build(project: &Project) -> Command {
     build
 }
 
-/// Adds the npm package to the console: at once if it is built, else in the background, with a log beside it.
+/// Adds the npm package to the console: at once if it is built, else in the background, with a log next to it.
 fn add_package(project: &Project, tools: &Tools) -> Result<()> {
     if let Some(package) = npm::current(project) {
         return console::add_package(project, tools, &package);

@@ -92,7 +92,7 @@ fn contains_words(line: &str, words: &str) -> bool {
     })
 }
 
-/// Replaces comments and contents of literals by spaces; line breaks stay.
+/// Replaces comments and contents of literals with spaces; line breaks stay.
 fn blank(text: &str) -> String {
     let chars: Vec<char> = text.chars().collect();
     let mut out = String::with_capacity(text.len());

@@ -29,7 +29,7 @@ use crate::{
 
 /// Variable that tests with a browser read.
 const CHROMIUM: &str = "HARVESTMAN_CHROMIUM";
-/// Programs that run with one Chromium only: their subject is a client, and other programs test the browser.
+/// Programs that run with only one Chromium: they test a client, and other programs test the browser.
 const OF_CLIENTS: &[&str] = &[
     "clients",
     "command_line",
@@ -59,7 +59,7 @@ const ON_POSTGRES: &str = "on_postgresql";
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Stores {
     Both,
-    /// All tests but those on PostgreSQL, which is not started.
+    /// All tests except those on PostgreSQL, which is not started.
     Sqlite,
     /// Only tests on PostgreSQL.
     Postgres,
@@ -90,24 +90,25 @@ pub(crate) fn test(project: &Project, tools: &Tools, arguments: &[String]) -> Re
     if expected > 0 {
         return Suite::build(project, tools, filter, stores)?.run();
     }
-    // What takes seconds comes first.
+    // Checks that take only seconds come first.
     lints::format(project)?;
     tidy::tidy(project)?;
     let suite = Suite::build(project, tools, None, stores)?;
     let clippy = BackgroundClippy::start(project)?;
-    // Also after failed tests: one run reports both, and no clippy is left that holds the build folder.
+    // Clippy finishes even after failed tests: one run reports both, and no clippy process keeps the build folder
+    // locked.
     match (suite.run(), clippy.finish()) {
         (Err(tests), Err(lints)) => bail!("{tests:#}\n{lints:#}"),
         (tests, lints) => tests.and(lints),
     }
 }
 
-/// Test programs and scripts, built, with all that they need.
+/// The built test programs and scripts, with everything that they need.
 pub(crate) struct Suite {
     programs: Vec<Program>,
     scripts: Scripts,
     environment: Environment,
-    /// Node.js for the scripts; none if there are none.
+    /// Node.js for the scripts; `None` if there are no scripts.
     node: Option<Node>,
     folder: PathBuf,
     filter: Option<String>,
@@ -260,8 +261,8 @@ struct Environment {
 }
 
 impl Environment {
-    /// Fetches and builds what the variables that `targets` and `scripts` read refer to, and with `server` what the
-    /// server reads at run time.
+    /// Fetches and builds everything that the variables of `targets` and `scripts` refer to; with `server`, also what
+    /// the server reads at run time.
     fn prepare(
         project: &Project,
         tools: &Tools,
@@ -274,7 +275,7 @@ impl Environment {
             targets.iter().any(|target| target.reads(variable)) || scripts.sources.mention(variable)
         };
         let mut variables = Vec::new();
-        // Servers run code with this Node.js, also where the tests do not mention it.
+        // Servers run code with this Node.js, even if the tests do not mention it.
         if server || reads(NODE) {
             variables.push((NODE, tools.node()?.path().to_path_buf()));
         }

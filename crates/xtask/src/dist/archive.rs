@@ -62,7 +62,7 @@ impl<'a> Entry<'a> {
     }
 }
 
-/// Writes the archive: program, texts, completions of shells and man pages in one folder.
+/// Writes the archive: program, texts, shell completions and man pages in one folder.
 pub(super) fn write(release: &Release<'_>, manual: &[Entry<'_>], folder: &Path) -> Result<PathBuf> {
     let name = format!("{PROGRAM}-{}-{}", release.version, release.platform.triple);
     let mut entries = vec![Entry::program(format!("{name}/{PROGRAM}"), &release.binary)];

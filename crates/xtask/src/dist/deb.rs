@@ -88,7 +88,7 @@ pub(super) fn write(
     Ok(Some(file))
 }
 
-/// Returns a man page or completion script at its place in the file system; none for a shell of other systems.
+/// Returns a man page or completion script at its place in the file system; none for a shell of another system.
 fn manual_entry<'a>(entry: &'a Entry<'_>, effort: Effort) -> Result<Option<Entry<'a>>> {
     let name = name_of(Path::new(&entry.path));
     let path = match (entry.path.split('/').next(), &*name) {

@@ -1,5 +1,5 @@
-//! What the binary contains: the crates that the server links, those of the console that it embeds, and the embedded
-//! npm packages.
+//! What the binary contains: the crates that the server links, the crates of the embedded console, and the embedded npm
+//! packages.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -19,11 +19,11 @@ const ROOTS: [(&str, Option<&str>); 3] = [
     ("harvestman-wasm", Some("wasm32-unknown-unknown")),
 ];
 
-/// Packages of others in the binary.
+/// Third-party packages in the binary.
 pub(super) struct Dependencies {
     /// Sorted by name and version.
     pub(super) list: Vec<Dependency>,
-    /// Package URLs of those that the project itself names.
+    /// Package URLs of the project's direct dependencies.
     pub(super) roots: BTreeSet<String>,
 }
 

@@ -1,4 +1,4 @@
-//! Completions of shells and man pages, which the program itself writes.
+//! Shell completions and man pages, which the program itself writes.
 
 use std::{fs, path::Path};
 

@@ -1,5 +1,5 @@
-//! The npm packages: `harvestman-server` starts the program, which the package of the platform contains. npm installs
-//! only the one that fits.
+//! The npm packages: `harvestman-server` starts the program, which is in a separate package for each platform. npm
+//! installs only the package for its own platform.
 
 use std::path::{Path, PathBuf};
 
@@ -17,7 +17,7 @@ const PLATFORMS: [(&str, &str); 4] = [
     ("darwin", "arm64"),
 ];
 
-/// Writes the package that users name, and that of this platform.
+/// Writes the package that users install, and the package for this platform.
 pub(super) fn write(release: &Release<'_>, folder: &Path) -> Result<[PathBuf; 2]> {
     let (os, cpu) = (release.platform.npm_os(), release.platform.npm_cpu());
     let of_platform = |(os, cpu): (&str, &str)| format!("{PACKAGE}-{os}-{cpu}");

@@ -19,7 +19,7 @@ const NAMES: [&str; 6] = [
 const HEAD: &str = "Harvestman contains the following packages. Their licences follow the list.\n\n";
 const RULE: &str = "\n================================================================================\n";
 
-/// Returns the document. A package without a licence text is listed with the place of the text.
+/// Returns the document. A package without a licence text is listed with a note on where the text is.
 pub(super) fn text(dependencies: &Dependencies) -> Result<String> {
     let mut list = HEAD.to_owned();
     let mut texts: BTreeMap<String, Vec<String>> = BTreeMap::new();

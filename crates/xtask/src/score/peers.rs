@@ -37,7 +37,7 @@ pub(super) struct Peer {
     arguments: Vec<PathBuf>,
 }
 
-/// Installs the peers. Prints and leaves out those that cannot be installed here.
+/// Installs the peers. Reports and skips peers that cannot be installed here.
 pub(super) fn prepare(project: &Project, tools: &Tools) -> Vec<Peer> {
     let mut peers = Vec::new();
     for (language, found) in [

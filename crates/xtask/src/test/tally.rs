@@ -1,6 +1,6 @@
-//! Runs test programs, and counts. Two run at a time: most wait for a browser, a database or a clock half of their time.
-//! Tests that fail are run once more, alone, since a busy machine delays what they wait for. Those that pass then are
-//! reported as unstable. A program that hangs is stopped.
+//! Runs test programs and counts their tests. Two programs run at a time, because most of them wait for a browser, a
+//! database or a clock half of the time. Tests that fail are run once more, alone, since a busy machine delays what
+//! they wait for. Tests that pass in the second run are reported as unstable. A program that hangs is stopped.
 
 use std::{
     io::{BufRead, BufReader},
@@ -31,7 +31,7 @@ pub(super) struct Tally {
     durations: Vec<(Duration, String)>,
 }
 
-/// Makes the command for some tests of libtest or files of Node.
+/// Creates the command for some tests of a libtest program or some files of Node's test runner.
 type Repeat<'a> = Box<dyn Fn(&[String]) -> Command + Send + 'a>;
 
 /// A program of libtest or of Node's test runner.
@@ -83,7 +83,7 @@ impl Tally {
         })
     }
 
-    /// Counts a result, after a second run of the tests that failed.
+    /// Runs the failed tests a second time, then counts the result.
     fn add(&mut self, run: &Run<'_>, mut outcome: Outcome) -> Result<()> {
         let name = &run.name;
         if !outcome.failures.is_empty() {

@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use crate::{fingerprint::files_under, project::Project, run};
 
-/// These tasks, which are built alone, as when cargo started them.
+/// The package of these tasks, which is built alone, as when cargo started it.
 const TASKS: &str = env!("CARGO_PKG_NAME");
 /// All other packages, which are built together.
 const OTHERS: [&str; 3] = ["--workspace", "--exclude", TASKS];
@@ -127,11 +127,11 @@ impl Target {
     }
 }
 
-/// Builds the programs of `targets` and, with `server`, the server; returns the file of each program. Always builds with
-/// the features of all packages but [`TASKS`], so that no dependency is compiled again for a single package.
+/// Builds the programs of `targets` and, with `server`, the server; returns the file of each program. Always builds
+/// with the features of all packages except [`TASKS`], so that no dependency is compiled again for a single package.
 pub(super) fn build(project: &Project, targets: &[Target], server: bool) -> Result<Vec<PathBuf>> {
     if server {
-        // With integration tests, whose dependencies enable further features, for the same reason.
+        // Also selects the integration tests, whose dependencies enable further features, for the same reason.
         let tests = targets.iter().filter(|target| target.kind == Kind::Integration);
         let mut cargo = project.cargo();
         cargo.arg("build").args(OTHERS).args(["--bin", SERVER]);
@@ -207,8 +207,8 @@ impl Sources {
         self.0.iter().any(|(_, text)| text.contains(word))
     }
 
-    /// Returns whether a test whose path contains `filter` may be in these files: each part of it is in the text or
-    /// the name of a file.
+    /// Returns whether a test whose path contains `filter` may be in these files: each part of the filter is in the
+    /// text or the name of a file.
     pub(super) fn can_hold(&self, filter: &str) -> bool {
         filter.split("::").all(|part| {
             let mut files = self.0.iter();

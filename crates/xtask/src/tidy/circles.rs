@@ -1,5 +1,5 @@
-//! No circles between the files of a crate: a change to one of its files needs an understanding of all. A file may
-//! use the file above it (`foo/bar.rs` may use `foo.rs`, which uses it): together they are one module.
+//! Rejects circles of imports between the files of a crate: to change one file of a circle, you must understand all of
+//! them. A file may use the file above it (`foo/bar.rs` may use `foo.rs`, which uses it): together they are one module.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -28,7 +28,7 @@ const KNOWN: &[Circle] = &[
 struct Circle {
     /// Folder of the crate's source.
     folder: &'static str,
-    /// Files without their ending, separated by spaces.
+    /// Files without their extension, separated by spaces.
     files: &'static str,
     /// Why the circle is there.
     reason: &'static str,
@@ -74,7 +74,7 @@ fn problems_except(known: &[Circle], sources: &[Source]) -> Vec<String> {
     found
 }
 
-/// Returns the source folder of the file's crate, and the file in it without its ending; empty for the root of a
+/// Returns the source folder of the file's crate, and the file in it without its extension; empty for the root of a
 /// library. `None` for tests and further programs.
 fn location(path: &Path) -> Option<(&str, &str)> {
     let path = path.to_str()?.strip_suffix(".rs")?;
@@ -104,7 +104,7 @@ fn circles<'s>(files: &BTreeMap<&'s str, &str>) -> BTreeSet<Vec<&'s str>> {
     found.filter(|circle| !circle.is_empty()).collect()
 }
 
-/// Returns the files that `from` imports, directly or through others.
+/// Returns the files that `from` imports, directly or indirectly.
 fn reach<'s>(arrows: &BTreeMap<&str, BTreeSet<&'s str>>, from: &str) -> BTreeSet<&'s str> {
     let mut reached = BTreeSet::new();
     let mut open = vec![from];

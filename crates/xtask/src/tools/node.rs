@@ -129,7 +129,7 @@ fn from_npm(tools: &Tools, npm: PathBuf) -> Result<Node> {
     Ok(node)
 }
 
-/// Returns Node.js of a Python package, whose npm is a copy of a script that works only where it belongs.
+/// Returns the Node.js of a Python package. Replaces its npm, a copied script that only works in its original folder.
 fn from_wheel(tools: &Tools) -> Result<Node> {
     let python = python::with_package(tools, WHEEL_FOLDER, WHEEL)?;
     let mut find = run::command(python);

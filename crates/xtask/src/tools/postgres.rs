@@ -18,9 +18,9 @@ const VERSIONS: &str = "/usr/lib/postgresql";
 /// The system user of the packages. PostgreSQL does not run as root.
 const USER: &str = "postgres";
 
-/// Begin of the names of the folders.
+/// Prefix of the folder names.
 const FOLDER: &str = "harvestman-postgres-";
-/// File in the folder that is locked as long as its process runs.
+/// File in the folder that is locked while its process runs.
 const LOCK: &str = "lock";
 
 /// A running PostgreSQL server; stopped and deleted on drop, or at the next start if its process was killed.
@@ -32,8 +32,8 @@ pub(crate) struct Cluster {
 }
 
 impl Cluster {
-    /// Installs PostgreSQL if it is missing, and starts a server on a free port of 127.0.0.1. It writes to the disk
-    /// before it confirms a commit if `fsync` is `on`, and not if it is `off`.
+    /// Installs PostgreSQL if it is missing, and starts a server on a free port of 127.0.0.1. With `fsync` set to `on`,
+    /// the server writes to the disk before it confirms a commit; with `off`, it does not.
     pub(super) fn start(fsync: &str) -> Result<Cluster> {
         let programs = programs().map_or_else(
             || {

@@ -4,7 +4,7 @@ const NAME = "harvestman-results";
 const KEPT = 30;
 const path = (id) => `/console/results/${encodeURIComponent(id)}`;
 
-/** Stores a text under an id. Returns whether the browser could. */
+/** Stores a text under an id. Returns whether the browser could store it. */
 export async function keep(id, text) {
   try {
     const cache = await caches.open(NAME);

@@ -83,7 +83,7 @@ pub struct SizeObserver {
 }
 
 impl SizeObserver {
-    /// Starts with the current size; none where the browser cannot observe sizes.
+    /// Starts with the current size; `None` if the browser cannot observe sizes.
     pub fn new(element: &Element, changed: impl Fn() + 'static) -> Option<Self> {
         let changed = Closure::new(changed);
         let observer = ResizeObserver::new(changed.as_ref().unchecked_ref()).ok()?;
@@ -108,7 +108,7 @@ pub struct SchemeObserver {
 }
 
 impl SchemeObserver {
-    /// None where the browser does not know the scheme.
+    /// Starts observing; `None` if the browser does not report the scheme.
     pub fn new(changed: impl Fn() + 'static) -> Option<Self> {
         let scheme = window().match_media("(prefers-color-scheme: dark)").ok()??;
         let changed = Closure::new(changed);

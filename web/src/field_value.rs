@@ -65,7 +65,7 @@ pub fn format_value(kind: Kind, value: Option<&Value>) -> String {
 }
 
 /// Returns the sentence that follows the help of a field: its default, or its unit if there is no default or the help
-/// states it.
+/// already states the default.
 pub fn default_text(kind: Kind, default: Option<&Value>, help: &str) -> String {
     let default = (!help.contains("Default: "))
         .then(|| shown_default(kind, default))

@@ -29,7 +29,7 @@ pub const STORED_REQUESTS: usize = 50;
 pub const EXTRACT_POLL_MS: u32 = 1_000;
 /// Entries shown in the command palette.
 pub const PALETTE_ITEMS: usize = 40;
-/// Jobs that the command palette and the choice of another run get at once.
+/// Jobs in one response to the command palette or to the choice of another run.
 pub const PALETTE_JOBS: u64 = 100;
 /// Time without a change of the input after which the command palette asks the server, ms.
 pub const PALETTE_PAUSE_MS: u32 = 150;

@@ -55,7 +55,7 @@ mod url_list;
 mod zip;
 
 fn main() {
-    // In a task of its own, because starting the wasm has taken one.
+    // Rendering gets its own task, because starting the wasm has already filled this one.
     set_timeout(
         || {
             browser::remove_boot_outline();

@@ -58,7 +58,7 @@ impl PageRow {
     }
 }
 
-/// Returns whether a text contains a lower-case filter in any case. Plain ASCII, which is the rule, is not copied.
+/// Returns whether a text contains a lower-case filter in any case. Plain ASCII, the usual case, is not copied.
 fn contains(text: &str, filter: &str) -> bool {
     match text.is_ascii() {
         true => text

@@ -51,7 +51,7 @@ pub enum Step {
     Reload,
 }
 
-/// Adds a step. Scrolling on is one step, and a choice replaces the click that opened its list.
+/// Adds a step. Repeated scrolling is one step, and a choice replaces the click that opened its list.
 pub fn add(steps: &mut Vec<Step>, mut step: Step) {
     match (&mut step, steps.last()) {
         (Step::Scroll { down }, Some(Step::Scroll { down: before })) if down == before => return,
@@ -87,7 +87,8 @@ pub fn actions(steps: &[Step]) -> Vec<Value> {
     steps.iter().map(action).collect()
 }
 
-/// Returns the scrape that repeats the steps, which began on the page `start`. A URL opened first is where it starts.
+/// Returns the scrape that repeats the steps, which began on the page `start`. If the first step opens a URL, the
+/// scrape starts there.
 pub fn scrape(start: &str, steps: &[Step]) -> Value {
     let (start, steps) = match steps {
         [Step::Go { url }, rest @ ..] => (with_scheme(url.trim()), rest),
@@ -125,12 +126,12 @@ pub fn playwright(steps: &[Step]) -> String {
     steps.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
-/// Returns a text as a literal of JavaScript.
+/// Returns a text as a JavaScript literal.
 fn quoted(text: &str) -> String {
     Value::from(text).to_string()
 }
 
-/// Returns a typed URL as the live view opens it, as a literal of JavaScript.
+/// Returns a typed URL as a JavaScript literal, in the form in which the live view opens it.
 fn quoted_url(url: &str) -> String {
     quoted(&with_scheme(url.trim()))
 }

@@ -180,7 +180,7 @@ pub fn monitor_href(id: &str) -> String {
     format!("{BASE}{}", monitor_path(id))
 }
 
-/// Returns the path of a session below [`BASE`]; the id is that of the session or of its scrape.
+/// Returns the path of a session below [`BASE`]; the id belongs to the session or to its scrape.
 pub fn session_path(id: &impl std::fmt::Display) -> String {
     format!("{}/{id}", Screen::Sessions.path())
 }

@@ -11,7 +11,7 @@ pub fn urls_in(text: &str) -> Vec<String> {
     let lines = text.trim_start_matches('\u{feff}').lines();
     let lines: Vec<&str> = lines.map(str::trim).filter(|line| !line.is_empty()).collect();
     let table: Vec<Vec<String>> = lines.iter().map(|line| cells(line)).collect();
-    // The rows of a table have as many cells each; otherwise a separator is a part of a URL.
+    // All rows of a table have the same number of cells; otherwise, the separator is a part of a URL.
     let is_table = table.windows(2).all(|pair| pair[0].len() == pair[1].len());
     let list: Vec<Vec<String>> = lines.iter().map(|line| vec![(*line).to_owned()]).collect();
     let (first, second) = if is_table {

@@ -1,4 +1,4 @@
-//! Buttons: with an icon, also to switch something, and with a sign of progress.
+//! Buttons: icon buttons, toggle buttons, and buttons that show progress.
 
 use leptos::prelude::*;
 
@@ -38,8 +38,8 @@ pub fn IconToggle(
     .into_any()
 }
 
-/// Renders a button that spins while its work is in progress. Without `on_click` it sends its form, which the shortcut
-/// for running the request does too.
+/// Renders a button that spins while its work is in progress. Without `on_click`, it submits its form, as the shortcut
+/// for running the request does.
 #[component]
 pub fn BusyButton(
     #[prop(into)] busy: Signal<bool>,

@@ -1,5 +1,5 @@
-//! Command palette: finds screens, settings, keys, jobs (on the server, by id or URL) and actions, and runs the selected
-//! one. For a URL it offers what can be done with it, for words a search of the documentation. Follows the ARIA
+//! Command palette: finds screens, settings, keys, jobs (on the server, by id or URL) and actions, and runs the
+//! selected one. For a URL, it offers actions with that URL; for words, a search of the documentation. Follows the ARIA
 //! combobox pattern.
 
 use std::str::FromStr;
@@ -29,7 +29,7 @@ const SETTINGS: [&str; 4] = ["Density", "Default formats", "API key", "Local dat
 /// An entry of the palette.
 #[derive(Clone, PartialEq)]
 struct Entry {
-    /// What it is, as shown at the end of the row.
+    /// Kind of the entry, shown at the end of the row.
     kind: &'static str,
     name: String,
     /// Also searched, and shown next to the name.
@@ -124,7 +124,7 @@ fn job_entry(job: ConsoleJob) -> Entry {
     }
 }
 
-/// Returns what can be done with the URL, if the input is one.
+/// Returns the actions with the URL, if the input is a URL.
 fn url_entries(query: &str) -> Vec<Entry> {
     let found = urls_in(query);
     let [url] = found.as_slice() else {
@@ -178,7 +178,7 @@ fn row(index: usize, entry: Entry, is_selected: bool, choose: Callback<Entry>) -
     .into_any()
 }
 
-/// Looks for jobs on the server, by id or by a part of their URL, once the input rests.
+/// Searches for jobs on the server, by id or by a part of their URL, once the user stops typing.
 async fn find_jobs(console: Console, query: RwSignal<String>, words: String, found: RwSignal<Vec<Entry>>) {
     browser::sleep(PALETTE_PAUSE_MS).await;
     let is_current = || query.try_with_untracked(|query| query.trim() == words) == Some(true);

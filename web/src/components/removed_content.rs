@@ -99,7 +99,7 @@ fn comparison(full: &str, content: &str) -> AnyView {
     let parts = parts.into_iter().map(|part| {
         let html = render(&part.markdown).html;
         match part.removed {
-            // The word is for screen readers and for those who do not see the colors.
+            // The word is for screen readers and for users who cannot see the colors.
             true => view! { <del class="removed"><span class="removed-label">"Removed"</span><div inner_html=html></div></del> }.into_any(),
             false => view! { <div inner_html=html></div> }.into_any(),
         }
@@ -127,8 +127,8 @@ struct Part {
     removed: bool,
 }
 
-/// Splits the Markdown of a full page by whether its main content has each block. A block of the main content counts
-/// once.
+/// Splits the Markdown of a full page into parts that its main content has and parts that it lacks. Each block of the
+/// main content matches once.
 fn parts_of(full: &str, content: &str) -> Vec<Part> {
     let mut kept: HashMap<String, usize> = HashMap::new();
     for block in blocks(content) {

@@ -19,7 +19,8 @@ struct Rows {
     /// The rows with their keys. They keep partial input, and follow changes that are made to the draft elsewhere.
     rows: RwSignal<Vec<(usize, RwSignal<SchemaRow>)>>,
     next_key: StoredValue<usize>,
-    /// Owns the signals of the rows, because what adds a row may run again and drop its own.
+    /// Owns the signals of the rows. Without it, an effect that adds a row and runs again would drop the signals of
+    /// that row.
     owner: StoredValue<Owner>,
 }
 

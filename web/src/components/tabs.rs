@@ -81,7 +81,7 @@ pub fn Tabs(
         chosen.track();
         measure();
     });
-    // The row gets another size with the window, and when a pane opens next to it.
+    // The size of the row changes with the window, and when a pane opens next to it.
     Effect::new(move |_| {
         if let Some(list) = list.get() {
             StoredValue::new_local(SizeObserver::new(&list, measure));

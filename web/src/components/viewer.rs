@@ -132,7 +132,7 @@ pub fn Viewer(
     }
     Effect::new(move |before: Option<()>| {
         let now = chosen.get();
-        // The comparison costs a scrape and is asked for page by page.
+        // The comparison costs a scrape, so the user starts it for each page.
         if before.is_some() && now != "removed" {
             storage::write(LAST_TAB, &now);
         }

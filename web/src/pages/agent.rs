@@ -102,7 +102,7 @@ impl AgentRun {
         }
     }
 
-    /// Loads a run, its trace, and its thread when the state of the run has changed.
+    /// Loads a run and its trace; also loads its thread if the state of the run has changed.
     async fn refresh(self, client: &Client, id: JobId) -> Result<AgentStatus, ClientError> {
         let answer = client.agent_status(id).await?;
         if let Ok(trace) = client.agent_trace(id).await {

@@ -148,8 +148,8 @@ fn kind(feed: JobFeed) -> Option<String> {
     })
 }
 
-/// Returns the request body of a job: as sent from this browser, or as stored by the server. The server does not
-/// store the URLs of a batch in it, so those of the pages are filled in.
+/// Returns the request body of a job: as sent from this browser, or as stored by the server. The stored body of a batch
+/// has no URLs, so the URLs of its pages are filled in.
 fn request_of(console: Console, feed: JobFeed) -> Option<Value> {
     let stored = request_history::request_of(&feed.id.to_string());
     stored
@@ -260,7 +260,7 @@ fn open_crawled_link(feed: JobFeed, open: RwSignal<Option<u64>>, event: &MouseEv
     let target = event
         .target()
         .and_then(|target| target.dyn_into::<Element>().ok());
-    // The link to the page itself leads out.
+    // The link to the page itself must still open the original page.
     let link = target.and_then(|element| element.closest("[role=tabpanel] a[href]").ok().flatten());
     let Some(url) = link.and_then(|link| link.get_attribute("href")) else {
         return;

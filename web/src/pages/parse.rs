@@ -1,4 +1,4 @@
-//! Parse: converts a file of this device, and shows the result like that of a scrape.
+//! Parse: converts a file from this device, and shows the result in the same way as a scrape.
 
 use std::str::FromStr;
 use std::sync::Arc;
@@ -248,7 +248,7 @@ fn command(input: Input) -> String {
     )
 }
 
-/// Returns a text as one word of a shell.
+/// Quotes a text as a single shell word.
 fn quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', r"'\''"))
 }

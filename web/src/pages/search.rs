@@ -60,7 +60,7 @@ impl SearchHit {
         }
     }
 
-    /// An image is only linked, because loading it would send a request to another host.
+    /// Converts an image result. The image is only linked, because loading it would send a request to another host.
     fn image(result: &ImageResult) -> Self {
         let size =
             (result.image_width > 0).then(|| format!("{} x {}", result.image_width, result.image_height));

@@ -36,14 +36,14 @@ use live_view::LiveView;
 use recorder::Recording;
 use run::RunCard;
 
-/// Command that returns the URL of the page; as the first one of a scrape, it opens its browser.
+/// Command that returns the URL of the page; as the first command of a scrape, it also opens the browser.
 const OPEN_COMMAND: &str = "get url";
 /// Time that the button adds to a session, seconds.
 const EXTENSION_S: u64 = 600;
 /// Timeout to open a browser, seconds.
 const OPEN_TIMEOUT_S: f64 = 60.0;
 
-/// Renders the screen of the session in the URL; the id is that of the session or of its scrape.
+/// Renders the screen of the session in the URL; the id belongs to the session or to its scrape.
 #[component]
 pub fn SessionPage() -> impl IntoView {
     let params = use_params_map();
@@ -148,7 +148,7 @@ impl SessionScreen {
         }
     }
 
-    /// Returns whether the browser continues no scrape; only its code runs without one.
+    /// Returns whether the browser continues no scrape; such a browser runs code, but no prompts.
     fn is_standalone(self) -> bool {
         self.session.with(|session| {
             session
@@ -424,7 +424,7 @@ fn ScrapeWithProfile(screen: SessionScreen, profile: String) -> impl IntoView {
             screen.stop().await;
             let [url, profile] = [url, profile].map(|text| js_sys::encode_uri_component(&text));
             let form = format!("{}?url={url}&profile.name={profile}", Screen::Scrape.path());
-            // Not if the user has left the screen.
+            // Does nothing if the user has left the screen.
             navigate.try_with_value(|navigate| navigate(&form, Default::default()));
         });
     });

@@ -136,7 +136,7 @@ impl Plan {
                 .put_exactly(&suggestion.name, Some(suggestion.value.clone()));
         }
         self.draft.put(FIELD, None);
-        // With a language model, the rules do not decide.
+        // A language model does not use the rules that report what was not understood.
         if !self.console.readiness.with_untracked(has_model) && !suggested.is_empty() {
             self.not_understood.try_set(clauses_not_understood(request));
         }

@@ -321,7 +321,7 @@ async fn export(
         }
     }
     let (ending, content_type) = kind.file();
-    // Host, day and id, so that files of several runs stay apart and lead back to their job.
+    // Host, day and id, so that the files of several runs have different names, and each name identifies its job.
     let url = match job.url.is_empty() {
         true => rows.first().map_or("", |row| row.page.url.as_str()),
         false => job.url.as_str(),

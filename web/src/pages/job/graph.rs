@@ -196,7 +196,7 @@ impl GraphView {
         }
     }
 
-    /// Keeps the middle of the view in the middle when the canvas gets another width, as the page next to it opens.
+    /// Keeps the middle of the view in place when the width of the canvas changes because a page opens next to it.
     fn follow_size(self) {
         let size = self.size();
         let before = self

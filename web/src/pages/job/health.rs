@@ -1,5 +1,5 @@
-//! Health of a finished job: figures about its pages. Each figure leads to the pages that it counts, by a filter or an
-//! order of the Pages tab, or by another tab.
+//! Health of a finished job: figures about its pages. Each figure opens the pages that it counts, either in the Pages
+//! tab with a filter or sort order, or in another tab.
 
 use leptos::prelude::*;
 
@@ -47,7 +47,7 @@ impl Target {
     }
 }
 
-/// Returns whether the job has ended with a page, so that its figures are shown.
+/// Returns whether the job has ended with at least one page, so that its figures are shown.
 pub fn has_health(feed: JobFeed) -> bool {
     let has_ended = feed.progress.with(|progress| {
         progress
@@ -94,7 +94,7 @@ pub fn Health(feed: JobFeed, counts: Memo<PageCounts>, state: ViewState) -> impl
     .into_any()
 }
 
-/// Renders a figure; without a value it shows 0 and leads nowhere.
+/// Renders a figure; without a value, it shows 0 and is disabled.
 fn figure(
     state: ViewState,
     label: &'static str,

@@ -34,7 +34,7 @@ pub enum PageFilter {
 pub type SharedContents = Arc<HashSet<u64>>;
 
 impl PageFilter {
-    /// Parses a name in a URL; `All` if it is none.
+    /// Parses the name of a filter in a URL; `All` if it is not one.
     pub fn parse(name: Option<&str>) -> Self {
         match name {
             Some("errors") => Self::HttpErrors,
@@ -166,8 +166,8 @@ impl PageCounts {
         self.filters.get(&filter).copied().unwrap_or(0)
     }
 
-    /// Returns the chips: `All`, then every filter that matches some pages but not, like the status of all pages,
-    /// every one.
+    /// Returns the chips: `All`, then every filter that matches some pages. A status below 400 that all pages share has
+    /// no chip.
     fn chips(&self) -> Vec<(PageFilter, usize)> {
         let statuses = |filter: &PageFilter| matches!(filter, PageFilter::Status(_));
         let single_status = self.filters.keys().filter(|filter| statuses(filter)).count() == 1;
@@ -178,7 +178,7 @@ impl PageCounts {
             .count()
             == 1;
         let is_useful = |filter: &PageFilter| match filter {
-            // One status needs no sum.
+            // If all errors have the same status, the chip of that status is enough.
             PageFilter::HttpErrors => !single_error,
             PageFilter::Status(..400) => !single_status,
             _ => true,

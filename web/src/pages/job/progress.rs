@@ -31,7 +31,7 @@ pub fn notices(feed: JobFeed) -> AnyView {
     .into_any()
 }
 
-/// Renders the counters, and below them the children. With the figures of the job's health, failures are only there.
+/// Renders the counters, and below them the children. If the health figures are shown, only they show the failures.
 #[component]
 pub fn Counters(feed: JobFeed, has_health: Memo<bool>, children: Children) -> impl IntoView {
     let number =

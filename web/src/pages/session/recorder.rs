@@ -24,7 +24,7 @@ pub struct Recording {
     /// Whether the next click picks an element.
     picking: RwSignal<bool>,
     steps: RwSignal<Vec<Step>>,
-    /// URL of the page that they began on; empty for an empty page.
+    /// URL of the page that the steps began on; empty for an empty page.
     start: RwSignal<String>,
     /// Selector of the picked element.
     selector: RwSignal<String>,

@@ -61,7 +61,7 @@ impl Unit {
 }
 
 impl Span {
-    /// Returns the number of the month or day, counted from an arbitrary one.
+    /// Returns the number of the month or day, counted from a fixed one.
     fn number(self, at: Timestamp) -> i64 {
         match self {
             Span::Month => {
@@ -105,7 +105,7 @@ impl Period {
         }
     }
 
-    /// Returns the name for machines, such as `2026-01` or `2026-01-31`.
+    /// Returns the machine-readable name, such as `2026-01` or `2026-01-31`.
     fn id(&self) -> String {
         match self.span {
             Span::Month => format!("{}-{:02}", self.month().0, self.month().1),

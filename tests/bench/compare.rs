@@ -1,5 +1,5 @@
-//! Crawls real documentation with this server and with other crawlers, in turn: speed, processor time and memory
-//! (docs/PERFORMANCE.md).
+//! Crawls real documentation with this server and with other crawlers, one after the other, and measures speed, CPU
+//! time and memory (docs/PERFORMANCE.md).
 
 mod peer;
 mod table;
@@ -32,7 +32,7 @@ const SITES: &[Site<'_>] = &[
         package: "rust-doc",
     },
 ];
-/// Page limit unless another is given: more than each of the sites has.
+/// Default page limit: more pages than any of the sites has.
 const LIMIT: u64 = 100_000;
 
 /// A folder of documentation.
@@ -67,7 +67,7 @@ impl Measurement {
     }
 }
 
-/// `compare --sites A,B --rounds N --latency-ms L --limit N`.
+/// Runs `compare --sites A,B --rounds N --latency-ms L --limit N`.
 pub(crate) async fn run(arguments: &mut Arguments) -> Result<()> {
     let rounds = arguments.number("--rounds", 5)?;
     let latency_ms = arguments.number("--latency-ms", 0)?;

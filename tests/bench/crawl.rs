@@ -25,7 +25,7 @@ const KILL_WAIT_MS: u64 = 400;
 /// Time without a new page after which the benchmark fails.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Resources that all processes of the measured crawl used together.
+/// Total resources that the processes of the measured crawl used.
 #[derive(Default)]
 struct ResourceUsage {
     cpu_s: f64,
@@ -40,7 +40,7 @@ impl ResourceUsage {
     }
 }
 
-/// Times of status requests by the part of the crawl.
+/// Latencies of status requests in different parts of the crawl.
 #[derive(Default)]
 struct StatusTimes {
     /// Requests for only the newest document, in the first and in the last tenth of the crawl.
@@ -48,7 +48,7 @@ struct StatusTimes {
     late: Latencies,
 }
 
-/// `crawl --pages N --kills K --concurrency C --seed S`.
+/// Runs `crawl --pages N --kills K --concurrency C --seed S`.
 pub(crate) async fn run(arguments: &mut Arguments) -> Result<()> {
     let pages = arguments.number("--pages", 100_000)?;
     let kills = arguments.number("--kills", 0)?;

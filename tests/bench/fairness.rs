@@ -54,7 +54,7 @@ struct StatusTimes {
     late: Latencies,
 }
 
-/// `fairness --jobs N --teams T --pages P --concurrency C --latency-ms L`.
+/// Runs `fairness --jobs N --teams T --pages P --concurrency C --latency-ms L`.
 pub(crate) async fn run(arguments: &mut Arguments) -> Result<()> {
     let jobs = arguments.number("--jobs", 200)?;
     let teams = usize::try_from(arguments.number("--teams", 3)?)?.max(1);

@@ -1,5 +1,5 @@
 // Latency of a later code call in a session, compared with the same evaluation directly over CDP, and with a new
-// process that connects, evaluates and exits, as without a session that keeps its worker.
+// process that connects, evaluates and exits, which is what a client must do without a session that keeps its worker.
 // Usage: interact.mjs SERVER KEY SITE CALLS PROCESSES.
 
 import { spawnSync } from "node:child_process";

@@ -11,7 +11,7 @@ use serde_json::json;
 use crate::site::GeneratedSite;
 use harvestman_tests::arguments::Arguments;
 
-/// `job-page --pages N`.
+/// Runs `job-page --pages N`.
 pub(crate) async fn run(arguments: &mut Arguments) -> Result<()> {
     let pages = arguments.number("--pages", 10_000)?;
     arguments.end()?;

@@ -1,5 +1,6 @@
-//! Servers on PostgreSQL: one compared with a server on SQLite, what it costs the database, how much expiring jobs slow it
-//! down, and how three share many crawls. Needs `HARVESTMAN_TEST_POSTGRES`, a server's URL without a database name.
+//! Servers on PostgreSQL: how one server compares with a server on SQLite, what it costs the database, how much
+//! expiring jobs slow it down, and how three servers share many crawls. Needs `HARVESTMAN_TEST_POSTGRES`, a server's
+//! URL without a database name.
 
 use std::net::TcpListener;
 use std::time::{Duration, Instant};
@@ -14,23 +15,24 @@ use tokio_postgres::{Client, NoTls};
 
 use crate::site::GeneratedSite;
 
-/// Time to the database of the distant case, for each answer.
+/// Delay of each answer of a distant database.
 const DISTANCE: Duration = Duration::from_millis(5);
-/// After this time PostgreSQL has published the statistics of what was done before, also those of idle connections.
+/// Time after which PostgreSQL has published the statistics of all earlier work, including the work of idle
+/// connections.
 const STATISTICS_DELAY: Duration = Duration::from_secs(11);
 /// How long idle servers are watched.
 const IDLE: Duration = Duration::from_secs(20);
-/// Latency of the site that servers share, and crawls that run at once.
+/// Latency of the site that several servers crawl, and number of crawls that run at once.
 const SITE_LATENCY: Duration = Duration::from_millis(200);
 const CRAWLS: u64 = 30;
 /// Jobs that expire during a crawl, and pages of each.
 const EXPIRING_JOBS: i64 = 1_000;
 const EXPIRING_PAGES: u64 = 100;
-/// Pages in flight on each of the servers that share crawls: few enough that fetching is the bound, where three servers,
-/// their database and the site share two cores.
+/// Pages in flight on each of the servers that share crawls: few enough that fetching stays the bottleneck while three
+/// servers, their database and the site share two cores.
 const NODE_PAGES: &str = "32";
 
-/// `nodes --pages N --rounds R`.
+/// Runs `nodes --pages N --rounds R`.
 pub(crate) async fn run(arguments: &mut Arguments) -> Result<()> {
     let pages = arguments.number("--pages", 4_000)?;
     let rounds = arguments.number("--rounds", 3)?;
@@ -55,7 +57,7 @@ pub(crate) async fn run(arguments: &mut Arguments) -> Result<()> {
     shared(pages).await
 }
 
-/// Returns the pages per second of a crawl on a fresh server; on PostgreSQL if there is a distance.
+/// Returns the pages per second of a crawl on a fresh server; on PostgreSQL if a distance is given.
 async fn one(pages: u64, distance: Option<Duration>) -> Result<f64> {
     let site = GeneratedSite::serve(Duration::ZERO).await?;
     let Some(distance) = distance else {
@@ -177,7 +179,7 @@ async fn beside_expiry(pages: u64, jobs: i64) -> Result<(f64, i64)> {
     Ok((speed, jobs - left))
 }
 
-/// Prints how fast three servers crawl where fetching is the bound, and what the loss of one costs.
+/// Prints how fast three servers crawl when fetching is the bottleneck, and what the loss of one server costs.
 async fn shared(pages: u64) -> Result<()> {
     let site = GeneratedSite::serve(SITE_LATENCY).await?;
     let pages = (pages / CRAWLS).max(1);

@@ -48,7 +48,7 @@ impl Sites {
     }
 }
 
-/// `pace --pages N --latency-ms L`.
+/// Runs `pace --pages N --latency-ms L`.
 pub(crate) async fn run(arguments: &mut Arguments) -> Result<()> {
     let pages = arguments.number("--pages", 4_000)?;
     let latency_ms = arguments.number("--latency-ms", 20)?;

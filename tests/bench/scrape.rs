@@ -1,4 +1,4 @@
-//! Latency of single scrapes, next to that of fetching the same page directly.
+//! Latency of single scrapes, compared with fetching the same page directly.
 
 use std::time::{Duration, Instant};
 
@@ -16,7 +16,7 @@ use harvestman_tests::arguments::Arguments;
 /// Scrapes before the measurement.
 const WARM_UP: u64 = 20;
 
-/// `scrape --calls N --latency-ms L`.
+/// Runs `scrape --calls N --latency-ms L`.
 pub(crate) async fn run(arguments: &mut Arguments) -> Result<()> {
     let calls = arguments.number("--calls", 500)?;
     let latency_ms = arguments.number("--latency-ms", 0)?;

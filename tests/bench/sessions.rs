@@ -21,7 +21,7 @@ const MOVING: &str = "<!doctype html><title>Moving</title><body style='font:16px
     let at = 0; (function step() { at = (at + 7) % 1000; document.getElementById('bar').style.transform = `translateX(${at}px)`; requestAnimationFrame(step); })();
     </script>";
 
-/// `live-view --clicks N --seconds S`.
+/// Runs `live-view --clicks N --seconds S`.
 pub(crate) async fn live_view(arguments: &mut Arguments) -> Result<()> {
     let clicks = arguments.number("--clicks", 100)?;
     let seconds = arguments.number("--seconds", 5)?;
@@ -29,7 +29,7 @@ pub(crate) async fn live_view(arguments: &mut Arguments) -> Result<()> {
     script("live_view.mjs", &[clicks.max(1), seconds.max(1)]).await
 }
 
-/// `interact --calls N --processes N`.
+/// Runs `interact --calls N --processes N`.
 pub(crate) async fn interact(arguments: &mut Arguments) -> Result<()> {
     let calls = arguments.number("--calls", 200)?;
     let processes = arguments.number("--processes", 11)?;

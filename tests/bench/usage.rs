@@ -23,7 +23,7 @@ const KEYS_PER_TEAM: usize = 8;
 /// Age of the entries on the late page of activity.
 const LATE_PAGE_AGE: Duration = Duration::from_secs(23 * 3600);
 
-/// `usage --rows N --activity N --calls N`.
+/// Runs `usage --rows N --activity N --calls N`.
 pub(crate) async fn run(arguments: &mut Arguments) -> Result<()> {
     let rows = arguments.number("--rows", 10_000_000)?;
     let activity = arguments.number("--activity", 1_000_000)?;

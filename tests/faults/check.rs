@@ -1,4 +1,5 @@
-//! What must be true of every job afterwards, by the API, in the database, at the site and at the webhook receiver.
+//! Checks what must be true of every job afterwards: in the API, in the database, at the site and at the webhook
+//! receiver.
 
 use std::collections::{BTreeSet, HashMap};
 use std::time::{Duration, Instant};
@@ -12,9 +13,9 @@ use crate::cluster::Cluster;
 use crate::sessions;
 use crate::work::Job;
 
-/// Pages that may be fetched twice, of a hundred.
+/// Percentage of pages that may be fetched twice.
 const REPEATED_PERCENT: usize = 2;
-/// How long the next event may take: the receivers of a dead server are free after 30 s.
+/// How long the next event may take: the lease of a dead server on a receiver ends after 30 s.
 const NEXT_EVENT_WITHIN: Duration = Duration::from_secs(60);
 const POLL: Duration = Duration::from_millis(500);
 
@@ -54,7 +55,7 @@ pub(crate) async fn check(cluster: &Cluster, receiver: &Receiver, jobs: &[Job]) 
     Ok(())
 }
 
-/// Waits for the last event of every job, as long as further events arrive.
+/// Waits for the last event of every job. Fails if no further event arrives for a while.
 async fn wait_for_events(receiver: &Receiver, jobs: &[Job]) -> Result<()> {
     let (mut arrived, mut since) = (0, Instant::now());
     loop {
@@ -89,7 +90,8 @@ fn job_of(delivery: &Delivery) -> String {
     delivery.json["id"].as_str().unwrap_or_default().to_owned()
 }
 
-/// Checks the status and the documents, which every server returns alike, and returns the URLs in their order.
+/// Checks the status and the documents, which every server must return in the same order. Returns the URLs in this
+/// order.
 async fn check_documents(cluster: &Cluster, job: &Job) -> Result<Vec<String>> {
     let completed = job.pages.len() as u64;
     ensure!(job.end["status"] == "completed", "not completed: {}", job.end);
@@ -165,8 +167,8 @@ async fn check_month(client: &Client) -> Result<()> {
     Ok(())
 }
 
-/// Checks that each event arrived, and that first arrivals are in order: `started`, the pages as they are numbered,
-/// `completed`.
+/// Checks that each event arrived, and that first arrivals are in order: `started`, the pages in the order of their
+/// numbers, `completed`.
 fn check_events(job: &Job, order: &[String], events: &[Delivery]) -> Result<()> {
     let first: Vec<&Delivery> = events.iter().filter(|event| event.attempt == 1).collect();
     let expected = order.len() as u64 + job.failures + 2;
@@ -189,7 +191,7 @@ fn check_events(job: &Job, order: &[String], events: &[Delivery]) -> Result<()> 
     Ok(())
 }
 
-/// Returns how many requests for pages were more than the first of their page.
+/// Returns the number of requests that fetched a page again.
 fn fetched_again(job: &Job) -> usize {
     let counts = job.site.counts();
     let pages = counts

@@ -9,7 +9,7 @@ use crate::database::Database;
 
 /// Variable with the path of libfaketime, which gives servers wrong clocks.
 const FAKETIME: &str = "HARVESTMAN_TEST_FAKETIME";
-/// How far the clocks of servers are off, in seconds, in turn.
+/// How far the clock of each server is off, in seconds.
 const CLOCKS_S: [i32; 3] = [0, 90, -90];
 
 /// Secret of the cluster.
@@ -45,7 +45,7 @@ impl Cluster {
         self.nodes.iter().map(|node| node.server.address()).collect()
     }
 
-    /// Lets the standby of the database take over from the primary, and gives it a new standby.
+    /// Lets the standby of the database take over from the primary, and adds a new standby.
     pub(crate) async fn fail_over(&mut self) -> Result<()> {
         self.database.promote()?;
         let url = self.database.url()?;
@@ -72,7 +72,7 @@ impl Node {
             ("HARVESTMAN_NODE_URL", &format!("http://{listen}")),
             ("HARVESTMAN_CLUSTER_SECRET", SECRET),
             ("HARVESTMAN_CHROMIUM", &chromium),
-            // Those of a dead server count until it is known to be dead.
+            // The sessions of a dead server count until the server is known to be dead.
             ("HARVESTMAN_MAX_SESSIONS", "16"),
             ("HARVESTMAN_WEBHOOK_RETRY_SECONDS", "1,1,1,1,1,1,1,1"),
         ])

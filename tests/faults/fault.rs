@@ -34,7 +34,7 @@ enum Kind {
     Cut,
     /// For `length`, every second answer to a COMMIT is lost.
     LoseCommits,
-    /// PostgreSQL stops without a checkpoint, and starts.
+    /// PostgreSQL stops without a checkpoint, and starts again.
     RestartDatabase,
     /// PostgreSQL stops in the same way, and its standby takes over.
     FailOver,

@@ -1,6 +1,7 @@
-//! A cluster under faults: real servers on one PostgreSQL, each behind a network that fails on request, with crawls, batch
-//! scrapes, webhooks, browser sessions and a host with a delay, while servers and the database fail in an order that a seed
-//! decides. Afterwards every job must be exact. `cargo xtask faults` builds and starts it.
+//! A cluster under faults: real servers on one PostgreSQL, each behind a network that fails on request. They run
+//! crawls, batch scrapes, webhooks, browser sessions and crawls of a host with a `Crawl-delay`, while servers and the
+//! database fail in an order that a seed determines. Afterwards, every job must be exact. `cargo xtask faults` builds
+//! and starts it.
 #![allow(clippy::print_stdout)]
 
 mod check;

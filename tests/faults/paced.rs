@@ -1,4 +1,4 @@
-//! A host that asks for time between two requests, crawled by two jobs at once, which different servers may run.
+//! A host with a `Crawl-delay`, crawled by two jobs at once, which may run on different servers.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use crate::work::Worker;
 const PAGES: usize = 6;
 /// `Crawl-delay` of the host.
 const DELAY: Duration = Duration::from_secs(1);
-/// How much of the delay a request may lose on its way, in which the one before was late.
+/// How much shorter than the delay a pause may be, because the earlier of two requests may have arrived late.
 const LATE: Duration = Duration::from_millis(500);
 
 impl Worker {

@@ -9,9 +9,9 @@ use tokio_postgres::Client;
 
 use crate::work::Worker;
 
-/// `ttl` of a session; those of clients that got no answer end by it.
+/// `ttl` of a session, which ends the session if the client that opened it got no answer.
 const TTL_S: u64 = 30;
-/// A session ends within its `ttl`, and that of a dead server once the server counts as dead.
+/// Time within which every session must end: after its `ttl`, or once its server counts as dead.
 const ENDS_WITHIN: Duration = Duration::from_secs(90);
 const POLL: Duration = Duration::from_millis(500);
 

@@ -1,5 +1,5 @@
-//! Jobs that run while servers fail. A client of a cluster asks another server when one does not answer, and repeats a
-//! request with its idempotency key.
+//! Jobs that run while servers fail. The client sends a request to another server if one does not answer, with the same
+//! idempotency key.
 
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use tokio::sync::watch;
 use tokio::time::timeout;
 
-/// How long one server may take to answer before the client asks another one.
+/// How long one server may take to answer before the client tries another one.
 const ANSWER_WITHIN: Duration = Duration::from_secs(8);
 /// How long a request may fail on all servers, and a job may make no progress.
 const PATIENCE: Duration = Duration::from_secs(180);

@@ -14,10 +14,10 @@ use tokio::time::Instant;
 
 /// `CommandComplete` of a COMMIT.
 const COMMITTED: &[u8] = b"C\0\0\0\x0bCOMMIT\0";
-/// Begins every `CommandComplete`; a byte of its length and the command follow.
+/// Start of every `CommandComplete`; the last byte of its length and the command follow.
 const COMPLETED: &[u8] = b"C\0\0\0";
 const BUFFER_BYTES: usize = 64 * 1024;
-/// What was read from the database and has not been delivered, at most.
+/// Largest number of reads from the database that are not delivered yet.
 const MESSAGES_UNDERWAY: usize = 64;
 
 /// A running proxy; connections through it end when it is dropped.
@@ -33,7 +33,7 @@ struct Shared {
     network: watch::Sender<Network>,
     /// Delay of what arrives from the database, in microseconds.
     delay_us: AtomicU64,
-    /// Loses the answer to every n-th COMMIT; 0: to none.
+    /// Loses the answer to every n-th COMMIT; 0 loses none.
     lose_every: AtomicU64,
     commits: AtomicU64,
     lost: AtomicU64,
@@ -81,7 +81,7 @@ impl DatabaseProxy {
         database_url.replacen(authority(database_url), &self.address.to_string(), 1)
     }
 
-    /// Leads new connections to the server of another database URL.
+    /// Redirects new connections to the server of another database URL.
     ///
     /// # Panics
     /// If the URL has no host and port.
@@ -99,7 +99,7 @@ impl DatabaseProxy {
         self.shared.network.send_replace(Network::Silent);
     }
 
-    /// Works again.
+    /// Ends a refusal or a cut.
     pub fn restore(&self) {
         self.shared.network.send_replace(Network::Works);
     }
@@ -110,7 +110,7 @@ impl DatabaseProxy {
         self.shared.delay_us.store(delay_us, Ordering::Relaxed);
     }
 
-    /// Breaks the connection instead of passing the answer to every `nth` COMMIT on; 0: to none.
+    /// Breaks the connection instead of passing on the answer to every `nth` COMMIT; 0 breaks none.
     pub fn lose_commits(&self, nth: u64) {
         self.shared.lose_every.store(nth, Ordering::Relaxed);
     }
@@ -120,7 +120,7 @@ impl DatabaseProxy {
         self.shared.lost.load(Ordering::Relaxed)
     }
 
-    /// Returns how many statements have read, and how many have changed a row.
+    /// Returns how many statements have read rows, and how many have changed rows.
     pub fn statements(&self) -> (u64, u64) {
         let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         (count(&self.shared.reads), count(&self.shared.changes))

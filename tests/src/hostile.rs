@@ -34,7 +34,7 @@ pub const BROKEN: &[&str] = &[
 /// Paths of pages that end early.
 pub const PARTIAL: &[&str] = &["/short", "/short-chunks", "/cut-gzip", "/damaged-gzip"];
 
-/// Paths whose response never ends; only the deadline does.
+/// Paths whose response never ends; only the deadline ends the request.
 pub const SLOW: &[&str] = &["/silent", "/slow-head", "/drip"];
 
 /// Paths of pages that are hard to parse but valid.

@@ -11,14 +11,14 @@ use serde_json::{Value, json};
 use crate::compare::Measurement;
 use crate::process;
 
-/// Variables that name the programs of the peers, each with the name of its peer. `cargo xtask bench compare` sets
-/// those that it finds.
+/// Variables that name the programs of the peers, each with the name of its peer. `cargo xtask bench compare` sets the
+/// variables of the peers that it finds.
 const PROGRAMS: &[(&str, &str)] = &[
     ("spider", "HARVESTMAN_BENCH_SPIDER"),
     ("crawlee", "HARVESTMAN_BENCH_CRAWLEE"),
     ("scrapy", "HARVESTMAN_BENCH_SCRAPY"),
 ];
-/// Interval between two looks at a program or job.
+/// Interval at which a program or job is polled.
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
 /// A crawler.

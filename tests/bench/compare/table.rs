@@ -1,4 +1,4 @@
-//! Medians with their spread, and ratios to this server of the same round.
+//! Medians with their spread, and ratios to this server in the same round.
 
 use std::fmt;
 

@@ -9,7 +9,7 @@ use crate::database::Database;
 
 /// Variable with the path of libfaketime, which gives servers wrong clocks.
 const FAKETIME: &str = "HARVESTMAN_TEST_FAKETIME";
-/// How far the clock of each server is off, in seconds.
+/// How far the clocks of the servers are off, in seconds; the servers take the values in turn.
 const CLOCKS_S: [i32; 3] = [0, 90, -90];
 
 /// Secret of the cluster.

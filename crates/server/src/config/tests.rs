@@ -359,6 +359,7 @@ fn a_secret_is_read_from_the_file_that_its_variable_names() {
         ("HARVESTMAN_WEBHOOK_SECRET", "x"),
     ];
     assert!(parse(&both).unwrap_err().0.contains("set one of them"));
+    std::fs::remove_file(path).unwrap();
     let missing = problem("HARVESTMAN_WEBHOOK_SECRET_FILE", "/nowhere/secret");
     assert!(
         missing.contains("HARVESTMAN_WEBHOOK_SECRET_FILE: cannot read /nowhere/secret"),
@@ -370,4 +371,17 @@ fn a_secret_is_read_from_the_file_that_its_variable_names() {
         source::unknown_variables(variables.into_iter()),
         ["HARVESTMAN_LISTEN_FILE"]
     );
+}
+
+#[test]
+fn the_documentation_names_every_setting() {
+    for page in ["docs/API.md", "docs/guide/settings.md"] {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(page);
+        let text = std::fs::read_to_string(path).unwrap();
+        for setting in setting::SETTINGS {
+            // Not the whole name, as in `HARVESTMAN_SEARCH_URL`, `_SEARCH_PROVIDER`.
+            let variable = format!("_{}`", setting.key.to_uppercase());
+            assert!(text.contains(&variable), "{page} does not name {variable}");
+        }
+    }
 }

@@ -38,7 +38,7 @@ pub const LIMITED_BY_SITE: &str =
     "Every site has reached its limit of pages in flight. Set maxConcurrency to raise it.";
 /// Limiter `concurrency`.
 pub const LIMITED_BY_CONCURRENCY: &str =
-    "The job has reached its maxConcurrency, or the team its limit of pages in flight.";
+    "The job has reached its maxConcurrency, or the team has reached its limit of pages in flight.";
 /// Limiter `browser`.
 pub const LIMITED_BY_BROWSER: &str =
     "Pages wait for a browser slot. The operator can raise HARVESTMAN_MAX_BROWSER_PAGES.";
@@ -71,9 +71,9 @@ pub const NO_FILTER_MATCH: &str = "No page matches the filter.";
 /// Job: no errors.
 pub const NO_ERRORS: &str = "No page has failed.";
 /// Job: no URL is blocked by robots.txt.
-pub const NO_BLOCKED_URLS: &str = "robots.txt has blocked no URL of this job.";
+pub const NO_BLOCKED_URLS: &str = "robots.txt blocked no URLs of this job.";
 /// Health of a job: blocked URLs.
-pub const BLOCKED_HELP: &str = "URLs that robots.txt blocks";
+pub const BLOCKED_HELP: &str = "URLs blocked by robots.txt";
 /// Job: the request body is not known.
 pub const NO_REQUEST: &str =
     "The request of this job is not available: it was not sent from this browser, and the job has ended.";
@@ -109,9 +109,10 @@ pub const SNIPPET_LAST_VALID: &str = "The form has errors. Showing the last vali
 pub const RENDER_CUT: &str =
     "This page is too long to render in full. Open the Markdown tab for the complete text.";
 /// Activity: introduction.
-pub const ACTIVITY_INTRO: &str = "API calls of the last 24 hours.";
+pub const ACTIVITY_INTRO: &str = "API calls from the last 24 hours.";
 /// Activity: no calls.
-pub const ACTIVITY_EMPTY: &str = "API calls of the last 24 hours will appear here, from the console and from your code. Scrape a page to start.";
+pub const ACTIVITY_EMPTY: &str =
+    "API calls that the console and your code make will appear here for 24 hours. Scrape a page to start.";
 /// Activity: the filter matches nothing.
 pub const ACTIVITY_NO_MATCH: &str = "No call matches the filter. Load older calls, or change the filter.";
 /// Usage: introduction.
@@ -133,9 +134,10 @@ pub const SEARCH_EMPTY: &str = "Results will appear here by source. Enter a quer
 /// Search: no result in this source.
 pub const SEARCH_NO_RESULTS: &str = "No results.";
 /// Search: help below the formats.
-pub const SEARCH_FORMATS: &str = "Formats to scrape each result in; without one, results are not scraped.";
+pub const SEARCH_FORMATS: &str =
+    "Formats to scrape each result in. If none is selected, results are not scraped.";
 /// Extract: introduction.
-pub const EXTRACT_INTRO: &str = "Extract structured data from pages by a prompt or a schema.";
+pub const EXTRACT_INTRO: &str = "Extract structured data from pages with a prompt or a schema.";
 /// Extract: empty result.
 pub const EXTRACT_EMPTY: &str =
     "The extracted data and its sources will appear here. Enter URLs and a prompt to start.";
@@ -189,7 +191,7 @@ pub const WEBHOOKS_TEAM_SECRET: &str =
     "Webhooks are signed with the team's secret. It cannot be shown again; rotate it if it may have leaked.";
 /// Webhook secret: set by the operator.
 pub const WEBHOOKS_SERVER_SECRET: &str =
-    "Webhooks are signed with the secret of the server configuration. A team secret replaces it.";
+    "Webhooks are signed with the secret in the server configuration. A team secret replaces it.";
 /// Tools: introduction.
 pub const TOOLS_INTRO: &str = "Tools run in your browser; what you paste is never sent to a server.";
 /// Screen that failed to load: heading.
@@ -208,14 +210,14 @@ pub const TOOL_SCOPE_EMPTY: &str =
     "The scope decision and its reason will appear here for each link. Enter a start URL and some links.";
 /// Robots tool: empty result.
 pub const TOOL_ROBOTS_EMPTY: &str =
-    "Whether the URL may be fetched will appear here. Paste a robots.txt and enter a URL.";
+    "The robots.txt decision for the URL will appear here. Paste a robots.txt and enter a URL.";
 /// Robots tool: no rule matches.
 pub const TOOL_ROBOTS_NO_RULE: &str = "no rule matches this URL";
 /// Sitemap tool: empty result.
 pub const TOOL_SITEMAP_EMPTY: &str = "The URLs of the sitemap will appear here. Paste a sitemap.";
 /// Webhook tool: empty result.
 pub const TOOL_WEBHOOK_EMPTY: &str =
-    "Whether the signature is valid will appear here. Paste a delivery and its secret.";
+    "The result of the signature check will appear here. Paste a delivery and its secret.";
 /// Monitors: introduction.
 pub const MONITORS_INTRO: &str = "Check pages on a schedule and see what has changed.";
 /// Monitors: none.
@@ -242,7 +244,7 @@ pub const TIMELINE_HELP: &str =
 pub const PAGE_IS_NEW: &str =
     "This page was seen for the first time, so there is nothing to compare it with.";
 /// Check: an unchanged page.
-pub const PAGE_IS_SAME: &str = "The text of this page is the same as at the last check.";
+pub const PAGE_IS_SAME: &str = "The text of this page has not changed since the last check.";
 /// Check: a removed page.
 pub const PAGE_IS_REMOVED: &str = "This page is no longer there.";
 /// Delete dialog: heading.
@@ -273,7 +275,7 @@ pub const LIVE_VIEW_READ_ONLY: &str = "Your clicks and keystrokes do not reach t
 /// Session: no live view.
 pub const NO_LIVE_VIEW: &str = "This session was opened without a live view.";
 /// Session: the browser of a scrape is not open.
-pub const BROWSER_NOT_OPEN: &str = "No browser is open for this page yet. Opening one repeats the scrape and leaves the page in the state it reached.";
+pub const BROWSER_NOT_OPEN: &str = "No browser is open for this page yet. Opening a browser repeats the scrape and leaves the page in the state that the scrape reached.";
 /// Session: ended.
 pub const SESSION_ENDED: &str = "The browser of this session is closed. The History tab lists what was run.";
 /// Session: help of the first prompt in a browser that continues no scrape.
@@ -343,7 +345,7 @@ pub const COMPARISON_CUT: &str = "Only the first 100,000 pages of each run are c
 pub const NO_DIFFERENCE: &str = "The page is too large to show its differences.";
 /// Graph: help.
 pub const GRAPH_HELP: &str =
-    "Drag to move, press + or - or hold Shift and scroll to zoom, click a page to read it.";
+    "Drag to move. To zoom, press + or -, or hold Shift and scroll. Click a page to read it.";
 /// Graph: more links than are drawn.
 pub const GRAPH_CUT: &str = " (not all are drawn)";
 /// Toast after an export.
@@ -383,7 +385,7 @@ pub const REMOVED_UNKNOWN_OPTIONS: &str =
 /// Notice above a source text that is cut.
 pub const SOURCE_CUT: &str = "Only the first 1 MiB is shown. Copy and Save include the full text.";
 /// Graph: pages that were stored without their list of links.
-pub const GRAPH_MARKDOWN: &str = "The page tree is complete. Other links come from the Markdown of the pages, which omits navigation; request the format links to draw all of them.";
+pub const GRAPH_MARKDOWN: &str = "The page tree is complete. Other links come from the Markdown of the pages, which omits navigation; request the links format to draw all of them.";
 /// Error code of unreadable text in the JSON tab.
 pub const JSON_ERROR_CODE: &str = "NO_JSON";
 /// JSON that is not an object.
@@ -391,7 +393,8 @@ pub const JSON_NOT_AN_OBJECT: &str = "The body must be a JSON object";
 /// After the parse error of the JSON tab.
 pub const JSON_NOT_SENT: &str = "The request was not sent.";
 /// Actions: help.
-pub const ACTIONS_HELP: &str = "Run in this order after the page has loaded and before it is read.";
+pub const ACTIONS_HELP: &str =
+    "Actions run in this order after the page has loaded and before its content is read.";
 /// Note below a snippet of a form without a subject.
 pub const SNIPPET_EXAMPLE: &str = "An example; complete the form to see your request.";
 /// New key: no name.

@@ -91,7 +91,7 @@ fn comparison(full: &str, content: &str) -> AnyView {
     let summary = match removed {
         0 => text::NOTHING_REMOVED.to_owned(),
         _ => format!(
-            "{} removed, with {}.",
+            "{} removed ({}).",
             display::plural(removed, "part was", "parts were"),
             display::plural(words as u64, "word", "words")
         ),

@@ -243,7 +243,7 @@ fn table(keys: Vec<Key>, may_revoke: bool, revoke: Callback<Key>) -> AnyView {
         view! {
             <tr class:revoked=key.revoked_at.is_some()>
                 <th scope="row">
-                    <span class="key-name"><a href=calls title="Show its calls">{key.name.clone()}</a> {hint} {state}</span>
+                    <span class="key-name"><a href=calls title="Show calls with this key">{key.name.clone()}</a> {hint} {state}</span>
                     <span class="phone-only hint">"Used " {used.clone()}</span>
                 </th>
                 <td class="opt quiet-text">{created}</td>

@@ -293,7 +293,7 @@ fn this_month(usage: CreditUsage, used: u64) -> AnyView {
             <div
                 class="bar"
                 role="progressbar"
-                aria-label="Credits used of this month's budget"
+                aria-label="Credits used from this month's budget"
                 aria-valuenow=used.to_string()
                 aria-valuemin="0"
                 aria-valuemax=usage.plan_credits.to_string()

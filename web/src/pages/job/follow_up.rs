@@ -66,7 +66,7 @@ pub fn ContinueCrawl(feed: JobFeed) -> impl IntoView {
     let left = move || feed.urls_left.get();
     let title = move || {
         let urls = display::plural(left(), "URL", "URLs");
-        format!("Starts a crawl with the same settings from the {urls} that were found and not fetched")
+        format!("Starts a crawl with the same settings from the {urls} that were found but not fetched")
     };
     let run = move |_| {
         let start = async move {

@@ -28,7 +28,7 @@ static KINDS: [(&str, &str, &str, &str); 3] = [
     ),
     (
         "crawl",
-        "A site",
+        "Site",
         "URL where the crawl starts",
         "https://example.com/docs",
     ),

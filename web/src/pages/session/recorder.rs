@@ -174,7 +174,7 @@ pub fn Recorder(screen: SessionScreen) -> impl IntoView {
                 </Show>
             </p>
             <Show when=has_steps fallback=|| view! { <p class="hint">{text::RECORDER_EMPTY}</p> }>
-                <div class="send" role="group" aria-label="Form of the steps">
+                <div class="send" role="group" aria-label="Step format">
                     {choice("Actions", false)}
                     {choice("Playwright", true)}
                     <span class="grow"></span>

@@ -35,7 +35,7 @@ fn result(value: &Value) -> AnyView {
     }
     view! {
         {url_list("Pages", pages)}
-        {url_list("Further sitemaps", sitemaps)}
+        {url_list("Nested sitemaps", sitemaps)}
     }
     .into_any()
 }

@@ -313,7 +313,7 @@ async fn a_model_removes_leftovers_and_adds_nothing() {
     assert_eq!(document["markdown"], "# Jane Heron\n\nJane Heron lives in Ulm.");
     assert_eq!(
         warning(&document),
-        "`onlyCleanContent`: 2 lines of the language model were dropped, because the page does not have them."
+        "`onlyCleanContent`: 2 lines that the language model returned were dropped, because they are not on the page."
     );
     assert_eq!(model.requests().len(), 1);
 }

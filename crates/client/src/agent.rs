@@ -25,7 +25,7 @@ impl Client {
         self.get(&format!("/v2/agent/{id}/trace")).await
     }
 
-    /// Returns a page as an agent read it, or its result.
+    /// Returns a page as the agent read it, or the agent's result.
     pub async fn agent_snapshot(
         &self,
         id: JobId,

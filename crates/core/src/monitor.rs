@@ -81,8 +81,8 @@ pub fn check_targets(targets: &[Target]) -> Result<(), ApiError> {
         problems.push(Problem {
             path: vec![PathPart::Key("targets".to_owned())],
             message: format!(
-                "can have {pages} pages in one check, but {MAX_MONITOR_PAGES} are allowed: give fewer URLs, or \
-                 crawls a lower `limit`"
+                "can have {pages} pages in one check, but at most {MAX_MONITOR_PAGES} are allowed: give fewer \
+                 URLs, or a lower `limit` for crawls"
             ),
         });
     }

@@ -98,7 +98,7 @@ fn check_redaction(options: &ScrapeOptions) -> Result<(), ApiError> {
     Err(ApiError::new(
         ErrorCode::BadRequest,
         format!(
-            "`redactPII` cannot remove personal data from pictures and bytes; remove {result}, or `redactPII`."
+            "`redactPII` cannot remove personal data from pictures or raw bytes; remove {result}, or remove `redactPII`."
         ),
     ))
 }
@@ -154,21 +154,22 @@ fn check_format(format: &Format, capabilities: &Capabilities) -> Result<(), ApiE
         Format::ChangeTracking(tracking) if !tracking.modes.contains(&ChangeMode::Json) => return Ok(()),
         Format::Branding | Format::Screenshot(_) if !capabilities.browser => (
             ErrorCode::NotConfigured,
-            "needs a browser, and none is configured on this server",
+            "needs a browser, and none is configured on this server; remove it from `formats`",
         ),
         // With a schema, data stated on the page can be used.
         Format::Json(json) if !capabilities.model && json.schema.is_none() => (
             ErrorCode::NotConfigured,
-            "needs a language model or a `schema`, and no model is configured on this server; add a `schema`",
+            "needs a language model or a `schema`, and no model is configured on this server; add a `schema`, or \
+             remove it from `formats`",
         ),
         Format::ChangeTracking(tracking) if !capabilities.model && tracking.schema.is_none() => (
             ErrorCode::NotConfigured,
             "needs a language model or a `schema` for its mode `json`, and no model is configured on this server; \
-             add a `schema`",
+             add a `schema`, or remove it from `formats`",
         ),
         Format::Question { .. } | Format::Query { .. } if !capabilities.model => (
             ErrorCode::NotConfigured,
-            "needs a language model, and none is configured on this server",
+            "needs a language model, and none is configured on this server; remove it from `formats`",
         ),
         Format::Branding
         | Format::Screenshot(_)
@@ -177,10 +178,7 @@ fn check_format(format: &Format, capabilities: &Capabilities) -> Result<(), ApiE
         | Format::Query { .. }
         | Format::Json(_) => return Ok(()),
     };
-    let message = format!(
-        "The format `{}` {why}, or remove it from `formats`.",
-        format.kind()
-    );
+    let message = format!("The format `{}` {why}.", format.kind());
     Err(ApiError::new(code, message))
 }
 

@@ -14,8 +14,8 @@ pub use rank::{Candidate, rank};
 pub use window::{RecentUnit, Window};
 
 /// Warning when stored pages replace web results.
-pub const STORED_PAGES_ONLY: &str = "No search provider is configured on this server. These results come from pages that your \
-    team scraped or crawled here and that are still stored, not from the web.";
+pub const STORED_PAGES_ONLY: &str = "No search provider is configured on this server. These results are not from the web; they \
+    come from stored pages that your team scraped or crawled here.";
 /// Warning when no stored page matches either.
 pub const NO_STORED_PAGES: &str = "No search provider is configured on this server, and no page that your team scraped or \
     crawled here matches. Crawl a site with the format `markdown` first, or ask the operator to set \
@@ -24,7 +24,7 @@ pub const NO_STORED_PAGES: &str = "No search provider is configured on this serv
 pub const NEEDS_PROVIDER: &str =
     "`news` and `images` need a search provider, which is not configured on this server.";
 /// Warning when a request selects a kind of search that this server does not have.
-pub const NO_ENTERPRISE: &str = "`enterprise` had no effect: it selects kinds of the hosted product's search. The operator \
+pub const NO_ENTERPRISE: &str = "`enterprise` had no effect: it selects a search mode of the hosted product. The operator \
     of this server chooses the search provider.";
 /// Warning when a provider returns no results.
 pub const NO_RESULTS: &str = "No results. Use fewer or different words.";

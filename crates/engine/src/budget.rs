@@ -247,7 +247,7 @@ impl Account {
 
 fn used_up(budget: u64) -> ApiError {
     let message = format!(
-        "the team has used its {budget} credits of this month; wait for the next month, or ask the operator for a larger budget"
+        "the team has used its {budget} credits for this month; wait for the next month, or ask the operator for a larger budget"
     );
     ApiError::new(ErrorCode::InsufficientCredits, message)
 }

@@ -266,11 +266,11 @@ impl SingleScrape {
             let config = &self.context.config;
             let message = match kind {
                 SlotKind::Plain => format!(
-                    "all {} concurrent pages of the team, or those of this key, are in use; try again when one has finished",
+                    "all {} page slots of the team, or those of this key, are in use; try again when a page has finished",
                     config.plans.of(self.record.job.team).max_concurrency
                 ),
                 SlotKind::Browser => format!(
-                    "all {} concurrent pages of the browser are in use; try again when one has finished",
+                    "all {} browser page slots are in use; try again when a page has finished",
                     config.browser_pages
                 ),
             };

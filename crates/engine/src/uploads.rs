@@ -30,7 +30,7 @@ impl Engine {
             name: UploadedFile::clean_name(&request.filename).ok_or_else(|| {
                 ApiError::new(
                     ErrorCode::BadRequest,
-                    "`filename` has no characters of a file name",
+                    "`filename` contains no character that is valid in a file name",
                 )
             })?,
             content_type: request.content_type,
@@ -68,11 +68,11 @@ impl Engine {
             Some(false) => Ok(()),
             Some(true) => Err(ApiError::new(
                 ErrorCode::Conflict,
-                "this URL has received its file; request a new one",
+                "a file was already sent to this URL; request a new URL",
             )),
             None => Err(ApiError::new(
                 ErrorCode::NotFound,
-                "no such upload; request a new URL, as the file was used or the URL has expired",
+                "no such upload: the file was already used, or the URL has expired; request a new URL",
             )),
         }
     }
@@ -123,7 +123,7 @@ impl Engine {
             )),
             UploadUse::Unknown => Err(ApiError::new(
                 ErrorCode::NotFound,
-                "no such `uploadRef`; each can be used once, and expires",
+                "no such `uploadRef`: it was already used, or it has expired; upload the file again",
             )),
         }
     }

@@ -28,7 +28,7 @@ export interface ScreenshotFormat {
   viewport?: Viewport;
 }
 
-/** Data by a schema, a prompt, or both (never neither). */
+/** Data extracted with a schema, a prompt, or both; at least one is required. */
 export interface JsonFormat {
   type: 'json';
   /** What to extract, in words. */
@@ -191,7 +191,7 @@ export type Parser = 'pdf' | 'image' | PdfParser | ImageParser;
 export interface Location {
   /** Country of the visitor, ISO 3166-1 alpha-2. Default: US. */
   country?: string;
-  /** Languages of the visitor in order of preference, BCP 47. Empty: that of the country. */
+  /** Languages of the visitor in order of preference, BCP 47. Empty: the language of the country. */
   languages?: string[];
 }
 
@@ -316,7 +316,7 @@ export interface CrawlOptions {
   regexOnFullURL?: boolean;
   /** Maximum number of pages. Unit: pages. Range: at least 1. Default: 10000. */
   limit?: number;
-  /** Crawl pages of the same host above the path of the start URL and at its level too. Default: false. */
+  /** Also crawl pages of the same host that are not below the path of the start URL. Default: false. */
   crawlEntireDomain?: boolean;
   /** Crawl pages of other sites that are linked to; their own links are not followed. Default: false. */
   allowExternalLinks?: boolean;
@@ -435,9 +435,9 @@ export interface SearchRequest {
   sources?: ('web' | 'news' | 'images' | SearchSource)[];
   /** Return only results of these categories: names or objects with `type`. Empty: all. */
   categories?: ('github' | 'research' | 'pdf' | 'developer' | 'gov')[];
-  /** Return only results of these hosts. Empty: all. */
+  /** Return only results from these hosts. Empty: all. */
   includeDomains?: string[];
-  /** Leave out results of these hosts. */
+  /** Leave out results from these hosts. */
   excludeDomains?: string[];
   /** Time filter: `qdr:d` (last day), `qdr:w`, `qdr:m`, `qdr:y`, or a range with `cdr:1`. */
   tbs?: string;
@@ -506,8 +506,8 @@ export interface ExtractRequest {
   /** How pages are fetched. */
   scrapeOptions?: ScrapeOptions;
   /**
-   * The model that extracts: an object with `model`. Another one than the operator's has no effect, and
-   * `warning` of the result says so.
+   * The model that extracts: an object with `model`. A model other than the operator's has no effect; the
+   * result then has a `warning`.
    */
   agent?: ExtractAgent;
   /** Receiver of events: a URL, or an object with `url`, `headers`, `metadata` and `events`. */
@@ -537,11 +537,9 @@ export interface AgentRequest {
   schema?: object;
   /** Maximum number of credits that the agent spends. Unit: credits. Range: at least 1. Default: 2500. */
   maxCredits?: number;
-  /** Open no pages but those of `urls`. Default: false. */
+  /** Open only the pages in `urls`. Default: false. */
   strictConstrainToURLs?: boolean;
-  /**
-   * Name of the model. Another one than the operator's has no effect, and `warning` of the result says so.
-   */
+  /** Name of the model. A model other than the operator's has no effect; the result then has a `warning`. */
   model?: string;
   /** How much work the agent puts into the task. Default: `medium`. */
   effort?: 'low' | 'medium' | 'high';
@@ -549,7 +547,7 @@ export interface AgentRequest {
   webhook?: string | AgentWebhook;
   /** Whether to return data or to have a conversation. Default: `extract`. */
   mode?: 'extract' | 'chat';
-  /** Conversation to continue: `threadId` of one of its runs, which must all have ended. */
+  /** `threadId` of the conversation to continue; all of its runs must have ended. */
   threadId?: string;
   /** Country and languages of the visitor. */
   location?: Location;
@@ -559,7 +557,7 @@ export interface AgentRequest {
 
 /** Schedule of a monitor: exactly one of `cron` and `text`. */
 export interface Schedule {
-  /** Five fields of cron, at least five minutes apart. */
+  /** Cron expression with five fields; checks must be at least five minutes apart. */
   cron?: string;
   /** The schedule in words: `every 30 minutes`, `hourly`, `daily at 9:00`. */
   text?: string;
@@ -598,9 +596,9 @@ export interface SearchTarget {
   searchWindow?: '5m' | '15m' | '1h' | '6h' | '24h' | '7d';
   /** Results per query. Range: 1 to 50. Default: 10. */
   maxResults?: number;
-  /** Only results of these hosts. */
+  /** Return only results from these hosts. */
   includeDomains?: string[];
-  /** No results of these hosts. */
+  /** Leave out results from these hosts. */
   excludeDomains?: string[];
 }
 

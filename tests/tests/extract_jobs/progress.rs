@@ -91,7 +91,7 @@ async fn an_agent_that_loops_ends_at_its_steps_with_a_partial_result() {
         "`model` had no effect",
         "chose `small`",
         "`exchange` had no effect",
-        "`partial` is what the pages state",
+        "`partial` contains data found on the pages",
     ] {
         assert!(warning(&status).contains(part), "{part}: {status}");
     }

@@ -177,7 +177,7 @@ fn path_in_sandbox(program: &Path, own: &str) -> PathBuf {
 }
 
 fn no_program(language: &str, program: &str, setting: &str) -> BrowserError {
-    let reason = format!("{program} was not found; run `harvestman setup`, or name it with {setting}");
+    let reason = format!("{program} was not found; run `harvestman setup`, or set its path in {setting}");
     not_configured(language, &reason)
 }
 

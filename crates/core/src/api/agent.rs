@@ -77,10 +77,10 @@ pub struct AgentRequest {
         example = "500"
     )]
     pub max_credits: u64,
-    /// Open no pages but those of `urls`.
+    /// Open only the pages in `urls`.
     #[field(name = "strictConstrainToURLs", label = "Only these URLs", group = "Work")]
     pub strict_constrain_to_urls: bool,
-    /// Name of the model. Another one than the operator's has no effect, and `warning` of the result says so.
+    /// Name of the model. A model other than the operator's has no effect; the result then has a `warning`.
     #[field(bounds = 0..=MAX_SHORT_TEXT_CHARS, label = "Model", group = "Work")]
     pub model: Option<String>,
     /// How much work the agent puts into the task. Default: `medium`.
@@ -97,14 +97,14 @@ pub struct AgentRequest {
     /// Whether to return data or to have a conversation. Default: `extract`.
     #[field(label = "Mode", group = "Result")]
     pub mode: Option<AgentMode>,
-    /// Conversation to continue: `threadId` of one of its runs, which must all have ended.
+    /// `threadId` of the conversation to continue; all of its runs must have ended.
     #[field(
         label = "Thread",
         group = "Result",
         example = r#""018f2f9e-0000-7000-8000-000000000001""#
     )]
     pub thread_id: Option<Uuid>,
-    /// Accepted as sent, without effect; `warning` of the result says so.
+    /// Accepted without effect; the result then has a `warning`.
     #[field(hidden)]
     pub exchange: Option<Value>,
     /// Country and languages of the visitor.

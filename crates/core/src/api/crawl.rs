@@ -117,7 +117,7 @@ pub struct CrawlRequest {
         example = "100"
     )]
     pub limit: u64,
-    /// Crawl pages of the same host above the path of the start URL and at its level too.
+    /// Also crawl pages of the same host that are not below the path of the start URL.
     #[field(label = "Entire domain", group = "Scope")]
     pub crawl_entire_domain: bool,
     /// Crawl pages of other sites that are linked to; their own links are not followed.

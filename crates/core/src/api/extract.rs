@@ -131,8 +131,8 @@ pub struct ExtractRequest {
     /// How pages are fetched.
     #[field(read = ScrapeOptions::read_inner, example = r#"{"onlyMainContent":false}"#)]
     pub scrape_options: ScrapeOptions,
-    /// The model that extracts: an object with `model`. Another one than the operator's has no effect, and `warning`
-    /// of the result says so.
+    /// The model that extracts: an object with `model`. A model other than the operator's has no effect; the result
+    /// then has a `warning`.
     #[field(
         unlisted,
         label = "Agent",

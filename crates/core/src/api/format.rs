@@ -117,7 +117,7 @@ pub struct Viewport {
     pub height: u32,
 }
 
-/// Data by a schema, a prompt, or both (never neither).
+/// Data extracted with a schema, a prompt, or both; at least one is required.
 #[derive(Clone, PartialEq, Debug, Request)]
 #[request(check = Self::check, unavailable("checkPromptInjection"))]
 pub struct JsonFormat {
@@ -183,7 +183,7 @@ impl Format {
         };
         f.fail(
             "type",
-            format!("must be a format that this server makes; \"{name}\" is not offered here"),
+            format!("must be a format that this server supports; `{name}` is not available here"),
         );
         f.ignore_rest();
         None

@@ -18,7 +18,7 @@ pub struct Location {
         example = r#""DE""#
     )]
     pub country: String,
-    /// Languages of the visitor in order of preference, BCP 47. Empty: that of the country.
+    /// Languages of the visitor in order of preference, BCP 47. Empty: the language of the country.
     #[field(
         bounds = (0..=MAX_LANGUAGES, 1..=MAX_SHORT_TEXT_CHARS),
         read = read_languages,

@@ -40,7 +40,7 @@ const DEFAULT_RESULTS: u64 = 10;
 #[derive(Clone, PartialEq, Eq, Debug, Request)]
 #[request(check = Self::check)]
 pub struct Schedule {
-    /// Five fields of cron, at least five minutes apart.
+    /// Cron expression with five fields; checks must be at least five minutes apart.
     #[field(bounds = 1..=MAX_NAME_CHARS, label = "Cron", example = r#""0 9 * * 1""#)]
     pub cron: Option<String>,
     /// The schedule in words: `every 30 minutes`, `hourly`, `daily at 9:00`.
@@ -122,10 +122,10 @@ pub enum Target {
         /// Results per query.
         #[field(default = DEFAULT_RESULTS, bounds = 1..=MAX_RESULTS)]
         max_results: u64,
-        /// Only results of these hosts.
+        /// Return only results from these hosts.
         #[field(bounds = HOSTS, read = read_include_domains)]
         include_domains: Vec<String>,
-        /// No results of these hosts.
+        /// Leave out results from these hosts.
         #[field(bounds = HOSTS, read = read_exclude_domains)]
         exclude_domains: Vec<String>,
     },

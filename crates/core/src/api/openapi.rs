@@ -24,7 +24,7 @@ Turns websites into data: single pages, crawls, batches, maps, searches, extract
 starts with `__` are ignored, and every other unknown field is refused.\n\
 - Fields marked as deprecated are sent by some clients on their own. They are accepted without effect.\n\
 - Responses may gain fields at any time; ignore those that you do not know.\n\
-- Paths that other servers of this protocol have and this one does not return 501 `FEATURE_NOT_SUPPORTED`.";
+- A path of this protocol that this server does not support returns 501 `FEATURE_NOT_SUPPORTED`.";
 
 /// Returns the OpenAPI document for this version of the server.
 pub fn document(version: &str) -> Value {

@@ -68,7 +68,7 @@ pub struct CrawlParams {
     /// Use of sitemaps.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sitemap: Option<SitemapMode>,
-    /// Whether pages of the same host above the path of the start URL and at its level are crawled too.
+    /// Whether pages of the same host that are not below the path of the start URL are crawled too.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub crawl_entire_domain: Option<bool>,
     /// Whether linked pages of other hosts are crawled too.

@@ -76,7 +76,7 @@ impl ParseOptions {
         ] {
             if options.wants(kind) {
                 let message =
-                    format!("The format `{kind}` cannot be made of an uploaded file; leave it out.");
+                    format!("The format `{kind}` cannot be made from an uploaded file; leave it out.");
                 return Err(unsupported(message));
             }
         }

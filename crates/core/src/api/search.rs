@@ -110,7 +110,7 @@ pub struct SearchRequest {
         example = r#"["github"]"#
     )]
     pub categories: Vec<Category>,
-    /// Return only results of these hosts. Empty: all.
+    /// Return only results from these hosts. Empty: all.
     #[field(
         bounds = HOSTS,
         read = read_include_domains,
@@ -119,7 +119,7 @@ pub struct SearchRequest {
         example = r#"["example.com"]"#
     )]
     pub include_domains: Vec<String>,
-    /// Leave out results of these hosts.
+    /// Leave out results from these hosts.
     #[field(
         bounds = HOSTS,
         read = read_exclude_domains,
@@ -178,7 +178,7 @@ pub struct SearchRequest {
     /// Scrape each web and news result with these options.
     #[field(read = ScrapeOptions::read_inner, example = r#"{"formats":["markdown"]}"#)]
     pub scrape_options: Option<ScrapeOptions>,
-    /// Kinds of the hosted product's search. Other values than `default` get a warning.
+    /// Search modes of the hosted product. Values other than `default` get a warning.
     #[field(bounds = (0..=MAX_LIST_ITEMS, ()), hidden)]
     pub enterprise: Vec<Value>,
     /// Client and integration that sent the request.

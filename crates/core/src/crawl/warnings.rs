@@ -36,7 +36,7 @@ pub(super) fn seed_redirected(seed: &Url, to: &Url) -> String {
 pub(super) fn robots_unreachable(host: &str, why: &str) -> String {
     let why = why.trim_end_matches('.');
     format!(
-        "Nothing could be crawled: cannot read {host}/robots.txt, so no page of this host may be fetched. \
+        "Nothing could be crawled: cannot read {host}/robots.txt, so no page on this host may be fetched. \
          Reason: {why}."
     )
 }

@@ -156,7 +156,10 @@ fn judge_numbers(
     let Some((_, old, new)) = moved.first() else {
         return match against {
             true => not_meaningful(Confidence::High, "Numbers changed, but not as the goal says."),
-            false => not_meaningful(Confidence::Medium, "No number that the goal is about changed."),
+            false => not_meaningful(
+                Confidence::Medium,
+                "The numbers that the goal refers to have not changed.",
+            ),
         };
     };
     let reason = format!("A number went from {old} to {new}, as the goal says.");

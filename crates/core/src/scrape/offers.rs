@@ -11,9 +11,9 @@ use crate::api::offer::{
 };
 
 pub(super) const NO_PRODUCT: &str =
-    "`product` is missing: the page states no product as JSON-LD or microdata of schema.org.";
+    "`product` is missing: the page has no schema.org product as JSON-LD or microdata.";
 pub(super) const NO_MENU: &str =
-    "`menu` is missing: the page states no menu as JSON-LD or microdata of schema.org.";
+    "`menu` is missing: the page has no schema.org menu as JSON-LD or microdata.";
 
 /// Maximum nesting of the objects that are searched.
 const MAX_DEPTH: usize = 6;

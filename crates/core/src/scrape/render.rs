@@ -33,7 +33,7 @@ const TRUNCATED: &str = "The page is too large to convert completely; its end wa
 
 const REDACTED_BASE64: &str = "`redactPII` cannot remove personal data from a PDF in base64; add `pdf` to `parsers`, or omit `redactPII`.";
 
-const SELECTORS_GIVEN_UP: &str = "The CSS selectors took too much work on this page and were not matched to its end; use fewer or simpler ones.";
+const SELECTORS_GIVEN_UP: &str = "The CSS selectors were too expensive to match on the whole page, so its end was not matched; use fewer or simpler selectors.";
 
 /// A fetched response with decompressed body.
 #[derive(Clone, Copy, Debug)]
@@ -129,7 +129,7 @@ impl RenderedPage {
         derived::set_markdown(&mut self.document, &mut self.model_input, options, markdown);
         if dropped > 0 {
             self.document.warn(&format!(
-                "`onlyCleanContent`: {dropped} lines of the language model were dropped, because the page does not have them."
+                "`onlyCleanContent`: {dropped} lines that the language model returned were dropped, because they are not on the page."
             ));
         }
         true

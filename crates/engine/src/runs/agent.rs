@@ -181,8 +181,8 @@ impl<'a> Agent<'a> {
         self.outcome.partial = self.invalid_result.take().or(stated);
         if self.outcome.partial.is_some() {
             self.outcome.warn(match is_invalid {
-                true => "`partial` is the last result of the language model, which is not valid.",
-                false => "`partial` is what the pages state, without the language model.",
+                true => "`partial` is the last result of the language model; it is not valid.",
+                false => "`partial` contains data found on the pages without the language model.",
             });
         }
     }

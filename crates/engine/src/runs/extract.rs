@@ -130,8 +130,9 @@ impl Extract<'_> {
                 false => Value::Array(vec![value.take()]),
             };
             if has_data {
-                self.outcome
-                    .warn(format!("The answer for {url} was left out: it is in words."));
+                self.outcome.warn(format!(
+                    "The answer for {url} was left out: it is text, not structured data."
+                ));
             }
         }
     }

@@ -134,7 +134,7 @@ pub(super) fn job_errors() -> JobErrors {
         timestamp: TIME,
         url: url(),
         code: ErrorCode::ScrapeTimeout,
-        error: "The page did not answer within 60000 ms.".to_owned(),
+        error: "The page did not respond within 60000 ms.".to_owned(),
     };
     JobErrors::new(vec![entry], vec!["https://example.com/private".to_owned()])
 }

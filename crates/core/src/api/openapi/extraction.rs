@@ -101,7 +101,7 @@ fn agents() -> Vec<Operation> {
             "Get status and result of an agent",
         )
         .response(
-            "Status and result; `partial` while the agent has none.",
+            "Status and result; `partial` until the agent has a result.",
             AgentResponse {
                 success: true,
                 status: AgentStatus::Completed,
@@ -175,7 +175,7 @@ fn threads_and_traces() -> Vec<Operation> {
             "GET",
             "/v2/agent/{id}/snapshots/{snapshot}",
             "getAgentSnapshot",
-            "Get a page as an agent read it, or its result",
+            "Get a page as the agent read it, or the agent's result",
         )
         .response(
             "The content that an event of the trace refers to.",

@@ -65,7 +65,7 @@ fn pages() -> Vec<Operation> {
             "createUploadUrl",
             "Get a URL for the upload of a file",
         )
-        .description("The file is sent to `uploadUrl`, then converted by `uploadRef`.")
+        .description("Send the file to `uploadUrl`, then convert it with `uploadRef` in `POST /v2/parse`.")
         .body::<UploadUrlRequest>(&["contentType"])
         .response("Where to send the file.", Data::new(upload_url()))
         .errors(&[ErrorCode::ConcurrencyLimited]),

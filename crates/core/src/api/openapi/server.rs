@@ -172,7 +172,7 @@ fn server() -> Vec<Operation> {
         ready("/ready", "getReady"),
         ready("/health/ready", "getReadiness"),
         new("/metrics", "getMetrics", "Get metrics for Prometheus")
-            .description("From the server's own machine, unless the operator opens them.")
+            .description("Available only from the server's own machine, unless the operator opens them.")
             .content(200, "The metrics.", Content::Text("application/openmetrics-text"))
             .errors(&[ErrorCode::Forbidden]),
         new("/openapi.json", "getOpenApi", "Get this document").content(

@@ -116,14 +116,14 @@ pub(super) fn operations() -> Vec<Operation> {
                 .errors(&[ErrorCode::Forbidden, ErrorCode::SessionDestroyed]),
             new("GET", files, list_files, "List the files of a browser session")
                 .response(
-                    "What its pages downloaded, and what clients gave to it.",
+                    "Files that its pages downloaded, and files that clients uploaded to it.",
                     SessionFiles {
                         success: true,
                         files: vec![file(FileOrigin::Download), file(FileOrigin::Upload)],
                     },
                 )
                 .errors(&[ErrorCode::Forbidden]),
-            new("POST", files, add_file, "Give a file to a browser session")
+            new("POST", files, add_file, "Upload a file to a browser session")
                 .form::<Caller>()
                 .or_body::<SessionFileRequest>()
                 .response(

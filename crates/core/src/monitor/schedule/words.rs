@@ -77,7 +77,7 @@ fn interval(words: &[&str]) -> Result<Option<String>, String> {
         ["every", "quarter", "hour"] => "*/15 * * * *".to_owned(),
         ["twice", "daily"] | ["twice", "a", "day"] => "0 0,12 * * *".to_owned(),
         ["every", number, unit] if number.parse::<u32>().is_ok() => {
-            let number: u32 = number.parse().map_err(|_| "names no number".to_owned())?;
+            let number: u32 = number.parse().map_err(|_| "has no number".to_owned())?;
             match unit.trim_end_matches('s') {
                 "minute" | "min" | "m" => every(number, 60, "minutes", "*/N * * * *", "0 * * * *")?,
                 "hour" | "hr" | "h" => every(number, 24, "hours", "0 */N * * *", "0 0 * * *")?,
@@ -101,8 +101,9 @@ fn every(number: u32, whole: u32, unit: &str, cron: &str, once: &str) -> Result<
             .filter(|divisor| whole.is_multiple_of(*divisor) && (whole == 24 || *divisor >= 5))
             .map(|divisor| divisor.to_string())
             .collect();
+        let span = if whole == 60 { "an hour" } else { "a day" };
         return Err(format!(
-            "names {number} {unit}, which do not divide a day evenly: use {}",
+            "names {number} {unit}, which does not divide {span} evenly: use {}",
             divisors.join(", ")
         ));
     }
@@ -188,7 +189,7 @@ fn times(words: &[&str]) -> Result<Vec<Time>, String> {
     times.sort_unstable();
     times.dedup();
     match times.len() {
-        0 => Err("names no time after `at`".to_owned()),
+        0 => Err("has no time after `at`".to_owned()),
         1..=MAX_TIMES => Ok(times),
         _ => Err(format!("names more than {MAX_TIMES} times")),
     }

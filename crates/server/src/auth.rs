@@ -64,7 +64,8 @@ pub async fn require_operator(State(app): State<App>, request: Request, next: Ne
     let same = |(good, given): ([u8; 32], [u8; 32])| bool::from(good.ct_eq(&given));
     match app.operator().zip(given).is_some_and(same) {
         true => next.run(request).await,
-        false => unauthorized("this endpoint accepts only the operator's command line").into_response(),
+        false => unauthorized("this endpoint accepts requests only from the operator's command line")
+            .into_response(),
     }
 }
 

@@ -49,10 +49,7 @@ pub(crate) async fn read(
     let mut body = Vec::with_capacity(announced.unwrap_or(0).min(64 * 1024) as usize);
     loop {
         let part = timeout(silence, stream.next()).await.map_err(|_| {
-            let message = format!(
-                "no data of the request body arrived for {} s",
-                silence.as_secs_f32()
-            );
+            let message = format!("no request body data arrived for {} s", silence.as_secs_f32());
             Failure::new(ErrorCode::RequestTimeout, message)
         })?;
         match part {

@@ -90,7 +90,7 @@ pub fn command() -> Command {
         .subcommand(keys_command())
         .subcommand(teams_command())
         .subcommand(Command::new("feedback").about(
-            "List the newest feedback of clients: time, team, kind and id of the request, rating, body",
+            "List the newest feedback from clients: time, team, kind and id of the request, rating, body",
         ))
         .subcommand(
             Command::new("config")
@@ -174,11 +174,11 @@ fn backup_commands() -> [Command; 2] {
     let replace = Arg::new("replace").long("replace").action(ArgAction::SetTrue);
     [
         Command::new("backup")
-            .about("Copy the database to a file, also while the server runs, and check the copy")
+            .about("Copy the database to a file, even while the server runs, and check the copy")
             .arg(file("File to create")),
         Command::new("restore")
             .about("Put a backup into the data folder of a stopped server")
-            .arg(file("File that `harvestman backup` has created"))
+            .arg(file("File that `harvestman backup` created"))
             .arg(replace.help("Rename an existing database")),
     ]
 }
@@ -398,7 +398,7 @@ fn existing_database(config: &Config) -> anyhow::Result<()> {
     let database = config.data_dir.join(DATABASE_FILE);
     if !database.exists() {
         anyhow::bail!(
-            "no database {}: name the server's folder with --data-dir or HARVESTMAN_DATA_DIR, or start the server \
+            "no database {}: set the server's folder with --data-dir or HARVESTMAN_DATA_DIR, or start the server \
              once, which creates it",
             database.display()
         );

@@ -97,8 +97,9 @@ fn data_folder(folder: &Path) -> Part {
     match std::fs::write(&probe, "").and_then(|()| std::fs::remove_file(&probe)) {
         Ok(()) => Part::works(NAME, format!("{found}, {} free", disk::free_space(folder))),
         Err(error) => {
-            let advice =
-                format!("cannot write to it: {error}. Change its owner, or name another with --data-dir");
+            let advice = format!(
+                "cannot write to it: {error}. Change its owner, or set another folder with --data-dir"
+            );
             Part::fails(NAME, State::Broken, found, advice)
         }
     }
@@ -149,8 +150,8 @@ async fn program(
 }
 
 async fn chromium(config: &Config) -> Part {
-    let without = "no screenshots, actions, browser sessions and pages that need scripts: install chromium, or \
-                   name it with HARVESTMAN_CHROMIUM";
+    let without = "no screenshots, actions, browser sessions, or pages that need scripts: install chromium, or \
+                   set its path in HARVESTMAN_CHROMIUM";
     let found = program("Chromium", &config.chromium, find_chromium(), without).await;
     found.map_or_else(|part| part, |(part, _)| part)
 }
@@ -174,7 +175,7 @@ async fn sandbox(config: &Config) -> Part {
 }
 
 async fn node(config: &Config) -> Part {
-    let without = "no JavaScript in browser sessions: install Node.js 20 or newer (`harvestman setup` can), or name it with \
+    let without = "no JavaScript in browser sessions: install Node.js 20 or newer (`harvestman setup` can), or set its path in \
          HARVESTMAN_NODE";
     let (part, path) = match program("Node.js", &config.node, config.node_program(), without).await {
         Ok(found) => found,
@@ -197,7 +198,7 @@ async fn node(config: &Config) -> Part {
 }
 
 async fn tesseract(config: &Config) -> Part {
-    let without = "no text recognition in images and scans: install tesseract-ocr, or name it with HARVESTMAN_TESSERACT";
+    let without = "no text recognition in images and scans: install tesseract-ocr, or set its path in HARVESTMAN_TESSERACT";
     let (part, path) = match program(
         "tesseract",
         &config.tesseract,
@@ -228,7 +229,7 @@ async fn tesseract(config: &Config) -> Part {
 }
 
 async fn python(config: &Config) -> Part {
-    let without = "no Python in browser sessions: install Python 3.9 or newer (`harvestman setup` can), or name it with \
+    let without = "no Python in browser sessions: install Python 3.9 or newer (`harvestman setup` can), or set its path in \
          HARVESTMAN_PYTHON";
     let (part, path) = match program("Python", &config.python, config.python_program(), without).await {
         Ok(found) => found,

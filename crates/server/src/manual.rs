@@ -21,7 +21,7 @@ Harvestman turns web pages into data.
   harvestman doctor                       check this machine: browser, sandbox, languages, data folder
   harvestman setup                        install what is missing
 
-`harvestman help` lists all commands, `harvestman COMMAND --help` the flags of one.
+`harvestman help` lists all commands; `harvestman COMMAND --help` lists the flags of a command.
 ";
 
 /// Returns the grammars of `completions` and `man`.

@@ -73,7 +73,7 @@ fn grammar(command: RequestCommand) -> Command {
                 "Print the id of the job and do not wait for it",
             ))
             .arg(resume.conflicts_with("no-wait"));
-        let cancel = of_job("cancel", "Stop a job");
+        let cancel = of_job("cancel", "Cancel a job");
         grammar = grammar.arg(cancel.conflicts_with_all(["no-wait", "resume"]));
     }
     if command == RequestCommand::Agent {
@@ -169,7 +169,7 @@ pub(crate) async fn run_parse(given: &ArgMatches) -> anyhow::Result<ExitCode> {
 fn refuse_jobs_elsewhere(action: &Action, given: &ArgMatches) -> Result<(), Usage> {
     let no_wait = given.try_get_one::<bool>("no-wait").ok().flatten() == Some(&true);
     let sentence = match action {
-        _ if no_wait => "--no-wait needs a server; name it with --api-url",
+        _ if no_wait => "--no-wait needs a server; set its URL with --api-url",
         Action::Send(_) => return Ok(()),
         _ if !local::names_folder(given) => {
             "--resume, --cancel and --show-... need the server of the job (--api-url) or its folder (--data-dir)"

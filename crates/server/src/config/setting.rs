@@ -117,17 +117,17 @@ pub const SETTINGS: &[Setting] = &[
         ..text(
             "proxy",
             "[CLASS][@COUNTRY]=URL;...",
-            "Proxies for pages, by class (basic, enhanced) and country; a URL alone serves all [default: none]",
+            "Proxies for pages, by class (basic, enhanced) and country; a URL alone applies to all [default: none]",
         )
     },
     switch(
         "proxy_remote_dns",
-        "Let http, https and socks5h proxies resolve target names, whose addresses are then not checked",
+        "Let http, https and socks5h proxies resolve target names; the addresses are then not checked",
     ),
     text(
         "block_lists",
         "FILE,...",
-        "Filter lists for blockAds, in the syntax of Adblock Plus or as host names, besides the embedded ones",
+        "Additional filter lists for blockAds, in Adblock Plus syntax or as host names",
     ),
     text(
         "chromium",
@@ -271,17 +271,17 @@ pub const SETTINGS: &[Setting] = &[
     text(
         "rate_limit",
         "REQUESTS",
-        "Requests per minute and team [default: unlimited]",
+        "Requests per minute, per team [default: unlimited]",
     ),
     text(
         "key_rate_limit",
         "REQUESTS",
-        "Requests per minute and key [default: unlimited]",
+        "Requests per minute, per key [default: unlimited]",
     ),
     text(
         "credit_budget",
         "CREDITS",
-        "Credits per calendar month (UTC) and team [default: unlimited]",
+        "Credits per calendar month (UTC), per team [default: unlimited]",
     ),
     Setting {
         default: Some("1024"),
@@ -296,7 +296,7 @@ pub const SETTINGS: &[Setting] = &[
         ..text(
             "result_retention_hours",
             "HOURS",
-            "Time for which results of jobs and scrapes are kept after their end, 1 to 8760",
+            "How long results of jobs and scrapes are kept after they end, 1 to 8760",
         )
     },
     Setting {

@@ -67,8 +67,9 @@ impl Reference {
             "<h1>API reference</h1><p>Base URL: <code>{base}</code>. Bodies are JSON. Send your API key with each \
              request, except where a page says that none is needed:</p>\
              <pre tabindex=\"0\"><code>Authorization: Bearer $HARVESTMAN_API_KEY</code></pre>\
-             <p>A response that is not 2xx has a code and a message; see <a href=\"{errors}\">Errors</a>. The same \
-             reference for programs is <a href=\"{root}openapi.json\">openapi.json</a>, an OpenAPI 3.1 document.</p>",
+             <p>A response that is not 2xx has a code and a message; see <a href=\"{errors}\">Errors</a>. For \
+             programs, <a href=\"{root}openapi.json\">openapi.json</a> is the same reference as an OpenAPI 3.1 \
+             document.</p>",
             base = escape(base),
             errors = API_INDEX.link("errors"),
         );

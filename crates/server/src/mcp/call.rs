@@ -287,7 +287,7 @@ impl Call<'_> {
         if !streams(command) && !response["partial"].is_null() {
             lines
                 .lines
-                .push("The run has no result; this is what it has found.".to_owned());
+                .push("The run has no result; this is what it has found so far.".to_owned());
         }
         if matches!(response["status"].as_str(), Some("scraping" | "processing")) {
             lines.lines.push(format!(
@@ -328,7 +328,7 @@ impl Call<'_> {
         for url in urls {
             match self.picture(url).await {
                 Ok(picture) if result.pictures.len() < limits::MCP_PICTURES => result.pictures.push(picture),
-                Ok(_) => result.line("Further picture", &url.into()),
+                Ok(_) => result.line("Another picture", &url.into()),
                 Err(error) => result.line("Picture not included", &format!("{error:#}").into()),
             }
             if !url.starts_with("data:") {
@@ -385,7 +385,7 @@ fn page_lines(document: &Value, result: &mut ToolResult) {
     {
         result
             .lines
-            .push("The server of the page returned an error; this may be an error page.".to_owned());
+            .push("The site returned an error; this may be an error page.".to_owned());
     }
     result.line("Error", &metadata["error"]);
     result.line("Title", &metadata["title"]);

@@ -333,8 +333,8 @@ fn of_request(command: RequestCommand) -> About {
         RequestCommand::Agent => About {
             title: "Let an agent find data",
             description: "Lets a language model of the server search and read pages until it has what `prompt` asks \
-                for. Slower and more expensive than a scrape; use it when you do not know where the data are. \
-                `threadId` continues an earlier run, which knows its tasks and answers; take it from `Thread` in \
+                for. Slower and more expensive than a scrape; use it when you do not know where the data is. \
+                `threadId` continues an earlier run, with its tasks and answers; take it from `Thread` in \
                 the answer. Returns the result, or the job id if it takes longer than \
                 `waitSeconds`.",
             ..ACTS
@@ -397,22 +397,22 @@ fn of_other(tool: OtherTool) -> About {
         },
         OtherTool::BrowserFiles => About {
             title: "List the files of a browser session",
-            description: "Lists what the pages of a browser session downloaded and what was uploaded to it, also after \
-                its end: name, size and URL of each file.",
+            description: "Lists the files that a browser session downloaded and those uploaded to it, even after its \
+                end: name, size and URL of each file.",
             open_world: false,
             ..READS
         },
         OtherTool::BrowserUpload => About {
-            title: "Give a file to a browser session",
-            description: "Gives a file to a browser session, for a file field of a page: `upload @e3 NAME` in \
+            title: "Upload a file to a browser session",
+            description: "Uploads a file to a browser session, for a file field of a page: `upload @e3 NAME` in \
                 browser commands, or Playwright's `setInputFiles` with the returned path.",
             open_world: false,
             ..ACTS
         },
         OtherTool::BrowserDownload => About {
             title: "Read a file of a browser session",
-            description: "Returns the content of a file that a browser session downloaded or was given: text as it is, \
-                a picture as an image, and a document (PDF, office file) as Markdown, converted as by \
+            description: "Returns the content of a file that was downloaded in or uploaded to a browser session: text \
+                as it is, a picture as an image, and a document (PDF, office file) as Markdown, converted as by \
                 harvestman_parse.",
             open_world: false,
             ..READS
@@ -454,7 +454,7 @@ fn session() -> Field {
 fn kind(words: &'static [&'static str]) -> Field {
     Field {
         required: true,
-        ..Field::new(names::KIND, "What the id is of", Schema::Word(words))
+        ..Field::new(names::KIND, "What the id identifies", Schema::Word(words))
     }
 }
 

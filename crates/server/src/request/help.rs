@@ -4,7 +4,7 @@ use harvestman_core::api::fields::{Field, FieldKind};
 
 /// Printed below the help of every command.
 pub(super) const AFTER: &str = "\
-LIST is words separated by commas, a JSON array, or the flag repeated; JSON is as in the API.
+For LIST, separate words with commas, pass a JSON array, or repeat the flag. For JSON, write it as in the API.
 Exit codes: 0 success, 1 failure, 2 wrong arguments, 3 some pages failed or the page is an HTTP error, 130 interrupted.";
 
 /// Returns the help of a field's flag: what it is for, its unit and its default.

@@ -33,7 +33,7 @@ pub(crate) fn command() -> Command {
     let check = check.value_parser(value_parser!(Uuid)).help("Id of the check");
     let subcommands = [
         Command::new("create")
-            .about("Create a monitor and print its id; --json prints all of it")
+            .about("Create a monitor and print its id; --json prints the whole monitor")
             .arg(urls())
             .args(arguments(&MonitorRequest::fields())),
         listed(
@@ -42,7 +42,7 @@ pub(crate) fn command() -> Command {
         ),
         Command::new("show").about("Print a monitor").arg(monitor()),
         Command::new("update")
-            .about("Change a monitor; what is not given keeps its value")
+            .about("Change a monitor; fields that are not given keep their values")
             .arg(monitor())
             .args(arguments(&MonitorChange::fields())),
         Command::new("run")
@@ -65,7 +65,7 @@ pub(crate) fn command() -> Command {
             .arg(monitor()),
     ];
     Command::new(NAME)
-        .about("Create, list, change, run and delete monitors of a server, and read their checks")
+        .about("Create, list, change, run and delete monitors on a server, and read their checks")
         .after_help(help::AFTER)
         .subcommand_required(true)
         .subcommands(subcommands.map(with_output))
@@ -90,7 +90,8 @@ fn arguments(fields: &[Field]) -> Vec<Arg> {
 
 fn status(words: &[&'static str]) -> Arg {
     let arg = Arg::new("status").long("status");
-    arg.value_parser(words.to_vec()).help("Only those in this state")
+    arg.value_parser(words.to_vec())
+        .help("List only monitors in this state")
 }
 
 fn listed(command: Command, words: &[&'static str]) -> Command {

@@ -37,7 +37,7 @@ pub(crate) fn commands() -> [Command; 2] {
 fn interact_command() -> Command {
     let stop = Arg::new("stop").long("stop").action(ArgAction::SetTrue);
     with_output(Command::new(INTERACT))
-        .about("Continue a scraped page in a live browser, by a prompt or by code")
+        .about("Continue a scraped page in a live browser, with a prompt or code")
         .after_help(help::AFTER)
         .arg(id(
             "SCRAPE",
@@ -57,7 +57,7 @@ fn browser_command() -> Command {
         .value_parser(SessionStatus::WORDS.to_vec())
         .help("List only sessions in this state");
     Command::new(BROWSER)
-        .about("Open, use, list and close live browsers of a server")
+        .about("Open, use, list and close live browsers on a server")
         .subcommand_required(true)
         .subcommand(
             with_output(Command::new("open"))
@@ -81,18 +81,18 @@ fn browser_command() -> Command {
         )
         .subcommand(
             with_output(Command::new("extend"))
-                .about("Let a session live longer")
+                .about("Extend the lifetime of a session")
                 .arg(id("SESSION", "Id of the session"))
                 .args(ExtendRequest::fields().iter().map(flags::argument)),
         )
         .subcommand(
             with_output(Command::new("files"))
-                .about("List what a session downloaded and was given, one line of JSON each")
+                .about("List the files downloaded in and uploaded to a session, one line of JSON each")
                 .arg(id("SESSION", "Id of the session")),
         )
         .subcommand(
             with_output(Command::new("upload"))
-                .about("Give a file to a session and print its path for code")
+                .about("Upload a file to a session and print its path for code")
                 .arg(id("SESSION", "Id of the session"))
                 .arg(
                     Arg::new(FILE)

@@ -57,7 +57,7 @@ impl Own {
                 {
                     None
                 }
-                (_, Value::String(_)) => Some("must be an id such as harvestman tools return".to_owned()),
+                (_, Value::String(_)) => Some("must be an id that a harvestman tool returned".to_owned()),
                 _ => Some("must be a string".to_owned()),
             };
             if let Some(problem) = problem {

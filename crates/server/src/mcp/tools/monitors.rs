@@ -90,7 +90,7 @@ impl MonitorTool {
             MonitorTool::Run => About {
                 title: "Check pages now",
                 description: "Starts a check of a monitor at once, waits up to `waitSeconds` for its end, and \
-                    returns its counts with the pages that are not the same.",
+                    returns its counts with the pages that differ.",
                 ..ACTS
             },
             MonitorTool::Checks => About {

@@ -16,6 +16,7 @@ mod process;
 mod scrape;
 mod sessions;
 mod site;
+mod stored;
 mod usage;
 
 use std::process::ExitCode;
@@ -37,6 +38,7 @@ usage: cargo xtask bench <which>
   nodes [--pages 4000] [--rounds 3]  servers on PostgreSQL
   pace [--pages 4000] [--latency-ms 20]
   scrape [--calls 500] [--latency-ms 0]
+  stored [--pages 10000000] [--calls 1000]  status of a job on PostgreSQL
   usage [--rows 10000000] [--activity 1000000] [--calls 200]
   site [--latency-ms 0]    serve the generated site and print its URL, to compare other crawlers";
 
@@ -66,6 +68,7 @@ async fn dispatch() -> Result<()> {
         "pace" => pace::run(&mut arguments).await,
         "scrape" => scrape::run(&mut arguments).await,
         "live-view" => sessions::live_view(&mut arguments).await,
+        "stored" => stored::run(&mut arguments).await,
         "usage" => usage::run(&mut arguments).await,
         "site" => site::run(&mut arguments).await,
         _ => bail!("unknown benchmark `{which}`\n{USAGE}"),

@@ -222,7 +222,7 @@ async fn cluster(count: usize, site: &GeneratedSite, pages: u64, kill: bool) -> 
 }
 
 /// Starts a server of the cluster.
-async fn node(database: &str, settings: &[(&str, &str)]) -> Result<TestServer> {
+pub(crate) async fn node(database: &str, settings: &[(&str, &str)]) -> Result<TestServer> {
     let listen = TcpListener::bind("127.0.0.1:0")?.local_addr()?.to_string();
     let url = format!("http://{listen}");
     let all = [

@@ -15,8 +15,8 @@ const CONSOLE_BENCHMARK: &str = "job-page";
 
 /// The benchmark that runs other crawlers as well.
 const COMPARE: &str = "compare";
-/// The benchmark that uses PostgreSQL.
-const NODES: &str = "nodes";
+/// Benchmarks that use PostgreSQL.
+const POSTGRES_BENCHMARKS: &[&str] = &["nodes", "stored"];
 
 /// Builds the server and its benchmarks, and runs the benchmark that `arguments` name.
 ///
@@ -57,9 +57,9 @@ pub(crate) fn bench(project: &Project, arguments: &[String]) -> Result<()> {
     if which == COMPARE {
         add_peers(project, &mut bench);
     }
-    let cluster = match which {
-        NODES => Some(Tools::open()?.durable_postgres()?),
-        _ => None,
+    let cluster = match POSTGRES_BENCHMARKS.contains(&which) {
+        true => Some(Tools::open()?.durable_postgres()?),
+        false => None,
     };
     if let Some(cluster) = &cluster {
         bench.env("HARVESTMAN_TEST_POSTGRES", cluster.url());

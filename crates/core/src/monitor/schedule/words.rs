@@ -278,8 +278,8 @@ mod tests {
         for (text, expected) in [
             ("whenever it changes", "`every 30 minutes`"),
             ("every 7 minutes", "use 5, 6, 10, 12, 15, 20, 30, 60"),
-            ("every 90 minutes", "do not divide"),
-            ("every 0 hours", "do not divide"),
+            ("every 90 minutes", "does not divide an hour"),
+            ("every 0 hours", "does not divide a day"),
             ("daily at 25:00", "where a time such as"),
             ("daily at", "no time after"),
             ("daily at 13pm", "where a time such as"),

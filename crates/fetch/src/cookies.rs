@@ -44,6 +44,11 @@ impl CookieJar {
             else {
                 continue;
             };
+            let replaces_secure = |old: &Cookie| old.secure && old.has_same_scope(&cookie);
+            // RFC 6265bis, 5.7: only a secure origin replaces a secure cookie.
+            if url.scheme() != "https" && cookies.iter().any(replaces_secure) {
+                continue;
+            }
             cookies.retain(|old| !old.has_same_scope(&cookie));
             if removed {
                 continue;
@@ -104,15 +109,12 @@ impl Cookie {
             match key.trim().to_ascii_lowercase().as_str() {
                 "domain" if !value.is_empty() => {
                     let domain = value.trim_start_matches('.').to_ascii_lowercase();
-                    if domain != host {
-                        let is_name = matches!(url.host(), Some(Host::Domain(_)));
-                        // A public suffix such as `co.uk` belongs to many sites (RFC 6265, 5.3).
-                        let is_suffix = registrable_domain(&domain).is_none();
-                        if !is_name || is_suffix || !is_below(host, &domain) {
-                            return None;
-                        }
+                    let is_name = matches!(url.host(), Some(Host::Domain(_)));
+                    // A public suffix such as `co.uk` belongs to many sites (RFC 6265, 5.3).
+                    cookie.host_only = !is_name || registrable_domain(&domain).is_none();
+                    if domain != host && (cookie.host_only || !is_below(host, &domain)) {
+                        return None;
                     }
-                    cookie.host_only = matches!(url.host(), Some(Host::Ipv4(_) | Host::Ipv6(_)));
                     cookie.domain = domain;
                 }
                 "path" if value.starts_with('/') => cookie.path = value.to_owned(),
@@ -124,9 +126,7 @@ impl Cookie {
                         .or_else(|| value.starts_with('-').then_some(-1))
                         .or(max_age);
                 }
-                "expires" => {
-                    expired = httpdate::parse_http_date(value).is_ok_and(|when| when <= SystemTime::now());
-                }
+                "expires" => expired = is_past(value),
                 _ => {}
             }
         }
@@ -152,6 +152,13 @@ impl Cookie {
             .is_some_and(|rest| rest.is_empty() || self.path.ends_with('/') || rest.starts_with('/'));
         host_fits && path_fits && (!self.secure || url.scheme() == "https")
     }
+}
+
+/// Returns whether a date is in the past, also in the form of old servers: `Thu, 01-Jan-1970 00:00:01 GMT`.
+fn is_past(date: &str) -> bool {
+    httpdate::parse_http_date(date)
+        .or_else(|_| httpdate::parse_http_date(&date.replace('-', " ")))
+        .is_ok_and(|when| when <= SystemTime::now())
 }
 
 fn is_below(host: &str, domain: &str) -> bool {
@@ -205,7 +212,20 @@ mod tests {
         assert!(below("k=v; Domain=shop.co.uk", "http://b.shop.co.uk/"));
         assert!(!below("k=v; Domain=co.uk", "http://other.co.uk/"));
         assert!(!below("k=v; Domain=co.uk", "http://a.shop.co.uk/"));
+        let of_suffix = |to: &str| sent("http://github.io/", &["k=v; Domain=github.io"], to).is_some();
+        assert!(of_suffix("http://github.io/") && !of_suffix("http://other.github.io/"));
         assert!(!check("k=v; Path=/; Secure", "http://a.example/"));
+    }
+
+    #[test]
+    fn only_a_secure_origin_replaces_a_secure_cookie() {
+        let (secure, plain) = ("https://a.example/", "http://a.example/");
+        let jar = CookieJar::new();
+        store(&jar, secure, &["k=1; Secure"]);
+        store(&jar, plain, &["k=2", "k=; Max-Age=0"]);
+        assert_eq!(jar.header(&url(secure)).unwrap(), "k=1");
+        store(&jar, secure, &["k=3"]);
+        assert_eq!(jar.header(&url(plain)).unwrap(), "k=3");
     }
 
     #[test]
@@ -213,10 +233,14 @@ mod tests {
         let from = "https://a.example/";
         assert_eq!(sent(from, &["k=1", "k=2"], from).unwrap(), "k=2");
         assert_eq!(sent(from, &["k=1", "k=; Max-Age=0"], from), None);
-        assert_eq!(
-            sent(from, &["k=1", "k=; Expires=Thu, 01 Jan 1970 00:00:00 GMT"], from),
-            None
-        );
+        for past in [
+            "Thu, 01 Jan 1970 00:00:00 GMT",
+            "Thu, 01-Jan-1970 00:00:01 GMT",
+            "Thursday, 01-Jan-70 00:00:01 GMT",
+        ] {
+            let removal = format!("k=; Expires={past}");
+            assert_eq!(sent(from, &["k=1", &removal], from), None);
+        }
         assert_eq!(
             sent(
                 from,

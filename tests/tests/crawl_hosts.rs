@@ -144,6 +144,21 @@ async fn an_ip_address_has_no_subdomains() {
 }
 
 #[tokio::test]
+async fn a_rule_that_the_size_limit_of_robots_txt_cuts_is_ignored() {
+    let (server, _names) = server().await;
+    // The limit of 512 KiB is behind the first slash of the rule.
+    let rule = "User-agent: *\nDisallow: /private";
+    let comment = format!("#{}\n", "x".repeat(512 * 1024 - rule.len() - 2 + "private".len()));
+    let site = Site::new()
+        .page("/robots.txt", Page::new("text/plain", format!("{comment}{rule}")))
+        .graph(&[("/", &["/open"]), ("/open", &[])])
+        .serve()
+        .await;
+    let crawled = crawl(&server, &site.url("/"), json!({})).await;
+    crawled.assert_visited(&site, &["/", "/open"]);
+}
+
+#[tokio::test]
 async fn robots_txt_is_fetched_once_per_host() {
     let (server, _names) = server().await;
     let docs = Site::new()

@@ -30,8 +30,9 @@ pub const UPLOAD_LIFETIME: Duration = Duration::from_secs(900);
 pub const UPLOADS_PER_TEAM: u64 = 20;
 /// Timeout of robots.txt and of each sitemap file.
 pub const SITE_FILE_TIMEOUT: Duration = Duration::from_secs(20);
-/// Bytes read of a robots.txt (RFC 9309 section 2.5 requires at least 500 KiB).
-pub const ROBOTS_BYTES: u64 = 512 * 1024;
+/// Bytes read of a robots.txt: a byte order mark and one byte more than are parsed, so that the parser sees where it is
+/// cut. RFC 9309 section 2.5 requires at least 500 KiB.
+pub const ROBOTS_BYTES: u64 = 512 * 1024 + 4;
 /// Redirects followed for a robots.txt (RFC 9309 section 2.3.1.2).
 pub const ROBOTS_REDIRECTS: u32 = 5;
 /// Bytes read of a sitemap file, after decompression.

@@ -7,7 +7,8 @@ import { pages } from './pages.js';
 import { either, headersOf, reason, retryAfter, wait, within } from './transport.js';
 
 const SITE_FILE_MS = 20_000;
-const ROBOTS_BYTES = 512 * 1024;
+// A byte order mark and one byte more than are parsed, so that the parser sees where the file is cut.
+const ROBOTS_BYTES = 512 * 1024 + 4;
 const SITEMAP_BYTES = 50 * 1024 * 1024;
 const PAGE_BYTES = 50 * 1024 * 1024;
 const FRAME_BYTES = 4 * 1024 * 1024;

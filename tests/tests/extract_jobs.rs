@@ -397,6 +397,31 @@ async fn an_agent_respects_its_url_constraint_and_credit_limit() {
 }
 
 #[tokio::test]
+async fn the_model_credits_of_an_agent_count_towards_the_budget() {
+    let site = shop().await;
+    let cup = site.url("/shop/cup");
+    let model = Model::start(move |request| match request.number {
+        1 => ModelReply::call("scrape", json!({ "url": cup })),
+        _ => ModelReply::call("done", json!({ "result": { "price": 9.5 } })),
+    })
+    .await;
+    let server = TestServer::start_with(&[
+        ("HARVESTMAN_LLM_BASE_URL", model.url().as_str()),
+        ("HARVESTMAN_LLM_MODEL", "small"),
+        ("HARVESTMAN_CREDIT_BUDGET", "5"),
+    ])
+    .await;
+    let request = json!({ "prompt": "The price", "urls": [site.url("/shop/cup")] });
+    let id = started(&server, "/v2/agent", &request).await;
+    let status = wait_for_result(&server, "/v2/agent", &id).await;
+    assert_eq!(status["creditsUsed"], 5, "{status}");
+    let refused = server
+        .post("/v2/scrape", &json!({ "url": site.url("/shop/pot") }))
+        .await;
+    assert_eq!((refused.status, refused.code()), (402, "INSUFFICIENT_CREDITS"));
+}
+
+#[tokio::test]
 async fn an_agent_without_a_result_fails_and_costs_nothing() {
     for said in [
         ModelReply::Text("I would rather not."),

@@ -180,6 +180,11 @@ impl Budget {
         }
     }
 
+    /// Counts credits that a job spends without a reservation. They are in use until the job commits them or ends.
+    pub(crate) fn spend(&self, team: TeamId, job: JobId, credits: u32) {
+        self.charge(team, credits, Some(job));
+    }
+
     /// Uses up the units of credits that the job has committed: the store now counts them as spent.
     pub(crate) fn committed(&self, team: TeamId, job: JobId, credits: u64) {
         if let Some(account) = self.accounts().get_mut(&team)

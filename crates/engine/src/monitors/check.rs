@@ -280,6 +280,8 @@ impl<'c> CheckRun<'c> {
         }
         let counts = self.judge.next_target();
         self.credits = self.credits.saturating_add(counts.credits);
+        let CheckLease { team, check, .. } = *self.lease;
+        self.context.budget.spend(team, check, counts.credits);
         if counts.has_goal() {
             result.matches = Some(counts.matches);
             result.results_judged = Some(counts.judged);

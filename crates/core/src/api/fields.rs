@@ -17,7 +17,6 @@ use crate::api::problem::bad_request;
 use crate::limits::MAX_BODY_DEPTH;
 
 pub use reader::{FieldType, Fields, Slot};
-pub(crate) use schema::any_required;
 pub use schema::{Decimal, Field, FieldKind, References, Schema, WireEnum, object_schema};
 
 /// JSON object of the API that is parsed strictly and serialized sparsely. `#[derive(Request)]` implements
@@ -53,10 +52,12 @@ pub trait Wire: Sized {
     /// # Errors
     /// 400 with every problem in `details`.
     fn from_json(bytes: &[u8]) -> Result<Self, ApiError> {
-        match is_blank(bytes) && !any_required(&Self::fields()) {
-            true => Self::from_value(json!({})),
-            false => Self::from_value(parse(bytes)?),
+        if is_blank(bytes)
+            && let Ok(request) = Self::from_value(json!({}))
+        {
+            return Ok(request);
         }
+        Self::from_value(parse(bytes)?)
     }
 
     /// Reads a request body from parsed JSON.

@@ -154,11 +154,6 @@ pub fn object_schema(fields: &[Field], references: References, with_hidden: bool
     schema
 }
 
-/// Returns whether any of these fields is required.
-pub(crate) fn any_required(fields: &[Field]) -> bool {
-    fields.iter().any(|field| field.required)
-}
-
 /// Kind of JSON that a field accepts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum FieldKind {

@@ -7,7 +7,6 @@ use serde_json::{Map, Value, json};
 use super::components::Components;
 use super::operation::{Content, Operation, Parameter, ParameterLocation, RequestBody, Response};
 use crate::api::error::ErrorCode;
-use crate::api::fields::any_required;
 
 impl Operation {
     pub(super) fn render(&self, components: &mut Components) -> Value {
@@ -98,7 +97,7 @@ impl RequestBody {
         if !self.form {
             let content = json!({ "schema": schema, "example": self.example() });
             return json!({
-                "required": any_required(&self.fields),
+                "required": self.fields.iter().any(|field| field.required),
                 "description": self.summary,
                 "content": { "application/json": content },
             });

@@ -247,7 +247,7 @@ fn Actions(known: MonitorState, editing: RwSignal<bool>) -> impl IntoView {
             match console.client().delete_monitor(&known.id.get_value()).await {
                 Ok(()) => {
                     console.notify("Monitor deleted");
-                    navigate.with_value(|navigate| navigate(Screen::Monitors.path(), Default::default()));
+                    navigate.try_with_value(|navigate| navigate(Screen::Monitors.path(), Default::default()));
                 }
                 Err(error) => {
                     console.handle_error(&error);

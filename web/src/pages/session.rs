@@ -278,11 +278,13 @@ impl SessionScreen {
         self.poll().await;
     }
 
+    fn session_id(self) -> Option<String> {
+        self.session
+            .with_untracked(|session| session.as_ref().map(|session| session.session.id.clone()))
+    }
+
     async fn stop(self) {
-        let id = self
-            .session
-            .with_untracked(|session| session.as_ref().map(|session| session.session.id.clone()));
-        if let Some(id) = id {
+        if let Some(id) = self.session_id() {
             stop(self.console, &id).await;
             self.poll().await;
         }
@@ -418,10 +420,13 @@ fn ScrapeWithProfile(screen: SessionScreen, profile: String) -> impl IntoView {
             return;
         }
         busy.set(true);
-        let profile = profile.clone();
+        let (id, profile) = (screen.session_id(), profile.clone());
         spawn_local(async move {
             let url = screen.shown_url(OPEN_TIMEOUT_S).await.unwrap_or_default();
-            screen.stop().await;
+            // Even if the user has left the screen: stopping the browser saves the profile.
+            if let Some(id) = id {
+                stop(screen.console, &id).await;
+            }
             let [url, profile] = [url, profile].map(|text| js_sys::encode_uri_component(&text));
             let form = format!("{}?url={url}&profile.name={profile}", Screen::Scrape.path());
             // Does nothing if the user has left the screen.

@@ -109,6 +109,8 @@ impl Plan {
         self.known.set(None);
         spawn_local(async move {
             match self.console.client().crawl_params_preview(&request).await {
+                // The user has left the screen, and its form with it.
+                Ok(_) if self.busy.is_disposed() => {}
                 Ok(answer) => {
                     self.notice
                         .try_set(answer.warning.map(|warning| ("notice warn", warning)));

@@ -283,7 +283,7 @@ fn SelectionActions(
                     let id = started.id.to_string();
                     request_history::save(&id, serde_json::to_value(&request).unwrap_or_default());
                     console.notify("Batch started");
-                    navigate.with_value(|navigate| navigate(&route::job_path(&id), Default::default()));
+                    navigate.try_with_value(|navigate| navigate(&route::job_path(&id), Default::default()));
                 }
                 Err(error) => {
                     console.handle_error(&error);

@@ -213,7 +213,8 @@ pub fn NewMonitor() -> impl IntoView {
         Ok(Box::pin(async move {
             let monitor = console.client().create_monitor(&request).await?;
             console.notify("Monitor created");
-            navigate.with_value(|navigate| navigate(&route::monitor_path(&monitor.id), Default::default()));
+            navigate
+                .try_with_value(|navigate| navigate(&route::monitor_path(&monitor.id), Default::default()));
             Ok(())
         }))
     });
@@ -241,7 +242,7 @@ pub fn EditMonitor(monitor: Monitor, on_end: Callback<()>) -> impl IntoView {
         Ok(Box::pin(async move {
             console.client().update_monitor(&id, &change).await?;
             console.notify("Monitor changed");
-            on_end.run(());
+            on_end.try_run(());
             Ok(())
         }))
     });
@@ -293,7 +294,11 @@ fn Form(
         spawn_local(async move {
             if let Err(error) = saving.await {
                 console.handle_error(&error);
-                problem.try_set(Some(Problem::Server(error)));
+                let message = error.to_string();
+                // If the user has left the screen, a toast shows the error.
+                if problem.try_set(Some(Problem::Server(error))).is_some() {
+                    console.notify(message);
+                }
             }
             busy.try_set(false);
         });

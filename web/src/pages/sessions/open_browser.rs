@@ -93,9 +93,9 @@ pub fn OpenBrowser() -> impl IntoView {
                     if let Some(url) = url {
                         visit(console, &created.id, &url).await;
                     }
-                    navigate.with_value(|navigate| {
+                    navigate.try_with_value(|navigate| {
                         let path = route::session_path(&created.id);
-                        navigate(&format!("{path}{}", saved_profile(&request)), Default::default())
+                        navigate(&format!("{path}{}", saved_profile(&request)), Default::default());
                     });
                 }
                 Err(error) => {

@@ -114,6 +114,13 @@ impl Exchange {
         spawn_local(async move {
             let response = response.await;
             if controller.is_some_and(|controller| controller.signal().aborted()) {
+                // Requests that start a job are not aborted with the screen; a toast shows their error.
+                if let Err(error) = response
+                    && !matches!(error, ClientError::Aborted)
+                {
+                    self.console.handle_error(&error);
+                    self.console.notify(error.to_string());
+                }
                 return;
             }
             let state = response.unwrap_or_else(|error| {

@@ -32,30 +32,31 @@ impl JobStart {
         R: Wire + Clone + Serialize + 'static,
     {
         let console = Console::get();
-        let navigate = use_navigate();
+        let navigate = StoredValue::new_local(use_navigate());
         let busy = RwSignal::new(false);
         let run = Callback::new(move |()| {
             let Some(request) = draft.submit::<R>().filter(|_| !busy.get_untracked()) else {
                 return;
             };
             busy.set(true);
-            let (navigate, send) = (navigate.clone(), send.clone());
+            let send = send.clone();
             spawn_local(async move {
                 let body = serde_json::to_value(&request).unwrap_or_default();
                 match send(console.client(), request).await {
                     Ok(id) => {
                         request_history::save(&id.to_string(), body);
                         console.notify(started);
-                        navigate(&route::job_path(&id), Default::default());
+                        // Does nothing if the user has left the screen.
+                        navigate
+                            .try_with_value(|navigate| navigate(&route::job_path(&id), Default::default()));
                     }
                     Err(error) => {
                         console.handle_error(&error);
                         match error.api() {
-                            Some(api) => {
-                                draft.server_error.try_set(Some(api.clone()));
+                            Some(api) if draft.server_error.try_set(Some(api.clone())).is_none() => {
                                 browser::focus_soon("[data-problems]");
                             }
-                            None => console.notify(error.to_string()),
+                            _ => console.notify(error.to_string()),
                         }
                     }
                 }

@@ -152,10 +152,9 @@ pub fn AgentPage() -> impl IntoView {
             run.show(id);
         }
     });
-    let navigate = use_navigate();
+    let navigate = StoredValue::new_local(use_navigate());
     let start = exchange.send_callback(draft, move |_| {
         let request = draft.submit::<AgentRequest>()?;
-        let navigate = navigate.clone();
         Some(Box::pin(async move {
             // Not the abortable client: a started run must be stored even if the user leaves the screen.
             let started = console.client().start_agent(&request).await?;
@@ -165,7 +164,13 @@ pub fn AgentPage() -> impl IntoView {
                 scroll: false,
                 ..Default::default()
             };
-            navigate(&format!("{}?id={id}", Screen::Agent.path()), options);
+            let url = format!("{}?id={id}", Screen::Agent.path());
+            if navigate
+                .try_with_value(|navigate| navigate(&url, options))
+                .is_none()
+            {
+                console.notify("Agent run started");
+            }
             Ok(RequestState::Pending(None))
         }))
     });

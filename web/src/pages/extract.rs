@@ -40,10 +40,9 @@ pub fn ExtractPage() -> impl IntoView {
             exchange.send(None, |client| Some(Box::pin(poll(exchange, client, id))));
         }
     });
-    let navigate = use_navigate();
+    let navigate = StoredValue::new_local(use_navigate());
     let run = exchange.send_callback(draft, move |_| {
         let request = draft.submit::<ExtractRequest>()?;
-        let navigate = navigate.clone();
         Some(Box::pin(async move {
             // Not the abortable client: a started job must be stored even if the user leaves the screen.
             let started = console.client().start_extract(&request).await?;
@@ -53,7 +52,13 @@ pub fn ExtractPage() -> impl IntoView {
                 scroll: false,
                 ..Default::default()
             };
-            navigate(&format!("{}?id={id}", Screen::Extract.path()), options);
+            let url = format!("{}?id={id}", Screen::Extract.path());
+            if navigate
+                .try_with_value(|navigate| navigate(&url, options))
+                .is_none()
+            {
+                console.notify("Extraction started");
+            }
             Ok(RequestState::Pending(None))
         }))
     });

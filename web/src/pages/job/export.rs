@@ -4,6 +4,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
+use harvestman_client::ClientError;
 use harvestman_core::api::Document;
 use harvestman_core::api::job::{JobProgress, StatusQuery};
 use harvestman_core::link_graph::markdown_links;
@@ -18,7 +19,7 @@ use crate::console::Console;
 use crate::csv::csv_line;
 use crate::deflate::deflate;
 use crate::job_feed::JobFeed;
-use crate::limits::EXPORT_DOCUMENTS;
+use crate::limits::{EXPORT_DOCUMENTS, RETRY_FIRST_MS, RETRY_LONGEST_MS};
 use crate::page_row::PageRow;
 use crate::pages::job::page_list::Selection;
 use crate::zip::{Zip, ZipFile};
@@ -271,6 +272,30 @@ pub fn Export(feed: JobFeed, selected: Selection, open: RwSignal<bool>) -> impl 
     .into_any()
 }
 
+/// Repeats a request with back-off while it fails temporarily. Returns `None` once the dialog is closed.
+async fn retry_while_open(
+    console: Console,
+    open: RwSignal<bool>,
+    request: impl AsyncFn() -> Result<JobProgress, ClientError>,
+) -> Result<Option<JobProgress>, String> {
+    let mut retry_ms = RETRY_FIRST_MS;
+    loop {
+        let answer = request().await;
+        if open.try_get_untracked() != Some(true) {
+            return Ok(None);
+        }
+        match answer {
+            Ok(answer) => return Ok(Some(answer)),
+            Err(error) if error.is_transient() => {
+                console.handle_error(&error);
+                console.wait_for_retry(retry_ms).await;
+                retry_ms = (retry_ms * 2).min(RETRY_LONGEST_MS);
+            }
+            Err(error) => return Err(error.to_string()),
+        }
+    }
+}
+
 /// Fetches the selected pages, or every page if none is selected, and saves the file. Returns false if the export was
 /// stopped.
 async fn export(
@@ -304,11 +329,10 @@ async fn export(
                     skip: first.index,
                     limit: Some(part.len() as u64),
                 };
-                let answer: Result<JobProgress, _> = console.client().job_status(path, feed.id, query).await;
-                let answer = answer.map_err(|error| error.to_string())?;
-                if open.try_get_untracked() != Some(true) {
+                let request = async || console.client().job_status(path, feed.id, query).await;
+                let Some(answer) = retry_while_open(console, open, request).await? else {
                     return Ok(false);
-                }
+                };
                 if answer.data.is_empty() {
                     break;
                 }

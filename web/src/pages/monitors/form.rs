@@ -86,15 +86,15 @@ impl Draft {
     fn change(self, before: Self, monitor: &Monitor) -> Result<MonitorChange, ApiError> {
         let text = |field: RwSignal<String>| field.with_untracked(|text| text.trim().to_owned());
         let mut body = Map::new();
-        let fields = [
-            ("name", self.name, before.name),
-            ("goal", self.goal, before.goal),
-            ("webhook", self.webhook, before.webhook),
-        ];
+        let fields = [("name", self.name, before.name), ("goal", self.goal, before.goal)];
         for (name, now, before) in fields {
             if text(now) != text(before) {
                 body.insert(name.to_owned(), text(now).into());
             }
+        }
+        if text(self.webhook) != text(before.webhook) {
+            let webhook = webhook_with_url(monitor.webhook.as_ref(), text(self.webhook));
+            body.insert("webhook".to_owned(), webhook);
         }
         if text(self.schedule) != text(before.schedule) || text(self.timezone) != text(before.timezone) {
             body.insert(
@@ -177,12 +177,28 @@ fn subject_of(target: &Value) -> Option<(&'static str, String)> {
     Some((kind, subject))
 }
 
+/// Returns a webhook with another URL and its other options; null for an empty URL, which removes the webhook.
+fn webhook_with_url(old: Option<&Value>, url: String) -> Value {
+    if url.is_empty() {
+        return Value::Null;
+    }
+    let mut webhook = match old {
+        Some(Value::Object(old)) => old.clone(),
+        _ => Map::new(),
+    };
+    webhook.insert("url".to_owned(), url.into());
+    Value::Object(webhook)
+}
+
 /// Returns the schedule of a text, which may be a cron expression.
 fn schedule(text: &str, timezone: &str) -> Value {
-    let is_cron = text.split_whitespace().count() == 5
-        && text
-            .chars()
-            .all(|c| c.is_ascii_digit() || " */,-?#LW".contains(c));
+    let fields: Vec<&str> = text.split_whitespace().collect();
+    // Months and weekdays, the last two fields, may have names.
+    let is_cron_field = |at: usize| {
+        let mut chars = fields[at].chars();
+        chars.all(|c| c.is_ascii_digit() || "*/,-?#LW".contains(c) || (at > 2 && c.is_ascii_alphabetic()))
+    };
+    let is_cron = fields.len() == 5 && (0..5).all(is_cron_field);
     let mut schedule = match is_cron {
         true => json!({ "cron": text }),
         false => json!({ "text": text }),
@@ -399,7 +415,17 @@ mod tests {
     fn a_schedule_of_five_cron_fields_is_cron() {
         let cron = json!({ "cron": "*/30 9-17 * * 1-5", "timezone": "UTC" });
         assert_eq!(schedule("*/30 9-17 * * 1-5", "UTC"), cron);
+        let named = json!({ "cron": "0 9 * jan-jun MON-FRI" });
+        assert_eq!(schedule("0 9 * jan-jun MON-FRI", ""), named);
         let words = json!({ "text": "every monday at 9 am" });
         assert_eq!(schedule("every monday at 9 am", ""), words);
+    }
+
+    #[test]
+    fn another_webhook_url_keeps_the_other_options() {
+        let old = json!({ "url": "https://e.com/a", "headers": { "X-Team": "1" }, "events": ["page"] });
+        let new = json!({ "url": "https://e.com/b", "headers": { "X-Team": "1" }, "events": ["page"] });
+        assert_eq!(webhook_with_url(Some(&old), "https://e.com/b".to_owned()), new);
+        assert_eq!(webhook_with_url(Some(&old), String::new()), Value::Null);
     }
 }

@@ -44,18 +44,23 @@ pub(super) fn Explain(failed_call: RwSignal<Option<FailedCall>>) -> impl IntoVie
         open.set(true);
         explanation.set(Explanation::Empty);
         spawn_local(async move {
+            // Another call may be selected before the answers arrive.
+            let is_current = || failed_call.try_get_untracked().flatten().as_ref() == Some(&call);
             let client = console.client();
             let error = match &call.error {
                 Some(error) => error.clone(),
                 None => fetch_error(&client, &call).await,
             };
+            if !is_current() {
+                return;
+            }
             explanation.try_set(Explanation::Error(error.clone()));
             let request = DocsSearchRequest::new(format!(
                 "A {} call ended with this error: {error} What does it mean, and what can I do about it?",
                 call.endpoint
             ));
             let answer = client.docs_search(&request).await;
-            if failed_call.try_get_untracked().flatten() != Some(call) {
+            if !is_current() {
                 return;
             }
             explanation.try_set(match answer {

@@ -1,6 +1,7 @@
 //! Earlier agent runs of the team.
 
 use harvestman_core::api::agent::{AgentEntry, AgentsQuery};
+use harvestman_core::time::Timestamp;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 
@@ -19,6 +20,12 @@ pub fn RecentRuns(run: AgentRun) -> impl IntoView {
         spawn_local(async move {
             match console.client().agents(query).await {
                 Ok(answer) => {
+                    // Older runs that no longer continue the list are dropped, for example those of a second click.
+                    if query.before.is_some()
+                        && entries.try_with_untracked(oldest_at).flatten() != query.before
+                    {
+                        return;
+                    }
                     has_more.try_set(answer.next.is_some());
                     entries.try_update(|entries| {
                         let mut known = entries
@@ -44,7 +51,7 @@ pub fn RecentRuns(run: AgentRun) -> impl IntoView {
         load(AgentsQuery::default());
     });
     let load_more = move |_| {
-        let before = entries.with_untracked(|entries| entries.as_ref()?.last().map(|entry| entry.created_at));
+        let before = entries.with_untracked(oldest_at);
         load(AgentsQuery { before });
     };
     let list = move || match entries.get() {
@@ -71,6 +78,11 @@ pub fn RecentRuns(run: AgentRun) -> impl IntoView {
         </section>
     }
     .into_any()
+}
+
+/// Returns the start time of the last run.
+fn oldest_at(entries: &Option<Vec<AgentEntry>>) -> Option<Timestamp> {
+    Some(entries.as_ref()?.last()?.created_at)
 }
 
 fn row(entry: AgentEntry) -> AnyView {

@@ -30,6 +30,8 @@ struct Pages {
     /// Ids of the monitor and of the check.
     ids: StoredValue<(String, String)>,
     state: RwSignal<&'static str>,
+    /// Incremented by each request, so that only the answer of the latest one is shown.
+    generation: StoredValue<u64>,
     list: RwSignal<Vec<CheckPage>>,
     more: RwSignal<bool>,
     busy: RwSignal<bool>,
@@ -47,6 +49,8 @@ impl Pages {
 
     fn load(self, state: &'static str, skip: u64) {
         self.busy.set(true);
+        let generation = self.generation.get_value() + 1;
+        self.generation.set_value(generation);
         spawn_local(async move {
             let Some((monitor, check)) = self.ids.try_get_value() else {
                 return;
@@ -58,7 +62,7 @@ impl Pages {
             };
             let answer = self.console.client().monitor_check(&monitor, &check, query).await;
             // Another tab may have been selected meanwhile.
-            if self.state.try_get_untracked() != Some(state) {
+            if self.generation.try_get_value() != Some(generation) {
                 return;
             }
             self.busy.set(false);
@@ -139,6 +143,7 @@ fn PagePanes(ids: (String, String), tabs: Vec<Tab>) -> impl IntoView {
         console: Console::get(),
         ids: StoredValue::new(ids),
         state: RwSignal::new(tabs.first().map_or("changed", |tab| tab.id)),
+        generation: StoredValue::new(0),
         list: RwSignal::new(Vec::new()),
         more: RwSignal::new(false),
         busy: RwSignal::new(false),

@@ -40,6 +40,8 @@ await button("Crawl the whole site").click();
 await page.getByText("2 of its 2 links are in scope.").waitFor();
 await button("Crawl the whole site").waitFor({ state: "detached" });
 await page.getByText('"crawlEntireDomain": true').first().waitFor();
+await page.locator("[data-url]").fill(`${site}/a`);
+await page.getByText("2 of its 2 links are in scope.").waitFor({ state: "detached" });
 
 // The URL carries the result of a scrape, also over a reload and in the history.
 const scrape = async (path) => {

@@ -42,10 +42,7 @@ pub fn Preview(draft: Draft) -> impl IntoView {
     let package = Package::unloaded();
     let busy = RwSignal::new(false);
     let load = Callback::new(move |()| {
-        let url = draft
-            .value("url")
-            .and_then(|url| TargetUrl::parse(url.as_str()?).ok());
-        let Some(target) = url else {
+        let Some(target) = start_url(draft) else {
             draft.submitted.set(true);
             browser::focus_soon("[data-url]");
             return;
@@ -78,6 +75,11 @@ pub fn Preview(draft: Draft) -> impl IntoView {
             busy.try_set(false);
         });
     });
+    // A preview of another URL than the one in the form is hidden.
+    let is_current = Memo::new(move |_| {
+        let url = start_url(draft).map(|target| target.url);
+        site.with(|site| site.as_ref().map(|site| &site.url) == url.as_ref())
+    });
     view! {
         <section class="card pane-result" aria-label="Preview">
             <div class="card-head">
@@ -89,13 +91,18 @@ pub fn Preview(draft: Draft) -> impl IntoView {
                 Some(Err(problem)) => Some(view! { <p class="pad quiet-text" role="alert">{text::PACKAGE_FAILED} " " {problem}</p> }),
                 _ => None,
             }}
-            {move || match site.get() {
+            {move || match site.get().filter(|_| is_current.get()) {
                 None => view! { <p class="pad quiet-text">{text::PREVIEW_HELP}</p> }.into_any(),
                 Some(site) => view! { <div class="pad gap">{robots_part(package, draft, &site)} {start_part(package, draft, &site)} {sitemap_part(package, draft, &site)}</div> }.into_any(),
             }}
         </section>
     }
     .into_any()
+}
+
+/// Returns the URL in the form, if it is valid.
+fn start_url(draft: Draft) -> Option<TargetUrl> {
+    TargetUrl::parse(draft.value("url")?.as_str()?).ok()
 }
 
 /// Fetches the site's robots.txt through a scrape.
@@ -155,13 +162,17 @@ fn robots_part(package: Package, draft: Draft, site: &SitePreview) -> AnyView {
         Some(Err(problem)) => return problem.into_any(),
         Some(Ok(verdict)) => verdict,
     };
-    let (class, message) = if verdict["allowed"] == true {
-        ("badge ok", "The start page is allowed.")
-    } else {
-        (
+    let ignores_robots = draft.value("ignoreRobotsTxt") == Some(Value::Bool(true));
+    let (class, message) = match (verdict["allowed"] == true, ignores_robots) {
+        (true, _) => ("badge ok", "The start page is allowed."),
+        (false, true) => (
+            "badge warn",
+            "The start page is blocked, but this crawl ignores robots.txt.",
+        ),
+        (false, false) => (
             "badge bad",
             "The start page is blocked, so the crawl would fetch nothing.",
-        )
+        ),
     };
     let delay = verdict["crawlDelay"]
         .as_f64()

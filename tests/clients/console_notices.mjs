@@ -86,4 +86,11 @@ await result.getByRole("heading", { name: "How do I cancel a crawl?" }).waitFor(
 assert.equal(await question.inputValue(), "How do I cancel a crawl?");
 await page.goto(`${origin}/console/ask?id=nowhere`);
 await result.getByText("This result is no longer stored in this browser.").waitFor();
+
+// Without cache storage, for example over plain HTTP, nothing is kept.
+await page.addInitScript(() => Object.defineProperty(self, "caches", { value: undefined }));
+await visit("/ask?question=How+do+I+cancel+a+crawl%3F", "Ask");
+await button("Ask").click();
+await result.locator(".answer").first().waitFor();
+assert.equal(await result.getByText("kept in this browser").count(), 0);
 await done("notices: ok");

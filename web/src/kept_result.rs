@@ -45,14 +45,16 @@ impl KeptResult {
         }))
     }
 
-    /// Keeps a result and writes its id to the URL.
-    pub async fn keep(self, id: &str, result: &impl Serialize) {
+    /// Keeps a result and writes its id to the URL. Returns whether the browser could store it.
+    pub async fn keep(self, id: &str, result: &impl Serialize) -> bool {
         let Ok(text) = serde_json::to_string(result) else {
-            return;
+            return false;
         };
-        if keep(id, &text).await.as_bool() == Some(true) {
+        let is_kept = keep(id, &text).await.as_bool() == Some(true);
+        if is_kept {
             self.0.write(id);
         }
+        is_kept
     }
 }
 

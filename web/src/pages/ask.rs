@@ -42,7 +42,7 @@ pub fn AskPage() -> impl IntoView {
     let busy = exchange.busy();
     let kept = KeptResult::new(Screen::Ask, exchange, move |answered: AnsweredQuestion| {
         question.set(answered.question.clone());
-        result_state(answered)
+        result_state(answered, true)
     });
     let ask = Callback::new(move |()| {
         let words = question.with_untracked(|question| question.trim().to_owned());
@@ -58,8 +58,8 @@ pub fn AskPage() -> impl IntoView {
                     question: words,
                 };
                 console.notify("Answer ready");
-                kept.keep(&answered.answer.request_id, &answered).await;
-                Ok(result_state(answered))
+                let is_kept = kept.keep(&answered.answer.request_id, &answered).await;
+                Ok(result_state(answered, is_kept))
             }))
         });
     });
@@ -110,13 +110,13 @@ pub fn AskPage() -> impl IntoView {
     .into_any()
 }
 
-fn result_state(answered: AnsweredQuestion) -> RequestState {
+fn result_state(answered: AnsweredQuestion, is_kept: bool) -> RequestState {
     RequestState::done(move || {
         view! {
             <div class="card-head">
                 <h2>{answered.question.clone()}</h2>
                 <span class="grow"></span>
-                <span class="hint">{text::RESULT_KEPT}</span>
+                <span class="hint">{is_kept.then_some(text::RESULT_KEPT)}</span>
             </div>
             <DocsAnswerView answer=answered.answer.clone()/>
         }

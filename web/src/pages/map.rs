@@ -29,7 +29,7 @@ pub fn MapPage() -> impl IntoView {
     let console = Console::get();
     let draft = Draft::restore(Endpoint::Map);
     let exchange = Exchange::new();
-    let kept = KeptResult::new(Screen::Map, exchange, |answer| result_state(answer, None));
+    let kept = KeptResult::new(Screen::Map, exchange, |answer| result_state(answer, None, true));
     let run = exchange.send_callback(draft, move |client| {
         let request = draft.submit::<MapRequest>()?;
         Some(Box::pin(async move {
@@ -38,10 +38,11 @@ pub fn MapPage() -> impl IntoView {
             let took_ms = (browser::now_ms() - started_at) as u64;
             let count = display::plural(answer.links.len() as u64, "URL", "URLs");
             console.notify(format!("{count} found in {}", display::duration_ms(took_ms)));
-            if let Some(id) = answer.id {
-                kept.keep(&id.to_string(), &answer).await;
-            }
-            Ok(result_state(answer, Some(took_ms)))
+            let is_kept = match answer.id {
+                Some(id) => kept.keep(&id.to_string(), &answer).await,
+                None => false,
+            };
+            Ok(result_state(answer, Some(took_ms), is_kept))
         }))
     });
     view! {
@@ -69,12 +70,12 @@ pub fn MapPage() -> impl IntoView {
     .into_any()
 }
 
-fn result_state(answer: MapResponse, took_ms: Option<u64>) -> RequestState {
+fn result_state(answer: MapResponse, took_ms: Option<u64>, is_kept: bool) -> RequestState {
     let (links, warning) = (Arc::new(answer.links), answer.warning);
     RequestState::done(move || {
         view! {
             {warning.as_deref().map(warning_in_card)}
-            <MapResult links=links.clone() took_ms/>
+            <MapResult links=links.clone() took_ms is_kept/>
         }
         .into_any()
     })

@@ -97,9 +97,9 @@ fn sources(answer: &SearchResponse) -> Vec<Tab> {
     tabs.collect()
 }
 
-fn result_state(answer: SearchResponse) -> RequestState {
+fn result_state(answer: SearchResponse, is_kept: bool) -> RequestState {
     let answer = Arc::new(answer);
-    RequestState::done(move || view! { <Results answer=answer.clone()/> }.into_any())
+    RequestState::done(move || view! { <Results answer=answer.clone() is_kept/> }.into_any())
 }
 
 /// Renders the screen.
@@ -108,7 +108,7 @@ pub fn SearchPage() -> impl IntoView {
     let console = Console::get();
     let draft = Draft::restore(Endpoint::Search);
     let exchange = Exchange::new();
-    let kept = KeptResult::new(Screen::Search, exchange, result_state);
+    let kept = KeptResult::new(Screen::Search, exchange, |answer| result_state(answer, true));
     let run = exchange.send_callback(draft, move |client| {
         let request = draft.submit::<SearchRequest>()?;
         Some(Box::pin(async move {
@@ -118,10 +118,11 @@ pub fn SearchPage() -> impl IntoView {
                 .map(|source| results(&answer, source).len())
                 .sum();
             console.notify(display::plural(count as u64, "result", "results"));
-            if let Some(id) = answer.id {
-                kept.keep(&id.to_string(), &answer).await;
-            }
-            Ok(result_state(answer))
+            let is_kept = match answer.id {
+                Some(id) => kept.keep(&id.to_string(), &answer).await,
+                None => false,
+            };
+            Ok(result_state(answer, is_kept))
         }))
     });
     view! {
@@ -150,7 +151,11 @@ pub fn SearchPage() -> impl IntoView {
 }
 
 #[component]
-fn Results(answer: Arc<SearchResponse>) -> impl IntoView {
+fn Results(
+    answer: Arc<SearchResponse>,
+    /// Whether the results are kept in this browser.
+    is_kept: bool,
+) -> impl IntoView {
     let tabs = sources(&answer);
     let chosen = RwSignal::new(tabs.first().map_or("web", |tab| tab.id));
     let selected = RwSignal::new(BTreeSet::<String>::new());
@@ -176,7 +181,7 @@ fn Results(answer: Arc<SearchResponse>) -> impl IntoView {
         <div role="tabpanel" id="source-panel" aria-labelledby=move || format!("source-{}", chosen.get())>
             {list}
         </div>
-        <SelectionBar selected credits/>
+        <SelectionBar selected credits is_kept/>
         <Show when=move || shown.with(Option::is_some)>
             <section id="hit" aria-label="Scraped result" class="hit-page">
                 <Viewer document=shown/>
@@ -244,7 +249,7 @@ fn row(
 }
 
 #[component]
-fn SelectionBar(selected: RwSignal<BTreeSet<String>>, credits: String) -> impl IntoView {
+fn SelectionBar(selected: RwSignal<BTreeSet<String>>, credits: String, is_kept: bool) -> impl IntoView {
     let console = Console::get();
     let navigate = StoredValue::new_local(use_navigate());
     let busy = RwSignal::new(false);
@@ -282,7 +287,7 @@ fn SelectionBar(selected: RwSignal<BTreeSet<String>>, credits: String) -> impl I
     view! {
         <div class="card-foot">
             <span>{credits}</span>
-            <span>{text::RESULT_KEPT}</span>
+            <span>{is_kept.then_some(text::RESULT_KEPT)}</span>
             <span class="grow"></span>
             <button
                 class="btn small"

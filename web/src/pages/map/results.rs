@@ -31,6 +31,8 @@ pub fn MapResult(
     links: Arc<Vec<MapLink>>,
     /// Duration of the request; `None` for an earlier one.
     took_ms: Option<u64>,
+    /// Whether the result is kept in this browser.
+    is_kept: bool,
 ) -> impl IntoView {
     let console = Console::get();
     let links = StoredValue::new(links);
@@ -141,7 +143,7 @@ pub fn MapResult(
         </div>
         <div class="card-foot found-foot stay">
             <SelectionActions selected links/>
-            <span class="hint top-opt">{text::RESULT_KEPT}</span>
+            <span class="hint top-opt">{is_kept.then_some(text::RESULT_KEPT)}</span>
             <span class="grow"></span>
             <button class="btn small quiet" on:click=copy_all>
                 "Copy"

@@ -134,6 +134,7 @@ impl Watcher {
     ) -> Result<(u16, String), WatchError> {
         let query = StatusQuery { skip, limit: None };
         let page = StatusPage::read(&self.app, principal, self.path, id, query).await?;
+        let page = page.into_catchup();
         let status = page.json(&self.base, harvestman_engine::now());
         self.send_text(catchup_json(&status)).await?;
         let mut sent = page.next_skip;

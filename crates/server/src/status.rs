@@ -151,6 +151,16 @@ impl StatusPage {
         status_json(&head, self.documents.iter().map(String::as_str))
     }
 
+    /// Returns the page as the first message of a live socket has it. While documents remain, an ended job counts as
+    /// running, because clients stop at a final status.
+    pub(crate) fn into_catchup(mut self) -> StatusPage {
+        if self.next_skip < self.row.completed {
+            self.row.status = JobStatus::Scraping;
+            self.row.completed_at = None;
+        }
+        self
+    }
+
     /// Creates the final status without documents, for the end of a live socket.
     pub(crate) fn finished(row: JobRow, path: StatusPath) -> StatusPage {
         let query = StatusQuery {

@@ -6,6 +6,14 @@ use uuid::Uuid;
 use super::*;
 
 fn page(status: JobStatus, completed: u64, documents: u64, query: StatusQuery) -> Value {
+    json(&status_page(status, completed, documents, query))
+}
+
+fn json(page: &StatusPage) -> Value {
+    serde_json::from_str(&page.json("http://here", Timestamp(5_000))).unwrap()
+}
+
+fn status_page(status: JobStatus, completed: u64, documents: u64, query: StatusQuery) -> StatusPage {
     let ended = status.is_final();
     let row = JobRow {
         id: JobId(Uuid::from_u128(7)),
@@ -32,15 +40,13 @@ fn page(status: JobStatus, completed: u64, documents: u64, query: StatusQuery) -
     let documents = (0..documents)
         .map(|n| format!("{{\"markdown\":\"{n}\"}}"))
         .collect();
-    let text = StatusPage {
+    StatusPage {
         row,
         documents,
         next_skip,
         path: StatusPath::Crawl,
         query,
     }
-    .json("http://here", Timestamp(5_000));
-    serde_json::from_str(&text).unwrap()
 }
 
 #[test]
@@ -94,4 +100,22 @@ fn the_end_of_a_socket_has_no_documents_and_no_next() {
         (page["next"].is_null(), page["data"].as_array().map(Vec::len)),
         (true, Some(0))
     );
+}
+
+#[test]
+fn an_ended_job_counts_as_running_at_the_start_of_a_socket_while_documents_remain() {
+    for status in [JobStatus::Completed, JobStatus::Failed, JobStatus::Cancelled] {
+        let catchup =
+            |documents| json(&status_page(status, 3, documents, StatusQuery::default()).into_catchup());
+        let partial = catchup(2);
+        assert_eq!(partial["status"], "scraping");
+        for field in ["completedAt", "duration", "error"] {
+            assert_eq!(partial.get(field), None, "{status}: {field}");
+        }
+        assert_eq!(
+            partial["next"],
+            "http://here/v2/crawl/00000000-0000-0000-0000-000000000007?skip=2"
+        );
+        assert_eq!(catchup(3), page(status, 3, 3, StatusQuery::default()));
+    }
 }

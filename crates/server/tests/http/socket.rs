@@ -214,6 +214,23 @@ async fn documents_follow_a_full_catchup_without_gap_or_repeat() {
         documents == stored,
         "the socket sends the documents of the status in the same order"
     );
+
+    let (mut socket, _) = connect(address, &id, ("authorization", format!("Bearer {}", app.key))).await;
+    let catchup = text(&mut socket).await;
+    let mut documents: Vec<Value> = catchup["data"]["data"].as_array().unwrap().clone();
+    assert_eq!(
+        (&catchup["data"]["status"], catchup["data"].get("completedAt")),
+        (&json!("scraping"), None),
+        "clients stop at a final status"
+    );
+    while documents.len() < stored.len() {
+        documents.push(document(&mut socket).await);
+    }
+    assert!(
+        documents == stored,
+        "the socket of an ended job sends every document before its end"
+    );
+    assert_eq!(text(&mut socket).await["type"], "done");
 }
 
 #[tokio::test]

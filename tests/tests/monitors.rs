@@ -385,6 +385,12 @@ async fn monitors_are_changed_paused_and_deleted() {
     );
     let active = patch(&server, &path, &json!({ "status": "active" })).await.ok()["data"].clone();
     assert!(active["nextRunAt"].is_string(), "{active}");
+    let without = patch(&server, &path, &json!({ "goal": null })).await.ok()["data"].clone();
+    assert_eq!(
+        (without.get("goal"), &without["name"]),
+        (None, &json!("Cups")),
+        "null removes the goal"
+    );
     let list = server.get("/v2/monitor?limit=1").await.ok();
     assert_eq!(list["data"].as_array().unwrap().len(), 1);
 

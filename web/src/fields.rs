@@ -171,7 +171,7 @@ fn kind(field: &ApiField, is_nested: bool) -> Kind {
         (_, Schema::List(items, _)) => list(items),
         (_, Schema::Map(_)) => Kind::Pairs,
         (_, Schema::OneOf(kinds)) if kinds.iter().any(|kind| matches!(kind, Schema::Boolean)) => Kind::Switch,
-        (_, Schema::OneOf(_) | Schema::Object(..) | Schema::Any) => Kind::Json,
+        (_, Schema::OneOf(_) | Schema::Nullable(_) | Schema::Object(..) | Schema::Any) => Kind::Json,
     }
 }
 

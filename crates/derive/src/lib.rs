@@ -27,7 +27,8 @@
 //! - `unit = "ms"`, `example = "JSON"`, `since = "0.1.0"`: for people;
 //! - `hidden`: accepted, and shown nowhere.
 //!
-//! The first paragraph of the doc comment is the help of the field. `Option<T>` makes a field optional.
+//! The first paragraph of the doc comment is the help of the field. `Option<T>` makes a field optional; in
+//! `Option<Option<T>>` the inner `None` is an explicit null.
 //!
 //! `#[derive(TaggedUnion)]` does the same for an enum: objects whose field `type` names the variant. A variant has
 //! fields of its own with the attributes above, is one request, or has no fields. On the enum, `#[tagged(...)]` takes:

@@ -641,14 +641,14 @@ export interface MonitorChange {
   schedule?: Schedule;
   /** New targets. */
   targets?: (ScrapeTarget | CrawlTarget | SearchTarget)[];
-  /** New receiver of events. */
-  webhook?: string | MonitorWebhook;
-  /** New notification settings. */
-  notification?: object;
+  /** New receiver of events; null removes it. */
+  webhook?: string | MonitorWebhook | null;
+  /** New notification settings; null removes them. */
+  notification?: object | null;
   /** How long checks are kept. Unit: days. Range: 1 to 365. */
   retentionDays?: number;
-  /** The changes that matter, in words. */
-  goal?: string;
+  /** The changes that matter, in words; null removes the goal. */
+  goal?: string | null;
   /** Judge changes by the goal. */
   judgeEnabled?: boolean;
   /** Run or pause the monitor. */

@@ -162,6 +162,13 @@ impl<T: ToNode> ToNode for Box<T> {
     }
 }
 
+/// `None` is an explicit null.
+impl<T: ToNode> ToNode for Option<T> {
+    fn to_node(&self) -> Node {
+        self.as_ref().map_or(Node::Value(Value::Null), ToNode::to_node)
+    }
+}
+
 impl<T: ToNode> ToNode for Vec<T> {
     fn to_node(&self) -> Node {
         Node::Array(self.iter().map(ToNode::to_node).collect())

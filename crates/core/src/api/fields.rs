@@ -1,6 +1,6 @@
 //! Strict parser of request bodies (docs/API.md section 3). It collects every problem instead of stopping at
-//! the first, treats `null` as absent, ignores fields whose names begin with `__`, and never converts one
-//! JSON type into another (except that `5.0` is read as 5).
+//! the first, treats `null` as absent unless the type of the field is an `Option`, ignores fields whose names begin
+//! with `__`, and never converts one JSON type into another (except that `5.0` is read as 5).
 //!
 //! Readers return placeholders for invalid values so that reading continues. A value that was read with a
 //! problem never leaves [`Wire::from_json`].

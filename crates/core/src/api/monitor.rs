@@ -198,7 +198,8 @@ pub struct MonitorRequest {
 /// Bounds of the number of targets of a monitor.
 const TARGETS: (RangeInclusive<usize>, ()) = (1..=MAX_MONITOR_TARGETS, ());
 
-/// Body of `PATCH /v2/monitor/{id}`. Absent fields keep their values.
+/// Body of `PATCH /v2/monitor/{id}`. Absent fields keep their values; of `Option<Option<_>>` the inner `None` removes
+/// the value.
 #[derive(Clone, PartialEq, Debug, Request)]
 pub struct MonitorChange {
     /// New name.
@@ -210,17 +211,17 @@ pub struct MonitorChange {
     /// New targets.
     #[field(bounds = TARGETS, label = "Targets")]
     pub targets: Option<Vec<Target>>,
-    /// New receiver of events.
+    /// New receiver of events; null removes it.
     #[field(bounds = Family::Monitor, label = "Webhook")]
-    pub webhook: Option<WebhookSpec>,
-    /// New notification settings.
-    pub notification: Option<Map<String, Value>>,
+    pub webhook: Option<Option<WebhookSpec>>,
+    /// New notification settings; null removes them.
+    pub notification: Option<Option<Map<String, Value>>>,
     /// How long checks are kept.
     #[field(bounds = 1..=MAX_RETENTION_DAYS, label = "Retention", unit = "days")]
     pub retention_days: Option<u64>,
-    /// The changes that matter, in words.
+    /// The changes that matter, in words; null removes the goal.
     #[field(bounds = 0..=MAX_GOAL_CHARS, label = "Goal")]
-    pub goal: Option<String>,
+    pub goal: Option<Option<String>>,
     /// Judge changes by the goal.
     #[field(label = "Judge changes")]
     pub judge_enabled: Option<bool>,
@@ -250,10 +251,10 @@ impl MonitorChange {
         request.name = name.unwrap_or(request.name);
         request.schedule = schedule.unwrap_or(request.schedule);
         request.targets = targets.unwrap_or(request.targets);
-        request.webhook = webhook.or(request.webhook);
-        request.notification = notification.or(request.notification);
+        request.webhook = webhook.unwrap_or(request.webhook);
+        request.notification = notification.unwrap_or(request.notification);
         request.retention_days = retention_days.unwrap_or(request.retention_days);
-        request.goal = goal.or(request.goal);
+        request.goal = goal.unwrap_or(request.goal);
         request.judge_enabled = judge_enabled.or(request.judge_enabled);
         request
     }

@@ -275,6 +275,7 @@ fn type_of(schema: &Schema) -> String {
                 None => kinds.iter().map(type_of).collect::<Vec<_>>().join(" | "),
             }
         }
+        Schema::Nullable(inner) => format!("{} | null", type_of(inner)),
     }
 }
 

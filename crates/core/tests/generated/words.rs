@@ -44,6 +44,7 @@ pub(crate) fn inner(schema: &Schema) -> Option<(&'static str, &[Field])> {
     match schema {
         Schema::List(items, _) => inner(items).map(|(_, fields)| ("[]", fields)),
         Schema::OneOf(kinds) => kinds.iter().find_map(inner),
+        Schema::Nullable(schema) => inner(schema),
         Schema::Object(name, fields) if section(name).is_none() => Some(("", fields)),
         _ => None,
     }
@@ -115,6 +116,7 @@ fn noun(schema: &Schema, many: bool, links: Links) -> String {
             }
             alternatives(&words)
         }
+        Schema::Nullable(inner) => alternatives(&[noun(inner, many, links), "null".to_owned()]),
     }
 }
 
@@ -138,6 +140,7 @@ pub(crate) fn bounds(schema: &Schema) -> Option<String> {
         Schema::Number(Decimal::Between(min, max)) => Some(format!("{min} to {max}")),
         Schema::Text(chars) => count(*chars.start(), *chars.end(), " characters"),
         Schema::List(_, items) => count(*items.start(), *items.end(), ""),
+        Schema::Nullable(inner) => bounds(inner),
         _ => None,
     }
 }

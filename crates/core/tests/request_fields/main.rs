@@ -414,6 +414,35 @@ fn monitors() {
 }
 
 #[test]
+fn null_removes_parts_of_a_monitor() {
+    let parts =
+        json!({"webhook": "https://h.test/", "notification": {"email": "a"}, "goal": "the price falls"});
+    let mut whole = json!({"name": "a", "schedule": {"text": "hourly"}, "retentionDays": 7,
+        "targets": [{"type": "scrape", "urls": ["https://a.test"]}]});
+    whole
+        .as_object_mut()
+        .unwrap()
+        .extend(parts.as_object().unwrap().clone());
+    let applied = |change: &Value| {
+        let change = MonitorChange::from_value(change.clone()).unwrap();
+        let request = MonitorRequest::from_value(whole.clone()).unwrap();
+        Value::Object(change.apply(request).to_body().into_map())
+    };
+    assert_eq!(applied(&json!({"name": null, "retentionDays": null})), whole);
+    for (name, part) in parts.as_object().unwrap() {
+        let removal = json!({name: null});
+        let change = MonitorChange::from_value(removal.clone()).unwrap();
+        assert_eq!(serde_json::to_value(&change).unwrap(), removal, "null is sent");
+        let mut without = whole.clone();
+        without.as_object_mut().unwrap().remove(name);
+        assert_eq!(applied(&removal), without);
+        assert_eq!(applied(&json!({name: part})), whole);
+        let wrong = MonitorChange::from_value(json!({name: 1})).unwrap_err();
+        assert!(wrong.message.starts_with(&format!("`{name}` must be")), "{wrong}");
+    }
+}
+
+#[test]
 fn absent_options_have_their_conditional_defaults() {
     let read = |options: Value| ScrapeOptions::from_value(options).unwrap();
     assert!(!read(json!({})).verify_tls());

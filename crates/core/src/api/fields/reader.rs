@@ -27,6 +27,11 @@ pub trait FieldType: Sized + ToNode {
     /// Reads a value, or records a problem and returns `None`.
     fn from_slot(slot: Slot<'_>, bounds: Self::Bounds) -> Option<Self>;
 
+    /// Returns the value of an explicit null; `None` if null counts as absent.
+    fn from_null() -> Option<Self> {
+        None
+    }
+
     /// Returns a stand-in for a value that could not be read. It never leaves the parser.
     fn placeholder() -> Self;
 }
@@ -88,7 +93,12 @@ impl Fields {
 
     /// Reads an optional field of this type.
     pub fn value<T: FieldType>(&mut self, name: &'static str, bounds: T::Bounds) -> Option<T> {
-        T::from_slot(self.slot(name)?, bounds)
+        let is_null = self.map.get(name).is_some_and(Value::is_null);
+        match self.slot(name) {
+            Some(slot) => T::from_slot(slot, bounds),
+            None if is_null => T::from_null(),
+            None => None,
+        }
     }
 
     /// Returns the value that was read from a required field. If it is absent, records the problem "is

@@ -200,6 +200,8 @@ pub enum Schema {
     Object(&'static str, Vec<Field>),
     /// Any of these types.
     OneOf(Vec<Schema>),
+    /// This type or null, which does not count as absent.
+    Nullable(Box<Schema>),
 }
 
 /// Bounds of a number that may have a fraction.
@@ -257,6 +259,7 @@ impl Schema {
             Schema::Word(words) => FieldKind::Word(words),
             Schema::List(..) => FieldKind::List,
             Schema::Map(_) | Schema::Object(..) => FieldKind::Object,
+            Schema::Nullable(inner) => inner.kind(),
         }
     }
 
@@ -294,6 +297,9 @@ impl Schema {
                 let kinds: Vec<Value> = kinds.iter().map(|kind| kind.to_json(references)).collect();
                 json!({ "anyOf": kinds })
             }
+            Schema::Nullable(inner) => {
+                json!({ "anyOf": [inner.to_json(references), { "type": "null" }] })
+            }
         }
     }
 
@@ -302,6 +308,7 @@ impl Schema {
         match self {
             Schema::Object(_, fields) => Some(fields),
             Schema::OneOf(kinds) => kinds.iter().find_map(Schema::object),
+            Schema::Nullable(inner) => inner.object(),
             _ => None,
         }
     }
@@ -336,7 +343,9 @@ impl Schema {
     /// Calls `found` with each named object in the type, inner objects first.
     pub fn visit_objects(&self, found: &mut impl FnMut(&'static str, &[Field])) {
         match self {
-            Schema::List(inner, _) | Schema::Map(inner) => inner.visit_objects(found),
+            Schema::List(inner, _) | Schema::Map(inner) | Schema::Nullable(inner) => {
+                inner.visit_objects(found);
+            }
             Schema::OneOf(kinds) => kinds.iter().for_each(|kind| kind.visit_objects(found)),
             Schema::Object(name, fields) => {
                 fields.iter().for_each(|field| field.schema.visit_objects(found));

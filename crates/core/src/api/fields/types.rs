@@ -140,6 +140,29 @@ impl<T: FieldType> FieldType for Box<T> {
     }
 }
 
+/// `None` is an explicit null.
+impl<T: FieldType> FieldType for Option<T> {
+    type Bounds = T::Bounds;
+
+    const HINT: &'static str = T::HINT;
+
+    fn schema(bounds: Self::Bounds) -> Schema {
+        Schema::Nullable(Box::new(T::schema(bounds)))
+    }
+
+    fn from_slot(slot: Slot<'_>, bounds: Self::Bounds) -> Option<Self> {
+        T::from_slot(slot, bounds).map(Some)
+    }
+
+    fn from_null() -> Option<Self> {
+        Some(None)
+    }
+
+    fn placeholder() -> Self {
+        None
+    }
+}
+
 /// An object with arbitrary keys.
 impl FieldType for Map<String, Value> {
     type Bounds = ();

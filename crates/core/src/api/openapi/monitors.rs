@@ -42,7 +42,10 @@ pub(super) fn operations() -> Vec<Operation> {
         new("GET", "/v2/monitor/{id}", "getMonitor", "Get a monitor")
             .response("The monitor.", Data::new(monitor())),
         new("PATCH", "/v2/monitor/{id}", "updateMonitor", "Change a monitor")
-            .description("Absent fields keep their values. A check that is running keeps its options.")
+            .description(
+                "Absent fields keep their values; null removes `webhook`, `notification` and `goal`. A check that is \
+                 running keeps its options.",
+            )
             .body::<MonitorChange>(&["name"])
             .response("The changed monitor.", Data::new(monitor()))
             .errors(REFUSALS),

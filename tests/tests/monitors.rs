@@ -227,6 +227,34 @@ async fn a_crawl_reports_pages_that_are_no_longer_found() {
 }
 
 #[tokio::test]
+async fn a_monitor_that_compares_data_returns_it_as_the_snapshot() {
+    let cup = |price: &str| {
+        Page::html(format!(
+            r#"<!doctype html><title>Cup</title><script type="application/ld+json">
+                {{"@type":"Product","name":"Cup","offers":{{"price":"{price}","priceCurrency":"EUR"}}}}</script>
+                <main><h1>Cup</h1><p>It costs {price} and survives the dishwasher.</p></main>"#
+        ))
+    };
+    let site = Site::new().page("/cup", cup("9.50")).serve().await;
+    let server = TestServer::start().await;
+    let schema = json!({ "type": "object", "properties": { "price": { "type": "number" } } });
+    let tracking = json!({ "type": "changeTracking", "modes": ["json"], "schema": schema });
+    let mut targets = pages_of(&site, &["/cup"]);
+    targets[0]["scrapeOptions"] = json!({ "formats": ["markdown", tracking] });
+    let id = create(&server, &monitor_of(targets)).await;
+    let first = run(&server, &id).await;
+    assert_eq!(first["pages"][0]["snapshot"], json!({ "json": { "price": 9.5 } }));
+    site.change("/cup", Some(cup("8")));
+    let second = run(&server, &id).await;
+    let page = &second["pages"][0];
+    assert_eq!(page["snapshot"], json!({ "json": { "price": 8 } }), "{page}");
+    assert_eq!(
+        page["diff"]["json"],
+        json!({ "price": { "previous": 9.5, "current": 8 } })
+    );
+}
+
+#[tokio::test]
 async fn changes_are_judged_by_rules_without_a_model() {
     let site = shop().await;
     let server = TestServer::start().await;

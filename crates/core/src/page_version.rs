@@ -39,11 +39,20 @@ impl VersionKey {
             tag: tracking.tag.clone().unwrap_or_default(),
         }
     }
+
+    /// Returns whether the history is that of a monitor.
+    pub fn is_of_monitor(&self) -> bool {
+        let id = self.tag.strip_prefix(MONITOR_PREFIX);
+        id.is_some_and(|id| id.parse::<MonitorId>().is_ok())
+    }
 }
+
+/// Start of the tag of a monitor's history.
+const MONITOR_PREFIX: &str = "monitor ";
 
 /// Returns the tag of the version history of a monitor's pages.
 pub fn monitor_tag(monitor: MonitorId) -> String {
-    format!("monitor {monitor}")
+    format!("{MONITOR_PREFIX}{monitor}")
 }
 
 #[cfg(test)]
@@ -62,5 +71,19 @@ mod tests {
         assert_eq!(key("http://www.a.test/x/", None), key("https://a.test/x", None));
         assert_ne!(key("https://a.test/x", None), key("https://a.test/x?y", None));
         assert_ne!(key("https://a.test/x", None), key("https://a.test/x", Some("t")));
+    }
+
+    #[test]
+    fn histories_of_monitors_are_known_by_their_tags() {
+        let is_of_monitor = |tag: &str| {
+            let tracking = ChangeTracking {
+                tag: Some(tag.to_owned()),
+                ..ChangeTracking::default()
+            };
+            VersionKey::of(&Url::parse("https://a.test/").unwrap(), &tracking).is_of_monitor()
+        };
+        assert!(is_of_monitor(&monitor_tag(MonitorId(uuid::Uuid::from_u128(7)))));
+        assert!(!is_of_monitor("monitor of prices"));
+        assert!(!is_of_monitor(""));
     }
 }

@@ -2,12 +2,14 @@
 //! document, in the commit that stores it.
 
 use harvestman_core::api::error::ApiError;
+use harvestman_core::api::format::FormatKind;
 use harvestman_core::api::options::ScrapeOptions;
 use harvestman_core::api::page::Document;
 use harvestman_core::ids::TeamId;
 use harvestman_core::page_version::VersionKey;
 use harvestman_core::scrape::changes;
 use harvestman_store::Store;
+use serde_json::Value;
 use url::Url;
 
 use crate::error::internal_error;
@@ -27,6 +29,10 @@ pub(crate) async fn track(
         return Ok(());
     };
     let key = VersionKey::of(url, &tracking);
+    if key.is_of_monitor() && !options.wants(FormatKind::Json) {
+        // A check reads the snapshot of a page from its stored document.
+        document.json = document.tracked.clone().filter(Value::is_object);
+    }
     let previous = store.page_version(team, &key).await?;
     let mut page = std::mem::take(document);
     let work = move || {

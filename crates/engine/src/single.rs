@@ -58,6 +58,15 @@ impl Engine {
         scrape.run(reservation).await
     }
 
+    /// Checks the options of a file before the file is used.
+    ///
+    /// # Errors
+    /// 400 for options that uploads do not allow, 403 for options that are not enabled.
+    pub fn check_parse(&self, request: &ParseOptions) -> Result<(), ApiError> {
+        request.check_allowed()?;
+        request.check_enabled(self.context.config.enabled)
+    }
+
     /// Converts an uploaded file and stores the result under its scrape id.
     ///
     /// # Errors
@@ -68,7 +77,7 @@ impl Engine {
         file: UploadedFile,
         request: ParseOptions,
     ) -> Result<Document, ApiError> {
-        request.check_allowed()?;
+        self.check_parse(&request)?;
         let capabilities = Capabilities {
             browser: false,
             ..self.context.capabilities()
@@ -78,6 +87,7 @@ impl Engine {
         let content_type = upload.kind()?;
         let request = ScrapeRequest {
             options: request.options,
+            zero_data_retention: request.zero_data_retention,
             caller: request.caller,
             ..ScrapeRequest::new(upload.url())
         };

@@ -317,7 +317,7 @@ export type ParseFile =
       filename?: string;
       contentType?: string;
     };
-export type ParseOptions = Pick<ScrapeOptions, Exclude<keyof ScrapeOptions, 'actions' | 'location' | 'lockdown' | 'maxAge' | 'minAge' | 'mobile' | 'profile' | 'storeInCache' | 'waitFor'>>;
+export type ParseOptions = Pick<ScrapeOptions, Exclude<keyof ScrapeOptions, 'actions' | 'location' | 'lockdown' | 'maxAge' | 'minAge' | 'mobile' | 'profile' | 'storeInCache' | 'waitFor'>> & Pick<ScrapeRequest, 'zeroDataRetention'>;
 
 /** Result of code or a prompt in a browser session. */
 export interface ExecuteResult {

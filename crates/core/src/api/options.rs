@@ -294,11 +294,18 @@ impl ScrapeOptions {
     }
 
     /// Reads `scrapeOptions` as part of another request. Caller fields in it apply where the request itself has
-    /// none.
+    /// none. `zeroDataRetention` is an option of whole requests, so it may only be false.
     pub(crate) fn read_inner<T: From<Self>>(fields: &mut Fields) -> Option<T> {
-        let (options, caller) = fields
-            .slot("scrapeOptions")?
-            .object(|f| (Self::read(f), Caller::read(f)))?;
+        let (options, caller) = fields.slot("scrapeOptions")?.object(|f| {
+            let read = (Self::read(f), Caller::read(f));
+            if f.value::<bool>("zeroDataRetention", ()) == Some(true) {
+                f.fail(
+                    "zeroDataRetention",
+                    "must be false or left out; endpoints that support it take it at the top level of the request",
+                );
+            }
+            read
+        })?;
         fields.inherit(caller.to_body().into_map());
         Some(options.into())
     }

@@ -8,8 +8,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::api::body::{Body, ToNode};
 use crate::api::caller::Caller;
+use crate::api::crawl::EnabledOptions;
 use crate::api::error::{ApiError, ErrorCode};
-use crate::api::fields::{Field, Fields, Wire, wire};
+use crate::api::fields::{Field, FieldType, Fields, Wire, wire};
 use crate::api::format::FormatKind;
 use crate::api::options::{Proxy, ScrapeOptions};
 use crate::api::wire_enum::wire_enum;
@@ -19,11 +20,15 @@ use crate::limits::{
 };
 use crate::time::Timestamp;
 
+const ZERO_DATA_RETENTION: &str = "zeroDataRetention";
+
 /// Part `options` of `POST /v2/parse`.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ParseOptions {
     /// Parts of the file to return. The timeout is that of parsing.
     pub options: ScrapeOptions,
+    /// Store nothing once the response is sent. The operator must enable it.
+    pub zero_data_retention: bool,
     /// Information that the caller gives about itself.
     pub caller: Caller,
 }
@@ -36,12 +41,21 @@ impl Default for ParseOptions {
         };
         Self {
             options,
+            zero_data_retention: false,
             caller: Caller::default(),
         }
     }
 }
 
 impl ParseOptions {
+    /// Checks that the operator has enabled the requested options.
+    ///
+    /// # Errors
+    /// 403 if an option is not enabled.
+    pub fn check_enabled(&self, enabled: EnabledOptions) -> Result<(), ApiError> {
+        enabled.check_zero_data_retention(self.zero_data_retention)
+    }
+
     /// Checks that the options make sense for an upload.
     ///
     /// # Errors
@@ -97,6 +111,16 @@ impl Wire for ParseOptions {
         if let Some(timeout) = fields.iter_mut().find(|field| field.name == "timeout") {
             timeout.default = Some(DEFAULT_PARSE_TIMEOUT_MS.to_node());
         }
+        fields.push(Field {
+            default: Some(false.to_node()),
+            label: Some("Zero data retention"),
+            group: Some("Retention"),
+            ..Field::new(
+                ZERO_DATA_RETENTION,
+                "Store nothing once the response is sent. The operator must enable it.",
+                bool::schema(()),
+            )
+        });
         fields.extend(Caller::fields());
         fields
     }
@@ -109,6 +133,7 @@ impl Wire for ParseOptions {
         }
         Self {
             options,
+            zero_data_retention: f.value(ZERO_DATA_RETENTION, ()).unwrap_or_default(),
             caller: Caller::read(f),
         }
     }
@@ -122,6 +147,7 @@ impl Wire for ParseOptions {
         };
         options.write(body);
         body.differs("timeout", &timeout, &DEFAULT_PARSE_TIMEOUT_MS);
+        body.differs(ZERO_DATA_RETENTION, &self.zero_data_retention, &false);
         self.caller.write(body);
     }
 }

@@ -338,7 +338,9 @@ fn agent() {
 
 #[test]
 fn parse() {
-    check::<ParseOptions>(json!({}), options());
+    let mut fields = options();
+    fields.push(flag("zeroDataRetention"));
+    check::<ParseOptions>(json!({}), fields);
     let refuse = |options: Value| {
         ParseOptions::from_value(options)
             .unwrap()
@@ -440,6 +442,30 @@ fn null_removes_parts_of_a_monitor() {
         let wrong = MonitorChange::from_value(json!({name: 1})).unwrap_err();
         assert!(wrong.message.starts_with(&format!("`{name}` must be")), "{wrong}");
     }
+}
+
+#[test]
+fn zero_data_retention_belongs_to_the_top_level() {
+    fn check<R: Wire + PartialEq + std::fmt::Debug>(body: Value) {
+        let nested = |options: Value| {
+            let mut body = body.clone();
+            body["scrapeOptions"] = options;
+            R::from_value(body)
+        };
+        let plain = nested(json!({})).unwrap();
+        assert_eq!(nested(json!({"zeroDataRetention": false})).unwrap(), plain);
+        let error = nested(json!({"zeroDataRetention": true})).err().unwrap();
+        assert_eq!(error.code, ErrorCode::BadRequest);
+        let expected = "`scrapeOptions.zeroDataRetention` must be false or left out";
+        assert!(error.message.starts_with(expected), "{error}");
+        assert!(
+            error.message.contains("at the top level of the request"),
+            "{error}"
+        );
+    }
+    check::<CrawlRequest>(json!({"url": "https://a.test"}));
+    check::<SearchRequest>(json!({"query": "a"}));
+    check::<ExtractRequest>(json!({"urls": ["https://a.test"], "prompt": "x"}));
 }
 
 #[test]

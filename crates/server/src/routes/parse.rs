@@ -45,7 +45,7 @@ pub(crate) async fn start(
         UploadBody::Reference(body) => {
             let request = ParseUploadRequest::from_json(&body)?;
             // An invalid request must not use up the reference.
-            request.options.check_allowed()?;
+            app.engine().check_parse(&request.options)?;
             let file = app
                 .engine()
                 .uploaded_file(&principal, &request.upload.upload_ref)

@@ -393,3 +393,29 @@ async fn the_list_of_formats_requires_a_key() {
         app.send(request).await.is_error(401, "UNAUTHORIZED");
     }
 }
+
+#[tokio::test]
+async fn a_file_without_data_retention_is_not_stored() {
+    let discreet = json!({ "zeroDataRetention": true });
+    let app = TestApp::start().await;
+    parse(&app, NOTES, "", b"# Herons", &discreet)
+        .await
+        .is_error(403, "FORBIDDEN");
+    let neutral = parse(
+        &app,
+        NOTES,
+        "",
+        b"# Herons",
+        &json!({ "zeroDataRetention": false }),
+    )
+    .await;
+    assert_eq!(neutral.status, 200);
+
+    let app = TestApp::with(&[("HARVESTMAN_ALLOW_ZERO_DATA_RETENTION", "1")]).await;
+    let document = parse(&app, NOTES, "", b"# Herons", &discreet).await.json()["data"].clone();
+    assert_eq!(document["markdown"], "# Herons");
+    let id = document["metadata"]["scrapeId"].as_str().unwrap();
+    app.get(&format!("/v2/scrape/{id}"))
+        .await
+        .is_error(404, "NOT_FOUND");
+}

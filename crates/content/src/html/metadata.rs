@@ -171,7 +171,7 @@ fn add_meta(out: &mut PageMetadata, tags: &mut Vec<String>, name: &str, content:
     }
     let renamed = RENAMED.iter().find(|(from, _)| *from == lower).map(|(_, to)| *to);
     let key = renamed.unwrap_or(name);
-    if renamed.is_none() && (RESERVED.contains(&key) || RENAMED.iter().any(|(_, to)| *to == key)) {
+    if renamed.is_none() && is_reserved(&lower) {
         return;
     }
     let has_room = out.other.len() < limits::METADATA_KEYS;
@@ -188,6 +188,17 @@ fn add_meta(out: &mut PageMetadata, tags: &mut Vec<String>, name: &str, content:
         }
         _ => {}
     }
+}
+
+/// Returns whether a name in lower case is a key of the API in another notation, such as `status_code`: clients that
+/// convert keys to snake case would confuse the two.
+fn is_reserved(lower: &str) -> bool {
+    let plain = lower.replace(['_', '-'], "");
+    let renamed = RENAMED.iter().map(|(_, to)| to);
+    RESERVED
+        .iter()
+        .chain(renamed)
+        .any(|key| key.eq_ignore_ascii_case(&plain))
 }
 
 /// Adds title, author and day of the article. An author from JSON-LD takes precedence over a `meta` value,
@@ -293,6 +304,30 @@ mod tests {
         assert_eq!(
             meta.other["articleTag"],
             MetadataValue::List(vec!["t1".into(), "t2".into()])
+        );
+    }
+
+    #[test]
+    fn names_that_differ_from_server_keys_only_in_notation_are_dropped() {
+        for name in [
+            "num_pages",
+            "status_code",
+            "scrape-id",
+            "og_locale_alternate",
+            "proxy_used",
+            "Title",
+            "SOURCE_URL",
+            "published_time",
+            "og-title",
+        ] {
+            let meta = read(&format!("<meta name='{name}' content=x>"));
+            assert!(meta.other.is_empty(), "{name}: {:?}", meta.other);
+        }
+        let meta =
+            read("<meta name=status content=a><meta name=page_count content=b><meta name=ROBOTS content=c>");
+        assert_eq!(
+            meta.other.keys().collect::<Vec<_>>(),
+            ["page_count", "robots", "status"]
         );
     }
 

@@ -304,7 +304,7 @@ pub struct AgentEntry {
     /// First URL of the request, or the beginning of the prompt.
     #[serde(default)]
     pub target_hint: String,
-    /// `origin` as sent in the request.
+    /// `origin` as sent in the request, or `api` if it has none.
     #[serde(default)]
     pub origin: Option<String>,
     /// `integration` as sent in the request.

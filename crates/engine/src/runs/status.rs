@@ -20,6 +20,9 @@ use crate::context::Engine;
 use crate::error::{internal_error, job_not_found};
 use crate::{clock, limits};
 
+/// `origin` in the list of agents if the request has none.
+const DEFAULT_ORIGIN: &str = "api";
+
 impl Engine {
     /// Returns the status and result of an extract or agent of the team.
     ///
@@ -241,7 +244,8 @@ fn entry(run: &RunRow) -> Result<AgentEntry, ApiError> {
         id: run.id,
         created_at: run.created_at,
         target_hint: hint.unwrap_or_else(|| request.prompt.chars().take(limits::AGENT_HINT_CHARS).collect()),
-        origin: run.origin.clone(),
+        // The clients' models require a string.
+        origin: Some(run.origin.clone().unwrap_or_else(|| DEFAULT_ORIGIN.to_owned())),
         integration: run.integration.clone(),
         settings: AgentSettings::default(),
         status: agent_status(run.status),

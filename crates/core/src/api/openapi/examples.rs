@@ -212,7 +212,7 @@ pub(super) fn agents() -> Agents {
             id: id(),
             created_at: TIME,
             target_hint: "https://example.com".to_owned(),
-            origin: None,
+            origin: Some("api".to_owned()),
             integration: None,
             settings: AgentSettings::default(),
             status: AgentStatus::Completed,

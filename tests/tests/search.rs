@@ -182,6 +182,14 @@ async fn results_are_scraped_if_requested() {
         "two credits for the search, one per page"
     );
 
+    for (format, has_markdown) in [("images", true), ("product", true), ("links", false)] {
+        let body = json!({ "query": "herons", "limit": 1, "scrapeOptions": { "formats": [format] } });
+        let response = search(&server, body).await;
+        let result = &response["data"]["web"][0];
+        assert!(result["metadata"].is_object(), "{format}: {result}");
+        assert_eq!(result["markdown"].is_string(), has_markdown, "{format}: {result}");
+    }
+
     let wrong = json!({ "query": "x", "scrapeOptions": { "formats": ["markdown"], "colour": 1 } });
     assert_eq!(server.post("/v2/search", &wrong).await.status, 400);
     for (body, status, code) in [

@@ -14,6 +14,7 @@ use std::time::Duration;
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
 use harvestman_core::api::error::{ApiError, ErrorCode};
+use harvestman_core::api::format::{Format, FormatKind};
 use harvestman_core::api::page::Document;
 use harvestman_core::api::problem;
 use harvestman_core::api::scrape::ScrapeRequest;
@@ -36,6 +37,18 @@ use crate::jobs::new_job;
 
 use protocol::{Hit, ProviderQuery};
 use provider::{Search, SearchError};
+
+/// Formats by which clients tell a scraped result from a bare one (docs/API.md section 9).
+const DOCUMENT_FORMATS: [FormatKind; 8] = [
+    FormatKind::Markdown,
+    FormatKind::Html,
+    FormatKind::RawHtml,
+    FormatKind::Links,
+    FormatKind::Screenshot,
+    FormatKind::Summary,
+    FormatKind::Json,
+    FormatKind::ChangeTracking,
+];
 
 /// One search in progress.
 struct SearchRun<'e> {
@@ -360,7 +373,7 @@ enum ResultText<'r> {
     News(&'r mut String),
 }
 
-/// Scrapes the page of a result.
+/// Scrapes the page of a result, with at least one of [`DOCUMENT_FORMATS`].
 async fn scrape_result(
     engine: &Engine,
     principal: &Principal,
@@ -368,8 +381,12 @@ async fn scrape_result(
     base: &str,
     url: &str,
 ) -> Option<Document> {
+    let mut options = request.scrapes()?.clone();
+    if !DOCUMENT_FORMATS.iter().any(|kind| options.wants(*kind)) {
+        options.formats.push(Format::Markdown);
+    }
     let scrape = ScrapeRequest {
-        options: request.scrapes()?.clone(),
+        options,
         caller: request.caller.clone(),
         ..ScrapeRequest::new(TargetUrl::parse(url).ok()?)
     };

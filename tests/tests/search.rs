@@ -104,6 +104,14 @@ async fn without_a_provider_the_search_covers_the_teams_own_pages() {
     .await;
     let warning = anonymous["warning"].as_str().unwrap();
     assert!(warning.contains("`enterprise` had no effect"), "{anonymous}");
+    let by_mcp = json!({ "query": "herons", "sources": ["web", "alexandria"], "domainTools": true,
+        "toolDetail": "compact", "filter": "text" });
+    let by_mcp = search(&server, by_mcp).await;
+    assert_eq!(urls(&by_mcp), urls(&anonymous));
+    let warning = by_mcp["warning"].as_str().unwrap();
+    for field in ["`domainTools` had no effect", "`filter` had no effect"] {
+        assert!(warning.contains(field), "{by_mcp}");
+    }
     let elsewhere = search(
         &server,
         json!({ "query": "herons", "includeDomains": ["b.test"] }),

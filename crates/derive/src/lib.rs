@@ -19,7 +19,8 @@
 //! - `distinct = key`: of the elements with the same `key(&element)`, only the first counts;
 //! - `read = path`: a `fn(&mut Fields) -> Option<T>` that reads the field instead of its type;
 //! - `manual`: `check` reads the field; `skip`: the field is not on the wire;
-//! - `flatten`: the fields of the inner request are fields of this one;
+//! - `flatten`: the fields of the inner request are fields of this one, apart from those that an earlier field has
+//!   the name of;
 //! - `effective = path`: a `fn(&Self) -> impl ToNode` with the effective value, if it can differ from the one sent;
 //! - `unlisted`: not among the options that a job reports;
 //! - `label = "Page limit"`: its label in forms, if it differs from the words of its name;

@@ -61,7 +61,13 @@ impl<'f> Member<'f> {
         match self.attributes.source {
             Source::Skip => return quote!(),
             Source::Flatten => {
-                return quote!(fields.extend(<#value as crate::api::fields::Wire>::fields()););
+                return quote! {
+                    for field in <#value as crate::api::fields::Wire>::fields() {
+                        if fields.iter().all(|own: &crate::api::fields::Field| own.name != field.name) {
+                            fields.push(field);
+                        }
+                    }
+                };
             }
             Source::Type | Source::Function(_) | Source::Check => {}
         }

@@ -179,6 +179,12 @@ impl<'e> SearchRun<'e> {
         if self.request.enterprise.iter().any(|kind| kind != "default") {
             self.warnings.push(rules::NO_ENTERPRISE.to_owned());
         }
+        if self.request.domain_tools {
+            self.warnings.push(rules::NO_DOMAIN_TOOLS.to_owned());
+        }
+        if self.request.filter.is_some() {
+            self.warnings.push(rules::NO_FILTER.to_owned());
+        }
         let response = SearchResponse {
             success: true,
             id: Some(id),

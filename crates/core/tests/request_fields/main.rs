@@ -11,7 +11,7 @@ use harvestman_core::api::interact::InteractRequest;
 use harvestman_core::api::monitor::{MonitorChange, MonitorRequest};
 use harvestman_core::api::params_preview::ParamsPreviewRequest;
 use harvestman_core::api::parse::ParseOptions;
-use harvestman_core::api::search::SearchRequest;
+use harvestman_core::api::search::{SearchRequest, SearchSource, SourceKind};
 use harvestman_core::api::support::DocsSearchRequest;
 use harvestman_core::api::{
     BatchScrapeRequest, CrawlRequest, ErrorCode, MapRequest, ScrapeOptions, ScrapeRequest, Wire,
@@ -247,7 +247,10 @@ fn search() {
         )
     };
     let mut fields = extras();
+    fields.retain(|field| field.name != "domainTools");
     fields.extend([
+        flag("domainTools"),
+        text("filter", 1024),
         field("query", json!(["x", "x".repeat(500)]), json!(["", "x".repeat(501), 1])),
         integer("limit", 1, Some(100)),
         field(
@@ -273,6 +276,14 @@ fn search() {
     check_required::<SearchRequest>(base, &["query"]);
     let both = json!({"query": "x", "includeDomains": ["a.test"], "excludeDomains": ["b.test"]});
     assert_eq!(SearchRequest::from_value(both).unwrap_err().status(), 400);
+    let by_mcp = json!({
+        "query": "x", "sources": ["web", "alexandria"], "domainTools": true, "toolDetail": "compact", "filter": "text"
+    });
+    let by_mcp = SearchRequest::from_value(by_mcp).unwrap();
+    assert!(by_mcp.domain_tools && by_mcp.filter.is_some());
+    assert_eq!(by_mcp.sources, [SearchSource::new(SourceKind::Web)]);
+    let inner = json!({"query": "x", "scrapeOptions": {"domainTools": true}});
+    assert_eq!(SearchRequest::from_value(inner).unwrap_err().status(), 400);
     let gov = SearchRequest::from_value(json!({"query": "x", "categories": ["gov"]})).unwrap();
     assert_eq!(gov.check_offered().unwrap_err().status(), 501);
 }

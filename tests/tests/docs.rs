@@ -5,6 +5,7 @@
 #[path = "docs/examples.rs"]
 mod examples;
 
+use harvestman_tests::server::{KEY, OTHER_KEY};
 use harvestman_tests::{Model, ModelReply, ModelRequest, TestServer};
 use http::Method;
 use serde_json::{Value, json};
@@ -75,7 +76,12 @@ async fn a_question_is_answered_with_passages_that_link_to_pages_of_the_server()
             .contains("does not cover that")
     );
 
-    for body in [json!({}), json!({ "question": "" }), json!({ "question": 1 })] {
+    for body in [
+        json!({}),
+        json!({ "question": "" }),
+        json!({ "question": 1 }),
+        json!({ "question": "why?", "jobId": "" }),
+    ] {
         let response = server.post("/v2/support/docs-search", &body).await;
         assert_eq!((response.status, response.code()), (400, "BAD_REQUEST"));
     }
@@ -87,6 +93,32 @@ async fn a_question_is_answered_with_passages_that_link_to_pages_of_the_server()
         server.send(Method::GET, "/docs/nothing", &[], "").await.status,
         404
     );
+}
+
+#[tokio::test]
+async fn an_answer_about_a_job_starts_with_its_error() {
+    let server = TestServer::start().await;
+    let private = "http://10.1.2.3/private";
+    let path = server.batch(&json!({ "urls": [private] })).await;
+    server.wait_for_end(&path).await;
+    let id = path.rsplit('/').next().unwrap();
+    let ask_about = async |key: &str, id: &str| {
+        let body = json!({ "question": "Why did my job fail?", "jobId": id }).to_string();
+        let authorization = format!("Bearer {key}");
+        let headers = [("authorization", authorization.as_str())];
+        let response = server
+            .send(Method::POST, "/v2/support/ask", &headers, body)
+            .await
+            .ok();
+        response["answer"].as_str().unwrap().to_owned()
+    };
+    let answer = ask_about(KEY, id).await;
+    let start = format!("The job could not read {private}: ");
+    assert!(answer.starts_with(&start), "{answer}");
+    for (key, id) in [(KEY, "x"), (OTHER_KEY, id)] {
+        let answer = ask_about(key, id).await;
+        assert!(answer.starts_with("No error is stored for this job"), "{answer}");
+    }
 }
 
 fn cite_pages(_: &ModelRequest) -> ModelReply {

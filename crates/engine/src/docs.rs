@@ -1,8 +1,10 @@
 //! Answers questions about the documentation: with its best passages, or with a language model that reads these
 //! passages. The model's answer is used only if it cites them; otherwise the passages are returned.
 
-use harvestman_core::api::support::{DocsResponse, Evidence, ModelUsage};
+use harvestman_core::api::error::ApiError;
+use harvestman_core::api::support::{DocsResponse, DocsSearchRequest, Evidence, ModelUsage};
 use harvestman_core::docs::{self, Docs, SearchHit};
+use harvestman_store::Principal;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::time::Instant;
@@ -13,6 +15,9 @@ use crate::{clock, limits};
 
 const SYSTEM_PROMPT: &str = include_str!("docs/answer.txt");
 
+/// Beginning of an answer about a job without an error.
+const NO_JOB_ERROR: &str = "No error is stored for this job: it did not fail, is unknown, or has expired.";
+
 /// The model's answer.
 #[derive(Deserialize)]
 struct ModelAnswer {
@@ -21,10 +26,24 @@ struct ModelAnswer {
 }
 
 impl Engine {
-    /// Answers a question from these pages, or says that they do not answer it. `base` is this server's URL
-    /// as the client sees it. Never fails.
-    pub async fn ask_docs(&self, pages: &Docs, question: &str, base: &str) -> DocsResponse {
+    /// Answers a question from these pages, or says that they do not answer it. The answer starts with the error
+    /// of the job that the question is about, if there is one. `base` is this server's URL as the client sees it.
+    ///
+    /// # Errors
+    /// 503 if the question is about a job and the store fails.
+    pub async fn ask_docs(
+        &self,
+        principal: &Principal,
+        pages: &Docs,
+        request: &DocsSearchRequest,
+        base: &str,
+    ) -> Result<DocsResponse, ApiError> {
         let started = Instant::now();
+        let question = request.question.as_str();
+        let job_error = match &request.job_id {
+            Some(id) => Some(self.job_error(principal, id).await?),
+            None => None,
+        };
         let found = pages.search(question);
         let by_model = match &self.context.config.llm {
             Some(llm) if !found.is_empty() => by_model(llm, question, &found, base).await,
@@ -34,14 +53,36 @@ impl Engine {
             let found = docs::passages(&found);
             (docs::answer(found, base), docs::evidence(found, base), usage)
         });
-        DocsResponse {
+        Ok(DocsResponse {
             success: true,
             request_id: clock::new_job_id().to_string(),
-            answer,
+            answer: match job_error {
+                Some(error) => format!("{error}\n\n{answer}"),
+                None => answer,
+            },
             evidence,
             usage,
             duration_ms: u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX),
-        }
+        })
+    }
+
+    /// Returns a sentence with the error of a job of the team: its own, or that of its first failed page.
+    async fn job_error(&self, principal: &Principal, id: &str) -> Result<String, ApiError> {
+        let store = &self.context.store;
+        let row = match id.parse() {
+            Ok(id) => store.job(principal.team, id, clock::now()).await?,
+            Err(_) => None,
+        };
+        let error = match row {
+            Some(row) if row.error.is_none() && row.failed > 0 => {
+                let first = store.errors(row.id).await?.errors.into_iter().next();
+                first.map(|page| format!("The job could not read {}: {}", page.url, page.message))
+            }
+            row => row
+                .and_then(|row| row.error)
+                .map(|error| format!("The job failed: {error}")),
+        };
+        Ok(error.unwrap_or_else(|| NO_JOB_ERROR.to_owned()))
     }
 }
 

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::api::caller::Caller;
 use crate::api::fields::wire;
-use crate::limits::MAX_PROMPT_CHARS;
+use crate::limits::{MAX_PROMPT_CHARS, MAX_SHORT_TEXT_CHARS};
 
 /// Body of `POST /v2/support/docs-search`.
 #[derive(Clone, PartialEq, Eq, Debug, Request)]
@@ -18,6 +18,13 @@ pub struct DocsSearchRequest {
         example = r#""How do I limit a crawl?""#
     )]
     pub question: String,
+    /// Id of a job of the team; the answer starts with its error.
+    #[field(
+        bounds = 1..=MAX_SHORT_TEXT_CHARS,
+        label = "Job",
+        example = r#""01920000-0000-7000-8000-00000000000a""#
+    )]
+    pub job_id: Option<String>,
     /// Client and integration that sent the request.
     #[field(flatten)]
     pub caller: Caller,

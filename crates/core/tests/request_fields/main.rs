@@ -157,7 +157,14 @@ fn params_preview_and_docs_search() {
     check_required::<ParamsPreviewRequest>(base, &["url", "prompt"]);
     let base = json!({"question": "how?"});
     let mut fields = caller();
-    fields.push(prompt("question"));
+    fields.extend([
+        prompt("question"),
+        field(
+            "jobId",
+            json!(["x", "x".repeat(1024)]),
+            json!(["", 1, "x".repeat(1025)]),
+        ),
+    ]);
     check::<DocsSearchRequest>(base.clone(), fields);
     check_required::<DocsSearchRequest>(base, &["question"]);
 }

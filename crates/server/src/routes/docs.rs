@@ -8,6 +8,7 @@ use harvestman_core::api::support::DocsSearchRequest;
 use url::form_urlencoded;
 
 use crate::app::App;
+use crate::auth::Caller;
 use crate::body::WholeBody;
 use crate::docs;
 use crate::error::{Failure, HandlerResult, json};
@@ -49,14 +50,15 @@ pub(crate) async fn api_endpoint(Base(base): Base, Path(operation): Path<String>
 
 pub(crate) async fn ask(
     State(app): State<App>,
+    Caller(principal): Caller,
     Base(base): Base,
     WholeBody(body): WholeBody,
 ) -> HandlerResult {
     let request = DocsSearchRequest::from_json(&body)?;
     json(
         &app.engine()
-            .ask_docs(docs::docs(), &request.question, &base)
-            .await,
+            .ask_docs(&principal, docs::docs(), &request, &base)
+            .await?,
     )
 }
 

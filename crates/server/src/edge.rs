@@ -95,9 +95,15 @@ pub async fn edge(State(app): State<App>, mut request: Request, next: Next) -> R
     response
 }
 
-/// Returns the path for the log, with the token of a session redacted.
+/// Returns the path for the log. A token that gives access without a key (to a session, an upload, a file) is redacted.
 fn redact_path(path: &str) -> Cow<'_, str> {
-    for prefix in ["/live/sockets/", "/live/", "/cdp/"] {
+    for prefix in [
+        "/live/sockets/",
+        "/live/",
+        "/cdp/",
+        "/v2/parse/upload/",
+        "/files/",
+    ] {
         if let Some(token) = path.strip_prefix(prefix)
             && !token.starts_with("assets/")
         {
@@ -167,13 +173,17 @@ mod tests {
     }
 
     #[test]
-    fn the_log_never_contains_a_session_token() {
+    fn the_log_never_contains_a_token() {
         for (path, expected) in [
             ("/live/s3cret", "/live/..."),
             ("/live/sockets/s3cret", "/live/sockets/..."),
             ("/live/assets/view.js", "/live/assets/view.js"),
             ("/cdp/s3cret/json/version", "/cdp/.../json/version"),
+            ("/v2/parse/upload/s3cret", "/v2/parse/upload/..."),
+            ("/files/s3cret.png", "/files/..."),
             ("/v2/scrape/live/x", "/v2/scrape/live/x"),
+            ("/v2/parse/upload-url", "/v2/parse/upload-url"),
+            ("/v2/browser/x/files", "/v2/browser/x/files"),
         ] {
             assert_eq!(redact_path(path), expected);
         }

@@ -21,6 +21,8 @@ const TEXT_FORMATS: [(&str, &str); 4] = [
 const JSON_ENDING: &str = "json";
 /// Longest file name without its extension, in bytes; file systems allow 255.
 const NAME_BYTES: usize = 200;
+/// Longest path below the folder without its extension, in bytes; systems allow 4096 for a whole path, some only 1024.
+const PATH_BYTES: usize = 1000;
 
 /// A folder of pages.
 pub(super) struct PageFiles {
@@ -71,24 +73,30 @@ impl PageFiles {
 /// Returns the path of a page's files, without their extensions. Different URLs of a site have different paths, except
 /// for their fragments and schemes.
 fn path(url: &Url) -> PathBuf {
-    let mut path = PathBuf::from(match url.port() {
-        Some(port) => format!("{}+{port}", name(url.host_str().unwrap_or_default())),
-        None => name(url.host_str().unwrap_or_default()),
+    let host = name(url.host_str().unwrap_or_default());
+    let host = PathBuf::from(match url.port() {
+        Some(port) => format!("{host}+{port}"),
+        None => host,
     });
     let segments: Vec<&str> = url.path_segments().into_iter().flatten().collect();
     let (last, folders) = segments.split_last().unwrap_or((&"", &[]));
-    path.extend(folders.iter().map(|folder| folder_name(folder)));
+    let folders: PathBuf = folders.iter().map(|folder| folder_name(folder)).collect();
     let last = match *last {
         "" => "index".to_owned(),
         // Only the page of a folder itself has the plain name.
         "index" => "%69ndex".to_owned(),
         last => last.to_owned(),
     };
-    path.push(match url.query() {
+    let last = match url.query() {
         Some(query) => name(&format!("{last}?{query}")),
         None => name(&last),
-    });
-    path
+    };
+    let path = host.join(&folders).join(&last);
+    if path.as_os_str().len() <= PATH_BYTES {
+        return path;
+    }
+    let folders = format!("~{}", short_hash(folders.as_os_str().as_encoded_bytes()));
+    host.join(folders).join(last)
 }
 
 /// Returns the name of a folder. It never has the extension of a page's file, so that the two cannot collide.
@@ -118,7 +126,7 @@ fn name(segment: &str) -> String {
         }
     }
     if name.len() > NAME_BYTES {
-        let hash = keys::hex(&Sha256::digest(&name)[..8]);
+        let hash = short_hash(name.as_bytes());
         let mut end = NAME_BYTES - hash.len() - 1;
         while !name.is_char_boundary(end) {
             end -= 1;
@@ -127,6 +135,10 @@ fn name(segment: &str) -> String {
         name.push_str(&format!("~{hash}"));
     }
     name
+}
+
+fn short_hash(bytes: &[u8]) -> String {
+    keys::hex(&Sha256::digest(bytes)[..8])
 }
 
 #[cfg(test)]
@@ -157,6 +169,27 @@ mod tests {
             of(&format!("https://a.example/{long}2")),
         );
         assert!(one != other && one.len() < 255, "{one}");
+    }
+
+    #[test]
+    fn deep_folders_are_shortened() {
+        let of = |depth, end| format!("https://a.example/{}{end}", "a/".repeat(depth));
+        let path = |url: &str| path(&Url::parse(url).unwrap());
+        assert_eq!(path(&of(490, "b")).components().count(), 492);
+        let deep = path(&of(2500, "b"));
+        let names: Vec<&str> = deep.iter().map(|name| name.to_str().unwrap()).collect();
+        assert_eq!((names.len(), names[0], names[2]), (3, "a.example", "b"));
+        assert!(names[1].starts_with('~') && names[1].len() == 17, "{}", names[1]);
+        assert_ne!(deep, path(&of(2501, "b")));
+        assert_eq!(deep.parent(), path(&of(2500, "")).parent());
+
+        let folder = std::env::temp_dir().join(format!("harvestman-pages-{}", uuid::Uuid::now_v7()));
+        PageFiles::create(&folder)
+            .unwrap()
+            .write(&serde_json::json!({"markdown": "x", "metadata": {"sourceURL": of(2500, "b")}}))
+            .unwrap();
+        assert!(folder.join(deep.with_extension("md")).exists());
+        fs::remove_dir_all(folder).unwrap();
     }
 
     #[test]

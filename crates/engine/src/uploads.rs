@@ -3,6 +3,7 @@
 use bytes::Bytes;
 use harvestman_core::api::error::{ApiError, ErrorCode};
 use harvestman_core::api::parse::{UploadUrl, UploadUrlRequest};
+use harvestman_core::ids::TeamId;
 use harvestman_core::limits::MAX_UPLOAD_BYTES;
 use harvestman_store::{NewUpload, Principal, UploadUse};
 use uuid::Uuid;
@@ -59,14 +60,14 @@ impl Engine {
         })
     }
 
-    /// Checks that a file may be sent with this token.
+    /// Checks that a file may be sent with this token. Returns the team that reserved the upload.
     ///
     /// # Errors
     /// 404 for an unknown or expired token, 409 if the file has arrived already.
-    pub async fn check_upload(&self, token: &str) -> Result<(), ApiError> {
-        match self.context.store.has_upload(token, clock::now()).await? {
-            Some(false) => Ok(()),
-            Some(true) => Err(ApiError::new(
+    pub async fn check_upload(&self, token: &str) -> Result<TeamId, ApiError> {
+        match self.context.store.upload_state(token, clock::now()).await? {
+            Some(state) if !state.received => Ok(state.team),
+            Some(_) => Err(ApiError::new(
                 ErrorCode::Conflict,
                 "a file was already sent to this URL; request a new URL",
             )),
@@ -89,7 +90,7 @@ impl Engine {
             .await;
         match stored? {
             true => Ok(()),
-            false => self.check_upload(token).await,
+            false => self.check_upload(token).await.map(|_| ()),
         }
     }
 

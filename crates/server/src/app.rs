@@ -16,6 +16,7 @@ use crate::limits;
 use crate::metrics::Metrics;
 use crate::rate::RateLimit;
 use crate::sign_in::SignIn;
+use crate::upload_permits::UploadPermits;
 
 /// Handle to the shared state.
 #[derive(Clone)]
@@ -50,6 +51,7 @@ struct Inner {
     principals: Principals,
     metrics: Metrics,
     rate_limit: RateLimit,
+    upload_permits: UploadPermits,
     stopping: CancellationToken,
 }
 
@@ -90,6 +92,7 @@ impl App {
     pub fn new(parts: Parts) -> App {
         App(Arc::new(Inner {
             rate_limit: RateLimit::default(),
+            upload_permits: UploadPermits::default(),
             metrics: Metrics::new(&parts.engine),
             parts,
             principals: Principals::default(),
@@ -144,6 +147,10 @@ impl App {
 
     pub(crate) fn rate_limit(&self) -> &RateLimit {
         &self.0.rate_limit
+    }
+
+    pub(crate) fn upload_permits(&self) -> &UploadPermits {
+        &self.0.upload_permits
     }
 
     pub(crate) fn console(&self) -> &Console {

@@ -47,3 +47,4 @@ pub mod sign_in;
 mod signals;
 mod socket;
 mod status;
+mod upload_permits;

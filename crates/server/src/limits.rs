@@ -12,6 +12,12 @@ pub const RESPONSE_CHUNK_BYTES: usize = 64 * 1024;
 pub const UPLOAD_SLACK_BYTES: usize = 1024 * 1024;
 /// Uploads held in memory at once; further ones wait.
 pub const UPLOADS_AT_ONCE: usize = 16;
+/// Uploads of one team held in memory at once; further ones wait.
+pub const TEAM_UPLOADS_AT_ONCE: usize = 4;
+/// Longest wait of an upload for others to end.
+pub const UPLOAD_WAIT: Duration = Duration::from_secs(30);
+/// Seconds after which a client may repeat an upload that waited in vain.
+pub const UPLOAD_RETRY_AFTER_S: u32 = 5;
 /// Files of one browser session; further downloads are cancelled.
 pub const SESSION_FILES: usize = 100;
 /// Time limit for receiving an upload.

@@ -87,5 +87,5 @@ pub use sqlite::folder::create_private;
 pub(crate) use store::Engine;
 pub use store::Store;
 pub use team::{KeyFingerprint, KeyRow, Principal, RevokeOutcome, TeamRow};
-pub use upload::{NewUpload, StoredUpload, UploadUse};
+pub use upload::{NewUpload, StoredUpload, UploadState, UploadUse};
 pub use usage::{DayUsage, MonthUsage};

@@ -24,6 +24,15 @@ pub struct NewUpload {
     pub expires_at: Timestamp,
 }
 
+/// State of an upload that is neither used nor expired.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct UploadState {
+    /// The team that reserved it.
+    pub team: TeamId,
+    /// Whether the file has arrived.
+    pub received: bool,
+}
+
 /// A received upload.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct StoredUpload {
@@ -53,8 +62,8 @@ operations! {
         /// expired.
         async fn reserve_upload(&self, upload: &NewUpload, most: u64, now: Timestamp) -> Result<bool, StoreError>;
 
-        /// Returns whether the file for this token has arrived; `None` if there is no such upload any more.
-        async fn has_upload(&self, token: &str, now: Timestamp) -> Result<Option<bool>, StoreError>;
+        /// Returns the state of the upload with this token; `None` if there is no such upload any more.
+        async fn upload_state(&self, token: &str, now: Timestamp) -> Result<Option<UploadState>, StoreError>;
 
         /// Stores the file for this token. Returns false if it has arrived already or there is no such upload.
         async fn receive_upload(&self, token: &str, bytes: Vec<u8>, now: Timestamp) -> Result<bool, StoreError>;

@@ -88,7 +88,7 @@ pub(crate) async fn add_file(
     Base(base): Base,
     request: Request,
 ) -> HandlerResult {
-    let (_permit, body) = read_upload(&app, request).await?;
+    let (_permit, body) = read_upload(&app, principal.team, request).await?;
     let source = match body {
         UploadBody::Form(file, _) => SessionFileSource::File(file),
         UploadBody::Reference(body) => {

@@ -9,10 +9,10 @@ use harvestman_core::api::error::ErrorCode;
 use harvestman_core::api::parse::{ParseOptions, ParseUploadRequest, UploadUrlRequest};
 use harvestman_core::api::scrape::ScrapeResponse;
 use harvestman_core::api::team::Data;
+use harvestman_core::ids::TeamId;
 use harvestman_core::limits::MAX_UPLOAD_BYTES;
 use harvestman_core::scrape::parse_formats;
 use harvestman_engine::UploadedFile;
-use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::time::timeout;
 
 use crate::app::App;
@@ -20,10 +20,8 @@ use crate::auth::Caller;
 use crate::body::WholeBody;
 use crate::error::{Failure, HandlerResult, json};
 use crate::links::Base;
+use crate::upload_permits::UploadPermit;
 use crate::{body, limits};
-
-/// Bounds the uploads that are held in memory at once.
-static UPLOAD_PERMITS: Semaphore = Semaphore::const_new(limits::UPLOADS_AT_ONCE);
 
 /// Body of a request that needs a file.
 pub(crate) enum UploadBody {
@@ -38,7 +36,7 @@ pub(crate) async fn start(
     Caller(principal): Caller,
     request: Request,
 ) -> HandlerResult {
-    let (_permit, body) = read_upload(&app, request).await?;
+    let (_permit, body) = read_upload(&app, principal.team, request).await?;
     let (file, options) = match body {
         UploadBody::Form(file, None) => (file, ParseOptions::default()),
         UploadBody::Form(file, Some(options)) => (file, ParseOptions::from_json(&options)?),
@@ -77,8 +75,8 @@ pub(crate) async fn upload(
     Path(token): Path<String>,
     request: Request,
 ) -> HandlerResult {
-    let _permit = upload_permit().await;
-    app.engine().check_upload(&token).await?;
+    let team = app.engine().check_upload(&token).await?;
+    let _permit = app.upload_permits().acquire(team).await?;
     let (parts, body) = request.into_parts();
     let read = body::read(&parts.headers, body, MAX_UPLOAD_BYTES, app.body_silence());
     let bytes = timeout(limits::UPLOAD_TIME, read).await.map_err(|_| slow())??;
@@ -89,19 +87,14 @@ pub(crate) async fn upload(
 /// Reads a form with a file, or JSON with a reference. The permit is held while the file is in memory.
 pub(crate) async fn read_upload(
     app: &App,
+    team: TeamId,
     request: Request,
-) -> Result<(SemaphorePermit<'static>, UploadBody), Failure> {
-    let permit = upload_permit().await;
+) -> Result<(UploadPermit, UploadBody), Failure> {
+    let permit = app.upload_permits().acquire(team).await?;
     let body = timeout(limits::UPLOAD_TIME, read_body(app, request))
         .await
         .map_err(|_| slow())??;
     Ok((permit, body))
-}
-
-/// Waits until one more upload may be held in memory.
-async fn upload_permit() -> SemaphorePermit<'static> {
-    let permit = UPLOAD_PERMITS.acquire().await;
-    permit.expect("the semaphore is never closed")
 }
 
 async fn read_body(app: &App, request: Request) -> Result<UploadBody, Failure> {

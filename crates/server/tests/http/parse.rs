@@ -1,12 +1,21 @@
 //! Uploads: valid and invalid forms, and text files, which need no file reader process.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
 use axum::body::Body;
 use axum::http::Method;
+use futures_util::StreamExt;
+use futures_util::future::join_all;
+use futures_util::stream;
 use serde_json::{Value, json};
+use tokio::time::{sleep, timeout};
 
 use crate::app::{TestApp, TestResponse};
 
 const BOUNDARY: &str = "boundary-of-herons";
+const FORM_TYPE: &str = "multipart/form-data; boundary=boundary-of-herons";
 
 /// Part of a form: its `Content-Disposition` parameters, its content type (empty for none), its bytes.
 type Part<'a> = (&'a str, &'a str, &'a [u8]);
@@ -35,12 +44,7 @@ async fn send(app: &TestApp, content_type: &str, body: Vec<u8>) -> TestResponse 
 }
 
 async fn post(app: &TestApp, parts: &[Part<'_>]) -> TestResponse {
-    send(
-        app,
-        &format!("multipart/form-data; boundary={BOUNDARY}"),
-        form(parts),
-    )
-    .await
+    send(app, FORM_TYPE, form(parts)).await
 }
 
 pub(crate) async fn parse(
@@ -263,6 +267,54 @@ async fn a_file_is_uploaded_by_url_and_used_once() {
 }
 
 #[tokio::test]
+async fn slow_uploads_of_a_team_do_not_block_other_teams() {
+    let app = TestApp::start().await;
+    let reading = Arc::new(AtomicUsize::new(0));
+    // Never ends, and never pauses long enough for a timeout.
+    let slow_body = || {
+        let reading = reading.clone();
+        let start = stream::once(async move {
+            reading.fetch_add(1, Ordering::SeqCst);
+            Ok::<_, std::io::Error>("x")
+        });
+        Body::from_stream(start.chain(stream::repeat("x").then(|byte| async move {
+            sleep(Duration::from_millis(20)).await;
+            Ok(byte)
+        })))
+    };
+    let slow_uploads = join_all((0..20).map(async |n| {
+        if n % 2 == 0 {
+            let data = upload_url(&app, &json!({"filename": "a.txt"})).await;
+            return put(&app, &data, slow_body()).await;
+        }
+        let request = app
+            .request(Method::POST, "/v2/parse")
+            .header("content-type", FORM_TYPE);
+        app.send(request.body(slow_body()).unwrap()).await
+    }));
+    let of_another_team = async {
+        let other = app.other_key("another team").await;
+        while reading.load(Ordering::SeqCst) < 4 {
+            sleep(Duration::from_millis(10)).await;
+        }
+        sleep(Duration::from_millis(300)).await;
+        let request = app
+            .anonymous(Method::POST, "/v2/parse")
+            .header("authorization", format!("Bearer {other}"))
+            .header("content-type", FORM_TYPE)
+            .body(Body::from(form(&[(NOTES, "", b"# Herons")])))
+            .unwrap();
+        app.send(request).await
+    };
+    tokio::select! {
+        _ = slow_uploads => unreachable!("the slow uploads never end"),
+        response = timeout(Duration::from_secs(20), of_another_team) => {
+            assert_eq!(response.unwrap().json()["data"]["markdown"], "# Herons");
+        }
+    }
+}
+
+#[tokio::test]
 async fn uploads_by_url_are_bounded() {
     let app = TestApp::start().await;
     for (body, code) in [
@@ -285,7 +337,7 @@ async fn uploads_by_url_are_bounded() {
         .body(Body::from("start"))
         .unwrap();
     app.send(announced).await.is_error(413, "PAYLOAD_TOO_LARGE");
-    let endless = futures_util::stream::repeat_with(|| Ok::<_, std::io::Error>(vec![b'x'; 1 << 20]));
+    let endless = stream::repeat_with(|| Ok::<_, std::io::Error>(vec![b'x'; 1 << 20]));
     put(&app, &data, Body::from_stream(endless))
         .await
         .is_error(413, "PAYLOAD_TOO_LARGE");

@@ -10,7 +10,7 @@ use crate::limits;
 use crate::postgres::Postgres;
 use crate::postgres::query::query;
 use crate::postgres::rows::Columns;
-use crate::upload::{NewUpload, StoredUpload, UploadUse, Uploads};
+use crate::upload::{NewUpload, StoredUpload, UploadState, UploadUse, Uploads};
 
 impl Uploads for Postgres {
     async fn reserve_upload(
@@ -48,16 +48,22 @@ impl Uploads for Postgres {
         .await
     }
 
-    async fn has_upload(&self, token: &str, now: Timestamp) -> Result<Option<bool>, StoreError> {
+    async fn upload_state(&self, token: &str, now: Timestamp) -> Result<Option<UploadState>, StoreError> {
         let row = query(
-            "SELECT bytes IS NOT NULL AS received FROM harvestman.upload
+            "SELECT team_id, bytes IS NOT NULL AS received FROM harvestman.upload
              WHERE token = $1 AND expires_at > harvestman.clock($2)",
         )
         .bind(token)
         .bind(now.0)
         .fetch_optional(&*self.pool.connection().await?)
         .await?;
-        row.map(|row| row.flag("received")).transpose()
+        row.map(|row| {
+            Ok(UploadState {
+                team: TeamId(row.id("team_id")?),
+                received: row.flag("received")?,
+            })
+        })
+        .transpose()
     }
 
     async fn receive_upload(&self, token: &str, bytes: Vec<u8>, now: Timestamp) -> Result<bool, StoreError> {

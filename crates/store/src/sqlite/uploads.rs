@@ -11,7 +11,7 @@ use crate::error::StoreError;
 use crate::limits;
 use crate::sqlite::Sqlite;
 use crate::sqlite::rows::{Columns, blob, int};
-use crate::upload::{NewUpload, StoredUpload, UploadUse, Uploads};
+use crate::upload::{NewUpload, StoredUpload, UploadState, UploadUse, Uploads};
 
 impl Uploads for Sqlite {
     async fn reserve_upload(
@@ -45,14 +45,21 @@ impl Uploads for Sqlite {
             .await
     }
 
-    async fn has_upload(&self, token: &str, now: Timestamp) -> Result<Option<bool>, StoreError> {
-        let row =
-            query("SELECT bytes IS NOT NULL AS received FROM upload WHERE token = ?1 AND expires_at > ?2")
-                .bind(token)
-                .bind(int(now.0))
-                .fetch_optional(&self.readers)
-                .await?;
-        row.map(|row| Ok(row.try_get("received")?)).transpose()
+    async fn upload_state(&self, token: &str, now: Timestamp) -> Result<Option<UploadState>, StoreError> {
+        let row = query(
+            "SELECT team_id, bytes IS NOT NULL AS received FROM upload WHERE token = ?1 AND expires_at > ?2",
+        )
+        .bind(token)
+        .bind(int(now.0))
+        .fetch_optional(&self.readers)
+        .await?;
+        row.map(|row| {
+            Ok(UploadState {
+                team: TeamId(row.id("team_id")?),
+                received: row.flag("received")?,
+            })
+        })
+        .transpose()
     }
 
     async fn receive_upload(&self, token: &str, bytes: Vec<u8>, now: Timestamp) -> Result<bool, StoreError> {

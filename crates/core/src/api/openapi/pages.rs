@@ -72,7 +72,7 @@ fn pages() -> Vec<Operation> {
         new("PUT", "/v2/parse/upload/{token}", "uploadFile", "Upload a file")
             .description("The token replaces the key.")
             .takes_file()
-            .errors(&[ErrorCode::Conflict])
+            .errors(&[ErrorCode::Conflict, ErrorCode::ConcurrencyLimited])
             .response("The file has arrived.", SuccessResponse { success: true }),
         new("GET", "/v2/parse/formats", "listParseFormats", "List file types").response(
             "The file types, and whether this server reads them.",

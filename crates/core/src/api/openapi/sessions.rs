@@ -136,6 +136,7 @@ pub(super) fn operations() -> Vec<Operation> {
                 .errors(&[
                     ErrorCode::Forbidden,
                     ErrorCode::Conflict,
+                    ErrorCode::ConcurrencyLimited,
                     ErrorCode::SessionDestroyed,
                 ]),
         ]);

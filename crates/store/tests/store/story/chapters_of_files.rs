@@ -1,6 +1,6 @@
 //! Files created for callers.
 
-use harvestman_store::{NewFile, NewUpload, Store, StoredFile, StoredUpload, UploadUse, new_id};
+use harvestman_store::{NewFile, NewUpload, Store, StoredFile, StoredUpload, UploadState, UploadUse, new_id};
 
 use crate::fixtures::{NOW, later};
 
@@ -49,14 +49,15 @@ pub(crate) async fn an_upload_is_received_once_and_used_once_by_its_team(store: 
             .await
             .unwrap()
     );
-    assert_eq!(store.has_upload("kept", NOW).await.unwrap(), Some(false));
+    let state = |received| Some(UploadState { team, received });
+    assert_eq!(store.upload_state("kept", NOW).await.unwrap(), state(false));
     let used = store.use_upload(team, kept.id, NOW).await.unwrap();
     assert_eq!(used, UploadUse::NotReceived);
 
     let transfers = (0..4_u8).map(|n| store.receive_upload("kept", vec![n], NOW));
     let received = futures_util::future::join_all(transfers).await;
     assert_eq!(received.into_iter().filter(|it| *it.as_ref().unwrap()).count(), 1);
-    assert_eq!(store.has_upload("kept", NOW).await.unwrap(), Some(true));
+    assert_eq!(store.upload_state("kept", NOW).await.unwrap(), state(true));
     let used = store.use_upload(other, kept.id, NOW).await.unwrap();
     assert_eq!(used, UploadUse::Unknown);
     let uses = (0..4).map(|_| store.use_upload(team, kept.id, NOW));
@@ -69,7 +70,7 @@ pub(crate) async fn an_upload_is_received_once_and_used_once_by_its_team(store: 
         })
         .collect();
     assert_eq!((files.len(), files[0].name.as_str()), (1, "heron.pdf"));
-    assert_eq!(store.has_upload("kept", NOW).await.unwrap(), None);
+    assert_eq!(store.upload_state("kept", NOW).await.unwrap(), None);
     assert!(
         store
             .reserve_upload(&upload("fourth", 1_000), 2, NOW)

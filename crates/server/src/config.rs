@@ -118,6 +118,8 @@ pub struct Config {
     pub drain: Duration,
     /// Whether requests need no key.
     pub no_auth: bool,
+    /// Whether requests without a key may have any `Host` and `Origin`.
+    pub insecure: bool,
     /// Whether forwarded headers are trusted.
     pub trust_proxy: bool,
     /// Whether `/metrics` is served to other machines.
@@ -244,6 +246,7 @@ impl Config {
                 .required("drain_seconds", |text| integer(text, 0, 3600))
                 .map(Duration::from_secs)?,
             no_auth,
+            insecure,
             trust_proxy: values.required("trust_proxy", boolean)?,
             metrics_public: values.required("metrics_public", boolean)?,
             log: values.required("log", |text| {

@@ -33,6 +33,7 @@ mod mcp;
 mod memory;
 pub mod metrics;
 mod offline;
+mod open_mode;
 mod operator;
 mod process_limits;
 mod rate;

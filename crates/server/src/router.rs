@@ -15,6 +15,7 @@ use crate::cluster::forward;
 use crate::edge::edge;
 use crate::limits;
 use crate::mcp::http::McpRoutes;
+use crate::open_mode::refuse_other_hosts;
 use crate::routes::{
     batch, browser, console, crawl, docs, extract, feedback, files, health, interact, job_comparison,
     job_pages, keys, live, map, mcp, monitor, openapi, operator, parse, scrape, search, team, webhooks,
@@ -234,6 +235,7 @@ fn api_router(app: App) -> Router {
                 .quality(CompressionLevel::Fastest)
                 .compress_when(DefaultPredicate::new().and(SizeAbove::new(limits::MIN_COMPRESSED_BYTES))),
         )
+        .layer(from_fn_with_state(app.clone(), refuse_other_hosts))
         .layer(from_fn_with_state(app.clone(), forward::accept))
         .layer(from_fn_with_state(app.clone(), edge))
         .with_state(app)

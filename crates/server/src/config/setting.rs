@@ -321,7 +321,7 @@ pub const SETTINGS: &[Setting] = &[
     ),
     switch(
         "insecure",
-        "Allow no_auth on an address that other machines can reach",
+        "Allow no_auth on an address that other machines can reach, with any Host and Origin header",
     ),
     switch(
         "trust_proxy",

@@ -1,7 +1,7 @@
 //! Authentication by API keys.
 
 use axum::body::Body;
-use axum::http::Method;
+use axum::http::{Method, Request};
 use harvestman_store::RevokeOutcome;
 
 use crate::app::TestApp;
@@ -80,7 +80,11 @@ async fn configured_keys_belong_to_their_teams_and_replace_the_first_key() {
 
 #[tokio::test]
 async fn open_mode_requires_no_key_and_ignores_the_header() {
-    let app = TestApp::with(&[("HARVESTMAN_NO_AUTH", "1")]).await;
+    let app = TestApp::with(&[
+        ("HARVESTMAN_NO_AUTH", "1"),
+        ("HARVESTMAN_PUBLIC_URL", "http://hm.test:3002"),
+    ])
+    .await;
     let none = app
         .send(
             app.anonymous(Method::GET, "/v2/crawl/active")
@@ -92,4 +96,57 @@ async fn open_mode_requires_no_key_and_ignores_the_header() {
     assert_eq!(with_header(&app, "Bearer nonsense").await.status, 200);
     let info = app.get("/console/api/info").await.json();
     assert_eq!((&info["open"], &info["team"]), (&true.into(), &"default".into()));
+}
+
+#[tokio::test]
+async fn open_mode_refuses_web_pages_and_names_of_other_hosts() {
+    let request = async |app: &TestApp, path: &str, fields: &[(&'static str, &str)]| {
+        let mut request = Request::get(path);
+        for (name, value) in fields {
+            request = request.header(*name, *value);
+        }
+        app.send(request.body(Body::empty()).unwrap()).await
+    };
+    let local = ("host", "localhost:3002");
+    let evil = ("origin", "https://evil.test");
+    let app = TestApp::with(&[("HARVESTMAN_NO_AUTH", "1")]).await;
+    for path in ["/v2/crawl/active", "/console/api/info"] {
+        for allowed in [
+            &[local][..],
+            &[local, ("origin", "http://localhost:3002")],
+            &[("host", "127.0.0.1:3002")],
+            &[],
+        ] {
+            assert_eq!(
+                request(&app, path, allowed).await.status,
+                200,
+                "{path} {allowed:?}"
+            );
+        }
+        for refused in [
+            &[local, evil][..],
+            &[local, ("origin", "null")],
+            &[("host", "evil.test")],
+        ] {
+            request(&app, path, refused).await.is_error(403, "FORBIDDEN");
+        }
+    }
+    request(&app, "/mcp", &[local, evil])
+        .await
+        .is_error(403, "FORBIDDEN");
+    assert_eq!(
+        request(&app, "/health", &[("host", "evil.test")]).await.status,
+        200
+    );
+
+    let insecure = TestApp::with(&[("HARVESTMAN_NO_AUTH", "1"), ("HARVESTMAN_INSECURE", "1")]).await;
+    let foreign = [("host", "evil.test"), evil];
+    assert_eq!(request(&insecure, "/v2/crawl/active", &foreign).await.status, 200);
+    let with_keys = TestApp::start().await;
+    let key = format!("Bearer {}", with_keys.key);
+    let foreign = [("host", "evil.test"), evil, ("authorization", key.as_str())];
+    assert_eq!(
+        request(&with_keys, "/v2/crawl/active", &foreign).await.status,
+        200
+    );
 }

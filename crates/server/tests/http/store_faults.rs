@@ -17,6 +17,7 @@ use crate::site::Site;
 const SETTINGS: &[(&str, &str)] = &[
     ("HARVESTMAN_ALLOW_PRIVATE_HOSTS", "127.0.0.1"),
     ("HARVESTMAN_NO_AUTH", "1"),
+    ("HARVESTMAN_PUBLIC_URL", "http://hm.test:3002"),
 ];
 
 /// Routes that answer without the store, and those that need a browser, a model or the operator's token first.

@@ -321,7 +321,11 @@ async fn queue_status_counts_running_and_waiting_pages() {
 
 #[tokio::test]
 async fn usage_without_a_key_is_reported_as_open_mode() {
-    let app = TestApp::with(&[("HARVESTMAN_NO_AUTH", "1")]).await;
+    let app = TestApp::with(&[
+        ("HARVESTMAN_NO_AUTH", "1"),
+        ("HARVESTMAN_PUBLIC_URL", "http://hm.test:3002"),
+    ])
+    .await;
     let report = async || {
         let request = app.anonymous(Method::GET, "/v2/team/credit-usage/historical?byApiKey=true");
         let response = app.send(request.body(Body::empty()).unwrap()).await;

@@ -1,5 +1,6 @@
 //! Card with the secret that signs the team's webhooks, and a test event for a receiver.
 
+use harvestman_client::ClientError;
 use harvestman_core::api::keys::{SecretSource, WebhookSecret, WebhookTested};
 use harvestman_core::api::webhook::WebhookSpec;
 use harvestman_core::webhook::Family;
@@ -10,6 +11,7 @@ use serde_json::Value;
 use super::NewSecret;
 use crate::components::button::BusyButton;
 use crate::components::dialog::Confirm;
+use crate::components::error_notice::error_notice;
 use crate::components::inline_code::inline_code;
 use crate::console::Console;
 use crate::{browser, display, text};
@@ -18,64 +20,70 @@ use crate::{browser, display, text};
 #[component]
 pub(super) fn WebhookCard() -> impl IntoView {
     let console = Console::get();
-    let state = RwSignal::new(None::<WebhookSecret>);
+    let state = RwSignal::new(None::<Result<WebhookSecret, ClientError>>);
     let new_secret = RwSignal::new(None::<String>);
     let confirming = RwSignal::new(false);
-    let load = move || {
-        spawn_local(async move {
-            if let Ok(secret) = console.client().webhook_secret().await {
-                state.try_set(Some(secret));
-            }
-        });
+    let busy = RwSignal::new(false);
+    let load = move || async move {
+        let answer = console.client().webhook_secret().await;
+        if let Err(error) = &answer {
+            console.handle_error(error);
+        }
+        state.try_set(Some(answer));
     };
-    load();
+    spawn_local(load());
     let on_confirm = Callback::new(move |()| {
+        busy.set(true);
         spawn_local(async move {
             match console.client().rotate_webhook_secret().await {
                 Ok(answer) => {
                     new_secret.try_set(Some(answer.secret));
                     console.notify("Webhook secret created");
-                    load();
                     browser::focus_soon("#new-secret");
+                    load().await;
                 }
                 Err(error) => {
                     console.handle_error(&error);
                     console.notify(error.to_string());
                 }
             }
+            busy.try_set(false);
         });
     });
-    let sentence = move || match state.get().map(|secret| secret.source) {
-        None => "",
-        Some(None) => text::WEBHOOKS_UNSIGNED,
-        Some(Some(SecretSource::Team)) => text::WEBHOOKS_TEAM_SECRET,
-        Some(Some(SecretSource::Setting)) => text::WEBHOOKS_SERVER_SECRET,
+    let sentence = |secret: WebhookSecret| match secret.source {
+        None => text::WEBHOOKS_UNSIGNED,
+        Some(SecretSource::Team) => text::WEBHOOKS_TEAM_SECRET,
+        Some(SecretSource::Setting) => text::WEBHOOKS_SERVER_SECRET,
     };
-    let is_set = move || state.get().is_some_and(|secret| secret.set);
-    let button_label = move || {
-        if is_set() {
-            "Rotate secret"
-        } else {
-            "Create secret"
-        }
+    let about = move || match state.get()? {
+        Ok(secret) => Some(view! { <p class="pad quiet-text">{sentence(secret)}</p> }.into_any()),
+        Err(error) => Some(error_notice(&error)),
     };
-    let rotate = move |_| match is_set() {
-        true => confirming.set(true),
-        false => on_confirm.run(()),
+    // Without the state, a click could replace a secret that is in use.
+    let badge_and_button = move || {
+        let secret = state.get()?.ok()?;
+        let (class, badge, label) = match secret.set {
+            true => ("badge ok", "signed", "Rotate secret"),
+            false => ("badge", "not signed", "Create secret"),
+        };
+        let rotate = Callback::new(move |()| match (busy.get_untracked(), secret.set) {
+            (true, _) => {}
+            (false, true) => confirming.set(true),
+            (false, false) => on_confirm.run(()),
+        });
+        Some(view! {
+            <span class=class>{badge}</span>
+            <span class="grow"></span>
+            <BusyButton class="btn small" busy label on_click=rotate/>
+        })
     };
     view! {
         <section class="card" aria-label="Webhooks">
             <div class="card-head">
                 <h2>"Webhook secret"</h2>
-                <span class=move || if is_set() { "badge ok" } else { "badge" }>
-                    {move || if is_set() { "signed" } else { "not signed" }}
-                </span>
-                <span class="grow"></span>
-                <button class="btn small" on:click=rotate>
-                    {button_label}
-                </button>
+                {badge_and_button}
             </div>
-            <p class="pad quiet-text">{sentence}</p>
+            {about}
             {move || new_secret.get().map(|secret| view! { <NewSecret what="secret" id="new-secret" secret shown_secret=new_secret/> })}
             <TestEvent/>
         </section>

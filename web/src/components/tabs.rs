@@ -87,16 +87,10 @@ pub fn Tabs(
             StoredValue::new_local(SizeObserver::new(&list, measure));
         }
     });
-    let all_tabs = move || {
-        let choice = |tab: Tab| {
-            view! {
-                <button type="button" class="menu-item" on:click=move |_| chosen.set(tab.id)>
-                    {tab.label}
-                    {tab.count.map(|count| view! { <span class="n">{count}</span> })}
-                </button>
-            }
-        };
-        tabs.get().into_iter().map(choice).collect_view()
+    // Read inside of the buttons, so that a new number keeps them.
+    let count_of = move |id: &'static str| {
+        let count = tabs.with(|tabs| tabs.iter().find(|tab| tab.id == id)?.count.clone());
+        count.map(|count| view! { <span class="n">{count}</span> })
     };
     // Keep the selected tab in view when the row does not fit.
     Effect::new(move |_| {
@@ -107,7 +101,7 @@ pub fn Tabs(
     view! {
         <div class="tabs">
             <div class="tab-list" role="tablist" aria-label=label node_ref=list on:keydown=on_key>
-                <For each=move || tabs.get() key=|tab| (tab.id, tab.count.clone()) let:tab>
+                <For each=move || tabs.get() key=|tab| tab.id let:tab>
                     <button
                         type="button"
                         class="tab"
@@ -119,13 +113,20 @@ pub fn Tabs(
                         on:click=move |_| chosen.set(tab.id)
                     >
                         {tab.label}
-                        {tab.count.clone().map(|count| view! { <span class="n">{count}</span> })}
+                        {move || count_of(tab.id)}
                     </button>
                 </For>
             </div>
             <div class="tab-end">
                 <Show when=move || overflows.get()>
-                    <Menu label="All tabs" compact=true>{all_tabs}</Menu>
+                    <Menu label="All tabs" compact=true>
+                        <For each=move || tabs.get() key=|tab| tab.id let:tab>
+                            <button type="button" class="menu-item" on:click=move |_| chosen.set(tab.id)>
+                                {tab.label}
+                                {move || count_of(tab.id)}
+                            </button>
+                        </For>
+                    </Menu>
                 </Show>
                 {end.run()}
             </div>

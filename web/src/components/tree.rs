@@ -38,6 +38,33 @@ impl Tick {
     }
 }
 
+/// What a row shows, which changes while URLs are added.
+#[derive(Clone, PartialEq)]
+struct ShownRow {
+    at: usize,
+    row: Row,
+    name: Arc<str>,
+    depth: usize,
+    count: usize,
+    item: Option<u64>,
+    is_parent: bool,
+}
+
+impl ShownRow {
+    fn new(tree: &PathTree, at: usize, row: Row) -> Self {
+        let branch = tree.branch(row.branch);
+        Self {
+            at,
+            row,
+            name: branch.name.clone(),
+            depth: branch.depth,
+            count: branch.count,
+            item: branch.item.map(|item| item as u64),
+            is_parent: branch.is_parent(),
+        }
+    }
+}
+
 /// The signals of a tree. `Copy`, so that closures can capture it.
 #[derive(Clone, Copy)]
 struct TreeState {
@@ -176,11 +203,13 @@ pub fn Tree(
             scroll.reveal(row);
         }
     };
-    let visible = move || rows.with(|rows| VirtualScroll::visible_items(range.get(), rows));
-    let key = move |(at, row): &(usize, Row)| {
-        let count = tree.with_untracked(|tree| tree.branch(row.branch).count);
-        (*at, *row, count)
-    };
+    let visible = Memo::new(move |_| {
+        let rows = rows.with(|rows| VirtualScroll::visible_items(range.get(), rows));
+        tree.with(|tree| {
+            let rows = rows.into_iter().map(|(at, row)| ShownRow::new(tree, at, row));
+            rows.collect::<Vec<_>>()
+        })
+    });
     view! {
         <div
             class="tree"
@@ -197,27 +226,32 @@ pub fn Tree(
                 role="presentation"
                 style:height=move || format!("{}px", rows.with(Vec::len) as f64 * ROW_PX)
             >
-                <For each=visible key=key children=move |(at, row)| branch_row(state, at, row)/>
+                <For
+                    each=move || visible.get()
+                    key=|shown| shown.row.branch
+                    children=move |shown| branch_row(state, visible, shown)
+                />
             </div>
         </div>
     }
     .into_any()
 }
 
-/// Renders the row at a position of the visible tree.
-fn branch_row(state: TreeState, at: usize, row: Row) -> AnyView {
-    let branch = row.branch;
-    let (name, depth, count, item, is_parent) = state.tree.with_untracked(|tree| {
-        let branch = tree.branch(branch);
-        let item = branch.item.map(|item| item as u64);
-        (
-            branch.name.to_string(),
-            branch.depth,
-            branch.count,
-            item,
-            branch.is_parent(),
-        )
+/// Renders a row of the visible tree. It stays while it is visible, so that clicks reach it.
+fn branch_row(state: TreeState, visible: Memo<Vec<ShownRow>>, first: ShownRow) -> AnyView {
+    let branch = first.row.branch;
+    let shown = Memo::new(move |last: Option<&ShownRow>| {
+        let now = visible.with(|rows| rows.iter().find(|shown| shown.row.branch == branch).cloned());
+        now.unwrap_or_else(|| last.unwrap_or(&first).clone())
     });
+    let is_parent = move || shown.with(|shown| shown.is_parent);
+    let item = move || shown.with(|shown| shown.item);
+    let depth = move || shown.with(|shown| shown.depth);
+    let toggle = |state: TreeState, branch| {
+        if state.tree.with_untracked(|tree| tree.branch(branch).is_parent()) {
+            state.toggle(branch);
+        }
+    };
     // A click on a part of the row does not choose it.
     let on_part = move |event: MouseEvent, act: fn(TreeState, usize)| {
         event.stop_propagation();
@@ -239,25 +273,30 @@ fn branch_row(state: TreeState, at: usize, row: Row) -> AnyView {
             class:at=move || state.at.get() == Some(branch)
             role="treeitem"
             id=format!("branch-{branch}")
-            attr:aria-level=(depth + 1).to_string()
-            aria-posinset=row.position.to_string()
-            aria-setsize=row.siblings.to_string()
-            aria-expanded=move || is_parent.then(|| state.is_open(branch).to_string())
+            attr:aria-level=move || (depth() + 1).to_string()
+            aria-posinset=move || shown.with(|shown| shown.row.position.to_string())
+            aria-setsize=move || shown.with(|shown| shown.row.siblings.to_string())
+            aria-expanded=move || is_parent().then(|| state.is_open(branch).to_string())
             aria-checked=move || state.ticked.map(|_| state.tick_of(branch).aria())
-            aria-selected=move || (item.is_some() && state.chosen.get() == item).to_string()
-            style:top=format!("{}px", at as f64 * ROW_PX)
-            style:padding-left=format!("{}px", 12 + 18 * depth.min(16))
+            aria-selected=move || (item().is_some() && state.chosen.get() == item()).to_string()
+            style:top=move || format!("{}px", shown.with(|shown| shown.at) as f64 * ROW_PX)
+            style:padding-left=move || format!("{}px", 12 + 18 * depth().min(16))
             on:click=move |_| state.choose(branch)
         >
             <span
-                class=if is_parent { "toggle" } else { "toggle none" }
+                class=move || if is_parent() { "toggle" } else { "toggle none" }
                 aria-hidden="true"
-                on:click=move |event| on_part(event, if is_parent { TreeState::toggle } else { |_, _| {} })
+                on:click=move |event| on_part(event, toggle)
             ></span>
             {tick_box}
-            <span class=if item.is_some() { "cut mono" } else { "cut mono part" }>{name}</span>
+            <span class=move || if item().is_some() { "cut mono" } else { "cut mono part" }>
+                {move || shown.with(|shown| shown.name.to_string())}
+            </span>
             <span class="grow"></span>
-            {is_parent.then(|| view! { <span class="n">{display::count(count as u64)}</span> })}
+            {move || {
+                let count = shown.with(|shown| shown.is_parent.then_some(shown.count as u64))?;
+                Some(view! { <span class="n">{display::count(count)}</span> })
+            }}
         </div>
     }
     .into_any()

@@ -208,7 +208,8 @@ pub fn FilterChips(
     let chips = Memo::new(move |_| counts.with(PageCounts::chips));
     let depths = Memo::new(move |_| counts.with(PageCounts::depth_chips));
     let is_useful = move || chips.with(|chips| chips.len() > 1) || chosen.get() != PageFilter::All;
-    let chip = move |(filter, count): (PageFilter, usize)| {
+    let chip = move |(filter, _): (PageFilter, usize)| {
+        let count = move || counts.with(|counts| counts.of_filter(filter));
         view! {
             <button
                 type="button"
@@ -217,11 +218,12 @@ pub fn FilterChips(
                 aria-pressed=move || (chosen.get() == filter).to_string()
                 on:click=move |_| chosen.set(filter)
             >
-                {filter.label()} " " {display::count(count as u64)}
+                {filter.label()} " " {move || display::count(count() as u64)}
             </button>
         }
     };
-    let depth_chip = move |(at, count): (u32, usize)| {
+    let depth_chip = move |(at, _): (u32, usize)| {
+        let count = move || counts.with(|counts| counts.depths.get(&at).copied().unwrap_or(0));
         let is_chosen = move || depth.get() == Some(at);
         view! {
             <button
@@ -230,19 +232,19 @@ pub fn FilterChips(
                 aria-pressed=move || is_chosen().to_string()
                 on:click=move |_| depth.set((!untrack(is_chosen)).then_some(at))
             >
-                {format!("Depth {at}")} " " {display::count(count as u64)}
+                {format!("Depth {at}")} " " {move || display::count(count() as u64)}
             </button>
         }
     };
     view! {
         <Show when=is_useful>
             <div class="chips" role="group" aria-label="Page filter">
-                <For each=move || chips.get() key=|one| *one children=chip/>
+                <For each=move || chips.get() key=|(filter, _)| *filter children=chip/>
             </div>
         </Show>
         <Show when=move || !depths.with(Vec::is_empty) || depth.get().is_some()>
             <div class="chips" role="group" aria-label="Depth">
-                <For each=move || depths.get() key=|one| *one children=depth_chip/>
+                <For each=move || depths.get() key=|(at, _)| *at children=depth_chip/>
             </div>
         </Show>
     }

@@ -26,6 +26,11 @@ for (const [at, kind, field, text] of [
   await page.getByLabel(`Action ${at + 1}`, { exact: true }).selectOption(kind);
   if (field) await page.locator(`#f-actions-${at}-${field}`).fill(text);
 }
+// A select shows the default of the server.
+const fourth = page.getByLabel("Action 4", { exact: true });
+await fourth.selectOption("scroll");
+assert.equal(await page.locator("#f-actions-3-direction").inputValue(), "down");
+await fourth.selectOption("wait");
 await page.keyboard.press("Control+Enter");
 await problems.getByText("actions.3").click();
 await focused("f-actions-3");

@@ -55,6 +55,8 @@ pub struct Field {
     pub help: String,
     /// Its control.
     pub kind: Kind,
+    /// Default of the core.
+    pub default: Option<Value>,
 }
 
 /// A group of fields.
@@ -144,17 +146,18 @@ impl Field {
             label: field.label(),
             help: format!("{}{entry}", field.help),
             kind,
+            default: default_of(&field),
         }
     }
 }
 
+fn default_of(field: &ApiField) -> Option<Value> {
+    serde_json::to_value(field.default.as_ref()?).ok()
+}
+
 /// Returns the control that fits the schema of a field.
 fn kind(field: &ApiField, is_nested: bool) -> Kind {
-    let is_on = field
-        .default
-        .as_ref()
-        .and_then(|node| serde_json::to_value(node).ok())
-        == Some(Value::Bool(true));
+    let is_on = default_of(field) == Some(Value::Bool(true));
     match (field.name, &field.schema) {
         ("tbs", _) => Kind::Choices(TIMES),
         ("actions", _) => Kind::Actions,
@@ -283,5 +286,11 @@ mod tests {
             Some(Kind::LongText)
         );
         assert!(of_format(FormatKind::Markdown).is_empty());
+        let scroll = of_action(ActionKind::Scroll);
+        let direction = scroll.iter().find(|field| field.path == "direction");
+        assert_eq!(
+            direction.and_then(|field| field.default.clone()),
+            Some(Value::from("down"))
+        );
     }
 }

@@ -45,13 +45,15 @@ struct Row {
     help: StoredValue<String>,
     problem: Memo<Option<String>>,
     is_set: Memo<bool>,
+    /// Default of the draft, or of the core if the draft has none.
+    shown_default: StoredValue<Option<Value>>,
 }
 
 impl Row {
     fn new(draft: Draft, field: Field, path: String) -> Self {
         let path = StoredValue::new(path);
-        let default = path.with_value(|path| draft.default_of(path));
-        let default = field_value::default_text(field.kind, default.as_ref(), &field.help);
+        let shown_default = path.with_value(|path| draft.default_of(path)).or(field.default);
+        let default = field_value::default_text(field.kind, shown_default.as_ref(), &field.help);
         Self {
             draft,
             kind: field.kind,
@@ -60,6 +62,7 @@ impl Row {
             help: StoredValue::new(format!("{} {default}", field.help).trim_end().to_owned()),
             problem: Memo::new(move |_| path.with_value(|path| draft.problem_at(path))),
             is_set: Memo::new(move |_| path.with_value(|path| draft.value(path).is_some())),
+            shown_default: StoredValue::new(shown_default),
         }
     }
 
@@ -184,9 +187,12 @@ fn maybe_switch(row: Row) -> AnyView {
 }
 
 fn words_select(row: Row, words: &'static [&'static str]) -> AnyView {
-    let options = words.iter().map(|word| (*word, *word)).collect();
-    let chosen = move || text_of(row.value_or_default());
-    let choose = move |text: String| row.put(Some(Value::String(text)));
+    let default = text_of(row.shown_default.get_value());
+    let own = default.is_empty().then_some(("", "default"));
+    let words = words.iter().map(|word| (*word, *word));
+    let options = own.into_iter().chain(words).collect();
+    let chosen = move || text_of(row.value().or(row.shown_default.get_value()));
+    let choose = move |text: String| row.put((text != default).then_some(Value::String(text)));
     row.around(select(row, options, chosen, choose))
 }
 

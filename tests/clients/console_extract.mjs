@@ -18,6 +18,18 @@ for (const [at, name, type] of [[0, "name", "string"], [1, "price", "number"]]) 
 await page.getByRole("button", { name: "required" }).first().click();
 await page.getByText('"required": ["name"]').first().waitFor();
 assert.deepEqual(await findings(), []);
+
+// A schema with a syntax error is reported and not sent.
+const asJson = page.getByRole("button", { name: "Edit as JSON" });
+const editor = page.getByLabel("Schema as JSON");
+await asJson.click();
+const schema = await editor.inputValue();
+await editor.fill(`${schema},`);
+await page.getByText(/^Line \d+, column \d+: trailing characters$/).waitFor();
+await page.keyboard.press("Control+Enter");
+await page.locator("[data-problems]").getByText("schema").first().waitFor();
+await editor.fill(schema);
+await asJson.click();
 await page.getByRole("button", { name: "Extract", exact: true }).click();
 await page.waitForURL(/\/console\/extract\?id=[0-9a-f-]{36}$/);
 await page.locator("#result .badge", { hasText: "completed" }).waitFor({ timeout: 60_000 });

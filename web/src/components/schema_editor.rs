@@ -9,6 +9,7 @@ use crate::components::field::field_id;
 use crate::components::inline_code::inline_code;
 use crate::draft::Draft;
 use crate::field_value;
+use crate::fields::Kind;
 use crate::schema_rows::{SchemaRow, TYPES, own_rows, rows_of, schema_of};
 
 /// The rows of an editor. `Copy`, so that closures can capture it.
@@ -251,24 +252,26 @@ fn row_view(rows: Rows, key: usize, row: RwSignal<SchemaRow>) -> AnyView {
 
 #[component]
 fn SchemaJson(draft: Draft, path: StoredValue<String>, value: Memo<Option<Value>>) -> impl IntoView {
-    let pretty = |value: &Option<Value>| {
-        let written = value.as_ref().map(serde_json::to_string_pretty);
-        written.and_then(Result::ok).unwrap_or_default()
-    };
-    let text = RwSignal::new(value.with_untracked(pretty));
-    let parse_error = RwSignal::new(None::<String>);
+    let text = RwSignal::new(String::new());
+    // Follow changes that are made to the draft elsewhere.
+    Effect::new(move |_| {
+        let value = value.get();
+        if text.with_untracked(|text| field_value::parse(Kind::Json, text)) != value {
+            text.set(field_value::format_value(Kind::Json, value.as_ref()));
+        }
+    });
+    // Invalid JSON becomes a string, which the core refuses as a schema.
     let on_input = move |event: leptos::ev::Event| {
         text.set(event_target_value(&event));
-        match text.with_untracked(|text| match text.trim() {
-            "" => Ok(None),
-            text => field_value::parse_json(text).map(Some),
-        }) {
-            Ok(value) => {
-                parse_error.set(None);
-                path.with_value(|path| draft.put(path, value));
-            }
-            Err(message) => parse_error.set(Some(message)),
-        }
+        let value = text.with_untracked(|text| field_value::parse(Kind::Json, text));
+        path.with_value(|path| draft.put(path, value));
+    };
+    let parse_error = move || {
+        text.with(|text| {
+            field_value::parse_json(text)
+                .err()
+                .filter(|_| !text.trim().is_empty())
+        })
     };
     view! {
         <textarea
@@ -280,7 +283,7 @@ fn SchemaJson(draft: Draft, path: StoredValue<String>, value: Memo<Option<Value>
             prop:value=move || text.get()
             on:input=on_input
         ></textarea>
-        {move || parse_error.get().map(|parse_error| view! { <p class="field-error">{parse_error}</p> })}
+        {move || parse_error().map(|parse_error| view! { <p class="field-error">{parse_error}</p> })}
     }
     .into_any()
 }

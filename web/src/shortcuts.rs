@@ -67,8 +67,11 @@ pub fn listen(console: Console) {
     on_cleanup(move || handle.remove());
 }
 
+/// Clicks a button, unless a dialog covers it.
 fn press(event: &KeyboardEvent, selector: &str) {
-    if let Some(button) = browser::find(selector) {
+    if !dialog_is_open()
+        && let Some(button) = browser::find(selector)
+    {
         event.prevent_default();
         button.click();
     }

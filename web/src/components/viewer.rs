@@ -8,7 +8,7 @@ use harvestman_core::api::page::ActionOutputs;
 use leptos::prelude::*;
 use serde_json::Value;
 
-use crate::browser;
+use crate::browser::{self, FileParts};
 use crate::components::button::{IconButton, IconToggle};
 use crate::components::code::{Code, copy};
 use crate::components::find_bar::FindBar;
@@ -122,37 +122,31 @@ pub fn Viewer(
         }
         tabs
     });
-    let stored_tab: Option<String> = storage::read(LAST_TAB);
-    let chosen = RwSignal::new("rendered");
-    if let Some(stored_tab) = stored_tab
-        && let Some(tab) =
-            tabs.with_untracked(|tabs| tabs.iter().find(|tab| tab.id == stored_tab).map(|tab| tab.id))
-    {
-        chosen.set(tab);
-    }
-    Effect::new(move |before: Option<()>| {
-        let now = chosen.get();
-        // The comparison costs a scrape, so the user starts it for each page.
-        if before.is_some() && now != "removed" {
-            storage::write(LAST_TAB, &now);
-        }
-    });
-    // The selected tab, or the first one if this document does not have that part.
+    // The tab that the user chose, which this document may not have.
+    let wanted = RwSignal::new(storage::read(LAST_TAB).unwrap_or_else(|| "rendered".to_owned()));
+    // The chosen tab, or the first one if this document does not have that part.
     let open = Memo::new(move |_| {
-        let wanted = chosen.get();
         tabs.with(|tabs| {
-            let has = tabs.iter().any(|tab| tab.id == wanted);
-            if has {
-                wanted
-            } else {
-                tabs.first().map_or("json", |tab| tab.id)
-            }
+            let tab = wanted.with(|wanted| tabs.iter().find(|tab| tab.id == wanted));
+            tab.or(tabs.first()).map_or("json", |tab| tab.id)
         })
     });
+    let selected = RwSignal::new(open.get_untracked());
     Effect::new(move |_| {
         let open = open.get();
-        if chosen.get_untracked() != open {
-            chosen.set(open);
+        if selected.get_untracked() != open {
+            selected.set(open);
+        }
+    });
+    Effect::new(move |_| {
+        let now = selected.get();
+        // Only the user selects another tab than the open one.
+        if now != open.get_untracked() {
+            wanted.set(now.to_owned());
+            // The comparison costs a scrape, so the user starts it for each page.
+            if now != "removed" {
+                storage::write(LAST_TAB, &now);
+            }
         }
     });
     let text_of_tab = move || {
@@ -168,13 +162,24 @@ pub fn Viewer(
         let (ending, kind) = match open.get_untracked() {
             "rendered" | "removed" | "markdown" => ("md", "text/markdown"),
             "html" | "rawHtml" => ("html", "text/html"),
-            "links" | "images" | "summary" | "answer" | "highlights" => ("txt", "text/plain"),
+            "links" | "images" | "summary" | "answer" | "highlights" | "rawBase64" | "screenshot" => {
+                ("txt", "text/plain")
+            }
             _ => ("json", "application/json"),
         };
         let name = document
             .with_untracked(|document| document.as_deref().map(file_name))
             .unwrap_or_default();
-        if browser::download(&format!("{name}.{ending}"), kind, &text_of_tab()).is_none() {
+        let text = text_of_tab();
+        let saved = match image_of(&text).filter(|_| open.get_untracked() == "screenshot") {
+            Some((kind, image)) => {
+                let parts = FileParts::default();
+                parts.push_bytes(&image);
+                parts.save(&format!("{name}.{kind}"), &format!("image/{kind}"))
+            }
+            None => browser::download(&format!("{name}.{ending}"), kind, &text),
+        };
+        if saved.is_none() {
             console.notify(text::NOT_SAVED);
         }
     };
@@ -192,7 +197,7 @@ pub fn Viewer(
         }
     };
     view! {
-        <Tabs name="viewer" label="Parts of the page" tabs chosen end/>
+        <Tabs name="viewer" label="Parts of the page" tabs chosen=selected end/>
         <FindBar open=find_open selector="#viewer-panel" content=shown/>
         <div role="tabpanel" id="viewer-panel" aria-labelledby=move || format!("viewer-{}", open.get())>
             {move || {
@@ -274,6 +279,13 @@ fn image(url: String) -> AnyView {
             .into_any(),
         false => url_list(&[url]),
     }
+}
+
+/// Returns the kind and the bytes of an image in a data URL.
+fn image_of(url: &str) -> Option<(&str, Vec<u8>)> {
+    let (kind, data) = url.strip_prefix("data:image/")?.split_once(";base64,")?;
+    let bytes = window().atob(data).ok()?;
+    Some((kind, bytes.chars().map(|byte| byte as u8).collect()))
 }
 
 fn url_list(list: &[String]) -> AnyView {

@@ -19,7 +19,7 @@ const file = { name: "herons.html", mimeType: "text/html", buffer: Buffer.from(h
 await page.getByLabel("Choose file").setInputFiles(file);
 await page.getByText("herons.html, ").waitFor();
 await page.getByRole("button", { name: "links", exact: true }).click();
-await code.getByText("file=@herons.html").waitFor();
+await code.getByText('file=@"herons.html"').waitFor();
 await code.getByText('"links"').waitFor();
 await page.keyboard.press("Control+Enter");
 await page.waitForURL(/\/parse\?id=[0-9a-f-]{36}$/);

@@ -239,13 +239,18 @@ fn command(input: Input) -> String {
         .and_then(|options| serde_json::to_string(&options.to_body()).ok())
         .filter(|options| options != "{}");
     let options = options.map_or_else(String::new, |options| {
-        format!(" \\\n  -F {}", quoted(&format!("options={options}")))
+        format!(" \\\n  --form-string {}", quoted(&format!("options={options}")))
     });
     format!(
         "curl {}/v2/parse \\\n  -H \"Authorization: Bearer $HARVESTMAN_API_KEY\" \\\n  -F {}{options}",
         browser::origin(),
-        quoted(&format!("file=@{name}"))
+        quoted(&file_part(&name))
     )
+}
+
+/// Returns the part of a form for `curl`, which ends an unquoted name at a comma or a semicolon.
+fn file_part(name: &str) -> String {
+    format!("file=@\"{}\"", name.replace('\\', r"\\").replace('"', r#"\""#))
 }
 
 /// Quotes a text as a single shell word.
@@ -255,10 +260,12 @@ fn quoted(word: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::quoted;
+    use super::{file_part, quoted};
 
     #[test]
     fn a_file_name_is_one_word_of_the_shell() {
-        assert_eq!(quoted("file=@it's a.pdf"), r"'file=@it'\''s a.pdf'");
+        let command = |name| quoted(&file_part(name));
+        assert_eq!(command("it's a.pdf"), r#"'file=@"it'\''s a.pdf"'"#);
+        assert_eq!(command(r#"a,b;"c\d".pdf"#), r#"'file=@"a,b;\"c\\d\".pdf"'"#);
     }
 }

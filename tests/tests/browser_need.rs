@@ -154,6 +154,28 @@ async fn a_stub_page_is_restricted_like_a_redirect() {
 }
 
 #[tokio::test]
+async fn the_browser_sends_private_headers_to_the_start_site_only() {
+    let other = Site::new().page("/page", Page::html(STORY)).serve().await;
+    let links = Page::links("Start", &[&other.url("/page")]);
+    let site = Site::new().page("/", links).serve().await;
+    let headers = json!({ "Authorization": "Bearer 1", "Cookie": "a=b", "X-Own": "1" });
+    let request = json!({ "url": site.url("/"), "sitemap": "skip", "allowExternalLinks": true,
+        "scrapeOptions": { "waitFor": 1, "headers": headers } });
+    let crawled = server(&[]).await.run_crawl(&request).await;
+    assert_eq!(engine(crawled.document(&other.url("/page"))).0, "browser");
+
+    let headers_of = |site: &RunningSite, path: &str| {
+        let hit = site.hits().into_iter().find(|hit| hit.path == path);
+        hit.unwrap().headers
+    };
+    let own = headers_of(&site, "/");
+    assert!(own["authorization"] == "Bearer 1" && own["cookie"] == "a=b" && own["x-own"] == "1");
+    let public = headers_of(&other, "/page");
+    assert!(!public.contains_key("authorization") && !public.contains_key("cookie"));
+    assert_eq!(public["x-own"], "1");
+}
+
+#[tokio::test]
 async fn a_crawl_treats_stub_pages_as_redirects() {
     let other = Site::new().page("/", Page::html(STORY)).serve().await;
     let site = Site::new()
@@ -441,6 +463,25 @@ async fn a_frameset_page_contains_the_documents_of_its_frames() {
         markdown(&scrape(&server, site.url("/missing")).await).trim(),
         "Framed"
     );
+}
+
+#[tokio::test]
+async fn frames_of_a_redirect_target_do_not_get_private_headers() {
+    let target = Site::new()
+        .page("/", Page::html("<p>Framed</p><iframe src=/frame></iframe>"))
+        .page("/frame", Page::html(STORY))
+        .serve()
+        .await;
+    let moved = Page::redirect(302, &target.url("/"));
+    let site = Site::new().page("/", moved).serve().await;
+    let request = json!({ "url": site.url("/"), "headers": { "Cookie": "a=b", "X-Own": "1" } });
+    without_browser().await.post("/v2/scrape", &request).await.ok();
+    let paths: Vec<_> = target.hits().into_iter().map(|hit| hit.path).collect();
+    assert_eq!(paths, ["/", "/frame"]);
+    for hit in target.hits() {
+        assert!(!hit.headers.contains_key("cookie"), "{}", hit.path);
+        assert_eq!(hit.headers["x-own"], "1", "{}", hit.path);
+    }
 }
 
 #[tokio::test]

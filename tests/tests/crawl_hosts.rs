@@ -129,6 +129,45 @@ async fn other_hosts_are_visited_only_with_options() {
     );
 }
 
+/// Returns the path of every page that was requested, and whether with the headers that may hold secrets. All requests
+/// must have `x-own`.
+fn page_requests(site: &RunningSite) -> BTreeSet<(String, bool)> {
+    let pages = site.hits().into_iter().filter(|hit| hit.path != "/robots.txt");
+    let read = pages.map(|hit| {
+        assert_eq!(hit.headers["x-own"], "1", "{}", hit.path);
+        let is_private = hit.headers.contains_key("authorization");
+        assert_eq!(hit.headers.contains_key("cookie"), is_private, "{}", hit.path);
+        (hit.path, is_private)
+    });
+    read.collect()
+}
+
+#[tokio::test]
+async fn other_origins_do_not_get_private_headers() {
+    let (server, _names) = server().await;
+    let web = Web::serve().await;
+    let headers = json!({ "Authorization": "Bearer 1", "Cookie": "a=b", "X-Own": "1" });
+    let options = json!({ "allowExternalLinks": true, "allowSubdomains": true,
+        "scrapeOptions": { "headers": headers } });
+    let requests =
+        |paths: [&str; 2], is_private| BTreeSet::from(paths.map(|path| (path.to_owned(), is_private)));
+
+    crawl(&server, &web.home("/start"), options.clone()).await;
+    assert_eq!(page_requests(&web.home), requests(["/start", "/start/a"], true));
+    assert_eq!(page_requests(&web.docs), requests(["/guide", "/guide/a"], false));
+    assert_eq!(page_requests(&web.other), requests(["/page", "/?home"], false));
+
+    // The crawl moves to the host that the start URL redirects to.
+    let moved = Page::redirect(302, &web.docs("/guide"));
+    web.home.change("/start", Some(moved));
+    crawl(&server, &web.home("/start"), options).await;
+    let last = web.docs.hits().pop().unwrap();
+    assert_eq!(
+        (last.path.as_str(), &last.headers["cookie"]),
+        ("/guide/a", &"a=b".parse().unwrap())
+    );
+}
+
 #[tokio::test]
 async fn an_ip_address_has_no_subdomains() {
     let server = TestServer::start().await;

@@ -12,7 +12,8 @@ mod threads;
 use std::time::{Duration, Instant};
 
 use harvestman_tests::{
-    HttpResponse, JsonService, Model, ModelReply, ModelRequest, Page, Receiver, RunningSite, Site, TestServer,
+    HttpResponse, JsonService, Model, ModelReply, ModelRequest, NameServer, Page, Receiver, RunningSite,
+    Site, TestServer,
 };
 use http::Method;
 use serde_json::{Value, json};
@@ -147,6 +148,26 @@ async fn a_url_pattern_finds_the_matching_pages_of_a_site() {
     assert_eq!(status["creditsUsed"], 4);
     let few = json!({ "urls": [format!("{}/*", site.url("/shop"))], "schema": schema(), "limit": 1 });
     assert_eq!(extracted(&server, &few).await["creditsUsed"], 2);
+}
+
+#[tokio::test]
+async fn links_to_other_hosts_are_read_without_private_headers() {
+    let names = NameServer::serve().await;
+    let server = TestServer::start_with(&[("HARVESTMAN_DNS_SERVERS", &names.setting())]).await;
+    let pot = product("Pot", "20", "");
+    let other = Site::new().page("/products/pot", pot).serve().await;
+    let url = other.url_at("other.test", "/products/pot");
+    let cup = product("Cup", "9.50", &format!("<a href='{url}'>Pot</a>"));
+    let site = Site::new().page("/cup", cup).serve().await;
+    let request = json!({ "urls": [site.url_at("shop.test", "/cup")], "schema": list(), "allowExternalLinks": true,
+        "scrapeOptions": { "headers": { "Cookie": "a=b", "X-Own": "1" } } });
+    let status = extracted(&server, &request).await;
+    assert_eq!(status["status"], "completed", "{status}");
+    for (site, path, has_cookie) in [(&site, "/cup", true), (&other, "/products/pot", false)] {
+        let hit = site.hits().into_iter().find(|hit| hit.path == path).unwrap();
+        assert_eq!(hit.headers.contains_key("cookie"), has_cookie, "{path}");
+        assert_eq!(hit.headers["x-own"], "1", "{path}");
+    }
 }
 
 #[tokio::test]

@@ -411,6 +411,11 @@ impl Crawl {
         Ok(crawl)
     }
 
+    /// Returns the URL that scope is relative to: the start URL, or its redirect target.
+    pub fn root(&self) -> &Url {
+        self.scope.root()
+    }
+
     /// Returns the product token with which the driver parses each robots.txt.
     pub fn robots_agent(&self) -> &str {
         &self.agent

@@ -264,6 +264,13 @@ pub fn site_of(url: &Url) -> String {
     domain_of(url).unwrap_or_else(|| url.host_str().unwrap_or_default().to_owned())
 }
 
+/// Returns whether a URL has the origin of `named`, or its host and port with `https` instead of `http`.
+pub fn has_origin_of(url: &Url, named: &Url) -> bool {
+    url.host() == named.host()
+        && url.port() == named.port()
+        && (url.scheme() == named.scheme() || url.scheme() == "https")
+}
+
 fn domain_of(url: &Url) -> Option<String> {
     match url.host() {
         Some(Host::Domain(host)) => registrable_domain(host).map(str::to_owned),
@@ -315,6 +322,22 @@ mod tests {
             json!({"crawlEntireDomain": true}),
             &everything,
         );
+    }
+
+    #[test]
+    fn https_may_replace_http_in_an_origin() {
+        let has_origin =
+            |url: &str, named: &str| has_origin_of(&Url::parse(url).unwrap(), &Url::parse(named).unwrap());
+        assert!(has_origin("https://site.test/a", "https://site.test/b?c"));
+        assert!(has_origin("https://site.test:443/", "http://site.test/"));
+        for (url, named) in [
+            ("http://site.test/", "https://site.test/"),
+            ("https://www.site.test/", "https://site.test/"),
+            ("https://site.test:8443/", "https://site.test/"),
+            ("https://site.test/", "http://site.test:8080/"),
+        ] {
+            assert!(!has_origin(url, named), "{url} {named}");
+        }
     }
 
     #[test]

@@ -305,6 +305,7 @@ impl Driver {
         if turns.has_delay(&host) {
             run.delayed_hosts.insert(task.key, host.clone());
         }
+        let is_own_origin = self.request.names_origin_of(&task.url, run.crawl.root());
         let resolving = self.resolve_site(run, &task);
         let visits = self.visits.clone();
         let keep = !self.request.zero_data_retention();
@@ -315,6 +316,7 @@ impl Driver {
             let page = Page {
                 url: &task.url,
                 fallback: task.fallback,
+                is_own_origin,
                 id,
                 reservation: None,
             };

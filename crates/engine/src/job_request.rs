@@ -7,6 +7,7 @@ use harvestman_core::api::crawl::CrawlRequest;
 use harvestman_core::api::error::ApiError;
 use harvestman_core::api::options::ScrapeOptions;
 use harvestman_core::crawl::{Crawl, Policy, Snapshot};
+use harvestman_core::scope::has_origin_of;
 use harvestman_store::{JobKind, Lease, StoreError};
 use url::Url;
 
@@ -47,6 +48,15 @@ impl JobRequest {
         let mut options = options.clone();
         options.store_in_cache &= !self.zero_data_retention();
         options
+    }
+
+    /// Returns whether the caller named the origin of a page: with the URL of the page, or with the start URL of a
+    /// crawl, whose redirect target is `root`.
+    pub(crate) fn names_origin_of(&self, page: &Url, root: &Url) -> bool {
+        match self {
+            Self::Crawl(request) => has_origin_of(page, &request.url.url) || has_origin_of(page, root),
+            Self::Batch(..) => true,
+        }
     }
 
     /// Returns whether the rules of robots.txt apply to the job.

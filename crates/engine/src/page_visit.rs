@@ -37,6 +37,8 @@ pub(crate) struct PageVisits {
     context: Arc<Context>,
     owner: SlotOwner,
     options: Arc<ScrapeOptions>,
+    /// The options for pages of origins that the caller did not name, if they differ.
+    public_options: Option<Arc<ScrapeOptions>>,
     /// `None` if the client does not get the documents, which then need no files.
     files: Option<FileTarget>,
     uses_model: bool,
@@ -53,6 +55,8 @@ pub(crate) struct Page<'u> {
     /// URL to try if the connection to `url` fails: a URL given without a scheme is tried over https first
     /// (docs/API.md section 3).
     pub(crate) fallback: Option<Url>,
+    /// Whether the caller named the origin of `url`. Other origins do not get headers that may hold secrets.
+    pub(crate) is_own_origin: bool,
     pub(crate) id: ScrapeId,
     /// The page's credit; `None` to reserve one.
     pub(crate) reservation: Option<CreditReservation>,
@@ -68,6 +72,7 @@ impl PageVisits {
         Self {
             cache: PageCache::new(context.store.clone(), owner.team, context.slots.metrics().clone()),
             routes: Arc::new(Routes::new(context.scraper.proxies(), &options)),
+            public_options: options.without_private_headers().map(Arc::new),
             context,
             owner,
             options,
@@ -121,17 +126,24 @@ impl PageVisits {
         Ok(Turn::of_call(slots.clone(), self.owner, Some(slot)))
     }
 
-    /// Visits a page in a turn of its own, within its own time limit and the `deadline` of its job.
+    /// Visits a page in a turn of its own, within its own time limit and the `deadline` of its job. For
+    /// `is_own_origin` see [`Page`].
     ///
     /// # Errors
     /// As for a scrape; 402 if the budget is used up.
-    pub(crate) async fn read(&self, url: &TargetUrl, deadline: Instant) -> Result<FetchedPage, ApiError> {
+    pub(crate) async fn read(
+        &self,
+        url: &TargetUrl,
+        is_own_origin: bool,
+        deadline: Instant,
+    ) -> Result<FetchedPage, ApiError> {
         let kind = self.context.scraper.first_slot(&self.options);
         let turn = self.turn(kind, deadline).await;
         let turn = turn.map_err(|_| ScrapeFailure::timeout().error)?;
         let page = Page {
             url: &url.url,
             fallback: url.http_fallback(),
+            is_own_origin,
             id: clock::new_scrape_id(),
             reservation: None,
         };
@@ -153,11 +165,12 @@ impl PageVisits {
             None => self.reserve().await?,
         };
         let profile = self.open_profile().await.map_err(ScrapeFailure::transient)?;
+        let public_options = self.public_options.as_ref().filter(|_| !page.is_own_origin);
         let target = Target {
             url: page.url,
             fallback: page.fallback.as_ref(),
             id: page.id,
-            options: &self.options,
+            options: public_options.unwrap_or(&self.options),
             profile: profile.as_ref(),
             cache: &self.cache,
             jar: &self.jar,

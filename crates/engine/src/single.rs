@@ -238,6 +238,7 @@ impl SingleScrape {
         let page = Page {
             url: &self.url.url,
             fallback: self.url.http_fallback(),
+            is_own_origin: true,
             id: ScrapeId::from(self.record.job.id),
             reservation: Some(reservation),
         };

@@ -229,6 +229,9 @@ pub struct ScrapeOptions {
     pub redact_pii: Option<RedactPii>,
 }
 
+/// Headers that may hold secrets.
+const PRIVATE_HEADERS: [&str; 3] = ["authorization", "cookie", "proxy-authorization"];
+
 /// Bounds of a list of CSS selectors.
 const SELECTORS: (RangeInclusive<usize>, RangeInclusive<usize>) =
     (0..=MAX_LIST_ITEMS, 1..=MAX_SELECTOR_CHARS);
@@ -246,6 +249,20 @@ impl ScrapeOptions {
             Some(skip) => !skip,
             None => !self.headers.is_empty() || !self.actions.is_empty(),
         }
+    }
+
+    /// Returns the options for a page whose origin the caller did not name: without the headers that may hold secrets.
+    /// Returns `None` if there are no such headers. Like any page requested with headers, it does not use the cache.
+    pub fn without_private_headers(&self) -> Option<Self> {
+        let mut headers = self.headers.clone();
+        headers.retain(|name, _| !is_private_header(name));
+        (headers.len() < self.headers.len()).then(|| Self {
+            headers,
+            skip_tls_verification: Some(self.skips_tls_verification()),
+            max_age: Some(0),
+            store_in_cache: false,
+            ..self.clone()
+        })
     }
 
     /// Returns whether the result may be stored in the cache. Results with `redactPII` are not stored, because the
@@ -349,6 +366,13 @@ impl ScrapeOptions {
 }
 
 wire!(ScrapeOptions);
+
+/// Returns whether a header may hold secrets, so that only origins that the caller named get it.
+pub fn is_private_header(name: &str) -> bool {
+    PRIVATE_HEADERS
+        .iter()
+        .any(|private| name.eq_ignore_ascii_case(private))
+}
 
 impl ToNode for RedactPii {
     fn to_node(&self) -> Node {

@@ -487,6 +487,26 @@ fn zero_data_retention_belongs_to_the_top_level() {
 }
 
 #[test]
+fn private_headers_can_be_left_out() {
+    let read = |options: Value| ScrapeOptions::from_value(options).unwrap();
+    assert_eq!(
+        read(json!({"headers": {"X-Own": "1"}})).without_private_headers(),
+        None
+    );
+    let headers =
+        json!({"authorization": "Bearer 1", "COOKIE": "a", "Proxy-Authorization": "b", "X-Own": "1"});
+    let public = read(json!({ "headers": headers }))
+        .without_private_headers()
+        .unwrap();
+    assert_eq!(public.headers.keys().collect::<Vec<_>>(), ["X-Own"]);
+    let public = read(json!({"headers": {"Cookie": "a"}}))
+        .without_private_headers()
+        .unwrap();
+    assert!(public.headers.is_empty() && public.verify_tls() && !public.stores_in_cache());
+    assert_eq!(public.max_age_ms(), 0);
+}
+
+#[test]
 fn absent_options_have_their_conditional_defaults() {
     let read = |options: Value| ScrapeOptions::from_value(options).unwrap();
     assert!(!read(json!({})).verify_tls());

@@ -452,7 +452,7 @@ impl<'a> Agent<'a> {
     }
 
     async fn scrape(&mut self, url: &TargetUrl) -> Result<ToolResult, ApiError> {
-        let mut page = match self.visits.read(url, self.deadline).boxed().await {
+        let mut page = match self.visits.read(url, true, self.deadline).boxed().await {
             Err(error) if error.code == ErrorCode::InsufficientCredits => return Err(error),
             Err(error) => return Ok(format!("error: {}", error.message).into()),
             Ok(page) => page,

@@ -15,10 +15,12 @@ use harvestman_core::api::url_field::TargetUrl;
 use harvestman_core::billing;
 use harvestman_core::crawl::FetchedPage;
 use harvestman_core::extract::{Schema, merge};
+use harvestman_core::scope::has_origin_of;
 use harvestman_core::url_key::{Identity, UrlKey};
 use harvestman_store::{JobKind, Lease};
 use serde_json::{Map, Value, json};
 use tokio::time::Instant;
+use url::Url;
 
 use super::progress::{Progress, TracedCall};
 use super::{RunOutcome, agent_options, deadline, page_selection};
@@ -279,10 +281,11 @@ impl Extract<'_> {
                 && let Some(url) = urls.pop_front()
             {
                 let (at, visits, deadline) = (next, &visits, self.deadline);
+                let is_own_origin = self.names_origin_of(&url.url);
                 next += 1;
                 reading.push(async move {
                     let started_at = clock::now();
-                    let read = visits.read(&url, deadline).boxed().await;
+                    let read = visits.read(&url, is_own_origin, deadline).boxed().await;
                     (at, url, started_at, read)
                 });
             }
@@ -347,6 +350,12 @@ impl Extract<'_> {
         }
         results.sort_by_key(|(at, ..)| *at);
         Ok(results.into_iter().map(|(_, url, value)| (url, value)).collect())
+    }
+
+    /// Returns whether the caller named the origin of a page.
+    fn names_origin_of(&self, page: &Url) -> bool {
+        let named = &self.request.urls;
+        named.iter().any(|target| has_origin_of(page, &target.url.url))
     }
 
     /// Adds the page to the totals and returns its data.

@@ -5,6 +5,7 @@ use std::collections::HashSet;
 
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
+use harvestman_core::api::options::is_private_header;
 use harvestman_core::crawl::SlotKind;
 use harvestman_core::scrape::{BrowserReason, EngineReason, FramedPage, browser_added, needs_browser};
 use harvestman_fetch::{FetchError, FetchRequest};
@@ -17,9 +18,6 @@ use crate::host_memory::BrowserEffect;
 use crate::limits;
 use crate::proxies::Fault;
 use crate::site_response::SiteResponse;
-
-/// Headers that a redirect to another origin must not carry.
-const PRIVATE_HEADERS: [&str; 3] = ["authorization", "cookie", "proxy-authorization"];
 
 impl Scraper {
     /// Fetches a page from its site and returns it with the URL that worked. If the site blocks the first class
@@ -80,7 +78,10 @@ impl Scraper {
         } else {
             scraped = self.follow_page_redirects(scraped, url, target, deadline).await?;
             let mut frames = FrameBudget::default();
-            if let Some(response) = self.inline_frames(&scraped, target, &mut frames, deadline).await {
+            if let Some(response) = self
+                .inline_frames(&scraped, url, target, &mut frames, deadline)
+                .await
+            {
                 // The page's own links come first, including those to its frames.
                 let links = scraped.rendered.links;
                 scraped = self.render(url, response, options, id, deadline).await?;
@@ -234,6 +235,7 @@ impl Scraper {
     async fn inline_frames(
         &self,
         scraped: &ScrapedPage,
+        requested: &Url,
         target: &Target<'_>,
         frames: &mut FrameBudget,
         deadline: Instant,
@@ -246,7 +248,8 @@ impl Scraper {
         if !has_frames || scraped.response.status >= 400 {
             return None;
         }
-        self.inline_nested_frames(&scraped.response, target, deadline, frames, limits::FRAME_DEPTH)
+        let depth = limits::FRAME_DEPTH;
+        self.inline_nested_frames(&scraped.response, requested, target, deadline, frames, depth)
             .await
     }
 
@@ -254,6 +257,7 @@ impl Scraper {
     fn inline_nested_frames<'a>(
         &'a self,
         response: &'a SiteResponse,
+        requested: &'a Url,
         target: &'a Target<'a>,
         deadline: Instant,
         frames: &'a mut FrameBudget,
@@ -277,7 +281,7 @@ impl Scraper {
                 }
                 let now = Instant::now();
                 let time = limits::FRAME_TIMEOUT.min(deadline.saturating_duration_since(now) / 2);
-                let mut request = request_from(&response.url, &url, target, now + time);
+                let mut request = request_from(requested, &url, target, now + time);
                 request.max_body_bytes = limits::FRAME_BYTES;
                 let fetch = target.routes.fetch(&self.fetcher, target.class, request);
                 let document = match fetch.await {
@@ -288,7 +292,7 @@ impl Scraper {
                     }
                 };
                 let inner = self
-                    .inline_nested_frames(&document, target, deadline, frames, depth - 1)
+                    .inline_nested_frames(&document, requested, target, deadline, frames, depth - 1)
                     .await;
                 documents.push(Some(inner.unwrap_or(document)));
             }
@@ -330,16 +334,12 @@ impl Default for FrameBudget {
     }
 }
 
-/// Returns a request for a URL that a page refers to, without the headers meant only for the page's origin.
-fn request_from(page: &Url, url: &Url, target: &Target<'_>, deadline: Instant) -> FetchRequest {
+/// Returns a request for a URL that a page refers to. The headers that may hold secrets are only sent to the origin of
+/// the page's requested URL.
+fn request_from(requested: &Url, url: &Url, target: &Target<'_>, deadline: Instant) -> FetchRequest {
     let mut request = page_request(url, target, deadline);
-    if url.origin() != page.origin() {
-        let is_private = |name: &str| {
-            PRIVATE_HEADERS
-                .iter()
-                .any(|private| name.eq_ignore_ascii_case(private))
-        };
-        request.headers.retain(|(name, _)| !is_private(name));
+    if url.origin() != requested.origin() {
+        request.headers.retain(|(name, _)| !is_private_header(name));
     }
     request
 }

@@ -6,6 +6,7 @@ use harvestman_core::api::error::ApiError;
 use harvestman_core::api::options::ScrapeOptions;
 use harvestman_core::api::scrape::ScrapeRequest;
 use harvestman_core::interact::SessionError;
+use harvestman_core::scope::has_origin_of;
 use harvestman_core::time::Timestamp;
 use harvestman_store::{JobKind, OriginState, ScrapeOrigin};
 use url::Url;
@@ -50,7 +51,10 @@ impl Replay {
             }
             JobKind::Crawl => {
                 let request = CrawlRequest::from_json(request).map_err(internal_error)?;
-                (None, request.scrape_options)
+                let options = request.scrape_options;
+                let public = options.without_private_headers();
+                let public = public.filter(|_| !has_origin_of(&url, &request.url.url));
+                (None, public.unwrap_or(options))
             }
             JobKind::BatchScrape => {
                 let request = BatchOptions::from_json(request).map_err(internal_error)?;
@@ -111,6 +115,18 @@ mod tests {
         )
         .unwrap();
         assert_eq!((replay.url.path(), replay.options.mobile), ("/b", true));
+    }
+
+    #[test]
+    fn private_headers_of_a_crawl_are_repeated_on_its_own_origin_only() {
+        let crawl = r#"{"url":"https://site.test/","scrapeOptions":{"headers":{"Cookie":"a=b","x":"1"}}}"#;
+        for (url, names) in [
+            ("https://site.test/b", &["Cookie", "x"][..]),
+            ("https://www.site.test/b", &["x"][..]),
+        ] {
+            let replay = Replay::of(&origin(JobKind::Crawl, url, crawl), Timestamp(9)).unwrap();
+            assert_eq!(replay.options.headers.keys().collect::<Vec<_>>(), names, "{url}");
+        }
     }
 
     #[test]

@@ -25,6 +25,8 @@ pub(crate) const QUEUED_TASKS: usize = 1024;
 pub(crate) const DEFAULT_READERS: u32 = 4;
 /// How long a statement waits for a lock before it fails.
 pub(crate) const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
+/// Pause before the write-ahead log is checkpointed again after a reader has prevented it.
+pub(crate) const CHECKPOINT_RETRY: Duration = Duration::from_secs(2);
 /// How long a read waits for a free reader connection.
 pub(crate) const READER_TIMEOUT: Duration = Duration::from_secs(30);
 /// Size to which the write-ahead log is truncated after a checkpoint.

@@ -1,6 +1,7 @@
 //! Reads the pages of jobs: documents, errors, versions, and the pages that link to them.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use futures_util::TryStreamExt;
@@ -136,9 +137,15 @@ impl Pages for Sqlite {
     }
 
     async fn delete_delivered(&self, job: JobId, skip: u64, upto: u64) -> Result<(), StoreError> {
-        self.writer.checkpoint.store(true, Ordering::Relaxed);
+        let checkpoint = Arc::clone(&self.writer.checkpoint);
         self.writer
-            .run(move |connection| Box::pin(delete_documents(connection, job, skip, upto, false)))
+            .run(move |connection| {
+                Box::pin(async move {
+                    // Not before: the writer could checkpoint the log ahead of this task.
+                    checkpoint.store(true, Ordering::Relaxed);
+                    delete_documents(connection, job, skip, upto, false).await
+                })
+            })
             .await
     }
 

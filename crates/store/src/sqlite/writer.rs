@@ -5,11 +5,13 @@
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use sqlx::sqlite::SqliteConnection;
-use sqlx::{Connection, query, query_scalar};
+use sqlx::{AssertSqlSafe, Connection, query, query_scalar};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
+use tokio::time::{Instant, sleep_until};
 
 use crate::error::StoreError;
 use crate::limits;
@@ -29,7 +31,7 @@ pub(crate) struct Writer {
     task: Mutex<Option<JoinHandle<Result<(), StoreError>>>>,
     health: Arc<WriteHealth>,
     /// Set when deleted content must not stay in the log: the log is checkpointed when the queue is next
-    /// empty.
+    /// empty, and again later if a reader prevented it.
     pub(crate) checkpoint: Arc<AtomicBool>,
 }
 
@@ -166,19 +168,29 @@ async fn write_all(
     health: Arc<WriteHealth>,
     checkpoint: Arc<AtomicBool>,
 ) -> Result<(), StoreError> {
-    while let Some(first) = queue.recv().await {
-        let mut group = vec![first];
-        while group.len() < limits::GROUP_TASKS
-            && let Ok(task) = queue.try_recv()
-        {
-            group.push(task);
+    let mut next_checkpoint = Instant::now();
+    loop {
+        tokio::select! {
+            biased;
+            first = queue.recv() => {
+                let Some(first) = first else { break };
+                let mut group = vec![first];
+                while group.len() < limits::GROUP_TASKS
+                    && let Ok(task) = queue.try_recv()
+                {
+                    group.push(task);
+                }
+                health.record(&write_group(&mut connection, group, || queue.try_recv().ok()).await);
+            }
+            () = sleep_until(next_checkpoint), if checkpoint.load(Ordering::Relaxed) => {}
         }
-        health.record(&write_group(&mut connection, group, || queue.try_recv().ok()).await);
-        if queue.is_empty() && checkpoint.swap(false, Ordering::Relaxed) {
+        let may_checkpoint = queue.is_empty() && Instant::now() >= next_checkpoint;
+        if may_checkpoint && checkpoint.swap(false, Ordering::Relaxed) {
             let checkpointed = checkpoint_log(&mut connection).await;
             // The log cannot be truncated while a reader uses it.
             if !matches!(checkpointed, Ok(true)) {
                 checkpoint.store(true, Ordering::Relaxed);
+                next_checkpoint = Instant::now() + limits::CHECKPOINT_RETRY;
             }
             health.record(&checkpointed.map(|_| ()));
         }
@@ -188,10 +200,20 @@ async fn write_all(
     folder.mark_stopped()
 }
 
-/// Checkpoints the log. Returns false if a reader prevented it.
+/// Checkpoints the log without waiting for readers. Returns false if a reader prevented it.
 async fn checkpoint_log(connection: &mut SqliteConnection) -> Result<bool, StoreError> {
-    let busy: i64 = query_scalar(CHECKPOINT).fetch_one(connection).await?;
-    Ok(busy == 0)
+    set_busy_timeout(connection, Duration::ZERO).await?;
+    let busy = query_scalar::<_, i64>(CHECKPOINT)
+        .fetch_one(&mut *connection)
+        .await;
+    set_busy_timeout(connection, limits::BUSY_TIMEOUT).await?;
+    Ok(busy? == 0)
+}
+
+async fn set_busy_timeout(connection: &mut SqliteConnection, timeout: Duration) -> Result<(), StoreError> {
+    let pragma = format!("PRAGMA busy_timeout = {}", timeout.as_millis());
+    query(AssertSqlSafe(pragma)).execute(connection).await?;
+    Ok(())
 }
 
 /// Runs a group in one transaction, together with the tasks that `arriving` returns meanwhile. Returns the transient

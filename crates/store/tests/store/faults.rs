@@ -1,10 +1,11 @@
 //! Tests of the files of the embedded database: two servers, crashes, damage, versions.
 
 use std::hash::{Hash, Hasher};
+use std::time::{Duration, Instant};
 
 use harvestman_core::crawl::Batch;
 use harvestman_core::ids::ScrapeId;
-use harvestman_store::{JobKind, StoreError, StoredScrape};
+use harvestman_store::{JobKind, NewJob, StoreError, StoredScrape};
 use sqlx::{ConnectOptions, Connection, Executor};
 
 use crate::fixtures::{LEASE_MS, NOW, TestFolder, batch, crawl, found, later, new_job, offers, page};
@@ -241,6 +242,52 @@ async fn a_file_of_another_program_is_refused() {
     };
     assert!(matches!(error, StoreError::ForeignFile(_)), "{error}");
     assert_eq!(files(&folder), before);
+}
+
+#[tokio::test]
+async fn writes_do_not_wait_for_a_reader_that_prevents_a_checkpoint() {
+    let folder = TestFolder::new("reader");
+    let store = folder.open().await;
+    let team = store.ensure_team("team").await.unwrap();
+    let job = NewJob {
+        zero_data_retention: true,
+        ..crawl(team, 1)
+    };
+    store.create_crawl(&job, None).await.unwrap();
+    let lease = store.lease("node", NOW, LEASE_MS, 1).await.unwrap().remove(0);
+    let first = Batch {
+        offers: offers(&["/1"]),
+        ..batch(1)
+    };
+    store.commit(&lease, &first, NOW, LEASE_MS).await.unwrap();
+    let second = Batch {
+        settled: vec![page("/1")],
+        ..batch(2)
+    };
+    store.commit(&lease, &second, NOW, LEASE_MS).await.unwrap();
+
+    let options = sqlx::sqlite::SqliteConnectOptions::new().filename(folder.database());
+    let mut reader = options.connect().await.unwrap();
+    reader.execute("BEGIN").await.unwrap();
+    reader.fetch_one("SELECT count(*) FROM job").await.unwrap();
+    let since = Instant::now();
+    store.delete_delivered(job.id, 0, 1).await.unwrap();
+    for number in 0..5 {
+        store.ensure_team(&format!("team {number}")).await.unwrap();
+    }
+    assert!(since.elapsed() < Duration::from_secs(5), "{:?}", since.elapsed());
+    let log = folder.path().join("harvestman.db-wal");
+    let log_bytes = || std::fs::metadata(&log).unwrap().len();
+    assert!(log_bytes() > 0);
+
+    // Although nothing is written any more.
+    reader.close().await.unwrap();
+    let since = Instant::now();
+    while log_bytes() > 0 {
+        assert!(since.elapsed() < Duration::from_secs(20), "{}", log_bytes());
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    store.close().await.unwrap();
 }
 
 #[tokio::test]

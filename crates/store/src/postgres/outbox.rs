@@ -159,6 +159,11 @@ impl Outbox for Postgres {
                 .bind(attempt.error)
                 .execute(transaction)
                 .await?;
+                // Waits for a transaction that adds an event, so that the next statement sees the event.
+                query("SELECT 1 FROM harvestman.receiver WHERE job_id = $1 FOR NO KEY UPDATE")
+                    .bind(job.0)
+                    .fetch_optional(transaction)
+                    .await?;
                 query(
                     "UPDATE harvestman.receiver
                      SET lease_until = CASE node WHEN $3 THEN $2 ELSE lease_until END, due_at = (

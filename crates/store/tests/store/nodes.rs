@@ -7,15 +7,16 @@ use harvestman_core::crawl::{Batch, JobEnd, JobState};
 use harvestman_core::ids::ScrapeId;
 use harvestman_core::time::Timestamp;
 use harvestman_store::{
-    CancelOutcome, CreateOutcome, Demand, Idempotency, JobKind, JobStatus, NewJob, RevokeOutcome, Store,
-    StoreConfig, StoredScrape,
+    AttemptEnd, CancelOutcome, CreateOutcome, Demand, Idempotency, JobKind, JobStatus, NewJob, RevokeOutcome,
+    Store, StoreConfig, StoredScrape,
 };
 
 use crate::fixtures::{
-    LEASE_MS, NOW, RETENTION_MS, TestFolder, batch, crawl, crawl_with_events, failed, later, new_job, offers,
-    page, page_error, page_with, run_sql, settled,
+    LEASE_MS, NOW, RETENTION_MS, TestFolder, batch, crawl, crawl_with_events, database_url, failed, later,
+    new_job, offers, page, page_error, page_with, run_sql, settled,
 };
 
+use crate::story::chapters_of_events::attempt;
 use crate::story::chapters_of_sessions::session;
 
 /// Opens stores of `count` nodes on one database.
@@ -370,6 +371,56 @@ async fn cancelling_and_committing_race_on_postgresql() {
 }
 
 #[tokio::test]
+async fn an_event_added_during_an_attempt_is_due_on_postgresql() {
+    let folder = TestFolder::postgres("due");
+    let store = folder.open().await;
+    let team = store.ensure_team("team").await.unwrap();
+    let job = crawl_with_events(team, 5);
+    store.create_crawl(&job, None).await.unwrap();
+    assert_eq!(store.lease_receivers(NOW, LEASE_MS, 1).await.unwrap(), [job.id]);
+    let event = store.due_event(job.id, NOW).await.unwrap().unwrap();
+
+    let (client, connection) = tokio_postgres::connect(&database_url(folder.name()), tokio_postgres::NoTls)
+        .await
+        .unwrap();
+    tokio::spawn(connection);
+    let added = later(1_000);
+    client
+        .batch_execute(&format!(
+            "BEGIN;
+             INSERT INTO harvestman.outbox (job_id, event_no, webhook_id, event, created_at, next_attempt_at)
+             VALUES ('{job}', 99, gen_random_uuid(), 'crawl.completed', {at}, {at});
+             UPDATE harvestman.receiver SET due_at = least(due_at, {at}) WHERE job_id = '{job}'",
+            job = job.id,
+            at = added.0
+        ))
+        .await
+        .unwrap();
+    let finishing = tokio::spawn({
+        let (store, event) = (store.clone(), event.clone());
+        async move {
+            let (attempt, end) = (attempt(NOW, Some(204)), AttemptEnd::Delivered);
+            store.finish_attempt(&event, &attempt, end, NOW).await
+        }
+    });
+    let since = Instant::now();
+    let waiting = "SELECT count(*) FROM pg_stat_activity
+        WHERE datname = current_database() AND cardinality(pg_blocking_pids(pid)) > 0";
+    while client.query_one(waiting, &[]).await.unwrap().get::<_, i64>(0) == 0 {
+        assert!(
+            since.elapsed() < Duration::from_secs(4),
+            "the attempt does not wait"
+        );
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    client.batch_execute("COMMIT").await.unwrap();
+    assert!(finishing.await.unwrap().unwrap());
+    assert_eq!(store.next_event_at(NOW).await.unwrap(), Some(added));
+    assert_eq!(store.lease_receivers(added, LEASE_MS, 1).await.unwrap(), [job.id]);
+    store.close().await.unwrap();
+}
+
+#[tokio::test]
 async fn text_that_postgresql_cannot_store_is_replaced_on_postgresql() {
     let folder = TestFolder::postgres("nul");
     let store = folder.open().await;
@@ -416,7 +467,7 @@ async fn an_unusable_database_is_reported_on_postgresql() {
             Err(error) => error.to_string(),
         }
     };
-    let error = open(&crate::fixtures::database_url("no_such_database")).await;
+    let error = open(&database_url("no_such_database")).await;
     assert!(
         error.contains("no_such_database") && error.contains("Create the database"),
         "{error}"

@@ -4,7 +4,7 @@
 mod chapters_of_batches;
 pub(crate) mod chapters_of_cache;
 mod chapters_of_crawls;
-mod chapters_of_events;
+pub(crate) mod chapters_of_events;
 mod chapters_of_files;
 mod chapters_of_monitors;
 mod chapters_of_owners;

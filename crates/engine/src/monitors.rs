@@ -10,7 +10,8 @@ mod start;
 use std::sync::Arc;
 
 use harvestman_core::api::monitor_response::CheckTrigger;
-use harvestman_store::StoreError;
+use harvestman_core::time::Timestamp;
+use harvestman_store::{MonitorRow, MonitorUpdate, StoreError};
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
@@ -60,7 +61,29 @@ pub(crate) async fn run(context: Arc<Context>, stop: CancellationToken) {
 async fn start_due(context: &Context) -> Result<(), StoreError> {
     let now = clock::now();
     for monitor in context.store.due_monitors(now, limits::CHECKS_STARTED).await? {
-        start::start(context, &monitor, CheckTrigger::Scheduled).await?;
+        if let Err(error) = start::start(context, &monitor, CheckTrigger::Scheduled).await {
+            if error.is_transient() {
+                return Err(error);
+            }
+            tracing::error!(%error, monitor.id = %monitor.id, "cannot start a due check; retrying in an hour");
+            postpone(context, monitor, now).await?;
+        }
     }
+    Ok(())
+}
+
+/// Postpones the next check of a monitor whose checks cannot be started, so that it does not hold up those of others.
+async fn postpone(context: &Context, monitor: MonitorRow, now: Timestamp) -> Result<(), StoreError> {
+    let update = MonitorUpdate {
+        seen: monitor.updated_at,
+        request: monitor.request,
+        next_run_at: Some(now + limits::CHECK_POSTPONED),
+        changed_targets: Vec::new(),
+        now,
+    };
+    context
+        .store
+        .update_monitor(monitor.team, monitor.id, update)
+        .await?;
     Ok(())
 }

@@ -14,6 +14,11 @@ use super::{create, ended, monitor_of, page, pages_of, run, shop};
 
 /// Makes a monitor due while no server runs.
 async fn make_due(server: &TestServer, monitor: &str) {
+    make_due_with(server, monitor, None).await;
+}
+
+/// Also replaces its stored request.
+async fn make_due_with(server: &TestServer, monitor: &str, request: Option<&str>) {
     let store = Store::open(&StoreConfig::new(server.data_dir().join("data")))
         .await
         .unwrap();
@@ -22,7 +27,7 @@ async fn make_due(server: &TestServer, monitor: &str) {
     let row = store.monitor(team, id).await.unwrap().unwrap();
     let update = MonitorUpdate {
         seen: row.updated_at,
-        request: row.request,
+        request: request.map_or(row.request, str::to_owned),
         next_run_at: Some(Timestamp(1_700_000_000_000)),
         changed_targets: Vec::new(),
         now: row.updated_at,
@@ -158,6 +163,31 @@ async fn a_thousand_due_monitors_each_run_once() {
     assert_eq!(site.count("/cup"), 1000);
     let memory = server.peak_memory_bytes() >> 20;
     assert!(memory < 400, "{memory} MiB");
+}
+
+#[tokio::test]
+async fn an_unreadable_monitor_does_not_hold_up_others() {
+    let site = shop().await;
+    let mut server = TestServer::start().await;
+    let request = monitor_of(pages_of(&site, &["/cup"]));
+    let (unreadable, other) = (create(&server, &request).await, create(&server, &request).await);
+    server.kill9();
+    make_due_with(&server, &unreadable, Some("{}")).await;
+    make_due(&server, &other).await;
+    server.restart().await;
+    let since = Instant::now();
+    loop {
+        let monitor = server.get(&format!("/v2/monitor/{other}")).await.ok();
+        if monitor["data"]["lastCheckSummary"]["totalPages"] == 1 {
+            return;
+        }
+        assert!(
+            since.elapsed().as_secs() < 60,
+            "the check does not run: {monitor}\n{}",
+            server.log()
+        );
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
 }
 
 #[tokio::test]

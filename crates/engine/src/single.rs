@@ -26,7 +26,7 @@ use crate::page_visit::{Page, PageVisits};
 use crate::site_response::SiteResponse;
 use crate::slots::SlotOwner;
 use crate::turn::Turn;
-use crate::{clock, limits};
+use crate::{clock, lease, limits};
 
 /// An uploaded file, converted like a page.
 #[derive(Clone, Debug)]
@@ -109,6 +109,8 @@ struct SingleScrape {
     visits: PageVisits,
     started: Instant,
     stored_end: bool,
+    /// The error that was returned, if the end could not be stored.
+    unstored: Option<ApiError>,
 }
 
 /// Stores the state of a scrape: that it is running, if it takes longer than [`limits::STORED_AS_RUNNING_AFTER`], and
@@ -137,7 +139,8 @@ impl ScrapeRecord {
         match self.running.get() {
             None => store.record_scrape(&self.job, result, clock::now()).await,
             Some(running) => {
-                running.clone().await?;
+                // If this failed, the scrape may be stored nevertheless: the answer to a commit can be lost.
+                let _ = running.clone().await;
                 store.finish_scrape(self.job.id, result, clock::now()).await
             }
         }
@@ -183,6 +186,7 @@ impl SingleScrape {
             visits: PageVisits::new(context.clone(), owner, Arc::new(options), Some(files)),
             started: Instant::now(),
             stored_end: false,
+            unstored: None,
         })
     }
 
@@ -192,7 +196,8 @@ impl SingleScrape {
             let mut attempt = pin!(self.attempt(reservation));
             match timeout(limits::STORED_AS_RUNNING_AFTER, &mut attempt).await {
                 Ok(result) => result,
-                Err(_) => tokio::try_join!(attempt.map(Ok), self.record.begin())?.0,
+                Err(_) => tokio::try_join!(attempt.map(Ok), self.record.begin())
+                    .map_or_else(|error| Err(error.into()), |(result, ())| result),
             }
         };
         let document = result.as_ref().ok();
@@ -203,7 +208,11 @@ impl SingleScrape {
             Ok(document) => ScrapeResult::Document { document, credits },
             Err(error) => ScrapeResult::Failed(error),
         };
-        self.record.end(stored).await?;
+        if let Err(error) = self.record.end(stored).await {
+            let error = ApiError::from(error);
+            self.unstored = Some(result.err().unwrap_or_else(|| error.clone()));
+            return Err(error);
+        }
         self.stored_end = true;
         let job = &self.record.job;
         self.context.budget.committed(job.team, job.id, credits.into());
@@ -301,14 +310,19 @@ impl Drop for SingleScrape {
             return;
         }
         let record = self.record.clone();
-        tokio::spawn(async move {
-            let error = ApiError::new(
+        let error = self.unstored.take().unwrap_or_else(|| {
+            ApiError::new(
                 ErrorCode::SiteError,
                 "the client disconnected before the scrape finished",
-            );
-            if let Err(error) = record.end(ScrapeResult::Failed(&error)).await {
+            )
+        });
+        tokio::spawn(async move {
+            let stop = &record.context.stop;
+            let may_retry = |error: &StoreError| error.is_transient() && !stop.is_cancelled();
+            let write = || record.end(ScrapeResult::Failed(&error));
+            if let Err(error) = lease::retry(may_retry, write).await {
                 let id = record.job.id;
-                tracing::warn!(%error, scrape.id = %id, "cannot store the failure of an abandoned scrape");
+                tracing::warn!(%error, scrape.id = %id, "cannot store that a scrape failed");
             }
         });
     }

@@ -11,7 +11,7 @@ use crate::postgres::Postgres;
 use crate::postgres::cache::delete_aged;
 use crate::postgres::query::query;
 use crate::postgres::rows::Columns;
-use crate::postgres::zero_retention::{URLS, delete, erase_ended};
+use crate::postgres::zero_retention::{URLS, delete, erase_ended, mark_delivered};
 use crate::postgres::{files, monitors, sessions, uploads};
 
 const EVENTS: &[&str] = &[
@@ -57,6 +57,10 @@ pub(super) async fn expire(store: &Postgres, now: Timestamp) -> Result<u64, Stor
 }
 
 async fn step(client: &Client, now: Timestamp) -> Result<Step, StoreError> {
+    // First, because zero data retention has a time limit.
+    if erase_ended(client, now).await? {
+        return Ok(Step::Deleted);
+    }
     let expired = query(
         "SELECT id FROM harvestman.job WHERE expires_at <= $1 ORDER BY expires_at LIMIT 1 FOR UPDATE SKIP LOCKED",
     )
@@ -74,7 +78,7 @@ async fn step(client: &Client, now: Timestamp) -> Result<Step, StoreError> {
     }
     if files::expire(client, now).await? + uploads::expire(client, now).await? > 0
         || monitors::delete_some(client).await?
-        || erase_ended(client, now).await?
+        || mark_delivered(client).await?
     {
         return Ok(Step::Deleted);
     }

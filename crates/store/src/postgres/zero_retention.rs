@@ -55,9 +55,9 @@ pub(crate) async fn delete_delivered_document(
     }
 }
 
-/// Deletes some data of a job that has ended. Returns false when there is no such job.
+/// Deletes some overdue data of a job that has ended. Returns false when there is no such job.
 pub(crate) async fn erase_ended(client: &Client, now: Timestamp) -> Result<bool, StoreError> {
-    Ok(erase_urls(client).await? || delete_overdue(client, now).await? || mark_delivered(client).await?)
+    Ok(erase_urls(client).await? || delete_overdue(client, now).await?)
 }
 
 /// Deletes some URLs and errors of a job whose documents are gone; its row is cleared last.
@@ -104,7 +104,7 @@ async fn erase_urls(client: &Client) -> Result<bool, StoreError> {
 
 /// Marks a job that has nothing left to deliver, so that its URLs are deleted without delay. Returns false when there
 /// is none.
-async fn mark_delivered(client: &Client) -> Result<bool, StoreError> {
+pub(crate) async fn mark_delivered(client: &Client) -> Result<bool, StoreError> {
     let done = query(
         "UPDATE harvestman.job SET zero_data_retention = 3 WHERE id IN (
             SELECT id FROM harvestman.job WHERE zero_data_retention = 1 AND completed_at IS NOT NULL

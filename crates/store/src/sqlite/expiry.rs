@@ -13,7 +13,7 @@ use crate::limits;
 use crate::sqlite::cache::delete_aged;
 use crate::sqlite::rows::{Columns, blob, int};
 use crate::sqlite::writer::Writer;
-use crate::sqlite::zero_retention::erase_ended;
+use crate::sqlite::zero_retention::{erase_ended, mark_delivered};
 use crate::sqlite::{files, monitors, sessions, uploads};
 
 const EVENTS: &[&str] = &[
@@ -70,6 +70,10 @@ pub(super) async fn expire(writer: &Writer, now: Timestamp) -> Result<u64, Store
 }
 
 async fn step(connection: &mut SqliteConnection, now: Timestamp) -> Result<Step, StoreError> {
+    // First, because zero data retention has a time limit.
+    if erase_ended(connection, now).await? {
+        return Ok(Step::Erased);
+    }
     let expired = query("SELECT id FROM job WHERE expires_at <= ?1 ORDER BY expires_at LIMIT 1")
         .bind(int(now.0))
         .fetch_optional(&mut *connection)
@@ -88,7 +92,7 @@ async fn step(connection: &mut SqliteConnection, now: Timestamp) -> Result<Step,
     {
         return Ok(Step::Deleted);
     }
-    if erase_ended(connection, now).await? {
+    if mark_delivered(connection).await? {
         return Ok(Step::Erased);
     }
     delete_old(connection, now).await

@@ -51,14 +51,12 @@ pub(crate) async fn delete_delivered_document(
     }
 }
 
-/// Deletes some data of a job that has ended. Returns false when there is no such job.
+/// Deletes some overdue data of a job that has ended. Returns false when there is no such job.
 pub(crate) async fn erase_ended(
     connection: &mut SqliteConnection,
     now: Timestamp,
 ) -> Result<bool, StoreError> {
-    Ok(erase_urls(connection).await?
-        || delete_overdue(connection, now).await?
-        || mark_delivered(connection).await?)
+    Ok(erase_urls(connection).await? || delete_overdue(connection, now).await?)
 }
 
 /// Deletes some URLs and errors of a job whose documents are gone; its row is cleared last.
@@ -92,7 +90,7 @@ async fn erase_urls(connection: &mut SqliteConnection) -> Result<bool, StoreErro
 
 /// Marks a job that has nothing left to deliver, so that its URLs are deleted without delay. Returns false when there
 /// is none.
-async fn mark_delivered(connection: &mut SqliteConnection) -> Result<bool, StoreError> {
+pub(crate) async fn mark_delivered(connection: &mut SqliteConnection) -> Result<bool, StoreError> {
     let done = query(
         "UPDATE job SET zero_data_retention = 3 WHERE id IN (
             SELECT id FROM job WHERE zero_data_retention = 1 AND completed_at IS NOT NULL AND error_count = 0

@@ -14,6 +14,8 @@ pub const WATCH_POLL: Duration = Duration::from_millis(500);
 pub const NODES_POLL: Duration = Duration::from_secs(2);
 /// Time before the end of a lease at which its work is dropped, if the lease could not be renewed.
 pub const LEASE_MARGIN: Duration = Duration::from_secs(1);
+/// Forward step of the wall clock that makes a node renew its leases before it takes any, in milliseconds.
+pub const CLOCK_STEP_MS: u64 = 1_000;
 /// Pause before a renewal that failed is repeated.
 pub const RENEW_RETRY: Duration = Duration::from_millis(500);
 /// Shards leased per poll.

@@ -4,9 +4,11 @@ use std::sync::Arc;
 
 use harvestman_store::{JobKind, Lease};
 use tokio::task::JoinSet;
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
+use crate::clock::Ticker;
 use crate::context::Context;
 use crate::driver::Driver;
 use crate::{clock, lease, limits, runs};
@@ -14,13 +16,24 @@ use crate::{clock, lease, limits, runs};
 /// Leases and drives shards until `stop` is cancelled; returns when every driver has ended.
 pub(crate) async fn run(context: Arc<Context>, stop: CancellationToken) {
     let mut drivers = JoinSet::new();
+    let mut ticker = Ticker::new();
+    let mut renewed_at = Instant::now();
     loop {
         while drivers.try_join_next().is_some() {}
         let room = limits::MAX_SHARDS.saturating_sub(drivers.len());
-        let wanted = limits::LEASES_PER_POLL.min(u32::try_from(room).unwrap_or(u32::MAX));
+        let mut wanted = limits::LEASES_PER_POLL.min(u32::try_from(room).unwrap_or(u32::MAX));
+        // After a forward step of the clock, the leases of this node look expired until its drivers renew them.
+        let now = clock::now();
+        if now.millis_since(ticker.now()) > limits::CLOCK_STEP_MS && !drivers.is_empty() {
+            renewed_at = Instant::now() + limits::HEARTBEAT * 2;
+        }
+        ticker = Ticker::new();
+        if Instant::now() < renewed_at {
+            wanted = 0;
+        }
         let leases = match context
             .store
-            .lease(&context.node, clock::now(), limits::LEASE_MS, wanted)
+            .lease(&context.node, now, limits::LEASE_MS, wanted)
             .await
         {
             Ok(leases) => leases,

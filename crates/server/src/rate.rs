@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 use std::fmt;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use harvestman_core::api::error::{ApiError, ErrorCode};
@@ -19,8 +19,11 @@ use crate::limits::{RATE_BLOCKS, RATE_WINDOW, RATE_WINDOWS};
 pub(crate) struct RateLimit {
     windows: Mutex<HashMap<Subject, Window>>,
     /// Requests that this node may still accept under limits that all nodes share.
-    grants: tokio::sync::Mutex<HashMap<Subject, Grant>>,
+    grants: Mutex<HashMap<Subject, SharedGrant>>,
 }
+
+/// Locked while its requests are taken from the store, so that other subjects do not wait.
+type SharedGrant = Arc<tokio::sync::Mutex<Grant>>;
 
 #[derive(Clone, Copy, Debug)]
 struct Grant {
@@ -85,38 +88,45 @@ impl RateLimit {
         principal: &Principal,
         limits: &Limits,
     ) -> Result<(), Failure> {
-        let bounds = bounds(principal, limits);
-        if bounds.is_empty() {
-            return Ok(());
-        }
-        let mut grants = self.grants.lock().await;
-        let now = Instant::now();
-        if grants.len() >= RATE_WINDOWS {
-            grants.retain(|_, grant| now < grant.until);
-        }
-        for (subject, most) in &bounds {
-            let known = grants.get(subject).copied();
-            if known.is_some_and(|grant| grant.requests > 0 && now < grant.until) {
-                continue;
+        // The key first, then its team: in the same order for all requests, so that they never block each other.
+        let mut grants = Vec::new();
+        for (subject, most) in bounds(principal, limits) {
+            let mut grant = self.grant(subject).lock_owned().await;
+            let now = Instant::now();
+            if grant.requests == 0 || now >= grant.until {
+                let block = most.div_ceil(RATE_BLOCKS).max(1);
+                let granted = shared.take_requests(subject.to_string(), most, block).await?;
+                if granted.requests == 0 {
+                    let wait = granted.valid_for.as_secs_f64().ceil() as u32;
+                    return Err(too_many(subject, most, wait));
+                }
+                *grant = Grant {
+                    requests: granted.requests,
+                    until: now + granted.valid_for,
+                };
             }
-            let block = most.div_ceil(RATE_BLOCKS).max(1);
-            let granted = shared.take_requests(subject.to_string(), *most, block).await?;
-            if granted.requests == 0 {
-                let wait = granted.valid_for.as_secs_f64().ceil() as u32;
-                return Err(too_many(*subject, *most, wait));
-            }
-            let grant = Grant {
-                requests: granted.requests,
-                until: now + granted.valid_for,
-            };
-            grants.insert(*subject, grant);
+            grants.push(grant);
         }
-        for (subject, _) in bounds {
-            if let Some(grant) = grants.get_mut(&subject) {
-                grant.requests -= 1;
-            }
+        for mut grant in grants {
+            grant.requests -= 1;
         }
         Ok(())
+    }
+
+    /// Returns the grant of a subject; a new one is empty.
+    fn grant(&self, subject: Subject) -> SharedGrant {
+        let mut grants = self.grants.lock().unwrap_or_else(PoisonError::into_inner);
+        let now = Instant::now();
+        if grants.len() >= RATE_WINDOWS {
+            // A grant in use is kept.
+            grants.retain(|_, grant| Arc::get_mut(grant).is_none_or(|grant| now < grant.get_mut().until));
+        }
+        let empty = Grant {
+            requests: 0,
+            until: now,
+        };
+        let grant = grants.entry(subject).or_insert_with(|| Arc::new(empty.into()));
+        grant.clone()
     }
 }
 

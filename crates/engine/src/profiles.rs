@@ -1,26 +1,39 @@
 //! Browser profiles: loaded before a browser is used, saved when it is closed, written by one owner at a
 //! time.
 //!
-//! The writers of this node are tracked in memory, and the first one reserves the profile in the store: a server that
-//! exits, however it exits, leaves no profile locked.
+//! The writers of this node are tracked in memory. A store that other nodes use also records which node writes to a
+//! profile; that record ends with the last writer of the node, or with the node.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use harvestman_browser::Storage;
 use harvestman_core::api::error::ApiError;
 use harvestman_core::api::location::Profile;
 use harvestman_core::ids::{JobId, TeamId};
 use harvestman_core::interact::SessionError;
-use harvestman_store::Store;
+use harvestman_store::{Store, StoreError};
 use tokio::runtime::Handle;
+use tokio::sync::RwLock;
+use tracing::Instrument;
 
+use crate::error::internal_error;
 use crate::{clock, limits};
 
 /// The writers of each profile. Cheap to clone.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Profiles(Arc<Mutex<HashMap<(TeamId, String), Writers>>>);
+pub(crate) struct Profiles(Arc<Mutex<State>>);
+
+/// Team and name of a profile.
+type Key = (TeamId, String);
+
+#[derive(Debug, Default)]
+struct State {
+    writers: HashMap<Key, Writers>,
+    /// Locks of the profiles that are reserved in the store.
+    locks: HashMap<Key, Weak<RwLock<()>>>,
+}
 
 /// The writers of one profile: a session, a scrape, or the pages of one job, which share what they write.
 #[derive(Debug)]
@@ -44,9 +57,17 @@ pub(crate) struct OpenProfile {
 #[derive(Debug)]
 struct Writer {
     profiles: Profiles,
-    key: (TeamId, String),
-    /// The store in which the profile is reserved, and for whom.
-    lock: Option<(Store, JobId)>,
+    key: Key,
+    /// `None` if no other node uses the store.
+    reservation: Option<Reservation>,
+}
+
+/// The right of this node to write to a profile, recorded in a store that other nodes use.
+#[derive(Debug)]
+struct Reservation {
+    store: Store,
+    /// Shared by all reservations of the profile: locked for reading while one is made, for writing while it is freed.
+    lock: Arc<RwLock<()>>,
 }
 
 impl Profiles {
@@ -88,18 +109,21 @@ impl Profiles {
     /// Reserves the profile on this node, then in the store.
     async fn lock(&self, store: &Store, team: TeamId, name: &str, owner: JobId) -> Result<Writer, ApiError> {
         let mut writer = self.write(team, name, owner)?;
-        if store.is_shared() {
-            if !store.lock_profile(team, name, owner).await? {
-                return Err(SessionError::ProfileBusy(name.to_owned()).into());
-            }
-            writer.lock = Some((store.clone(), owner));
+        if !store.is_shared() {
+            return Ok(writer);
         }
-        Ok(writer)
+        writer.reservation = Some(Reservation {
+            store: store.clone(),
+            lock: self.reservation_lock(&writer.key),
+        });
+        // If the caller goes away, the writer is dropped only after the store has responded.
+        let reserving = tokio::spawn(writer.reserve(owner).in_current_span());
+        reserving.await.map_err(internal_error)?
     }
 
     fn write(&self, team: TeamId, name: &str, owner: JobId) -> Result<Writer, SessionError> {
         let key = (team, name.to_owned());
-        match self.writers().entry(key.clone()) {
+        match self.state().writers.entry(key.clone()) {
             Entry::Vacant(entry) => {
                 entry.insert(Writers { owner, count: 1 });
             }
@@ -109,11 +133,26 @@ impl Profiles {
         Ok(Writer {
             profiles: self.clone(),
             key,
-            lock: None,
+            reservation: None,
         })
     }
 
-    fn writers(&self) -> MutexGuard<'_, HashMap<(TeamId, String), Writers>> {
+    fn reservation_lock(&self, key: &Key) -> Arc<RwLock<()>> {
+        let mut state = self.state();
+        state.locks.retain(|_, lock| lock.strong_count() > 0);
+        if let Some(lock) = state.locks.get(key).and_then(Weak::upgrade) {
+            return lock;
+        }
+        let lock = Arc::default();
+        state.locks.insert(key.clone(), Arc::downgrade(&lock));
+        lock
+    }
+
+    fn has_writer(&self, key: &Key) -> bool {
+        self.state().writers.contains_key(key)
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -140,28 +179,58 @@ impl OpenProfile {
     }
 }
 
-impl Drop for Writer {
-    fn drop(&mut self) {
-        let mut writers = self.profiles.writers();
-        if let Entry::Occupied(mut entry) = writers.entry(self.key.clone()) {
-            entry.get_mut().count -= 1;
-            if entry.get().count == 0 {
-                entry.remove();
-                if let (Some((store, owner)), Ok(runtime)) = (self.lock.take(), Handle::try_current()) {
-                    let (profiles, key) = (self.profiles.clone(), self.key.clone());
-                    runtime.spawn(async move {
-                        if profiles.writers().contains_key(&key) {
-                            // A new writer of this node keeps the reservation.
-                            return;
-                        }
-                        let (team, name) = key;
-                        if let Err(error) = store.unlock_profile(team, &name, owner).await {
-                            tracing::warn!(%error, "cannot free a browser profile");
-                        }
-                    });
-                }
+impl Writer {
+    /// Reserves the profile in the store.
+    async fn reserve(self, owner: JobId) -> Result<Self, ApiError> {
+        if let Some(Reservation { store, lock }) = &self.reservation {
+            let _reserving = lock.read().await;
+            let (team, name) = &self.key;
+            if !store.lock_profile(*team, name, owner).await? {
+                return Err(SessionError::ProfileBusy(name.clone()).into());
             }
         }
+        Ok(self)
+    }
+}
+
+impl Drop for Writer {
+    fn drop(&mut self) {
+        if let Entry::Occupied(mut entry) = self.profiles.state().writers.entry(self.key.clone()) {
+            entry.get_mut().count -= 1;
+            if entry.get().count > 0 {
+                return;
+            }
+            entry.remove();
+        }
+        // Even if the store has not confirmed the reservation, it may have made it.
+        if let (Some(reservation), Ok(runtime)) = (self.reservation.take(), Handle::try_current()) {
+            runtime.spawn(reservation.free(self.profiles.clone(), self.key.clone()));
+        }
+    }
+}
+
+impl Reservation {
+    /// Frees the profile in the store. Retries while the store is unavailable.
+    async fn free(self, profiles: Profiles, key: Key) {
+        let mut pause = limits::COMMIT_RETRY;
+        while let Err(error) = self.try_free(&profiles, &key).await {
+            if !error.is_transient() {
+                tracing::warn!(%error, "cannot free a browser profile");
+                return;
+            }
+            tracing::warn!(%error, "cannot free a browser profile; retrying");
+            tokio::time::sleep(pause).await;
+            pause = (pause * 2).min(limits::COMMIT_RETRY_MAX);
+        }
+    }
+
+    async fn try_free(&self, profiles: &Profiles, key: &Key) -> Result<(), StoreError> {
+        let _freeing = self.lock.write().await;
+        // A new writer of this node takes over the reservation, and its end frees it.
+        if profiles.has_writer(key) {
+            return Ok(());
+        }
+        self.store.unlock_profile(key.0, &key.1).await
     }
 }
 
@@ -192,10 +261,143 @@ fn bounded(mut storage: Storage) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::time::{Duration, Instant};
+
     use harvestman_browser::OriginStorage;
-    use harvestman_store::new_id;
+    use harvestman_core::api::error::ErrorCode;
+    use harvestman_store::{DatabaseUrl, StoreConfig, new_id};
+    use tokio_postgres::{Client, NoTls};
 
     use super::*;
+
+    /// URL of the PostgreSQL server of the tests, without a database name; set by `cargo xtask test`.
+    const SERVER: &str = "HARVESTMAN_TEST_POSTGRES";
+
+    /// A node of a PostgreSQL database.
+    struct Node {
+        store: Store,
+        profiles: Profiles,
+    }
+
+    impl Node {
+        async fn start(url: &str) -> Self {
+            let mut config = StoreConfig::new("");
+            config.database_url = DatabaseUrl::parse(url);
+            Self {
+                store: Store::open(&config).await.unwrap(),
+                profiles: Profiles::default(),
+            }
+        }
+
+        /// Opens a profile for writing; `None` while another owner writes to it.
+        async fn open(&self, team: TeamId, owner: JobId) -> Option<OpenProfile> {
+            let profile = Profile {
+                name: "shop".to_owned(),
+                save_changes: true,
+            };
+            match self.profiles.open(&self.store, team, Some(&profile), owner).await {
+                Ok(profile) => profile,
+                Err(error) if error.code == ErrorCode::ProfileBusy => None,
+                Err(error) => panic!("cannot open the profile: {error:?}"),
+            }
+        }
+    }
+
+    async fn connect(url: &str) -> Client {
+        let (client, connection) = tokio_postgres::connect(url, NoTls).await.unwrap();
+        tokio::spawn(connection);
+        client
+    }
+
+    /// Returns two nodes of a new database, and a connection to it.
+    async fn nodes(name: &str) -> ([Node; 2], Client) {
+        let server = std::env::var(SERVER).unwrap_or_else(|_| {
+            panic!("{SERVER} is not set: run `cargo xtask test`, which starts PostgreSQL")
+        });
+        let database = format!("harvestman_profiles_{}_{name}", std::process::id());
+        let creation = format!("CREATE DATABASE {database} TEMPLATE template0 ENCODING 'UTF8'");
+        let client = connect(&format!("{server}/postgres")).await;
+        client.batch_execute(&creation).await.unwrap();
+        let url = format!("{server}/{database}");
+        let nodes = [Node::start(&url).await, Node::start(&url).await];
+        (nodes, connect(&url).await)
+    }
+
+    /// Waits until the condition, an SQL expression, is true.
+    async fn wait_until(client: &Client, condition: &str) {
+        let since = Instant::now();
+        let query = format!("SELECT {condition}");
+        while !client.query_one(&query, &[]).await.unwrap().get::<_, bool>(0) {
+            assert!(since.elapsed() < Duration::from_secs(20), "{condition}");
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn an_aborted_open_frees_the_profile_on_postgresql() {
+        let ([first, second], client) = nodes("aborted").await;
+        let (team, owner, other) = (TeamId(new_id()), JobId(new_id()), JobId(new_id()));
+        client
+            .batch_execute("BEGIN; LOCK TABLE harvestman.profile_lock")
+            .await
+            .unwrap();
+        let opening = tokio::spawn(async move { first.open(team, owner).await });
+        let waits = "EXISTS (SELECT FROM pg_locks WHERE NOT granted
+            AND relation = 'harvestman.profile_lock'::regclass)";
+        wait_until(&client, waits).await;
+        opening.abort();
+        assert!(opening.await.unwrap_err().is_cancelled());
+        client.batch_execute("COMMIT").await.unwrap();
+        let since = Instant::now();
+        while second.open(team, other).await.is_none() {
+            assert!(
+                since.elapsed() < Duration::from_secs(20),
+                "the profile stays locked"
+            );
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn owners_take_turns_on_postgresql() {
+        const ROUNDS: usize = 40;
+        let (nodes, client) = nodes("turns").await;
+        let [first, second] = &nodes;
+        let team = TeamId(new_id());
+        let writing = Mutex::new(None);
+        // An owner writes to the profile in rounds, each time with two pages.
+        let write = async |node: &Node, rounds: usize, pause: Duration| {
+            let owner = JobId(new_id());
+            let (mut done, since) = (0, Instant::now());
+            while done < rounds {
+                let pages = tokio::join!(node.open(team, owner), node.open(team, owner));
+                if pages.0.is_some() || pages.1.is_some() {
+                    assert_eq!(
+                        writing.lock().unwrap().replace(owner),
+                        None,
+                        "one owner at a time"
+                    );
+                    tokio::time::sleep(Duration::from_millis(2)).await;
+                    *writing.lock().unwrap() = None;
+                    done += 1;
+                }
+                drop(pages);
+                assert!(
+                    since.elapsed() < Duration::from_secs(60),
+                    "the profile stays locked"
+                );
+                tokio::time::sleep(pause).await;
+            }
+        };
+        let pause = Duration::from_millis(3);
+        tokio::join!(
+            write(first, ROUNDS, Duration::ZERO),
+            write(first, 2, pause),
+            write(second, 2, pause)
+        );
+        wait_until(&client, "NOT EXISTS (SELECT FROM harvestman.profile_lock)").await;
+        assert!(nodes.iter().all(|node| node.profiles.state().writers.is_empty()));
+    }
 
     #[test]
     fn one_owner_writes_at_a_time() {
@@ -212,7 +414,7 @@ mod tests {
         assert!(busy().is_some(), "its owner is still writing");
         drop(second);
         assert_eq!(busy(), None);
-        assert!(profiles.writers().is_empty());
+        assert!(profiles.state().writers.is_empty());
     }
 
     #[test]

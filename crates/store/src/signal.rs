@@ -43,10 +43,11 @@ operations! {
         /// Returns a node; `None` when it has ended or not reported itself for some seconds.
         async fn living_node(&self, id: Uuid) -> Result<Option<NodeRow>, StoreError>;
 
-        /// Reserves a browser profile for a session or job that writes to it. Returns false while another one has it.
+        /// Reserves a browser profile for a session or job that writes to it on this node. Returns false while another
+        /// node has it for another owner. An owner on this node is replaced: the caller knows the writers of its node.
         async fn lock_profile(&self, team: TeamId, name: &str, owner: JobId) -> Result<bool, StoreError>;
 
-        /// Frees a browser profile that this node reserved for this owner.
-        async fn unlock_profile(&self, team: TeamId, name: &str, owner: JobId) -> Result<(), StoreError>;
+        /// Frees a browser profile that this node reserved, if it did.
+        async fn unlock_profile(&self, team: TeamId, name: &str) -> Result<(), StoreError>;
     }
 }

@@ -50,8 +50,8 @@ impl Signals for Postgres {
                 let locked = query(
                     "INSERT INTO harvestman.profile_lock AS old (team_id, name, owner, node)
                      VALUES ($1, $2, $3, $4)
-                     ON CONFLICT (team_id, name) DO UPDATE SET node = excluded.node
-                     WHERE old.owner = excluded.owner",
+                     ON CONFLICT (team_id, name) DO UPDATE SET owner = excluded.owner, node = excluded.node
+                     WHERE old.owner = excluded.owner OR old.node = excluded.node",
                 )
                 .bind(team.0)
                 .bind(name)
@@ -65,20 +65,16 @@ impl Signals for Postgres {
         .await
     }
 
-    async fn unlock_profile(&self, team: TeamId, name: &str, owner: JobId) -> Result<(), StoreError> {
+    async fn unlock_profile(&self, team: TeamId, name: &str) -> Result<(), StoreError> {
         let (name, node) = (name.to_owned(), self.node);
         self.write(Timestamp(0), move |transaction, _| {
             Box::pin(async move {
-                query(
-                    "DELETE FROM harvestman.profile_lock
-                     WHERE team_id = $1 AND name = $2 AND owner = $3 AND node = $4",
-                )
-                .bind(team.0)
-                .bind(name)
-                .bind(owner.0)
-                .bind(node)
-                .execute(transaction)
-                .await?;
+                query("DELETE FROM harvestman.profile_lock WHERE team_id = $1 AND name = $2 AND node = $3")
+                    .bind(team.0)
+                    .bind(name)
+                    .bind(node)
+                    .execute(transaction)
+                    .await?;
                 Ok(())
             })
         })

@@ -33,7 +33,7 @@ impl Signals for Sqlite {
         Ok(true)
     }
 
-    async fn unlock_profile(&self, _: TeamId, _: &str, _: JobId) -> Result<(), StoreError> {
+    async fn unlock_profile(&self, _: TeamId, _: &str) -> Result<(), StoreError> {
         Ok(())
     }
 }

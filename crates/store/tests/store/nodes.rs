@@ -54,11 +54,22 @@ async fn nodes_share_running_jobs_on_postgresql() {
     assert!(stores[0].lock_profile(team, "shop", owner).await.unwrap());
     assert!(stores[0].lock_profile(team, "shop", owner).await.unwrap());
     assert!(!stores[1].lock_profile(team, "shop", other).await.unwrap());
-    stores[1].unlock_profile(team, "shop", owner).await.unwrap();
+    stores[1].unlock_profile(team, "shop").await.unwrap();
     assert!(
         !stores[1].lock_profile(team, "shop", other).await.unwrap(),
         "of another node"
     );
+    let next = crawl(team, 1).id;
+    assert!(
+        stores[0].lock_profile(team, "shop", next).await.unwrap(),
+        "of this node"
+    );
+    stores[0].unlock_profile(team, "shop").await.unwrap();
+    assert!(stores[1].lock_profile(team, "shop", other).await.unwrap());
+    // A job takes its profile along to another node, and the former node does not free it.
+    assert!(stores[0].lock_profile(team, "shop", other).await.unwrap());
+    stores[1].unlock_profile(team, "shop").await.unwrap();
+    assert!(!stores[1].lock_profile(team, "shop", owner).await.unwrap());
     stores[0].close().await.unwrap();
     assert!(stores[1].lock_profile(team, "shop", other).await.unwrap());
     stores[1].close().await.unwrap();

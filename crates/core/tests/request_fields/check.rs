@@ -1,14 +1,19 @@
 //! Properties that hold for every field of every request.
 
+use std::collections::BTreeSet;
+
 use harvestman_core::api::{ErrorCode, Wire};
 use serde_json::{Value, json};
 
 use crate::field::Field;
 
-/// Checks all fields of a request except those of `base`, as [`check_some`] does.
+/// Checks all fields of a request except those of `base`, as [`check_some`] does, and that each is declared once.
 #[track_caller]
 pub(crate) fn check<R: Wire + PartialEq + std::fmt::Debug>(base: Value, fields: Vec<Field>) {
-    for declared in R::fields().iter().filter(|declared| !declared.hidden) {
+    let declared = R::fields();
+    let names: BTreeSet<&str> = declared.iter().map(|field| field.name).collect();
+    assert_eq!(names.len(), declared.len(), "{} declares a field twice", R::NAME);
+    for declared in declared.iter().filter(|declared| !declared.hidden) {
         let name = declared.name;
         let is_checked = base.get(name).is_some() || fields.iter().any(|field| field.name == name);
         assert!(

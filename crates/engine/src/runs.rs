@@ -50,6 +50,12 @@ struct RunOutcome {
 }
 
 impl RunOutcome {
+    /// Adds credits that the run spends beyond those of its pages.
+    fn spend(&mut self, context: &Context, lease: &Lease, credits: u32) {
+        self.credits = self.credits.saturating_add(credits);
+        context.budget.spend(lease.team, lease.job, credits);
+    }
+
     fn failed(error: impl Into<String>) -> Self {
         Self {
             error: Some(error.into()),

@@ -443,14 +443,6 @@ impl<'a> Agent<'a> {
             .any(|prompt| prompt.to_lowercase().contains(&host))
     }
 
-    /// Spends credits beyond those of a page.
-    fn spend(&mut self, credits: u32) {
-        self.outcome.credits = self.outcome.credits.saturating_add(credits);
-        self.context
-            .budget
-            .spend(self.lease.team, self.lease.job, credits);
-    }
-
     async fn scrape(&mut self, url: &TargetUrl) -> Result<ToolResult, ApiError> {
         let mut page = match self.visits.read(url, true, self.deadline).boxed().await {
             Err(error) if error.code == ErrorCode::InsufficientCredits => return Err(error),
@@ -460,7 +452,7 @@ impl<'a> Agent<'a> {
         self.outcome.credits = self.outcome.credits.saturating_add(page.credits);
         // With a schema, the price of the page includes the model.
         if self.schema.is_none() {
-            self.spend(MODEL_CREDITS);
+            self.outcome.spend(self.context, self.lease, MODEL_CREDITS);
         }
         self.outcome.pages += 1;
         if page.status < 400
@@ -493,7 +485,7 @@ impl<'a> Agent<'a> {
             Ok(Err(error)) => return format!("error: {}", error.message),
             Err(_) => return "error: the time limit is reached".to_owned(),
         };
-        self.spend(MAP_CREDITS);
+        self.outcome.spend(self.context, self.lease, MAP_CREDITS);
         let mut lines = Vec::with_capacity(links.len());
         for link in links {
             self.known_urls

@@ -169,9 +169,7 @@ impl Extract<'_> {
                 self.deadline,
             )
             .await;
-            self.outcome.credits = self.outcome.credits.saturating_add(billing::MAP_CREDITS);
-            let Lease { team, job, .. } = *self.lease;
-            self.context.budget.spend(team, job, billing::MAP_CREDITS);
+            self.outcome.spend(self.context, self.lease, billing::MAP_CREDITS);
             match below {
                 Ok(pages) => pages.into_iter().for_each(|url| add_url(&mut urls, url.into())),
                 Err(error) => {

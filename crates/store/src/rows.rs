@@ -8,6 +8,7 @@ mod pages;
 mod runs;
 mod sessions;
 mod teams;
+mod uploads;
 mod webhooks;
 
 pub(crate) use activity::{CallReader, activity, running_jobs, team_queue};
@@ -22,4 +23,5 @@ pub(crate) use pages::{decompress_page, decompress_texts, known_page, page_versi
 pub(crate) use runs::{failed_page, next_place_of, origin, origin_of_page, result_of_scrape, run_row};
 pub(crate) use sessions::{session_file_row, session_row};
 pub(crate) use teams::{day_usage, feedback_row, key_row, team_row};
+pub(crate) use uploads::upload_state;
 pub(crate) use webhooks::{attempt, delivery, due_event, subject_of_job};

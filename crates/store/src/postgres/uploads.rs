@@ -10,6 +10,7 @@ use crate::limits;
 use crate::postgres::Postgres;
 use crate::postgres::query::query;
 use crate::postgres::rows::Columns;
+use crate::rows::upload_state;
 use crate::upload::{NewUpload, StoredUpload, UploadState, UploadUse, Uploads};
 
 impl Uploads for Postgres {
@@ -57,13 +58,7 @@ impl Uploads for Postgres {
         .bind(now.0)
         .fetch_optional(&*self.pool.connection().await?)
         .await?;
-        row.map(|row| {
-            Ok(UploadState {
-                team: TeamId(row.id("team_id")?),
-                received: row.flag("received")?,
-            })
-        })
-        .transpose()
+        row.as_ref().map(upload_state).transpose()
     }
 
     async fn receive_upload(&self, token: &str, bytes: Vec<u8>, now: Timestamp) -> Result<bool, StoreError> {

@@ -9,6 +9,7 @@ use harvestman_core::time::Timestamp;
 
 use crate::error::StoreError;
 use crate::limits;
+use crate::rows::upload_state;
 use crate::sqlite::Sqlite;
 use crate::sqlite::rows::{Columns, blob, int};
 use crate::upload::{NewUpload, StoredUpload, UploadState, UploadUse, Uploads};
@@ -53,13 +54,7 @@ impl Uploads for Sqlite {
         .bind(int(now.0))
         .fetch_optional(&self.readers)
         .await?;
-        row.map(|row| {
-            Ok(UploadState {
-                team: TeamId(row.id("team_id")?),
-                received: row.flag("received")?,
-            })
-        })
-        .transpose()
+        row.as_ref().map(upload_state).transpose()
     }
 
     async fn receive_upload(&self, token: &str, bytes: Vec<u8>, now: Timestamp) -> Result<bool, StoreError> {

@@ -3,13 +3,13 @@
 use std::collections::HashSet;
 
 use bytes::Bytes;
+use harvestman_core::api::options::PRIVATE_HEADERS;
 use http::header::LOCATION;
 use http::{HeaderMap, Method, header};
 use url::Url;
 
 use crate::error::FetchError;
 use crate::limits;
-use crate::request::PRIVATE_HEADERS;
 
 /// One request in a chain of redirects.
 pub(crate) struct Hop {

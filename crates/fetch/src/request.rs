@@ -125,10 +125,6 @@ const REFUSED_HEADERS: &[&str] = &[
     "upgrade",
 ];
 
-/// Header fields that must not be sent to another origin after a redirect.
-pub(crate) const PRIVATE_HEADERS: [HeaderName; 3] =
-    [header::AUTHORIZATION, header::COOKIE, header::PROXY_AUTHORIZATION];
-
 /// A response, complete unless a field says otherwise.
 #[derive(Clone, Debug)]
 #[non_exhaustive]

@@ -229,8 +229,8 @@ pub struct ScrapeOptions {
     pub redact_pii: Option<RedactPii>,
 }
 
-/// Headers that may hold secrets.
-const PRIVATE_HEADERS: [&str; 3] = ["authorization", "cookie", "proxy-authorization"];
+/// Headers that may hold secrets, in lower case.
+pub const PRIVATE_HEADERS: [&str; 3] = ["authorization", "cookie", "proxy-authorization"];
 
 /// Bounds of a list of CSS selectors.
 const SELECTORS: (RangeInclusive<usize>, RangeInclusive<usize>) =

@@ -102,7 +102,7 @@ fn fill(copies: u64) -> Vec<String> {
             completed = completed * {copies}, credits = credits * {copies}, url_count = url_count * {copies},
             next_position = next_position * {copies}"
     );
-    // As the database does by itself while a crawl of this size runs.
+    // The database vacuums and checkpoints on its own during a crawl of this size.
     let settle = ["VACUUM ANALYZE", "CHECKPOINT"].map(str::to_owned);
     [&[urls, pages, job][..], &settle].concat()
 }

@@ -66,7 +66,7 @@ pub(crate) async fn retry<T, E: Display, W: Future<Output = Result<T, E>>>(
     loop {
         match write().await {
             Err(error) if is_transient(&error) => {
-                tracing::warn!(%error, "cannot write to the store; retrying");
+                tracing::warn!(%error, "cannot store the state of a job; retrying");
                 tokio::time::sleep(pause).await;
                 pause = (pause * 2).min(limits::COMMIT_RETRY_MAX);
             }

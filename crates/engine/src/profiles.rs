@@ -19,7 +19,7 @@ use tokio::sync::RwLock;
 use tracing::Instrument;
 
 use crate::error::internal_error;
-use crate::{clock, lease, limits};
+use crate::{clock, limits};
 
 /// The writers of each profile. Cheap to clone.
 #[derive(Clone, Debug, Default)]
@@ -212,9 +212,15 @@ impl Drop for Writer {
 impl Reservation {
     /// Frees the profile in the store. Retries while the store is unavailable.
     async fn free(self, profiles: Profiles, key: Key) {
-        let write = || self.try_free(&profiles, &key);
-        if let Err(error) = lease::retry(StoreError::is_transient, write).await {
-            tracing::warn!(%error, "cannot free a browser profile");
+        let mut pause = limits::COMMIT_RETRY;
+        while let Err(error) = self.try_free(&profiles, &key).await {
+            if !error.is_transient() {
+                tracing::warn!(%error, "cannot free a browser profile");
+                return;
+            }
+            tracing::warn!(%error, "cannot free a browser profile; retrying");
+            tokio::time::sleep(pause).await;
+            pause = (pause * 2).min(limits::COMMIT_RETRY_MAX);
         }
     }
 

@@ -3,6 +3,7 @@
 
 mod rank;
 mod section;
+mod table;
 mod terms;
 
 use crate::api::support::Evidence;
@@ -69,14 +70,14 @@ pub fn passages<'f, 'd>(found: &'f [SearchHit<'d>]) -> &'f [SearchHit<'d>] {
     &found[..fitting.count()]
 }
 
-/// Returns the answer without a model: the passages themselves. `base` is the server's URL without a
-/// trailing slash.
+/// Returns the answer without a model: the passages themselves, with only the matching rows of long tables. `base` is
+/// the server's URL without a trailing slash.
 pub fn answer(found: &[SearchHit<'_>], base: &str) -> String {
     if found.is_empty() {
         return NO_MATCH.to_owned();
     }
     let passages = found.iter().map(|one| {
-        let text = &one.section.text;
+        let text = table::with_matching_rows(&one.section.text, &one.words);
         let end = text.char_indices().nth(MAX_DOCS_PASSAGE_CHARS).map(|(at, _)| at);
         // Cut at a line end, so that no table row or link is broken.
         let text = end.map_or(text.as_str(), |end| {

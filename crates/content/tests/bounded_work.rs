@@ -155,6 +155,13 @@ fn long_runs_of_markup_characters_terminate() {
 }
 
 #[test]
+fn runs_of_symbols_take_linear_time() {
+    for symbol in ["’", "·", "¥", "♥", "$"] {
+        outputs(&symbol.repeat(1_000_000 / symbol.len()));
+    }
+}
+
+#[test]
 fn broken_markup_never_panics() {
     for html in [
         "",

@@ -54,7 +54,11 @@ pub(super) fn block_texts(dom: &Dom, host: &str, weights: &TextWeights, kept: &[
             at = dom.end(at);
             continue;
         }
-        let href = dom.attr(at, attr::HREF).filter(|_| tag == Tag::A);
+        let href = if tag == Tag::A {
+            dom.attr(at, attr::HREF)
+        } else {
+            None
+        };
         let linked = href.is_some();
         if let Some(href) = href {
             link_end = link_end.max(dom.end(at));
@@ -114,7 +118,7 @@ fn add(own: &mut BlockText, text: &str, linked: bool) {
     }
     let mut space = true;
     let mut bytes = 0;
-    for b in text.bytes() {
+    for (at, b) in text.bytes().enumerate() {
         if b.is_ascii_whitespace() {
             space = true;
             continue;
@@ -129,7 +133,7 @@ fn add(own: &mut BlockText, text: &str, linked: bool) {
             b'.' | b'!' | b'?' => own.sentences = own.sentences.saturating_add(1),
             b',' => own.commas = own.commas.saturating_add(1),
             b'0'..=b'9' => own.digits = own.digits.saturating_add(1),
-            b'$' | 0xC2 | 0xE2 => own.symbols |= symbol_bits(text, b),
+            b'$' | 0xC2 | 0xE2 => own.symbols |= symbol_bit(&text[at..]),
             b'A'..=b'Z' => own.capitals = own.capitals.saturating_add(1),
             _ => {}
         }
@@ -144,11 +148,12 @@ fn add(own: &mut BlockText, text: &str, linked: bool) {
     );
 }
 
-/// Returns bits for significant characters in a text: currency, copyright, separators.
-fn symbol_bits(text: &str, byte: u8) -> i32 {
-    if byte == b'$' {
-        return 1;
+/// Returns the bit of the symbol that a text starts with: currency, copyright, separator.
+fn symbol_bit(text: &str) -> i32 {
+    match text.chars().next() {
+        Some('$' | '€' | '£' | '¥') => 1,
+        Some('©' | '®' | '™') => 2,
+        Some('·' | '•' | '»' | '›' | '→' | '–' | '…') => 4,
+        _ => 0,
     }
-    let has = |symbols: &[char], bit: i32| if text.contains(symbols) { bit } else { 0 };
-    has(&['€', '£', '¥'], 1) | has(&['©', '®', '™'], 2) | has(&['·', '•', '»', '›', '→', '–', '…'], 4)
 }

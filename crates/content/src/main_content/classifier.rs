@@ -2,8 +2,11 @@
 //! pages, and chooses the cut with the best expected score for the page. Integers only, so that every platform
 //! decides the same.
 
+mod forest;
+
 use std::sync::OnceLock;
 
+use self::forest::Forest;
 use super::alike;
 use super::features::Block;
 use super::kind::PageKind;
@@ -12,7 +15,7 @@ use super::kind::PageKind;
 /// (feature, left, right, threshold), the leaves. A negative child is the leaf with the complement (`!child`)
 /// as its index. Written by `crates/content/score/train.py`.
 const FILE: &[u8] = include_bytes!("classifier.trees");
-static TREES: OnceLock<Vec<Tree>> = OnceLock::new();
+static FOREST: OnceLock<Forest> = OnceLock::new();
 /// Leaf value that stands for 1 in log-odds.
 const UNIT: i32 = 4096;
 /// Probability in per mille at log-odds of 0, 1/4, 1/2, ...; linear in between.
@@ -21,34 +24,28 @@ const PROBABILITIES: &[i32] = &[
     995, 996, 997, 998, 998, 999,
 ];
 
-struct Split {
+/// A tree as it is stored.
+struct Tree {
+    splits: Vec<TreeSplit>,
+    leaves: Vec<i32>,
+}
+
+struct TreeSplit {
     feature: u16,
     left: i16,
     right: i16,
     threshold: i32,
 }
 
-struct Tree {
-    splits: Vec<Split>,
-    leaves: Vec<i32>,
-}
-
 /// Uses other trees than those of the project, to measure them. Returns false when trees are in use already.
 pub(super) fn replace(file: &[u8]) -> bool {
-    TREES.set(read(file)).is_ok()
-}
-
-fn trees() -> &'static [Tree] {
-    TREES.get_or_init(|| read(FILE))
+    FOREST.set(Forest::of(&read(file))).is_ok()
 }
 
 /// Returns the probability that each block is content, in per mille.
 pub(super) fn probabilities(kind: PageKind, blocks: &[Block]) -> Vec<i32> {
-    let trees = trees();
-    let mut odds: Vec<i32> = blocks
-        .iter()
-        .map(|block| trees.iter().map(|tree| tree.value(&block.features)).sum())
-        .collect();
+    let forest = FOREST.get_or_init(|| Forest::of(&read(FILE)));
+    let mut odds = forest.sums(blocks.iter().map(|block| block.features.as_slice()));
     // In an article, the paragraphs and the invitations among them look alike, so their odds are not averaged.
     if kind != PageKind::Article {
         alike::average(blocks, &mut odds);
@@ -91,22 +88,6 @@ fn probability(odds: i32) -> i32 {
     if odds < 0 { 1000 - above } else { above }
 }
 
-impl Tree {
-    fn value(&self, features: &[i32]) -> i32 {
-        let mut at = 0i16;
-        loop {
-            if at < 0 {
-                return self.leaves[!at as usize];
-            }
-            let split = &self.splits[at as usize];
-            at = match features[usize::from(split.feature)] <= split.threshold {
-                true => split.left,
-                false => split.right,
-            };
-        }
-    }
-}
-
 fn read(file: &[u8]) -> Vec<Tree> {
     let mut words = file
         .chunks_exact(4)
@@ -118,7 +99,7 @@ fn read(file: &[u8]) -> Vec<Tree> {
             let splits = next();
             Tree {
                 splits: (0..splits)
-                    .map(|_| Split {
+                    .map(|_| TreeSplit {
                         feature: next() as u16,
                         left: next() as i16,
                         right: next() as i16,
@@ -166,8 +147,9 @@ mod tests {
 
     #[test]
     fn every_tree_is_complete() {
-        assert!(!trees().is_empty());
-        for tree in trees() {
+        let trees = read(FILE);
+        assert!(!trees.is_empty());
+        for tree in &trees {
             for split in &tree.splits {
                 for child in [split.left, split.right] {
                     assert!(if child < 0 {

@@ -1,6 +1,7 @@
 //! The names of every element, read once: their hint, and which groups of common words they contain.
 
 use super::hints::{self, Hint};
+use crate::hash::HashMap;
 use crate::html::dom::{Dom, NodeId, attr};
 use crate::html::tag::Tag;
 
@@ -21,6 +22,7 @@ pub(super) const LISTS_PAGES: u32 = 1 << 31;
 /// Reads the names of all elements.
 pub(super) fn read(dom: &Dom) -> Vec<NameHints> {
     let mut buffer = Vec::new();
+    let mut by_class: HashMap<(Tag, &str), NameHints> = HashMap::default();
     (0..dom.len())
         .map(|id| {
             if dom.tag(id) == Tag::Text {
@@ -29,25 +31,40 @@ pub(super) fn read(dom: &Dom) -> Vec<NameHints> {
                     words: 0,
                 };
             }
+            let only_class = match dom.attributes(id) {
+                [_] => dom.attr(id, attr::CLASS).map(|class| (dom.tag(id), class)),
+                _ => None,
+            };
+            if let Some(known) = only_class.and_then(|names| by_class.get(&names)) {
+                return *known;
+            }
             hints::words(dom, id, &mut buffer);
-            let mut words = 0;
-            for word in &buffer {
-                if let Some(group) = group(word) {
-                    words |= 1 << group;
-                }
+            let hints = read_words(dom, id, &buffer);
+            // Words of a list are judged by what is in the element, too.
+            if let Some(names) = only_class.filter(|_| hints::lists_of(&buffer) == 0) {
+                by_class.insert(names, hints);
             }
-            if hints::lists_pages(dom, id, &buffer) {
-                words |= LISTS_PAGES;
-            }
-            if dom.attr(id, attr::ITEMPROP).is_some() {
-                words |= 1 << (GROUPS - 1);
-            }
-            NameHints {
-                hint: hints::hint(dom, id, &buffer),
-                words,
-            }
+            hints
         })
         .collect()
+}
+
+/// Reads the words in the names of one element.
+fn read_words(dom: &Dom, id: NodeId, names: &[String]) -> NameHints {
+    let mut words = 0;
+    for group in names.iter().filter_map(|word| group(word)) {
+        words |= 1 << group;
+    }
+    if hints::lists_pages(dom, id, names) {
+        words |= LISTS_PAGES;
+    }
+    if dom.attr(id, attr::ITEMPROP).is_some() {
+        words |= 1 << (GROUPS - 1);
+    }
+    NameHints {
+        hint: hints::hint(dom, id, names),
+        words,
+    }
 }
 
 /// Returns the group of a word, if it has one.
@@ -93,10 +110,17 @@ fn group(word: &str) -> Option<u32> {
     })
 }
 
-/// Returns the word groups of an element and its nearest ancestors, `depth` elements in all.
-pub(super) fn groups_around(dom: &Dom, names: &[NameHints], id: NodeId, depth: usize) -> u32 {
-    std::iter::once(id)
-        .chain(dom.ancestors(id))
-        .take(depth)
-        .fold(0, |all, node| all | names[node as usize].words)
+/// Returns the word groups of an element and its nearest ancestors, 2, 5 and 10 elements in all.
+pub(super) fn groups_around(dom: &Dom, names: &[NameHints], id: NodeId) -> [u32; 3] {
+    let mut groups = [0; 3];
+    for (distance, node) in std::iter::once(id).chain(dom.ancestors(id)).take(10).enumerate() {
+        for (all, within) in groups.iter_mut().zip([2, 5, 10]) {
+            *all |= if distance < within {
+                names[node as usize].words
+            } else {
+                0
+            };
+        }
+    }
+    groups
 }

@@ -133,7 +133,7 @@ pub(crate) fn measure(
     let mut heading: (i32, i32, i32, i32) = (0, 0, 0, 0); // level, blocks since, leads away, kept
     let mut heading_cues = Cues::default();
     let mut cues_before = Cues::default();
-    let mut out = Vec::with_capacity(owns.len());
+    let mut out: Vec<Block> = Vec::with_capacity(owns.len());
     for (index, o) in owns.iter().enumerate() {
         while at <= o.id {
             while around.last().is_some_and(|a| a.end <= at) {
@@ -201,7 +201,7 @@ pub(crate) fn measure(
                 _ => 0,
             };
         }
-        let mut f: Vec<i32> = Vec::with_capacity(128);
+        let mut f: Vec<i32> = Vec::with_capacity(out.last().map_or(0, |block| block.features.len()));
         f.extend([
             o.bytes,
             o.words,
@@ -335,11 +335,7 @@ pub(crate) fn measure(
         for bit in 0..FLAGS {
             f.push((here.flags >> bit & 1) as i32);
         }
-        let (own_words, near_words, all_words) = (
-            element_names::groups_around(dom, names, o.id, 2),
-            element_names::groups_around(dom, names, o.id, 5),
-            element_names::groups_around(dom, names, o.id, 10),
-        );
+        let [own_words, near_words, all_words] = element_names::groups_around(dom, names, o.id);
         for bit in 0..GROUPS {
             f.push(
                 (own_words >> bit & 1) as i32 * 3

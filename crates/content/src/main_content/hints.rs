@@ -151,36 +151,32 @@ fn links_to_other_pages(dom: &Dom, id: NodeId) -> bool {
 
 /// Returns true for what a browser does not show: `hidden`, `display: none`, `aria-hidden`, modal dialogs.
 fn is_hidden(dom: &Dom, id: NodeId) -> bool {
-    if dom.attributes(id).is_empty() {
-        return false;
+    let (mut hidden, mut comes_later) = (false, false);
+    for attribute in dom.attributes(id) {
+        let value = dom.value(attribute);
+        match attribute.name {
+            // Streamed pages arrive in hidden parts (`S:0`) that a script moves into place.
+            attr::ID => comes_later |= value.starts_with("S:"),
+            attr::ROLE => comes_later |= value == "tabpanel",
+            attr::HIDDEN => hidden |= value != "until-found",
+            attr::ARIA_MODAL => hidden |= value == "true",
+            attr::ARIA_HIDDEN => hidden |= value.trim() == "true" && dom.tag(id) != Tag::Img,
+            attr::STYLE => hidden |= hides(value),
+            _ => {}
+        }
     }
-    // Streamed pages arrive in hidden parts (`S:0`) that a script moves into place.
-    let streamed = dom.attr(id, attr::ID).is_some_and(|name| name.starts_with("S:"));
-    if matches!(dom.attr(id, attr::ROLE), Some("tabpanel")) || streamed {
-        return false;
-    }
-    if dom
-        .attr(id, attr::HIDDEN)
-        .is_some_and(|value| value != "until-found")
-        || dom.attr(id, attr::ARIA_MODAL) == Some("true")
-    {
-        return true;
-    }
-    if dom
-        .attr(id, attr::ARIA_HIDDEN)
-        .is_some_and(|value| value.trim() == "true")
-        && dom.tag(id) != Tag::Img
-    {
-        return true;
-    }
-    dom.attr(id, attr::STYLE).is_some_and(|style| {
-        let style: String = style.chars().filter(|c| !c.is_whitespace()).take(400).collect();
-        let style = style.to_ascii_lowercase();
-        style.contains("display:none") || style.contains("visibility:hidden")
-    })
+    hidden && !comes_later
 }
 
-fn lists_of(names: &[String]) -> u16 {
+/// Returns true for the value of a `style` attribute that hides its element.
+fn hides(style: &str) -> bool {
+    let style: String = style.chars().filter(|c| !c.is_whitespace()).take(400).collect();
+    let style = style.to_ascii_lowercase();
+    style.contains("display:none") || style.contains("visibility:hidden")
+}
+
+/// Returns the lists that contain one of the words.
+pub(super) fn lists_of(names: &[String]) -> u16 {
     names.iter().fold(0, |all, word| all | words::lists(word))
 }
 

@@ -111,6 +111,8 @@ mod files {
     pub(crate) const OFFICE_MEMORY_BYTES: u64 = 256 * 1024 * 1024;
     /// Pages read per PDF, whatever the request says.
     pub(crate) const PDF_PAGES: u32 = 10_000;
+    /// Bytes at the end of a PDF that are searched for the mark of its end.
+    pub(crate) const PDF_END_BYTES: usize = 4096;
     /// Blocks at the top and at the bottom of a page that may be running headers and footers.
     pub(crate) const PDF_MARGIN_BLOCKS: usize = 3;
     /// Pages of a PDF whose images are returned for text recognition.

@@ -206,6 +206,20 @@ fn pages_of_a_pdf_beyond_the_limit_are_counted_but_not_read() {
 }
 
 #[test]
+fn a_pdf_may_follow_other_bytes_and_end_early() {
+    let body = pdf(&[vec![(12, 700, "They wade.")]]);
+    let read = |body: &[u8]| {
+        let document = read_as(FileType::Pdf, body).unwrap();
+        (markdown(&document), document.warnings)
+    };
+    let whole = [&b"\r\n<!-- cached -->\r\n"[..], &body].concat();
+    assert_eq!(read(&whole), ("They wade.".to_owned(), Vec::new()));
+    let (text, warnings) = read(&body[..body.len() - "%%EOF\n".len()]);
+    assert_eq!(text, "They wade.");
+    assert_eq!(warnings, ["The PDF ends early; parts of it may be missing."]);
+}
+
+#[test]
 fn scanned_pages_of_a_pdf_are_reported() {
     let text = line(12, 700, "They wade in shallow water.");
     let warnings = |pages: Vec<String>| {

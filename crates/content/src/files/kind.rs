@@ -135,7 +135,6 @@ impl FileType {
 
     /// Detects the type from the content.
     pub fn of_bytes(body: &[u8]) -> Option<FileType> {
-        let head = &body[..body.len().min(PDF_MARK_WITHIN)];
         if body.starts_with(b"PK\x03\x04") {
             return of_zip(body);
         }
@@ -145,7 +144,7 @@ impl FileType {
         if body.starts_with(b"{\\rtf") {
             return Some(FileType::Rtf);
         }
-        of_image(body).or_else(|| memmem::find(head, b"%PDF-").map(|_| FileType::Pdf))
+        of_image(body).or_else(|| find_pdf(body).map(|_| FileType::Pdf))
     }
 
     /// Returns the real type of a file declared as this type: servers often confuse the types of office
@@ -156,6 +155,11 @@ impl FileType {
             _ => FileType::of_bytes(body).unwrap_or(self),
         }
     }
+}
+
+/// Returns where a PDF begins.
+pub(super) fn find_pdf(body: &[u8]) -> Option<usize> {
+    memmem::find(&body[..body.len().min(PDF_MARK_WITHIN)], b"%PDF-")
 }
 
 /// Detects the type of an image (WHATWG MIME sniffing section 6.1).

@@ -12,7 +12,7 @@ use unpdf::render::PageSelection;
 use unpdf::{Document, Error, ParseOptions, PdfParser};
 
 use self::block::{Block, PdfPage};
-use super::{FileDocument, FileError, FilePage, ScanRequest};
+use super::{FileDocument, FileError, FilePage, ScanRequest, kind};
 use crate::limits;
 
 /// Reads at most `max_pages` pages of a PDF, and the images of scanned pages.
@@ -21,6 +21,8 @@ pub(super) fn read(
     max_pages: Option<u32>,
     scans: ScanRequest,
 ) -> Result<FileDocument, FileError> {
+    // Other bytes may come before the header.
+    let body = kind::find_pdf(body).map_or(body, |start| &body[start..]);
     let wanted = max_pages.unwrap_or(limits::PDF_PAGES).clamp(1, limits::PDF_PAGES);
     let options = ParseOptions::new()
         .sequential()
@@ -32,6 +34,9 @@ pub(super) fn read(
     }
     let document = parser.parse().map_err(failure)?;
     let mut warnings = warnings(&document, total, wanted);
+    if !has_end(body) {
+        warnings.push("The PDF ends early; parts of it may be missing.".to_owned());
+    }
     let textless = scans::textless_pages(&document);
     let scans = scans::read(&parser, &scans::requested_pages(&document, scans), &mut warnings)?;
     let mut pages: Vec<PdfPage> = document.pages.iter().map(PdfPage::new).collect();
@@ -48,6 +53,12 @@ pub(super) fn read(
         scans,
         recognized: 0,
     })
+}
+
+/// Returns whether the end of the file has the mark that ends every PDF.
+fn has_end(body: &[u8]) -> bool {
+    let tail = &body[body.len().saturating_sub(limits::PDF_END_BYTES)..];
+    memchr::memmem::rfind(tail, b"%%EOF").is_some()
 }
 
 fn failure(error: Error) -> FileError {

@@ -296,7 +296,8 @@ fn a_word_document_keeps_its_structure() {
 fn a_workbook_gives_a_table_per_visible_sheet() {
     let text = |text: &str| format!("<c t=\"inlineStr\"><is><t>{text}</t></is></c>");
     let rows = format!(
-        "<row>{}{}{}</row><row>{}<c s=\"1\"><v>45293</v></c><c s=\"2\"><v>0.25</v></c></row>",
+        "<row>{}{}{}{}{}</row><row>{}<c s=\"1\"><v>45293</v></c><c s=\"2\"><v>0.25</v></c>\
+         <c s=\"3\"><v>0.5625</v></c><c s=\"4\"><v>1.25</v></c></row>",
         text("Kind"),
         text("Seen"),
         text("Share"),
@@ -308,9 +309,9 @@ fn a_workbook_gives_a_table_per_visible_sheet() {
     expect![[r#"
         ## Birds
 
-        | Kind | Seen | Share |
-        | --- | --- | --- |
-        | Grey \| blue | 2024-01-02 | 25% |"#]]
+        | Kind | Seen | Share | At | For |
+        | --- | --- | --- | --- | --- |
+        | Grey \| blue | 2024-01-02 | 25% | 13:30 | 30:00:00 |"#]]
     .assert_eq(&markdown(&document));
     assert_eq!(document.warnings, ["Hidden sheets were left out: 1."]);
 }

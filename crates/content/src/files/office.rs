@@ -1,6 +1,8 @@
 //! Reads Word, Excel and PowerPoint files, old and new. `office_oxide` parses the packages; this module maps
 //! headings, lists, tables, notes and hidden parts to HTML.
 
+mod time;
+
 use std::io::Cursor;
 
 use office_oxide::ir::{
@@ -331,9 +333,12 @@ impl Writer {
                     }
                 }
                 self.html.raw(">");
-                match cell.content.as_slice() {
-                    [Element::Paragraph(only)] => self.inline(&only.content, name == "th"),
-                    content => self.blocks(content),
+                match (time::text(cell), cell.content.as_slice()) {
+                    (Some(time), _) => {
+                        self.html.text(&time);
+                    }
+                    (None, [Element::Paragraph(only)]) => self.inline(&only.content, name == "th"),
+                    (None, content) => self.blocks(content),
                 }
                 self.html.close(name);
             }

@@ -233,8 +233,9 @@ pub fn xlsx(sheets: &[(&str, &str, &str)]) -> Vec<u8> {
     }
     let workbook = format!("<workbook {main} xmlns:r=\"{OFFICE}\"><sheets>{list}</sheets></workbook>");
     let styles = format!(
-        "<styleSheet {main}><cellXfs count=\"3\"><xf numFmtId=\"0\"/><xf numFmtId=\"14\" applyNumberFormat=\"1\"/>\
-         <xf numFmtId=\"9\" applyNumberFormat=\"1\"/></cellXfs></styleSheet>"
+        "<styleSheet {main}><cellXfs count=\"5\"><xf numFmtId=\"0\"/><xf numFmtId=\"14\" applyNumberFormat=\"1\"/>\
+         <xf numFmtId=\"9\" applyNumberFormat=\"1\"/><xf numFmtId=\"20\" applyNumberFormat=\"1\"/>\
+         <xf numFmtId=\"46\" applyNumberFormat=\"1\"/></cellXfs></styleSheet>"
     );
     let mut relations: Vec<_> = ids
         .iter()

@@ -248,6 +248,10 @@ fn a_word_document_keeps_its_structure() {
     let cell = |text: &str| format!("<w:tc>{}</w:tc>", paragraph("", text));
     let row = |a: &str, b: &str| format!("<w:tr>{}{}</w:tr>", cell(a), cell(b));
     let body = [
+        paragraph("Title", "Birds"),
+        "<w:p><w:r><w:t>10</w:t></w:r><w:r><w:rPr><w:vertAlign w:val=\"superscript\"/></w:rPr><w:t>6</w:t></w:r>\
+         <w:r><w:rPr><w:vertAlign w:val=\"subscript\"/></w:rPr><w:t>n</w:t></w:r></w:p>"
+            .to_owned(),
         paragraph("Heading1", "Herons"),
         "<w:p><w:r><w:t xml:space=\"preserve\">They </w:t></w:r><w:r><w:rPr><w:b/></w:rPr><w:t>wade</w:t></w:r>\
          <w:r><w:t xml:space=\"preserve\"> &amp; </w:t></w:r><w:hyperlink r:id=\"rId9\"><w:r><w:t>fish</w:t></w:r></w:hyperlink></w:p>"
@@ -267,6 +271,10 @@ fn a_word_document_keeps_its_structure() {
         FileType::Docx,
         &docx(&body.concat()),
         expect![[r#"
+        # Birds
+
+        10<sup>6</sup><sub>n</sub>
+
         # Herons
 
         They **wade** & [fish](https://herons.test/)
@@ -301,6 +309,8 @@ fn a_workbook_gives_a_table_per_visible_sheet() {
         text("Kind"),
         text("Seen"),
         text("Share"),
+        text("At"),
+        text("For"),
         text("Grey | blue")
     );
     let hidden = format!("<row>{}</row>", text("secret"));
@@ -359,6 +369,39 @@ fn an_opendocument_text_keeps_its_structure() {
     assert_eq!(
         document.properties,
         [("title".to_owned(), "Of herons".to_owned())]
+    );
+}
+
+#[test]
+fn the_title_scripts_and_hidden_text_of_an_opendocument_text_are_recognized() {
+    let style = |name: &str, parent: &str, property: &str| {
+        format!(
+            "<style:style style:name=\"{name}\" style:parent-style-name=\"{parent}\"><style:text-properties {property}/></style:style>"
+        )
+    };
+    let text = |style: &str, text: &str| format!("<text:span text:style-name=\"{style}\">{text}</text:span>");
+    let body = [
+        style("P1", "Title", ""),
+        style("Title", "", ""),
+        style("T1", "", "style:text-position=\"super 58%\""),
+        style("T2", "", "style:text-position=\"-33% 58%\""),
+        style("T3", "", "text:display=\"none\""),
+        "<text:p text:style-name=\"P1\">Birds</text:p>".to_owned(),
+        format!(
+            "<text:p>10{}{}{}</text:p>",
+            text("T1", "6"),
+            text("T2", "n"),
+            text("T3", "hidden")
+        ),
+        "<text:p text:style-name=\"T3\">hidden</text:p>".to_owned(),
+    ];
+    check(
+        FileType::Odt,
+        &open_document("text", &body.concat()),
+        expect![[r#"
+        # Birds
+
+        10<sup>6</sup><sub>n</sub>"#]],
     );
 }
 

@@ -7,6 +7,7 @@ use std::io::Cursor;
 
 use office_oxide::ir::{
     DocumentIR, Element, InlineContent, List, ListItem, Note, Paragraph, Section, Table, TextSpan,
+    VerticalAlign,
 };
 use office_oxide::options::ParseOptions;
 use office_oxide::{Document, DocumentFormat, OfficeError};
@@ -254,13 +255,17 @@ impl Writer {
         if SLIDE_MARGINS.contains(&role) || plain(&paragraph.content).trim().is_empty() {
             return;
         }
-        let name = if matches!(role, "title" | "ctrTitle") {
-            "h2"
-        } else {
-            "p"
+        let is_title = paragraph
+            .style
+            .as_deref()
+            .is_some_and(|style| style.eq_ignore_ascii_case("title"));
+        let name = match role {
+            "title" | "ctrTitle" => "h2",
+            _ if is_title => "h1",
+            _ => "p",
         };
         self.html.open(name);
-        self.inline(&paragraph.content, name == "h2");
+        self.inline(&paragraph.content, name != "p");
         self.html.close(name);
     }
 
@@ -387,6 +392,8 @@ impl Writer {
             ("strong", span.bold && !heavy),
             ("em", span.italic),
             ("del", span.strikethrough),
+            ("sup", is_at(span, VerticalAlign::Superscript)),
+            ("sub", is_at(span, VerticalAlign::Subscript)),
         ]
         .into_iter()
         .filter_map(|(tag, on)| (on && !text.trim().is_empty()).then_some(tag))
@@ -417,7 +424,13 @@ impl Writer {
 }
 
 fn same_format(a: &TextSpan, b: &TextSpan) -> bool {
+    let is_script = |span| [VerticalAlign::Superscript, VerticalAlign::Subscript].map(|at| is_at(span, at));
     (a.bold, a.italic, a.strikethrough, &a.hyperlink) == (b.bold, b.italic, b.strikethrough, &b.hyperlink)
+        && is_script(a) == is_script(b)
+}
+
+fn is_at(span: &TextSpan, position: VerticalAlign) -> bool {
+    span.vertical_align == Some(position)
 }
 
 fn plain(content: &[InlineContent]) -> String {

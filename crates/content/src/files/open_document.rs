@@ -3,7 +3,7 @@
 
 mod styles;
 
-use self::styles::{Styles, TextFormat};
+use self::styles::{Script, Styles, TextFormat};
 use super::archive::Archive;
 use super::markup::Markup;
 use super::xml::{self, Attributes, Node};
@@ -217,7 +217,9 @@ impl Writer {
             return true;
         }
         let class = attributes.find("presentation:class").unwrap_or_default();
+        let is_hidden = |style| matches!(name, "text:p" | "text:span") && self.styles.is_hidden(style);
         SKIPPED.contains(&name)
+            || attributes.find("text:style-name").is_some_and(is_hidden)
             || SKIPPED_CLASSES.contains(&class)
             || (matches!(name, "table:table-row" | "table:table-cell") && self.cells > limits::FILE_CELLS)
             || (name == "table:table-row"
@@ -325,9 +327,14 @@ impl Writer {
             return Closing::Code;
         }
         self.end_code();
-        if self.kind == FileType::Odp && self.class == "title" {
-            self.html.open("h2");
-            return Closing::Heading("h2".to_owned());
+        let heading = match self.kind {
+            FileType::Odp if self.class == "title" => Some("h2"),
+            FileType::Odt if self.tables.is_empty() && self.styles.is_title(style) => Some("h1"),
+            _ => None,
+        };
+        if let Some(heading) = heading {
+            self.html.open(heading);
+            return Closing::Heading(heading.to_owned());
         }
         let mut tags = Vec::new();
         if self.styles.is_named(style, QUOTE_STYLES) {
@@ -365,6 +372,8 @@ impl Writer {
             ("strong", format.bold),
             ("em", format.italic),
             ("del", format.struck),
+            ("sup", format.script == Script::Super),
+            ("sub", format.script == Script::Sub),
         ] {
             if on {
                 self.html.open(tag);

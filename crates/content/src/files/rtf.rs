@@ -88,6 +88,15 @@ enum Destination {
     ListMarker,
 }
 
+/// Position of text relative to its line.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+enum Script {
+    #[default]
+    Normal,
+    Super,
+    Sub,
+}
+
 /// State that a group inherits from its parent.
 #[derive(Clone, Copy, Debug, Default)]
 struct Group {
@@ -95,6 +104,7 @@ struct Group {
     bold: bool,
     italic: bool,
     struck: bool,
+    script: Script,
     hidden: bool,
     /// Number of fallback characters after a `\u`.
     fallback_chars: u32,
@@ -137,7 +147,7 @@ struct Reader {
     note_count: u32,
     /// The line and the paragraph that contain the current note.
     enclosing_line: Option<(Markup, Paragraph)>,
-    format: (bool, bool, bool),
+    format: (bool, bool, bool, Script),
 }
 
 impl Reader {
@@ -245,26 +255,36 @@ impl Reader {
 
     /// Opens and closes tags so that they match the group's formatting.
     fn apply_group_format(&mut self, has_text: bool) {
-        let wanted = (self.group.bold, self.group.italic, self.group.struck);
+        let group = &self.group;
+        let wanted = (group.bold, group.italic, group.struck, group.script);
         if self.format == wanted || !has_text {
             return;
         }
         self.close_format();
-        for (tag, on) in [("strong", wanted.0), ("em", wanted.1), ("del", wanted.2)] {
-            if on {
-                self.line.open(tag);
-            }
-        }
         self.format = wanted;
+        for tag in self.format_tags() {
+            self.line.open(tag);
+        }
     }
 
     fn close_format(&mut self) {
-        let (bold, italic, struck) = std::mem::take(&mut self.format);
-        for (tag, on) in [("del", struck), ("em", italic), ("strong", bold)] {
-            if on {
-                self.line.close(tag);
-            }
+        for tag in self.format_tags().rev() {
+            self.line.close(tag);
         }
+        self.format = Default::default();
+    }
+
+    /// Returns the tags of the current format, the outer ones first.
+    fn format_tags(&self) -> impl DoubleEndedIterator<Item = &'static str> + use<> {
+        let (bold, italic, struck, script) = self.format;
+        let tags = [
+            ("strong", bold),
+            ("em", italic),
+            ("del", struck),
+            ("sup", script == Script::Super),
+            ("sub", script == Script::Sub),
+        ];
+        tags.into_iter().filter_map(|(tag, on)| on.then_some(tag))
     }
 
     fn symbol(&mut self, symbol: u8) {
@@ -286,7 +306,13 @@ impl Reader {
             "i" => self.group.italic = on,
             "strike" | "striked" => self.group.struck = on,
             "v" | "deleted" => self.group.hidden = on,
-            "plain" => (self.group.bold, self.group.italic, self.group.struck) = (false, false, false),
+            "super" if on => self.group.script = Script::Super,
+            "sub" if on => self.group.script = Script::Sub,
+            "super" | "sub" | "nosupersub" => self.group.script = Script::Normal,
+            "plain" => {
+                let group = &mut self.group;
+                (group.bold, group.italic, group.struck, group.script) = Default::default();
+            }
             "par" => self.end_paragraph(),
             "line" if self.group.destination == Destination::Body => {
                 self.line.raw("<br>");
@@ -430,7 +456,8 @@ impl Reader {
             .and_then(|(_, name)| name.strip_prefix("heading "))
             .and_then(|level| level.trim().parse::<u8>().ok())
             .or(self.paragraph.outline.map(|level| level.saturating_add(1)))
-            .filter(|level| (1..=9).contains(level));
+            .filter(|level| (1..=9).contains(level))
+            .or(style.filter(|(_, name)| name == "title").map(|_| 1));
         if let Some(level) = heading {
             self.blocks.block(&format!("h{}", level.min(6)), &line);
         } else if self.paragraph.is_item || !marker.trim().is_empty() {
@@ -517,6 +544,10 @@ mod tests {
         check(
             r"{\rtf1 {\*\unknown secret}{\pict 00ff}a{\v b}c <&>\par}",
             "<p>ac &lt;&amp;&gt;</p>",
+        );
+        check(
+            r"{\rtf1{\stylesheet{\s2 Title;}}\pard\s2 Birds\par\pard 10{\b\super 6}{\sub n}\super +\nosupersub x\par}",
+            "<h1>Birds</h1><p>10<strong><sup>6</sup></strong><sub>n</sub><sup>+</sup>x</p>",
         );
     }
 

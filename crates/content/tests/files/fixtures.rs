@@ -162,8 +162,8 @@ fn package(
     archive(&entries)
 }
 
-/// Returns a Word document with this body. It may use the styles `Heading1`, `Heading2`, `Code` and `Quote`,
-/// the lists 1 (bullets) and 2 (numbers), and the link `rId9`.
+/// Returns a Word document with this body. It may use the styles `Title`, `Heading1`, `Heading2`, `Code` and
+/// `Quote`, the lists 1 (bullets) and 2 (numbers), and the link `rId9`.
 pub fn docx(body: &str) -> Vec<u8> {
     let w = "xmlns:w=\"http://schemas.openxmlformats.org/wordprocessingml/2006/main\"";
     let document = format!("<w:document {w} xmlns:r=\"{OFFICE}\"><w:body>{body}</w:body></w:document>");
@@ -175,6 +175,7 @@ pub fn docx(body: &str) -> Vec<u8> {
         )
     };
     let styles = [
+        style("Title", "Title", None),
         style("Heading1", "heading 1", Some(0)),
         style("Heading2", "heading 2", Some(1)),
         style("Code", "Source Code", None),
@@ -217,7 +218,7 @@ pub fn paragraph(style: &str, text: &str) -> String {
 }
 
 /// Returns a workbook from the name, state (`visible` or `hidden`) and rows (`sheetData`) of each sheet.
-/// Style 1 is a date, style 2 a percentage.
+/// Style 1 is a date, style 2 a percentage, style 3 a time of day, style 4 a duration.
 pub fn xlsx(sheets: &[(&str, &str, &str)]) -> Vec<u8> {
     let main = "xmlns=\"http://schemas.openxmlformats.org/spreadsheetml/2006/main\"";
     let (mut list, mut ids, mut parts) = (String::new(), Vec::new(), Vec::new());

@@ -16,6 +16,7 @@ struct Style {
     bold: Option<bool>,
     italic: Option<bool>,
     struck: Option<bool>,
+    script: Option<Script>,
     hidden: bool,
 }
 
@@ -33,6 +34,16 @@ pub(super) struct TextFormat {
     pub(super) bold: bool,
     pub(super) italic: bool,
     pub(super) struck: bool,
+    pub(super) script: Script,
+}
+
+/// Position of text relative to its line.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) enum Script {
+    #[default]
+    Normal,
+    Super,
+    Sub,
 }
 
 impl Styles {
@@ -88,11 +99,19 @@ impl Styles {
 
     pub(super) fn format(&self, name: &str) -> TextFormat {
         let resolve = |what: fn(&Style) -> Option<bool>| self.chain(name).find_map(what).unwrap_or(false);
+        let script = self.chain(name).find_map(|style| style.script);
         TextFormat {
             bold: resolve(|style| style.bold),
             italic: resolve(|style| style.italic),
             struck: resolve(|style| style.struck),
+            script: script.unwrap_or_default(),
         }
+    }
+
+    /// Returns whether the style or an ancestor is that of the title of a document.
+    pub(super) fn is_title(&self, name: &str) -> bool {
+        self.chain(name)
+            .any(|style| style.display_name.eq_ignore_ascii_case("title"))
     }
 
     /// Returns whether the name of the style or of an ancestor contains one of these lower-case words.
@@ -119,6 +138,17 @@ impl Style {
         }
         if let Some(line) = attributes.find("style:text-line-through-style") {
             self.struck = Some(line != "none");
+        }
+        if let Some(position) = attributes.find("style:text-position") {
+            let raised = position.split_whitespace().next().unwrap_or_default();
+            let percent = raised.trim_end_matches('%').parse().unwrap_or(0.0);
+            self.script = Some(match raised {
+                "super" => Script::Super,
+                "sub" => Script::Sub,
+                _ if percent > 0.0 => Script::Super,
+                _ if percent < 0.0 => Script::Sub,
+                _ => Script::Normal,
+            });
         }
         self.hidden |= attributes.find("table:display") == Some("false")
             || attributes.find("text:display") == Some("none");

@@ -211,9 +211,7 @@ impl Shared {
         let BrowserConfig { agent, blocker, .. } = &self.config;
         let visitor = Visitor::new(request.options, window, version, agent, blocker);
         let page = Arc::new(Page::open(connection, &visitor, request.proxy).await?);
-        let result = render_page(&page, &visitor, screenshot_options, request).await;
-        page.close().await;
-        result
+        render_page(&page, &visitor, screenshot_options, request).await
     }
 }
 

@@ -19,15 +19,22 @@ use crate::visitor::Visitor;
 use intercept::Interception;
 use watch::{DocumentResponse, PagePolicy, PageState, Watch};
 
-/// An open page; [`Page::close`] removes everything that it left in the browser.
+/// An open page.
 pub(crate) struct Page {
     connection: Connection,
     /// Its own browser context; `None` for pages in the default context.
-    context: Option<String>,
+    context: Option<BrowserContext>,
     /// Id of the target and of its main frame.
     target: String,
     session: Arc<Session>,
     watch: Arc<Watch>,
+}
+
+/// A browser context. When it is dropped, all its pages, its cookies and its storage are removed, so that a page
+/// whose client has gone leaves nothing behind.
+struct BrowserContext {
+    connection: Connection,
+    id: String,
 }
 
 /// JavaScript function that returns the document as HTML, up to a number of characters.
@@ -63,30 +70,18 @@ impl Page {
             context["proxyBypassList"] = "<-loopback>".into();
         }
         let context = connection.call("Target.createBrowserContext", context).await?;
-        let context = text(&context, "browserContextId");
-        match Page::open_in(connection, &context, visitor).await {
-            Ok(page) => Ok(page),
-            Err(error) => {
-                let params = json!({"browserContextId": context});
-                close(connection, "Target.disposeBrowserContext", params).await;
-                Err(error)
-            }
-        }
-    }
-
-    async fn open_in(
-        connection: &Connection,
-        context: &str,
-        visitor: &Visitor,
-    ) -> Result<Page, BrowserError> {
-        let deny = json!({"behavior": "deny", "browserContextId": context});
+        let context = BrowserContext {
+            connection: connection.clone(),
+            id: text(&context, "browserContextId"),
+        };
+        let deny = json!({"behavior": "deny", "browserContextId": context.id});
         connection.call("Browser.setDownloadBehavior", deny).await?;
-        let target = json!({"url": "about:blank", "browserContextId": context});
+        let target = json!({"url": "about:blank", "browserContextId": context.id});
         let target = connection.call("Target.createTarget", target).await?;
         let target = text(&target, "targetId");
         let attached = connection.attach(&target).await?;
         let mut page = Page::adopt(connection, target, attached, visitor, Duration::ZERO).await?;
-        page.context = Some(context.to_owned());
+        page.context = Some(context);
         Ok(page)
     }
 
@@ -160,7 +155,7 @@ impl Page {
     /// Returns the parameters that select the page's own browser context, if it has one.
     pub(crate) fn in_context(&self) -> Value {
         match &self.context {
-            Some(context) => json!({"browserContextId": context}),
+            Some(context) => json!({"browserContextId": context.id}),
             None => json!({}),
         }
     }
@@ -314,17 +309,17 @@ impl Page {
         value(response)
     }
 
-    /// Closes the page. If it has its own context, removes all pages that it opened, its cookies and its
-    /// storage.
+    /// Closes the page.
     pub(crate) async fn close(&self) {
-        let (command, params) = match &self.context {
-            Some(context) => (
-                "Target.disposeBrowserContext",
-                json!({"browserContextId": context}),
-            ),
-            None => ("Target.closeTarget", json!({"targetId": self.target})),
-        };
-        close(&self.connection, command, params).await;
+        let params = json!({"targetId": self.target});
+        close(&self.connection, "Target.closeTarget", params).await;
+    }
+}
+
+impl Drop for BrowserContext {
+    fn drop(&mut self) {
+        let (connection, params) = (self.connection.clone(), json!({"browserContextId": self.id}));
+        tokio::spawn(async move { close(&connection, "Target.disposeBrowserContext", params).await });
     }
 }
 

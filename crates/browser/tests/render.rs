@@ -45,6 +45,11 @@ async fn answer(mut stream: TcpStream, requests: Requests) {
     let head = String::from_utf8_lossy(&head).into_owned();
     let url = head.split(' ').nth(1).unwrap_or_default().to_owned();
     requests.lock().unwrap().push(head);
+    if url.ends_with("/held") {
+        let _closed = stream.read(&mut [0]).await;
+        requests.lock().unwrap().push("closed".to_owned());
+        return;
+    }
     let (status, kind, body) = page(&url);
     let framed = match url.ends_with("/chunked") {
         true => format!("Transfer-Encoding: chunked\r\n\r\n{}0\r\n\r\n", chunk(body)),
@@ -110,6 +115,11 @@ fn page(url: &str) -> (&'static str, &'static str, &'static str) {
                  Intl.DateTimeFormat().resolvedOptions().timeZone, navigator.maxTouchPoints > 0].join(' ');
              </script>",
         ),
+        "http://app.test/holds" => (
+            "200 OK",
+            HTML,
+            "<!DOCTYPE html><p>held</p><script>fetch('/held');</script>",
+        ),
         "http://app.test/missing" => ("404 Not Found", HTML, "<!DOCTYPE html><p>no such page</p>"),
         "http://app.test/missing/chunked" => ("404 Not Found", HTML, "<!DOCTYPE html><p>no such page</p>"),
         "http://app.test/secret" => ("401 Unauthorized", HTML, "<!DOCTYPE html><p>no such page</p>"),
@@ -157,6 +167,14 @@ impl Chromium {
         };
         self.browser.render(request).await
     }
+}
+
+/// Returns types and values of the scripts among the actions.
+fn values(page: &Rendering) -> Vec<String> {
+    let returns = page.steps.javascript_returns.iter();
+    returns
+        .map(|value| format!("{} {}", value.kind, value.value))
+        .collect()
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -227,19 +245,7 @@ async fn actions_run_in_order_and_return_their_results() {
         "{}",
         page.html
     );
-    let values: Vec<_> = page
-        .steps
-        .javascript_returns
-        .iter()
-        .map(|value| (value.kind.as_str(), value.value.to_string()))
-        .collect();
-    assert_eq!(
-        values,
-        [
-            ("string", r#""Hello Jörg A.""#.to_owned()),
-            ("object", r#"{"n":2}"#.to_owned())
-        ]
-    );
+    assert_eq!(values(&page), [r#"string "Hello Jörg A.""#, r#"object {"n":2}"#]);
     assert!(page.steps.scrapes[0].html.contains("<output></output>"));
     assert!(page.steps.screenshots[0].bytes.starts_with(b"\xff\xd8\xff"));
     assert!(page.screenshot.unwrap().bytes.starts_with(b"\x89PNG"));
@@ -251,6 +257,32 @@ async fn actions_run_in_order_and_return_their_results() {
         error.to_string(),
         "action 1 (click) failed: no element matches `#none`"
     );
+    let hidden = r##"{"timeout":3000,"actions":[{"type":"wait","selector":"#none"}]}"##;
+    let error = chromium.render("http://app.test/form", hidden).await.unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "action 0 (wait) failed: the element did not become visible in time"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_page_is_closed_when_its_client_has_gone() {
+    let chromium = Chromium::start("gone").await;
+    let has = |line: &str| {
+        let requests = chromium.requests.lock().unwrap();
+        requests.iter().any(|head| head.starts_with(line))
+    };
+    let until = async |line: &str| {
+        while !has(line) {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    };
+    tokio::select! {
+        _ = chromium.render("http://app.test/holds", r#"{"waitFor":60000,"timeout":300000}"#) => unreachable!(),
+        () = until("GET http://app.test/held ") => {}
+    }
+    let closed = tokio::time::timeout(Duration::from_secs(60), until("closed"));
+    closed.await.expect("the page is closed");
 }
 
 #[tokio::test(flavor = "multi_thread")]

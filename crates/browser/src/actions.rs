@@ -10,10 +10,18 @@ use crate::cdp::text;
 use crate::error::BrowserError;
 use crate::keys::Key;
 use crate::limits;
-use crate::page::{Page, World};
+use crate::page::{self, Page, World};
 use crate::picture::{self, Picture};
 use crate::pointer;
 use crate::visitor::Visitor;
+
+/// How the browser rejects a `return` outside of a function.
+const ILLEGAL_RETURN: &str = "SyntaxError: Illegal return statement";
+/// How the browser reports a value that has no JSON text.
+const NOT_JSON: [&str; 2] = [
+    "Object reference chain is too long",
+    "Object couldn't be returned by value",
+];
 
 /// Results of actions, each kind in order.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -196,25 +204,56 @@ async fn scroll(
     page.wait_until_idle(deadline).await
 }
 
-/// Runs a script and returns the value of its last expression, or of its `return` statement.
+/// Runs a script and returns the value of its last expression, or of its `return` statement; promises are awaited. A
+/// value that JSON cannot represent, such as a window, is null.
 pub(crate) async fn execute(
     page: &Page,
     script: &str,
     deadline: Instant,
 ) -> Result<JavascriptReturn, BrowserError> {
-    let mut result = page.run(script, World::Page, deadline).await;
-    if matches!(&result, Err(BrowserError::Refused { reason, .. }) if reason.starts_with("SyntaxError")) {
+    let mut result = evaluate(page, script, deadline).await;
+    if matches!(&result, Err(BrowserError::Refused { reason, .. }) if reason == ILLEGAL_RETURN) {
         let body = format!("(async () => {{\n{script}\n}})()");
         result = page.run(&body, World::Page, deadline).await;
     }
     let result = result?;
-    let value = result["value"].clone();
-    if value.to_string().len() > limits::MAX_SCRIPT_VALUE_BYTES {
+    if result.value.to_string().len() > limits::MAX_SCRIPT_VALUE_BYTES {
         return Err(rejected(
             "the value of the script is larger than 1 MiB".to_owned(),
         ));
     }
     Ok(JavascriptReturn {
+    Ok(result)
+}
+
+/// Evaluates a script as a console does: it may contain `await`, and declare names of an earlier script again.
+async fn evaluate(page: &Page, script: &str, deadline: Instant) -> Result<JavascriptReturn, BrowserError> {
+    let params = json!({"expression": script, "replMode": true, "userGesture": true});
+    let response = page
+        .session()
+        .call_until("Runtime.evaluate", params, deadline)
+        .await?;
+    let mut result = page::value(response)?;
+    if let Some(object) = result["objectId"].as_str() {
+        // Objects have no value yet, and a promise has not been awaited.
+        let params = json!({
+            "objectId": object,
+            "functionDeclaration": "async function () { 'use strict'; return this; }",
+            "awaitPromise": true,
+            "returnByValue": true,
+            "userGesture": true,
+        });
+        let object = json!({"objectId": object});
+        let by_value = page
+            .session()
+            .call_until("Runtime.callFunctionOn", params, deadline)
+            .await;
+        page.session().post("Runtime.releaseObject", object);
+        match by_value {
+            Err(BrowserError::Refused { reason, .. }) if NOT_JSON.contains(&reason.as_str()) => {}
+            response => result = page::value(response?)?,
+        }
+    }
         kind: text(&result, "type"),
         value,
     })

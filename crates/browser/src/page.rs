@@ -274,20 +274,9 @@ impl Page {
         })
     }
 
-    /// Returns the JSON value of an expression; see [`Page::run`].
-    pub(crate) async fn evaluate(
-        &self,
-        expression: &str,
-        world: World,
-        deadline: Instant,
-    ) -> Result<Value, BrowserError> {
-        let mut result = self.run(expression, world, deadline).await?;
-        Ok(result["value"].take())
-    }
-
-    /// Returns type and JSON value of an expression; promises are awaited. An exception is returned as
+    /// Returns the JSON value of an expression; promises are awaited. An exception is returned as
     /// [`BrowserError::Refused`] with its message.
-    pub(crate) async fn run(
+    pub(crate) async fn evaluate(
         &self,
         expression: &str,
         world: World,
@@ -306,7 +295,8 @@ impl Page {
             .session
             .call_until("Runtime.evaluate", params, deadline)
             .await?;
-        value(response)
+        let mut result = value(response)?;
+        Ok(result["value"].take())
     }
 
     /// Closes the page.

@@ -266,6 +266,30 @@ async fn actions_run_in_order_and_return_their_results() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn scripts_run_as_in_a_console() {
+    let chromium = Chromium::start("scripts-of-actions").await;
+    let scripts = [
+        ("const name = 1; name", "number 1"),
+        ("const name = 2; name", "number 2"),
+        ("const sum = await Promise.resolve(3); sum + name", "number 5"),
+        ("(async () => 6)()", "number 6"),
+        ("await null; return 7", "number 7"),
+        ("window", "object null"),
+        ("Symbol('s')", "symbol null"),
+        ("undefined", "undefined null"),
+        ("document.title = 'ä'", "string \"ä\""),
+    ];
+    let actions = scripts.map(|(script, _)| format!(r#"{{"type":"executeJavascript","script":"{script}"}}"#));
+    let options = format!(r#"{{"actions":[{}]}}"#, actions.join(","));
+    let page = chromium.render("http://app.test/form", &options).await.unwrap();
+    assert_eq!(values(&page), scripts.map(|(_, value)| value));
+
+    let fails = r#"{"actions":[{"type":"executeJavascript","script":"JSON.parse('{')"}]}"#;
+    let error = chromium.render("http://app.test/form", fails).await.unwrap_err();
+    assert!(error.to_string().contains("in JSON at position 1"), "{error}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_page_is_closed_when_its_client_has_gone() {
     let chromium = Chromium::start("gone").await;
     let has = |line: &str| {

@@ -147,14 +147,15 @@ async fn wait_for(page: &Page, selector: &str, deadline: Instant) -> Result<(), 
 }
 
 /// Clicks at the position where the element is visible, with mouse events; an element without such a position
-/// is clicked by script.
+/// is clicked by script. Matches that are gone when their turn comes are left out.
 async fn click(page: &Page, selector: &str, all: bool, deadline: Instant) -> Result<(), BrowserError> {
-    const COUNT: &str = "(selector) => document.querySelectorAll(selector).length";
+    const FIND: &str = include_str!("actions/find.js");
+    const MATCH: &str = include_str!("actions/match.js");
     const POINT: &str = include_str!("actions/point.js");
     let point = format!(
-        "(selector, index) => {{ const found = document.querySelectorAll(selector)[index]; return found ? ({POINT})(found) : null; }}"
+        "(selector, index) => {{ const found = ({MATCH})(selector, index); return found ? ({POINT})(found) : null; }}"
     );
-    let found = call(page, COUNT, json!([selector]), deadline).await?;
+    let found = call(page, FIND, json!([selector]), deadline).await?;
     let found = usize::try_from(found.as_u64().unwrap_or(0)).unwrap_or(usize::MAX);
     if found == 0 && !all {
         return Err(rejected(format!("no element matches `{selector}`")));
@@ -214,7 +215,7 @@ pub(crate) async fn execute(
     let mut result = evaluate(page, script, deadline).await;
     if matches!(&result, Err(BrowserError::Refused { reason, .. }) if reason == ILLEGAL_RETURN) {
         let body = format!("(async () => {{\n{script}\n}})()");
-        result = page.run(&body, World::Page, deadline).await;
+        result = evaluate(page, &body, deadline).await;
     }
     let result = result?;
     if result.value.to_string().len() > limits::MAX_SCRIPT_VALUE_BYTES {
@@ -222,7 +223,6 @@ pub(crate) async fn execute(
             "the value of the script is larger than 1 MiB".to_owned(),
         ));
     }
-    Ok(JavascriptReturn {
     Ok(result)
 }
 
@@ -254,8 +254,9 @@ async fn evaluate(page: &Page, script: &str, deadline: Instant) -> Result<Javasc
             response => result = page::value(response?)?,
         }
     }
+    Ok(JavascriptReturn {
         kind: text(&result, "type"),
-        value,
+        value: result["value"].take(),
     })
 }
 

@@ -115,6 +115,17 @@ fn page(url: &str) -> (&'static str, &'static str, &'static str) {
                  Intl.DateTimeFormat().resolvedOptions().timeZone, navigator.maxTouchPoints > 0].join(' ');
              </script>",
         ),
+        "http://app.test/list" => (
+            "200 OK",
+            HTML,
+            "<!DOCTYPE html><ul><li>1 <b>x</b><li>2 <b>x</b><li>3 <b>x</b></ul><p></p><script>
+               const list = document.querySelector('ul');
+               list.onclick = (event) => event.target.parentNode.remove();
+               const show = (text) => { document.querySelector('p').innerHTML = text + '<i>+</i><i>+</i>'; };
+               document.querySelector('p').onclick = () => show(document.querySelector('p').textContent);
+               show('');
+             </script>",
+        ),
         "http://app.test/holds" => (
             "200 OK",
             HTML,
@@ -287,6 +298,21 @@ async fn scripts_run_as_in_a_console() {
     let fails = r#"{"actions":[{"type":"executeJavascript","script":"JSON.parse('{')"}]}"#;
     let error = chromium.render("http://app.test/form", fails).await.unwrap_err();
     assert!(error.to_string().contains("in JSON at position 1"), "{error}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_match_is_clicked_even_if_clicks_remove_or_replace_matches() {
+    let chromium = Chromium::start("clicks").await;
+    let options = r#"{"actions":[
+        {"type":"click","selector":"b","all":true},
+        {"type":"click","selector":"i","all":true}
+    ]}"#;
+    let page = chromium.render("http://app.test/list", options).await.unwrap();
+    assert!(
+        page.html.contains("<ul></ul><p>++++<i>+</i><i>+</i></p>"),
+        "{}",
+        page.html
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -114,6 +114,9 @@ impl Page {
             ("Network.enable", json!({})),
             ("Inspector.enable", json!({})),
             ("Page.setLifecycleEventsEnabled", json!({"enabled": true})),
+            // Pages behind others, such as behind a pop-up, stay visible: hidden ones have no animation frames, and
+            // react to input only after seconds.
+            ("Emulation.setFocusEmulationEnabled", json!({"enabled": true})),
             intercept,
         ];
         commands.extend(visitor.commands());

@@ -126,6 +126,13 @@ fn page(url: &str) -> (&'static str, &'static str, &'static str) {
                show('');
              </script>",
         ),
+        "http://app.test/asks" => (
+            "200 OK",
+            HTML,
+            "<!DOCTYPE html><a href='/form'>on</a><button onclick=\"window.open('/form')\">open</button><script>
+               window.onbeforeunload = (event) => event.preventDefault();
+             </script>",
+        ),
         "http://app.test/holds" => (
             "200 OK",
             HTML,
@@ -312,6 +319,23 @@ async fn every_match_is_clicked_even_if_clicks_remove_or_replace_matches() {
         page.html.contains("<ul></ul><p>++++<i>+</i><i>+</i></p>"),
         "{}",
         page.html
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_page_behind_its_pop_up_stays_visible_and_is_left_when_a_link_is_clicked() {
+    let chromium = Chromium::start("pop-up").await;
+    let options = r#"{"actions":[
+        {"type":"click","selector":"button"},
+        {"type":"executeJavascript","script":"new Promise((done) => requestAnimationFrame(() => done(document.visibilityState)))"},
+        {"type":"click","selector":"a"}
+    ]}"#;
+    let page = chromium.render("http://app.test/asks", options).await.unwrap();
+    assert_eq!(values(&page), [r#"string "visible""#]);
+    assert_eq!(
+        page.url.as_str(),
+        "http://app.test/form",
+        "it asked whether to leave"
     );
 }
 

@@ -209,20 +209,20 @@ fn opened_dialog(event: &Event, timeout: Duration) -> Option<Dialog> {
     })
 }
 
-/// Dismisses a dialog when its time is up, unless it has been answered.
+/// Dismisses a dialog when its time is up, unless it has been answered. A page that asks whether to leave it is left.
 async fn dismiss(watch: Arc<Watch>, session: Weak<Session>, opened: Instant) {
-    loop {
-        let dismiss_at = match &watch.state().dialog {
-            Some(dialog) if dialog.opened == opened => dialog.dismiss_at,
+    let is_leaving = loop {
+        let (dismiss_at, is_leaving) = match &watch.state().dialog {
+            Some(dialog) if dialog.opened == opened => (dialog.dismiss_at, dialog.kind == "beforeunload"),
             _ => return,
         };
         if dismiss_at <= Instant::now() {
-            break;
+            break is_leaving;
         }
         sleep_until(dismiss_at).await;
-    }
+    };
     if let Some(session) = session.upgrade() {
-        session.post("Page.handleJavaScriptDialog", json!({"accept": false}));
+        session.post("Page.handleJavaScriptDialog", json!({"accept": is_leaving}));
     }
 }
 

@@ -55,6 +55,33 @@ const NAMED: [(&str, u32); 36] = [
     ("Tab", 9),
 ];
 
+/// Keys that type other characters than letters, on a US keyboard: the characters without and with Shift, `code` and
+/// Windows virtual key code.
+const TYPED: [(&str, &str, u32); 22] = [
+    (" ", "Space", 32),
+    ("1!", "Digit1", 49),
+    ("2@", "Digit2", 50),
+    ("3#", "Digit3", 51),
+    ("4$", "Digit4", 52),
+    ("5%", "Digit5", 53),
+    ("6^", "Digit6", 54),
+    ("7&", "Digit7", 55),
+    ("8*", "Digit8", 56),
+    ("9(", "Digit9", 57),
+    ("0)", "Digit0", 48),
+    ("-_", "Minus", 189),
+    ("=+", "Equal", 187),
+    ("[{", "BracketLeft", 219),
+    ("]}", "BracketRight", 221),
+    ("\\|", "Backslash", 220),
+    (";:", "Semicolon", 186),
+    ("'\"", "Quote", 222),
+    (",<", "Comma", 188),
+    (".>", "Period", 190),
+    ("/?", "Slash", 191),
+    ("`~", "Backquote", 192),
+];
+
 impl Key {
     /// Parses `Enter`, `a`, `Control+A`, `Shift+ArrowDown`; `None` for an unknown name.
     pub(crate) fn parse(name: &str) -> Option<Key> {
@@ -116,15 +143,13 @@ impl Key {
             return Key::named("Tab");
         }
         let upper = character.to_ascii_uppercase();
-        let code = match upper {
-            'A'..='Z' => format!("Key{upper}"),
-            '0'..='9' => format!("Digit{upper}"),
-            ' ' => "Space".to_owned(),
-            _ => String::new(),
-        };
-        let key_code = match upper {
-            'A'..='Z' | '0'..='9' | ' ' => u32::from(upper),
-            _ => 0,
+        let typed_by = |(characters, ..): &&(&str, &str, u32)| characters.contains(character);
+        let (code, key_code) = match upper {
+            'A'..='Z' => (format!("Key{upper}"), u32::from(upper)),
+            _ => match TYPED.iter().find(typed_by) {
+                Some((_, code, key_code)) => ((*code).to_owned(), *key_code),
+                None => (String::new(), 0),
+            },
         };
         Some(Key {
             key: text.to_owned(),
@@ -189,8 +214,8 @@ mod tests {
         check("Control+A", "A", "KeyA", 2, None);
         check("Control+Shift+Tab", "Tab", "Tab", 10, None);
         check("Shift+Z", "Z", "KeyZ", 8, Some("Z"));
-        check("+", "+", "", 0, Some("+"));
-        check("Control++", "+", "", 2, None);
+        check("+", "+", "Equal", 0, Some("+"));
+        check("Control++", "+", "Equal", 2, None);
         check("Space", " ", "Space", 0, Some(" "));
         check("ä", "ä", "", 0, Some("ä"));
         for wrong in ["", "Foo", "Hyper+A", "ab", "Control+"] {

@@ -89,6 +89,9 @@ async fn node_returns_results_as_its_repl_does() {
         ("[typeof kept, await page.title()]", "", "", Some("[\"undefined\",\"App\"]"), 0, ""),
         ("process.exit()", "", "", None, 0, ""),
         ("(await page.screenshot()).toString('base64').slice(0, 8)", "", "", Some("iVBORw0K"), 0, ""),
+        ("await page.evaluate(() => { onbeforeunload = (event) => event.preventDefault(); }); await page.click('h1'); await page.reload(); await page.title()", "", "", Some("App"), 0, ""),
+        ("browser = await browser.close()", "", "", None, 0, ""),
+        ("[await page.title(), browser.contexts().length]", "", "", Some("[\"App\",1]"), 0, ""),
     ];
     check("node", Language::Node, rows).await;
 }
@@ -137,6 +140,9 @@ async fn python_returns_results_as_its_repl_does() {
         ("import subprocess\nsubprocess.check_output(['echo', 'child']).decode()", "", "", Some("child\n"), 0, ""),
         ("import sys\nsys.exit(7)", "", "", None, 7, "the code exited with code 7"),
         ("['kept' in globals(), await page.title()]", "", "", Some("[false, \"App\"]"), 0, ""),
+        ("await page.evaluate('onbeforeunload = (event) => event.preventDefault(), 0')\nawait page.click('h1')\nawait page.reload()\nawait page.title()", "", "", Some("App"), 0, ""),
+        ("browser = await browser.close()", "", "", None, 0, ""),
+        ("[await page.title(), len(browser.contexts)]", "", "", Some("[\"App\", 1]"), 0, ""),
     ];
     check("python", Language::Python, rows).await;
 }

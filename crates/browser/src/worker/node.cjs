@@ -125,7 +125,7 @@ const usable = (page) => Boolean(page?.isClosed) && !page.isClosed() && !crashed
 /** Sets `page` to the page of a target. Retries, because a newly opened page may not be known yet. */
 async function choose(target) {
   for (let look = 0; look < 100; look++) {
-    const known = globalThis.browser.contexts().flatMap((context) => context.pages());
+    const known = connection.contexts().flatMap((context) => context.pages());
     for (const page of [globalThis.page, ...known]) {
       if (!usable(page)) continue;
       const found = await targetOf(page).catch(() => undefined);
@@ -148,19 +148,31 @@ function receive({ file, data, append }) {
   }
 }
 
+/** The browser and how to reach it. Code may replace `browser`, and close it, which only ends the connection. */
+let connection, reach;
+
+async function connect() {
+  connection = await chromium.connectOverCDP(reach.connect, { artifactsDir: reach.downloads });
+  globalThis.browser = connection;
+  globalThis.context = connection.contexts()[0];
+  // Without a listener Playwright dismisses every dialog, also those that a viewer should answer.
+  globalThis.context.on("dialog", (dialog) => {
+    const page = dialog.page();
+    const isHandled = page?.listenerCount("dialog") > 0 || page?.context().listenerCount("dialog") > 1;
+    if (!isRunning || isHandled) return;
+    const answer = dialog.type() === "beforeunload" ? dialog.accept() : dialog.dismiss();
+    answer.catch(() => {});
+  });
+}
+
 async function obey(command) {
   if (command.connect) {
-    globalThis.browser = await chromium.connectOverCDP(command.connect, { artifactsDir: command.downloads });
-    globalThis.context = globalThis.browser.contexts()[0];
-    // Without a listener Playwright dismisses every dialog, also those that a viewer should answer.
-    globalThis.context.on("dialog", (dialog) => {
-      const page = dialog.page();
-      const isHandled = page?.listenerCount("dialog") > 0 || page?.context().listenerCount("dialog") > 1;
-      if (isRunning && !isHandled) dialog.dismiss().catch(() => {});
-    });
+    reach = command;
+    await connect();
     globalThis.require = packages;
     return say({ said: "ready" });
   }
+  if (!connection.isConnected()) await connect();
   await choose(command.target);
   say({ said: "begun" });
   const done = await run(command.run);

@@ -179,7 +179,7 @@ def on_dialog(dialog):
 
 async def dismiss(dialog):
     try:
-        await dialog.dismiss()
+        await (dialog.accept() if dialog.type == "beforeunload" else dialog.dismiss())
     except Exception:
         pass  # A viewer has answered it.
 
@@ -204,7 +204,7 @@ def usable(page):
 async def choose(target, names):
     """Sets `page` to the page of a target. Retries, because a newly opened page may not be known yet."""
     for _ in range(100):
-        known = [page for context in names["browser"].contexts for page in context.pages]
+        known = [page for context in connection.contexts for page in context.pages]
         for page in [names.get("page"), *known]:
             if not usable(page):
                 continue
@@ -228,21 +228,30 @@ def receive(command):
         sys.stderr.write(f"cannot write {command['file']}: {error}\n")
 
 
-async def connect(connect_over_cdp, command):
+# The browser and how to reach it. Code may replace `browser`, and close it, which only ends the connection.
+connection = reach = None
+
+
+async def connect(connect_over_cdp, names):
+    global connection
     try:
-        return await connect_over_cdp(command["connect"], artifacts_dir=command["downloads"])
+        connection = await connect_over_cdp(reach["connect"], artifacts_dir=reach["downloads"])
     except TypeError:
         # An older Playwright: code learns of downloads, but does not find their content.
-        return await connect_over_cdp(command["connect"])
+        connection = await connect_over_cdp(reach["connect"])
+    names.update(browser=connection, context=connection.contexts[0])
+    connection.contexts[0].on("dialog", on_dialog)
 
 
 async def obey(command, playwright, names):
+    global reach
     try:
         if "connect" in command:
-            browser = await connect(playwright.chromium.connect_over_cdp, command)
-            names.update(browser=browser, context=browser.contexts[0])
-            browser.contexts[0].on("dialog", on_dialog)
+            reach = command
+            await connect(playwright.chromium.connect_over_cdp, names)
             return say(said="ready")
+        if not connection.is_connected():
+            await connect(playwright.chromium.connect_over_cdp, names)
         await choose(command["target"], names)
         say(said="begun")
         done = await run(command["run"], names)

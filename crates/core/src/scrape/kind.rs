@@ -51,13 +51,24 @@ impl Kind {
             | "application/x-zip-compressed"
             | "application/x-download"
             | "application/force-download" => unlabelled(path, body),
-            other if let Some(kind) = FileType::of_content_type(other) => Kind::File(kind),
+            other if let Some(kind) = FileType::of_content_type(other) => labelled(kind, body),
             other if other.ends_with("+json") => Kind::Code("json"),
             other if other.ends_with("+xml") => Kind::Code("xml"),
             other if other.starts_with("text/") => Kind::Text,
             other if !other.contains('/') => unlabelled(path, body),
             _ => Kind::Binary,
         }
+    }
+}
+
+/// Returns the kind of a file whose type is given. Many sites export HTML and text as files of Excel or Word, which
+/// open them.
+fn labelled(kind: FileType, body: &[u8]) -> Kind {
+    use FileType::{Csv, Doc, Docx, Xls, Xlsx};
+    match (kind, sniff(body)) {
+        (Xls | Xlsx | Doc | Docx, Kind::Html) => Kind::Html,
+        (Xls | Xlsx, Kind::Text) => Kind::File(Csv),
+        _ => Kind::File(kind),
     }
 }
 
@@ -90,6 +101,9 @@ fn sniff(body: &[u8]) -> Kind {
         b"<body",
         b"<script",
         b"<title",
+        b"<meta",
+        b"<style",
+        b"<table",
         b"<h1",
         b"<div",
         b"<p>",
@@ -135,6 +149,16 @@ mod tests {
             Some("application/vnd.openxmlformats-officedocument.wordprocessingml.document"),
             "",
             Kind::File(FileType::Docx),
+        );
+        let excel = Some("application/vnd.ms-excel");
+        check(excel, "a,b\n1,2", Kind::File(FileType::Csv));
+        check(excel, "\u{FEFF}<table><tr><td>a", Kind::Html);
+        check(excel, "PK\u{3}\u{4}xl/workbook.xml", Kind::File(FileType::Xls));
+        check(Some("application/msword"), "<html><p>a", Kind::Html);
+        check(
+            Some("application/msword"),
+            "{\\rtf1 a}",
+            Kind::File(FileType::Doc),
         );
         check(None, " \n<!DOCTYPE html><p>", Kind::Html);
         check(None, "just, text", Kind::File(FileType::Csv));

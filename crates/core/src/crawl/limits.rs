@@ -4,6 +4,9 @@
 pub const ROBOTS_MAX_BYTES: usize = 512 * 1024;
 /// Maximum bytes of one robots.txt line; the rest of a longer line is ignored.
 pub const ROBOTS_LINE_MAX_BYTES: usize = 16 * 1024;
+/// Maximum work of one check of a URL against rules with wildcards: about the bytes that are compared. A path that needs
+/// more counts as disallowed if a rule that was not checked may disallow it. Real files stay far below it.
+pub const ROBOTS_WORK_MAX: usize = 4 * 1024 * 1024;
 /// Maximum `Sitemap:` lines kept of one robots.txt.
 pub const ROBOTS_SITEMAPS_MAX: usize = 500;
 /// Maximum memory of all robots.txt rules of one job, in bytes. Beyond it the oldest are evicted, and

@@ -1,12 +1,32 @@
 //! A path pattern with `*` and `$`, matched from left to right: each literal between stars matches at its
 //! first occurrence, so matching never backtracks.
 
-use memchr::memmem;
+use memchr::{memchr, memmem};
 
 /// A normalized pattern: non-ASCII bytes are percent-encoded, and the hex digits of percent-encodings
 /// are upper case.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct Pattern(Box<[u8]>);
+pub(super) struct Pattern {
+    text: Box<[u8]>,
+    /// Bytes that a matching path contains.
+    bytes: ByteSet,
+}
+
+/// A set of ASCII bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) struct ByteSet(u128);
+
+impl ByteSet {
+    /// Collects the ASCII bytes of a text.
+    pub(super) fn of(text: &[u8]) -> Self {
+        let ascii = text.iter().filter(|byte| byte.is_ascii());
+        Self(ascii.fold(0, |set, byte| set | 1 << byte))
+    }
+
+    fn contains_all(self, other: Self) -> bool {
+        other.0 & !self.0 == 0
+    }
+}
 
 impl Pattern {
     /// Normalizes the value of an `Allow` or `Disallow` line.
@@ -28,20 +48,39 @@ impl Pattern {
                 text.push(byte);
             }
         }
-        Self(text.into())
+        let body = text.strip_suffix(b"$").unwrap_or(&text);
+        Self {
+            bytes: ByteSet(ByteSet::of(body).0 & !ByteSet::of(b"*").0),
+            text: text.into(),
+        }
     }
 
     /// Returns the normalized pattern. Its length is its precedence.
     pub(super) fn as_bytes(&self) -> &[u8] {
-        &self.0
+        &self.text
+    }
+
+    /// Returns the path that matches, without the end anchor, if there are no wildcards.
+    pub(super) fn literal(&self) -> Option<(&[u8], bool)> {
+        let (body, anchored) = self.split_anchor();
+        (!body.contains(&b'*')).then_some((body, anchored))
+    }
+
+    /// Returns whether a path with these bytes can match.
+    pub(super) fn may_match(&self, path_bytes: ByteSet) -> bool {
+        path_bytes.contains_all(self.bytes)
+    }
+
+    fn split_anchor(&self) -> (&[u8], bool) {
+        match self.text.strip_suffix(b"$") {
+            Some(body) => (body, true),
+            None => (&self.text, false),
+        }
     }
 
     /// Returns whether the pattern matches a prefix of `path`, or all of it if it ends in `$`.
     pub(super) fn matches(&self, path: &[u8]) -> bool {
-        let (body, anchored) = match self.0.strip_suffix(b"$") {
-            Some(body) => (body, true),
-            None => (&*self.0, false),
-        };
+        let (body, anchored) = self.split_anchor();
         let mut pieces = body.split(|byte| *byte == b'*');
         let first = pieces.next().unwrap_or_default();
         let Some(mut rest) = path.strip_prefix(first) else {
@@ -51,7 +90,7 @@ impl Pattern {
             return !anchored || rest.is_empty();
         };
         for next in pieces {
-            match memmem::find(rest, piece) {
+            match find(rest, piece) {
                 Some(at) => rest = &rest[at + piece.len()..],
                 None => return false,
             }
@@ -60,14 +99,22 @@ impl Pattern {
         if anchored {
             rest.ends_with(piece)
         } else {
-            memmem::find(rest, piece).is_some()
+            find(rest, piece).is_some()
         }
+    }
+}
+
+/// Returns where `piece` first occurs.
+fn find(text: &[u8], piece: &[u8]) -> Option<usize> {
+    match piece {
+        [byte] => memchr(*byte, text),
+        _ => memmem::find(text, piece),
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::Pattern;
+    use super::{ByteSet, Pattern};
 
     #[test]
     fn stars_and_end_anchors_match() {
@@ -82,8 +129,13 @@ mod tests {
             ("/caf\u{e9}%c3", "/caf%C3%A9%C3", true),
             ("/%zz", "/%zz", true),
         ] {
-            let matched = Pattern::new(pattern.as_bytes()).matches(path.as_bytes());
-            assert_eq!(matched, expected, "{pattern} {path}");
+            let pattern = Pattern::new(pattern.as_bytes());
+            let matched = pattern.matches(path.as_bytes());
+            assert_eq!(matched, expected, "{pattern:?} {path}");
+            assert!(
+                !matched || pattern.may_match(ByteSet::of(path.as_bytes())),
+                "{pattern:?} {path}"
+            );
         }
     }
 }

@@ -12,6 +12,8 @@ use http::header::{CONTENT_ENCODING, CONTENT_LENGTH};
 use http_body_util::BodyExt;
 use hyper::body::{Body, Incoming};
 use tokio::io::AsyncReadExt;
+use tokio::task::coop::consume_budget;
+use tokio::time::timeout;
 use tokio_util::io::StreamReader;
 
 use crate::budget::{Budget, Reservation};
@@ -63,9 +65,7 @@ pub(crate) async fn read(
         return Err(too_large);
     }
     let known = body.size_hint().exact().filter(|_| codings.is_empty());
-    let mut reservation = budget
-        .reserve(known.map_or(limits.max_bytes, |length| length.min(limits.max_bytes)))
-        .await;
+    let cap_bytes = known.map_or(limits.max_bytes, |length| length.min(limits.max_bytes));
     let shared = SharedEnding::default();
     let wire = WireStream {
         body: Some(body),
@@ -73,16 +73,22 @@ pub(crate) async fn read(
         ending: shared.clone(),
     };
     let expected_bytes = known.map_or(0, |length| length.min(READ_BYTES as u64));
-    let mut bytes = Vec::with_capacity(usize::try_from(expected_bytes).unwrap_or(0));
+    let mut sink = Sink {
+        bytes: Vec::with_capacity(usize::try_from(expected_bytes).unwrap_or(0)),
+        max_bytes: limits.max_bytes,
+        cap_bytes,
+        budget,
+        reservation: budget.reserve(cap_bytes).await,
+    };
     let result = async {
         if codings.is_empty() {
-            return copy(wire, &mut bytes, limits.max_bytes, budget, &mut reservation).await;
+            return sink.copy(wire).await;
         }
         let mut reader: Reader = Box::pin(StreamReader::new(wire));
         for coding in codings.iter().rev() {
             reader = decode(reader, *coding).await?;
         }
-        collect(reader, &mut bytes, limits.max_bytes, budget, &mut reservation).await
+        sink.collect(reader).await
     }
     .await;
     let (fits, mut failure) = match result {
@@ -105,9 +111,14 @@ pub(crate) async fn read(
             Err(error) => failure = Some(http_error(&error, limits.host)),
         }
     }
+    let Sink {
+        mut bytes,
+        mut reservation,
+        ..
+    } = sink;
     let incomplete = failure.filter(|_| fits);
     if let Some(failure) = &incomplete
-        && (bytes.is_empty() || !limits.keep_partial)
+        && (bytes.is_empty() || !limits.keep_partial || matches!(failure, FetchError::TooSlow { .. }))
     {
         return Err(failure.clone());
     }
@@ -129,55 +140,66 @@ pub(crate) async fn read(
     })
 }
 
-/// Reads a body without codings into `bytes`. Returns false if it exceeds the maximum.
-async fn copy(
-    mut wire: WireStream,
-    bytes: &mut Vec<u8>,
+/// Collects a body, within the memory budget.
+struct Sink<'a> {
+    bytes: Vec<u8>,
     max_bytes: u64,
-    budget: &Budget,
-    reservation: &mut Reservation,
-) -> io::Result<bool> {
-    while let Some(chunk) = wire.next().await {
-        if !append(&chunk?, bytes, max_bytes, budget, reservation).await {
-            return Ok(false);
-        }
-    }
-    Ok(true)
+    /// Length of the body if it is known, otherwise the maximum.
+    cap_bytes: u64,
+    budget: &'a Budget,
+    reservation: Reservation,
 }
 
-/// Reads into `bytes`. Returns false if the body exceeds the maximum.
-async fn collect(
-    mut reader: Reader,
-    bytes: &mut Vec<u8>,
-    max_bytes: u64,
-    budget: &Budget,
-    reservation: &mut Reservation,
-) -> io::Result<bool> {
-    let mut chunk = vec![0; READ_BYTES];
-    loop {
-        let read = reader.read(&mut chunk).await?;
-        if read == 0 {
-            return Ok(true);
+impl Sink<'_> {
+    /// Reads a body without codings. Returns false if it exceeds the maximum.
+    async fn copy(&mut self, mut wire: WireStream) -> io::Result<bool> {
+        while let Some(chunk) = self.unless_reclaimed(wire.next()).await? {
+            if !self.append(&chunk?).await {
+                return Ok(false);
+            }
         }
-        if !append(&chunk[..read], bytes, max_bytes, budget, reservation).await {
-            return Ok(false);
+        Ok(true)
+    }
+
+    /// Reads a decoded body. Returns false if it exceeds the maximum.
+    async fn collect(&mut self, mut reader: Reader) -> io::Result<bool> {
+        let mut chunk = vec![0; READ_BYTES];
+        loop {
+            let read = self.unless_reclaimed(reader.read(&mut chunk)).await??;
+            if read == 0 {
+                return Ok(true);
+            }
+            if !self.append(&chunk[..read]).await {
+                return Ok(false);
+            }
+            // A small body may decode to a large one without waiting for the network.
+            consume_budget().await;
         }
     }
-}
 
-/// Appends a chunk to a body. Returns false if not all of it fits.
-async fn append(
-    chunk: &[u8],
-    bytes: &mut Vec<u8>,
-    max_bytes: u64,
-    budget: &Budget,
-    reservation: &mut Reservation,
-) -> bool {
-    let room = max_bytes - bytes.len() as u64;
-    let accepted = usize::try_from(room).map_or(chunk.len(), |room| room.min(chunk.len()));
-    budget.cover(reservation, (bytes.len() + accepted) as u64).await;
-    bytes.extend_from_slice(&chunk[..accepted]);
-    accepted == chunk.len()
+    /// Appends a chunk. Returns false if not all of it fits.
+    async fn append(&mut self, chunk: &[u8]) -> bool {
+        let length = self.bytes.len();
+        let room = self.max_bytes - length as u64;
+        let accepted = usize::try_from(room).map_or(chunk.len(), |room| room.min(chunk.len()));
+        if length + accepted > self.bytes.capacity() {
+            let doubled = self.cap_bytes.min(self.bytes.capacity() as u64 * 2);
+            let capacity = usize::try_from(doubled).unwrap_or(0).max(length + accepted);
+            self.budget.cover(&mut self.reservation, capacity as u64).await;
+            self.bytes.reserve_exact(capacity - length);
+        }
+        self.bytes.extend_from_slice(&chunk[..accepted]);
+        accepted == chunk.len()
+    }
+
+    /// Waits for the body, unless its memory is needed for others.
+    async fn unless_reclaimed<T>(&self, reading: impl Future<Output = T>) -> io::Result<T> {
+        tokio::select! {
+            biased;
+            read = reading => Ok(read),
+            () = self.budget.reclaimed(&self.reservation) => Err(io::ErrorKind::OutOfMemory.into()),
+        }
+    }
 }
 
 /// Discards what a decoder left unread, usually only the end mark of the last chunk. Returns whether the connection
@@ -186,15 +208,18 @@ async fn drain(body: Option<Incoming>) -> hyper::Result<bool> {
     let Some(mut body) = body else {
         return Ok(true);
     };
-    let mut remaining = limits::MAX_DRAIN_BYTES;
-    while let Some(frame) = body.frame().await {
-        let length = frame?.data_ref().map_or(0, Bytes::len);
-        let Some(rest) = remaining.checked_sub(length) else {
-            return Ok(false);
-        };
-        remaining = rest;
-    }
-    Ok(true)
+    let reading = async {
+        let mut remaining = limits::MAX_DRAIN_BYTES;
+        while let Some(frame) = body.frame().await {
+            let length = frame?.data_ref().map_or(0, Bytes::len);
+            let Some(rest) = remaining.checked_sub(length) else {
+                return Ok(false);
+            };
+            remaining = rest;
+        }
+        Ok(true)
+    };
+    timeout(limits::DRAIN_TIMEOUT, reading).await.unwrap_or(Ok(false))
 }
 
 /// Discards the body of a redirect if it is short. Returns whether the connection can be reused.
@@ -309,6 +334,11 @@ impl Drop for WireStream {
 
 fn decoding_error(error: &io::Error, host: &str) -> FetchError {
     let reason = match error.kind() {
+        io::ErrorKind::OutOfMemory => {
+            return FetchError::TooSlow {
+                host: host.to_owned(),
+            };
+        }
         io::ErrorKind::UnexpectedEof => "the compressed body ends early",
         _ => "the compressed body is corrupt",
     };
@@ -351,4 +381,52 @@ pub(crate) fn http_error(error: &hyper::Error, host: &str) -> FetchError {
         };
     }
     FetchError::Reset { host }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    async fn sink(budget: &Budget) -> Sink<'_> {
+        let cap_bytes = limits::MAX_BODY_BYTES;
+        Sink {
+            bytes: Vec::new(),
+            max_bytes: cap_bytes,
+            cap_bytes,
+            budget,
+            reservation: budget.reserve(cap_bytes).await,
+        }
+    }
+
+    #[tokio::test]
+    async fn decoding_a_large_body_yields_to_other_tasks() {
+        let budget = Budget::new(limits::BODY_BUDGET_BYTES);
+        let mut sink = sink(&budget).await;
+        let decoded: Reader = Box::pin(io::Cursor::new(vec![0; 20 << 20]));
+        {
+            let mut collecting = Box::pin(sink.collect(decoded));
+            assert!(futures_util::poll!(&mut collecting).is_pending());
+            assert!(collecting.await.unwrap());
+        }
+        assert_eq!(sink.bytes.len(), 20 << 20);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_body_that_must_release_its_memory_fails() {
+        let budget = Budget::new(4 << 20);
+        let (mut slow, mut other) = (sink(&budget).await, sink(&budget).await);
+        // From the pool for growth, then from the last one.
+        budget.cover(&mut slow.reservation, 2 << 20).await;
+        budget.cover(&mut slow.reservation, 4 << 20).await;
+        let reading = slow.unless_reclaimed(std::future::pending::<()>());
+        let error = tokio::select! {
+            read = reading => read.unwrap_err(),
+            () = budget.cover(&mut other.reservation, 4 << 20) => panic!("the memory was not released"),
+        };
+        let error = decoding_error(&error, "slow.test");
+        assert!(
+            error.is_transient() && matches!(error, FetchError::TooSlow { .. }),
+            "{error}"
+        );
+    }
 }

@@ -1,63 +1,172 @@
 //! The memory budget of all bodies in flight.
 //!
-//! When the budget is exhausted, a fetch waits instead of failing. Every body first reserves a small part; one that
-//! grows beyond it reserves everything up to its maximum at once, from a second pool. No fetch waits for the second
-//! pool while holding a part of it, so waiting fetches cannot deadlock.
+//! When the budget is exhausted, a fetch waits instead of failing. Every body first reserves a small part, from a pool
+//! of its own, so that small bodies never wait for large ones. A larger body reserves more as it grows. Bodies that
+//! wait for each other's memory do not deadlock: one at a time grows in a pool that is kept for this. A body that
+//! takes long must release its memory when others wait, so that slow hosts block nobody.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
+use tokio::time::{Instant, sleep, sleep_until};
 
 use crate::limits;
 
 const UNIT_BYTES: u64 = 4096;
 
-/// The two pools of the budget.
+/// The pools of the budget.
 pub(crate) struct Budget {
-    first: Arc<Semaphore>,
-    rest: Arc<Semaphore>,
-    first_units: u32,
-    rest_units: u32,
+    first: Pool,
+    growth: Pool,
+    /// Used by the body that holds `turn`, while `growth` is exhausted.
+    last: Pool,
+    turn: Arc<Semaphore>,
+    /// Bodies that wait for memory.
+    waiting: AtomicUsize,
+    /// Wakes the body that has been too slow for longest.
+    reclaim: Notify,
+}
+
+struct Pool {
+    permits: Arc<Semaphore>,
+    units: u32,
+}
+
+impl Pool {
+    fn new(bytes: u64) -> Pool {
+        let units = units(bytes).max(1);
+        Pool {
+            permits: Arc::new(Semaphore::new(units as usize)),
+            units,
+        }
+    }
+
+    /// Acquires units, at most the whole pool.
+    async fn acquire(&self, units: u32) -> OwnedSemaphorePermit {
+        acquire(&self.permits, units.min(self.units)).await
+    }
 }
 
 impl Budget {
-    /// Creates a budget of about `bytes`: half for first reservations, half for what large bodies need beyond them.
+    /// Creates a budget of about `bytes`: a quarter for first reservations, the rest for what large bodies need beyond
+    /// them.
     pub(crate) fn new(bytes: u64) -> Budget {
-        let half = units(bytes / 2).max(1);
+        let rest = bytes - bytes / 4;
+        let last = limits::MAX_BODY_BYTES.min(rest / 2);
         Budget {
-            first: Arc::new(Semaphore::new(half as usize)),
-            rest: Arc::new(Semaphore::new(half as usize)),
-            first_units: units(limits::FIRST_RESERVATION_BYTES).min(half),
-            rest_units: half,
+            first: Pool::new(bytes / 4),
+            growth: Pool::new(rest - last),
+            last: Pool::new(last),
+            turn: Arc::new(Semaphore::new(1)),
+            waiting: AtomicUsize::new(0),
+            reclaim: Notify::new(),
         }
     }
 
     /// Makes the first reservation for a body of at most `cap_bytes`.
     pub(crate) async fn reserve(&self, cap_bytes: u64) -> Reservation {
-        let wanted = units(cap_bytes).clamp(1, self.first_units);
+        let wanted = units(cap_bytes.min(limits::FIRST_RESERVATION_BYTES)).max(1);
         Reservation {
-            first: acquire(&self.first, wanted).await,
-            rest: None,
-            cap_bytes,
+            first: self.first.acquire(wanted).await,
+            growth: None,
+            last: None,
+            turn: None,
+            overdue_at: None,
         }
     }
 
-    /// Extends the reservation to a body of `length_bytes`, waiting until the pool has room. A single reservation
-    /// is at most the whole pool.
-    pub(crate) async fn cover(&self, reservation: &mut Reservation, length_bytes: u64) {
-        if reservation.rest.is_some() || length_bytes <= reservation.first.num_permits() as u64 * UNIT_BYTES {
+    /// Extends the reservation to `bytes`, waiting until there is room.
+    pub(crate) async fn cover(&self, reservation: &mut Reservation, bytes: u64) {
+        let missing = units(bytes).saturating_sub(reservation.units());
+        if missing == 0 {
             return;
         }
-        let beyond = units(reservation.cap_bytes).saturating_sub(reservation.first.num_permits() as u32);
-        reservation.rest = Some(acquire(&self.rest, beyond.clamp(1, self.rest_units)).await);
+        let started = Instant::now();
+        self.grow(reservation, missing).await;
+        // Time in which a body waited for memory does not count against it.
+        reservation.overdue_at = Some(match reservation.overdue_at {
+            Some(time) => time + started.elapsed(),
+            None => Instant::now() + limits::SLOW_BODY_TIME,
+        });
+    }
+
+    async fn grow(&self, reservation: &mut Reservation, missing: u32) {
+        let _waiting = Waiting::new(&self.waiting);
+        if reservation.turn.is_none() {
+            let turn = tokio::select! {
+                biased;
+                more = self.growth.acquire(missing) => return add(&mut reservation.growth, more),
+                turn = acquire(&self.turn, 1) => turn,
+                never = self.reclaim_slowly() => match never {},
+            };
+            reservation.turn = Some(turn);
+        }
+        // A single body may need more than a small budget has.
+        let held = reservation
+            .last
+            .as_ref()
+            .map_or(0, OwnedSemaphorePermit::num_permits);
+        let wanted = missing.min(self.last.units.saturating_sub(held as u32));
+        tokio::select! {
+            biased;
+            more = self.last.acquire(wanted) => add(&mut reservation.last, more),
+            never = self.reclaim_slowly() => match never {},
+        }
+    }
+
+    /// Makes slow bodies release their memory, one after the other.
+    async fn reclaim_slowly(&self) -> std::convert::Infallible {
+        loop {
+            self.reclaim.notify_one();
+            sleep(limits::RECLAIM_INTERVAL).await;
+        }
+    }
+
+    /// Completes when a body that is being read must release its memory.
+    pub(crate) async fn reclaimed(&self, reservation: &Reservation) {
+        let Some(overdue_at) = reservation.overdue_at else {
+            return std::future::pending().await;
+        };
+        sleep_until(overdue_at).await;
+        loop {
+            self.reclaim.notified().await;
+            if self.waiting.load(Ordering::Acquire) > 0 {
+                return;
+            }
+        }
     }
 }
 
-async fn acquire(pool: &Arc<Semaphore>, units: u32) -> OwnedSemaphorePermit {
-    pool.clone()
+/// Counts a body that waits for memory.
+struct Waiting<'a>(&'a AtomicUsize);
+
+impl<'a> Waiting<'a> {
+    fn new(count: &'a AtomicUsize) -> Self {
+        count.fetch_add(1, Ordering::AcqRel);
+        Self(count)
+    }
+}
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::AcqRel);
+    }
+}
+
+async fn acquire(permits: &Arc<Semaphore>, units: u32) -> OwnedSemaphorePermit {
+    permits
+        .clone()
         .acquire_many_owned(units)
         .await
         .expect("the semaphores are never closed")
+}
+
+fn add(held: &mut Option<OwnedSemaphorePermit>, more: OwnedSemaphorePermit) {
+    match held {
+        Some(held) => held.merge(more),
+        None => *held = Some(more),
+    }
 }
 
 fn units(bytes: u64) -> u32 {
@@ -69,58 +178,117 @@ fn units(bytes: u64) -> u32 {
 /// The budget share of one body; released on drop.
 pub(crate) struct Reservation {
     first: OwnedSemaphorePermit,
-    rest: Option<OwnedSemaphorePermit>,
-    cap_bytes: u64,
+    growth: Option<OwnedSemaphorePermit>,
+    last: Option<OwnedSemaphorePermit>,
+    /// The right to use the last pool while the body is being read.
+    turn: Option<OwnedSemaphorePermit>,
+    /// When the body counts as slow; `None` before it grows beyond its first reservation.
+    overdue_at: Option<Instant>,
 }
 
 impl Reservation {
+    fn units(&self) -> u32 {
+        let held = [&self.growth, &self.last].into_iter().flatten();
+        let held = held.map(OwnedSemaphorePermit::num_permits).sum::<usize>();
+        u32::try_from(self.first.num_permits() + held).unwrap_or(u32::MAX)
+    }
+
     /// Releases what a finished body of `length_bytes` does not need.
     pub(crate) fn shrink(&mut self, length_bytes: u64) {
-        let needed = units(length_bytes) as usize;
-        let kept_first = needed.min(self.first.num_permits());
-        drop(self.first.split(self.first.num_permits() - kept_first));
-        if let Some(rest) = &mut self.rest {
-            let kept_rest = (needed - kept_first).min(rest.num_permits());
-            drop(rest.split(rest.num_permits() - kept_rest));
+        self.turn = None;
+        let mut needed = units(length_bytes) as usize;
+        for held in [Some(&mut self.first), self.growth.as_mut(), self.last.as_mut()] {
+            let Some(held) = held else { continue };
+            let kept = needed.min(held.num_permits());
+            drop(held.split(held.num_permits() - kept));
+            needed -= kept;
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use futures_util::poll;
+
     use super::*;
 
     const MIB: u64 = 1024 * 1024;
 
-    fn free(budget: &Budget) -> (usize, usize) {
-        (budget.first.available_permits(), budget.rest.available_permits())
+    /// Returns the free units of all pools.
+    fn free(budget: &Budget) -> usize {
+        let pools = [&budget.first, &budget.growth, &budget.last];
+        pools.iter().map(|pool| pool.permits.available_permits()).sum()
     }
 
     #[tokio::test]
     async fn a_body_reserves_what_it_needs_and_releases_it() {
         let budget = Budget::new(8 * MIB);
         let all = free(&budget);
-        let mut one = budget.reserve(3 * MIB).await;
-        budget.cover(&mut one, 100).await;
-        assert_eq!(free(&budget).1, all.1);
-        budget.cover(&mut one, 2 * MIB).await;
-        assert!(free(&budget).1 < all.1);
-        one.shrink(600 * 1024);
-        let (first, rest) = free(&budget);
-        assert_eq!((all.0 - first) + (all.1 - rest), 150);
-        drop(one);
+        let mut body = budget.reserve(50 * MIB).await;
+        assert_eq!(all - free(&budget), 16);
+        budget.cover(&mut body, 100).await;
+        assert_eq!(all - free(&budget), 16);
+        for bytes in [MIB, 2 * MIB, 5 * MIB] {
+            budget.cover(&mut body, bytes).await;
+            assert_eq!((all - free(&budget)) as u64, bytes / UNIT_BYTES);
+        }
+        body.shrink(600 * 1024);
+        assert_eq!(all - free(&budget), 150);
+        drop(body);
         assert_eq!(free(&budget), all);
     }
 
     #[tokio::test]
-    async fn a_body_waits_when_the_budget_is_exhausted() {
+    async fn bodies_that_wait_for_each_other_finish_one_after_the_other() {
         let budget = Budget::new(8 * MIB);
-        let mut one = budget.reserve(50 * MIB).await;
-        let mut two = budget.reserve(50 * MIB).await;
-        budget.cover(&mut one, MIB).await;
-        let mut waiting = Box::pin(budget.cover(&mut two, MIB));
-        assert!(futures_util::poll!(&mut waiting).is_pending());
+        let mut bodies = Vec::new();
+        for _ in 0..3 {
+            let mut body = budget.reserve(3 * MIB).await;
+            budget.cover(&mut body, MIB).await;
+            bodies.push(body);
+        }
+        let [mut one, mut two, three] = bodies.try_into().ok().unwrap();
+        budget.cover(&mut one, 3 * MIB).await;
+        let mut waiting = Box::pin(budget.cover(&mut two, 3 * MIB));
+        assert!(poll!(&mut waiting).is_pending());
+        // A body that was read keeps its memory but not its turn.
+        one.shrink(3 * MIB);
+        assert!(poll!(&mut waiting).is_pending());
         drop(one);
+        waiting.await;
+        drop(three);
+    }
+
+    #[tokio::test]
+    async fn a_body_larger_than_the_budget_does_not_wait_for_itself() {
+        let budget = Budget::new(4 * MIB);
+        let mut body = budget.reserve(50 * MIB).await;
+        for mib in 1..=50 {
+            budget.cover(&mut body, mib * MIB).await;
+        }
+        assert_eq!(budget.last.permits.available_permits(), 0);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn slow_bodies_release_their_memory_when_others_wait() {
+        let budget = Budget::new(8 * MIB);
+        let mut slow = Vec::new();
+        for _ in 0..2 {
+            let mut body = budget.reserve(50 * MIB).await;
+            budget.cover(&mut body, 3 * MIB).await;
+            slow.push(body);
+        }
+        sleep(limits::SLOW_BODY_TIME).await;
+        let [mut one, mut two] = [&slow[0], &slow[1]].map(|body| Box::pin(budget.reclaimed(body)));
+        sleep(limits::RECLAIM_INTERVAL).await;
+        assert!(poll!(&mut one).is_pending() && poll!(&mut two).is_pending());
+        let mut other = budget.reserve(50 * MIB).await;
+        let mut waiting = Box::pin(budget.cover(&mut other, MIB));
+        assert!(poll!(&mut waiting).is_pending());
+        one.await;
+        assert!(poll!(&mut two).is_pending(), "one at a time");
+        drop(two);
+        slow.remove(0);
         waiting.await;
     }
 }

@@ -63,6 +63,12 @@ pub enum FetchError {
         /// The host as requested.
         host: String,
     },
+    /// The body took long, and the memory that it held was needed for others.
+    #[error("{host} sent its response too slowly while this server was short of memory; try again later")]
+    TooSlow {
+        /// The host as requested.
+        host: String,
+    },
     /// The body exceeds the limit.
     #[error("the response is larger than {limit_bytes} bytes")]
     TooLarge {
@@ -109,7 +115,7 @@ impl FetchError {
             FetchError::InvalidRequest(_) => ErrorCode::BadRequest,
             FetchError::Dns { .. } => ErrorCode::DnsResolution,
             FetchError::Unsafe { .. } => ErrorCode::UnsafeTarget,
-            FetchError::Timeout => ErrorCode::ScrapeTimeout,
+            FetchError::Timeout | FetchError::TooSlow { .. } => ErrorCode::ScrapeTimeout,
             FetchError::Tls { .. } => ErrorCode::SslError,
             FetchError::Proxy { .. } => ErrorCode::ProxyError,
             FetchError::Config(_) => ErrorCode::Unknown,
@@ -127,6 +133,7 @@ impl FetchError {
     pub fn is_transient(&self) -> bool {
         match self {
             FetchError::Timeout
+            | FetchError::TooSlow { .. }
             | FetchError::Connect { .. }
             | FetchError::Proxy { .. }
             | FetchError::Reset { .. } => true,

@@ -40,6 +40,8 @@ pub const MAX_WINDOW_LOG: u32 = 23;
 pub const WIRE_SLACK_BYTES: u64 = 1024 * 1024;
 /// Maximum bytes read and discarded so that a connection can be reused.
 pub const MAX_DRAIN_BYTES: usize = 64 * 1024;
+/// Maximum time for that.
+pub const DRAIN_TIMEOUT: Duration = Duration::from_secs(1);
 /// Maximum cookies per domain in one jar.
 pub const MAX_COOKIES_PER_HOST: usize = 50;
 /// Maximum cookies in one jar.
@@ -48,8 +50,12 @@ pub const MAX_COOKIES: usize = 3000;
 pub const MAX_COOKIE_BYTES: usize = 4096;
 /// Default memory budget of all bodies in flight, in bytes.
 pub const BODY_BUDGET_BYTES: u64 = 512 * 1024 * 1024;
-/// Bytes that every body reserves before its first byte; a larger one then reserves up to its maximum at once.
-pub const FIRST_RESERVATION_BYTES: u64 = 512 * 1024;
+/// Bytes that every body reserves before its first byte; a larger one reserves more as it grows.
+pub const FIRST_RESERVATION_BYTES: u64 = 64 * 1024;
+/// Time that a body above [`FIRST_RESERVATION_BYTES`] has before it must release its memory, if others wait for it.
+pub const SLOW_BODY_TIME: Duration = Duration::from_secs(10);
+/// Interval at which a body that waits for memory makes a slow one release its own.
+pub const RECLAIM_INTERVAL: Duration = Duration::from_millis(250);
 /// Maximum idle connections per origin: as many as a team has pages in flight by default.
 pub const MAX_IDLE_PER_ORIGIN: usize = 64;
 /// Maximum idle connections in total.

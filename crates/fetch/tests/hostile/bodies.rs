@@ -1,11 +1,12 @@
 //! Bodies: codings, decompression bombs, limits, truncated and endless ones.
 
 use std::io::Cursor;
+use std::time::Duration;
 
 use async_compression::tokio::bufread::{
     BrotliEncoder, DeflateEncoder, GzipEncoder, ZlibEncoder, ZstdEncoder,
 };
-use harvestman_fetch::{FetchError, FetchResponse};
+use harvestman_fetch::{FetchError, FetchResponse, limits};
 use tokio::io::{AsyncRead, AsyncReadExt};
 
 use crate::server::{Server, ServerAction, config, deadline_in, fetch_one, fetcher, get, ok, response};
@@ -392,4 +393,54 @@ async fn the_budget_is_released_after_each_body() {
     for fetch in fetches.collect::<Vec<_>>() {
         assert_eq!(fetch.await.unwrap(), 3 * MIB);
     }
+}
+
+/// Returns the start of a response of unknown length.
+fn unending(bytes: usize) -> Vec<u8> {
+    let mut start =
+        format!("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n{bytes:x}\r\n").into_bytes();
+    start.resize(start.len() + bytes, b'x');
+    start
+}
+
+#[tokio::test]
+async fn slow_bodies_of_unknown_length_leave_memory_to_others() {
+    let slow = Server::with(|| ServerAction::Hang(unending(2 * MIB))).await;
+    let quick =
+        Server::with(|| ServerAction::Close([unending(3 * MIB), b"\r\n0\r\n\r\n".to_vec()].concat())).await;
+    let fetcher = fetcher();
+    let mut stalled = tokio::task::JoinSet::new();
+    for _ in 0..12 {
+        let (fetcher, request) = (fetcher.clone(), get(slow.url("/")));
+        stalled.spawn(async move { fetcher.fetch(request).await });
+    }
+    while slow.requests().len() < 12 {
+        tokio::task::yield_now().await;
+    }
+    tokio::time::sleep(Duration::from_millis(200)).await;
+    let response = fetcher.fetch(get(quick.url("/"))).await.unwrap();
+    assert_eq!(response.body.len(), 3 * MIB);
+    stalled.shutdown().await;
+}
+
+#[tokio::test]
+async fn a_stalled_body_releases_memory_that_another_one_needs() {
+    let slow = Server::with(|| ServerAction::Hang(unending(3 * MIB))).await;
+    let quick = Server::with(|| ServerAction::Keep(ok(vec![b'x'; 3 * MIB]))).await;
+    let mut config = config("127.0.0.1");
+    config.body_budget_bytes = 4 * MIB as u64;
+    let fetcher = harvestman_fetch::Fetcher::new(config).unwrap();
+    let start = |server: &Server, milliseconds: u64| {
+        let (fetcher, mut request) = (fetcher.clone(), get(server.url("/")));
+        request.deadline = deadline_in(milliseconds);
+        tokio::spawn(async move { fetcher.fetch(request).await.map(|response| response.body.len()) })
+    };
+    let _stalled = start(&slow, 120_000);
+    tokio::time::sleep(Duration::from_millis(200)).await;
+    let other = start(&quick, 40_000);
+    tokio::time::sleep(Duration::from_millis(200)).await;
+    tokio::time::pause();
+    tokio::time::advance(limits::SLOW_BODY_TIME).await;
+    tokio::time::resume();
+    assert_eq!(other.await.unwrap(), Ok(3 * MIB));
 }

@@ -2,7 +2,7 @@
 
 use harvestman_fetch::{CookieJar, FetchError};
 
-use crate::server::{Server, ServerAction, fetcher, fetcher_with, get, ok, response};
+use crate::server::{Server, ServerAction, deadline_in, fetcher, fetcher_with, get, ok, response};
 
 fn to(location: &str) -> ServerAction {
     ServerAction::Keep(response(302, &format!("Location: {location}\r\n"), "moved"))
@@ -141,4 +141,18 @@ async fn a_cookie_wall_is_passed_and_jars_are_not_shared() {
         fetcher.fetch(get(server.url("/"))).await.unwrap().redirects.len(),
         1
     );
+}
+
+#[tokio::test]
+async fn a_redirect_is_followed_even_if_its_body_never_arrives() {
+    let server = Server::start(|request| match request.path() {
+        "/from" => {
+            ServerAction::Hang(b"HTTP/1.1 302 X\r\nLocation: /to\r\nContent-Length: 10\r\n\r\n".to_vec())
+        }
+        _ => ServerAction::Keep(ok("there")),
+    })
+    .await;
+    let mut request = get(server.url("/from"));
+    request.deadline = deadline_in(30_000);
+    assert_eq!(fetcher().fetch(request).await.unwrap().body, "there");
 }

@@ -4,6 +4,7 @@
 use percent_encoding::percent_decode_str;
 use url::Url;
 
+use super::query::Query;
 use crate::limits::{MAX_SEARCH_PASSAGE_CHARS, MAX_SEARCHED_BYTES};
 use crate::scrape::highlights::highlights;
 use crate::scrape::passages::{Block, Text, for_each_block};
@@ -78,7 +79,8 @@ pub(super) fn host_words(host: &str) -> String {
 
 /// Returns what a page says about a query as one line, or `None` if nothing matches.
 pub fn passage(markdown: &str, query: &str) -> Option<String> {
-    let found = highlights(&Text::of(cut(markdown, MAX_SEARCHED_BYTES)), query);
+    let text = Text::of(cut(markdown, MAX_SEARCHED_BYTES));
+    let found = highlights(&text, &Query::of(query).terms());
     let mut line = found.split_whitespace().collect::<Vec<_>>().join(" ");
     if let Some((end, _)) = line.char_indices().nth(MAX_SEARCH_PASSAGE_CHARS) {
         let end = line[..end].rfind(' ').unwrap_or(end);
@@ -118,6 +120,20 @@ mod tests {
             (text.headings.as_str(), text.body.as_str()),
             ("Grey herons", "They stand.")
         );
+    }
+
+    #[test]
+    fn operators_of_a_query_are_not_words_of_its_passage() {
+        let text = "Herons stand in water.\n\nBread is baked in ovens.\n\nSee the test site of example.";
+        for query in [
+            "herons site:example.test",
+            "herons -bread",
+            "herons -site:example.test",
+            "herons filetype:bread",
+        ] {
+            assert_eq!(passage(text, query).unwrap(), "Herons stand in water.", "{query}");
+        }
+        assert_eq!(passage(text, "site:example.test"), None);
     }
 
     #[test]

@@ -45,6 +45,13 @@ impl Query {
         self.words.is_empty() && self.phrases.is_empty() && self.in_title.is_empty() && self.in_url.is_empty()
     }
 
+    /// Returns what the text of a page should have: words and phrases, without operators and what they exclude.
+    pub fn terms(&self) -> String {
+        [&self.words[..], &self.phrases, &self.in_title]
+            .concat()
+            .join(" ")
+    }
+
     /// Returns whether a URL satisfies `site:` and `filetype:`.
     pub fn allows(&self, url: &Url) -> bool {
         let is_on = |sites: &[String]| sites.iter().any(|site| is_below(bare_host(url), site));

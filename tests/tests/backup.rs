@@ -44,7 +44,7 @@ async fn a_backup_under_load_restores_to_a_folder_whose_jobs_go_on() {
     let mut other = TestServer::start().await;
     other.terminate().await;
     let (good, text) = other.run_command(&["restore", name]);
-    assert!(!good && text.contains("exists"), "{text}");
+    assert!(!good && text.contains("exists: add --replace"), "{text}");
     let (good, text) = other.run_command(&["restore", name, "--replace"]);
     assert!(good && text.contains("renamed the old database"), "{text}");
     site.release();

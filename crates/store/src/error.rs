@@ -31,7 +31,7 @@ pub enum StoreError {
     /// The file is an SQLite database of another program.
     #[error("{} is a database of another program: choose another data folder", .0.display())]
     ForeignFile(PathBuf),
-    /// The database server cannot be used as it is; the text says what to do. It contains no password.
+    /// The database, or a copy of it, cannot be used as it is; the text says what to do. It contains no password.
     #[error("{0}")]
     Setup(String),
     /// Disk full, I/O error, lock or lost connection: may resolve on its own, so retry with back-off.

@@ -32,9 +32,10 @@ pub async fn schema_version(data_dir: &Path) -> Result<Option<u32>, StoreError> 
 /// # Errors
 /// If the file exists, the database cannot be read, or the copy cannot be written or is damaged.
 pub async fn backup(data_dir: &Path, to: &Path) -> Result<(), StoreError> {
-    let failed = |error| StoreError::io(&format!("cannot write {}", to.display()), &error);
+    let failed = |error: io::Error| StoreError::Setup(format!("cannot write {}: {error}", to.display()));
     if to.exists() {
-        return Err(failed(io::ErrorKind::AlreadyExists.into()));
+        let text = format!("{} exists: name a new file", to.display());
+        return Err(StoreError::Setup(text));
     }
     let part = with_suffix(to, ".part");
     // SQLite writes into an empty file, which keeps its mode.
@@ -73,7 +74,7 @@ async fn copy(from: &Path, to: &Path) -> Result<(), StoreError> {
 /// If the copy is damaged, newer than this program or of another program; if a server uses the folder; without
 /// `replace` also if there is a database.
 pub async fn restore(data_dir: &Path, from: &Path, replace: bool) -> Result<Option<PathBuf>, StoreError> {
-    let failed = |error| StoreError::io(&format!("cannot restore {}", from.display()), &error);
+    let failed = |error: io::Error| StoreError::Setup(format!("cannot restore {}: {error}", from.display()));
     if !from.is_file() {
         return Err(failed(io::ErrorKind::NotFound.into()));
     }
@@ -81,8 +82,8 @@ pub async fn restore(data_dir: &Path, from: &Path, replace: bool) -> Result<Opti
     let folder = Folder::lock(data_dir)?;
     let path = folder.database();
     if path.exists() && !replace {
-        let exists = io::Error::new(io::ErrorKind::AlreadyExists, format!("{} exists", path.display()));
-        return Err(failed(exists));
+        let text = format!("{} exists: add --replace, which renames it", path.display());
+        return Err(StoreError::Setup(text));
     }
     let part = with_suffix(&path, ".part");
     create_private(&part).map_err(failed)?;

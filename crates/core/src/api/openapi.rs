@@ -9,6 +9,7 @@ mod monitors;
 mod operation;
 mod pages;
 mod render;
+mod rules;
 mod server;
 mod sessions;
 

@@ -260,7 +260,7 @@ fn read_host(slot: Slot<'_>) -> Option<String> {
         !text.is_empty()
             && text
                 .chars()
-                .all(|c| c.is_alphanumeric() || matches!(c, '-' | '.' | '_' | '*'))
+                .all(|c| c.is_ascii_alphanumeric() || !c.is_ascii() || matches!(c, '-' | '.' | '_' | '*'))
     };
     match slot.json().as_str() {
         Some(text) if !is_host(text) => {

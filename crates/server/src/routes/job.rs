@@ -99,7 +99,8 @@ pub(crate) fn idempotency(headers: &HeaderMap, body: &[u8]) -> Result<Option<Ide
     let key = value
         .to_str()
         .ok()
-        .filter(|key| (1..=limits::IDEMPOTENCY_KEY_CHARS).contains(&key.len()));
+        .filter(|key| (1..=limits::IDEMPOTENCY_KEY_CHARS).contains(&key.len()))
+        .filter(|key| key.bytes().all(|byte| byte.is_ascii_graphic()));
     let key = key.ok_or_else(|| {
         let most = limits::IDEMPOTENCY_KEY_CHARS;
         Failure::parameter(

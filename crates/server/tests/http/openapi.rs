@@ -4,6 +4,13 @@ use std::collections::BTreeSet;
 
 use axum::body::Body;
 use axum::http::Method;
+use harvestman_core::api::extract::ExtractRequest;
+use harvestman_core::api::fields::Slot;
+use harvestman_core::api::interact::InteractRequest;
+use harvestman_core::api::monitor::MonitorRequest;
+use harvestman_core::api::parse::ParseOptions;
+use harvestman_core::api::search::SearchRequest;
+use harvestman_core::api::{ScrapeRequest, Wire};
 use harvestman_server::router::routes;
 use jsonschema::Validator;
 use serde_json::{Value, json};
@@ -109,6 +116,211 @@ fn matches_schema(document: &Value, schema: &Value, value: &Value) {
         .map(|error| format!("{}: {error}", error.instance_path()))
         .collect();
     assert!(problems.is_empty(), "{problems:#?}\n{value:#}");
+}
+
+fn validator(document: &Value, name: &str) -> Validator {
+    let reference = json!({ "$ref": format!("#/components/schemas/{name}") });
+    let whole = json!({ "allOf": [reference], "components": document["components"] });
+    jsonschema::options().build(&whole).unwrap()
+}
+
+/// Checks that the document and the reader agree about a body.
+#[track_caller]
+fn agree<W: Wire>(document: &Value, body: &Value, is_valid: bool) {
+    let by_document = validator(document, W::NAME).is_valid(body);
+    assert_eq!(by_document, is_valid, "the document: {body}");
+    assert_eq!(
+        W::from_value(body.clone()).is_ok(),
+        is_valid,
+        "the reader: {body}"
+    );
+}
+
+#[tokio::test]
+async fn bodies_match_the_document() {
+    let app = TestApp::start().await;
+    let document = document(&app).await;
+    let scrape = |more: Value, is_valid: bool| {
+        let mut body = json!({ "url": "https://a.test/" });
+        body.as_object_mut()
+            .unwrap()
+            .extend(more.as_object().unwrap().clone());
+        agree::<ScrapeRequest>(&document, &body, is_valid);
+    };
+    let tracked = json!(["markdown", "changeTracking"]);
+    for more in [
+        json!({ "formats": tracked }),
+        json!({ "formats": tracked, "lockdown": false, "minAge": null }),
+        json!({ "formats": ["markdown", "markdown", {"type": "screenshot"}] }),
+        json!({ "formats": [{"type": "json", "schema": {}, "prompt": null}] }),
+        json!({ "formats": null, "timeout": null, "location": null, "proxy": null, "redactPII": null, "origin": null }),
+        json!({ "location": {"country": "de", "languages": ["de-DE", "en"]} }),
+        json!({ "location": {"country": null, "languages": null} }),
+        json!({ "useMock": "none", "safeMode": false, "domainTools": false, "checkPromptInjection": false }),
+        json!({ "useMock": null, "safeMode": null, "threatProtection": {"mode": "off"} }),
+        json!({ "threatProtection": {}, "maxAge": Slot::UNBOUNDED, "__any": 1 }),
+        json!({ "waitFor": 30_001, "timeout": 100_000, "headers": {"X-A": "tab\there"} }),
+    ] {
+        scrape(more, true);
+    }
+    for more in [
+        json!({ "url": null }),
+        json!({ "formats": ["changeTracking"] }),
+        json!({ "formats": tracked, "lockdown": true }),
+        json!({ "formats": tracked, "minAge": 0 }),
+        json!({ "formats": ["screenshot", {"type": "screenshot"}] }),
+        json!({ "formats": [{"type": "json"}] }),
+        json!({ "formats": [null] }),
+        json!({ "location": {"country": "XX"} }),
+        json!({ "location": {"languages": ["e"]} }),
+        json!({ "location": {"languages": [null]} }),
+        json!({ "useMock": "" }),
+        json!({ "safeMode": true }),
+        json!({ "domainTools": true }),
+        json!({ "threatProtection": {"mode": "on"} }),
+        json!({ "maxAge": Slot::UNBOUNDED + 1 }),
+        json!({ "waitFor": 30_001 }),
+        json!({ "headers": {"a b": "c"} }),
+        json!({ "headers": {"a": "b\u{0}"} }),
+    ] {
+        scrape(more, false);
+    }
+    for (more, is_valid) in [
+        (
+            json!({ "includeDomains": ["a.test"], "excludeDomains": [] }),
+            true,
+        ),
+        (
+            json!({ "includeDomains": ["a.test"], "excludeDomains": ["b.test"] }),
+            false,
+        ),
+        (
+            json!({ "includeDomains": ["b\u{fc}cher.test", "*.a.test"] }),
+            true,
+        ),
+        (json!({ "includeDomains": ["https://a.test"] }), false),
+        (json!({ "tbs": "" }), true),
+        (json!({ "tbs": "qdr:d2,sbd:1" }), true),
+        (
+            json!({ "tbs": "cdr:1, cd_min:1/31/2026 ,cd_max:2/28/2026" }),
+            true,
+        ),
+        (json!({ "tbs": "qdr:x" }), false),
+        (json!({ "domainTools": true }), true),
+    ] {
+        let mut body = json!({ "query": "herons" });
+        body.as_object_mut()
+            .unwrap()
+            .extend(more.as_object().unwrap().clone());
+        agree::<SearchRequest>(&document, &body, is_valid);
+    }
+    for (body, is_valid) in [
+        (json!({ "code": "1", "prompt": null }), true),
+        (json!({ "prompt": "click" }), true),
+        (json!({ "code": "1", "prompt": "click" }), false),
+        (json!({}), false),
+    ] {
+        agree::<InteractRequest>(&document, &body, is_valid);
+    }
+    for (body, is_valid) in [
+        (json!({ "urls": [], "prompt": "names" }), true),
+        (json!({ "prompt": "" }), false),
+        (json!({ "urls": ["a.test"], "schema": {} }), true),
+        (json!({ "urls": [] }), false),
+        (json!({}), false),
+    ] {
+        agree::<ExtractRequest>(&document, &body, is_valid);
+    }
+    for (schedule, is_valid) in [
+        (json!({ "text": "hourly" }), true),
+        (json!({ "cron": "0 * * * *", "text": null }), true),
+        (json!({ "cron": "0 * * * *", "text": "hourly" }), false),
+        (json!({}), false),
+    ] {
+        let target = json!({ "type": "scrape", "urls": ["a.test"] });
+        let body = json!({ "name": "a", "schedule": schedule, "targets": [target] });
+        agree::<MonitorRequest>(&document, &body, is_valid);
+    }
+}
+
+#[tokio::test]
+async fn bodies_that_the_document_excludes_are_refused() {
+    let app = TestApp::start().await;
+    let document = document(&app).await;
+    let url = "https://a.test/";
+    let monitor = |options: Value| {
+        json!({ "name": "a", "schedule": { "text": "hourly" },
+            "targets": [{ "type": "crawl", "url": url, "crawlOptions": options }] })
+    };
+    for (path, name, body) in [
+        (
+            "/v2/scrape",
+            "ScrapeRequest",
+            json!({ "url": url, "redactPII": true, "formats": ["screenshot"] }),
+        ),
+        (
+            "/v2/scrape",
+            "ScrapeRequest",
+            json!({ "url": url, "redactPII": {}, "formats": [{"type": "rawBase64"}] }),
+        ),
+        (
+            "/v2/scrape",
+            "ScrapeRequest",
+            json!({ "url": url, "redactPII": true, "actions": [{"type": "pdf"}] }),
+        ),
+        (
+            "/v2/monitor",
+            "MonitorRequest",
+            monitor(json!({ "prompt": "blog" })),
+        ),
+        (
+            "/v2/monitor",
+            "MonitorRequest",
+            monitor(json!({ "webhook": url })),
+        ),
+        (
+            "/v2/monitor",
+            "MonitorRequest",
+            monitor(json!({ "limit": 10_001 })),
+        ),
+        (
+            "/v2/monitor",
+            "MonitorRequest",
+            monitor(json!({ "zeroDataRetention": true })),
+        ),
+    ] {
+        assert!(!validator(&document, name).is_valid(&body), "{body}");
+        app.post(path, &body).await.is_error(400, "BAD_REQUEST");
+    }
+}
+
+#[tokio::test]
+async fn options_of_uploads_match_the_document() {
+    let app = TestApp::start().await;
+    let document = document(&app).await;
+    let validator = validator(&document, "ParseOptions");
+    for (options, is_valid) in [
+        (
+            json!({ "formats": ["markdown", "links"], "actions": [], "location": {}, "waitFor": 0 }),
+            true,
+        ),
+        (
+            json!({ "maxAge": 172_800_000, "storeInCache": true, "proxy": "basic", "minAge": null }),
+            true,
+        ),
+        (json!({ "formats": ["screenshot"] }), false),
+        (json!({ "actions": [{"type": "scrape"}] }), false),
+        (json!({ "location": {"country": "DE"} }), false),
+        (json!({ "maxAge": 0 }), false),
+        (json!({ "minAge": 0 }), false),
+        (json!({ "proxy": "enhanced" }), false),
+        (json!({ "mobile": true }), false),
+        (json!({ "profile": {"name": "a"} }), false),
+    ] {
+        assert_eq!(validator.is_valid(&options), is_valid, "the document: {options}");
+        let read = ParseOptions::from_value(options.clone()).unwrap();
+        assert_eq!(read.check_allowed().is_ok(), is_valid, "the reader: {options}");
+    }
 }
 
 /// Checks that a response is one that the document describes for this operation.

@@ -7,6 +7,7 @@ use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 
 use super::operation::RequestBody;
+use super::rules;
 use crate::api::error::{ApiError, ErrorCode};
 use crate::api::fields::{Field, References, Schema, object_schema};
 
@@ -38,7 +39,7 @@ impl Components {
         let mut add = |name: &'static str, fields: &[Field]| {
             self.requests
                 .entry(name)
-                .or_insert_with(|| request_schema(fields));
+                .or_insert_with(|| request_schema(name, fields));
         };
         for field in &body.fields {
             field.schema.visit_objects(&mut add);
@@ -86,9 +87,10 @@ impl Components {
     }
 }
 
-fn request_schema(fields: &[Field]) -> Value {
+fn request_schema(name: &str, fields: &[Field]) -> Value {
     let mut schema = object_schema(fields, References::Components, true);
     schema["patternProperties"] = json!({ "^__": {} });
+    rules::complete(name, fields, &mut schema);
     schema
 }
 

@@ -4,7 +4,7 @@ use schemars::{JsonSchema, SchemaGenerator};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use super::examples;
+use super::{examples, rules};
 #[cfg(test)]
 use crate::api::error::ApiError;
 use crate::api::error::ErrorCode;
@@ -225,6 +225,10 @@ impl Operation {
                     )
                 }
                 "check" => ("Id of the check.", json!({ "type": "string", "format": "uuid" })),
+                "snapshot" => (
+                    "Id of the snapshot, from the trace.",
+                    json!({ "type": "string", "format": "uuid" }),
+                ),
                 "token" => (
                     "Token, from a URL that the server returned.",
                     json!({ "type": "string" }),
@@ -302,6 +306,7 @@ impl Operation {
         default: Option<Value>,
     ) -> Self {
         let mut schema = schema.to_json(References::Components);
+        rules::bound(&mut schema);
         if let Some(default) = default {
             schema["default"] = default;
         }
@@ -312,6 +317,14 @@ impl Operation {
             schema,
         });
         self.errors(&[ErrorCode::BadRequest])
+    }
+
+    /// Restricts the last parameter to texts that match a pattern.
+    pub(super) fn pattern(mut self, pattern: &'static str) -> Self {
+        if let Some(parameter) = self.parameters.last_mut() {
+            parameter.schema["pattern"] = pattern.into();
+        }
+        self
     }
 
     /// Adds the header for an idempotency key.

@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::components::Components;
 use super::operation::{Content, Operation, Parameter, ParameterLocation, RequestBody, Response};
+use super::rules;
 use crate::api::error::ErrorCode;
 
 impl Operation {
@@ -80,13 +81,12 @@ impl Parameter {
 }
 
 fn request_id() -> Value {
-    let schema =
-        json!({ "type": "string", "minLength": 1, "maxLength": 128, "pattern": "^[A-Za-z0-9._:-]+$" });
     let parameter = Parameter {
         name: "x-request-id",
         location: ParameterLocation::Header,
-        help: "Id of the request, for the server's log. The response has it too.",
-        schema,
+        help: "Id of the request, for the server's log: 1 to 128 of `A-Za-z0-9._:-`. The response has it too. \
+               The server replaces any other value.",
+        schema: json!({ "type": "string" }),
     };
     parameter.render()
 }
@@ -97,7 +97,7 @@ impl RequestBody {
         if !self.form {
             let content = json!({ "schema": schema, "example": self.example() });
             return json!({
-                "required": self.fields.iter().any(|field| field.required),
+                "required": self.fields.iter().any(|field| field.required) || rules::needs_body(self.name),
                 "description": self.summary,
                 "content": { "application/json": content },
             });

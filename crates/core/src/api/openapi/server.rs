@@ -78,6 +78,7 @@ fn team() -> Vec<Operation> {
             &Schema::Text(0..=usize::MAX),
             None,
         )
+        .pattern("^[A-Za-z0-9_-]{32}$")
         .response("Requests, newest first.", examples::activity()),
         new(
             "/v2/team/queue-status",

@@ -1,9 +1,13 @@
 //! Tables of fields from the schemas of the OpenAPI document: name, type, bounds, default and description.
 
+use harvestman_core::api::fields::Slot;
 use serde_json::Value;
 
 use super::super::html::{API_ENDPOINT, escape, render_line};
 use super::{entries, items, resolve, text};
+
+/// Longest pattern that is shown.
+const LONGEST_PATTERN: usize = 60;
 
 /// Schemas of the document, and the objects that the tables of one page refer to.
 pub(super) struct Schemas<'d> {
@@ -100,11 +104,16 @@ impl<'d> Schemas<'d> {
             Value::Array(items) if items.is_empty() => String::new(),
             default => format!("<code>{}</code>", escape(&default.to_string())),
         };
+        let kind = self.type_of(schema);
+        // Every optional field may be null, which counts as absent.
+        let kind = [" or <code>null</code>", ", <code>null</code>"]
+            .iter()
+            .find_map(|end| kind.strip_suffix(end).filter(|_| !is_required))
+            .unwrap_or(&kind);
         format!(
             "<tr><td><code>{name}</code>{required}{note}</td><td>{kind}{bounds}</td><td>{default}</td>\
              <td>{help}</td></tr>",
             name = escape(name),
-            kind = self.type_of(schema),
             help = render_line(help, API_ENDPOINT),
         )
     }
@@ -191,11 +200,11 @@ fn table(rows: &str) -> String {
     )
 }
 
-/// Returns the bounds of a schema in words.
+/// Returns the bounds of a schema in words, without those that no value reaches and patterns that nobody can read.
 fn bounds(schema: &Value) -> Option<String> {
     let range = |min: &str, max: &str, unit: &str| {
         let (min, max) = (&schema[min], &schema[max]);
-        match (min.is_null(), max.is_null()) {
+        match (min.is_null(), max.is_null() || *max == Slot::UNBOUNDED) {
             (true, true) => None,
             (false, true) => Some(format!("at least {min}{unit}")),
             (true, false) => Some(format!("at most {max}{unit}")),
@@ -210,6 +219,7 @@ fn bounds(schema: &Value) -> Option<String> {
         range("minItems", "maxItems", " items"),
         schema["pattern"]
             .as_str()
+            .filter(|pattern| pattern.len() <= LONGEST_PATTERN)
             .map(|pattern| format!("pattern {pattern}")),
     ];
     let bounds: Vec<String> = bounds.into_iter().flatten().collect();
@@ -238,6 +248,18 @@ mod tests {
             Some("1 to 100"),
         );
         check(json!({ "type": "string", "format": "uri" }), "string (uri)", None);
+        check(
+            json!({ "type": "integer", "minimum": 1, "maximum": Slot::UNBOUNDED }),
+            "integer",
+            Some("at least 1"),
+        );
+        check(
+            json!({ "type": "string", "pattern": "a|".repeat(31) }),
+            "string",
+            None,
+        );
+        let row = Schemas::of(&document).row("x", "", false, &json!({ "type": ["string", "null"] }), "");
+        assert!(row.contains("<td>string</td>"), "{row}");
         check(
             json!({ "type": "array", "maxItems": 5, "items": { "$ref": "#/components/schemas/Thing" } }),
             "array of <a href=\"#Thing\">Thing</a>",

@@ -146,7 +146,14 @@ async fn errors_name_the_flag_and_have_an_exit_code() {
         );
     }
     for (arguments, words) in [
-        (&["scrape", &url, "--api-key", "fc-wrong"][..], "key"),
+        (
+            &["scrape", &url, "--api-key", "fc-wrong"][..],
+            "set HARVESTMAN_API_KEY",
+        ),
+        (
+            &["crawl", "http://127.0.0.1:1/"],
+            " failed: Nothing could be crawled",
+        ),
         (&["scrape", "http://127.0.0.1:1/"], "127.0.0.1"),
         (
             &["scrape", &url, "--api-url", "http://127.0.0.1:1"],

@@ -416,7 +416,7 @@ async fn backup(config: &Config, given: &ArgMatches, out: &mut impl Write) -> an
 
 async fn restore(config: &Config, given: &ArgMatches, out: &mut impl Write) -> anyhow::Result<()> {
     let (file, folder) = (backup_file(given)?, &config.data_dir);
-    only_embedded(config, "restore it with pg_restore")?;
+    only_embedded(config, "load a dump of it with psql")?;
     if let Some(replaced) = harvestman_store::restore(folder, file, given.get_flag("replace")).await? {
         writeln!(out, "renamed the old database to {}", replaced.display())?;
     }
@@ -463,7 +463,14 @@ async fn run_operator_command(config: &Config, command: operator::Command) -> an
 
 fn show(values: &Values) -> String {
     let line = |setting: &crate::config::setting::Setting| match values.of(setting.key) {
-        None => format!("# {} is not set\n", setting.key),
+        None => match setting.help.split_once(" [default: ") {
+            Some((_, default)) => format!(
+                "# {} is not set (default: {})\n",
+                setting.key,
+                default.trim_end_matches(']')
+            ),
+            None => format!("# {} is not set\n", setting.key),
+        },
         Some((_, origin)) if setting.secret => format!("{} = \"(hidden)\"  # {origin}\n", setting.key),
         Some((text, origin)) => format!("{} = {}  # {origin}\n", setting.key, quote(text)),
     };
@@ -579,6 +586,10 @@ mod tests {
             _ => None,
         };
         let shown = show(&Values::gather(|_| None, environment, None).unwrap());
+        assert!(
+            shown.contains("# max_concurrency is not set (default: 64)\n"),
+            "{shown}"
+        );
         assert!(!shown.contains("fc-secret") && !shown.contains("hush"), "{shown}");
         assert!(
             shown.contains("listen = \"127.0.0.1:3002\"  # default"),

@@ -331,6 +331,12 @@ impl ApiClient {
         } = response;
         let retry_after = headers.get(http::header::RETRY_AFTER);
         let error = match serde_json::from_slice::<ErrorBody>(&body) {
+            Ok(body) if status == 401 && !self.is_in_process() => {
+                format!(
+                    "{}; set {} to a key of the server at {}",
+                    body.error, KEY_VARIABLES[0], self.base
+                )
+            }
             Ok(body) => describe_error(&body.error, &body.details),
             Err(_) => format!("the server at {} responded with HTTP status {status}", self.base),
         };

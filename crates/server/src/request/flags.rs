@@ -52,7 +52,7 @@ pub(crate) fn argument(field: &Field) -> Arg {
     let name = match field.kind() {
         FieldKind::Any => "TEXT|JSON".to_owned(),
         FieldKind::Bool => "true|false".to_owned(),
-        FieldKind::Number => "NUMBER".to_owned(),
+        FieldKind::Number => field.unit.unwrap_or("number").to_ascii_uppercase(),
         FieldKind::Text => "TEXT".to_owned(),
         FieldKind::Word(words) => words.join("|"),
         FieldKind::List => "LIST".to_owned(),

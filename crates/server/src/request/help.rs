@@ -7,12 +7,9 @@ pub(super) const AFTER: &str = "\
 For LIST, separate words with commas, pass a JSON array, or repeat the flag. For JSON, write it as in the API.
 Exit codes: 0 success, 1 failure, 2 wrong arguments, 3 some pages failed or the page is an HTTP error, 130 interrupted.";
 
-/// Returns the help of a field's flag: what it is for, its unit and its default.
+/// Returns the help of a field's flag: what it is for, and its default.
 pub(super) fn of(field: &Field) -> String {
     let mut help = field.help.trim_end_matches('.').to_owned();
-    if let Some(unit) = field.unit {
-        help.push_str(&format!(", in {unit}"));
-    }
     let default = field
         .default
         .as_ref()

@@ -101,7 +101,11 @@ impl Job {
             let reason = last["error"]
                 .as_str()
                 .map_or(String::new(), |error| format!(": {error}"));
-            eprintln!("harvestman: {} {} is {status}{reason}", self.command, self.id);
+            let end = match status {
+                "failed" => "failed".to_owned(),
+                status => format!("is {status}"),
+            };
+            eprintln!("harvestman: {} {} {end}{reason}", self.command, self.id);
             // Partial results are better than none.
             if !last["partial"].is_null() {
                 eprintln!("harvestman: the result is incomplete");
@@ -120,7 +124,8 @@ impl Job {
             eprintln!("harvestman: {}: {}", text("url"), text("error"));
         }
         let (seen, failures) = (self.seen, self.failures);
-        eprintln!("harvestman: {status}, {seen} pages, {failures} failed");
+        let pages = output::count(seen, "page");
+        eprintln!("harvestman: {status}, {pages}, {failures} failed");
         Ok(match (seen, failures) {
             (0, _) => 1,
             (_, 0) => 0,

@@ -182,6 +182,12 @@ pub(super) fn picture_url<'r>(command: RequestCommand, body: &Value, response: &
     (data["screenshot"] == url).then_some(url)
 }
 
+/// Returns a number with its noun: `1 page`, `2 pages`.
+pub(super) fn count(number: u64, noun: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{number} {noun}{plural}")
+}
+
 /// Quotes a word for a shell if it has characters other than those of plain names.
 pub(super) fn shell_word(word: &str) -> String {
     let is_plain = |c: char| c.is_alphanumeric() || "-_./:,=@%+[]".contains(c);

@@ -250,9 +250,10 @@ async fn executed(
 
 fn ended(response: &Value, given: &ArgMatches) -> anyhow::Result<ExitCode> {
     print(response, &Value::from(""), given)?;
+    let credits = output::count(response["creditsBilled"].as_u64().unwrap_or_default(), "credit");
     eprintln!(
-        "harvestman: the session has ended after {} ms, {} credits",
-        response["sessionDurationMs"], response["creditsBilled"]
+        "harvestman: the session has ended after {} ms, {credits}",
+        response["sessionDurationMs"]
     );
     Ok(ExitCode::SUCCESS)
 }

@@ -284,6 +284,7 @@ pub struct Crawl {
     /// Pages that redirected to a host whose robots.txt has not arrived, by host.
     awaiting_robots: HashMap<HostKey, Vec<(Entry, Box<FetchedPage>)>>,
     awaiting_robots_pages: usize,
+    awaiting_robots_bytes: usize,
     /// The start page while sitemaps are read, and the latest time to hold it; `None` for no limit.
     held_seed: Option<(Option<Timestamp>, AcceptedPage)>,
 
@@ -384,6 +385,7 @@ impl Crawl {
             suspects: HashSet::new(),
             awaiting_robots: HashMap::new(),
             awaiting_robots_pages: 0,
+            awaiting_robots_bytes: 0,
             held_seed: None,
             changes: Changes::new(snapshot.last_batch, snapshot.progress),
             batch_sent_at: Timestamp::default(),

@@ -282,6 +282,26 @@ fn a_redirect_to_a_disallowed_page_is_listed_as_blocked() {
 }
 
 #[test]
+fn large_pages_that_wait_for_another_robots_txt_are_bounded() {
+    let paths: Vec<String> = (0..40).map(|number| format!("/{number}")).collect();
+    let mut web = json!({"http://site.test/": paths});
+    for path in &paths {
+        web[format!("http://site.test{path}")] = json!({"redirect": format!("http://docs.site.test{path}")});
+        web[format!("http://docs.site.test{path}")] = json!({"markdown": 4 << 20});
+    }
+    let case = json!({"web": web, "robots": {"http://docs.site.test": 2},
+        "request": {"url": "http://site.test/", "allowSubdomains": true}});
+    let trace = crawl(&case, 2);
+    let decided = trace.times_of("http://docs.site.test/robots.txt")[2];
+    let early = trace
+        .requests
+        .iter()
+        .filter(|(at, url)| *at < decided && paths.iter().any(|path| url.ends_with(path)));
+    assert!(early.count() <= 6, "16 MiB, and one page in flight");
+    assert_eq!(visited(&trace).len(), 41);
+}
+
+#[test]
 fn transient_errors_are_tried_three_times_and_then_accepted() {
     let case = json!({"web": {"http://site.test/": ["/busy", "/down"],
         "http://site.test/busy": {"status": 429, "times": 1, "retry_after_ms": 5000, "links": ["/more"]},

@@ -6,7 +6,7 @@ use uuid::{Builder, Uuid};
 
 use crate::api::error::ErrorCode;
 use crate::crawl::batch::{AdmittedUrl, CommitResponse, JobState, Offer, SettledOutcome, SettledUrl, Source};
-use crate::crawl::changes::{Change, Outcome};
+use crate::crawl::changes::{Change, Outcome, document_bytes};
 use crate::crawl::hosts::Access;
 use crate::crawl::limits::{LOST_OWNERS_MAX, LOST_OWNERS_SUSPECT};
 use crate::crawl::links::LinkHash;
@@ -162,6 +162,7 @@ impl Crawl {
             self.accept(now, entry, page);
         }
     }
+            self.awaiting_robots_bytes -= document_bytes(&page.document);
 
     fn open_host(&mut self, host: &HostKey, now: Timestamp) {
         let own_pace = self.pace.has_delay() || self.hosts.ignores_robots();

@@ -211,7 +211,7 @@ impl Changes {
 }
 
 /// Estimates the size of a document's text in bytes.
-fn document_bytes(document: &Document) -> usize {
+pub(super) fn document_bytes(document: &Document) -> usize {
     let text = |part: &Option<String>| part.as_ref().map_or(0, String::len);
     let list = |part: &Option<Vec<String>>| {
         part.as_ref()

@@ -8,7 +8,7 @@ use uuid::Uuid;
 
 use crate::api::error::ErrorCode;
 use crate::crawl::batch::{PageError, SettledOutcome, SettledUrl, Source};
-use crate::crawl::changes::{Change, Outcome};
+use crate::crawl::changes::{Change, Outcome, document_bytes};
 use crate::crawl::hosts::Access;
 use crate::crawl::limits::{BACKOFF_FIRST_MS, RETRY_AFTER_MAX_MS};
 use crate::crawl::{Crawl, FetchFailure, FetchedPage, PageOutcome, warnings};
@@ -191,6 +191,7 @@ impl Crawl {
             RedirectTarget::Unknown(host) => {
                 self.hosts.request(&host, now);
                 self.awaiting_robots_pages += 1;
+                self.awaiting_robots_bytes += document_bytes(&page.document);
                 return self.awaiting_robots.entry(host).or_default().push((entry, page));
             }
         };

@@ -59,6 +59,7 @@ impl Crawl {
     pub(super) fn next_fetch(&mut self, now: Timestamp) -> Option<Output> {
         if self.changes.is_full()
             || self.awaiting_robots_pages >= limits::BACKLOG_MAX_PAGES
+            || self.awaiting_robots_bytes >= limits::BACKLOG_MAX_BYTES
             || self.is_commit_late(now)
         {
             self.limiter = Some(Limiter::Storage);

@@ -1,6 +1,6 @@
 //! Crawls a web described by a JSON value, in memory and on virtual time. The format is that of the shared cases,
 //! plus pages that fail (`fail`: `transient` or `final`), that fail or show their status only the first `times`,
-//! `retry_after_ms`, robots.txt files given as a number (unreadable that many times) or as an error code (the
+//! `retry_after_ms`, the number of bytes of `markdown`, robots.txt files given as a number (unreadable that many times) or as an error code (the
 //! host is unreachable).
 
 use std::collections::{HashMap, VecDeque};
@@ -215,6 +215,10 @@ impl Site<'_> {
             retry_after_ms: entry["retry_after_ms"].as_u64().filter(|_| faulty),
         };
         page.document.metadata.status_code = Some(page.status);
+        let markdown = entry["markdown"]
+            .as_u64()
+            .and_then(|bytes| usize::try_from(bytes).ok());
+        page.document.markdown = markdown.map(|bytes| "x".repeat(bytes));
         PageOutcome::Page(Box::new(page))
     }
 }

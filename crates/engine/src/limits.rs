@@ -20,8 +20,8 @@ pub const CLOCK_STEP_MS: u64 = 1_000;
 pub const RENEW_RETRY: Duration = Duration::from_millis(500);
 /// Shards leased per poll.
 pub const LEASES_PER_POLL: u32 = 32;
-/// Shards that one node drives at once.
-pub const MAX_SHARDS: usize = 1_024;
+/// Shards that one node drives at once; at most half of them belong to one team.
+pub const MAX_SHARDS: u64 = 2_048;
 /// First pause after a failed commit; doubled up to [`COMMIT_RETRY_MAX`].
 pub const COMMIT_RETRY: Duration = Duration::from_millis(50);
 /// Longest pause between two attempts of a commit.

@@ -1,9 +1,12 @@
-//! Decides which jobs this node drives: leases shards without an owner and runs a driver for each.
+//! Decides which jobs this node drives: leases shards without an owner and runs a driver for each. The store divides the
+//! room among the teams.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
-use harvestman_store::{JobKind, Lease};
-use tokio::task::JoinSet;
+use harvestman_core::ids::TeamId;
+use harvestman_store::{JobKind, Lease, LeaseRoom};
+use tokio::task::{Id, JoinSet};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
@@ -16,12 +19,21 @@ use crate::{clock, lease, limits, runs};
 /// Leases and drives shards until `stop` is cancelled; returns when every driver has ended.
 pub(crate) async fn run(context: Arc<Context>, stop: CancellationToken) {
     let mut drivers = JoinSet::new();
+    let mut teams: HashMap<Id, TeamId> = HashMap::new();
     let mut ticker = Ticker::new();
     let mut renewed_at = Instant::now();
     loop {
-        while drivers.try_join_next().is_some() {}
-        let room = limits::MAX_SHARDS.saturating_sub(drivers.len());
-        let mut wanted = limits::LEASES_PER_POLL.min(u32::try_from(room).unwrap_or(u32::MAX));
+        while let Some(ended) = drivers.try_join_next_with_id() {
+            teams.remove(&ended.map_or_else(|panic| panic.id(), |(id, ())| id));
+        }
+        let mut room = LeaseRoom {
+            limit: limits::LEASES_PER_POLL,
+            capacity: limits::MAX_SHARDS,
+            driven: HashMap::new(),
+        };
+        for team in teams.values() {
+            *room.driven.entry(*team).or_default() += 1;
+        }
         // After a forward step of the clock, the leases of this node look expired until its drivers renew them.
         let now = clock::now();
         if now.millis_since(ticker.now()) > limits::CLOCK_STEP_MS && !drivers.is_empty() {
@@ -29,11 +41,11 @@ pub(crate) async fn run(context: Arc<Context>, stop: CancellationToken) {
         }
         ticker = Ticker::new();
         if Instant::now() < renewed_at {
-            wanted = 0;
+            room.limit = 0;
         }
         let leases = match context
             .store
-            .lease(&context.node, now, limits::LEASE_MS, wanted)
+            .lease(&context.node, now, limits::LEASE_MS, &room)
             .await
         {
             Ok(leases) => leases,
@@ -42,11 +54,13 @@ pub(crate) async fn run(context: Arc<Context>, stop: CancellationToken) {
                 Vec::new()
             }
         };
-        // A full result means that more may be waiting, even if many jobs caused only one notification.
-        let more = wanted > 0 && leases.len() >= wanted as usize;
+        // More may be waiting, even if many jobs caused only one notification.
+        let more = !leases.is_empty();
         for lease in leases {
             let span = tracing::info_span!("crawl", crawl.id = %lease.job, team.id = %lease.team);
-            drivers.spawn(drive(context.clone(), lease, stop.clone()).instrument(span));
+            let team = lease.team;
+            let driver = drivers.spawn(drive(context.clone(), lease, stop.clone()).instrument(span));
+            teams.insert(driver.id(), team);
         }
         tokio::select! {
             biased;

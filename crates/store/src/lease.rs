@@ -1,5 +1,7 @@
 //! Leases of shards, and what their owners read and commit.
 
+use std::collections::HashMap;
+
 use harvestman_core::crawl::{Batch, CommitResponse, Snapshot};
 use harvestman_core::ids::{JobId, KeyId, TeamId};
 use harvestman_core::time::Timestamp;
@@ -37,6 +39,40 @@ pub struct Lease {
     pub created_at: Timestamp,
 }
 
+/// How many shards a node leases, given those that it drives.
+#[derive(Clone, Debug)]
+pub struct LeaseRoom {
+    /// Maximum shards to lease now.
+    pub limit: u32,
+    /// Maximum shards that the node drives at once.
+    pub capacity: u64,
+    /// Shards of each team that the node drives.
+    pub driven: HashMap<TeamId, u64>,
+}
+
+impl LeaseRoom {
+    /// Divides the room among teams with free shards: the next shard goes to the team with the fewest. No team gets more
+    /// than what it leaves for all others, so that a team without a shard always gets one, however many jobs others have.
+    pub(crate) fn shares(&self, teams: &[TeamId]) -> Vec<(TeamId, u32)> {
+        let mut free = self.capacity.saturating_sub(self.driven.values().sum());
+        let mut shares: Vec<(TeamId, u64, u32)> = teams
+            .iter()
+            .map(|team| (*team, self.driven.get(team).copied().unwrap_or_default(), 0))
+            .collect();
+        for _ in 0..self.limit {
+            let fewest = shares.iter_mut().min_by_key(|(_, driven, _)| *driven);
+            let Some((_, driven, share)) = fewest.filter(|(_, driven, _)| *driven < free) else {
+                break;
+            };
+            *driven += 1;
+            *share += 1;
+            free -= 1;
+        }
+        let shares = shares.into_iter().filter(|(_, _, share)| *share > 0);
+        shares.map(|(team, _, share)| (team, share)).collect()
+    }
+}
+
 /// Which kinds of work wait for a node to lease them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct DueWork {
@@ -54,13 +90,14 @@ operations! {
         /// Returns which work a node could lease, in one read.
         async fn due_work(&self, now: Timestamp) -> Result<DueWork, StoreError>;
 
-        /// Leases up to `limit` free shards of running jobs for `lease_ms`, oldest jobs first.
+        /// Leases free shards of running jobs for `lease_ms`: those of the teams with the fewest leases, oldest jobs
+        /// first.
         async fn lease(
             &self,
             node: &str,
             now: Timestamp,
             lease_ms: u64,
-            limit: u32,
+            room: &LeaseRoom,
         ) -> Result<Vec<Lease>, StoreError>;
 
         /// Extends a lease. False when another owner has the shard or the job has ended: drop the shard.
@@ -86,5 +123,36 @@ operations! {
             now: Timestamp,
             lease_ms: u64,
         ) -> Result<CommitResponse, CommitError>;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use uuid::Uuid;
+
+    use super::*;
+
+    #[test]
+    fn room_is_shared_among_teams() {
+        let [one, two, three] = [1, 2, 3].map(|id| TeamId(Uuid::from_u128(id)));
+        let shares = |limit, capacity, driven: &[(TeamId, u64)], teams: &[TeamId]| {
+            let driven = driven.iter().copied().collect();
+            let room = LeaseRoom {
+                limit,
+                capacity,
+                driven,
+            };
+            room.shares(teams)
+        };
+        assert_eq!(shares(5, 100, &[], &[one, two]), [(one, 3), (two, 2)]);
+        assert_eq!(shares(5, 100, &[(one, 4)], &[one, two]), [(one, 1), (two, 4)]);
+        assert_eq!(shares(99, 8, &[], &[one]), [(one, 4)], "half of the capacity");
+        assert_eq!(shares(99, 8, &[(one, 4)], &[one, two]), [(two, 2)]);
+        assert_eq!(
+            shares(99, 8, &[(one, 4), (two, 2)], &[one, two, three]),
+            [(three, 1)]
+        );
+        assert_eq!(shares(99, 8, &[(one, 9)], &[two]), []);
+        assert_eq!(shares(0, 8, &[], &[one]), []);
     }
 }

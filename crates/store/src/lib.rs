@@ -67,7 +67,7 @@ pub use job::{
     AddPagesOutcome, CancelOutcome, ContinueOutcome, CreateOutcome, Idempotency, JobError, JobErrors,
     JobKind, JobRow, JobStatus, NewJob, WebhookEvents,
 };
-pub use lease::{DueWork, Lease};
+pub use lease::{DueWork, Lease, LeaseRoom};
 pub use monitor::{
     CheckEnd, CheckLease, CheckPageChunk, CheckRow, MonitorRow, MonitorUpdate, NewCheck, NewCheckPage,
     NewMonitor, StartOutcome,

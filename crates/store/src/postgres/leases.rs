@@ -1,11 +1,11 @@
 //! Leases of shards. Each lease raises the epoch of its shard; the owner of a lower epoch cannot change anything. A
 //! node leases its share of the running shards, so that a new node gets work.
 
-use harvestman_core::ids::JobId;
+use harvestman_core::ids::{JobId, TeamId};
 use harvestman_core::time::Timestamp;
 
 use crate::error::StoreError;
-use crate::lease::{DueWork, Lease, Leases};
+use crate::lease::{DueWork, Lease, LeaseRoom, Leases};
 use crate::limits;
 use crate::postgres::Postgres;
 use crate::postgres::query::query;
@@ -21,6 +21,20 @@ const LOOK: &str = "SELECT
         count(*) FILTER (WHERE lease_until <= harvestman.clock($2)) AS free,
         count(*) FILTER (WHERE greatest(lease_until, free_at) <= harvestman.clock($2) - $4) AS overdue
     FROM harvestman.shard WHERE active";
+
+/// Steps from team to team, and looks at their newest jobs first, which are the most likely to be free.
+const TEAMS_WITH_FREE_SHARDS: &str = "WITH RECURSIVE team AS (
+        (SELECT team_id AS id FROM harvestman.job WHERE status = 'scraping' AND kind <> 'scrape'
+            ORDER BY team_id LIMIT 1)
+        UNION ALL
+        SELECT (SELECT team_id FROM harvestman.job
+            WHERE status = 'scraping' AND kind <> 'scrape' AND team_id > team.id ORDER BY team_id LIMIT 1)
+        FROM team WHERE id IS NOT NULL)
+    SELECT id FROM team WHERE id IS NOT NULL AND (
+        SELECT true FROM harvestman.job JOIN harvestman.shard ON shard.job_id = job.id
+        WHERE team_id = team.id AND status = 'scraping' AND kind <> 'scrape'
+            AND active AND lease_until <= harvestman.clock($1)
+        ORDER BY job.id DESC LIMIT 1)";
 
 impl Leases for Postgres {
     async fn due_work(&self, now: Timestamp) -> Result<DueWork, StoreError> {
@@ -44,21 +58,44 @@ impl Leases for Postgres {
         _node: &str,
         now: Timestamp,
         lease_ms: u64,
-        limit: u32,
+        room: &LeaseRoom,
     ) -> Result<Vec<Lease>, StoreError> {
+        if room.limit == 0 {
+            return Ok(Vec::new());
+        }
+        let connection = self.pool.connection().await?;
         let look = query(LOOK)
             .bind(self.node)
             .bind(now.0)
             .bind(limits::NODE_LEASE_MS)
             .bind(limits::SHARE_GRACE_MS)
-            .fetch_one(&*self.pool.connection().await?)
+            .fetch_one(&connection)
             .await?;
         let share = look.count("shards")?.div_ceil(look.count("nodes")?.max(1));
-        let room = share
+        let of_share = share
             .saturating_sub(look.count("own")?)
             .max(look.count("overdue")?);
-        let wanted = u64::from(limit).min(look.count("free")?).min(room);
+        let wanted = of_share.min(look.count("free")?).min(u64::from(room.limit));
         if wanted == 0 {
+            return Ok(Vec::new());
+        }
+        let rows = query(TEAMS_WITH_FREE_SHARDS)
+            .bind(now.0)
+            .fetch_all(&connection)
+            .await?;
+        drop(connection);
+        let teams: Result<Vec<TeamId>, StoreError> =
+            rows.iter().map(|row| row.id("id").map(TeamId)).collect();
+        let room = LeaseRoom {
+            limit: u32::try_from(wanted).unwrap_or(room.limit),
+            ..room.clone()
+        };
+        let (teams, shares): (Vec<_>, Vec<_>) = room
+            .shares(&teams?)
+            .into_iter()
+            .map(|(team, share)| (team.0, share))
+            .unzip();
+        if teams.is_empty() {
             return Ok(Vec::new());
         }
         let node = self.node;
@@ -67,9 +104,12 @@ impl Leases for Postgres {
                 let until = Timestamp(now.0.saturating_add(lease_ms));
                 let taken = query(
                     "UPDATE harvestman.shard SET node = $1, epoch = epoch + 1, lease_until = $2
-                     FROM (SELECT job_id AS id, no AS number FROM harvestman.shard
-                        WHERE active AND lease_until <= $3 ORDER BY job_id, no LIMIT $4
-                        FOR NO KEY UPDATE SKIP LOCKED) AS free
+                     FROM unnest($4, $5) AS share (team, size)
+                     CROSS JOIN LATERAL (SELECT job_id AS id, no AS number
+                        FROM harvestman.job JOIN harvestman.shard ON shard.job_id = job.id
+                        WHERE team_id = share.team AND status = 'scraping' AND kind <> 'scrape'
+                            AND active AND lease_until <= $3
+                        ORDER BY job.id LIMIT share.size FOR NO KEY UPDATE OF shard SKIP LOCKED) AS free
                      JOIN harvestman.job ON job.id = free.id
                      WHERE shard.job_id = free.id AND shard.no = free.number
                      RETURNING job.id, no, epoch, team_id, key_id, kind, url, request, base, page_limit, created_at",
@@ -77,7 +117,8 @@ impl Leases for Postgres {
                 .bind(node)
                 .bind(until.0)
                 .bind(now.0)
-                .bind(wanted)
+                .bind(teams)
+                .bind(shares)
                 .fetch_all(transaction)
                 .await?;
                 let mut leases = Vec::with_capacity(taken.len());

@@ -21,6 +21,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0007_partitions.sql"),
     include_str!("migrations/0008_day_usage.sql"),
     include_str!("migrations/0009_waiting_urls.sql"),
+    include_str!("migrations/0010_driven_jobs.sql"),
 ];
 /// The oldest schema version whose server can run on the newest schema.
 const OLDEST_COMPATIBLE: u64 = 1;

@@ -4,14 +4,36 @@
 use sqlx::query;
 use sqlx::sqlite::SqliteConnection;
 
-use harvestman_core::ids::JobId;
+use harvestman_core::ids::{JobId, TeamId};
 use harvestman_core::time::Timestamp;
 
 use crate::error::StoreError;
-use crate::lease::{DueWork, Lease, Leases};
+use crate::lease::{DueWork, Lease, LeaseRoom, Leases};
 use crate::rows::{due_work, lease};
 use crate::sqlite::Sqlite;
 use crate::sqlite::rows::{Columns, bad_column, blob, int};
+
+/// Steps from team to team, and looks at their newest jobs first, which are the most likely to be free. `CROSS JOIN` fixes
+/// the order of the tables.
+const TEAMS_WITH_FREE_SHARDS: &str = "WITH RECURSIVE team (id) AS (
+        SELECT min(team_id) FROM job WHERE status = 'scraping' AND kind <> 'scrape'
+        UNION ALL
+        SELECT (SELECT min(team_id) FROM job
+            WHERE status = 'scraping' AND kind <> 'scrape' AND team_id > team.id)
+        FROM team WHERE id IS NOT NULL)
+    SELECT id FROM team WHERE id IS NOT NULL AND (
+        SELECT 1 FROM job CROSS JOIN shard ON shard.job_id = job.id
+        WHERE job.team_id = team.id AND status = 'scraping' AND kind <> 'scrape'
+            AND active = 1 AND lease_until <= ?1
+        ORDER BY job.id DESC LIMIT 1) IS NOT NULL";
+
+/// Leases the oldest free shards of a team.
+const LEASE_OF_TEAM: &str = "UPDATE shard SET owner = ?1, epoch = epoch + 1, lease_until = ?2
+    WHERE (job_id, no) IN (
+        SELECT job_id, no FROM job CROSS JOIN shard ON shard.job_id = job.id
+        WHERE team_id = ?4 AND status = 'scraping' AND kind <> 'scrape' AND active = 1 AND lease_until <= ?3
+        ORDER BY job.id LIMIT ?5)
+    RETURNING job_id, no, epoch";
 
 impl Leases for Sqlite {
     async fn due_work(&self, now: Timestamp) -> Result<DueWork, StoreError> {
@@ -32,31 +54,41 @@ impl Leases for Sqlite {
         node: &str,
         now: Timestamp,
         lease_ms: u64,
-        limit: u32,
+        room: &LeaseRoom,
     ) -> Result<Vec<Lease>, StoreError> {
+        if room.limit == 0 {
+            return Ok(Vec::new());
+        }
+        let rows = query(TEAMS_WITH_FREE_SHARDS)
+            .bind(int(now.0))
+            .fetch_all(&self.readers)
+            .await?;
+        let teams: Result<Vec<TeamId>, StoreError> =
+            rows.iter().map(|row| row.id("id").map(TeamId)).collect();
+        let shares = room.shares(&teams?);
+        if shares.is_empty() {
+            return Ok(Vec::new());
+        }
         let node = node.to_owned();
         let until = Timestamp(now.0.saturating_add(lease_ms));
         self.writer
             .run(move |connection| {
                 Box::pin(async move {
-                    let taken = query(
-                        "UPDATE shard SET owner = ?1, epoch = epoch + 1, lease_until = ?2
-                         WHERE (job_id, no) IN (
-                            SELECT job_id, no FROM shard WHERE active = 1 AND lease_until <= ?3
-                            ORDER BY job_id, no LIMIT ?4)
-                         RETURNING job_id, no, epoch",
-                    )
-                    .bind(node)
-                    .bind(int(until.0))
-                    .bind(int(now.0))
-                    .bind(limit)
-                    .fetch_all(&mut *connection)
-                    .await?;
-                    let mut leases = Vec::with_capacity(taken.len());
-                    for row in taken {
-                        let job = JobId(row.id("job_id")?);
-                        let shard = u32::try_from(row.count("no")?).map_err(|_| bad_column("no"))?;
-                        leases.push(lease_of(connection, job, shard, row.count("epoch")?, until).await?);
+                    let mut leases = Vec::new();
+                    for (team, share) in shares {
+                        let taken = query(LEASE_OF_TEAM)
+                            .bind(node.clone())
+                            .bind(int(until.0))
+                            .bind(int(now.0))
+                            .bind(blob(team.0))
+                            .bind(share)
+                            .fetch_all(&mut *connection)
+                            .await?;
+                        for row in taken {
+                            let job = JobId(row.id("job_id")?);
+                            let shard = u32::try_from(row.count("no")?).map_err(|_| bad_column("no"))?;
+                            leases.push(lease_of(connection, job, shard, row.count("epoch")?, until).await?);
+                        }
                     }
                     leases.sort_by_key(|lease| (lease.job, lease.shard));
                     Ok(leases)

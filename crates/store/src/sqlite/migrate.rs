@@ -35,6 +35,7 @@ pub(crate) const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0024_agent_threads.sql"),
     include_str!("migrations/0025_day_usage.sql"),
     include_str!("migrations/0026_page_text_hash.sql"),
+    include_str!("migrations/0027_driven_jobs.sql"),
 ];
 
 /// Fails when a newer server has written the file.

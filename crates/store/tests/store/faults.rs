@@ -8,7 +8,7 @@ use harvestman_core::ids::ScrapeId;
 use harvestman_store::{JobKind, NewJob, StoreError, StoredScrape};
 use sqlx::{ConnectOptions, Connection, Executor};
 
-use crate::fixtures::{LEASE_MS, NOW, TestFolder, batch, crawl, found, later, new_job, offers, page};
+use crate::fixtures::{LEASE_MS, NOW, TestFolder, batch, crawl, found, later, new_job, offers, page, room};
 use crate::story::chapters_of_sessions::session;
 
 async fn tamper(folder: &TestFolder, sql: &'static str) {
@@ -82,7 +82,7 @@ fn everything_acknowledged_survives_a_crash() {
         store.create_crawl(&job, None).await.unwrap();
         store.begin_scrape(&scrape).await.unwrap();
         let lease = store
-            .lease("node", NOW, LEASE_MS, 1)
+            .lease("node", NOW, LEASE_MS, &room(1))
             .await
             .unwrap()
             .pop()
@@ -108,7 +108,7 @@ fn everything_acknowledged_survives_a_crash() {
     crash_after(&folder, async |store| {
         // The shard is free at once, without waiting for the dead server's lease to end.
         let lease = store
-            .lease("node", NOW, LEASE_MS, 1)
+            .lease("node", NOW, LEASE_MS, &room(1))
             .await
             .unwrap()
             .pop()
@@ -254,7 +254,11 @@ async fn writes_do_not_wait_for_a_reader_that_prevents_a_checkpoint() {
         ..crawl(team, 1)
     };
     store.create_crawl(&job, None).await.unwrap();
-    let lease = store.lease("node", NOW, LEASE_MS, 1).await.unwrap().remove(0);
+    let lease = store
+        .lease("node", NOW, LEASE_MS, &room(1))
+        .await
+        .unwrap()
+        .remove(0);
     let first = Batch {
         offers: offers(&["/1"]),
         ..batch(1)

@@ -1,5 +1,6 @@
 //! A data folder for one test, and short constructors for test data.
 
+use std::collections::HashMap;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -13,7 +14,9 @@ use harvestman_core::host::HostKey;
 use harvestman_core::ids::{JobId, ScrapeId, TeamId};
 use harvestman_core::time::Timestamp;
 use harvestman_core::url_key::UrlKey;
-use harvestman_store::{DatabaseUrl, JobKind, NewJob, Store, StoreConfig, StoreError, WebhookEvents, new_id};
+use harvestman_store::{
+    DatabaseUrl, JobKind, Lease, LeaseRoom, NewJob, Store, StoreConfig, StoreError, WebhookEvents, new_id,
+};
 use tokio_postgres::NoTls;
 use url::Url;
 
@@ -27,6 +30,27 @@ const SERVER: &str = "HARVESTMAN_TEST_POSTGRES";
 
 /// PgBouncer, likewise.
 const POOLER: &str = "HARVESTMAN_TEST_PGBOUNCER";
+
+/// Returns the room of a node that drives nothing.
+pub(crate) fn room(limit: u32) -> LeaseRoom {
+    LeaseRoom {
+        limit,
+        capacity: u64::MAX,
+        driven: HashMap::new(),
+    }
+}
+
+/// Leases every free shard.
+pub(crate) async fn lease_all(store: &Store, now: Timestamp) -> Vec<Lease> {
+    let mut leases = Vec::new();
+    loop {
+        let more = store.lease("node", now, LEASE_MS, &room(1000)).await.unwrap();
+        if more.is_empty() {
+            return leases;
+        }
+        leases.extend(more);
+    }
+}
 
 /// The store of one test, deleted at its end: a data folder or a PostgreSQL database.
 pub(crate) struct TestFolder {

@@ -1,5 +1,6 @@
 //! Tests of the store through its public interface. `story` is one script that every engine must pass;
-//! `faults` tests the files of the embedded database; `cache` the size limit of the page cache; `random`
+//! `faults` tests the files of the embedded database; `cache` the size limit of the page cache;
+//! `leases` how teams share the shards; `random`
 //! checks the invariants under crashes, lost replies and former owners; `nodes` tests several nodes on one database.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
@@ -10,6 +11,7 @@ mod cache;
 mod database_proxy;
 mod faults;
 mod fixtures;
+mod leases;
 mod nodes;
 mod random;
 mod story;

@@ -13,7 +13,7 @@ use harvestman_store::{
 
 use crate::fixtures::{
     LEASE_MS, NOW, RETENTION_MS, TestFolder, batch, crawl, crawl_with_events, database_url, failed, later,
-    new_job, offers, page, page_error, page_with, run_sql, settled,
+    new_job, offers, page, page_error, page_with, room, run_sql, settled,
 };
 
 use crate::story::chapters_of_events::attempt;
@@ -36,17 +36,23 @@ async fn nodes_share_running_jobs_on_postgresql() {
     for _ in 0..3 {
         stores[0].create_crawl(&crawl(team, 5), None).await.unwrap();
     }
-    let first = stores[0].lease("", NOW, LEASE_MS, 10).await.unwrap();
-    let second = stores[1].lease("", NOW, LEASE_MS, 10).await.unwrap();
+    let first = stores[0].lease("", NOW, LEASE_MS, &room(10)).await.unwrap();
+    let second = stores[1].lease("", NOW, LEASE_MS, &room(10)).await.unwrap();
     assert_eq!((first.len(), second.len()), (2, 1), "half of three, rounded up");
     assert!(first.iter().all(|lease| lease.job != second[0].job));
 
     // A shard that no node leases in time goes to a node that already has its share.
     stores[0].create_crawl(&crawl(team, 5), None).await.unwrap();
     stores[0].release(&second[0]).await.unwrap();
-    let soon = stores[0].lease("", later(1_000), LEASE_MS, 10).await.unwrap();
+    let soon = stores[0]
+        .lease("", later(1_000), LEASE_MS, &room(10))
+        .await
+        .unwrap();
     assert_eq!(soon, [], "other nodes may take them first");
-    let free = stores[0].lease("", later(2_000), LEASE_MS, 10).await.unwrap();
+    let free = stores[0]
+        .lease("", later(2_000), LEASE_MS, &room(10))
+        .await
+        .unwrap();
     assert_eq!(free.len(), 2);
 
     // A profile has one writer, until its node frees it or leaves.
@@ -220,7 +226,7 @@ async fn rows_of_jobs_are_in_partitions_that_are_dropped_when_empty_on_postgresq
     assert_sql(&folder, "(SELECT count(*) = 15 FROM harvestman.day_partition)");
     let job = crawl_with_events(team, 5);
     store.create_crawl(&job, None).await.unwrap();
-    let lease = store.lease("", NOW, LEASE_MS, 10).await.unwrap().remove(0);
+    let lease = store.lease("", NOW, LEASE_MS, &room(10)).await.unwrap().remove(0);
     let first = Batch {
         offers: offers(&["/a", "/b"]),
         ..batch(1)
@@ -258,7 +264,11 @@ async fn rows_of_jobs_are_in_partitions_that_are_dropped_when_empty_on_postgresq
     // A job of a day without a partition.
     let late = crawl(team, 5);
     store.create_crawl(&late, None).await.unwrap();
-    let lease = store.lease("", over, LEASE_MS, 10).await.unwrap().remove(0);
+    let lease = store
+        .lease("", over, LEASE_MS, &room(10))
+        .await
+        .unwrap()
+        .remove(0);
     let first = Batch {
         offers: offers(&["/a"]),
         ..batch(1)
@@ -346,7 +356,7 @@ async fn cancelling_and_committing_race_on_postgresql() {
         let job = crawl_with_events(team, 5);
         stores[0].create_crawl(&job, None).await.unwrap();
         let lease = stores[0]
-            .lease("", NOW, LEASE_MS, 1)
+            .lease("", NOW, LEASE_MS, &room(1))
             .await
             .unwrap()
             .pop()
@@ -442,7 +452,12 @@ async fn text_that_postgresql_cannot_store_is_replaced_on_postgresql() {
         ..crawl(team, 5)
     };
     store.create_crawl(&job, None).await.unwrap();
-    let lease = store.lease("", NOW, LEASE_MS, 1).await.unwrap().pop().unwrap();
+    let lease = store
+        .lease("", NOW, LEASE_MS, &room(1))
+        .await
+        .unwrap()
+        .pop()
+        .unwrap();
     let mut first = batch(1);
     first.offers = offers(&["/1", "/2"]);
     store.commit(&lease, &first, NOW, LEASE_MS).await.unwrap();

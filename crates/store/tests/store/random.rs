@@ -16,7 +16,7 @@ use harvestman_store::{CancelOutcome, CommitError, DeliveryQuery, JobStatus, Lea
 use tokio::runtime::Runtime;
 
 use crate::fixtures::{
-    LEASE_MS, NOW, TestFolder, batch, crawl_with_events, document, key, offer, page_error, settled, url,
+    LEASE_MS, NOW, TestFolder, batch, crawl_with_events, document, key, offer, page_error, room, settled, url,
 };
 
 const URLS: u64 = 90;
@@ -198,7 +198,7 @@ impl Run {
     fn take_over(&mut self) {
         let leases = self
             .runtime
-            .block_on(self.store.lease("node", self.now, LEASE_MS, 10))
+            .block_on(self.store.lease("node", self.now, LEASE_MS, &room(10)))
             .unwrap();
         for lease in leases {
             let snapshot = self.runtime.block_on(self.store.load(&lease)).unwrap();

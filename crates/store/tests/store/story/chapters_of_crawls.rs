@@ -8,8 +8,8 @@ use harvestman_store::{
 };
 
 use crate::fixtures::{
-    LEASE_MS, NOW, RETENTION_MS, batch, crawl, dropped, failed, key, later, offer, offers, page, page_with,
-    url,
+    LEASE_MS, NOW, RETENTION_MS, batch, crawl, dropped, failed, key, later, lease_all, offer, offers, page,
+    page_with, room, url,
 };
 
 pub(crate) async fn team(store: &Store) -> TeamId {
@@ -27,10 +27,10 @@ pub(crate) async fn start(store: &Store, job: &NewJob) -> Lease {
 
 /// Leases the job's shard `ms` after `NOW`; releases all others.
 pub(crate) async fn take(store: &Store, job: &NewJob, ms: u64) -> Lease {
-    let mut mine = None;
-    assert!(store.due_work(later(ms)).await.unwrap().shards);
-    let leases = store.lease("node", later(ms), LEASE_MS, 1000).await.unwrap();
-    assert!(!store.due_work(later(ms)).await.unwrap().shards);
+    let (mut mine, now) = (None, later(ms));
+    assert!(store.due_work(now).await.unwrap().shards);
+    let leases = lease_all(store, now).await;
+    assert!(!store.due_work(now).await.unwrap().shards);
     for lease in leases {
         if lease.job == job.id {
             mine = Some(lease);
@@ -207,7 +207,7 @@ pub(crate) async fn a_crawl_runs_from_lease_to_end(store: &Store) {
     assert!(!store.renew(&lease, NOW, LEASE_MS).await.unwrap());
     assert!(
         store
-            .lease("node", later(LEASE_MS * 100), 0, 1000)
+            .lease("node", later(LEASE_MS * 100), 0, &room(1000))
             .await
             .unwrap()
             .iter()

@@ -4,7 +4,7 @@ use harvestman_core::crawl::{Batch, JobEnd, JobState, ProcessingCounts, Progress
 use harvestman_store::{CancelOutcome, CommitError, JobStatus, Store};
 
 use super::chapters_of_crawls::{commit, row, start, take, team};
-use crate::fixtures::{LEASE_MS, NOW, batch, crawl, dropped, failed, key, later, offers, page, url};
+use crate::fixtures::{LEASE_MS, NOW, batch, crawl, dropped, failed, key, later, offers, page, room, url};
 
 pub(crate) async fn a_repeated_batch_changes_nothing(store: &Store) {
     let job = crawl(team(store).await, 5);
@@ -58,7 +58,7 @@ pub(crate) async fn a_former_owner_changes_nothing(store: &Store) {
     assert!(store.renew(&old, NOW, LEASE_MS).await.unwrap());
     assert!(
         store
-            .lease("other", later(LEASE_MS - 1), LEASE_MS, 100)
+            .lease("other", later(LEASE_MS - 1), LEASE_MS, &room(100))
             .await
             .unwrap()
             .is_empty()

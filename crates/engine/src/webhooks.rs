@@ -1,6 +1,7 @@
 //! Delivers webhook events from the stored outbox: at least once, in order within a job, and without one
 //! receiver delaying another. Payloads and signatures are defined in the core.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use harvestman_core::api::console::DeliveryAttempt;
@@ -11,7 +12,7 @@ use harvestman_core::ids::{JobId, TeamId, WebhookId};
 use harvestman_core::webhook::{self, Event, Payload};
 use harvestman_fetch::FetchRequest;
 use harvestman_store::{AttemptEnd, DueEvent, EventSubject, Principal, StoreError};
-use tokio::task::JoinSet;
+use tokio::task::{Id, JoinError, JoinSet};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
@@ -23,16 +24,22 @@ use crate::{clock, limits};
 /// finish.
 pub(crate) async fn run(context: Arc<Context>, stop: CancellationToken) {
     let mut deliveries = JoinSet::new();
+    let mut teams = HashMap::new();
     while !stop.is_cancelled() {
-        while deliveries.try_join_next().is_some() {}
-        for job in due(&context, limits::WEBHOOK_RECEIVERS - deliveries.len()).await {
+        while let Some(ended) = deliveries.try_join_next_with_id() {
+            teams.remove(&id_of(ended));
+        }
+        for (job, team) in due(&context, &teams).await {
             let span = tracing::info_span!("webhooks", job.id = %job);
-            deliveries.spawn(deliver_job(context.clone(), job, stop.clone()).instrument(span));
+            let delivery = deliveries.spawn(deliver_job(context.clone(), job, stop.clone()).instrument(span));
+            teams.insert(delivery.id(), team);
         }
         tokio::select! {
             () = stop.cancelled() => break,
             () = context.outbox.notified() => {}
-            Some(_) = deliveries.join_next() => {}
+            Some(ended) = deliveries.join_next_with_id() => {
+                teams.remove(&id_of(ended));
+            }
         }
     }
     let _ = tokio::time::timeout(limits::DRAIN_TIMEOUT, async {
@@ -41,14 +48,27 @@ pub(crate) async fn run(context: Arc<Context>, stop: CancellationToken) {
     .await;
 }
 
-/// Leases at most `limit` jobs that have events to deliver.
-async fn due(context: &Context, limit: usize) -> Vec<JobId> {
-    if limit == 0 {
+fn id_of(ended: Result<(Id, ()), JoinError>) -> Id {
+    ended.map_or_else(|panic| panic.id(), |(id, ())| id)
+}
+
+/// Leases jobs that have events to deliver. `teams` are those of the deliveries in progress: a team that takes up as
+/// much as is left for all others has to wait, so that its slow receivers delay no other team.
+async fn due(context: &Context, teams: &HashMap<Id, TeamId>) -> Vec<(JobId, TeamId)> {
+    let free = limits::WEBHOOK_RECEIVERS.saturating_sub(teams.len());
+    if free == 0 {
         return Vec::new();
     }
+    let mut in_progress: HashMap<TeamId, usize> = HashMap::new();
+    for team in teams.values() {
+        *in_progress.entry(*team).or_default() += 1;
+    }
+    in_progress.retain(|_, deliveries| *deliveries >= free);
+    let busy: Vec<TeamId> = in_progress.into_keys().collect();
+    let limit = u32::try_from(free.div_ceil(2)).unwrap_or(u32::MAX);
     let leased = context
         .store
-        .lease_receivers(clock::now(), limits::WEBHOOK_LEASE_MS, limit as u32)
+        .lease_receivers(clock::now(), limits::WEBHOOK_LEASE_MS, limit, &busy)
         .await;
     leased.unwrap_or_else(|error| {
         tracing::warn!(%error, "cannot read due webhook events; retrying");

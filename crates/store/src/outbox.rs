@@ -114,14 +114,15 @@ pub struct Delivery {
 operations! {
     /// The webhook outbox.
     trait Outbox {
-        /// Leases up to `limit` jobs with a due event for `lease_ms`. No other call gets them in that time, so
-        /// that the events of a job are attempted one at a time.
+        /// Leases up to `limit` jobs with a due event for `lease_ms`, none of the teams `except`. No other call gets
+        /// them in that time, so that the events of a job are attempted one at a time.
         async fn lease_receivers(
             &self,
             now: Timestamp,
             lease_ms: u64,
             limit: u32,
-        ) -> Result<Vec<JobId>, StoreError>;
+            except: &[TeamId],
+        ) -> Result<Vec<(JobId, TeamId)>, StoreError>;
 
         /// Releases a leased job early.
         async fn release_receiver(&self, job: JobId, now: Timestamp) -> Result<(), StoreError>;

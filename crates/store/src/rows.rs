@@ -24,4 +24,4 @@ pub(crate) use runs::{failed_page, next_place_of, origin, origin_of_page, result
 pub(crate) use sessions::{session_file_row, session_row};
 pub(crate) use teams::{day_usage, feedback_row, key_row, team_row};
 pub(crate) use uploads::upload_state;
-pub(crate) use webhooks::{attempt, delivery, due_event, subject_of_job};
+pub(crate) use webhooks::{attempt, delivery, due_event, leased_receiver, subject_of_job};

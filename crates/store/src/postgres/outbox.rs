@@ -14,7 +14,9 @@ use crate::postgres::events::make_due;
 use crate::postgres::query::query;
 use crate::postgres::rows::Columns;
 use crate::postgres::zero_retention::delete_delivered_document;
-use crate::rows::{attempt, decompress_texts, delivery, due_event, job_error, subject_of_job};
+use crate::rows::{
+    attempt, decompress_texts, delivery, due_event, job_error, leased_receiver, subject_of_job,
+};
 
 impl Outbox for Postgres {
     async fn lease_receivers(
@@ -22,7 +24,8 @@ impl Outbox for Postgres {
         now: Timestamp,
         lease_ms: u64,
         limit: u32,
-    ) -> Result<Vec<JobId>, StoreError> {
+        except: &[TeamId],
+    ) -> Result<Vec<(JobId, TeamId)>, StoreError> {
         let due = query(
             "SELECT 1 FROM harvestman.receiver
              WHERE due_at <= harvestman.clock($1) AND lease_until <= harvestman.clock($1) LIMIT 1",
@@ -34,22 +37,26 @@ impl Outbox for Postgres {
             return Ok(Vec::new());
         }
         let node = self.node;
+        let except: Vec<_> = except.iter().map(|team| team.0).collect();
         // Fairness: the receiver that has waited longest since its last turn comes first, however many events it has.
         self.write(now, move |transaction, now| {
             Box::pin(async move {
                 let rows = query(
                     "UPDATE harvestman.receiver SET lease_until = $2, node = $4
-                     FROM (SELECT job_id AS id FROM harvestman.receiver WHERE due_at <= $1 AND lease_until <= $1
-                        ORDER BY lease_until, due_at LIMIT $3 FOR NO KEY UPDATE SKIP LOCKED) AS due
-                     WHERE job_id = due.id RETURNING job_id",
+                     FROM (SELECT job_id AS id, team_id
+                        FROM harvestman.receiver JOIN harvestman.job ON job.id = job_id
+                        WHERE due_at <= $1 AND lease_until <= $1 AND team_id <> ALL ($5)
+                        ORDER BY lease_until, due_at LIMIT $3 FOR NO KEY UPDATE OF receiver SKIP LOCKED) AS due
+                     WHERE job_id = due.id RETURNING job_id, team_id",
                 )
                 .bind(now.0)
                 .bind(now.0.saturating_add(lease_ms))
                 .bind(limit)
                 .bind(node)
+                .bind(except)
                 .fetch_all(transaction)
                 .await?;
-                rows.iter().map(|row| row.id("job_id").map(JobId)).collect()
+                rows.iter().map(leased_receiver).collect()
             })
         })
         .await

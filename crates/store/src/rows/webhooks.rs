@@ -9,6 +9,11 @@ use crate::error::StoreError;
 use crate::outbox::{Delivery, DueEvent, EventSubject};
 use crate::rows::jobs::parse_kind;
 
+/// Builds a leased job and its team from a row of `receiver` and `job`.
+pub(crate) fn leased_receiver(row: &impl Columns) -> Result<(JobId, TeamId), StoreError> {
+    Ok((JobId(row.id("job_id")?), TeamId(row.id("team_id")?)))
+}
+
 /// Builds an event to deliver from a row of `outbox`, `receiver` and `job`.
 pub(crate) fn due_event(
     row: &impl Columns,

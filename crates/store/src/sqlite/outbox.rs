@@ -10,8 +10,11 @@ use harvestman_core::webhook::DeliveryState;
 
 use crate::error::StoreError;
 use crate::outbox::{AttemptEnd, Delivery, DeliveryLog, DeliveryQuery, DueEvent, EventSubject, Outbox};
-use crate::rows::{attempt, decompress_texts, delivery, due_event, job_error, subject_of_job};
+use crate::rows::{
+    attempt, decompress_texts, delivery, due_event, job_error, leased_receiver, subject_of_job,
+};
 use crate::sqlite::Sqlite;
+use crate::sqlite::prepared::json_text;
 use crate::sqlite::rows::{Columns, bad_column, blob, int};
 use crate::sqlite::zero_retention::delete_delivered_document;
 
@@ -21,11 +24,17 @@ impl Outbox for Sqlite {
         now: Timestamp,
         lease_ms: u64,
         limit: u32,
-    ) -> Result<Vec<JobId>, StoreError> {
+        except: &[TeamId],
+    ) -> Result<Vec<(JobId, TeamId)>, StoreError> {
         if self.next_event_at(now).await?.is_none_or(|at| at > now) {
             return Ok(Vec::new());
         }
         let until = now.0.saturating_add(lease_ms);
+        let except: Vec<String> = except
+            .iter()
+            .map(|team| format!("{:X}", team.0.simple()))
+            .collect();
+        let except = json_text(&except)?;
         // Fairness: the receiver that has waited longest since its last turn comes first, however many events
         // it has.
         self.writer
@@ -33,16 +42,19 @@ impl Outbox for Sqlite {
                 Box::pin(async move {
                     let rows = query(
                         "UPDATE receiver SET lease_until = ?2 WHERE job_id IN (
-                            SELECT job_id FROM receiver WHERE due_at <= ?1 AND lease_until <= ?1
+                            SELECT job_id FROM receiver CROSS JOIN job ON job.id = job_id
+                            WHERE due_at <= ?1 AND lease_until <= ?1
+                                AND hex(team_id) NOT IN (SELECT value FROM json_each(?4))
                             ORDER BY lease_until, due_at LIMIT ?3)
-                         RETURNING job_id",
+                         RETURNING job_id, (SELECT team_id FROM job WHERE id = job_id) AS team_id",
                     )
                     .bind(int(now.0))
                     .bind(int(until))
                     .bind(limit)
+                    .bind(except)
                     .fetch_all(connection)
                     .await?;
-                    rows.iter().map(|row| row.id("job_id").map(JobId)).collect()
+                    rows.iter().map(leased_receiver).collect()
                 })
             })
             .await

@@ -398,7 +398,10 @@ async fn an_event_added_during_an_attempt_is_due_on_postgresql() {
     let team = store.ensure_team("team").await.unwrap();
     let job = crawl_with_events(team, 5);
     store.create_crawl(&job, None).await.unwrap();
-    assert_eq!(store.lease_receivers(NOW, LEASE_MS, 1).await.unwrap(), [job.id]);
+    assert_eq!(
+        store.lease_receivers(NOW, LEASE_MS, 1, &[]).await.unwrap(),
+        [(job.id, team)]
+    );
     let event = store.due_event(job.id, NOW).await.unwrap().unwrap();
 
     let (client, connection) = tokio_postgres::connect(&database_url(folder.name()), tokio_postgres::NoTls)
@@ -437,7 +440,10 @@ async fn an_event_added_during_an_attempt_is_due_on_postgresql() {
     client.batch_execute("COMMIT").await.unwrap();
     assert!(finishing.await.unwrap().unwrap());
     assert_eq!(store.next_event_at(NOW).await.unwrap(), Some(added));
-    assert_eq!(store.lease_receivers(added, LEASE_MS, 1).await.unwrap(), [job.id]);
+    assert_eq!(
+        store.lease_receivers(added, LEASE_MS, 1, &[]).await.unwrap(),
+        [(job.id, team)]
+    );
     store.close().await.unwrap();
 }
 

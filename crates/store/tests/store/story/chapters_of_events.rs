@@ -24,7 +24,8 @@ pub(crate) fn attempt(at: Timestamp, status: Option<u16>) -> DeliveryAttempt {
 }
 
 pub(crate) async fn take(store: &Store, at: Timestamp) -> Vec<JobId> {
-    store.lease_receivers(at, HOLD_MS, 10).await.unwrap()
+    let leased = store.lease_receivers(at, HOLD_MS, 10, &[]).await.unwrap();
+    leased.into_iter().map(|(job, _)| job).collect()
 }
 
 async fn finish(
@@ -263,11 +264,14 @@ pub(crate) async fn receivers_take_turns(store: &Store) {
     let mut turns: Vec<JobId> = Vec::new();
     for minute in 0..6_u64 {
         let at = later(minute * 60_000);
-        let taken = store.lease_receivers(at, HOLD_MS, 1).await.unwrap();
-        turns.extend(&taken);
+        let others = store.lease_receivers(at, HOLD_MS, 1, &[team]).await.unwrap();
+        assert_eq!(others, [], "of other teams");
+        let taken = store.lease_receivers(at, HOLD_MS, 1, &[]).await.unwrap();
+        assert_eq!(taken[0].1, team);
+        turns.push(taken[0].0);
         // Its event stays pending.
         store
-            .release_receiver(taken[0], later(minute * 60_000 + 1))
+            .release_receiver(taken[0].0, later(minute * 60_000 + 1))
             .await
             .unwrap();
     }

@@ -61,6 +61,8 @@ pub enum Reason {
     Excluded,
     /// Matches none of `includePaths`.
     NotIncluded,
+    /// Matching the patterns takes too long.
+    TooCostly,
 }
 
 impl Reason {
@@ -76,6 +78,7 @@ impl Reason {
             Reason::FileType => "Files of this type are not fetched.",
             Reason::Excluded => "The page matches excludePaths.",
             Reason::NotIncluded => "The page matches none of includePaths.",
+            Reason::TooCostly => "Matching includePaths and excludePaths takes too long for this URL.",
         }
     }
 }
@@ -170,6 +173,7 @@ impl Scope {
             PatternMatch::Passes => None,
             PatternMatch::Excluded => Some(Reason::Excluded),
             PatternMatch::NotIncluded => Some(Reason::NotIncluded),
+            PatternMatch::TooCostly => Some(Reason::TooCostly),
         }
     }
 
@@ -443,6 +447,26 @@ mod tests {
                 ("http://site.test/news", None),
             ],
         );
+    }
+
+    #[test]
+    fn matching_costly_patterns_is_given_up() {
+        let patterns: Vec<String> = (0..16).map(|number| format!("a[ab]{{1500}}c{number}")).collect();
+        let scope = scope("http://site.test/", json!({ "excludePaths": patterns })).unwrap();
+        let judge =
+            |path: &str| scope.judge(&Url::parse("http://site.test/").unwrap().join(path).unwrap(), 1);
+        let long = format!("/{}", "ab".repeat(4000));
+        assert_eq!(judge("/ab"), Verdict::Admit);
+        for _ in 0..100 {
+            assert_eq!(judge(&long), Verdict::Reject(Reason::TooCostly));
+        }
+        assert_eq!(
+            judge("/ab"),
+            Verdict::Reject(Reason::TooCostly),
+            "after so many failures"
+        );
+        let paid = (0..200).find(|_| judge("/ab") == Verdict::Admit);
+        assert!(paid.is_some(), "cheap texts are matched again");
     }
 
     #[test]

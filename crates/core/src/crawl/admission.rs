@@ -35,6 +35,9 @@ impl Crawl {
             Verdict::Admit => {}
             Verdict::Reject(reason) => {
                 self.rejected_non_child |= reason == Reason::NotChild;
+                if reason == Reason::TooCostly {
+                    self.warn_once(warnings::COSTLY_PATTERNS);
+                }
                 if reason != Reason::TooDeep {
                     self.settled_links.insert(link);
                 }
@@ -159,10 +162,10 @@ impl Crawl {
         self.open_host(host, now);
         for (entry, page) in self.awaiting_robots.remove(host).unwrap_or_default() {
             self.awaiting_robots_pages -= 1;
+            self.awaiting_robots_bytes -= document_bytes(&page.document);
             self.accept(now, entry, page);
         }
     }
-            self.awaiting_robots_bytes -= document_bytes(&page.document);
 
     fn open_host(&mut self, host: &HostKey, now: Timestamp) {
         let own_pace = self.pace.has_delay() || self.hosts.ignores_robots();

@@ -46,6 +46,12 @@ pub const PATTERNS_MAX_CHARS: usize = 100_000;
 pub const PATTERN_PROBLEMS_MAX: usize = 20;
 /// Maximum bytes of one compiled pattern.
 pub const PATTERN_COMPILED_MAX_BYTES: usize = 256 * 1024;
+/// Memory of the automaton that matches a pattern list. A text for which it is filled twice is given up.
+pub const PATTERN_MEMORY_BYTES: usize = 1024 * 1024;
+/// Texts that must be matched or skipped for each one that was given up.
+pub const PATTERN_DEBT_PER_FAILURE: u32 = 64;
+/// Texts that are owed in this way before further ones are skipped.
+pub const PATTERN_DEBT_MAX: u32 = 16 * PATTERN_DEBT_PER_FAILURE;
 /// Maximum bytes of a compiled pattern list.
 pub const PATTERN_SET_COMPILED_MAX_BYTES: usize = 4 * 1024 * 1024;
 

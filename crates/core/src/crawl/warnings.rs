@@ -10,6 +10,9 @@ pub const ROBOTS: &str = "Some pages were not crawled because robots.txt disallo
 /// More URLs were found than a job may know.
 pub const TOO_MANY_URLS: &str =
     "The site has more URLs than a crawl with this limit considers; the rest were ignored.";
+/// Patterns were too complex to match.
+pub const COSTLY_PATTERNS: &str = "Some URLs were ignored because matching includePaths and excludePaths takes too long \
+     for them. Use simpler patterns.";
 /// The child rule excluded every page but the start page.
 pub const ONLY_CHILDREN: &str = "Only one page was found: no other page of this site is below the path of the start \
      URL. Set crawlEntireDomain to true to crawl them all.";

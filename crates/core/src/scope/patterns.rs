@@ -3,21 +3,31 @@
 //! percent-encoded), so classes like `\w` are compiled without Unicode where possible, which gives
 //! the same matches at a fortieth of the size.
 
-use regex::bytes::{Regex, RegexBuilder, RegexSet, RegexSetBuilder};
+#[cfg(not(target_family = "wasm"))]
+mod list;
+#[cfg(target_family = "wasm")]
+#[path = "patterns/list_wasm.rs"]
+mod list;
+
+use regex::bytes::{Regex, RegexBuilder};
 
 use crate::api::error::ApiError;
 use crate::api::problem::{PathPart, Problem, bad_request};
 use crate::crawl::limits::{
-    PATTERN_COMPILED_MAX_BYTES, PATTERN_MAX_CHARS, PATTERN_PROBLEMS_MAX, PATTERN_SET_COMPILED_MAX_BYTES,
-    PATTERN_TEXT_MAX_CHARS, PATTERNS_MAX, PATTERNS_MAX_CHARS,
+    PATTERN_COMPILED_MAX_BYTES, PATTERN_MAX_CHARS, PATTERN_PROBLEMS_MAX, PATTERN_TEXT_MAX_CHARS,
+    PATTERNS_MAX, PATTERNS_MAX_CHARS,
 };
+
+use list::PatternList;
+
+const TOO_LARGE: &str = "is a regular expression that is too large when compiled";
 
 /// Both compiled lists.
 #[derive(Clone, Debug)]
 pub(super) struct Patterns {
-    exclude: RegexSet,
-    /// Empty: everything is included.
-    include: RegexSet,
+    exclude: Option<PatternList>,
+    /// `None`: everything is included.
+    include: Option<PatternList>,
 }
 
 /// Result of matching a URL against both lists.
@@ -26,6 +36,8 @@ pub(super) enum PatternMatch {
     Passes,
     Excluded,
     NotIncluded,
+    /// Matching takes too long.
+    TooCostly,
 }
 
 impl Patterns {
@@ -59,17 +71,23 @@ impl Patterns {
             Some((end, _)) => &text[..end],
             None => text,
         };
-        if self.exclude.is_match(text.as_bytes()) {
-            PatternMatch::Excluded
-        } else if self.include.is_empty() || self.include.is_match(text.as_bytes()) {
-            PatternMatch::Passes
-        } else {
-            PatternMatch::NotIncluded
+        let matches = |list: &Option<PatternList>, empty| match list {
+            Some(list) => list.is_match(text),
+            None => Some(empty),
+        };
+        match matches(&self.exclude, false) {
+            Some(true) => PatternMatch::Excluded,
+            Some(false) => match matches(&self.include, true) {
+                Some(true) => PatternMatch::Passes,
+                Some(false) => PatternMatch::NotIncluded,
+                None => PatternMatch::TooCostly,
+            },
+            None => PatternMatch::TooCostly,
         }
     }
 }
 
-fn compile_list(name: &str, list: &[String], problems: &mut Vec<Problem>) -> RegexSet {
+fn compile_list(name: &str, list: &[String], problems: &mut Vec<Problem>) -> Option<PatternList> {
     let before = problems.len();
     let mut compiled = Vec::with_capacity(list.len());
     for (i, pattern) in list.iter().enumerate() {
@@ -86,17 +104,14 @@ fn compile_list(name: &str, list: &[String], problems: &mut Vec<Problem>) -> Reg
             Err(error) => problems.push(problem(name, Some(i), sentence(&error))),
         }
     }
-    if problems.len() > before {
-        return RegexSet::empty();
+    if problems.len() > before || compiled.is_empty() {
+        return None;
     }
-    RegexSetBuilder::new(compiled)
-        .size_limit(PATTERN_SET_COMPILED_MAX_BYTES)
-        .dfa_size_limit(PATTERN_SET_COMPILED_MAX_BYTES)
-        .build()
-        .unwrap_or_else(|error| {
-            problems.push(problem(name, None, sentence(&error)));
-            RegexSet::empty()
-        })
+    let list = PatternList::compile(&compiled);
+    if list.is_none() {
+        problems.push(problem(name, None, TOO_LARGE.to_owned()));
+    }
+    list
 }
 
 /// Returns the pattern without Unicode mode if it compiles that way, else unchanged.
@@ -120,9 +135,7 @@ fn build(pattern: &str) -> Result<Regex, regex::Error> {
 
 fn sentence(error: &regex::Error) -> String {
     match error {
-        regex::Error::CompiledTooBig(_) => {
-            "is a regular expression that is too large when compiled".to_owned()
-        }
+        regex::Error::CompiledTooBig(_) => TOO_LARGE.to_owned(),
         // Only the last line is the message; the lines before it show the pattern.
         other => {
             let text = other.to_string();

@@ -2,6 +2,7 @@
 
 use std::pin::pin;
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 use bytes::Bytes;
 use futures_util::FutureExt;
@@ -15,7 +16,7 @@ use harvestman_core::crawl::SlotKind;
 use harvestman_core::ids::ScrapeId;
 use harvestman_core::scrape::{Capabilities, Upload, check_supported};
 use harvestman_store::{JobKind, JobStatus, NewJob, Principal, ScrapeResult, StoreError};
-use tokio::time::{Instant, timeout};
+use tokio::time::{Instant, timeout, timeout_at};
 
 use crate::budget::CreditReservation;
 use crate::context::{Context, Engine};
@@ -47,14 +48,19 @@ impl Engine {
         request: ScrapeRequest,
         base: &str,
     ) -> Result<Document, ApiError> {
+        let started = Instant::now();
         request.check_enabled(self.context.config.enabled)?;
         self.check_options(&request.options)?;
+        let deadline = started + Duration::from_millis(request.options.timeout);
         // With `lockdown` the host name is not even resolved.
         if !request.options.lockdown {
-            self.check_target(&request.url.url, &request.options).await?;
+            let check = self.check_target(&request.url.url, &request.options);
+            // A name that does not resolve in time is reported by the scrape.
+            timeout_at(deadline, check).await.unwrap_or(Ok(()))?;
         }
         let reservation = self.context.budget.reserve(principal.team).await?;
-        let scrape = SingleScrape::begin(&self.context, principal, JobKind::Scrape, request, base)?;
+        let mut scrape = SingleScrape::begin(&self.context, principal, JobKind::Scrape, request, base)?;
+        scrape.started = started;
         scrape.run(reservation).await
     }
 
@@ -281,7 +287,7 @@ impl SingleScrape {
             Some(_) => SlotKind::Plain,
             None => self.context.scraper.first_slot(self.visits.options()),
         };
-        let deadline = Instant::now() + self.visits.timeout() * 2 / 3;
+        let deadline = self.started + self.visits.timeout() * 2 / 3;
         self.visits.turn(kind, deadline).await.map_err(|_| {
             let config = &self.context.config;
             let message = match kind {

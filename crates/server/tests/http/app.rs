@@ -103,6 +103,7 @@ impl TestApp {
             .unwrap();
         let fetcher = Fetcher::new(FetchConfig {
             allow_private_hosts: config.allow_private_hosts.clone(),
+            dns_servers: config.dns_servers.clone(),
             ..FetchConfig::default()
         })
         .unwrap();

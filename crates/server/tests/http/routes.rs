@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use axum::body::Body;
 use axum::http::Method;
+use harvestman_fetch::{FetchConfig, Fetcher};
 use harvestman_server::router::{Access, routes};
 use serde_json::json;
 use uuid::Uuid;
@@ -189,4 +190,23 @@ async fn unknown_paths_and_wrong_methods_are_json_errors() {
             .unwrap()
             .contains("/v2/scrape")
     );
+}
+
+#[tokio::test]
+async fn a_silent_name_server_does_not_extend_the_timeout_of_a_scrape() {
+    let silent = tokio::net::UdpSocket::bind("127.0.0.1:0").await.unwrap();
+    let address = silent.local_addr().unwrap();
+    let app = TestApp::with(&[("HARVESTMAN_DNS_SERVERS", &address.to_string())]).await;
+    let fetcher = Fetcher::new(FetchConfig {
+        dns_servers: vec![address],
+        ..FetchConfig::default()
+    })
+    .unwrap();
+    let url = "http://silent.test/";
+    let scrape = json!({ "url": url, "timeout": 1000, "maxAge": 0 });
+    let target = url.parse().unwrap();
+    tokio::select! {
+        answer = app.post("/v2/scrape", &scrape) => drop(answer.is_error(408, "SCRAPE_TIMEOUT")),
+        resolved = fetcher.check_target(&target, None) => panic!("the resolver gave up first: {resolved:?}"),
+    }
 }

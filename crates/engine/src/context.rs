@@ -26,6 +26,7 @@ use crate::scraper::Scraper;
 use crate::search::provider::Search;
 use crate::sessions::registry::Sessions;
 use crate::slots::Slots;
+use crate::team_shares::TeamShares;
 use crate::text_recognition::RecognizerConfig;
 
 /// Settings made by the operator.
@@ -86,7 +87,7 @@ pub(crate) struct Context {
     pub(crate) sessions: Sessions,
     pub(crate) profiles: Profiles,
     /// Permits for maps, which hold many URLs in memory.
-    pub(crate) maps: Arc<Semaphore>,
+    pub(crate) maps: TeamShares,
     /// Permits for reading sitemaps.
     pub(crate) sitemaps: Arc<Semaphore>,
     pub(crate) changes: JobChanges,

@@ -19,6 +19,7 @@ use crate::profiles::Profiles;
 use crate::scraper::{Scraper, ScraperParts};
 use crate::sessions::{self, registry::Sessions};
 use crate::slots::Slots;
+use crate::team_shares::TeamShares;
 use crate::text_recognition::TextRecognition;
 use crate::{borrowing, clock, due_work, expiry, limits, monitors, scheduler, watch, webhooks};
 
@@ -57,7 +58,7 @@ impl Engine {
             holdings,
             host_pauses: HostPauses::default(),
             profiles: Profiles::default(),
-            maps: Arc::new(Semaphore::new(limits::MAPS_AT_ONCE)),
+            maps: TeamShares::new(limits::MAPS_AT_ONCE),
             sitemaps: Arc::new(Semaphore::new(config.cores.max(1))),
             changes: JobChanges::default(),
             driver_signals: DriverSignals::default(),

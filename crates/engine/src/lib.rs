@@ -53,6 +53,7 @@ mod single;
 mod site_files;
 mod site_response;
 mod slots;
+mod team_shares;
 mod text_recognition;
 mod tracking;
 mod turn;

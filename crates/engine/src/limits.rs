@@ -41,8 +41,8 @@ pub const ROBOTS_REDIRECTS: u32 = 5;
 pub const SITEMAP_BYTES: u64 = 50 * 1024 * 1024;
 /// Timeout of all sitemaps of a map.
 pub const MAP_SITEMAPS_TIMEOUT: Duration = Duration::from_secs(120);
-/// Maps that run at once; further ones wait.
-pub const MAPS_AT_ONCE: usize = 16;
+/// Maps that run at once, at most half of them of one team; further ones wait.
+pub const MAPS_AT_ONCE: usize = 32;
 /// How long a used-up budget must be unchanged before the store is asked what was really charged.
 pub const BUDGET_RECHECK_AFTER: Duration = Duration::from_secs(10);
 /// Redirects followed for a page.
@@ -73,8 +73,10 @@ pub const PAGE_BYTES: u64 = 50 * 1024 * 1024;
 pub(crate) const CONVERTED_INLINE_BYTES: usize = 32 << 10;
 /// Pages above this size are converted one at a time.
 pub const LARGE_PAGE_BYTES: usize = 1024 * 1024;
-/// Bodies from the page cache held in memory at once, per core.
+/// Bodies from the page cache held in memory at once, per core; at most half of them belong to one team.
 pub const COPIES_PER_CORE: usize = 4;
+/// Memory of pages that wait for the browser, as fetched over HTTP, in bytes; at most half of it is for one team.
+pub const WAITING_PAGES_BYTES: usize = 512 * 1024 * 1024;
 /// Approximate memory of a scraped page besides its texts, in bytes.
 pub const SCRAPED_OVERHEAD_BYTES: usize = 16 * 1024;
 /// Capacity of the channel from the pages of a job to its driver.

@@ -117,8 +117,7 @@ impl SiteMapper {
     }
 
     async fn build(mut self, mut listing: Listing) -> Result<MapResponse, ApiError> {
-        let permit = self.context.maps.clone().acquire_owned().await;
-        let _permit = permit.expect("the semaphore is never closed");
+        let _share = self.context.maps.take_one(self.team).await;
         let url = &self.request.url.url;
         let proxy = self.routes.proxy(self.routes.first(), url);
         let fetcher = self.context.scraper.fetcher();

@@ -26,6 +26,11 @@ impl PageCache {
         Self { store, team, metrics }
     }
 
+    /// Returns the team.
+    pub(crate) fn team(&self) -> TeamId {
+        self.team
+    }
+
     /// Returns the cached copy under this key, if its age is within `ages`.
     pub(crate) async fn copy(&self, key: CacheKey, ages: Ages) -> Result<Option<SiteResponse>, StoreError> {
         let found = self.store.cached_page(self.team, key, ages, clock::now()).await?;

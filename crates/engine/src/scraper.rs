@@ -17,8 +17,7 @@ use harvestman_core::ids::ScrapeId;
 use harvestman_core::pii::Redactor;
 use harvestman_core::scrape::{RawPage, RenderedPage, file_request, needs_browser, prepare, prepare_file};
 use harvestman_fetch::{CookieJar, FetchRequest, Fetcher};
-use tokio::sync::Semaphore;
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout_at};
 use url::Url;
 
 use crate::browser_pages::{BrowserPage, BrowserPages, PageCaptures};
@@ -31,6 +30,7 @@ use crate::page_cache::PageCache;
 use crate::profiles::OpenProfile;
 use crate::proxies::{Proxies, ProxyClass, Routes};
 use crate::site_response::SiteResponse;
+use crate::team_shares::TeamShares;
 use crate::text_recognition::TextRecognition;
 use crate::turn::Turn;
 use crate::{limits, model_formats, redaction};
@@ -44,8 +44,10 @@ pub(crate) struct Scraper {
     browser: Option<BrowserPages>,
     conversions: Conversions,
     files: TextRecognition,
-    /// Permits for bodies read from the cache.
-    copies: Arc<Semaphore>,
+    /// Bodies read from the cache.
+    copies: TeamShares,
+    /// Bytes of pages that wait for the browser.
+    waiting_pages: TeamShares,
     llm: Option<Llm>,
     memory: Arc<HostMemory>,
     metrics: Metrics,
@@ -118,7 +120,8 @@ impl Scraper {
             blocker,
             browser,
             conversions: Conversions::new(cores),
-            copies: Arc::new(Semaphore::new(cores.max(1) * limits::COPIES_PER_CORE)),
+            copies: TeamShares::new(cores.max(1) * limits::COPIES_PER_CORE),
+            waiting_pages: TeamShares::new(limits::WAITING_PAGES_BYTES),
             files,
             llm,
             memory: Arc::default(),
@@ -220,8 +223,8 @@ impl Scraper {
             options, cache, id, ..
         } = *target;
         if let Some(ages) = cache::wanted_ages(options) {
-            let permit = self.copies.acquire().await;
-            let _permit = permit.expect("the semaphore is never closed");
+            let share = timeout_at(deadline, self.copies.take_one(cache.team())).await;
+            let _share = share.map_err(|_| ScrapeFailure::timeout())?;
             for url in std::iter::once(target.url).chain(target.fallback) {
                 if let Some(response) = cache.copy(CacheKey::of_page(url, options), ages).await? {
                     let mut scraped = self.render(url, response, options, id, deadline).await?;
@@ -381,7 +384,7 @@ impl Scraper {
                 ))
             })
         };
-        match tokio::time::timeout_at(deadline, work).await {
+        match timeout_at(deadline, work).await {
             Ok(result) => result.map_err(ScrapeFailure::permanent),
             Err(_) => Err(ScrapeFailure::timeout()),
         }

@@ -3,6 +3,7 @@
 
 use std::collections::HashSet;
 
+use bytes::Bytes;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use harvestman_core::api::options::is_private_header;
@@ -92,7 +93,7 @@ impl Scraper {
                 (frames.blocked > 0).then_some(frames.blocked);
             scraped.set_http_engine(None);
             if is_browser_optional {
-                scraped = self.render_if_needed(scraped, url, target, deadline).await;
+                scraped = self.render_if_needed(scraped, url, target, deadline).await?;
             }
         }
         scraped.captures = captures;
@@ -118,15 +119,18 @@ impl Scraper {
     }
 
     /// Renders the page in the browser if it seems to need its scripts; otherwise returns the fetched page.
+    ///
+    /// # Errors
+    /// If too many pages wait for the browser to keep this one, and it cannot be rendered.
     async fn render_if_needed(
         &self,
         mut fetched: ScrapedPage,
         url: &Url,
         target: &Target<'_>,
         deadline: Instant,
-    ) -> ScrapedPage {
+    ) -> Result<ScrapedPage, ScrapeFailure> {
         let Some(reason) = fetched.rendered.browser_reason(fetched.response.status) else {
-            return fetched;
+            return Ok(fetched);
         };
         let plain_reason = if !reason.needs_browser() {
             self.memory.record(url, BrowserEffect::NotNeeded(reason));
@@ -142,13 +146,20 @@ impl Scraper {
             EngineReason::Unhelpful
         } else {
             let is_retest = self.memory.is_browser_unhelpful(url, reason);
-            let slot = target.turn.acquire_browser(fetched.memory_bytes(), deadline);
+            let bytes = fetched.memory_bytes();
+            let Some(_share) = self.waiting_pages.try_take(target.cache.team(), bytes) else {
+                drop(fetched);
+                return self.render_without_copy(reason, url, target, deadline).await;
+            };
+            // A copy, because the budget of the fetcher is for bodies that are being read.
+            fetched.response.body = Bytes::copy_from_slice(&fetched.response.body);
+            let slot = target.turn.acquire_browser(bytes, deadline);
             let rendered = match slot.await {
                 // Other pages of the host were rendered while this one waited.
                 Ok(_) if !is_retest && self.memory.is_browser_unhelpful(url, reason) => {
                     target.turn.skip_browser();
                     fetched.set_http_engine(Some(EngineReason::Unhelpful));
-                    return fetched;
+                    return Ok(fetched);
                 }
                 Ok(deadline) => self.render_in_browser(url, target, deadline).await,
                 Err(failure) => Err(failure),
@@ -158,7 +169,7 @@ impl Scraper {
                     rendered.set_browser_engine(EngineReason::Page(reason));
                     if rendered.adds_content_to(&fetched) {
                         self.memory.record(url, BrowserEffect::AddedContent(reason));
-                        return rendered;
+                        return Ok(rendered);
                     }
                     self.memory.record(url, BrowserEffect::AddedNothing(reason));
                     EngineReason::NothingAdded
@@ -174,7 +185,23 @@ impl Scraper {
             }
         };
         fetched.set_http_engine(Some(plain_reason));
-        fetched
+        Ok(fetched)
+    }
+
+    /// Renders a page whose fetched version is not kept while it waits.
+    async fn render_without_copy(
+        &self,
+        reason: BrowserReason,
+        url: &Url,
+        target: &Target<'_>,
+        deadline: Instant,
+    ) -> Result<ScrapedPage, ScrapeFailure> {
+        let bytes = limits::SCRAPED_OVERHEAD_BYTES;
+        let deadline = target.turn.acquire_browser(bytes, deadline).await?;
+        let rendered = self.render_in_browser(url, target, deadline).await?;
+        let mut rendered = rendered.ok_or_else(ScrapeFailure::timeout)?;
+        rendered.set_browser_engine(EngineReason::Page(reason));
+        Ok(rendered)
     }
 
     /// Renders the page in the browser; its turn must hold a browser slot. Returns `None` without a browser, and if

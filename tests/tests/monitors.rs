@@ -448,6 +448,47 @@ async fn monitors_are_changed_paused_and_deleted() {
 }
 
 #[tokio::test]
+async fn the_pages_of_a_target_that_changes_during_a_check_are_not_missed_later() {
+    let (old, new) = (shop().await, shop().await);
+    let server = TestServer::start().await;
+    let crawl = |site: &RunningSite, path: &str| json!([{ "type": "crawl", "url": site.url(path) }]);
+    let id = create(&server, &monitor_of(crawl(&old, "/cup"))).await;
+    let path = format!("/v2/monitor/{id}");
+    old.hold_after(0);
+    let check = server.post(&format!("{path}/run"), &json!({})).await.ok();
+    old.wait_for_requests(1).await;
+    let change = json!({ "targets": crawl(&new, "/pot") });
+    patch(&server, &path, &change).await.ok();
+    old.release();
+    let first = ended(&server, &id, check["id"].as_str().unwrap()).await;
+    assert_eq!(states(&first), [state("/cup", "new")]);
+    let second = run(&server, &id).await;
+    assert_eq!(states(&second), [state("/pot", "new")]);
+}
+
+#[tokio::test]
+async fn deleting_a_monitor_cancels_the_crawl_of_its_check() {
+    let site = Site::new().graph(&[("/", &["/a", "/b"])]).serve().await;
+    site.hold_after(0);
+    let mut server = TestServer::start().await;
+    let crawl = json!([{ "type": "crawl", "url": site.url("/") }]);
+    let id = create(&server, &monitor_of(crawl)).await;
+    let path = format!("/v2/monitor/{id}");
+    server.post(&format!("{path}/run"), &json!({})).await.ok();
+    site.wait_for_requests(1).await;
+    let active = server.get("/v2/crawl/active").await.ok();
+    assert_eq!(active["crawls"].as_array().unwrap().len(), 1, "{active}");
+    server.delete(&path).await.ok();
+    let active = server.get("/v2/crawl/active").await.ok();
+    assert_eq!(active["crawls"], json!([]), "{active}");
+    // Nor does a server continue it that is killed at once.
+    server.kill9();
+    server.restart().await;
+    let active = server.get("/v2/crawl/active").await.ok();
+    assert_eq!(active["crawls"], json!([]), "{active}");
+}
+
+#[tokio::test]
 async fn another_team_sees_no_monitor() {
     let site = shop().await;
     let server = TestServer::start().await;

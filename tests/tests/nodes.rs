@@ -8,6 +8,7 @@ mod nodes {
     pub(crate) mod idle;
     pub(crate) mod limits;
     pub(crate) mod migrate;
+    pub(crate) mod monitors;
     pub(crate) mod rolling;
     pub(crate) mod settings;
 }

@@ -181,6 +181,8 @@ pub struct CheckEnd {
     pub credits: u32,
     /// Credits that its jobs were charged.
     pub job_credits: u64,
+    /// Targets that have changed since its start: what it found of their pages is deleted.
+    pub changed_targets: Vec<u32>,
 }
 
 /// One page of a check's pages.
@@ -218,9 +220,14 @@ operations! {
             update: MonitorUpdate,
         ) -> Result<bool, StoreError>;
 
-        /// Deletes a monitor and ends its check. Its stored data is deleted together with other expired data. Returns
-        /// false if the team has no such monitor.
-        async fn delete_monitor(&self, team: TeamId, id: MonitorId, now: Timestamp) -> Result<bool, StoreError>;
+        /// Deletes a monitor, ends its check and cancels the jobs that fetch its pages. Its stored data is deleted
+        /// together with other expired data. Returns the cancelled jobs; `None` if the team has no such monitor.
+        async fn delete_monitor(
+            &self,
+            team: TeamId,
+            id: MonitorId,
+            now: Timestamp,
+        ) -> Result<Option<Vec<JobId>>, StoreError>;
 
         /// Lists active monitors whose next check is due, longest overdue first.
         async fn due_monitors(&self, now: Timestamp, limit: u64) -> Result<Vec<MonitorRow>, StoreError>;

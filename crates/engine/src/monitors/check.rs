@@ -25,6 +25,7 @@ use tokio_util::sync::CancellationToken;
 use url::Url;
 
 use super::judge::Judge;
+use super::requests::changed_targets;
 use crate::context::Context;
 use crate::search::search_pages;
 use crate::{clock, lease, limits};
@@ -67,7 +68,8 @@ pub(super) async fn drive(
     context.outbox.notify_one();
 }
 
-/// Cancels the jobs of a check whose monitor was deleted. If another node took over the check, its jobs keep running.
+/// Cancels the jobs that this check created while its monitor was deleted, which cancelled those that existed. If
+/// another node took over the check, its jobs keep running.
 async fn cancel_jobs(context: &Arc<Context>, lease: &CheckLease) {
     if !matches!(context.store.monitor(lease.team, lease.monitor).await, Ok(None)) {
         return;
@@ -136,8 +138,7 @@ impl<'c> CheckRun<'c> {
 
     async fn work(&mut self) -> Result<(), Stop> {
         let context = self.context;
-        let request = MonitorRequest::from_json(self.lease.request.as_bytes())
-            .map_err(|error| StoreError::Unreadable(error.to_string()))?;
+        let request = read_request(&self.lease.request)?;
         let monitor = context.store.monitor(self.lease.team, self.lease.monitor).await?;
         let monitor = monitor.ok_or(LeaseLost)?;
         self.first = monitor.last_summary.is_none();
@@ -176,19 +177,23 @@ impl<'c> CheckRun<'c> {
         error: Option<String>,
         target_results: Option<String>,
     ) -> Result<(), Stop> {
+        let store = &self.context.store;
+        let CheckLease { team, check, .. } = *self.lease;
+        let request = read_request(&self.lease.request)?;
+        let monitor = store.monitor(team, self.lease.monitor).await?;
+        let now = read_request(&monitor.ok_or(LeaseLost)?.request)?;
         let end = CheckEnd {
             status,
             error,
             target_results,
             credits: self.credits,
             job_credits: self.job_credits,
+            changed_targets: changed_targets(&request.targets, &now.targets),
         };
-        let store = &self.context.store;
         let write = || store.finish_check(self.lease, end.clone(), clock::now());
         let summary = lease::retry(StoreError::is_transient, write)
             .await?
             .ok_or(LeaseLost)?;
-        let CheckLease { team, check, .. } = *self.lease;
         self.context.budget.committed(team, check, self.credits.into());
         tracing::info!(
             status = status.as_str(),
@@ -551,6 +556,10 @@ impl Finding {
         };
         Ok(FoundPage { key, url, content })
     }
+}
+
+fn read_request(text: &str) -> Result<MonitorRequest, StoreError> {
+    MonitorRequest::from_json(text.as_bytes()).map_err(|error| StoreError::Unreadable(error.to_string()))
 }
 
 fn key_of(url: &Url) -> UrlKey {

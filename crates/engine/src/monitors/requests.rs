@@ -154,7 +154,7 @@ impl Engine {
         }
     }
 
-    /// Deletes a monitor with its checks.
+    /// Deletes a monitor with its checks, and cancels the one that is running.
     ///
     /// # Errors
     /// 404 if the team has no such monitor.
@@ -164,10 +164,11 @@ impl Engine {
             .store
             .delete_monitor(principal.team, id, clock::now())
             .await;
-        match deleted? {
-            true => Ok(()),
-            false => Err(monitor_not_found()),
+        for job in deleted?.ok_or_else(monitor_not_found)? {
+            self.context.driver_signals.cancel(job);
+            self.context.changes.announce(job);
         }
+        Ok(())
     }
 
     /// Starts a check now, even if the monitor is paused.
@@ -240,7 +241,7 @@ impl Engine {
 }
 
 /// Returns the indexes of the targets that have changed.
-fn changed_targets(before: &[Target], after: &[Target]) -> Vec<u32> {
+pub(super) fn changed_targets(before: &[Target], after: &[Target]) -> Vec<u32> {
     let differs = |index: &usize| before.get(*index) != after.get(*index);
     let indexes = (0..before.len()).filter(differs);
     indexes.filter_map(|index| u32::try_from(index).ok()).collect()

@@ -374,6 +374,11 @@ async fn finish(
     .bind(end.job_credits + u64::from(end.credits))
     .execute(client)
     .await?;
+    query("DELETE FROM harvestman.monitor_url WHERE monitor_id = $1 AND target = ANY ($2)")
+        .bind(lease.monitor.0)
+        .bind(end.changed_targets)
+        .execute(client)
+        .await?;
     query("UPDATE harvestman.monitor SET check_id = NULL, last_summary = $3 WHERE id = $1 AND check_id = $2")
         .bind(lease.monitor.0)
         .bind(check.0)

@@ -260,14 +260,14 @@ pub(crate) async fn insert_running_job(
 }
 
 /// Marks a job as cancelled. Pages whose fetch had not begun no longer count as admitted, so that `admitted` is the
-/// number of pages attempted.
-async fn mark_cancelled(client: &Client, job: JobId, now: Timestamp) -> Result<(), StoreError> {
+/// number of pages attempted. Returns false if the job was not running.
+pub(super) async fn mark_cancelled(client: &Client, job: JobId, now: Timestamp) -> Result<bool, StoreError> {
     let shards = query("SELECT progress FROM harvestman.shard WHERE job_id = $1")
         .bind(job.0)
         .fetch_all(client)
         .await?;
     let in_flight = begun_pages(&shards)?;
-    query(
+    let cancelled = query(
         "UPDATE harvestman.job SET status = 'cancelled', admitted = least(admitted, completed + failed + $3),
             sweep = true, completed_at = $2, expires_at = $2 + retention_ms
          WHERE id = $1 AND status = 'scraping'",
@@ -278,5 +278,5 @@ async fn mark_cancelled(client: &Client, job: JobId, now: Timestamp) -> Result<(
     .execute(client)
     .await?;
     stop_shards(job).execute(client).await?;
-    Ok(())
+    Ok(cancelled == 1)
 }

@@ -2,7 +2,7 @@
 //! monitors are counted.
 
 use harvestman_core::api::monitor_response::MonitorStatus;
-use harvestman_core::ids::{MonitorId, TeamId};
+use harvestman_core::ids::{JobId, MonitorId, TeamId};
 use harvestman_core::page_version::monitor_tag;
 use harvestman_core::time::Timestamp;
 use tokio_postgres::Client;
@@ -11,9 +11,10 @@ use crate::error::StoreError;
 use crate::limits;
 use crate::monitor::{MonitorRow, MonitorUpdate, Monitors, NewMonitor};
 use crate::postgres::Postgres;
+use crate::postgres::jobs::mark_cancelled;
 use crate::postgres::query::query;
 use crate::postgres::rows::Columns;
-use crate::rows::monitor_row;
+use crate::rows::{fetching_jobs, monitor_row};
 
 impl Monitors for Postgres {
     async fn create_monitor(&self, monitor: &NewMonitor, limit: u64) -> Result<bool, StoreError> {
@@ -113,7 +114,12 @@ impl Monitors for Postgres {
         .await
     }
 
-    async fn delete_monitor(&self, team: TeamId, id: MonitorId, now: Timestamp) -> Result<bool, StoreError> {
+    async fn delete_monitor(
+        &self,
+        team: TeamId,
+        id: MonitorId,
+        now: Timestamp,
+    ) -> Result<Option<Vec<JobId>>, StoreError> {
         self.write(now, move |transaction, now| {
             Box::pin(async move {
                 let deleted = query(
@@ -127,8 +133,9 @@ impl Monitors for Postgres {
                 .execute(transaction)
                 .await?;
                 if deleted == 0 {
-                    return Ok(false);
+                    return Ok(None);
                 }
+                let cancelled = cancel_check_jobs(transaction, id, now).await?;
                 for statement in [
                     "UPDATE harvestman.job SET status = CASE status WHEN 'scraping' THEN 'cancelled' ELSE status END,
                         completed_at = coalesce(completed_at, $2), expires_at = $2
@@ -139,7 +146,7 @@ impl Monitors for Postgres {
                 ] {
                     query(statement).bind(id.0).bind(now.0).execute(transaction).await?;
                 }
-                Ok(true)
+                Ok(Some(cancelled))
             })
         })
         .await
@@ -156,6 +163,29 @@ impl Monitors for Postgres {
         .await?;
         rows.iter().map(monitor_row).collect()
     }
+}
+
+/// Cancels the jobs of the check that runs, and returns those that were running.
+async fn cancel_check_jobs(
+    client: &Client,
+    monitor: MonitorId,
+    now: Timestamp,
+) -> Result<Vec<JobId>, StoreError> {
+    let check = query(
+        "SELECT id, jobs FROM harvestman.monitor_check WHERE monitor_id = $1 AND lease_until IS NOT NULL",
+    )
+    .bind(monitor.0)
+    .fetch_optional(client)
+    .await?;
+    let mut cancelled = Vec::new();
+    if let Some(check) = check {
+        for job in fetching_jobs(&check)? {
+            if mark_cancelled(client, job, now).await? {
+                cancelled.push(job);
+            }
+        }
+    }
+    Ok(cancelled)
 }
 
 /// Deletes a part of a deleted monitor whose checks are gone, its row last. Returns false if there is none.

@@ -54,6 +54,17 @@ pub(crate) fn monitor_row(row: &impl Columns) -> Result<MonitorRow, StoreError> 
     })
 }
 
+fn check_jobs(check: &impl Columns) -> Result<Vec<JobId>, StoreError> {
+    serde_json::from_str(&check.text("jobs")?).map_err(|_| bad_column("jobs"))
+}
+
+/// Reads the ids of the jobs that fetch pages for a check. Searches are fetched by the check's own job.
+pub(crate) fn fetching_jobs(check: &impl Columns) -> Result<Vec<JobId>, StoreError> {
+    let own = JobId(check.id("id")?);
+    let jobs = check_jobs(check)?.into_iter();
+    Ok(jobs.filter(|job| *job != own).collect())
+}
+
 /// Builds the lease of a check from its row and the row of its job, which may be the same row.
 pub(crate) fn check_lease(check: &impl Columns, job: &impl Columns) -> Result<CheckLease, StoreError> {
     Ok(CheckLease {
@@ -66,7 +77,7 @@ pub(crate) fn check_lease(check: &impl Columns, job: &impl Columns) -> Result<Ch
         request: job.text("request")?,
         base: job.text("base")?,
         retention_ms: job.count("retention_ms")?,
-        jobs: serde_json::from_str(&check.text("jobs")?).map_err(|_| bad_column("jobs"))?,
+        jobs: check_jobs(check)?,
     })
 }
 

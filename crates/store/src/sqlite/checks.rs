@@ -394,6 +394,11 @@ async fn finish(
     if ended.rows_affected() == 0 {
         return Ok(None);
     }
+    query("DELETE FROM monitor_url WHERE monitor_id = ?1 AND target IN (SELECT value FROM json_each(?2))")
+        .bind(blob(lease.monitor.0))
+        .bind(json_text(&end.changed_targets)?)
+        .execute(&mut *connection)
+        .await?;
     query("UPDATE monitor SET check_id = NULL, last_summary = ?3 WHERE id = ?1 AND check_id = ?2")
         .bind(blob(lease.monitor.0))
         .bind(blob(check.0))

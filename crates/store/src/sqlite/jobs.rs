@@ -378,18 +378,18 @@ pub(crate) async fn insert_activity(
 }
 
 /// Marks a job as cancelled. Pages whose fetch had not begun no longer count as admitted, so that `admitted`
-/// is the number of pages attempted.
-async fn mark_cancelled(
+/// is the number of pages attempted. Returns false if the job was not running.
+pub(crate) async fn mark_cancelled(
     connection: &mut SqliteConnection,
     job: JobId,
     now: Timestamp,
-) -> Result<(), StoreError> {
+) -> Result<bool, StoreError> {
     let shards = query("SELECT progress FROM shard WHERE job_id = ?1")
         .bind(blob(job.0))
         .fetch_all(&mut *connection)
         .await?;
     let in_flight = begun_pages(&shards)?;
-    query(
+    let cancelled = query(
         "UPDATE job SET status = 'cancelled', admitted = min(admitted, completed + failed + ?3), sweep = 1,
             completed_at = ?2, expires_at = ?2 + retention_ms
          WHERE id = ?1 AND status = 'scraping'",
@@ -399,7 +399,8 @@ async fn mark_cancelled(
     .bind(int(in_flight))
     .execute(&mut *connection)
     .await?;
-    stop_shards(connection, job).await
+    stop_shards(connection, job).await?;
+    Ok(cancelled.rows_affected() == 1)
 }
 
 /// Prevents any shard of the job from being leased again.

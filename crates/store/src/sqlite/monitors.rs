@@ -4,15 +4,16 @@ use sqlx::query;
 use sqlx::sqlite::SqliteConnection;
 
 use harvestman_core::api::monitor_response::MonitorStatus;
-use harvestman_core::ids::{MonitorId, TeamId};
+use harvestman_core::ids::{JobId, MonitorId, TeamId};
 use harvestman_core::page_version::monitor_tag;
 use harvestman_core::time::Timestamp;
 
 use crate::error::StoreError;
 use crate::limits;
 use crate::monitor::{MonitorRow, MonitorUpdate, Monitors, NewMonitor};
-use crate::rows::monitor_row;
+use crate::rows::{fetching_jobs, monitor_row};
 use crate::sqlite::Sqlite;
+use crate::sqlite::jobs::mark_cancelled;
 use crate::sqlite::prepared::json_text;
 use crate::sqlite::rows::{Columns, blob, int, maybe_blob};
 
@@ -111,7 +112,12 @@ impl Monitors for Sqlite {
             .await
     }
 
-    async fn delete_monitor(&self, team: TeamId, id: MonitorId, now: Timestamp) -> Result<bool, StoreError> {
+    async fn delete_monitor(
+        &self,
+        team: TeamId,
+        id: MonitorId,
+        now: Timestamp,
+    ) -> Result<Option<Vec<JobId>>, StoreError> {
         self.writer
             .run(move |connection| {
                 Box::pin(async move {
@@ -126,27 +132,24 @@ impl Monitors for Sqlite {
                     .execute(&mut *connection)
                     .await?;
                     if deleted.rows_affected() == 0 {
-                        return Ok(false);
+                        return Ok(None);
                     }
-                    query(
-                        "UPDATE monitor_check SET status = 'failed', error = 'the monitor was deleted', finished_at = ?2,
-                            updated_at = ?2, lease_until = NULL, epoch = epoch + 1
+                    let cancelled = cancel_check_jobs(connection, id, now).await?;
+                    for statement in [
+                        "UPDATE monitor_check SET status = 'failed', error = 'the monitor was deleted',
+                            finished_at = ?2, updated_at = ?2, lease_until = NULL, epoch = epoch + 1
                          WHERE monitor_id = ?1 AND lease_until IS NOT NULL",
-                    )
-                    .bind(blob(id.0))
-                    .bind(int(now.0))
-                    .execute(&mut *connection)
-                    .await?;
-                    query(
                         "UPDATE job SET status = CASE status WHEN 'scraping' THEN 'cancelled' ELSE status END,
                             completed_at = coalesce(completed_at, ?2), expires_at = ?2
                          WHERE id IN (SELECT id FROM monitor_check WHERE monitor_id = ?1)",
-                    )
-                    .bind(blob(id.0))
-                    .bind(int(now.0))
-                    .execute(connection)
-                    .await?;
-                    Ok(true)
+                    ] {
+                        query(statement)
+                            .bind(blob(id.0))
+                            .bind(int(now.0))
+                            .execute(&mut *connection)
+                            .await?;
+                    }
+                    Ok(Some(cancelled))
                 })
             })
             .await
@@ -160,6 +163,27 @@ impl Monitors for Sqlite {
             .await?;
         rows.iter().map(monitor_row).collect()
     }
+}
+
+/// Cancels the jobs of the check that runs, and returns those that were running.
+async fn cancel_check_jobs(
+    connection: &mut SqliteConnection,
+    monitor: MonitorId,
+    now: Timestamp,
+) -> Result<Vec<JobId>, StoreError> {
+    let check = query("SELECT id, jobs FROM monitor_check WHERE monitor_id = ?1 AND lease_until IS NOT NULL")
+        .bind(blob(monitor.0))
+        .fetch_optional(&mut *connection)
+        .await?;
+    let mut cancelled = Vec::new();
+    if let Some(check) = check {
+        for job in fetching_jobs(&check)? {
+            if mark_cancelled(connection, job, now).await? {
+                cancelled.push(job);
+            }
+        }
+    }
+    Ok(cancelled)
 }
 
 /// Deletes a part of a deleted monitor whose checks are gone, its row last. Returns false if there is none.

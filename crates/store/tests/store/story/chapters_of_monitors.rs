@@ -4,8 +4,8 @@ use harvestman_core::api::monitor_response::{CheckStatus, MonitorStatus, PageSta
 use harvestman_core::ids::{JobId, MonitorId, TeamId};
 use harvestman_core::url_key::UrlKey;
 use harvestman_store::{
-    CheckEnd, CheckLease, FeedbackOutcome, JobKind, MonitorUpdate, NewCheck, NewCheckPage, NewFeedback,
-    NewJob, NewMonitor, StartOutcome, Store, WebhookEvents, new_id,
+    CheckEnd, CheckLease, FeedbackOutcome, JobKind, JobStatus, MonitorUpdate, NewCheck, NewCheckPage,
+    NewFeedback, NewJob, NewMonitor, StartOutcome, Store, WebhookEvents, new_id,
 };
 
 use crate::fixtures::{NOW, later, new_job};
@@ -68,6 +68,7 @@ fn end(credits: u32) -> CheckEnd {
         target_results: Some("[]".to_owned()),
         credits,
         job_credits: 2,
+        changed_targets: Vec::new(),
     }
 }
 
@@ -113,9 +114,9 @@ pub(crate) async fn monitors_are_limited_changed_and_listed_per_team(store: &Sto
     let row = store.monitor(team, id).await.unwrap().unwrap();
     assert_eq!((row.status, row.request.as_str()), (MonitorStatus::Paused, "{}"));
     assert_eq!(store.due_monitors(later(9_999_999), 10).await.unwrap(), []);
-    assert!(!store.delete_monitor(stranger, id, NOW).await.unwrap());
-    assert!(store.delete_monitor(team, id, NOW).await.unwrap());
-    assert!(!store.delete_monitor(team, id, NOW).await.unwrap());
+    assert_eq!(store.delete_monitor(stranger, id, NOW).await.unwrap(), None);
+    assert_eq!(store.delete_monitor(team, id, NOW).await.unwrap(), Some(vec![]));
+    assert_eq!(store.delete_monitor(team, id, NOW).await.unwrap(), None);
     assert_eq!(store.monitors(team, None, 10, 0).await.unwrap(), []);
 }
 
@@ -213,7 +214,7 @@ pub(crate) async fn a_due_check_starts_and_ends_once(store: &Store) {
     let events = store.due_event(owner.check, later(9000)).await.unwrap().unwrap();
     assert_eq!(events.event, "monitor.page");
     // The next chapter removes it with its events.
-    assert!(store.delete_monitor(team, id, NOW).await.unwrap());
+    assert_eq!(store.delete_monitor(team, id, NOW).await.unwrap(), Some(vec![]));
 }
 
 pub(crate) async fn a_check_knows_the_pages_that_are_missing(store: &Store) {
@@ -239,10 +240,31 @@ pub(crate) async fn a_check_knows_the_pages_that_are_missing(store: &Store) {
         store.finish_check(&owner, end(0), NOW).await.unwrap();
     }
     assert_eq!(checks, [0, 1]);
-    // A monitor that is deleted takes its check with it.
+    // A check of a target that was changed meanwhile leaves nothing that the next one could miss.
     store.start_check(&check(team, id, false)).await.unwrap();
     let owner = lease(store, 0).await;
-    assert!(store.delete_monitor(team, id, NOW).await.unwrap());
+    let pages = vec![page(3, PageStatus::New)];
+    assert!(store.add_check_pages(&owner, 0, 0, pages, NOW).await.unwrap());
+    let changed = CheckEnd {
+        changed_targets: vec![0],
+        ..end(0)
+    };
+    store.finish_check(&owner, changed, NOW).await.unwrap();
+    assert_eq!(store.missing_urls(&owner, 0, 10).await.unwrap(), []);
+    let keys = [1, 3].map(|number| UrlKey::from_bytes([number; 16]));
+    assert_eq!(store.target_pages(id, 0, &keys).await.unwrap(), []);
+    // A monitor that is deleted takes its check with it, and the jobs of this check.
+    store.start_check(&check(team, id, false)).await.unwrap();
+    let owner = lease(store, 0).await;
+    let crawl = NewJob {
+        id: owner.jobs[0],
+        ..new_job(team, JobKind::Crawl, 10)
+    };
+    store.create_crawl(&crawl, None).await.unwrap();
+    let cancelled = store.delete_monitor(team, id, NOW).await.unwrap();
+    assert_eq!(cancelled, Some(vec![crawl.id]));
+    let row = store.job(team, crawl.id, NOW).await.unwrap().unwrap();
+    assert_eq!(row.status, JobStatus::Cancelled);
     assert!(!store.renew_check(&owner, NOW, 500).await.unwrap());
     assert_eq!(
         store.start_check(&check(team, id, false)).await,

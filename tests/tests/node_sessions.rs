@@ -6,9 +6,12 @@
 #[path = "nodes/cluster.rs"]
 mod cluster;
 
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, UNIX_EPOCH};
 
 use futures_util::{SinkExt, StreamExt};
+use harvestman_core::ids::{JobId, SessionId};
+use harvestman_core::time::Timestamp;
+use harvestman_store::{DatabaseUrl, JobKind, NewJob, NewSession, Store, StoreConfig, new_id};
 use harvestman_tests::{Page, RunningSite, Site, TestDatabase, TestServer, tools};
 use http::Method;
 use rustix::process::{Pid, Signal, kill_process};
@@ -179,6 +182,58 @@ async fn the_session_of_a_scrape_is_continued_from_any_server_on_postgresql() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn the_console_lists_a_live_session_however_many_have_ended_since_on_postgresql() {
+    let database = TestDatabase::create().await;
+    let [server, _] = servers(&database).await;
+    let opened = server.post("/v2/browser", &json!({})).await.ok();
+    let config = StoreConfig {
+        database_url: DatabaseUrl::parse(database.url()),
+        node: None,
+        ..StoreConfig::new("")
+    };
+    let store = Store::open(&config).await.unwrap();
+    let team = store.ensure_team("test").await.unwrap();
+    let now = UNIX_EPOCH.elapsed().unwrap();
+    let created_at = Timestamp(u64::try_from(now.as_millis()).unwrap());
+    for _ in 0..60 {
+        let id = JobId(new_id());
+        let call = NewJob {
+            id,
+            team,
+            key: None,
+            kind: JobKind::Browser,
+            url: String::new(),
+            request: String::new(),
+            base: String::new(),
+            page_limit: 0,
+            webhook: None,
+            origin: None,
+            integration: None,
+            username: None,
+            zero_data_retention: false,
+            retention_ms: 1,
+            created_at,
+        };
+        let session = NewSession {
+            call,
+            scrape: None,
+            stream_web_view: true,
+            expires_at: created_at + Duration::from_secs(60),
+        };
+        store.begin_session(&session).await.unwrap();
+        store
+            .end_session(SessionId(id.0), created_at, created_at)
+            .await
+            .unwrap();
+    }
+    store.close().await.unwrap();
+    let listed = server.get("/console/api/sessions").await.ok();
+    let sessions = listed["sessions"].as_array().unwrap();
+    assert_eq!(sessions.len(), 51);
+    assert_eq!(sessions[50]["session"]["id"], opened["id"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_session_whose_server_is_frozen_or_dead_is_answered_on_postgresql() {
     let database = TestDatabase::create().await;
     let [mut owner, other] = servers(&database).await;
@@ -209,12 +264,19 @@ async fn a_session_whose_server_is_frozen_or_dead_is_answered_on_postgresql() {
             tokio::time::sleep(Duration::from_millis(200)).await;
         }
     };
-    // A frozen server accepts connections, and answers nothing.
-    let id = open(&owner).await;
+    // A frozen server accepts connections, and answers nothing. When it goes on, its session has ended.
+    let opened = owner.post("/v2/browser", &json!({})).await.ok();
+    let id = opened["id"].as_str().unwrap().to_owned();
+    let mut cdp = socket(&owner, opened["cdpUrl"].as_str().unwrap()).await;
     let pid = Pid::from_raw(i32::try_from(owner.pid()).unwrap()).unwrap();
     kill_process(pid, Signal::STOP).unwrap();
     assert!(until_ended(&id).await > 0);
     kill_process(pid, Signal::CONT).unwrap();
+    let execute = format!("/v2/browser/{id}/execute");
+    assert_eq!(owner.post(&execute, &code).await.status, 410);
+    assert_eq!(status_of(&owner, &id).await["status"], "destroyed");
+    let closed = async { while let Some(Ok(_)) = cdp.next().await {} };
+    tokio::time::timeout(TIMEOUT, closed).await.unwrap();
 
     let id = open(&owner).await;
     owner.kill9();

@@ -68,6 +68,7 @@ impl Engine {
         principal: &Principal,
         scrape: ScrapeId,
     ) -> Result<SessionEnded, ApiError> {
+        self.context.end_lost_sessions().await?;
         let store = &self.context.store;
         let session = store.session_of(scrape).await?;
         if session.is_none() {
@@ -129,8 +130,8 @@ impl Engine {
         })
     }
 
-    /// Lists the newest sessions of the team within the last day, at most `limit`, with their credits and end
-    /// times.
+    /// Lists the sessions of the team within the last day that are live or among the newest `limit`, with their
+    /// credits and end times.
     pub async fn session_overviews(
         &self,
         principal: &Principal,
@@ -141,7 +142,8 @@ impl Engine {
         let rows = store.sessions(principal.team, None, clock::now()).await;
         let rows = rows?;
         let mut overviews = Vec::new();
-        for row in rows.into_iter().take(limit) {
+        let is_listed = |(at, row): &(usize, SessionRow)| *at < limit || row.end.is_none();
+        for (_, row) in rows.into_iter().enumerate().filter(is_listed) {
             let origin = match row.scrape {
                 Some(scrape) => store.scrape_origin(scrape).await?,
                 None => None,
@@ -168,6 +170,7 @@ impl Engine {
 
     fn describe(&self, row: &SessionRow, base: &str) -> BrowserSession {
         let live = self.context.sessions.registry.get(row.id);
+        let live = live.filter(|_| row.end.is_none());
         let active = live.is_some() || self.context.is_elsewhere(row);
         let urls = match (&live, active) {
             (Some(live), _) => live.tokens.urls(base),
@@ -219,6 +222,7 @@ impl Engine {
     /// # Errors
     /// 403 for another team's session; 404 if there is none or it has already ended.
     pub async fn end_browser(&self, principal: &Principal, id: SessionId) -> Result<SessionEnded, ApiError> {
+        self.context.end_lost_sessions().await?;
         let session = self.context.store.session(id).await?;
         self.end(principal, session).await
     }
@@ -256,7 +260,9 @@ impl Engine {
     }
 
     /// Returns the session that a token gives access to; `None` if there is no such session any more.
-    pub fn session_by_token(&self, token: &str) -> Option<SessionHandle> {
+    pub async fn session_by_token(&self, token: &str) -> Option<SessionHandle> {
+        // If the store fails, the session is ended once it responds.
+        let _later = self.context.end_lost_sessions().await;
         let (session, access) = self.context.sessions.registry.by_token(token)?;
         Some(SessionHandle {
             browser: session.browser.clone(),
@@ -269,10 +275,11 @@ impl Engine {
 impl Context {
     /// Returns an active session of the team.
     async fn active_session(
-        &self,
+        self: &Arc<Self>,
         principal: &Principal,
         id: SessionId,
     ) -> Result<Arc<LiveSession>, ApiError> {
+        self.end_lost_sessions().await?;
         let live = self.sessions.registry.get(id);
         let team = match &live {
             Some(session) => Some(session.team),

@@ -27,6 +27,9 @@ pub(crate) async fn run(context: Arc<Context>, stop: CancellationToken) {
             () = stop.cancelled() => return,
             () = tokio::time::sleep(limits::SESSION_POLL) => {}
         }
+        if let Err(error) = context.end_lost_sessions().await {
+            tracing::debug!(%error, "cannot read which browser sessions other nodes have ended; retrying");
+        }
         let (over, live) = context.partition_sessions();
         for session in over {
             context.end_later(session.id);
@@ -93,6 +96,37 @@ impl Context {
                 }
             });
         }
+    }
+
+    /// Closes the browsers of sessions that another node has ended. That happens if this node does not report itself
+    /// in time, for example because its process was stopped for a while.
+    ///
+    /// # Errors
+    /// If the store fails while this node may have lost its sessions.
+    pub(super) async fn end_lost_sessions(self: &Arc<Self>) -> Result<(), StoreError> {
+        let Some(shared) = self.holdings.limits() else {
+            return Ok(());
+        };
+        // Before the sessions are read: only those that are live after a loss cannot be ended because of it.
+        let (losses, holds) = (shared.losses(), shared.holds());
+        let registry = &self.sessions.registry;
+        if holds && losses == registry.losses() {
+            return Ok(());
+        }
+        for session in registry.all() {
+            let row = self.store.session(session.id).await?;
+            if row.is_some_and(|row| row.end.is_none()) {
+                continue;
+            }
+            tracing::warn!(session.id = %session.id, "another node has ended a browser session of this one");
+            // Another session may already use its profile.
+            drop(session.take_resources());
+            self.end_later(session.id);
+        }
+        if holds {
+            registry.set_losses(losses);
+        }
+        Ok(())
     }
 
     /// Ends a session that was removed from the registry: saves its profile, closes its browser, charges it.

@@ -40,6 +40,7 @@ impl Context {
         scrape: ScrapeId,
         request: &InteractRequest,
     ) -> Result<Arc<LiveSession>, ApiError> {
+        self.end_lost_sessions().await?;
         let registry = &self.sessions.registry;
         if let Some(session) = registry.by_scrape(scrape) {
             return check_owner(principal, session);

@@ -91,6 +91,8 @@ struct State {
     unsettled: HashMap<SessionId, SessionEnd>,
     /// No more sessions are added.
     closed: bool,
+    /// How often this node had lost what it held when it last compared its sessions with the store.
+    losses: u64,
 }
 
 /// When a session ended, and when it was last used.
@@ -182,6 +184,14 @@ impl Registry {
     /// Stops adding sessions.
     pub(crate) fn close(&self) {
         self.state().closed = true;
+    }
+
+    pub(crate) fn losses(&self) -> u64 {
+        self.state().losses
+    }
+
+    pub(crate) fn set_losses(&self, losses: u64) {
+        self.state().losses = losses;
     }
 
     /// Records an end that the store could not take.

@@ -22,15 +22,18 @@ use crate::live_view;
 
 type Upgrade = Result<WebSocketUpgrade, WebSocketUpgradeRejection>;
 
-fn find_session(app: &App, token: &str, good: &[TokenAccess]) -> Option<SessionHandle> {
-    let session = (token.len() <= limits::TOKEN_CHARS).then(|| app.engine().session_by_token(token))?;
+async fn find_session(app: &App, token: &str, good: &[TokenAccess]) -> Option<SessionHandle> {
+    if token.len() > limits::TOKEN_CHARS {
+        return None;
+    }
+    let session = app.engine().session_by_token(token).await;
     session.filter(|session| good.contains(&session.access) && !session.ended.is_cancelled())
 }
 
 const WATCH: [TokenAccess; 2] = [TokenAccess::View, TokenAccess::Control];
 
 pub(crate) async fn page(State(app): State<App>, Path(token): Path<String>) -> Response {
-    match find_session(&app, &token, &WATCH) {
+    match find_session(&app, &token, &WATCH).await {
         Some(_) => live_view::page(),
         None => live_view::ended_page(),
     }
@@ -45,7 +48,7 @@ pub(crate) async fn watch(
     Path(token): Path<String>,
     upgrade: Upgrade,
 ) -> HandlerResult {
-    let session = find_session(&app, &token, &WATCH).ok_or_else(no_session)?;
+    let session = find_session(&app, &token, &WATCH).await.ok_or_else(no_session)?;
     let upgrade = upgrade.map_err(no_upgrade)?;
     Ok(upgrade
         .max_message_size(browser_limits::MAX_INPUT_BYTES)
@@ -72,7 +75,9 @@ pub(crate) async fn cdp_below(
 }
 
 async fn serve_cdp(app: App, Base(base): &Base, token: &str, rest: &str, upgrade: Upgrade) -> HandlerResult {
-    let session = find_session(&app, token, &[TokenAccess::Cdp]).ok_or_else(no_session)?;
+    let session = find_session(&app, token, &[TokenAccess::Cdp])
+        .await
+        .ok_or_else(no_session)?;
     let path = CdpPath::of(rest).ok_or_else(|| Failure::new(ErrorCode::NotFound, "no such CDP endpoint"))?;
     let websocket_base = base.replacen("http", "ws", 1);
     let url = format!("{websocket_base}/cdp/{token}");

@@ -15,7 +15,7 @@ const KNOWN: &[Circle] = &[
     },
     Circle {
         folder: "crates/store/src",
-        files: "sqlite/commit sqlite/commit/batch_pages sqlite/commit/outcomes sqlite/credits sqlite/events sqlite/expiry sqlite/jobs sqlite/outbox sqlite/pages sqlite/runs sqlite/sessions sqlite/zero_retention",
+        files: "sqlite/commit sqlite/commit/batch_pages sqlite/commit/outcomes sqlite/credits sqlite/events sqlite/expiry sqlite/jobs sqlite/monitors sqlite/outbox sqlite/pages sqlite/runs sqlite/sessions sqlite/zero_retention",
         reason: "one transaction changes rows of several tables",
     },
     Circle {

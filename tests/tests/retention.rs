@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use http::Method;
 use serde_json::{Value, json};
 
-use harvestman_tests::{Page, Receiver, RunningSite, Site, TestServer, tools};
+use harvestman_tests::{Model, ModelReply, Page, Receiver, RunningSite, Site, TestServer, tools};
 
 /// Text in every URL, title and text of the site, and nowhere else.
 const CANARY: &str = "canary7f3a";
@@ -142,6 +142,41 @@ async fn no_trace_of_a_page_is_left_on_disk_or_in_the_log() {
     assert!(log.contains("crawl started"), "the log was read");
     let line = log.lines().find(|line| line.contains(CANARY));
     assert_eq!(line, None, "the log contains page data");
+}
+
+#[tokio::test]
+async fn an_erased_agent_run_remains_in_the_list_without_its_request() {
+    let model = Model::start(|_| ModelReply::call("done", json!({ "result": CANARY }))).await;
+    let mut settings = SETTINGS.to_vec();
+    let url = model.url();
+    settings.extend([
+        ("HARVESTMAN_LLM_BASE_URL", url.as_str()),
+        ("HARVESTMAN_LLM_MODEL", "small"),
+    ]);
+    let mut server = TestServer::start_with(&settings).await;
+    let request = json!({ "prompt": CANARY, "zeroDataRetention": true });
+    let started = server.post("/v2/agent", &request).await.ok();
+    let path = format!("/v2/agent/{}", started["id"].as_str().unwrap());
+    assert_eq!(server.wait_for_end(&path).await["status"], "completed");
+
+    // Expiry runs at the start of the server, and then once per minute.
+    server.terminate().await;
+    server.restart().await;
+    let since = Instant::now();
+    loop {
+        let agents = server.get("/v2/agent").await.ok()["agents"].clone();
+        assert_eq!(agents[0]["id"], started["id"]);
+        if agents[0]["options"]["prompt"] == "" {
+            assert_eq!(
+                (&agents[0]["targetHint"], &agents[0]["status"]),
+                (&json!(""), &json!("completed"))
+            );
+            break;
+        }
+        assert!(since.elapsed() < TIMEOUT, "the request is not erased: {agents}");
+        tokio::time::sleep(Duration::from_millis(500)).await;
+    }
+    assert_eq!(server.get(&path).await.ok()["status"], "completed");
 }
 
 #[tokio::test]

@@ -22,6 +22,8 @@ use crate::{clock, limits};
 
 /// `origin` in the list of agents if the request has none.
 const DEFAULT_ORIGIN: &str = "api";
+/// What the store leaves of a request whose data is erased.
+const ERASED_REQUEST: &str = "{}";
 
 impl Engine {
     /// Returns the status and result of an extract or agent of the team.
@@ -62,7 +64,7 @@ impl Engine {
     /// As for [`Engine::extract_status`].
     pub async fn agent_status(&self, principal: &Principal, id: JobId) -> Result<AgentResponse, ApiError> {
         let run = self.read_agent(principal, id).await?;
-        let request = AgentRequest::from_json(run.request.as_bytes())?;
+        let request = agent_request(&run)?;
         let mut result = result_fields(&run);
         let (partial, partial_schema_valid) = partial_of(&run, &request, &mut result).unzip();
         let stop_reason = take_field(&mut result, "stopReason").map(serde_json::from_value);
@@ -236,8 +238,16 @@ pub(super) fn run_error(run: &RunRow) -> Option<String> {
     }
 }
 
+/// Returns the request of an agent; one without a prompt if zero data retention has erased it.
+fn agent_request(run: &RunRow) -> Result<AgentRequest, ApiError> {
+    match run.zero_data_retention && run.request == ERASED_REQUEST {
+        true => Ok(AgentRequest::new(String::new())),
+        false => AgentRequest::from_json(run.request.as_bytes()),
+    }
+}
+
 fn entry(run: &RunRow) -> Result<AgentEntry, ApiError> {
-    let request = AgentRequest::from_json(run.request.as_bytes())?;
+    let request = agent_request(run)?;
     let urls: Vec<String> = request.urls.iter().map(|url| url.url.to_string()).collect();
     let hint = urls.first().cloned();
     Ok(AgentEntry {

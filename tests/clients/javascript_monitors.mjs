@@ -21,6 +21,7 @@ const monitor = await client.createMonitor({
 });
 assert.deepEqual(monitor.schedule, { cron: "0 9 * * *", timezone: "Asia/Tokyo" });
 assert.deepEqual([monitor.status, monitor.retentionDays, monitor.judgeEnabled], ["active", 30, true]);
+assert.deepEqual(monitor.webhook, { url: "https://example.com/hook", events: ["monitor.check.completed"] });
 assert.deepEqual(monitor.notification, { email: { enabled: false, recipients: [] } });
 assert.equal((await client.getMonitor(monitor.id)).id, monitor.id);
 assert.deepEqual((await client.listMonitors({ limit: 5, offset: 0 })).map(({ id }) => id), [monitor.id]);

@@ -35,6 +35,7 @@ assert (monitor.name, monitor.status, monitor.retention_days) == ("Prices", "act
 assert (monitor.schedule.cron, monitor.schedule.timezone) == ("0 9 * * 1-5", "Europe/Berlin"), monitor
 assert monitor.next_run_at and monitor.judge_enabled and monitor.estimated_credits_per_month > 0, monitor
 assert monitor.targets[0]["id"] == "target-1" and monitor.targets[0]["urls"] == [page], monitor
+assert MonitorWebhookConfig(**monitor.webhook).events == ["monitor.page"], monitor
 assert monitor.webhook["url"] == "https://example.com/hook", monitor
 
 assert [one.id for one in client.list_monitors(limit=10, offset=0)] == [monitor.id]

@@ -86,13 +86,14 @@ wire_enum! {
 }
 
 impl Family {
-    /// Returns the names of its events without the family.
-    pub fn short_names(self) -> &'static [&'static str] {
+    /// Returns the names by which requests select its events: without the family, except for monitors, whose clients
+    /// know only the full names.
+    pub fn event_names(self) -> &'static [&'static str] {
         match self {
             Family::Crawl | Family::BatchScrape => &["started", "page", "completed", "failed"],
             Family::Extract => &["started", "completed", "failed"],
             Family::Agent => &["started", "action", "completed", "failed", "cancelled"],
-            Family::Monitor => &["page", "check.completed"],
+            Family::Monitor => &["monitor.page", "monitor.check.completed"],
             Family::Webhook => &["test"],
         }
     }
@@ -110,6 +111,14 @@ impl Event {
         self.as_str()
             .split_once('.')
             .map_or(self.as_str(), |(_, short)| short)
+    }
+
+    /// Returns the name by which requests select the event, one of [`Family::event_names`].
+    pub fn selector(self) -> &'static str {
+        match self.family() {
+            Family::Monitor => self.as_str(),
+            _ => self.short_name(),
+        }
     }
 
     /// Finds the event of a family by its short or full name.
@@ -262,8 +271,8 @@ mod tests {
         }
         for family in Family::ALL {
             let events = Event::ALL.iter().filter(|event| event.family() == *family);
-            let names: Vec<&str> = events.map(|event| event.short_name()).collect();
-            assert_eq!(family.short_names(), names);
+            let names: Vec<&str> = events.map(|event| event.selector()).collect();
+            assert_eq!(family.event_names(), names);
         }
         assert_eq!(Event::of(Family::Crawl, "batch_scrape.page"), None);
         assert_eq!(Event::of(Family::Crawl, "cancelled"), None);

@@ -610,7 +610,7 @@ export interface MonitorWebhook {
   /** Any JSON object; repeated in each delivery. */
   metadata?: object;
   /** Events to deliver. Empty: all. */
-  events?: ('page' | 'check.completed')[];
+  events?: ('monitor.page' | 'monitor.check.completed')[];
 }
 
 /** Body of `POST /v2/monitor`. */

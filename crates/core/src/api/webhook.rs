@@ -101,7 +101,7 @@ pub struct WantedEvent(pub Event);
 
 impl ToNode for WantedEvent {
     fn to_node(&self) -> Node {
-        self.0.short_name().to_node()
+        self.0.selector().to_node()
     }
 }
 
@@ -109,7 +109,7 @@ impl FieldType for WantedEvent {
     type Bounds = Family;
 
     fn schema(family: Family) -> Schema {
-        Schema::Word(family.short_names())
+        Schema::Word(family.event_names())
     }
 
     fn from_slot(slot: Slot<'_>, family: Family) -> Option<Self> {
@@ -119,7 +119,7 @@ impl FieldType for WantedEvent {
         match Event::of(family, name) {
             Some(event) => Some(Self(event)),
             None => {
-                let names = family.short_names().join("`, `");
+                let names = family.event_names().join("`, `");
                 slot.fail(format!("must be one of `{names}`"))
             }
         }

@@ -238,10 +238,12 @@ async fn a_monitor_that_compares_data_returns_it_as_the_snapshot() {
     let site = Site::new().page("/cup", cup("9.50")).serve().await;
     let server = TestServer::start().await;
     let schema = json!({ "type": "object", "properties": { "price": { "type": "number" } } });
-    let tracking = json!({ "type": "changeTracking", "modes": ["json"], "schema": schema });
+    let tracking = json!({ "type": "changeTracking", "modes": ["git-diff", "json"], "schema": schema });
     let mut targets = pages_of(&site, &["/cup"]);
     targets[0]["scrapeOptions"] = json!({ "formats": ["markdown", tracking] });
-    let id = create(&server, &monitor_of(targets)).await;
+    let mut request = monitor_of(targets);
+    request["goal"] = "the price falls".into();
+    let id = create(&server, &request).await;
     let first = run(&server, &id).await;
     assert_eq!(first["pages"][0]["snapshot"], json!({ "json": { "price": 9.5 } }));
     site.change("/cup", Some(cup("8")));
@@ -252,6 +254,7 @@ async fn a_monitor_that_compares_data_returns_it_as_the_snapshot() {
         page["diff"]["json"],
         json!({ "price": { "previous": 9.5, "current": 8 } })
     );
+    assert_eq!(page["judgment"]["fields"], json!(["price"]), "{page}");
 }
 
 #[tokio::test]

@@ -275,7 +275,7 @@ export interface MonitorPage {
   url: string;
   status: 'same' | 'new' | 'changed' | 'removed' | 'error';
   diff?: { text?: string; json?: any };
-  judgment?: { meaningful: boolean; confidence: 'high' | 'medium' | 'low'; reason: string; meaningfulChanges: Record<string, any>[] };
+  judgment?: { meaningful: boolean; confidence: 'high' | 'medium' | 'low'; reason: string; meaningfulChanges: Record<string, any>[]; fields: string[] };
   [name: string]: any;
 }
 

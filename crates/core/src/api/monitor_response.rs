@@ -364,6 +364,8 @@ pub struct Judgment {
     pub reason: String,
     /// Changes that matter.
     pub meaningful_changes: Vec<MeaningfulChange>,
+    /// Paths of the fields that changed, if extracted data is compared. Some clients require the list.
+    pub fields: Vec<String>,
 }
 
 /// Change that matters.

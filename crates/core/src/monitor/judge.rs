@@ -276,6 +276,7 @@ fn of(changes: impl IntoIterator<Item = Change>, confidence: Confidence, reason:
         confidence,
         reason: reason.to_owned(),
         meaningful_changes,
+        fields: Vec::new(),
     }
 }
 
@@ -284,7 +285,7 @@ fn not_meaningful(confidence: Confidence, reason: &str) -> Judgment {
         meaningful: false,
         confidence,
         reason: reason.to_owned(),
-        meaningful_changes: Vec::new(),
+        ..Judgment::default()
     }
 }
 

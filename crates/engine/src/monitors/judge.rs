@@ -78,7 +78,10 @@ impl<'c> Judge<'c> {
         };
         self.judged += 1;
         self.matches += u64::from(judged.meaningful);
-        page.judgment = Some(judged);
+        page.judgment = Some(Judgment {
+            fields: changed_fields(page),
+            ..judged
+        });
     }
 
     /// Asks the model. Returns `None` without one, without an answer, or after [`limits::JUDGED_BY_MODEL`] changes.
@@ -117,6 +120,16 @@ impl<'c> Judge<'c> {
         self.degraded = Some(reason);
         None
     }
+}
+
+/// Returns the paths of the changed fields of a page whose extracted data is compared.
+fn changed_fields(page: &CheckPage) -> Vec<String> {
+    let diff = page.diff.as_ref().filter(|_| page.snapshot.is_some());
+    let fields = diff.and_then(|diff| diff["json"].as_object());
+    fields
+        .into_iter()
+        .flat_map(|fields| fields.keys().cloned())
+        .collect()
 }
 
 /// Returns what is known of a new page: title, description, URL.

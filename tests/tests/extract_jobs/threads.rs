@@ -76,6 +76,10 @@ async fn a_thread_continues_with_what_it_read_and_answered() {
     assert_eq!((&runs[0]["id"], &runs[1]["id"]), (&first["id"], &second["id"]));
     assert_eq!((&runs[0]["turn"], &runs[1]["turn"]), (&json!(1), &json!(2)));
     assert_eq!(runs[1]["message"], "The pot is more expensive.");
+    assert_eq!(
+        (&runs[0]["status"], &runs[0]["message"]),
+        (&json!("succeeded"), &Value::Null)
+    );
     assert_eq!(runs[0].get("data"), None);
     let with_data = server.get(&format!("{path}?includeData=true")).await.ok();
     assert_eq!(with_data["thread"]["runs"][0]["data"], json!({ "cup": 9.5 }));

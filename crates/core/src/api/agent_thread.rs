@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use uuid::Uuid;
 
-use crate::api::agent::{AgentMode, AgentStatus, Effort, StopReason};
+use crate::api::agent::{AgentMode, Effort, StopReason};
 use crate::api::error::ApiError;
 use crate::api::query::Query;
 use crate::api::wire_enum::wire_enum;
@@ -37,6 +37,33 @@ wire_enum! {
         Idle = "idle",
         /// A run of the thread is in progress.
         Running = "running",
+    }
+}
+
+wire_enum! {
+    /// State of a run in its thread.
+    ThreadRunStatus {
+        /// The run is in progress.
+        Processing = "processing",
+        /// The run has completed.
+        Succeeded = "succeeded",
+        /// The run failed.
+        Failed = "failed",
+        /// The run was cancelled.
+        Cancelled = "cancelled",
+        /// The run used its `maxCredits`.
+        CreditLimit = "credit_limit_reached",
+    }
+}
+
+impl ThreadRunStatus {
+    /// Returns the word that jobs have for this state.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Succeeded => "completed",
+            Self::CreditLimit => "failed",
+            Self::Processing | Self::Failed | Self::Cancelled => self.as_str(),
+        }
     }
 }
 
@@ -91,20 +118,20 @@ pub struct AgentThreadRun {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub effort: Option<Effort>,
     /// State of the run.
-    pub status: AgentStatus,
+    pub status: ThreadRunStatus,
     /// Reason of the failure.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
     /// Start time of the run.
     pub created_at: Timestamp,
-    /// End time of the run.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// End time of the run; null while it is in progress.
+    #[serde(default)]
     pub finished_at: Option<Timestamp>,
-    /// Credits that the run used.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// Credits that the run used; null while it is in progress.
+    #[serde(default)]
     pub credits_used: Option<u64>,
-    /// Message of the agent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// Message of the agent, or null.
+    #[serde(default)]
     pub message: Option<String>,
     /// Result of the run; only with `includeData`.
     #[serde(default, skip_serializing_if = "Option::is_none")]

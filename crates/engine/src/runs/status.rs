@@ -222,7 +222,7 @@ fn into_text(value: Option<Value>) -> Option<String> {
     }
 }
 
-pub(super) fn agent_status(status: JobStatus) -> AgentStatus {
+fn agent_status(status: JobStatus) -> AgentStatus {
     match status {
         JobStatus::Scraping => AgentStatus::Processing,
         JobStatus::Completed => AgentStatus::Completed,

@@ -1,7 +1,9 @@
 //! Threads: agents that continue a conversation. A run knows the tasks and answers of the runs before it.
 
-use harvestman_core::api::agent::{AgentMode, AgentRequest};
-use harvestman_core::api::agent_thread::{AgentThread, AgentThreadResponse, AgentThreadRun, ThreadStatus};
+use harvestman_core::api::agent::{AgentMode, AgentRequest, StopReason};
+use harvestman_core::api::agent_thread::{
+    AgentThread, AgentThreadResponse, AgentThreadRun, ThreadRunStatus, ThreadStatus,
+};
 use harvestman_core::api::agent_trace::{TraceDetail, TraceEvent};
 use harvestman_core::api::error::{ApiError, ErrorCode};
 use harvestman_core::api::url_field::TargetUrl;
@@ -10,7 +12,7 @@ use serde_json::Value;
 use url::Url;
 use uuid::Uuid;
 
-use super::status::{agent_status, has_ended, partial_of, result_fields, run_error, take_field};
+use super::status::{has_ended, partial_of, result_fields, run_error, take_field};
 use crate::context::{Context, Engine};
 use crate::error::internal_error;
 use crate::{clock, limits};
@@ -129,6 +131,7 @@ fn thread_run(run: &RunRow, with_data: bool) -> Result<AgentThreadRun, ApiError>
     let urls: Vec<String> = request.urls.iter().map(|url| url.url.to_string()).collect();
     let message = take_field(&mut result, "message").and_then(|text| text.as_str().map(str::to_owned));
     let stop_reason = take_field(&mut result, "stopReason").map(serde_json::from_value);
+    let stop_reason = stop_reason.transpose().map_err(internal_error)?;
     Ok(AgentThreadRun {
         id: run.id,
         turn: run.thread.map_or(1, |place| place.turn),
@@ -137,7 +140,13 @@ fn thread_run(run: &RunRow, with_data: bool) -> Result<AgentThreadRun, ApiError>
         urls: (!urls.is_empty()).then_some(urls),
         schema: request.schema.map(Value::Object),
         effort: request.effort,
-        status: agent_status(run.status),
+        status: match (run.status, stop_reason) {
+            (JobStatus::Scraping, _) => ThreadRunStatus::Processing,
+            (JobStatus::Completed, _) => ThreadRunStatus::Succeeded,
+            (JobStatus::Cancelled, _) => ThreadRunStatus::Cancelled,
+            (JobStatus::Failed, Some(StopReason::CreditLimit)) => ThreadRunStatus::CreditLimit,
+            (JobStatus::Failed, _) => ThreadRunStatus::Failed,
+        },
         error: run_error(run),
         created_at: run.created_at,
         finished_at: run.completed_at,
@@ -146,7 +155,7 @@ fn thread_run(run: &RunRow, with_data: bool) -> Result<AgentThreadRun, ApiError>
         data: take_field(&mut result, "data").filter(|_| with_data),
         partial: partial.filter(|_| with_data),
         partial_schema_valid: partial_schema_valid.flatten(),
-        stop_reason: stop_reason.transpose().map_err(internal_error)?,
+        stop_reason,
     })
 }
 

@@ -20,7 +20,7 @@ pub fn Thread(run: AgentRun) -> impl IntoView {
 
 fn row(turn: AgentThreadRun, shown: Option<JobId>) -> AnyView {
     let current = (shown == Some(turn.id)).then_some("true");
-    let status = turn.status.word(turn.error.as_deref());
+    let status = turn.status.word();
     view! {
         <li>
             <a class="job-row agent-row" href=route::agent_href(&turn.id) aria-current=current>

@@ -3,7 +3,9 @@
 use super::examples::{self, JOB_ERRORS};
 use super::operation::{Operation, Tag};
 use crate::api::agent::{AgentCancelled, AgentMode, AgentRequest, AgentResponse, AgentStarted, AgentStatus};
-use crate::api::agent_thread::{AgentThread, AgentThreadResponse, AgentThreadRun, ThreadStatus};
+use crate::api::agent_thread::{
+    AgentThread, AgentThreadResponse, AgentThreadRun, ThreadRunStatus, ThreadStatus,
+};
 use crate::api::agent_trace::{AgentSnapshot, AgentTrace, TraceAgent, TraceDetail, TraceEvent, event_id};
 use crate::api::error::ErrorCode;
 use crate::api::extract::{ExtractRequest, ExtractResponse, ExtractStarted, ExtractStatus};
@@ -198,7 +200,7 @@ fn thread() -> AgentThread {
         urls: None,
         schema: None,
         effort: None,
-        status: AgentStatus::Completed,
+        status: ThreadRunStatus::Succeeded,
         error: None,
         created_at: examples::TIME,
         finished_at: Some(examples::TIME),

@@ -256,7 +256,7 @@ async fn unsupported_formats_are_refused_by_name() {
 }
 
 #[tokio::test]
-async fn services_of_the_hosted_product_are_refused_by_name() {
+async fn services_of_the_hosted_product_have_no_effect_but_a_warning() {
     let site = birds().await;
     let server = TestServer::start().await;
     for (field, value) in [
@@ -266,17 +266,41 @@ async fn services_of_the_hosted_product_are_refused_by_name() {
         ("useMock", json!("page")),
         ("threatProtection", json!({"mode": "normal"})),
     ] {
-        let request = json!({ "url": site.url("/"), field: value });
-        let refused = server.post("/v2/scrape", &request).await;
-        assert_eq!((refused.status, refused.code()), (400, "BAD_REQUEST"), "{field}");
-        assert!(refused.json.to_string().contains(field), "{}", refused.json);
-        let request = json!({ "url": site.url("/"), "scrapeOptions": { field: value } });
-        assert_eq!(server.post("/v2/crawl", &request).await.status, 400, "{field}");
+        let warns = |answer: &Value| {
+            let warning = answer["warning"].as_str().unwrap_or_default();
+            assert!(
+                warning.contains(&format!("`{field}` had no effect")),
+                "{field}: {answer}"
+            );
+        };
+        let url = site.url("/");
+        let scraped = server
+            .post("/v2/scrape", &json!({ "url": url, field: value }))
+            .await;
+        warns(&scraped.ok()["data"]);
+        warns(
+            &server
+                .post("/v2/map", &json!({ "url": url, field: value }))
+                .await
+                .ok(),
+        );
+        let crawl = json!({ "url": url, "limit": 1, "scrapeOptions": { field: value } });
+        let crawl = format!("/v2/crawl/{}", server.crawl(&crawl).await);
+        warns(&server.wait_for_end(&crawl).await);
+        let batch = server.batch(&json!({ "urls": [url], field: value })).await;
+        warns(&server.wait_for_end(&batch).await);
+        let schema = json!({ "type": "object", "properties": { "name": { "type": "string" } } });
+        for path in ["/v2/extract", "/v2/agent"] {
+            let request = json!({ "urls": [url], "prompt": "Name", "schema": schema, field: value });
+            let run = server.post(path, &request).await.ok();
+            let run = format!("{path}/{}", run["id"].as_str().unwrap());
+            warns(&server.wait_for_end(&run).await);
+        }
     }
-    assert_eq!(site.hits().len(), 0);
     let neutral = json!({ "url": site.url("/"), "checkPromptInjection": false, "useMock": "none",
-        "threatProtection": {"mode": "off"} });
-    server.post("/v2/scrape", &neutral).await.ok();
+        "threatProtection": {"mode": "off"}, "toolDetail": "full" });
+    let scraped = server.post("/v2/scrape", &neutral).await.ok();
+    assert_eq!(scraped["data"].get("warning"), None, "{scraped}");
 }
 
 #[tokio::test]

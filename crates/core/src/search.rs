@@ -26,9 +26,6 @@ pub const NEEDS_PROVIDER: &str =
 /// Warning when a request selects a kind of search that this server does not have.
 pub const NO_ENTERPRISE: &str = "`enterprise` had no effect: it selects a search mode of the hosted product. The operator \
     of this server chooses the search provider.";
-/// Warning when a request asks for tools that act on a site.
-pub const NO_DOMAIN_TOOLS: &str = "`domainTools` had no effect: tools that act on a site are a service of the hosted \
-    product.";
 /// Warning when a request has a filter of the hosted product.
 pub const NO_FILTER: &str = "`filter` had no effect: this server does not have it. Filter with `categories`, \
     `includeDomains`, `excludeDomains` or `tbs`.";

@@ -57,7 +57,7 @@ fn a_scrape_needs_only_a_url() {
         "headers": {}, "waitFor": 0, "mobile": false, "timeout": 60000, "parsers": ["pdf"],
         "location": {"country": "us"}, "removeBase64Images": true, "blockAds": true, "proxy": "auto",
         "storeInCache": true, "lockdown": false, "redactPII": false, "zeroDataRetention": false,
-        "fastMode": false, "useMock": "none", "domainTools": false, "toolDetail": "full",
+        "fastMode": false, "useMock": "none", "domainTools": false,
         "threatProtection": {"mode": "off"}, "checkPromptInjection": false, "safeMode": false,
         "__experimental": {"x": 1}, "includeTags": null, "webhookless": null, "actions": []
     });

@@ -12,8 +12,6 @@ pub(crate) struct RequestAttributes {
     pub(crate) check: Option<Path>,
     pub(crate) refuse: Option<Path>,
     pub(crate) ignored: Vec<LitStr>,
-    pub(crate) unavailable: Vec<LitStr>,
-    pub(crate) accepted: Option<Path>,
     pub(crate) given: Option<Argument>,
 }
 
@@ -90,8 +88,6 @@ impl RequestAttributes {
             self.check = Some(meta.value()?.parse()?);
         } else if meta.path.is_ident("refuse") {
             self.refuse = Some(meta.value()?.parse()?);
-        } else if meta.path.is_ident("accepted") {
-            self.accepted = Some(meta.value()?.parse()?);
         } else if meta.path.is_ident("given") {
             let given;
             parenthesized!(given in meta.input);
@@ -99,14 +95,11 @@ impl RequestAttributes {
             given.parse::<Token![:]>()?;
             let of = given.parse()?;
             self.given = Some(Argument { name, of });
-        } else if meta.path.is_ident("ignored") || meta.path.is_ident("unavailable") {
-            let list = match meta.path.is_ident("ignored") {
-                true => &mut self.ignored,
-                false => &mut self.unavailable,
-            };
+        } else if meta.path.is_ident("ignored") {
             let names;
             parenthesized!(names in meta.input);
-            list.extend(Punctuated::<LitStr, Token![,]>::parse_terminated(&names)?);
+            self.ignored
+                .extend(Punctuated::<LitStr, Token![,]>::parse_terminated(&names)?);
         } else {
             return Err(meta.error("unknown attribute of a request"));
         }

@@ -26,10 +26,7 @@ pub(crate) fn request(input: &DeriveInput) -> Result<TokenStream> {
         member.write(&quote!(&self.#field))
     });
     let filled = members.iter().map(Member::filled);
-    let RequestAttributes {
-        ignored, unavailable, ..
-    } = &on_request;
-    let accepted = on_request.accepted.iter();
+    let RequestAttributes { ignored, .. } = &on_request;
     let check = on_request
         .check
         .iter()
@@ -53,8 +50,6 @@ pub(crate) fn request(input: &DeriveInput) -> Result<TokenStream> {
             let mut fields = Vec::new();
             #(#table)*
             #(fields.push(crate::api::fields::Field::hidden_flag(#ignored));)*
-            #(fields.push(crate::api::fields::Field::hidden_flag(#unavailable));)*
-            #(fields.extend(#accepted());)*
             fields
         }
     };
@@ -63,7 +58,6 @@ pub(crate) fn request(input: &DeriveInput) -> Result<TokenStream> {
             #[allow(unused_mut)]
             let mut request = Self { #(#reads)* };
             #(f.value::<bool>(#ignored, ());)*
-            #(f.refuse_flag(#unavailable);)*
             #(#check)*
             request
         }

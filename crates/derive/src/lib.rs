@@ -5,8 +5,6 @@
 //! - `check = path`: a `fn(&mut Self, &mut Fields)` that runs after all fields were read, for rules between fields;
 //! - `refuse = path`: a `fn(&Value) -> Result<(), ApiError>` that runs before a body is read;
 //! - `ignored("a", "b")`: booleans that other servers know; accepted without effect;
-//! - `unavailable("a", "b")`: booleans that other servers know; refused if true;
-//! - `accepted = path`: a `fn() -> Vec<Field>` with the hidden fields that `check` reads and drops;
 //! - `given(name: Type)`: a value that bounds may use. The functions of `Wire` then take it as an argument and are
 //!   methods of the struct, which does not implement the trait.
 //!

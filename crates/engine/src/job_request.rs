@@ -84,11 +84,16 @@ impl JobRequest {
 
     /// Restores the crawl state from the store's snapshot.
     pub(crate) fn restore(&self, policy: Policy, snapshot: Snapshot) -> Result<Crawl, ApiError> {
-        match self {
-            Self::Crawl(request) => Crawl::restore(request, policy, snapshot),
-            Self::Batch(first, batch) => {
-                Crawl::restore_batch_scrape(first, batch.max_concurrency, policy, snapshot)
-            }
+        let (mut crawl, caller) = match self {
+            Self::Crawl(request) => (Crawl::restore(request, policy, snapshot)?, &request.caller),
+            Self::Batch(first, batch) => (
+                Crawl::restore_batch_scrape(first, batch.max_concurrency, policy, snapshot)?,
+                &batch.caller,
+            ),
+        };
+        if let Some(warning) = caller.warning() {
+            crawl.warn(warning);
         }
+        Ok(crawl)
     }
 }

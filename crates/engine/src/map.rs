@@ -157,6 +157,10 @@ impl SiteMapper {
         if listing.overflowed() {
             self.warnings.push(warnings::TOO_MANY.to_owned());
         }
+        if self.request.allow_external_links {
+            self.warnings.push(warnings::NO_EXTERNAL_LINKS.to_owned());
+        }
+        self.warnings.extend(self.request.caller.warning());
         let links = tokio::task::spawn_blocking(move || listing.finish()).await;
         Ok(MapResponse {
             success: true,

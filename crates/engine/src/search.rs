@@ -179,9 +179,7 @@ impl<'e> SearchRun<'e> {
         if self.request.enterprise.iter().any(|kind| kind != "default") {
             self.warnings.push(rules::NO_ENTERPRISE.to_owned());
         }
-        if self.request.domain_tools {
-            self.warnings.push(rules::NO_DOMAIN_TOOLS.to_owned());
-        }
+        self.warnings.extend(self.request.caller.warning());
         if self.request.filter.is_some() {
             self.warnings.push(rules::NO_FILTER.to_owned());
         }
@@ -393,7 +391,7 @@ async fn scrape_result(
     }
     let scrape = ScrapeRequest {
         options,
-        caller: request.caller.clone(),
+        caller: request.caller.without_services(),
         ..ScrapeRequest::new(TargetUrl::parse(url).ok()?)
     };
     match engine.scrape(principal, scrape, base).await {

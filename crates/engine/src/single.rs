@@ -113,6 +113,8 @@ struct SingleScrape {
     /// The uploaded file, if there is one instead of a URL, and its content type.
     upload: Option<(UploadedFile, &'static str)>,
     visits: PageVisits,
+    /// Warning about the request itself.
+    warning: Option<String>,
     started: Instant,
     stored_end: bool,
     /// The error that was returned, if the end could not be stored.
@@ -173,6 +175,7 @@ impl SingleScrape {
             key: job.key,
             job: job.id,
         };
+        let warning = request.caller.warning();
         let mut options = request.options;
         options.store_in_cache &= keep;
         let files = FileTarget {
@@ -190,6 +193,7 @@ impl SingleScrape {
             url: request.url,
             upload: None,
             visits: PageVisits::new(context.clone(), owner, Arc::new(options), Some(files)),
+            warning,
             started: Instant::now(),
             stored_end: false,
             unstored: None,
@@ -198,7 +202,7 @@ impl SingleScrape {
 
     /// Runs the scrape. Returns the document, or the error that is also stored.
     async fn run(mut self, reservation: CreditReservation) -> Result<Document, ApiError> {
-        let result = {
+        let mut result = {
             let mut attempt = pin!(self.attempt(reservation));
             match timeout(limits::STORED_AS_RUNNING_AFTER, &mut attempt).await {
                 Ok(result) => result,
@@ -206,6 +210,9 @@ impl SingleScrape {
                     .map_or_else(|error| Err(error.into()), |(result, ())| result),
             }
         };
+        if let (Ok(document), Some(warning)) = (&mut result, &self.warning) {
+            document.warn(warning);
+        }
         let document = result.as_ref().ok();
         let credits = document
             .and_then(|document| document.metadata.credits_used)

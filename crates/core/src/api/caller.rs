@@ -1,10 +1,10 @@
 //! Fields that clients add to requests on their own (docs/API.md sections 1 and 3): some are stored with the activity
-//! row, and those that ask for a service of the hosted product are refused by name.
+//! row, and those that ask for a service of the hosted product have no effect, which a warning says.
 
 use harvestman_derive::Request;
 use serde_json::{Map, Value};
 
-use crate::api::fields::{Field, FieldType, Fields, Schema, wire};
+use crate::api::fields::{Fields, wire};
 use crate::api::wire_enum::wire_enum;
 use crate::limits::MAX_SHORT_TEXT_CHARS;
 
@@ -22,11 +22,6 @@ wire_enum! {
 
 /// Information that the caller gives about itself.
 #[derive(Clone, PartialEq, Eq, Debug, Request)]
-#[request(
-    check = Self::read_accepted,
-    accepted = Self::accepted,
-    unavailable("domainTools", "checkPromptInjection", "safeMode")
-)]
 pub struct Caller {
     /// Program that made the request.
     #[field(bounds = 0..=MAX_SHORT_TEXT_CHARS, hidden)]
@@ -37,6 +32,24 @@ pub struct Caller {
     /// Who is accountable for the request.
     #[field(hidden)]
     pub audit_metadata: Option<AuditMetadata>,
+    /// Search for tools that act on a site. True gets a warning.
+    #[field(hidden)]
+    pub domain_tools: bool,
+    /// Detail of the tools that `domain_tools` finds.
+    #[field(hidden)]
+    pub tool_detail: Option<ToolDetail>,
+    /// Search pages for instructions to language models. True gets a warning.
+    #[field(hidden)]
+    pub check_prompt_injection: bool,
+    /// Browse with fewer risks. True gets a warning.
+    #[field(hidden)]
+    pub safe_mode: bool,
+    /// Name of a recorded page; a name gets a warning, `none` counts as absent.
+    #[field(bounds = 0..=MAX_SHORT_TEXT_CHARS, read = read_mock, hidden)]
+    pub use_mock: Option<String>,
+    /// How URLs are checked for threats. Gets a warning; `{}` and the `mode` `off` count as absent.
+    #[field(read = read_protection, hidden)]
+    pub threat_protection: Option<Map<String, Value>>,
 }
 
 /// User who is accountable for a request.
@@ -55,40 +68,43 @@ impl Caller {
         self.audit_metadata.as_ref()?.username.clone()
     }
 
-    /// Returns the fields that [`Self::read_accepted`] reads.
-    fn accepted() -> Vec<Field> {
-        let hidden = |name, schema| Field {
-            hidden: true,
-            ..Field::new(name, "", schema)
-        };
-        vec![
-            hidden("useMock", Schema::Text(0..=MAX_SHORT_TEXT_CHARS)),
-            hidden("toolDetail", ToolDetail::schema(())),
-            hidden("threatProtection", Map::<String, Value>::schema(())),
-        ]
+    /// Returns the same caller without the services that it asks for, for a part of a request that has warned already.
+    pub fn without_services(&self) -> Self {
+        Self {
+            origin: self.origin.clone(),
+            integration: self.integration.clone(),
+            audit_metadata: self.audit_metadata.clone(),
+            ..Self::default()
+        }
     }
 
-    /// Refuses what only the hosted product offers. Values that ask for nothing are accepted.
-    fn read_accepted(&mut self, fields: &mut Fields) {
-        let mock = fields.value::<String>("useMock", 0..=MAX_SHORT_TEXT_CHARS);
-        if mock.is_some_and(|mock| mock != "none") {
-            fields.fail(
-                "useMock",
-                "must be `none` or left out: this server has no mock pages",
-            );
-        }
-        fields.value::<ToolDetail>("toolDetail", ());
-        let protection = fields.value::<Map<String, Value>>("threatProtection", ());
-        let is_off = |protection: &Map<String, Value>| {
-            protection
-                .get("mode")
-                .map_or(protection.is_empty(), |mode| mode == "off")
-        };
-        if protection.is_some_and(|protection| !is_off(&protection)) {
-            fields.fail(
-                "threatProtection",
-                "must have the mode `off` or be left out: this server does not check URLs for threats",
-            );
-        }
+    /// Returns the warning about each service of the hosted product that the request asks for.
+    pub fn warning(&self) -> Option<String> {
+        let requested = [
+            ("domainTools", self.domain_tools),
+            ("checkPromptInjection", self.check_prompt_injection),
+            ("safeMode", self.safe_mode),
+            ("useMock", self.use_mock.is_some()),
+            ("threatProtection", self.threat_protection.is_some()),
+        ];
+        let warnings: Vec<String> = requested
+            .iter()
+            .filter(|(_, requested)| *requested)
+            .map(|(name, _)| format!("`{name}` had no effect: it is a service of the hosted product."))
+            .collect();
+        (!warnings.is_empty()).then(|| warnings.join(" "))
     }
+}
+
+fn read_mock(fields: &mut Fields) -> Option<String> {
+    let mock = fields.value::<String>("useMock", 0..=MAX_SHORT_TEXT_CHARS)?;
+    (mock != "none").then_some(mock)
+}
+
+fn read_protection(fields: &mut Fields) -> Option<Map<String, Value>> {
+    let protection = fields.value::<Map<String, Value>>("threatProtection", ())?;
+    let is_on = protection
+        .get("mode")
+        .map_or(!protection.is_empty(), |mode| mode != "off");
+    is_on.then_some(protection)
 }

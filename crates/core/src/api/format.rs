@@ -119,7 +119,7 @@ pub struct Viewport {
 
 /// Data extracted with a schema, a prompt, or both; at least one is required.
 #[derive(Clone, PartialEq, Debug, Request)]
-#[request(check = Self::check, unavailable("checkPromptInjection"))]
+#[request(check = Self::check, ignored("checkPromptInjection"))]
 pub struct JsonFormat {
     /// What to extract, in words.
     #[field(bounds = 0..=MAX_PROMPT_CHARS, empty_is_absent, example = r#""Name and price""#)]

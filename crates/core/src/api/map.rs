@@ -15,10 +15,7 @@ use crate::limits::{DEFAULT_MAP_LIMIT, MAX_MAP_LIMIT, MAX_PROMPT_CHARS};
 
 /// Body of `POST /v2/map`.
 #[derive(Clone, PartialEq, Eq, Debug, Request)]
-#[request(
-    check = Self::check,
-    unavailable("allowExternalLinks")
-)]
+#[request(check = Self::check)]
 pub struct MapRequest {
     /// URL of the site.
     #[field(required, label = "URL", example = r#""https://example.com""#)]
@@ -96,6 +93,9 @@ pub struct MapRequest {
     /// Request headers for the site.
     #[field(label = "Headers", group = "Network", example = r#"{"Cookie":"name=value"}"#)]
     pub headers: BTreeMap<String, String>,
+    /// List URLs of other sites. True gets a warning.
+    #[field(hidden)]
+    pub allow_external_links: bool,
     /// Client and integration that sent the request.
     #[field(flatten)]
     pub caller: Caller,

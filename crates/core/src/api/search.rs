@@ -181,9 +181,6 @@ pub struct SearchRequest {
     /// Search modes of the hosted product. Values other than `default` get a warning.
     #[field(bounds = (0..=MAX_LIST_ITEMS, ()), hidden)]
     pub enterprise: Vec<Value>,
-    /// Search for tools of the hosted product that act on a site. True gets a warning.
-    #[field(hidden)]
-    pub domain_tools: bool,
     /// Filter of the hosted product. A value gets a warning.
     #[field(bounds = 0..=MAX_SHORT_TEXT_CHARS, empty_is_absent, hidden)]
     pub filter: Option<String>,

@@ -194,9 +194,14 @@ impl Crawl {
         self.settle(source, outcome);
     }
 
+    /// Adds a warning to the job. The store keeps each text once.
+    pub fn warn(&mut self, warning: String) {
+        self.changes.push(Change::Warning(warning));
+    }
+
     pub(super) fn warn_once(&mut self, warning: &'static str) {
         if self.issued_warnings.insert(warning) {
-            self.changes.push(Change::Warning(warning.to_owned()));
+            self.warn(warning.to_owned());
         }
     }
 }

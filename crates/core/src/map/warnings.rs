@@ -10,6 +10,10 @@ pub const TOO_MANY: &str = "The site has more URLs than a map can consider; some
 pub const NO_SITEMAP: &str =
     "The site has no readable sitemap. Set `sitemap` to `include` to list its links too.";
 
+/// The request asks for URLs of other sites.
+pub const NO_EXTERNAL_LINKS: &str =
+    "`allowExternalLinks` had no effect: a map lists URLs of one site. Map the other sites too.";
+
 /// Sitemaps were not read before the timeout.
 pub const SITEMAPS_TOO_SLOW: &str =
     "The sitemaps of the site took too long; not all were read. Set a longer `timeout` to wait for them.";

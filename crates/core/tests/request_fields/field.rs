@@ -149,11 +149,6 @@ pub(crate) fn schema() -> Field {
     )
 }
 
-/// Returns a flag of a service that this server does not have.
-pub(crate) fn unavailable(name: &'static str) -> Field {
-    field(name, json!([false]), json!([true, "false", 1]))
-}
-
 /// Returns the fields that every body accepts.
 pub(crate) fn caller() -> Vec<Field> {
     vec![text("origin", 1024), text("integration", 1024)]
@@ -163,8 +158,8 @@ pub(crate) fn caller() -> Vec<Field> {
 pub(crate) fn extras() -> Vec<Field> {
     let mut fields = caller();
     fields.extend([
-        field("useMock", json!(["none"]), json!(["page", 1])),
-        unavailable("domainTools"),
+        text("useMock", 1024),
+        flag("domainTools"),
         field(
             "toolDetail",
             json!(["compact", "summary", "full"]),
@@ -177,11 +172,11 @@ pub(crate) fn extras() -> Vec<Field> {
         ),
         field(
             "threatProtection",
-            json!([{}, {"mode": "off"}]),
-            json!([true, "on", {"mode": "on"}, {"level": 1}]),
+            json!([{}, {"mode": "off"}, {"mode": "normal", "blacklist": ["a.test"]}]),
+            json!([true, "on", []]),
         ),
-        unavailable("checkPromptInjection"),
-        unavailable("safeMode"),
+        flag("checkPromptInjection"),
+        flag("safeMode"),
     ]);
     fields
 }
@@ -207,7 +202,7 @@ pub(crate) fn formats() -> Field {
         json!(["markdown", "markdown", "links"]),
         json!([{"type": "screenshot", "fullPage": true, "quality": 100, "viewport": {"width": 7680, "height": 4320}}]),
         json!([{"type": "json", "prompt": "x"}]),
-        json!([{"type": "json", "schema": {"type": "object"}, "checkPromptInjection": false}]),
+        json!([{"type": "json", "schema": {"type": "object"}, "checkPromptInjection": true}]),
         json!(["markdown", "changeTracking"]),
         json!(["markdown", {"type": "changeTracking", "modes": ["git-diff", "json"], "schema": {}, "prompt": "p", "tag": null}]),
         json!([{"type": "attributes", "selectors": [{"selector": "a", "attribute": "href"}]}]),

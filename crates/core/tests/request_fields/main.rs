@@ -131,7 +131,7 @@ fn map() {
         patterns("includePaths"),
         exclude_paths(),
         flag("regexOnFullURL"),
-        unavailable("allowExternalLinks"),
+        flag("allowExternalLinks"),
         headers("headers"),
         flag("filterByPath"),
         flag("useIndex"),
@@ -254,9 +254,7 @@ fn search() {
         )
     };
     let mut fields = extras();
-    fields.retain(|field| field.name != "domainTools");
     fields.extend([
-        flag("domainTools"),
         text("filter", 1024),
         field("query", json!(["x", "x".repeat(500)]), json!(["", "x".repeat(501), 1])),
         integer("limit", 1, Some(100)),
@@ -287,10 +285,10 @@ fn search() {
         "query": "x", "sources": ["web", "alexandria"], "domainTools": true, "toolDetail": "compact", "filter": "text"
     });
     let by_mcp = SearchRequest::from_value(by_mcp).unwrap();
-    assert!(by_mcp.domain_tools && by_mcp.filter.is_some());
+    assert!(by_mcp.caller.domain_tools && by_mcp.filter.is_some());
     assert_eq!(by_mcp.sources, [SearchSource::new(SourceKind::Web)]);
     let inner = json!({"query": "x", "scrapeOptions": {"domainTools": true}});
-    assert_eq!(SearchRequest::from_value(inner).unwrap_err().status(), 400);
+    assert!(SearchRequest::from_value(inner).unwrap().caller.domain_tools);
     let gov = SearchRequest::from_value(json!({"query": "x", "categories": ["gov"]})).unwrap();
     assert_eq!(gov.check_offered().unwrap_err().status(), 501);
 }

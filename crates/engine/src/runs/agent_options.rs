@@ -25,7 +25,8 @@ pub(super) fn ignored_model(context: &Context, field: &str, requested: Option<&s
 /// Returns a warning for each option that has no effect.
 pub(super) fn ignored_options(context: &Context, request: &AgentRequest, has_earlier: bool) -> Vec<String> {
     let without_model = context.config.llm.is_none();
-    let mut warnings = Vec::from_iter(ignored_model(context, "model", request.model.as_deref()));
+    let model = ignored_model(context, "model", request.model.as_deref());
+    let mut warnings: Vec<String> = model.into_iter().chain(request.caller.warning()).collect();
     let mut warn = |is_ignored: bool, warning: &str| {
         if is_ignored {
             warnings.push(warning.to_owned());

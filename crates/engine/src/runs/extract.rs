@@ -49,6 +49,9 @@ pub(super) async fn run(context: &Arc<Context>, lease: &Lease) -> Result<RunOutc
     if let Some(warning) = agent_options::ignored_model(context, "agent.model", model) {
         outcome.warn(warning);
     }
+    if let Some(warning) = request.caller.warning() {
+        outcome.warn(warning);
+    }
     let progress = Progress::of(context, lease, true).await?;
     Ok(of_request(context, lease, request, progress, outcome).await)
 }

@@ -143,16 +143,6 @@ impl Fields {
         self.map.clear();
     }
 
-    /// Reads a flag that asks for a service which this server does not have; true is a problem.
-    pub fn refuse_flag(&mut self, name: &'static str) {
-        if self.value::<bool>(name, ()) == Some(true) {
-            self.fail(
-                name,
-                "must be false or left out: this server does not have this service",
-            );
-        }
-    }
-
     /// Records a problem with a field.
     pub fn fail(&mut self, name: &str, message: impl Into<String>) {
         let path = join(&self.path, name);

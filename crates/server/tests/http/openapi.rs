@@ -156,8 +156,8 @@ async fn bodies_match_the_document() {
         json!({ "formats": null, "timeout": null, "location": null, "proxy": null, "redactPII": null, "origin": null }),
         json!({ "location": {"country": "de", "languages": ["de-DE", "en"]} }),
         json!({ "location": {"country": null, "languages": null} }),
-        json!({ "useMock": "none", "safeMode": false, "domainTools": false, "checkPromptInjection": false }),
-        json!({ "useMock": null, "safeMode": null, "threatProtection": {"mode": "off"} }),
+        json!({ "useMock": "page", "safeMode": true, "domainTools": true, "checkPromptInjection": false }),
+        json!({ "useMock": null, "safeMode": null, "threatProtection": {"mode": "normal"} }),
         json!({ "threatProtection": {}, "maxAge": Slot::UNBOUNDED, "__any": 1 }),
         json!({ "waitFor": 30_001, "timeout": 100_000, "headers": {"X-A": "tab\there"} }),
     ] {
@@ -174,10 +174,8 @@ async fn bodies_match_the_document() {
         json!({ "location": {"country": "XX"} }),
         json!({ "location": {"languages": ["e"]} }),
         json!({ "location": {"languages": [null]} }),
-        json!({ "useMock": "" }),
-        json!({ "safeMode": true }),
-        json!({ "domainTools": true }),
-        json!({ "threatProtection": {"mode": "on"} }),
+        json!({ "safeMode": 1 }),
+        json!({ "threatProtection": "off" }),
         json!({ "maxAge": Slot::UNBOUNDED + 1 }),
         json!({ "waitFor": 30_001 }),
         json!({ "headers": {"a b": "c"} }),
@@ -206,7 +204,6 @@ async fn bodies_match_the_document() {
             true,
         ),
         (json!({ "tbs": "qdr:x" }), false),
-        (json!({ "domainTools": true }), true),
     ] {
         let mut body = json!({ "query": "herons" });
         body.as_object_mut()

@@ -1,7 +1,6 @@
-//! What the field tables do not say about request bodies: patterns of texts, the values of hidden fields that are
-//! accepted, and rules between fields. The readers in `crate::api` decide; the test `bodies_match_the_document` of the
-//! server compares both. Rules that JSON Schema cannot express, such as that `waitFor` is at most half of `timeout`,
-//! are left out.
+//! What the field tables do not say about request bodies: patterns of texts, and rules between fields. The readers in
+//! `crate::api` decide; the test `bodies_match_the_document` of the server compares both. Rules that JSON Schema cannot
+//! express, such as that `waitFor` is at most half of `timeout`, are left out.
 
 use serde_json::{Map, Value, json};
 
@@ -24,11 +23,7 @@ const ANNOTATIONS: [&str; 4] = ["default", "deprecated", "description", "example
 pub(super) fn complete(name: &str, fields: &[Field], schema: &mut Value) {
     let properties = &mut schema["properties"];
     for field in fields {
-        let property = &mut properties[field.name];
-        if field.hidden {
-            restrict_hidden(name, field.name, property);
-        }
-        restrict(field.name, property);
+        restrict(field.name, &mut properties[field.name]);
     }
     match name {
         "ParseOptions" | "ParseUploadRequest" => restrict_for_uploads(properties),
@@ -124,23 +119,6 @@ fn restrict(field: &str, property: &mut Value) {
         true => property["items"]["pattern"] = pattern.into(),
         false => property["pattern"] = pattern.into(),
     }
-}
-
-/// Restricts a hidden field to the values that ask for nothing.
-fn restrict_hidden(request: &str, field: &str, property: &mut Value) {
-    let neutral = match field {
-        "domainTools" if request == "SearchRequest" => return,
-        "allowExternalLinks" | "checkPromptInjection" | "domainTools" | "safeMode" => {
-            json!({ "const": false })
-        }
-        "useMock" => json!({ "const": "none" }),
-        "threatProtection" => json!({ "anyOf": [
-            { "maxProperties": 0 },
-            { "required": ["mode"], "properties": { "mode": { "const": "off" } } },
-        ] }),
-        _ => return,
-    };
-    merge(property, neutral);
 }
 
 /// Restricts the scrape options that make no sense for an uploaded file to their defaults.

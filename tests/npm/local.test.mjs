@@ -141,6 +141,26 @@ test('allowUrl, maxBodyBytes and userAgent apply to every request', async () => 
   assert.deepEqual([...agents], ['mine/1.0']);
 });
 
+test('private headers go to the origin of the start page only', async () => {
+  const links = '<a href="/own">x</a><a href="https://docs.site.test/">x</a><a href="https://other.test/page">x</a>';
+  const received = {};
+  const crawler = new LocalCrawler({
+    url: 'https://site.test/',
+    allowExternalLinks: true,
+    allowSubdomains: true,
+    scrapeOptions: { headers: { Authorization: 'Bearer 1', cookie: 'a=b', 'X-Own': '1' } },
+    fetch: async (url, { headers }) => {
+      const { pathname } = new URL(url);
+      if (pathname === '/robots.txt' || pathname.endsWith('.xml')) return html('', 404);
+      received[url] = ['authorization', 'cookie', 'x-own'].filter((name) => headers.has(name));
+      return html(url === 'https://site.test/' ? links : '<h1>Page</h1>');
+    },
+  });
+  await collect(crawler.run());
+  const all = ['authorization', 'cookie', 'x-own'];
+  assert.deepEqual(received, { 'https://site.test/': all, 'https://site.test/own': all, 'https://docs.site.test/': ['x-own'], 'https://other.test/page': ['x-own'] });
+});
+
 test('a site that cannot be reached fails the crawl with a reason', async () => {
   const crawler = new LocalCrawler({ url: 'http://127.0.0.1:1/', delay: 0.01, sitemap: 'skip' });
   assert.deepEqual(await collect(crawler.run()), []);

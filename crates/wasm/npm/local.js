@@ -126,6 +126,8 @@ class Fetcher {
   #settings;
   #signal;
   #headers;
+  // For pages whose origin the caller did not name.
+  #publicHeaders;
   #timeoutMs;
   #wake;
   #reports = [];
@@ -134,9 +136,14 @@ class Fetcher {
     this.#crawl = crawl;
     this.#settings = settings;
     this.#signal = signal;
-    const { headers, timeoutMs, options } = JSON.parse(crawl.use((crawl) => crawl.pageRequest()));
-    this.#headers = headersOf(headers, 'a header');
-    if (settings.userAgent && !this.#headers.has('user-agent')) this.#headers.set('user-agent', settings.userAgent);
+    const { headers, publicHeaders, timeoutMs, options } = JSON.parse(crawl.use((crawl) => crawl.pageRequest()));
+    const sent = (given) => {
+      const all = headersOf(given, 'a header');
+      if (settings.userAgent && !all.has('user-agent')) all.set('user-agent', settings.userAgent);
+      return all;
+    };
+    this.#headers = sent(headers);
+    this.#publicHeaders = sent(publicHeaders);
     this.#timeoutMs = timeoutMs;
     this.#renderer = new Owned(pages, (glue) => new glue.PageRenderer(JSON.stringify(options), { fillSchema: (input) => crawls.call((glue) => glue.fillSchema(input)) }));
   }
@@ -210,8 +217,8 @@ class Fetcher {
     }
   }
 
-  async #rendered({ key, url, fallback }, id, limit) {
-    const request = { headers: this.#headers, limit, maxBytes: this.#settings.maxBodyBytes };
+  async #rendered({ key, url, fallback, isOwnOrigin }, id, limit) {
+    const request = { headers: isOwnOrigin ? this.#headers : this.#publicHeaders, limit, maxBytes: this.#settings.maxBodyBytes };
     let requested = url;
     let response = await this.#fetch(url, request).catch((error) => {
       if (!fallback || error.isReached) throw error;

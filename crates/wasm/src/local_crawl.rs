@@ -13,6 +13,7 @@ use harvestman_core::crawl::{
 use harvestman_core::host::HostKey;
 use harvestman_core::ids::ScrapeId;
 use harvestman_core::robots::Robots;
+use harvestman_core::scope::has_origin_of;
 use harvestman_core::sitemap::Sitemap;
 use harvestman_core::time::Timestamp;
 use harvestman_core::url_key::UrlKey;
@@ -64,6 +65,7 @@ pub struct LocalCrawl {
     crawl: Crawl,
     store: MemoryStore,
     limit: u64,
+    start_url: Url,
     options: ScrapeOptions,
     events: Events,
 }
@@ -135,7 +137,14 @@ impl LocalCrawl {
                 }
                 Output::FetchSitemap { url } => json!({ "type": "sitemap", "url": url }),
                 Output::FetchPage(task, _) => {
-                    json!({ "type": "page", "key": task.key, "url": task.url, "fallback": task.fallback })
+                    let named = [&self.start_url, self.crawl.root()];
+                    json!({
+                        "type": "page",
+                        "key": task.key,
+                        "url": task.url,
+                        "fallback": task.fallback,
+                        "isOwnOrigin": named.iter().any(|named| has_origin_of(&task.url, named)),
+                    })
                 }
                 Output::Finish => json!({ "type": "finish" }),
                 Output::AcquireSlot(kind) => {
@@ -276,20 +285,21 @@ impl LocalCrawl {
         text.to_string()
     }
 
-    /// Returns the JSON text `{ headers, timeoutMs, options }` for pages; `options` is for their rendering.
+    /// Returns the JSON text `{ headers, publicHeaders, timeoutMs, options }` for pages: `publicHeaders` is for those
+    /// whose origin the caller did not name, `options` for rendering.
     #[wasm_bindgen(js_name = pageRequest)]
     pub fn page_request(&self) -> String {
-        let mut headers = Map::new();
-        headers.insert(
-            "Accept-Language".to_owned(),
-            self.options.location.accept_language().into(),
-        );
-        for (name, value) in &self.options.headers {
-            headers.retain(|known, _| !known.eq_ignore_ascii_case(name));
-            headers.insert(name.clone(), value.as_str().into());
-        }
+        let headers = headers_of(&self.options);
+        let public = self.options.without_private_headers();
+        let public_headers = public.map_or_else(|| headers.clone(), |public| headers_of(&public));
         let options = self.options.to_body().into_map();
-        json!({ "headers": headers, "timeoutMs": self.options.timeout, "options": options }).to_string()
+        let text = json!({
+            "headers": headers,
+            "publicHeaders": public_headers,
+            "timeoutMs": self.options.timeout,
+            "options": options,
+        });
+        text.to_string()
     }
 }
 
@@ -311,6 +321,7 @@ impl LocalCrawl {
             crawl: Crawl::restore(&request, policy, store.snapshot())?,
             store,
             limit: request.limit,
+            start_url: request.url.url,
             options: request.scrape_options,
             events: Events::default(),
         })
@@ -326,6 +337,20 @@ impl LocalCrawl {
         self.crawl
             .handle(time(now_ms), Input::PageFetched { key, outcome });
     }
+}
+
+/// Returns the headers that pages are requested with.
+fn headers_of(options: &ScrapeOptions) -> Map<String, Value> {
+    let mut headers = Map::new();
+    headers.insert(
+        "Accept-Language".to_owned(),
+        options.location.accept_language().into(),
+    );
+    for (name, value) in &options.headers {
+        headers.retain(|known, _| !known.eq_ignore_ascii_case(name));
+        headers.insert(name.clone(), value.as_str().into());
+    }
+    headers
 }
 
 /// Rejects options that need a server.

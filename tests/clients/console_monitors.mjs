@@ -67,4 +67,12 @@ await page.waitForURL((at) => at.pathname.endsWith(changed) && at.searchParams.h
 await page.reload();
 await page.getByRole("heading", { level: 2, name: "1 new" }).waitFor();
 
+// A monitor that was deleted elsewhere.
+await page.getByRole("button", { name: "Check now" }).waitFor();
+await fetch(`${origin}/v2/monitor/${changed}`, { method: "DELETE", headers: { authorization: `Bearer ${key}` } });
+await page.getByText("no such monitor").waitFor();
+assert.equal(await page.getByRole("button", { name: "Check now" }).count(), 0);
+await visit("/monitors", "Monitors");
+for (const complaint of complaints.splice(0)) assert.match(complaint, /404/);
+
 await done("monitors: ok");

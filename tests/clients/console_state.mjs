@@ -1,6 +1,6 @@
-// State of the console that must not get lost: drafts of two tabs, tabs that do not fit, names in the graph, the focus
-// on a new row of a schema.
-// Usage: console_state.mjs ORIGIN KEY JOB_ID, where the job is a crawl with several pages
+// State of the console that must not get lost: drafts of two tabs and of the history, tabs that do not fit, names in
+// the graph, the focus on a new row of a schema, how long ago something was.
+// Usage: console_state.mjs ORIGIN KEY JOB_ID, where the job is a crawl with several pages and a webhook
 
 import assert from "node:assert/strict";
 import { DESKTOP, PHONE, open } from "./console_browser.mjs";
@@ -34,6 +34,31 @@ assert.equal(await second.getByLabel(/^Page limit/).inputValue(), "7");
 const third = await openTab();
 assert.equal(await url(third).inputValue(), "https://first.test/docs");
 for (const tab of [second, third]) await tab.close();
+
+// The values of a link apply once: going back and reloading keep what was changed since.
+const linked = "/scrape?url=https%3A%2F%2Flinked.test%2F&waitFor=5";
+const other = "https://linked.test/changed";
+await visit(linked, "Scrape");
+assert.equal(await url(page).inputValue(), "https://linked.test/");
+await url(page).fill(other);
+await page.getByRole("link", { name: "Activity", exact: true }).click();
+await page.getByRole("heading", { level: 1, name: "Activity" }).waitFor();
+await page.goBack();
+await page.getByRole("heading", { level: 1, name: "Scrape" }).waitFor();
+assert.equal(await url(page).inputValue(), other);
+await page.reload();
+await url(page).waitFor();
+assert.equal(await url(page).inputValue(), other);
+await visit("/scrape?url=https%3A%2F%2Fsecond.test%2F", "Scrape");
+await url(page).fill("https://second.test/changed");
+await page.goBack();
+await url(page).waitFor();
+assert.equal(await url(page).inputValue(), other);
+await page.goForward();
+await url(page).waitFor();
+assert.equal(await url(page).inputValue(), "https://second.test/changed");
+await visit(linked, "Scrape");
+assert.equal(await url(page).inputValue(), "https://linked.test/");
 
 // A new row of a schema has the focus, also inside an object.
 await visit("/extract", "Extract");
@@ -93,6 +118,11 @@ await page.waitForFunction(() => {
 assert.ok(await all.evaluate((summary) => !summary.parentElement.open), "a choice closes the menu");
 await fits();
 await page.setViewportSize(DESKTOP);
+
+// The time since an attempt goes on, although the log no longer changes.
+const attempt = ".error-row span.what";
+const since = await page.locator(attempt).first().innerText();
+await page.waitForFunction(([attempt, since]) => document.querySelector(attempt).innerText !== since, [attempt, since]);
 
 // The name of a page in the graph is shown next to the pointer.
 await page.getByRole("tab", { name: "Graph" }).click();

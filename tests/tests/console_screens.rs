@@ -40,7 +40,10 @@ async fn every_screen_is_accessible_and_fits_a_phone() {
 async fn drafts_focus_and_overflowing_tabs_are_kept() {
     let server = TestServer::start().await;
     let site = DocsSite::new(8).build().serve().await;
-    let job = server.crawl(&json!({ "url": site.url("/") })).await;
+    let receiver = Receiver::start().await;
+    let job = server
+        .crawl(&json!({ "url": site.url("/"), "webhook": receiver.url() }))
+        .await;
     server.wait(&job).await;
     run_script(&server, "console_state.mjs", &[&job], "state: ok").await;
 }
@@ -146,7 +149,10 @@ async fn the_command_palette_finds_old_jobs_keys_settings_and_documentation() {
     }
     let key = json!({ "name": "colleague" });
     server.post("/console/api/keys", &key).await.ok();
-    run_script(&server, "console_palette.mjs", &[&job, &url], "palette: ok").await;
+    let extract = json!({ "urls": [url], "schema": { "properties": { "title": { "type": "string" } } } });
+    let extract = server.post("/v2/extract", &extract).await.ok();
+    let arguments = [&job, &url, extract["id"].as_str().unwrap()];
+    run_script(&server, "console_palette.mjs", &arguments, "palette: ok").await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -205,7 +211,7 @@ async fn the_team_sees_its_activity_usage_and_keys() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn monitors_are_created_checked_and_compared() {
-    let server = TestServer::start().await;
+    let server = TestServer::start_with(&[("HARVESTMAN_RATE_LIMIT", "100000")]).await;
     let priced = |price: &str| Page::html(format!("<title>Cup</title><h1>Cup</h1><p>Price: {price}</p>"));
     let site = Site::new().page("/cup", priced("$10.00")).serve().await;
     let url = site.url("/cup");
@@ -223,6 +229,12 @@ async fn monitors_are_created_checked_and_compared() {
         while server.get(&path).await.ok()["data"].get("finishedAt").is_none() {
             tokio::time::sleep(std::time::Duration::from_millis(50)).await;
         }
+    }
+    // The list is longer than one response of the API.
+    for number in 0..100 {
+        let other = json!({ "name": format!("Other {number}"), "schedule": { "text": "daily" },
+            "targets": [{ "type": "scrape", "urls": [NOWHERE] }] });
+        server.post("/v2/monitor", &other).await.ok();
     }
     run_script(&server, "console_monitors.mjs", &[&url, id], "monitors: ok").await;
 }

@@ -22,6 +22,29 @@ pub fn origin() -> String {
     window().location().origin().unwrap_or_default()
 }
 
+/// Returns whether the address bar shows this path with a query. The router shows a new screen before its URL.
+fn shows_query_of(path: &str) -> bool {
+    let location = window().location();
+    location.pathname().is_ok_and(|shown| shown == path)
+        && location.search().is_ok_and(|query| !query.is_empty())
+}
+
+/// Returns the text that was stored with this entry of the history, if it is one of `path` with a query.
+pub fn history_state(path: &str) -> Option<String> {
+    let state = window().history().and_then(|history| history.state()).ok()?;
+    state.as_string().filter(|_| shows_query_of(path))
+}
+
+/// Stores a text with this entry of the history, if it is one of `path` with a query. Errors (too large, too often) are
+/// ignored.
+pub fn set_history_state(path: &str, text: &str) {
+    if let Ok(history) = window().history()
+        && shows_query_of(path)
+    {
+        let _ = history.replace_state(&text.into(), "");
+    }
+}
+
 /// Returns the IANA name of the user's time zone; UTC if the browser does not know it.
 pub fn time_zone() -> String {
     let options =

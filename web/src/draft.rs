@@ -146,6 +146,20 @@ impl Endpoint {
         body
     }
 
+    /// Returns the body that the form had when this entry of the history was left. A URL without a query has the draft
+    /// of the tab instead.
+    fn body_of_entry(self) -> Option<Map<String, Value>> {
+        let state = browser::history_state(&self.screen().href())?;
+        serde_json::from_str(&state).ok()
+    }
+
+    /// Keeps the body in this entry of the history, because its URL would fill the form again.
+    fn keep_in_entry(self, body: &Map<String, Value>) {
+        if let Ok(text) = serde_json::to_string(body) {
+            browser::set_history_state(&self.screen().href(), &text);
+        }
+    }
+
     /// Parses a query parameter.
     fn value_of(self, name: &str, text: &str) -> Value {
         if name == self.subject() {
@@ -241,20 +255,26 @@ pub struct Draft {
 }
 
 impl Draft {
-    /// Restores the stored draft and applies the query parameters of the console URL.
+    /// Restores the form of this entry of the history, else the stored draft with the query parameters of the console
+    /// URL.
     pub fn restore(endpoint: Endpoint) -> Self {
         let query = endpoint.screen().query();
         let initial = endpoint.initial();
         let stored: Option<Map<String, Value>> = storage::read_of_tab(endpoint.draft_name());
         let stored = stored.filter(|stored| !stored.is_empty());
-        let body =
-            RwSignal::new(query.with_untracked(|query| endpoint.starting_body(query, &initial, stored)));
-        // Navigating to the same screen with another main field starts a new form.
+        let from_url = || query.with_untracked(|query| endpoint.starting_body(query, &initial, stored));
+        let body = RwSignal::new(endpoint.body_of_entry().unwrap_or_else(from_url));
+        // Navigating to the same screen with another main field starts a new form, unless it was left before.
         let initial_of_effect = initial.clone();
         Effect::new(move |before: Option<()>| {
             query.with(|query| {
-                if before.is_some() && query.get_str(endpoint.subject()).is_some() {
-                    body.set(endpoint.starting_body(query, &initial_of_effect, None));
+                if before.is_none() {
+                    return;
+                }
+                let linked = query.get_str(endpoint.subject());
+                let from_url = || linked.map(|_| endpoint.starting_body(query, &initial_of_effect, None));
+                if let Some(new) = endpoint.body_of_entry().or_else(from_url) {
+                    body.set(new);
                 }
             });
         });
@@ -279,6 +299,7 @@ impl Draft {
             body.with(|body| {
                 if before.is_some() {
                     storage::write_of_tab(endpoint.draft_name(), body);
+                    endpoint.keep_in_entry(body);
                 }
             });
             server_error.set(None);

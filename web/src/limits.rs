@@ -97,7 +97,7 @@ pub const PREVIEW_SHOWN_URLS: usize = 50;
 pub const SOURCE_BYTES: usize = 1024 * 1024;
 /// Links or images of a page that are shown.
 pub const SHOWN_LINKS: usize = 2_000;
-/// Monitors on their screen.
+/// Monitors that are fetched at once.
 pub const MONITORS_LISTED: u64 = 100;
 /// Checks on the timeline of a monitor.
 pub const CHECKS_LISTED: u64 = 60;

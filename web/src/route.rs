@@ -1,5 +1,7 @@
 //! Screens of the navigation and the URLs of all screens. `screens.rs` maps the paths to components.
 
+use harvestman_core::api::console::ConsoleJob;
+use harvestman_core::api::job::JobKind;
 use harvestman_core::api::team::{ActivityEntry, Endpoint};
 use leptos::prelude::*;
 use leptos_router::hooks::{use_location, use_query_map};
@@ -163,6 +165,18 @@ pub fn job_path(id: &impl std::fmt::Display) -> String {
 pub fn scrape_path(url: &str, id: &impl std::fmt::Display) -> String {
     let url = String::from(js_sys::encode_uri_component(url));
     format!("{}?url={url}&id={id}", Screen::Scrape.path())
+}
+
+/// Returns the path below [`BASE`] of the screen that shows the result of a stored job.
+pub fn result_path(job: &ConsoleJob) -> String {
+    let with_id = |screen: Screen| format!("{}?id={}", screen.path(), job.id);
+    match job.kind {
+        JobKind::Scrape => scrape_path(&job.url, &job.id),
+        JobKind::Parse => with_id(Screen::Parse),
+        JobKind::Extract => with_id(Screen::Extract),
+        JobKind::Agent => with_id(Screen::Agent),
+        _ => job_path(&job.id),
+    }
 }
 
 /// Returns the URL path of an agent run.

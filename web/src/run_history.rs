@@ -66,16 +66,18 @@ pub fn load(session: &str) -> Vec<Run> {
     entry.map(|entry| entry.calls).unwrap_or_default()
 }
 
-/// Saves the runs of a session, newest first.
-pub fn save(session: &str, runs: &[Run]) {
+/// Adds a run to those of a session.
+pub fn add(session: &str, run: &Run) {
     let mut all: Vec<SessionRuns> = storage::read(NAME).unwrap_or_default();
-    all.retain(|entry| entry.session != session);
-    let runs = runs.iter().take(RUNS_PER_SESSION).map(truncated).collect();
+    let known = all.iter().position(|entry| entry.session == session);
+    let mut calls = known.map(|at| all.remove(at).calls).unwrap_or_default();
+    calls.insert(0, truncated(run));
+    calls.truncate(RUNS_PER_SESSION);
     all.insert(
         0,
         SessionRuns {
             session: session.to_owned(),
-            calls: runs,
+            calls,
         },
     );
     all.truncate(STORED_SESSIONS);

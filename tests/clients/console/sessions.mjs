@@ -121,6 +121,18 @@ await calls.first().getByRole("button", { name: "Run again" }).click();
 await page.locator(".answer .badge.ok").first().waitFor({ timeout: 60_000 });
 await page.getByRole("tab", { name: new RegExp(`^History\\s*${before + 1}$`) }).waitFor();
 
+// A run that ends after its screen was left is in the history, too.
+await page.getByRole("tab", { name: "Code" }).click();
+await page.getByLabel("Language").selectOption("bash");
+await page.getByLabel("Code", { exact: true }).locator("visible=true").last().fill("wait 1500");
+await page.keyboard.press("Control+Enter");
+await page.getByText("Running for").waitFor();
+await page.getByRole("link", { name: "Overview" }).first().click();
+await heading(page, "Overview");
+await page.waitForFunction(() => localStorage.getItem("harvestman:calls:1").includes("wait 1500"));
+await page.goBack();
+await page.getByRole("tab", { name: new RegExp(`^History\\s*${before + 2}$`) }).waitFor();
+
 // The list shows the session, its end and its credits.
 await page.getByRole("link", { name: /^Sessions/ }).first().click();
 await heading(page, "Sessions");
@@ -129,6 +141,9 @@ await fitsThePhone(page);
 await page.getByRole("button", { name: /^Stop the session of/ }).click();
 await page.getByRole("button", { name: "Stop session" }).click();
 await page.getByText("Ended in the last 24 hours").waitFor({ timeout: 60_000 });
+const when = '[aria-label="Ended sessions"] .when';
+const since = await page.locator(when).first().innerText();
+await page.waitForFunction(([when, since]) => document.querySelector(when).innerText !== since, [when, since]);
 await page.locator(".session-row a").first().click();
 await page.locator("h1 .badge").getByText("ended", { exact: true }).waitFor();
 await page.getByText("This session ended").waitFor();

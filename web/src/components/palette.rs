@@ -5,7 +5,6 @@
 use std::str::FromStr;
 
 use harvestman_core::api::console::ConsoleJob;
-use harvestman_core::api::job::JobKind;
 use harvestman_core::api::keys::Key;
 use harvestman_core::ids::JobId;
 use leptos::html;
@@ -112,15 +111,11 @@ fn docs_entry(query: &str) -> Option<Entry> {
 }
 
 fn job_entry(job: ConsoleJob) -> Entry {
-    let action = match job.kind {
-        JobKind::Scrape => Action::Go(route::scrape_path(&job.url, &job.id)),
-        _ => Action::Go(route::job_path(&job.id)),
-    };
     Entry {
         kind: "job",
         name: display::short_url(&job.url).to_owned(),
         detail: format!("{} {} {}", job.kind, job.status, job.id),
-        action,
+        action: Action::Go(route::result_path(&job)),
     }
 }
 

@@ -66,7 +66,8 @@ impl MonitorState {
         }
         let known = self.monitor.try_with_untracked(|known| match (known, &monitor) {
             (Some(Ok(known)), Ok(monitor)) => known == monitor,
-            (Some(Ok(_)), Err(_)) => true,
+            // Known data is more useful than the error of a failed poll, unless the monitor was deleted.
+            (Some(Ok(_)), Err(error)) => !error.is_not_found(),
             _ => false,
         });
         if known == Some(false) {

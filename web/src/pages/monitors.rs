@@ -26,12 +26,7 @@ pub fn MonitorsPage() -> impl IntoView {
     Effect::new(move |_| {
         console.polls.track();
         spawn_local(async move {
-            let query = ListQuery {
-                limit: MONITORS_LISTED,
-                offset: 0,
-                status: None::<MonitorStatus>,
-            };
-            let answer = console.client().monitors(query).await;
+            let answer = fetch_all(console).await;
             if let Err(error) = &answer {
                 console.handle_error(error);
             }
@@ -71,6 +66,24 @@ pub fn MonitorsPage() -> impl IntoView {
         </div>
     }
     .into_any()
+}
+
+/// Fetches all monitors of the team, part by part.
+async fn fetch_all(console: Console) -> Result<Vec<Monitor>, ClientError> {
+    let mut monitors = Vec::new();
+    loop {
+        let query = ListQuery {
+            limit: MONITORS_LISTED,
+            offset: monitors.len() as u64,
+            status: None::<MonitorStatus>,
+        };
+        let part = console.client().monitors(query).await?;
+        let is_last = (part.len() as u64) < MONITORS_LISTED;
+        monitors.extend(part);
+        if is_last {
+            return Ok(monitors);
+        }
+    }
 }
 
 fn row(monitor: Monitor, now: ReadSignal<f64>) -> AnyView {

@@ -179,10 +179,9 @@ impl SessionScreen {
         } else {
             "Run failed"
         });
-        self.runs.try_update(|runs| {
-            runs.insert(0, run);
-            run_history::save(&self.id.to_string(), runs);
-        });
+        // Also if the user has left the screen meanwhile.
+        run_history::add(&self.id.to_string(), &run);
+        self.runs.try_update(|runs| runs.insert(0, run));
         self.busy.try_set(None);
         self.poll().await;
     }

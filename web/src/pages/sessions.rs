@@ -6,7 +6,6 @@ use harvestman_core::ids::SessionId;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 
-use crate::browser;
 use crate::clock;
 use crate::components::dialog::Confirm;
 use crate::components::icon::{Glyph, Icon};
@@ -46,6 +45,7 @@ pub fn SessionsPage() -> impl IntoView {
         console.polls.track();
         load();
     });
+    let now = clock::now();
     let live = Memo::new(move |_| matching(sessions, |session| session.ended_at.is_none()));
     let ended = Memo::new(move |_| matching(sessions, |session| session.ended_at.is_some()));
     let to_stop = RwSignal::new(None::<String>);
@@ -99,7 +99,9 @@ pub fn SessionsPage() -> impl IntoView {
                     <div class="card-head">
                         <h2>"Ended in the last 24 hours"</h2>
                     </div>
-                    <ul class="rows">{move || ended.get().iter().map(ended_row).collect_view()}</ul>
+                    <ul class="rows">
+                        {move || ended.get().iter().map(|session| ended_row(session, now)).collect_view()}
+                    </ul>
                 </section>
             </Show>
         </div>
@@ -182,10 +184,10 @@ fn LiveRow(live: Memo<Vec<ConsoleSession>>, id: String, on_stop: Callback<String
     .into_any()
 }
 
-fn ended_row(session: &ConsoleSession) -> AnyView {
+fn ended_row(session: &ConsoleSession, now: ReadSignal<f64>) -> AnyView {
     let ended = session.ended_at.map_or(0.0, |at| at.0 as f64);
     let lived = display::duration((ended - session.session.created_at.0 as f64) / 1000.0);
-    let ago = display::ago((browser::now_ms() - ended) / 1000.0);
+    let ago = move || display::ago((now.get() - ended) / 1000.0);
     view! {
         <li class="session-row">
             <a class="mono cut" href=route::session_href(&session.session.id)>{session_name(session)}</a>

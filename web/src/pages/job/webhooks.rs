@@ -12,7 +12,7 @@ use crate::components::notice::problem_in_card;
 use crate::console::Console;
 use crate::job_feed::JobFeed;
 use crate::limits::ERRORS_POLL_MS;
-use crate::{display, text};
+use crate::{clock, display, text};
 
 const FILTERS: [(&str, Option<DeliveryState>); 4] = [
     ("All", None),
@@ -129,6 +129,7 @@ pub fn Webhooks(feed: JobFeed, filter: RwSignal<Option<DeliveryState>>) -> impl 
         is_polling: StoredValue::new(false),
     };
     spawn_local(deliveries.poll());
+    let now = clock::now();
     let rows = move || {
         deliveries.log.with(|log| match log {
             None => view! { <div class="skeleton"><i></i><i></i><i></i></div> }.into_any(),
@@ -136,7 +137,7 @@ pub fn Webhooks(feed: JobFeed, filter: RwSignal<Option<DeliveryState>>) -> impl 
             Some(log) if log.events.is_empty() => view! { <p class="empty">{text::NO_EVENTS}</p> }.into_any(),
             Some(log) => view! {
                 <div class="scroll" tabindex="0" role="region" aria-label="Webhook events">
-                    <ul class="rows">{log.events.iter().map(|event| row(deliveries, event)).collect_view()}</ul>
+                    <ul class="rows">{log.events.iter().map(|event| row(deliveries, event, now)).collect_view()}</ul>
                 </div>
             }
             .into_any(),
@@ -202,20 +203,23 @@ fn count_in(log: &WebhookLog, state: Option<DeliveryState>) -> u64 {
     }
 }
 
-fn row(deliveries: DeliveryLog, event: &WebhookEvent) -> AnyView {
+fn row(deliveries: DeliveryLog, event: &WebhookEvent, now: ReadSignal<f64>) -> AnyView {
     let id = event.webhook_id;
     let (class, word) = match event.state {
         DeliveryState::Delivered => ("badge ok", "delivered"),
         DeliveryState::Pending => ("badge run", "pending"),
         DeliveryState::GivenUp => ("badge bad", "given up"),
     };
-    let attempts = event.attempts.iter().map(attempt);
+    let attempts = event.attempts.iter().map(|one| attempt(one, now));
     let next = event
         .next_attempt_at
         .filter(|_| !event.attempts.is_empty())
         .map(|at| {
-            let seconds = ((at.0 as f64 - browser::now_ms()) / 1000.0).max(0.0);
-            view! { <span class="what">{format!("next attempt in {}", display::duration(seconds))}</span> }
+            let words = move || {
+                let seconds = ((at.0 as f64 - now.get()) / 1000.0).max(0.0);
+                format!("next attempt in {}", display::duration(seconds))
+            };
+            view! { <span class="what">{words}</span> }
         });
     let resend_button = (event.state != DeliveryState::Pending).then(|| {
         let label = format!("Send {} event {} again", event.event, event.number);
@@ -241,13 +245,17 @@ fn row(deliveries: DeliveryLog, event: &WebhookEvent) -> AnyView {
     .into_any()
 }
 
-fn attempt(attempt: &DeliveryAttempt) -> AnyView {
-    let ago = display::ago((browser::now_ms() - attempt.at.0 as f64) / 1000.0);
+fn attempt(attempt: &DeliveryAttempt, now: ReadSignal<f64>) -> AnyView {
+    let at = attempt.at.0 as f64;
     let took = format!("{} ms", display::count(attempt.duration_ms));
     let result = match (&attempt.error, attempt.status) {
         (Some(error), _) => error.clone(),
         (None, Some(status)) => format!("HTTP {status}"),
         (None, None) => String::new(),
     };
-    view! { <span class="what">{format!("{ago}, {took}: {result}")}</span> }.into_any()
+    let words = move || {
+        let ago = display::ago((now.get() - at) / 1000.0);
+        format!("{ago}, {took}: {result}")
+    };
+    view! { <span class="what">{words}</span> }.into_any()
 }

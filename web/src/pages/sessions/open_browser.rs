@@ -7,13 +7,14 @@ use harvestman_core::ids::SessionId;
 use leptos::ev::SubmitEvent;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
-use leptos_router::hooks::{use_navigate, use_query_map};
+use leptos_router::hooks::use_navigate;
 use serde_json::{Map, Value, json};
 
 use crate::components::button::BusyButton;
 use crate::components::notice::problem_notice;
 use crate::console::Console;
-use crate::{route, text};
+use crate::route::{self, Screen};
+use crate::text;
 
 /// What the user entered.
 #[derive(Clone, Copy)]
@@ -26,10 +27,17 @@ struct Input {
 }
 
 impl Input {
+    /// Creates the fields; the URL is that of each link to the screen that has one.
     fn new() -> Self {
-        let url = use_query_map().with_untracked(|query| query.get("url").unwrap_or_default());
+        let query = Screen::Sessions.query();
+        let url = RwSignal::new(String::new());
+        Effect::new(move |_| {
+            if let Some(linked) = query.with(|query| query.get("url")) {
+                url.set(linked);
+            }
+        });
         Self {
-            url: RwSignal::new(url),
+            url,
             minutes: RwSignal::new(String::new()),
             profile: RwSignal::new(String::new()),
             saves_profile: RwSignal::new(true),

@@ -20,9 +20,9 @@ attribute_names! {
     DATA_LAZY_SRCSET "data-lazy-srcset",
     ARIA_MODAL "aria-modal", DATA_ORIGINAL_SRC "data-original-src",
     DATA_LAZY "data-lazy", ENCODING "encoding", ALTTEXT "alttext", DISPLAY "display", DATA_ENTRY "data-entry",
-    TITLE "title";
+    TITLE "title", ARIA_CURRENT "aria-current", ARIA_LEVEL "aria-level";
     "width", "height", "target", "for", "action", "method", "placeholder", "tabindex", "aria-label",
-    "aria-labelledby", "aria-expanded", "aria-controls", "aria-haspopup", "aria-current", "aria-describedby",
+    "aria-labelledby", "aria-expanded", "aria-controls", "aria-haspopup", "aria-describedby",
     "itemscope", "charset", "http-equiv", "media", "sizes", "loading", "decoding", "fetchpriority", "async",
     "defer", "crossorigin", "integrity", "nonce", "onclick", "xmlns", "d", "fill", "stroke", "transform", "x", "y",
     "points", "focusable", "align", "valign", "border", "cellpadding", "cellspacing", "bgcolor", "color", "size",

@@ -67,7 +67,11 @@ pub(super) fn self_link(dom: &Dom, id: NodeId, href: &str) -> SelfLink {
     let says_something = text.chars().any(char::is_alphanumeric);
     if says_something
         && (is_local || is_classed)
-        && heading.is_some_and(|heading| collapse(&dom.text_of(heading, 512)) == text)
+        && heading.is_some_and(|heading| {
+            let whole = collapse(&dom.text_of(heading, 512));
+            // A permalink may follow.
+            whole == text || whole.trim_end_matches([' ', '#', '¶', '§']) == text
+        })
     {
         return SelfLink::Whole;
     }

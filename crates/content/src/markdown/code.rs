@@ -42,7 +42,24 @@ static GUTTER_CLASSES: NameSet = NameSet::of(&[
     "ec-line-number",
     "line-no",
     "prompt-marker",
+    // Doxygen's tooltips, which are next to the lines.
+    "ttc",
 ]);
+
+/// Returns true for an element that contains the lines of a code block.
+pub(crate) fn is_block(dom: &Dom, id: NodeId) -> bool {
+    matches!(dom.tag(id), Tag::Pre | Tag::Xmp) || is_fragment(dom, id)
+}
+
+/// Returns true for a code block of Doxygen, which has an element for each line.
+pub(super) fn is_fragment(dom: &Dom, id: NodeId) -> bool {
+    dom.tag(id) == Tag::Div
+        && dom.has_class(id, "fragment")
+        && dom
+            .children(id)
+            .find(|&child| dom.tag(child) != Tag::Text)
+            .is_some_and(|child| dom.tag(child) == Tag::Div && dom.has_class(child, "line"))
+}
 
 /// Returns true for an element inside or next to code that shows line numbers or a button.
 pub(crate) fn is_gutter(dom: &Dom, id: NodeId) -> bool {
@@ -93,6 +110,7 @@ pub(crate) fn text(dom: &Dom, id: NodeId, dropped: &[bool]) -> String {
     let mut at = id + 1;
     // Ends of nested block elements, at which a line ends.
     let mut ends: Vec<NodeId> = Vec::new();
+    let mut gutter_end = 0;
     while at < dom.end(id) {
         while ends.last().is_some_and(|&end| end <= at) {
             ends.pop();
@@ -100,9 +118,17 @@ pub(crate) fn text(dom: &Dom, id: NodeId, dropped: &[bool]) -> String {
         }
         let tag = dom.tag(at);
         if tag == Tag::Text {
-            out.push_str(dom.text(at));
+            let text = dom.text(at);
+            // Doxygen separates the number of a line from its code.
+            let is_numbered = at == gutter_end && text.starts_with('\u{A0}');
+            out.push_str(if is_numbered {
+                &text['\u{A0}'.len_utf8()..]
+            } else {
+                text
+            });
         } else if dropped[at as usize] || is_gutter(dom, at) {
             at = dom.end(at);
+            gutter_end = at;
             continue;
         } else if tag == Tag::Br {
             out.push('\n');
@@ -464,12 +490,20 @@ const DELIMITER: &str = match std::str::from_utf8(&[b'`'; limits::CODE_FENCE_CHA
 /// Returns inline code with delimiters that its own backticks cannot close. Line ends and runs of spaces
 /// become one space.
 pub(super) fn span(code: &str, cell: bool) -> String {
+    delimited(crate::html::dom::collapse(code), cell)
+}
+
+/// Returns a line of code as inline code, with its indentation.
+pub(super) fn line(code: &str, cell: bool) -> String {
+    delimited(code.trim_end().to_owned(), cell)
+}
+
+fn delimited(mut text: String, cell: bool) -> String {
     let (mut longest, mut run) = (0usize, 0usize);
-    for byte in code.bytes() {
+    for byte in text.bytes() {
         run = if byte == b'`' { run + 1 } else { 0 };
         longest = longest.max(run);
     }
-    let mut text = crate::html::dom::collapse(code);
     if longest >= limits::CODE_FENCE_CHARS {
         text = text.replace('`', "'");
         longest = 0;

@@ -138,6 +138,23 @@ impl Inline {
         self.after_code = Some(self.text.len());
     }
 
+    /// Adds more of the code that the last span is a part of: as the same span, unless something separates them.
+    pub(super) fn more_code(&mut self, span: &str) {
+        let is_simple = |code: &str| !code.starts_with("``") && !code.ends_with("``");
+        let is_pending = |open: &OpenMark| !open.written && !open.spent;
+        let is_separate = self.space || self.breaks > 0 || self.marks.iter().any(is_pending);
+        if is_separate
+            || self.after_code != Some(self.text.len())
+            || !is_simple(span)
+            || !is_simple(&self.text)
+        {
+            return self.code(span);
+        }
+        self.text.pop();
+        self.text.push_str(&span[1..]);
+        self.after_code = Some(self.text.len());
+    }
+
     /// Adds white space.
     pub(super) fn space(&mut self) {
         self.space = true;

@@ -1,6 +1,7 @@
 //! One pass over the arena that records what the walk must know about a subtree before it enters it: whether
 //! it contains blocks, tables, headings, images or links, and how much text.
 
+use super::code;
 use crate::html::dom::{Dom, NodeId, attr};
 use crate::html::tag::Tag;
 
@@ -12,6 +13,13 @@ pub(super) const LINK: u16 = 16;
 pub(super) const PRE: u16 = 32;
 pub(super) const LIST: u16 = 64;
 pub(super) const CHECKBOX: u16 = 128;
+
+/// Returns the level of an element whose role is that of a heading.
+pub(super) fn role_level(dom: &Dom, id: NodeId, tag: Tag) -> Option<u8> {
+    let is_heading = matches!(tag, Tag::Div | Tag::P) && dom.attr(id, attr::ROLE) == Some("heading");
+    let level = dom.attr(id, attr::ARIA_LEVEL).filter(|_| is_heading)?;
+    level.trim().parse().ok().filter(|level| (1..=6).contains(level))
+}
 
 /// What each subtree contains, including its root.
 pub(super) struct Shape {
@@ -68,7 +76,7 @@ fn own_flags(dom: &Dom, id: NodeId, tag: Tag) -> u16 {
             Tag::H1 | Tag::H2 | Tag::H3 | Tag::H4 | Tag::H5 | Tag::H6 => HEADING,
             Tag::Img => IMAGE,
             Tag::A if dom.attr(id, attr::HREF).is_some() => LINK,
-            Tag::Pre | Tag::Xmp => PRE,
+            _ if code::is_block(dom, id) => PRE,
             Tag::Ul | Tag::Ol | Tag::Blockquote => LIST,
             Tag::Input
                 if dom

@@ -1,5 +1,6 @@
 //! GFM tables: decides which HTML tables can become one, and writes the collected cells. Layout tables become blocks.
 
+use super::callout;
 use super::shape::{self, Shape};
 use crate::html::dom::{Dom, NodeId, attr};
 use crate::html::tag::Tag;
@@ -40,7 +41,7 @@ pub(crate) fn cells(dom: &Dom, row: NodeId) -> impl Iterator<Item = NodeId> {
 
 /// Decides how a table is written.
 pub(super) fn kind(dom: &Dom, shape: &Shape, table: NodeId) -> TableKind {
-    if shape.has_below(dom, table, shape::TABLE) {
+    if shape.has_below(dom, table, shape::TABLE) || callout::is_frame(dom, table) {
         return TableKind::Layout;
     }
     if dom

@@ -446,3 +446,96 @@ fn a_caption_respects_the_selection() {
     assert_eq!(without("i"), format!("Of [two](https://site.test/x)\n\n{table}"));
     assert_eq!(without("caption"), table);
 }
+
+#[test]
+fn code_with_links_and_emphasis_is_in_few_spans() {
+    check(
+        "<p><code>load(<em>ship</em>)</code> <code>x<b>y</b>(<a href=/s>Ship</a>)</code>",
+        expect!["`load(ship)` `xy(` [`Ship`](https://site.test/s)`)`"],
+    );
+}
+
+#[test]
+fn code_in_a_cell_keeps_its_lines() {
+    check(
+        "<table><tr><th>A<th>B<tr><td>1<td><pre>if a|b:\n\n    c `d`\n</pre></table>",
+        expect![[r"
+            | A | B |
+            | --- | --- |
+            | 1 | `if a\|b:`<br>``     c `d` `` |"]],
+    );
+}
+
+#[test]
+fn formulas_come_from_text_scripts_and_mathml() {
+    check(
+        "<p>Let <span class=math>\\(a_b * c_d\\)</span> be<div class='math notranslate'>\\[\nx \\\\ y\\]</div>\
+         <p>\\(not\\) $1 and $2",
+        expect![[r"
+            Let $a_b * c_d$ be
+
+            $$x \\ y$$
+
+            \\(not\\) $1 and $2"]],
+    );
+    check(
+        "<script src=/MathJax.js></script><p>If \\(a*b*c\\), then \\(open and $$z_1$$",
+        expect![[r"If $a*b*c$, then \\(open and $$z_1$$"]],
+    );
+    check(
+        "<p>So <span class=MathJax_Preview>E</span><span class=MathJax>E</span><script type=math/tex>E = mc^2</script>!\
+         <script type='math/tex; mode=display'>x_1</script><span class=math-container>$y_i$</span>",
+        expect!["So $E = mc^2$!$$x_1$$$y_i$"],
+    );
+    check(
+        "<p><math><mi>x</mi><mo>=</mo><mn>1</mn></math> <math><mi>x</mi><mo>=</mo><mfrac><mrow><mn>1</mn><mo>+</mo>\
+         <msup><mi>y</mi><mn>2</mn></msup></mrow><msqrt><mn>2</mn><mi>z</mi></msqrt></mfrac></math>\
+         <math display=block><munderover><mo>∑</mo><mi>i</mi><mi>n</mi></munderover><msub><mrow><mo>(</mo><mi>a</mi>\
+         <mo>)</mo></mrow><mi>i</mi></msub></math>",
+        expect![r"x=1 $x=\frac{1+y^{2}}{\sqrt{2z}}$$$∑_{i}^{n}{(a)}_{i}$$"],
+    );
+}
+
+#[test]
+fn callouts_in_tables_and_lists() {
+    for html in [
+        "<div class='admonitionblock note'><table><tr><td class=icon><div class=title>Note</div><td class=content>The \
+         <b>text</b></table></div>",
+        "<div class=note style='margin: 1em'><table><tr><td rowspan=2><img alt='[Note]' src=n.png><th align=left>Note\
+         <tr><td><p>The <b>text</b></table></div>",
+        "<div class=note><table><tr><td rowspan=2><img alt='[Note]' src=n.png><th><tr><td>The <b>text</b></table></div>",
+        "<dl class='section note'><dt>Note</dt><dd>The <b>text</b></dd></dl>",
+        "<dl class=note><dt><b>Note:</b></dt><dd>The <b>text</b></dd></dl>",
+    ] {
+        assert_eq!(markdown(html), "> [!NOTE]\n> The **text**", "{html}");
+    }
+    check(
+        "<div class=tip><table><tr><td rowspan=2><img alt='[Tip]' src=n.png><th>Ropes<tr><td>Of hemp</table></div>\
+         <dl class=note><dt>Quay<dd>Where ships lie</dl>",
+        expect![[r"
+            > [!TIP]
+            > Ropes
+            >
+            > Of hemp
+
+            **Quay**
+
+            Where ships lie"]],
+    );
+}
+
+#[test]
+fn headings_by_role_and_with_links_to_themselves() {
+    check(
+        "<div role=heading aria-level=2>One</div><div role=heading aria-level=9>Two</div><h3><a href=#c>Three</a> \
+         <a class=headerlink href=#t>¶</a></h3><h3><a href=#c>C#</a></h3>",
+        expect![[r"
+            ## One
+
+            Two
+
+            ### Three
+
+            ### C\#"]],
+    );
+}

@@ -1,6 +1,7 @@
 //! The walk: enters and leaves elements in document order, with its own stack, and decides how each is
 //! written.
 
+mod code_text;
 mod controls;
 mod formula;
 mod structures;
@@ -80,8 +81,11 @@ pub(super) struct Walk<'a> {
     task: Option<&'static str>,
     /// Number of open elements whose text is inline code.
     code: usize,
+    /// A part of the code of the open element is written.
+    is_code_open: bool,
     /// A link to be written inside the heading that it contains.
     heading_link: Option<(NodeId, String)>,
+    tex: formula::TexSource,
     /// Output length at the end of the last list, whether it was ordered, and its marker.
     last_list: Option<(usize, bool, char)>,
 }
@@ -102,7 +106,9 @@ impl<'a> Walk<'a> {
             skipped_title: None,
             task: None,
             code: 0,
+            is_code_open: false,
             heading_link: None,
+            tex: formula::TexSource::of(request.dom),
             last_list: None,
         }
     }
@@ -241,14 +247,9 @@ impl<'a> Walk<'a> {
             Tag::Noscript if !self.dom.shows_noscript => return self.noscript(id),
             Tag::Select | Tag::Textarea => return false,
             Tag::Math if self.formula(id) => return false,
-            // KaTeX repeats the MathML as HTML; Python's documentation has a button that hides prompts.
-            Tag::Span
-                if ["katex-html", "copybutton"]
-                    .iter()
-                    .any(|class| self.dom.has_class(id, class)) =>
-            {
-                return false;
-            }
+            Tag::Script if self.tex_script(id) => return false,
+            Tag::Span if self.is_copy(id) => return false,
+            Tag::Div if self.is_rendered_tex(id) => return false,
             Tag::Button => {
                 self.inline.separate();
                 let shown = self.button(id);
@@ -260,7 +261,10 @@ impl<'a> Walk<'a> {
             _ if tag.is_never_text() => return false,
             _ => {}
         }
-        if let Some(level) = tag.heading_level() {
+        if let Some(level) = tag
+            .heading_level()
+            .or_else(|| shape::role_level(self.dom, id, tag))
+        {
             return self.heading(id, level);
         }
         match tag {
@@ -303,11 +307,7 @@ impl<'a> Walk<'a> {
                 true
             }
             Tag::Dt => self.term(id),
-            Tag::Div
-                if self.dom.attr(id, attr::DATA_LANG).is_some()
-                    && self.dom.has_class(id, "code-block")
-                    && !self.shape.has_below(self.dom, id, shape::BLOCK | shape::PRE) =>
-            {
+            Tag::Div if self.is_code_block(id) => {
                 self.code_block(id);
                 false
             }
@@ -414,14 +414,18 @@ impl<'a> Walk<'a> {
     fn text(&mut self, id: NodeId) {
         let text = self.dom.text(id);
         if self.code == 0 {
-            self.inline.text(text);
+            self.words(id, text);
             return;
         }
         if text.starts_with(|c: char| c.is_ascii_whitespace()) {
             self.inline.space();
         }
         if !text.trim().is_empty() {
-            self.inline.code(&code::span(text, self.inline.cell));
+            let span = code::span(text, self.inline.cell);
+            match std::mem::replace(&mut self.is_code_open, true) {
+                true => self.inline.more_code(&span),
+                false => self.inline.code(&span),
+            }
         }
         if text.ends_with(|c: char| c.is_ascii_whitespace()) {
             self.inline.space();
@@ -434,7 +438,7 @@ impl<'a> Walk<'a> {
             .open
             .iter()
             .any(|(_, leave)| matches!(leave, Leave::Heading(_)));
-        if self.inline.is_open(&mark) || (in_heading && mark == Mark::Strong) {
+        if self.inline.is_open(&mark) || (in_heading && mark == Mark::Strong) || self.code > 0 {
             return true;
         }
         self.inline.open(mark, false);
@@ -529,65 +533,5 @@ impl<'a> Walk<'a> {
             );
         }
         true
-    }
-
-    fn inline_code(&mut self, id: NodeId) -> bool {
-        if self.code > 0 {
-            return true;
-        }
-        if self.shape.has_below(self.dom, id, shape::PRE) {
-            return true;
-        }
-        // Authors use `code` with several lines, without `pre`, as a code block.
-        if self.in_flow() && self.dom.tag(id) == Tag::Code && self.inline.is_empty() {
-            let breaks = self.dom.below(id).filter(|&n| self.dom.tag(n) == Tag::Br).count();
-            if breaks >= 2 || self.is_shown_as_block(id) || self.shape.has_below(self.dom, id, shape::BLOCK) {
-                self.code_block(id);
-                return false;
-            }
-        }
-        if self.shape.has(id, shape::LINK | shape::IMAGE) {
-            self.code += 1;
-            self.on_leave(id, Leave::Code);
-            return true;
-        }
-        let text = self.dom.text_of(id, usize::MAX);
-        if text.starts_with(char::is_whitespace) {
-            self.inline.space();
-        }
-        if !text.trim().is_empty() {
-            self.inline.code(&code::span(&text, self.inline.cell));
-        }
-        if text.ends_with(char::is_whitespace) {
-            self.inline.space();
-        }
-        false
-    }
-
-    /// Returns true for a `code` that is shown as a block, by its style or a class.
-    fn is_shown_as_block(&self, id: NodeId) -> bool {
-        self.dom.has_class(id, "block")
-            || self
-                .dom
-                .attr(id, attr::STYLE)
-                .is_some_and(|style| style.contains("white-space: pre") || style.contains("white-space:pre"))
-    }
-
-    fn code_block(&mut self, id: NodeId) {
-        let mut text = code::text(self.dom, id, self.request.dropped);
-        if self.dom.tag(id) == Tag::Code {
-            // Without a `pre` the first line has the indentation of the page's source.
-            text = text.trim().to_owned();
-        }
-        if text.trim().is_empty() {
-            return;
-        }
-        if !self.in_flow() {
-            self.inline.code(&code::span(&text, self.inline.cell));
-            return;
-        }
-        self.flush();
-        let language = code::language(self.dom, id);
-        self.blocks.block(&code::fence(&text, &language));
     }
 }

@@ -26,19 +26,21 @@ mod repeats;
 mod restore;
 mod skipped;
 mod stated;
+mod technical;
 mod title;
 mod weights;
 mod words;
 
 use url::Url;
 
-use self::element_names::NameHints;
+use self::element_names::{LISTS_SITE, NameHints};
 use self::features::Block;
 use self::hints::Hint;
 use self::kind::PageKind;
 use self::weights::TextWeights;
 use crate::html::dom::{Dom, NodeId, attr};
 use crate::html::tag::Tag;
+use crate::markdown::code;
 
 /// A block with a boilerplate name is kept when it holds this share of the page's weight, in percent.
 const KEEP_PERCENT: u64 = 35;
@@ -69,7 +71,7 @@ pub(crate) fn choose(dom: &Dom, url: &Url, dropped: &mut [bool]) -> Vec<NodeId> 
     let mut code_end = 0;
     for id in 0..dom.len() {
         match dom.tag(id) {
-            Tag::Pre => code_end = code_end.max(dom.end(id)),
+            _ if code::is_block(dom, id) => code_end = code_end.max(dom.end(id)),
             Tag::Span if id < code_end => dropped[id as usize] = dom.has_class(id, "boring"),
             _ => {}
         }
@@ -157,10 +159,12 @@ struct RuleChoice {
 /// Applies the rules, which mark in `dropped` what they drop, and measures all blocks.
 fn measure(dom: &Dom, url: &Url, dropped: &mut [bool]) -> RuleChoice {
     let body = dom.first(0, Tag::Body).unwrap_or(0);
-    let names = element_names::read(dom);
-    let (roots, kind) = by_rules(dom, url, &names, dropped);
-    let kept = kept_nodes(dom, &roots, dropped);
+    let mut names = element_names::read(dom);
     let weights = TextWeights::of(dom, &vec![false; dom.nodes.len()]);
+    let kind = kind::kind(dom, url);
+    technical::correct(dom, url, kind, &weights, &mut names);
+    let (roots, kind) = by_rules(dom, kind, &names, dropped);
+    let kept = kept_nodes(dom, &roots, dropped);
     let host = url.host_str().unwrap_or("");
     let blocks = features::measure(dom, host, body, kind, &names, &weights, &kept);
     RuleChoice {
@@ -244,9 +248,13 @@ fn kept_nodes(dom: &Dom, roots: &[NodeId], dropped: &[bool]) -> Vec<bool> {
 }
 
 /// Chooses the content by names and weights alone.
-fn by_rules(dom: &Dom, url: &Url, names: &[NameHints], dropped: &mut [bool]) -> (Vec<NodeId>, PageKind) {
+fn by_rules(
+    dom: &Dom,
+    mut kind: PageKind,
+    names: &[NameHints],
+    dropped: &mut [bool],
+) -> (Vec<NodeId>, PageKind) {
     let body = dom.first(0, Tag::Body).unwrap_or(0);
-    let mut kind = kind::kind(dom, url);
     let mut weights = TextWeights::of(dom, dropped);
     let whole = weights.weight(body).max(1);
     if kind == PageKind::Other && comments_percent(dom, body, names, &weights, whole) >= FORUM_PERCENT {
@@ -336,6 +344,7 @@ fn mark_boilerplate(
         let drop = match names[at as usize].hint {
             Hint::None => false,
             Hint::Hidden => share < 60,
+            Hint::Boilerplate if names[at as usize].words & LISTS_SITE != 0 => true,
             Hint::Boilerplate => share < KEEP_PERCENT && !holds_main(dom, at),
             Hint::Ambiguous => {
                 share < KEEP_PERCENT

@@ -6,6 +6,7 @@ use super::skipped::is_skipped;
 use super::weights::TextWeights;
 use crate::html::dom::{Dom, NodeId, attr};
 use crate::html::tag::Tag;
+use crate::markdown::code;
 
 /// Maximum number of words of a caption.
 const MAX_CAPTION_WORDS: i32 = 60;
@@ -82,7 +83,7 @@ pub(super) fn apply(
     let mut at = body + 1;
     while at < dom.end(body) {
         let end = dom.end(at);
-        if dom.tag(at) == Tag::Pre && stays[at as usize] {
+        if stays[at as usize] && code::is_block(dom, at) {
             stays[at as usize..end as usize].fill(true);
             goes[at as usize..end as usize].fill(false);
             at = end;

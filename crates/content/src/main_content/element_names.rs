@@ -9,7 +9,7 @@ use crate::html::tag::Tag;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct NameHints {
     pub(super) hint: Hint,
-    /// One bit per word group (see [`group`]), and [`LISTS_PAGES`].
+    /// One bit per word group (see [`group`]), [`LISTS_PAGES`] and [`LISTS_SITE`].
     pub(super) words: u32,
 }
 
@@ -19,6 +19,15 @@ pub(super) const GROUPS: usize = 26;
 /// Bit of a table of contents that lists other pages; no word group.
 pub(super) const LISTS_PAGES: u32 = 1 << 31;
 
+/// Bit of a list of all pages of a manual that stands beside each of them; no word group.
+pub(super) const LISTS_SITE: u32 = 1 << 30;
+
+/// Result for an element whose names say nothing.
+pub(super) const NO_HINT: NameHints = NameHints {
+    hint: Hint::None,
+    words: 0,
+};
+
 /// Reads the names of all elements.
 pub(super) fn read(dom: &Dom) -> Vec<NameHints> {
     let mut buffer = Vec::new();
@@ -26,10 +35,7 @@ pub(super) fn read(dom: &Dom) -> Vec<NameHints> {
     (0..dom.len())
         .map(|id| {
             if dom.tag(id) == Tag::Text {
-                return NameHints {
-                    hint: Hint::None,
-                    words: 0,
-                };
+                return NO_HINT;
             }
             let only_class = match dom.attributes(id) {
                 [_] => dom.attr(id, attr::CLASS).map(|class| (dom.tag(id), class)),

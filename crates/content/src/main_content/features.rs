@@ -7,7 +7,7 @@ use super::block_text::{BlockText, block_texts};
 use super::containers::{Containers, MAX_ANCESTORS};
 use super::cues::Cues;
 use super::description;
-use super::element_names::{self, GROUPS, LISTS_PAGES, NameHints};
+use super::element_names::{self, GROUPS, LISTS_PAGES, LISTS_SITE, NameHints};
 use super::hints::Hint;
 use super::kind::PageKind;
 use super::stated::{self, StatedText};
@@ -29,8 +29,12 @@ pub(crate) struct Block {
     pub(super) leads_away: bool,
     /// Names or elements around it mark it as secondary content.
     pub(super) named_beside: bool,
+    /// The same, apart from names that content may have as well.
+    pub(super) surely_beside: bool,
     /// It is in the navigation, a header or footer, a consent dialog, or hidden.
     pub(super) of_site: bool,
+    /// It is in the navigation.
+    pub(super) in_navigation: bool,
     /// It is in a `main` or `article`.
     pub(super) within_main: bool,
     /// It is in a table of contents of other pages, which is among the paragraphs of the page's longest text.
@@ -82,8 +86,8 @@ impl Block {
 struct OpenElement {
     end: NodeId,
     flags: u32,
-    /// Names or elements mark it as secondary content, and the longest text is elsewhere.
-    is_beside: bool,
+    /// Flags of secondary content, unless the longest text is inside.
+    beside: u32,
     depth: i32,
     repeats: i32,
     repeats_text: i32,
@@ -161,7 +165,7 @@ pub(crate) fn measure(
                     article,
                     end: dom.end(at),
                     flags: up.map_or(0, |a| a.flags) | own,
-                    is_beside: up.is_some_and(|a| a.is_beside) || own & BESIDE != 0 && !holds_best,
+                    beside: up.map_or(0, |a| a.beside) | if holds_best { 0 } else { own & BESIDE },
                     depth: up.map_or(0, |a| a.depth) + 1,
                     repeats: r,
                     repeats_text: rt,
@@ -172,7 +176,7 @@ pub(crate) fn measure(
         let here = around.last().copied().unwrap_or(OpenElement {
             end: 0,
             flags: 0,
-            is_beside: false,
+            beside: 0,
             depth: 0,
             repeats: 0,
             repeats_text: 0,
@@ -351,8 +355,10 @@ pub(crate) fn measure(
             hash: o.hash,
             start: start_key,
             leads_away,
-            named_beside: here.is_beside,
+            named_beside: here.beside != 0,
+            surely_beside: here.beside & !AMBIGUOUS != 0,
             of_site: here.flags & OF_SITE != 0,
+            in_navigation: here.flags & NAV != 0,
             within_main: here.flags & (MAIN | ARTICLE) != 0,
             in_contents: all_words & LISTS_PAGES != 0 && container[2] == 0,
             among_paragraphs: o.id == containers.best || (container[..2].contains(&100) && container[2] == 0),
@@ -390,6 +396,7 @@ const OF_SITE: u32 = NAV | FOOTER | HEADER | CONSENT | HIDDEN;
 fn flags(dom: &Dom, names: &[NameHints], id: NodeId) -> u32 {
     let tag = match dom.tag(id) {
         Tag::Nav => NAV,
+        _ if names[id as usize].words & LISTS_SITE != 0 => NAV,
         Tag::Footer => FOOTER,
         Tag::Header => HEADER,
         Tag::Aside => ASIDE,

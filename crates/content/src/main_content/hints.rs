@@ -209,9 +209,27 @@ fn is_link_target(dom: &Dom, id: NodeId) -> bool {
         })
 }
 
+/// Returns true for the names of a sidebar and of no other boilerplate.
+pub(super) fn is_only_sidebar(names: &[String]) -> bool {
+    let is_sidebar = |name: &&String| name.starts_with("sidebar");
+    names.iter().any(|name| is_sidebar(&name))
+        && lists_of_others(names, is_sidebar) & (words::IN_BOILERPLATE | words::IN_CONSENT) == 0
+}
+
+/// Returns true for the names of a list of comments, rather than of one comment.
+pub(super) fn is_comment_list(names: &[String]) -> bool {
+    lists_of_others(names, |name| *name == "comment") & words::IN_COMMENTS != 0
+}
+
+/// Returns the lists of the names other than these.
+fn lists_of_others(names: &[String], is_left_out: impl Fn(&&String) -> bool) -> u16 {
+    let others = names.iter().filter(|name| !is_left_out(name));
+    others.fold(0, |all, word| all | words::lists(word))
+}
+
 /// Returns true for classes with which DocBook, Asciidoctor and pandoc mark a section of a text, such as `sect2`. The `id`
 /// of a section is the target of links.
-fn is_section(class: &str) -> bool {
+pub(super) fn is_section(class: &str) -> bool {
     matches!(
         class.trim_end_matches(|c: char| c.is_ascii_digit()),
         "appendix" | "chapter" | "level" | "preface" | "refsect" | "sect"

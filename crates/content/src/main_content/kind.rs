@@ -106,20 +106,38 @@ pub(super) fn kind(dom: &Dom, url: &Url) -> PageKind {
         return PageKind::Forum;
     }
     let doc_generators = [
-        "sphinx",
-        "docusaurus",
-        "mkdocs",
-        "vuepress",
-        "vitepress",
-        "starlight",
-        "docbook",
-        "doxygen",
-        "gitbook",
-        "javadoc",
-        "mdbook",
         "antora",
-        "rustdoc",
+        "asciidoctor",
+        "crystal docs",
+        "docbook",
+        "docfx",
+        "docusaurus",
+        "docutils",
+        "dokka",
+        "doxygen",
+        "exdoc",
+        "gapdoc",
+        "gi-docgen",
+        "gitbook",
         "hugo docs",
+        "javadoc",
+        "latex2html",
+        "linuxdoc",
+        "makeinfo",
+        "mdbook",
+        "mkdocs",
+        "odoc",
+        "pdoc",
+        "phpdocumentor",
+        "publican",
+        "rustdoc",
+        "sphinx",
+        "starlight",
+        "texi2any",
+        "texi2html",
+        "typedoc",
+        "vitepress",
+        "vuepress",
     ];
     if has_type(&["TechArticle", "APIReference"])
         || doc_generators.iter().any(|name| generator.contains(name))
@@ -186,5 +204,57 @@ pub(super) fn kind(dom: &Dom, url: &Url) -> PageKind {
     {
         return PageKind::Article;
     }
+    if is_technical(dom) {
+        return PageKind::Documentation;
+    }
     PageKind::Other
+}
+
+/// Minimum elements of code on a page that is a reference, and of places that links can lead to.
+const MIN_CODE: usize = 10;
+const MIN_PLACES: usize = 5;
+
+/// Returns true for a page about code, with many places that links can lead to, which is not a post.
+fn is_technical(dom: &Dom) -> bool {
+    let (mut code, mut places) = (0, 0);
+    for id in 0..dom.len() {
+        match dom.tag(id) {
+            Tag::Article | Tag::Time => return false,
+            Tag::Pre | Tag::Code | Tag::Tt | Tag::Kbd | Tag::Samp | Tag::Var => code += 1,
+            Tag::A if dom.attr(id, attr::NAME).is_some() => places += 1,
+            Tag::Dt if dom.attr(id, attr::ID).is_some() => places += 1,
+            tag if tag.heading_level().is_some() => {
+                let is_place = [id, dom.parent(id)]
+                    .iter()
+                    .any(|&id| dom.attr(id, attr::ID).is_some());
+                places += usize::from(is_place);
+            }
+            _ => {}
+        }
+    }
+    code >= MIN_CODE && places >= MIN_PLACES
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::html::parse::parse;
+
+    #[test]
+    fn generators_and_code_say_that_a_page_is_documentation() {
+        let members = "<h3 id=sail>sail</h3><p><code>sail()</code> <var>wind</var>".repeat(5);
+        let dated = format!("<time>Monday</time>{members}");
+        for (html, is_documentation) in [
+            ("<meta name=Generator content=makeinfo>", true),
+            ("<meta name=generator content='Docutils 0.19'>", true),
+            ("<meta name=generator content='WordPress 6.4'>", false),
+            (members.as_str(), true),
+            (dated.as_str(), false),
+            ("<h2 id=a>A</h2><p><code>sail()</code>", false),
+        ] {
+            let url = Url::parse("https://example.org/ships").unwrap();
+            let found = kind(&parse(html), &url) == PageKind::Documentation;
+            assert_eq!(found, is_documentation, "{html}");
+        }
+    }
 }

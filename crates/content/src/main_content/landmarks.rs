@@ -1,7 +1,9 @@
-//! Uses what the author of a page marks as its main content. In a page with one `main`, there is no need to guess at
-//! the navigation and footers. In documentation, there is hardly any need to guess at what is in the `main` either:
-//! signatures, lists of members and tables of links have few words, but are what readers look for. If a `main`, or a
-//! page without one, has few words, there is too little to compare, and all of its words are kept.
+//! Uses what the author of a page marks as its main content, and what as navigation: there is no need to guess at them.
+//! In documentation, there is hardly any need to guess at what is among the content either: signatures, lists of members
+//! and tables of links have few words, but are what readers look for. If a `main`, or a page without one, has few words,
+//! there is too little to compare, and all of its words are kept.
+
+use std::ops::Range;
 
 use super::features::Block;
 use super::kind::PageKind;
@@ -16,6 +18,13 @@ const SHORT_WORDS: i64 = 40;
 const LIKELY: i32 = 500;
 /// Minimum probability of a block in the `main` of documentation, or in a short one, in per mille.
 const CONTENT_PROBABILITY: i32 = 600;
+/// Share of the likely words that the element of the content has, in percent.
+const CONTENT_PERCENT: i64 = 90;
+/// Share of its words in links from which a block may lead to other pages, in percent.
+const LINKED_PERCENT: i32 = 50;
+
+/// Minimum words of a paragraph after the last text that is likely content.
+const PARAGRAPH_WORDS: i32 = 12;
 
 /// Adjusts the probabilities of blocks by the only `main` of a page: in documentation, where the `main` is short, and where
 /// navigation would be taken for the content. Returns whether it did.
@@ -28,31 +37,89 @@ pub(super) fn adjust(
 ) -> bool {
     let main = only_main(dom, body);
     let is_inside = |block: &Block| main.is_none_or(|main| (main..dom.end(main)).contains(&block.id));
+    let is_of_site = |block: &Block| match main {
+        Some(_) => !is_inside(block) && block.of_site,
+        None => block.in_navigation,
+    };
     let (mut own, mut likely, mut navigation) = (0, 0, 0);
     for (block, &probability) in blocks.iter().zip(&*probabilities) {
         let (size, is_likely) = (i64::from(block.size()), probability >= LIKELY);
-        match (is_inside(block), block.of_site) {
-            (true, false) => {
-                own += size;
-                likely += if is_likely { size } else { 0 };
-            }
-            (false, true) if is_likely => navigation += size,
-            _ => {}
+        if is_of_site(block) {
+            navigation += if is_likely { size } else { 0 };
+        } else if is_inside(block) && !block.of_site {
+            own += size;
+            likely += if is_likely { size } else { 0 };
         }
     }
-    let is_documentation = main.is_some() && kind == PageKind::Documentation;
-    let keeps_inside = is_documentation || own < SHORT_WORDS;
-    if (main.is_some() && own < MIN_WORDS) || !(keeps_inside || navigation > likely) {
+    let is_documentation = kind == PageKind::Documentation;
+    let keeps_inside = own < SHORT_WORDS || is_documentation && main.is_some();
+    let leaves_navigation = own >= MIN_WORDS && (keeps_inside || navigation > likely);
+    let content = match main {
+        None if is_documentation && !keeps_inside => content(dom, body, blocks, probabilities),
+        _ => 0..0,
+    };
+    if content.is_empty() && !leaves_navigation && (main.is_some() || !keeps_inside) {
         return false;
     }
     for (block, probability) in blocks.iter().zip(probabilities) {
-        if !is_inside(block) && block.of_site && !block.is_title() {
+        let is_linked = block.linked_percent() >= LINKED_PERCENT;
+        // In documentation, a name such as `meta` or `tags` is that of a note.
+        let is_beside = block.of_site
+            || match is_documentation && !is_linked {
+                true => block.surely_beside,
+                false => block.named_beside,
+            };
+        if leaves_navigation && is_of_site(block) && !block.is_title() {
             *probability = 0;
-        } else if is_inside(block) && keeps_inside && !block.named_beside && !block.of_site {
+        } else if !is_beside
+            && (keeps_inside && is_inside(block) || !is_linked && content.contains(&block.id))
+        {
             *probability = (*probability).max(CONTENT_PROBABILITY);
         }
     }
-    true
+    leaves_navigation || keeps_inside
+}
+
+/// Returns the nodes from the first to the last text that is likely content in the smallest element that has most of it.
+fn content(dom: &Dom, body: NodeId, blocks: &[Block], probabilities: &[i32]) -> Range<NodeId> {
+    let is_likely = |&(block, &probability): &(&Block, &i32)| probability >= LIKELY && !block.of_site;
+    let likely = || {
+        blocks
+            .iter()
+            .zip(probabilities)
+            .filter(is_likely)
+            .map(|(block, _)| block)
+    };
+    let mut words = vec![0i64; dom.nodes.len()];
+    for block in likely() {
+        words[block.id as usize] = i64::from(block.size());
+    }
+    for id in (body + 1..dom.end(body)).rev() {
+        words[dom.parent(id) as usize] += words[id as usize];
+    }
+    let least = (words[body as usize] * CONTENT_PERCENT / 100).max(1);
+    let mut element = body;
+    while let Some(child) = dom
+        .children(element)
+        .find(|&child| words[child as usize] >= least)
+    {
+        element = child;
+    }
+    let range = element..dom.end(element);
+    let mut inside = likely().map(|block| block.id).filter(|id| range.contains(id));
+    let Some(first) = inside.next() else {
+        return 0..0;
+    };
+    let last = inside.last().unwrap_or(first);
+    // Paragraphs that follow belong to it, too.
+    let is_paragraph = |block: &&Block| {
+        block.size() >= PARAGRAPH_WORDS && block.linked_percent() < LINKED_PERCENT && !block.of_site
+    };
+    let after = blocks.iter().skip_while(|block| block.id <= last);
+    let more = after
+        .take_while(|block| range.contains(&block.id))
+        .take_while(is_paragraph);
+    first..more.last().map_or(last, |block| block.id) + 1
 }
 
 /// Returns the `main` of a page that has exactly one.

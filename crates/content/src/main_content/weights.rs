@@ -104,6 +104,12 @@ impl TextWeights {
         self.block[id as usize]
     }
 
+    /// Returns true for a block whose own text is prose.
+    pub(super) fn is_paragraph(&self, id: NodeId) -> bool {
+        let (text, linked) = (self.own_text[id as usize], self.own_linked[id as usize]);
+        text >= PROSE_BYTES && linked * 2 < text
+    }
+
     /// Clears the sums, before [`TextWeights::sum`].
     pub(super) fn clear(&mut self) {
         for sums in [&mut self.text, &mut self.linked, &mut self.prose] {

@@ -1,0 +1,135 @@
+//! Names and lists that mean something else where a text is written in sections than on a start page or in a shop:
+//! boxes that authors put between their paragraphs, comments in source code, and the lists of all pages of a manual
+//! that stand beside each of them.
+
+use std::collections::HashMap;
+
+use url::Url;
+
+use super::element_names::{LISTS_SITE, NO_HINT, NameHints};
+use super::hints::{self, Hint};
+use super::kind::PageKind;
+use super::weights::TextWeights;
+use crate::html::dom::{Dom, NodeId, attr};
+use crate::html::tag::Tag;
+
+/// Share of linked text from which an element is a list of links, in percent.
+const LIST_PERCENT: u32 = 80;
+/// Share of linked text from which a box is not prose, in percent.
+const BOX_PERCENT: u32 = 30;
+/// Minimum links of a list of all pages.
+const MIN_LINKS: usize = 8;
+/// Minimum bytes of unlinked text of a page outside such a list.
+const MIN_OTHER_BYTES: u32 = 60;
+/// Maximum links to the page itself that are looked at.
+const MAX_OWN_LINKS: usize = 16;
+/// Maximum ancestors that are looked at.
+const MAX_LEVELS: usize = 24;
+
+/// Corrects the hints of the names on a page of this kind.
+pub(super) fn correct(dom: &Dom, url: &Url, kind: PageKind, weights: &TextWeights, names: &mut [NameHints]) {
+    keep_boxes(dom, weights, names);
+    if kind == PageKind::Documentation {
+        keep_source_comments(dom, names);
+        mark_site_lists(dom, url, weights, names);
+    }
+}
+
+/// Removes the hint of sidebars with prose that stand after a paragraph, or in a section with one: DocBook and Asciidoc
+/// name boxes in the text so.
+fn keep_boxes(dom: &Dom, weights: &TextWeights, names: &mut [NameHints]) {
+    let is_prose = |id: NodeId| weights.prose[id as usize] > 0 && weights.linked_percent(id) < BOX_PERCENT;
+    // By parent: its first child that is a paragraph.
+    let mut paragraphs: HashMap<NodeId, Option<NodeId>> = HashMap::new();
+    let mut words = Vec::new();
+    for id in 1..dom.len() {
+        if names[id as usize].hint != Hint::Boilerplate || dom.tag(id) != Tag::Div || !is_prose(id) {
+            continue;
+        }
+        hints::words(dom, id, &mut words);
+        if !hints::is_only_sidebar(&words) {
+            continue;
+        }
+        let parent = dom.parent(id);
+        let first = *paragraphs.entry(parent).or_insert_with(|| {
+            let is_paragraph = |&child: &NodeId| {
+                matches!(dom.tag(child), Tag::P | Tag::Div)
+                    && names[child as usize].hint == Hint::None
+                    && weights.is_paragraph(child)
+            };
+            dom.children(parent).find(is_paragraph)
+        });
+        let is_section = |class: &str| class == "section" || hints::is_section(class);
+        if first.is_some_and(|first| first < id || dom.classes(parent).any(is_section)) {
+            names[id as usize] = NO_HINT;
+        }
+    }
+}
+
+/// Removes the hint of comments that are not in a list of comments: those of the source code, from which the page was
+/// made.
+fn keep_source_comments(dom: &Dom, names: &mut [NameHints]) {
+    let mut words = Vec::new();
+    let mut list_end = 0;
+    for id in 1..dom.len() {
+        if id < list_end || names[id as usize].hint != Hint::Comments {
+            continue;
+        }
+        hints::words(dom, id, &mut words);
+        if words.iter().any(|word| word == "comment") && !hints::is_comment_list(&words) {
+            names[id as usize] = NO_HINT;
+        } else {
+            list_end = dom.end(id);
+        }
+    }
+}
+
+/// Marks the lists of all pages that lead to this page, too. The heading of the page is not in such a list.
+fn mark_site_lists(dom: &Dom, url: &Url, weights: &TextWeights, names: &mut [NameHints]) {
+    let body = dom.first(0, Tag::Body).unwrap_or(0);
+    let unlinked = |id: NodeId| weights.text[id as usize].saturating_sub(weights.linked[id as usize]);
+    let headings: Vec<NodeId> = match dom.all(Tag::H1).next() {
+        Some(_) => dom.all(Tag::H1).collect(),
+        None => dom.below(body).filter(|&id| dom.tag(id) == Tag::H2).collect(),
+    };
+    let has_heading = |id: NodeId| {
+        let next = headings.partition_point(|&heading| heading < id);
+        headings.get(next).is_some_and(|&heading| heading < dom.end(id))
+    };
+    let is_own = |&id: &NodeId| dom.tag(id) == Tag::A && leads_to_itself(dom, url, id);
+    for link in dom.below(body).filter(is_own).take(MAX_OWN_LINKS) {
+        let is_list =
+            |&id: &NodeId| id > body && weights.linked_percent(id) >= LIST_PERCENT && !has_heading(id);
+        let Some(list) = dom.ancestors(link).take(MAX_LEVELS).take_while(is_list).last() else {
+            continue;
+        };
+        let links = dom
+            .below(list)
+            .filter(|&id| dom.tag(id) == Tag::A)
+            .take(MIN_LINKS);
+        if links.count() == MIN_LINKS && unlinked(body) - unlinked(list) >= MIN_OTHER_BYTES {
+            names[list as usize].hint = Hint::Boilerplate;
+            names[list as usize].words |= LISTS_SITE;
+        }
+    }
+}
+
+/// Returns true for a link to the page itself, not to a part of it.
+fn leads_to_itself(dom: &Dom, url: &Url, link: NodeId) -> bool {
+    if dom.attr(link, attr::ARIA_CURRENT) == Some("page") {
+        return true;
+    }
+    let Some(href) = dom.attr(link, attr::HREF).map(str::trim) else {
+        return false;
+    };
+    let path = url.path();
+    let file = path.rsplit('/').next().unwrap_or_default();
+    match href {
+        "" => true,
+        "#" => dom.has_class(link, "current"),
+        _ if !href.ends_with(if file.is_empty() { "/" } else { file }) => false,
+        _ => url
+            .join(href)
+            .is_ok_and(|target| target.path() == path && target.host() == url.host()),
+    }
+}

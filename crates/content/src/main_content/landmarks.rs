@@ -110,7 +110,7 @@ fn content(dom: &Dom, body: NodeId, blocks: &[Block], probabilities: &[i32]) -> 
     let Some(first) = inside.next() else {
         return 0..0;
     };
-    let last = inside.last().unwrap_or(first);
+    let last = inside.next_back().unwrap_or(first);
     // Paragraphs that follow belong to it, too.
     let is_paragraph = |block: &&Block| {
         block.size() >= PARAGRAPH_WORDS && block.linked_percent() < LINKED_PERCENT && !block.of_site

@@ -163,7 +163,7 @@ fn measure(dom: &Dom, url: &Url, dropped: &mut [bool]) -> RuleChoice {
     let weights = TextWeights::of(dom, &vec![false; dom.nodes.len()]);
     let kind = kind::kind(dom, url);
     technical::correct(dom, url, kind, &weights, &mut names);
-    let (roots, kind) = by_rules(dom, kind, &names, dropped);
+    let (roots, kind) = by_rules(dom, kind, &names, &weights, dropped);
     let kept = kept_nodes(dom, &roots, dropped);
     let host = url.host_str().unwrap_or("");
     let blocks = features::measure(dom, host, body, kind, &names, &weights, &kept);
@@ -252,17 +252,18 @@ fn by_rules(
     dom: &Dom,
     mut kind: PageKind,
     names: &[NameHints],
+    whole_page: &TextWeights,
     dropped: &mut [bool],
 ) -> (Vec<NodeId>, PageKind) {
     let body = dom.first(0, Tag::Body).unwrap_or(0);
-    let mut weights = TextWeights::of(dom, dropped);
+    let mut weights = whole_page.clone();
+    weights.sum(dom, dropped);
     let whole = weights.weight(body).max(1);
     if kind == PageKind::Other && comments_percent(dom, body, names, &weights, whole) >= FORUM_PERCENT {
         kind = PageKind::Forum;
     }
     let whole_text = weights.text[body as usize];
     mark_boilerplate(dom, body, kind, names, &weights, whole, dropped);
-    weights.clear();
     weights.sum(dom, dropped);
     let start = search_start(dom, body, kind, &weights);
     if kind == PageKind::Other && is_prose(&weights, descend(dom, &weights, start, PageKind::Article)) {
@@ -276,12 +277,10 @@ fn by_rules(
             weights.weight(body).max(1),
             dropped,
         );
-        weights.clear();
         weights.sum(dom, dropped);
     }
     let root = descend(dom, &weights, search_start(dom, body, kind, &weights), kind);
     prune::prune(dom, root, kind, &mut weights, dropped);
-    weights.clear();
     weights.sum(dom, dropped);
     let chosen = weights.text[root as usize];
     if chosen < MIN_TEXT_BYTES && u64::from(whole_text) > u64::from(chosen) * 3 {
@@ -291,7 +290,6 @@ fn by_rules(
             dropped[id as usize] = matches!(dom.tag(id), Tag::Nav | Tag::Footer | Tag::Dialog)
                 || matches!(names[id as usize].hint, Hint::Hidden | Hint::Consent);
         }
-        weights.clear();
         weights.sum(dom, dropped);
         if weights.text[body as usize] <= chosen.max(20) {
             dropped.fill(false);

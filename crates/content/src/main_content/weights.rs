@@ -9,6 +9,7 @@ use crate::html::tag::Tag;
 const PROSE_BYTES: u32 = 90;
 
 /// Sums over the subtree of every node, without dropped subtrees.
+#[derive(Clone)]
 pub(super) struct TextWeights {
     /// Bytes of text without white space.
     pub(super) text: Vec<u32>,
@@ -75,8 +76,11 @@ impl TextWeights {
         }
     }
 
-    /// Adds up the subtrees, without what has been dropped so far. The sums must be cleared before.
+    /// Adds up the subtrees again, without what has been dropped so far.
     pub(super) fn sum(&mut self, dom: &Dom, dropped: &[bool]) {
+        for sums in [&mut self.text, &mut self.linked, &mut self.prose] {
+            sums.fill(0);
+        }
         for id in (1..dom.len()).rev() {
             let at = id as usize;
             let (text, linked) = (self.own_text[at], self.own_linked[at]);
@@ -108,13 +112,6 @@ impl TextWeights {
     pub(super) fn is_paragraph(&self, id: NodeId) -> bool {
         let (text, linked) = (self.own_text[id as usize], self.own_linked[id as usize]);
         text >= PROSE_BYTES && linked * 2 < text
-    }
-
-    /// Clears the sums, before [`TextWeights::sum`].
-    pub(super) fn clear(&mut self) {
-        for sums in [&mut self.text, &mut self.linked, &mut self.prose] {
-            sums.fill(0);
-        }
     }
 
     /// Returns the weight of a subtree in the search for content: prose counts double, links little.

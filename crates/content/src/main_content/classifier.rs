@@ -45,7 +45,8 @@ pub(super) fn replace(file: &[u8]) -> bool {
 /// Returns the probability that each block is content, in per mille.
 pub(super) fn probabilities(kind: PageKind, blocks: &[Block]) -> Vec<i32> {
     let forest = FOREST.get_or_init(|| Forest::of(&read(FILE)));
-    let mut odds = forest.sums(blocks.iter().map(|block| block.features.as_slice()));
+    let rows: Vec<&[i32]> = blocks.iter().map(|block| block.features.as_slice()).collect();
+    let mut odds = forest.sums(&rows);
     // In an article, the paragraphs and the invitations among them look alike, so their odds are not averaged.
     if kind != PageKind::Article {
         alike::average(blocks, &mut odds);

@@ -4,6 +4,9 @@
 
 use super::Tree;
 
+/// Rows that are evaluated together, so that one instruction compares several of them with a threshold.
+const TOGETHER: usize = 8;
+
 /// The sum of some decision trees.
 pub(super) struct Forest {
     /// By feature, then by threshold.
@@ -71,27 +74,45 @@ impl Forest {
     }
 
     /// Returns the sum for each row of features.
-    pub(super) fn sums<'r>(&self, rows: impl Iterator<Item = &'r [i32]>) -> Vec<i32> {
-        let mut reachable = vec![0u32; self.leaves.len() / self.leaves_per_tree];
-        rows.map(|row| self.sum(row, &mut reachable)).collect()
+    pub(super) fn sums(&self, rows: &[&[i32]]) -> Vec<i32> {
+        let mut reachable = vec![[0; TOGETHER]; self.leaves.len() / self.leaves_per_tree];
+        let mut sums = Vec::with_capacity(rows.len());
+        for rows in rows.chunks(TOGETHER) {
+            reachable.fill([!0; TOGETHER]);
+            self.reach(rows, &mut reachable);
+            sums.extend((0..rows.len()).map(|row| self.sum(row, &reachable)));
+        }
+        sums
     }
 
-    fn sum(&self, row: &[i32], reachable: &mut [u32]) -> i32 {
-        reachable.fill(!0);
+    /// Removes the leaves of each tree that some rows cannot reach.
+    fn reach(&self, rows: &[&[i32]], reachable: &mut [[u32; TOGETHER]]) {
         let mut start = 0;
         for &(feature, end) in &self.features {
-            let value = row[feature];
-            for split in self.splits[start..end]
-                .iter()
-                .take_while(|split| split.threshold < value)
-            {
-                reachable[split.tree] &= split.reachable;
+            let mut values = [i32::MIN; TOGETHER];
+            for (value, row) in values.iter_mut().zip(rows) {
+                *value = row[feature];
+            }
+            let most = values.into_iter().max().unwrap_or_default();
+            let splits = &self.splits[start..end];
+            for split in splits.iter().take_while(|split| split.threshold < most) {
+                for (reachable, value) in reachable[split.tree].iter_mut().zip(values) {
+                    *reachable &= if value > split.threshold {
+                        split.reachable
+                    } else {
+                        !0
+                    };
+                }
             }
             start = end;
         }
+    }
+
+    /// Returns the sum for one of the rows.
+    fn sum(&self, row: usize, reachable: &[[u32; TOGETHER]]) -> i32 {
         let trees = self.leaves.chunks_exact(self.leaves_per_tree).zip(reachable);
         trees
-            .map(|(leaves, reachable)| leaves[reachable.trailing_zeros() as usize])
+            .map(|(leaves, reachable)| leaves[reachable[row].trailing_zeros() as usize])
             .sum()
     }
 }
@@ -137,7 +158,10 @@ mod tests {
             .iter()
             .map(|row| trees.iter().map(|tree| walk(tree, row)).sum())
             .collect();
-        assert_eq!(forest.sums(rows.iter().map(Vec::as_slice)), expected);
+        let rows: Vec<&[i32]> = rows.iter().map(Vec::as_slice).collect();
+        for count in [0, 1, 7, 8, 9, 2000] {
+            assert_eq!(forest.sums(&rows[..count]), expected[..count]);
+        }
     }
 
     #[test]
@@ -158,7 +182,8 @@ mod tests {
         };
         let forest = Forest::of(&[single, largest]);
         let rows: Vec<[i32; 1]> = (-1..35).map(|value| [value]).collect();
+        let rows: Vec<&[i32]> = rows.iter().map(<[i32; 1]>::as_slice).collect();
         let expected: Vec<i32> = (-1..35).map(|value: i32| 107 + value.clamp(0, 31)).collect();
-        assert_eq!(forest.sums(rows.iter().map(<[i32; 1]>::as_slice)), expected);
+        assert_eq!(forest.sums(&rows), expected);
     }
 }

@@ -21,6 +21,7 @@ mod hints;
 mod kind;
 mod landmarks;
 mod link_target;
+mod marked;
 mod prune;
 mod repeats;
 mod restore;
@@ -37,6 +38,7 @@ use self::element_names::{LISTS_SITE, NameHints};
 use self::features::Block;
 use self::hints::Hint;
 use self::kind::PageKind;
+use self::marked::{Marked, within};
 use self::weights::TextWeights;
 use crate::html::dom::{Dom, NodeId, attr};
 use crate::html::tag::Tag;
@@ -191,10 +193,10 @@ pub(crate) enum Aside {
     Header,
 }
 
-/// Returns whether the names of an element put it next to the main content. `buffer` is reused for its words.
-pub(crate) fn aside(dom: &Dom, id: NodeId, buffer: &mut Vec<String>) -> Aside {
-    hints::words(dom, id, buffer);
-    match (hints::hint(dom, id, buffer), dom.tag(id)) {
+/// Returns whether the names of an element put it next to the main content.
+pub(crate) fn aside(dom: &Dom, id: NodeId) -> Aside {
+    let lists = [attr::CLASS, attr::ID].map(|name| hints::lists_of(dom.attr(id, name).unwrap_or_default()));
+    match (hints::hint(dom, id, lists[0] | lists[1]), dom.tag(id)) {
         (Hint::Hidden, _) => Aside::Always,
         (Hint::Consent, _) => Aside::Consent,
         (Hint::Boilerplate, Tag::Nav | Tag::Footer | Tag::Dialog | Tag::Aside) => Aside::Always,
@@ -256,30 +258,30 @@ fn by_rules(
     dropped: &mut [bool],
 ) -> (Vec<NodeId>, PageKind) {
     let body = dom.first(0, Tag::Body).unwrap_or(0);
+    let marked = Marked::of(dom);
     let mut weights = whole_page.clone();
     weights.sum(dom, dropped);
     let whole = weights.weight(body).max(1);
-    if kind == PageKind::Other && comments_percent(dom, body, names, &weights, whole) >= FORUM_PERCENT {
+    if kind == PageKind::Other
+        && comments_percent(dom, body, names, &marked, &weights, whole) >= FORUM_PERCENT
+    {
         kind = PageKind::Forum;
     }
     let whole_text = weights.text[body as usize];
-    mark_boilerplate(dom, body, kind, names, &weights, whole, dropped);
+    mark_boilerplate(dom, body, kind, names, &marked, &weights, dropped);
     weights.sum(dom, dropped);
-    let start = search_start(dom, body, kind, &weights);
+    let start = search_start(dom, body, kind, &marked, &weights);
     if kind == PageKind::Other && is_prose(&weights, descend(dom, &weights, start, PageKind::Article)) {
         kind = PageKind::Article;
-        mark_boilerplate(
-            dom,
-            body,
-            kind,
-            names,
-            &weights,
-            weights.weight(body).max(1),
-            dropped,
-        );
+        mark_boilerplate(dom, body, kind, names, &marked, &weights, dropped);
         weights.sum(dom, dropped);
     }
-    let root = descend(dom, &weights, search_start(dom, body, kind, &weights), kind);
+    let root = descend(
+        dom,
+        &weights,
+        search_start(dom, body, kind, &marked, &weights),
+        kind,
+    );
     prune::prune(dom, root, kind, &mut weights, dropped);
     weights.sum(dom, dropped);
     let chosen = weights.text[root as usize];
@@ -306,11 +308,21 @@ fn by_rules(
 }
 
 /// Returns the share of the page's weight in text written by readers, in percent.
-fn comments_percent(dom: &Dom, body: NodeId, names: &[NameHints], weights: &TextWeights, whole: u64) -> u64 {
+fn comments_percent(
+    dom: &Dom,
+    body: NodeId,
+    names: &[NameHints],
+    marked: &Marked,
+    weights: &TextWeights,
+    whole: u64,
+) -> u64 {
     let mut sum = 0;
     let mut at = body + 1;
     while at < dom.end(body) {
-        if dom.tag(at) != Tag::Text && names[at as usize].hint == Hint::Comments && !holds_main(dom, at) {
+        if dom.tag(at) != Tag::Text
+            && names[at as usize].hint == Hint::Comments
+            && !marked.has_main_below(dom, at)
+        {
             sum += weights.weight(at);
             at = dom.end(at);
         } else {
@@ -326,10 +338,11 @@ fn mark_boilerplate(
     body: NodeId,
     kind: PageKind,
     names: &[NameHints],
+    marked: &Marked,
     weights: &TextWeights,
-    whole: u64,
     dropped: &mut [bool],
 ) {
+    let whole = weights.weight(body).max(1);
     let mut at = body + 1;
     while at < dom.end(body) {
         let tag = dom.tag(at);
@@ -343,16 +356,16 @@ fn mark_boilerplate(
             Hint::None => false,
             Hint::Hidden => share < 60,
             Hint::Boilerplate if names[at as usize].words & LISTS_SITE != 0 => true,
-            Hint::Boilerplate => share < KEEP_PERCENT && !holds_main(dom, at),
+            Hint::Boilerplate => share < KEEP_PERCENT && !marked.has_main_below(dom, at),
             Hint::Ambiguous => {
                 share < KEEP_PERCENT
-                    && !holds_main(dom, at)
+                    && !marked.has_main_below(dom, at)
                     && (weights.linked_percent(at) > 40 || (short && is_furniture(dom, at, weights, kind)))
             }
-            Hint::Form => share < 12 && !holds_main(dom, at),
-            Hint::Consent => share < 95 && !holds_main(dom, at),
-            Hint::Reviews => kind == PageKind::Product && share < 90 && !holds_main(dom, at),
-            Hint::Comments => kind != PageKind::Forum && share < 90 && !holds_main(dom, at),
+            Hint::Form => share < 12 && !marked.has_main_below(dom, at),
+            Hint::Consent => share < 95 && !marked.has_main_below(dom, at),
+            Hint::Reviews => kind == PageKind::Product && share < 90 && !marked.has_main_below(dom, at),
+            Hint::Comments => kind != PageKind::Forum && share < 90 && !marked.has_main_below(dom, at),
             Hint::Byline => {
                 share < 20
                     && (kind == PageKind::Article && (short || weights.linked_percent(at) > 30)
@@ -375,35 +388,23 @@ fn is_furniture(dom: &Dom, id: NodeId, weights: &TextWeights, kind: PageKind) ->
         && !dom.below(id).any(|n| dom.tag(n).heading_level().is_some())
 }
 
-fn holds_main(dom: &Dom, id: NodeId) -> bool {
-    dom.below(id)
-        .any(|n| dom.tag(n) == Tag::Main || dom.attr(n, attr::ROLE) == Some("main"))
-}
-
 /// Returns where the search starts: `main`, the one large `article`, or `body`.
-fn search_start(dom: &Dom, body: NodeId, kind: PageKind, weights: &TextWeights) -> NodeId {
-    let heaviest = |is: &dyn Fn(NodeId) -> bool, within: NodeId| {
-        dom.below(within)
-            .filter(|&n| is(n))
-            .max_by_key(|&n| (weights.weight(n), std::cmp::Reverse(n)))
+fn search_start(dom: &Dom, body: NodeId, kind: PageKind, marked: &Marked, weights: &TextWeights) -> NodeId {
+    let heaviest = |nodes: &[NodeId], above: NodeId| {
+        let nodes = within(dom, nodes, above).iter().copied();
+        nodes.max_by_key(|&n| (weights.weight(n), std::cmp::Reverse(n)))
     };
     let holds = |node: NodeId, within: NodeId, percent: u64| {
         weights.weight(node) * 100 >= weights.weight(within) * percent
     };
     let mut root = body;
-    let is_main = |n: NodeId| {
-        dom.tag(n) == Tag::Main
-            || dom.attr(n, attr::ROLE) == Some("main")
-            || dom.attr(n, attr::ITEMPROP) == Some("articleBody")
-    };
-    if let Some(main) = heaviest(&is_main, body)
+    if let Some(main) = heaviest(&marked.texts, body)
         && holds(main, body, TRUSTED_PERCENT)
     {
         root = main;
     }
-    let is_article = |n: NodeId| dom.tag(n) == Tag::Article || dom.attr(n, attr::ROLE) == Some("article");
     if kind != PageKind::Forum
-        && let Some(article) = heaviest(&is_article, root)
+        && let Some(article) = heaviest(&marked.articles, root)
         && holds(article, root, if kind == PageKind::Article { 60 } else { 75 })
     {
         root = article;

@@ -1,6 +1,7 @@
 //! The names of every element, read once: their hint, and which groups of common words they contain.
 
 use super::hints::{self, Hint};
+use super::words;
 use crate::hash::HashMap;
 use crate::html::dom::{Dom, NodeId, attr};
 use crate::html::tag::Tag;
@@ -28,9 +29,16 @@ pub(super) const NO_HINT: NameHints = NameHints {
     words: 0,
 };
 
-/// Reads the names of all elements.
+/// What the words of one `class` or `id` say: their groups, as bits, and the lists that contain one of them.
+#[derive(Clone, Copy, Default)]
+struct Words {
+    groups: u32,
+    lists: u16,
+}
+
+/// Reads the names of all elements. Each value of an attribute is split into words once.
 pub(super) fn read(dom: &Dom) -> Vec<NameHints> {
-    let mut buffer = Vec::new();
+    let mut by_value: HashMap<&str, Words> = HashMap::default();
     let mut by_class: HashMap<(Tag, &str), NameHints> = HashMap::default();
     (0..dom.len())
         .map(|id| {
@@ -38,16 +46,25 @@ pub(super) fn read(dom: &Dom) -> Vec<NameHints> {
                 return NO_HINT;
             }
             let only_class = match dom.attributes(id) {
-                [_] => dom.attr(id, attr::CLASS).map(|class| (dom.tag(id), class)),
+                [only] if only.name == attr::CLASS => Some((dom.tag(id), dom.value(only))),
                 _ => None,
             };
             if let Some(known) = only_class.and_then(|names| by_class.get(&names)) {
                 return *known;
             }
-            hints::words(dom, id, &mut buffer);
-            let hints = read_words(dom, id, &buffer);
+            let mut words = Words::default();
+            for attribute in dom.attributes(id) {
+                if !matches!(attribute.name, attr::CLASS | attr::ID) {
+                    continue;
+                }
+                let value = dom.value(attribute);
+                let more = *by_value.entry(value).or_insert_with(|| words_of(value));
+                words.groups |= more.groups;
+                words.lists |= more.lists;
+            }
+            let hints = read_words(dom, id, words);
             // Words of a list are judged by what is in the element, too.
-            if let Some(names) = only_class.filter(|_| hints::lists_of(&buffer) == 0) {
+            if let Some(names) = only_class.filter(|_| words.lists == 0) {
                 by_class.insert(names, hints);
             }
             hints
@@ -55,21 +72,28 @@ pub(super) fn read(dom: &Dom) -> Vec<NameHints> {
         .collect()
 }
 
-/// Reads the words in the names of one element.
-fn read_words(dom: &Dom, id: NodeId, names: &[String]) -> NameHints {
-    let mut words = 0;
-    for group in names.iter().filter_map(|word| group(word)) {
-        words |= 1 << group;
-    }
-    if hints::lists_pages(dom, id, names) {
-        words |= LISTS_PAGES;
+/// Reads the words of a `class` or `id`.
+fn words_of(value: &str) -> Words {
+    let mut words = Words::default();
+    hints::each_word(value, |word| {
+        words.groups |= group(word).map_or(0, |group| 1 << group);
+        words.lists |= words::lists(word);
+    });
+    words
+}
+
+/// Returns what the names of an element with these words suggest.
+fn read_words(dom: &Dom, id: NodeId, words: Words) -> NameHints {
+    let Words { mut groups, lists } = words;
+    if lists & words::IN_CONTENTS != 0 && hints::links_to_other_pages(dom, id) {
+        groups |= LISTS_PAGES;
     }
     if dom.attr(id, attr::ITEMPROP).is_some() {
-        words |= 1 << (GROUPS - 1);
+        groups |= 1 << (GROUPS - 1);
     }
     NameHints {
-        hint: hints::hint(dom, id, names),
-        words,
+        hint: hints::hint(dom, id, lists),
+        words: groups,
     }
 }
 

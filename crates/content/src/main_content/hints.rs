@@ -1,6 +1,8 @@
 //! Hints from the names that authors give to elements: words of `class`, `id`, `role` and the element name.
 //! Names only hint; how much text an element holds decides whether a hint is followed.
 
+use std::borrow::Cow;
+
 use super::words;
 use crate::html::dom::{Dom, NodeId, attr};
 use crate::html::tag::Tag;
@@ -38,8 +40,8 @@ pub(super) enum Hint {
     Hidden,
 }
 
-/// Returns the hint of an element's names.
-pub(super) fn hint(dom: &Dom, id: NodeId, names: &[String]) -> Hint {
+/// Returns the hint of an element whose names have words of these lists.
+pub(super) fn hint(dom: &Dom, id: NodeId, mut lists: u16) -> Hint {
     let tag = dom.tag(id);
     if matches!(
         tag,
@@ -47,12 +49,9 @@ pub(super) fn hint(dom: &Dom, id: NodeId, names: &[String]) -> Hint {
     ) {
         return Hint::None;
     }
-    let mut lists = lists_of(names);
     let is_named = lists & TECHNICAL_LISTS != 0;
     if is_named && (is_link_target(dom, id) || dom.classes(id).any(is_section)) {
-        let mut classes = Vec::new();
-        push_words(dom.attr(id, attr::CLASS).unwrap_or_default(), &mut classes);
-        lists = lists_of(&classes);
+        lists = lists_of(dom.attr(id, attr::CLASS).unwrap_or_default());
     }
     let is = |list: u16| lists & list != 0;
     if is(words::IN_CONSENT) && (tag.is_block() || tag == Tag::Other) && tag.heading_level().is_none() {
@@ -126,17 +125,9 @@ pub(super) fn hint(dom: &Dom, id: NodeId, names: &[String]) -> Hint {
     }
 }
 
-/// Returns true for a table of contents that lists other pages. A table of the page's own sections only repeats their
-/// headings.
-pub(super) fn lists_pages(dom: &Dom, id: NodeId, names: &[String]) -> bool {
-    names
-        .iter()
-        .any(|word| words::lists(word) & words::IN_CONTENTS != 0)
-        && links_to_other_pages(dom, id)
-}
-
-/// Returns true when most links of an element lead to other pages.
-fn links_to_other_pages(dom: &Dom, id: NodeId) -> bool {
+/// Returns true when most links of an element lead to other pages. A table of contents of the page's own sections only
+/// repeats their headings.
+pub(super) fn links_to_other_pages(dom: &Dom, id: NodeId) -> bool {
     let links = dom
         .below(id)
         .take(CONTENTS_NODES)
@@ -175,17 +166,22 @@ fn hides(style: &str) -> bool {
     style.contains("display:none") || style.contains("visibility:hidden")
 }
 
-/// Returns the lists that contain one of the words.
-pub(super) fn lists_of(names: &[String]) -> u16 {
-    names.iter().fold(0, |all, word| all | words::lists(word))
+/// Returns the lists that contain a word of this `class` or `id`.
+pub(super) fn lists_of(value: &str) -> u16 {
+    let mut lists = 0;
+    each_word(value, |word| lists |= words::lists(word));
+    lists
 }
 
 /// Returns true for a section or definition whose subject has such a name, for example cookies, pagination or modal
 /// dialogs: its `id` is the target of links, and its heading has the same words.
 fn is_link_target(dom: &Dom, id: NodeId) -> bool {
-    let mut words = Vec::new();
-    push_words(dom.attr(id, attr::ID).unwrap_or_default(), &mut words);
-    words.retain(|word| words::lists(word) & TECHNICAL_LISTS != 0);
+    let mut words: Vec<String> = Vec::new();
+    each_word(dom.attr(id, attr::ID).unwrap_or_default(), |word| {
+        if words::lists(word) & TECHNICAL_LISTS != 0 {
+            words.push(word.to_owned());
+        }
+    });
     if words.is_empty() {
         return false;
     }
@@ -236,36 +232,43 @@ pub(super) fn is_section(class: &str) -> bool {
     )
 }
 
-/// Splits `class` and `id` into lower-case words, at separators and where a capital follows a small letter.
-/// Names without separators stay whole.
-pub(super) fn words(dom: &Dom, id: NodeId, words: &mut Vec<String>) {
-    words.clear();
-    if dom.attributes(id).is_empty() {
-        return;
-    }
+/// Returns the words of the `class` and the `id` of an element.
+pub(super) fn words(dom: &Dom, id: NodeId) -> Vec<String> {
+    let mut words = Vec::new();
     for name in [attr::CLASS, attr::ID] {
-        push_words(dom.attr(id, name).unwrap_or_default(), words);
+        each_word(dom.attr(id, name).unwrap_or_default(), |word| {
+            words.push(word.to_owned())
+        });
     }
+    words
 }
 
-fn push_words(value: &str, words: &mut Vec<String>) {
+/// Splits a `class` or `id` into lower-case words, at separators and where a capital follows a small letter. Names
+/// without separators stay whole.
+pub(super) fn each_word(value: &str, mut found: impl FnMut(&str)) {
+    let mut word = String::new();
+    let mut end = |word: &mut String| {
+        if !word.is_empty() {
+            found(word);
+            word.clear();
+        }
+    };
     for token in value.split_ascii_whitespace().take(24) {
         // CSS frameworks encode rules in class names (`md:hidden`, `[&_nav]:x`); those are not names.
-        if token.contains([':', '[', '/', '&', '=']) || token.len() > 60 {
+        if token.len() > 60 || token.contains([':', '[', '/', '&', '=']) {
             continue;
         }
-        let mut word = String::new();
         let mut small = false;
         for c in without_hash(token).chars() {
             if !c.is_ascii_alphanumeric() || (small && c.is_ascii_uppercase()) {
-                push(words, &mut word);
+                end(&mut word);
             }
             if c.is_ascii_alphanumeric() {
                 word.push(c.to_ascii_lowercase());
             }
             small = c.is_ascii_lowercase();
         }
-        push(words, &mut word);
+        end(&mut word);
     }
 }
 
@@ -278,23 +281,16 @@ fn without_hash(token: &str) -> &str {
     }
 }
 
-fn push(words: &mut Vec<String>, word: &mut String) {
-    if !word.is_empty() {
-        words.push(std::mem::take(word));
-    }
-}
-
 /// Returns true when a short text is the heading of a block that leads to other pages.
 pub(super) fn is_link_block_title(text: &str) -> bool {
-    let lower = text
+    let text = text
         .trim()
         .trim_end_matches([':', '…', '.', '»', '›', '→', '!', '?'])
-        .trim()
-        .to_lowercase()
-        .replace('’', "'");
-    if lower.len() > 60 {
+        .trim();
+    if text.len() > 60 {
         return false;
     }
+    let lower = lower_case(text);
     words::is_link_block_title(&lower)
         || [
             "related ",
@@ -316,7 +312,15 @@ pub(super) fn is_link_block_title(text: &str) -> bool {
 /// Returns true when the whole text of a block is a control or a label, not content.
 pub(super) fn is_control_text(text: &str) -> bool {
     let text = text.trim().trim_end_matches([':', '…', '»', '›', '→']).trim();
-    text.len() <= 48 && words::is_control_text(&text.to_lowercase())
+    text.len() <= 48 && words::is_control_text(&lower_case(text))
+}
+
+/// Returns a text in lower case, with straight apostrophes.
+fn lower_case(text: &str) -> Cow<'_, str> {
+    match text.bytes().all(|b| b.is_ascii() && !b.is_ascii_uppercase()) {
+        true => Cow::Borrowed(text),
+        false => Cow::Owned(text.to_lowercase().replace('’', "'")),
+    }
 }
 
 #[cfg(test)]
@@ -332,7 +336,7 @@ mod tests {
             ("mainText__2-ads other", &["main", "text", "other"]),
         ] {
             let mut words = Vec::new();
-            push_words(class, &mut words);
+            each_word(class, |word| words.push(word.to_owned()));
             assert_eq!(words, expected, "{class}");
         }
     }

@@ -2,14 +2,13 @@
 //! boxes that authors put between their paragraphs, comments in source code, and the lists of all pages of a manual
 //! that stand beside each of them.
 
-use std::collections::HashMap;
-
 use url::Url;
 
 use super::element_names::{LISTS_SITE, NO_HINT, NameHints};
 use super::hints::{self, Hint};
 use super::kind::PageKind;
 use super::weights::TextWeights;
+use crate::hash::HashMap;
 use crate::html::dom::{Dom, NodeId, attr};
 use crate::html::tag::Tag;
 
@@ -40,14 +39,12 @@ pub(super) fn correct(dom: &Dom, url: &Url, kind: PageKind, weights: &TextWeight
 fn keep_boxes(dom: &Dom, weights: &TextWeights, names: &mut [NameHints]) {
     let is_prose = |id: NodeId| weights.prose[id as usize] > 0 && weights.linked_percent(id) < BOX_PERCENT;
     // By parent: its first child that is a paragraph.
-    let mut paragraphs: HashMap<NodeId, Option<NodeId>> = HashMap::new();
-    let mut words = Vec::new();
+    let mut paragraphs: HashMap<NodeId, Option<NodeId>> = HashMap::default();
     for id in 1..dom.len() {
         if names[id as usize].hint != Hint::Boilerplate || dom.tag(id) != Tag::Div || !is_prose(id) {
             continue;
         }
-        hints::words(dom, id, &mut words);
-        if !hints::is_only_sidebar(&words) {
+        if !hints::is_only_sidebar(&hints::words(dom, id)) {
             continue;
         }
         let parent = dom.parent(id);
@@ -69,13 +66,12 @@ fn keep_boxes(dom: &Dom, weights: &TextWeights, names: &mut [NameHints]) {
 /// Removes the hint of comments that are not in a list of comments: those of the source code, from which the page was
 /// made.
 fn keep_source_comments(dom: &Dom, names: &mut [NameHints]) {
-    let mut words = Vec::new();
     let mut list_end = 0;
     for id in 1..dom.len() {
         if id < list_end || names[id as usize].hint != Hint::Comments {
             continue;
         }
-        hints::words(dom, id, &mut words);
+        let words = hints::words(dom, id);
         if words.iter().any(|word| word == "comment") && !hints::is_comment_list(&words) {
             names[id as usize] = NO_HINT;
         } else {

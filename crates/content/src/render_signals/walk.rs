@@ -74,7 +74,6 @@ pub(super) fn walk(
         main_end: 0,
         heading_end: 0,
         prose_end: 0,
-        words: Vec::new(),
         classes: HashMap::default(),
     };
     for id in 0..dom.len() {
@@ -134,7 +133,6 @@ struct Walk<'d> {
     heading_end: NodeId,
     prose_end: NodeId,
     /// Buffer for the names of one element.
-    words: Vec<String>,
     /// Results for elements without a name other than a class, by tag, whether they have no attributes, and class.
     classes: HashMap<(Tag, bool, &'d str), ElementNames>,
 }
@@ -264,7 +262,7 @@ impl Walk<'_> {
 
     fn read_names(&mut self, id: NodeId) -> ElementNames {
         ElementNames {
-            aside: main_content::aside(self.dom, id, &mut self.words),
+            aside: main_content::aside(self.dom, id),
             is_skeleton: placeholder::is_skeleton(self.dom, id),
             is_loader: placeholder::is_loader(self.dom, id),
         }

@@ -273,7 +273,7 @@ impl Iterator for Children<'_> {
 /// Collapses runs of white space to one space and trims.
 pub(crate) fn collapse(text: &str) -> String {
     // Most short texts are in this form.
-    if text.is_ascii() && is_collapsed(text.as_bytes()) {
+    if is_collapsed(text.as_bytes()) {
         return text.to_owned();
     }
     let mut out = String::with_capacity(text.len());
@@ -286,14 +286,13 @@ pub(crate) fn collapse(text: &str) -> String {
     out
 }
 
-/// Returns whether ASCII text has no white space other than single spaces between words.
+/// Returns true when a text has no white space other than single spaces between words. Returns false when it has bytes
+/// that begin white space outside ASCII.
 fn is_collapsed(text: &[u8]) -> bool {
-    let mut after_space = true;
-    for &byte in text {
-        if matches!(byte, b'\t'..=b'\r') || byte == b' ' && after_space {
-            return false;
-        }
-        after_space = byte == b' ';
-    }
-    !after_space || text.is_empty()
+    // Without an early exit, so that many bytes are compared at once.
+    let is_other = |byte: &u8| matches!(byte, b'\t'..=b'\r' | 0xc2 | 0xe1..=0xe3);
+    let other = text.iter().fold(false, |found, byte| found | is_other(byte));
+    let pairs = text.iter().zip(text.iter().skip(1));
+    let double = pairs.fold(false, |found, pair| found | (*pair.0 == b' ' && *pair.1 == b' '));
+    !(other || double || text.starts_with(b" ") || text.ends_with(b" "))
 }

@@ -2,13 +2,12 @@
 //! whether its prices or signatures are content is decided once, not for each of them: what the model sees of a
 //! single one depends on its length and place.
 
-use std::collections::HashMap;
-
 use super::features::{Block, Look};
+use crate::hash::HashMap;
 
 /// Sets the odds of every block to the mean of the blocks that look like it.
 pub(super) fn average(blocks: &[Block], odds: &mut [i32]) {
-    let mut sums: HashMap<Look, (i64, i64)> = HashMap::new();
+    let mut sums: HashMap<Look, (i64, i64)> = HashMap::default();
     for (block, &odds) in blocks.iter().zip(odds.iter()) {
         let (sum, count) = sums.entry(block.look).or_default();
         *sum += i64::from(odds);

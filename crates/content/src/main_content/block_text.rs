@@ -66,7 +66,7 @@ pub(super) fn block_texts(dom: &Dom, host: &str, weights: &TextWeights, kept: &[
         }
         if tag == Tag::Text {
             let text = dom.text(at);
-            if !text.trim().is_empty() {
+            if dom.ink(at) > 0 && !text.trim().is_empty() {
                 let block = weights.block(at);
                 let slot = &mut index[block as usize];
                 if *slot == u32::MAX {

@@ -1,13 +1,35 @@
 //! Compares blocks with the description that a page gives of itself: it is often the first paragraph.
 
+use memchr::memmem;
+
 use crate::html::dom::{Dom, NodeId, attr, collapse};
 use crate::html::tag::Tag;
 
 /// Number of characters that are compared with the description.
 const DESCRIBED_CHARS: usize = 40;
+/// Minimum bytes of texts that are compared.
+const MIN_BYTES: usize = 20;
 
-/// Returns the description of a page in lower case: the longest of its `meta` elements.
-pub(super) fn of_page(dom: &Dom) -> String {
+/// The description of a page in lower case.
+pub(super) struct Description {
+    text: String,
+    /// Finds its start in other texts.
+    start: memmem::Finder<'static>,
+}
+
+impl Description {
+    /// Returns true when the description and a text start alike, or one contains the start of the other.
+    pub(super) fn matches(&self, text: &str) -> bool {
+        if text.len() < MIN_BYTES || self.text.len() < MIN_BYTES {
+            return false;
+        }
+        self.start.find(text.as_bytes()).is_some()
+            || memmem::find(self.text.as_bytes(), start(text).as_bytes()).is_some()
+    }
+}
+
+/// Returns the description of a page: the longest of its `meta` elements.
+pub(super) fn of_page(dom: &Dom) -> Description {
     let is = |n: NodeId| {
         let named = |name| {
             dom.attr(n, name).is_some_and(|value| {
@@ -21,21 +43,17 @@ pub(super) fn of_page(dom: &Dom) -> String {
         .filter(|&n| is(n))
         .filter_map(|n| dom.attr(n, attr::CONTENT));
     let longest = contents.max_by_key(|content| content.len()).unwrap_or_default();
-    collapse(longest).to_lowercase()
+    let text = collapse(longest).to_lowercase();
+    Description {
+        start: memmem::Finder::new(start(&text)).into_owned(),
+        text,
+    }
 }
 
-/// Returns true when the description of the page and a text start alike, or one contains the start of the other.
-pub(super) fn is_described(description: &str, text: &str) -> bool {
-    let prefix = |text: &str| {
-        text.chars()
-            .take(DESCRIBED_CHARS)
-            .map(char::len_utf8)
-            .sum::<usize>()
-    };
-    let (a, b) = (prefix(description), prefix(text));
-    text.len() >= 20
-        && description.len() >= 20
-        && (description.contains(&text[..b]) || text.contains(&description[..a]))
+/// Returns the characters of a text that are compared.
+fn start(text: &str) -> &str {
+    let end = text.char_indices().nth(DESCRIBED_CHARS);
+    &text[..end.map_or(text.len(), |(end, _)| end)]
 }
 
 #[cfg(test)]
@@ -46,16 +64,20 @@ mod tests {
     fn a_paragraph_and_a_description_that_start_alike_match() {
         let page = "<meta name=Description content='short'><meta property=og:description \
                     content='The harbour was closed for three days after the storm, and'>";
-        let description = of_page(&crate::html::parse::parse(page));
-        assert!(is_described(
-            &description,
-            "the harbour was closed for three days after the storm."
-        ));
-        assert!(!is_described(
-            &description,
-            "the harbour was open on monday, said the mayor of it"
-        ));
-        assert!(!is_described(&description, "the harbour"));
-        assert!(!is_described("", "the harbour was closed for three days after"));
+        let matches = |page: &str, text: &str| of_page(&crate::html::parse::parse(page)).matches(text);
+        for text in [
+            "the harbour was closed for three days after the storm.",
+            "lead: the harbour was closed for three days after the storm",
+            "after the storm, and",
+        ] {
+            assert!(matches(page, text), "{text}");
+        }
+        for text in [
+            "the harbour was open on monday, said the mayor of it",
+            "the harbour",
+        ] {
+            assert!(!matches(page, text), "{text}");
+        }
+        assert!(!matches("", "the harbour was closed for three days after"));
     }
 }

@@ -306,7 +306,7 @@ pub(crate) fn measure(
             cues_before.strongest(),
             i32::from(heading_cues.see_also),
             heading_cues.strongest(),
-            i32::from(description::is_described(&description, &start)),
+            i32::from(description.matches(&start)),
         ]);
         let leads_away = cues.see_also || cues_before.see_also || heading_cues.see_also;
         cues_before = cues;
@@ -336,17 +336,13 @@ pub(crate) fn measure(
             here.article.min(20),
         ]);
         // NameHints.
-        for bit in 0..FLAGS {
-            f.push((here.flags >> bit & 1) as i32);
-        }
+        f.extend((0..FLAGS).map(|bit| (here.flags >> bit & 1) as i32));
         let [own_words, near_words, all_words] = element_names::groups_around(dom, names, o.id);
-        for bit in 0..GROUPS {
-            f.push(
-                (own_words >> bit & 1) as i32 * 3
-                    + (near_words >> bit & 1) as i32 * 2
-                    + (all_words >> bit & 1) as i32,
-            );
-        }
+        f.extend((0..GROUPS).map(|bit| {
+            (own_words >> bit & 1) as i32 * 3
+                + (near_words >> bit & 1) as i32 * 2
+                + (all_words >> bit & 1) as i32
+        }));
         before += i64::from(o.bytes);
         heading.1 += 1;
         out.push(Block {

@@ -26,8 +26,7 @@ pub(super) fn prune(
             continue;
         }
         if tag == Tag::Text {
-            before = before
-                .saturating_add(dom.text(at).bytes().filter(|b| !b.is_ascii_whitespace()).count() as u32);
+            before = before.saturating_add(dom.ink(at));
             at += 1;
             continue;
         }

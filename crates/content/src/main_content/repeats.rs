@@ -1,11 +1,10 @@
 //! Finds kept blocks that repeat the text of earlier ones. Some pages have a second copy of their text for machines
 //! or for another layout, often in one block.
 
-use std::collections::HashSet;
-
 use super::features::Block;
 use super::kind::PageKind;
 use super::stated;
+use crate::hash::HashSet;
 use crate::html::dom::Dom;
 use crate::html::tag::Tag;
 
@@ -32,7 +31,7 @@ pub(super) fn drop_repeated(
     if kind == PageKind::Documentation {
         return;
     }
-    let (mut texts, mut starts) = (HashSet::new(), HashSet::new());
+    let (mut texts, mut starts) = (HashSet::default(), HashSet::default());
     let mut left = MAX_BYTES;
     for (block, probability) in blocks.iter().zip(probabilities) {
         let Some(start) = block.start.filter(|_| *probability >= cut) else {

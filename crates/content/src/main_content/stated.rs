@@ -1,10 +1,9 @@
 //! The text that a page states as its own in JSON-LD: the body of an article or post, a description. A block that
 //! is part of it is content, whatever its names say. Also provides the keys used to find repeated texts.
 
-use std::collections::HashSet;
-
 use memchr::memmem;
 
+use crate::hash::HashSet;
 use crate::html::dom::Dom;
 use crate::html::json_ld;
 
@@ -94,10 +93,16 @@ pub(super) fn string_after(rest: &str) -> Option<&str> {
 /// Returns the letters and digits of a text in lower case, each with whether a word starts there. Skips escapes,
 /// markup and character references.
 fn fold(text: &str, max: usize) -> Vec<(char, bool)> {
-    let mut out = Vec::new();
+    let mut out = Vec::with_capacity(text.len().min(max));
     let mut in_word = false;
     let mut rest = text;
     while let Some(c) = rest.chars().next().filter(|_| out.len() < max) {
+        if c.is_ascii_alphanumeric() {
+            out.push((c.to_ascii_lowercase(), !in_word));
+            in_word = true;
+            rest = &rest[1..];
+            continue;
+        }
         let after = rest[c.len_utf8()..].chars().next().unwrap_or(' ');
         let (next, length) = match c {
             '\\' if after == 'u' => {

@@ -33,12 +33,20 @@ pub(super) fn of_page(dom: &Dom) -> String {
 
 /// Returns the text of a heading in lower case.
 pub(super) fn of_heading(dom: &Dom, id: NodeId) -> String {
-    collapse(&dom.text_of(id, 1000)).to_lowercase()
+    lower_case(collapse(&dom.text_of(id, 1000)))
 }
 
 /// Returns the start of a block's text in lower case.
 pub(super) fn start_of(dom: &Dom, id: NodeId) -> String {
-    collapse(&dom.text_of(id, START_BYTES)).to_lowercase()
+    lower_case(collapse(&dom.text_of(id, START_BYTES)))
+}
+
+fn lower_case(mut text: String) -> String {
+    match text.is_ascii() {
+        true => text.make_ascii_lowercase(),
+        false => text = text.to_lowercase(),
+    }
+    text
 }
 
 /// Returns the first `h1` of an article when it repeats `title` and the text is long enough without it. An

@@ -65,7 +65,7 @@ impl TextWeights {
                 link_end = link_end.max(dom.end(at));
             }
             if tag == Tag::Text {
-                let count = dom.text(at).bytes().filter(|b| !b.is_ascii_whitespace()).count() as u32;
+                let count = dom.ink(at);
                 let block = self.block[index] as usize;
                 self.own_text[block] = self.own_text[block].saturating_add(count);
                 if at < link_end {

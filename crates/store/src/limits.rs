@@ -69,6 +69,13 @@ pub(crate) const TEXT_BYTES_PER_INDEXED: usize = 2;
 pub(crate) const CACHE_BATCH_PAGES: usize = 30;
 /// Bytes of responses waiting to be written to the cache; further ones are dropped.
 pub(crate) const CACHE_WAITING_BYTES: u64 = 32 << 20;
+/// Bytes of texts that may wait in memory for the full-text index; further ones are indexed at once.
+pub(crate) const INDEX_WAITING_BYTES: usize = 8 << 20;
+/// Texts indexed by one write task: at most so many, and no more once they have so many bytes. Takes about 10 ms.
+pub(crate) const INDEXED_PAGES: usize = 64;
+pub(crate) const INDEXED_BYTES: usize = 512 << 10;
+/// How long no page must have been cached before the texts that wait are indexed.
+pub(crate) const INDEX_PAUSE: Duration = Duration::from_millis(200);
 /// Cached responses evicted per statement.
 pub(crate) const EVICTED_PER_STATEMENT: u32 = 16;
 /// Sessions returned by one list.

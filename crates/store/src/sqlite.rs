@@ -17,6 +17,7 @@ mod export;
 mod feedback;
 mod files;
 pub(crate) mod folder;
+mod index;
 mod inspect;
 mod jobs;
 mod keys;
@@ -42,6 +43,8 @@ mod versions;
 mod writer;
 mod zero_retention;
 
+use std::sync::Arc;
+
 use sqlx::sqlite::SqlitePool;
 
 use harvestman_core::time::Timestamp;
@@ -54,15 +57,17 @@ use crate::sqlite::writer::Writer;
 /// An open database.
 #[derive(Debug)]
 pub(crate) struct Sqlite {
-    writer: Writer,
+    writer: Arc<Writer>,
     readers: SqlitePool,
     cache: cache::Cache,
+    index: Arc<index::IndexQueue>,
     /// When `last_used_at` of each key was last written.
     key_uses: KeyUses,
 }
 
 impl Lifecycle for Sqlite {
     async fn close(&self) -> Result<(), StoreError> {
+        self.index.flush(&self.writer).await;
         self.readers.close().await;
         self.writer.close().await
     }

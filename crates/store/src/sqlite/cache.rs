@@ -21,8 +21,9 @@ use crate::error::StoreError;
 use crate::limits;
 use crate::prepared::CompressedPage;
 use crate::rows::{decompress_page, known_page};
+use crate::sqlite::Sqlite;
+use crate::sqlite::index::IndexedText;
 use crate::sqlite::rows::{Columns, bad_column, blob, int};
-use crate::sqlite::{Sqlite, search};
 
 /// Size limit, and responses waiting to be written.
 #[derive(Debug)]
@@ -93,9 +94,11 @@ impl PageCache for Sqlite {
         let Some(mut pending_write) = self.cache.enqueue(cached) else {
             return;
         };
+        let (index, writer) = (Arc::clone(&self.index), Arc::clone(&self.writer));
         self.writer.post(move |connection| {
             Box::pin(async move {
-                upsert(connection, pending_write.take()).await?;
+                let texts = upsert(connection, pending_write.take()).await?;
+                index.add(&writer, connection, texts).await?;
                 make_room(connection, max_bytes).await
             })
         });
@@ -142,8 +145,12 @@ impl PageCache for Sqlite {
     }
 }
 
-/// Stores responses, except where the stored one was fetched later.
-async fn upsert(connection: &mut SqliteConnection, mut pages: Vec<CompressedPage>) -> Result<(), StoreError> {
+/// Stores responses, except where the stored one was fetched later. Returns the texts of those that were stored.
+async fn upsert(
+    connection: &mut SqliteConnection,
+    mut pages: Vec<CompressedPage>,
+) -> Result<Vec<IndexedText>, StoreError> {
+    let mut stored = Vec::new();
     while !pages.is_empty() {
         let rest = pages.split_off(pages.len().min(limits::BODIES_PER_STATEMENT));
         let mut now = std::mem::replace(&mut pages, rest);
@@ -184,19 +191,18 @@ async fn upsert(connection: &mut SqliteConnection, mut pages: Vec<CompressedPage
         .build()
         .fetch_all(&mut *connection)
         .await?;
-        let mut found = Vec::with_capacity(texts.len());
         for row in &kept {
             let key: [u8; 16] = row
                 .try_get::<Vec<u8>, _>("cache_key")?
                 .try_into()
                 .map_err(|_| bad_column("cache_key"))?;
-            if let Some(text) = texts.remove(&(TeamId(row.id("team_id")?), CacheKey(key))) {
-                found.push((row.try_get("id")?, TeamId(row.id("team_id")?), text));
+            let team = TeamId(row.id("team_id")?);
+            if let Some(text) = texts.remove(&(team, CacheKey(key))) {
+                stored.push(IndexedText::new(row.try_get("id")?, team, text));
             }
         }
-        search::index(connection, found).await?;
     }
-    Ok(())
+    Ok(stored)
 }
 
 /// Deletes the oldest responses until the rest fits.

@@ -36,6 +36,7 @@ pub(crate) const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0025_day_usage.sql"),
     include_str!("migrations/0026_page_text_hash.sql"),
     include_str!("migrations/0027_driven_jobs.sql"),
+    include_str!("migrations/0028_page_text_waiting.sql"),
 ];
 
 /// Fails when a newer server has written the file.

@@ -2,6 +2,7 @@
 //! server.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use sqlx::ConnectOptions;
 use sqlx::query;
@@ -20,7 +21,7 @@ use crate::sqlite::folder::Folder;
 use crate::sqlite::migrate::{self, MIGRATIONS};
 use crate::sqlite::rows::int;
 use crate::sqlite::writer::Writer;
-use crate::sqlite::{Sqlite, inspect, sessions, teams};
+use crate::sqlite::{Sqlite, index, inspect, sessions, teams};
 
 impl Sqlite {
     pub(crate) async fn open(config: &StoreConfig) -> Result<Self, StoreError> {
@@ -42,9 +43,10 @@ impl Sqlite {
             .connect_with(reader_options(&path))
             .await?;
         Ok(Self {
-            writer: Writer::start(connection, folder),
+            writer: Arc::new(Writer::start(connection, folder)),
             readers,
             cache: Cache::new(config.cache_bytes),
+            index: Arc::default(),
             key_uses: KeyUses::default(),
         })
     }
@@ -95,5 +97,6 @@ async fn recover(connection: &mut SqliteConnection) -> Result<(), StoreError> {
     .bind(int(now.0))
     .execute(&mut *connection)
     .await?;
+    index::recover(connection).await?;
     sessions::end_all_live(connection).await
 }

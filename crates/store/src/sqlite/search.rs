@@ -3,14 +3,12 @@
 
 use std::collections::HashSet;
 use std::fmt::Write;
-use std::hash::{DefaultHasher, Hash, Hasher};
 
-use sqlx::sqlite::SqliteConnection;
-use sqlx::{QueryBuilder, Row, query, query_scalar};
+use sqlx::{Row, query, query_scalar};
 use url::Url;
 
 use harvestman_core::ids::TeamId;
-use harvestman_core::search::{Candidate, PageText, Query, Window};
+use harvestman_core::search::{Candidate, Query, Window};
 
 use crate::cache::{CachedPage, Search};
 use crate::error::StoreError;
@@ -39,6 +37,7 @@ impl Search for Sqlite {
         let Some(some) = expression(team, query_, hosts, " OR ") else {
             return Ok(Vec::new());
         };
+        self.index.flush(&self.writer).await;
         let (from, until) = (
             window.from.map_or(0, |from| from.0),
             window.until.map_or(u64::MAX, |until| until.0),
@@ -97,74 +96,8 @@ impl Search for Sqlite {
     }
 }
 
-/// Indexes the text of pages, replacing earlier text. Text that is in the index already costs one lookup.
-pub(super) async fn index(
-    connection: &mut SqliteConnection,
-    pages: Vec<(i64, TeamId, PageText)>,
-) -> Result<(), StoreError> {
-    let hashes: Vec<(i64, i64)> = pages.iter().map(|(id, _, text)| (*id, hash(text))).collect();
-    let indexed = indexed(connection, &hashes).await?;
-    let is_new = |id: &i64| !indexed.contains(id);
-    let pages: Vec<_> = pages.into_iter().filter(|(id, ..)| is_new(id)).collect();
-    if pages.is_empty() {
-        return Ok(());
-    }
-    let hashes = hashes.into_iter().filter(|(id, _)| is_new(id));
-    QueryBuilder::new("INSERT OR REPLACE INTO page_text_hash (id, hash) ")
-        .push_values(hashes, |mut row, (id, hash)| {
-            row.push_bind(id).push_bind(hash);
-        })
-        .build()
-        .execute(&mut *connection)
-        .await?;
-    QueryBuilder::new(
-        "INSERT OR REPLACE INTO page_text (rowid, team, host, path, title, description, headings, body) ",
-    )
-    .push_values(pages, |mut row, (id, team, text)| {
-        row.push_bind(id)
-            .push_bind(team_word(team))
-            .push_bind(text.host)
-            .push_bind(text.path)
-            .push_bind(text.title)
-            .push_bind(text.description)
-            .push_bind(text.headings)
-            .push_bind(text.body);
-    })
-    .build()
-    .execute(connection)
-    .await?;
-    Ok(())
-}
-
-/// Returns the pages that are in the index with this hash of their text.
-async fn indexed(
-    connection: &mut SqliteConnection,
-    hashes: &[(i64, i64)],
-) -> Result<HashSet<i64>, StoreError> {
-    if hashes.is_empty() {
-        return Ok(HashSet::new());
-    }
-    // CROSS JOIN: SQLite looks up each row of the list, and not the reverse.
-    let ids: Vec<i64> = QueryBuilder::new("SELECT id FROM (")
-        .push_values(hashes, |mut row, (id, hash)| {
-            row.push_bind(*id).push_bind(*hash);
-        })
-        .push(") CROSS JOIN page_text_hash ON id = column1 AND hash = column2")
-        .build_query_scalar()
-        .fetch_all(connection)
-        .await?;
-    Ok(ids.into_iter().collect())
-}
-
-/// Returns a hash that is the same for the same text in every run of this build; another build may index it again.
-fn hash(text: &PageText) -> i64 {
-    let mut hasher = DefaultHasher::new();
-    text.hash(&mut hasher);
-    hasher.finish().cast_signed()
-}
-
 /// Returns the word that stands for a team in the index.
-fn team_word(team: TeamId) -> String {
+pub(super) fn team_word(team: TeamId) -> String {
     format!("t{}x", hex::encode(team.0.as_bytes()))
 }
 

@@ -11,7 +11,7 @@ use sqlx::{ConnectOptions, Connection, Executor};
 use crate::fixtures::{LEASE_MS, NOW, TestFolder, batch, crawl, found, later, new_job, offers, page, room};
 use crate::story::chapters_of_sessions::session;
 
-async fn tamper(folder: &TestFolder, sql: &'static str) {
+pub(crate) async fn tamper(folder: &TestFolder, sql: &'static str) {
     let options = sqlx::sqlite::SqliteConnectOptions::new()
         .filename(folder.database())
         .create_if_missing(true);

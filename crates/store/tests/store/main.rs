@@ -1,7 +1,7 @@
 //! Tests of the store through its public interface. `story` is one script that every engine must pass;
-//! `faults` tests the files of the embedded database; `cache` the size limit of the page cache;
-//! `leases` how teams share the shards; `random`
-//! checks the invariants under crashes, lost replies and former owners; `nodes` tests several nodes on one database.
+//! `faults` tests the files of the embedded database; `cache` the size limit of the page cache, `index` what waits for
+//! its full-text index; `leases` how teams share the shards; `random` checks the invariants under crashes, lost replies
+//! and former owners; `nodes` tests several nodes on one database.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -11,6 +11,7 @@ mod cache;
 mod database_proxy;
 mod faults;
 mod fixtures;
+mod index;
 mod leases;
 mod nodes;
 mod random;

@@ -11,7 +11,7 @@ mod chapters_of_owners;
 mod chapters_of_reading;
 mod chapters_of_retention;
 mod chapters_of_runs;
-mod chapters_of_search;
+pub(crate) mod chapters_of_search;
 pub(crate) mod chapters_of_sessions;
 mod chapters_of_teams;
 mod chapters_of_versions;

@@ -10,7 +10,13 @@ use super::chapters_of_cache::cached_response;
 use crate::fixtures::{NOW, later, url};
 
 /// Caches a page with this Markdown.
-async fn cache_page(store: &Store, team: TeamId, path: &str, markdown: &str, fetched_at: Timestamp) {
+pub(crate) async fn cache_page(
+    store: &Store,
+    team: TeamId,
+    path: &str,
+    markdown: &str,
+    fetched_at: Timestamp,
+) {
     let page = NewCachedPage {
         text: Some(PageText::of(
             &url(path),
@@ -25,7 +31,13 @@ async fn cache_page(store: &Store, team: TeamId, path: &str, markdown: &str, fet
 }
 
 /// Returns the paths of the pages that a query finds, best first.
-async fn found(store: &Store, team: TeamId, query: &str, hosts: &[&str], window: &Window) -> Vec<String> {
+pub(crate) async fn found(
+    store: &Store,
+    team: TeamId,
+    query: &str,
+    hosts: &[&str],
+    window: &Window,
+) -> Vec<String> {
     let mut found = store
         .search_pages(team, &Query::of(query), hosts, window, 10)
         .await
@@ -103,6 +115,11 @@ pub(crate) async fn cached_pages_are_searched_by_their_team_only(store: &Store) 
     cache_page(store, team, "/ducks", "Ducks dive.", later(90)).await;
     assert_eq!(found(store, team, "dive", &[], &any).await, ["/ducks"]);
     assert_eq!(found(store, team, "geese", &[], &any).await, [""; 0]);
+    // Other words, and then the first words before anyone searches.
+    cache_page(store, team, "/ducks", "Swans now.", later(91)).await;
+    cache_page(store, team, "/ducks", "Ducks dive.", later(92)).await;
+    assert_eq!(found(store, team, "dive", &[], &any).await, ["/ducks"]);
+    assert_eq!(found(store, team, "swans", &[], &any).await, [""; 0]);
 }
 
 pub(crate) async fn query_text_is_never_an_operator(store: &Store) {

@@ -577,8 +577,10 @@ pub(super) fn selection(options: &ScrapeOptions) -> Result<Selection, ApiError> 
         }
         Ok(selectors)
     };
+    // To choose the main content takes longer than to parse the page.
+    let is_written = derived::needs_markdown(options) || options.wants(FormatKind::Html);
     Ok(Selection {
-        only_main_content: options.only_main_content,
+        only_main_content: options.only_main_content && is_written,
         include_tags: parse("includeTags", &options.include_tags)?,
         exclude_tags: parse("excludeTags", &options.exclude_tags)?,
         remove_base64_images: options.remove_base64_images,

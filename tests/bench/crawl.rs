@@ -48,6 +48,32 @@ struct StatusTimes {
     late: Latencies,
 }
 
+/// When the crawl had completed each tenth of its pages, and how many there were.
+struct Tenths {
+    pages: u64,
+    started: Instant,
+    passed: Vec<(u64, Instant)>,
+}
+
+impl Tenths {
+    fn see(&mut self, completed: u64) {
+        if completed >= self.pages * (self.passed.len() as u64 + 1) / 10 {
+            self.passed.push((completed, Instant::now()));
+        }
+    }
+
+    /// Returns the pages per second in each tenth.
+    fn rates(&self) -> String {
+        let mut last = (0, self.started);
+        let rates = self.passed.iter().map(|&(completed, at)| {
+            let rate = (completed - last.0) as f64 / (at - last.1).as_secs_f64();
+            last = (completed, at);
+            format!("{rate:.0}")
+        });
+        rates.collect::<Vec<_>>().join(" ")
+    }
+}
+
 /// Runs `crawl --pages N --kills K --concurrency C --seed S`.
 pub(crate) async fn run(arguments: &mut Arguments) -> Result<()> {
     let pages = arguments.number("--pages", 100_000)?;
@@ -92,7 +118,13 @@ pub(crate) async fn run(arguments: &mut Arguments) -> Result<()> {
         cpu_before_s = 0.0;
     }
     let (mut halfway, pid) = (None, server.pid());
+    let mut tenths = Tenths {
+        pages,
+        started,
+        passed: Vec::new(),
+    };
     let status = follow(&server, &id, |completed, time| {
+        tenths.see(completed);
         if completed >= pages / 2 && halfway.is_none() {
             halfway = process::resident_bytes(pid).ok().map(|bytes| (completed, bytes));
         }
@@ -113,6 +145,9 @@ pub(crate) async fn run(arguments: &mut Arguments) -> Result<()> {
         "wall            {wall_s:.1} s, {:.0} pages/s",
         pages as f64 / wall_s
     );
+    if kills == 0 {
+        println!("by tenths       {} pages/s", tenths.rates());
+    }
     println!(
         "server CPU      {:.1} s, {:.0} pages per CPU second",
         usage.cpu_s,

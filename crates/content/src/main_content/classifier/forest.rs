@@ -96,12 +96,11 @@ impl Forest {
             let most = values.into_iter().max().unwrap_or_default();
             let splits = &self.splits[start..end];
             for split in splits.iter().take_while(|split| split.threshold < most) {
-                for (reachable, value) in reachable[split.tree].iter_mut().zip(values) {
-                    *reachable &= if value > split.threshold {
-                        split.reachable
-                    } else {
-                        !0
-                    };
+                let reachable = &mut reachable[split.tree];
+                for (reachable, value) in reachable.iter_mut().zip(values) {
+                    // 0 above the threshold, else all bits: without a branch, so that the loop becomes a few instructions.
+                    let below = u32::from(value > split.threshold).wrapping_sub(1);
+                    *reachable &= split.reachable | below;
                 }
             }
             start = end;

@@ -1,5 +1,7 @@
 //! The text of each block: its size, what it is made of, and where its links lead.
 
+use memchr::memchr3_iter;
+
 use super::link_target::{self, LinkTarget};
 use super::skipped::is_skipped;
 use super::weights::TextWeights;
@@ -24,7 +26,9 @@ pub(super) struct BlockText {
     pub(super) closed: bool,
     pub(super) begins: u8,
     pub(super) kept: bool,
-    pub(super) hash: u64,
+    hashed: u64,
+    /// The last eight bytes of the text.
+    last_bytes: u64,
     pub(super) symbols: i32,
     pub(super) images: i32,
     /// Bytes in emphasis, and in strong emphasis.
@@ -74,7 +78,6 @@ pub(super) fn block_texts(dom: &Dom, host: &str, weights: &TextWeights, kept: &[
                     owns.push(BlockText {
                         id: block,
                         kept: kept[block as usize],
-                        hash: 0xcbf2_9ce4_8422_2325,
                         images_before: std::mem::take(&mut images),
                         ..BlockText::default()
                     });
@@ -106,6 +109,33 @@ pub(super) fn block_texts(dom: &Dom, host: &str, weights: &TextWeights, kept: &[
     owns
 }
 
+/// Kinds of characters that are counted, as steps of four counters in one number.
+const SENTENCE: u64 = 1;
+const COMMA: u64 = 1 << 16;
+const DIGIT: u64 = 1 << 32;
+const CAPITAL: u64 = 1 << 48;
+/// Largest value of one of the counters, and bytes after which they are read.
+const MAX_COUNT: usize = 0xffff;
+
+/// The step of each byte.
+static STEPS: [u64; 256] = steps();
+
+const fn steps() -> [u64; 256] {
+    let mut steps = [0; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        steps[byte] = match byte as u8 {
+            b'.' | b'!' | b'?' => SENTENCE,
+            b',' => COMMA,
+            b'0'..=b'9' => DIGIT,
+            b'A'..=b'Z' => CAPITAL,
+            _ => 0,
+        };
+        byte += 1;
+    }
+    steps
+}
+
 fn add(own: &mut BlockText, text: &str, linked: bool) {
     if own.bytes == 0 {
         own.begins = match text.trim_start().chars().next() {
@@ -117,35 +147,53 @@ fn add(own: &mut BlockText, text: &str, linked: bool) {
         };
     }
     let mut space = true;
-    let mut bytes = 0;
-    for (at, b) in text.bytes().enumerate() {
-        if b.is_ascii_whitespace() {
-            space = true;
-            continue;
+    let (before, mut words) = (own.bytes, 0);
+    for piece in text.as_bytes().chunks(MAX_COUNT) {
+        let mut counts = 0;
+        for &byte in piece {
+            if byte.is_ascii_whitespace() {
+                space = true;
+                continue;
+            }
+            words += i32::from(space);
+            space = false;
+            counts += STEPS[usize::from(byte)];
+            own.hash_byte(byte);
         }
-        bytes += 1;
-        own.hash = (own.hash ^ u64::from(b)).wrapping_mul(0x100_0000_01b3);
-        if space {
-            own.words = own.words.saturating_add(1);
-        }
-        space = false;
-        match b {
-            b'.' | b'!' | b'?' => own.sentences = own.sentences.saturating_add(1),
-            b',' => own.commas = own.commas.saturating_add(1),
-            b'0'..=b'9' => own.digits = own.digits.saturating_add(1),
-            b'$' | 0xC2 | 0xE2 => own.symbols |= symbol_bit(&text[at..]),
-            b'A'..=b'Z' => own.capitals = own.capitals.saturating_add(1),
-            _ => {}
-        }
+        let count = |step: u64| (counts / step) as i32 & MAX_COUNT as i32;
+        own.sentences = own.sentences.saturating_add(count(SENTENCE));
+        own.commas = own.commas.saturating_add(count(COMMA));
+        own.digits = own.digits.saturating_add(count(DIGIT));
+        own.capitals = own.capitals.saturating_add(count(CAPITAL));
     }
-    own.bytes = own.bytes.saturating_add(bytes);
+    own.words = own.words.saturating_add(words);
+    for at in memchr3_iter(b'$', 0xc2, 0xe2, text.as_bytes()) {
+        own.symbols |= symbol_bit(&text[at..]);
+    }
     if linked {
-        own.linked = own.linked.saturating_add(bytes);
+        own.linked = own.linked.saturating_add(own.bytes - before);
     }
     own.closed = matches!(
         text.trim_end().chars().next_back(),
         Some('.' | '!' | '?' | ':' | '。' | '”' | '"' | ')')
     );
+}
+
+impl BlockText {
+    /// Adds a byte to the hash of the text: eight bytes at a time.
+    fn hash_byte(&mut self, byte: u8) {
+        self.last_bytes = self.last_bytes << 8 | u64::from(byte);
+        self.bytes = self.bytes.saturating_add(1);
+        if self.bytes % 8 == 0 {
+            self.hashed = (self.hashed ^ self.last_bytes).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+            self.hashed ^= self.hashed >> 29;
+        }
+    }
+
+    /// Returns a hash of its text without white space.
+    pub(super) fn hash(&self) -> u64 {
+        (self.hashed ^ self.last_bytes).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+    }
 }
 
 /// Returns the bit of the symbol that a text starts with: currency, copyright, separator.

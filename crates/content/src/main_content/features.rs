@@ -113,7 +113,7 @@ pub(crate) fn measure(
     let prose = i64::from(weights.prose[body as usize]);
     let mut times: HashMap<u64, i32> = HashMap::default();
     for o in &owns {
-        *times.entry(o.hash).or_default() += 1;
+        *times.entry(o.hash()).or_default() += 1;
     }
     let title = super::title::of_page(dom);
     let description = description::of_page(dom);
@@ -221,7 +221,7 @@ pub(crate) fn measure(
             tag_code(tag),
             i32::from(o.kept),
             kind as i32,
-            times[&o.hash].min(50),
+            times[&o.hash()].min(50),
             scrap,
             titled,
             o.symbols,
@@ -348,7 +348,7 @@ pub(crate) fn measure(
         out.push(Block {
             id: o.id,
             features: f,
-            hash: o.hash,
+            hash: o.hash(),
             start: start_key,
             leads_away,
             named_beside: here.beside != 0,

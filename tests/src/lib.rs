@@ -24,6 +24,7 @@ pub mod receiver;
 mod serve;
 pub mod server;
 pub mod site;
+mod tls_front;
 pub mod tools;
 
 pub use client::{HttpResponse, send_request};
@@ -40,3 +41,4 @@ pub use proxy::TestProxy;
 pub use receiver::Receiver;
 pub use server::{Folder, TestServer};
 pub use site::{Page, RunningSite, Site};
+pub use tls_front::TlsFront;

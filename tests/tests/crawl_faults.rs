@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used)]
 
-use harvestman_tests::{DocsSite, FinishedCrawl, HostileSite, NameServer, Page, Site, TestServer};
+use harvestman_tests::{DocsSite, FinishedCrawl, HostileSite, NameServer, Page, Site, TestServer, TlsFront};
 use serde_json::{Value, json};
 
 /// Returns the address of a closed port.
@@ -57,6 +57,44 @@ async fn an_unreachable_start_host_fails_the_crawl_with_its_error_code() {
             page.json
         );
     }
+}
+
+#[tokio::test]
+async fn robots_txt_and_sitemaps_are_verified_as_the_pages_are() {
+    let plain = Site::new()
+        .graph(&[("/", &["/private"]), ("/private", &[]), ("/listed", &[])])
+        .page(
+            "/robots.txt",
+            Page::new("text/plain", "User-agent: *\nDisallow: /private"),
+        )
+        .page(
+            "/sitemap.xml",
+            Page::new(
+                "application/xml",
+                "<urlset><url><loc>/listed</loc></url></urlset>",
+            ),
+        )
+        .serve()
+        .await;
+    let front = TlsFront::of(plain.address()).await;
+    let server = TestServer::start().await;
+    let crawled = server.run_crawl(&json!({ "url": front.url("/") })).await;
+    assert_eq!(
+        crawled.visited(),
+        ["/", "/listed"].map(|path| front.url(path)).into()
+    );
+    assert_eq!(crawled.robots_blocked, [front.url("/private")].into());
+    let mapped = server
+        .post("/v2/map", &json!({ "url": front.url("/"), "sitemap": "only" }))
+        .await
+        .ok();
+    assert_eq!(mapped["links"][0]["url"], front.url("/listed"), "{mapped}");
+    let strict = json!({ "url": front.url("/"), "scrapeOptions": { "skipTlsVerification": false } });
+    assert_failed(
+        &server.run_crawl(&strict).await,
+        &front.url("/"),
+        "SCRAPE_SSL_ERROR",
+    );
 }
 
 #[tokio::test]

@@ -37,12 +37,18 @@ impl CacheKey {
             &options.wait_for.to_string(),
         ];
         let fast_mode = options.fast_mode.then_some("fast mode");
-        Self::of(url, parts.into_iter().chain(fast_mode))
+        let ads = (!options.block_ads).then_some("ads");
+        Self::of(url, parts.into_iter().chain(fast_mode).chain(ads))
     }
 
-    /// Returns the key of a sitemap file, which is fetched without scrape options.
-    pub fn of_site_file(url: &Url) -> Self {
-        Self::of(url, ["site file"])
+    /// Returns the key of a sitemap file, which is fetched without scrape options other than the one about
+    /// certificates.
+    pub fn of_site_file(url: &Url, verify_tls: bool) -> Self {
+        let is_unverified = url.scheme() == "https" && !verify_tls;
+        Self::of(
+            url,
+            std::iter::once("site file").chain(is_unverified.then_some("unverified")),
+        )
     }
 
     fn of<'p>(url: &Url, parts: impl IntoIterator<Item = &'p str>) -> Self {
@@ -178,6 +184,7 @@ mod tests {
             ("http://site.test/a", json!({"proxy": "enhanced"})),
             ("http://site.test/a", json!({"waitFor": 5})),
             ("http://site.test/a", json!({"fastMode": true})),
+            ("http://site.test/a", json!({"blockAds": false})),
             ("http://site.test/a", json!({"location": {"country": "GB"}})),
             ("http://site.test/a", json!({"location": {"languages": ["de"]}})),
         ] {
@@ -188,8 +195,16 @@ mod tests {
             key("https://site.test/a", verified),
             key("https://site.test/a", json!({}))
         );
-        let url = Url::parse("http://site.test/a").unwrap();
-        assert_ne!(CacheKey::of_site_file(&url), plain);
+        let file = |url: &str, verify_tls| CacheKey::of_site_file(&Url::parse(url).unwrap(), verify_tls);
+        assert_ne!(file("http://site.test/a", true), plain);
+        assert_eq!(
+            file("http://site.test/a", true),
+            file("http://site.test/a", false)
+        );
+        assert_ne!(
+            file("https://site.test/a", true),
+            file("https://site.test/a", false)
+        );
     }
 
     #[test]

@@ -39,6 +39,8 @@ pub(crate) struct SiteFiles {
     store_in_cache: bool,
     /// Fetch nothing; use only the cache.
     cache_only: bool,
+    /// Whether TLS certificates are verified.
+    verify_tls: bool,
     /// Request headers for one host only: they may contain secrets.
     headers: Option<(HostKey, Vec<(String, String)>)>,
 }
@@ -55,6 +57,7 @@ impl SiteFiles {
             cached_ages: wanted_sitemap_ages(options),
             store_in_cache: options.stores_in_cache(),
             cache_only: options.cache_only(),
+            verify_tls: options.verify_tls(),
             headers: None,
         }
     }
@@ -79,6 +82,8 @@ impl SiteFiles {
             }),
             store_in_cache: plain,
             cache_only: false,
+            // As for a page with these headers and no other options.
+            verify_tls: !plain,
             headers: (!plain).then(|| (HostKey::of(&request.url.url), headers())),
         }
     }
@@ -91,6 +96,7 @@ impl SiteFiles {
         };
         let mut request = FetchRequest::get(url, deadline);
         request.headers = headers;
+        request.verify_tls = self.verify_tls;
         request.truncate = true;
         request
     }
@@ -136,7 +142,7 @@ impl SiteFiles {
 
     /// Returns one sitemap, cached or fetched; `None` if there is none or it is not a sitemap.
     pub(crate) async fn sitemap(&self, url: Url) -> Option<Sitemap> {
-        let key = CacheKey::of_site_file(&url);
+        let key = CacheKey::of_site_file(&url, self.verify_tls);
         if let Some(ages) = self.cached_ages
             && let Ok(Some(copy)) = self.cache.copy(key, ages).await
         {

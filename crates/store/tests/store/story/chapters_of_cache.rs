@@ -15,7 +15,7 @@ const ANY: Ages = Ages {
 };
 
 pub(crate) fn cache_key(path: &str) -> CacheKey {
-    CacheKey::of_site_file(&url(path))
+    CacheKey::of_site_file(&url(path), true)
 }
 
 pub(crate) fn cached_response(team: TeamId, path: &str, fetched_at: Timestamp) -> NewCachedPage {

@@ -1,0 +1,59 @@
+//! A TLS server with a self-signed certificate in front of a plain site.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use rustls::pki_types::PrivatePkcs8KeyDer;
+use tokio::io::copy_bidirectional;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::task::JoinHandle;
+use tokio_rustls::TlsAcceptor;
+
+/// Serves until it is dropped.
+pub struct TlsFront {
+    address: SocketAddr,
+    task: JoinHandle<()>,
+}
+
+impl TlsFront {
+    /// Serves what the site at this address serves.
+    pub async fn of(site: SocketAddr) -> TlsFront {
+        let made = rcgen::generate_simple_self_signed(["127.0.0.1".to_owned()]).unwrap();
+        let key = PrivatePkcs8KeyDer::from(made.signing_key.serialize_der());
+        let provider = Arc::new(rustls::crypto::ring::default_provider());
+        let settings = rustls::ServerConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()
+            .unwrap()
+            .with_no_client_auth()
+            .with_single_cert(vec![made.cert.der().clone()], key.into())
+            .unwrap();
+        let acceptor = TlsAcceptor::from(Arc::new(settings));
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let task = tokio::spawn(async move {
+            while let Ok((stream, _)) = listener.accept().await {
+                let acceptor = acceptor.clone();
+                tokio::spawn(async move {
+                    // Clients that refuse the certificate hang up.
+                    if let Ok(mut secured) = acceptor.accept(stream).await
+                        && let Ok(mut plain) = TcpStream::connect(site).await
+                    {
+                        let _ = copy_bidirectional(&mut secured, &mut plain).await;
+                    }
+                });
+            }
+        });
+        TlsFront { address, task }
+    }
+
+    /// Returns the URL of a path.
+    pub fn url(&self, path: &str) -> String {
+        format!("https://{}{path}", self.address)
+    }
+}
+
+impl Drop for TlsFront {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}

@@ -276,6 +276,9 @@ pub(crate) fn collapse(text: &str) -> String {
     if is_collapsed(text.as_bytes()) {
         return text.to_owned();
     }
+    if text.is_ascii() {
+        return collapse_ascii(text.as_bytes());
+    }
     let mut out = String::with_capacity(text.len());
     for word in text.split_whitespace() {
         if !out.is_empty() {
@@ -284,6 +287,23 @@ pub(crate) fn collapse(text: &str) -> String {
         out.push_str(word);
     }
     out
+}
+
+fn collapse_ascii(text: &[u8]) -> String {
+    let mut out = vec![b' '; text.len()];
+    let (mut length, mut after_space) = (0, true);
+    for &byte in text {
+        let is_space = matches!(byte, b'\t'..=b'\r' | b' ');
+        // Written in any case, and kept unless it follows another space: without a branch.
+        out[length] = if is_space { b' ' } else { byte };
+        length += usize::from(!(is_space && after_space));
+        after_space = is_space;
+    }
+    out.truncate(length);
+    if out.last() == Some(&b' ') {
+        out.pop();
+    }
+    String::from_utf8(out).unwrap_or_default()
 }
 
 /// Returns true when a text has no white space other than single spaces between words. Returns false when it has bytes
@@ -295,4 +315,31 @@ fn is_collapsed(text: &[u8]) -> bool {
     let pairs = text.iter().zip(text.iter().skip(1));
     let double = pairs.fold(false, |found, pair| found | (*pair.0 == b' ' && *pair.1 == b' '));
     !(other || double || text.starts_with(b" ") || text.ends_with(b" "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn white_space_collapses_in_any_script() {
+        for text in [
+            "",
+            " ",
+            "a",
+            " a",
+            "a ",
+            "a b",
+            "a  b",
+            "\n a\t\r\n b\u{b}c\u{c} ",
+            "ä b",
+            "ä\u{a0}b",
+            "「ab\u{3000} c」 ",
+            "\u{85}a",
+            "\0 \x1c",
+        ] {
+            let words: Vec<&str> = text.split_whitespace().collect();
+            assert_eq!(collapse(text), words.join(" "), "{text:?}");
+        }
+    }
 }

@@ -26,9 +26,7 @@ pub(super) struct BlockText {
     pub(super) closed: bool,
     pub(super) begins: u8,
     pub(super) kept: bool,
-    hashed: u64,
-    /// The last eight bytes of the text.
-    last_bytes: u64,
+    hash: TextHash,
     pub(super) symbols: i32,
     pub(super) images: i32,
     /// Bytes in emphasis, and in strong emphasis.
@@ -146,8 +144,8 @@ fn add(own: &mut BlockText, text: &str, linked: bool) {
             _ => 5,
         };
     }
-    let mut space = true;
-    let (before, mut words) = (own.bytes, 0);
+    // Local, so that the loop changes nothing in memory.
+    let (mut hash, mut words, mut space) = (own.hash, 0, true);
     for piece in text.as_bytes().chunks(MAX_COUNT) {
         let mut counts = 0;
         for &byte in piece {
@@ -158,7 +156,7 @@ fn add(own: &mut BlockText, text: &str, linked: bool) {
             words += i32::from(space);
             space = false;
             counts += STEPS[usize::from(byte)];
-            own.hash_byte(byte);
+            hash.add(byte);
         }
         let count = |step: u64| (counts / step) as i32 & MAX_COUNT as i32;
         own.sentences = own.sentences.saturating_add(count(SENTENCE));
@@ -167,11 +165,14 @@ fn add(own: &mut BlockText, text: &str, linked: bool) {
         own.capitals = own.capitals.saturating_add(count(CAPITAL));
     }
     own.words = own.words.saturating_add(words);
+    let bytes = hash.length.wrapping_sub(own.hash.length) as i32;
+    own.bytes = own.bytes.saturating_add(bytes);
+    own.hash = hash;
     for at in memchr3_iter(b'$', 0xc2, 0xe2, text.as_bytes()) {
         own.symbols |= symbol_bit(&text[at..]);
     }
     if linked {
-        own.linked = own.linked.saturating_add(own.bytes - before);
+        own.linked = own.linked.saturating_add(bytes);
     }
     own.closed = matches!(
         text.trim_end().chars().next_back(),
@@ -179,20 +180,35 @@ fn add(own: &mut BlockText, text: &str, linked: bool) {
     );
 }
 
-impl BlockText {
-    /// Adds a byte to the hash of the text: eight bytes at a time.
-    fn hash_byte(&mut self, byte: u8) {
-        self.last_bytes = self.last_bytes << 8 | u64::from(byte);
-        self.bytes = self.bytes.saturating_add(1);
-        if self.bytes % 8 == 0 {
-            self.hashed = (self.hashed ^ self.last_bytes).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-            self.hashed ^= self.hashed >> 29;
+/// Hash of a text that comes byte by byte: eight bytes are hashed at a time.
+#[derive(Clone, Copy, Default)]
+struct TextHash {
+    hashed: u64,
+    /// The last eight bytes.
+    last: u64,
+    /// Number of bytes.
+    length: u32,
+}
+
+impl TextHash {
+    fn add(&mut self, byte: u8) {
+        self.last = self.last << 8 | u64::from(byte);
+        self.length = self.length.wrapping_add(1);
+        if self.length.is_multiple_of(8) {
+            self.hashed = self.finish();
         }
     }
 
+    fn finish(&self) -> u64 {
+        let mixed = (self.hashed ^ self.last).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        mixed ^ (mixed >> 29)
+    }
+}
+
+impl BlockText {
     /// Returns a hash of its text without white space.
     pub(super) fn hash(&self) -> u64 {
-        (self.hashed ^ self.last_bytes).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+        self.hash.finish()
     }
 }
 

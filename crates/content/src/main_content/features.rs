@@ -18,6 +18,9 @@ use crate::html::tag::Tag;
 /// Blocks before and after that are included.
 const NEIGHBOURS: usize = 2;
 
+/// More than the number of tags.
+const TAGS: usize = u8::MAX as usize + 1;
+
 /// One block with text of its own.
 pub(crate) struct Block {
     pub(crate) id: NodeId,
@@ -481,31 +484,44 @@ fn tag_code(tag: Tag) -> i32 {
 
 /// Returns by node how many children of its parent have the same tag and first class.
 fn repeats(dom: &Dom, weights: &TextWeights) -> Vec<u16> {
+    let (looks, number) = numbered_looks(dom);
     let mut out = vec![0u16; dom.nodes.len()];
-    let mut counts: HashMap<(Tag, &str), u16> = HashMap::default();
+    let mut counts = vec![0u16; number];
     for parent in 0..dom.len() {
         if dom.tag(parent) == Tag::Text || dom.end(parent) - parent < 4 || weights.text[parent as usize] == 0
         {
             continue;
         }
-        counts.clear();
-        let look = |n: NodeId| (dom.tag(n), dom.classes(n).next().unwrap_or(""));
-        for child in dom.children(parent) {
-            if dom.tag(child) != Tag::Text && weights.text[child as usize] > 0 {
-                let count = counts.entry(look(child)).or_default();
-                *count = count.saturating_add(1);
+        let elements = || dom.children(parent).filter(|&child| dom.tag(child) != Tag::Text);
+        let mut most = 0;
+        for child in elements().filter(|&child| weights.text[child as usize] > 0) {
+            let count = &mut counts[looks[child as usize]];
+            *count = count.saturating_add(1);
+            most = most.max(*count);
+        }
+        if most >= 3 {
+            for child in elements() {
+                out[child as usize] = counts[looks[child as usize]];
             }
         }
-        if counts.values().all(|&c| c < 3) {
-            continue;
-        }
-        for child in dom.children(parent) {
-            if dom.tag(child) != Tag::Text
-                && let Some(&count) = counts.get(&look(child))
-            {
-                out[child as usize] = count;
-            }
+        for child in elements() {
+            counts[looks[child as usize]] = 0;
         }
     }
     out
+}
+
+/// Returns by node a number that stands for its tag and first class, and how many numbers there are.
+fn numbered_looks(dom: &Dom) -> (Vec<usize>, usize) {
+    let mut numbers: HashMap<(Tag, &str), usize> = HashMap::default();
+    let number = |id: NodeId| match dom.classes(id).next() {
+        // Most elements have no class. These numbers stand for their tags alone.
+        None => dom.tag(id) as usize,
+        Some(class) => {
+            let next = TAGS + numbers.len();
+            *numbers.entry((dom.tag(id), class)).or_insert(next)
+        }
+    };
+    let looks = (0..dom.len()).map(number).collect();
+    (looks, TAGS + numbers.len())
 }

@@ -350,6 +350,31 @@ async fn products_and_menus_are_what_the_page_states() {
 }
 
 #[tokio::test]
+async fn a_feed_is_a_page_of_its_entries() {
+    let feed = "<rss version=\"2.0\"><channel><title>Herons</title><item><title>Grey</title><link>/grey</link>\
+        <description>&lt;p&gt;Large &lt;b&gt;birds&lt;/b&gt;.&lt;/p&gt;</description></item></channel></rss>";
+    let site = Site::new()
+        .page("/", Page::new("application/rss+xml", feed))
+        .graph(&[("/grey", &[])])
+        .serve()
+        .await;
+    let server = TestServer::start().await;
+    let formats = json!(["markdown", "links", "rawHtml"]);
+    let request = json!({ "url": site.url("/"), "formats": formats });
+    let document = server.post("/v2/scrape", &request).await.ok()["data"].clone();
+    let grey = site.url("/grey");
+    let expected = format!("# Herons\n\n## [Grey]({grey})\n\nLarge **birds**.");
+    assert_eq!(document["markdown"], expected);
+    assert_eq!(document["links"], json!([grey]));
+    assert_eq!(document["rawHtml"], feed);
+    assert_eq!(document["metadata"]["title"], "Herons");
+    server
+        .run_crawl(&json!({ "url": site.url("/") }))
+        .await
+        .assert_visited(&site, &["/"]);
+}
+
+#[tokio::test]
 async fn any_body_is_returned_as_base64() {
     let site = Site::new()
         .page(

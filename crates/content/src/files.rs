@@ -11,6 +11,8 @@ mod archive;
 mod delimited;
 #[cfg(feature = "files")]
 mod epub;
+#[cfg(feature = "files")]
+mod feed;
 mod kind;
 #[cfg(feature = "files")]
 mod markup;
@@ -29,11 +31,19 @@ mod scan;
 #[cfg(feature = "files")]
 mod xml;
 
+#[cfg(feature = "files")]
+pub use feed::feed_html;
 pub use kind::FileType;
 #[cfg(feature = "files")]
 pub use read::read;
 
 use serde::{Deserialize, Serialize};
+
+/// Reads no feeds: a build without the feature `files` shows them as XML.
+#[cfg(not(feature = "files"))]
+pub fn feed_html(_xml: &str, _url: &url::Url) -> Option<String> {
+    None
+}
 
 /// How to read a file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]

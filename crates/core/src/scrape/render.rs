@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use harvestman_content::files::FileType;
+use harvestman_content::files::{FileType, feed_html};
 use harvestman_content::{
     ENOUGH_TEXT, Facts, HtmlPage, MetadataValue, PageMetadata, RenderSignals, Selection, Selector,
 };
@@ -211,6 +211,7 @@ pub fn prepare_with(
         Kind::Html => html(page, options, fill_schema)?,
         // Without a file reader, CSV is plain text.
         Kind::Text | Kind::File(FileType::Csv | FileType::Tsv) => text(page, options, None, fill_schema),
+        Kind::Code("xml") if let Some(feed) = feed(page, options, fill_schema)? => feed,
         Kind::Code(language) => text(page, options, Some(language), fill_schema),
         Kind::File(FileType::Pdf) if is_base64 => render_base64(page, options),
         // The body of a target's error response is never our error.
@@ -269,6 +270,32 @@ fn html(
 ) -> Result<RenderedPage, ApiError> {
     let text = harvestman_content::decode(page.body, page.content_type).text;
     from_html(text, page.url, options, &selection(options)?, fill_schema)
+}
+
+/// Renders a feed as a page of its entries; returns `None` for other XML. A crawl does not follow its links.
+fn feed(
+    page: &RawPage<'_>,
+    options: &ScrapeOptions,
+    fill_schema: &Fill<'_>,
+) -> Result<Option<RenderedPage>, ApiError> {
+    let xml = harvestman_content::decode(page.body, page.content_type).text;
+    let Some(html) = feed_html(&xml, page.url) else {
+        return Ok(None);
+    };
+    let selection = Selection {
+        only_main_content: false,
+        ..selection(options)?
+    };
+    let mut rendered = from_html(html.into(), page.url, options, &selection, fill_schema)?;
+    if options.wants(FormatKind::RawHtml) {
+        rendered.document.raw_html = Some(xml.into_owned());
+    }
+    Ok(Some(RenderedPage {
+        links: Vec::new(),
+        signs: None,
+        redirect: None,
+        ..rendered
+    }))
 }
 
 /// Renders HTML, without metadata about the fetch.

@@ -26,6 +26,8 @@ pub(crate) mod passages;
 #[cfg(feature = "render")]
 mod render;
 #[cfg(feature = "render")]
+mod selectors;
+#[cfg(feature = "render")]
 mod summary;
 
 #[cfg(feature = "render")]
@@ -184,8 +186,8 @@ fn check_format(format: &Format, capabilities: &Capabilities) -> Result<(), ApiE
 
 #[cfg(feature = "render")]
 fn check_selectors(options: &ScrapeOptions) -> Result<(), ApiError> {
-    render::selection(options)?;
-    render::check_attribute_selectors(options)
+    selectors::selection(options)?;
+    selectors::check_attribute_selectors(options)
 }
 
 /// Leaves the check to the server: this build has no HTML parser.

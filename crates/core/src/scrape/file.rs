@@ -8,7 +8,8 @@ use url::Url;
 
 use super::derived;
 use super::kind::Kind;
-use super::render::{RawPage, RenderedPage, fill, from_html, raw_base64, selection};
+use super::render::{RawPage, RenderedPage, fill, from_html, raw_base64};
+use super::selectors::selection;
 use crate::api::error::{ApiError, ErrorCode};
 use crate::api::options::ScrapeOptions;
 use crate::api::page::{DocumentPage, Metadata};

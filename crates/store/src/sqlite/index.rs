@@ -48,8 +48,9 @@ pub(super) struct IndexQueue(Mutex<Waiting>);
 struct Waiting {
     texts: VecDeque<Arc<IndexedText>>,
     bytes: usize,
-    /// Number of texts that were ever added.
+    /// Number of texts that were ever added, and of those that were taken to be written.
     added: u64,
+    taken: u64,
     /// Write tasks that have taken texts and are not committed yet.
     writing: usize,
     /// Whether a task waits for a pause to index all texts.
@@ -74,11 +75,13 @@ impl Waiting {
             taken.push(next);
         }
         self.bytes -= bytes;
+        self.taken += taken.len() as u64;
         taken
     }
 
     /// Puts texts back that were not written.
     fn put_back(&mut self, taken: Vec<Arc<IndexedText>>) {
+        self.taken -= taken.len() as u64;
         for text in taken.into_iter().rev() {
             self.bytes += text.text.len();
             self.texts.push_front(text);
@@ -160,23 +163,28 @@ impl IndexQueue {
 
     /// Returns once all texts that were added before are in the index, or one of them cannot be written.
     pub(super) async fn flush(&self, writer: &Writer) {
+        let added = self.lock().added;
         loop {
             let texts = {
                 let mut waiting = self.lock();
-                if waiting.texts.is_empty() && waiting.writing == 0 {
+                let texts = match waiting.taken < added {
+                    true => waiting.take(),
+                    false => Vec::new(),
+                };
+                if texts.is_empty() && waiting.writing == 0 && !waiting.is_scheduled {
                     return;
                 }
                 waiting.writing += 1;
-                waiting.take()
+                texts
             };
+            // Without texts, the task only waits for those before it.
+            let is_last = texts.is_empty();
             let writing = Writing(self);
             let work = texts.clone();
             let written = writer
                 .run(move |connection| Box::pin(async move { write(connection, &work).await }))
                 .await;
             drop(writing);
-            // Without texts, this has waited for the write tasks before it.
-            let is_last = texts.is_empty();
             if let Err(error) = &written {
                 tracing::debug!(%error, "cannot index cached pages");
                 self.lock().put_back(texts);

@@ -49,6 +49,17 @@ pub struct CachedPage {
     pub body: Vec<u8>,
 }
 
+/// A cached page that is not in the full-text index.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct UnindexedPage {
+    /// Its number.
+    pub id: i64,
+    /// The team that owns it.
+    pub team: TeamId,
+    /// The response.
+    pub page: CachedPage,
+}
+
 /// A page that the team has fetched before.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct KnownPage {
@@ -101,5 +112,12 @@ operations! {
 
         /// Returns the cached response of a search result.
         async fn cached_page_by_id(&self, team: TeamId, id: i64) -> Result<Option<CachedPage>, StoreError>;
+
+        /// Returns some cached pages that the last server had not indexed when it crashed. Call again after
+        /// [`Store::index_page`](crate::Store::index_page) for each, until there are none.
+        async fn unindexed_pages(&self, limit: u32) -> Result<Vec<UnindexedPage>, StoreError>;
+
+        /// Indexes the text of such a page, unless it has been cached again since.
+        async fn index_page(&self, id: i64, team: TeamId, text: PageText) -> Result<(), StoreError>;
     }
 }

@@ -57,7 +57,7 @@ mod upload;
 mod usage;
 
 pub use activity::{Activity, ActivityQuery, Call, CallList, CallQuery, RunningJobs, TeamQueue};
-pub use cache::{CachedPage, KnownPage, NewCachedPage};
+pub use cache::{CachedPage, KnownPage, NewCachedPage, UnindexedPage};
 pub use config::{DATABASE_FILE, DatabaseUrl, NodeReport, StoreConfig};
 pub use copy::copy_to_postgres;
 pub use error::{CommitError, StoreError};

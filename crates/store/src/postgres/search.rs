@@ -2,10 +2,10 @@
 //! find the same words: letters and digits in lower case, without diacritics; the database only stems them.
 
 use harvestman_core::ids::TeamId;
-use harvestman_core::search::{Candidate, Query, Window};
+use harvestman_core::search::{Candidate, PageText, Query, Window};
 use url::Url;
 
-use crate::cache::{CachedPage, Search};
+use crate::cache::{CachedPage, Search, UnindexedPage};
 use crate::error::StoreError;
 use crate::postgres::Postgres;
 use crate::postgres::query::query;
@@ -120,6 +120,15 @@ impl Search for Postgres {
             Some(row) => decompress_page(&row).await.map(Some),
             None => Ok(None),
         }
+    }
+
+    /// Returns no pages: a response is written together with its words.
+    async fn unindexed_pages(&self, _limit: u32) -> Result<Vec<UnindexedPage>, StoreError> {
+        Ok(Vec::new())
+    }
+
+    async fn index_page(&self, _id: i64, _team: TeamId, _text: PageText) -> Result<(), StoreError> {
+        Ok(())
     }
 }
 

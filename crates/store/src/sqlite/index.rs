@@ -19,6 +19,9 @@ use crate::limits;
 use crate::sqlite::search::team_word;
 use crate::sqlite::writer::Writer;
 
+/// Stands for the hash of a text that was lost with the server that had it in memory.
+pub(super) const LOST: i64 = 0;
+
 /// The text of a cached page.
 #[derive(Debug)]
 pub(super) struct IndexedText {
@@ -270,12 +273,33 @@ async fn remove_waiting(
     Ok(())
 }
 
-/// Deletes the cached pages whose texts the last server had not indexed when it crashed.
+/// Marks the texts that the last server had in memory when it crashed.
 pub(super) async fn recover(connection: &mut SqliteConnection) -> Result<(), StoreError> {
-    query("DELETE FROM cached_page WHERE id IN (SELECT id FROM page_text_waiting)")
+    query("UPDATE page_text_waiting SET hash = ?1")
+        .bind(LOST)
         .execute(connection)
         .await?;
     Ok(())
+}
+
+/// Indexes the text of a page whose text was lost, unless the page has been cached again since.
+pub(super) async fn write_lost(
+    connection: &mut SqliteConnection,
+    id: i64,
+    team: TeamId,
+    text: PageText,
+) -> Result<(), StoreError> {
+    let text = IndexedText::new(id, team, text);
+    let found = query("UPDATE page_text_waiting SET hash = ?2 WHERE id = ?1 AND hash = ?3")
+        .bind(id)
+        .bind(text.hash)
+        .bind(LOST)
+        .execute(&mut *connection)
+        .await?;
+    match found.rows_affected() {
+        0 => Ok(()),
+        _ => write(connection, &[Arc::new(text)]).await,
+    }
 }
 
 /// Returns a hash that is the same for the same text in every run of this build; another build may index it again.

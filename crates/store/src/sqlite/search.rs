@@ -8,13 +8,13 @@ use sqlx::{Row, query, query_scalar};
 use url::Url;
 
 use harvestman_core::ids::TeamId;
-use harvestman_core::search::{Candidate, Query, Window};
+use harvestman_core::search::{Candidate, PageText, Query, Window};
 
-use crate::cache::{CachedPage, Search};
+use crate::cache::{CachedPage, Search, UnindexedPage};
 use crate::error::StoreError;
 use crate::rows::decompress_page;
-use crate::sqlite::Sqlite;
 use crate::sqlite::rows::{Columns, blob, int};
+use crate::sqlite::{Sqlite, index};
 
 /// The numbers of `bm25` are the weights of the columns team, host, path, title, description, headings and
 /// body. CROSS JOIN: SQLite reads the index once, rather than once per page of the team.
@@ -93,6 +93,32 @@ impl Search for Sqlite {
             Some(row) => decompress_page(&row).await.map(Some),
             None => Ok(None),
         }
+    }
+
+    async fn unindexed_pages(&self, limit: u32) -> Result<Vec<UnindexedPage>, StoreError> {
+        let rows = query(
+            "SELECT cached_page.id, team_id, url, status_code, content_type, fetched_at, size_bytes, zstd
+             FROM page_text_waiting CROSS JOIN cached_page USING (id) WHERE hash = ?1 LIMIT ?2",
+        )
+        .bind(index::LOST)
+        .bind(limit)
+        .fetch_all(&self.readers)
+        .await?;
+        let mut pages = Vec::with_capacity(rows.len());
+        for row in rows {
+            pages.push(UnindexedPage {
+                id: row.try_get("id")?,
+                team: TeamId(row.id("team_id")?),
+                page: decompress_page(&row).await?,
+            });
+        }
+        Ok(pages)
+    }
+
+    async fn index_page(&self, id: i64, team: TeamId, text: PageText) -> Result<(), StoreError> {
+        self.writer
+            .run(move |connection| Box::pin(index::write_lost(connection, id, team, text)))
+            .await
     }
 }
 

@@ -2,20 +2,14 @@
 
 use std::time::{Duration, Instant};
 
-use harvestman_core::cache::Ages;
-use harvestman_core::search::Window;
+use harvestman_core::search::{PageText, Window};
 use sqlx::ConnectOptions;
 use sqlx::sqlite::SqliteConnectOptions;
 
 use crate::faults::tamper;
 use crate::fixtures::{NOW, TestFolder, later};
-use crate::story::chapters_of_cache::{body, cached_response};
+use crate::story::chapters_of_cache::cached_response;
 use crate::story::chapters_of_search::{cache_page, found};
-
-const ANY: Ages = Ages {
-    min_ms: 0,
-    max_ms: u64::MAX,
-};
 
 async fn count(folder: &TestFolder, table: &'static str) -> i64 {
     let options = SqliteConnectOptions::new()
@@ -90,33 +84,49 @@ async fn long_texts_do_not_wait_in_any_number() {
 }
 
 #[tokio::test]
-async fn pages_whose_texts_were_lost_in_a_crash_leave_the_cache() {
+async fn texts_that_were_lost_in_a_crash_are_indexed_again() {
     let folder = TestFolder::new("lost");
     let store = folder.open().await;
     let team = store.ensure_team("searching").await.unwrap();
-    cache_page(&store, team, "/herons", "Herons wade.", NOW).await;
-    cache_page(&store, team, "/ducks", "Ducks dive.", NOW).await;
+    for (path, text) in [
+        ("/herons", "Herons wade."),
+        ("/ducks", "Ducks dive."),
+        ("/geese", "Geese fly."),
+    ] {
+        cache_page(&store, team, path, text, NOW).await;
+    }
     store
         .cache_page(cached_response(team, "/untold", NOW), b"?".to_vec())
         .await;
     store.close().await.unwrap();
     tamper(
         &folder,
-        "INSERT INTO page_text_waiting SELECT id, 1 FROM cached_page WHERE url LIKE '%/ducks'",
+        "INSERT INTO page_text_waiting SELECT id, 1 FROM cached_page WHERE url LIKE '%/ducks' OR url LIKE '%/geese'",
     )
     .await;
+    tamper(&folder, "DELETE FROM page_text; DELETE FROM page_text_hash").await;
+
     let store = folder.open().await;
-    for (path, is_kept) in [("/herons", true), ("/ducks", false), ("/untold", true)] {
-        assert_eq!(
-            body(&store, team, path, ANY, NOW).await.is_some(),
-            is_kept,
-            "{path}"
-        );
+    let any = Window::default();
+    assert_eq!(found(&store, team, "dive", &[], &any).await, [""; 0]);
+    let pages = store.unindexed_pages(10).await.unwrap();
+    assert_eq!(pages.len(), 2);
+    assert_eq!(store.unindexed_pages(1).await.unwrap(), pages[..1]);
+    // One of them is cached again first, with other words.
+    cache_page(&store, team, "/geese", "Swans fly.", later(1)).await;
+    for page in pages {
+        let text = String::from_utf8(page.page.body).unwrap();
+        let text = PageText::of(&page.page.url.parse().unwrap(), None, None, &text);
+        store.index_page(page.id, page.team, text).await.unwrap();
     }
+    assert_eq!(store.unindexed_pages(10).await.unwrap(), []);
+    assert_eq!(found(&store, team, "dive", &[], &any).await, ["/ducks"]);
     assert_eq!(
-        found(&store, team, "dive", &[], &Window::default()).await,
-        [""; 0]
+        found(&store, team, "geese", &[], &any).await,
+        ["/geese"],
+        "its path"
     );
+    assert_eq!(found(&store, team, "swans", &[], &any).await, ["/geese"]);
     assert_eq!(count(&folder, "page_text_waiting").await, 0);
     store.close().await.unwrap();
 }

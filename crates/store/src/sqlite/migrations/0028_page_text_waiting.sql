@@ -1,5 +1,5 @@
 -- Cached pages whose text is not in page_text yet, with the hash of that text. The texts are in the memory of the server;
--- a server that starts deletes the pages of those that were lost.
+-- the hash of one that was lost in a crash is 0.
 CREATE TABLE page_text_waiting (id INTEGER PRIMARY KEY, hash INTEGER NOT NULL) STRICT;
 
 DROP TRIGGER page_text_goes;

@@ -98,7 +98,7 @@ async fn answer_in_frames(page: &Page, script: &str, end: Instant) -> bool {
             Err(BrowserError::Timeout) => Err(BrowserError::Timeout),
             // The frame disappears once the banner is answered.
             Err(_) => Ok(true),
-            Ok(response) => Ok(page::value(response)? == Value::Bool(true)),
+            Ok(response) => Ok(page::value(response)?["value"] == Value::Bool(true)),
         }
     };
     let frames = frames(page, end).await.unwrap_or_default();

@@ -9,7 +9,7 @@ use crate::{scrape, server};
 const QUESTION: &str = "<p>We use cookies to improve your visit.</p><button>Accept all</button>";
 
 /// A tool: its name, its markup with `BUTTON` in place of the attributes that mark the button that refuses, and scripts.
-const TOOLS: [(&str, &str, &str); 20] = [
+const TOOLS: [(&str, &str, &str); 21] = [
     (
         "onetrust",
         "<div id=onetrust-consent-sdk><div id=onetrust-banner-sdk>Q<button id=onetrust-reject-all-handler BUTTON>Reject</button></div></div>",
@@ -44,6 +44,14 @@ const TOOLS: [(&str, &str, &str); 20] = [
         "sourcepoint",
         "<div id=sp_message_container_1024567><iframe id=sp_message_iframe_1024567 src='/index.html?message_id=1024567&consentUUID=1' width=600 height=200></iframe></div>",
         "addEventListener('message', refuse);",
+    ),
+    (
+        "sourcepoint-kept",
+        "<div id=sp_message_container_1024567><iframe id=sp_message_iframe_1024567 src='/index.html?message_id=1024567&consentUUID=1' width=600 height=200></iframe></div>",
+        "addEventListener('message', () => {
+             document.querySelector('.tool').hidden = true;
+             document.querySelector('#answer').textContent = 'Cookies were refused.';
+         });",
     ),
     (
         "cookieyes",

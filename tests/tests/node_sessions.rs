@@ -66,6 +66,44 @@ async fn status_of(server: &TestServer, id: &str) -> Value {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_cancelled_page_that_waits_for_its_host_frees_the_browser_on_postgresql() {
+    let (database, chromium) = (TestDatabase::create().await, tools::path("HARVESTMAN_CHROMIUM"));
+    let settings = [
+        ("HARVESTMAN_CHROMIUM", chromium.to_str().unwrap()),
+        ("HARVESTMAN_MAX_BROWSER_PAGES", "1"),
+    ];
+    let server = node(&database, &settings).await;
+    let app = "<!doctype html><title>App</title><div id=root></div><script src=/app.js></script>";
+    let slow = Site::new()
+        .page(
+            "/robots.txt",
+            Page::new("text/plain", "User-agent: *\nCrawl-delay: 60"),
+        )
+        .page("/", Page::html(app));
+    let (slow, site) = (slow.serve().await, site().await);
+    let crawl = server
+        .crawl(&json!({ "url": slow.url("/"), "sitemap": "skip", "limit": 1 }))
+        .await;
+    // The page has the only slot for the browser, and its host's next turn is in a minute.
+    let since = Instant::now();
+    loop {
+        let metrics = server.get("/metrics").await;
+        if metrics
+            .text()
+            .contains("\nharvestman_pages_in_flight{via=\"browser\"} 1\n")
+        {
+            break;
+        }
+        assert!(since.elapsed() < TIMEOUT, "{}", server.log());
+        tokio::time::sleep(Duration::from_millis(25)).await;
+    }
+    server.delete(&format!("/v2/crawl/{crawl}")).await.ok();
+    let picture = json!({ "url": site.url("/"), "formats": ["screenshot"], "timeout": 30_000 });
+    let response = server.post("/v2/scrape", &picture).await;
+    assert_eq!(response.status, 200, "{}", response.text());
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_session_is_used_from_any_server_on_postgresql() {
     let (database, site) = (TestDatabase::create().await, site().await);
     let [owner, other] = servers(&database).await;

@@ -258,12 +258,15 @@ impl Driver {
             Output::ReleaseSlot(kind) => run.next_slot(kind).slot = None,
             Output::Render(key) => {
                 let slot = run.browser.slot.take();
-                if let Some((reply, slot)) = run.waiting_for_browser.remove(&key).zip(slot) {
+                if let Some((mut reply, slot)) = run.waiting_for_browser.remove(&key).zip(slot) {
                     let (host, turns) = (run.delayed_hosts.get(&key).cloned(), self.turns.clone());
                     tokio::spawn(async move {
                         // The browser requests the page again.
                         if let Some(host) = host {
-                            turns.wait(&host).await;
+                            tokio::select! {
+                                () = turns.wait(&host) => {}
+                                () = reply.closed() => {}
+                            }
                         }
                         // The page may have ended meanwhile; the slot is released again in that case.
                         let _ = reply.send(slot);

@@ -114,6 +114,44 @@ async fn with_crawl_delay_pages_are_fetched_one_by_one_unless_overridden() {
 }
 
 #[tokio::test]
+async fn robots_txt_and_sitemaps_count_towards_the_concurrency_of_the_team() {
+    const DELAY: Duration = Duration::from_millis(100);
+    let server = TestServer::start_with(&[("HARVESTMAN_MAX_CONCURRENCY", "1")]).await;
+    let map = "<urlset><url><loc>{base}/1</loc></url></urlset>";
+    let robots = "User-agent: *\nSitemap: {base}/sitemap-1.xml\nSitemap: {base}/sitemap-2.xml";
+    let site = star(robots)
+        .page("/sitemap-1.xml", Page::new("application/xml", map))
+        .page("/sitemap-2.xml", Page::new("application/xml", map))
+        .delay(DELAY)
+        .serve()
+        .await;
+    let options = json!({ "maxAge": 0, "storeInCache": false });
+    let request = json!({ "url": site.url("/"), "limit": 2, "scrapeOptions": options });
+    let jobs = [
+        server.crawl(&request).await,
+        server.crawl(&request).await,
+        server.crawl(&request).await,
+    ];
+    for id in jobs {
+        assert_eq!(server.wait(&id).await["completed"], 2);
+    }
+    let counts = site.counts();
+    for path in ["/robots.txt", "/sitemap-1.xml", "/sitemap-2.xml", "/"] {
+        assert_eq!(counts[path], 3, "{path}");
+    }
+    // Each request arrives after the response to the one before.
+    let hits = site.hits();
+    for pair in hits.windows(2) {
+        assert!(
+            pair[1].at - pair[0].at >= DELAY,
+            "{} and {}",
+            pair[0].path,
+            pair[1].path
+        );
+    }
+}
+
+#[tokio::test]
 async fn robots_options_must_be_enabled_by_the_operator() {
     let site = star("User-agent: *\nDisallow: /").serve().await;
     let server = TestServer::start().await;

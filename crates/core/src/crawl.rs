@@ -194,22 +194,22 @@ pub struct FetchFailure {
 /// Actions for the driver.
 #[derive(Debug)]
 pub enum Output {
-    /// Fetch a robots.txt and report [`Input::RobotsFetched`].
+    /// Fetch a robots.txt, in a slot of the team, and report [`Input::RobotsFetched`].
     FetchRobots {
         /// Host of the file.
         host: HostKey,
         /// URL of the file.
         url: Url,
     },
-    /// Fetch a sitemap and report [`Input::SitemapFetched`].
+    /// Fetch a sitemap in the [`SlotKind::Plain`] that was acquired last, and report [`Input::SitemapFetched`].
     FetchSitemap {
         /// URL of the file.
         url: Url,
     },
-    /// A page is ready to start: acquire one of the team's slots and report [`Input::SlotGranted`],
+    /// A page or sitemap is ready to start: acquire one of the team's slots and report [`Input::SlotGranted`],
     /// however late. At most one request per kind is outstanding.
     AcquireSlot(SlotKind),
-    /// Release the acquired slot: no page can use it now. It is requested again when needed.
+    /// Release the acquired slot: nothing can use it now. It is requested again when needed.
     ReleaseSlot(SlotKind),
     /// Fetch and render a page in the slot of this kind that was acquired last, release the slot when
     /// the task ends, and report [`Input::PageFetched`].

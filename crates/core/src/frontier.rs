@@ -242,21 +242,18 @@ impl Frontier {
         entry
     }
 
-    /// Starts a request that is not queued here, such as a sitemap, if the host may be requested now.
-    /// It then counts as in flight until [`Frontier::finish`].
-    pub fn try_start(&mut self, key: &HostKey, now: Timestamp) -> Availability {
+    /// Returns when a request that is not queued here, such as one for a sitemap, may start.
+    pub fn availability(&mut self, key: &HostKey, now: Timestamp) -> Availability {
         let host = self.host(key);
         let (availability, site) = (host.pace.availability(now), host.site);
         if availability == Availability::Now && self.ready.is_full(site) {
             return Availability::Busy;
         }
-        if availability == Availability::Now {
-            self.start(key, now);
-        }
         availability
     }
 
-    fn start(&mut self, key: &HostKey, now: Timestamp) {
+    /// Starts a request that is not queued here. It counts as in flight until [`Frontier::finish`].
+    pub fn start(&mut self, key: &HostKey, now: Timestamp) {
         if let Some(host) = self.hosts.get_mut(key) {
             host.pace.start(now);
             self.ready.start(host.site);

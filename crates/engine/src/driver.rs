@@ -53,7 +53,7 @@ struct Run {
     crawl: Crawl,
     tasks: JoinSet<Input>,
     commit: Option<JoinHandle<Result<CommitResponse, CommitError>>>,
-    /// For each kind, the slot for the next page: first requested, then held.
+    /// For each kind, the slot for the next request: first requested, then held.
     http: NextSlot,
     browser: NextSlot,
     /// Events from pages that are being scraped.
@@ -89,6 +89,11 @@ impl Run {
             SlotKind::Plain => &mut self.http,
             SlotKind::Browser => &mut self.browser,
         }
+    }
+
+    fn take_slot(&mut self, kind: SlotKind) -> (Slot, QueueTime) {
+        let slot = self.next_slot(kind).slot.take();
+        slot.expect("the core starts a request only in a slot that it was given")
     }
 }
 
@@ -227,9 +232,11 @@ impl Driver {
         let span = tracing::Span::current();
         match output {
             Output::FetchRobots { host, url } => {
-                let files = self.files.clone();
+                let (files, slots) = (self.files.clone(), self.context.slots.clone());
+                let owner = SlotOwner::of(&self.lease);
                 let agent = run.crawl.robots_agent().to_owned();
                 let work = async move {
+                    let _slot = slots.acquire(owner, SlotKind::Plain).await;
                     Input::RobotsFetched {
                         host,
                         robots: files.robots(url, &agent).await,
@@ -239,7 +246,9 @@ impl Driver {
             }
             Output::FetchSitemap { url } => {
                 let (files, turns) = (self.files.clone(), self.turns.clone());
+                let slot = run.take_slot(SlotKind::Plain);
                 let work = async move {
+                    let _slot = slot;
                     turns.wait(&HostKey::of(&url)).await;
                     Input::SitemapFetched {
                         sitemap: files.sitemap(url.clone()).await,
@@ -294,11 +303,7 @@ impl Driver {
         task: PageTask,
         kind: SlotKind,
     ) -> impl Future<Output = Input> + Send + use<> {
-        let slot = run
-            .next_slot(kind)
-            .slot
-            .take()
-            .expect("the core starts a page only in a slot that it was given");
+        let slot = run.take_slot(kind);
         let slots = &self.context.slots;
         if task.attempt > 1 {
             slots.metrics().count_retry();

@@ -1,5 +1,5 @@
-//! What may start now: robots.txt files, sitemaps and pages. A page asks for a team slot only when the pace of
-//! the job and of the host allows it to start.
+//! What may start now: robots.txt files, sitemaps and pages. A sitemap or page asks for a team slot only when the
+//! pace of the job and of the host allows it to start.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use crate::time::Timestamp;
 
 const COMMIT_LATE: Duration = Duration::from_millis(limits::COMMIT_LATE_MS);
 
-/// State of the team slot for the next page. A start counts when it happens, not while it waits for
+/// State of the team slot for the next page or sitemap. A start counts when it happens, not while it waits for
 /// the team's other pages, so `delay`, `Crawl-delay` and concurrency apply between real starts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) enum TeamSlot {
@@ -119,16 +119,26 @@ impl Crawl {
         if !self.hosts.ignores_robots() && !self.hosts.is_decided(&host) {
             return None;
         }
-        match self.frontier.try_start(&host, now) {
-            Availability::Now => {
+        match self.frontier.availability(&host, now) {
+            Availability::Now => {}
+            Availability::At(time) => {
+                self.wake_by(Some(time));
+                return None;
+            }
+            Availability::Busy => return None,
+        }
+        match self.team_slots.get(SlotKind::Plain) {
+            TeamSlot::None => {
+                self.team_slots.set(SlotKind::Plain, TeamSlot::Requested);
+                Some(Output::AcquireSlot(SlotKind::Plain))
+            }
+            TeamSlot::Requested => None,
+            TeamSlot::Held => {
+                self.team_slots.set(SlotKind::Plain, TeamSlot::None);
+                self.frontier.start(&host, now);
                 queue.mark_in_flight(&url);
                 Some(Output::FetchSitemap { url })
             }
-            Availability::At(time) => {
-                self.wake_by(Some(time));
-                None
-            }
-            Availability::Busy => None,
         }
     }
 

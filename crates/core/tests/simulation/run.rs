@@ -253,6 +253,7 @@ impl Run {
                     "{url} must be read once"
                 );
                 let host = HostKey::of(&url);
+                self.release_slot(SlotKind::Plain);
                 self.check_pace(&host);
                 self.start(url.as_str(), &host);
                 let sitemap = self.world.sitemap(&url);

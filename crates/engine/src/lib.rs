@@ -54,6 +54,7 @@ mod site_files;
 mod site_response;
 mod slots;
 mod team_shares;
+mod team_tasks;
 mod text_recognition;
 mod tracking;
 mod turn;

@@ -1,12 +1,9 @@
 //! Decides which jobs this node drives: leases shards without an owner and runs a driver for each. The store divides the
 //! room among the teams.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
-use harvestman_core::ids::TeamId;
 use harvestman_store::{JobKind, Lease, LeaseRoom};
-use tokio::task::{Id, JoinSet};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
@@ -14,29 +11,24 @@ use tracing::Instrument;
 use crate::clock::Ticker;
 use crate::context::Context;
 use crate::driver::Driver;
+use crate::team_tasks::TeamTasks;
 use crate::{clock, lease, limits, runs};
 
 /// Leases and drives shards until `stop` is cancelled; returns when every driver has ended.
 pub(crate) async fn run(context: Arc<Context>, stop: CancellationToken) {
-    let mut drivers = JoinSet::new();
-    let mut teams: HashMap<Id, TeamId> = HashMap::new();
+    let mut drivers = TeamTasks::default();
     let mut ticker = Ticker::new();
     let mut renewed_at = Instant::now();
     loop {
-        while let Some(ended) = drivers.try_join_next_with_id() {
-            teams.remove(&ended.map_or_else(|panic| panic.id(), |(id, ())| id));
-        }
+        drivers.remove_ended();
         let mut room = LeaseRoom {
             limit: limits::LEASES_PER_POLL,
             capacity: limits::MAX_SHARDS,
-            driven: HashMap::new(),
+            driven: drivers.by_team(),
         };
-        for team in teams.values() {
-            *room.driven.entry(*team).or_default() += 1;
-        }
         // After a forward step of the clock, the leases of this node look expired until its drivers renew them.
         let now = clock::now();
-        if now.millis_since(ticker.now()) > limits::CLOCK_STEP_MS && !drivers.is_empty() {
+        if now.millis_since(ticker.now()) > limits::CLOCK_STEP_MS && drivers.len() > 0 {
             renewed_at = Instant::now() + limits::HEARTBEAT * 2;
         }
         ticker = Ticker::new();
@@ -59,8 +51,8 @@ pub(crate) async fn run(context: Arc<Context>, stop: CancellationToken) {
         for lease in leases {
             let span = tracing::info_span!("crawl", crawl.id = %lease.job, team.id = %lease.team);
             let team = lease.team;
-            let driver = drivers.spawn(drive(context.clone(), lease, stop.clone()).instrument(span));
-            teams.insert(driver.id(), team);
+            let driver = drive(context.clone(), lease, stop.clone());
+            drivers.spawn(team, driver.instrument(span));
         }
         tokio::select! {
             biased;

@@ -1,7 +1,6 @@
 //! Delivers webhook events from the stored outbox: at least once, in order within a job, and without one
 //! receiver delaying another. Payloads and signatures are defined in the core.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use harvestman_core::api::console::DeliveryAttempt;
@@ -12,34 +11,29 @@ use harvestman_core::ids::{JobId, TeamId, WebhookId};
 use harvestman_core::webhook::{self, Event, Payload};
 use harvestman_fetch::FetchRequest;
 use harvestman_store::{AttemptEnd, DueEvent, EventSubject, Principal, StoreError};
-use tokio::task::{Id, JoinError, JoinSet};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
 use crate::context::{Context, Engine};
+use crate::team_tasks::TeamTasks;
 use crate::{clock, limits};
 
 /// Delivers due events until `stop` is cancelled; deliveries in flight get [`limits::DRAIN_TIMEOUT`] to
 /// finish.
 pub(crate) async fn run(context: Arc<Context>, stop: CancellationToken) {
-    let mut deliveries = JoinSet::new();
-    let mut teams = HashMap::new();
+    let mut deliveries = TeamTasks::default();
     while !stop.is_cancelled() {
-        while let Some(ended) = deliveries.try_join_next_with_id() {
-            teams.remove(&id_of(ended));
-        }
-        for (job, team) in due(&context, &teams).await {
+        deliveries.remove_ended();
+        for (job, team) in due(&context, &deliveries).await {
             let span = tracing::info_span!("webhooks", job.id = %job);
-            let delivery = deliveries.spawn(deliver_job(context.clone(), job, stop.clone()).instrument(span));
-            teams.insert(delivery.id(), team);
+            let delivery = deliver_job(context.clone(), job, stop.clone());
+            deliveries.spawn(team, delivery.instrument(span));
         }
         tokio::select! {
             () = stop.cancelled() => break,
             () = context.outbox.notified() => {}
-            Some(ended) = deliveries.join_next_with_id() => {
-                teams.remove(&id_of(ended));
-            }
+            Some(()) = deliveries.join_next() => {}
         }
     }
     let _ = tokio::time::timeout(limits::DRAIN_TIMEOUT, async {
@@ -48,23 +42,16 @@ pub(crate) async fn run(context: Arc<Context>, stop: CancellationToken) {
     .await;
 }
 
-fn id_of(ended: Result<(Id, ()), JoinError>) -> Id {
-    ended.map_or_else(|panic| panic.id(), |(id, ())| id)
-}
-
-/// Leases jobs that have events to deliver. `teams` are those of the deliveries in progress: a team that takes up as
-/// much as is left for all others has to wait, so that its slow receivers delay no other team.
-async fn due(context: &Context, teams: &HashMap<Id, TeamId>) -> Vec<(JobId, TeamId)> {
-    let free = limits::WEBHOOK_RECEIVERS.saturating_sub(teams.len());
+/// Leases jobs that have events to deliver. A team whose `deliveries` in progress take up as much as is left for all
+/// others has to wait, so that its slow receivers delay no other team.
+async fn due(context: &Context, deliveries: &TeamTasks) -> Vec<(JobId, TeamId)> {
+    let free = limits::WEBHOOK_RECEIVERS.saturating_sub(deliveries.len());
     if free == 0 {
         return Vec::new();
     }
-    let mut in_progress: HashMap<TeamId, usize> = HashMap::new();
-    for team in teams.values() {
-        *in_progress.entry(*team).or_default() += 1;
-    }
-    in_progress.retain(|_, deliveries| *deliveries >= free);
-    let busy: Vec<TeamId> = in_progress.into_keys().collect();
+    let mut busy = deliveries.by_team();
+    busy.retain(|_, deliveries| *deliveries >= free as u64);
+    let busy: Vec<TeamId> = busy.into_keys().collect();
     let limit = u32::try_from(free.div_ceil(2)).unwrap_or(u32::MAX);
     let leased = context
         .store

@@ -23,6 +23,20 @@ pub struct Limits {
     pub credit_budget: Option<u64>,
 }
 
+impl Limits {
+    /// Creates limits of pages and sessions only.
+    pub(crate) fn at_once(max_concurrency: usize) -> Self {
+        Self {
+            max_concurrency,
+            key_max_concurrency: None,
+            max_sessions: max_concurrency,
+            rate_limit: None,
+            key_rate_limit: None,
+            credit_budget: None,
+        }
+    }
+}
+
 /// The limits of all teams. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Plans {
@@ -79,20 +93,6 @@ mod tests {
     use uuid::Uuid;
 
     use super::*;
-
-    impl Limits {
-        /// Limits pages and sessions only.
-        pub(crate) fn at_once(max_concurrency: usize) -> Limits {
-            Limits {
-                max_concurrency,
-                key_max_concurrency: None,
-                max_sessions: max_concurrency,
-                rate_limit: None,
-                key_rate_limit: None,
-                credit_budget: None,
-            }
-        }
-    }
 
     #[test]
     fn a_team_has_the_limits_of_its_plan_or_the_default_ones() {

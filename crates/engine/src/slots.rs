@@ -3,7 +3,9 @@
 //! goes to the team with the fewest slots in use, then to its job with the fewest, then to the page that has waited
 //! longest: no job starves, however many jobs or slow pages another one has.
 
-use std::collections::HashMap;
+mod shares;
+
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -14,10 +16,11 @@ use harvestman_store::Lease;
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
-use crate::holdings::{Holdings, Need, Pages, Subject};
+use crate::holdings::{Holdings, Need};
 use crate::limits;
 use crate::metrics::Metrics;
 use crate::plans::{Limits, Plans};
+use shares::Shares;
 
 /// The slots of all teams. Cheap to clone.
 #[derive(Clone, Debug)]
@@ -115,6 +118,12 @@ impl Slots {
         }
     }
 
+    /// Creates slots for other work than pages: `total` of them, which one team may use if no other waits.
+    pub(crate) fn for_work(total: usize) -> Self {
+        let plans = Plans::new(Limits::at_once(total), BTreeMap::new());
+        Self::new(plans, Holdings::new(None), total, Some(total))
+    }
+
     /// Returns the number of slots of both kinds that the team has in use.
     pub(crate) fn in_use(&self, team: TeamId) -> usize {
         let kinds = [SlotKind::Plain, SlotKind::Browser];
@@ -191,6 +200,11 @@ impl Slot {
     pub(crate) fn kind(&self) -> SlotKind {
         self.kind
     }
+
+    /// Returns the owner of the page.
+    pub(crate) fn owner(&self) -> SlotOwner {
+        self.owner
+    }
 }
 
 impl Drop for Slot {
@@ -212,216 +226,6 @@ impl SlotRequest {
             .await
             .expect("a waiter stays in the list until a slot is sent");
         (slot, QueueTime(Some(self.requested_at.elapsed())))
-    }
-}
-
-/// Slots in use and waiters; `W` is the channel to a waiter.
-#[derive(Debug)]
-struct Shares<W> {
-    plans: Plans,
-    holdings: Holdings,
-    kind: SlotKind,
-    total: usize,
-    in_use: usize,
-    assigned: u64,
-    teams: HashMap<TeamId, Team<W>>,
-}
-
-#[derive(Debug)]
-struct Team<W> {
-    in_use: usize,
-    /// Slots in use by job; never 0.
-    jobs: HashMap<JobId, usize>,
-    /// Slots in use by key; never 0.
-    keys: HashMap<KeyId, usize>,
-    /// In order of arrival.
-    waiting: Vec<(SlotOwner, W)>,
-    /// Value of `assigned` when the team got its last slot.
-    served: u64,
-}
-
-impl<W> Default for Team<W> {
-    fn default() -> Self {
-        Self {
-            in_use: 0,
-            jobs: HashMap::new(),
-            keys: HashMap::new(),
-            waiting: Vec::new(),
-            served: 0,
-        }
-    }
-}
-
-/// What decides whether a team may have another slot.
-struct Room<'a> {
-    team: TeamId,
-    pages: Pages,
-    limits: Limits,
-    holdings: &'a Holdings,
-}
-
-impl<W> Team<W> {
-    /// Returns whether this key may have another slot.
-    fn has_room(&self, key: Option<KeyId>, room: &Room<'_>) -> bool {
-        let of_key = key.and_then(|key| self.keys.get(&key)).copied().unwrap_or(0);
-        let units = |subject| usize::try_from(room.holdings.units(subject)).unwrap_or(usize::MAX);
-        let kind = room.pages;
-        self.in_use
-            < room
-                .limits
-                .max_concurrency
-                .max(1)
-                .min(units(Subject::TeamPages(kind, room.team)))
-            && room.limits.key_max_concurrency.is_none_or(|limit| {
-                let held = key.map_or(usize::MAX, |key| units(Subject::KeyPages(kind, key)));
-                of_key < limit.max(1).min(held)
-            })
-    }
-
-    /// Returns the index of the next waiter: of those whose jobs have the fewest slots, the one that has waited
-    /// longest.
-    fn next_waiter(&self, room: &Room<'_>) -> Option<usize> {
-        let of_job = |waiter_index: &usize| {
-            self.jobs
-                .get(&self.waiting[*waiter_index].0.job)
-                .copied()
-                .unwrap_or(0)
-        };
-        (0..self.waiting.len())
-            .filter(|waiter_index| self.has_room(self.waiting[*waiter_index].0.key, room))
-            .min_by_key(of_job)
-    }
-}
-
-impl<W> Shares<W> {
-    fn new(plans: Plans, holdings: Holdings, kind: SlotKind, total: usize) -> Self {
-        Self {
-            plans,
-            holdings,
-            kind,
-            total,
-            in_use: 0,
-            assigned: 0,
-            teams: HashMap::new(),
-        }
-    }
-
-    fn waits(&self, team: TeamId) -> bool {
-        self.teams.get(&team).is_some_and(|team| !team.waiting.is_empty())
-    }
-
-    /// Returns how many pages each team needs, and each of its keys that has a limit.
-    fn needs(&self) -> Vec<Need> {
-        let mut needs = Vec::new();
-        let mut add = |subject, in_use: usize, waiting: usize, limit: usize| {
-            needs.push(Need {
-                subject,
-                in_use: in_use as u64,
-                wanted: (in_use + waiting).min(limit) as u64,
-                limit: limit as u64,
-            });
-        };
-        for (id, team) in &self.teams {
-            let limits = self.plans.of(*id);
-            add(
-                Subject::TeamPages(self.kind.into(), *id),
-                team.in_use,
-                team.waiting.len(),
-                limits.max_concurrency.max(1),
-            );
-            let Some(limit) = limits.key_max_concurrency else {
-                continue;
-            };
-            let mut keys: HashMap<KeyId, usize> = team.keys.keys().map(|key| (*key, 0)).collect();
-            for key in team.waiting.iter().filter_map(|(owner, _)| owner.key) {
-                *keys.entry(key).or_default() += 1;
-            }
-            for (key, waiting) in keys {
-                let in_use = team.keys.get(&key).copied().unwrap_or_default();
-                add(
-                    Subject::KeyPages(self.kind.into(), key),
-                    in_use,
-                    waiting,
-                    limit.max(1),
-                );
-            }
-        }
-        needs
-    }
-
-    fn in_use(&self, team: TeamId) -> usize {
-        self.teams.get(&team).map_or(0, |team| team.in_use)
-    }
-
-    fn enqueue(&mut self, owner: SlotOwner, waiter: W) {
-        self.teams
-            .entry(owner.team)
-            .or_default()
-            .waiting
-            .push((owner, waiter));
-    }
-
-    fn release(&mut self, owner: SlotOwner) {
-        let Some(team) = self.teams.get_mut(&owner.team) else {
-            return;
-        };
-        self.in_use -= 1;
-        team.in_use -= 1;
-        decrement(&mut team.jobs, owner.job);
-        if let Some(key) = owner.key {
-            decrement(&mut team.keys, key);
-        }
-        if team.in_use == 0 && team.waiting.is_empty() {
-            self.teams.remove(&owner.team);
-        }
-    }
-
-    /// Assigns the next free slot to a waiter and returns it; skips waiters that are `gone`.
-    fn assign_next(&mut self, gone: impl Fn(&W) -> bool) -> Option<(SlotOwner, W)> {
-        loop {
-            let (plans, holdings, pages) = (&self.plans, &self.holdings, Pages::from(self.kind));
-            let room = |team| Room {
-                team,
-                pages,
-                limits: plans.of(team),
-                holdings,
-            };
-            let can_assign = |id: TeamId, team: &Team<W>| {
-                let room = room(id);
-                team.waiting
-                    .iter()
-                    .any(|(owner, _)| team.has_room(owner.key, &room))
-            };
-            let (&id, team) = self
-                .teams
-                .iter_mut()
-                .filter(|(id, team)| self.in_use < self.total && can_assign(**id, team))
-                .min_by_key(|(_, team)| (team.in_use, team.served))?;
-            let waiter_index = team.next_waiter(&room(id))?;
-            let (owner, waiter) = team.waiting.remove(waiter_index);
-            if gone(&waiter) {
-                continue;
-            }
-            self.in_use += 1;
-            self.assigned += 1;
-            team.in_use += 1;
-            team.served = self.assigned;
-            *team.jobs.entry(owner.job).or_default() += 1;
-            if let Some(key) = owner.key {
-                *team.keys.entry(key).or_default() += 1;
-            }
-            return Some((owner, waiter));
-        }
-    }
-}
-
-/// Decrements a count; removes it at zero.
-fn decrement<K: Eq + std::hash::Hash>(counts: &mut HashMap<K, usize>, key: K) {
-    if let Some(count) = counts.get_mut(&key) {
-        *count -= 1;
-        if *count == 0 {
-            counts.remove(&key);
-        }
     }
 }
 

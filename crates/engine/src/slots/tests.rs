@@ -1,8 +1,17 @@
-use std::collections::BTreeMap;
+use std::cell::Cell;
 
 use uuid::Uuid;
 
 use super::*;
+
+thread_local! {
+    static STEPS: Cell<u64> = const { Cell::new(0) };
+}
+
+/// Counts a team, key or job that is looked at to find the next waiter.
+pub(super) fn count_step() {
+    STEPS.set(STEPS.get() + 1);
+}
 
 fn team(number: usize) -> TeamId {
     TeamId(Uuid::from_u128(number as u128))
@@ -126,7 +135,45 @@ fn teams_without_slots_leave_no_entry() {
         assert!(shares.assign_next(|()| false).is_some());
         shares.release(owner(number, number));
     }
-    assert_eq!((shares.in_use, shares.teams.len()), (0, 0));
+    // Waiters that are gone leave none either.
+    shares.enqueue(owner(1, 1), ());
+    assert!(shares.assign_next(|()| true).is_none());
+    assert!(shares.is_empty());
+}
+
+#[test]
+fn the_next_of_many_waiters_is_found_in_few_steps() {
+    let of_key = |key: u128, job| SlotOwner {
+        key: Some(KeyId(Uuid::from_u128(key))),
+        ..owner(job % 10, job)
+    };
+    let limits = Limits {
+        key_max_concurrency: Some(1),
+        ..Limits::at_once(4)
+    };
+    let plans = Plans::new(limits, BTreeMap::new());
+    let mut shares = Shares::new(plans, Holdings::new(None), SlotKind::Plain, 20);
+    // Of every team, one key waits with many jobs and others with few; single teams and a job wait behind them.
+    for job in 0..100_000 {
+        let key = if job < 99_000 { 0 } else { job as u128 % 70 };
+        shares.enqueue(of_key(key, job), ());
+    }
+    for team in 100_000..100_500 {
+        shares.enqueue(owner(team, team), ());
+        shares.enqueue(owner(0, 0), ());
+    }
+    let mut assigned: Vec<SlotOwner> = Vec::new();
+    while let Some((owner, ())) = shares.assign_next(|()| false) {
+        assigned.push(owner);
+    }
+    assert_eq!(assigned.len(), 20);
+    STEPS.set(0);
+    for release in 0..1_000 {
+        shares.release(assigned[release]);
+        let (owner, ()) = shares.assign_next(|()| false).unwrap();
+        assigned.push(owner);
+    }
+    assert!(STEPS.get() < 1_000 * 50, "{} steps", STEPS.get());
 }
 
 #[tokio::test]

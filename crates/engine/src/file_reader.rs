@@ -4,15 +4,15 @@
 
 use std::path::PathBuf;
 use std::process::{ExitStatus, Stdio};
-use std::sync::Arc;
 
 use harvestman_core::api::error::{ApiError, ErrorCode};
+use harvestman_core::crawl::SlotKind;
 use harvestman_core::scrape::{FileDocument, FileError, FileRequest};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::process::{Child, Command};
-use tokio::sync::Semaphore;
 
 use crate::limits;
+use crate::slots::{SlotOwner, Slots};
 
 /// The command-line argument that turns the server's program into a file reader.
 pub const READ_FILE_COMMAND: &str = "read-file";
@@ -20,29 +20,30 @@ pub const READ_FILE_COMMAND: &str = "read-file";
 /// The result of a file reader.
 pub type FileResult = Result<FileDocument, FileError>;
 
-/// Starts file readers, a limited number at a time. Cheap to clone.
+/// Starts file readers, a limited number at a time, shared fairly among the teams. Cheap to clone.
 #[derive(Clone)]
 pub(crate) struct FileReader {
     program: PathBuf,
-    permits: Arc<Semaphore>,
+    slots: Slots,
 }
 
 impl FileReader {
     pub(crate) fn new(program: PathBuf, cores: usize) -> Self {
-        let permits = Arc::new(Semaphore::new(cores.max(1) * limits::FILE_READERS_PER_CORE));
-        Self { program, permits }
+        let slots = Slots::for_work(cores.max(1) * limits::FILE_READERS_PER_CORE);
+        Self { program, slots }
     }
 
     /// Reads a file. Dropping the future kills the reader.
     ///
     /// # Errors
     /// 500 if the reader cannot be started.
-    pub(crate) async fn read(&self, request: &FileRequest, body: &[u8]) -> Result<FileResult, ApiError> {
-        let _permit = self
-            .permits
-            .acquire()
-            .await
-            .expect("the semaphore is never closed");
+    pub(crate) async fn read(
+        &self,
+        owner: SlotOwner,
+        request: &FileRequest,
+        body: &[u8],
+    ) -> Result<FileResult, ApiError> {
+        let _slot = self.slots.acquire(owner, SlotKind::Plain).await;
         let mut child = self.start().map_err(|error| {
             tracing::error!(%error, program = %self.program.display(), "cannot start the file reader");
             ApiError::new(ErrorCode::Unknown, "cannot read the file; see the server log")
@@ -118,9 +119,15 @@ mod tests {
     use std::os::unix::fs::PermissionsExt;
     use std::time::Duration;
 
+    use harvestman_core::ids::{JobId, TeamId};
     use harvestman_core::scrape::{FileType, ScanRequest};
+    use uuid::Uuid;
 
     use super::*;
+
+    const OWNER: SlotOwner = owner(1);
+    /// The output of a reader.
+    const DOCUMENT: &str = r#"{"Ok":{"pages":[],"total_pages":3,"properties":[],"warnings":[]}}"#;
 
     const REQUEST: FileRequest = FileRequest {
         scans: ScanRequest::None,
@@ -128,26 +135,39 @@ mod tests {
         max_pages: None,
     };
 
-    /// Reads a file larger than a pipe's buffer with this shell script as the reader.
+    const fn owner(team: u128) -> SlotOwner {
+        SlotOwner {
+            team: TeamId(Uuid::from_u128(team)),
+            key: None,
+            job: JobId(Uuid::from_u128(team)),
+        }
+    }
+
+    /// Returns a file reader that runs this shell script, one at a time.
     #[allow(clippy::unwrap_used, reason = "a failing test should panic")]
-    async fn read_by(name: &str, script: &str) -> Result<FileResult, ApiError> {
+    fn reader(name: &str, script: &str) -> FileReader {
         let path = std::env::temp_dir().join(format!("harvestman-reader-{}-{name}", std::process::id()));
         std::fs::write(&path, format!("#!/bin/sh\n{script}\n")).unwrap();
         std::fs::set_permissions(&path, PermissionsExt::from_mode(0o700)).unwrap();
+        FileReader::new(path, 1)
+    }
+
+    /// Reads a file larger than a pipe's buffer with this shell script as the reader.
+    #[allow(clippy::unwrap_used, reason = "a failing test should panic")]
+    async fn read_by(name: &str, script: &str) -> Result<FileResult, ApiError> {
         let body = vec![b'x'; 1 << 20];
-        let reader = FileReader::new(path.clone(), 1);
-        let reading = reader.read(&REQUEST, &body);
+        let reader = reader(name, script);
+        let reading = reader.read(OWNER, &REQUEST, &body);
         let output = tokio::time::timeout(Duration::from_secs(60), reading).await;
-        std::fs::remove_file(path).unwrap();
+        std::fs::remove_file(&reader.program).unwrap();
         output.unwrap()
     }
 
     #[tokio::test]
     async fn every_way_a_reader_ends_gives_a_result() {
-        let document = r#"{"Ok":{"pages":[],"total_pages":3,"properties":[],"warnings":[]}}"#;
-        let good = read_by("good", &format!("cat >/dev/null; echo '{document}'")).await;
+        let good = read_by("good", &format!("cat >/dev/null; echo '{DOCUMENT}'")).await;
         assert_eq!(good.unwrap().unwrap().total_pages, Some(3));
-        let hasty = read_by("hasty", &format!("echo '{document}'")).await;
+        let hasty = read_by("hasty", &format!("echo '{DOCUMENT}'")).await;
         assert!(hasty.unwrap().is_ok());
         let refused = read_by("refused", "cat >/dev/null; echo '{\"Err\":\"Encrypted\"}'").await;
         assert_eq!(refused.unwrap(), Err(FileError::Encrypted));
@@ -171,8 +191,22 @@ mod tests {
         }
         let missing = FileReader::new("/nowhere/at/all".into(), 1);
         assert_eq!(
-            missing.read(&REQUEST, b"").await.unwrap_err().code,
+            missing.read(OWNER, &REQUEST, b"").await.unwrap_err().code,
             ErrorCode::Unknown
         );
+    }
+
+    #[tokio::test]
+    async fn a_file_of_another_team_does_not_wait_for_all_files_of_the_first() {
+        let log = std::env::temp_dir().join(format!("harvestman-read-{}", std::process::id()));
+        let script = format!("read request; cat >>{}; echo '{DOCUMENT}'", log.display());
+        let reader = reader("fair", &script);
+        let read = |team, body| reader.read(owner(team), &REQUEST, body);
+        let (a, b, c, d) = tokio::join!(read(1, b"a"), read(1, b"b"), read(1, b"c"), read(2, b"d"));
+        assert!([a, b, c, d].iter().all(|result| matches!(result, Ok(Ok(_)))));
+        assert_eq!(std::fs::read_to_string(&log).unwrap(), "adbc");
+        for file in [&log, &reader.program] {
+            std::fs::remove_file(file).unwrap();
+        }
     }
 }

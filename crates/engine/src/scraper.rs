@@ -30,6 +30,7 @@ use crate::page_cache::PageCache;
 use crate::profiles::OpenProfile;
 use crate::proxies::{Proxies, ProxyClass, Routes};
 use crate::site_response::SiteResponse;
+use crate::slots::SlotOwner;
 use crate::team_shares::TeamShares;
 use crate::text_recognition::TextRecognition;
 use crate::turn::Turn;
@@ -222,12 +223,13 @@ impl Scraper {
         let Target {
             options, cache, id, ..
         } = *target;
+        let owner = target.turn.owner();
         if let Some(ages) = cache::wanted_ages(options) {
             let share = timeout_at(deadline, self.copies.take_one(cache.team())).await;
             let _share = share.map_err(|_| ScrapeFailure::timeout())?;
             for url in std::iter::once(target.url).chain(target.fallback) {
                 if let Some(response) = cache.copy(CacheKey::of_page(url, options), ages).await? {
-                    let mut scraped = self.render(url, response, options, id, deadline).await?;
+                    let mut scraped = self.render(url, response, options, id, owner, deadline).await?;
                     scraped.set_proxy_used(target.routes.used(target.class));
                     scraped.warn_of_placeholder(self.browser.is_some());
                     return Ok(scraped);
@@ -299,9 +301,12 @@ impl Scraper {
         response: SiteResponse,
         options: &Arc<ScrapeOptions>,
         id: ScrapeId,
+        owner: SlotOwner,
         deadline: Instant,
     ) -> Result<ScrapedPage, ScrapeFailure> {
-        let mut scraped = self.render(requested, response, options, id, deadline).await?;
+        let mut scraped = self
+            .render(requested, response, options, id, owner, deadline)
+            .await?;
         self.complete(&mut scraped, options, true, deadline).await?;
         Ok(scraped)
     }
@@ -312,6 +317,7 @@ impl Scraper {
         response: SiteResponse,
         options: &Arc<ScrapeOptions>,
         id: ScrapeId,
+        owner: SlotOwner,
         deadline: Instant,
     ) -> Result<ScrapedPage, ScrapeFailure> {
         // An incomplete page is still usable; an incomplete file is damaged.
@@ -325,7 +331,7 @@ impl Scraper {
         let work = async {
             let file = match file_request(&raw_page(&requested, &response), &options) {
                 Some(request) => {
-                    let reading = self.files.read(&request, &response.body, deadline);
+                    let reading = self.files.read(owner, &request, &response.body, deadline);
                     let file = reading.boxed().await?;
                     Some((request, file))
                 }

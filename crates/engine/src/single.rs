@@ -251,7 +251,7 @@ impl SingleScrape {
         let deadline = self.started + self.visits.timeout();
         let turn = self.turn().await?;
         if let Some((file, content_type)) = &self.upload {
-            let mut document = self.parse(file, content_type, deadline).await?;
+            let mut document = self.parse(file, content_type, turn.owner(), deadline).await?;
             turn.complete();
             turn.record_in(&mut document.metadata);
             reservation.spend(self.record.job.id, document.metadata.credits_used.unwrap_or(0));
@@ -274,6 +274,7 @@ impl SingleScrape {
         &self,
         file: &UploadedFile,
         content_type: &str,
+        owner: SlotOwner,
         deadline: Instant,
     ) -> Result<Document, ApiError> {
         let url = &self.url.url;
@@ -281,7 +282,7 @@ impl SingleScrape {
         let response = SiteResponse::new(url.clone(), 200, Some(content_type.to_owned()), body);
         let (id, options) = (ScrapeId::from(self.record.job.id), self.visits.options());
         let scraper = &self.context.scraper;
-        let converted = scraper.convert(url, response, options, id, deadline).await;
+        let converted = scraper.convert(url, response, options, id, owner, deadline).await;
         let mut document = *converted.map_err(|failure| failure.error)?.rendered.document;
         file.upload().describe(&mut document.metadata);
         Ok(document)

@@ -10,14 +10,15 @@ use std::sync::Arc;
 use futures_util::future::BoxFuture;
 use futures_util::{FutureExt, StreamExt, stream};
 use harvestman_core::api::error::ApiError;
+use harvestman_core::crawl::SlotKind;
 use harvestman_core::scrape::{FileDocument, FileError, FileRequest, Scan, ScanRequest};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::process::Command;
-use tokio::sync::Semaphore;
 use tokio::time::{Instant, timeout_at};
 
 use crate::file_reader::{FileReader, FileResult};
 use crate::limits;
+use crate::slots::{SlotOwner, Slots};
 
 /// The command-line argument that turns the server's program into a text recognizer. The path of tesseract and its
 /// languages follow.
@@ -158,12 +159,13 @@ pub async fn missing_languages(tesseract: &Path, languages: &str) -> Result<Vec<
         .collect())
 }
 
-/// Reads files and recognizes the text of their images, a limited number of images at a time. Cheap to clone.
+/// Reads files and recognizes the text of their images, a limited number of images at a time, shared fairly among the
+/// teams. Cheap to clone.
 #[derive(Clone)]
 pub(crate) struct TextRecognition {
     reader: FileReader,
     recognizer: Option<Arc<dyn TextRecognizer>>,
-    permits: Arc<Semaphore>,
+    slots: Slots,
     cores: usize,
 }
 
@@ -173,7 +175,7 @@ impl TextRecognition {
         Self {
             reader,
             recognizer: config.map(tesseract),
-            permits: Arc::new(Semaphore::new(cores.max(1))),
+            slots: Slots::for_work(cores.max(1)),
             cores: cores.max(1),
         }
     }
@@ -184,12 +186,13 @@ impl TextRecognition {
     /// 500 if the reader cannot be started.
     pub(crate) async fn read(
         &self,
+        owner: SlotOwner,
         request: &FileRequest,
         body: &[u8],
         deadline: Instant,
     ) -> Result<FileResult, ApiError> {
-        Ok(match self.reader.read(request, body).await? {
-            Ok(document) => self.complete(document, request, deadline).await,
+        Ok(match self.reader.read(owner, request, body).await? {
+            Ok(document) => self.complete(document, owner, request, deadline).await,
             Err(error) => Err(error),
         })
     }
@@ -199,7 +202,13 @@ impl TextRecognition {
     ///
     /// # Errors
     /// If the file is a single image that cannot be read.
-    async fn complete(&self, mut file: FileDocument, request: &FileRequest, deadline: Instant) -> FileResult {
+    async fn complete(
+        &self,
+        mut file: FileDocument,
+        owner: SlotOwner,
+        request: &FileRequest,
+        deadline: Instant,
+    ) -> FileResult {
         let scans = std::mem::take(&mut file.scans);
         let Some(recognizer) = &self.recognizer else {
             file.warn_of_textless(NO_RECOGNIZER);
@@ -219,9 +228,9 @@ impl TextRecognition {
             .map(<[Scan]>::to_vec)
             .collect();
         let reading = pages.into_iter().map(|images| {
-            let (recognizer, permits) = (recognizer.clone(), self.permits.clone());
+            let (recognizer, slots) = (recognizer.clone(), self.slots.clone());
             async move {
-                let text = timeout_at(stop, read_page(&*recognizer, &permits, &images)).await;
+                let text = timeout_at(stop, read_page(&*recognizer, &slots, owner, &images)).await;
                 (images[0].page, text)
             }
             .boxed()
@@ -253,14 +262,14 @@ impl TextRecognition {
 /// If none of them can be read.
 async fn read_page(
     recognizer: &dyn TextRecognizer,
-    permits: &Semaphore,
+    slots: &Slots,
+    owner: SlotOwner,
     images: &[Scan],
 ) -> Result<String, RecognitionError> {
     let mut texts = Vec::new();
     let mut failure = None;
     for image in images {
-        let permit = permits.acquire().await;
-        let _permit = permit.expect("the semaphore is never closed");
+        let _slot = slots.acquire(owner, SlotKind::Plain).await;
         match recognizer.recognize(&image.data).await {
             Ok(text) => texts.push(text),
             Err(error) => failure = Some(error),
@@ -269,5 +278,47 @@ async fn read_page(
     match failure {
         Some(error) if texts.is_empty() => Err(error),
         _ => Ok(texts.join("\n\n")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+
+    use harvestman_core::ids::{JobId, TeamId};
+    use uuid::Uuid;
+
+    use super::*;
+
+    /// Records the images in the order in which they are read.
+    #[derive(Default)]
+    struct Recorder(Mutex<Vec<u8>>);
+
+    impl TextRecognizer for Recorder {
+        fn recognize<'a>(&'a self, image: &'a [u8]) -> BoxFuture<'a, Result<String, RecognitionError>> {
+            self.0.lock().unwrap().extend(image);
+            tokio::task::yield_now().map(|()| Ok(String::new())).boxed()
+        }
+    }
+
+    #[tokio::test]
+    async fn an_image_of_another_team_does_not_wait_for_all_images_of_the_first() {
+        let (recorder, slots) = (Recorder::default(), Slots::for_work(1));
+        let read = |team, image: u8| {
+            let owner = SlotOwner {
+                team: TeamId(Uuid::from_u128(team)),
+                key: None,
+                job: JobId(Uuid::from_u128(team)),
+            };
+            let scan = Scan {
+                data: vec![image],
+                ..Scan::default()
+            };
+            let (recorder, slots) = (&recorder, &slots);
+            async move { read_page(recorder, slots, owner, &[scan]).await }
+        };
+        let texts = tokio::join!(read(1, b'a'), read(1, b'b'), read(1, b'c'), read(2, b'd'));
+        assert!(texts.0.is_ok() && texts.3.is_ok());
+        assert_eq!(*recorder.0.lock().unwrap(), b"adbc");
     }
 }

@@ -18,6 +18,7 @@ use crate::slots::{QueueTime, Slot, SlotOwner, Slots};
 #[derive(Debug)]
 pub(crate) struct Turn {
     slots: Slots,
+    owner: SlotOwner,
     state: Mutex<TurnState>,
     source: Source,
 }
@@ -38,7 +39,7 @@ struct TurnState {
 #[derive(Debug)]
 enum Source {
     /// A page of a single request: as soon as the team has a slot.
-    Call(SlotOwner),
+    Call,
     /// A page of a job: when the job's driver grants one.
     Job(UrlKey, mpsc::Sender<TurnEvent>),
 }
@@ -63,7 +64,7 @@ pub(crate) enum TurnEvent {
 impl Turn {
     /// Creates the turn of a page that no job queued: of a single scrape, a map or a run.
     pub(crate) fn of_call(slots: Slots, owner: SlotOwner, first: Option<(Slot, QueueTime)>) -> Self {
-        Self::new(slots, Source::Call(owner), first)
+        Self::new(slots, owner, Source::Call, first)
     }
 
     /// Creates the turn of a page of a job, in the slot that the job took for it.
@@ -73,10 +74,10 @@ impl Turn {
         driver: mpsc::Sender<TurnEvent>,
         first: (Slot, QueueTime),
     ) -> Self {
-        Self::new(slots, Source::Job(key, driver), Some(first))
+        Self::new(slots, first.0.owner(), Source::Job(key, driver), Some(first))
     }
 
-    fn new(slots: Slots, source: Source, first: Option<(Slot, QueueTime)>) -> Self {
+    fn new(slots: Slots, owner: SlotOwner, source: Source, first: Option<(Slot, QueueTime)>) -> Self {
         let (slot, queue_time) = first.unzip();
         let state = TurnState {
             slot,
@@ -87,9 +88,14 @@ impl Turn {
         };
         Self {
             slots,
+            owner,
             state: Mutex::new(state),
             source,
         }
+    }
+
+    pub(crate) fn owner(&self) -> SlotOwner {
+        self.owner
     }
 
     /// Waits for a browser slot while `bytes` of the page stay in memory. Returns the page's deadline, which
@@ -122,8 +128,8 @@ impl Turn {
     async fn wait_for_browser(&self, bytes: usize, deadline: Instant) -> Result<Instant, ScrapeFailure> {
         let started = Instant::now();
         let (slot, queue_time, extended_by) = match &self.source {
-            Source::Call(owner) => {
-                let slot = self.slots.acquire(*owner, SlotKind::Browser);
+            Source::Call => {
+                let slot = self.slots.acquire(self.owner, SlotKind::Browser);
                 let (slot, queue_time) = timeout_at(deadline, slot)
                     .await
                     .map_err(|_| ScrapeFailure::timeout())?;

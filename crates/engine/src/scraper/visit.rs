@@ -50,6 +50,7 @@ impl Scraper {
         deadline: Instant,
     ) -> Result<(&'u Url, ScrapedPage), ScrapeFailure> {
         let Target { options, id, .. } = *target;
+        let owner = target.turn.owner();
         let used = target.routes.used(target.class);
         let is_browser_optional = !needs_browser(options);
         if is_browser_optional
@@ -73,7 +74,7 @@ impl Scraper {
             captures,
             is_rendered,
         } = fetched?;
-        let mut scraped = self.render(url, response, options, id, deadline).await?;
+        let mut scraped = self.render(url, response, options, id, owner, deadline).await?;
         if is_rendered {
             scraped.set_browser_engine(EngineReason::Requested);
         } else {
@@ -85,7 +86,7 @@ impl Scraper {
             {
                 // The page's own links come first, including those to its frames.
                 let links = scraped.rendered.links;
-                scraped = self.render(url, response, options, id, deadline).await?;
+                scraped = self.render(url, response, options, id, owner, deadline).await?;
                 let more = std::mem::replace(&mut scraped.rendered.links, links);
                 scraped.rendered.add_links(more);
             }
@@ -216,10 +217,14 @@ impl Scraper {
             return Ok(None);
         };
         let Target { options, id, .. } = *target;
+        let owner = target.turn.owner();
         let render = |proxy| browser.render(url, options, None, proxy, deadline).boxed();
         let render = target.routes.attempt(target.class, url, render);
         match self.metrics.time_fetch(SlotKind::Browser, render).await?.response {
-            Some(response) => self.render(url, response, options, id, deadline).await.map(Some),
+            Some(response) => self
+                .render(url, response, options, id, owner, deadline)
+                .await
+                .map(Some),
             None => Ok(None),
         }
     }
@@ -252,7 +257,14 @@ impl Scraper {
             let fetch = target.routes.fetch(&self.fetcher, target.class, request);
             let response = SiteResponse::from(self.metrics.time_fetch(SlotKind::Plain, fetch).await?);
             scraped = self
-                .render(requested, response, target.options, target.id, deadline)
+                .render(
+                    requested,
+                    response,
+                    target.options,
+                    target.id,
+                    target.turn.owner(),
+                    deadline,
+                )
                 .await?;
         }
         Ok(scraped)

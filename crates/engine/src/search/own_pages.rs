@@ -16,6 +16,7 @@ use url::Url;
 
 use super::SearchRun;
 use crate::site_response::SiteResponse;
+use crate::slots::SlotOwner;
 use crate::{clock, limits};
 
 impl SearchRun<'_> {
@@ -106,8 +107,14 @@ impl SearchRun<'_> {
         };
         let deadline = self.deadline.min(Instant::now() + limits::SEARCH_PASSAGE_TIMEOUT);
         let options = Arc::new(ScrapeOptions::default());
-        let id = ScrapeId::from(clock::new_job_id());
-        let converting = context.scraper.convert(&url, response, &options, id, deadline);
+        let owner = SlotOwner {
+            team: self.team,
+            key: None,
+            job: clock::new_job_id(),
+        };
+        let id = ScrapeId::from(owner.job);
+        let scraper = &context.scraper;
+        let converting = scraper.convert(&url, response, &options, id, owner, deadline);
         let markdown = converting.await.ok()?.rendered.document.markdown?;
         let query = self.request.query.clone();
         let finding = tokio::task::spawn_blocking(move || rules::passage(&markdown, &query));

@@ -35,9 +35,11 @@ use crate::{clock, limits};
 impl Engine {
     /// Lists the URLs of a site.
     pub async fn map(&self, principal: &Principal, request: MapRequest) -> Result<MapResponse, ApiError> {
-        let reservation = self.context.budget.reserve(principal.team).await?;
+        let started = Instant::now();
+        let reserving = self.context.budget.reserve(principal.team);
+        let reservation = within(request.timeout, started, reserving).await?;
         let answer = SiteMapper::new(self.context.clone(), principal.team, request)
-            .run(principal)
+            .run(principal, started)
             .await?;
         reservation.spend_committed(MAP_CREDITS);
         Ok(answer)
@@ -88,8 +90,8 @@ impl SiteMapper {
         }
     }
 
-    /// Runs the map and records the call and its credits before it returns.
-    pub(crate) async fn run(self, principal: &Principal) -> Result<MapResponse, ApiError> {
+    /// Runs the map, whose timeout began at `started`, and records the call and its credits before it returns.
+    async fn run(self, principal: &Principal, started: Instant) -> Result<MapResponse, ApiError> {
         let listing = Listing::new(&self.request)?;
         let request = &self.request;
         let call = NewJob {
@@ -98,10 +100,10 @@ impl SiteMapper {
             ..new_job(&self.context, principal, JobKind::Map, request, &request.caller)?
         };
         let context = self.context.clone();
-        let timeout = self.request.timeout.map(Duration::from_millis);
+        let timeout = self.request.timeout;
         let work = Box::pin(self.build(listing));
         let result = tokio::select! {
-            result = within(timeout, work) => result,
+            result = within(timeout, started, work) => result,
             () = context.stop.cancelled() => Err(stopping()),
         };
         let end = result.as_ref().map(|_| MAP_CREDITS);
@@ -348,18 +350,19 @@ async fn off_thread(
 }
 
 async fn within<T>(
-    timeout: Option<Duration>,
+    timeout_ms: Option<u64>,
+    started: Instant,
     work: impl Future<Output = Result<T, ApiError>>,
 ) -> Result<T, ApiError> {
-    let Some(timeout) = timeout else {
+    let Some(timeout_ms) = timeout_ms else {
         return work.await;
     };
-    tokio::time::timeout(timeout, work).await.unwrap_or_else(|_| {
+    let deadline = started + Duration::from_millis(timeout_ms);
+    timeout_at(deadline, work).await.unwrap_or_else(|_| {
         Err(ApiError::new(
             ErrorCode::MapTimeout,
             format!(
-                "the map did not finish within its `timeout` of {} ms; allow more time, or map a part of the site",
-                timeout.as_millis()
+                "the map did not finish within its `timeout` of {timeout_ms} ms; allow more time, or map a part of the site"
             ),
         ))
     })

@@ -30,6 +30,7 @@ use harvestman_store::{JobKind, NewJob, Principal};
 use tokio::time::{Instant, timeout_at};
 use url::Url;
 
+use crate::budget::CreditReservation;
 use crate::clock;
 use crate::context::{Context, Engine};
 use crate::error::stopping;
@@ -79,9 +80,9 @@ pub(crate) async fn search_pages(
     request: &SearchRequest,
     deadline: Instant,
 ) -> Result<FoundPages, ApiError> {
-    let reservation = context.budget.reserve(team).await?;
     let mut run = SearchRun::new(context, team, request);
     run.deadline = run.deadline.min(deadline);
+    let reservation = run.reserve().await?;
     let results = run.find_in_time().await?;
     let credits = search_credits(&results);
     reservation.spend(job, credits);
@@ -125,7 +126,8 @@ impl Engine {
             self.check_options(options)
                 .map_err(|error| problem::under("scrapeOptions", error))?;
         }
-        let reservation = self.context.budget.reserve(principal.team).await?;
+        let run = SearchRun::new(&self.context, principal.team, request);
+        let reservation = run.reserve().await?;
         let call = NewJob {
             url: request.query.clone(),
             ..new_job(
@@ -136,7 +138,6 @@ impl Engine {
                 &request.caller,
             )?
         };
-        let run = SearchRun::new(&self.context, principal.team, request);
         let result = tokio::select! {
             result = run.respond(self, principal, base, call.id) => result,
             () = self.context.stop.cancelled() => Err(stopping()),
@@ -191,6 +192,11 @@ impl<'e> SearchRun<'e> {
             warning: (!self.warnings.is_empty()).then(|| self.warnings.join(" ")),
         };
         Ok((response, credits))
+    }
+
+    async fn reserve(&self) -> Result<CreditReservation, ApiError> {
+        let reserving = timeout_at(self.deadline, self.context.budget.reserve(self.team));
+        reserving.await.map_err(|_| timeout_error())?
     }
 
     async fn find_in_time(&mut self) -> Result<SearchResults, ApiError> {

@@ -128,6 +128,40 @@ async fn a_credit_budget_is_shared_by_all_servers_on_postgresql() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_request_waits_for_a_credit_of_another_server_only_until_its_timeout_on_postgresql() {
+    let database = TestDatabase::create().await;
+    let [first, second] = servers(&database, &[("HARVESTMAN_CREDIT_BUDGET", "1")]).await;
+    let site = site(2, "").await;
+    site.hold_after(0);
+    let batch = first.batch(&request(&site, 0..1)).await;
+    site.wait_for_requests(1).await;
+    let url = site.url("/1");
+    for (path, request, code) in [
+        (
+            "/v2/scrape",
+            json!({ "url": url, "timeout": 1_000 }),
+            "SCRAPE_TIMEOUT",
+        ),
+        ("/v2/map", json!({ "url": url, "timeout": 1_000 }), "MAP_TIMEOUT"),
+        (
+            "/v2/search",
+            json!({ "query": "heron", "timeout": 1_000 }),
+            "SEARCH_TIMEOUT",
+        ),
+    ] {
+        let response = second.post(path, &request).await;
+        assert_eq!(
+            (response.status, response.code()),
+            (408, code),
+            "{path}: {}",
+            response.json
+        );
+    }
+    site.release();
+    assert_eq!(first.wait_for_end(&batch).await["completed"], 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn credits_of_a_running_extract_are_not_spent_elsewhere_on_postgresql() {
     let database = TestDatabase::create().await;
     let [first, second] = servers(&database, &[("HARVESTMAN_CREDIT_BUDGET", "12")]).await;

@@ -11,8 +11,10 @@ use harvestman_core::ids::{JobId, TeamId};
 use harvestman_core::month::Month;
 use harvestman_store::{Store, StoreError};
 use tokio::time::Instant;
+use tracing::Instrument;
 
 use crate::clock::this_month;
+use crate::error::internal_error;
 use crate::holdings::{Holdings, Need, Subject};
 use crate::limits;
 use crate::plans::Plans;
@@ -74,7 +76,7 @@ impl Budget {
     }
 
     /// Reserves a credit of a budget that all nodes share.
-    async fn reserve_shared(&self, team: TeamId, budget: u64) -> Result<CreditReservation, ApiError> {
+    async fn reserve_shared(self, team: TeamId, budget: u64) -> Result<CreditReservation, ApiError> {
         let deadline = Instant::now() + limits::CREDITS_WAIT;
         while !self.take(team) {
             let need = || self.need(team, budget, true);
@@ -100,7 +102,7 @@ impl Budget {
             }
             tokio::time::sleep(limits::HOLDINGS_POLL).await;
         }
-        Ok(CreditReservation(Some((self.clone(), team))))
+        Ok(CreditReservation(Some((self, team))))
     }
 
     /// Takes a credit that this node holds.
@@ -137,7 +139,11 @@ impl Budget {
             return Ok(CreditReservation(None));
         };
         if self.holdings.limits().is_some() {
-            return self.reserve_shared(team, budget).await;
+            // Runs to its end even if the caller goes away, because the store ends an exchange that has begun.
+            let reserving = self.clone().reserve_shared(team, budget);
+            return tokio::spawn(reserving.in_current_span())
+                .await
+                .map_err(internal_error)?;
         }
         let month = this_month();
         if self.is_stale(budget, team, month) {
@@ -280,6 +286,50 @@ impl Drop for CreditReservation {
             && let Some(account) = budget.accounts().get_mut(team)
         {
             account.in_flight = account.in_flight.saturating_sub(1);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+    use std::time::Duration;
+
+    use super::*;
+    use crate::plans::Limits;
+    use crate::test_database::{self, connect, wait_until};
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn an_exchange_ends_even_if_its_caller_goes_away_on_postgresql() {
+        let url = test_database::create("budget").await;
+        let store = test_database::open(&url).await;
+        let team = store.ensure_team("team").await.unwrap();
+        let limits = Limits {
+            credit_budget: Some(100),
+            ..Limits::at_once(1)
+        };
+        let (plans, holdings) = (
+            Plans::new(limits, BTreeMap::new()),
+            Holdings::new(store.shared_limits()),
+        );
+        let budget = Budget::new(plans, store, holdings.clone());
+        let client = connect(&url).await;
+        let lock = "BEGIN; LOCK TABLE harvestman.share";
+        client.batch_execute(lock).await.unwrap();
+        let reserving = tokio::spawn(async move { budget.reserve(team).await });
+        let waits = "EXISTS (SELECT FROM pg_locks WHERE NOT granted
+            AND relation = 'harvestman.share'::regclass)";
+        wait_until(&client, waits).await;
+        reserving.abort();
+        assert!(reserving.await.unwrap_err().is_cancelled());
+        client.batch_execute("COMMIT").await.unwrap();
+        let since = Instant::now();
+        while holdings.units(Subject::Credits(team)) == 0 {
+            assert!(
+                since.elapsed() < Duration::from_secs(20),
+                "the node does not learn what it holds"
+            );
+            tokio::time::sleep(Duration::from_millis(5)).await;
         }
     }
 }

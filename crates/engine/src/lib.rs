@@ -55,6 +55,8 @@ mod site_response;
 mod slots;
 mod team_shares;
 mod team_tasks;
+#[cfg(test)]
+mod test_database;
 mod text_recognition;
 mod tracking;
 mod turn;

@@ -265,13 +265,11 @@ mod tests {
 
     use harvestman_browser::OriginStorage;
     use harvestman_core::api::error::ErrorCode;
-    use harvestman_store::{DatabaseUrl, StoreConfig, new_id};
-    use tokio_postgres::{Client, NoTls};
+    use harvestman_store::new_id;
+    use tokio_postgres::Client;
 
     use super::*;
-
-    /// URL of the PostgreSQL server of the tests, without a database name; set by `cargo xtask test`.
-    const SERVER: &str = "HARVESTMAN_TEST_POSTGRES";
+    use crate::test_database::{self, connect, wait_until};
 
     /// A node of a PostgreSQL database.
     struct Node {
@@ -281,10 +279,8 @@ mod tests {
 
     impl Node {
         async fn start(url: &str) -> Self {
-            let mut config = StoreConfig::new("");
-            config.database_url = DatabaseUrl::parse(url);
             Self {
-                store: Store::open(&config).await.unwrap(),
+                store: test_database::open(url).await,
                 profiles: Profiles::default(),
             }
         }
@@ -303,34 +299,11 @@ mod tests {
         }
     }
 
-    async fn connect(url: &str) -> Client {
-        let (client, connection) = tokio_postgres::connect(url, NoTls).await.unwrap();
-        tokio::spawn(connection);
-        client
-    }
-
     /// Returns two nodes of a new database, and a connection to it.
     async fn nodes(name: &str) -> ([Node; 2], Client) {
-        let server = std::env::var(SERVER).unwrap_or_else(|_| {
-            panic!("{SERVER} is not set: run `cargo xtask test`, which starts PostgreSQL")
-        });
-        let database = format!("harvestman_profiles_{}_{name}", std::process::id());
-        let creation = format!("CREATE DATABASE {database} TEMPLATE template0 ENCODING 'UTF8'");
-        let client = connect(&format!("{server}/postgres")).await;
-        client.batch_execute(&creation).await.unwrap();
-        let url = format!("{server}/{database}");
+        let url = test_database::create(&format!("profiles_{name}")).await;
         let nodes = [Node::start(&url).await, Node::start(&url).await];
         (nodes, connect(&url).await)
-    }
-
-    /// Waits until the condition, an SQL expression, is true.
-    async fn wait_until(client: &Client, condition: &str) {
-        let since = Instant::now();
-        let query = format!("SELECT {condition}");
-        while !client.query_one(&query, &[]).await.unwrap().get::<_, bool>(0) {
-            assert!(since.elapsed() < Duration::from_secs(20), "{condition}");
-            tokio::time::sleep(Duration::from_millis(5)).await;
-        }
     }
 
     #[tokio::test(flavor = "multi_thread")]

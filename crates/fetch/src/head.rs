@@ -35,6 +35,8 @@ pub(crate) struct HeadRepair {
     signal: ResponseSignal,
     /// The incomplete head.
     head: Vec<u8>,
+    /// Number of line ends that it begins with.
+    blank: usize,
     /// Repaired bytes that have not been read yet.
     ready: Bytes,
 }
@@ -46,6 +48,7 @@ impl HeadRepair {
             inner,
             signal: signal.clone(),
             head: Vec::new(),
+            blank: 0,
             ready: Bytes::new(),
         };
         (repair, signal)
@@ -56,12 +59,12 @@ impl HeadRepair {
         let mut from = self.head.len().saturating_sub(3);
         self.head.extend_from_slice(bytes);
         let mut out = Vec::new();
-        while let Some(length) = head_length(&self.head, from) {
+        while let Some(length) = self.head_length(from) {
             let rest = self.head.split_off(length);
             let head = std::mem::replace(&mut self.head, rest);
             let (repaired, is_interim) = repair(head);
             out.extend_from_slice(&repaired);
-            from = 0;
+            (from, self.blank) = (0, 0);
             if !is_interim {
                 self.signal.0.store(false, Ordering::Release);
                 break;
@@ -72,8 +75,27 @@ impl HeadRepair {
         }
         if !self.signal.0.load(Ordering::Acquire) {
             out.append(&mut self.head);
+            self.blank = 0;
         }
         self.ready = out.into();
+    }
+
+    /// Returns the length of a complete head, including leading empty lines. Looks for the final empty line from `from`.
+    fn head_length(&mut self, from: usize) -> Option<usize> {
+        let is_line_end = |byte: &u8| {
+            #[cfg(test)]
+            tests::count_step();
+            matches!(byte, b'\r' | b'\n')
+        };
+        self.blank += self.head[self.blank..]
+            .iter()
+            .take_while(|byte| is_line_end(byte))
+            .count();
+        (from.max(self.blank)..self.head.len()).find_map(|at| match &self.head[at..] {
+            [b'\n', b'\n', ..] => Some(at + 2),
+            [b'\n', b'\r', b'\n', ..] => Some(at + 3),
+            _ => None,
+        })
     }
 }
 
@@ -134,17 +156,6 @@ impl AsyncWrite for HeadRepair {
     fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         Pin::new(&mut self.inner).poll_shutdown(context)
     }
-}
-
-/// Returns the length of a complete head, including leading empty lines. Looks for the final empty line from `from`.
-fn head_length(bytes: &[u8], from: usize) -> Option<usize> {
-    let start = bytes.iter().position(|byte| !matches!(byte, b'\r' | b'\n'))?;
-    let from = from.max(start);
-    (from..bytes.len()).find_map(|at| match &bytes[at..] {
-        [b'\n', b'\n', ..] => Some(at + 2),
-        [b'\n', b'\r', b'\n', ..] => Some(at + 3),
-        _ => None,
-    })
 }
 
 /// Returns the head in a form that the parser accepts, and whether another one follows it (1xx). A head that neither
@@ -252,7 +263,31 @@ fn without_end(line: &[u8]) -> &[u8] {
 
 #[cfg(test)]
 mod tests {
+    use std::cell::Cell;
+
     use super::*;
+
+    thread_local! {
+        static STEPS: Cell<usize> = const { Cell::new(0) };
+    }
+
+    /// Counts a byte that is looked at to find the first line.
+    pub(super) fn count_step() {
+        STEPS.set(STEPS.get() + 1);
+    }
+
+    #[test]
+    fn empty_lines_before_a_head_are_read_once() {
+        let (client, _server) = tokio::io::duplex(1);
+        let (mut repair, signal) = HeadRepair::new(Box::new(client));
+        signal.expect();
+        for _ in 0..10_000 {
+            repair.push(b"\r\n", false);
+        }
+        repair.push(b"HTTP/1.1  200  OK\r\n\r\n", false);
+        assert!(repair.ready.ends_with(b"HTTP/1.1 200 OK\r\n\r\n"));
+        assert!(STEPS.get() < 2 * 20_000, "{} steps", STEPS.get());
+    }
 
     fn check(head: &str, expected: &str) {
         let (found, _) = repair(head.as_bytes().to_vec());

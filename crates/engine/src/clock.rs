@@ -38,10 +38,17 @@ pub(crate) struct Ticker {
 
 impl Ticker {
     pub(crate) fn new() -> Self {
-        Self {
-            started: tokio::time::Instant::now(),
-            anchor: now(),
-        }
+        Self::at(tokio::time::Instant::now(), now())
+    }
+
+    /// Starts at this instant, when the wall clock showed `anchor`.
+    pub(crate) fn at(started: tokio::time::Instant, anchor: Timestamp) -> Self {
+        Self { started, anchor }
+    }
+
+    /// Returns the time of its start.
+    pub(crate) fn started(&self) -> Timestamp {
+        self.anchor
     }
 
     pub(crate) fn now(&self) -> Timestamp {

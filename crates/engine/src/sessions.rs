@@ -104,7 +104,7 @@ impl Engine {
             cdp_url: urls.cdp,
             live_view_url: urls.live_view,
             interactive_live_view_url: urls.interactive_live_view,
-            expires_at: session.expires_at(),
+            expires_at: session.age.expires_at(),
         })
     }
 
@@ -152,7 +152,7 @@ impl Engine {
             let live = self.context.sessions.registry.get(row.id);
             let credits = match (row.end, &live) {
                 (Some(end), _) => end.credits,
-                (None, Some(live)) => billing::browser_session(live.created, clock::now()),
+                (None, Some(live)) => billing::browser_session(live.age.created, live.age.now()),
                 (None, None) => billing::browser_session(row.created_at, row.last_activity_at),
             };
             overviews.push(ConsoleSession {

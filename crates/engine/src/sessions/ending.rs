@@ -16,8 +16,8 @@ use tokio_util::sync::CancellationToken;
 use super::live::LiveSession;
 use super::registry::SessionEnd;
 use crate::context::Context;
+use crate::limits;
 use crate::profiles::OpenProfile;
-use crate::{clock, limits};
 
 /// Ends expired sessions, and stores when the others were last used, until `stop` is cancelled.
 pub(crate) async fn run(context: Arc<Context>, stop: CancellationToken) {
@@ -62,14 +62,14 @@ pub(crate) async fn run(context: Arc<Context>, stop: CancellationToken) {
 impl Context {
     /// Returns the sessions that are over, and the others.
     fn partition_sessions(&self) -> (Vec<Arc<LiveSession>>, Vec<Arc<LiveSession>>) {
-        let now = clock::now();
         let all = self.sessions.registry.all();
         let mut running: HashMap<TeamId, u64> = HashMap::new();
         for session in &all {
-            *running.entry(session.team).or_default() += billing::browser_session(session.created, now);
+            let age = &session.age;
+            *running.entry(session.team).or_default() += billing::browser_session(age.created, age.now());
         }
         all.into_iter().partition(|session| {
-            session.is_over(now) || self.budget.is_exceeded(session.team, running[&session.team])
+            session.is_over() || self.budget.is_exceeded(session.team, running[&session.team])
         })
     }
 
@@ -135,7 +135,7 @@ impl Context {
         // The time between expiry and the poll that notices it is not charged.
         let end = SessionEnd {
             last_activity,
-            at: clock::now().min(session.ends_at()),
+            at: session.age.now().min(session.ends_at()),
         };
         session.ended.cancel();
         let resources = session.take_resources();

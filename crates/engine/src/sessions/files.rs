@@ -109,7 +109,7 @@ impl Engine {
         request: ExtendRequest,
     ) -> Result<SessionExtended, ApiError> {
         let session = self.context.active_session(principal, id).await?;
-        let expires_at = session.extend(clock::now() + Duration::from_secs(request.ttl));
+        let expires_at = session.extend(Duration::from_secs(request.ttl));
         if !self.context.store.extend_session(id, expires_at).await? {
             return Err(SessionError::Destroyed.into());
         }

@@ -16,17 +16,17 @@ use tokio_util::sync::CancellationToken;
 
 use super::permits::SessionPermit;
 use crate::budget::CreditReservation;
+use crate::clock::Ticker;
+use crate::limits;
 use crate::llm::Llm;
 use crate::profiles::OpenProfile;
 use crate::prompt::{self, TaskOutcome};
-use crate::{clock, limits};
 
 /// An active session.
 pub(crate) struct LiveSession {
     pub(crate) id: SessionId,
     pub(crate) team: TeamId,
-    pub(crate) created: Timestamp,
-    lifetime: Mutex<Lifetime>,
+    pub(crate) age: Age,
     pub(crate) browser: LiveBrowser,
     pub(crate) tokens: SessionTokens,
     pub(crate) ended: CancellationToken,
@@ -34,6 +34,13 @@ pub(crate) struct LiveSession {
     /// Number of calls that run or wait.
     calls: AtomicUsize,
     resources: Mutex<Option<SessionResources>>,
+}
+
+/// When a session began, and how long it lives. A jump of the wall clock neither ends a session nor changes its price.
+pub(crate) struct Age {
+    ticker: Ticker,
+    pub(crate) created: Timestamp,
+    lifetime: Mutex<Lifetime>,
 }
 
 /// What a session owns until it ends.
@@ -55,8 +62,7 @@ impl LiveSession {
         Self {
             id,
             team,
-            created: clock::now(),
-            lifetime: Mutex::new(lifetime),
+            age: Age::new(Ticker::new(), lifetime),
             browser,
             tokens,
             ended: CancellationToken::new(),
@@ -66,47 +72,28 @@ impl LiveSession {
         }
     }
 
-    /// Returns when the session was last used, as wall-clock time.
+    /// Returns when the session was last used.
     pub(crate) fn last_activity(&self) -> Timestamp {
-        let idle = self.browser.last_used().elapsed().as_millis();
-        let idle = u64::try_from(idle).unwrap_or(u64::MAX);
-        Timestamp(clock::now().0.saturating_sub(idle)).max(self.created)
-    }
-
-    /// Returns when the session ends at the latest.
-    pub(crate) fn expires_at(&self) -> Timestamp {
-        self.created + self.lifetime().ttl
+        self.age.before(self.browser.last_used().elapsed())
     }
 
     /// Returns when the session ends unless there is further activity.
     pub(crate) fn ends_at(&self) -> Timestamp {
-        let last_activity = self.last_activity();
-        self.lifetime().ends_at(self.created, last_activity)
+        self.age.ends_at(self.last_activity())
     }
 
-    /// Lets the session live at least until `at`, and counts as activity.
-    pub(crate) fn extend(&self, at: Timestamp) -> Timestamp {
+    /// Lets the session live at least this long from now, and counts as activity. Returns when it ends at the latest.
+    pub(crate) fn extend(&self, time: Duration) -> Timestamp {
         self.browser.touch();
-        let mut lifetime = self.lifetime();
-        let ttl = Duration::from_millis(at.millis_since(self.created));
-        // An idle session also lives at least that long.
-        lifetime.idle = lifetime
-            .idle
-            .max(Duration::from_millis(at.millis_since(clock::now())));
-        lifetime.ttl = lifetime.ttl.max(ttl);
-        self.created + lifetime.ttl
+        self.age.extend(time)
     }
 
-    fn lifetime(&self) -> MutexGuard<'_, Lifetime> {
-        self.lifetime.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Returns whether the session is over at `now`. A session with a running or waiting call is never idle.
-    pub(crate) fn is_over(&self, now: Timestamp) -> bool {
+    /// Returns whether the session is over. A session with a running or waiting call is never idle.
+    pub(crate) fn is_over(&self) -> bool {
         if self.calls.load(Ordering::Relaxed) > 0 {
             self.browser.touch();
         }
-        now >= self.ends_at() || self.browser.has_ended()
+        self.age.now() >= self.ends_at() || self.browser.has_ended()
     }
 
     /// Takes what the session owns; `None` on the second call.
@@ -164,6 +151,49 @@ impl LiveSession {
     }
 }
 
+impl Age {
+    fn new(ticker: Ticker, lifetime: Lifetime) -> Self {
+        Self {
+            ticker,
+            created: ticker.started(),
+            lifetime: Mutex::new(lifetime),
+        }
+    }
+
+    /// Returns the time, without the jumps of the wall clock since the session began.
+    pub(crate) fn now(&self) -> Timestamp {
+        self.ticker.now()
+    }
+
+    /// Returns the time this long ago, but not before the session began.
+    fn before(&self, ago: Duration) -> Timestamp {
+        let ago = u64::try_from(ago.as_millis()).unwrap_or(u64::MAX);
+        Timestamp(self.now().0.saturating_sub(ago)).max(self.created)
+    }
+
+    /// Returns when the session ends at the latest.
+    pub(crate) fn expires_at(&self) -> Timestamp {
+        self.created + self.lifetime().ttl
+    }
+
+    fn ends_at(&self, last_activity: Timestamp) -> Timestamp {
+        self.lifetime().ends_at(self.created, last_activity)
+    }
+
+    fn extend(&self, time: Duration) -> Timestamp {
+        let mut lifetime = self.lifetime();
+        let age = Duration::from_millis(self.now().millis_since(self.created));
+        lifetime.ttl = lifetime.ttl.max(age + time);
+        // An idle session also lives at least that long.
+        lifetime.idle = lifetime.idle.max(time);
+        self.created + lifetime.ttl
+    }
+
+    fn lifetime(&self) -> MutexGuard<'_, Lifetime> {
+        self.lifetime.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
 /// Exclusive use of the browser.
 pub(crate) struct SessionTurn {
     _turn: OwnedMutexGuard<()>,
@@ -200,5 +230,29 @@ pub(crate) fn before_run_error(error: BrowserError) -> ApiError {
     match error {
         BrowserError::NotConfigured(_) => error.into(),
         error => ApiError::new(ErrorCode::BrowserError, error.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clock;
+
+    #[test]
+    fn a_jump_of_the_clock_does_not_change_the_age_of_a_session() {
+        let minute = Duration::from_secs(60);
+        let lifetime = Lifetime {
+            ttl: minute,
+            idle: minute,
+        };
+        // A session of a minute ago, when the wall clock was an hour ahead or behind.
+        for anchor in [clock::now() + 60 * minute, Timestamp(clock::now().0 - 3_600_000)] {
+            let age = Age::new(Ticker::at(Instant::now() - minute, anchor), lifetime);
+            assert_eq!(age.created, anchor);
+            assert!(age.now().millis_since(anchor) < 120_000, "{:?}", age.now());
+            assert!(age.now() >= age.ends_at(anchor));
+            assert!(age.extend(minute) >= anchor + 2 * minute);
+            assert!(age.now() < age.expires_at());
+        }
     }
 }

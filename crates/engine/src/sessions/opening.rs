@@ -206,11 +206,11 @@ impl Context {
                 username: plan.caller.username(),
                 zero_data_retention: false,
                 retention_ms: limits::RETENTION_MS,
-                created_at: session.created,
+                created_at: session.age.created,
             },
             scrape: plan.scrape.map(|(scrape, _)| scrape),
             stream_web_view: plan.stream_web_view,
-            expires_at: session.expires_at(),
+            expires_at: session.age.expires_at(),
         };
         if let Err(error) = self.store.begin_session(&new_session).await {
             session.browser.end().await;

@@ -57,16 +57,16 @@ pub(crate) async fn hold(
     }
 }
 
-/// Repeats a write while the store is unavailable (busy, disk full), so that no work is lost.
-pub(crate) async fn retry<T, E: Display, W: Future<Output = Result<T, E>>>(
+/// Repeats an operation while the store is unavailable (busy, disk full), so that no work is lost.
+pub(crate) async fn retry<T, E: Display, O: Future<Output = Result<T, E>>>(
     is_transient: impl Fn(&E) -> bool,
-    write: impl Fn() -> W,
+    operation: impl Fn() -> O,
 ) -> Result<T, E> {
     let mut pause = limits::COMMIT_RETRY;
     loop {
-        match write().await {
+        match operation().await {
             Err(error) if is_transient(&error) => {
-                tracing::warn!(%error, "cannot store the state of a job; retrying");
+                tracing::warn!(%error, "cannot read or store the state of a job; retrying");
                 tokio::time::sleep(pause).await;
                 pause = (pause * 2).min(limits::COMMIT_RETRY_MAX);
             }

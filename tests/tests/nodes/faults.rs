@@ -3,10 +3,11 @@
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use harvestman_tests::{DatabaseProxy, DocsSite, TestDatabase, TestServer, send_request};
+use harvestman_tests::{DatabaseProxy, DocsSite, Page, Site, TestDatabase, TestServer, send_request};
 use http::Method;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
+use tokio_postgres::NoTls;
 
 use super::cluster::node;
 
@@ -41,6 +42,31 @@ fn assert_exact(end: &Value, pages: usize) {
     for field in ["total", "completed", "creditsUsed"] {
         assert_eq!(end[field], pages, "{field}: {end}");
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_run_begins_even_if_its_connection_breaks_on_postgresql() {
+    let database = TestDatabase::create().await;
+    let server = TestServer::start_with(&[("HARVESTMAN_DATABASE_URL", database.url())]).await;
+    let site = Site::new().page("/", Page::links("home", &[])).serve().await;
+    let (client, connection) = tokio_postgres::connect(database.url(), NoTls).await.unwrap();
+    tokio::spawn(connection);
+    let lock = "BEGIN; LOCK TABLE harvestman.run_event";
+    client.batch_execute(lock).await.unwrap();
+    let schema = json!({ "type": "object", "properties": { "title": { "type": "string" } } });
+    let request = json!({ "urls": [site.url("/")], "schema": schema });
+    let started = server.post("/v2/extract", &request).await.ok();
+    let break_waiting = "SELECT pg_terminate_backend(pid) FROM pg_locks
+        WHERE NOT granted AND relation = 'harvestman.run_event'::regclass";
+    let since = Instant::now();
+    while client.query(break_waiting, &[]).await.unwrap().is_empty() {
+        assert!(since.elapsed() < TIMEOUT, "{}", server.log());
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    client.batch_execute("COMMIT").await.unwrap();
+    let path = format!("/v2/extract/{}", started["id"].as_str().unwrap());
+    let end = server.wait_for_end(&path).await;
+    assert_eq!(end["status"], "completed", "{end}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

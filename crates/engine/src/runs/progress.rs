@@ -53,7 +53,8 @@ impl<'a> Progress<'a> {
         lease: &'a Lease,
         keeps_content: bool,
     ) -> Result<Self, ApiError> {
-        let earlier = context.store.run_events(lease.job).await?.len() as u64;
+        let read = || context.store.run_events(lease.job);
+        let earlier = lease::retry(StoreError::is_transient, read).await?.len() as u64;
         let mut progress = Self {
             context,
             lease,

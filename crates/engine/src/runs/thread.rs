@@ -15,7 +15,7 @@ use uuid::Uuid;
 use super::status::{has_ended, partial_of, result_fields, run_error, take_field};
 use crate::context::{Context, Engine};
 use crate::error::internal_error;
-use crate::{clock, limits};
+use crate::{clock, lease, limits};
 
 /// A completed run before this one.
 pub(super) struct EarlierRun {
@@ -32,6 +32,15 @@ pub(super) struct EarlierRun {
 /// # Errors
 /// If the store fails.
 pub(super) async fn earlier_runs(
+    context: &Context,
+    lease: &Lease,
+    thread: Uuid,
+) -> Result<Vec<EarlierRun>, ApiError> {
+    let is_transient = |error: &ApiError| error.code == ErrorCode::Unavailable;
+    lease::retry(is_transient, || read_earlier_runs(context, lease, thread)).await
+}
+
+async fn read_earlier_runs(
     context: &Context,
     lease: &Lease,
     thread: Uuid,

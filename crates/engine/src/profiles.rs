@@ -172,10 +172,11 @@ impl OpenProfile {
             return Ok(());
         }
         let state = bounded(storage);
-        store
-            .save_profile(self.team, self.name.clone(), state, clock::now())
-            .await
-            .map_err(ApiError::from)
+        let saving = store.save_profile(self.team, self.name.clone(), state, clock::now());
+        if !saving.await? {
+            tracing::warn!("cannot save a profile: another node writes to it");
+        }
+        Ok(())
     }
 }
 

@@ -101,13 +101,14 @@ operations! {
         /// Returns the last saved state of a browser profile.
         async fn profile(&self, team: TeamId, name: &str) -> Result<Option<String>, StoreError>;
 
-        /// Saves the state of a browser profile, replacing the older one.
+        /// Saves the state of a browser profile, replacing the older one. Returns false, and saves nothing, if another
+        /// node writes to the profile.
         async fn save_profile(
             &self,
             team: TeamId,
             name: String,
             state: String,
             now: Timestamp,
-        ) -> Result<(), StoreError>;
+        ) -> Result<bool, StoreError>;
     }
 }

@@ -30,12 +30,25 @@ impl Profiles for Postgres {
         name: String,
         state: String,
         now: Timestamp,
-    ) -> Result<(), StoreError> {
+    ) -> Result<bool, StoreError> {
         let Some(state) = compress(vec![state]).await?.pop() else {
-            return Ok(());
+            return Ok(true);
         };
+        let node = self.node;
         self.write(now, move |transaction, now| {
             Box::pin(async move {
+                // A node that was frozen may have lost the profile.
+                let elsewhere = query(
+                    "SELECT FROM harvestman.profile_lock WHERE team_id = $1 AND name = $2 AND node <> $3 FOR SHARE",
+                )
+                .bind(team.0)
+                .bind(&*name)
+                .bind(node)
+                .fetch_optional(transaction)
+                .await?;
+                if elsewhere.is_some() {
+                    return Ok(false);
+                }
                 query(
                     "INSERT INTO harvestman.profile (team_id, name, size_bytes, zstd, updated_at)
                      VALUES ($1, $2, $3, $4, $5)
@@ -58,7 +71,7 @@ impl Profiles for Postgres {
                 .bind(limits::PROFILES_PER_TEAM)
                 .execute(transaction)
                 .await?;
-                Ok(())
+                Ok(true)
             })
         })
         .await

@@ -32,9 +32,9 @@ impl Profiles for Sqlite {
         name: String,
         state: String,
         now: Timestamp,
-    ) -> Result<(), StoreError> {
+    ) -> Result<bool, StoreError> {
         let Some(state) = compress(vec![state]).await?.pop() else {
-            return Ok(());
+            return Ok(true);
         };
         self.writer
             .run(move |connection| {
@@ -60,7 +60,7 @@ impl Profiles for Sqlite {
                     .bind(limits::PROFILES_PER_TEAM)
                     .execute(connection)
                     .await?;
-                    Ok(())
+                    Ok(true)
                 })
             })
             .await

@@ -70,7 +70,17 @@ async fn nodes_share_running_jobs_on_postgresql() {
         stores[0].lock_profile(team, "shop", next).await.unwrap(),
         "of this node"
     );
+    let save = |at: usize, state: &str| {
+        let saving = stores[at].save_profile(team, "shop".to_owned(), state.to_owned(), NOW);
+        async { saving.await.unwrap() }
+    };
+    assert!(save(0, "first").await && !save(1, "second").await);
+    assert_eq!(
+        stores[1].profile(team, "shop").await.unwrap().as_deref(),
+        Some("first")
+    );
     stores[0].unlock_profile(team, "shop").await.unwrap();
+    assert!(save(1, "second").await);
     assert!(stores[1].lock_profile(team, "shop", other).await.unwrap());
     // A job takes its profile along to another node, and the former node does not free it.
     assert!(stores[0].lock_profile(team, "shop", other).await.unwrap());

@@ -1,13 +1,14 @@
 //! Formatting and clippy, for `test` and `check`. Installs the components of the toolchain that they need.
 
-use std::{
-    io::Read,
-    process::{Child, Stdio},
-};
+use std::{io::Read, process::Stdio};
 
 use anyhow::{Context, Result, bail};
 
-use crate::{project::Project, run};
+use crate::{
+    process_groups::{self, Group},
+    project::Project,
+    run,
+};
 
 /// Arguments of cargo for clippy on everything. Warnings are errors.
 const CLIPPY: [&str; 7] = [
@@ -33,14 +34,15 @@ pub(crate) fn clippy(project: &Project) -> Result<()> {
 }
 
 /// [`clippy`] in the background, in the time that tests spend waiting. Dropping the value stops clippy.
-pub(crate) struct BackgroundClippy(Child);
+pub(crate) struct BackgroundClippy(Group);
 
 impl BackgroundClippy {
     pub(crate) fn start(project: &Project) -> Result<BackgroundClippy> {
         component(project, "clippy", "clippy")?;
         let mut cargo = project.background_cargo();
         cargo.args(CLIPPY).stderr(Stdio::piped());
-        Ok(BackgroundClippy(cargo.spawn().context("cannot start clippy")?))
+        let clippy = process_groups::spawn(&mut cargo).context("cannot start clippy")?;
+        Ok(BackgroundClippy(clippy))
     }
 
     /// Waits for the end of clippy and prints what it found.

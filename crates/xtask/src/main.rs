@@ -19,6 +19,7 @@ mod lints;
 mod npm;
 mod npm_runtimes;
 mod parts;
+mod process_groups;
 mod project;
 mod run;
 mod score;

@@ -21,7 +21,7 @@ use crate::{
     console, dist, driver,
     fingerprint::files_under,
     lints::{self, BackgroundClippy},
-    npm,
+    npm, process_groups,
     project::Project,
     run, tidy,
     tools::{Cluster, Node, Tools},
@@ -123,6 +123,7 @@ impl Suite {
         filter: Option<&str>,
         stores: Stores,
     ) -> Result<Suite> {
+        process_groups::end_on_signal()?;
         let mut targets = Target::find(project, filter)?;
         let mut scripts = Scripts::find(project, filter)?;
         if stores == Stores::Postgres {

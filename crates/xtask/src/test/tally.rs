@@ -12,7 +12,7 @@ use std::{
 
 use anyhow::{Context, Result, anyhow, bail};
 
-use crate::run;
+use crate::{process_groups, run};
 
 /// Programs that run at the same time.
 const LANES: usize = 2;
@@ -138,9 +138,7 @@ impl Tally {
 impl Outcome {
     /// Runs a program, and prints its output at its end.
     fn of(name: &str, command: &mut Command) -> Result<Outcome> {
-        let mut child = command
-            .stdout(Stdio::piped())
-            .spawn()
+        let mut child = process_groups::spawn(command.stdout(Stdio::piped()))
             .with_context(|| format!("cannot start {name}"))?;
         let stdout = child.stdout.take().context("standard output is piped")?;
         thread::scope(|scope| {

@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used)]
 
+use std::time::{Duration, Instant};
+
 use harvestman_tests::server::OTHER_KEY;
 use harvestman_tests::{JsonService, Page, ReceivedRequest, RunningSite, Site, TestServer};
 use http::Method;
@@ -143,6 +145,31 @@ async fn without_a_provider_the_search_covers_the_teams_own_pages() {
     server.kill9();
     server.restart().await;
     assert!(!urls(&search(&server, json!({ "query": "herons" })).await).is_empty());
+}
+
+#[tokio::test]
+async fn a_killed_server_finds_all_cached_pages_again() {
+    let site = birds().await;
+    let mut server = TestServer::start().await;
+    server.run_crawl(&json!({ "url": site.url("/") })).await;
+    // The texts of these pages are not in the index yet.
+    server.kill9();
+    server.restart().await;
+    for (query, path) in [
+        ("shallow", "/herons"),
+        ("ponds", "/ducks"),
+        ("night", "/owls.html"),
+    ] {
+        let since = Instant::now();
+        loop {
+            let found = search(&server, json!({ "query": query })).await;
+            if urls(&found) == [site.url(path)] {
+                break;
+            }
+            assert!(since.elapsed() < Duration::from_secs(60), "{query}: {found}");
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    }
 }
 
 #[tokio::test]

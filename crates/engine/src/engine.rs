@@ -21,7 +21,7 @@ use crate::sessions::{self, registry::Sessions};
 use crate::slots::Slots;
 use crate::team_shares::TeamShares;
 use crate::text_recognition::TextRecognition;
-use crate::{borrowing, clock, due_work, expiry, limits, monitors, scheduler, watch, webhooks};
+use crate::{borrowing, clock, due_work, expiry, limits, lost_texts, monitors, scheduler, watch, webhooks};
 
 impl Engine {
     /// Starts the loops that drive stored jobs. Jobs that were running continue.
@@ -80,6 +80,7 @@ impl Engine {
             tokio::spawn(borrowing::run(context.clone(), context.stop.clone())),
             tokio::spawn(webhooks::run(context.clone(), context.stop.clone())),
             tokio::spawn(expiry::run(context.clone(), context.stop.clone())),
+            tokio::spawn(lost_texts::run(context.clone(), context.stop.clone())),
             tokio::spawn(sessions::run(context.clone(), context.stop.clone())),
         ];
         *context.loops.lock().unwrap_or_else(PoisonError::into_inner) = loops;

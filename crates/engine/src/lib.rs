@@ -31,6 +31,7 @@ mod jobs;
 mod lease;
 pub mod limits;
 mod llm;
+mod lost_texts;
 mod map;
 mod metrics;
 mod model_answers;

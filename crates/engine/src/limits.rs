@@ -194,6 +194,10 @@ pub const SEARCH_CANDIDATES: u32 = 500;
 /// Timeout for extracting the passage that describes a cached page; after it the page's own description is
 /// used.
 pub const SEARCH_PASSAGE_TIMEOUT: Duration = Duration::from_secs(5);
+/// Cached pages whose lost texts are made at once when the server starts.
+pub const LOST_TEXTS_AT_ONCE: u32 = 16;
+/// How long one of them may take.
+pub const LOST_TEXT_TIMEOUT: Duration = Duration::from_secs(60);
 /// Documentation passages sent to the language model.
 pub const DOCS_PASSAGES: usize = 6;
 /// Timeout of the language model for a question about the documentation.

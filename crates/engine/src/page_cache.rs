@@ -35,15 +35,7 @@ impl PageCache {
     pub(crate) async fn copy(&self, key: CacheKey, ages: Ages) -> Result<Option<SiteResponse>, StoreError> {
         let found = self.store.cached_page(self.team, key, ages, clock::now()).await?;
         self.metrics.count_cache_lookup(found.is_some());
-        let Some(page) = found else {
-            return Ok(None);
-        };
-        let url = Url::parse(&page.url)
-            .map_err(|error| StoreError::Unreadable(format!("URL of a cached page: {error}")))?;
-        Ok(Some(SiteResponse {
-            cached_at: Some(page.fetched_at),
-            ..SiteResponse::new(url, page.status, page.content_type, page.body.into())
-        }))
+        found.map(SiteResponse::try_from).transpose()
     }
 
     /// Returns the known pages of this URL's site.
@@ -59,14 +51,11 @@ impl PageCache {
     /// Stores a page under this key with its title and description. Searches find it only if its Markdown is
     /// known.
     pub(crate) async fn store_page(&self, key: CacheKey, response: &SiteResponse, document: &Document) {
-        let metadata = &document.metadata;
-        let (title, description) = (metadata.title.as_deref(), metadata.description.as_deref());
-        let text_of = |markdown: &String| PageText::of(&response.url, title, description, markdown);
         let page = NewCachedPage {
             site: Some(site_of(&response.url)),
-            title: metadata.title.clone(),
-            description: metadata.description.clone(),
-            text: document.markdown.as_ref().map(text_of),
+            title: document.metadata.title.clone(),
+            description: document.metadata.description.clone(),
+            text: text_of(&response.url, document),
             ..self.entry(key, response)
         };
         self.store.cache_page(page, response.body.clone()).await;
@@ -92,4 +81,12 @@ impl PageCache {
             text: None,
         }
     }
+}
+
+/// Returns the text by which searches find a page, or `None` if its Markdown is not known.
+pub(crate) fn text_of(url: &Url, document: &Document) -> Option<PageText> {
+    let metadata = &document.metadata;
+    let (title, description) = (metadata.title.as_deref(), metadata.description.as_deref());
+    let markdown = document.markdown.as_ref()?;
+    Some(PageText::of(url, title, description, markdown))
 }

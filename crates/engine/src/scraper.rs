@@ -10,13 +10,15 @@ use futures_util::FutureExt;
 use harvestman_browser::Blocker;
 use harvestman_core::api::error::{ApiError, ErrorCode};
 use harvestman_core::api::options::ScrapeOptions;
+use harvestman_core::api::page::Document;
 use harvestman_core::billing;
 use harvestman_core::cache::{self, CacheKey};
 use harvestman_core::crawl::SlotKind;
-use harvestman_core::ids::ScrapeId;
+use harvestman_core::ids::{ScrapeId, TeamId};
 use harvestman_core::pii::Redactor;
 use harvestman_core::scrape::{RawPage, RenderedPage, file_request, needs_browser, prepare, prepare_file};
 use harvestman_fetch::{CookieJar, FetchRequest, Fetcher};
+use harvestman_store::CachedPage;
 use tokio::time::{Instant, timeout_at};
 use url::Url;
 
@@ -34,7 +36,7 @@ use crate::slots::SlotOwner;
 use crate::team_shares::TeamShares;
 use crate::text_recognition::TextRecognition;
 use crate::turn::Turn;
-use crate::{limits, model_formats, redaction};
+use crate::{clock, limits, model_formats, redaction};
 
 /// Fetches and converts pages. Cheap to clone.
 #[derive(Clone)]
@@ -309,6 +311,25 @@ impl Scraper {
             .await?;
         self.complete(&mut scraped, options, true, deadline).await?;
         Ok(scraped)
+    }
+
+    /// Converts a cached copy with default options. Returns `None` if that fails, or is not done at `deadline`.
+    pub(crate) async fn convert_copy(
+        &self,
+        team: TeamId,
+        copy: CachedPage,
+        deadline: Instant,
+    ) -> Option<Document> {
+        let response = SiteResponse::try_from(copy).ok()?;
+        let owner = SlotOwner {
+            team,
+            key: None,
+            job: clock::new_job_id(),
+        };
+        let (url, id) = (response.url.clone(), ScrapeId::from(owner.job));
+        let options = Arc::new(ScrapeOptions::default());
+        let converting = self.convert(&url, response, &options, id, owner, deadline);
+        Some(*converting.await.ok()?.rendered.document)
     }
 
     async fn render(

@@ -6,6 +6,7 @@ use bytes::Bytes;
 use harvestman_core::api::page::ConsentBanner;
 use harvestman_core::time::Timestamp;
 use harvestman_fetch::{FetchError, FetchResponse};
+use harvestman_store::{CachedPage, StoreError};
 use http::HeaderMap;
 use url::Url;
 
@@ -44,6 +45,19 @@ impl SiteResponse {
             blocked_requests: 0,
             incomplete: None,
         }
+    }
+}
+
+impl TryFrom<CachedPage> for SiteResponse {
+    type Error = StoreError;
+
+    fn try_from(page: CachedPage) -> Result<Self, StoreError> {
+        let url = Url::parse(&page.url)
+            .map_err(|error| StoreError::Unreadable(format!("URL of a cached page: {error}")))?;
+        Ok(Self {
+            cached_at: Some(page.fetched_at),
+            ..Self::new(url, page.status, page.content_type, page.body.into())
+        })
     }
 }
 

@@ -1,22 +1,14 @@
 //! Search results from the pages that the team has cached, for servers without a search provider.
 
-use std::sync::Arc;
-
 use futures_util::StreamExt;
 use futures_util::stream::FuturesOrdered;
 use harvestman_core::api::error::ApiError;
-use harvestman_core::api::options::ScrapeOptions;
 use harvestman_core::api::search::SourceKind;
 use harvestman_core::api::search_response::{SearchResults, WebResult};
-use harvestman_core::ids::ScrapeId;
 use harvestman_core::search::{self as rules, Candidate, Query, Window, rank};
-use harvestman_store::CachedPage;
 use tokio::time::Instant;
-use url::Url;
 
 use super::SearchRun;
-use crate::site_response::SiteResponse;
-use crate::slots::SlotOwner;
 use crate::{clock, limits};
 
 impl SearchRun<'_> {
@@ -94,28 +86,10 @@ impl SearchRun<'_> {
             return None;
         }
         let context = self.context;
-        let cached: CachedPage = context.store.cached_page_by_id(self.team, page.id).await.ok()??;
-        let url = Url::parse(&cached.url).ok()?;
-        let response = SiteResponse {
-            cached_at: Some(cached.fetched_at),
-            ..SiteResponse::new(
-                url.clone(),
-                cached.status,
-                cached.content_type,
-                cached.body.into(),
-            )
-        };
+        let cached = context.store.cached_page_by_id(self.team, page.id).await.ok()??;
         let deadline = self.deadline.min(Instant::now() + limits::SEARCH_PASSAGE_TIMEOUT);
-        let options = Arc::new(ScrapeOptions::default());
-        let owner = SlotOwner {
-            team: self.team,
-            key: None,
-            job: clock::new_job_id(),
-        };
-        let id = ScrapeId::from(owner.job);
-        let scraper = &context.scraper;
-        let converting = scraper.convert(&url, response, &options, id, owner, deadline);
-        let markdown = converting.await.ok()?.rendered.document.markdown?;
+        let converting = context.scraper.convert_copy(self.team, cached, deadline);
+        let markdown = converting.await?.markdown?;
         let query = self.request.query.clone();
         let finding = tokio::task::spawn_blocking(move || rules::passage(&markdown, &query));
         finding.await.ok()?

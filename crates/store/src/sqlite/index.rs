@@ -16,7 +16,6 @@ use harvestman_core::search::PageText;
 
 use crate::error::StoreError;
 use crate::limits;
-use crate::sqlite::search::team_word;
 use crate::sqlite::writer::Writer;
 
 /// Stands for the hash of a text that was lost with the server that had it in memory.
@@ -307,4 +306,9 @@ fn hash(text: &PageText) -> i64 {
     let mut hasher = DefaultHasher::new();
     text.hash(&mut hasher);
     hasher.finish().cast_signed()
+}
+
+/// Returns the word that stands for a team in the index.
+pub(super) fn team_word(team: TeamId) -> String {
+    format!("t{}x", hex::encode(team.0.as_bytes()))
 }

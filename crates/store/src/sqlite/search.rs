@@ -122,11 +122,6 @@ impl Search for Sqlite {
     }
 }
 
-/// Returns the word that stands for a team in the index.
-pub(super) fn team_word(team: TeamId) -> String {
-    format!("t{}x", hex::encode(team.0.as_bytes()))
-}
-
 /// Builds the query in FTS5 syntax; `None` when there is nothing to search for. Words from the caller are
 /// quoted, so that they cannot act as operators.
 fn expression(team: TeamId, query: &Query, hosts: &[&str], between: &str) -> Option<String> {
@@ -153,7 +148,7 @@ fn expression(team: TeamId, query: &Query, hosts: &[&str], between: &str) -> Opt
         any_site(&sites),
         any_site(hosts),
     ];
-    let mut expression = format!("team : {}", quote(&team_word(team)));
+    let mut expression = format!("team : {}", quote(&index::team_word(team)));
     for part in parts.into_iter().flatten() {
         // Writing to a `String` never fails.
         let _ = write!(expression, " AND {part}");

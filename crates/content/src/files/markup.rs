@@ -56,6 +56,24 @@ impl Markup {
         self.text(value).raw("\">")
     }
 
+    /// Adds the start tag of a cell that covers this many columns and rows.
+    pub(super) fn open_spanning(&mut self, name: &str, columns: usize, rows: usize) -> &mut Self {
+        self.raw("<").raw(name);
+        for (attribute, span) in [("colspan", columns), ("rowspan", rows)] {
+            if span > 1 {
+                self.raw(&format!(" {attribute}=\"{span}\""));
+            }
+        }
+        self.raw(">")
+    }
+
+    /// Removes this end, if there is such an end.
+    pub(super) fn remove_end(&mut self, end: &str) -> bool {
+        let rest = self.0.strip_suffix(end).map(str::len);
+        self.0.truncate(rest.unwrap_or(self.0.len()));
+        rest.is_some()
+    }
+
     /// Adds a code block.
     pub(super) fn code(&mut self, lines: &str) -> &mut Self {
         // The parser drops one line break at the start of `pre`.

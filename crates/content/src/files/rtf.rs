@@ -321,6 +321,11 @@ impl Reader {
             "sect" | "page" => self.end_paragraph(),
             "cell" | "nestcell" => self.end_cell(),
             "row" | "nestrow" => self.blocks.end_row(),
+            "trowd" => self.blocks.define_row(),
+            "trleft" => self.blocks.define_left(number.unwrap_or(0)),
+            "clmrg" => self.blocks.next_cell().continues_before = true,
+            "clvmrg" => self.blocks.next_cell().continues_above = true,
+            "cellx" => self.blocks.define_cell(number.unwrap_or(0)),
             "pard" => self.paragraph = Paragraph::default(),
             "intbl" => self.paragraph.in_table = true,
             "ls" => self.paragraph.is_item = number.unwrap_or(0) > 0,
@@ -536,6 +541,18 @@ mod tests {
         check(
             r"{\rtf1 \trowd\intbl a\cell b\cell\row\trowd\intbl 1\cell 2\cell\row\pard x\par}",
             "<table><tr><th>a</th><th>b</th></tr><tr><td>1</td><td>2</td></tr></table><p>x</p>",
+        );
+        check(
+            concat!(
+                r"{\rtf1 \trowd\trleft-108\cellx2772\cellx5652\cellx8532\intbl a\cell b\cell c\cell\row",
+                r"\trowd\trleft-108\cellx5651\clvmgf\cellx8532\intbl d\cell e\cell\row",
+                r"\trowd\trleft-108\clmgf\cellx2772\clmrg\cellx5652\clvmrg\cellx8532\intbl f\cell\cell\cell\row}"
+            ),
+            concat!(
+                "<table><tr><th>a</th><th>b</th><th>c</th></tr>",
+                "<tr><td colspan=\"2\">d</td><td rowspan=\"2\">e</td></tr>",
+                "<tr><td colspan=\"2\">f</td></tr></table>"
+            ),
         );
         check(
             r#"{\rtf1 See {\field{\*\fldinst HYPERLINK "https://x.test/"}{\fldrslt here}}.\par}"#,

@@ -1,15 +1,47 @@
 //! Blocks as HTML: headings, paragraphs, nested lists, tables. Does not know control words.
 
+use std::collections::HashSet;
+
 use crate::files::markup::Markup;
 use crate::limits;
+
+/// Distance in twips within which two edges are the same.
+const SAME_EDGE: i32 = 20;
 
 #[derive(Default)]
 pub(super) struct Blocks {
     html: Markup,
     /// Open lists: tag name and depth.
     lists: Vec<(&'static str, u8)>,
-    cells: Vec<String>,
-    in_table: bool,
+    /// The definition of the current row.
+    row: RowDefinition,
+    cells: Vec<Cell>,
+    rows: Vec<Vec<Cell>>,
+}
+
+/// What the file says of a row before or after its cells.
+#[derive(Default)]
+struct RowDefinition {
+    left: i32,
+    cells: Vec<CellDefinition>,
+    /// Properties of the next cell.
+    next: CellDefinition,
+}
+
+/// Position of a cell, in twips, and merging.
+#[derive(Clone, Copy, Default)]
+pub(super) struct CellDefinition {
+    left: i32,
+    right: i32,
+    /// It is part of the cell before.
+    pub(super) continues_before: bool,
+    /// It is part of the cell above.
+    pub(super) continues_above: bool,
+}
+
+struct Cell {
+    content: String,
+    at: CellDefinition,
 }
 
 impl Blocks {
@@ -42,34 +74,99 @@ impl Blocks {
         }
     }
 
-    pub(super) fn cell(&mut self, cell: &str) {
+    /// Begins the definition of a row.
+    pub(super) fn define_row(&mut self) {
+        self.row = RowDefinition::default();
+    }
+
+    /// Sets the left edge of the row that is being defined.
+    pub(super) fn define_left(&mut self, left: i32) {
+        self.row.left = left;
+    }
+
+    /// Returns the cell that is being defined.
+    pub(super) fn next_cell(&mut self) -> &mut CellDefinition {
+        &mut self.row.next
+    }
+
+    /// Ends the definition of a cell with its right edge.
+    pub(super) fn define_cell(&mut self, right: i32) {
+        if self.row.cells.len() < limits::TABLE_COLUMNS {
+            let left = self.row.cells.last().map_or(self.row.left, |cell| cell.right);
+            let cell = std::mem::take(&mut self.row.next);
+            self.row.cells.push(CellDefinition { left, right, ..cell });
+        }
+    }
+
+    pub(super) fn cell(&mut self, content: &str) {
         if self.cells.len() < limits::TABLE_COLUMNS {
-            self.cells.push(cell.trim_end_matches("<br>").to_owned());
+            self.cells.push(Cell {
+                content: content.trim_end_matches("<br>").to_owned(),
+                at: CellDefinition::default(),
+            });
         }
     }
 
     pub(super) fn end_row(&mut self) {
-        let cells = std::mem::take(&mut self.cells);
-        if cells.is_empty() {
-            return;
+        let mut row: Vec<Cell> = Vec::new();
+        let definitions = self
+            .row
+            .cells
+            .iter()
+            .copied()
+            .chain(std::iter::repeat(CellDefinition::default()));
+        for (cell, at) in self.cells.drain(..).zip(definitions) {
+            match row.last_mut().filter(|_| at.continues_before) {
+                Some(before) => before.at.right = at.right,
+                None => row.push(Cell { at, ..cell }),
+            }
         }
-        self.end_lists(0);
-        let name = if self.in_table { "td" } else { "th" };
-        if !std::mem::replace(&mut self.in_table, true) {
-            self.html.open("table");
+        if !row.is_empty() {
+            self.rows.push(row);
         }
-        self.html.open("tr");
-        for cell in cells {
-            self.html.open(name).raw(&cell).close(name);
-        }
-        self.html.close("tr");
     }
 
     pub(super) fn end_table(&mut self) {
         self.end_row();
-        if std::mem::take(&mut self.in_table) {
-            self.html.close("table");
+        let rows = std::mem::take(&mut self.rows);
+        if rows.is_empty() {
+            return;
         }
+        self.end_lists(0);
+        let mut edges: Vec<i32> = rows
+            .iter()
+            .flatten()
+            .flat_map(|cell| [cell.at.left, cell.at.right])
+            .collect();
+        edges.sort_unstable();
+        edges.dedup_by(|edge, last| edge.saturating_sub(*last) <= SAME_EDGE);
+        let column = |edge: i32| edges.partition_point(|other| other.saturating_add(SAME_EDGE) < edge);
+        let continued: HashSet<(usize, usize)> = (0..)
+            .zip(&rows)
+            .flat_map(|(at, row)| row.iter().map(move |cell| (at, cell.at)))
+            .filter(|(_, cell)| cell.continues_above)
+            .map(|(at, cell)| (at, column(cell.left)))
+            .collect();
+        self.html.open("table");
+        for (at, row) in rows.iter().enumerate() {
+            self.html.open("tr");
+            let name = if at == 0 { "th" } else { "td" };
+            for cell in row {
+                let left = column(cell.at.left);
+                if at > 0 && cell.at.continues_above {
+                    continue;
+                }
+                let columns = column(cell.at.right).saturating_sub(left);
+                let below =
+                    (at + 1..at + limits::REPEATED_CELLS).take_while(|at| continued.contains(&(*at, left)));
+                self.html
+                    .open_spanning(name, columns, below.count() + 1)
+                    .raw(&cell.content)
+                    .close(name);
+            }
+            self.html.close("tr");
+        }
+        self.html.close("table");
     }
 
     /// Returns the HTML, with the footnotes at the end.

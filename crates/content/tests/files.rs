@@ -454,6 +454,32 @@ fn an_opendocument_presentation_has_a_page_per_slide() {
 }
 
 #[test]
+fn a_list_without_a_text_of_its_own_is_nested_in_the_item_before() {
+    let list =
+        |style: &str, items: &str| format!("<text:list text:style-name=\"{style}\">{items}</text:list>");
+    let item = |content: &str| format!("<text:list-item>{content}</text:list-item>");
+    let text = |words: &str| format!("<text:p>{words}</text:p>");
+    let styles = "<text:list-style style:name=\"L\"><text:list-level-style-bullet text:level=\"1\"/>\
+                  <text:list-level-style-number text:level=\"2\"/></text:list-style>";
+    let inner = item(&list("L", &(item(&text("Egg")) + &item(&text("Chick")))));
+    // In presentations, a change of style ends the outer list.
+    for body in [
+        list("L", &(item(&text("Herons")) + &inner + &item(&text("Egrets")))),
+        list("L", &item(&text("Herons"))) + &list("L", &(inner.clone() + &item(&text("Egrets")))),
+    ] {
+        check(
+            FileType::Odt,
+            &open_document("text", &(styles.to_owned() + &body)),
+            expect![[r#"
+                - Herons
+                  1. Egg
+                  2. Chick
+                - Egrets"#]],
+        );
+    }
+}
+
+#[test]
 fn a_text_with_presentation_elements_is_one_page() {
     let text = open_document(
         "text",

@@ -114,8 +114,8 @@ struct Writer {
     open: Vec<Closing>,
     /// Depth of `open` at which the skipped element began.
     skipping: Option<usize>,
-    /// Open lists, by whether they are numbered.
-    lists: Vec<bool>,
+    /// Styles of the open lists.
+    lists: Vec<String>,
     in_code: bool,
     /// A line of code has ended; the next paragraph may be another one.
     after_code: bool,
@@ -267,12 +267,21 @@ impl Writer {
                 Closing::Nothing
             }
             "text:list" => {
+                let outer = self.lists.last().map(String::as_str);
                 let style = attributes
                     .find("text:style-name")
-                    .map(|name| self.styles.is_numbered(name));
-                let numbered = style.or(self.lists.last().copied()).unwrap_or(false);
-                self.lists.push(numbered);
-                let tag = if numbered { "ol" } else { "ul" };
+                    .or(outer)
+                    .unwrap_or_default()
+                    .to_owned();
+                self.lists.push(style);
+                let tag = self.list_tag(self.lists.len());
+                // A list without a text before it is part of the item before, which may be in a list that ended.
+                if self.html.remove_end("<li>") && !self.html.remove_end("</li>\n") {
+                    let outer = self.list_tag(self.lists.len() - 1);
+                    if !self.html.remove_end(&format!("</li>\n</{outer}>\n<{outer}>")) {
+                        self.html.open("li");
+                    }
+                }
                 self.html.open(tag);
                 Closing::List(tag)
             }
@@ -315,6 +324,13 @@ impl Writer {
             "table:table-cell" => self.start_cell(attributes),
             _ => Closing::Nothing,
         }
+    }
+
+    /// Returns the tag of the open list at this level, from 1.
+    fn list_tag(&self, level: usize) -> &'static str {
+        let style = self.lists.get(level.wrapping_sub(1));
+        let is_numbered = style.is_some_and(|style| self.styles.is_numbered(style, level));
+        if is_numbered { "ol" } else { "ul" }
     }
 
     fn paragraph(&mut self, attributes: &Attributes) -> Closing {

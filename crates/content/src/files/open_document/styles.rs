@@ -24,8 +24,8 @@ struct Style {
 #[derive(Debug, Default)]
 pub(super) struct Styles {
     styles: HashMap<String, Style>,
-    /// List styles, by whether their first level is numbered.
-    numbered: HashMap<String, bool>,
+    /// Levels of list styles that are numbered, as bits.
+    numbered: HashMap<String, u16>,
 }
 
 /// Text formatting.
@@ -72,12 +72,10 @@ impl Styles {
                     }
                 }
                 "text:list-style" => list = attributes.find("style:name").map(str::to_owned),
-                "text:list-level-style-number" | "text:list-level-style-bullet" => {
-                    if let Some(list) = &list
-                        && attributes.find("text:level") == Some("1")
-                    {
-                        let is_numbered = name.ends_with("number");
-                        self.numbered.insert(list.clone(), is_numbered);
+                "text:list-level-style-number" => {
+                    let level = attributes.count("text:level", 10);
+                    if let Some(list) = &list {
+                        *self.numbered.entry(list.clone()).or_default() |= 1 << level;
                     }
                 }
                 _ => {}
@@ -88,8 +86,11 @@ impl Styles {
         })
     }
 
-    pub(super) fn is_numbered(&self, list: &str) -> bool {
-        self.numbered.get(list).copied().unwrap_or(false)
+    /// Returns whether a level of a list style, from 1, is numbered.
+    pub(super) fn is_numbered(&self, list: &str, level: usize) -> bool {
+        self.numbered
+            .get(list)
+            .is_some_and(|levels| levels & 1 << level.min(10) != 0)
     }
 
     /// Returns whether content with this style is hidden.

@@ -1,12 +1,14 @@
 //! Reads Word, Excel and PowerPoint files, old and new. `office_oxide` parses the packages; this module maps
 //! headings, lists, tables, notes and hidden parts to HTML.
 
+mod old_lists;
+mod old_workbook;
 mod time;
 
 use std::io::Cursor;
 
 use office_oxide::ir::{
-    DocumentIR, Element, InlineContent, List, ListItem, Note, Paragraph, Section, Table, TextSpan,
+    DocumentIR, Element, InlineContent, List, ListItem, Note, Paragraph, Section, Table, TableCell, TextSpan,
     VerticalAlign,
 };
 use office_oxide::options::ParseOptions;
@@ -28,11 +30,20 @@ pub(super) fn read(kind: FileType, body: &[u8]) -> Result<FileDocument, FileErro
     };
     let document =
         Document::from_reader_with(Cursor::new(body.to_vec()), format, &options()).map_err(failure)?;
-    let ir = document.to_ir();
+    let mut ir = document.to_ir();
+    if let Some(workbook) = document.as_xls() {
+        old_workbook::set_time_formats(body, workbook, &mut ir);
+    }
+    if document.as_doc().is_some() {
+        old_lists::divide(body, &mut ir);
+    }
     drop(document);
     let is_slides = matches!(format, DocumentFormat::Pptx | DocumentFormat::Ppt);
     let is_sheets = matches!(format, DocumentFormat::Xlsx | DocumentFormat::Xls);
-    let mut writer = Writer::default();
+    let mut writer = Writer {
+        is_sheets,
+        ..Writer::default()
+    };
     let mut pages = Vec::new();
     for (number, section) in (1..).zip(&ir.sections) {
         if section.hidden {
@@ -150,6 +161,7 @@ struct Writer {
     html: Markup,
     /// Footnotes so far; written at the end of the page.
     notes: Markup,
+    is_sheets: bool,
 }
 
 impl Writer {
@@ -242,7 +254,8 @@ impl Writer {
             }
             Element::TextBox(text) => self.blocks(&text.content),
             Element::Footnote(note) => self.note("fn", note),
-            Element::Endnote(note) => self.note("en", note),
+            // The notes of sheets are comments.
+            Element::Endnote(note) if !self.is_sheets => self.note("en", note),
             Element::CodeBlock(code) => {
                 self.html.code(&code.content);
             }
@@ -326,21 +339,14 @@ impl Writer {
                 } else {
                     "td"
                 };
-                self.html.raw("<").raw(name);
-                for (attribute, span) in [("colspan", cell.col_span), ("rowspan", cell.row_span)] {
-                    if span > 1 {
-                        self.html
-                            .raw(" ")
-                            .raw(attribute)
-                            .raw("=\"")
-                            .raw(&span.to_string())
-                            .raw("\"");
-                    }
-                }
-                self.html.raw(">");
-                match (time::text(cell), cell.content.as_slice()) {
-                    (Some(time), _) => {
-                        self.html.text(&time);
+                self.html
+                    .open_spanning(name, cell.col_span as usize, cell.row_span as usize);
+                match (
+                    time::text(cell).or_else(|| fraction(cell)),
+                    cell.content.as_slice(),
+                ) {
+                    (Some(text), _) => {
+                        self.html.text(&text);
                     }
                     (None, [Element::Paragraph(only)]) => self.inline(&only.content, name == "th"),
                     (None, content) => self.blocks(content),
@@ -431,6 +437,17 @@ fn same_format(a: &TextSpan, b: &TextSpan) -> bool {
 
 fn is_at(span: &TextSpan, position: VerticalAlign) -> bool {
     span.vertical_align == Some(position)
+}
+
+/// Returns the number of a cell whose format shows a fraction, which `office_oxide` reduces to a slash.
+fn fraction(cell: &TableCell) -> Option<String> {
+    let [Element::Paragraph(only)] = cell.content.as_slice() else {
+        return None;
+    };
+    let is_slash = plain(&only.content).trim() == "/";
+    cell.raw_number
+        .filter(|_| is_slash)
+        .map(|number| number.to_string())
 }
 
 fn plain(content: &[InlineContent]) -> String {

@@ -21,6 +21,11 @@ pub(super) fn text(cell: &TableCell) -> Option<String> {
     })
 }
 
+/// Returns whether a number format shows a time of day or a duration, without a date.
+pub(super) fn is_time(format: &str) -> bool {
+    Format::parse(format).is_some()
+}
+
 /// What a number format shows of a time.
 struct Format {
     largest: Largest,

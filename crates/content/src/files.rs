@@ -112,7 +112,7 @@ pub struct FilePage {
     pub number: u32,
     /// Its text as HTML, well-formed, without `html` and `body`.
     pub html: String,
-    /// Whether its first paragraph continues the last one of the previous page.
+    /// Whether its first block continues the last one of the previous page.
     pub continues: bool,
 }
 
@@ -183,17 +183,21 @@ impl FileDocument {
         self.warnings.push(warning);
     }
 
-    /// Returns the whole text as one HTML document. Paragraphs and lists that a page break splits are joined;
-    /// page boundaries are not visible.
+    /// Returns the whole text as one HTML document. Paragraphs, lists and tables that a page break splits are
+    /// joined; page boundaries are not visible.
     pub fn html(&self) -> String {
         let mut html = String::with_capacity(self.pages.iter().map(|page| page.html.len() + 1).sum());
         for page in &self.pages {
-            let joint = [("</p>\n", "<p>", " "), ("</ul>\n", "<ul>", "")]
-                .into_iter()
-                .find_map(|(end, start, between)| {
-                    let rest = page.html.strip_prefix(start).filter(|_| page.continues)?;
-                    Some((html.strip_suffix(end)?.len(), between, rest))
-                });
+            let joint = [
+                ("</p>\n", "<p>", " "),
+                ("</ul>\n", "<ul>", ""),
+                ("</table>\n", "<table>", ""),
+            ]
+            .into_iter()
+            .find_map(|(end, start, between)| {
+                let rest = page.html.strip_prefix(start).filter(|_| page.continues)?;
+                Some((html.strip_suffix(end)?.len(), between, rest))
+            });
             match joint {
                 Some((length, between, rest)) => {
                     html.truncate(length);

@@ -2,11 +2,12 @@
 #![allow(clippy::unwrap_used, reason = "a test may panic, its helpers too")]
 
 #[allow(unreachable_pub, reason = "shared with the whole-product tests")]
+#[allow(dead_code, reason = "other tests use the rest")]
 #[path = "files/fixtures.rs"]
 mod fixtures;
 
 use expect_test::{Expect, expect};
-use fixtures::{Pdf, archive, docx, epub, line, open_document, paragraph, pptx, scan, xlsx};
+use fixtures::{Pdf, archive, docx, epub, line, open_document, paragraph, pptx, xlsx};
 use harvestman_content::files::{FileDocument, FileError, FileRequest, FileType, ScanRequest, read};
 use harvestman_content::{HtmlPage, Selection};
 use url::Url;
@@ -34,208 +35,6 @@ fn markdown(document: &FileDocument) -> String {
 #[track_caller]
 fn check(file_type: FileType, body: &[u8], expected: Expect) {
     expected.assert_eq(&markdown(&read_as(file_type, body).unwrap()));
-}
-
-fn pdf(pages: &[Vec<(u32, u32, &str)>]) -> Vec<u8> {
-    let pages = pages.iter().map(|lines| {
-        lines
-            .iter()
-            .map(|(size, height, text)| line(*size, *height, text))
-            .collect()
-    });
-    Pdf {
-        pages: pages.collect(),
-        ..Pdf::default()
-    }
-    .bytes()
-}
-
-#[test]
-fn a_pdf_keeps_headings_paragraphs_and_lists() {
-    let body = pdf(&[vec![
-        (24, 700, "Herons"),
-        (12, 660, "They wade in shallow water and wait for"),
-        (12, 646, "fish, which may take hours."),
-        (16, 610, "Where they live"),
-        (12, 580, "Near lakes (and rivers) in much of the world."),
-    ]]);
-    check(
-        FileType::Pdf,
-        &body,
-        expect![[r#"
-        # Herons
-
-        They wade in shallow water and wait for fish, which may take hours.
-
-        ## Where they live
-
-        Near lakes (and rivers) in much of the world."#]],
-    );
-}
-
-#[test]
-fn running_headers_and_page_numbers_of_a_pdf_are_dropped_and_paragraphs_joined() {
-    let page = |number, text| {
-        let first = (12, 700, text);
-        let last = (12, 680, "There are many of them, in all parts of the world.");
-        vec![
-            (9, 760, "Of Herons, second edition"),
-            first,
-            last,
-            (9, 40, number),
-        ]
-    };
-    let body = pdf(&[
-        page("1", "They wade in shallow water."),
-        page("2", "They wait for fish."),
-        vec![
-            (9, 760, "Of Herons, second edition"),
-            (
-                12,
-                700,
-                "A heron that stands at the edge of the water for the whole day is",
-            ),
-            (9, 40, "3"),
-        ],
-        page("4", "not asleep."),
-    ]);
-    check(
-        FileType::Pdf,
-        &body,
-        expect![[r#"
-        They wade in shallow water. There are many of them, in all parts of the world.
-
-        They wait for fish. There are many of them, in all parts of the world.
-
-        A heron that stands at the edge of the water for the whole day is not asleep. There are many of them, in all parts of the world."#]],
-    );
-}
-
-#[test]
-fn nearly_equal_pages_of_a_pdf_keep_their_text() {
-    let body = pdf(&["Page 1", "Page 2", "Page 3"].map(|text| vec![(12, 700, text)]));
-    check(
-        FileType::Pdf,
-        &body,
-        expect![[r#"
-        Page 1
-
-        Page 2
-
-        Page 3"#]],
-    );
-    let same = (12, 600, "The same on every page of it.");
-    let body = pdf(&["Page 1", "Page 2", "Page 3"].map(|text| vec![(24, 700, text), same]));
-    check(
-        FileType::Pdf,
-        &body,
-        expect![[r#"
-            # Page 1
-
-            The same on every page of it.
-
-            # Page 2
-
-            The same on every page of it.
-
-            # Page 3
-
-            The same on every page of it."#]],
-    );
-}
-
-#[test]
-fn the_outline_of_a_pdf_decides_its_headings() {
-    let pages = ["HERONS", "EGRETS"].map(|title| {
-        line(14, 700, title)
-            + &line(12, 660, "They wade in shallow water all day.")
-            + &line(12, 400, "The end.")
-    });
-    let body = Pdf {
-        pages: pages.to_vec(),
-        outline: &[("Herons", 0), ("Egrets", 1)],
-        info: "/Title (Birds) /Author (A. Wader) /CreationDate (D:20240102030405Z)",
-        ..Pdf::default()
-    }
-    .bytes();
-    let document = read_as(FileType::Pdf, &body).unwrap();
-    expect![[r#"
-        # Herons
-
-        They wade in shallow water all day.
-
-        The end.
-
-        # Egrets
-
-        They wade in shallow water all day.
-
-        The end."#]]
-    .assert_eq(&markdown(&document));
-    let said = |name: &str| {
-        document
-            .properties
-            .iter()
-            .find(|(have, _)| have == name)
-            .map(|(_, value)| value.as_str())
-    };
-    assert_eq!((said("title"), said("author")), (Some("Birds"), Some("A. Wader")));
-    assert_eq!(said("createdTime"), Some("2024-01-02T03:04:05+00:00"));
-}
-
-#[test]
-fn pages_of_a_pdf_beyond_the_limit_are_counted_but_not_read() {
-    let body = pdf(&[
-        vec![(12, 700, "One")],
-        vec![(12, 700, "Two")],
-        vec![(12, 700, "Three")],
-    ]);
-    let request = FileRequest {
-        file_type: FileType::Pdf,
-        max_pages: Some(2),
-        scans: ScanRequest::None,
-    };
-    let document = read(&request, &body).unwrap();
-    assert_eq!(document.total_pages, Some(3));
-    assert_eq!(
-        document.pages.iter().map(|page| page.number).collect::<Vec<_>>(),
-        [1, 2]
-    );
-    assert!(!markdown(&document).contains("Three"));
-    assert_eq!(document.warnings, [""; 0]);
-}
-
-#[test]
-fn a_pdf_may_follow_other_bytes_and_end_early() {
-    let body = pdf(&[vec![(12, 700, "They wade.")]]);
-    let read = |body: &[u8]| {
-        let document = read_as(FileType::Pdf, body).unwrap();
-        (markdown(&document), document.warnings)
-    };
-    let whole = [&b"\r\n<!-- cached -->\r\n"[..], &body].concat();
-    assert_eq!(read(&whole), ("They wade.".to_owned(), Vec::new()));
-    let (text, warnings) = read(&body[..body.len() - "%%EOF\n".len()]);
-    assert_eq!(text, "They wade.");
-    assert_eq!(warnings, ["The PDF ends early; parts of it may be missing."]);
-}
-
-#[test]
-fn scanned_pages_of_a_pdf_are_reported() {
-    let text = line(12, 700, "They wade in shallow water.");
-    let warnings = |pages: Vec<String>| {
-        let body = Pdf {
-            pages,
-            ..Pdf::default()
-        }
-        .bytes();
-        let mut document = read_as(FileType::Pdf, &body).unwrap();
-        document.warn_of_textless("nobody reads them");
-        document.warnings.join(" ")
-    };
-    assert!(warnings(vec![scan(), scan()]).starts_with("The PDF is scanned"));
-    assert!(warnings(vec![text.clone(), scan()]).starts_with("1 of 2 pages"));
-    assert!(warnings(vec![text.clone(), scan()]).ends_with("because nobody reads them."));
-    assert_eq!(warnings(vec![text]), "");
 }
 
 #[test]
@@ -541,7 +340,14 @@ fn an_encrypted_file_is_reported() {
 #[test]
 fn a_truncated_file_is_read_or_refused() {
     let files = [
-        (FileType::Pdf, pdf(&[vec![(12, 700, "They wade.")]])),
+        (
+            FileType::Pdf,
+            Pdf {
+                pages: vec![line(12, 700, "They wade.")],
+                ..Pdf::default()
+            }
+            .bytes(),
+        ),
         (FileType::Docx, docx(&paragraph("Heading1", "Herons"))),
         (
             FileType::Xlsx,

@@ -1,10 +1,13 @@
-//! Reads PDF. `unpdf` finds lines, paragraphs, lists and tables on each page. This module adds what needs the
-//! whole document: running headers, heading levels, and words and paragraphs split by line or page breaks.
+//! Reads PDF. `unpdf` finds lines, paragraphs, lists and tables on each page. This module divides paragraphs and
+//! lists further, and adds what needs the whole document: running headers, heading levels, and words, paragraphs and
+//! tables split by line or page breaks.
 
 mod block;
 mod contents;
 mod headings;
+mod lines;
 mod margins;
+mod paragraphs;
 mod scans;
 mod words;
 
@@ -40,12 +43,14 @@ pub(super) fn read(
     let textless = scans::textless_pages(&document);
     let scans = scans::read(&parser, &scans::requested_pages(&document, scans), &mut warnings)?;
     let mut pages: Vec<PdfPage> = document.pages.iter().map(PdfPage::new).collect();
+    let lines = lines::read(body, &pages);
+    paragraphs::divide(&mut pages, &lines);
     words::restore(&mut pages);
     margins::remove(&mut pages);
     contents::mark(&mut pages);
     headings::assign(&mut pages, document.outline.as_ref());
     Ok(FileDocument {
-        pages: file_pages(&pages),
+        pages: file_pages(&mut pages),
         total_pages: Some(total),
         properties: properties(&document),
         warnings,
@@ -103,14 +108,17 @@ fn warnings(document: &Document, total: u32, wanted: u32) -> Vec<String> {
     warnings
 }
 
-fn file_pages(pages: &[PdfPage]) -> Vec<FilePage> {
-    let mut previous: Option<&PdfPage> = None;
+fn file_pages(pages: &mut [PdfPage]) -> Vec<FilePage> {
     let mut file_pages = Vec::with_capacity(pages.len());
-    for page in pages {
-        let continues = match (previous.and_then(|page| page.blocks.last()), page.blocks.first()) {
+    for at in 0..pages.len() {
+        let (before, rest) = pages.split_at_mut(at);
+        let page = &mut rest[0];
+        let last = before.last().and_then(|page| page.blocks.last());
+        let continues = match (last, page.blocks.first_mut()) {
             (Some(Block::Text(last)), Some(Block::Text(first))) => {
                 last.continues_in(first) || (last.is_item() && first.is_item())
             }
+            (Some(Block::Table(last)), Some(Block::Table(first))) => first.join_to(last),
             _ => false,
         };
         file_pages.push(FilePage {
@@ -118,7 +126,6 @@ fn file_pages(pages: &[PdfPage]) -> Vec<FilePage> {
             html: page.html(),
             continues,
         });
-        previous = Some(page);
     }
     file_pages
 }

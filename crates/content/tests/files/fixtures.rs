@@ -8,7 +8,7 @@ use zip::write::SimpleFileOptions;
 /// A PDF file to build.
 #[derive(Default)]
 pub struct Pdf<'a> {
-    /// The content of each page; see [`line()`].
+    /// The content of each page; see [`line()`] and [`text()`].
     pub pages: Vec<String>,
     /// Entries of the information dictionary.
     pub info: &'a str,
@@ -19,10 +19,22 @@ pub struct Pdf<'a> {
 }
 
 /// Returns a line of text in Helvetica at a height of the page (792 is the top).
-pub fn line(size: u32, height: u32, text: &str) -> String {
-    let text = text.replace('\\', "\\\\").replace('(', "\\(").replace(')', "\\)");
-    format!("BT /F1 {size} Tf 72 {height} Td ({text}) Tj ET\n")
+pub fn line(size: u32, height: u32, words: &str) -> String {
+    text(size, 72, height, words)
 }
+
+/// Returns a line of text at a distance from the left and a height; [`BULLET`] is in a symbol font.
+pub fn text(size: u32, left: u32, height: u32, words: &str) -> String {
+    let font = if words == BULLET { "F2" } else { "F1" };
+    let words = words
+        .replace('\\', "\\\\")
+        .replace('(', "\\(")
+        .replace(')', "\\)");
+    format!("BT /{font} {size} Tf {left} {height} Td ({words}) Tj ET\n")
+}
+
+/// The glyph of a symbol font whose character is U+F0B7, as in the lists of word processors.
+pub const BULLET: &str = "\u{1}";
 
 /// Returns a page that consists of one image.
 pub fn scan() -> String {
@@ -32,9 +44,9 @@ pub fn scan() -> String {
 impl Pdf<'_> {
     /// Returns the file.
     pub fn bytes(&self) -> Vec<u8> {
-        // Objects: 1 catalog, 2 pages, 3 font, 4 image, 5 outline, 6 information, 7 encryption; then pages,
-        // then outline entries.
-        let page = |at: usize| 8 + 2 * at;
+        // Objects: 1 catalog, 2 pages, 3 font, 4 image, 5 outline, 6 information, 7 encryption, 8 symbol font,
+        // 9 its characters; then pages, then outline entries.
+        let page = |at: usize| 10 + 2 * at;
         let entry = |at: usize| page(self.pages.len()) + at;
         let kids: String = (0..self.pages.len())
             .map(|at| format!("{} 0 R ", page(at)))
@@ -65,11 +77,15 @@ impl Pdf<'_> {
             format!("<< /Type /Outlines {ends} >>"),
             format!("<< {} >>", self.info),
             format!("<< /Filter /Standard /V 1 /R 2 /Length 40 /P -4 /O <{hidden}> /U <{hidden}> >>"),
+            "<< /Type /Font /Subtype /TrueType /BaseFont /ABCDEF+Symbol /FirstChar 1 /LastChar 1 /Widths [460] \
+             /ToUnicode 9 0 R >>"
+                .to_owned(),
+            stream("", "begincmap\n1 beginbfchar\n<01> <F0B7>\nendbfchar\nendcmap"),
         ];
         for (at, content) in self.pages.iter().enumerate() {
             objects.push(format!(
                 "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents {} 0 R \
-                 /Resources << /Font << /F1 3 0 R >> /XObject << /Im1 4 0 R >> >> >>",
+                 /Resources << /Font << /F1 3 0 R /F2 8 0 R >> /XObject << /Im1 4 0 R >> >> >>",
                 page(at) + 1
             ));
             objects.push(stream("", content));

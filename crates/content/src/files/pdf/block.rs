@@ -3,6 +3,7 @@
 use unpdf::model::ListStyle;
 use unpdf::{InlineContent, Paragraph};
 
+use super::lines::is_letter;
 use crate::files::markup::Markup;
 
 /// A page with its blocks in reading order.
@@ -24,6 +25,9 @@ pub(super) enum Block {
 pub(super) struct Text {
     pub(super) runs: Vec<Run>,
     pub(super) role: Role,
+    /// Left edge and font size of its first line in points, where known.
+    pub(super) left: Option<f32>,
+    pub(super) size: f32,
 }
 
 /// Role of a text.
@@ -51,6 +55,10 @@ pub(super) struct Run {
 #[derive(Debug)]
 pub(super) struct Table {
     pub(super) rows: Vec<Vec<Cell>>,
+    /// Texts of its first row, or of that of the table that it continues.
+    head: Vec<String>,
+    /// Whether it continues a table of the page before.
+    continues: bool,
 }
 
 #[derive(Debug)]
@@ -62,12 +70,12 @@ pub(super) struct Cell {
 
 impl PdfPage {
     pub(super) fn new(page: &unpdf::Page) -> Self {
-        let blocks = page.elements.iter().filter_map(|block| match block {
-            unpdf::Block::Paragraph(paragraph) => Some(Block::Text(Text::new(paragraph))),
-            unpdf::Block::Table(table) => Some(Block::Table(Table::new(table))),
-            unpdf::Block::Code { content } => Some(Block::Code(content.clone())),
-            unpdf::Block::Raw { content } => Some(Block::Text(Text::plain_run(content))),
-            _ => None,
+        let blocks = page.elements.iter().flat_map(|block| match block {
+            unpdf::Block::Paragraph(paragraph) => vec![Block::Text(Text::new(paragraph))],
+            unpdf::Block::Table(table) => Table::new(table).without_text_around(),
+            unpdf::Block::Code { content } => vec![Block::Code(content.clone())],
+            unpdf::Block::Raw { content } => vec![Block::Text(Text::plain_run(content))],
+            _ => Vec::new(),
         });
         PdfPage {
             number: page.number,
@@ -168,7 +176,11 @@ impl Text {
                 _ => runs.push(run),
             }
         }
-        Text { runs, role }
+        Text {
+            runs,
+            role,
+            ..Text::default()
+        }
     }
 
     /// Creates a paragraph of one plain run.
@@ -179,7 +191,58 @@ impl Text {
         };
         Text {
             runs: vec![run],
-            role: Role::Paragraph,
+            ..Text::default()
+        }
+    }
+
+    /// Splits the text where this many bytes of its letters come before, at white space if there is any.
+    pub(super) fn split(self, cuts: &[usize]) -> Vec<Text> {
+        let mut parts = vec![Text {
+            role: self.role,
+            ..Text::default()
+        }];
+        let mut cuts = cuts.iter().peekable();
+        let mut seen = 0;
+        for run in self.runs {
+            let mut rest = run.text.as_str();
+            loop {
+                let end = rest.char_indices().find(|(_, c)| {
+                    let is_cut = cuts.peek() == Some(&&seen) && (c.is_whitespace() || is_letter(*c));
+                    seen += if is_letter(*c) && !is_cut { c.len_utf8() } else { 0 };
+                    is_cut
+                });
+                let (text, after) = rest.split_at(end.map_or(rest.len(), |(at, _)| at));
+                if let Some(part) = parts.last_mut().filter(|_| !text.is_empty()) {
+                    let text = text.to_owned();
+                    part.runs.push(Run { text, ..run.clone() });
+                }
+                if end.is_none() {
+                    break;
+                }
+                cuts.next();
+                parts.push(Text {
+                    role: self.role,
+                    ..Text::default()
+                });
+                rest = after.trim_start();
+            }
+        }
+        parts
+    }
+
+    /// Removes the marker of a list item from its start.
+    pub(super) fn strip_marker(&mut self, marker: &str) {
+        let mut marker = marker;
+        while let Some(first) = self.runs.first_mut() {
+            let mut text = first.text.trim_start();
+            if let Some(rest) = text.strip_prefix(marker) {
+                (text, marker) = (rest.trim_start(), "");
+            }
+            if !text.is_empty() {
+                first.text = text.to_owned();
+                return;
+            }
+            self.runs.remove(0);
         }
     }
 
@@ -305,26 +368,67 @@ impl Table {
         };
         Table {
             rows: table.rows.iter().map(row).collect(),
+            head: Vec::new(),
+            continues: false,
         }
+    }
+
+    /// Returns the table, and as texts the lines before and after it that were taken for rows: those that fill only
+    /// the first of several columns, and after the table end a sentence.
+    fn without_text_around(mut self) -> Vec<Block> {
+        let is_line = |row: &Vec<Cell>| {
+            row.len() > 1 && row[0].columns == 1 && row[1..].iter().all(|cell| cell.text.plain().is_empty())
+        };
+        let before = self.rows.iter().take_while(|row| is_line(row)).count();
+        let after = self
+            .rows
+            .iter()
+            .rev()
+            .take_while(|row| is_line(row) && row[0].text.plain().ends_with('.'))
+            .count();
+        let end = self.rows.len() - after;
+        let after = if end > before {
+            self.rows.split_off(end)
+        } else {
+            Vec::new()
+        };
+        let table = self.rows.split_off(before);
+        let text = |row: Vec<Cell>| row.into_iter().next().map(|cell| Block::Text(cell.text));
+        let mut blocks: Vec<Block> = self.rows.into_iter().filter_map(text).collect();
+        blocks.push(Block::Table(Table {
+            head: table.first().map(|row| texts(row)).unwrap_or_default(),
+            rows: table,
+            continues: false,
+        }));
+        blocks.extend(after.into_iter().filter_map(text));
+        blocks
+    }
+
+    /// Joins it to the last table of the page before, if it has as many columns. Removes a repeated head. Returns
+    /// whether it continues that table.
+    pub(super) fn join_to(&mut self, last: &Table) -> bool {
+        self.continues = self.columns() == last.columns();
+        if self.continues {
+            if self.head == last.head && self.rows.len() > 1 {
+                self.rows.remove(0);
+            }
+            self.head.clone_from(&last.head);
+        }
+        self.continues
+    }
+
+    fn columns(&self) -> usize {
+        let columns = |row: &Vec<Cell>| row.iter().map(|cell| usize::from(cell.columns)).sum();
+        self.rows.iter().map(columns).max().unwrap_or(0)
     }
 
     fn write(&self, html: &mut Markup) {
         html.open("table");
         for (index, row) in self.rows.iter().enumerate() {
             html.open("tr");
-            let name = if index == 0 { "th" } else { "td" };
+            let name = if index == 0 && !self.continues { "th" } else { "td" };
             for cell in row {
-                html.raw("<").raw(name);
-                for (attribute, span) in [("colspan", cell.columns), ("rowspan", cell.rows)] {
-                    if span > 1 {
-                        html.raw(" ")
-                            .raw(attribute)
-                            .raw("=\"")
-                            .raw(&span.to_string())
-                            .raw("\"");
-                    }
-                }
-                html.raw(">");
+                html.open_spanning(name, cell.columns.into(), cell.rows.into());
                 cell.text.write_inline(html, name == "th");
                 html.close(name);
             }
@@ -332,4 +436,8 @@ impl Table {
         }
         html.close("table");
     }
+}
+
+fn texts(row: &[Cell]) -> Vec<String> {
+    row.iter().map(|cell| cell.text.plain()).collect()
 }

@@ -47,7 +47,7 @@ fn as_entry(line: &str) -> Block {
 }
 
 /// Returns `2.1 Start . . . . . . 5` without its dots; `None` for any other line.
-fn entry(line: &str) -> Option<String> {
+pub(super) fn entry(line: &str) -> Option<String> {
     let number = line.rsplit([' ', '.']).next().unwrap_or_default();
     if !is_page_number(number) {
         return None;

@@ -1,0 +1,390 @@
+//! Conversion of PDF to Markdown, from pages drawn here.
+#![allow(clippy::unwrap_used, reason = "a test may panic, its helpers too")]
+
+#[allow(unreachable_pub, reason = "shared with the whole-product tests")]
+#[allow(dead_code, reason = "other tests use the rest")]
+#[path = "files/fixtures.rs"]
+mod fixtures;
+
+use expect_test::{Expect, expect};
+use fixtures::{BULLET, Pdf, line, scan, text};
+use harvestman_content::files::{FileDocument, FileRequest, FileType, ScanRequest, read};
+use harvestman_content::{HtmlPage, Selection};
+use url::Url;
+
+fn read_pdf(body: &[u8]) -> FileDocument {
+    let request = FileRequest {
+        file_type: FileType::Pdf,
+        max_pages: None,
+        scans: ScanRequest::None,
+    };
+    read(&request, body).unwrap()
+}
+
+fn markdown(document: &FileDocument) -> String {
+    let url = Url::parse("https://a.test/file").unwrap();
+    let selection = Selection {
+        only_main_content: false,
+        ..Selection::default()
+    };
+    HtmlPage::parse(&document.html(), &url)
+        .convert(&selection)
+        .markdown()
+}
+
+#[track_caller]
+fn check(body: &[u8], expected: Expect) {
+    expected.assert_eq(&markdown(&read_pdf(body)));
+}
+
+fn pdf(pages: &[Vec<(u32, u32, &str)>]) -> Vec<u8> {
+    let line = |(size, height, text): &(u32, u32, &str)| line(*size, *height, text);
+    drawn(
+        pages
+            .iter()
+            .map(|lines| lines.iter().map(line).collect())
+            .collect(),
+    )
+}
+
+fn drawn(pages: Vec<String>) -> Vec<u8> {
+    Pdf {
+        pages,
+        ..Pdf::default()
+    }
+    .bytes()
+}
+
+#[test]
+fn a_pdf_keeps_headings_paragraphs_and_lists() {
+    let body = pdf(&[vec![
+        (24, 700, "Herons"),
+        (12, 660, "They wade in shallow water and wait for"),
+        (12, 646, "fish, which may take hours."),
+        (16, 610, "Where they live"),
+        (12, 580, "Near lakes (and rivers) in much of the world."),
+    ]]);
+    check(
+        &body,
+        expect![[r#"
+        # Herons
+
+        They wade in shallow water and wait for fish, which may take hours.
+
+        ## Where they live
+
+        Near lakes (and rivers) in much of the world."#]],
+    );
+}
+
+#[test]
+fn running_headers_and_page_numbers_of_a_pdf_are_dropped_and_paragraphs_joined() {
+    let page = |number, text| {
+        let first = (12, 700, text);
+        let last = (12, 680, "There are many of them, in all parts of the world.");
+        vec![
+            (9, 760, "Of Herons, second edition"),
+            first,
+            last,
+            (9, 40, number),
+        ]
+    };
+    let body = pdf(&[
+        page("1", "They wade in shallow water."),
+        page("2", "They wait for fish."),
+        vec![
+            (9, 760, "Of Herons, second edition"),
+            (
+                12,
+                700,
+                "A heron that stands at the edge of the water for the whole day is",
+            ),
+            (9, 40, "3"),
+        ],
+        page("4", "not asleep."),
+    ]);
+    check(
+        &body,
+        expect![[r#"
+        They wade in shallow water. There are many of them, in all parts of the world.
+
+        They wait for fish. There are many of them, in all parts of the world.
+
+        A heron that stands at the edge of the water for the whole day is not asleep. There are many of them, in all parts of the world."#]],
+    );
+}
+
+#[test]
+fn paragraphs_a_small_gap_or_an_indent_apart_are_separate() {
+    let sentence = "They wade in shallow water, and they may wait for fish for hours.";
+    let body = pdf(&[vec![
+        (12, 700, sentence),
+        (12, 686, sentence),
+        (12, 672, "In winter they go south."),
+        (12, 652, sentence),
+        (12, 638, sentence),
+        (12, 624, sentence),
+        (12, 604, sentence),
+        (12, 590, sentence),
+    ]]);
+    check(
+        &body,
+        expect![[r#"
+        They wade in shallow water, and they may wait for fish for hours. They wade in shallow water, and they may wait for fish for hours. In winter they go south.
+
+        They wade in shallow water, and they may wait for fish for hours. They wade in shallow water, and they may wait for fish for hours. They wade in shallow water, and they may wait for fish for hours.
+
+        They wade in shallow water, and they may wait for fish for hours. They wade in shallow water, and they may wait for fish for hours."#]],
+    );
+    let paragraph = |height| {
+        text(
+            12,
+            90,
+            height,
+            "They wade in shallow water, and they may wait for a fish,",
+        ) + &text(
+            12,
+            72,
+            height - 14,
+            "sometimes for hours, but never for a day, as many people say,",
+        ) + &text(12, 72, height - 28, "while others fly.")
+    };
+    check(
+        &drawn(vec![paragraph(700) + &paragraph(658) + &paragraph(616)]),
+        expect![[r#"
+            They wade in shallow water, and they may wait for a fish, sometimes for hours, but never for a day, as many people say, while others fly.
+
+            They wade in shallow water, and they may wait for a fish, sometimes for hours, but never for a day, as many people say, while others fly.
+
+            They wade in shallow water, and they may wait for a fish, sometimes for hours, but never for a day, as many people say, while others fly."#]],
+    );
+}
+
+#[test]
+fn list_items_of_a_pdf_are_recognized_by_their_markers_and_nested_by_their_indent() {
+    let item =
+        |left, height, marker, words| text(12, left, height, marker) + &text(12, left + 18, height, words);
+    let body = [
+        line(
+            12,
+            700,
+            "Herons and egrets are birds that wade, and there are many kinds:",
+        ),
+        item(
+            90,
+            686,
+            BULLET,
+            "Grey herons, which live near lakes and rivers in much of the",
+        ),
+        text(12, 108, 672, "world, and which are"),
+        item(108, 658, "-", "tall"),
+        item(108, 644, "-", "patient"),
+        item(90, 630, BULLET, "Purple herons"),
+        line(12, 616, "They do two things all day long:"),
+        item(90, 602, "1", "wade"),
+        item(90, 588, "2", "wait"),
+        line(12, 574, "They are not asleep."),
+    ];
+    check(
+        &drawn(vec![body.concat()]),
+        expect![[r#"
+        Herons and egrets are birds that wade, and there are many kinds:
+
+        - Grey herons, which live near lakes and rivers in much of the world, and which are
+          - tall
+          - patient
+        - Purple herons
+
+        They do two things all day long:
+
+        1. wade
+        2. wait
+
+        They are not asleep."#]],
+    );
+}
+
+#[test]
+fn lines_at_the_same_place_of_both_pages_are_left_out() {
+    let page = |number: &str, words: &str| {
+        line(9, 760, "Of Herons, second edition")
+            + &line(12, 700, words)
+            + &line(12, 686, "They wait for fish, for hours.")
+            + &line(9, 40, &format!("Draft of May, page {number}"))
+    };
+    check(
+        &drawn(vec![
+            page("1", "A heron that stands at the edge of the water is not asleep."),
+            page("2", "Egrets are not asleep either."),
+        ]),
+        expect![[r#"
+            A heron that stands at the edge of the water is not asleep. They wait for fish, for hours.
+
+            Egrets are not asleep either. They wait for fish, for hours."#]],
+    );
+}
+
+/// Returns a table with rules around its cells.
+fn table(top: u32, rows: &[[&str; 2]]) -> String {
+    let mut drawn = String::new();
+    let mut edge = top;
+    for [first, second] in rows {
+        drawn += &format!("72 {edge} m 400 {edge} l S\n");
+        drawn += &(text(12, 76, edge - 15, first) + &text(12, 304, edge - 15, second));
+        edge -= 20;
+    }
+    drawn += &format!("72 {edge} m 400 {edge} l S\n");
+    let sides = [72, 300, 400].map(|left| format!("{left} {top} m {left} {edge} l S\n"));
+    drawn + &sides.concat()
+}
+
+#[test]
+fn a_table_that_page_breaks_divide_is_one_table() {
+    let head = ["Kind", "Height"];
+    let page = |rest: String| line(9, 760, "Of Herons, second edition") + &rest;
+    check(
+        &drawn(vec![
+            page(
+                line(12, 700, "They are tall:")
+                    + &table(140, &[head, ["Grey", "98 cm"], ["Purple", "90 cm"]]),
+            ),
+            page(table(700, &[head, ["White", "104 cm"], ["Green", "45 cm"]])),
+            page(
+                table(700, &[["Night", "65 cm"], ["Squacco", "46 cm"]]) + &line(12, 600, "Some are taller."),
+            ),
+        ]),
+        expect![[r#"
+            They are tall:
+
+            | Kind | Height |
+            | --- | --- |
+            | Grey | 98 cm |
+            | Purple | 90 cm |
+            | White | 104 cm |
+            | Green | 45 cm |
+            | Night | 65 cm |
+            | Squacco | 46 cm |
+
+            Some are taller."#]],
+    );
+}
+
+#[test]
+fn nearly_equal_pages_of_a_pdf_keep_their_text() {
+    let body = pdf(&["Page 1", "Page 2", "Page 3"].map(|text| vec![(12, 700, text)]));
+    check(
+        &body,
+        expect![[r#"
+        Page 1
+
+        Page 2
+
+        Page 3"#]],
+    );
+    let same = (12, 600, "The same on every page of it.");
+    let body = pdf(&["Page 1", "Page 2", "Page 3"].map(|text| vec![(24, 700, text), same]));
+    check(
+        &body,
+        expect![[r#"
+            # Page 1
+
+            The same on every page of it.
+
+            # Page 2
+
+            The same on every page of it.
+
+            # Page 3
+
+            The same on every page of it."#]],
+    );
+}
+
+#[test]
+fn the_outline_of_a_pdf_decides_its_headings() {
+    let pages = ["HERONS", "EGRETS"].map(|title| {
+        line(14, 700, title)
+            + &line(12, 660, "They wade in shallow water all day.")
+            + &line(12, 400, "The end.")
+    });
+    let body = Pdf {
+        pages: pages.to_vec(),
+        outline: &[("Herons", 0), ("Egrets", 1)],
+        info: "/Title (Birds) /Author (A. Wader) /CreationDate (D:20240102030405Z)",
+        ..Pdf::default()
+    }
+    .bytes();
+    let document = read_pdf(&body);
+    expect![[r#"
+        # Herons
+
+        They wade in shallow water all day.
+
+        The end.
+
+        # Egrets
+
+        They wade in shallow water all day.
+
+        The end."#]]
+    .assert_eq(&markdown(&document));
+    let said = |name: &str| {
+        document
+            .properties
+            .iter()
+            .find(|(have, _)| have == name)
+            .map(|(_, value)| value.as_str())
+    };
+    assert_eq!((said("title"), said("author")), (Some("Birds"), Some("A. Wader")));
+    assert_eq!(said("createdTime"), Some("2024-01-02T03:04:05+00:00"));
+}
+
+#[test]
+fn pages_of_a_pdf_beyond_the_limit_are_counted_but_not_read() {
+    let body = pdf(&[
+        vec![(12, 700, "One")],
+        vec![(12, 700, "Two")],
+        vec![(12, 700, "Three")],
+    ]);
+    let request = FileRequest {
+        file_type: FileType::Pdf,
+        max_pages: Some(2),
+        scans: ScanRequest::None,
+    };
+    let document = read(&request, &body).unwrap();
+    assert_eq!(document.total_pages, Some(3));
+    assert_eq!(
+        document.pages.iter().map(|page| page.number).collect::<Vec<_>>(),
+        [1, 2]
+    );
+    assert!(!markdown(&document).contains("Three"));
+    assert_eq!(document.warnings, [""; 0]);
+}
+
+#[test]
+fn a_pdf_may_follow_other_bytes_and_end_early() {
+    let body = pdf(&[vec![(12, 700, "They wade.")]]);
+    let read = |body: &[u8]| {
+        let document = read_pdf(body);
+        (markdown(&document), document.warnings)
+    };
+    let whole = [&b"\r\n<!-- cached -->\r\n"[..], &body].concat();
+    assert_eq!(read(&whole), ("They wade.".to_owned(), Vec::new()));
+    let (text, warnings) = read(&body[..body.len() - "%%EOF\n".len()]);
+    assert_eq!(text, "They wade.");
+    assert_eq!(warnings, ["The PDF ends early; parts of it may be missing."]);
+}
+
+#[test]
+fn scanned_pages_of_a_pdf_are_reported() {
+    let text = line(12, 700, "They wade in shallow water.");
+    let warnings = |pages: Vec<String>| {
+        let mut document = read_pdf(&drawn(pages));
+        document.warn_of_textless("nobody reads them");
+        document.warnings.join(" ")
+    };
+    assert!(warnings(vec![scan(), scan()]).starts_with("The PDF is scanned"));
+    assert!(warnings(vec![text.clone(), scan()]).starts_with("1 of 2 pages"));
+    assert!(warnings(vec![text.clone(), scan()]).ends_with("because nobody reads them."));
+    assert_eq!(warnings(vec![text]), "");
+}

@@ -149,10 +149,21 @@ fn file_requests_depend_on_the_response_and_the_parsers() {
     // A PDF without a parser is not read, nor is the body of an error response.
     assert_eq!(request(200, "application/pdf", b"its bytes", json!([])), None);
     assert_eq!(request(404, "application/pdf", b"its bytes", pdf.clone()), None);
-    assert_eq!(request(200, "text/html", b"%PDF-", pdf.clone()), None);
-    // A generic content type.
-    let by_bytes = request(200, "application/octet-stream", b"%PDF-1.7", pdf.clone()).unwrap();
-    assert_eq!(by_bytes.file_type, FileType::Pdf);
+    assert_eq!(request(200, "text/html", b"<p>%PDF-", pdf.clone()), None);
+    // A generic or wrong content type.
+    for kind in ["application/octet-stream", "text/html"] {
+        let by_bytes = request(200, kind, b"%PDF-1.7", pdf.clone()).unwrap();
+        assert_eq!(by_bytes.file_type, FileType::Pdf);
+    }
+    // Only the reader can say that an empty file is damaged; an empty page or text is no error.
+    for (kind, is_file) in [
+        ("application/pdf", true),
+        (DOCX, true),
+        ("text/html", false),
+        ("text/plain", false),
+    ] {
+        assert_eq!(request(200, kind, b"", pdf.clone()).is_some(), is_file, "{kind}");
+    }
     // Office files do not need to be listed in `parsers`.
     assert_eq!(
         request(200, DOCX, b"its bytes", json!([])).unwrap().file_type,

@@ -32,6 +32,9 @@ impl Kind {
             .trim()
             .to_ascii_lowercase();
         match essence.as_str() {
+            "text/html" | "application/xhtml+xml" | "text/plain" if let Some(kind) = mislabelled(body) => {
+                Kind::File(kind)
+            }
             "text/html" | "application/xhtml+xml" => Kind::Html,
             "application/json" | "text/json" | "application/x-ndjson" | "application/jsonl" => {
                 Kind::Code("json")
@@ -67,9 +70,16 @@ fn labelled(kind: FileType, body: &[u8]) -> Kind {
     use FileType::{Csv, Doc, Docx, Xls, Xlsx};
     match (kind, sniff(body)) {
         (Xls | Xlsx | Doc | Docx, Kind::Html) => Kind::Html,
-        (Xls | Xlsx, Kind::Text) => Kind::File(Csv),
+        (Xls | Xlsx, Kind::Text) if !body.is_empty() => Kind::File(Csv),
         _ => Kind::File(kind),
     }
+}
+
+/// Returns the type of a file that a server calls a page or text.
+fn mislabelled(body: &[u8]) -> Option<FileType> {
+    // Text may quote the signature of a PDF, which other bytes may precede.
+    FileType::of_bytes(body)
+        .filter(|kind| *kind != FileType::Pdf || body.trim_ascii_start().starts_with(b"%PDF-"))
 }
 
 fn unlabelled(path: &str, body: &[u8]) -> Kind {
@@ -138,6 +148,13 @@ mod tests {
         check(Some("text/html; charset=utf-8"), "", Kind::Html);
         check(Some("TEXT/HTML"), "", Kind::Html);
         check(Some("text/plain"), "<html>", Kind::Text);
+        check(Some("text/html"), "\n%PDF-1.7", Kind::File(FileType::Pdf));
+        check(Some("text/html"), "<p>%PDF-1.7", Kind::Html);
+        check(
+            Some("text/plain"),
+            "PK\u{3}\u{4}word/document.xml",
+            Kind::File(FileType::Docx),
+        );
         check(Some("text/markdown"), "# a", Kind::Text);
         check(Some("text/csv"), "a,b", Kind::File(FileType::Csv));
         check(Some("application/ld+json"), "{}", Kind::Code("json"));

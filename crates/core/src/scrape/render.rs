@@ -163,9 +163,11 @@ impl RawPage<'_> {
     }
 
     pub(super) fn kind(&self) -> Kind {
-        match self.body.is_empty() {
-            true => Kind::Text,
-            false => Kind::of(self.content_type, self.url.path(), self.body),
+        match Kind::of(self.content_type, self.url.path(), self.body) {
+            // A file is never empty, and its reader says so.
+            kind @ Kind::File(_) => kind,
+            _ if self.body.is_empty() => Kind::Text,
+            kind => kind,
         }
     }
 }

@@ -5,7 +5,7 @@ import assert from "node:assert/strict";
 import { open } from "./console_browser.mjs";
 
 const [origin, key] = process.argv.slice(2);
-const { page, visit, findings, done } = await open(origin, key);
+const { page, visit, complaints, findings, done } = await open(origin, key);
 const root = page.locator("html");
 
 await visit("/settings", "Settings");
@@ -64,4 +64,28 @@ const kept = await page.evaluate(() => [localStorage, sessionStorage].flatMap((s
 assert.deepEqual(kept.filter((name) => name.startsWith("harvestman:")), []);
 assert.equal(await root.getAttribute("data-theme"), null);
 assert.equal(await root.getAttribute("data-density"), null);
+
+// A late refusal of an earlier key does not end the new sign-in.
+const signIn = async (key) => {
+  await page.getByLabel("API key").fill(key);
+  await page.keyboard.press("Enter");
+  await page.getByRole("heading", { level: 1, name: "Settings" }).waitFor();
+};
+const isPoll = (request) => request.url().endsWith("/v2/crawl/active");
+let hold;
+await page.route(/\/(v2|console\/api)\//, (route) => {
+  const { authorization, ...headers } = route.request().headers();
+  if (authorization !== "Bearer fc-earlier") return route.continue();
+  if (hold && isPoll(route.request())) return hold(route);
+  return route.continue({ headers: { ...headers, authorization: `Bearer ${key}` } });
+});
+await signIn("fc-earlier");
+const late = await new Promise((done) => { hold = done; });
+await page.getByRole("button", { name: "Change API key" }).click();
+await signIn(key);
+const polls = page.waitForRequest((request) => isPoll(request) && request.headers().authorization === `Bearer ${key}`);
+await late.fulfill({ status: 401, json: { success: false, error: "unknown API key", code: "UNAUTHORIZED" } });
+await polls;
+assert.equal(await page.getByRole("heading", { level: 1, name: "Sign in" }).count(), 0);
+assert.match(complaints.pop(), /401/);
 await done("settings: ok");

@@ -132,9 +132,10 @@ impl Console {
         }
     }
 
-    /// Handles an error that concerns every screen: a key that is no longer valid, or a server that does not respond.
+    /// Handles an error that concerns every screen: a key that is no longer valid, or a server that does not respond. A
+    /// late refusal of an earlier key concerns none.
     pub fn handle_error(self, error: &ClientError) {
-        if error.is_unauthorized() {
+        if self.key.with_untracked(|key| error.refuses(key.as_deref())) {
             self.access.set(Access::SignedOut(Some(error.to_string())));
         } else if matches!(error, ClientError::Network(_)) {
             self.disconnected.set(true);

@@ -17,6 +17,8 @@ pub enum ClientError {
         code: String,
         /// Code, message and details.
         error: ApiError,
+        /// API key of the request, if it had one.
+        key: Option<String>,
     },
     /// No response: the server is down or unreachable, or the connection broke.
     Network(String),
@@ -42,7 +44,12 @@ struct ErrorBody {
 
 impl ClientError {
     /// Parses the response to a failed request.
-    pub(crate) fn from_response(status: u16, retry_after_s: Option<u32>, body: &str) -> Self {
+    pub(crate) fn from_response(
+        status: u16,
+        retry_after_s: Option<u32>,
+        body: &str,
+        key: Option<&str>,
+    ) -> Self {
         let Ok(body) = serde_json::from_str::<ErrorBody>(body) else {
             return ClientError::unreadable(status, body);
         };
@@ -54,6 +61,7 @@ impl ClientError {
             status,
             code: body.code,
             error,
+            key: key.map(str::to_owned),
         }
     }
 
@@ -65,13 +73,14 @@ impl ClientError {
     }
 
     /// Returns the error for a key that cannot be sent: the server would not know it either.
-    pub(crate) fn unsendable_key() -> Self {
+    pub(crate) fn unsendable_key(key: &str) -> Self {
         let message = "The API key contains characters that an HTTP header cannot carry.";
         let error = ApiError::new(ErrorCode::Unauthorized, message);
         ClientError::Api {
             status: error.status(),
             code: error.code.as_str().to_owned(),
             error,
+            key: Some(key.to_owned()),
         }
     }
 
@@ -83,9 +92,9 @@ impl ClientError {
         }
     }
 
-    /// Returns whether the key is missing or unknown.
-    pub fn is_unauthorized(&self) -> bool {
-        matches!(self, ClientError::Api { status: 401, .. })
+    /// Returns whether the server refused this key. Without one: whether it requires a key.
+    pub fn refuses(&self, current: Option<&str>) -> bool {
+        matches!(self, ClientError::Api { status: 401, key, .. } if key.as_deref() == current)
     }
 
     /// Returns whether the requested object does not exist.
@@ -128,7 +137,7 @@ mod tests {
     fn an_error_keeps_status_code_message_and_details() {
         let body = r#"{"success":false,"error":"limit must be at least 1","code":"BAD_REQUEST",
             "details":[{"path":["limit"],"message":"must be at least 1"}]}"#;
-        let error = ClientError::from_response(400, None, body);
+        let error = ClientError::from_response(400, None, body, None);
         assert_eq!(error.to_string(), "limit must be at least 1");
         let api = error.api().unwrap();
         assert_eq!(api.code, ErrorCode::BadRequest);
@@ -139,7 +148,10 @@ mod tests {
     #[test]
     fn an_unknown_error_code_is_kept_as_text() {
         let body = r#"{"success":false,"error":"no","code":"SOMETHING_NEW"}"#;
-        let ClientError::Api { status, code, error } = ClientError::from_response(418, None, body) else {
+        let ClientError::Api {
+            status, code, error, ..
+        } = ClientError::from_response(418, None, body, None)
+        else {
             panic!("not an API error");
         };
         assert_eq!(
@@ -149,8 +161,17 @@ mod tests {
     }
 
     #[test]
+    fn a_refusal_concerns_the_key_of_its_request() {
+        let body = r#"{"success":false,"error":"unknown key","code":"UNAUTHORIZED"}"#;
+        let old = ClientError::from_response(401, None, body, Some("fc-old"));
+        assert!(old.refuses(Some("fc-old")) && !old.refuses(Some("fc-new")) && !old.refuses(None));
+        assert!(ClientError::from_response(401, None, body, None).refuses(None));
+        assert!(!ClientError::from_response(403, None, body, None).refuses(None));
+    }
+
+    #[test]
     fn an_error_page_of_a_proxy_is_not_an_api_error() {
-        let error = ClientError::from_response(502, None, "<html>Bad gateway</html>");
+        let error = ClientError::from_response(502, None, "<html>Bad gateway</html>", None);
         assert_eq!(error.api(), None);
         assert!(error.is_transient());
     }

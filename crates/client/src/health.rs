@@ -17,7 +17,12 @@ impl Client {
     pub async fn ready(&self) -> Result<Readiness, ClientError> {
         let response = self.exchange(Method::GET, "/ready", None).await?;
         if response.status != 200 && response.status != 503 {
-            return Err(ClientError::from_response(response.status, None, &response.body));
+            return Err(ClientError::from_response(
+                response.status,
+                None,
+                &response.body,
+                None,
+            ));
         }
         response.json()
     }

@@ -85,6 +85,7 @@ impl Client {
                 response.status,
                 response.retry_after_s,
                 &response.body,
+                self.key.as_deref(),
             ));
         }
         response.json()
@@ -102,7 +103,7 @@ impl Client {
             .abort_signal(self.signal.as_ref());
         if let Some(key) = &self.key {
             if !is_header_text(key) {
-                return Err(ClientError::unsendable_key());
+                return Err(ClientError::unsendable_key(key));
             }
             request = request.header("Authorization", &format!("Bearer {key}"));
         }

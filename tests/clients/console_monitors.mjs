@@ -67,6 +67,16 @@ await page.waitForURL((at) => at.pathname.endsWith(changed) && at.searchParams.h
 await page.reload();
 await page.getByRole("heading", { level: 2, name: "1 new" }).waitFor();
 
+// Checks that cannot be loaded are no empty list.
+const checks = `**/v2/monitor/${changed}/checks?**`;
+await page.route(checks, (route) => route.abort());
+await page.reload();
+await page.getByRole("alert").getByText("The server did not respond").waitFor();
+assert.equal(await page.getByText("Checks will appear here").count(), 0);
+await page.unroute(checks);
+await bars.first().waitFor();
+for (const complaint of complaints.splice(0)) assert.match(complaint, /ERR_FAILED/);
+
 // A monitor that was deleted elsewhere.
 await page.getByRole("button", { name: "Check now" }).waitFor();
 await fetch(`${origin}/v2/monitor/${changed}`, { method: "DELETE", headers: { authorization: `Bearer ${key}` } });

@@ -47,23 +47,18 @@ impl MonitorState {
         let Some(id) = self.id.try_get_value() else {
             return false;
         };
-        let client = self.console.client();
-        let monitor = client.monitor(&id).await;
-        if let Err(error) = &monitor {
-            self.console.handle_error(error);
-        }
-        if monitor.is_ok() {
-            let query = ListQuery {
-                limit: CHECKS_LISTED,
-                offset: 0,
-                status: None::<CheckStatus>,
-            };
-            if let Ok(checks) = client.monitor_checks(&id, query).await
-                && self.checks.try_with_untracked(|known| *known == checks) == Some(false)
-            {
-                self.checks.try_set(checks);
+        let monitor = match self.fetch(&id).await {
+            Ok((monitor, checks)) => {
+                if self.checks.try_with_untracked(|known| *known == checks) == Some(false) {
+                    self.checks.try_set(checks);
+                }
+                Ok(monitor)
             }
-        }
+            Err(error) => {
+                self.console.handle_error(&error);
+                Err(error)
+            }
+        };
         let known = self.monitor.try_with_untracked(|known| match (known, &monitor) {
             (Some(Ok(known)), Ok(monitor)) => known == monitor,
             // Known data is more useful than the error of a failed poll, unless the monitor was deleted.
@@ -74,6 +69,16 @@ impl MonitorState {
             self.monitor.try_set(Some(monitor));
         }
         known.is_some()
+    }
+
+    async fn fetch(self, id: &str) -> Result<(Monitor, Vec<Check>), ClientError> {
+        let client = self.console.client();
+        let query = ListQuery {
+            limit: CHECKS_LISTED,
+            offset: 0,
+            status: None::<CheckStatus>,
+        };
+        Ok((client.monitor(id).await?, client.monitor_checks(id, query).await?))
     }
 
     /// Runs an action on the monitor, then reloads it.

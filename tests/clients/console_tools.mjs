@@ -37,6 +37,10 @@ await page.locator(".verdict").nth(3).waitFor();
 const verdicts = await page.locator(".verdict .badge").allInnerTexts();
 assert.deepEqual(verdicts, ["in", "out", "out", "out"]);
 assert.match(await page.locator(".verdict").nth(1).innerText(), /excludePaths/i);
+await page.getByLabel("Discovery depth").fill("-1");
+await page.getByRole("alert").getByText("must be a whole number from 0").waitFor();
+await page.getByLabel("Discovery depth").fill("2");
+await page.locator(".verdict").nth(3).waitFor();
 assert.ok(page.url().endsWith("?tool=scope"), "each tool has a URL");
 
 await page.getByRole("tab", { name: "robots.txt" }).click();

@@ -208,6 +208,8 @@ pub const TOOL_PAGE_EMPTY: &str = "Markdown, links and metadata will appear here
 /// Scope tool: empty result.
 pub const TOOL_SCOPE_EMPTY: &str =
     "The scope decision and its reason will appear here for each link. Enter a start URL and some links.";
+/// Scope tool: the depth is not a number.
+pub const TOOL_SCOPE_DEPTH: &str = "The discovery depth must be a whole number from 0.";
 /// Robots tool: empty result.
 pub const TOOL_ROBOTS_EMPTY: &str =
     "The robots.txt decision for the URL will appear here. Paste a robots.txt and enter a URL.";

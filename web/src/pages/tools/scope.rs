@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 use serde_json::{Value, json};
 
-use super::{Input, Toggle, ToolLayout, lines, non_empty, run_tool, verdict_badge};
+use super::{Input, Toggle, ToolLayout, lines, non_empty, verdict_badge};
 use crate::package::Package;
 use crate::{display, text};
 
@@ -22,7 +22,7 @@ pub(super) fn ScopeTool(package: Package) -> impl IntoView {
         ("regexOnFullURL", "Match full URL"),
     ]
     .map(|(name, label)| (name, label, RwSignal::new(false)));
-    let output = run_tool(package, "scope", move || {
+    let input = move |depth: u32| {
         let mut request = json!({
             "url": non_empty(start)?,
             "includePaths": lines(include),
@@ -34,9 +34,14 @@ pub(super) fn ScopeTool(package: Package) -> impl IntoView {
             }
         }
         let links = lines(links);
-        let depth = depth.with(|depth| depth.trim().parse::<u32>().unwrap_or(1));
         (!links.is_empty()).then(|| json!({ "request": request, "links": links, "depth": depth }))
-    });
+    };
+    let output = Memo::new(
+        move |_| match non_empty(depth).map_or(Ok(1), |depth| depth.parse::<u32>()) {
+            Ok(depth) => package.run("scope", &input(depth)?),
+            Err(_) => Some(Err(text::TOOL_SCOPE_DEPTH.to_owned())),
+        },
+    );
     let toggles = switches.map(|(name, label, value)| view! { <Toggle id=name label value/> });
     view! {
         <ToolLayout package output empty=text::TOOL_SCOPE_EMPTY render=result>

@@ -19,7 +19,9 @@ const TEXT_FORMATS: [(&str, &str); 4] = [
     ("summary", "txt"),
 ];
 const JSON_ENDING: &str = "json";
-/// Longest file name without its extension, in bytes; file systems allow 255.
+/// Characters that a part of a URL can have and a file name cannot.
+const FORBIDDEN: &str = "/\\:*?|";
+/// Longest file name without its mark and its extension, in bytes; file systems allow 255.
 const NAME_BYTES: usize = 200;
 /// Longest path below the folder without its extension, in bytes; systems allow 4096 for a whole path, some only 1024.
 const PATH_BYTES: usize = 1000;
@@ -70,8 +72,8 @@ impl PageFiles {
     }
 }
 
-/// Returns the path of a page's files, without their extensions. Different URLs of a site have different paths, except
-/// for their fragments and schemes.
+/// Returns the path of a page's files, without their extensions. The paths of different URLs of a site differ in more
+/// than the case of letters, except for their fragments and schemes, and for the case of letters in escapes.
 fn path(url: &Url) -> PathBuf {
     let host = name(url.host_str().unwrap_or_default());
     let host = PathBuf::from(match url.port() {
@@ -81,15 +83,13 @@ fn path(url: &Url) -> PathBuf {
     let segments: Vec<&str> = url.path_segments().into_iter().flatten().collect();
     let (last, folders) = segments.split_last().unwrap_or((&"", &[]));
     let folders: PathBuf = folders.iter().map(|folder| folder_name(folder)).collect();
+    let query = url.query().map(|query| format!("?{query}")).unwrap_or_default();
+    let escaped = name(&format!("{last}{query}"));
     let last = match *last {
-        "" => "index".to_owned(),
+        "" => format!("index{escaped}"),
         // Only the page of a folder itself has the plain name.
-        "index" => "%69ndex".to_owned(),
-        last => last.to_owned(),
-    };
-    let last = match url.query() {
-        Some(query) => name(&format!("{last}?{query}")),
-        None => name(&last),
+        "index" => escaped.replacen('i', "%69", 1),
+        _ => escaped,
     };
     let path = host.join(&folders).join(&last);
     if path.as_os_str().len() <= PATH_BYTES {
@@ -113,28 +113,49 @@ fn folder_name(segment: &str) -> String {
     }
 }
 
-/// Escapes the characters that are not allowed in file names, and shortens a name that is too long.
-fn name(segment: &str) -> String {
+/// Escapes the characters of a part of a URL that are not allowed in file names, and shortens a name that is too long.
+/// A mark at the end distinguishes names that many disks take for one, because they differ only in case.
+fn name(part: &str) -> String {
     let mut name = String::new();
-    for c in segment.chars() {
-        match c {
-            '/' | '\\' | ':' | '*' | '?' | '"' | '<' | '>' | '|' => {
-                name.push_str(&format!("%{:02X}", u32::from(c)))
-            }
-            c if c.is_control() => name.push_str(&format!("%{:02X}", u32::from(c))),
-            c => name.push(c),
+    for c in part.chars() {
+        match FORBIDDEN.contains(c) {
+            true => name.push_str(&format!("%{:02X}", u32::from(c))),
+            false => name.push(c),
         }
     }
-    if name.len() > NAME_BYTES {
-        let hash = short_hash(name.as_bytes());
-        let mut end = NAME_BYTES - hash.len() - 1;
-        while !name.is_char_boundary(end) {
-            end -= 1;
+    match capitals(part) {
+        Some(0) if name.len() <= NAME_BYTES => name,
+        Some(capitals) if name.len() <= NAME_BYTES => format!("{name}~{capitals:x}"),
+        _ => {
+            name.truncate(NAME_BYTES);
+            format!("{name}~{}", short_hash(part.as_bytes()))
         }
-        name.truncate(end);
-        name.push_str(&format!("~{hash}"));
     }
-    name
+}
+
+/// Returns which letters of a part of a URL are capitals, a bit for each position. `None` if this does not distinguish
+/// its name from others: it is too long, or has an escape or a mark as a name can have it.
+fn capitals(part: &str) -> Option<u64> {
+    let mut pieces = part.split('%');
+    let mut text = pieces.next()?.to_owned();
+    for piece in pieces {
+        let escaped = u8::from_str_radix(piece.get(..2)?, 16).ok()?;
+        if FORBIDDEN.contains(char::from(escaped)) || b".i".contains(&escaped) {
+            return None;
+        }
+        text.push_str(&piece[2..]);
+    }
+    let is_hex = |mark: &str| !mark.is_empty() && mark.bytes().all(|byte| byte.is_ascii_hexdigit());
+    if text.rsplit_once('~').is_some_and(|(_, mark)| is_hex(mark)) {
+        return None;
+    }
+    let mut capitals = text
+        .bytes()
+        .enumerate()
+        .filter(|(_, byte)| byte.is_ascii_uppercase());
+    capitals.try_fold(0, |bits, (at, _)| {
+        Some(bits | 1_u64.checked_shl(at.try_into().ok()?)?)
+    })
 }
 
 fn short_hash(bytes: &[u8]) -> String {
@@ -156,11 +177,11 @@ mod tests {
             ("https://example.com/docs", "example.com/docs"),
             ("http://127.0.0.1:8080/a.html", "127.0.0.1+8080/a.html"),
             ("https://example.com/a?b=c/d", "example.com/a%3Fb=c%2Fd"),
+            ("https://example.com/~ann/caf%C3%A9", "example.com/~ann/caf%C3%A9"),
             ("https://example.com/a.md/b", "example.com/a%2Emd/b"),
             ("https://example.com//b", "example.com/%/b"),
             ("https://example.com/../../etc/passwd", "example.com/etc/passwd"),
             ("https://example.com/%2e%2e/x", "example.com/x"),
-            ("https://example.com/a%2Fb", "example.com/a%2Fb"),
         ] {
             assert_eq!(of(url), expected);
         }
@@ -169,6 +190,52 @@ mod tests {
             of(&format!("https://a.example/{long}2")),
         );
         assert!(one != other && one.len() < 255, "{one}");
+    }
+
+    #[test]
+    fn names_differ_in_more_than_case() {
+        let urls = [
+            "https://a.example/q?x",
+            "https://a.example/q%3Fx",
+            "https://a.example/q%3fx",
+            "https://a.example/index",
+            "https://a.example/%69ndex",
+            "https://a.example/Index",
+            "https://a.example/",
+            "https://a.example/?Q=1",
+            "https://a.example/?q=1",
+            "https://a.example/About",
+            "https://a.example/about",
+            "https://a.example/about~1",
+            "https://a.example/ABOUT",
+            "https://a.example/About/x",
+            "https://a.example/about/x",
+            "https://a.example/a.MD/x",
+            "https://a.example/a.md/x",
+            "https://a.example/a%2Emd/x",
+            "https://a.example/%zz",
+            "https://a.example/%ZZ",
+        ];
+        let long = "a".repeat(64);
+        let long = ["x", "X"].map(|end| format!("https://a.example/{long}{end}"));
+        let path = |url: &str| path(&Url::parse(url).unwrap());
+        let mut paths: Vec<String> = urls
+            .into_iter()
+            .chain(long.iter().map(String::as_str))
+            .map(|url| path(url).to_str().unwrap().to_lowercase())
+            .collect();
+        paths.sort();
+        let count = paths.len();
+        paths.dedup();
+        assert_eq!(paths.len(), count, "{paths:?}");
+        assert_eq!(
+            path("https://a.example/Main_Page?Q").to_str().unwrap(),
+            "a.example/Main_Page%3FQ~421"
+        );
+        assert_eq!(
+            path("https://a.example/caf%C3%A9").to_str().unwrap(),
+            "a.example/caf%C3%A9"
+        );
     }
 
     #[test]

@@ -8,7 +8,7 @@ use harvestman_browser::{
     program_version,
 };
 use harvestman_engine::missing_languages;
-use harvestman_store::{DATABASE_FILE, Store, schema_version};
+use harvestman_store::{DATABASE_FILE, postgres_versions, schema_version};
 
 use crate::config::{Config, Program};
 use crate::{disk, driver, limits};
@@ -107,11 +107,14 @@ fn data_folder(folder: &Path) -> Part {
 
 async fn database(config: &Config) -> Part {
     const NAME: &str = "database";
-    if config.database_url.is_some() {
-        return match Store::open(&config.store()).await {
-            Ok(store) => {
-                let _ = store.close().await;
-                Part::works(NAME, "PostgreSQL".to_owned())
+    if let Some(url) = &config.database_url {
+        return match postgres_versions(url).await {
+            Ok((server, schema)) => {
+                let schema = schema.map_or_else(
+                    || "created when the server starts".to_owned(),
+                    |schema| schema.to_string(),
+                );
+                Part::works(NAME, format!("PostgreSQL {server}, schema {schema}"))
             }
             Err(error) => Part::fails(NAME, State::Broken, "PostgreSQL".to_owned(), error.to_string()),
         };

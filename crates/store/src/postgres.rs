@@ -50,7 +50,7 @@ use harvestman_core::time::Timestamp;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
-use crate::config::StoreConfig;
+use crate::config::{DatabaseUrl, StoreConfig};
 use crate::error::StoreError;
 use crate::key_uses::KeyUses;
 use crate::lifecycle::Lifecycle;
@@ -58,6 +58,7 @@ use crate::new_id::new_id;
 use crate::postgres::cache::Cache;
 use crate::postgres::connect::Pool;
 use crate::postgres::query::query;
+use crate::postgres::rows::Columns;
 
 /// An open database.
 #[derive(Debug)]
@@ -89,6 +90,18 @@ impl Health {
             _ => {}
         }
     }
+}
+
+/// Returns the version of a PostgreSQL server and that of the schema in the database, without changing it; no schema
+/// version if the database is empty.
+///
+/// # Errors
+/// [`StoreError::Setup`] if a server could not start on the database.
+pub async fn postgres_versions(url: &DatabaseUrl) -> Result<(String, Option<u64>), StoreError> {
+    let connection = Pool::connect(url.as_str()).await?.connection().await?;
+    let row = query("SELECT current_setting('server_version') AS name");
+    let server = row.fetch_one(&connection).await?.text("name")?;
+    Ok((server, migrate::usable_version(&connection).await?))
 }
 
 impl Postgres {

@@ -19,6 +19,12 @@ async fn a_data_folder_moves_to_postgresql() {
     assert!(before.terminate().await.success());
 
     let database = TestDatabase::create().await;
+    let doctor = ["doctor", "--database-url", database.url()];
+    let (_, report) = before.run_command(&doctor);
+    assert!(
+        report.contains("PostgreSQL 1") && report.contains("schema created when the server starts"),
+        "{report}"
+    );
     let migrate = ["migrate", "--to", database.url()];
     let (good, text) = before.run_command(&migrate);
     assert!(
@@ -29,6 +35,13 @@ async fn a_data_folder_moves_to_postgresql() {
     assert!(!good && text.contains("already has data"), "{text}");
     let (good, text) = before.run_command(&["migrate", "--to", "mysql://u:secret@h/d"]);
     assert!(!good && !text.contains("secret"), "{text}");
+    let (good, text) = before.run_command(&["migrate", "--to", "postgres://u:secret@h:port/d"]);
+    assert!(
+        !good && text.contains("the URL of the database") && !text.contains("secret"),
+        "{text}"
+    );
+    let (_, report) = before.run_command(&doctor);
+    assert!(report.contains(", schema 1"), "{report}");
 
     site.release();
     let after = TestServer::start_with(&[("HARVESTMAN_DATABASE_URL", database.url())]).await;

@@ -51,8 +51,8 @@ impl Pool {
             if Instant::now() + limits::CONNECT_RETRY > deadline {
                 let seconds = limits::CONNECT_TIME.as_secs();
                 return Err(StoreError::Setup(format!(
-                    "cannot connect to the database at {server} within {seconds} s: {text}. Check `database_url` \
-                     and that PostgreSQL is running"
+                    "cannot connect to the database at {server} within {seconds} s: {text}. Check the URL of the \
+                     database, and that PostgreSQL is running"
                 )));
             }
             tracing::warn!(server, error = text, "cannot connect to the database; retrying");
@@ -165,7 +165,7 @@ fn parse(url: &str) -> Result<(Config, MakeRustlsConnect), StoreError> {
             .parse()
             .map_err(|error: tokio_postgres::Error| {
                 StoreError::Setup(format!(
-                    "`database_url` is not a PostgreSQL URL: {}",
+                    "the URL of the database is not a PostgreSQL URL: {}",
                     describe(&error)
                 ))
             })?;
@@ -223,10 +223,10 @@ fn server_name(config: &Config) -> String {
 
 fn refusal(error: &tokio_postgres::Error, server: &str, text: &str) -> String {
     let advice = match error.code().map(tokio_postgres::error::SqlState::code) {
-        Some("28P01" | "28000") => "Check user and password in `database_url`",
+        Some("28P01" | "28000") => "Check user and password in the URL of the database",
         Some("3D000") => "Create the database, with ENCODING 'UTF8'",
         Some("42501") => "Grant the user the right to connect",
-        _ => "Check `database_url`",
+        _ => "Check the URL of the database",
     };
     format!("the database at {server} refused the connection: {text}. {advice}")
 }
@@ -248,7 +248,7 @@ mod tests {
             .unwrap_err()
             .to_string();
         assert!(
-            !error.contains("secret") && error.contains("database_url"),
+            !error.contains("secret") && error.contains("URL of the database"),
             "{error}"
         );
         let error = parse("postgres://u@host/db?sslrootcert=/nowhere.pem")

@@ -27,6 +27,8 @@ const MIGRATIONS: &[&str] = &[
 const OLDEST_COMPATIBLE: u64 = 1;
 
 const BEGIN: &str = "BEGIN; SET LOCAL lock_timeout = '20s'; SELECT pg_advisory_xact_lock(5210194012301)";
+const MAY_NOT_CREATE: &str = "the database user may not create the schema `harvestman`: grant CREATE on the database, or create the \
+    schema with this user as owner";
 const CREATE: &str = "CREATE SCHEMA IF NOT EXISTS harvestman;
     CREATE TABLE IF NOT EXISTS harvestman.schema_version (version bigint NOT NULL, oldest bigint NOT NULL)";
 
@@ -43,14 +45,13 @@ pub(crate) async fn migrate(pool: &Pool) -> Result<(), StoreError> {
     let found = check(read_version(&transaction).await?)?;
     if found < supported {
         if found == 0 {
-            transaction.batch_execute(CREATE).await.map_err(|error| match error.code() {
-                Some(code) if code.code() == "42501" => StoreError::Setup(
-                    "the database user may not create the schema `harvestman`: grant CREATE on the database, or \
-                     create the schema with this user as owner"
-                        .to_owned(),
-                ),
-                _ => error.into(),
-            })?;
+            transaction
+                .batch_execute(CREATE)
+                .await
+                .map_err(|error| match error.code() {
+                    Some(code) if code.code() == "42501" => StoreError::Setup(MAY_NOT_CREATE.to_owned()),
+                    _ => error.into(),
+                })?;
         }
         for migration in MIGRATIONS
             .iter()
@@ -73,6 +74,19 @@ pub(crate) async fn migrate(pool: &Pool) -> Result<(), StoreError> {
         );
     }
     transaction.end().await
+}
+
+/// Returns the version of the schema if this program can run on it; `None` if there is none and it can be created.
+pub(crate) async fn usable_version(client: &Client) -> Result<Option<u64>, StoreError> {
+    let version = read_version(client).await?;
+    if version.is_some() {
+        return check(version).map(Some);
+    }
+    let row = query("SELECT has_database_privilege(current_database(), 'CREATE') AS allowed");
+    match row.fetch_one(client).await?.get("allowed") {
+        true => Ok(None),
+        false => Err(StoreError::Setup(MAY_NOT_CREATE.to_owned())),
+    }
 }
 
 /// Returns version and oldest compatible version; `None` without a schema.

@@ -15,11 +15,13 @@ use http::HeaderName;
 use url::Url;
 
 mod cluster;
+mod log;
 mod nearest;
 mod proxies;
 pub mod setting;
 pub mod source;
 
+pub use log::LogConfig;
 pub use source::Values;
 
 use crate::limits;
@@ -124,8 +126,8 @@ pub struct Config {
     pub trust_proxy: bool,
     /// Whether `/metrics` is served to other machines.
     pub metrics_public: bool,
-    /// Log filter.
-    pub log: String,
+    /// What is logged, and how.
+    pub log: LogConfig,
 }
 
 /// A program that the server runs if it is there.
@@ -249,11 +251,7 @@ impl Config {
             insecure,
             trust_proxy: values.required("trust_proxy", boolean)?,
             metrics_public: values.required("metrics_public", boolean)?,
-            log: values.required("log", |text| {
-                text.parse::<tracing_subscriber::filter::Targets>()
-                    .map(|_| text.to_owned())
-                    .map_err(|error| error.to_string())
-            })?,
+            log: LogConfig::parse(values)?,
         })
     }
 }

@@ -2,16 +2,21 @@
 
 use std::io;
 
+use tracing_subscriber::prelude::*;
+
+use crate::config::LogConfig;
+
 /// Starts logging to stderr; stdout is reserved for the address and the key that a start prints.
-pub(crate) fn start(filter: &str) {
-    use tracing_subscriber::prelude::*;
-    let filter: tracing_subscriber::filter::Targets =
-        filter.parse().expect("the configuration checked the filter");
+pub(crate) fn start(config: &LogConfig) {
     let colours = io::IsTerminal::is_terminal(&io::stderr()) && std::env::var_os("NO_COLOR").is_none();
     let lines = tracing_subscriber::fmt::layer()
         .with_writer(io::stderr)
         .with_ansi(colours);
+    let lines = match config.json {
+        true => lines.json().boxed(),
+        false => lines.boxed(),
+    };
     let _ = tracing_subscriber::registry()
-        .with(lines.with_filter(filter))
+        .with(lines.with_filter(config.filter.clone()))
         .try_init();
 }

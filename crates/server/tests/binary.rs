@@ -288,3 +288,18 @@ async fn keys_are_created_listed_and_revoked_on_the_command_line() {
     assert_eq!(run(&["keys", "list"]), "");
     assert_eq!(run(&["version"]), "harvestman 0.1.0");
 }
+
+#[test]
+fn the_log_can_be_json() {
+    let folder = Folder::new();
+    // The server cannot start: its folder is a file.
+    std::fs::write(folder.0.join("data"), "").unwrap();
+    let mut command = command(&folder.0);
+    command.arg("serve").env("HARVESTMAN_UNKNOWN", "1");
+    let output = command.env("HARVESTMAN_LOG_FORMAT", "json").output().unwrap();
+    let text = String::from_utf8(output.stderr).unwrap();
+    let line: serde_json::Value = serde_json::from_str(text.lines().next().unwrap()).unwrap();
+    assert_eq!(line["level"], "WARN");
+    let message = line["fields"]["message"].as_str().unwrap();
+    assert!(message.contains("HARVESTMAN_UNKNOWN"), "{message}");
+}

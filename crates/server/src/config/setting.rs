@@ -332,6 +332,14 @@ pub const SETTINGS: &[Setting] = &[
         default: Some("info"),
         ..text("log", "FILTER", "Log filter: a level, or target=level,...")
     },
+    Setting {
+        default: Some("pretty"),
+        ..text(
+            "log_format",
+            "FORMAT",
+            "Format of the log: pretty, or json with an object per line",
+        )
+    },
 ];
 
 /// Settings that a plan may override, in `[plans.NAME]` of the file.

@@ -10,6 +10,8 @@ use clap::{Arg, ArgAction, ArgMatches};
 use harvestman_fetch::AllowList;
 use serde_json::Value;
 use tokio::time::timeout;
+use tracing::Level;
+use tracing_subscriber::filter::Targets;
 use url::{Host, Url};
 use uuid::Uuid;
 
@@ -84,10 +86,10 @@ impl LocalServer {
             given.get_one::<PathBuf>("config").map(PathBuf::as_path),
         )?;
         let mut config = Config::parse(&values)?;
-        log::start(match values.of("log") {
-            Some((_, Origin::Default)) => "error",
-            _ => &config.log,
-        });
+        if let Some((_, Origin::Default)) = values.of("log") {
+            config.log.filter = Targets::new().with_default(Level::ERROR);
+        }
+        log::start(&config.log);
         let folder = match flag("data_dir") {
             Some(folder) => PathBuf::from(folder),
             None => temporary_folder()?,

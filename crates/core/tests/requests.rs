@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "a test may panic, its helpers too")]
 
 use harvestman_core::api::browser::BrowserRequest;
+use harvestman_core::api::feedback::Feedback;
 use harvestman_core::api::fields::{FieldType, Schema};
 use harvestman_core::api::format::{Format, FormatKind};
 use harvestman_core::api::parser::ParserKind;
@@ -180,6 +181,16 @@ fn scraping_with_alexandria_is_not_supported() {
     assert_eq!((error.code, error.status()), (ErrorCode::NotSupported, 501));
     let (places, _) = refuse::<ScrapeRequest>(json!({"url": "a.test", "alexandria": {}}));
     assert_eq!(places, ["alexandria"]);
+    let feedback = br#"{"endpoint": "alexandria", "rating": "bad", "rationale": "x"}"#;
+    assert_eq!(Feedback::from_json(feedback).unwrap_err().status(), 501);
+}
+
+#[test]
+fn an_action_of_mcp_clients_is_a_pdf() {
+    let read = |kind: &str| {
+        ScrapeRequest::from_value(json!({"url": "a.test", "actions": [{"type": kind}]})).unwrap()
+    };
+    assert_eq!(read("generatePDF"), read("pdf"));
 }
 
 #[test]

@@ -42,7 +42,7 @@ wire_enum! {
 #[tagged(
     kind = ActionKind,
     hint = "the name of an action, such as `wait` or `click`",
-    before = Self::read_wait_without_type
+    before = Self::read_other_forms
 )]
 pub enum Action {
     /// Wait for a fixed time.
@@ -125,10 +125,13 @@ impl Action {
         }
     }
 
-    /// Accepts a wait without `type`, as in the reference documentation.
-    fn read_wait_without_type(f: &mut Fields) -> Option<()> {
+    /// Accepts a wait without `type`, as in the reference documentation, and the name of `pdf` in MCP clients.
+    fn read_other_forms(f: &mut Fields) -> Option<()> {
+        if f.text("type") == Some("generatePDF") {
+            f.replace("type", ActionKind::Pdf.as_str());
+        }
         if !f.has("type") && f.has("milliseconds") {
-            f.supply("type", ActionKind::Wait.as_str());
+            f.replace("type", ActionKind::Wait.as_str());
         }
         Some(())
     }

@@ -173,6 +173,9 @@ pub struct CrawlRequest {
     /// Delete all content once it is delivered. The operator must enable it.
     #[field(label = "Zero data retention", group = "Pace")]
     pub zero_data_retention: bool,
+    /// Older form of `sitemap`: true is `skip`.
+    #[field(hidden)]
+    pub ignore_sitemap: bool,
     /// Client and integration that sent the request.
     #[field(flatten)]
     pub caller: Caller,
@@ -204,6 +207,12 @@ impl CrawlRequest {
 
     fn check(&mut self, f: &mut Fields) {
         check_patterns(f, &self.include_paths, &self.exclude_paths);
+        if std::mem::take(&mut self.ignore_sitemap) {
+            if f.has_read("sitemap") && self.sitemap != SitemapMode::Skip {
+                f.fail("ignoreSitemap", "contradicts `sitemap`; leave it out");
+            }
+            self.sitemap = SitemapMode::Skip;
+        }
     }
 }
 

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::api::caller::Caller;
+use crate::api::error::{ApiError, ErrorCode};
 use crate::api::fields::{Fields, wire};
 use crate::api::wire_enum::wire_enum;
 use crate::ids::JobId;
@@ -103,7 +104,7 @@ pub struct Details {
 
 /// Body of `POST /v2/feedback`.
 #[derive(Clone, PartialEq, Debug, Request)]
-#[request(check = Self::check)]
+#[request(check = Self::check, refuse = Self::refuse_alexandria)]
 pub struct Feedback {
     /// Kind of the request.
     #[field(
@@ -149,6 +150,20 @@ pub struct Feedback {
 }
 
 impl Feedback {
+    /// Rejects feedback on data that only the hosted product has.
+    ///
+    /// # Errors
+    /// 501 for such a body.
+    fn refuse_alexandria(body: &Value) -> Result<(), ApiError> {
+        match body["endpoint"] == "alexandria" {
+            false => Ok(()),
+            true => Err(ApiError::new(
+                ErrorCode::NotSupported,
+                "This server has no data of `alexandria`, and takes no feedback on it.",
+            )),
+        }
+    }
+
     fn check(&mut self, f: &mut Fields) {
         let bytes = self
             .metadata

@@ -237,7 +237,7 @@ pub(crate) fn actions() -> Field {
                [{"type": "click", "selector": "a", "all": true}], [{"type": "write", "text": ""}], [{"type": "press", "key": "Enter"}],
                [{"type": "scroll"}], [{"type": "scroll", "direction": "up", "selector": "#a"}],
                [{"type": "screenshot", "fullPage": true}, {"type": "screenshot"}], [{"type": "scrape"}],
-               [{"type": "executeJavascript", "script": "1"}], [{"type": "pdf", "format": "A4", "landscape": true, "scale": 0.5}],
+               [{"type": "executeJavascript", "script": "1"}], [{"type": "generatePDF"}], [{"type": "pdf", "format": "A4", "landscape": true, "scale": 0.5}],
                vec![json!({"type": "scrape"}); 50]]),
         json!(["wait", {}, ["wait"], [{}], [{"type": "hover"}], [{"type": "wait"}], [{"type": "wait", "milliseconds": 0}],
                [{"type": "wait", "milliseconds": 5, "selector": "a"}], [{"type": "click"}], [{"type": "click", "selector": ""}],

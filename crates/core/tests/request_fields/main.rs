@@ -6,6 +6,7 @@ mod field;
 
 use harvestman_core::api::agent::AgentRequest;
 use harvestman_core::api::browser::{BrowserRequest, ExecuteRequest};
+use harvestman_core::api::crawl::SitemapMode;
 use harvestman_core::api::extract::ExtractRequest;
 use harvestman_core::api::interact::InteractRequest;
 use harvestman_core::api::monitor::{MonitorChange, MonitorRequest};
@@ -59,9 +60,22 @@ fn crawl() {
             json!([[], "x", {"format": []}, {"formats": ["x"]}, {"timeout": 1}, {"url": "https://a.test"}, {"headers": {"a": 1}}]),
         ),
         flag("zeroDataRetention"),
+        flag("ignoreSitemap"),
     ]);
     check::<CrawlRequest>(base.clone(), fields);
     check_required::<CrawlRequest>(base, &["url"]);
+    let sitemap = |options: Value| {
+        let mut body = json!({"url": "a.test", "ignoreSitemap": true});
+        body.as_object_mut()
+            .unwrap()
+            .extend(options.as_object().unwrap().clone());
+        CrawlRequest::from_value(body).map(|request| request.sitemap)
+    };
+    assert_eq!(sitemap(json!({})), Ok(SitemapMode::Skip));
+    assert_eq!(sitemap(json!({"sitemap": "skip"})), Ok(SitemapMode::Skip));
+    assert_eq!(sitemap(json!({"ignoreSitemap": false})), Ok(SitemapMode::Include));
+    let error = sitemap(json!({"sitemap": "only"})).unwrap_err();
+    assert!(error.message.starts_with("`ignoreSitemap`"), "{}", error.message);
     let error = CrawlRequest::from_value(json!({"url": "a.test", "maxDepth": 2})).unwrap_err();
     assert!(error.message.contains("`maxDiscoveryDepth`"), "{}", error.message);
 }

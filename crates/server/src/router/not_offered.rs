@@ -13,6 +13,8 @@ const NEVER: &[&str] = &[
     "/v2/search/gov",
     "/v2/exchange",
     "/v2/exchange/{*rest}",
+    // As the MCP server calls it.
+    "/exchange/{*rest}",
     "/v2/team/threat-protection",
     "/v2/team/threat-protection/{*rest}",
     "/v2/team/siem",

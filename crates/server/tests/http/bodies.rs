@@ -113,4 +113,11 @@ async fn scrapes_by_alexandria_are_not_supported() {
     app.post("/v2/scrape", &body)
         .await
         .is_error(501, "FEATURE_NOT_SUPPORTED");
+    let feedback = json!({ "endpoint": "alexandria", "rating": "bad", "rationale": "No data." });
+    app.post("/v2/feedback", &feedback)
+        .await
+        .is_error(501, "FEATURE_NOT_SUPPORTED");
+    app.get("/exchange/discover")
+        .await
+        .is_error(501, "FEATURE_NOT_SUPPORTED");
 }

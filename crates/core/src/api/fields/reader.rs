@@ -115,6 +115,11 @@ impl Fields {
         if self.has(name) {
             self.fail(name, "must be next to this object, not in it");
         }
+        self.replace(name, value);
+    }
+
+    /// Gives a field that has not been read yet another text.
+    pub(crate) fn replace(&mut self, name: &str, value: &str) {
         self.map.insert(name.to_owned(), Value::from(value));
     }
 

@@ -34,8 +34,7 @@ pub struct Field {
     pub example: Option<&'static str>,
     /// First version that has the field.
     pub since: &'static str,
-    /// Whether the field is accepted only for compatibility with other clients: it has no effect and is shown
-    /// nowhere.
+    /// Whether the field is accepted only for compatibility with other clients, and shown nowhere.
     pub hidden: bool,
 }
 
@@ -107,9 +106,7 @@ impl Field {
         if let Value::Object(schema) = &mut schema {
             let mut put = |name: &str, value: Value| schema.insert(name.to_owned(), value);
             let unit = self.unit.map(|unit| format!("Unit: {unit}."));
-            let hidden = self
-                .hidden
-                .then(|| "Accepted for other clients, without effect.".to_owned());
+            let hidden = self.hidden.then(|| "Accepted for other clients.".to_owned());
             let help = (!self.help.is_empty()).then(|| self.help.to_owned());
             let sentences: Vec<String> = [help, unit, hidden].into_iter().flatten().collect();
             if !sentences.is_empty() {

@@ -117,7 +117,7 @@ fn pages() -> Vec<Operation> {
         new("POST", "/v2/feedback", "rateResult", "Give feedback on a result")
             .body::<Feedback>(&[])
             .response("The feedback is stored.", feedback())
-            .errors(&[ErrorCode::NotFound]),
+            .errors(&[ErrorCode::NotFound, ErrorCode::NotSupported]),
     ]
 }
 

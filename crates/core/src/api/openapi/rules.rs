@@ -16,6 +16,8 @@ const TIME_FILTER: &str = concat!(
     r"^(\s*(qdr:[hdwmy][0-9]*|(cdr|sbd):[01]|cd_(min|max):[0-9]{1,4}/[0-9]{1,4}/[0-9]{1,4})\s*(,",
     r"\s*(qdr:[hdwmy][0-9]*|(cdr|sbd):[01]|cd_(min|max):[0-9]{1,4}/[0-9]{1,4}/[0-9]{1,4})\s*)*)?$"
 );
+/// Names of the action `pdf`.
+const PDF_NAMES: [&str; 2] = ["pdf", "generatePDF"];
 /// Keywords that describe a value and do not restrict it.
 const ANNOTATIONS: [&str; 4] = ["default", "deprecated", "description", "examples"];
 
@@ -28,6 +30,7 @@ pub(super) fn complete(name: &str, fields: &[Field], schema: &mut Value) {
     match name {
         "ParseOptions" | "ParseUploadRequest" => restrict_for_uploads(properties),
         "CrawlOptions" => restrict_for_monitors(properties),
+        "PdfAction" => properties["type"] = json!({ "enum": PDF_NAMES }),
         _ => {}
     }
     for field in fields.iter().filter(|field| !field.required) {
@@ -60,7 +63,7 @@ pub(super) fn complete(name: &str, fields: &[Field], schema: &mut Value) {
                 "then": { "properties": {
                     "formats": { "not": { "contains": { "anyOf": [format("screenshot"), format("rawBase64")] } } },
                     "actions": { "not": { "contains": { "required": ["type"], "properties": {
-                        "type": { "enum": ["screenshot", "pdf"] },
+                        "type": { "enum": ["screenshot", PDF_NAMES[0], PDF_NAMES[1]] },
                     } } } },
                 } },
             },

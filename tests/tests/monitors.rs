@@ -240,11 +240,16 @@ async fn a_monitor_that_compares_data_returns_it_as_the_snapshot() {
     let schema = json!({ "type": "object", "properties": { "price": { "type": "number" } } });
     let tracking = json!({ "type": "changeTracking", "modes": ["git-diff", "json"], "schema": schema });
     let mut targets = pages_of(&site, &["/cup"]);
-    targets[0]["scrapeOptions"] = json!({ "formats": ["markdown", tracking] });
-    let mut request = monitor_of(targets);
+    targets[0]["id"] = "cups".into();
+    targets[0]["scrapeOptions"] = json!({ "formats": ["markdown", tracking], "onlyMainContent": true });
+    let mut request = monitor_of(targets.clone());
     request["goal"] = "the price falls".into();
     let id = create(&server, &request).await;
+    let monitor = server.get(&format!("/v2/monitor/{id}")).await.ok();
+    assert_eq!(monitor["data"]["targets"], targets);
     let first = run(&server, &id).await;
+    assert_eq!(first["targetResults"][0]["targetId"], "cups");
+    assert_eq!(first["pages"][0]["targetId"], "cups");
     assert_eq!(first["pages"][0]["snapshot"], json!({ "json": { "price": 9.5 } }));
     site.change("/cup", Some(cup("8")));
     let second = run(&server, &id).await;

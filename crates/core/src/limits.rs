@@ -155,6 +155,8 @@ pub const AGENTS_PER_PAGE: usize = 20;
 
 /// Maximum targets of a monitor.
 pub const MAX_MONITOR_TARGETS: usize = 50;
+/// Page limit of a crawl of a monitor whose options have none.
+pub const DEFAULT_MONITOR_CRAWL_LIMIT: u64 = 1_000;
 /// Maximum pages of one check of a monitor.
 pub const MAX_MONITOR_PAGES: u64 = 10_000;
 /// Maximum monitors of a team.

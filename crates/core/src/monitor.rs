@@ -10,14 +10,14 @@ use crate::api::batch::BatchOptions;
 use crate::api::crawl::CrawlRequest;
 use crate::api::error::ApiError;
 use crate::api::format::{ChangeMode, ChangeTracking, Format, FormatKind};
-use crate::api::monitor::{MonitorRequest, SearchWindow, Target};
+use crate::api::monitor::{MonitorRequest, MonitorTarget, SearchWindow, Target};
 use crate::api::options::ScrapeOptions;
 use crate::api::problem::{PathPart, Problem, bad_request};
 use crate::api::search::SearchRequest;
 use crate::api::url_field::TargetUrl;
 use crate::billing;
 use crate::ids::MonitorId;
-use crate::limits::MAX_MONITOR_PAGES;
+use crate::limits::{DEFAULT_MONITOR_CRAWL_LIMIT, MAX_MONITOR_PAGES};
 use crate::page_version::monitor_tag;
 
 /// `origin` of the jobs of a check.
@@ -34,16 +34,23 @@ pub enum TargetJob {
     Searches(Vec<SearchRequest>),
 }
 
-/// Returns the id of the target at an index, as clients see it.
-pub fn target_id(index: usize) -> String {
-    format!("target-{}", index + 1)
+/// Returns the id of each target, as clients see it: the one that the client gave it, else `target-1` and so on.
+pub fn target_ids(targets: &[MonitorTarget]) -> Vec<String> {
+    let is_given = |id: &str| targets.iter().any(|target| target.id() == Some(id));
+    let mut others = (1..)
+        .map(|number| format!("target-{number}"))
+        .filter(|id| !is_given(id));
+    let ids = targets.iter().map(|target| target.id().map(str::to_owned));
+    ids.map(|id| id.or_else(|| others.next()).unwrap_or_default())
+        .collect()
 }
 
-/// Checks that a monitor can use these targets: it compares stored pages, and its checks are bounded.
+/// Checks that a monitor can use these targets: each has an id of its own, it compares stored pages, and its checks are
+/// bounded.
 ///
 /// # Errors
 /// 400 with every problem.
-pub fn check_targets(targets: &[Target]) -> Result<(), ApiError> {
+pub fn check_targets(targets: &[MonitorTarget]) -> Result<(), ApiError> {
     let mut problems = Vec::new();
     for (index, target) in targets.iter().enumerate() {
         let mut fail = |field: &str, message: &str| {
@@ -54,7 +61,10 @@ pub fn check_targets(targets: &[Target]) -> Result<(), ApiError> {
                 message: message.to_owned(),
             });
         };
-        if let Target::Crawl { crawl_options, .. } = target {
+        if target.id().is_some() && targets[..index].iter().any(|other| other.id() == target.id()) {
+            fail("id", "must not be that of another target");
+        }
+        if let Target::Crawl { crawl_options, .. } = &target.target {
             let options = crawl_options.as_ref().map(|options| options.request());
             if options.is_some_and(|options| options.zero_data_retention) {
                 fail(
@@ -76,7 +86,10 @@ pub fn check_targets(targets: &[Target]) -> Result<(), ApiError> {
             }
         }
     }
-    let pages = targets.iter().map(page_limit).fold(0, u64::saturating_add);
+    let pages = targets
+        .iter()
+        .map(|target| page_limit(&target.target))
+        .fold(0, u64::saturating_add);
     if pages > MAX_MONITOR_PAGES {
         problems.push(Problem {
             path: vec![PathPart::Key("targets".to_owned())],
@@ -96,25 +109,12 @@ pub fn check_targets(targets: &[Target]) -> Result<(), ApiError> {
 pub fn page_limit(target: &Target) -> u64 {
     match target {
         Target::Scrape { urls, .. } => urls.len() as u64,
-        Target::Crawl { .. } => crawl_limit(target),
+        Target::Crawl { crawl_options, .. } => crawl_options
+            .as_ref()
+            .map_or(DEFAULT_MONITOR_CRAWL_LIMIT, |options| options.request().limit),
         Target::Search {
             queries, max_results, ..
         } => max_results.saturating_mul(queries.len() as u64),
-    }
-}
-
-fn crawl_limit(target: &Target) -> u64 {
-    /// Page limit of a crawl whose options have none.
-    const DEFAULT_LIMIT: u64 = 1000;
-    match target {
-        Target::Crawl {
-            crawl_options: Some(options),
-            ..
-        } => match options.request().limit {
-            crate::limits::DEFAULT_CRAWL_LIMIT => DEFAULT_LIMIT,
-            limit => limit,
-        },
-        _ => DEFAULT_LIMIT,
     }
 }
 
@@ -129,7 +129,7 @@ pub fn check_credits(request: &MonitorRequest) -> u64 {
             queries, max_results, ..
         } => billing::search(*max_results) * queries.len() as u64,
     };
-    request.targets.iter().map(price).sum()
+    request.targets.iter().map(|target| price(&target.target)).sum()
 }
 
 /// Returns the jobs that a check starts for a target. Pages are always fetched and then compared with the
@@ -153,7 +153,7 @@ pub fn job_of(target: &Target, monitor: MonitorId) -> TargetJob {
                 |options| options.request().clone(),
             );
             request.url = url.clone();
-            request.limit = crawl_limit(target);
+            request.limit = page_limit(target);
             let given = scrape_options.as_deref();
             request.scrape_options = options(Some(given.unwrap_or(&request.scrape_options)), monitor);
             TargetJob::Crawl(Box::new(request))
@@ -238,7 +238,7 @@ mod tests {
         let target = json!({ "type": "scrape", "urls": ["https://a.test/", "b.test"],
             "scrapeOptions": { "formats": ["html"], "maxAge": 5000 } });
         let request = request(&json!([target]));
-        let TargetJob::Pages(batch, urls) = job_of(&request.targets[0], monitor) else {
+        let TargetJob::Pages(batch, urls) = job_of(&request.targets[0].target, monitor) else {
             panic!("pages are a batch");
         };
         assert_eq!(urls.len(), 2);
@@ -258,10 +258,14 @@ mod tests {
             |limit: Value| json!({ "type": "crawl", "url": "https://a.test/", "crawlOptions": limit });
         let one = request(&json!([crawl(json!({}))]));
         assert_eq!(check_credits(&one), 1000);
-        let TargetJob::Crawl(job) = job_of(&one.targets[0], MonitorId(Uuid::nil())) else {
+        let TargetJob::Crawl(job) = job_of(&one.targets[0].target, MonitorId(Uuid::nil())) else {
             panic!("a crawl is a crawl");
         };
         assert_eq!((job.limit, job.url.given()), (1000, "https://a.test/"));
+        assert_eq!(
+            check_credits(&request(&json!([crawl(json!({ "limit": 10_000 }))]))),
+            10_000
+        );
         let two = request(&json!([
             crawl(json!({ "limit": 6000 })),
             crawl(json!({ "limit": 6000 }))
@@ -271,6 +275,34 @@ mod tests {
         let search = request(&json!([{ "type": "search", "queries": ["a", "b"], "searchWindow": "6h" }]));
         assert_eq!(check_credits(&search), 4);
         assert!(check_targets(&search.targets).is_ok());
+    }
+
+    #[test]
+    fn targets_keep_their_ids_and_options() {
+        let page = |id: Value| json!({ "id": id, "type": "scrape", "urls": ["https://a.test/"] });
+        let one = request(&json!([
+            page(json!(null)),
+            page(json!("target-1")),
+            page(json!("own")),
+            page(json!(""))
+        ]));
+        assert_eq!(
+            target_ids(&one.targets),
+            ["target-2", "target-1", "own", "target-3"]
+        );
+        assert!(check_targets(&one.targets).is_ok());
+        let twice = check_targets(&request(&json!([page(json!("own")), page(json!("own"))])).targets);
+        assert!(twice.unwrap_err().message.contains("`targets[1].id`"));
+
+        let schema = json!({ "enum": [null], "__x": null });
+        let sent = json!({ "id": "own", "type": "search", "queries": ["a"], "searchWindow": "24h", "maxResults": 10 });
+        let mut pages = json!({ "type": "scrape", "urls": ["a.test"],
+            "scrapeOptions": { "formats": ["markdown", { "type": "json", "schema": schema }], "onlyMainContent": true } });
+        let kept = [sent.clone(), pages.clone()];
+        pages["scrapeOptions"]["__private"] = json!(1);
+        pages["scrapeOptions"]["minAge"] = Value::Null;
+        let stored = serde_json::to_value(request(&json!([sent, pages]))).unwrap();
+        assert_eq!(stored["targets"], json!(kept));
     }
 
     #[test]

@@ -571,6 +571,8 @@ export interface ScrapeTarget {
   urls: string[];
   /** How each page is fetched. */
   scrapeOptions?: ScrapeOptions;
+  /** Id of the target. Default: `target-1` and so on. */
+  id?: string;
 }
 
 export interface AuditMetadata {
@@ -586,6 +588,8 @@ export interface CrawlTarget {
   crawlOptions?: CrawlOptions;
   /** How each page is fetched. */
   scrapeOptions?: ScrapeOptions;
+  /** Id of the target. Default: `target-1` and so on. */
+  id?: string;
 }
 
 export interface SearchTarget {
@@ -600,6 +604,8 @@ export interface SearchTarget {
   includeDomains?: string[];
   /** Leave out results from these hosts. */
   excludeDomains?: string[];
+  /** Id of the target. Default: `target-1` and so on. */
+  id?: string;
 }
 
 export interface MonitorWebhook {

@@ -17,8 +17,8 @@ use crate::api::webhook::WebhookSpec;
 use crate::api::wire_enum::wire_enum;
 use crate::ids::{JobId, TeamId};
 use crate::limits::{
-    DEFAULT_CRAWL_LIMIT, MAX_CRAWL_DELAY_S, MAX_PATTERN_CHARS, MAX_PATTERNS, MAX_PATTERNS_CHARS,
-    MAX_PROMPT_CHARS, MAX_SHORT_TEXT_CHARS,
+    DEFAULT_CRAWL_LIMIT, DEFAULT_MONITOR_CRAWL_LIMIT, MAX_CRAWL_DELAY_S, MAX_PATTERN_CHARS, MAX_PATTERNS,
+    MAX_PATTERNS_CHARS, MAX_PROMPT_CHARS, MAX_SHORT_TEXT_CHARS,
 };
 use crate::time::Timestamp;
 use crate::webhook::Family;
@@ -216,7 +216,8 @@ impl CrawlRequest {
     }
 }
 
-/// Options of a crawl whose URL is a field next to them.
+/// Options of a crawl of a monitor, whose URL is a field next to them. Without `limit` it has
+/// [`DEFAULT_MONITOR_CRAWL_LIMIT`].
 #[derive(Clone, PartialEq, Debug)]
 pub struct CrawlOptions(Box<CrawlRequest>);
 
@@ -229,7 +230,9 @@ impl CrawlOptions {
 
 impl ToNode for CrawlOptions {
     fn to_node(&self) -> Node {
-        Node::Object(self.0.to_body().without(&["url"]))
+        let mut body = self.0.to_body().without(&["url", "limit"]);
+        body.put("limit", &self.0.limit);
+        Node::Object(body)
     }
 }
 
@@ -241,13 +244,21 @@ impl FieldType for CrawlOptions {
     fn schema((): ()) -> Schema {
         let mut fields = CrawlRequest::fields();
         fields.retain(|field| !["url", "scrapeOptions"].contains(&field.name));
+        if let Some(limit) = fields.iter_mut().find(|field| field.name == "limit") {
+            limit.default = Some(DEFAULT_MONITOR_CRAWL_LIMIT.to_node());
+        }
         Schema::Object("CrawlOptions", fields)
     }
 
     fn from_slot(slot: Slot<'_>, (): ()) -> Option<Self> {
         let read = |f: &mut Fields| {
             f.supply("url", TargetUrl::placeholder().given());
-            CrawlRequest::read(f)
+            let has_limit = f.has("limit");
+            let mut request = CrawlRequest::read(f);
+            if !has_limit {
+                request.limit = DEFAULT_MONITOR_CRAWL_LIMIT;
+            }
+            request
         };
         slot.object(read).map(|request| Self(Box::new(request)))
     }

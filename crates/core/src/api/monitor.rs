@@ -5,10 +5,11 @@ use std::ops::RangeInclusive;
 use harvestman_derive::{Request, TaggedUnion};
 use serde_json::{Map, Value};
 
+use crate::api::body::{Node, ToNode};
 use crate::api::caller::Caller;
 use crate::api::crawl::CrawlOptions;
 use crate::api::error::ApiError;
-use crate::api::fields::{Fields, Slot, WireEnum, wire};
+use crate::api::fields::{Field, FieldType, Fields, Schema, Slot, WireEnum, wire};
 use crate::api::options::ScrapeOptions;
 use crate::api::query::Query;
 use crate::api::search::{HOSTS, read_exclude_domains, read_include_domains};
@@ -86,7 +87,7 @@ wire_enum! {
 
 /// Pages that a monitor checks.
 #[derive(Clone, PartialEq, Debug, TaggedUnion)]
-#[tagged(kind = TargetKind, hint = "`scrape`, `crawl` or `search`", before = Self::read_id)]
+#[tagged(kind = TargetKind, hint = "`scrape`, `crawl` or `search`", before = read_id)]
 pub enum Target {
     /// List of pages.
     Scrape {
@@ -131,11 +132,86 @@ pub enum Target {
     },
 }
 
-impl Target {
-    /// Accepts the id, which clients that edit a monitor send back.
-    fn read_id(f: &mut Fields) -> Option<()> {
-        f.value::<String>("id", 0..=MAX_SHORT_TEXT_CHARS);
-        Some(())
+/// A target, and the JSON that the client sent for it, which responses return.
+#[derive(Clone, PartialEq, Debug)]
+pub struct MonitorTarget {
+    /// What is checked.
+    pub target: Target,
+    given: Map<String, Value>,
+}
+
+impl MonitorTarget {
+    /// Returns the id that the client gave the target.
+    pub fn id(&self) -> Option<&str> {
+        self.given.get("id")?.as_str().filter(|id| !id.is_empty())
+    }
+}
+
+impl ToNode for MonitorTarget {
+    fn to_node(&self) -> Node {
+        self.given.to_node()
+    }
+}
+
+impl FieldType for MonitorTarget {
+    type Bounds = ();
+
+    fn schema((): ()) -> Schema {
+        let mut schema = Target::schema(());
+        if let Schema::OneOf(kinds) = &mut schema {
+            for kind in kinds {
+                if let Schema::Object(_, fields) = kind {
+                    fields.push(Field::new(
+                        "id",
+                        "Id of the target. Default: `target-1` and so on.",
+                        String::schema(ID),
+                    ));
+                }
+            }
+        }
+        schema
+    }
+
+    fn from_slot(slot: Slot<'_>, (): ()) -> Option<Self> {
+        let mut given = slot.json().clone();
+        remove_absent(&mut given);
+        let target = Target::from_slot(slot, ())?;
+        match given {
+            Value::Object(given) => Some(Self { target, given }),
+            _ => None,
+        }
+    }
+
+    fn placeholder() -> Self {
+        Self {
+            target: Target::placeholder(),
+            given: Map::new(),
+        }
+    }
+}
+
+/// Bounds of the id of a target.
+const ID: RangeInclusive<usize> = 0..=MAX_SHORT_TEXT_CHARS;
+
+fn read_id(f: &mut Fields) -> Option<()> {
+    f.value::<String>("id", ID);
+    Some(())
+}
+
+/// Removes what counts as absent: nulls, and fields whose names begin with `__`.
+fn remove_absent(value: &mut Value) {
+    /// Fields with objects of the client's own.
+    const OWN: [&str; 2] = ["headers", "schema"];
+    match value {
+        Value::Object(fields) => {
+            fields.retain(|name, value| !value.is_null() && !name.starts_with("__"));
+            let fields = fields
+                .iter_mut()
+                .filter(|(name, _)| !OWN.contains(&name.as_str()));
+            fields.for_each(|(_, value)| remove_absent(value));
+        }
+        Value::Array(elements) => elements.iter_mut().for_each(remove_absent),
+        _ => {}
     }
 }
 
@@ -169,7 +245,7 @@ pub struct MonitorRequest {
         label = "Targets",
         example = r#"[{"type":"scrape","urls":["https://example.com"]}]"#
     )]
-    pub targets: Vec<Target>,
+    pub targets: Vec<MonitorTarget>,
     /// Receiver of events: a URL, or an object with `url`, `headers`, `metadata` and `events`.
     #[field(bounds = Family::Monitor, label = "Webhook", example = r#""https://example.com/hook""#)]
     pub webhook: Option<WebhookSpec>,
@@ -210,7 +286,7 @@ pub struct MonitorChange {
     pub schedule: Option<Schedule>,
     /// New targets.
     #[field(bounds = TARGETS, label = "Targets")]
-    pub targets: Option<Vec<Target>>,
+    pub targets: Option<Vec<MonitorTarget>>,
     /// New receiver of events; null removes it.
     #[field(bounds = Family::Monitor, label = "Webhook")]
     pub webhook: Option<Option<WebhookSpec>>,

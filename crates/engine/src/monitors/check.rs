@@ -7,14 +7,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use harvestman_core::api::error::{ApiError, ErrorCode};
-use harvestman_core::api::monitor::{MonitorRequest, Target, TargetKind};
+use harvestman_core::api::monitor::{MonitorRequest, MonitorTarget, Target, TargetKind};
 use harvestman_core::api::monitor_response::{CheckPage, CheckStatus, PageStatus, TargetResult};
 use harvestman_core::api::page::Document;
 use harvestman_core::api::search::SearchRequest;
 use harvestman_core::crawl::batch_scrape;
 use harvestman_core::ids::{JobId, ScrapeId};
 use harvestman_core::monitor::page::PageId;
-use harvestman_core::monitor::{ORIGIN, TargetJob, job_of, target_id};
+use harvestman_core::monitor::{ORIGIN, TargetJob, job_of, target_ids};
 use harvestman_core::url_key::{Identity, UrlKey};
 use harvestman_store::{
     CheckEnd, CheckLease, JobKind, JobRow, JobStatus, NewCheckPage, NewJob, StoreError, new_id,
@@ -87,6 +87,7 @@ struct CheckRun<'c> {
     /// Permits for comparisons, which hold pages in memory.
     comparisons: &'c Semaphore,
     judge: Judge<'c>,
+    target_ids: Vec<String>,
     /// Credits of searches and judgments.
     credits: u32,
     job_credits: u64,
@@ -121,6 +122,7 @@ impl<'c> CheckRun<'c> {
             lease,
             comparisons,
             judge: Judge::new(context, None),
+            target_ids: Vec::new(),
             credits: 0,
             job_credits: 0,
             first: false,
@@ -143,6 +145,7 @@ impl<'c> CheckRun<'c> {
         let monitor = monitor.ok_or(LeaseLost)?;
         self.first = monitor.last_summary.is_none();
         self.judge = Judge::new(context, request.judged_goal());
+        self.target_ids = target_ids(&request.targets);
         if !self.lease.running {
             if let Err(error) = context.budget.check(self.lease.team).await {
                 let status = match error.code {
@@ -158,7 +161,7 @@ impl<'c> CheckRun<'c> {
         }
         let mut results = Vec::with_capacity(request.targets.len());
         for (index, target) in request.targets.iter().enumerate() {
-            results.push(self.check_target(index, target).await?);
+            results.push(self.check_target(index, &target.target).await?);
         }
         let failed: Vec<&TargetResult> = results.iter().filter(|result| result.error.is_some()).collect();
         let status = match failed.len() {
@@ -213,13 +216,13 @@ impl<'c> CheckRun<'c> {
     }
 
     /// Creates the jobs that do not exist yet: the server may have stopped in between.
-    async fn create_jobs(&self, targets: &[Target]) -> Result<(), StoreError> {
+    async fn create_jobs(&self, targets: &[MonitorTarget]) -> Result<(), StoreError> {
         let store = &self.context.store;
         for (target, id) in targets.iter().zip(&self.lease.jobs) {
             if store.job(self.lease.team, *id, clock::now()).await?.is_some() {
                 continue;
             }
-            match job_of(target, self.lease.monitor) {
+            match job_of(&target.target, self.lease.monitor) {
                 TargetJob::Pages(batch, urls) => {
                     let pages = batch_scrape::offers(urls);
                     let url = pages.first().map(|page| page.url.to_string()).unwrap_or_default();
@@ -264,7 +267,7 @@ impl<'c> CheckRun<'c> {
     async fn check_target(&mut self, index: usize, target: &Target) -> Result<TargetResult, Stop> {
         let number = u32::try_from(index).unwrap_or(u32::MAX);
         let mut result = TargetResult {
-            target_id: target_id(index),
+            target_id: self.target_ids[index].clone(),
             kind: target.kind().to_string(),
             ..TargetResult::default()
         };
@@ -465,7 +468,7 @@ impl<'c> CheckRun<'c> {
     ) -> Result<NewCheckPage, StoreError> {
         let id = PageId {
             id: new_id().to_string(),
-            target: target_id(target as usize),
+            target: self.target_ids[target as usize].clone(),
             url: page.url.clone(),
             previous: known.get(&page.key).copied().flatten(),
             at: clock::now(),

@@ -1,7 +1,9 @@
 //! Requests about monitors (docs/API.md section 13).
 
 use harvestman_core::api::error::{ApiError, ErrorCode};
-use harvestman_core::api::monitor::{ListQuery, MonitorChange, MonitorRequest, MonitorSwitch, Target};
+use harvestman_core::api::monitor::{
+    ListQuery, MonitorChange, MonitorRequest, MonitorSwitch, MonitorTarget, Target,
+};
 use harvestman_core::api::monitor_response::{
     BillingStatus, Check, CheckStatus, CheckTrigger, Monitor, MonitorStatus, PageStatus,
 };
@@ -9,7 +11,7 @@ use harvestman_core::api::problem;
 use harvestman_core::ids::{JobId, MonitorId};
 use harvestman_core::limits::MAX_MONITORS;
 use harvestman_core::monitor::schedule::Plan;
-use harvestman_core::monitor::{TargetJob, check_credits, check_targets, job_of, target_id};
+use harvestman_core::monitor::{TargetJob, check_credits, check_targets, job_of, target_ids};
 use harvestman_core::scope::Scope;
 use harvestman_core::time::Timestamp;
 use harvestman_store::{
@@ -60,7 +62,7 @@ impl Engine {
         check_targets(&request.targets)?;
         self.check_receiver(request.webhook.as_ref()).await?;
         for (index, target) in request.targets.iter().enumerate() {
-            let checked = self.check_target_job(target).await;
+            let checked = self.check_target_job(&target.target).await;
             checked.map_err(|error| problem::under(&format!("targets[{index}]"), error))?;
         }
         Ok(plan)
@@ -241,8 +243,11 @@ impl Engine {
 }
 
 /// Returns the indexes of the targets that have changed.
-pub(super) fn changed_targets(before: &[Target], after: &[Target]) -> Vec<u32> {
-    let differs = |index: &usize| before.get(*index) != after.get(*index);
+pub(super) fn changed_targets(before: &[MonitorTarget], after: &[MonitorTarget]) -> Vec<u32> {
+    let differs = |index: &usize| {
+        let before = before.get(*index).map(|given| &given.target);
+        before != after.get(*index).map(|given| &given.target)
+    };
     let indexes = (0..before.len()).filter(differs);
     indexes.filter_map(|index| u32::try_from(index).ok()).collect()
 }
@@ -258,8 +263,8 @@ fn response(row: &MonitorRow) -> Result<Monitor, StoreError> {
     let body: Value = serde_json::from_str(&row.request)
         .map_err(|_| StoreError::Unreadable("request of a monitor".to_owned()))?;
     let mut targets = body["targets"].as_array().cloned().unwrap_or_default();
-    for (index, target) in targets.iter_mut().enumerate() {
-        target["id"] = target_id(index).into();
+    for (target, id) in targets.iter_mut().zip(target_ids(&request.targets)) {
+        target["id"] = id.into();
     }
     let per_month = plan
         .as_ref()

@@ -39,7 +39,7 @@ pub(super) async fn start(
     let jobs = request
         .targets
         .iter()
-        .map(|target| match job_of(target, monitor.id) {
+        .map(|target| match job_of(&target.target, monitor.id) {
             TargetJob::Pages(..) | TargetJob::Crawl(_) => clock::new_job_id(),
             TargetJob::Searches(_) => id,
         });

@@ -113,7 +113,7 @@ impl Draft {
                 .filter(|old| old.get("type") == target.get("type"));
             // Options of the target that the form does not show are kept.
             if let (Some(old), Some(new)) = (old, target.as_object_mut()) {
-                for (name, value) in old.iter().filter(|(name, _)| name.as_str() != "id") {
+                for (name, value) in old {
                     new.entry(name).or_insert_with(|| value.clone());
                 }
             }

@@ -93,6 +93,7 @@ async fn a_thread_continues_with_what_it_read_and_answered() {
         (thread, &json!(2))
     );
     assert_eq!(listed["agents"][0]["origin"], "api");
+    assert_eq!(listed["agents"][0]["options"]["model"], "small");
 }
 
 #[tokio::test]

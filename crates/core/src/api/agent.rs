@@ -285,7 +285,7 @@ impl AgentsQuery {
 pub struct Agents {
     /// Always true.
     pub success: bool,
-    /// Agent runs, newest first, at most 20 per response.
+    /// Agent runs, newest first, about 20 per response. Runs of the same millisecond are never parted.
     pub agents: Vec<AgentEntry>,
     /// URL of the next page of the list.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -353,7 +353,7 @@ pub struct AgentEntryOptions {
     /// JSON Schema of the result.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub schema: Option<Value>,
-    /// Name of the model.
+    /// Name of the model as sent in the request, else of the operator's; `none` without either.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
     /// Requested effort.

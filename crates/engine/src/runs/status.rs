@@ -18,10 +18,13 @@ use serde_json::Value;
 
 use crate::context::Engine;
 use crate::error::{internal_error, job_not_found};
+use crate::llm::Llm;
 use crate::{clock, limits};
 
 /// `origin` in the list of agents if the request has none.
 const DEFAULT_ORIGIN: &str = "api";
+/// Model in the list of agents if neither the request nor the operator names one.
+const NO_MODEL: &str = "none";
 /// What the store leaves of a request whose data is erased.
 const ERASED_REQUEST: &str = "{}";
 
@@ -117,19 +120,23 @@ impl Engine {
         query: AgentsQuery,
         base: &str,
     ) -> Result<Agents, ApiError> {
-        let limit = u32::try_from(AGENTS_PER_PAGE).unwrap_or(u32::MAX);
-        let runs = self
-            .context
-            .store
-            .agents(principal.team, query.before, limit + 1, clock::now())
-            .await?;
-        let more = runs.len() > AGENTS_PER_PAGE;
-        let agents: Vec<AgentEntry> = runs
-            .iter()
-            .take(AGENTS_PER_PAGE)
-            .map(entry)
-            .collect::<Result<_, _>>()?;
-        let next = agents.last().filter(|_| more);
+        let mut limit = AGENTS_PER_PAGE;
+        let (runs, length) = loop {
+            let rows = u32::try_from(limit + 1).unwrap_or(u32::MAX);
+            let store = &self.context.store;
+            let runs = store
+                .agents(principal.team, query.before, rows, clock::now())
+                .await?;
+            let times: Vec<Timestamp> = runs.iter().map(|run| run.created_at).collect();
+            match page_length(&times, limit) {
+                Some(length) => break (runs, length),
+                None => limit *= 2,
+            }
+        };
+        let model = self.context.config.llm.as_ref().map_or(NO_MODEL, Llm::model);
+        let agents = runs[..length].iter().map(|run| entry(run, model));
+        let agents: Vec<AgentEntry> = agents.collect::<Result<_, _>>()?;
+        let next = agents.last().filter(|_| length < runs.len());
         let next = next.map(|last| format!("{base}/v2/agent?before={}", last.created_at.0));
         Ok(Agents {
             success: true,
@@ -246,7 +253,20 @@ fn agent_request(run: &RunRow) -> Result<AgentRequest, ApiError> {
     }
 }
 
-fn entry(run: &RunRow) -> Result<AgentEntry, ApiError> {
+/// Returns how many of these runs, newest first, the first page of a list has. A page ends between two times, since the
+/// next one begins before the last time of this one. `None` if more than `limit` runs have the same time.
+fn page_length(times: &[Timestamp], limit: usize) -> Option<usize> {
+    let Some(next) = times.get(limit) else {
+        return Some(times.len());
+    };
+    times[..limit]
+        .iter()
+        .rposition(|time| time != next)
+        .map(|last| last + 1)
+}
+
+/// Returns the entry of a run in the list; `model` is the one that runs without a requested model use.
+fn entry(run: &RunRow, model: &str) -> Result<AgentEntry, ApiError> {
     let request = agent_request(run)?;
     let urls: Vec<String> = request.urls.iter().map(|url| url.url.to_string()).collect();
     let hint = urls.first().cloned();
@@ -264,10 +284,29 @@ fn entry(run: &RunRow) -> Result<AgentEntry, ApiError> {
             prompt: request.prompt,
             urls: (!urls.is_empty()).then_some(urls),
             schema: request.schema.map(Value::Object),
-            model: request.model,
+            // The clients' types require a string.
+            model: request.model.or_else(|| Some(model.to_owned())),
             effort: request.effort,
         },
         thread_id: run.thread.map(|place| place.thread),
         thread_turn: run.thread.map(|place| place.turn),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_ends_between_two_times() {
+        let length = |times: &[u64], limit| {
+            let times: Vec<Timestamp> = times.iter().copied().map(Timestamp).collect();
+            page_length(&times, limit)
+        };
+        assert_eq!(length(&[], 2), Some(0));
+        assert_eq!(length(&[9, 9], 2), Some(2));
+        assert_eq!(length(&[9, 8, 7], 2), Some(2));
+        assert_eq!(length(&[9, 8, 8], 2), Some(1));
+        assert_eq!(length(&[9, 9, 9], 2), None);
+    }
 }

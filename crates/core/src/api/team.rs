@@ -196,7 +196,7 @@ pub struct Call {
     pub outcome: Option<JobStatus>,
     /// Reason of the failure, in words.
     pub error: Option<String>,
-    /// Time from the call to its end, ms; null while it runs, or when the end is not known.
+    /// Time from the call to its end, or until now while it runs, ms; null when the end is not known.
     pub duration: Option<u64>,
     /// Credits that it used so far; null when they are no longer known.
     pub credits: Option<u64>,

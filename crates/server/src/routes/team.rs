@@ -11,7 +11,7 @@ use harvestman_core::api::team::{
 };
 use harvestman_core::ids::JobId;
 use harvestman_core::paging::Cursor;
-use harvestman_store::{CallQuery, StoreError};
+use harvestman_store::{CallQuery, JobStatus, StoreError};
 
 use crate::app::App;
 use crate::auth::Caller;
@@ -111,8 +111,10 @@ fn store_query(query: ActivityQuery) -> harvestman_store::ActivityQuery {
 
 fn call(row: harvestman_store::Call) -> Result<Call, StoreError> {
     let created_at = row.activity.created_at;
+    let is_running = row.status == Some(JobStatus::Scraping);
+    let until = row.ended_at.or_else(|| is_running.then(harvestman_engine::now));
     Ok(Call {
-        duration: row.ended_at.map(|ended_at| ended_at.millis_since(created_at)),
+        duration: until.map(|until| until.millis_since(created_at)),
         credits: row.credits,
         entry: entry(row.activity)?,
         key: row.key_name,

@@ -299,6 +299,8 @@ async fn queue_status_counts_running_and_waiting_pages() {
         tokio::time::sleep(std::time::Duration::from_millis(10)).await;
     };
     assert_eq!(busy["waitingJobsInQueue"], 3, "{busy}");
+    let calls = app.get("/console/api/activity").await.json();
+    assert!(calls["data"][0]["duration"].is_u64(), "{calls}");
     let check = app.get("/v2/concurrency-check").await.json();
     assert_eq!(
         check,

@@ -196,6 +196,21 @@ async fn the_browser_cannot_reach_private_hosts() {
 }
 
 #[tokio::test]
+async fn a_download_has_no_screenshot_and_says_so() {
+    let file = Page::new("text/csv", "name,price\ncup,9").header("content-disposition", "attachment");
+    let site = Site::new().page("/prices.csv", file).serve().await;
+    let server = server(&[]).await;
+    let request = json!({ "url": site.url("/prices.csv"), "formats": ["markdown", "screenshot"] });
+    let document = scrape(&server, request).await;
+    assert!(
+        document["markdown"].as_str().unwrap().contains("cup"),
+        "{document}"
+    );
+    let warning = document["warning"].as_str().unwrap_or_default();
+    assert!(warning.contains("`screenshot` had no effect"), "{document}");
+}
+
+#[tokio::test]
 async fn without_a_browser_requests_that_need_one_get_503() {
     let site = site().await;
     let server = TestServer::start_with(&[("HARVESTMAN_CHROMIUM", "none")]).await;

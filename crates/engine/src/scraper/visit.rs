@@ -6,7 +6,8 @@ use std::collections::HashSet;
 use bytes::Bytes;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
-use harvestman_core::api::options::is_private_header;
+use harvestman_core::api::format::FormatKind;
+use harvestman_core::api::options::{ScrapeOptions, is_private_header};
 use harvestman_core::crawl::SlotKind;
 use harvestman_core::scrape::{BrowserReason, EngineReason, FramedPage, browser_added, needs_browser};
 use harvestman_fetch::{FetchError, FetchRequest};
@@ -98,6 +99,9 @@ impl Scraper {
             }
         }
         scraped.captures = captures;
+        if !is_rendered {
+            scraped.warn_of_missing_captures(options);
+        }
         scraped.set_proxy_used(used);
         Ok((url, scraped))
     }
@@ -435,6 +439,28 @@ impl ScrapedPage {
         let metadata = &mut self.rendered.document.metadata;
         metadata.scrape_engine = Some("http".to_owned());
         metadata.scrape_engine_reason = reason.map(|reason| reason.name().to_owned());
+    }
+
+    /// Warns of what the browser could not do with a file that it downloads.
+    fn warn_of_missing_captures(&mut self, options: &ScrapeOptions) {
+        let captures = &self.captures;
+        let wants = |kind| options.wants(kind);
+        let missing = [
+            (
+                "screenshot",
+                wants(FormatKind::Screenshot) && captures.screenshot.is_none(),
+            ),
+            (
+                "branding",
+                wants(FormatKind::Branding) && captures.branding.is_none(),
+            ),
+            ("actions", !options.actions.is_empty() && captures.steps.is_none()),
+        ];
+        for (name, _) in missing.iter().filter(|(_, is_missing)| *is_missing) {
+            let warning =
+                format!("`{name}` had no effect: the URL is a file, which the browser does not show.");
+            self.rendered.document.warn(&warning);
+        }
     }
 
     /// Warns of a page that shows a placeholder instead of its content.

@@ -463,7 +463,7 @@ async fn a_failed_provider_is_reported() {
     let slow = Site::new()
         .page(
             "/search?q=x&format=json&categories=general&pageno=1",
-            Page::html("{}").delay(std::time::Duration::from_secs(600)),
+            Page::html("{}").delay(Duration::from_secs(600)),
         )
         .serve()
         .await;

@@ -259,12 +259,18 @@ fn a_list_without_a_text_of_its_own_is_nested_in_the_item_before() {
     let item = |content: &str| format!("<text:list-item>{content}</text:list-item>");
     let text = |words: &str| format!("<text:p>{words}</text:p>");
     let styles = "<text:list-style style:name=\"L\"><text:list-level-style-bullet text:level=\"1\"/>\
-                  <text:list-level-style-number text:level=\"2\"/></text:list-style>";
+                  <text:list-level-style-number text:level=\"2\"/></text:list-style>\
+                  <text:list-style style:name=\"N\"><text:list-level-style-number text:level=\"1\"/></text:list-style>";
     let inner = item(&list("L", &(item(&text("Egg")) + &item(&text("Chick")))));
     // In presentations, a change of style ends the outer list.
     for body in [
         list("L", &(item(&text("Herons")) + &inner + &item(&text("Egrets")))),
         list("L", &item(&text("Herons"))) + &list("L", &(inner.clone() + &item(&text("Egrets")))),
+        list(
+            "L",
+            &(item(&(text("Herons") + &list("N", &(item(&text("Egg")) + &item(&text("Chick"))))))
+                + &item(&text("Egrets"))),
+        ),
     ] {
         check(
             FileType::Odt,

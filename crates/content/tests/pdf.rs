@@ -340,6 +340,26 @@ fn the_outline_of_a_pdf_decides_its_headings() {
 }
 
 #[test]
+fn the_values_of_a_form_follow_its_text() {
+    let body = Pdf {
+        pages: vec![line(12, 700, "The name of the bird") + &line(12, 660, "Address:")],
+        fields: &[("name", "A. Wader"), ("address", "")],
+        ..Pdf::default()
+    };
+    check(
+        &body.bytes(),
+        expect![[r#"
+            The name of the bird
+
+            Address:
+
+            | Field | Value |
+            | --- | --- |
+            | name | A. Wader |"#]],
+    );
+}
+
+#[test]
 fn pages_of_a_pdf_beyond_the_limit_are_counted_but_not_read() {
     let body = pdf(&[
         vec![(12, 700, "One")],

@@ -11,10 +11,12 @@ mod paragraphs;
 mod scans;
 mod words;
 
+use unpdf::model::FormField;
 use unpdf::render::PageSelection;
 use unpdf::{Document, Error, ParseOptions, PdfParser};
 
 use self::block::{Block, PdfPage};
+use super::markup::Markup;
 use super::{FileDocument, FileError, FilePage, ScanRequest, kind};
 use crate::limits;
 
@@ -49,8 +51,12 @@ pub(super) fn read(
     margins::remove(&mut pages);
     contents::mark(&mut pages);
     headings::assign(&mut pages, document.outline.as_ref());
+    let mut pages = file_pages(&mut pages);
+    if let Some(last) = pages.last_mut().filter(|last| last.number == total) {
+        last.html.push_str(&form(&document.form_fields));
+    }
     Ok(FileDocument {
-        pages: file_pages(&mut pages),
+        pages,
         total_pages: Some(total),
         properties: properties(&document),
         warnings,
@@ -58,6 +64,24 @@ pub(super) fn read(
         scans,
         recognized: 0,
     })
+}
+
+/// Returns the values of a filled form, which are not in the text of its pages.
+fn form(fields: &[FormField]) -> String {
+    let mut html = Markup::default();
+    for field in fields.iter().filter(|field| field.value.is_some()) {
+        let value = field.display_value();
+        if !value.trim().is_empty() {
+            html.open("tr")
+                .element("td", &field.name)
+                .element("td", &value)
+                .close("tr");
+        }
+    }
+    match html.into_html() {
+        rows if rows.is_empty() => rows,
+        rows => format!("<table><tr><th>Field</th><th>Value</th></tr>\n{rows}</table>\n"),
+    }
 }
 
 /// Returns whether the end of the file has the mark that ends every PDF.

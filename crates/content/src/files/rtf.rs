@@ -448,8 +448,11 @@ impl Reader {
             return;
         }
         self.blocks.end_table();
-        let line = std::mem::take(&mut self.line).into_html();
-        let marker = std::mem::take(&mut self.marker);
+        let mut line = std::mem::take(&mut self.line).into_html();
+        let mut marker = std::mem::take(&mut self.marker);
+        if let Some(rest) = line.strip_prefix("\u{2022} ") {
+            (line, marker) = (rest.to_owned(), "\u{2022}".to_owned());
+        }
         if line.trim().is_empty() {
             return;
         }
@@ -535,8 +538,8 @@ mod tests {
             "<h1>Top</h1><p>A <strong>bold</strong> word, café €.</p>",
         );
         check(
-            r"{\rtf1 \pard\ls1{\listtext 1.\tab}One\par{\listtext 2.\tab}Two\par\pard After\par}",
-            "<ol><li>One</li><li>Two</li></ol><p>After</p>",
+            r"{\rtf1 \pard\ls1{\listtext 1.\tab}One\par{\listtext 2.\tab}Two\par\pard After\par\pard\bullet\tab Three\par}",
+            "<ol><li>One</li><li>Two</li></ol><p>After</p><ul><li>Three</li></ul>",
         );
         check(
             r"{\rtf1 \trowd\intbl a\cell b\cell\row\trowd\intbl 1\cell 2\cell\row\pard x\par}",

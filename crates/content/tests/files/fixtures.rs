@@ -14,6 +14,8 @@ pub struct Pdf<'a> {
     pub info: &'a str,
     /// Titles and the indexes of their pages.
     pub outline: &'a [(&'a str, usize)],
+    /// Names and values of the fields of a form.
+    pub fields: &'a [(&'a str, &'a str)],
     /// Whether it is encrypted with a password.
     pub protected: bool,
 }
@@ -45,7 +47,7 @@ impl Pdf<'_> {
     /// Returns the file.
     pub fn bytes(&self) -> Vec<u8> {
         // Objects: 1 catalog, 2 pages, 3 font, 4 image, 5 outline, 6 information, 7 encryption, 8 symbol font,
-        // 9 its characters; then pages, then outline entries.
+        // 9 its characters; then pages, outline entries, and fields.
         let page = |at: usize| 10 + 2 * at;
         let entry = |at: usize| page(self.pages.len()) + at;
         let kids: String = (0..self.pages.len())
@@ -65,9 +67,14 @@ impl Pdf<'_> {
                 entry(count - 1)
             ),
         };
+        let fields: String = (0..self.fields.len())
+            .map(|at| format!("{} 0 R ", entry(self.outline.len() + at)))
+            .collect();
         let hidden = "0123456789abcdef".repeat(4);
         let mut objects = vec![
-            "<< /Type /Catalog /Pages 2 0 R /Outlines 5 0 R >>".to_owned(),
+            format!(
+                "<< /Type /Catalog /Pages 2 0 R /Outlines 5 0 R /AcroForm << /Fields [{fields}] >> >>"
+            ),
             format!("<< /Type /Pages /Kids [{kids}] /Count {} >>", self.pages.len()),
             "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>".to_owned(),
             stream(
@@ -99,6 +106,9 @@ impl Pdf<'_> {
             objects.push(format!(
                 "<< /Title ({title}) /Parent 5 0 R /Dest [{place} 0 R /Fit] {next} >>"
             ));
+        }
+        for (name, value) in self.fields {
+            objects.push(format!("<< /FT /Tx /T ({name}) /V ({value}) >>"));
         }
         let mut file = "%PDF-1.4\n".to_owned();
         let mut table = format!("xref\n0 {}\n0000000000 65535 f \n", objects.len() + 1);

@@ -24,8 +24,8 @@ struct Style {
 #[derive(Debug, Default)]
 pub(super) struct Styles {
     styles: HashMap<String, Style>,
-    /// Levels of list styles that are numbered, as bits.
-    numbered: HashMap<String, u16>,
+    /// Levels of list styles with numbers and with bullets, as bits.
+    lists: HashMap<String, [u16; 2]>,
 }
 
 /// Text formatting.
@@ -72,10 +72,11 @@ impl Styles {
                     }
                 }
                 "text:list-style" => list = attributes.find("style:name").map(str::to_owned),
-                "text:list-level-style-number" => {
+                "text:list-level-style-number" | "text:list-level-style-bullet" => {
                     let level = attributes.count("text:level", 10);
                     if let Some(list) = &list {
-                        *self.numbered.entry(list.clone()).or_default() |= 1 << level;
+                        let levels = self.lists.entry(list.clone()).or_default();
+                        levels[usize::from(name.ends_with("bullet"))] |= 1 << level;
                     }
                 }
                 _ => {}
@@ -86,11 +87,15 @@ impl Styles {
         })
     }
 
-    /// Returns whether a level of a list style, from 1, is numbered.
+    /// Returns whether a level of a list style, from 1, is numbered. A level that the style leaves out is like others.
     pub(super) fn is_numbered(&self, list: &str, level: usize) -> bool {
-        self.numbered
+        let level = 1 << level.min(10);
+        self.lists
             .get(list)
-            .is_some_and(|levels| levels & 1 << level.min(10) != 0)
+            .is_some_and(|[numbers, bullets]| match numbers | bullets {
+                given if given & level == 0 => *numbers != 0,
+                _ => numbers & level != 0,
+            })
     }
 
     /// Returns whether content with this style is hidden.

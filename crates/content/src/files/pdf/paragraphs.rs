@@ -9,6 +9,10 @@ use super::lines::{Line, PageLines, is_bullet, letters};
 
 /// Gap between paragraphs, as a multiple of the usual gap between lines.
 const PARAGRAPH_GAP: f32 = 1.2;
+/// Usual gap between lines where none is known, in font sizes.
+const USUAL_GAP: f32 = 1.5;
+/// Largest gap between lines of a paragraph, in font sizes.
+const LARGEST_GAP: f32 = 2.5;
 /// Smallest indent of the first line of a paragraph, in font sizes.
 const INDENT: f32 = 0.7;
 /// Largest indent, in font sizes. A larger one is another column.
@@ -131,7 +135,7 @@ impl LineGaps {
         for pair in pages.iter().flat_map(|page| page.lines.windows(2)) {
             let gap = pair[0].baseline - pair[1].baseline;
             let is_same_size = size_key(&pair[0]) == size_key(&pair[1]);
-            if is_same_size && (0.5..2.5).contains(&(gap / pair[1].size)) {
+            if is_same_size && (0.5..LARGEST_GAP).contains(&(gap / pair[1].size)) {
                 found.entry(size_key(&pair[1])).or_default().push(gap);
             }
         }
@@ -143,8 +147,10 @@ impl LineGaps {
         LineGaps(usual.collect())
     }
 
-    fn of(&self, line: &Line) -> Option<f32> {
-        self.0.get(&size_key(line)).copied()
+    /// Returns the distance from a line to the next in the same paragraph.
+    fn of(&self, line: &Line) -> f32 {
+        let usual = self.0.get(&size_key(line)).copied();
+        usual.unwrap_or(line.size * USUAL_GAP)
     }
 }
 
@@ -221,6 +227,9 @@ impl Part<'_> {
             return true;
         }
         let gap = above.baseline - line.baseline;
+        if gap > line.size * LARGEST_GAP {
+            return true;
+        }
         if gap <= 0.0 || !ends(above, line, right) {
             return false;
         }
@@ -231,7 +240,7 @@ impl Part<'_> {
         let middle = |line: &Line| line.text_left + line.right;
         let is_centered = (middle(above) - middle(line)).abs() < line.size;
         let first_line = self.lines[first];
-        self.gaps.of(line).is_some_and(|usual| gap > usual * PARAGRAPH_GAP)
+        gap > self.gaps.of(line) * PARAGRAPH_GAP
             || is_lettered(&line.text)
             // Below the text of an item.
             || first_line.marker.is_some() && is_indented(first_line, line.text_left)

@@ -5,6 +5,7 @@
 mod block;
 mod contents;
 mod headings;
+mod letters;
 mod lines;
 mod margins;
 mod paragraphs;
@@ -45,7 +46,7 @@ pub(super) fn read(
     let textless = scans::textless_pages(&document);
     let scans = scans::read(&parser, &scans::requested_pages(&document, scans), &mut warnings)?;
     let mut pages: Vec<PdfPage> = document.pages.iter().map(PdfPage::new).collect();
-    let lines = lines::read(body, &pages);
+    let lines = lines::read(body, pages.iter().map(|page| page.number));
     paragraphs::divide(&mut pages, &lines);
     words::restore(&mut pages);
     margins::remove(&mut pages);

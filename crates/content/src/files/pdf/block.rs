@@ -3,7 +3,7 @@
 use unpdf::model::ListStyle;
 use unpdf::{InlineContent, Paragraph};
 
-use super::lines::is_letter;
+use super::letters::is_letter;
 use crate::files::markup::Markup;
 
 /// A page with its blocks in reading order.

@@ -10,8 +10,8 @@ use unpdf::parser::backend::{
 };
 use unpdf::parser::{LayoutAnalyzer, TextLine, TextSpan};
 
-use super::block::PdfPage;
 use super::contents::entry;
+use super::letters::{is_bullet, is_dash, letters};
 
 /// Stands for a glyph without a character.
 const UNKNOWN_GLYPH: char = '\u{F0B7}';
@@ -37,7 +37,7 @@ const MARKER_LINES: usize = 64;
 /// The lines of a page in reading order.
 #[derive(Debug, Default)]
 pub(super) struct PageLines {
-    /// The characters of all lines that count; see [`is_letter`].
+    /// The characters of all lines that count; see [`letters`].
     pub(super) letters: String,
     pub(super) lines: Vec<Line>,
 }
@@ -66,44 +66,23 @@ pub(super) struct Marker {
     pub(super) number: Option<u32>,
 }
 
-/// Reads the lines of pages.
-pub(super) fn read(body: &[u8], pages: &[PdfPage]) -> Vec<PageLines> {
+/// Reads the lines of the pages with these numbers.
+pub(super) fn read(body: &[u8], pages: impl Iterator<Item = u32>) -> Vec<PageLines> {
     let Ok(backend) = RawBackend::load_bytes(body) else {
         return Vec::new();
     };
     let boxes = backend.pages();
     let backend = WithUnknownGlyphs(backend);
     let analyzer = LayoutAnalyzer::new(&backend);
-    let read = |page: &PdfPage| {
-        let page_box = backend.crop_box(*boxes.get(&page.number)?);
-        let mut spans = analyzer.extract_page_spans(page.number).ok()?;
-        analyzer.filter_spans_for_page(&mut spans, page.number);
+    let read = |page: u32| {
+        let page_box = backend.crop_box(*boxes.get(&page)?);
+        let mut spans = analyzer.extract_page_spans(page).ok()?;
+        analyzer.filter_spans_for_page(&mut spans, page);
         let (markers, spans) = spans.into_iter().partition(is_marker);
         let lines = analyzer.group_spans_into_lines_pub(spans);
         Some(PageLines::new(&lines, markers, &page_box))
     };
-    pages.iter().map(|page| read(page).unwrap_or_default()).collect()
-}
-
-/// Returns whether a character counts when texts are compared: any but white space and what may be a marker.
-pub(super) fn is_letter(c: char) -> bool {
-    !c.is_whitespace() && !is_bullet(c) && !is_dash(c)
-}
-
-fn is_dash(c: char) -> bool {
-    matches!(c, '-' | '\u{2013}' | '\u{2014}')
-}
-
-/// Returns the characters of a text that count.
-pub(super) fn letters(text: &str) -> impl Iterator<Item = char> {
-    text.chars().filter(|c| is_letter(*c))
-}
-
-/// Returns whether a character is a bullet wherever it begins a line.
-pub(super) fn is_bullet(c: char) -> bool {
-    // Geometric shapes, dingbats and characters for private use; the rest are single signs.
-    matches!(c, '\u{25A0}'..='\u{25FF}' | '\u{2700}'..='\u{27BF}' | '\u{E000}'..='\u{F8FF}')
-        || matches!(c, '•' | '‣' | '⁃' | '∙' | '·' | '★' | '☆' | '⬤' | '⚫')
+    pages.map(|page| read(page).unwrap_or_default()).collect()
 }
 
 impl PageLines {

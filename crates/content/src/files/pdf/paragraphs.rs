@@ -5,7 +5,8 @@ use std::collections::{HashMap, HashSet};
 
 use super::block::{Block, PdfPage, Role, Text};
 use super::contents::is_page_number;
-use super::lines::{Line, PageLines, is_bullet, letters};
+use super::letters::{is_bullet, letters};
+use super::lines::{Line, PageLines};
 
 /// Gap between paragraphs, as a multiple of the usual gap between lines.
 const PARAGRAPH_GAP: f32 = 1.2;
@@ -176,7 +177,8 @@ impl Part<'_> {
         let (role, is_heading) = (text.role, text.is_heading());
         let is_running =
             |line: &Line| !is_heading && margin_key(line).is_some_and(|key| self.running.contains(&key));
-        let right = self.right();
+        let column_right = self.right();
+        let own_right = self.lines.iter().map(|line| line.right).fold(0.0, f32::max);
         let mut firsts = vec![0];
         let mut cuts = Vec::new();
         let mut letters = 0;
@@ -185,7 +187,7 @@ impl Part<'_> {
             let begins = self.is_apart(at)
                 || is_running(self.lines[at - 1])
                 || is_running(self.lines[at])
-                || !is_heading && self.begins(at, *firsts.last().unwrap_or(&0), right);
+                || !is_heading && self.begins(at, *firsts.last().unwrap_or(&0), column_right, own_right);
             // A line without letters has no place in the text.
             if begins && letters > self.before && cuts.last() != Some(&(letters - self.before)) {
                 firsts.push(at);
@@ -220,8 +222,9 @@ impl Part<'_> {
         self.found[at] > self.found[at - 1] + 1
     }
 
-    /// Returns whether a paragraph or item begins with a line, after the one that begins with the line `first`.
-    fn begins(&self, at: usize, first: usize, right: f32) -> bool {
+    /// Returns whether a paragraph or item begins with a line, after the one that begins with the line `first`. The
+    /// column and the lines of the block reach to `column_right` and `own_right`.
+    fn begins(&self, at: usize, first: usize, column_right: f32, own_right: f32) -> bool {
         let (above, line, next) = (self.lines[at - 1], self.lines[at], self.lines.get(at + 1));
         if line.marker.is_some() {
             return true;
@@ -230,7 +233,7 @@ impl Part<'_> {
         if gap > line.size * LARGEST_GAP {
             return true;
         }
-        if gap <= 0.0 || !ends(above, line, right) {
+        if gap <= 0.0 || !ends(above, line, column_right) {
             return false;
         }
         let is_indented = |line: &Line, from: f32| {
@@ -249,14 +252,7 @@ impl Part<'_> {
             || first + 1 < at
                 && is_indented(self.lines[first + 1], first_line.text_left)
                 && is_indented(above, line.text_left)
-            || !is_centered && self.is_short(above, line)
-    }
-
-    /// Returns whether a line ends so early that its author ended it, as in an address.
-    fn is_short(&self, line: &Line, next: &Line) -> bool {
-        let right = self.lines.iter().map(|line| line.right).fold(0.0, f32::max);
-        let room = (right - line.right) / (right - line.text_left);
-        self.lines.len() > 2 && room > SHORT_ROOM && leaves_room(line, next, right)
+            || !is_centered && self.lines.len() > 2 && is_short(above, line, own_right)
     }
 
     /// Returns how far the column of the block reaches.
@@ -284,6 +280,12 @@ fn ends(line: &Line, next: &Line, right: f32) -> bool {
         .text
         .trim_end_matches([' ', '"', '\'', ')', ']', '\u{201D}', '\u{2019}', '\u{BB}']);
     text.ends_with(['.', '!', '?', ':', ';', '\u{2026}', '\u{3002}']) || leaves_room(line, next, right)
+}
+
+/// Returns whether a line ends so early that its author ended it, as in an address.
+fn is_short(line: &Line, next: &Line, right: f32) -> bool {
+    let room = (right - line.right) / (right - line.text_left);
+    room > SHORT_ROOM && leaves_room(line, next, right)
 }
 
 /// Returns whether the first word of the next line fits on a line.

@@ -1,0 +1,23 @@
+//! Characters by which the texts of blocks and lines are compared, and those that mark list items.
+
+/// Returns whether a character counts when texts are compared: any but white space and what may be a marker.
+pub(super) fn is_letter(c: char) -> bool {
+    !c.is_whitespace() && !is_bullet(c) && !is_dash(c)
+}
+
+/// Returns whether a character is a dash, which also marks list items.
+pub(super) fn is_dash(c: char) -> bool {
+    matches!(c, '-' | '\u{2013}' | '\u{2014}')
+}
+
+/// Returns the characters of a text that count.
+pub(super) fn letters(text: &str) -> impl Iterator<Item = char> {
+    text.chars().filter(|c| is_letter(*c))
+}
+
+/// Returns whether a character is a bullet wherever it begins a line.
+pub(super) fn is_bullet(c: char) -> bool {
+    // Geometric shapes, dingbats and characters for private use; the rest are single signs.
+    matches!(c, '\u{25A0}'..='\u{25FF}' | '\u{2700}'..='\u{27BF}' | '\u{E000}'..='\u{F8FF}')
+        || matches!(c, '•' | '‣' | '⁃' | '∙' | '·' | '★' | '☆' | '⬤' | '⚫')
+}

@@ -29,7 +29,10 @@ const OLDEST_COMPATIBLE: u64 = 1;
 const BEGIN: &str = "BEGIN; SET LOCAL lock_timeout = '20s'; SELECT pg_advisory_xact_lock(5210194012301)";
 const MAY_NOT_CREATE: &str = "the database user may not create the schema `harvestman`: grant CREATE on the database, or create the \
     schema with this user as owner";
-const CREATE: &str = "CREATE SCHEMA IF NOT EXISTS harvestman;
+/// `CREATE SCHEMA IF NOT EXISTS` needs the right to create schemas even if there is one.
+const CREATE: &str = "DO $$ BEGIN
+        IF to_regnamespace('harvestman') IS NULL THEN CREATE SCHEMA harvestman; END IF;
+    END $$;
     CREATE TABLE IF NOT EXISTS harvestman.schema_version (version bigint NOT NULL, oldest bigint NOT NULL)";
 
 /// Upgrades the schema if it is older than this program.
@@ -82,7 +85,11 @@ pub(crate) async fn usable_version(client: &Client) -> Result<Option<u64>, Store
     if version.is_some() {
         return check(version).map(Some);
     }
-    let row = query("SELECT has_database_privilege(current_database(), 'CREATE') AS allowed");
+    let row = query(
+        "SELECT CASE WHEN to_regnamespace('harvestman') IS NULL
+            THEN has_database_privilege(current_database(), 'CREATE')
+            ELSE has_schema_privilege('harvestman', 'CREATE') END AS allowed",
+    );
     match row.fetch_one(client).await?.get("allowed") {
         true => Ok(None),
         false => Err(StoreError::Setup(MAY_NOT_CREATE.to_owned())),

@@ -7,8 +7,8 @@ use harvestman_core::crawl::{Batch, JobEnd, JobState};
 use harvestman_core::ids::ScrapeId;
 use harvestman_core::time::Timestamp;
 use harvestman_store::{
-    AttemptEnd, CancelOutcome, CreateOutcome, Demand, Idempotency, JobKind, JobStatus, NewJob, RevokeOutcome,
-    Store, StoreConfig, StoredScrape,
+    AttemptEnd, CancelOutcome, CreateOutcome, DatabaseUrl, Demand, Idempotency, JobKind, JobStatus, NewJob,
+    RevokeOutcome, Store, StoreConfig, StoredScrape, postgres_versions,
 };
 
 use crate::fixtures::{
@@ -399,6 +399,27 @@ async fn cancelling_and_committing_race_on_postgresql() {
     for store in stores {
         store.close().await.unwrap();
     }
+}
+
+#[tokio::test]
+async fn a_schema_that_the_user_owns_is_enough_on_postgresql() {
+    let folder = TestFolder::postgres("owner");
+    let user = folder.name();
+    run_sql(user, &format!("DROP ROLE IF EXISTS {user}; CREATE ROLE {user}"));
+    let url = format!("{}?options=-c%20role%3D{user}", database_url(user));
+    let url = DatabaseUrl::parse(&url).unwrap();
+    let error = postgres_versions(&url).await.unwrap_err().to_string();
+    assert!(error.contains("grant CREATE"), "{error}");
+
+    run_sql(user, &format!("CREATE SCHEMA harvestman AUTHORIZATION {user}"));
+    assert_eq!(postgres_versions(&url).await.unwrap().1, None);
+    let config = StoreConfig {
+        database_url: Some(url.clone()),
+        node: None,
+        ..StoreConfig::new(folder.path())
+    };
+    Store::open(&config).await.unwrap().close().await.unwrap();
+    assert!(postgres_versions(&url).await.unwrap().1.is_some());
 }
 
 #[tokio::test]

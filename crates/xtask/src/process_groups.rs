@@ -18,7 +18,7 @@ use signal_hook::{
     iterator::Signals,
 };
 
-/// How long the task may take to end after its programs.
+/// How long the programs and the task may take to end.
 const LIMIT: Duration = Duration::from_secs(5);
 
 /// The running groups; `None` once a signal has ended them.
@@ -32,11 +32,14 @@ pub(crate) fn end_on_signal() -> Result<()> {
     let mut signals = Signals::new([SIGHUP, SIGINT, SIGTERM])?;
     thread::spawn(move || {
         let signal = signals.forever().next().unwrap_or(SIGTERM);
-        for group in groups().take().into_iter().flatten() {
-            kill_process_group(group, Signal::TERM).ok();
+        let running = groups().take().unwrap_or_default();
+        for how in [Signal::TERM, Signal::KILL] {
+            for group in &running {
+                kill_process_group(*group, how).ok();
+            }
+            // The task ends because its programs have, and cleans up.
+            thread::sleep(LIMIT);
         }
-        // The task ends because its programs have, and cleans up.
-        thread::sleep(LIMIT);
         std::process::exit(128 + signal);
     });
     Ok(())

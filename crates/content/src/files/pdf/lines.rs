@@ -11,7 +11,7 @@ use unpdf::parser::backend::{
 use unpdf::parser::{LayoutAnalyzer, TextLine, TextSpan};
 
 use super::contents::entry;
-use super::letters::{is_bullet, is_dash, letters};
+use super::letters::{is_bullet, is_check_mark, is_dash, letters};
 
 /// Stands for a glyph without a character.
 const UNKNOWN_GLYPH: char = '\u{F0B7}';
@@ -268,7 +268,7 @@ fn is_marker(span: &TextSpan) -> bool {
     is_bullet(glyph)
         || is_dash(glyph)
         || (glyph == 'o' && font.contains("courier"))
-        || SYMBOL_FONTS.iter().any(|word| font.contains(word))
+        || !is_check_mark(glyph) && SYMBOL_FONTS.iter().any(|word| font.contains(word))
 }
 
 /// Returns the bullet or number that begins a text.

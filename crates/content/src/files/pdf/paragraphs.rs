@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::block::{Block, PdfPage, Role, Text};
 use super::contents::is_page_number;
-use super::letters::{is_bullet, letters};
+use super::letters::letters;
 use super::lines::{Line, PageLines};
 
 /// Gap between paragraphs, as a multiple of the usual gap between lines.
@@ -71,7 +71,8 @@ pub(super) fn divide(pages: &mut [PdfPage], lines: &[PageLines]) {
 
 /// Returns whether a text consists of bullets that were separated from their items.
 fn is_bullets(text: &Text) -> bool {
-    text.plain().chars().all(|c| c == ' ' || is_bullet(c))
+    let bullets = [' ', '•', '◦', '▪', '‣', '·'];
+    text.plain().chars().all(|c| bullets.contains(&c))
 }
 
 /// Sets the depth of adjacent list items by their left edges.

@@ -63,6 +63,10 @@ impl Builder {
     pub(super) fn text_in_frameset<'t>(&mut self, text: &'t str) -> &'t str {
         let (space, rest) = split_space(text);
         if !space.is_empty() {
+            if self.mode == Mode::AfterAfterFrameset {
+                // By the rules of a body, though there is none.
+                self.reconstruct_formatting();
+            }
             self.insert_text(space);
         }
         rest.trim_start_matches(|c: char| !c.is_ascii_whitespace())

@@ -154,3 +154,17 @@ fn trees_are_those_of_the_standard() {
     assert_eq!(outdated, OUTDATED.len());
     assert!(passed > 1000, "{passed} passed");
 }
+
+#[test]
+fn white_space_at_the_end_of_a_frameset_page_opens_formatting_again() {
+    let found = outline(&parse("<b> <frameset></frameset> </html> "));
+    let expected = [
+        (0, "<html>"),
+        (1, "<head>"),
+        (1, "<frameset>"),
+        (1, "\" \""),
+        (1, "<b>"),
+        (2, "\" \""),
+    ];
+    assert_eq!(found, expected.map(|(depth, node)| (depth, node.to_owned())));
+}

@@ -2,6 +2,9 @@
 //! lost.
 
 use std::fmt::Display;
+use std::future::poll_fn;
+use std::sync::{Mutex, PoisonError};
+use std::task::Poll;
 use std::time::Duration;
 
 use harvestman_store::{Lease, StoreError};
@@ -32,16 +35,21 @@ pub(crate) async fn hold(
         return work.await;
     }
     let end_of = |start: Instant| start + Duration::from_millis(limits::LEASE_MS) - limits::LEASE_MARGIN;
+    let end = Mutex::new(end_of(Instant::now()));
+    let current = || *end.lock().unwrap_or_else(PoisonError::into_inner);
     let renewing = async {
-        let mut end = end_of(Instant::now());
         let mut pause = limits::HEARTBEAT;
         loop {
             tokio::time::sleep(pause).await;
             let start = Instant::now();
-            match timeout_at(end, context.store.renew(lease, clock::now(), limits::LEASE_MS)).await {
-                Ok(Ok(true)) => (end, pause) = (end_of(start), limits::HEARTBEAT),
+            let renewal = context.store.renew(lease, clock::now(), limits::LEASE_MS);
+            match timeout_at(current(), renewal).await {
+                Ok(Ok(true)) => {
+                    *end.lock().unwrap_or_else(PoisonError::into_inner) = end_of(start);
+                    pause = limits::HEARTBEAT;
+                }
                 Ok(Ok(false)) => return Ok(LeaseEnd::Lost),
-                Ok(Err(error)) if error.is_transient() && Instant::now() < end => {
+                Ok(Err(error)) if error.is_transient() && Instant::now() < current() => {
                     tracing::warn!(%error, "cannot renew the lease of a job; retrying");
                     pause = limits::RENEW_RETRY;
                 }
@@ -50,9 +58,15 @@ pub(crate) async fn hold(
             }
         }
     };
+    // A process that was stopped for a while may learn of other events before its timers.
+    let expired = poll_fn(|_| match Instant::now() < current() {
+        true => Poll::Pending,
+        false => Poll::Ready(()),
+    });
     tokio::select! {
         biased;
         lost = renewing => lost,
+        () = expired => Ok(LeaseEnd::Lost),
         end = work => end,
     }
 }

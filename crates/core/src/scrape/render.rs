@@ -164,8 +164,8 @@ impl RawPage<'_> {
 
     pub(super) fn kind(&self) -> Kind {
         match Kind::of(self.content_type, self.url.path(), self.body) {
-            // A file is never empty, and its reader says so.
-            kind @ Kind::File(_) => kind,
+            // A document is never empty, and its reader says so.
+            kind @ Kind::File(file) if !file.is_image() && self.status < 400 => kind,
             _ if self.body.is_empty() => Kind::Text,
             kind => kind,
         }

@@ -1,7 +1,5 @@
 //! The text of each block: its size, what it is made of, and where its links lead.
 
-use memchr::memchr3_iter;
-
 use super::link_target::{self, LinkTarget};
 use super::skipped::is_skipped;
 use super::weights::TextWeights;
@@ -168,9 +166,10 @@ fn add(own: &mut BlockText, text: &str, linked: bool) {
     let bytes = hash.length.wrapping_sub(own.hash.length) as i32;
     own.bytes = own.bytes.saturating_add(bytes);
     own.hash = hash;
-    for at in memchr3_iter(b'$', 0xc2, 0xe2, text.as_bytes()) {
-        own.symbols |= symbol_bit(&text[at..]);
-    }
+    own.symbols |= match text.is_ascii() {
+        true => i32::from(text.contains('$')),
+        false => text.chars().map(symbol_bit).fold(0, |all, bit| all | bit),
+    };
     if linked {
         own.linked = own.linked.saturating_add(bytes);
     }
@@ -212,12 +211,12 @@ impl BlockText {
     }
 }
 
-/// Returns the bit of the symbol that a text starts with: currency, copyright, separator.
-fn symbol_bit(text: &str) -> i32 {
-    match text.chars().next() {
-        Some('$' | '€' | '£' | '¥') => 1,
-        Some('©' | '®' | '™') => 2,
-        Some('·' | '•' | '»' | '›' | '→' | '–' | '…') => 4,
+/// Returns the bit of a symbol: currency, copyright, separator; 0 for other characters.
+fn symbol_bit(c: char) -> i32 {
+    match c {
+        '$' | '€' | '£' | '¥' => 1,
+        '©' | '®' | '™' => 2,
+        '·' | '•' | '»' | '›' | '→' | '–' | '…' => 4,
         _ => 0,
     }
 }

@@ -47,24 +47,6 @@ const MAX_STEPS: usize = 8;
 
 static KNOWN: LazyLock<HashMap<&str, Cue>> = LazyLock::new(|| WORDS.iter().copied().collect());
 
-/// The [`shape`] of every word in [`WORDS`], as bits: most words of a text have another and need not be looked up.
-static SHAPES: LazyLock<[u64; 64]> = LazyLock::new(|| {
-    let mut shapes = [0; 64];
-    for (word, _) in WORDS {
-        let (at, bit) = shape(word);
-        shapes[at] |= bit;
-    }
-    shapes
-});
-
-/// Returns a number below 4096 that depends on the length and the ends of a word, as the bit of a table.
-fn shape(word: &str) -> (usize, u64) {
-    let ends = [word.as_bytes().first(), word.as_bytes().last()];
-    let [first, last] = ends.map(|byte| usize::from(byte.copied().unwrap_or_default()));
-    let number = first * 37 + last * 131 + word.len() * 661;
-    (number / 64 % 64, 1 << (number % 64))
-}
-
 /// The cues in one text.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Cues {
@@ -83,12 +65,7 @@ impl Cues {
         let words = text
             .split(|c: char| !c.is_alphanumeric())
             .filter(|word| !word.is_empty());
-        let shapes = &*SHAPES;
         for word in words.take(MAX_WORDS) {
-            let (at, bit) = shape(word);
-            if shapes[at] & bit == 0 {
-                continue;
-            }
             if let Some(&cue) = KNOWN.get(word) {
                 let count = &mut cues.counts[cue as usize];
                 *count = count.saturating_add(1);

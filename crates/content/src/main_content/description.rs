@@ -11,20 +11,14 @@ const DESCRIBED_CHARS: usize = 40;
 const MIN_BYTES: usize = 20;
 
 /// The description of a page in lower case.
-pub(super) struct Description {
-    text: String,
-    /// Finds its start in other texts.
-    start: memmem::Finder<'static>,
-}
+pub(super) struct Description(String);
 
 impl Description {
     /// Returns true when the description and a text start alike, or one contains the start of the other.
     pub(super) fn matches(&self, text: &str) -> bool {
-        if text.len() < MIN_BYTES || self.text.len() < MIN_BYTES {
-            return false;
-        }
-        self.start.find(text.as_bytes()).is_some()
-            || memmem::find(self.text.as_bytes(), start(text).as_bytes()).is_some()
+        let is_long = |text: &str| text.len() >= MIN_BYTES;
+        let has = |text: &str, part: &str| memmem::find(text.as_bytes(), part.as_bytes()).is_some();
+        is_long(text) && is_long(&self.0) && (has(&self.0, start(text)) || has(text, start(&self.0)))
     }
 }
 
@@ -43,11 +37,7 @@ pub(super) fn of_page(dom: &Dom) -> Description {
         .filter(|&n| is(n))
         .filter_map(|n| dom.attr(n, attr::CONTENT));
     let longest = contents.max_by_key(|content| content.len()).unwrap_or_default();
-    let text = collapse(longest).to_lowercase();
-    Description {
-        start: memmem::Finder::new(start(&text)).into_owned(),
-        text,
-    }
+    Description(collapse(longest).to_lowercase())
 }
 
 /// Returns the characters of a text that are compared.

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use axum::body::Body;
 use axum::http::Method;
+use harvestman_core::api::crawl::CrawlRequest;
 use harvestman_core::api::extract::ExtractRequest;
 use harvestman_core::api::fields::Slot;
 use harvestman_core::api::interact::InteractRequest;
@@ -227,6 +228,17 @@ async fn bodies_match_the_document() {
         (json!({}), false),
     ] {
         agree::<ExtractRequest>(&document, &body, is_valid);
+    }
+    for (options, is_valid) in [
+        (json!({ "ignoreSitemap": true }), true),
+        (json!({ "ignoreSitemap": true, "sitemap": "skip" }), true),
+        (json!({ "ignoreSitemap": false, "sitemap": "only" }), true),
+        (json!({ "ignoreSitemap": true, "sitemap": "only" }), false),
+        (json!({ "ignoreSitemap": true, "sitemap": "include" }), false),
+    ] {
+        let mut body = options;
+        body["url"] = "a.test".into();
+        agree::<CrawlRequest>(&document, &body, is_valid);
     }
     for (schedule, is_valid) in [
         (json!({ "text": "hourly" }), true),

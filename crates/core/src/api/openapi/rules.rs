@@ -45,6 +45,10 @@ pub(super) fn complete(name: &str, fields: &[Field], schema: &mut Value) {
         "Schedule" => json!({ "oneOf": [text("cron"), text("text")] }),
         "JsonFormat" => json!({ "anyOf": [text("prompt"), of("schema", json!({ "type": "object" }))] }),
         "ExtractRequest" => json!({ "anyOf": [of("urls", filled), text("prompt")] }),
+        "CrawlRequest" | "CrawlOptions" => json!({ "not": {
+            "required": ["ignoreSitemap", "sitemap"],
+            "properties": { "ignoreSitemap": { "const": true }, "sitemap": { "enum": ["include", "only"] } },
+        } }),
         "SearchRequest" => json!({ "not": {
             "required": ["includeDomains", "excludeDomains"],
             "properties": { "includeDomains": filled, "excludeDomains": filled },

@@ -75,7 +75,7 @@ pub(super) fn read(dom: &Dom) -> Vec<NameHints> {
 /// Reads the words of a `class` or `id`.
 fn words_of(value: &str) -> Words {
     let mut words = Words::default();
-    hints::each_word(value, |word| {
+    hints::each_word(value, &mut |word| {
         words.groups |= group(word).map_or(0, |group| 1 << group);
         words.lists |= words::lists(word);
     });

@@ -169,7 +169,7 @@ fn hides(style: &str) -> bool {
 /// Returns the lists that contain a word of this `class` or `id`.
 pub(super) fn lists_of(value: &str) -> u16 {
     let mut lists = 0;
-    each_word(value, |word| lists |= words::lists(word));
+    each_word(value, &mut |word| lists |= words::lists(word));
     lists
 }
 
@@ -177,7 +177,7 @@ pub(super) fn lists_of(value: &str) -> u16 {
 /// dialogs: its `id` is the target of links, and its heading has the same words.
 fn is_link_target(dom: &Dom, id: NodeId) -> bool {
     let mut words: Vec<String> = Vec::new();
-    each_word(dom.attr(id, attr::ID).unwrap_or_default(), |word| {
+    each_word(dom.attr(id, attr::ID).unwrap_or_default(), &mut |word| {
         if words::lists(word) & TECHNICAL_LISTS != 0 {
             words.push(word.to_owned());
         }
@@ -236,7 +236,7 @@ pub(super) fn is_section(class: &str) -> bool {
 pub(super) fn words(dom: &Dom, id: NodeId) -> Vec<String> {
     let mut words = Vec::new();
     for name in [attr::CLASS, attr::ID] {
-        each_word(dom.attr(id, name).unwrap_or_default(), |word| {
+        each_word(dom.attr(id, name).unwrap_or_default(), &mut |word| {
             words.push(word.to_owned())
         });
     }
@@ -245,7 +245,7 @@ pub(super) fn words(dom: &Dom, id: NodeId) -> Vec<String> {
 
 /// Splits a `class` or `id` into lower-case words, at separators and where a capital follows a small letter. Names
 /// without separators stay whole.
-pub(super) fn each_word(value: &str, mut found: impl FnMut(&str)) {
+pub(super) fn each_word(value: &str, found: &mut dyn FnMut(&str)) {
     let mut word = String::new();
     let mut end = |word: &mut String| {
         if !word.is_empty() {
@@ -336,7 +336,7 @@ mod tests {
             ("mainText__2-ads other", &["main", "text", "other"]),
         ] {
             let mut words = Vec::new();
-            each_word(class, |word| words.push(word.to_owned()));
+            each_word(class, &mut |word| words.push(word.to_owned()));
             assert_eq!(words, expected, "{class}");
         }
     }

@@ -97,8 +97,13 @@ impl PageCache for Sqlite {
         let (index, writer) = (Arc::clone(&self.index), Arc::clone(&self.writer));
         self.writer.post(move |connection| {
             Box::pin(async move {
-                let texts = upsert(connection, pending_write.take()).await?;
-                index.add(&writer, connection, texts).await?;
+                let mut texts = upsert(connection, pending_write.take()).await?;
+                // A statement takes a limited number of values.
+                while !texts.is_empty() {
+                    let rest = texts.split_off(texts.len().min(limits::INDEXED_PAGES));
+                    let some = std::mem::replace(&mut texts, rest);
+                    index.add(&writer, connection, some).await?;
+                }
                 make_room(connection, max_bytes).await
             })
         });

@@ -1,36 +1,17 @@
 //! Conversion of files to Markdown, from bytes built here; also of damaged, encrypted and hostile files.
 #![allow(clippy::unwrap_used, reason = "a test may panic, its helpers too")]
 
+#[path = "files/conversion.rs"]
+mod conversion;
 #[allow(unreachable_pub, reason = "shared with the whole-product tests")]
 #[allow(dead_code, reason = "other tests use the rest")]
 #[path = "files/fixtures.rs"]
 mod fixtures;
 
+use conversion::{markdown, read_as};
 use expect_test::{Expect, expect};
 use fixtures::{Pdf, archive, docx, epub, line, open_document, paragraph, pptx, xlsx};
-use harvestman_content::files::{FileDocument, FileError, FileRequest, FileType, ScanRequest, read};
-use harvestman_content::{HtmlPage, Selection};
-use url::Url;
-
-fn read_as(file_type: FileType, body: &[u8]) -> Result<FileDocument, FileError> {
-    let request = FileRequest {
-        file_type,
-        max_pages: None,
-        scans: ScanRequest::None,
-    };
-    read(&request, body)
-}
-
-fn markdown(document: &FileDocument) -> String {
-    let url = Url::parse("https://a.test/file").unwrap();
-    let selection = Selection {
-        only_main_content: false,
-        ..Selection::default()
-    };
-    HtmlPage::parse(&document.html(), &url)
-        .convert(&selection)
-        .markdown()
-}
+use harvestman_content::files::{FileError, FileType};
 
 #[track_caller]
 fn check(file_type: FileType, body: &[u8], expected: Expect) {

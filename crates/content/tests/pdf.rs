@@ -1,35 +1,20 @@
 //! Conversion of PDF to Markdown, from pages drawn here.
 #![allow(clippy::unwrap_used, reason = "a test may panic, its helpers too")]
 
+#[path = "files/conversion.rs"]
+mod conversion;
 #[allow(unreachable_pub, reason = "shared with the whole-product tests")]
 #[allow(dead_code, reason = "other tests use the rest")]
 #[path = "files/fixtures.rs"]
 mod fixtures;
 
+use conversion::{markdown, read_as};
 use expect_test::{Expect, expect};
 use fixtures::{BULLET, Pdf, line, scan, text};
 use harvestman_content::files::{FileDocument, FileRequest, FileType, ScanRequest, read};
-use harvestman_content::{HtmlPage, Selection};
-use url::Url;
 
 fn read_pdf(body: &[u8]) -> FileDocument {
-    let request = FileRequest {
-        file_type: FileType::Pdf,
-        max_pages: None,
-        scans: ScanRequest::None,
-    };
-    read(&request, body).unwrap()
-}
-
-fn markdown(document: &FileDocument) -> String {
-    let url = Url::parse("https://a.test/file").unwrap();
-    let selection = Selection {
-        only_main_content: false,
-        ..Selection::default()
-    };
-    HtmlPage::parse(&document.html(), &url)
-        .convert(&selection)
-        .markdown()
+    read_as(FileType::Pdf, body).unwrap()
 }
 
 #[track_caller]

@@ -1,6 +1,6 @@
-//! Slots in use and waiters. Whoever is next is found without looking at those who wait behind: teams, their keys and
-//! the jobs of a key are ranked, and those in front that may have no further slot have one already, or wait for units of
-//! this node.
+//! Slots in use and waiters. Teams, the keys of a team and the jobs of a key are ranked, so the next waiter is found
+//! without a walk over all waiters: only those are passed over that have as many slots as they may, or that wait for
+//! units of this node.
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::hash::Hash;

@@ -17,6 +17,9 @@ use crate::connect::Stream;
 use crate::limits;
 
 const READ_BYTES: usize = 8 * 1024;
+/// Most bytes of a body read at once. The HTTP library doubles its buffer, up to its maximum, when a read fills it, and
+/// keeps it for as long as the connection lives.
+const BODY_READ_BYTES: usize = 32 * 1024;
 
 /// Signals to [`HeadRepair`] that a response is expected.
 #[derive(Clone, Default)]
@@ -114,7 +117,7 @@ impl AsyncRead for HeadRepair {
                 return Poll::Ready(Ok(()));
             }
             if !this.signal.0.load(Ordering::Acquire) {
-                return Pin::new(&mut this.inner).poll_read(context, buffer);
+                return poll_read_some(Pin::new(&mut this.inner), context, buffer);
             }
             let mut chunk = [MaybeUninit::uninit(); READ_BYTES];
             let mut read = ReadBuf::uninit(&mut chunk);
@@ -126,6 +129,22 @@ impl AsyncRead for HeadRepair {
             }
         }
     }
+}
+
+/// Reads at most [`BODY_READ_BYTES`].
+fn poll_read_some(
+    inner: Pin<&mut Box<dyn Stream>>,
+    context: &mut Context<'_>,
+    buffer: &mut ReadBuf<'_>,
+) -> Poll<io::Result<()>> {
+    if buffer.remaining() <= BODY_READ_BYTES {
+        return inner.poll_read(context, buffer);
+    }
+    let mut chunk = [MaybeUninit::uninit(); BODY_READ_BYTES];
+    let mut read = ReadBuf::uninit(&mut chunk);
+    ready!(inner.poll_read(context, &mut read))?;
+    buffer.put_slice(read.filled());
+    Poll::Ready(Ok(()))
 }
 
 impl AsyncWrite for HeadRepair {
@@ -365,5 +384,22 @@ mod tests {
                 "{step}"
             );
         }
+    }
+
+    #[tokio::test]
+    async fn a_read_of_a_body_is_limited_and_loses_nothing() {
+        use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+        let body: Vec<u8> = (0..3 * BODY_READ_BYTES + 1).map(|at| at as u8).collect();
+        let (client, mut server) = tokio::io::duplex(body.len());
+        server.write_all(&body).await.unwrap();
+        drop(server);
+        let (mut repair, _signal) = HeadRepair::new(Box::new(client));
+        let mut buffer = vec![0; body.len()];
+        let first = repair.read(&mut buffer).await.unwrap();
+        assert_eq!(first, BODY_READ_BYTES);
+        let mut read = buffer[..first].to_vec();
+        repair.read_to_end(&mut read).await.unwrap();
+        assert!(read == body);
     }
 }

@@ -4,12 +4,15 @@
 //! of its own, so that small bodies never wait for large ones. A larger body reserves more as it grows. Bodies that
 //! wait for each other's memory do not deadlock: one at a time grows in a pool that is kept for this. A body that
 //! takes long must release its memory when others wait, so that slow hosts block nobody.
+//!
+//! Large bodies that arrive faster than they are converted only fill the memory. Each waits a moment for those before
+//! it to be released.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
-use tokio::time::{Instant, sleep, sleep_until};
+use tokio::time::{Instant, sleep, sleep_until, timeout};
 
 use crate::limits;
 
@@ -22,6 +25,8 @@ pub(crate) struct Budget {
     /// Used by the body that holds `turn`, while `growth` is exhausted.
     last: Pool,
     turn: Arc<Semaphore>,
+    /// What large bodies hold together before the next one waits a moment.
+    large: Pool,
     /// Bodies that wait for memory.
     waiting: AtomicUsize,
     /// Wakes the body that has been too slow for longest.
@@ -59,6 +64,7 @@ impl Budget {
             growth: Pool::new(rest - last),
             last: Pool::new(last),
             turn: Arc::new(Semaphore::new(1)),
+            large: Pool::new(limits::LARGE_BODIES_BYTES),
             waiting: AtomicUsize::new(0),
             reclaim: Notify::new(),
         }
@@ -72,6 +78,7 @@ impl Budget {
             growth: None,
             last: None,
             turn: None,
+            large: LargeShare::Held(None),
             overdue_at: None,
         }
     }
@@ -83,12 +90,26 @@ impl Budget {
             return;
         }
         let started = Instant::now();
+        if bytes > limits::LARGE_BODY_BYTES {
+            self.wait_for_large_bodies(&mut reservation.large, bytes).await;
+        }
         self.grow(reservation, missing).await;
         // Time in which a body waited for memory does not count against it.
         reservation.overdue_at = Some(match reservation.overdue_at {
             Some(time) => time + started.elapsed(),
             None => Instant::now() + limits::SLOW_BODY_TIME,
         });
+    }
+
+    /// Waits until the large bodies together need no more than [`limits::LARGE_BODIES_BYTES`], but only a moment.
+    async fn wait_for_large_bodies(&self, share: &mut LargeShare, bytes: u64) {
+        let LargeShare::Held(held) = share else { return };
+        let units_held = held.as_ref().map_or(0, OwnedSemaphorePermit::num_permits) as u32;
+        let missing = units(bytes).min(self.large.units) - units_held;
+        match timeout(limits::LARGE_BODY_WAIT, self.large.acquire(missing)).await {
+            Ok(more) => add(held, more),
+            Err(_) => *share = LargeShare::TimedOut,
+        }
     }
 
     async fn grow(&self, reservation: &mut Reservation, missing: u32) {
@@ -182,8 +203,16 @@ pub(crate) struct Reservation {
     last: Option<OwnedSemaphorePermit>,
     /// The right to use the last pool while the body is being read.
     turn: Option<OwnedSemaphorePermit>,
+    large: LargeShare,
     /// When the body counts as slow; `None` before it grows beyond its first reservation.
     overdue_at: Option<Instant>,
+}
+
+/// What a body holds of the pool of large bodies.
+enum LargeShare {
+    Held(Option<OwnedSemaphorePermit>),
+    /// The body waited once; it does not wait again.
+    TimedOut,
 }
 
 impl Reservation {
@@ -208,6 +237,8 @@ impl Reservation {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use futures_util::poll;
 
     use super::*;
@@ -290,5 +321,30 @@ mod tests {
         drop(two);
         slow.remove(0);
         waiting.await;
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_large_body_waits_a_moment_for_others_but_not_longer() {
+        let budget = Budget::new(limits::BODY_BUDGET_BYTES);
+        let mut bodies = Vec::new();
+        for _ in 0..3 {
+            bodies.push(budget.reserve(50 * MIB).await);
+        }
+        let [mut one, mut two, mut three] = bodies.try_into().ok().unwrap();
+        let started = Instant::now();
+        budget.cover(&mut one, 8 * MIB).await;
+        budget.cover(&mut two, MIB).await;
+        assert_eq!(started.elapsed(), Duration::ZERO);
+        {
+            let mut waiting = Box::pin(budget.cover(&mut two, 8 * MIB));
+            assert!(poll!(&mut waiting).is_pending());
+            drop(one);
+            waiting.await;
+        }
+        assert_eq!(started.elapsed(), Duration::ZERO);
+        budget.cover(&mut three, 8 * MIB).await;
+        assert_eq!(started.elapsed(), limits::LARGE_BODY_WAIT);
+        budget.cover(&mut three, 50 * MIB).await;
+        assert_eq!(started.elapsed(), limits::LARGE_BODY_WAIT, "it waits once");
     }
 }

@@ -52,6 +52,13 @@ pub const MAX_COOKIE_BYTES: usize = 4096;
 pub const BODY_BUDGET_BYTES: u64 = 512 * 1024 * 1024;
 /// Bytes that every body reserves before its first byte; a larger one reserves more as it grows.
 pub const FIRST_RESERVATION_BYTES: u64 = 64 * 1024;
+/// Size above which a body waits for other large bodies, in bytes.
+pub const LARGE_BODY_BYTES: u64 = 1024 * 1024;
+/// Bytes that all large bodies hold before the next one waits.
+pub const LARGE_BODIES_BYTES: u64 = 12 * 1024 * 1024;
+/// How long a large body waits for others. Long enough to convert a page of 10 MB; too short to slow down a host that
+/// takes seconds for such a page.
+pub const LARGE_BODY_WAIT: Duration = Duration::from_millis(250);
 /// Time that a body above [`FIRST_RESERVATION_BYTES`] has before it must release its memory, if others wait for it.
 pub const SLOW_BODY_TIME: Duration = Duration::from_secs(10);
 /// Interval at which a body that waits for memory makes a slow one release its own.

@@ -90,9 +90,9 @@ pub(super) struct Builder {
 }
 
 impl Builder {
-    pub(super) fn new(input_bytes: usize) -> Builder {
+    pub(super) fn new(page: &str) -> Builder {
         Builder {
-            arena: Arena::new(input_bytes),
+            arena: Arena::new(page),
             stack: Stack::new(),
             formatting: Formatting::default(),
             mode: Mode::Initial,
@@ -107,7 +107,7 @@ impl Builder {
             pending: String::new(),
             next_text: Text::Data,
             truncated: false,
-            input_bytes,
+            input_bytes: page.len(),
         }
     }
 

@@ -10,7 +10,7 @@ pub(crate) fn parse(html: &str) -> Dom {
     let end = html.floor_char_boundary(limits::INPUT_BYTES);
     let page = html[..end].trim_start_matches('\u{feff}');
     let page = normalize_newlines(page);
-    let builder = Tokenizer::new(&page, Builder::new(html.len())).run();
+    let builder = Tokenizer::new(&page, Builder::new(&page)).run();
     let mut dom = builder.finish(end < html.len());
     dom.detect_noscript_content();
     dom

@@ -41,12 +41,15 @@ const UNLINKED: Links = Links {
 };
 
 impl Arena {
-    /// Returns an arena that contains only the document.
-    pub(in super::super) fn new(input_bytes: usize) -> Arena {
+    /// Returns an arena that contains only the document, with room for the tree of a page.
+    pub(in super::super) fn new(page: &str) -> Arena {
+        // A start tag and its end tag make an element and at most two texts, one inside and one after it.
+        let tags = memchr::memchr_iter(b'<', page.as_bytes()).count();
+        let nodes = (tags * 3 / 2 + 8).min(limits::NODES);
         let mut arena = Arena {
-            nodes: Vec::with_capacity(input_bytes / 24 + 8),
-            attributes: Vec::with_capacity(input_bytes / 48),
-            text: String::with_capacity(input_bytes),
+            nodes: Vec::with_capacity(nodes),
+            attributes: Vec::with_capacity(nodes / 2),
+            text: String::with_capacity(page.len()),
             names: Names::default(),
             shadows: Vec::new(),
             links: None,

@@ -120,7 +120,7 @@ fn unescape_all(value: &Value) -> Option<Value> {
 fn tokens(input: &str, state: &str, last_start: &str) -> Vec<Value> {
     let input = normalize_newlines(input);
     let sink = Tokens {
-        arena: Arena::new(input.len()),
+        arena: Arena::new(&input),
         tokens: Vec::new(),
     };
     let mut tokenizer = Tokenizer::new(&input, sink);

@@ -141,21 +141,20 @@ pub(crate) fn text(dom: &Dom, id: NodeId, dropped: &[bool]) -> String {
         at += 1;
     }
     if !out.is_ascii() || out.contains('\r') {
-        out = out
-            .replace('\u{A0}', " ")
-            .replace("\r\n", "\n")
-            .replace(['\r', '\u{200B}', '\u{FEFF}'], "");
+        out = out.replace('\u{A0}', " ");
+        out = out.replace(['\r', '\u{200B}', '\u{FEFF}'], "");
     }
-    let text = out.trim_end();
+    out.truncate(out.trim_end().len());
     let mut from = 0;
-    for (index, byte) in text.bytes().enumerate() {
+    for (index, byte) in out.bytes().enumerate() {
         match byte {
             b'\n' => from = index + 1,
             b' ' | b'\t' => {}
             _ => break,
         }
     }
-    text[from.min(text.len())..].to_owned()
+    out.drain(..from);
+    out
 }
 
 /// Returns true for one of several adjacent `code` or `span.line` elements without line ends between them,

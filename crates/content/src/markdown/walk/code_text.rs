@@ -74,7 +74,9 @@ impl Walk<'_> {
         }
         self.flush();
         let language = code::language(self.dom, id);
-        self.blocks.block(&code::fence(&text, &language));
+        let fence = code::fence(&text, &language);
+        drop(text);
+        self.blocks.block(&fence);
     }
 
     /// Returns true for a `div` that contains nothing but code.

@@ -32,7 +32,7 @@ pub(crate) const READER_TIMEOUT: Duration = Duration::from_secs(30);
 /// Size to which the write-ahead log is truncated after a checkpoint.
 pub(crate) const JOURNAL_BYTES: u64 = 64 << 20;
 /// SQLite page cache of the writer connection, in KiB.
-pub(crate) const WRITER_CACHE_KIB: u64 = 16 << 10;
+pub(crate) const WRITER_CACHE_KIB: u64 = 8 << 10;
 /// Document bodies written by one statement.
 pub(crate) const BODIES_PER_STATEMENT: usize = 16;
 /// URL keys read per query when a new owner loads a job.

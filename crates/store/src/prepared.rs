@@ -263,21 +263,25 @@ pub(crate) async fn run_by_size<T: Send + 'static>(
         .map_err(|_| StoreError::Closed)
 }
 
-/// Compresses with the compressor of this thread, whose tables are reused.
+/// Compresses a small body with the compressor of this thread, whose tables are reused. The tables for a large one take
+/// megabytes, so they are not kept.
 fn compressed(bytes: &[u8]) -> std::io::Result<Vec<u8>> {
     thread_local! {
         static COMPRESSOR: RefCell<Option<Compressor<'static>>> = const { RefCell::new(None) };
     }
-    COMPRESSOR.with_borrow_mut(|kept| {
-        let compressor = match kept {
-            Some(compressor) => compressor,
-            None => kept.insert(Compressor::new(limits::ZSTD_LEVEL)?),
-        };
-        let mut compressed = compressor.compress(bytes)?;
-        // The buffer is as large as the input.
-        compressed.shrink_to_fit();
-        Ok(compressed)
-    })
+    let mut compressed = match bytes.len() <= limits::COMPRESSED_INLINE_BYTES {
+        true => COMPRESSOR.with_borrow_mut(|kept| {
+            let compressor = match kept {
+                Some(compressor) => compressor,
+                None => kept.insert(Compressor::new(limits::ZSTD_LEVEL)?),
+            };
+            compressor.compress(bytes)
+        }),
+        false => zstd::bulk::compress(bytes, limits::ZSTD_LEVEL),
+    }?;
+    // The buffer is as large as the input.
+    compressed.shrink_to_fit();
+    Ok(compressed)
 }
 
 pub(crate) fn json_text<T: serde::Serialize>(value: &T) -> Result<String, StoreError> {

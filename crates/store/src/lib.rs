@@ -55,6 +55,7 @@ mod store;
 mod team;
 mod upload;
 mod usage;
+mod value;
 
 pub use activity::{Activity, ActivityQuery, Call, CallList, CallQuery, RunningJobs, TeamQueue};
 pub use cache::{CachedPage, KnownPage, NewCachedPage, UnindexedPage};

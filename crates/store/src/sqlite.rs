@@ -29,6 +29,7 @@ mod outbox;
 mod pages;
 mod prepared;
 mod profiles;
+mod query;
 mod rows;
 mod runs;
 mod scrapes;

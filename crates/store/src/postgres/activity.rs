@@ -12,6 +12,7 @@ use crate::postgres::Postgres;
 use crate::postgres::query::query;
 use crate::postgres::rows::int;
 use crate::rows::{CallReader, activity, running_jobs, team_queue};
+use crate::value::params;
 
 macro_rules! select_activity {
     ($columns:literal, $joins:literal, $and:literal) => {
@@ -98,7 +99,7 @@ impl Activities for Postgres {
 
     async fn queue(&self, team: TeamId) -> Result<TeamQueue, StoreError> {
         let row = query(QUEUE)
-            .bind(team.0)
+            .bind(team)
             .fetch_one(&*self.pool.connection().await?)
             .await?;
         team_queue(&row)
@@ -116,13 +117,14 @@ impl Postgres {
             Some((time, id)) => (int(time.0), id.0),
             None => (i64::MAX, Uuid::nil()),
         };
-        let mut bound = query(statement)
-            .bind(team.0)
-            .bind(filter.now.0)
-            .bind(limits::ACTIVITY_MS)
-            .bind(before_time)
-            .bind(before_id)
-            .bind(filter.limit);
+        let mut bound = query(statement).bind_all(params![
+            team,
+            filter.now,
+            limits::ACTIVITY_MS,
+            before_time,
+            before_id,
+            filter.limit,
+        ]);
         if let Some(endpoint) = &filter.endpoint {
             bound = bound.bind(endpoint.clone());
         }
@@ -145,17 +147,19 @@ pub(crate) async fn insert_activity(
             created_at, outcome, failure, username)
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
     )
-    .bind(job.id.0)
-    .bind(job.team.0)
-    .bind(job.key.map(|key| key.0))
-    .bind(job.kind.as_str())
-    .bind(target)
-    .bind(job.origin.clone())
-    .bind(job.integration.clone())
-    .bind(job.created_at.0)
-    .bind(outcome.map(JobStatus::as_str))
-    .bind(failure)
-    .bind(job.username.clone())
+    .bind_all(params![
+        job.id,
+        job.team,
+        job.key,
+        job.kind.as_str(),
+        target,
+        job.origin.clone(),
+        job.integration.clone(),
+        job.created_at,
+        outcome.map(JobStatus::as_str),
+        failure,
+        job.username.clone(),
+    ])
     .execute(client)
     .await?;
     Ok(())

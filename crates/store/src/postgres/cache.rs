@@ -23,11 +23,12 @@ use crate::limits;
 use crate::postgres::Postgres;
 use crate::postgres::connect::{Pool, SharedConnection};
 use crate::postgres::query::query;
-use crate::postgres::rows::{Columns, int};
+use crate::postgres::rows::Columns;
 use crate::postgres::transaction::{BEGIN, Transaction};
 use crate::postgres::words::fold;
 use crate::prepared::CompressedPage;
 use crate::rows::{decompress_page, known_page};
+use crate::value::params;
 
 /// Size limit, and the queue of the task that writes.
 #[derive(Debug)]
@@ -156,9 +157,7 @@ impl PageCache for Postgres {
             "SELECT url, status_code, content_type, fetched_at, size_bytes, zstd FROM harvestman.cached_page
              WHERE team_id = $1 AND cache_key = $2 AND fetched_at >= $3",
         )
-        .bind(team.0)
-        .bind(key.0)
-        .bind(now.0.saturating_sub(ages.max_ms))
+        .bind_all(params![team, key, now.0.saturating_sub(ages.max_ms)])
         .fetch_optional(&**self.cache.reader.of(&self.pool).await?)
         .await?;
         match row {
@@ -177,9 +176,7 @@ impl PageCache for Postgres {
             "SELECT url, title, description FROM harvestman.cached_page
              WHERE team_id = $1 AND site = $2 ORDER BY id LIMIT $3",
         )
-        .bind(team.0)
-        .bind(site)
-        .bind(limit as u64)
+        .bind_all(params![team, site, limit as u64])
         .fetch_all(&*self.pool.connection().await?)
         .await?;
         rows.iter().map(known_page).collect()
@@ -225,24 +222,26 @@ async fn upsert(client: &Client, cached: &CompressedPage) -> Result<(), StoreErr
             path_words = coalesce(excluded.path_words, old.path_words)
          WHERE excluded.fetched_at >= old.fetched_at",
     )
-    .bind(page.team.0)
-    .bind(page.key.0)
-    .bind(page.site.clone())
-    .bind(page.url.clone())
-    .bind(page.title.clone())
-    .bind(page.description.clone())
-    .bind(page.status)
-    .bind(page.content_type.clone())
-    .bind(page.fetched_at.0)
-    .bind(cached.size_bytes as u64)
-    .bind(cached.stored_bytes)
-    .bind(cached.zstd.clone())
-    .bind(words(|text| &text.title))
-    .bind(words(|text| &text.path))
-    .bind(words(|text| &text.headings))
-    .bind(words(|text| &text.description))
-    .bind(words(|text| &text.host))
-    .bind(words(|text| &text.body))
+    .bind_all(params![
+        page.team,
+        page.key,
+        page.site.clone(),
+        page.url.clone(),
+        page.title.clone(),
+        page.description.clone(),
+        page.status,
+        page.content_type.clone(),
+        page.fetched_at,
+        cached.size_bytes as u64,
+        cached.stored_bytes,
+        cached.zstd.clone(),
+        words(|text| &text.title),
+        words(|text| &text.path),
+        words(|text| &text.headings),
+        words(|text| &text.description),
+        words(|text| &text.host),
+        words(|text| &text.body),
+    ])
     .execute(client)
     .await?;
     Ok(())
@@ -266,7 +265,7 @@ async fn make_room(pool: &Pool, max_bytes: u64) -> Result<(), StoreError> {
                 SELECT id FROM (SELECT id, sum(stored_bytes) OVER (ORDER BY fetched_at, id) - stored_bytes AS older
                     FROM harvestman.cached_page ORDER BY fetched_at, id) AS sums WHERE older < $1)",
         )
-        .bind(int(excess))
+        .bind(excess)
         .execute(client)
         .await?;
         if deleted == 0 {
@@ -291,8 +290,7 @@ pub(super) async fn delete_aged(client: &Client, now: Timestamp) -> Result<u64, 
         ),
     ] {
         deleted += query(statement)
-            .bind(now.0.saturating_sub(kept_ms))
-            .bind(limits::EXPIRY_ROWS)
+            .bind_all(params![now.0.saturating_sub(kept_ms), limits::EXPIRY_ROWS])
             .execute(client)
             .await?;
     }

@@ -25,6 +25,7 @@ use crate::postgres::query::query;
 use crate::postgres::rows::Columns;
 use crate::prepared::json_text;
 use crate::rows::{check_event, check_lease, check_row, check_summary, missing_url, page_chunk, target_page};
+use crate::value::params;
 
 impl Checks for Postgres {
     async fn start_check(&self, check: &NewCheck) -> Result<StartOutcome, StoreError> {
@@ -44,7 +45,7 @@ impl Checks for Postgres {
     ) -> Result<Vec<CheckLease>, StoreError> {
         let free =
             query("SELECT 1 FROM harvestman.monitor_check WHERE lease_until <= harvestman.clock($1) LIMIT 1")
-                .bind(now.0)
+                .bind(now)
                 .fetch_optional(&*self.pool.connection().await?)
                 .await?;
         if free.is_none() {
@@ -61,9 +62,7 @@ impl Checks for Postgres {
                      RETURNING monitor_check.id, monitor_id, epoch, monitor_check.status, jobs, team_id, key_id,
                         request, base, retention_ms",
                 )
-                .bind(now.0)
-                .bind(now.0.saturating_add(lease_ms))
-                .bind(limit)
+                .bind_all(params![now, now.0.saturating_add(lease_ms), limit])
                 .fetch_all(transaction)
                 .await?;
                 leased.iter().map(|row| check_lease(row, row)).collect()
@@ -85,9 +84,7 @@ impl Checks for Postgres {
                     "UPDATE harvestman.monitor_check SET lease_until = $3
                      WHERE id = $1 AND epoch = $2 AND lease_until IS NOT NULL",
                 )
-                .bind(check.0)
-                .bind(epoch)
-                .bind(now.0.saturating_add(lease_ms))
+                .bind_all(params![check, epoch, now.0.saturating_add(lease_ms)])
                 .execute(transaction)
                 .await?;
                 Ok(done == 1)
@@ -105,9 +102,7 @@ impl Checks for Postgres {
                         updated_at = $3
                      WHERE id = $1 AND epoch = $2 AND lease_until IS NOT NULL",
                 )
-                .bind(check.0)
-                .bind(epoch)
-                .bind(now.0)
+                .bind_all(params![check, epoch, now])
                 .execute(transaction)
                 .await?;
                 Ok(done == 1)
@@ -118,8 +113,7 @@ impl Checks for Postgres {
 
     async fn compared_pages(&self, check: JobId, target: u32) -> Result<u64, StoreError> {
         query("SELECT count(*) AS pages FROM harvestman.monitor_page WHERE check_id = $1 AND target = $2")
-            .bind(check.0)
-            .bind(target)
+            .bind_all(params![check, target])
             .fetch_one(&*self.pool.connection().await?)
             .await?
             .count("pages")
@@ -136,9 +130,7 @@ impl Checks for Postgres {
             "SELECT url_key, scrape_id FROM harvestman.monitor_url
              WHERE monitor_id = $1 AND target = $2 AND url_key = ANY ($3)",
         )
-        .bind(monitor.0)
-        .bind(target)
-        .bind(keys)
+        .bind_all(params![monitor, target, keys])
         .fetch_all(&*self.pool.connection().await?)
         .await?;
         rows.iter().map(target_page).collect()
@@ -161,8 +153,7 @@ impl Checks for Postgres {
                 let stored = query(
                     "SELECT count(*) AS pages FROM harvestman.monitor_page WHERE check_id = $1 AND target = $2",
                 )
-                .bind(check.0)
-                .bind(target)
+                .bind_all(params![check, target])
                 .fetch_one(transaction)
                 .await?;
                 if stored.count("pages")? != after {
@@ -190,10 +181,7 @@ impl Checks for Postgres {
             "SELECT url_key, url, scrape_id FROM harvestman.monitor_url
              WHERE monitor_id = $1 AND target = $2 AND check_id <> $3 ORDER BY url COLLATE \"C\" LIMIT $4",
         )
-        .bind(lease.monitor.0)
-        .bind(target)
-        .bind(lease.check.0)
-        .bind(limit)
+        .bind_all(params![lease.monitor, target, lease.check, limit])
         .fetch_all(&*self.pool.connection().await?)
         .await?;
         rows.iter().map(missing_url).collect()
@@ -226,11 +214,13 @@ impl Checks for Postgres {
                 AND (expires_at IS NULL OR expires_at > harvestman.clock($3))
              ORDER BY monitor_check.id DESC LIMIT $4 OFFSET $5",
         )
-        .bind(monitor.0)
-        .bind(status.map(CheckStatus::as_str))
-        .bind(now.0)
-        .bind(limit)
-        .bind(offset)
+        .bind_all(params![
+            monitor,
+            status.map(CheckStatus::as_str),
+            now,
+            limit,
+            offset
+        ])
         .fetch_all(&*self.pool.connection().await?)
         .await?;
         rows.iter().map(check_row).collect()
@@ -248,9 +238,7 @@ impl Checks for Postgres {
              WHERE monitor_id = $1 AND monitor_check.id = $2
                 AND (expires_at IS NULL OR expires_at > harvestman.clock($3))",
         )
-        .bind(monitor.0)
-        .bind(check.0)
-        .bind(now.0)
+        .bind_all(params![monitor, check, now])
         .fetch_optional(&connection)
         .await?;
         let Some(row) = row else { return Ok(None) };
@@ -273,10 +261,12 @@ impl Checks for Postgres {
             "SELECT entry FROM harvestman.monitor_page WHERE check_id = $1 AND ($2 IS NULL OR status = $2)
              ORDER BY target, no LIMIT $4 OFFSET $3",
         )
-        .bind(check.0)
-        .bind(status.map(PageStatus::as_str))
-        .bind(skip)
-        .bind(limit.saturating_add(1))
+        .bind_all(params![
+            check,
+            status.map(PageStatus::as_str),
+            skip,
+            limit.saturating_add(1),
+        ])
         .fetch_all(&*self.pool.connection().await?)
         .await?;
         page_chunk(&rows, limit, max_bytes)
@@ -290,13 +280,11 @@ async fn start(client: &Client, check: NewCheck, jobs: String) -> Result<StartOu
             "UPDATE harvestman.monitor SET next_run_at = $3
              WHERE id = $1 AND status = 'active' AND next_run_at = $2 RETURNING check_id",
         )
-        .bind(monitor.0)
-        .bind(due.0)
-        .bind(next.map(|at| at.0)),
+        .bind_all(params![monitor, due, next]),
         None => query(
             "SELECT check_id FROM harvestman.monitor WHERE id = $1 AND status <> 'deleted' FOR NO KEY UPDATE",
         )
-        .bind(monitor.0),
+        .bind(monitor),
     };
     let Some(row) = statement.fetch_optional(client).await? else {
         return Ok(StartOutcome::Stale);
@@ -315,14 +303,16 @@ async fn start(client: &Client, check: NewCheck, jobs: String) -> Result<StartOu
             lease_until, created_at, updated_at)
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $8)",
     )
-    .bind(job.id.0)
-    .bind(monitor.0)
-    .bind(status.as_str())
-    .bind(check.due.map(|(due, _)| due.0))
-    .bind(ended)
-    .bind(jobs)
-    .bind(lease_until)
-    .bind(job.created_at.0)
+    .bind_all(params![
+        job.id,
+        monitor,
+        status.as_str(),
+        check.due.map(|(due, _)| due.0),
+        ended,
+        jobs,
+        lease_until,
+        job.created_at,
+    ])
     .execute(client)
     .await?;
     if overlaps {
@@ -330,16 +320,13 @@ async fn start(client: &Client, check: NewCheck, jobs: String) -> Result<StartOu
             "UPDATE harvestman.job SET status = 'completed', completed_at = $2, expires_at = $2 + retention_ms
              WHERE id = $1",
         )
-        .bind(job.id.0)
-        .bind(job.created_at.0)
+        .bind_all(params![job.id, job.created_at])
         .execute(client)
         .await?;
         return Ok(StartOutcome::Overlap);
     }
     query("UPDATE harvestman.monitor SET check_id = $2, last_run_at = $3 WHERE id = $1")
-        .bind(monitor.0)
-        .bind(job.id.0)
-        .bind(job.created_at.0)
+        .bind_all(params![monitor, job.id, job.created_at])
         .execute(client)
         .await?;
     Ok(StartOutcome::Started)
@@ -353,7 +340,7 @@ async fn finish(
 ) -> Result<Option<CheckSummary>, StoreError> {
     let check = lease.check;
     query("SELECT 1 FROM harvestman.monitor WHERE id = $1 FOR NO KEY UPDATE")
-        .bind(lease.monitor.0)
+        .bind(lease.monitor)
         .fetch_optional(client)
         .await?;
     let Some(mut log) = owned_log(client, check, lease.epoch).await? else {
@@ -365,24 +352,23 @@ async fn finish(
             target_results = $6, credits = $7, lease_until = NULL
          WHERE id = $1",
     )
-    .bind(check.0)
-    .bind(end.status.as_str())
-    .bind(end.error.clone())
-    .bind(now.0)
-    .bind(json_text(&summary)?)
-    .bind(end.target_results)
-    .bind(end.job_credits + u64::from(end.credits))
+    .bind_all(params![
+        check,
+        end.status.as_str(),
+        end.error.clone(),
+        now,
+        json_text(&summary)?,
+        end.target_results,
+        end.job_credits + u64::from(end.credits),
+    ])
     .execute(client)
     .await?;
     query("DELETE FROM harvestman.monitor_url WHERE monitor_id = $1 AND target = ANY ($2)")
-        .bind(lease.monitor.0)
-        .bind(end.changed_targets)
+        .bind_all(params![lease.monitor, end.changed_targets])
         .execute(client)
         .await?;
     query("UPDATE harvestman.monitor SET check_id = NULL, last_summary = $3 WHERE id = $1 AND check_id = $2")
-        .bind(lease.monitor.0)
-        .bind(check.0)
-        .bind(json_text(&summary)?)
+        .bind_all(params![lease.monitor, check, json_text(&summary)?])
         .execute(client)
         .await?;
     let status = match end.status {
@@ -394,11 +380,7 @@ async fn finish(
             expires_at = $5 + retention_ms
          WHERE id = $1",
     )
-    .bind(check.0)
-    .bind(status)
-    .bind(end.error.clone())
-    .bind(end.credits)
-    .bind(now.0)
+    .bind_all(params![check, status, end.error.clone(), end.credits, now])
     .execute(client)
     .await?;
     let data = check_event(&lease, end.status, &summary, end.error);
@@ -416,15 +398,14 @@ async fn owned_log(client: &Client, check: JobId, epoch: u64) -> Result<Option<E
     let row = query(
         "SELECT webhook_events, event_count, last_event_at FROM harvestman.job WHERE id = $1 FOR NO KEY UPDATE",
     )
-    .bind(check.0)
+    .bind(check)
     .fetch_optional(client)
     .await?;
     let owned = query(
         "SELECT 1 FROM harvestman.monitor_check WHERE id = $1 AND epoch = $2 AND lease_until IS NOT NULL
          FOR NO KEY UPDATE",
     )
-    .bind(check.0)
-    .bind(epoch)
+    .bind_all(params![check, epoch])
     .fetch_optional(client)
     .await?;
     row.filter(|_| owned.is_some())
@@ -442,11 +423,13 @@ async fn insert_pages(
          SELECT $1, $2, $3 + new.no, new.status, new.entry
          FROM unnest($4, $5) WITH ORDINALITY AS new (status, entry, no)",
     )
-    .bind(check.0)
-    .bind(target)
-    .bind(after)
-    .bind(pages.iter().map(|page| page.status.as_str()).collect::<Vec<_>>())
-    .bind(pages.iter().map(|page| page.entry.clone()).collect::<Vec<_>>())
+    .bind_all(params![
+        check,
+        target,
+        after,
+        pages.iter().map(|page| page.status.as_str()).collect::<Vec<_>>(),
+        pages.iter().map(|page| page.entry.clone()).collect::<Vec<_>>(),
+    ])
     .execute(client)
     .await?;
     Ok(())
@@ -467,9 +450,11 @@ async fn remember(
         .into_iter()
         .partition(|(_, page)| page.status == PageStatus::Removed);
     query("DELETE FROM harvestman.monitor_url WHERE monitor_id = $1 AND target = $2 AND url_key = ANY ($3)")
-        .bind(monitor.0)
-        .bind(target)
-        .bind(gone.iter().map(|(key, _)| *key).collect::<Vec<_>>())
+        .bind_all(params![
+            monitor,
+            target,
+            gone.iter().map(|(key, _)| *key).collect::<Vec<_>>(),
+        ])
         .execute_if(!gone.is_empty(), client)
         .await?;
     query(
@@ -478,16 +463,16 @@ async fn remember(
          ON CONFLICT (monitor_id, target, url_key) DO UPDATE SET url = excluded.url,
             scrape_id = coalesce(excluded.scrape_id, old.scrape_id), check_id = excluded.check_id",
     )
-    .bind(monitor.0)
-    .bind(target)
-    .bind(check.0)
-    .bind(seen.iter().map(|(key, _)| *key).collect::<Vec<_>>())
-    .bind(seen.iter().map(|(_, page)| page.url.clone()).collect::<Vec<_>>())
-    .bind(
+    .bind_all(params![
+        monitor,
+        target,
+        check,
+        seen.iter().map(|(key, _)| *key).collect::<Vec<_>>(),
+        seen.iter().map(|(_, page)| page.url.clone()).collect::<Vec<_>>(),
         seen.iter()
             .map(|(_, page)| page.scrape.map(|scrape| scrape.0))
             .collect::<Vec<_>>(),
-    )
+    ])
     .execute_if(!seen.is_empty(), client)
     .await?;
     Ok(())
@@ -497,7 +482,7 @@ async fn summary(client: &Client, check: JobId) -> Result<CheckSummary, StoreErr
     let rows = query(
         "SELECT status, count(*) AS pages FROM harvestman.monitor_page WHERE check_id = $1 GROUP BY status",
     )
-    .bind(check.0)
+    .bind(check)
     .fetch_all(client)
     .await?;
     check_summary(&rows)

@@ -39,6 +39,7 @@ use crate::postgres::transaction::Transaction;
 use crate::prepared::{PreparedSettled, json_text, prepare_settled};
 use crate::rows::parse_status;
 use crate::usage::UsageChange;
+use crate::value::params;
 
 /// Selects the commits that pass: those of the shard's owner, each once. With the feature `no-fence`, former owners
 /// pass too; `cargo xtask faults` must detect that.
@@ -198,20 +199,21 @@ fn fence(owner: Owner, batch: &PreparedBatch, now: Timestamp, lease_ms: u64) -> 
         "UPDATE harvestman.shard SET last_batch = $4, lease_until = harvestman.clock($5) + $6, progress = $7
          WHERE job_id = $1 AND no = $2 AND {FENCE}",
     ))
-    .bind(owner.job.0)
-    .bind(owner.shard)
-    .bind(owner.epoch)
-    .bind(batch.number)
-    .bind(now.0)
-    .bind(lease_ms)
-    .bind(batch.progress.clone())
+    .bind_all(params![
+        owner.job,
+        owner.shard,
+        owner.epoch,
+        batch.number,
+        now,
+        lease_ms,
+        batch.progress.clone(),
+    ])
 }
 
 /// Returns whether this owner has committed this batch before.
 async fn is_repeated(client: &Client, owner: Owner, number: u64) -> Result<bool, StoreError> {
     let row = query("SELECT epoch, last_batch FROM harvestman.shard WHERE job_id = $1 AND no = $2")
-        .bind(owner.job.0)
-        .bind(owner.shard)
+        .bind_all(params![owner.job, owner.shard])
         .fetch_optional(client)
         .await?;
     match row {
@@ -248,7 +250,7 @@ impl JobInCommit {
                 next_position, error_count, event_count, last_event_at, webhook_events, warnings, expires_at
              FROM harvestman.job WHERE id = $1 FOR NO KEY UPDATE",
         )
-        .bind(job.0)
+        .bind(job)
     }
 
     fn read(row: &Row, owner: Owner) -> Result<(Self, JobStatus), StoreError> {
@@ -383,21 +385,23 @@ impl JobInCommit {
                 sweep = $14 IS NOT NULL, page_limit = $15
              WHERE id = $1",
         )
-        .bind(job.0)
-        .bind(self.admitted)
-        .bind(self.completed)
-        .bind(self.failed)
-        .bind(self.credits)
-        .bind(self.url_count)
-        .bind(self.next_position)
-        .bind(self.error_count)
-        .bind(self.events.count)
-        .bind(self.events.last_at)
-        .bind(json_text(&self.warnings)?)
-        .bind(status.as_str())
-        .bind(error)
-        .bind(ended_at)
-        .bind(self.page_limit);
+        .bind_all(params![
+            job,
+            self.admitted,
+            self.completed,
+            self.failed,
+            self.credits,
+            self.url_count,
+            self.next_position,
+            self.error_count,
+            self.events.count,
+            self.events.last_at,
+            json_text(&self.warnings)?,
+            status.as_str(),
+            error,
+            ended_at,
+            self.page_limit,
+        ]);
         Ok(vec![
             (row, true),
             (stop_shards(job), has_ended),
@@ -421,5 +425,5 @@ impl JobInCommit {
 
 /// Returns the statement that prevents any shard of the job from being leased again.
 pub(crate) fn stop_shards(job: JobId) -> Query {
-    query("UPDATE harvestman.shard SET active = false WHERE job_id = $1").bind(job.0)
+    query("UPDATE harvestman.shard SET active = false WHERE job_id = $1").bind(job)
 }

@@ -14,6 +14,7 @@ use crate::postgres::query::query;
 use crate::postgres::rows::Columns;
 use crate::prepared::json_text;
 use crate::rows::parse_progress;
+use crate::value::params;
 
 impl Postgres {
     /// See [`crate::Store::continue_crawl`].
@@ -35,7 +36,7 @@ impl Postgres {
             "SELECT count(*) AS urls FROM harvestman.job_url
              WHERE job_id = $1 AND state IN ('spare', 'open', 'failed')",
         )
-        .bind(job.0)
+        .bind(job)
         .fetch_one(&*self.pool.connection().await?)
         .await?
         .count("urls")
@@ -54,7 +55,7 @@ async fn continue_crawl(
             count(*) FILTER (WHERE source = 'seed' AND state IN ('spare', 'open', 'failed')) AS seeds_left
          FROM harvestman.job_url WHERE job_id = $1",
     )
-    .bind(earlier.0)
+    .bind(earlier)
     .fetch_one(client)
     .await?;
     let known = KnownUrls::read(&row)?;
@@ -62,20 +63,18 @@ async fn continue_crawl(
         return Ok(refusal);
     }
     let shard = query("SELECT progress FROM harvestman.shard WHERE job_id = $1 AND no = 0")
-        .bind(earlier.0)
+        .bind(earlier)
         .fetch_one(client)
         .await?;
     let progress = known.progress(parse_progress(&shard)?);
     insert_running_job(client, job, now).await?;
     query("UPDATE harvestman.shard SET progress = $2 WHERE job_id = $1")
-        .bind(job.id.0)
-        .bind(json_text(&progress)?)
+        .bind_all(params![job.id, json_text(&progress)?])
         .execute(client)
         .await?;
     // The copied URLs are not in `url_count`, which bounds what the job adds.
     query("UPDATE harvestman.job SET next_position = $2 WHERE id = $1")
-        .bind(job.id.0)
-        .bind(known.next_position)
+        .bind_all(params![job.id, known.next_position])
         .execute(client)
         .await?;
     query(
@@ -86,8 +85,7 @@ async fn continue_crawl(
             FROM harvestman.job_url WHERE job_id = $1) AS earlier
          WHERE NOT (left_over AND source = 'seed') ORDER BY url_key",
     )
-    .bind(earlier.0)
-    .bind(job.id.0)
+    .bind_all(params![earlier, job.id])
     .execute(client)
     .await?;
     Ok(ContinueOutcome::Created(known.left))

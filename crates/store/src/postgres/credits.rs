@@ -18,6 +18,7 @@ use crate::postgres::query::{Query, query};
 use crate::postgres::rows::{Columns, bad_column};
 use crate::rows::day_usage;
 use crate::usage::{DayUsage, MonthUsage, Usage, UsageChange};
+use crate::value::params;
 
 /// Charges a call or a session: one ledger entry, and the sums.
 pub(crate) async fn charge_once(
@@ -49,14 +50,16 @@ pub(crate) fn charge(
         "INSERT INTO harvestman.ledger (job_id, seq, reason, team_id, key_id, endpoint, credits, at)
          SELECT $1, new.seq, $2, $3, $4, $5, new.credits, $6 FROM unnest($7, $8) AS new (seq, credits)",
     )
-    .bind(account.job.0)
-    .bind(reason)
-    .bind(account.team.0)
-    .bind(account.key.map(|key| key.0))
-    .bind(account.kind.as_str())
-    .bind(now.0)
-    .bind(numbers)
-    .bind(credits)
+    .bind_all(params![
+        account.job,
+        reason,
+        account.team,
+        account.key,
+        account.kind.as_str(),
+        now,
+        numbers,
+        credits,
+    ])
 }
 
 /// Returns the statement that adds the usage of a transaction to the sums of its month and day, if there is any. Run
@@ -72,12 +75,14 @@ pub(crate) fn add_to_sums(account: &Account, used: UsageChange, now: Timestamp) 
          SELECT $1, $2, $3, $4 WHERE $4 > 0
          ON CONFLICT (team_id, month, key_id) DO UPDATE SET credits = month_usage.credits + excluded.credits",
     )
-    .bind(account.team.0)
-    .bind(Month::of(now).to_string())
-    .bind(account.key.map_or(Uuid::nil(), |key| key.0))
-    .bind(used.credits)
-    .bind(Day::of(now).to_string())
-    .bind(used.pages)
+    .bind_all(params![
+        account.team,
+        Month::of(now).to_string(),
+        account.key.map_or(Uuid::nil(), |key| key.0),
+        used.credits,
+        Day::of(now).to_string(),
+        used.pages,
+    ])
 }
 
 impl Usage for Postgres {
@@ -107,7 +112,7 @@ impl Usage for Postgres {
 
     async fn ledger_total(&self, team: TeamId) -> Result<u64, StoreError> {
         query("SELECT coalesce(sum(credits), 0)::bigint AS credits FROM harvestman.ledger WHERE team_id = $1")
-            .bind(team.0)
+            .bind(team)
             .fetch_one(&*self.pool.connection().await?)
             .await?
             .count("credits")
@@ -118,8 +123,7 @@ impl Usage for Postgres {
             "SELECT coalesce(sum(credits), 0)::bigint AS credits FROM harvestman.month_usage
              WHERE team_id = $1 AND month = $2",
         )
-        .bind(team.0)
-        .bind(month.to_string())
+        .bind_all(params![team, month.to_string()])
         .fetch_one(&*self.pool.connection().await?)
         .await?
         .count("credits")
@@ -131,7 +135,7 @@ impl Usage for Postgres {
              LEFT JOIN harvestman.api_key ON api_key.id = key_id
              WHERE month_usage.team_id = $1 ORDER BY month, api_key.name COLLATE \"C\" NULLS FIRST, key_id",
         )
-        .bind(team.0)
+        .bind(team)
         .fetch_all(&*self.pool.connection().await?)
         .await?;
         rows.into_iter()
@@ -154,8 +158,7 @@ impl Usage for Postgres {
              WHERE day_usage.team_id = $1 AND day >= $2
              ORDER BY day, api_key.name COLLATE \"C\" NULLS FIRST, key_id",
         )
-        .bind(team.0)
-        .bind(since.to_string())
+        .bind_all(params![team, since.to_string()])
         .fetch_all(&*self.pool.connection().await?)
         .await?;
         rows.iter()

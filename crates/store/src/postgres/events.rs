@@ -11,6 +11,7 @@ use crate::job::{JobKind, NewJob, WebhookEvents};
 use crate::new_id::new_id;
 use crate::postgres::query::{Query, query};
 use crate::postgres::rows::{Columns, int};
+use crate::value::params;
 
 /// The events of a job: number and time of the latest, and those that this transaction adds. The time never goes back,
 /// whatever the clock does, so that events are delivered in order.
@@ -78,14 +79,16 @@ impl EventLog {
              SELECT $1, new.no, new.id, new.event, new.seq, new.error, new.data, $2, $2
              FROM unnest($3, $4, $5, $6, $7, $8) AS new (no, id, event, seq, error, data)",
         )
-        .bind(job.0)
-        .bind(self.last_at)
-        .bind(std::mem::take(&mut self.numbers))
-        .bind(std::mem::take(&mut self.ids))
-        .bind(std::mem::take(&mut self.names))
-        .bind(std::mem::take(&mut self.pages))
-        .bind(std::mem::take(&mut self.errors))
-        .bind(std::mem::take(&mut self.data))
+        .bind_all(params![
+            job,
+            self.last_at,
+            std::mem::take(&mut self.numbers),
+            std::mem::take(&mut self.ids),
+            std::mem::take(&mut self.names),
+            std::mem::take(&mut self.pages),
+            std::mem::take(&mut self.errors),
+            std::mem::take(&mut self.data),
+        ])
     }
 
     /// Stores the added events of a job outside a commit.
@@ -95,9 +98,7 @@ impl EventLog {
         }
         self.insert(job).execute(client).await?;
         query("UPDATE harvestman.job SET event_count = $2, last_event_at = $3 WHERE id = $1")
-            .bind(job.0)
-            .bind(self.count)
-            .bind(self.last_at)
+            .bind_all(params![job, self.count, self.last_at])
             .execute(client)
             .await?;
         make_due(job, self.last_at).execute(client).await?;
@@ -108,8 +109,7 @@ impl EventLog {
 /// Returns the statement that records that a job has an event that may be attempted at this time.
 pub(crate) fn make_due(job: JobId, at: u64) -> Query {
     query("UPDATE harvestman.receiver SET due_at = least(coalesce(due_at, $2), $2) WHERE job_id = $1")
-        .bind(job.0)
-        .bind(at)
+        .bind_all(params![job, at])
 }
 
 /// Stores the receiver of a job's events. Must run before the first event is added.
@@ -118,8 +118,7 @@ pub(crate) async fn insert_receiver(client: &Client, job: &NewJob) -> Result<(),
         .map_err(|error| StoreError::Unreadable(format!("the request of a job: {error}")))?;
     let webhook = request.get("webhook").map(serde_json::Value::to_string);
     query("INSERT INTO harvestman.receiver (job_id, webhook) VALUES ($1, $2)")
-        .bind(job.id.0)
-        .bind(webhook)
+        .bind_all(params![job.id, webhook])
         .execute(client)
         .await?;
     Ok(())

@@ -13,6 +13,7 @@ use crate::postgres::query::query;
 use crate::postgres::rows::Columns;
 use crate::postgres::zero_retention::{URLS, delete, erase_ended, mark_delivered};
 use crate::postgres::{files, monitors, sessions, uploads};
+use crate::value::params;
 
 const EVENTS: &[&str] = &[
     "DELETE FROM harvestman.delivery WHERE job_id = $1 AND (event_no, attempt) IN
@@ -64,7 +65,7 @@ async fn step(client: &Client, now: Timestamp) -> Result<Step, StoreError> {
     let expired = query(
         "SELECT id FROM harvestman.job WHERE expires_at <= $1 ORDER BY expires_at LIMIT 1 FOR UPDATE SKIP LOCKED",
     )
-    .bind(now.0)
+    .bind(now)
     .fetch_optional(client)
     .await?;
     if let Some(row) = expired {
@@ -103,7 +104,7 @@ async fn delete_some(client: &Client, job: JobId) -> Result<Step, StoreError> {
         "DELETE FROM harvestman.receiver WHERE job_id = $1",
         "DELETE FROM harvestman.job WHERE id = $1",
     ] {
-        query(statement).bind(job.0).execute(client).await?;
+        query(statement).bind(job).execute(client).await?;
     }
     Ok(Step::JobDeleted)
 }
@@ -117,14 +118,12 @@ async fn sweep(client: &Client, job: JobId) -> Result<Step, StoreError> {
              OFFSET (SELECT CASE WHEN kind = 'crawl' AND zero_data_retention = 0 THEN $3 ELSE 0 END
                 FROM harvestman.job WHERE id = $1))",
     )
-    .bind(job.0)
-    .bind(limits::EXPIRY_ROWS)
-    .bind(limits::SPARE_KEPT)
+    .bind_all(params![job, limits::EXPIRY_ROWS, limits::SPARE_KEPT])
     .execute(client)
     .await?;
     if deleted == 0 {
         query("UPDATE harvestman.job SET sweep = false WHERE id = $1")
-            .bind(job.0)
+            .bind(job)
             .execute(client)
             .await?;
     }
@@ -162,8 +161,7 @@ async fn delete_old(client: &Client, now: Timestamp) -> Result<Step, StoreError>
         ),
     ] {
         deleted += query(statement)
-            .bind(now.0.saturating_sub(kept_ms))
-            .bind(limits::EXPIRY_ROWS)
+            .bind_all(params![now.0.saturating_sub(kept_ms), limits::EXPIRY_ROWS])
             .execute(client)
             .await?;
     }

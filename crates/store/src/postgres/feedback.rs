@@ -6,6 +6,7 @@ use crate::postgres::Postgres;
 use crate::postgres::query::query;
 use crate::postgres::rows::Columns;
 use crate::rows::feedback_row;
+use crate::value::params;
 
 impl FeedbackList for Postgres {
     async fn add_feedback(&self, feedback: &NewFeedback) -> Result<FeedbackOutcome, StoreError> {
@@ -18,21 +19,14 @@ impl FeedbackList for Postgres {
                      WHERE EXISTS (SELECT 1 FROM harvestman.activity WHERE job_id = $3 AND team_id = $2)
                      ON CONFLICT (team_id, job_id) DO NOTHING",
                 )
-                .bind(new.id)
-                .bind(new.team.0)
-                .bind(new.job.0)
-                .bind(new.endpoint)
-                .bind(new.rating)
-                .bind(new.body)
-                .bind(now.0)
+                .bind_all(params![new.id, new.team, new.job, new.endpoint, new.rating, new.body, now])
                 .execute(transaction)
                 .await?;
                 if stored == 1 {
                     return Ok(FeedbackOutcome::Stored);
                 }
                 let known = query("SELECT id FROM harvestman.feedback WHERE team_id = $1 AND job_id = $2")
-                    .bind(new.team.0)
-                    .bind(new.job.0)
+                    .bind_all(params![new.team, new.job])
                     .fetch_optional(transaction)
                     .await?;
                 Ok(match known {

@@ -9,6 +9,7 @@ use crate::limits;
 use crate::postgres::Postgres;
 use crate::postgres::query::query;
 use crate::postgres::rows::Columns;
+use crate::value::params;
 
 impl Files for Postgres {
     async fn store_files(&self, files: Vec<NewFile>) -> Result<(), StoreError> {
@@ -19,10 +20,12 @@ impl Files for Postgres {
                         "INSERT INTO harvestman.file (token, content_type, bytes, expires_at)
                          VALUES ($1, $2, $3, $4)",
                     )
-                    .bind(file.token)
-                    .bind(file.content_type)
-                    .bind(file.bytes)
-                    .bind(file.expires_at.0)
+                    .bind_all(params![
+                        file.token,
+                        file.content_type,
+                        file.bytes,
+                        file.expires_at
+                    ])
                     .execute(transaction)
                     .await?;
                 }
@@ -37,8 +40,7 @@ impl Files for Postgres {
             "SELECT content_type, bytes FROM harvestman.file
              WHERE token = $1 AND expires_at > harvestman.clock($2)",
         )
-        .bind(token)
-        .bind(now.0)
+        .bind_all(params![token, now])
         .fetch_optional(&*self.pool.connection().await?)
         .await?;
         row.map(|row| {
@@ -57,8 +59,7 @@ pub(super) async fn expire(client: &Client, now: Timestamp) -> Result<u64, Store
         "DELETE FROM harvestman.file WHERE token IN
             (SELECT token FROM harvestman.file WHERE expires_at <= $1 LIMIT $2 FOR UPDATE SKIP LOCKED)",
     )
-    .bind(now.0)
-    .bind(limits::FILES_PER_STEP)
+    .bind_all(params![now, limits::FILES_PER_STEP])
     .execute(client)
     .await
 }

@@ -9,6 +9,7 @@ use crate::job::{CreateOutcome, Idempotency, NewJob};
 use crate::limits;
 use crate::postgres::query::query;
 use crate::postgres::rows::Columns;
+use crate::value::params;
 
 /// A request that may carry an idempotency key.
 pub(crate) struct IdempotentRequest {
@@ -45,12 +46,14 @@ impl IdempotentRequest {
                 created_at = excluded.created_at
              WHERE earlier.created_at <= $6",
         )
-        .bind(self.team.0)
-        .bind(entry.key.clone())
-        .bind(entry.body_hash.to_vec())
-        .bind(self.job.0)
-        .bind(now.0)
-        .bind(now.0.saturating_sub(limits::IDEMPOTENCY_MS))
+        .bind_all(params![
+            self.team,
+            entry.key.clone(),
+            entry.body_hash.to_vec(),
+            self.job,
+            now,
+            now.0.saturating_sub(limits::IDEMPOTENCY_MS),
+        ])
         .execute(client)
         .await?;
         if stored == 1 {
@@ -72,10 +75,12 @@ impl IdempotentRequest {
             "SELECT job_id, body_hash = $3 AS same FROM harvestman.idempotency
              WHERE team_id = $1 AND key = $2 AND created_at > $4",
         )
-        .bind(self.team.0)
-        .bind(entry.key.clone())
-        .bind(entry.body_hash.to_vec())
-        .bind(now.0.saturating_sub(limits::IDEMPOTENCY_MS))
+        .bind_all(params![
+            self.team,
+            entry.key.clone(),
+            entry.body_hash.to_vec(),
+            now.0.saturating_sub(limits::IDEMPOTENCY_MS),
+        ])
         .fetch_optional(client)
         .await?;
         row.as_ref().map(earlier_request).transpose()

@@ -9,10 +9,12 @@ use crate::clock::clock;
 use crate::error::StoreError;
 use crate::limits;
 use crate::postgres::Postgres;
-use crate::postgres::query::{Value, query, storable};
+use crate::postgres::query::query;
 use crate::postgres::rows::{Columns, bad_column};
 use crate::postgres::transaction::Transaction;
 use crate::sqlite::Sqlite;
+use crate::value::Value;
+use crate::value::params;
 
 /// A column that both databases have.
 struct Column {
@@ -50,8 +52,7 @@ async fn import(transaction: &Transaction, source: &Sqlite) -> Result<Vec<(&'sta
         "SELECT EXISTS (SELECT 1 FROM harvestman.team) AS used,
             EXISTS (SELECT 1 FROM harvestman.node WHERE seen_at > harvestman.clock($1) - $2) AS served",
     )
-    .bind(clock().0)
-    .bind(limits::NODE_LEASE_MS)
+    .bind_all(params![clock(), limits::NODE_LEASE_MS])
     .fetch_one(transaction)
     .await?;
     if found.flag("served")? {
@@ -160,7 +161,7 @@ impl Column {
                 cells
                     .map(|cell| match cell {
                         Cell::Null => Ok(None),
-                        Cell::Text(text) => Ok(Some(storable(text))),
+                        Cell::Text(text) => Ok(Some(text)),
                         Cell::Int(_) | Cell::Bytes(_) => Err(bad()),
                     })
                     .collect::<Result<_, _>>()?,

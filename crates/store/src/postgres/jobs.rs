@@ -21,6 +21,7 @@ use crate::postgres::idempotency::{IdempotentRequest, earlier_request};
 use crate::postgres::query::query;
 use crate::prepared::json_text;
 use crate::rows::{begun_pages, job_row, parse_kind, parse_status};
+use crate::value::params;
 
 macro_rules! select_jobs {
     ($rest:literal) => {
@@ -90,11 +91,13 @@ impl Jobs for Postgres {
             "SELECT job_id, body_hash = $3 AS same FROM harvestman.idempotency
              WHERE team_id = $1 AND key = $2 AND created_at > harvestman.clock($4) - $5",
         )
-        .bind(team.0)
-        .bind(idempotency.key.clone())
-        .bind(idempotency.body_hash.to_vec())
-        .bind(now.0)
-        .bind(limits::IDEMPOTENCY_MS)
+        .bind_all(params![
+            team,
+            idempotency.key.clone(),
+            idempotency.body_hash.to_vec(),
+            now,
+            limits::IDEMPOTENCY_MS,
+        ])
         .fetch_optional(&*self.pool.connection().await?)
         .await?;
         row.as_ref().map(earlier_request).transpose()
@@ -108,9 +111,7 @@ impl Jobs for Postgres {
                      WHERE id = $1 AND team_id = $2 AND (expires_at IS NULL OR expires_at > $3)
                      FOR NO KEY UPDATE",
                 )
-                .bind(job.0)
-                .bind(team.0)
-                .bind(now.0)
+                .bind_all(params![job, team, now])
                 .fetch_optional(transaction)
                 .await?;
                 let Some(row) = row else {
@@ -139,9 +140,7 @@ impl Jobs for Postgres {
         let row = query(select_jobs!(
             "WHERE id = $1 AND team_id = $2 AND (expires_at IS NULL OR expires_at > harvestman.clock($3))"
         ))
-        .bind(job.0)
-        .bind(team.0)
-        .bind(now.0)
+        .bind_all(params![job, team, now])
         .fetch_optional(&*self.pool.connection().await?)
         .await?;
         row.as_ref().map(job_row).transpose()
@@ -151,7 +150,7 @@ impl Jobs for Postgres {
         let rows = query(select_jobs!(
             "WHERE team_id = $1 AND kind = 'crawl' AND status = 'scraping' ORDER BY created_at DESC, id DESC"
         ))
-        .bind(team.0)
+        .bind(team)
         .fetch_all(&*self.pool.connection().await?)
         .await?;
         rows.iter().map(job_row).collect()
@@ -169,10 +168,7 @@ impl Jobs for Postgres {
                 AND ($3::text IS NULL OR strpos(lower(url), lower($3::text)) > 0)
              ORDER BY id DESC LIMIT $4"
         ))
-        .bind(team.0)
-        .bind(now.0)
-        .bind(search)
-        .bind(limit)
+        .bind_all(params![team, now, search, limit])
         .fetch_all(&*self.pool.connection().await?)
         .await?;
         rows.iter().map(job_row).collect()
@@ -218,20 +214,22 @@ pub(crate) async fn insert_job(
             webhook_events, zero_data_retention, retention_ms, created_at, base, node)
          VALUES ($1, $2, $3, $4, $5, $6, 'scraping', $7, $8, $9, $10, $11, $12, $13, $14)",
     )
-    .bind(job.id.0)
-    .bind(job.team.0)
-    .bind(job.key.map(|key| key.0))
-    .bind(job.kind.as_str())
-    .bind(job.url.clone())
-    .bind(job.request.clone())
-    .bind(job.page_limit)
-    .bind(admitted)
-    .bind(job.webhook.unwrap_or_default().to_bits())
-    .bind(i64::from(job.zero_data_retention))
-    .bind(job.retention_ms)
-    .bind(job.created_at.0)
-    .bind(job.base.clone())
-    .bind(node)
+    .bind_all(params![
+        job.id,
+        job.team,
+        job.key,
+        job.kind.as_str(),
+        job.url.clone(),
+        job.request.clone(),
+        job.page_limit,
+        admitted,
+        job.webhook.unwrap_or_default().to_bits(),
+        i64::from(job.zero_data_retention),
+        job.retention_ms,
+        job.created_at,
+        job.base.clone(),
+        node,
+    ])
     .execute(client)
     .await?;
     if job.webhook.is_some() {
@@ -248,9 +246,7 @@ pub(crate) async fn insert_running_job(
 ) -> Result<(), StoreError> {
     insert_job(client, job, 0, None).await?;
     query("INSERT INTO harvestman.shard (job_id, no, progress, free_at) VALUES ($1, 0, $2, $3)")
-        .bind(job.id.0)
-        .bind(json_text(&Progress::default())?)
-        .bind(now.0)
+        .bind_all(params![job.id, json_text(&Progress::default())?, now])
         .execute(client)
         .await?;
     insert_activity(client, job, None).await?;
@@ -263,7 +259,7 @@ pub(crate) async fn insert_running_job(
 /// number of pages attempted. Returns false if the job was not running.
 pub(super) async fn mark_cancelled(client: &Client, job: JobId, now: Timestamp) -> Result<bool, StoreError> {
     let shards = query("SELECT progress FROM harvestman.shard WHERE job_id = $1")
-        .bind(job.0)
+        .bind(job)
         .fetch_all(client)
         .await?;
     let in_flight = begun_pages(&shards)?;
@@ -272,9 +268,7 @@ pub(super) async fn mark_cancelled(client: &Client, job: JobId, now: Timestamp) 
             sweep = true, completed_at = $2, expires_at = $2 + retention_ms
          WHERE id = $1 AND status = 'scraping'",
     )
-    .bind(job.0)
-    .bind(now.0)
-    .bind(in_flight)
+    .bind_all(params![job, now, in_flight])
     .execute(client)
     .await?;
     stop_shards(job).execute(client).await?;

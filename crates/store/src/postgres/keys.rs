@@ -11,6 +11,7 @@ use crate::postgres::query::query;
 use crate::postgres::rows::Columns;
 use crate::rows::key_row;
 use crate::team::{KeyFingerprint, KeyRow, Keys, Principal, RevokeOutcome};
+use crate::value::params;
 
 impl Keys for Postgres {
     async fn add_key(
@@ -30,12 +31,7 @@ impl Keys for Postgres {
                         SET team_id = excluded.team_id, name = excluded.name, hint = excluded.hint
                      RETURNING id",
                 )
-                .bind(new_id())
-                .bind(team.0)
-                .bind(name)
-                .bind(key.hash.to_vec())
-                .bind(now.0)
-                .bind(key.hint)
+                .bind_all(params![new_id(), team, name, key.hash.to_vec(), now, key.hint])
                 .fetch_one(transaction)
                 .await?;
                 row.id("id").map(KeyId)
@@ -78,7 +74,7 @@ impl Keys for Postgres {
              FROM harvestman.api_key JOIN harvestman.team ON team.id = api_key.team_id
              WHERE $1 IS NULL OR api_key.team_id = $1 ORDER BY api_key.id",
         )
-        .bind(team.map(|team| team.0))
+        .bind(team)
         .fetch_all(&*self.pool.connection().await?)
         .await?;
         rows.iter().map(key_row).collect()
@@ -97,8 +93,7 @@ impl Keys for Postgres {
                     "SELECT team.id FROM harvestman.team JOIN harvestman.api_key ON team_id = team.id
                      WHERE api_key.id = $1 AND ($2 IS NULL OR team_id = $2) FOR NO KEY UPDATE OF team",
                 )
-                .bind(key.0)
-                .bind(team.map(|team| team.0))
+                .bind_all(params![key, team])
                 .fetch_optional(transaction)
                 .await?;
                 let Some(row) = row else {
@@ -108,8 +103,7 @@ impl Keys for Postgres {
                     "SELECT count(*) FILTER (WHERE id = $2) AS this, count(*) AS all FROM harvestman.api_key
                      WHERE team_id = $1 AND revoked_at IS NULL",
                 )
-                .bind(row.id("id")?)
-                .bind(key.0)
+                .bind_all(params![row.id("id")?, key])
                 .fetch_one(transaction)
                 .await?;
                 if keys.count("this")? == 0 {
@@ -119,8 +113,7 @@ impl Keys for Postgres {
                     return Ok(RevokeOutcome::LastKey);
                 }
                 query("UPDATE harvestman.api_key SET revoked_at = $2 WHERE id = $1")
-                    .bind(key.0)
-                    .bind(now.0)
+                    .bind_all(params![key, now])
                     .execute(transaction)
                     .await?;
                 Ok(RevokeOutcome::Revoked)
@@ -139,8 +132,7 @@ impl Postgres {
         }
         let recording = async {
             query("UPDATE harvestman.api_key SET last_used_at = harvestman.clock($2) WHERE id = $1")
-                .bind(key.0)
-                .bind(now.0)
+                .bind_all(params![key, now])
                 .execute(&*self.pool.connection().await?)
                 .await
         };

@@ -12,6 +12,7 @@ use crate::postgres::query::query;
 use crate::postgres::rows::{Columns, bad_column};
 use crate::prepared::json_text;
 use crate::rows::{due_work, lease, parse_progress};
+use crate::value::params;
 
 /// Counts living nodes, running shards, those of this node, free ones, and ones that have been free for a while.
 const LOOK: &str = "SELECT
@@ -46,7 +47,7 @@ impl Leases for Postgres {
                     OR EXISTS (SELECT FROM harvestman.monitor WHERE next_run_at <= now) AS checks
              FROM harvestman.clock($1) AS now",
         )
-        .bind(now.0)
+        .bind(now)
         .fetch_one(&*self.pool.connection().await?)
         .await?;
         due_work(&row)
@@ -65,10 +66,12 @@ impl Leases for Postgres {
         }
         let connection = self.pool.connection().await?;
         let look = query(LOOK)
-            .bind(self.node)
-            .bind(now.0)
-            .bind(limits::NODE_LEASE_MS)
-            .bind(limits::SHARE_GRACE_MS)
+            .bind_all(params![
+                self.node,
+                now,
+                limits::NODE_LEASE_MS,
+                limits::SHARE_GRACE_MS
+            ])
             .fetch_one(&connection)
             .await?;
         let share = look.count("shards")?.div_ceil(look.count("nodes")?.max(1));
@@ -80,7 +83,7 @@ impl Leases for Postgres {
             return Ok(Vec::new());
         }
         let rows = query(TEAMS_WITH_FREE_SHARDS)
-            .bind(now.0)
+            .bind(now)
             .fetch_all(&connection)
             .await?;
         drop(connection);
@@ -114,11 +117,7 @@ impl Leases for Postgres {
                      WHERE shard.job_id = free.id AND shard.no = free.number
                      RETURNING job.id, no, epoch, team_id, key_id, kind, url, request, base, page_limit, created_at",
                 )
-                .bind(node)
-                .bind(until.0)
-                .bind(now.0)
-                .bind(teams)
-                .bind(shares)
+                .bind_all(params![node, until, now, teams, shares])
                 .fetch_all(transaction)
                 .await?;
                 let mut leases = Vec::with_capacity(taken.len());
@@ -141,10 +140,7 @@ impl Leases for Postgres {
                     "UPDATE harvestman.shard SET lease_until = $4
                      WHERE job_id = $1 AND no = $2 AND epoch = $3 AND active",
                 )
-                .bind(job.0)
-                .bind(shard)
-                .bind(epoch)
-                .bind(now.0.saturating_add(lease_ms))
+                .bind_all(params![job, shard, epoch, now.0.saturating_add(lease_ms)])
                 .execute(transaction)
                 .await?;
                 Ok(done == 1)
@@ -161,9 +157,7 @@ impl Leases for Postgres {
                     "SELECT progress FROM harvestman.shard WHERE job_id = $1 AND no = $2 AND epoch = $3
                      FOR NO KEY UPDATE",
                 )
-                .bind(job.0)
-                .bind(shard)
-                .bind(epoch)
+                .bind_all(params![job, shard, epoch])
                 .fetch_optional(transaction)
                 .await?;
                 let Some(row) = row else { return Ok(()) };
@@ -174,10 +168,7 @@ impl Leases for Postgres {
                     "UPDATE harvestman.shard SET lease_until = $3, node = NULL, progress = $4
                      WHERE job_id = $1 AND no = $2",
                 )
-                .bind(job.0)
-                .bind(shard)
-                .bind(now.0)
-                .bind(json_text(&progress)?)
+                .bind_all(params![job, shard, now, json_text(&progress)?])
                 .execute(transaction)
                 .await?;
                 Ok(())

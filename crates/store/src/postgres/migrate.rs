@@ -9,6 +9,7 @@ use crate::postgres::connect::Pool;
 use crate::postgres::query::query;
 use crate::postgres::rows::Columns;
 use crate::postgres::transaction::Transaction;
+use crate::value::params;
 
 /// The migration at index n upgrades the schema from version n to n + 1.
 const MIGRATIONS: &[&str] = &[
@@ -66,8 +67,7 @@ pub(crate) async fn migrate(pool: &Pool) -> Result<(), StoreError> {
             .execute(&transaction)
             .await?;
         query("INSERT INTO harvestman.schema_version (version, oldest) VALUES ($1, $2)")
-            .bind(supported)
-            .bind(OLDEST_COMPATIBLE)
+            .bind_all(params![supported, OLDEST_COMPATIBLE])
             .execute(&transaction)
             .await?;
         tracing::info!(

@@ -15,6 +15,7 @@ use crate::postgres::jobs::mark_cancelled;
 use crate::postgres::query::query;
 use crate::postgres::rows::Columns;
 use crate::rows::{fetching_jobs, monitor_row};
+use crate::value::params;
 
 impl Monitors for Postgres {
     async fn create_monitor(&self, monitor: &NewMonitor, limit: u64) -> Result<bool, StoreError> {
@@ -22,7 +23,7 @@ impl Monitors for Postgres {
         self.write(monitor.created_at, move |transaction, _| {
             Box::pin(async move {
                 query("SELECT 1 FROM harvestman.team WHERE id = $1 FOR NO KEY UPDATE")
-                    .bind(monitor.team.0)
+                    .bind(monitor.team)
                     .fetch_optional(transaction)
                     .await?;
                 let created = query(
@@ -31,14 +32,16 @@ impl Monitors for Postgres {
                      SELECT $1, $2, $3, 'active', $4, $5, $6, $7, $7 WHERE (SELECT count(*)
                         FROM harvestman.monitor WHERE team_id = $2 AND status <> 'deleted') < $8",
                 )
-                .bind(monitor.id.0)
-                .bind(monitor.team.0)
-                .bind(monitor.key.map(|key| key.0))
-                .bind(monitor.request)
-                .bind(monitor.base)
-                .bind(monitor.next_run_at.0)
-                .bind(monitor.created_at.0)
-                .bind(limit)
+                .bind_all(params![
+                    monitor.id,
+                    monitor.team,
+                    monitor.key,
+                    monitor.request,
+                    monitor.base,
+                    monitor.next_run_at,
+                    monitor.created_at,
+                    limit,
+                ])
                 .execute(transaction)
                 .await?;
                 Ok(created == 1)
@@ -59,10 +62,7 @@ impl Monitors for Postgres {
                 AND ($4 IS NULL OR status = $4)
              ORDER BY id DESC LIMIT $2 OFFSET $3",
         )
-        .bind(team.0)
-        .bind(limit)
-        .bind(offset)
-        .bind(status.map(MonitorStatus::as_str))
+        .bind_all(params![team, limit, offset, status.map(MonitorStatus::as_str)])
         .fetch_all(&*self.pool.connection().await?)
         .await?;
         rows.iter().map(monitor_row).collect()
@@ -71,8 +71,7 @@ impl Monitors for Postgres {
     async fn monitor(&self, team: TeamId, id: MonitorId) -> Result<Option<MonitorRow>, StoreError> {
         let row =
             query("SELECT * FROM harvestman.monitor WHERE id = $1 AND team_id = $2 AND status <> 'deleted'")
-                .bind(id.0)
-                .bind(team.0)
+                .bind_all(params![id, team])
                 .fetch_optional(&*self.pool.connection().await?)
                 .await?;
         row.as_ref().map(monitor_row).transpose()
@@ -92,20 +91,21 @@ impl Monitors for Postgres {
                         status = CASE WHEN $5 IS NULL THEN 'paused' ELSE 'active' END
                      WHERE id = $1 AND team_id = $2 AND updated_at = $3 AND status <> 'deleted'",
                 )
-                .bind(id.0)
-                .bind(team.0)
-                .bind(update.seen.0)
-                .bind(update.request)
-                .bind(update.next_run_at.map(|at| at.0))
-                .bind(update.now.0)
+                .bind_all(params![
+                    id,
+                    team,
+                    update.seen,
+                    update.request,
+                    update.next_run_at,
+                    update.now,
+                ])
                 .execute(transaction)
                 .await?;
                 if changed == 0 {
                     return Ok(false);
                 }
                 query("DELETE FROM harvestman.monitor_url WHERE monitor_id = $1 AND target = ANY ($2)")
-                    .bind(id.0)
-                    .bind(update.changed_targets)
+                    .bind_all(params![id, update.changed_targets])
                     .execute(transaction)
                     .await?;
                 Ok(true)
@@ -127,9 +127,7 @@ impl Monitors for Postgres {
                         updated_at = greatest($3, updated_at + 1)
                      WHERE id = $1 AND team_id = $2 AND status <> 'deleted'",
                 )
-                .bind(id.0)
-                .bind(team.0)
-                .bind(now.0)
+                .bind_all(params![id, team, now])
                 .execute(transaction)
                 .await?;
                 if deleted == 0 {
@@ -144,7 +142,7 @@ impl Monitors for Postgres {
                         finished_at = $2, updated_at = $2, lease_until = NULL, epoch = epoch + 1
                      WHERE monitor_id = $1 AND lease_until IS NOT NULL",
                 ] {
-                    query(statement).bind(id.0).bind(now.0).execute(transaction).await?;
+                    query(statement).bind_all(params![id, now]).execute(transaction).await?;
                 }
                 Ok(Some(cancelled))
             })
@@ -157,8 +155,7 @@ impl Monitors for Postgres {
             "SELECT * FROM harvestman.monitor WHERE next_run_at <= harvestman.clock($1)
              ORDER BY next_run_at LIMIT $2",
         )
-        .bind(now.0)
-        .bind(limit)
+        .bind_all(params![now, limit])
         .fetch_all(&*self.pool.connection().await?)
         .await?;
         rows.iter().map(monitor_row).collect()
@@ -174,7 +171,7 @@ async fn cancel_check_jobs(
     let check = query(
         "SELECT id, jobs FROM harvestman.monitor_check WHERE monitor_id = $1 AND lease_until IS NOT NULL",
     )
-    .bind(monitor.0)
+    .bind(monitor)
     .fetch_optional(client)
     .await?;
     let mut cancelled = Vec::new();
@@ -203,22 +200,19 @@ pub(super) async fn delete_some(client: &Client) -> Result<bool, StoreError> {
         "DELETE FROM harvestman.monitor_url WHERE monitor_id = $1 AND (target, url_key) IN
             (SELECT target, url_key FROM harvestman.monitor_url WHERE monitor_id = $1 LIMIT $2)",
     )
-    .bind(id.0)
-    .bind(limits::EXPIRY_ROWS)
+    .bind_all(params![id, limits::EXPIRY_ROWS])
     .execute(client)
     .await?;
     let versions = query(
         "DELETE FROM harvestman.page_version WHERE team_id = $1 AND tag = $2 AND url_key IN
             (SELECT url_key FROM harvestman.page_version WHERE team_id = $1 AND tag = $2 LIMIT $3)",
     )
-    .bind(row.id("team_id")?)
-    .bind(monitor_tag(id))
-    .bind(limits::EXPIRY_ROWS)
+    .bind_all(params![row.id("team_id")?, monitor_tag(id), limits::EXPIRY_ROWS])
     .execute(client)
     .await?;
     if urls + versions == 0 {
         query("DELETE FROM harvestman.monitor WHERE id = $1")
-            .bind(id.0)
+            .bind(id)
             .execute(client)
             .await?;
     }

@@ -22,6 +22,7 @@ use crate::postgres::rows::{Columns, bad_column};
 use crate::postgres::sessions;
 use crate::postgres::transaction::Transaction;
 use crate::prepared::json_text;
+use crate::value::params;
 
 /// Serializes the starts of nodes, so that each sees the settings of those before it.
 const LOCK: &str = "SELECT pg_advisory_xact_lock(5210194012302)";
@@ -113,9 +114,7 @@ impl Node {
         let others = query(
             "SELECT DISTINCT settings FROM harvestman.node WHERE seen_at > harvestman.clock($1) - $2 AND id <> $3",
         )
-        .bind(clock().0)
-        .bind(limits::NODE_LEASE_MS)
-        .bind(self.id)
+        .bind_all(params![clock(), limits::NODE_LEASE_MS, self.id])
         .fetch_all(client)
         .await?;
         for row in others {
@@ -135,11 +134,13 @@ impl Node {
     /// Reports this node, and returns the nodes that have stopped reporting themselves.
     async fn heartbeat(&self, client: &Client) -> Result<Vec<Uuid>, StoreError> {
         query(HEARTBEAT)
-            .bind(self.id)
-            .bind(clock().0)
-            .bind(self.url.clone())
-            .bind(self.settings_text.clone())
-            .bind(limits::NODE_LEASE_MS)
+            .bind_all(params![
+                self.id,
+                clock(),
+                self.url.clone(),
+                self.settings_text.clone(),
+                limits::NODE_LEASE_MS,
+            ])
             .fetch_one(client)
             .await?
             .try_get("dead")
@@ -221,8 +222,7 @@ async fn free_all(
     now: Timestamp,
 ) -> Result<bool, StoreError> {
     let found = query("SELECT 1 FROM harvestman.node WHERE id = $1 AND seen_at <= $2 FOR UPDATE SKIP LOCKED")
-        .bind(node)
-        .bind(now.0.saturating_sub(silent_ms))
+        .bind_all(params![node, now.0.saturating_sub(silent_ms)])
         .fetch_optional(transaction)
         .await?;
     if found.is_none() {
@@ -237,11 +237,13 @@ async fn free_all(
             completed_at = $5, expires_at = $5 + retention_ms
          WHERE node = $1 AND status = 'scraping'",
     )
-    .bind(node)
-    .bind(error.message.clone())
-    .bind(error.status())
-    .bind(error.body().to_string())
-    .bind(now.0)
+    .bind_all(params![
+        node,
+        error.message.clone(),
+        error.status(),
+        error.body().to_string(),
+        now,
+    ])
     .execute(transaction)
     .await?;
     for statement in [

@@ -17,6 +17,7 @@ use crate::postgres::zero_retention::delete_delivered_document;
 use crate::rows::{
     attempt, decompress_texts, delivery, due_event, job_error, leased_receiver, subject_of_job,
 };
+use crate::value::params;
 
 impl Outbox for Postgres {
     async fn lease_receivers(
@@ -30,7 +31,7 @@ impl Outbox for Postgres {
             "SELECT 1 FROM harvestman.receiver
              WHERE due_at <= harvestman.clock($1) AND lease_until <= harvestman.clock($1) LIMIT 1",
         )
-        .bind(now.0)
+        .bind(now)
         .fetch_optional(&*self.pool.connection().await?)
         .await?;
         if due.is_none() {
@@ -49,11 +50,7 @@ impl Outbox for Postgres {
                         ORDER BY lease_until, due_at LIMIT $3 FOR NO KEY UPDATE OF receiver SKIP LOCKED) AS due
                      WHERE job_id = due.id RETURNING job_id, team_id",
                 )
-                .bind(now.0)
-                .bind(now.0.saturating_add(lease_ms))
-                .bind(limit)
-                .bind(node)
-                .bind(except)
+                .bind_all(params![now, now.0.saturating_add(lease_ms), limit, node, except])
                 .fetch_all(transaction)
                 .await?;
                 rows.iter().map(leased_receiver).collect()
@@ -69,9 +66,7 @@ impl Outbox for Postgres {
                 query(
                     "UPDATE harvestman.receiver SET lease_until = $2, node = NULL WHERE job_id = $1 AND node = $3",
                 )
-                .bind(job.0)
-                .bind(now.0)
-                .bind(node)
+                .bind_all(params![job, now, node])
                 .execute(transaction)
                 .await?;
                 Ok(())
@@ -87,7 +82,7 @@ impl Outbox for Postgres {
                 - harvestman.clock($1) + $1 AS at
              FROM harvestman.receiver WHERE due_at IS NOT NULL",
         )
-        .bind(now.0)
+        .bind(now)
         .fetch_one(&*self.pool.connection().await?)
         .await?
         .maybe_time("at")
@@ -103,8 +98,7 @@ impl Outbox for Postgres {
              WHERE job_id = $1 AND state = 'pending' AND next_attempt_at <= harvestman.clock($2)
              ORDER BY next_attempt_at, event_no LIMIT 1",
         )
-        .bind(job.0)
-        .bind(now.0)
+        .bind_all(params![job, now])
         .fetch_optional(&transaction)
         .await?;
         let Some(row) = row else {
@@ -143,11 +137,7 @@ impl Outbox for Postgres {
                         next_attempt_at = coalesce($5, next_attempt_at)
                      WHERE job_id = $1 AND event_no = $2 AND attempts = $3 AND state = 'pending'",
                 )
-                .bind(job.0)
-                .bind(event_no)
-                .bind(attempts)
-                .bind(state.as_str())
-                .bind(next)
+                .bind_all(params![job, event_no, attempts, state.as_str(), next])
                 .execute(transaction)
                 .await?;
                 if noted == 0 {
@@ -157,18 +147,20 @@ impl Outbox for Postgres {
                     "INSERT INTO harvestman.delivery (job_id, event_no, attempt, at, duration_ms, status_code, error)
                      VALUES ($1, $2, $3, $4, $5, $6, $7)",
                 )
-                .bind(job.0)
-                .bind(event_no)
-                .bind(attempts + 1)
-                .bind(attempt.at.0)
-                .bind(attempt.duration_ms)
-                .bind(attempt.status)
-                .bind(attempt.error)
+                .bind_all(params![
+                    job,
+                    event_no,
+                    attempts + 1,
+                    attempt.at,
+                    attempt.duration_ms,
+                    attempt.status,
+                    attempt.error,
+                ])
                 .execute(transaction)
                 .await?;
                 // Waits for a transaction that adds an event, so that the next statement sees the event.
                 query("SELECT 1 FROM harvestman.receiver WHERE job_id = $1 FOR NO KEY UPDATE")
-                    .bind(job.0)
+                    .bind(job)
                     .fetch_optional(transaction)
                     .await?;
                 query(
@@ -177,9 +169,7 @@ impl Outbox for Postgres {
                         SELECT min(next_attempt_at) FROM harvestman.outbox WHERE job_id = $1 AND state = 'pending')
                      WHERE job_id = $1",
                 )
-                .bind(job.0)
-                .bind(here(lease_until))
-                .bind(node)
+                .bind_all(params![job, here(lease_until), node])
                 .execute(transaction)
                 .await?;
                 if state == DeliveryState::Delivered {
@@ -205,10 +195,7 @@ impl Outbox for Postgres {
                      WHERE job_id = (SELECT id FROM harvestman.job WHERE id = $1 AND team_id = $2)
                         AND webhook_id = $3",
                 )
-                .bind(job.0)
-                .bind(team.0)
-                .bind(event.0)
-                .bind(now.0)
+                .bind_all(params![job, team, event, now])
                 .execute(transaction)
                 .await?;
                 make_due(job, now.0).execute_if(found > 0, transaction).await?;
@@ -231,8 +218,7 @@ impl Outbox for Postgres {
                 count(*) FILTER (WHERE state = 'given_up') AS given_up
              FROM harvestman.outbox JOIN harvestman.job ON job.id = job_id WHERE job_id = $1 AND team_id = $2",
         )
-        .bind(job.0)
-        .bind(team.0)
+        .bind_all(params![job, team])
         .fetch_one(&transaction)
         .await?;
         let events = query(
@@ -241,11 +227,13 @@ impl Outbox for Postgres {
              WHERE job_id = $1 AND team_id = $2 AND event_no > $3 AND ($4 IS NULL OR state = $4)
              ORDER BY event_no LIMIT $5",
         )
-        .bind(job.0)
-        .bind(team.0)
-        .bind(page.after)
-        .bind(page.state.map(DeliveryState::as_str))
-        .bind(page.limit)
+        .bind_all(params![
+            job,
+            team,
+            page.after,
+            page.state.map(DeliveryState::as_str),
+            page.limit,
+        ])
         .fetch_all(&transaction)
         .await?;
         let mut deliveries = events.iter().map(delivery).collect::<Result<Vec<_>, _>>()?;
@@ -254,8 +242,7 @@ impl Outbox for Postgres {
             "SELECT event_no, at, duration_ms, status_code, error FROM harvestman.delivery
              WHERE job_id = $1 AND event_no = ANY ($2) ORDER BY event_no, attempt",
         )
-        .bind(job.0)
-        .bind(numbers)
+        .bind_all(params![job, numbers])
         .fetch_all(&transaction)
         .await?;
         transaction.end().await?;
@@ -280,8 +267,7 @@ async fn subject(client: &Client, job: JobId, row: &Row) -> Result<EventSubject,
             let body = query(
                 "SELECT size_bytes, zstd FROM harvestman.page WHERE job_id = $1 AND seq = $2 AND zstd IS NOT NULL",
             )
-            .bind(job.0)
-            .bind(seq)
+            .bind_all(params![job, seq])
             .fetch_all(client)
             .await?;
             // With zero data retention the document may be gone: the event then only reports that there was a page.
@@ -295,8 +281,7 @@ async fn subject(client: &Client, job: JobId, row: &Row) -> Result<EventSubject,
             let found = query(
                 "SELECT scrape_id, at, url, code, message FROM harvestman.job_error WHERE job_id = $1 AND no = $2",
             )
-            .bind(job.0)
-            .bind(no)
+            .bind_all(params![job, no])
             .fetch_one(client)
             .await?;
             EventSubject::PageFailed(job_error(&found)?)

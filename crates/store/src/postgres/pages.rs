@@ -1,13 +1,9 @@
 //! Reads the pages of jobs: documents, errors, versions, and the pages that link to them.
 
-use std::collections::HashMap;
-
 use harvestman_core::crawl::ProcessingCounts;
 use harvestman_core::ids::{JobId, TeamId};
 use harvestman_core::page_version::{PageVersion, VersionKey};
 use harvestman_core::time::Timestamp;
-use tokio_postgres::Row;
-use uuid::Uuid;
 
 use crate::error::StoreError;
 use crate::job::JobErrors;
@@ -17,7 +13,8 @@ use crate::postgres::Postgres;
 use crate::postgres::query::query;
 use crate::postgres::rows::Columns;
 use crate::postgres::zero_retention::delete_documents;
-use crate::rows::{decompress_texts, job_error, page_version, sum_of_paces};
+use crate::rows::{decompress_texts, job_error, linking_pages, page_version, sum_of_paces};
+use crate::value::params;
 
 impl Pages for Postgres {
     async fn documents(
@@ -36,9 +33,7 @@ impl Pages for Postgres {
             let sizes = query(
                 "SELECT seq, size_bytes FROM harvestman.page WHERE job_id = $1 AND seq > $2 ORDER BY seq LIMIT $3",
             )
-            .bind(job.0)
-            .bind(last)
-            .bind(part)
+            .bind_all(params![job, last, part])
             .fetch_all(&transaction)
             .await?;
             for row in &sizes {
@@ -57,14 +52,11 @@ impl Pages for Postgres {
             "SELECT size_bytes, zstd FROM harvestman.page
              WHERE job_id = $1 AND seq > $2 AND seq <= $3 AND zstd IS NOT NULL ORDER BY seq",
         )
-        .bind(job.0)
-        .bind(skip)
-        .bind(last)
+        .bind_all(params![job, skip, last])
         .fetch_all(&transaction)
         .await?;
         let more = query("SELECT 1 FROM harvestman.page WHERE job_id = $1 AND seq > $2 LIMIT 1")
-            .bind(job.0)
-            .bind(last)
+            .bind_all(params![job, last])
             .fetch_optional(&transaction)
             .await?;
         transaction.end().await?;
@@ -83,22 +75,10 @@ impl Pages for Postgres {
                 AND EXISTS (SELECT 1 FROM harvestman.job WHERE id = $1 AND zero_data_retention = 0)
              ORDER BY seq LIMIT $2",
         )
-        .bind(job.0)
-        .bind(limit)
+        .bind_all(params![job, limit])
         .fetch_all(&*self.pool.connection().await?)
         .await?;
-        let mut indexes: HashMap<Uuid, u32> = HashMap::new();
-        for (row, index) in rows.iter().zip(0..) {
-            if let Some(key) = row.maybe_id("url_key")? {
-                indexes.insert(key, index);
-            }
-        }
-        let index = |row: &Row| {
-            Ok(row
-                .maybe_id("found_on")?
-                .and_then(|page| indexes.get(&page).copied()))
-        };
-        rows.iter().map(index).collect()
+        linking_pages(&rows)
     }
 
     async fn page_facts(&self, job: JobId, skip: u64, limit: u64) -> Result<Vec<PageFacts>, StoreError> {
@@ -109,9 +89,7 @@ impl Pages for Postgres {
                 AND EXISTS (SELECT 1 FROM harvestman.job WHERE id = $1 AND zero_data_retention = 0)
              ORDER BY seq LIMIT $3",
         )
-        .bind(job.0)
-        .bind(skip)
-        .bind(limit)
+        .bind_all(params![job, skip, limit])
         .fetch_all(&*self.pool.connection().await?)
         .await?;
         rows.iter().map(Columns::page_facts).collect()
@@ -119,7 +97,7 @@ impl Pages for Postgres {
 
     async fn pace_counts(&self, job: JobId) -> Result<ProcessingCounts, StoreError> {
         let shards = query("SELECT progress FROM harvestman.shard WHERE job_id = $1")
-            .bind(job.0)
+            .bind(job)
             .fetch_all(&*self.pool.connection().await?)
             .await?;
         sum_of_paces(&shards)
@@ -130,13 +108,13 @@ impl Pages for Postgres {
         let entries = query(
             "SELECT scrape_id, at, url, code, message FROM harvestman.job_error WHERE job_id = $1 ORDER BY no",
         )
-        .bind(job.0)
+        .bind(job)
         .fetch_all(&transaction)
         .await?;
         let blocked = query(
             "SELECT url FROM harvestman.job_url WHERE job_id = $1 AND robots_blocked ORDER BY position",
         )
-        .bind(job.0)
+        .bind(job)
         .fetch_all(&transaction)
         .await?;
         transaction.end().await?;
@@ -161,9 +139,7 @@ impl Pages for Postgres {
             "SELECT at, status_code, size_bytes, zstd, data FROM harvestman.page_version
              WHERE team_id = $1 AND url_key = $2 AND tag = $3",
         )
-        .bind(team.0)
-        .bind(key.url.to_bytes())
-        .bind(key.tag.clone())
+        .bind_all(params![team, key.url.to_bytes(), key.tag.clone()])
         .fetch_optional(&*self.pool.connection().await?)
         .await?;
         match row {

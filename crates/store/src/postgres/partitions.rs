@@ -46,7 +46,7 @@ pub(super) async fn maintain(pool: &Pool, now: Timestamp) -> Result<(), StoreErr
 async fn day(client: &Client, now: Timestamp) -> Result<String, StoreError> {
     let row =
         query("SELECT (to_timestamp(harvestman.clock($1) / 1000.0) AT TIME ZONE 'UTC')::date::text AS today")
-            .bind(now.0)
+            .bind(now)
             .fetch_one(client)
             .await?;
     Ok(row.get("today"))

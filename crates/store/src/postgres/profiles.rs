@@ -10,12 +10,12 @@ use crate::postgres::query::query;
 use crate::prepared::compress;
 use crate::rows::decompress_texts;
 use crate::session::Profiles;
+use crate::value::params;
 
 impl Profiles for Postgres {
     async fn profile(&self, team: TeamId, name: &str) -> Result<Option<String>, StoreError> {
         let row = query("SELECT size_bytes, zstd FROM harvestman.profile WHERE team_id = $1 AND name = $2")
-            .bind(team.0)
-            .bind(name)
+            .bind_all(params![team, name])
             .fetch_optional(&*self.pool.connection().await?)
             .await?;
         match row {
@@ -41,9 +41,7 @@ impl Profiles for Postgres {
                 let elsewhere = query(
                     "SELECT FROM harvestman.profile_lock WHERE team_id = $1 AND name = $2 AND node <> $3 FOR SHARE",
                 )
-                .bind(team.0)
-                .bind(&*name)
-                .bind(node)
+                .bind_all(params![team, &*name, node])
                 .fetch_optional(transaction)
                 .await?;
                 if elsewhere.is_some() {
@@ -55,11 +53,7 @@ impl Profiles for Postgres {
                      ON CONFLICT (team_id, name) DO UPDATE SET size_bytes = excluded.size_bytes,
                         zstd = excluded.zstd, updated_at = excluded.updated_at",
                 )
-                .bind(team.0)
-                .bind(name)
-                .bind(state.size_bytes)
-                .bind(state.body)
-                .bind(now.0)
+                .bind_all(params![team, name, state.size_bytes, state.body, now])
                 .execute(transaction)
                 .await?;
                 query(
@@ -67,8 +61,7 @@ impl Profiles for Postgres {
                         SELECT no FROM harvestman.profile WHERE team_id = $1
                         ORDER BY updated_at DESC, no DESC OFFSET $2)",
                 )
-                .bind(team.0)
-                .bind(limits::PROFILES_PER_TEAM)
+                .bind_all(params![team, limits::PROFILES_PER_TEAM])
                 .execute(transaction)
                 .await?;
                 Ok(true)

@@ -7,25 +7,9 @@ use std::error::Error;
 use tokio_postgres::types::private::BytesMut;
 use tokio_postgres::types::{IsNull, ToSql, Type, to_sql_checked};
 use tokio_postgres::{Client, Row};
-use uuid::Uuid;
 
-use crate::columns::int;
 use crate::error::StoreError;
-
-/// A parameter.
-#[derive(Debug)]
-pub(crate) enum Value {
-    Int(Option<i64>),
-    Text(Option<String>),
-    Bool(Option<bool>),
-    Id(Option<Uuid>),
-    Bytes(Option<Vec<u8>>),
-    Ints(Vec<Option<i64>>),
-    Texts(Vec<Option<String>>),
-    Bools(Vec<bool>),
-    Ids(Vec<Option<Uuid>>),
-    ByteStrings(Vec<Option<Vec<u8>>>),
-}
+use crate::value::Value;
 
 impl Value {
     fn kind(&self) -> Type {
@@ -48,12 +32,15 @@ impl ToSql for Value {
     fn to_sql(&self, ty: &Type, out: &mut BytesMut) -> Result<IsNull, Box<dyn Error + Sync + Send>> {
         match self {
             Self::Int(value) => value.to_sql(ty, out),
-            Self::Text(value) => value.to_sql(ty, out),
+            Self::Text(value) => value.as_deref().map(storable).to_sql(ty, out),
             Self::Bool(value) => value.to_sql(ty, out),
             Self::Id(value) => value.to_sql(ty, out),
             Self::Bytes(value) => value.to_sql(ty, out),
             Self::Ints(values) => values.to_sql(ty, out),
-            Self::Texts(values) => values.to_sql(ty, out),
+            Self::Texts(values) => {
+                let texts = values.iter().map(|value| value.as_deref().map(storable));
+                texts.collect::<Vec<_>>().to_sql(ty, out)
+            }
             Self::Bools(values) => values.to_sql(ty, out),
             Self::Ids(values) => values.to_sql(ty, out),
             Self::ByteStrings(values) => values.to_sql(ty, out),
@@ -68,85 +55,10 @@ impl ToSql for Value {
 }
 
 /// Returns the text as it can be stored: PostgreSQL has no U+0000.
-pub(crate) fn storable(text: String) -> String {
+fn storable(text: &str) -> Cow<'_, str> {
     match text.contains('\0') {
-        true => text.replace('\0', "\u{FFFD}"),
-        false => text,
-    }
-}
-
-/// Conversions to [`Value`], for single values and lists.
-macro_rules! values {
-    ($($from:ty => $one:ident, $many:ident, |$value:ident| $to:expr;)+) => {
-        $(
-            impl From<$from> for Value {
-                fn from($value: $from) -> Self {
-                    Self::$one(Some($to))
-                }
-            }
-            impl From<Option<$from>> for Value {
-                fn from(value: Option<$from>) -> Self {
-                    Self::$one(value.map(|$value| $to))
-                }
-            }
-            impl From<Vec<$from>> for Value {
-                fn from(values: Vec<$from>) -> Self {
-                    Self::$many(values.into_iter().map(|$value| Some($to)).collect())
-                }
-            }
-            impl From<Vec<Option<$from>>> for Value {
-                fn from(values: Vec<Option<$from>>) -> Self {
-                    Self::$many(values.into_iter().map(|value| value.map(|$value| $to)).collect())
-                }
-            }
-        )+
-    };
-}
-
-values! {
-    i64 => Int, Ints, |value| value;
-    u64 => Int, Ints, |value| int(value);
-    u32 => Int, Ints, |value| i64::from(value);
-    u16 => Int, Ints, |value| i64::from(value);
-    Uuid => Id, Ids, |value| value;
-    [u8; 16] => Id, Ids, |value| Uuid::from_bytes(value);
-    String => Text, Texts, |value| storable(value);
-    &str => Text, Texts, |value| storable(value.to_owned());
-}
-
-impl From<Vec<u8>> for Value {
-    fn from(value: Vec<u8>) -> Self {
-        Self::Bytes(Some(value))
-    }
-}
-
-impl From<Option<Vec<u8>>> for Value {
-    fn from(value: Option<Vec<u8>>) -> Self {
-        Self::Bytes(value)
-    }
-}
-
-impl From<Vec<Option<Vec<u8>>>> for Value {
-    fn from(values: Vec<Option<Vec<u8>>>) -> Self {
-        Self::ByteStrings(values)
-    }
-}
-
-impl From<bool> for Value {
-    fn from(value: bool) -> Self {
-        Self::Bool(Some(value))
-    }
-}
-
-impl From<Option<bool>> for Value {
-    fn from(value: Option<bool>) -> Self {
-        Self::Bool(value)
-    }
-}
-
-impl From<Vec<bool>> for Value {
-    fn from(values: Vec<bool>) -> Self {
-        Self::Bools(values)
+        true => text.replace('\0', "\u{FFFD}").into(),
+        false => text.into(),
     }
 }
 
@@ -169,6 +81,12 @@ impl Query {
     /// Adds the next parameter.
     pub(crate) fn bind(mut self, value: impl Into<Value>) -> Self {
         self.values.push(value.into());
+        self
+    }
+
+    /// Adds the next parameters, in order.
+    pub(crate) fn bind_all(mut self, values: Vec<Value>) -> Self {
+        self.values.extend(values);
         self
     }
 

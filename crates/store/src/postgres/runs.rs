@@ -23,6 +23,7 @@ use crate::prepared::{PreparedDocument, compress, prepare_events};
 use crate::rows::{decompress_texts, next_place_of, run_row};
 use crate::run::{AgentOutcome, RunEnd, RunRow, RunStep, Runs, ThreadPlace};
 use crate::usage::UsageChange;
+use crate::value::params;
 
 /// Number of the page that holds the result of a run.
 const RESULT: u64 = 1;
@@ -67,9 +68,7 @@ impl Runs for Postgres {
                 insert_running_job(transaction, &job, now).await?;
                 if let Some(place) = place {
                     query("UPDATE harvestman.job SET thread_id = $2, thread_turn = $3 WHERE id = $1")
-                        .bind(job.id.0)
-                        .bind(place.thread)
-                        .bind(place.turn)
+                        .bind_all(params![job.id, place.thread, place.turn])
                         .execute(transaction)
                         .await?;
                 }
@@ -99,13 +98,15 @@ impl Runs for Postgres {
                         partial_result = CASE WHEN $7 THEN NULL ELSE partial_result END
                      WHERE id = $1",
                 )
-                .bind(account.job.0)
-                .bind(status.as_str())
-                .bind(done)
-                .bind(end.credits)
-                .bind(end.error)
-                .bind(now.0)
-                .bind(end.result.is_some())
+                .bind_all(params![
+                    account.job,
+                    status.as_str(),
+                    done,
+                    end.credits,
+                    end.error,
+                    now,
+                    end.result.is_some(),
+                ])
                 .execute(transaction)
                 .await?;
                 stop_shards(account.job).execute(transaction).await?;
@@ -146,18 +147,13 @@ impl Runs for Postgres {
                         "INSERT INTO harvestman.run_event (job_id, no, event, size_bytes, zstd)
                          VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING",
                     )
-                    .bind(job.0)
-                    .bind(event.number)
-                    .bind(event.event)
-                    .bind(size)
-                    .bind(snapshot)
+                    .bind_all(params![job, event.number, event.event, size, snapshot])
                     .execute(transaction)
                     .await?;
                 }
                 if let Some(result) = result {
                     query("UPDATE harvestman.job SET partial_result = $2 WHERE id = $1")
-                        .bind(job.0)
-                        .bind(result)
+                        .bind_all(params![job, result])
                         .execute(transaction)
                         .await?;
                 }
@@ -173,7 +169,7 @@ impl Runs for Postgres {
 
     async fn run_events(&self, job: JobId) -> Result<Vec<String>, StoreError> {
         let rows = query("SELECT event FROM harvestman.run_event WHERE job_id = $1 ORDER BY no")
-            .bind(job.0)
+            .bind(job)
             .fetch_all(&*self.pool.connection().await?)
             .await?;
         rows.iter().map(|row| row.text("event")).collect()
@@ -183,8 +179,7 @@ impl Runs for Postgres {
         let body = query(
             "SELECT size_bytes, zstd FROM harvestman.run_event WHERE job_id = $1 AND no = $2 AND zstd IS NOT NULL",
         )
-        .bind(job.0)
-        .bind(number)
+        .bind_all(params![job, number])
         .fetch_all(&*self.pool.connection().await?)
         .await?;
         Ok(decompress_texts(body).await?.pop())
@@ -196,20 +191,17 @@ impl Runs for Postgres {
             "WHERE job.id = $1 AND job.team_id = $2 AND kind IN ('extract', 'agent')
                 AND (expires_at IS NULL OR expires_at > harvestman.clock($3))"
         ))
-        .bind(id.0)
-        .bind(team.0)
-        .bind(now.0)
+        .bind_all(params![id, team, now])
         .fetch_optional(&transaction)
         .await?;
         let body = query(
             "SELECT size_bytes, zstd FROM harvestman.page WHERE job_id = $1 AND seq = $2 AND zstd IS NOT NULL",
         )
-        .bind(id.0)
-        .bind(RESULT)
+        .bind_all(params![id, RESULT])
         .fetch_all(&transaction)
         .await?;
         let partial = query("SELECT partial_result FROM harvestman.job WHERE id = $1")
-            .bind(id.0)
+            .bind(id)
             .fetch_optional(&transaction)
             .await?;
         transaction.end().await?;
@@ -228,9 +220,7 @@ impl Runs for Postgres {
                 AND (expires_at IS NULL OR expires_at > harvestman.clock($3))
              ORDER BY thread_turn"
         ))
-        .bind(thread)
-        .bind(team.0)
-        .bind(now.0)
+        .bind_all(params![thread, team, now])
         .fetch_all(&*self.pool.connection().await?)
         .await?;
         rows.iter().map(run_row).collect()
@@ -248,10 +238,7 @@ impl Runs for Postgres {
                 AND (expires_at IS NULL OR expires_at > harvestman.clock($3))
              ORDER BY job.created_at DESC, job.id DESC LIMIT $4"
         ))
-        .bind(team.0)
-        .bind(before.map(|before| before.0))
-        .bind(now.0)
-        .bind(limit)
+        .bind_all(params![team, before, now, limit])
         .fetch_all(&*self.pool.connection().await?)
         .await?;
         rows.iter().map(run_row).collect()
@@ -270,8 +257,7 @@ async fn next_place(
         "SELECT 1 FROM harvestman.job WHERE thread_id = $1 AND team_id = $2 ORDER BY thread_turn LIMIT 1
          FOR NO KEY UPDATE",
     )
-    .bind(thread)
-    .bind(job.team.0)
+    .bind_all(params![thread, job.team])
     .fetch_optional(client)
     .await?;
     let row = query(
@@ -280,9 +266,7 @@ async fn next_place(
             count(*) FILTER (WHERE status = 'scraping') AS running
          FROM harvestman.job WHERE thread_id = $1 AND team_id = $2",
     )
-    .bind(thread)
-    .bind(job.team.0)
-    .bind(now.0)
+    .bind_all(params![thread, job.team, now])
     .fetch_one(client)
     .await?;
     next_place_of(&row, thread)
@@ -299,16 +283,14 @@ async fn owned_log(
         "SELECT webhook_events, event_count, last_event_at FROM harvestman.job
          WHERE id = $1 AND status = 'scraping' FOR NO KEY UPDATE",
     )
-    .bind(job.0)
+    .bind(job)
     .fetch_optional(client)
     .await?;
     let owned = query(
         "SELECT 1 FROM harvestman.shard WHERE job_id = $1 AND no = $2 AND epoch = $3 AND active
          FOR NO KEY UPDATE",
     )
-    .bind(job.0)
-    .bind(shard)
-    .bind(epoch)
+    .bind_all(params![job, shard, epoch])
     .fetch_optional(client)
     .await?;
     row.filter(|_| owned.is_some())

@@ -21,6 +21,7 @@ use crate::prepared::{PreparedDocument, ScrapeEnd, scrape_job};
 use crate::rows::{decompress_texts, failed_page, origin, origin_of_page, result_of_scrape};
 use crate::scrape::{OriginState, ScrapeOrigin, ScrapeResult, Scrapes, StoredScrape};
 use crate::usage::UsageChange;
+use crate::value::params;
 
 impl Scrapes for Postgres {
     async fn begin_scrape(&self, job: &NewJob) -> Result<(), StoreError> {
@@ -75,9 +76,7 @@ impl Scrapes for Postgres {
                 AND job.zero_data_retention = 0
              LIMIT 1",
         )
-        .bind(id.0)
-        .bind(team.0)
-        .bind(now.0)
+        .bind_all(params![id, team, now])
         .fetch_optional(&connection)
         .await?;
         if let Some(page) = page {
@@ -91,9 +90,7 @@ impl Scrapes for Postgres {
              WHERE id = $1 AND team_id = $2 AND kind IN ('scrape', 'parse')
                 AND (expires_at IS NULL OR expires_at > harvestman.clock($3))",
         )
-        .bind(id.0)
-        .bind(team.0)
-        .bind(now.0)
+        .bind_all(params![id, team, now])
         .fetch_optional(&connection)
         .await?;
         let Some(job) = job else {
@@ -105,7 +102,7 @@ impl Scrapes for Postgres {
     async fn scrape_origin(&self, id: ScrapeId) -> Result<Option<ScrapeOrigin>, StoreError> {
         let connection = self.pool.connection().await?;
         let single = query("SELECT * FROM harvestman.job WHERE id = $1 AND kind IN ('scrape', 'parse')")
-            .bind(id.0)
+            .bind(id)
             .fetch_optional(&connection)
             .await?;
         if let Some(row) = single {
@@ -119,7 +116,7 @@ impl Scrapes for Postgres {
             "SELECT job.*, page.size_bytes, zstd FROM harvestman.page JOIN harvestman.job ON job.id = page.job_id
              WHERE page.scrape_id = $1 LIMIT 1",
         )
-        .bind(id.0)
+        .bind(id)
         .fetch_optional(&connection)
         .await?;
         if let Some(row) = page {
@@ -129,7 +126,7 @@ impl Scrapes for Postgres {
             "SELECT job.*, job_error.url AS page_url FROM harvestman.job_error
              JOIN harvestman.job ON job.id = job_error.job_id WHERE job_error.scrape_id = $1 LIMIT 1",
         )
-        .bind(id.0)
+        .bind(id)
         .fetch_optional(&connection)
         .await?;
         failed
@@ -156,11 +153,7 @@ async fn finish(client: &Client, job: JobId, end: ScrapeEnd, now: Timestamp) -> 
                     completed_at = $5, expires_at = $5 + retention_ms
                  WHERE id = $1 AND status = 'scraping'",
             )
-            .bind(job.0)
-            .bind(error)
-            .bind(status)
-            .bind(body)
-            .bind(now.0)
+            .bind_all(params![job, error, status, body, now])
             .execute(client)
             .await?;
             Ok(())
@@ -182,9 +175,7 @@ async fn failed_page_of(
             AND (job.expires_at IS NULL OR job.expires_at > harvestman.clock($3))
          LIMIT 1",
     )
-    .bind(id.0)
-    .bind(team.0)
-    .bind(now.0)
+    .bind_all(params![id, team, now])
     .fetch_optional(client)
     .await?;
     row.as_ref().map(failed_page).transpose()
@@ -203,9 +194,7 @@ async fn store_document(
          WHERE id = $1 AND status = 'scraping'
          RETURNING team_id, key_id, kind, zero_data_retention",
     )
-    .bind(job.0)
-    .bind(credits)
-    .bind(now.0)
+    .bind_all(params![job, credits, now])
     .fetch_optional(client)
     .await?;
     let Some(row) = row else { return Ok(()) };

@@ -12,6 +12,7 @@ use crate::postgres::query::query;
 use crate::postgres::rows::{Columns, bad_column};
 use crate::postgres::words::fold;
 use crate::rows::decompress_page;
+use crate::value::params;
 
 /// The weights are those of D (host and body), C (description), B (path and headings) and A (title).
 const SEARCH: &str = "SELECT id, url, title, description, content_type, fetched_at,
@@ -77,8 +78,8 @@ impl Search for Postgres {
             window.until.map_or(u64::MAX, |until| until.0),
         );
         let statement = match some.is_empty() {
-            true => query(SEARCH_WITHOUT_WORDS).bind(team.0),
-            false => query(SEARCH).bind(team.0).bind(some).bind(all),
+            true => query(SEARCH_WITHOUT_WORDS).bind(team),
+            false => query(SEARCH).bind_all(params![team, some, all]),
         };
         let rows = statement
             .bind(required)
@@ -112,8 +113,7 @@ impl Search for Postgres {
             "SELECT url, status_code, content_type, fetched_at, size_bytes, zstd FROM harvestman.cached_page
              WHERE id = $1 AND team_id = $2",
         )
-        .bind(id)
-        .bind(team.0)
+        .bind_all(params![id, team])
         .fetch_optional(&*self.pool.connection().await?)
         .await?;
         match row {

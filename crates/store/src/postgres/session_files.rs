@@ -9,6 +9,7 @@ use crate::postgres::Postgres;
 use crate::postgres::query::query;
 use crate::rows::session_file_row;
 use crate::session_file::{NewSessionFile, SessionFileRow, SessionFiles};
+use crate::value::params;
 
 impl SessionFiles for Postgres {
     async fn add_session_file(&self, file: NewSessionFile) -> Result<(), StoreError> {
@@ -20,7 +21,7 @@ impl SessionFiles for Postgres {
                 };
                 // Serializes the files of the session, so that each gets a number of its own.
                 query("SELECT id FROM harvestman.session WHERE id = $1 FOR NO KEY UPDATE")
-                    .bind(file.session.0)
+                    .bind(file.session)
                     .fetch_optional(transaction)
                     .await?;
                 query(
@@ -29,15 +30,17 @@ impl SessionFiles for Postgres {
                      SELECT $1, count(*) + 1, $2, $3, $4, $5, $6, $7, $8, $9
                      FROM harvestman.session_file WHERE session_id = $1",
                 )
-                .bind(file.session.0)
-                .bind(file.is_upload)
-                .bind(file.name)
-                .bind(file.content_type.clone())
-                .bind(file.url)
-                .bind(file.size)
-                .bind(bytes.is_some().then(|| file.token.clone()))
-                .bind(error)
-                .bind(file.created_at.0)
+                .bind_all(params![
+                    file.session,
+                    file.is_upload,
+                    file.name,
+                    file.content_type.clone(),
+                    file.url,
+                    file.size,
+                    bytes.is_some().then(|| file.token.clone()),
+                    error,
+                    file.created_at,
+                ])
                 .execute(transaction)
                 .await?;
                 if let Some(bytes) = bytes {
@@ -46,11 +49,13 @@ impl SessionFiles for Postgres {
                          SELECT $1, $2, $3, coalesce(ended_at, expires_at) + $4
                          FROM harvestman.session WHERE id = $5",
                     )
-                    .bind(file.token)
-                    .bind(file.content_type)
-                    .bind(bytes)
-                    .bind(limits::ACTIVITY_MS)
-                    .bind(file.session.0)
+                    .bind_all(params![
+                        file.token,
+                        file.content_type,
+                        bytes,
+                        limits::ACTIVITY_MS,
+                        file.session,
+                    ])
                     .execute(transaction)
                     .await?;
                 }
@@ -62,7 +67,7 @@ impl SessionFiles for Postgres {
 
     async fn session_files(&self, session: SessionId) -> Result<Vec<SessionFileRow>, StoreError> {
         let rows = query("SELECT * FROM harvestman.session_file WHERE session_id = $1 ORDER BY no")
-            .bind(session.0)
+            .bind(session)
             .fetch_all(&*self.pool.connection().await?)
             .await?;
         rows.iter().map(session_file_row).collect()
@@ -76,8 +81,7 @@ pub(super) async fn keep_as_long_as_session(client: &Client, id: SessionId) -> R
          FROM harvestman.session, harvestman.session_file
          WHERE session.id = $1 AND session_file.session_id = $1 AND file.token = session_file.token",
     )
-    .bind(id.0)
-    .bind(limits::ACTIVITY_MS)
+    .bind_all(params![id, limits::ACTIVITY_MS])
     .execute(client)
     .await?;
     Ok(())

@@ -16,6 +16,7 @@ use crate::postgres::rows::Columns;
 use crate::postgres::session_files::keep_as_long_as_session;
 use crate::rows;
 use crate::session::{NewSession, SessionRow, Sessions};
+use crate::value::params;
 
 impl Sessions for Postgres {
     async fn begin_session(&self, session: &NewSession) -> Result<(), StoreError> {
@@ -28,15 +29,17 @@ impl Sessions for Postgres {
                         created_at, last_activity_at, expires_at, node)
                      VALUES ($1, $2, $3, $4, $5, $6, $7, $7, $8, $9)",
                 )
-                .bind(call.id.0)
-                .bind(call.team.0)
-                .bind(call.key.map(|key| key.0))
-                .bind(call.kind.as_str())
-                .bind(session.scrape.map(|scrape| scrape.0))
-                .bind(session.stream_web_view)
-                .bind(call.created_at.0)
-                .bind(session.expires_at.0)
-                .bind(node)
+                .bind_all(params![
+                    call.id,
+                    call.team,
+                    call.key,
+                    call.kind.as_str(),
+                    session.scrape,
+                    session.stream_web_view,
+                    call.created_at,
+                    session.expires_at,
+                    node,
+                ])
                 .execute(transaction)
                 .await?;
                 insert_activity(transaction, call, None).await
@@ -52,8 +55,7 @@ impl Sessions for Postgres {
                     "UPDATE harvestman.session SET scrape_id = $2
                      WHERE id = $1 AND scrape_id IS NULL AND ended_at IS NULL",
                 )
-                .bind(id.0)
-                .bind(scrape.0)
+                .bind_all(params![id, scrape])
                 .execute(transaction)
                 .await?;
                 Ok(bound == 1)
@@ -67,8 +69,7 @@ impl Sessions for Postgres {
             Box::pin(async move {
                 let extended =
                     query("UPDATE harvestman.session SET expires_at = $2 WHERE id = $1 AND ended_at IS NULL")
-                        .bind(id.0)
-                        .bind(expires_at.0)
+                        .bind_all(params![id, expires_at])
                         .execute(transaction)
                         .await?;
                 keep_as_long_as_session(transaction, id).await?;
@@ -86,8 +87,7 @@ impl Sessions for Postgres {
                     "UPDATE harvestman.session SET last_activity_at = greatest(last_activity_at, used.at)
                      FROM unnest($1, $2) AS used (id, at) WHERE session.id = used.id AND ended_at IS NULL",
                 )
-                .bind(ids)
-                .bind(times)
+                .bind_all(params![ids, times])
                 .execute(transaction)
                 .await?;
                 Ok(())
@@ -110,7 +110,7 @@ impl Sessions for Postgres {
 
     async fn session(&self, id: SessionId) -> Result<Option<SessionRow>, StoreError> {
         let row = query("SELECT * FROM harvestman.session WHERE id = $1")
-            .bind(id.0)
+            .bind(id)
             .fetch_optional(&*self.pool.connection().await?)
             .await?;
         row.as_ref().map(session_row).transpose()
@@ -118,7 +118,7 @@ impl Sessions for Postgres {
 
     async fn session_of(&self, scrape: ScrapeId) -> Result<Option<SessionRow>, StoreError> {
         let row = query("SELECT * FROM harvestman.session WHERE scrape_id = $1")
-            .bind(scrape.0)
+            .bind(scrape)
             .fetch_optional(&*self.pool.connection().await?)
             .await?;
         row.as_ref().map(session_row).transpose()
@@ -135,11 +135,13 @@ impl Sessions for Postgres {
                 AND ($4 IS NULL OR (ended_at IS NULL) = $4)
              ORDER BY created_at DESC, id DESC LIMIT $5",
         )
-        .bind(team.0)
-        .bind(now.0)
-        .bind(limits::ACTIVITY_MS)
-        .bind(live)
-        .bind(limits::SESSIONS_LISTED)
+        .bind_all(params![
+            team,
+            now,
+            limits::ACTIVITY_MS,
+            live,
+            limits::SESSIONS_LISTED
+        ])
         .fetch_all(&*self.pool.connection().await?)
         .await?;
         rows.iter().map(session_row).collect()
@@ -158,9 +160,7 @@ pub(crate) async fn end(
             ended_at = greatest(created_at, least(expires_at, coalesce($3, last_activity_at)))
          WHERE id = $1 AND ended_at IS NULL RETURNING *",
     )
-    .bind(id.0)
-    .bind(last_activity.map(|at| at.0))
-    .bind(at.map(|at| at.0))
+    .bind_all(params![id, last_activity, at])
     .fetch_optional(client)
     .await?;
     let Some(row) = row else { return Ok(None) };
@@ -169,8 +169,7 @@ pub(crate) async fn end(
     if let Some(end) = &mut session.end {
         end.credits = billing::browser_session(session.created_at, end.at);
         query("UPDATE harvestman.session SET credits = $2 WHERE id = $1")
-            .bind(id.0)
-            .bind(end.credits)
+            .bind_all(params![id, end.credits])
             .execute(client)
             .await?;
         charge_once(client, &account, "session", end.credits, end.at).await?;
@@ -185,8 +184,10 @@ pub(super) async fn delete_old(client: &Client, now: Timestamp) -> Result<u64, S
         "DELETE FROM harvestman.session WHERE id IN
             (SELECT id FROM harvestman.session WHERE ended_at <= $1 LIMIT $2 FOR UPDATE SKIP LOCKED)",
     )
-    .bind(now.0.saturating_sub(limits::ACTIVITY_MS))
-    .bind(limits::EXPIRY_ROWS)
+    .bind_all(params![
+        now.0.saturating_sub(limits::ACTIVITY_MS),
+        limits::EXPIRY_ROWS
+    ])
     .execute(client)
     .await
 }

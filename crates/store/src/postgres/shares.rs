@@ -18,6 +18,7 @@ use crate::postgres::query::query;
 use crate::postgres::rows::Columns;
 use crate::postgres::transaction::Transaction;
 use crate::share::{Demand, Holding, Part, RateGrant, allot};
+use crate::value::params;
 
 const LOCK: &str = "SELECT pg_advisory_xact_lock(number) FROM
     (SELECT DISTINCT hashtextextended(subject, 5210194) AS number FROM unnest($1) AS subject ORDER BY number) AS numbers";
@@ -56,8 +57,7 @@ impl Postgres {
         let rows = query(
             "SELECT DISTINCT subject FROM harvestman.share WHERE subject = ANY ($1) AND node <> $2 AND wanted > held",
         )
-        .bind(subjects.to_vec())
-        .bind(self.node)
+        .bind_all(params![subjects.to_vec(), self.node])
         .fetch_all(&*self.pool.connection().await?)
         .await?;
         rows.iter().map(|row| row.text("subject")).collect()
@@ -80,11 +80,7 @@ impl Postgres {
                     ELSE least(greatest($2 - old.used, 0), $3) END
              RETURNING granted, since + $5 - harvestman.clock($4) AS left_ms",
         )
-        .bind(subject)
-        .bind(limit)
-        .bind(wanted)
-        .bind(clock().0)
-        .bind(limits::RATE_WINDOW_MS)
+        .bind_all(params![subject, limit, wanted, clock(), limits::RATE_WINDOW_MS])
         .fetch_one(&*self.pool.connection().await?)
         .await?;
         Ok(RateGrant {
@@ -102,8 +98,7 @@ impl Postgres {
                 next_at = greatest(old.next_at, old.paused_until, harvestman.clock($2)) + $3
              RETURNING greatest(next_at - $3 - harvestman.clock($2), 0) AS wait_ms",
         )
-        .bind(host)
-        .bind(clock().0)
+        .bind_all(params![host, clock()])
         // Nodes start late by the time of a round trip, which differs between nodes.
         .bind(delay_ms.saturating_add(limits::HOST_START_SLACK_MS))
         .fetch_one(&*self.pool.connection().await?)
@@ -118,9 +113,7 @@ impl Postgres {
              VALUES ($1, 0, harvestman.clock($2) + $3)
              ON CONFLICT (host) DO UPDATE SET paused_until = greatest(old.paused_until, excluded.paused_until)",
         )
-        .bind(host)
-        .bind(clock().0)
-        .bind(pause_ms)
+        .bind_all(params![host, clock(), pause_ms])
         .execute(&*self.pool.connection().await?)
         .await?;
         Ok(())
@@ -131,8 +124,7 @@ impl Postgres {
             "SELECT host, paused_until - harvestman.clock($1) AS left_ms FROM harvestman.host
              WHERE paused_until > harvestman.clock($1) ORDER BY paused_until DESC LIMIT $2",
         )
-        .bind(clock().0)
-        .bind(limits::PAUSED_HOSTS)
+        .bind_all(params![clock(), limits::PAUSED_HOSTS])
         .fetch_all(&*self.pool.connection().await?)
         .await?;
         rows.iter()
@@ -151,9 +143,7 @@ async fn borrow(
         transaction.begin(clock()),
         query(LOCK).bind(subjects.clone()).execute(transaction),
         query(READ)
-            .bind(subjects.clone())
-            .bind(clock().0)
-            .bind(limits::NODE_LEASE_MS)
+            .bind_all(params![subjects.clone(), clock(), limits::NODE_LEASE_MS])
             .fetch_all(transaction),
     )
     .await;
@@ -193,14 +183,10 @@ async fn borrow(
         .collect();
     let held: Vec<u64> = holdings.iter().map(|holding| holding.held).collect();
     let write = query(WRITE)
-        .bind(node)
-        .bind(subjects)
-        .bind(held)
-        .bind(wanted)
+        .bind_all(params![node, subjects, held, wanted])
         .execute(transaction);
     let delete = query(DELETE)
-        .bind(node)
-        .bind(returned.clone())
+        .bind_all(params![node, returned.clone()])
         .execute_if(!returned.is_empty(), transaction);
     let (written, deleted) = futures_util::future::join(write, delete).await;
     written?;
@@ -233,8 +219,7 @@ async fn spent(
         "SELECT team_id, sum(credits)::bigint AS spent FROM harvestman.month_usage
          WHERE team_id = ANY ($1) AND month = $2 GROUP BY team_id",
     )
-    .bind(teams)
-    .bind(Month::of(now).to_string())
+    .bind_all(params![teams, Month::of(now).to_string()])
     .fetch_all(transaction)
     .await?;
     rows.iter()

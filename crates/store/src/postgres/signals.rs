@@ -12,6 +12,7 @@ use crate::postgres::query::query;
 use crate::postgres::rows::Columns;
 use crate::rows::job_signal;
 use crate::signal::{JobSignal, NodeRow, Signals};
+use crate::value::params;
 
 impl Signals for Postgres {
     async fn job_signals(&self, jobs: &[JobId]) -> Result<Vec<JobSignal>, StoreError> {
@@ -29,9 +30,7 @@ impl Signals for Postgres {
     async fn living_node(&self, id: Uuid) -> Result<Option<NodeRow>, StoreError> {
         let row =
             query("SELECT url FROM harvestman.node WHERE id = $1 AND seen_at > harvestman.clock($2) - $3")
-                .bind(id)
-                .bind(clock().0)
-                .bind(limits::NODE_LEASE_MS)
+                .bind_all(params![id, clock(), limits::NODE_LEASE_MS])
                 .fetch_optional(&*self.pool.connection().await?)
                 .await?;
         row.map(|row| {
@@ -53,10 +52,7 @@ impl Signals for Postgres {
                      ON CONFLICT (team_id, name) DO UPDATE SET owner = excluded.owner, node = excluded.node
                      WHERE old.owner = excluded.owner OR old.node = excluded.node",
                 )
-                .bind(team.0)
-                .bind(name)
-                .bind(owner.0)
-                .bind(node)
+                .bind_all(params![team, name, owner, node])
                 .execute(transaction)
                 .await?;
                 Ok(locked == 1)
@@ -70,9 +66,7 @@ impl Signals for Postgres {
         self.write(Timestamp(0), move |transaction, _| {
             Box::pin(async move {
                 query("DELETE FROM harvestman.profile_lock WHERE team_id = $1 AND name = $2 AND node = $3")
-                    .bind(team.0)
-                    .bind(name)
-                    .bind(node)
+                    .bind_all(params![team, name, node])
                     .execute(transaction)
                     .await?;
                 Ok(())

@@ -12,6 +12,7 @@ use crate::postgres::Postgres;
 use crate::postgres::query::query;
 use crate::postgres::rows::Columns;
 use crate::rows::{admitted_url, job_state, parse_progress};
+use crate::value::params;
 
 impl Postgres {
     /// Returns the snapshot, and whether the job is still running.
@@ -34,8 +35,7 @@ async fn read_counts(
         "SELECT last_batch, progress, status, admitted, completed, failed
          FROM harvestman.shard JOIN harvestman.job ON job.id = shard.job_id WHERE job_id = $1 AND no = $2",
     )
-    .bind(lease.job.0)
-    .bind(lease.shard)
+    .bind_all(params![lease.job, lease.shard])
     .fetch_one(client)
     .await?;
     snapshot.last_batch = row.count("last_batch")?;
@@ -53,9 +53,7 @@ async fn read_urls(client: &Client, job: JobId, snapshot: &mut Snapshot) -> Resu
         let keys = query(
             "SELECT url_key FROM harvestman.job_url WHERE job_id = $1 AND url_key > $2 ORDER BY url_key LIMIT $3",
         )
-        .bind(job.0)
-        .bind(after)
-        .bind(limits::KEYS_PER_READ)
+        .bind_all(params![job, after, limits::KEYS_PER_READ])
         .fetch_all(client)
         .await?;
         let Some(last) = keys.last() else { break };
@@ -68,12 +66,12 @@ async fn read_urls(client: &Client, job: JobId, snapshot: &mut Snapshot) -> Resu
         "SELECT url_key, url, depth, source FROM harvestman.job_url WHERE job_id = $1 AND state = 'open'
          ORDER BY position",
     )
-    .bind(job.0)
+    .bind(job)
     .fetch_all(client)
     .await?;
     snapshot.open = open.iter().map(admitted_url).collect::<Result<_, _>>()?;
     let spare = query("SELECT count(*) AS spare FROM harvestman.job_url WHERE job_id = $1 AND waiting")
-        .bind(job.0)
+        .bind(job)
         .fetch_one(client)
         .await?;
     snapshot.spare = spare.count("spare")?;

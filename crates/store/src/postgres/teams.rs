@@ -11,6 +11,7 @@ use crate::postgres::query::query;
 use crate::postgres::rows::Columns;
 use crate::rows::team_row;
 use crate::team::{TeamRow, Teams};
+use crate::value::params;
 
 impl Teams for Postgres {
     async fn ensure_team(&self, name: &str) -> Result<TeamId, StoreError> {
@@ -21,9 +22,7 @@ impl Teams for Postgres {
                     "INSERT INTO harvestman.team (id, name, created_at) VALUES ($1, $2, $3)
                      ON CONFLICT (name) DO NOTHING",
                 )
-                .bind(new_id())
-                .bind(name.clone())
-                .bind(now.0)
+                .bind_all(params![new_id(), name.clone(), now])
                 .execute(transaction)
                 .await?;
                 let row = query("SELECT id FROM harvestman.team WHERE name = $1")
@@ -52,8 +51,7 @@ impl Teams for Postgres {
         self.write(Timestamp(0), move |transaction, _| {
             Box::pin(async move {
                 let row = query("UPDATE harvestman.team SET plan = $2 WHERE name = $1 RETURNING id")
-                    .bind(name)
-                    .bind(plan)
+                    .bind_all(params![name, plan])
                     .fetch_optional(transaction)
                     .await?;
                 row.map(|row| row.id("id").map(TeamId)).transpose()
@@ -64,7 +62,7 @@ impl Teams for Postgres {
 
     async fn webhook_secret(&self, team: TeamId) -> Result<Option<String>, StoreError> {
         let row = query("SELECT webhook_secret FROM harvestman.team WHERE id = $1")
-            .bind(team.0)
+            .bind(team)
             .fetch_optional(&*self.pool.connection().await?)
             .await?;
         row.map_or(Ok(None), |row| row.maybe_text("webhook_secret"))
@@ -75,8 +73,7 @@ impl Teams for Postgres {
         self.write(Timestamp(0), move |transaction, _| {
             Box::pin(async move {
                 query("UPDATE harvestman.team SET webhook_secret = $2 WHERE id = $1")
-                    .bind(team.0)
-                    .bind(secret)
+                    .bind_all(params![team, secret])
                     .execute(transaction)
                     .await?;
                 Ok(())

@@ -50,7 +50,7 @@ impl Transaction {
         let (begun, row) = futures_util::future::join(
             self.batch_execute(BEGIN),
             query("SELECT harvestman.clock($1) AS now, pg_current_xact_id()::text AS id")
-                .bind(now.0)
+                .bind(now)
                 .fetch_one(self),
         )
         .await;

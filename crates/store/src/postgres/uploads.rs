@@ -12,6 +12,7 @@ use crate::postgres::query::query;
 use crate::postgres::rows::Columns;
 use crate::rows::upload_state;
 use crate::upload::{NewUpload, StoredUpload, UploadState, UploadUse, Uploads};
+use crate::value::params;
 
 impl Uploads for Postgres {
     async fn reserve_upload(
@@ -25,7 +26,7 @@ impl Uploads for Postgres {
             Box::pin(async move {
                 // Serializes the reservations of the team, so that the count holds.
                 query("SELECT id FROM harvestman.team WHERE id = $1 FOR NO KEY UPDATE")
-                    .bind(new.team.0)
+                    .bind(new.team)
                     .fetch_optional(transaction)
                     .await?;
                 let reserved = query(
@@ -33,14 +34,16 @@ impl Uploads for Postgres {
                      SELECT $1, $2, $3, $4, $5, $6
                      WHERE (SELECT count(*) FROM harvestman.upload WHERE team_id = $3 AND expires_at > $7) < $8",
                 )
-                .bind(new.id)
-                .bind(new.token)
-                .bind(new.team.0)
-                .bind(new.name)
-                .bind(new.content_type)
-                .bind(new.expires_at.0)
-                .bind(now.0)
-                .bind(most)
+                .bind_all(params![
+                    new.id,
+                    new.token,
+                    new.team,
+                    new.name,
+                    new.content_type,
+                    new.expires_at,
+                    now,
+                    most,
+                ])
                 .execute(transaction)
                 .await?;
                 Ok(reserved == 1)
@@ -54,8 +57,7 @@ impl Uploads for Postgres {
             "SELECT team_id, bytes IS NOT NULL AS received FROM harvestman.upload
              WHERE token = $1 AND expires_at > harvestman.clock($2)",
         )
-        .bind(token)
-        .bind(now.0)
+        .bind_all(params![token, now])
         .fetch_optional(&*self.pool.connection().await?)
         .await?;
         row.as_ref().map(upload_state).transpose()
@@ -69,9 +71,7 @@ impl Uploads for Postgres {
                     "UPDATE harvestman.upload SET bytes = $2
                      WHERE token = $1 AND bytes IS NULL AND expires_at > $3",
                 )
-                .bind(token)
-                .bind(bytes)
-                .bind(now.0)
+                .bind_all(params![token, bytes, now])
                 .execute(transaction)
                 .await?;
                 Ok(received == 1)
@@ -87,9 +87,7 @@ impl Uploads for Postgres {
                     "DELETE FROM harvestman.upload WHERE id = $1 AND team_id = $2 AND expires_at > $3
                         AND bytes IS NOT NULL RETURNING name, content_type, bytes",
                 )
-                .bind(id)
-                .bind(team.0)
-                .bind(now.0)
+                .bind_all(params![id, team, now])
                 .fetch_optional(transaction)
                 .await?;
                 if let Some(row) = taken {
@@ -102,9 +100,7 @@ impl Uploads for Postgres {
                 let reserved = query(
                     "SELECT id FROM harvestman.upload WHERE id = $1 AND team_id = $2 AND expires_at > $3",
                 )
-                .bind(id)
-                .bind(team.0)
-                .bind(now.0)
+                .bind_all(params![id, team, now])
                 .fetch_optional(transaction)
                 .await?;
                 Ok(match reserved {
@@ -123,8 +119,7 @@ pub(super) async fn expire(client: &Client, now: Timestamp) -> Result<u64, Store
         "DELETE FROM harvestman.upload WHERE id IN
             (SELECT id FROM harvestman.upload WHERE expires_at <= $1 LIMIT $2 FOR UPDATE SKIP LOCKED)",
     )
-    .bind(now.0)
-    .bind(limits::FILES_PER_STEP)
+    .bind_all(params![now, limits::FILES_PER_STEP])
     .execute(client)
     .await
 }

@@ -14,6 +14,7 @@ use crate::postgres::query::query;
 use crate::postgres::rows::Columns;
 use crate::prepared::json_text;
 use crate::rows::parse_progress;
+use crate::value::params;
 
 /// URLs that a job knows, and errors of those that failed.
 pub(crate) const URLS: &[&str] = &[
@@ -26,8 +27,7 @@ pub(crate) const URLS: &[&str] = &[
 /// Runs a statement that deletes a bounded part of a job.
 pub(crate) async fn delete(client: &Client, statement: &'static str, job: JobId) -> Result<u64, StoreError> {
     query(statement)
-        .bind(job.0)
-        .bind(limits::EXPIRY_ROWS)
+        .bind_all(params![job, limits::EXPIRY_ROWS])
         .execute(client)
         .await
 }
@@ -42,8 +42,7 @@ pub(crate) async fn delete_delivered_document(
         "SELECT seq FROM harvestman.outbox JOIN harvestman.job ON job.id = job_id
          WHERE job_id = $1 AND event_no = $2 AND zero_data_retention = 1 AND seq IS NOT NULL",
     )
-    .bind(job.0)
-    .bind(event_no)
+    .bind_all(params![job, event_no])
     .fetch_optional(client)
     .await?;
     match row {
@@ -77,16 +76,14 @@ async fn erase_urls(client: &Client) -> Result<bool, StoreError> {
         return Ok(true);
     }
     let shards = query("SELECT no, progress FROM harvestman.shard WHERE job_id = $1 FOR NO KEY UPDATE")
-        .bind(job.0)
+        .bind(job)
         .fetch_all(client)
         .await?;
     for row in &shards {
         let mut progress = parse_progress(row)?;
         progress.root = None;
         query("UPDATE harvestman.shard SET progress = $3 WHERE job_id = $1 AND no = $2")
-            .bind(job.0)
-            .bind(row.count("no")?)
-            .bind(json_text(&progress)?)
+            .bind_all(params![job, row.count("no")?, json_text(&progress)?])
             .execute(client)
             .await?;
     }
@@ -96,7 +93,7 @@ async fn erase_urls(client: &Client) -> Result<bool, StoreError> {
             request = CASE kind WHEN 'batch_scrape' THEN request ELSE '{}' END
          WHERE id = $1",
     )
-    .bind(job.0)
+    .bind(job)
     .execute(client)
     .await?;
     Ok(true)
@@ -139,7 +136,7 @@ async fn delete_overdue(client: &Client, now: Timestamp) -> Result<bool, StoreEr
         }
         None => {
             query("UPDATE harvestman.job SET zero_data_retention = 3 WHERE id = $1")
-                .bind(job.0)
+                .bind(job)
                 .execute(client)
                 .await?;
         }
@@ -162,10 +159,7 @@ pub(super) async fn delete_documents(
             AND ($4 OR NOT EXISTS (SELECT 1 FROM harvestman.outbox WHERE outbox.job_id = page.job_id
                 AND outbox.seq = page.seq AND state = 'pending'))",
     )
-    .bind(job.0)
-    .bind(skip)
-    .bind(upto)
-    .bind(with_pending)
+    .bind_all(params![job, skip, upto, with_pending])
     .execute(client)
     .await?;
     Ok(())

@@ -1,5 +1,7 @@
 //! Documents, versions and cached responses, decompressed.
 
+use std::collections::HashMap;
+
 use harvestman_core::page_version::PageVersion;
 
 use crate::cache::{CachedPage, KnownPage};
@@ -55,6 +57,20 @@ pub(crate) async fn decompress_page(row: &(impl Columns + Sync)) -> Result<Cache
         fetched_at: row.time("fetched_at")?,
         body,
     })
+}
+
+/// Returns for each page the index of the page with the first link to it, from rows with `url_key` and `found_on`.
+pub(crate) fn linking_pages(rows: &[impl Columns]) -> Result<Vec<Option<u32>>, StoreError> {
+    let mut indexes = HashMap::new();
+    for (row, index) in rows.iter().zip(0..) {
+        if let Some(key) = row.maybe_id("url_key")? {
+            indexes.insert(key, index);
+        }
+    }
+    let index = |page| indexes.get(&page).copied();
+    rows.iter()
+        .map(|row| Ok(row.maybe_id("found_on")?.and_then(index)))
+        .collect()
 }
 
 /// Builds a known page from a row of `cached_page`.

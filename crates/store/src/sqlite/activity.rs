@@ -1,6 +1,5 @@
 //! Reads the recent activity and the pending work of a team.
 
-use sqlx::query;
 use sqlx::sqlite::SqliteRow;
 
 use harvestman_core::ids::TeamId;
@@ -10,7 +9,9 @@ use crate::error::StoreError;
 use crate::limits;
 use crate::rows::{CallReader, activity, running_jobs, team_queue};
 use crate::sqlite::Sqlite;
-use crate::sqlite::rows::{blob, int};
+use crate::sqlite::query::query;
+use crate::sqlite::rows::int;
+use crate::value::params;
 
 macro_rules! select_activity {
     ($index:literal, $and:literal) => {
@@ -100,7 +101,7 @@ impl Activities for Sqlite {
     }
 
     async fn queue(&self, team: TeamId) -> Result<TeamQueue, StoreError> {
-        let row = query(QUEUE).bind(blob(team.0)).fetch_one(&self.readers).await?;
+        let row = query(QUEUE).bind(team).fetch_one(&self.readers).await?;
         team_queue(&row)
     }
 }
@@ -114,19 +115,14 @@ impl Sqlite {
     ) -> Result<Vec<SqliteRow>, StoreError> {
         let since = filter.now.0.saturating_sub(limits::ACTIVITY_MS);
         let (before_time, before_id) = match filter.before {
-            Some((time, id)) => (int(time.0), blob(id.0)),
+            Some((time, id)) => (int(time.0), id.0.as_bytes().to_vec()),
             None => (i64::MAX, Vec::new()),
         };
-        let mut bound = query(statement)
-            .bind(blob(team.0))
-            .bind(int(since))
-            .bind(before_time)
-            .bind(before_id)
-            .bind(filter.limit);
+        let mut bound = query(statement).bind_all(params![team, since, before_time, before_id, filter.limit]);
         if let Some(endpoint) = &filter.endpoint {
             bound = bound.bind(endpoint.clone());
         }
-        Ok(bound.fetch_all(&self.readers).await?)
+        bound.fetch_all(&self.readers).await
     }
 }
 

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use sqlx::sqlite::SqliteConnection;
-use sqlx::{QueryBuilder, Row, query, query_scalar};
+use sqlx::{QueryBuilder, Row};
 
 use harvestman_core::cache::{Ages, CacheKey};
 use harvestman_core::ids::TeamId;
@@ -23,7 +23,9 @@ use crate::prepared::CompressedPage;
 use crate::rows::{decompress_page, known_page};
 use crate::sqlite::Sqlite;
 use crate::sqlite::index::IndexedText;
-use crate::sqlite::rows::{Columns, bad_column, blob, int};
+use crate::sqlite::query::query;
+use crate::sqlite::rows::{Columns, bad_column, int};
+use crate::value::params;
 
 /// Size limit, and responses waiting to be written.
 #[derive(Debug)]
@@ -120,9 +122,7 @@ impl PageCache for Sqlite {
             "SELECT url, status_code, content_type, fetched_at, size_bytes, zstd FROM cached_page
              WHERE team_id = ?1 AND cache_key = ?2 AND fetched_at >= ?3",
         )
-        .bind(blob(team.0))
-        .bind(key.0.to_vec())
-        .bind(int(now.0.saturating_sub(ages.max_ms)))
+        .bind_all(params![team, key.0.to_vec(), now.0.saturating_sub(ages.max_ms)])
         .fetch_optional(&self.readers)
         .await?;
         match row {
@@ -141,9 +141,7 @@ impl PageCache for Sqlite {
             "SELECT url, title, description FROM cached_page
              WHERE team_id = ?1 AND site = ?2 ORDER BY id LIMIT ?3",
         )
-        .bind(blob(team.0))
-        .bind(site)
-        .bind(int(limit as u64))
+        .bind_all(params![team, site, limit as u64])
         .fetch_all(&self.readers)
         .await?;
         rows.iter().map(known_page).collect()
@@ -171,7 +169,7 @@ async fn upsert(
         )
         .push_values(now, |mut row, cached| {
             let page = cached.page;
-            row.push_bind(blob(page.team.0))
+            row.push_bind(page.team.0.as_bytes().to_vec())
                 .push_bind(page.key.0.to_vec())
                 .push_bind(page.site)
                 .push_bind(page.url)
@@ -213,8 +211,8 @@ async fn upsert(
 /// Deletes the oldest responses until the rest fits.
 async fn make_room(connection: &mut SqliteConnection, max_bytes: u64) -> Result<(), StoreError> {
     loop {
-        let bytes: i64 = query_scalar("SELECT bytes FROM cache_size")
-            .fetch_one(&mut *connection)
+        let bytes: i64 = query("SELECT bytes FROM cache_size")
+            .fetch_scalar(&mut *connection)
             .await?;
         if bytes <= int(max_bytes) {
             return Ok(());
@@ -225,7 +223,7 @@ async fn make_room(connection: &mut SqliteConnection, max_bytes: u64) -> Result<
         .bind(limits::EVICTED_PER_STATEMENT)
         .execute(&mut *connection)
         .await?;
-        if evicted.rows_affected() == 0 {
+        if evicted == 0 {
             return Err(StoreError::Unreadable("cache_size".to_owned()));
         }
     }
@@ -249,11 +247,10 @@ pub(super) async fn delete_aged(
         ),
     ] {
         let done = query(statement)
-            .bind(int(now.0.saturating_sub(kept_ms)))
-            .bind(limits::EXPIRY_ROWS)
+            .bind_all(params![now.0.saturating_sub(kept_ms), limits::EXPIRY_ROWS])
             .execute(&mut *connection)
             .await?;
-        deleted += done.rows_affected();
+        deleted += done;
     }
     Ok(deleted)
 }

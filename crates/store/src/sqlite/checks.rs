@@ -1,7 +1,6 @@
 //! Checks of monitors. Updating the next time of a monitor claims its due check; only the owner of the newest lease
 //! changes a check.
 
-use sqlx::query;
 use sqlx::sqlite::SqliteConnection;
 
 use harvestman_core::api::monitor_response::{CheckStatus, CheckSummary, PageStatus};
@@ -21,8 +20,10 @@ use crate::sqlite::credits::charge_call;
 use crate::sqlite::events::{Event, EventLog, save_log};
 use crate::sqlite::jobs::insert_job;
 use crate::sqlite::prepared::json_text;
-use crate::sqlite::rows::{Columns, blob, int, maybe_blob};
+use crate::sqlite::query::query;
+use crate::sqlite::rows::{Columns, int};
 use crate::sqlite::runs::add_run_event;
+use crate::value::params;
 
 impl Checks for Sqlite {
     async fn start_check(&self, check: &NewCheck) -> Result<StartOutcome, StoreError> {
@@ -40,7 +41,7 @@ impl Checks for Sqlite {
         limit: u64,
     ) -> Result<Vec<CheckLease>, StoreError> {
         let free = query("SELECT 1 FROM monitor_check WHERE lease_until <= ?1 LIMIT 1")
-            .bind(int(now.0))
+            .bind(now)
             .fetch_optional(&self.readers)
             .await?;
         if free.is_none() {
@@ -54,9 +55,7 @@ impl Checks for Sqlite {
                             SELECT id FROM monitor_check WHERE lease_until <= ?1 ORDER BY id LIMIT ?3)
                          RETURNING id, monitor_id, epoch, status, jobs",
                     )
-                    .bind(int(now.0))
-                    .bind(int(now.0.saturating_add(lease_ms)))
-                    .bind(int(limit))
+                    .bind_all(params![now, now.0.saturating_add(lease_ms), limit])
                     .fetch_all(&mut *connection)
                     .await?;
                     let mut leases = Vec::with_capacity(leased.len());
@@ -64,7 +63,7 @@ impl Checks for Sqlite {
                         let job = query(
                             "SELECT team_id, key_id, request, base, retention_ms FROM job WHERE id = ?1",
                         )
-                        .bind(blob(row.id("id")?))
+                        .bind(row.id("id")?)
                         .fetch_one(&mut *connection)
                         .await?;
                         leases.push(check_lease(&row, &job)?);
@@ -89,12 +88,10 @@ impl Checks for Sqlite {
                         "UPDATE monitor_check SET lease_until = ?3
                          WHERE id = ?1 AND epoch = ?2 AND lease_until IS NOT NULL",
                     )
-                    .bind(blob(check.0))
-                    .bind(int(epoch))
-                    .bind(int(now.0.saturating_add(lease_ms)))
+                    .bind_all(params![check, epoch, now.0.saturating_add(lease_ms)])
                     .execute(connection)
                     .await?;
-                    Ok(done.rows_affected() == 1)
+                    Ok(done == 1)
                 })
             })
             .await
@@ -110,12 +107,10 @@ impl Checks for Sqlite {
                             updated_at = ?3
                          WHERE id = ?1 AND epoch = ?2 AND lease_until IS NOT NULL",
                     )
-                    .bind(blob(check.0))
-                    .bind(int(epoch))
-                    .bind(int(now.0))
+                    .bind_all(params![check, epoch, now])
                     .execute(connection)
                     .await?;
-                    Ok(done.rows_affected() == 1)
+                    Ok(done == 1)
                 })
             })
             .await
@@ -123,8 +118,7 @@ impl Checks for Sqlite {
 
     async fn compared_pages(&self, check: JobId, target: u32) -> Result<u64, StoreError> {
         let row = query("SELECT count(*) AS pages FROM monitor_page WHERE check_id = ?1 AND target = ?2")
-            .bind(blob(check.0))
-            .bind(target)
+            .bind_all(params![check, target])
             .fetch_one(&self.readers)
             .await?;
         row.count("pages")
@@ -136,14 +130,12 @@ impl Checks for Sqlite {
         target: u32,
         pages: &[UrlKey],
     ) -> Result<Vec<(UrlKey, Option<ScrapeId>)>, StoreError> {
-        let keys: Vec<String> = pages.iter().map(|key| hex(*key)).collect();
+        let keys: Vec<_> = pages.iter().map(|key| key.to_bytes()).collect();
         let rows = query(
             "SELECT url_key, scrape_id FROM monitor_url JOIN json_each(?3) AS key ON url_key = unhex(key.value)
              WHERE monitor_id = ?1 AND target = ?2",
         )
-        .bind(blob(monitor.0))
-        .bind(target)
-        .bind(json_text(&keys)?)
+        .bind_all(params![monitor, target, keys])
         .fetch_all(&self.readers)
         .await?;
         rows.iter().map(target_page).collect()
@@ -167,9 +159,7 @@ impl Checks for Sqlite {
                          FROM monitor_check JOIN job USING (id)
                          WHERE id = ?1 AND epoch = ?2 AND lease_until IS NOT NULL",
                     )
-                    .bind(blob(check.0))
-                    .bind(int(epoch))
-                    .bind(target)
+                    .bind_all(params![check, epoch, target])
                     .fetch_optional(&mut *connection)
                     .await?;
                     let Some(row) = found.filter(|row| row.count("pages").ok() == Some(after)) else {
@@ -206,10 +196,7 @@ impl Checks for Sqlite {
             "SELECT url_key, url, scrape_id FROM monitor_url
              WHERE monitor_id = ?1 AND target = ?2 AND check_id <> ?3 ORDER BY url LIMIT ?4",
         )
-        .bind(blob(lease.monitor.0))
-        .bind(target)
-        .bind(blob(lease.check.0))
-        .bind(int(limit))
+        .bind_all(params![lease.monitor, target, lease.check, limit])
         .fetch_all(&self.readers)
         .await?;
         rows.iter().map(missing_url).collect()
@@ -241,11 +228,13 @@ impl Checks for Sqlite {
                 AND (expires_at IS NULL OR expires_at > ?3)
              ORDER BY monitor_check.id DESC LIMIT ?4 OFFSET ?5",
         )
-        .bind(blob(monitor.0))
-        .bind(status.map(CheckStatus::as_str))
-        .bind(int(now.0))
-        .bind(int(limit))
-        .bind(int(offset))
+        .bind_all(params![
+            monitor,
+            status.map(CheckStatus::as_str),
+            now,
+            limit,
+            offset
+        ])
         .fetch_all(&self.readers)
         .await?;
         rows.iter().map(check_row).collect()
@@ -262,9 +251,7 @@ impl Checks for Sqlite {
             "SELECT monitor_check.*, request FROM monitor_check JOIN job USING (id)
              WHERE monitor_id = ?1 AND monitor_check.id = ?2 AND (expires_at IS NULL OR expires_at > ?3)",
         )
-        .bind(blob(monitor.0))
-        .bind(blob(check.0))
-        .bind(int(now.0))
+        .bind_all(params![monitor, check, now])
         .fetch_optional(&mut *transaction)
         .await?;
         let Some(row) = row else { return Ok(None) };
@@ -287,10 +274,12 @@ impl Checks for Sqlite {
             "SELECT entry FROM monitor_page WHERE check_id = ?1 AND (?2 IS NULL OR status = ?2)
              ORDER BY target, no LIMIT ?4 OFFSET ?3",
         )
-        .bind(blob(check.0))
-        .bind(status.map(PageStatus::as_str))
-        .bind(int(skip))
-        .bind(int(limit.saturating_add(1)))
+        .bind_all(params![
+            check,
+            status.map(PageStatus::as_str),
+            skip,
+            limit.saturating_add(1),
+        ])
         .fetch_all(&self.readers)
         .await?;
         page_chunk(&rows, limit, max_bytes)
@@ -309,14 +298,12 @@ async fn start(
                 "UPDATE monitor SET next_run_at = ?3 WHERE id = ?1 AND status = 'active' AND next_run_at = ?2
                  RETURNING check_id",
             )
-            .bind(blob(monitor.0))
-            .bind(int(due.0))
-            .bind(next.map(|at| int(at.0)))
+            .bind_all(params![monitor, due, next])
             .fetch_optional(&mut *connection)
             .await?,
             None => {
                 query("SELECT check_id FROM monitor WHERE id = ?1 AND status <> 'deleted'")
-                    .bind(blob(monitor.0))
+                    .bind(monitor)
                     .fetch_optional(&mut *connection)
                     .await?
             }
@@ -330,38 +317,37 @@ async fn start(
     }
     insert_job(connection, job, 0).await?;
     let (status, ended, lease_until) = match overlaps {
-        true => (CheckStatus::SkippedOverlap, Some(int(job.created_at.0)), None),
-        false => (CheckStatus::Queued, None, Some(0)),
+        true => (CheckStatus::SkippedOverlap, Some(job.created_at), None),
+        false => (CheckStatus::Queued, None, Some(Timestamp(0))),
     };
     query(
         "INSERT INTO monitor_check (id, monitor_id, status, scheduled_for, finished_at, jobs, lease_until, created_at,
             updated_at)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?8)",
     )
-    .bind(blob(job.id.0))
-    .bind(blob(monitor.0))
-    .bind(status.as_str())
-    .bind(check.due.map(|(due, _)| int(due.0)))
-    .bind(ended)
-    .bind(jobs)
-    .bind(lease_until)
-    .bind(int(job.created_at.0))
+    .bind_all(params![
+        job.id,
+        monitor,
+        status.as_str(),
+        check.due.map(|(due, _)| due),
+        ended,
+        jobs,
+        lease_until,
+        job.created_at,
+    ])
     .execute(&mut *connection)
     .await?;
     if overlaps {
         query(
             "UPDATE job SET status = 'completed', completed_at = ?2, expires_at = ?2 + retention_ms WHERE id = ?1",
         )
-        .bind(blob(job.id.0))
-        .bind(int(job.created_at.0))
+        .bind_all(params![job.id, job.created_at])
         .execute(connection)
         .await?;
         return Ok(StartOutcome::Overlap);
     }
     query("UPDATE monitor SET check_id = ?2, last_run_at = ?3 WHERE id = ?1")
-        .bind(blob(monitor.0))
-        .bind(blob(job.id.0))
-        .bind(int(job.created_at.0))
+        .bind_all(params![monitor, job.id, job.created_at])
         .execute(connection)
         .await?;
     Ok(StartOutcome::Started)
@@ -381,28 +367,27 @@ async fn finish(
             target_results = ?7, credits = ?8, lease_until = NULL
          WHERE id = ?1 AND epoch = ?2 AND lease_until IS NOT NULL",
     )
-    .bind(blob(check.0))
-    .bind(int(lease.epoch))
-    .bind(end.status.as_str())
-    .bind(end.error.clone())
-    .bind(int(now.0))
-    .bind(json_text(&summary)?)
-    .bind(end.target_results)
-    .bind(int(credits))
+    .bind_all(params![
+        check,
+        lease.epoch,
+        end.status.as_str(),
+        end.error.clone(),
+        now,
+        json_text(&summary)?,
+        end.target_results,
+        credits,
+    ])
     .execute(&mut *connection)
     .await?;
-    if ended.rows_affected() == 0 {
+    if ended == 0 {
         return Ok(None);
     }
     query("DELETE FROM monitor_url WHERE monitor_id = ?1 AND target IN (SELECT value FROM json_each(?2))")
-        .bind(blob(lease.monitor.0))
-        .bind(json_text(&end.changed_targets)?)
+        .bind_all(params![lease.monitor, end.changed_targets])
         .execute(&mut *connection)
         .await?;
     query("UPDATE monitor SET check_id = NULL, last_summary = ?3 WHERE id = ?1 AND check_id = ?2")
-        .bind(blob(lease.monitor.0))
-        .bind(blob(check.0))
-        .bind(json_text(&summary)?)
+        .bind_all(params![lease.monitor, check, json_text(&summary)?])
         .execute(&mut *connection)
         .await?;
     let status = match end.status {
@@ -413,11 +398,7 @@ async fn finish(
         "UPDATE job SET status = ?2, error = ?3, credits = ?4, completed_at = ?5, expires_at = ?5 + retention_ms
          WHERE id = ?1 RETURNING webhook_events, event_count, last_event_at",
     )
-    .bind(blob(check.0))
-    .bind(status)
-    .bind(end.error.clone())
-    .bind(end.credits)
-    .bind(int(now.0))
+    .bind_all(params![check, status, end.error.clone(), end.credits, now])
     .fetch_one(&mut *connection)
     .await?;
     let data = check_event(&lease, end.status, &summary, end.error);
@@ -436,11 +417,13 @@ async fn add_page(
     page: &NewCheckPage,
 ) -> Result<(), StoreError> {
     query("INSERT INTO monitor_page (check_id, target, no, status, entry) VALUES (?1, ?2, ?3, ?4, ?5)")
-        .bind(blob(check.0))
-        .bind(target)
-        .bind(int(no))
-        .bind(page.status.as_str())
-        .bind(page.entry.clone())
+        .bind_all(params![
+            check,
+            target,
+            no,
+            page.status.as_str(),
+            page.entry.clone()
+        ])
         .execute(connection)
         .await?;
     Ok(())
@@ -455,9 +438,7 @@ async fn remember(
     let key = page.key.to_bytes().to_vec();
     if page.status == PageStatus::Removed {
         query("DELETE FROM monitor_url WHERE monitor_id = ?1 AND target = ?2 AND url_key = ?3")
-            .bind(blob(monitor.0))
-            .bind(target)
-            .bind(key)
+            .bind_all(params![monitor, target, key])
             .execute(connection)
             .await?;
         return Ok(());
@@ -468,12 +449,14 @@ async fn remember(
          ON CONFLICT (monitor_id, target, url_key) DO UPDATE SET url = excluded.url,
             scrape_id = coalesce(excluded.scrape_id, scrape_id), check_id = excluded.check_id",
     )
-    .bind(blob(monitor.0))
-    .bind(target)
-    .bind(key)
-    .bind(page.url.clone())
-    .bind(maybe_blob(page.scrape.map(|scrape| scrape.0)))
-    .bind(blob(check.0))
+    .bind_all(params![
+        monitor,
+        target,
+        key,
+        page.url.clone(),
+        page.scrape,
+        check
+    ])
     .execute(connection)
     .await?;
     Ok(())
@@ -482,12 +465,8 @@ async fn remember(
 async fn summary(connection: &mut SqliteConnection, check: JobId) -> Result<CheckSummary, StoreError> {
     let rows =
         query("SELECT status, count(*) AS pages FROM monitor_page WHERE check_id = ?1 GROUP BY status")
-            .bind(blob(check.0))
+            .bind(check)
             .fetch_all(connection)
             .await?;
     check_summary(&rows)
-}
-
-fn hex(key: UrlKey) -> String {
-    key.to_bytes().iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -11,7 +11,6 @@ mod urls;
 pub(crate) use batch_pages::{add_to_batch, insert_batch_pages};
 pub(crate) use outcomes::insert_pages;
 
-use sqlx::query;
 use sqlx::sqlite::SqliteConnection;
 
 use harvestman_core::crawl::{Batch, CommitResponse, JobEnd, JobState, Snapshot};
@@ -29,8 +28,10 @@ use crate::sqlite::credits::add_to_sums;
 use crate::sqlite::events::{Event, EventLog};
 use crate::sqlite::jobs::stop_shards;
 use crate::sqlite::prepared::{PreparedBatch, json_text};
-use crate::sqlite::rows::{Columns, bad_column, blob, int};
+use crate::sqlite::query::query;
+use crate::sqlite::rows::{Columns, bad_column};
 use crate::usage::UsageChange;
+use crate::value::params;
 
 impl Commits for Sqlite {
     async fn load(&self, lease: &Lease) -> Result<Snapshot, StoreError> {
@@ -109,20 +110,21 @@ async fn fence(
         "UPDATE shard SET last_batch = ?4, lease_until = ?5, progress = ?6
          WHERE job_id = ?1 AND no = ?2 AND epoch = ?3 AND last_batch = ?4 - 1",
     )
-    .bind(blob(owner.job.0))
-    .bind(owner.shard)
-    .bind(int(owner.epoch))
-    .bind(int(batch.number))
-    .bind(int(until))
-    .bind(batch.progress.clone())
+    .bind_all(params![
+        owner.job,
+        owner.shard,
+        owner.epoch,
+        batch.number,
+        until,
+        batch.progress.clone(),
+    ])
     .execute(&mut *connection)
     .await?;
-    if fitting.rows_affected() == 1 {
+    if fitting == 1 {
         return Ok(Fence::Passed);
     }
     let row = query("SELECT epoch, last_batch FROM shard WHERE job_id = ?1 AND no = ?2")
-        .bind(blob(owner.job.0))
-        .bind(owner.shard)
+        .bind_all(params![owner.job, owner.shard])
         .fetch_optional(connection)
         .await?;
     match row {
@@ -165,7 +167,7 @@ impl JobInCommit {
                 next_position, error_count, event_count, last_event_at, webhook_events, warnings
              FROM job WHERE id = ?1",
         )
-        .bind(blob(job.0))
+        .bind(job)
         .fetch_optional(connection)
         .await?;
         let Some(row) = row else { return Ok(None) };
@@ -239,7 +241,7 @@ impl JobInCommit {
     async fn write(self, connection: &mut SqliteConnection, now: Timestamp) -> Result<(), StoreError> {
         let (status, error, ended_at) = match self.ended {
             None => (JobStatus::Scraping, None, None),
-            Some((status, error, at)) => (status, error, Some(int(at.0))),
+            Some((status, error, at)) => (status, error, Some(at)),
         };
         query(
             "UPDATE job SET admitted = ?2, completed = ?3, failed = ?4, credits = ?5, url_count = ?6,
@@ -248,21 +250,23 @@ impl JobInCommit {
                 sweep = ?14 IS NOT NULL, page_limit = ?15
              WHERE id = ?1",
         )
-        .bind(blob(self.account.job.0))
-        .bind(int(self.admitted))
-        .bind(int(self.completed))
-        .bind(int(self.failed))
-        .bind(int(self.credits))
-        .bind(int(self.url_count))
-        .bind(int(self.next_position))
-        .bind(int(self.error_count))
-        .bind(int(self.events.count))
-        .bind(int(self.events.last_at))
-        .bind(json_text(&self.warnings)?)
-        .bind(status.as_str())
-        .bind(error)
-        .bind(ended_at)
-        .bind(int(self.page_limit))
+        .bind_all(params![
+            self.account.job,
+            self.admitted,
+            self.completed,
+            self.failed,
+            self.credits,
+            self.url_count,
+            self.next_position,
+            self.error_count,
+            self.events.count,
+            self.events.last_at,
+            json_text(&self.warnings)?,
+            status.as_str(),
+            error,
+            ended_at,
+            self.page_limit,
+        ])
         .execute(&mut *connection)
         .await?;
         add_to_sums(connection, &self.account, self.used, now).await

@@ -1,7 +1,6 @@
 //! Crawls that continue an earlier one. The URLs of the earlier crawl are copied into the new job; those that still
 //! have to be fetched become spare, so that the first commit admits them.
 
-use sqlx::query;
 use sqlx::sqlite::SqliteConnection;
 
 use harvestman_core::ids::JobId;
@@ -13,7 +12,9 @@ use crate::rows::parse_progress;
 use crate::sqlite::Sqlite;
 use crate::sqlite::jobs::{IdempotentRequest, insert_running_job};
 use crate::sqlite::prepared::json_text;
-use crate::sqlite::rows::{Columns, blob, int};
+use crate::sqlite::query::query;
+use crate::sqlite::rows::Columns;
+use crate::value::params;
 
 impl Sqlite {
     /// See [`crate::Store::continue_crawl`].
@@ -33,7 +34,7 @@ impl Sqlite {
         let row = query(
             "SELECT count(*) AS urls FROM job_url WHERE job_id = ?1 AND state IN ('spare', 'open', 'failed')",
         )
-        .bind(blob(job.0))
+        .bind(job)
         .fetch_one(&self.readers)
         .await?;
         row.count("urls")
@@ -51,7 +52,7 @@ async fn continue_crawl(
             coalesce(sum(source = 'seed' AND state IN ('spare', 'open', 'failed')), 0) AS seeds_left
          FROM job_url JOIN shard ON shard.job_id = job_url.job_id AND no = 0 WHERE job_url.job_id = ?1",
     )
-    .bind(blob(earlier.0))
+    .bind(earlier)
     .fetch_one(&mut *connection)
     .await?;
     let known = KnownUrls::read(&row)?;
@@ -61,14 +62,12 @@ async fn continue_crawl(
     let progress = known.progress(parse_progress(&row)?);
     insert_running_job(connection, &IdempotentRequest::of(job, None), job).await?;
     query("UPDATE shard SET progress = ?2 WHERE job_id = ?1")
-        .bind(blob(job.id.0))
-        .bind(json_text(&progress)?)
+        .bind_all(params![job.id, json_text(&progress)?])
         .execute(&mut *connection)
         .await?;
     // The copied URLs are not in `url_count`, which bounds what the job adds.
     query("UPDATE job SET next_position = ?2 WHERE id = ?1")
-        .bind(blob(job.id.0))
-        .bind(int(known.next_position))
+        .bind_all(params![job.id, known.next_position])
         .execute(&mut *connection)
         .await?;
     query(
@@ -78,8 +77,7 @@ async fn continue_crawl(
          FROM (SELECT *, state IN ('spare', 'open', 'failed') AS left_over FROM job_url WHERE job_id = ?1)
          WHERE NOT (left_over AND source = 'seed') ORDER BY url_key",
     )
-    .bind(blob(earlier.0))
-    .bind(blob(job.id.0))
+    .bind_all(params![earlier, job.id])
     .execute(connection)
     .await?;
     Ok(ContinueOutcome::Created(known.left))

@@ -1,7 +1,6 @@
 //! Credits: ledger entries, written with what they charge for, and sums by month and day, read by reports. The ledger
 //! outlives its jobs.
 
-use sqlx::query;
 use sqlx::sqlite::SqliteConnection;
 use uuid::Uuid;
 
@@ -18,8 +17,10 @@ use crate::rows::day_usage;
 use crate::sqlite::Sqlite;
 use crate::sqlite::jobs::insert_activity;
 use crate::sqlite::prepared::json_text;
-use crate::sqlite::rows::{Columns, bad_column, blob, int, maybe_blob};
+use crate::sqlite::query::query;
+use crate::sqlite::rows::{Columns, bad_column};
 use crate::usage::{DayUsage, MonthUsage, Usage, UsageChange};
+use crate::value::params;
 
 /// Charges a request without pages.
 pub(crate) async fn charge_call(
@@ -65,13 +66,15 @@ async fn charge(
         "INSERT INTO ledger (job_id, seq, reason, team_id, key_id, endpoint, credits, at)
          SELECT ?1, value ->> 0, ?7, ?3, ?4, ?5, value ->> 1, ?6 FROM json_each(?2) ORDER BY key",
     )
-    .bind(blob(account.job.0))
-    .bind(json_text(&entries)?)
-    .bind(blob(account.team.0))
-    .bind(maybe_blob(account.key.map(|key| key.0)))
-    .bind(account.kind.as_str())
-    .bind(int(now.0))
-    .bind(reason)
+    .bind_all(params![
+        account.job,
+        json_text(&entries)?,
+        account.team,
+        account.key,
+        account.kind.as_str(),
+        now,
+        reason,
+    ])
     .execute(connection)
     .await?;
     Ok(())
@@ -96,12 +99,14 @@ pub(crate) async fn add_to_sums(
         return Ok(());
     }
     query(ADD_TO_SUMS)
-        .bind(blob(account.team.0))
-        .bind(Month::of(now).to_string())
-        .bind(account.key.map(|key| blob(key.0)).unwrap_or_default())
-        .bind(int(used.credits))
-        .bind(Day::of(now).to_string())
-        .bind(int(used.pages))
+        .bind_all(params![
+            account.team,
+            Month::of(now).to_string(),
+            account.key.map_or_else(Vec::new, |key| key.0.as_bytes().to_vec()),
+            used.credits,
+            Day::of(now).to_string(),
+            used.pages,
+        ])
         .execute(connection)
         .await?;
     Ok(())
@@ -135,7 +140,7 @@ impl Usage for Sqlite {
 
     async fn ledger_total(&self, team: TeamId) -> Result<u64, StoreError> {
         let row = query("SELECT coalesce(sum(credits), 0) AS credits FROM ledger WHERE team_id = ?1")
-            .bind(blob(team.0))
+            .bind(team)
             .fetch_one(&self.readers)
             .await?;
         row.count("credits")
@@ -145,8 +150,7 @@ impl Usage for Sqlite {
         let row = query(
             "SELECT coalesce(sum(credits), 0) AS credits FROM month_usage WHERE team_id = ?1 AND month = ?2",
         )
-        .bind(blob(team.0))
-        .bind(month.to_string())
+        .bind_all(params![team, month.to_string()])
         .fetch_one(&self.readers)
         .await?;
         row.count("credits")
@@ -158,7 +162,7 @@ impl Usage for Sqlite {
              LEFT JOIN api_key ON api_key.id = key_id
              WHERE month_usage.team_id = ?1 ORDER BY month, key_name, key_id",
         )
-        .bind(blob(team.0))
+        .bind(team)
         .fetch_all(&self.readers)
         .await?;
         rows.into_iter()
@@ -180,8 +184,7 @@ impl Usage for Sqlite {
              LEFT JOIN api_key ON api_key.id = key_id
              WHERE day_usage.team_id = ?1 AND day >= ?2 ORDER BY day, key_name, key_id",
         )
-        .bind(blob(team.0))
-        .bind(since.to_string())
+        .bind_all(params![team, since.to_string()])
         .fetch_all(&self.readers)
         .await?;
         rows.into_iter()

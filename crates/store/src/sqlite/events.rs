@@ -1,6 +1,5 @@
 //! Writes webhook events to the outbox, in the same transaction as the change that they report.
 
-use sqlx::query;
 use sqlx::sqlite::SqliteConnection;
 
 use harvestman_core::ids::JobId;
@@ -11,7 +10,8 @@ pub(crate) use crate::event::Event;
 use crate::job::{JobKind, NewJob};
 use crate::new_id::new_id;
 use crate::sqlite::outbox::make_due;
-use crate::sqlite::rows::{blob, int};
+use crate::sqlite::query::query;
+use crate::value::params;
 
 /// Number and time of a job's latest event. The time never goes back, whatever the clock does, so that events
 /// are delivered in order.
@@ -46,8 +46,8 @@ impl EventLog {
         self.count += 1;
         self.last_at = self.last_at.max(now.0);
         let (seq, error_no) = match event {
-            Event::Page(seq) => (Some(int(seq)), None),
-            Event::PageFailed(no) => (None, Some(int(no))),
+            Event::Page(seq) => (Some(seq), None),
+            Event::PageFailed(no) => (None, Some(no)),
             Event::Started
             | Event::Completed
             | Event::Failed
@@ -61,14 +61,16 @@ impl EventLog {
                 data)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?7, ?8)",
         )
-        .bind(blob(job.0))
-        .bind(int(self.count))
-        .bind(blob(new_id()))
-        .bind(format!("{}.{}", kind.as_str(), event.word()))
-        .bind(seq)
-        .bind(error_no)
-        .bind(int(self.last_at))
-        .bind(data)
+        .bind_all(params![
+            job,
+            self.count,
+            new_id(),
+            format!("{}.{}", kind.as_str(), event.word()),
+            seq,
+            error_no,
+            self.last_at,
+            data,
+        ])
         .execute(&mut *connection)
         .await?;
         make_due(connection, job, Timestamp(self.last_at)).await
@@ -81,8 +83,7 @@ pub(crate) async fn insert_receiver(
     job: &NewJob,
 ) -> Result<(), StoreError> {
     query("INSERT INTO receiver (job_id, webhook) VALUES (?1, ?2 -> '$.webhook')")
-        .bind(blob(job.id.0))
-        .bind(job.request.clone())
+        .bind_all(params![job.id, job.request.clone()])
         .execute(connection)
         .await?;
     Ok(())
@@ -95,9 +96,7 @@ pub(crate) async fn save_log(
     log: EventLog,
 ) -> Result<(), StoreError> {
     query("UPDATE job SET event_count = ?2, last_event_at = ?3 WHERE id = ?1")
-        .bind(blob(job.0))
-        .bind(int(log.count))
-        .bind(int(log.last_at))
+        .bind_all(params![job, log.count, log.last_at])
         .execute(connection)
         .await?;
     Ok(())

@@ -2,7 +2,6 @@
 
 use std::sync::atomic::Ordering;
 
-use sqlx::query;
 use sqlx::sqlite::SqliteConnection;
 
 use harvestman_core::ids::JobId;
@@ -11,10 +10,12 @@ use harvestman_core::time::Timestamp;
 use crate::error::StoreError;
 use crate::limits;
 use crate::sqlite::cache::delete_aged;
-use crate::sqlite::rows::{Columns, blob, int};
+use crate::sqlite::query::query;
+use crate::sqlite::rows::Columns;
 use crate::sqlite::writer::Writer;
 use crate::sqlite::zero_retention::{erase_ended, mark_delivered};
 use crate::sqlite::{files, monitors, sessions, uploads};
+use crate::value::params;
 
 const EVENTS: &[&str] = &[
     "DELETE FROM delivery WHERE job_id = ?1 AND (event_no, attempt) IN
@@ -75,7 +76,7 @@ async fn step(connection: &mut SqliteConnection, now: Timestamp) -> Result<Step,
         return Ok(Step::Erased);
     }
     let expired = query("SELECT id FROM job WHERE expires_at <= ?1 ORDER BY expires_at LIMIT 1")
-        .bind(int(now.0))
+        .bind(now)
         .fetch_optional(&mut *connection)
         .await?;
     if let Some(row) = expired {
@@ -116,10 +117,7 @@ async fn delete_some(connection: &mut SqliteConnection, job: JobId) -> Result<St
         "DELETE FROM monitor_check WHERE id = ?1",
         "DELETE FROM job WHERE id = ?1",
     ] {
-        query(statement)
-            .bind(blob(job.0))
-            .execute(&mut *connection)
-            .await?;
+        query(statement).bind(job).execute(&mut *connection).await?;
     }
     Ok(Step::JobDeleted)
 }
@@ -132,14 +130,12 @@ async fn sweep(connection: &mut SqliteConnection, job: JobId) -> Result<Step, St
             (SELECT url_key FROM job_url WHERE job_id = ?1 AND state = 'spare' ORDER BY position LIMIT ?2 OFFSET
                 (SELECT iif(kind = 'crawl' AND zero_data_retention = 0, ?3, 0) FROM job WHERE id = ?1))",
     )
-    .bind(blob(job.0))
-    .bind(limits::EXPIRY_ROWS)
-    .bind(int(limits::SPARE_KEPT))
+    .bind_all(params![job, limits::EXPIRY_ROWS, limits::SPARE_KEPT])
     .execute(&mut *connection)
     .await?;
-    if deleted.rows_affected() == 0 {
+    if deleted == 0 {
         query("UPDATE job SET sweep = 0 WHERE id = ?1")
-            .bind(blob(job.0))
+            .bind(job)
             .execute(connection)
             .await?;
     }
@@ -152,26 +148,32 @@ async fn delete_old(connection: &mut SqliteConnection, now: Timestamp) -> Result
         "DELETE FROM idempotency WHERE (team_id, key) IN
             (SELECT team_id, key FROM idempotency WHERE created_at <= ?1 LIMIT ?2)",
     )
-    .bind(int(now.0.saturating_sub(limits::IDEMPOTENCY_MS)))
-    .bind(limits::EXPIRY_ROWS)
+    .bind_all(params![
+        now.0.saturating_sub(limits::IDEMPOTENCY_MS),
+        limits::EXPIRY_ROWS
+    ])
     .execute(&mut *connection)
     .await?;
     let activity = query(
         "DELETE FROM activity WHERE job_id IN (SELECT job_id FROM activity WHERE created_at <= ?1 LIMIT ?2)",
     )
-    .bind(int(now.0.saturating_sub(limits::ACTIVITY_MS)))
-    .bind(limits::EXPIRY_ROWS)
+    .bind_all(params![
+        now.0.saturating_sub(limits::ACTIVITY_MS),
+        limits::EXPIRY_ROWS
+    ])
     .execute(&mut *connection)
     .await?;
     let feedback =
         query("DELETE FROM feedback WHERE id IN (SELECT id FROM feedback WHERE created_at <= ?1 LIMIT ?2)")
-            .bind(int(now.0.saturating_sub(limits::FEEDBACK_MS)))
-            .bind(limits::EXPIRY_ROWS)
+            .bind_all(params![
+                now.0.saturating_sub(limits::FEEDBACK_MS),
+                limits::EXPIRY_ROWS
+            ])
             .execute(&mut *connection)
             .await?;
-    let deleted = idempotency.rows_affected()
-        + activity.rows_affected()
-        + feedback.rows_affected()
+    let deleted = idempotency
+        + activity
+        + feedback
         + sessions::delete_old(connection, now).await?
         + delete_aged(connection, now).await?;
     Ok(if deleted > 0 { Step::Deleted } else { Step::Idle })
@@ -182,10 +184,8 @@ pub(crate) async fn delete(
     statement: &'static str,
     job: JobId,
 ) -> Result<u64, StoreError> {
-    let done = query(statement)
-        .bind(blob(job.0))
-        .bind(limits::EXPIRY_ROWS)
+    query(statement)
+        .bind_all(params![job, limits::EXPIRY_ROWS])
         .execute(connection)
-        .await?;
-    Ok(done.rows_affected())
+        .await
 }

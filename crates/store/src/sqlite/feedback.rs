@@ -1,12 +1,12 @@
 //! Feedback on results: one entry for each request.
 
-use sqlx::query;
-
 use crate::error::StoreError;
 use crate::feedback::{FeedbackList, FeedbackOutcome, FeedbackRow, NewFeedback};
 use crate::rows::feedback_row;
 use crate::sqlite::Sqlite;
-use crate::sqlite::rows::{Columns, blob, int};
+use crate::sqlite::query::query;
+use crate::sqlite::rows::Columns;
+use crate::value::params;
 
 impl FeedbackList for Sqlite {
     async fn add_feedback(&self, feedback: &NewFeedback) -> Result<FeedbackOutcome, StoreError> {
@@ -15,8 +15,7 @@ impl FeedbackList for Sqlite {
             .run(move |connection| {
                 Box::pin(async move {
                     let known = query("SELECT id FROM feedback WHERE team_id = ?1 AND job_id = ?2")
-                        .bind(blob(new.team.0))
-                        .bind(blob(new.job.0))
+                        .bind_all(params![new.team, new.job])
                         .fetch_optional(&mut *connection)
                         .await?;
                     if let Some(row) = known {
@@ -27,16 +26,18 @@ impl FeedbackList for Sqlite {
                          SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7
                          WHERE EXISTS (SELECT 1 FROM activity WHERE job_id = ?3 AND team_id = ?2)",
                     )
-                    .bind(blob(new.id))
-                    .bind(blob(new.team.0))
-                    .bind(blob(new.job.0))
-                    .bind(new.endpoint)
-                    .bind(new.rating)
-                    .bind(new.body)
-                    .bind(int(new.at.0))
+                    .bind_all(params![
+                        new.id,
+                        new.team,
+                        new.job,
+                        new.endpoint,
+                        new.rating,
+                        new.body,
+                        new.at,
+                    ])
                     .execute(connection)
                     .await?;
-                    Ok(match stored.rows_affected() {
+                    Ok(match stored {
                         1 => FeedbackOutcome::Stored,
                         _ => FeedbackOutcome::UnknownJob,
                     })

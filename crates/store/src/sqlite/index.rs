@@ -7,8 +7,8 @@ use std::collections::{HashSet, VecDeque};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use sqlx::QueryBuilder;
 use sqlx::sqlite::SqliteConnection;
-use sqlx::{QueryBuilder, query};
 use tokio::time::sleep;
 
 use harvestman_core::ids::TeamId;
@@ -16,7 +16,9 @@ use harvestman_core::search::PageText;
 
 use crate::error::StoreError;
 use crate::limits;
+use crate::sqlite::query::query;
 use crate::sqlite::writer::Writer;
+use crate::value::params;
 
 /// Stands for the hash of a text that was lost with the server that had it in memory.
 pub(super) const LOST: i64 = 0;
@@ -290,12 +292,10 @@ pub(super) async fn write_lost(
 ) -> Result<(), StoreError> {
     let text = IndexedText::new(id, team, text);
     let found = query("UPDATE page_text_waiting SET hash = ?2 WHERE id = ?1 AND hash = ?3")
-        .bind(id)
-        .bind(text.hash)
-        .bind(LOST)
+        .bind_all(params![id, text.hash, LOST])
         .execute(&mut *connection)
         .await?;
-    match found.rows_affected() {
+    match found {
         0 => Ok(()),
         _ => write(connection, &[Arc::new(text)]).await,
     }

@@ -1,6 +1,5 @@
 //! Creating, looking up and cancelling jobs, and idempotency keys.
 
-use sqlx::query;
 use sqlx::sqlite::SqliteConnection;
 
 use harvestman_core::crawl::{Offer, Progress};
@@ -17,9 +16,11 @@ use crate::rows::{begun_pages, job_row, parse_kind, parse_status};
 use crate::sqlite::commit::{add_to_batch, insert_batch_pages};
 use crate::sqlite::events::{Event, EventLog};
 use crate::sqlite::prepared::{json_text, page_lists};
-use crate::sqlite::rows::{Columns, blob, int, maybe_blob};
+use crate::sqlite::query::query;
+use crate::sqlite::rows::Columns;
 use crate::sqlite::runs::add_run_event;
 use crate::sqlite::{Sqlite, events};
+use crate::value::params;
 
 /// Result of looking up an idempotency key that was used before.
 pub(crate) enum EarlierRequest {
@@ -123,9 +124,7 @@ impl Jobs for Sqlite {
                         "SELECT status, kind, webhook_events, event_count, last_event_at FROM job
                          WHERE id = ?1 AND team_id = ?2 AND (expires_at IS NULL OR expires_at > ?3)",
                     )
-                    .bind(blob(job.0))
-                    .bind(blob(team.0))
-                    .bind(int(now.0))
+                    .bind_all(params![job, team, now])
                     .fetch_optional(&mut *connection)
                     .await?;
                     let Some(row) = row else {
@@ -153,9 +152,7 @@ impl Jobs for Sqlite {
         let row = query(select_jobs!(
             "WHERE id = ?1 AND team_id = ?2 AND (expires_at IS NULL OR expires_at > ?3)"
         ))
-        .bind(blob(job.0))
-        .bind(blob(team.0))
-        .bind(int(now.0))
+        .bind_all(params![job, team, now])
         .fetch_optional(&self.readers)
         .await?;
         row.map(|row| job_row(&row)).transpose()
@@ -165,7 +162,7 @@ impl Jobs for Sqlite {
         let rows = query(select_jobs!(
             "WHERE team_id = ?1 AND kind = 'crawl' AND status = 'scraping' ORDER BY created_at DESC, id DESC"
         ))
-        .bind(blob(team.0))
+        .bind(team)
         .fetch_all(&self.readers)
         .await?;
         rows.iter().map(job_row).collect()
@@ -183,10 +180,7 @@ impl Jobs for Sqlite {
                 AND (?3 IS NULL OR instr(lower(url), lower(?3)) > 0)
              ORDER BY id DESC LIMIT ?4"
         ))
-        .bind(blob(team.0))
-        .bind(int(now.0))
-        .bind(search)
-        .bind(i64::from(limit))
+        .bind_all(params![team, now, search, i64::from(limit)])
         .fetch_all(&self.readers)
         .await?;
         rows.iter().map(job_row).collect()
@@ -254,10 +248,12 @@ async fn find_earlier_request(
         "SELECT job_id, body_hash = ?3 AS same FROM idempotency
          WHERE team_id = ?1 AND key = ?2 AND created_at > ?4",
     )
-    .bind(blob(team.0))
-    .bind(entry.key.clone())
-    .bind(entry.body_hash.to_vec())
-    .bind(int(now.0.saturating_sub(limits::IDEMPOTENCY_MS)))
+    .bind_all(params![
+        team,
+        entry.key.clone(),
+        entry.body_hash.to_vec(),
+        now.0.saturating_sub(limits::IDEMPOTENCY_MS),
+    ])
     .fetch_optional(connection)
     .await?;
     let Some(row) = row else { return Ok(None) };
@@ -281,11 +277,13 @@ pub(crate) async fn store_idempotency_key(
          ON CONFLICT (team_id, key) DO UPDATE SET body_hash = excluded.body_hash, job_id = excluded.job_id,
             created_at = excluded.created_at",
     )
-    .bind(blob(request.team.0))
-    .bind(entry.key.clone())
-    .bind(entry.body_hash.to_vec())
-    .bind(blob(request.job.0))
-    .bind(int(request.at.0))
+    .bind_all(params![
+        request.team,
+        entry.key.clone(),
+        entry.body_hash.to_vec(),
+        request.job,
+        request.at,
+    ])
     .execute(connection)
     .await?;
     Ok(())
@@ -302,19 +300,21 @@ pub(crate) async fn insert_job(
             zero_data_retention, retention_ms, created_at, base)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, 'scraping', ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
     )
-    .bind(blob(job.id.0))
-    .bind(blob(job.team.0))
-    .bind(maybe_blob(job.key.map(|key| key.0)))
-    .bind(job.kind.as_str())
-    .bind(job.url.clone())
-    .bind(job.request.clone())
-    .bind(int(job.page_limit))
-    .bind(admitted)
-    .bind(job.webhook.unwrap_or_default().to_bits())
-    .bind(job.zero_data_retention)
-    .bind(int(job.retention_ms))
-    .bind(int(job.created_at.0))
-    .bind(job.base.clone())
+    .bind_all(params![
+        job.id,
+        job.team,
+        job.key,
+        job.kind.as_str(),
+        job.url.clone(),
+        job.request.clone(),
+        job.page_limit,
+        admitted,
+        job.webhook.unwrap_or_default().to_bits(),
+        job.zero_data_retention,
+        job.retention_ms,
+        job.created_at,
+        job.base.clone(),
+    ])
     .execute(&mut *connection)
     .await?;
     if job.webhook.is_some() {
@@ -332,8 +332,7 @@ pub(crate) async fn insert_running_job(
     store_idempotency_key(connection, request).await?;
     insert_job(connection, job, 0).await?;
     query("INSERT INTO shard (job_id, no, progress) VALUES (?1, 0, ?2)")
-        .bind(blob(job.id.0))
-        .bind(json_text(&Progress::default())?)
+        .bind_all(params![job.id, json_text(&Progress::default())?])
         .execute(&mut *connection)
         .await?;
     insert_activity(connection, job, None).await?;
@@ -361,17 +360,19 @@ pub(crate) async fn insert_activity(
             outcome, failure, username)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
     )
-    .bind(blob(job.id.0))
-    .bind(blob(job.team.0))
-    .bind(maybe_blob(job.key.map(|key| key.0)))
-    .bind(job.kind.as_str())
-    .bind(target)
-    .bind(job.origin.clone())
-    .bind(job.integration.clone())
-    .bind(int(job.created_at.0))
-    .bind(outcome.map(JobStatus::as_str))
-    .bind(failure)
-    .bind(job.username.clone())
+    .bind_all(params![
+        job.id,
+        job.team,
+        job.key,
+        job.kind.as_str(),
+        target,
+        job.origin.clone(),
+        job.integration.clone(),
+        job.created_at,
+        outcome.map(JobStatus::as_str),
+        failure,
+        job.username.clone(),
+    ])
     .execute(connection)
     .await?;
     Ok(())
@@ -385,7 +386,7 @@ pub(crate) async fn mark_cancelled(
     now: Timestamp,
 ) -> Result<bool, StoreError> {
     let shards = query("SELECT progress FROM shard WHERE job_id = ?1")
-        .bind(blob(job.0))
+        .bind(job)
         .fetch_all(&mut *connection)
         .await?;
     let in_flight = begun_pages(&shards)?;
@@ -394,19 +395,17 @@ pub(crate) async fn mark_cancelled(
             completed_at = ?2, expires_at = ?2 + retention_ms
          WHERE id = ?1 AND status = 'scraping'",
     )
-    .bind(blob(job.0))
-    .bind(int(now.0))
-    .bind(int(in_flight))
+    .bind_all(params![job, now, in_flight])
     .execute(&mut *connection)
     .await?;
     stop_shards(connection, job).await?;
-    Ok(cancelled.rows_affected() == 1)
+    Ok(cancelled == 1)
 }
 
 /// Prevents any shard of the job from being leased again.
 pub(crate) async fn stop_shards(connection: &mut SqliteConnection, job: JobId) -> Result<(), StoreError> {
     query("UPDATE shard SET active = 0 WHERE job_id = ?1")
-        .bind(blob(job.0))
+        .bind(job)
         .execute(connection)
         .await?;
     Ok(())

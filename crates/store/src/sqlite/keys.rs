@@ -1,7 +1,5 @@
 //! API keys, and their lookup by SHA-256.
 
-use sqlx::{query, query_scalar};
-
 use harvestman_core::ids::{KeyId, TeamId};
 use harvestman_core::time::Timestamp;
 
@@ -9,9 +7,11 @@ use crate::error::StoreError;
 use crate::new_id::new_id;
 use crate::rows::key_row;
 use crate::sqlite::Sqlite;
-use crate::sqlite::rows::{Columns, blob, int, maybe_blob};
+use crate::sqlite::query::query;
+use crate::sqlite::rows::Columns;
 use crate::sqlite::teams::clock;
 use crate::team::{KeyFingerprint, KeyRow, Keys, Principal, RevokeOutcome};
+use crate::value::params;
 
 impl Keys for Sqlite {
     async fn add_key(
@@ -33,12 +33,7 @@ impl Keys for Sqlite {
                             SET team_id = excluded.team_id, name = excluded.name, hint = excluded.hint
                          RETURNING id",
                     )
-                    .bind(blob(id))
-                    .bind(blob(team.0))
-                    .bind(name)
-                    .bind(key.hash.to_vec())
-                    .bind(int(now.0))
-                    .bind(key.hint)
+                    .bind_all(params![id, team, name, key.hash.to_vec(), now, key.hint])
                     .fetch_one(connection)
                     .await?;
                     Ok(KeyId(row.id("id")?))
@@ -67,10 +62,9 @@ impl Keys for Sqlite {
     }
 
     async fn has_keys(&self) -> Result<bool, StoreError> {
-        let found: bool = query_scalar("SELECT EXISTS (SELECT 1 FROM api_key WHERE revoked_at IS NULL)")
-            .fetch_one(&self.readers)
-            .await?;
-        Ok(found)
+        query("SELECT EXISTS (SELECT 1 FROM api_key WHERE revoked_at IS NULL)")
+            .fetch_scalar(&self.readers)
+            .await
     }
 
     async fn keys(&self, team: Option<TeamId>) -> Result<Vec<KeyRow>, StoreError> {
@@ -80,7 +74,7 @@ impl Keys for Sqlite {
              FROM api_key JOIN team ON team.id = api_key.team_id
              WHERE ?1 IS NULL OR api_key.team_id = ?1 ORDER BY api_key.id",
         )
-        .bind(maybe_blob(team.map(|team| team.0)))
+        .bind(team)
         .fetch_all(&self.readers)
         .await?;
         rows.iter().map(key_row).collect()
@@ -95,24 +89,22 @@ impl Keys for Sqlite {
         self.writer
             .run(move |connection| {
                 Box::pin(async move {
-                    let (id, team) = (blob(key.0), maybe_blob(team.map(|team| team.0)));
-                    let others: Option<i64> = query_scalar(
-                        "SELECT (SELECT count(*) FROM api_key AS other
-                            WHERE other.team_id = api_key.team_id AND other.revoked_at IS NULL AND other.id <> ?1)
+                    let found = query(
+                        "SELECT (SELECT count(*) FROM api_key AS other WHERE other.team_id = api_key.team_id
+                            AND other.revoked_at IS NULL AND other.id <> ?1) AS others
                          FROM api_key WHERE id = ?1 AND revoked_at IS NULL AND (?2 IS NULL OR team_id = ?2)",
                     )
-                    .bind(id.clone())
-                    .bind(team.clone())
+                    .bind_all(params![key, team])
                     .fetch_optional(&mut *connection)
                     .await?;
-                    match others {
-                        None => return Ok(RevokeOutcome::NotFound),
-                        Some(0) if team.is_some() => return Ok(RevokeOutcome::LastKey),
-                        Some(_) => {}
+                    let Some(row) = found else {
+                        return Ok(RevokeOutcome::NotFound);
+                    };
+                    if team.is_some() && row.count("others")? == 0 {
+                        return Ok(RevokeOutcome::LastKey);
                     }
                     query("UPDATE api_key SET revoked_at = ?2 WHERE id = ?1")
-                        .bind(id)
-                        .bind(int(now.0))
+                        .bind_all(params![key, now])
                         .execute(connection)
                         .await?;
                     Ok(RevokeOutcome::Revoked)
@@ -132,8 +124,7 @@ impl Sqlite {
         self.writer.post(move |connection| {
             Box::pin(async move {
                 query("UPDATE api_key SET last_used_at = ?2 WHERE id = ?1")
-                    .bind(blob(key.0))
-                    .bind(int(now.0))
+                    .bind_all(params![key, now])
                     .execute(connection)
                     .await?;
                 Ok(())

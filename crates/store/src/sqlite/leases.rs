@@ -1,7 +1,6 @@
 //! Leases of shards. Each lease raises the epoch of its shard; the owner of a lower epoch cannot change
 //! anything.
 
-use sqlx::query;
 use sqlx::sqlite::SqliteConnection;
 
 use harvestman_core::ids::{JobId, TeamId};
@@ -11,7 +10,9 @@ use crate::error::StoreError;
 use crate::lease::{DueWork, Lease, LeaseRoom, Leases};
 use crate::rows::{due_work, lease};
 use crate::sqlite::Sqlite;
-use crate::sqlite::rows::{Columns, bad_column, blob, int};
+use crate::sqlite::query::query;
+use crate::sqlite::rows::{Columns, bad_column};
+use crate::value::params;
 
 /// Steps from team to team, and looks at their newest jobs first, which are the most likely to be free. `CROSS JOIN` fixes
 /// the order of the tables.
@@ -43,7 +44,7 @@ impl Leases for Sqlite {
                 EXISTS (SELECT 1 FROM monitor_check WHERE lease_until <= ?1)
                     OR EXISTS (SELECT 1 FROM monitor WHERE next_run_at <= ?1) AS checks",
         )
-        .bind(int(now.0))
+        .bind(now)
         .fetch_one(&self.readers)
         .await?;
         due_work(&row)
@@ -60,7 +61,7 @@ impl Leases for Sqlite {
             return Ok(Vec::new());
         }
         let rows = query(TEAMS_WITH_FREE_SHARDS)
-            .bind(int(now.0))
+            .bind(now)
             .fetch_all(&self.readers)
             .await?;
         let teams: Result<Vec<TeamId>, StoreError> =
@@ -77,11 +78,7 @@ impl Leases for Sqlite {
                     let mut leases = Vec::new();
                     for (team, share) in shares {
                         let taken = query(LEASE_OF_TEAM)
-                            .bind(node.clone())
-                            .bind(int(until.0))
-                            .bind(int(now.0))
-                            .bind(blob(team.0))
-                            .bind(share)
+                            .bind_all(params![node.clone(), until, now, team, share])
                             .fetch_all(&mut *connection)
                             .await?;
                         for row in taken {
@@ -107,13 +104,10 @@ impl Leases for Sqlite {
                         "UPDATE shard SET lease_until = ?4
                          WHERE job_id = ?1 AND no = ?2 AND epoch = ?3 AND active = 1",
                     )
-                    .bind(blob(job.0))
-                    .bind(shard)
-                    .bind(int(epoch))
-                    .bind(int(until))
+                    .bind_all(params![job, shard, epoch, until])
                     .execute(connection)
                     .await?;
-                    Ok(done.rows_affected() == 1)
+                    Ok(done == 1)
                 })
             })
             .await
@@ -130,9 +124,7 @@ impl Leases for Sqlite {
                             progress = json_set(progress, '$.begun', json('{}'))
                          WHERE job_id = ?1 AND no = ?2 AND epoch = ?3",
                     )
-                    .bind(blob(job.0))
-                    .bind(shard)
-                    .bind(int(epoch))
+                    .bind_all(params![job, shard, epoch])
                     .execute(connection)
                     .await?;
                     Ok(())
@@ -152,7 +144,7 @@ async fn lease_of(
     let row = query(
         "SELECT team_id, key_id, kind, url, request, base, page_limit, created_at FROM job WHERE id = ?1",
     )
-    .bind(blob(job.0))
+    .bind(job)
     .fetch_one(connection)
     .await?;
     lease(&row, job, (shard, epoch), until)

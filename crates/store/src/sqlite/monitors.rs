@@ -1,6 +1,5 @@
 //! Monitors: created, changed and deleted, each by one conditional statement.
 
-use sqlx::query;
 use sqlx::sqlite::SqliteConnection;
 
 use harvestman_core::api::monitor_response::MonitorStatus;
@@ -15,7 +14,9 @@ use crate::rows::{fetching_jobs, monitor_row};
 use crate::sqlite::Sqlite;
 use crate::sqlite::jobs::mark_cancelled;
 use crate::sqlite::prepared::json_text;
-use crate::sqlite::rows::{Columns, blob, int, maybe_blob};
+use crate::sqlite::query::query;
+use crate::sqlite::rows::Columns;
+use crate::value::params;
 
 impl Monitors for Sqlite {
     async fn create_monitor(&self, monitor: &NewMonitor, limit: u64) -> Result<bool, StoreError> {
@@ -28,17 +29,19 @@ impl Monitors for Sqlite {
                          SELECT ?1, ?2, ?3, 'active', ?4, ?5, ?6, ?7, ?7
                          WHERE (SELECT count(*) FROM monitor WHERE team_id = ?2 AND status <> 'deleted') < ?8",
                     )
-                    .bind(blob(monitor.id.0))
-                    .bind(blob(monitor.team.0))
-                    .bind(maybe_blob(monitor.key.map(|key| key.0)))
-                    .bind(monitor.request)
-                    .bind(monitor.base)
-                    .bind(int(monitor.next_run_at.0))
-                    .bind(int(monitor.created_at.0))
-                    .bind(int(limit))
+                    .bind_all(params![
+                        monitor.id,
+                        monitor.team,
+                        monitor.key,
+                        monitor.request,
+                        monitor.base,
+                        monitor.next_run_at,
+                        monitor.created_at,
+                        limit,
+                    ])
                     .execute(connection)
                     .await?;
-                    Ok(created.rows_affected() == 1)
+                    Ok(created == 1)
                 })
             })
             .await
@@ -55,10 +58,7 @@ impl Monitors for Sqlite {
             "SELECT * FROM monitor WHERE team_id = ?1 AND status <> 'deleted' AND (?4 IS NULL OR status = ?4)
              ORDER BY id DESC LIMIT ?2 OFFSET ?3",
         )
-        .bind(blob(team.0))
-        .bind(int(limit))
-        .bind(int(offset))
-        .bind(status.map(MonitorStatus::as_str))
+        .bind_all(params![team, limit, offset, status.map(MonitorStatus::as_str)])
         .fetch_all(&self.readers)
         .await?;
         rows.iter().map(monitor_row).collect()
@@ -66,8 +66,7 @@ impl Monitors for Sqlite {
 
     async fn monitor(&self, team: TeamId, id: MonitorId) -> Result<Option<MonitorRow>, StoreError> {
         let row = query("SELECT * FROM monitor WHERE id = ?1 AND team_id = ?2 AND status <> 'deleted'")
-            .bind(blob(id.0))
-            .bind(blob(team.0))
+            .bind_all(params![id, team])
             .fetch_optional(&self.readers)
             .await?;
         row.as_ref().map(monitor_row).transpose()
@@ -88,22 +87,23 @@ impl Monitors for Sqlite {
                             status = CASE WHEN ?5 IS NULL THEN 'paused' ELSE 'active' END
                          WHERE id = ?1 AND team_id = ?2 AND updated_at = ?3 AND status <> 'deleted'",
                     )
-                    .bind(blob(id.0))
-                    .bind(blob(team.0))
-                    .bind(int(update.seen.0))
-                    .bind(update.request)
-                    .bind(update.next_run_at.map(|at| int(at.0)))
-                    .bind(int(update.now.0))
+                    .bind_all(params![
+                        id,
+                        team,
+                        update.seen,
+                        update.request,
+                        update.next_run_at,
+                        update.now,
+                    ])
                     .execute(&mut *connection)
                     .await?;
-                    if changed.rows_affected() == 0 {
+                    if changed == 0 {
                         return Ok(false);
                     }
                     query(
                         "DELETE FROM monitor_url WHERE monitor_id = ?1 AND target IN (SELECT value FROM json_each(?2))",
                     )
-                    .bind(blob(id.0))
-                    .bind(changed_targets)
+                    .bind_all(params![id, changed_targets])
                     .execute(connection)
                     .await?;
                     Ok(true)
@@ -126,12 +126,10 @@ impl Monitors for Sqlite {
                             updated_at = max(?3, updated_at + 1)
                          WHERE id = ?1 AND team_id = ?2 AND status <> 'deleted'",
                     )
-                    .bind(blob(id.0))
-                    .bind(blob(team.0))
-                    .bind(int(now.0))
+                    .bind_all(params![id, team, now])
                     .execute(&mut *connection)
                     .await?;
-                    if deleted.rows_affected() == 0 {
+                    if deleted == 0 {
                         return Ok(None);
                     }
                     let cancelled = cancel_check_jobs(connection, id, now).await?;
@@ -144,8 +142,7 @@ impl Monitors for Sqlite {
                          WHERE id IN (SELECT id FROM monitor_check WHERE monitor_id = ?1)",
                     ] {
                         query(statement)
-                            .bind(blob(id.0))
-                            .bind(int(now.0))
+                            .bind_all(params![id, now])
                             .execute(&mut *connection)
                             .await?;
                     }
@@ -157,8 +154,7 @@ impl Monitors for Sqlite {
 
     async fn due_monitors(&self, now: Timestamp, limit: u64) -> Result<Vec<MonitorRow>, StoreError> {
         let rows = query("SELECT * FROM monitor WHERE next_run_at <= ?1 ORDER BY next_run_at LIMIT ?2")
-            .bind(int(now.0))
-            .bind(int(limit))
+            .bind_all(params![now, limit])
             .fetch_all(&self.readers)
             .await?;
         rows.iter().map(monitor_row).collect()
@@ -172,7 +168,7 @@ async fn cancel_check_jobs(
     now: Timestamp,
 ) -> Result<Vec<JobId>, StoreError> {
     let check = query("SELECT id, jobs FROM monitor_check WHERE monitor_id = ?1 AND lease_until IS NOT NULL")
-        .bind(blob(monitor.0))
+        .bind(monitor)
         .fetch_optional(&mut *connection)
         .await?;
     let mut cancelled = Vec::new();
@@ -200,22 +196,19 @@ pub(crate) async fn delete_some(connection: &mut SqliteConnection) -> Result<boo
         "DELETE FROM monitor_url WHERE monitor_id = ?1 AND (target, url_key) IN
             (SELECT target, url_key FROM monitor_url WHERE monitor_id = ?1 LIMIT ?2)",
     )
-    .bind(blob(id.0))
-    .bind(limits::EXPIRY_ROWS)
+    .bind_all(params![id, limits::EXPIRY_ROWS])
     .execute(&mut *connection)
     .await?;
     let versions = query(
         "DELETE FROM page_version WHERE rowid IN
             (SELECT rowid FROM page_version WHERE team_id = ?1 AND tag = ?2 LIMIT ?3)",
     )
-    .bind(blob(row.id("team_id")?))
-    .bind(monitor_tag(id))
-    .bind(limits::EXPIRY_ROWS)
+    .bind_all(params![row.id("team_id")?, monitor_tag(id), limits::EXPIRY_ROWS])
     .execute(&mut *connection)
     .await?;
-    if urls.rows_affected() + versions.rows_affected() == 0 {
+    if urls + versions == 0 {
         query("DELETE FROM monitor WHERE id = ?1")
-            .bind(blob(id.0))
+            .bind(id)
             .execute(connection)
             .await?;
     }

@@ -1,7 +1,6 @@
 //! Leases due webhook events to deliverers and records the results of attempts.
 
 use sqlx::sqlite::{SqliteConnection, SqliteRow};
-use sqlx::{query, query_scalar};
 
 use harvestman_core::api::console::DeliveryAttempt;
 use harvestman_core::ids::{JobId, TeamId, WebhookId};
@@ -14,9 +13,10 @@ use crate::rows::{
     attempt, decompress_texts, delivery, due_event, job_error, leased_receiver, subject_of_job,
 };
 use crate::sqlite::Sqlite;
-use crate::sqlite::prepared::json_text;
-use crate::sqlite::rows::{Columns, bad_column, blob, int};
+use crate::sqlite::query::query;
+use crate::sqlite::rows::Columns;
 use crate::sqlite::zero_retention::delete_delivered_document;
+use crate::value::params;
 
 impl Outbox for Sqlite {
     async fn lease_receivers(
@@ -30,11 +30,7 @@ impl Outbox for Sqlite {
             return Ok(Vec::new());
         }
         let until = now.0.saturating_add(lease_ms);
-        let except: Vec<String> = except
-            .iter()
-            .map(|team| format!("{:X}", team.0.simple()))
-            .collect();
-        let except = json_text(&except)?;
+        let except = except.to_vec();
         // Fairness: the receiver that has waited longest since its last turn comes first, however many events
         // it has.
         self.writer
@@ -48,10 +44,7 @@ impl Outbox for Sqlite {
                             ORDER BY lease_until, due_at LIMIT ?3)
                          RETURNING job_id, (SELECT team_id FROM job WHERE id = job_id) AS team_id",
                     )
-                    .bind(int(now.0))
-                    .bind(int(until))
-                    .bind(limit)
-                    .bind(except)
+                    .bind_all(params![now, until, limit, except])
                     .fetch_all(connection)
                     .await?;
                     rows.iter().map(leased_receiver).collect()
@@ -65,8 +58,7 @@ impl Outbox for Sqlite {
             .run(move |connection| {
                 Box::pin(async move {
                     query("UPDATE receiver SET lease_until = ?2 WHERE job_id = ?1")
-                        .bind(blob(job.0))
-                        .bind(int(now.0))
+                        .bind_all(params![job, now])
                         .execute(connection)
                         .await?;
                     Ok(())
@@ -76,15 +68,14 @@ impl Outbox for Sqlite {
     }
 
     async fn next_event_at(&self, now: Timestamp) -> Result<Option<Timestamp>, StoreError> {
-        let at: Option<i64> = query_scalar(
-            "SELECT min(max(due_at, CASE WHEN lease_until > ?1 THEN lease_until ELSE 0 END)) FROM receiver
+        query(
+            "SELECT min(max(due_at, CASE WHEN lease_until > ?1 THEN lease_until ELSE 0 END)) AS at FROM receiver
              WHERE due_at IS NOT NULL",
         )
-        .bind(int(now.0))
+        .bind(now)
         .fetch_one(&self.readers)
-        .await?;
-        at.map(|at| u64::try_from(at).map(Timestamp).map_err(|_| bad_column("due_at")))
-            .transpose()
+        .await?
+        .maybe_time("at")
     }
 
     async fn due_event(&self, job: JobId, now: Timestamp) -> Result<Option<DueEvent>, StoreError> {
@@ -97,8 +88,7 @@ impl Outbox for Sqlite {
              WHERE job_id = ?1 AND state = 'pending' AND next_attempt_at <= ?2
              ORDER BY next_attempt_at, event_no LIMIT 1",
         )
-        .bind(blob(job.0))
-        .bind(int(now.0))
+        .bind_all(params![job, now])
         .fetch_optional(&mut *transaction)
         .await?;
         let Some(row) = row else { return Ok(None) };
@@ -124,7 +114,7 @@ impl Outbox for Sqlite {
                 Box::pin(async move {
                     let (state, next) = match end {
                         AttemptEnd::Delivered => (DeliveryState::Delivered, None),
-                        AttemptEnd::RetryAt(at) => (DeliveryState::Pending, Some(int(at.0))),
+                        AttemptEnd::RetryAt(at) => (DeliveryState::Pending, Some(at)),
                         AttemptEnd::GivenUp => (DeliveryState::GivenUp, None),
                     };
                     let noted = query(
@@ -132,27 +122,25 @@ impl Outbox for Sqlite {
                             next_attempt_at = coalesce(?5, next_attempt_at)
                          WHERE job_id = ?1 AND event_no = ?2 AND attempts = ?3 AND state = 'pending'",
                     )
-                    .bind(blob(job.0))
-                    .bind(int(event_no))
-                    .bind(attempts)
-                    .bind(state.as_str())
-                    .bind(next)
+                    .bind_all(params![job, event_no, attempts, state.as_str(), next])
                     .execute(&mut *connection)
                     .await?;
-                    if noted.rows_affected() == 0 {
+                    if noted == 0 {
                         return Ok(false);
                     }
                     query(
                         "INSERT INTO delivery (job_id, event_no, attempt, at, duration_ms, status_code, error)
                          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
                     )
-                    .bind(blob(job.0))
-                    .bind(int(event_no))
-                    .bind(attempts + 1)
-                    .bind(int(attempt.at.0))
-                    .bind(int(attempt.duration_ms))
-                    .bind(attempt.status)
-                    .bind(attempt.error)
+                    .bind_all(params![
+                        job,
+                        event_no,
+                        attempts + 1,
+                        attempt.at,
+                        attempt.duration_ms,
+                        attempt.status,
+                        attempt.error,
+                    ])
                     .execute(&mut *connection)
                     .await?;
                     query(
@@ -160,8 +148,7 @@ impl Outbox for Sqlite {
                             SELECT min(next_attempt_at) FROM outbox WHERE job_id = ?1 AND state = 'pending')
                          WHERE job_id = ?1",
                     )
-                    .bind(blob(job.0))
-                    .bind(int(lease_until.0))
+                    .bind_all(params![job, lease_until])
                     .execute(&mut *connection)
                     .await?;
                     if state == DeliveryState::Delivered {
@@ -187,16 +174,13 @@ impl Outbox for Sqlite {
                         "UPDATE outbox SET state = 'pending', next_attempt_at = ?4
                          WHERE job_id = (SELECT id FROM job WHERE id = ?1 AND team_id = ?2) AND webhook_id = ?3",
                     )
-                    .bind(blob(job.0))
-                    .bind(blob(team.0))
-                    .bind(blob(event.0))
-                    .bind(int(now.0))
+                    .bind_all(params![job, team, event, now])
                     .execute(&mut *connection)
                     .await?;
-                    if found.rows_affected() > 0 {
+                    if found > 0 {
                         make_due(connection, job, now).await?;
                     }
-                    Ok(found.rows_affected() > 0)
+                    Ok(found > 0)
                 })
             })
             .await
@@ -214,8 +198,7 @@ impl Outbox for Sqlite {
                 coalesce(sum(state = 'given_up'), 0) AS given_up
              FROM outbox JOIN job ON job.id = job_id WHERE job_id = ?1 AND team_id = ?2",
         )
-        .bind(blob(job.0))
-        .bind(blob(team.0))
+        .bind_all(params![job, team])
         .fetch_one(&mut *transaction)
         .await?;
         let events = query(
@@ -224,11 +207,13 @@ impl Outbox for Sqlite {
              WHERE job_id = ?1 AND team_id = ?2 AND event_no > ?3 AND (?4 IS NULL OR state = ?4)
              ORDER BY event_no LIMIT ?5",
         )
-        .bind(blob(job.0))
-        .bind(blob(team.0))
-        .bind(int(page.after))
-        .bind(page.state.map(DeliveryState::as_str))
-        .bind(page.limit)
+        .bind_all(params![
+            job,
+            team,
+            page.after,
+            page.state.map(DeliveryState::as_str),
+            page.limit,
+        ])
         .fetch_all(&mut *transaction)
         .await?;
         let mut log = DeliveryLog {
@@ -242,8 +227,7 @@ impl Outbox for Sqlite {
                 "SELECT at, duration_ms, status_code, error FROM delivery
                  WHERE job_id = ?1 AND event_no = ?2 ORDER BY attempt",
             )
-            .bind(blob(job.0))
-            .bind(int(row.count("event_no")?))
+            .bind_all(params![job, row.count("event_no")?])
             .fetch_all(&mut *transaction)
             .await?;
             log.deliveries.push(Delivery {
@@ -262,8 +246,7 @@ pub(crate) async fn make_due(
     at: Timestamp,
 ) -> Result<(), StoreError> {
     query("UPDATE receiver SET due_at = min(coalesce(due_at, ?2), ?2) WHERE job_id = ?1")
-        .bind(blob(job.0))
-        .bind(int(at.0))
+        .bind_all(params![job, at])
         .execute(connection)
         .await?;
     Ok(())
@@ -280,8 +263,7 @@ async fn subject(
                 "SELECT size_bytes, zstd FROM page JOIN body ON body.id = page.body_id
                  WHERE job_id = ?1 AND seq = ?2",
             )
-            .bind(blob(job.0))
-            .bind(int(seq))
+            .bind_all(params![job, seq])
             .fetch_all(connection)
             .await?;
             // With zero data retention the document may be gone: the event then only reports that there was a
@@ -296,8 +278,7 @@ async fn subject(
             let found = query(
                 "SELECT scrape_id, at, url, code, message FROM job_error WHERE job_id = ?1 AND no = ?2",
             )
-            .bind(blob(job.0))
-            .bind(int(no))
+            .bind_all(params![job, no])
             .fetch_one(connection)
             .await?;
             EventSubject::PageFailed(job_error(&found)?)

@@ -1,11 +1,9 @@
 //! Reads the pages of jobs: documents, errors, versions, and the pages that link to them.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use futures_util::TryStreamExt;
-use sqlx::{query, query_as, query_scalar};
 
 use harvestman_core::crawl::ProcessingCounts;
 use harvestman_core::ids::{JobId, TeamId};
@@ -14,13 +12,12 @@ use harvestman_core::page_version::{PageVersion, VersionKey};
 use crate::error::StoreError;
 use crate::job::JobErrors;
 use crate::page::{DocumentChunk, PageFacts, Pages};
-use crate::rows::{decompress_texts, job_error, page_version, sum_of_paces};
+use crate::rows::{decompress_texts, job_error, linking_pages, page_version, sum_of_paces};
 use crate::sqlite::Sqlite;
-use crate::sqlite::rows::{Columns, blob, int};
+use crate::sqlite::query::query;
+use crate::sqlite::rows::Columns;
 use crate::sqlite::zero_retention::delete_documents;
-
-/// A stored url_key, if there is one.
-type MaybeKey = Option<Vec<u8>>;
+use crate::value::params;
 
 impl Pages for Sqlite {
     async fn documents(
@@ -35,9 +32,7 @@ impl Pages for Sqlite {
             let mut sizes = query(
                 "SELECT seq, size_bytes FROM page WHERE job_id = ?1 AND seq > ?2 ORDER BY seq LIMIT ?3",
             )
-            .bind(blob(job.0))
-            .bind(int(skip))
-            .bind(int(limit.unwrap_or(u64::MAX)))
+            .bind_all(params![job, skip, limit.unwrap_or(u64::MAX)])
             .fetch(&mut *transaction);
             let mut last = skip;
             // The separator between two documents counts too.
@@ -56,15 +51,12 @@ impl Pages for Sqlite {
             "SELECT size_bytes, zstd FROM page JOIN body ON body.id = page.body_id
              WHERE job_id = ?1 AND seq > ?2 AND seq <= ?3 ORDER BY seq",
         )
-        .bind(blob(job.0))
-        .bind(int(skip))
-        .bind(int(last))
+        .bind_all(params![job, skip, last])
         .fetch_all(&mut *transaction)
         .await?;
-        let more: bool = query_scalar("SELECT EXISTS (SELECT 1 FROM page WHERE job_id = ?1 AND seq > ?2)")
-            .bind(blob(job.0))
-            .bind(int(last))
-            .fetch_one(&mut *transaction)
+        let more: bool = query("SELECT EXISTS (SELECT 1 FROM page WHERE job_id = ?1 AND seq > ?2)")
+            .bind_all(params![job, last])
+            .fetch_scalar(&mut *transaction)
             .await?;
         transaction.commit().await?;
         Ok(DocumentChunk {
@@ -75,22 +67,15 @@ impl Pages for Sqlite {
     }
 
     async fn found_on(&self, job: JobId, limit: u64) -> Result<Vec<Option<u32>>, StoreError> {
-        let pages: Vec<(MaybeKey, MaybeKey)> = query_as(
+        let rows = query(
             "SELECT page.url_key, found_on FROM page LEFT JOIN job_url USING (job_id, url_key)
              WHERE page.job_id = ?1 AND EXISTS (SELECT 1 FROM job WHERE id = ?1 AND zero_data_retention = 0)
              ORDER BY seq LIMIT ?2",
         )
-        .bind(blob(job.0))
-        .bind(int(limit))
+        .bind_all(params![job, limit])
         .fetch_all(&self.readers)
         .await?;
-        let indexes: HashMap<_, _> = pages
-            .iter()
-            .zip(0..)
-            .filter_map(|((key, _), index)| Some((key.as_ref()?, index)))
-            .collect();
-        let index = |page: &MaybeKey| indexes.get(page.as_ref()?).copied();
-        Ok(pages.iter().map(|(_, page)| index(page)).collect())
+        linking_pages(&rows)
     }
 
     async fn page_facts(&self, job: JobId, skip: u64, limit: u64) -> Result<Vec<PageFacts>, StoreError> {
@@ -100,9 +85,7 @@ impl Pages for Sqlite {
                 AND EXISTS (SELECT 1 FROM job WHERE id = ?1 AND zero_data_retention = 0)
              ORDER BY seq LIMIT ?3",
         )
-        .bind(blob(job.0))
-        .bind(int(skip))
-        .bind(int(limit))
+        .bind_all(params![job, skip, limit])
         .fetch_all(&self.readers)
         .await?;
         rows.iter().map(Columns::page_facts).collect()
@@ -110,7 +93,7 @@ impl Pages for Sqlite {
 
     async fn pace_counts(&self, job: JobId) -> Result<ProcessingCounts, StoreError> {
         let shards = query("SELECT progress FROM shard WHERE job_id = ?1")
-            .bind(blob(job.0))
+            .bind(job)
             .fetch_all(&self.readers)
             .await?;
         sum_of_paces(&shards)
@@ -120,19 +103,21 @@ impl Pages for Sqlite {
         let mut transaction = self.readers.begin().await?;
         let entries =
             query("SELECT scrape_id, at, url, code, message FROM job_error WHERE job_id = ?1 ORDER BY no")
-                .bind(blob(job.0))
+                .bind(job)
                 .fetch_all(&mut *transaction)
                 .await?;
-        let robots_blocked = query_scalar(
-            "SELECT url FROM job_url WHERE job_id = ?1 AND robots_blocked = 1 ORDER BY position",
-        )
-        .bind(blob(job.0))
-        .fetch_all(&mut *transaction)
-        .await?;
+        let blocked =
+            query("SELECT url FROM job_url WHERE job_id = ?1 AND robots_blocked = 1 ORDER BY position")
+                .bind(job)
+                .fetch_all(&mut *transaction)
+                .await?;
         transaction.commit().await?;
         Ok(JobErrors {
             errors: entries.iter().map(job_error).collect::<Result<_, _>>()?,
-            robots_blocked,
+            robots_blocked: blocked
+                .iter()
+                .map(|row| row.text("url"))
+                .collect::<Result<_, _>>()?,
         })
     }
 
@@ -154,9 +139,7 @@ impl Pages for Sqlite {
             "SELECT at, status_code, size_bytes, zstd, data FROM page_version
              WHERE team_id = ?1 AND url_key = ?2 AND tag = ?3",
         )
-        .bind(blob(team.0))
-        .bind(key.url.to_bytes().to_vec())
-        .bind(&key.tag)
+        .bind_all(params![team, key.url.to_bytes().to_vec(), &key.tag])
         .fetch_optional(&self.readers)
         .await?;
         match row {

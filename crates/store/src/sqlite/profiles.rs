@@ -1,7 +1,5 @@
 //! Browser profiles: the last saved state under each name of a team.
 
-use sqlx::query;
-
 use harvestman_core::ids::TeamId;
 use harvestman_core::time::Timestamp;
 
@@ -11,13 +9,13 @@ use crate::rows::decompress_texts;
 use crate::session::Profiles;
 use crate::sqlite::Sqlite;
 use crate::sqlite::prepared::compress;
-use crate::sqlite::rows::{blob, int};
+use crate::sqlite::query::query;
+use crate::value::params;
 
 impl Profiles for Sqlite {
     async fn profile(&self, team: TeamId, name: &str) -> Result<Option<String>, StoreError> {
         let row = query("SELECT size_bytes, zstd FROM profile WHERE team_id = ?1 AND name = ?2")
-            .bind(blob(team.0))
-            .bind(name)
+            .bind_all(params![team, name])
             .fetch_optional(&self.readers)
             .await?;
         match row {
@@ -45,19 +43,14 @@ impl Profiles for Sqlite {
                          ON CONFLICT (team_id, name) DO UPDATE SET size_bytes = excluded.size_bytes,
                             zstd = excluded.zstd, updated_at = excluded.updated_at",
                     )
-                    .bind(blob(team.0))
-                    .bind(name)
-                    .bind(int(state.size_bytes))
-                    .bind(state.body)
-                    .bind(int(now.0))
+                    .bind_all(params![team, name, state.size_bytes, state.body, now])
                     .execute(&mut *connection)
                     .await?;
                     query(
                         "DELETE FROM profile WHERE rowid IN (SELECT rowid FROM profile WHERE team_id = ?1
                             ORDER BY updated_at DESC, rowid DESC LIMIT -1 OFFSET ?2)",
                     )
-                    .bind(blob(team.0))
-                    .bind(limits::PROFILES_PER_TEAM)
+                    .bind_all(params![team, limits::PROFILES_PER_TEAM])
                     .execute(connection)
                     .await?;
                     Ok(true)

@@ -81,13 +81,3 @@ impl Columns for SqliteRow {
         Ok(self.try_get(column)?)
     }
 }
-
-/// Returns an id as stored.
-pub(crate) fn blob(id: Uuid) -> Vec<u8> {
-    id.as_bytes().to_vec()
-}
-
-/// Returns an optional id as stored.
-pub(crate) fn maybe_blob(id: Option<Uuid>) -> Option<Vec<u8>> {
-    id.map(blob)
-}

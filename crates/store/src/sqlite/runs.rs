@@ -1,7 +1,6 @@
 //! Runs of extract and agent. Only the owner ends one, with result, ledger entry and event in one
 //! transaction.
 
-use sqlx::query;
 use sqlx::sqlite::{SqliteConnection, SqliteRow};
 
 use harvestman_core::ids::{JobId, TeamId};
@@ -21,8 +20,10 @@ use crate::sqlite::credits::add_to_sums;
 use crate::sqlite::events::{Event, EventLog, save_log};
 use crate::sqlite::jobs::{IdempotentRequest, insert_running_job, stop_shards};
 use crate::sqlite::prepared::{PreparedDocument, compress, prepare_events};
-use crate::sqlite::rows::{Columns, blob, int};
+use crate::sqlite::query::query;
+use crate::sqlite::rows::{Columns, int};
 use crate::usage::UsageChange;
+use crate::value::params;
 
 /// Number of the page that holds the result of a run.
 const RESULT: u64 = 1;
@@ -63,9 +64,7 @@ impl Runs for Sqlite {
                     insert_running_job(connection, &request, &job).await?;
                     if let Some(place) = place {
                         query("UPDATE job SET thread_id = ?2, thread_turn = ?3 WHERE id = ?1")
-                            .bind(blob(job.id.0))
-                            .bind(blob(place.thread))
-                            .bind(int(place.turn))
+                            .bind_all(params![job.id, place.thread, place.turn])
                             .execute(&mut *connection)
                             .await?;
                     }
@@ -87,7 +86,7 @@ impl Runs for Sqlite {
                         return Ok(false);
                     }
                     let (status, done, event) = match &end.error {
-                        Some(_) => (JobStatus::Failed, 0, Event::Failed),
+                        Some(_) => (JobStatus::Failed, 0_u32, Event::Failed),
                         None => (JobStatus::Completed, 1, Event::Completed),
                     };
                     let row = query(
@@ -97,13 +96,15 @@ impl Runs for Sqlite {
                          WHERE id = ?1 AND status = 'scraping'
                          RETURNING webhook_events, event_count, last_event_at",
                     )
-                    .bind(blob(account.job.0))
-                    .bind(status.as_str())
-                    .bind(done)
-                    .bind(end.credits)
-                    .bind(end.error)
-                    .bind(int(now.0))
-                    .bind(end.result.is_some())
+                    .bind_all(params![
+                        account.job,
+                        status.as_str(),
+                        done,
+                        end.credits,
+                        end.error,
+                        now,
+                        end.result.is_some(),
+                    ])
                     .fetch_optional(&mut *connection)
                     .await?;
                     let Some(row) = row else { return Ok(false) };
@@ -141,24 +142,19 @@ impl Runs for Sqlite {
                     for event in events {
                         let (size, snapshot) = event.snapshot.unzip();
                         query("INSERT OR IGNORE INTO run_event (job_id, no, event, size_bytes, zstd) VALUES (?1, ?2, ?3, ?4, ?5)")
-                            .bind(blob(job.0))
-                            .bind(int(event.number))
-                            .bind(event.event)
-                            .bind(size.map(int))
-                            .bind(snapshot)
+                            .bind_all(params![job, event.number, event.event, size, snapshot])
                             .execute(&mut *connection)
                             .await?;
                     }
                     if let Some(result) = result {
                         query("UPDATE job SET partial_result = ?2 WHERE id = ?1")
-                            .bind(blob(job.0))
-                            .bind(result)
+                            .bind_all(params![job, result])
                             .execute(&mut *connection)
                             .await?;
                     }
                     if let Some(action) = action {
                         let row = query("SELECT webhook_events, event_count, last_event_at FROM job WHERE id = ?1")
-                            .bind(blob(job.0))
+                            .bind(job)
                             .fetch_one(&mut *connection)
                             .await?;
                         add_run_event(connection, (job, kind), &row, Event::Action, Some(action), now).await?;
@@ -171,7 +167,7 @@ impl Runs for Sqlite {
 
     async fn run_events(&self, job: JobId) -> Result<Vec<String>, StoreError> {
         let rows = query("SELECT event FROM run_event WHERE job_id = ?1 ORDER BY no")
-            .bind(blob(job.0))
+            .bind(job)
             .fetch_all(&self.readers)
             .await?;
         rows.iter().map(|row| row.text("event")).collect()
@@ -181,8 +177,7 @@ impl Runs for Sqlite {
         let body = query(
             "SELECT size_bytes, zstd FROM run_event WHERE job_id = ?1 AND no = ?2 AND zstd IS NOT NULL",
         )
-        .bind(blob(job.0))
-        .bind(int(number))
+        .bind_all(params![job, number])
         .fetch_all(&self.readers)
         .await?;
         Ok(decompress_texts(body).await?.pop())
@@ -194,24 +189,21 @@ impl Runs for Sqlite {
             "WHERE job.id = ?1 AND job.team_id = ?2 AND kind IN ('extract', 'agent')
                 AND (expires_at IS NULL OR expires_at > ?3)"
         ))
-        .bind(blob(id.0))
-        .bind(blob(team.0))
-        .bind(int(now.0))
+        .bind_all(params![id, team, now])
         .fetch_optional(&mut *transaction)
         .await?;
         let Some(row) = row else { return Ok(None) };
         let body = query(
             "SELECT size_bytes, zstd FROM page JOIN body ON body.id = page.body_id WHERE job_id = ?1 AND seq = ?2",
         )
-        .bind(blob(id.0))
-        .bind(int(RESULT))
+        .bind_all(params![id, RESULT])
         .fetch_all(&mut *transaction)
         .await?;
         let mut run = run_row(&row)?;
         run.result = match decompress_texts(body).await?.pop() {
             Some(result) => Some(result),
             None => query("SELECT partial_result FROM job WHERE id = ?1")
-                .bind(blob(id.0))
+                .bind(id)
                 .fetch_one(&mut *transaction)
                 .await?
                 .maybe_text("partial_result")?,
@@ -223,9 +215,7 @@ impl Runs for Sqlite {
         let rows = query(select_runs!(
             "WHERE thread_id = ?1 AND job.team_id = ?2 AND (expires_at IS NULL OR expires_at > ?3) ORDER BY thread_turn"
         ))
-        .bind(blob(thread))
-        .bind(blob(team.0))
-        .bind(int(now.0))
+        .bind_all(params![thread, team, now])
         .fetch_all(&self.readers)
         .await?;
         rows.iter().map(run_row).collect()
@@ -243,10 +233,7 @@ impl Runs for Sqlite {
                 AND (expires_at IS NULL OR expires_at > ?3)
              ORDER BY job.created_at DESC, job.id DESC LIMIT ?4"
         ))
-        .bind(blob(team.0))
-        .bind(before.map(|before| int(before.0)))
-        .bind(int(now.0))
-        .bind(limit)
+        .bind_all(params![team, before, now, limit])
         .fetch_all(&self.readers)
         .await?;
         rows.iter().map(run_row).collect()
@@ -265,9 +252,7 @@ async fn next_place(
             count(*) FILTER (WHERE status = 'scraping') AS running
          FROM job WHERE thread_id = ?1 AND team_id = ?2",
     )
-    .bind(blob(thread))
-    .bind(blob(job.team.0))
-    .bind(int(job.created_at.0))
+    .bind_all(params![thread, job.team, job.created_at])
     .fetch_one(connection)
     .await?;
     next_place_of(&row, thread)
@@ -281,9 +266,7 @@ async fn owns(
     epoch: u64,
 ) -> Result<bool, StoreError> {
     let row = query("SELECT 1 FROM shard WHERE job_id = ?1 AND no = ?2 AND epoch = ?3 AND active = 1")
-        .bind(blob(job.0))
-        .bind(shard)
-        .bind(int(epoch))
+        .bind_all(params![job, shard, epoch])
         .fetch_optional(connection)
         .await?;
     Ok(row.is_some())

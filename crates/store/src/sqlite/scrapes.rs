@@ -1,7 +1,6 @@
 //! Single scrapes: jobs with one page, run by the node that received the request. Also what is needed to repeat a
 //! scrape or a page of a larger job.
 
-use sqlx::query;
 use sqlx::sqlite::SqliteConnection;
 
 use harvestman_core::day::Day;
@@ -20,8 +19,10 @@ use crate::sqlite::Sqlite;
 use crate::sqlite::commit::insert_pages;
 use crate::sqlite::credits::add_to_sums;
 use crate::sqlite::jobs::{insert_activity, insert_job};
-use crate::sqlite::rows::{Columns, blob, int, maybe_blob};
+use crate::sqlite::query::query;
+use crate::sqlite::rows::Columns;
 use crate::usage::UsageChange;
+use crate::value::params;
 
 impl Scrapes for Sqlite {
     async fn begin_scrape(&self, job: &NewJob) -> Result<(), StoreError> {
@@ -69,9 +70,7 @@ impl Scrapes for Sqlite {
                 AND job.zero_data_retention = 0
              LIMIT 1",
         )
-        .bind(blob(id.0))
-        .bind(blob(team.0))
-        .bind(int(now.0))
+        .bind_all(params![id, team, now])
         .fetch_optional(&self.readers)
         .await?;
         if let Some(page) = page {
@@ -84,9 +83,7 @@ impl Scrapes for Sqlite {
             "SELECT status, answer_status, answer_body FROM job
              WHERE id = ?1 AND team_id = ?2 AND kind IN ('scrape', 'parse') AND (expires_at IS NULL OR expires_at > ?3)",
         )
-        .bind(blob(id.0))
-        .bind(blob(team.0))
-        .bind(int(now.0))
+        .bind_all(params![id, team, now])
         .fetch_optional(&self.readers)
         .await?;
         let Some(job) = job else {
@@ -97,7 +94,7 @@ impl Scrapes for Sqlite {
 
     async fn scrape_origin(&self, id: ScrapeId) -> Result<Option<ScrapeOrigin>, StoreError> {
         let single = query("SELECT * FROM job WHERE id = ?1 AND kind IN ('scrape', 'parse')")
-            .bind(blob(id.0))
+            .bind(id)
             .fetch_optional(&self.readers)
             .await?;
         if let Some(row) = single {
@@ -111,7 +108,7 @@ impl Scrapes for Sqlite {
             "SELECT job.*, page.size_bytes, body.zstd FROM page JOIN job ON job.id = page.job_id
              LEFT JOIN body ON body.id = page.body_id WHERE page.scrape_id = ?1 LIMIT 1",
         )
-        .bind(blob(id.0))
+        .bind(id)
         .fetch_optional(&self.readers)
         .await?;
         if let Some(row) = page {
@@ -121,7 +118,7 @@ impl Scrapes for Sqlite {
             "SELECT job.*, job_error.url AS page_url FROM job_error JOIN job ON job.id = job_error.job_id
              WHERE job_error.scrape_id = ?1 LIMIT 1",
         )
-        .bind(blob(id.0))
+        .bind(id)
         .fetch_optional(&self.readers)
         .await?;
         failed
@@ -167,27 +164,29 @@ async fn record(
         }
     };
     query(RECORD_COMPLETED)
-        .bind(blob(job.id.0))
-        .bind(blob(job.team.0))
-        .bind(maybe_blob(job.key.map(|key| key.0)))
-        .bind(job.kind.as_str())
-        .bind(job.url)
-        .bind(job.request)
-        .bind(int(job.page_limit))
-        .bind(credits)
-        .bind(int(job.retention_ms))
-        .bind(int(job.created_at.0))
-        .bind(job.base)
-        .bind(int(now.0))
-        .bind(job.origin)
-        .bind(job.integration)
-        .bind(job.username)
-        .bind(document.body)
-        .bind(document.status_code)
-        .bind(int(document.size_bytes))
-        .bind(document.took_ms.map(int))
-        .bind(Month::of(now).to_string())
-        .bind(Day::of(now).to_string())
+        .bind_all(params![
+            job.id,
+            job.team,
+            job.key,
+            job.kind.as_str(),
+            job.url,
+            job.request,
+            job.page_limit,
+            credits,
+            job.retention_ms,
+            job.created_at,
+            job.base,
+            now,
+            job.origin,
+            job.integration,
+            job.username,
+            document.body,
+            document.status_code,
+            document.size_bytes,
+            document.took_ms,
+            Month::of(now).to_string(),
+            Day::of(now).to_string(),
+        ])
         .execute(connection)
         .await?;
     Ok(())
@@ -216,11 +215,7 @@ async fn finish(
                     completed_at = ?5, expires_at = ?5 + retention_ms
                  WHERE id = ?1 AND status = 'scraping'",
             )
-            .bind(blob(job.0))
-            .bind(error)
-            .bind(status)
-            .bind(body)
-            .bind(int(now.0))
+            .bind_all(params![job, error, status, body, now])
             .execute(connection)
             .await?;
             Ok(())
@@ -242,9 +237,7 @@ impl Sqlite {
                 AND (job.expires_at IS NULL OR job.expires_at > ?3)
              LIMIT 1",
         )
-        .bind(blob(id.0))
-        .bind(blob(team.0))
-        .bind(int(now.0))
+        .bind_all(params![id, team, now])
         .fetch_optional(&self.readers)
         .await?;
         row.as_ref().map(failed_page).transpose()
@@ -264,9 +257,7 @@ async fn store_document(
          WHERE id = ?1 AND status = 'scraping'
          RETURNING team_id, key_id, kind, zero_data_retention",
     )
-    .bind(blob(job.0))
-    .bind(credits)
-    .bind(int(now.0))
+    .bind_all(params![job, credits, now])
     .fetch_optional(&mut *connection)
     .await?;
     let Some(row) = row else { return Ok(()) };
@@ -313,7 +304,7 @@ mod tests {
             .await
             .unwrap();
         query("INSERT INTO team (id, name, created_at) VALUES (?1, 'team', 0)")
-            .bind(blob(job.team.0))
+            .bind(job.team)
             .execute(&mut connection)
             .await
             .unwrap();

@@ -4,7 +4,7 @@
 use std::collections::HashSet;
 use std::fmt::Write;
 
-use sqlx::{Row, query, query_scalar};
+use sqlx::{Row, query_scalar};
 use url::Url;
 
 use harvestman_core::ids::TeamId;
@@ -13,8 +13,10 @@ use harvestman_core::search::{Candidate, PageText, Query, Window};
 use crate::cache::{CachedPage, Search, UnindexedPage};
 use crate::error::StoreError;
 use crate::rows::decompress_page;
-use crate::sqlite::rows::{Columns, blob, int};
+use crate::sqlite::query::query;
+use crate::sqlite::rows::Columns;
 use crate::sqlite::{Sqlite, index};
+use crate::value::params;
 
 /// The numbers of `bm25` are the weights of the columns team, host, path, title, description, headings and
 /// body. CROSS JOIN: SQLite reads the index once, rather than once per page of the team.
@@ -43,11 +45,7 @@ impl Search for Sqlite {
             window.until.map_or(u64::MAX, |until| until.0),
         );
         let rows = query(SEARCH)
-            .bind(&some)
-            .bind(blob(team.0))
-            .bind(int(from))
-            .bind(int(until))
-            .bind(limit)
+            .bind_all(params![&some, team, from, until, limit])
             .fetch_all(&self.readers)
             .await?;
         let complete = expression(team, query_, hosts, " AND ").filter(|all| *all != some);
@@ -85,8 +83,7 @@ impl Search for Sqlite {
             "SELECT url, status_code, content_type, fetched_at, size_bytes, zstd FROM cached_page
              WHERE id = ?1 AND team_id = ?2",
         )
-        .bind(id)
-        .bind(blob(team.0))
+        .bind_all(params![id, team])
         .fetch_optional(&self.readers)
         .await?;
         match row {
@@ -100,8 +97,7 @@ impl Search for Sqlite {
             "SELECT cached_page.id, team_id, url, status_code, content_type, fetched_at, size_bytes, zstd
              FROM page_text_waiting CROSS JOIN cached_page USING (id) WHERE hash = ?1 LIMIT ?2",
         )
-        .bind(index::LOST)
-        .bind(limit)
+        .bind_all(params![index::LOST, limit])
         .fetch_all(&self.readers)
         .await?;
         let mut pages = Vec::with_capacity(rows.len());

@@ -1,6 +1,5 @@
 //! Files of browser sessions.
 
-use sqlx::query;
 use sqlx::sqlite::SqliteConnection;
 
 use harvestman_core::ids::SessionId;
@@ -10,14 +9,14 @@ use crate::limits;
 use crate::rows::session_file_row;
 use crate::session_file::{NewSessionFile, SessionFileRow, SessionFiles};
 use crate::sqlite::Sqlite;
-use crate::sqlite::rows::{blob, int};
+use crate::sqlite::query::query;
+use crate::value::params;
 
 impl SessionFiles for Sqlite {
     async fn add_session_file(&self, file: NewSessionFile) -> Result<(), StoreError> {
         self.writer
             .run(move |connection| {
                 Box::pin(async move {
-                    let id = blob(file.session.0);
                     let (bytes, error) = match file.content {
                         Ok(bytes) => (Some(bytes), None),
                         Err(error) => (None, Some(error)),
@@ -28,15 +27,17 @@ impl SessionFiles for Sqlite {
                          SELECT ?1, count(*) + 1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9
                          FROM session_file WHERE session_id = ?1",
                     )
-                    .bind(&id)
-                    .bind(file.is_upload)
-                    .bind(file.name)
-                    .bind(&file.content_type)
-                    .bind(file.url)
-                    .bind(int(file.size))
-                    .bind(bytes.is_some().then_some(&file.token))
-                    .bind(error)
-                    .bind(int(file.created_at.0))
+                    .bind_all(params![
+                        file.session,
+                        file.is_upload,
+                        file.name,
+                        &file.content_type,
+                        file.url,
+                        file.size,
+                        bytes.is_some().then_some(&file.token),
+                        error,
+                        file.created_at,
+                    ])
                     .execute(&mut *connection)
                     .await?;
                     if let Some(bytes) = bytes {
@@ -44,11 +45,7 @@ impl SessionFiles for Sqlite {
                             "INSERT INTO file (token, content_type, bytes, expires_at)
                              SELECT ?1, ?2, ?3, coalesce(ended_at, expires_at) + ?4 FROM session WHERE id = ?5",
                         )
-                        .bind(file.token)
-                        .bind(file.content_type)
-                        .bind(bytes)
-                        .bind(int(limits::ACTIVITY_MS))
-                        .bind(id)
+                        .bind_all(params![file.token, file.content_type, bytes, limits::ACTIVITY_MS, file.session])
                         .execute(connection)
                         .await?;
                     }
@@ -60,7 +57,7 @@ impl SessionFiles for Sqlite {
 
     async fn session_files(&self, session: SessionId) -> Result<Vec<SessionFileRow>, StoreError> {
         let rows = query("SELECT * FROM session_file WHERE session_id = ?1 ORDER BY no")
-            .bind(blob(session.0))
+            .bind(session)
             .fetch_all(&self.readers)
             .await?;
         rows.iter().map(session_file_row).collect()
@@ -77,8 +74,7 @@ pub(super) async fn keep_as_long_as_session(
          FROM session, session_file
          WHERE session.id = ?1 AND session_file.session_id = ?1 AND file.token = session_file.token",
     )
-    .bind(blob(id.0))
-    .bind(int(limits::ACTIVITY_MS))
+    .bind_all(params![id, limits::ACTIVITY_MS])
     .execute(connection)
     .await?;
     Ok(())

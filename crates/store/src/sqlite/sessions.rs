@@ -1,7 +1,7 @@
 //! Browser sessions: created with their activity entry, ended and charged in one transaction, exactly once.
 
+use sqlx::Connection;
 use sqlx::sqlite::SqliteConnection;
-use sqlx::{Connection, query};
 
 use harvestman_core::billing;
 use harvestman_core::ids::{JobId, ScrapeId, SessionId, TeamId};
@@ -16,8 +16,10 @@ use crate::sqlite::Sqlite;
 use crate::sqlite::credits::charge_session;
 use crate::sqlite::jobs::insert_activity;
 use crate::sqlite::prepared::json_text;
-use crate::sqlite::rows::{Columns, blob, int, maybe_blob};
+use crate::sqlite::query::query;
+use crate::sqlite::rows::Columns;
 use crate::sqlite::session_files::keep_as_long_as_session;
+use crate::value::params;
 
 impl Sessions for Sqlite {
     async fn begin_session(&self, session: &NewSession) -> Result<(), StoreError> {
@@ -31,14 +33,16 @@ impl Sessions for Sqlite {
                             last_activity_at, expires_at)
                          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?7, ?8)",
                     )
-                    .bind(blob(call.id.0))
-                    .bind(blob(call.team.0))
-                    .bind(maybe_blob(call.key.map(|key| key.0)))
-                    .bind(call.kind.as_str())
-                    .bind(maybe_blob(session.scrape.map(|scrape| scrape.0)))
-                    .bind(session.stream_web_view)
-                    .bind(int(call.created_at.0))
-                    .bind(int(session.expires_at.0))
+                    .bind_all(params![
+                        call.id,
+                        call.team,
+                        call.key,
+                        call.kind.as_str(),
+                        session.scrape,
+                        session.stream_web_view,
+                        call.created_at,
+                        session.expires_at,
+                    ])
                     .execute(&mut *connection)
                     .await?;
                     insert_activity(connection, call, None).await
@@ -55,11 +59,10 @@ impl Sessions for Sqlite {
                         "UPDATE session SET scrape_id = ?2
                          WHERE id = ?1 AND scrape_id IS NULL AND ended_at IS NULL",
                     )
-                    .bind(blob(id.0))
-                    .bind(blob(scrape.0))
+                    .bind_all(params![id, scrape])
                     .execute(connection)
                     .await?;
-                    Ok(bound.rows_affected() == 1)
+                    Ok(bound == 1)
                 })
             })
             .await
@@ -71,12 +74,11 @@ impl Sessions for Sqlite {
                 Box::pin(async move {
                     let extended =
                         query("UPDATE session SET expires_at = ?2 WHERE id = ?1 AND ended_at IS NULL")
-                            .bind(blob(id.0))
-                            .bind(int(expires_at.0))
+                            .bind_all(params![id, expires_at])
                             .execute(&mut *connection)
                             .await?;
                     keep_as_long_as_session(connection, id).await?;
-                    Ok(extended.rows_affected() == 1)
+                    Ok(extended == 1)
                 })
             })
             .await
@@ -115,7 +117,7 @@ impl Sessions for Sqlite {
 
     async fn session(&self, id: SessionId) -> Result<Option<SessionRow>, StoreError> {
         let row = query("SELECT * FROM session WHERE id = ?1")
-            .bind(blob(id.0))
+            .bind(id)
             .fetch_optional(&self.readers)
             .await?;
         row.as_ref().map(session_row).transpose()
@@ -123,7 +125,7 @@ impl Sessions for Sqlite {
 
     async fn session_of(&self, scrape: ScrapeId) -> Result<Option<SessionRow>, StoreError> {
         let row = query("SELECT * FROM session WHERE scrape_id = ?1")
-            .bind(blob(scrape.0))
+            .bind(scrape)
             .fetch_optional(&self.readers)
             .await?;
         row.as_ref().map(session_row).transpose()
@@ -140,10 +142,12 @@ impl Sessions for Sqlite {
                 AND (?3 IS NULL OR (ended_at IS NULL) = ?3)
              ORDER BY created_at DESC, id DESC LIMIT ?4",
         )
-        .bind(blob(team.0))
-        .bind(int(now.0.saturating_sub(limits::ACTIVITY_MS)))
-        .bind(live)
-        .bind(limits::SESSIONS_LISTED)
+        .bind_all(params![
+            team,
+            now.0.saturating_sub(limits::ACTIVITY_MS),
+            live,
+            limits::SESSIONS_LISTED,
+        ])
         .fetch_all(&self.readers)
         .await?;
         rows.iter().map(session_row).collect()
@@ -163,9 +167,7 @@ async fn end(
             ended_at = max(created_at, min(expires_at, coalesce(?3, last_activity_at)))
          WHERE id = ?1 AND ended_at IS NULL RETURNING *",
     )
-    .bind(blob(id.0))
-    .bind(last_activity.map(|at| int(at.0)))
-    .bind(at.map(|at| int(at.0)))
+    .bind_all(params![id, last_activity, at])
     .fetch_optional(&mut *connection)
     .await?;
     let Some(row) = row else { return Ok(None) };
@@ -174,8 +176,7 @@ async fn end(
     if let Some(end) = &mut session.end {
         end.credits = billing::browser_session(session.created_at, end.at);
         query("UPDATE session SET credits = ?2 WHERE id = ?1")
-            .bind(blob(id.0))
-            .bind(int(end.credits))
+            .bind_all(params![id, end.credits])
             .execute(&mut *connection)
             .await?;
         charge_session(&mut *connection, &account, end.credits, end.at).await?;
@@ -199,11 +200,11 @@ pub(super) async fn end_all_live(connection: &mut SqliteConnection) -> Result<()
 
 /// Deletes some sessions that ended too long ago to be listed. Returns how many.
 pub(super) async fn delete_old(connection: &mut SqliteConnection, now: Timestamp) -> Result<u64, StoreError> {
-    let deleted =
-        query("DELETE FROM session WHERE id IN (SELECT id FROM session WHERE ended_at <= ?1 LIMIT ?2)")
-            .bind(int(now.0.saturating_sub(limits::ACTIVITY_MS)))
-            .bind(limits::EXPIRY_ROWS)
-            .execute(connection)
-            .await?;
-    Ok(deleted.rows_affected())
+    query("DELETE FROM session WHERE id IN (SELECT id FROM session WHERE ended_at <= ?1 LIMIT ?2)")
+        .bind_all(params![
+            now.0.saturating_sub(limits::ACTIVITY_MS),
+            limits::EXPIRY_ROWS
+        ])
+        .execute(connection)
+        .await
 }

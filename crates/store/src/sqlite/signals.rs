@@ -1,7 +1,5 @@
 //! Reads the state of jobs that a node drives or waits for.
 
-use sqlx::query;
-
 use harvestman_core::ids::{JobId, TeamId};
 use uuid::Uuid;
 
@@ -9,16 +7,15 @@ use crate::error::StoreError;
 use crate::rows::job_signal;
 use crate::signal::{JobSignal, NodeRow, Signals};
 use crate::sqlite::Sqlite;
-use crate::sqlite::prepared::json_text;
+use crate::sqlite::query::query;
 
 impl Signals for Sqlite {
     async fn job_signals(&self, jobs: &[JobId]) -> Result<Vec<JobSignal>, StoreError> {
-        let jobs: Vec<String> = jobs.iter().map(|job| job.0.simple().to_string()).collect();
         let rows = query(
             "SELECT id, status, page_limit, admitted, completed + failed AS settled, event_count FROM job
              WHERE id IN (SELECT unhex(value) FROM json_each(?1))",
         )
-        .bind(json_text(&jobs)?)
+        .bind(jobs.to_vec())
         .fetch_all(&self.readers)
         .await?;
         rows.iter().map(job_signal).collect()

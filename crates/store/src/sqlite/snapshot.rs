@@ -1,7 +1,6 @@
 //! Reads the state that the owner of a shard continues from, as of one moment.
 
 use sqlx::sqlite::SqliteConnection;
-use sqlx::{query, query_scalar};
 
 use harvestman_core::crawl::{JobState, Snapshot};
 use harvestman_core::ids::JobId;
@@ -12,7 +11,9 @@ use crate::lease::Lease;
 use crate::limits;
 use crate::rows::{admitted_url, job_state, parse_progress};
 use crate::sqlite::Sqlite;
-use crate::sqlite::rows::{Columns, bad_column, blob};
+use crate::sqlite::query::query;
+use crate::sqlite::rows::{Columns, bad_column};
+use crate::value::params;
 
 impl Sqlite {
     /// Returns the snapshot, and whether the job is still running.
@@ -35,8 +36,7 @@ async fn read_counts(
         "SELECT last_batch, progress, status, admitted, completed, failed
          FROM shard JOIN job ON job.id = shard.job_id WHERE job_id = ?1 AND no = ?2",
     )
-    .bind(blob(lease.job.0))
-    .bind(lease.shard)
+    .bind_all(params![lease.job, lease.shard])
     .fetch_one(connection)
     .await?;
     snapshot.last_batch = row.count("last_batch")?;
@@ -59,9 +59,7 @@ async fn read_urls(
             "SELECT group_concat(hex(url_key), '') AS keys, max(url_key) AS last
              FROM (SELECT url_key FROM job_url WHERE job_id = ?1 AND url_key > ?2 ORDER BY url_key LIMIT ?3)",
         )
-        .bind(blob(job.0))
-        .bind(after)
-        .bind(limits::KEYS_PER_READ)
+        .bind_all(params![job, after, limits::KEYS_PER_READ])
         .fetch_one(&mut *connection)
         .await?;
         let Some(keys) = row.maybe_text("keys")? else {
@@ -80,14 +78,14 @@ async fn read_urls(
     let open = query(
         "SELECT url_key, url, depth, source FROM job_url WHERE job_id = ?1 AND state = 'open' ORDER BY position",
     )
-    .bind(blob(job.0))
+    .bind(job)
     .fetch_all(&mut *connection)
     .await?;
     snapshot.open = open.iter().map(admitted_url).collect::<Result<_, _>>()?;
-    let spare: i64 = query_scalar("SELECT count(*) FROM job_url WHERE job_id = ?1 AND state = 'spare'")
-        .bind(blob(job.0))
+    let row = query("SELECT count(*) AS spare FROM job_url WHERE job_id = ?1 AND state = 'spare'")
+        .bind(job)
         .fetch_one(connection)
         .await?;
-    snapshot.spare = u64::try_from(spare).unwrap_or(0);
+    snapshot.spare = row.count("spare")?;
     Ok(())
 }

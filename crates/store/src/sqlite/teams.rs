@@ -1,7 +1,5 @@
 //! Teams, their plans and their webhook secrets.
 
-use sqlx::{query, query_scalar};
-
 use harvestman_core::ids::TeamId;
 
 pub(crate) use crate::clock::clock;
@@ -9,8 +7,10 @@ use crate::error::StoreError;
 use crate::new_id::new_id;
 use crate::rows::team_row;
 use crate::sqlite::Sqlite;
-use crate::sqlite::rows::{Columns, blob, int};
+use crate::sqlite::query::query;
+use crate::sqlite::rows::Columns;
 use crate::team::{TeamRow, Teams};
+use crate::value::params;
 
 impl Teams for Sqlite {
     async fn ensure_team(&self, name: &str) -> Result<TeamId, StoreError> {
@@ -21,9 +21,7 @@ impl Teams for Sqlite {
             .run(move |connection| {
                 Box::pin(async move {
                     query("INSERT INTO team (id, name, created_at) VALUES (?1, ?2, ?3) ON CONFLICT (name) DO NOTHING")
-                        .bind(blob(id))
-                        .bind(name.clone())
-                        .bind(int(now.0))
+                        .bind_all(params![id, name.clone(), now])
                         .execute(&mut *connection)
                         .await?;
                     let row = query("SELECT id FROM team WHERE name = ?1").bind(name).fetch_one(connection).await?;
@@ -49,8 +47,7 @@ impl Teams for Sqlite {
             .run(move |connection| {
                 Box::pin(async move {
                     let row = query("UPDATE team SET plan = ?2 WHERE name = ?1 RETURNING id")
-                        .bind(name)
-                        .bind(plan)
+                        .bind_all(params![name, plan])
                         .fetch_optional(connection)
                         .await?;
                     row.map(|row| row.id("id").map(TeamId)).transpose()
@@ -60,11 +57,11 @@ impl Teams for Sqlite {
     }
 
     async fn webhook_secret(&self, team: TeamId) -> Result<Option<String>, StoreError> {
-        let secret: Option<Option<String>> = query_scalar("SELECT webhook_secret FROM team WHERE id = ?1")
-            .bind(blob(team.0))
+        let row = query("SELECT webhook_secret FROM team WHERE id = ?1")
+            .bind(team)
             .fetch_optional(&self.readers)
             .await?;
-        Ok(secret.flatten())
+        row.map_or(Ok(None), |row| row.maybe_text("webhook_secret"))
     }
 
     async fn set_webhook_secret(&self, team: TeamId, secret: &str) -> Result<(), StoreError> {
@@ -73,8 +70,7 @@ impl Teams for Sqlite {
             .run(move |connection| {
                 Box::pin(async move {
                     query("UPDATE team SET webhook_secret = ?2 WHERE id = ?1")
-                        .bind(blob(team.0))
-                        .bind(secret)
+                        .bind_all(params![team, secret])
                         .execute(connection)
                         .await?;
                     Ok(())

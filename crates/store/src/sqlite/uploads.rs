@@ -1,7 +1,7 @@
 //! Uploads for later requests.
 
+use sqlx::Row;
 use sqlx::sqlite::SqliteConnection;
-use sqlx::{Row, query};
 use uuid::Uuid;
 
 use harvestman_core::ids::TeamId;
@@ -11,8 +11,10 @@ use crate::error::StoreError;
 use crate::limits;
 use crate::rows::upload_state;
 use crate::sqlite::Sqlite;
-use crate::sqlite::rows::{Columns, blob, int};
+use crate::sqlite::query::query;
+use crate::sqlite::rows::Columns;
 use crate::upload::{NewUpload, StoredUpload, UploadState, UploadUse, Uploads};
+use crate::value::params;
 
 impl Uploads for Sqlite {
     async fn reserve_upload(
@@ -30,17 +32,19 @@ impl Uploads for Sqlite {
                          SELECT ?1, ?2, ?3, ?4, ?5, ?6
                          WHERE (SELECT count(*) FROM upload WHERE team_id = ?3 AND expires_at > ?7) < ?8",
                     )
-                    .bind(blob(new.id))
-                    .bind(new.token)
-                    .bind(blob(new.team.0))
-                    .bind(new.name)
-                    .bind(new.content_type)
-                    .bind(int(new.expires_at.0))
-                    .bind(int(now.0))
-                    .bind(int(most))
+                    .bind_all(params![
+                        new.id,
+                        new.token,
+                        new.team,
+                        new.name,
+                        new.content_type,
+                        new.expires_at,
+                        now,
+                        most,
+                    ])
                     .execute(connection)
                     .await?;
-                    Ok(reserved.rows_affected() == 1)
+                    Ok(reserved == 1)
                 })
             })
             .await
@@ -50,8 +54,7 @@ impl Uploads for Sqlite {
         let row = query(
             "SELECT team_id, bytes IS NOT NULL AS received FROM upload WHERE token = ?1 AND expires_at > ?2",
         )
-        .bind(token)
-        .bind(int(now.0))
+        .bind_all(params![token, now])
         .fetch_optional(&self.readers)
         .await?;
         row.as_ref().map(upload_state).transpose()
@@ -65,12 +68,10 @@ impl Uploads for Sqlite {
                     let received = query(
                         "UPDATE upload SET bytes = ?2 WHERE token = ?1 AND bytes IS NULL AND expires_at > ?3",
                     )
-                    .bind(token)
-                    .bind(bytes)
-                    .bind(int(now.0))
+                    .bind_all(params![token, bytes, now])
                     .execute(connection)
                     .await?;
-                    Ok(received.rows_affected() == 1)
+                    Ok(received == 1)
                 })
             })
             .await
@@ -80,14 +81,11 @@ impl Uploads for Sqlite {
         self.writer
             .run(move |connection| {
                 Box::pin(async move {
-                    let (id, team) = (blob(id), blob(team.0));
                     let taken = query(
                         "DELETE FROM upload WHERE id = ?1 AND team_id = ?2 AND expires_at > ?3
                             AND bytes IS NOT NULL RETURNING name, content_type, bytes",
                     )
-                    .bind(&id)
-                    .bind(&team)
-                    .bind(int(now.0))
+                    .bind_all(params![id, team, now])
                     .fetch_optional(&mut *connection)
                     .await?;
                     if let Some(row) = taken {
@@ -99,9 +97,7 @@ impl Uploads for Sqlite {
                     }
                     let reserved =
                         query("SELECT 1 FROM upload WHERE id = ?1 AND team_id = ?2 AND expires_at > ?3")
-                            .bind(&id)
-                            .bind(&team)
-                            .bind(int(now.0))
+                            .bind_all(params![id, team, now])
                             .fetch_optional(connection)
                             .await?;
                     Ok(match reserved {
@@ -116,11 +112,8 @@ impl Uploads for Sqlite {
 
 /// Deletes some of the expired uploads. Returns how many.
 pub(super) async fn expire(connection: &mut SqliteConnection, now: Timestamp) -> Result<u64, StoreError> {
-    let deleted =
-        query("DELETE FROM upload WHERE id IN (SELECT id FROM upload WHERE expires_at <= ?1 LIMIT ?2)")
-            .bind(int(now.0))
-            .bind(limits::FILES_PER_STEP)
-            .execute(connection)
-            .await?;
-    Ok(deleted.rows_affected())
+    query("DELETE FROM upload WHERE id IN (SELECT id FROM upload WHERE expires_at <= ?1 LIMIT ?2)")
+        .bind_all(params![now, limits::FILES_PER_STEP])
+        .execute(connection)
+        .await
 }

@@ -1,7 +1,6 @@
 //! The last version of each tracked page: written together with the page's document, read before the next
 //! comparison. Never written with zero data retention.
 
-use sqlx::query;
 use sqlx::sqlite::SqliteConnection;
 
 use harvestman_core::ids::JobId;
@@ -9,7 +8,8 @@ use harvestman_core::time::Timestamp;
 
 use crate::error::StoreError;
 use crate::sqlite::prepared::PreparedVersion;
-use crate::sqlite::rows::{blob, int};
+use crate::sqlite::query::query;
+use crate::value::params;
 
 /// Stores this as the last version of its page.
 pub(super) async fn upsert(
@@ -24,14 +24,16 @@ pub(super) async fn upsert(
          ON CONFLICT (team_id, url_key, tag) DO UPDATE SET at = excluded.at, status_code = excluded.status_code,
             size_bytes = excluded.size_bytes, zstd = excluded.zstd, data = excluded.data",
     )
-    .bind(blob(job.0))
-    .bind(version.key.url.to_bytes().to_vec())
-    .bind(version.key.tag)
-    .bind(int(now.0))
-    .bind(version.status_code)
-    .bind(int(version.size_bytes))
-    .bind(version.body)
-    .bind(version.data)
+    .bind_all(params![
+        job,
+        version.key.url.to_bytes(),
+        version.key.tag,
+        now,
+        version.status_code,
+        version.size_bytes,
+        version.body,
+        version.data,
+    ])
     .execute(connection)
     .await?;
     Ok(())

@@ -5,7 +5,6 @@
 //! Never touches a job that keeps its pages.
 
 use sqlx::sqlite::SqliteConnection;
-use sqlx::{query, query_scalar};
 
 use harvestman_core::ids::JobId;
 use harvestman_core::time::Timestamp;
@@ -13,7 +12,9 @@ use harvestman_core::time::Timestamp;
 use crate::error::StoreError;
 use crate::limits;
 use crate::sqlite::expiry::{URLS, delete};
-use crate::sqlite::rows::{Columns, blob, int};
+use crate::sqlite::query::query;
+use crate::sqlite::rows::Columns;
+use crate::value::params;
 
 /// Selects documents of pages after `?2` up to `?3`; with `?4` also those that a pending webhook event needs.
 macro_rules! documents {
@@ -38,8 +39,7 @@ pub(crate) async fn delete_delivered_document(
         "SELECT seq FROM outbox JOIN job ON job.id = job_id
          WHERE job_id = ?1 AND event_no = ?2 AND zero_data_retention = 1 AND seq IS NOT NULL",
     )
-    .bind(blob(job.0))
-    .bind(int(event_no))
+    .bind_all(params![job, event_no])
     .fetch_optional(&mut *connection)
     .await?;
     match row {
@@ -80,10 +80,7 @@ async fn erase_urls(connection: &mut SqliteConnection) -> Result<bool, StoreErro
             request = CASE kind WHEN 'batch_scrape' THEN request ELSE '{}' END
          WHERE id = ?1",
     ] {
-        query(statement)
-            .bind(blob(job.0))
-            .execute(&mut *connection)
-            .await?;
+        query(statement).bind(job).execute(&mut *connection).await?;
     }
     Ok(true)
 }
@@ -101,7 +98,7 @@ pub(crate) async fn mark_delivered(connection: &mut SqliteConnection) -> Result<
     )
     .execute(connection)
     .await?;
-    Ok(done.rows_affected() > 0)
+    Ok(done > 0)
 }
 
 /// Deletes some documents of a job whose [`limits::ZERO_RETENTION_DELAY_MS`] have passed. Returns false when there is
@@ -111,24 +108,23 @@ async fn delete_overdue(connection: &mut SqliteConnection, now: Timestamp) -> Re
         "SELECT id FROM job WHERE zero_data_retention = 1 AND completed_at <= ?1
          ORDER BY completed_at LIMIT 1",
     )
-    .bind(int(now.0.saturating_sub(limits::ZERO_RETENTION_DELAY_MS)))
+    .bind(now.0.saturating_sub(limits::ZERO_RETENTION_DELAY_MS))
     .fetch_optional(&mut *connection)
     .await?;
     let Some(row) = row else { return Ok(false) };
     let job = JobId(row.id("id")?);
-    let first: Option<i64> =
-        query_scalar("SELECT min(seq) FROM page WHERE job_id = ?1 AND body_id IS NOT NULL")
-            .bind(blob(job.0))
-            .fetch_one(&mut *connection)
-            .await?;
-    match first.and_then(|first| u64::try_from(first).ok()) {
+    let row = query("SELECT min(seq) AS first FROM page WHERE job_id = ?1 AND body_id IS NOT NULL")
+        .bind(job)
+        .fetch_one(&mut *connection)
+        .await?;
+    match row.maybe_count("first")? {
         Some(first) => {
             let skip = first.saturating_sub(1);
             delete_documents(connection, job, skip, skip + u64::from(limits::EXPIRY_ROWS), true).await?;
         }
         None => {
             query("UPDATE job SET zero_data_retention = 3 WHERE id = ?1")
-                .bind(blob(job.0))
+                .bind(job)
                 .execute(connection)
                 .await?;
         }
@@ -149,10 +145,7 @@ pub(super) async fn delete_documents(
         documents!("UPDATE page SET body_id = NULL WHERE (job_id, seq) IN (SELECT job_id, seq"),
     ] {
         query(statement)
-            .bind(blob(job.0))
-            .bind(int(skip))
-            .bind(int(upto))
-            .bind(with_pending)
+            .bind_all(params![job, skip, upto, with_pending])
             .execute(&mut *connection)
             .await?;
     }

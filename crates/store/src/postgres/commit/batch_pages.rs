@@ -16,6 +16,7 @@ use crate::postgres::idempotency::IdempotentRequest;
 use crate::postgres::query::query;
 use crate::postgres::rows::Columns;
 use crate::postgres::transaction::Transaction;
+use crate::value::params;
 
 /// A batch scrape has one shard, whose epoch does not matter here.
 fn owner(job: JobId) -> Owner {
@@ -92,15 +93,14 @@ pub(crate) async fn insert_batch_pages(
 /// Lets an ended job be leased again at once. With zero data retention, its pages are deleted again after delivery.
 async fn reopen(client: &Client, job: JobId, now: Timestamp) -> Result<(), StoreError> {
     query("UPDATE harvestman.job SET zero_data_retention = least(zero_data_retention, 1) WHERE id = $1")
-        .bind(job.0)
+        .bind(job)
         .execute(client)
         .await?;
     query(
         "UPDATE harvestman.shard SET active = true, node = NULL, lease_until = 0, free_at = $2
          WHERE job_id = $1",
     )
-    .bind(job.0)
-    .bind(now.0)
+    .bind_all(params![job, now])
     .execute(client)
     .await?;
     Ok(())

@@ -17,6 +17,7 @@ use crate::event::Event;
 use crate::postgres::credits::charge;
 use crate::postgres::query::{Query, query};
 use crate::prepared::{PreparedOutcome, PreparedSettled, PreparedVersion};
+use crate::value::params;
 
 /// Pages to insert.
 #[derive(Default)]
@@ -68,14 +69,16 @@ impl PageRows {
              ON CONFLICT (team_id, url_key, tag) DO UPDATE SET at = excluded.at, status_code = excluded.status_code,
                 size_bytes = excluded.size_bytes, zstd = excluded.zstd, data = excluded.data",
         )
-        .bind(job.0)
-        .bind(now.0)
-        .bind(versions.iter().map(|((key, _), _)| *key).collect::<Vec<_>>())
-        .bind(versions.iter().map(|((_, tag), _)| tag.clone()).collect::<Vec<_>>())
-        .bind(versions.iter().map(|(_, version)| version.status_code).collect::<Vec<_>>())
-        .bind(versions.iter().map(|(_, version)| version.size_bytes).collect::<Vec<_>>())
-        .bind(versions.iter().map(|(_, version)| Some(version.body.clone())).collect::<Vec<_>>())
-        .bind(versions.iter().map(|(_, version)| version.data.clone()).collect::<Vec<_>>());
+        .bind_all(params![
+            job,
+            now,
+            versions.iter().map(|((key, _), _)| *key).collect::<Vec<_>>(),
+            versions.iter().map(|((_, tag), _)| tag.clone()).collect::<Vec<_>>(),
+            versions.iter().map(|(_, version)| version.status_code).collect::<Vec<_>>(),
+            versions.iter().map(|(_, version)| version.size_bytes).collect::<Vec<_>>(),
+            versions.iter().map(|(_, version)| Some(version.body.clone())).collect::<Vec<_>>(),
+            versions.iter().map(|(_, version)| version.data.clone()).collect::<Vec<_>>(),
+        ]);
         (statement, !versions.is_empty())
     }
 
@@ -100,15 +103,17 @@ impl PageRows {
              SELECT $1, new.seq, new.key, new.scrape, new.status, new.size, $2, new.zstd, new.took
              FROM unnest($3, $4, $5, $6, $7, $8, $9) AS new (seq, key, scrape, status, size, zstd, took)",
         )
-        .bind(job.0)
-        .bind(now.0)
-        .bind(numbers)
-        .bind(keys)
-        .bind(scrapes)
-        .bind(statuses)
-        .bind(sizes)
-        .bind(bodies)
-        .bind(durations)
+        .bind_all(params![
+            job,
+            now,
+            numbers,
+            keys,
+            scrapes,
+            statuses,
+            sizes,
+            bodies,
+            durations,
+        ])
     }
 
     /// Stores the pages with versions and ledger entries, outside a commit.
@@ -143,21 +148,19 @@ impl ErrorRows {
              SELECT $1, new.no, new.scrape, $2, new.url, new.code, new.message
              FROM unnest($3, $4, $5, $6, $7) AS new (no, scrape, url, code, message)",
         )
-        .bind(job.0)
-        .bind(now.0)
-        .bind(rows.iter().map(|(no, ..)| *no).collect::<Vec<_>>())
-        .bind(rows.iter().map(|(.., error)| error.id.0).collect::<Vec<_>>())
-        .bind(rows.iter().map(|(_, url, _)| url.clone()).collect::<Vec<_>>())
-        .bind(
+        .bind_all(params![
+            job,
+            now,
+            rows.iter().map(|(no, ..)| *no).collect::<Vec<_>>(),
+            rows.iter().map(|(.., error)| error.id.0).collect::<Vec<_>>(),
+            rows.iter().map(|(_, url, _)| url.clone()).collect::<Vec<_>>(),
             rows.iter()
                 .map(|(.., error)| error.code.as_str())
                 .collect::<Vec<_>>(),
-        )
-        .bind(
             rows.iter()
                 .map(|(.., error)| error.message.clone())
                 .collect::<Vec<_>>(),
-        )
+        ])
     }
 }
 
@@ -182,9 +185,7 @@ pub(super) fn closing(job: JobId, batch: &PreparedBatch) -> Query {
             AND EXISTS (SELECT 1 FROM harvestman.job WHERE id = $1 AND status = 'scraping')
          RETURNING url_key",
     )
-    .bind(job.0)
-    .bind(keys)
-    .bind(states)
+    .bind_all(params![job, keys, states])
 }
 
 impl JobInCommit {

@@ -18,6 +18,7 @@ use crate::postgres::query::{Query, query};
 use crate::postgres::rows::Columns;
 use crate::prepared::source_word;
 use crate::rows::admitted_url;
+use crate::value::params;
 
 /// URLs, column by column.
 #[derive(Debug, Default)]
@@ -90,8 +91,7 @@ pub(super) fn hide_aliases(job: JobId, aliases: &[Uuid]) -> Query {
         "UPDATE harvestman.job_url SET state = 'known'
          WHERE job_id = $1 AND state = 'spare' AND url_key = ANY ($2)",
     )
-    .bind(job.0)
-    .bind(aliases.to_vec())
+    .bind_all(params![job, aliases.to_vec()])
 }
 
 /// Returns the statement that records redirect targets that are new to the job.
@@ -101,10 +101,7 @@ pub(super) fn insert_aliases(job: JobId, shard: u32, first: u64, aliases: &[Uuid
          SELECT $1, new.key, $2, 'known', $3 + new.no - 1, 0, 'link'
          FROM unnest($4) WITH ORDINALITY AS new (key, no) ON CONFLICT DO NOTHING",
     )
-    .bind(job.0)
-    .bind(shard)
-    .bind(first)
-    .bind(aliases.to_vec())
+    .bind_all(params![job, shard, first, aliases.to_vec()])
 }
 
 /// Returns the statement that marks known URLs as blocked by robots.txt: they are listed for the caller and never
@@ -115,9 +112,7 @@ pub(super) fn block(job: JobId, blocked: &UrlRows) -> Query {
             state = CASE state WHEN 'spare' THEN 'known' ELSE state END
          FROM unnest($2, $3) AS blocked (key, url) WHERE job_id = $1 AND url_key = blocked.key",
     )
-    .bind(job.0)
-    .bind(blocked.keys.clone())
-    .bind(blocked.urls.clone())
+    .bind_all(params![job, blocked.keys.clone(), blocked.urls.clone()])
 }
 
 /// Returns the statement that inserts URLs that are new to the job, at most `room`.
@@ -135,17 +130,19 @@ pub(super) fn insert(job: JobId, shard: u32, first: u64, list: &UrlRows, new: Ne
          ORDER BY new.no LIMIT $11
          ON CONFLICT DO NOTHING",
     )
-    .bind(job.0)
-    .bind(shard)
-    .bind(state)
-    .bind(first)
-    .bind(robots_blocked)
-    .bind(list.keys.clone())
-    .bind(list.urls.clone())
-    .bind(list.depths.clone())
-    .bind(list.sources.clone())
-    .bind(list.found_on.clone())
-    .bind(room)
+    .bind_all(params![
+        job,
+        shard,
+        state,
+        first,
+        robots_blocked,
+        list.keys.clone(),
+        list.urls.clone(),
+        list.depths.clone(),
+        list.sources.clone(),
+        list.found_on.clone(),
+        room,
+    ])
 }
 
 /// Returns the statement that admits at most `free` URLs, earliest discovered first: spare ones, then offers that are
@@ -175,16 +172,18 @@ pub(super) fn admit(job: JobId, free: u64, shard: u32, first: u64, offers: &UrlR
             (SELECT * FROM spare UNION ALL
             SELECT url_key, url, depth, source, position FROM offered WHERE state = 'open') AS admitted ON true",
     )
-    .bind(job.0)
-    .bind(free)
-    .bind(shard)
-    .bind(first)
-    .bind(offers.keys.clone())
-    .bind(offers.urls.clone())
-    .bind(offers.depths.clone())
-    .bind(offers.sources.clone())
-    .bind(offers.found_on.clone())
-    .bind(room)
+    .bind_all(params![
+        job,
+        free,
+        shard,
+        first,
+        offers.keys.clone(),
+        offers.urls.clone(),
+        offers.depths.clone(),
+        offers.sources.clone(),
+        offers.found_on.clone(),
+        room,
+    ])
 }
 
 impl JobInCommit {
@@ -210,8 +209,7 @@ impl JobInCommit {
             "SELECT 1 FROM unnest($2) AS offered (key) WHERE NOT EXISTS
                 (SELECT 1 FROM harvestman.job_url WHERE job_id = $1 AND url_key = offered.key) LIMIT 1",
         )
-        .bind(self.account.job.0)
-        .bind(list.keys.clone())
+        .bind_all(params![self.account.job, list.keys.clone()])
         .fetch_optional(client)
         .await?;
         if left_out.is_some() {
@@ -226,7 +224,7 @@ impl JobInCommit {
             "SELECT url_key, url, depth, source, position FROM harvestman.job_url
              WHERE job_id = $1 AND state = 'open'",
         )
-        .bind(self.account.job.0)
+        .bind(self.account.job)
         .fetch_all(client)
         .await?;
         in_order(&rows)

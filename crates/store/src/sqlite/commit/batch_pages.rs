@@ -1,7 +1,6 @@
 //! The pages of a batch scrape: stored when it starts, or added to it later. They are inserted as spare URLs,
 //! and raise the page limit by their number; the owner's next commit admits them.
 
-use sqlx::query;
 use sqlx::sqlite::SqliteConnection;
 
 use harvestman_core::ids::JobId;
@@ -14,7 +13,8 @@ use crate::sqlite::commit::JobInCommit;
 use crate::sqlite::events::Event;
 use crate::sqlite::jobs::{EarlierRequest, IdempotentRequest, store_idempotency_key};
 use crate::sqlite::prepared::UrlList;
-use crate::sqlite::rows::{blob, int};
+use crate::sqlite::query::query;
+use crate::value::params;
 
 /// A batch scrape has one shard.
 const SHARD: u32 = 0;
@@ -35,10 +35,12 @@ pub(crate) async fn add_to_batch(
         "SELECT 1 AS there FROM job WHERE id = ?1 AND team_id = ?2 AND kind = ?3
             AND (expires_at IS NULL OR expires_at > ?4)",
     )
-    .bind(blob(request.job.0))
-    .bind(blob(request.team.0))
-    .bind(JobKind::BatchScrape.as_str())
-    .bind(int(request.at.0))
+    .bind_all(params![
+        request.job,
+        request.team,
+        JobKind::BatchScrape.as_str(),
+        request.at,
+    ])
     .fetch_optional(&mut *connection)
     .await?;
     let Some((mut job, status)) = JobInCommit::read(connection, request.job, SHARD)
@@ -85,11 +87,11 @@ pub(crate) async fn insert_batch_pages(
 /// delivery.
 async fn reopen(connection: &mut SqliteConnection, job: JobId) -> Result<(), StoreError> {
     query("UPDATE job SET zero_data_retention = min(zero_data_retention, 1) WHERE id = ?1")
-        .bind(blob(job.0))
+        .bind(job)
         .execute(&mut *connection)
         .await?;
     query("UPDATE shard SET active = 1, owner = NULL, lease_until = 0 WHERE job_id = ?1")
-        .bind(blob(job.0))
+        .bind(job)
         .execute(connection)
         .await?;
     Ok(())

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, HashSet};
 
 use sqlx::sqlite::SqliteConnection;
-use sqlx::{QueryBuilder, query, query_scalar};
+use sqlx::{QueryBuilder, query_scalar};
 
 use harvestman_core::crawl::PageError;
 use harvestman_core::time::Timestamp;
@@ -17,8 +17,10 @@ use crate::sqlite::commit::JobInCommit;
 use crate::sqlite::credits::charge_pages;
 use crate::sqlite::events::Event;
 use crate::sqlite::prepared::{PreparedOutcome, PreparedSettled, json_text};
-use crate::sqlite::rows::{Columns, blob, int};
+use crate::sqlite::query::query;
+use crate::sqlite::rows::Columns;
 use crate::sqlite::versions;
+use crate::value::params;
 
 /// `IN` instead of `UPDATE FROM`: a join with the list would scan every URL of the job.
 pub(super) const CLOSE_URLS: &str = "UPDATE job_url SET state = ?3
@@ -86,9 +88,7 @@ impl JobInCommit {
         let mut open = HashSet::new();
         for (state, keys) in keys {
             let rows = query(CLOSE_URLS)
-                .bind(blob(self.account.job.0))
-                .bind(json_text(&keys)?)
-                .bind(state)
+                .bind_all(params![self.account.job, json_text(&keys)?, state])
                 .fetch_all(&mut *connection)
                 .await?;
             for row in rows {
@@ -110,13 +110,15 @@ impl JobInCommit {
             "INSERT INTO job_error (job_id, no, scrape_id, at, url, code, message)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
         )
-        .bind(blob(self.account.job.0))
-        .bind(int(self.error_count))
-        .bind(blob(error.id.0))
-        .bind(int(now.0))
-        .bind(url.to_owned())
-        .bind(error.code.as_str())
-        .bind(error.message)
+        .bind_all(params![
+            self.account.job,
+            self.error_count,
+            error.id,
+            now,
+            url.to_owned(),
+            error.code.as_str(),
+            error.message,
+        ])
         .execute(connection)
         .await?;
         Ok(self.error_count)
@@ -181,9 +183,7 @@ pub(crate) async fn insert_pages(
             value ->> 6, ?3
          FROM json_each(?2) ORDER BY key",
     )
-    .bind(blob(account.job.0))
-    .bind(json_text(&rows)?)
-    .bind(int(now.0))
+    .bind_all(params![account.job, json_text(&rows)?, now])
     .execute(&mut *connection)
     .await?;
     charge_pages(connection, account, &charges, now).await

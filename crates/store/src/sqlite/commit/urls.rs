@@ -2,7 +2,6 @@
 //! limit allows. Others are only recorded, so that they are never fetched.
 
 use sqlx::sqlite::SqliteConnection;
-use sqlx::{query, query_scalar};
 
 use harvestman_core::crawl::AdmittedUrl;
 
@@ -11,7 +10,9 @@ use crate::error::StoreError;
 use crate::rows::admitted_url;
 use crate::sqlite::commit::JobInCommit;
 use crate::sqlite::prepared::UrlList;
-use crate::sqlite::rows::{Columns, blob, int};
+use crate::sqlite::query::query;
+use crate::sqlite::rows::{Columns, int};
+use crate::value::params;
 
 /// As with [`CLOSE_URLS`](super::outcomes::CLOSE_URLS), only the named URLs are searched.
 pub(super) const BLOCK_URLS: &str =
@@ -55,8 +56,7 @@ impl JobInCommit {
             "UPDATE job_url SET state = 'known' WHERE job_id = ?1 AND state = 'spare'
                 AND url_key IN (SELECT unhex(value ->> 0) FROM json_each(?2))",
         )
-        .bind(blob(self.account.job.0))
-        .bind(aliases.json.clone())
+        .bind_all(params![self.account.job, aliases.json.clone()])
         .execute(&mut *connection)
         .await?;
         let added = query(
@@ -64,13 +64,10 @@ impl JobInCommit {
              SELECT ?1, unhex(value ->> 0), ?3, 'known', ?4 + key, 0, 'link' FROM json_each(?2)
              WHERE true ON CONFLICT DO NOTHING",
         )
-        .bind(blob(self.account.job.0))
-        .bind(aliases.json.clone())
-        .bind(self.shard)
-        .bind(first)
+        .bind_all(params![self.account.job, aliases.json.clone(), self.shard, first])
         .execute(connection)
         .await?;
-        self.url_count += added.rows_affected();
+        self.url_count += added;
         Ok(())
     }
 
@@ -84,8 +81,7 @@ impl JobInCommit {
             return Ok(());
         }
         query(BLOCK_URLS)
-            .bind(blob(self.account.job.0))
-            .bind(blocked.json.clone())
+            .bind_all(params![self.account.job, blocked.json.clone()])
             .execute(&mut *connection)
             .await?;
         self.insert_new(connection, blocked, NewUrl::Blocked).await
@@ -125,17 +121,19 @@ impl JobInCommit {
              ORDER BY key LIMIT ?5
              ON CONFLICT DO NOTHING",
         )
-        .bind(blob(self.account.job.0))
-        .bind(list.json.clone())
-        .bind(self.shard)
-        .bind(first)
-        .bind(int(self.rows_left()))
-        .bind(state)
-        .bind(robots_blocked)
-        .bind(list.pages.clone())
+        .bind_all(params![
+            self.account.job,
+            list.json.clone(),
+            self.shard,
+            first,
+            self.rows_left(),
+            state,
+            robots_blocked,
+            list.pages.clone(),
+        ])
         .execute(&mut *connection)
         .await?;
-        self.url_count += added.rows_affected();
+        self.url_count += added;
         self.warn_if_left_out(connection, list).await
     }
 
@@ -148,13 +146,12 @@ impl JobInCommit {
         if self.rows_left() > 0 {
             return Ok(());
         }
-        let left_out: bool = query_scalar(
+        let left_out: bool = query(
             "SELECT EXISTS (SELECT 1 FROM json_each(?2) WHERE NOT EXISTS
                 (SELECT 1 FROM job_url WHERE job_id = ?1 AND url_key = unhex(value ->> 0)))",
         )
-        .bind(blob(self.account.job.0))
-        .bind(list.json.clone())
-        .fetch_one(connection)
+        .bind_all(params![self.account.job, list.json.clone()])
+        .fetch_scalar(connection)
         .await?;
         if left_out {
             self.warn([FRONTIER_FULL.to_owned()]);
@@ -176,8 +173,7 @@ impl JobInCommit {
                 SELECT url_key FROM job_url WHERE job_id = ?1 AND state = 'spare' ORDER BY position LIMIT ?2)
              RETURNING url_key, url, depth, source, position",
         )
-        .bind(blob(self.account.job.0))
-        .bind(int(free))
+        .bind_all(params![self.account.job, free])
         .fetch_all(connection)
         .await?;
         self.admitted += rows.len() as u64;
@@ -192,7 +188,7 @@ impl JobInCommit {
         let rows = query(
             "SELECT url_key, url, depth, source, position FROM job_url WHERE job_id = ?1 AND state = 'open'",
         )
-        .bind(blob(self.account.job.0))
+        .bind(self.account.job)
         .fetch_all(connection)
         .await?;
         in_order(rows)

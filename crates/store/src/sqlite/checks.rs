@@ -80,40 +80,26 @@ impl Checks for Sqlite {
         now: Timestamp,
         lease_ms: u64,
     ) -> Result<bool, StoreError> {
-        let (check, epoch) = (lease.check, lease.epoch);
-        self.writer
-            .run(move |connection| {
-                Box::pin(async move {
-                    let done = query(
-                        "UPDATE monitor_check SET lease_until = ?3
-                         WHERE id = ?1 AND epoch = ?2 AND lease_until IS NOT NULL",
-                    )
-                    .bind_all(params![check, epoch, now.0.saturating_add(lease_ms)])
-                    .execute(connection)
-                    .await?;
-                    Ok(done == 1)
-                })
-            })
-            .await
+        let done = query(
+            "UPDATE monitor_check SET lease_until = ?3
+             WHERE id = ?1 AND epoch = ?2 AND lease_until IS NOT NULL",
+        )
+        .bind_all(params![lease.check, lease.epoch, now.0.saturating_add(lease_ms)])
+        .write(&self.writer)
+        .await?;
+        Ok(done == 1)
     }
 
     async fn begin_check(&self, lease: &CheckLease, now: Timestamp) -> Result<bool, StoreError> {
-        let (check, epoch) = (lease.check, lease.epoch);
-        self.writer
-            .run(move |connection| {
-                Box::pin(async move {
-                    let done = query(
-                        "UPDATE monitor_check SET status = 'running', started_at = coalesce(started_at, ?3),
-                            updated_at = ?3
-                         WHERE id = ?1 AND epoch = ?2 AND lease_until IS NOT NULL",
-                    )
-                    .bind_all(params![check, epoch, now])
-                    .execute(connection)
-                    .await?;
-                    Ok(done == 1)
-                })
-            })
-            .await
+        let done = query(
+            "UPDATE monitor_check SET status = 'running', started_at = coalesce(started_at, ?3),
+                updated_at = ?3
+             WHERE id = ?1 AND epoch = ?2 AND lease_until IS NOT NULL",
+        )
+        .bind_all(params![lease.check, lease.epoch, now])
+        .write(&self.writer)
+        .await?;
+        Ok(done == 1)
     }
 
     async fn compared_pages(&self, check: JobId, target: u32) -> Result<u64, StoreError> {

@@ -95,42 +95,28 @@ impl Leases for Sqlite {
     }
 
     async fn renew(&self, lease: &Lease, now: Timestamp, lease_ms: u64) -> Result<bool, StoreError> {
-        let (job, shard, epoch) = (lease.job, lease.shard, lease.epoch);
         let until = now.0.saturating_add(lease_ms);
-        self.writer
-            .run(move |connection| {
-                Box::pin(async move {
-                    let done = query(
-                        "UPDATE shard SET lease_until = ?4
-                         WHERE job_id = ?1 AND no = ?2 AND epoch = ?3 AND active = 1",
-                    )
-                    .bind_all(params![job, shard, epoch, until])
-                    .execute(connection)
-                    .await?;
-                    Ok(done == 1)
-                })
-            })
-            .await
+        let done = query(
+            "UPDATE shard SET lease_until = ?4
+             WHERE job_id = ?1 AND no = ?2 AND epoch = ?3 AND active = 1",
+        )
+        .bind_all(params![lease.job, lease.shard, lease.epoch, until])
+        .write(&self.writer)
+        .await?;
+        Ok(done == 1)
     }
 
     async fn release(&self, lease: &Lease) -> Result<(), StoreError> {
-        let (job, shard, epoch) = (lease.job, lease.shard, lease.epoch);
-        self.writer
-            .run(move |connection| {
-                Box::pin(async move {
-                    query(
-                        // A regular release: the pages in flight were not the cause of a crash.
-                        "UPDATE shard SET lease_until = 0, owner = NULL,
-                            progress = json_set(progress, '$.begun', json('{}'))
-                         WHERE job_id = ?1 AND no = ?2 AND epoch = ?3",
-                    )
-                    .bind_all(params![job, shard, epoch])
-                    .execute(connection)
-                    .await?;
-                    Ok(())
-                })
-            })
-            .await
+        query(
+            // A regular release: the pages in flight were not the cause of a crash.
+            "UPDATE shard SET lease_until = 0, owner = NULL,
+                progress = json_set(progress, '$.begun', json('{}'))
+             WHERE job_id = ?1 AND no = ?2 AND epoch = ?3",
+        )
+        .bind_all(params![lease.job, lease.shard, lease.epoch])
+        .write(&self.writer)
+        .await?;
+        Ok(())
     }
 }
 

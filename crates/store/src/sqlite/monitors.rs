@@ -20,31 +20,23 @@ use crate::value::params;
 
 impl Monitors for Sqlite {
     async fn create_monitor(&self, monitor: &NewMonitor, limit: u64) -> Result<bool, StoreError> {
-        let monitor = monitor.clone();
-        self.writer
-            .run(move |connection| {
-                Box::pin(async move {
-                    let created = query(
-                        "INSERT INTO monitor (id, team_id, key_id, status, request, base, next_run_at, created_at, updated_at)
-                         SELECT ?1, ?2, ?3, 'active', ?4, ?5, ?6, ?7, ?7
-                         WHERE (SELECT count(*) FROM monitor WHERE team_id = ?2 AND status <> 'deleted') < ?8",
-                    )
-                    .bind_all(params![
-                        monitor.id,
-                        monitor.team,
-                        monitor.key,
-                        monitor.request,
-                        monitor.base,
-                        monitor.next_run_at,
-                        monitor.created_at,
-                        limit,
-                    ])
-                    .execute(connection)
-                    .await?;
-                    Ok(created == 1)
-                })
-            })
-            .await
+        let created = query(
+            "INSERT INTO monitor (id, team_id, key_id, status, request, base, next_run_at, created_at, updated_at)
+             SELECT ?1, ?2, ?3, 'active', ?4, ?5, ?6, ?7, ?7
+             WHERE (SELECT count(*) FROM monitor WHERE team_id = ?2 AND status <> 'deleted') < ?8",
+        )
+        .bind_all(params![
+            monitor.id,
+            monitor.team,
+            monitor.key,
+            &monitor.request,
+            &monitor.base,
+            monitor.next_run_at,
+            monitor.created_at,
+            limit,
+        ])
+        .write(&self.writer).await?;
+        Ok(created == 1)
     }
 
     async fn monitors(

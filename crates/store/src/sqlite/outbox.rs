@@ -54,17 +54,11 @@ impl Outbox for Sqlite {
     }
 
     async fn release_receiver(&self, job: JobId, now: Timestamp) -> Result<(), StoreError> {
-        self.writer
-            .run(move |connection| {
-                Box::pin(async move {
-                    query("UPDATE receiver SET lease_until = ?2 WHERE job_id = ?1")
-                        .bind_all(params![job, now])
-                        .execute(connection)
-                        .await?;
-                    Ok(())
-                })
-            })
-            .await
+        query("UPDATE receiver SET lease_until = ?2 WHERE job_id = ?1")
+            .bind_all(params![job, now])
+            .write(&self.writer)
+            .await?;
+        Ok(())
     }
 
     async fn next_event_at(&self, now: Timestamp) -> Result<Option<Timestamp>, StoreError> {

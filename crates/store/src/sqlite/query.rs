@@ -6,6 +6,7 @@ use sqlx::sqlite::{SqliteArguments, SqliteExecutor, SqliteRow};
 use sqlx::{Decode, Row, SqlSafeStr, Sqlite, Type};
 
 use crate::error::StoreError;
+use crate::sqlite::writer::Writer;
 use crate::value::Value;
 
 /// A statement to run.
@@ -74,6 +75,11 @@ impl Query {
     /// Runs the statement and returns the number of affected rows.
     pub(crate) async fn execute(self, executor: impl SqliteExecutor<'_>) -> Result<u64, StoreError> {
         Ok(self.0.execute(executor).await?.rows_affected())
+    }
+
+    /// Runs the statement in a transaction of the writer and returns the number of affected rows.
+    pub(crate) async fn write(self, writer: &Writer) -> Result<u64, StoreError> {
+        writer.run(|connection| Box::pin(self.execute(connection))).await
     }
 }
 

@@ -52,20 +52,14 @@ impl Sessions for Sqlite {
     }
 
     async fn bind_session(&self, id: SessionId, scrape: ScrapeId) -> Result<bool, StoreError> {
-        self.writer
-            .run(move |connection| {
-                Box::pin(async move {
-                    let bound = query(
-                        "UPDATE session SET scrape_id = ?2
-                         WHERE id = ?1 AND scrape_id IS NULL AND ended_at IS NULL",
-                    )
-                    .bind_all(params![id, scrape])
-                    .execute(connection)
-                    .await?;
-                    Ok(bound == 1)
-                })
-            })
-            .await
+        let bound = query(
+            "UPDATE session SET scrape_id = ?2
+             WHERE id = ?1 AND scrape_id IS NULL AND ended_at IS NULL",
+        )
+        .bind_all(params![id, scrape])
+        .write(&self.writer)
+        .await?;
+        Ok(bound == 1)
     }
 
     async fn extend_session(&self, id: SessionId, expires_at: Timestamp) -> Result<bool, StoreError> {
@@ -87,21 +81,15 @@ impl Sessions for Sqlite {
     async fn touch_sessions(&self, uses: &[(SessionId, Timestamp)]) -> Result<(), StoreError> {
         let uses = uses.iter().map(|(id, at)| (id.0.simple().to_string(), at.0));
         let uses = json_text(&uses.collect::<Vec<_>>())?;
-        self.writer
-            .run(move |connection| {
-                Box::pin(async move {
-                    query(
-                        "UPDATE session SET last_activity_at = max(last_activity_at, used.value ->> 1)
-                         FROM json_each(?1) AS used
-                         WHERE session.id = unhex(used.value ->> 0) AND ended_at IS NULL",
-                    )
-                    .bind(uses)
-                    .execute(connection)
-                    .await?;
-                    Ok(())
-                })
-            })
-            .await
+        query(
+            "UPDATE session SET last_activity_at = max(last_activity_at, used.value ->> 1)
+             FROM json_each(?1) AS used
+             WHERE session.id = unhex(used.value ->> 0) AND ended_at IS NULL",
+        )
+        .bind(uses)
+        .write(&self.writer)
+        .await?;
+        Ok(())
     }
 
     async fn end_session(

@@ -65,17 +65,10 @@ impl Teams for Sqlite {
     }
 
     async fn set_webhook_secret(&self, team: TeamId, secret: &str) -> Result<(), StoreError> {
-        let secret = secret.to_owned();
-        self.writer
-            .run(move |connection| {
-                Box::pin(async move {
-                    query("UPDATE team SET webhook_secret = ?2 WHERE id = ?1")
-                        .bind_all(params![team, secret])
-                        .execute(connection)
-                        .await?;
-                    Ok(())
-                })
-            })
-            .await
+        query("UPDATE team SET webhook_secret = ?2 WHERE id = ?1")
+            .bind_all(params![team, secret])
+            .write(&self.writer)
+            .await?;
+        Ok(())
     }
 }

@@ -23,31 +23,24 @@ impl Uploads for Sqlite {
         most: u64,
         now: Timestamp,
     ) -> Result<bool, StoreError> {
-        let new = upload.clone();
-        self.writer
-            .run(move |connection| {
-                Box::pin(async move {
-                    let reserved = query(
-                        "INSERT INTO upload (id, token, team_id, name, content_type, expires_at)
-                         SELECT ?1, ?2, ?3, ?4, ?5, ?6
-                         WHERE (SELECT count(*) FROM upload WHERE team_id = ?3 AND expires_at > ?7) < ?8",
-                    )
-                    .bind_all(params![
-                        new.id,
-                        new.token,
-                        new.team,
-                        new.name,
-                        new.content_type,
-                        new.expires_at,
-                        now,
-                        most,
-                    ])
-                    .execute(connection)
-                    .await?;
-                    Ok(reserved == 1)
-                })
-            })
-            .await
+        let reserved = query(
+            "INSERT INTO upload (id, token, team_id, name, content_type, expires_at)
+             SELECT ?1, ?2, ?3, ?4, ?5, ?6
+             WHERE (SELECT count(*) FROM upload WHERE team_id = ?3 AND expires_at > ?7) < ?8",
+        )
+        .bind_all(params![
+            upload.id,
+            &upload.token,
+            upload.team,
+            &upload.name,
+            upload.content_type.clone(),
+            upload.expires_at,
+            now,
+            most,
+        ])
+        .write(&self.writer)
+        .await?;
+        Ok(reserved == 1)
     }
 
     async fn upload_state(&self, token: &str, now: Timestamp) -> Result<Option<UploadState>, StoreError> {
@@ -61,20 +54,12 @@ impl Uploads for Sqlite {
     }
 
     async fn receive_upload(&self, token: &str, bytes: Vec<u8>, now: Timestamp) -> Result<bool, StoreError> {
-        let token = token.to_owned();
-        self.writer
-            .run(move |connection| {
-                Box::pin(async move {
-                    let received = query(
-                        "UPDATE upload SET bytes = ?2 WHERE token = ?1 AND bytes IS NULL AND expires_at > ?3",
-                    )
-                    .bind_all(params![token, bytes, now])
-                    .execute(connection)
-                    .await?;
-                    Ok(received == 1)
-                })
-            })
-            .await
+        let received =
+            query("UPDATE upload SET bytes = ?2 WHERE token = ?1 AND bytes IS NULL AND expires_at > ?3")
+                .bind_all(params![token, bytes, now])
+                .write(&self.writer)
+                .await?;
+        Ok(received == 1)
     }
 
     async fn use_upload(&self, team: TeamId, id: Uuid, now: Timestamp) -> Result<UploadUse, StoreError> {

@@ -1,6 +1,12 @@
 //! The webhook events of a job, as both engines store them.
 
-use crate::job::WebhookEvents;
+use harvestman_core::time::Timestamp;
+use uuid::Uuid;
+
+use crate::columns::{Columns, int};
+use crate::error::StoreError;
+use crate::job::{JobKind, WebhookEvents};
+use crate::new_id::new_id;
 
 /// A webhook event.
 #[derive(Clone, Copy, Debug)]
@@ -44,5 +50,69 @@ impl Event {
             Self::Cancelled => "cancelled",
             Self::CheckCompleted => "check.completed",
         }
+    }
+}
+
+/// The events of a job: number and time of the latest, and those that this transaction adds. The time never goes back,
+/// whatever the clock does, so that events are delivered in order.
+#[derive(Default, Debug)]
+pub(crate) struct EventLog {
+    pub(crate) count: u64,
+    pub(crate) last_at: u64,
+    pub(crate) added: Vec<NewEvent>,
+    subscriptions: WebhookEvents,
+}
+
+/// An event to store.
+#[derive(Debug)]
+pub(crate) struct NewEvent {
+    pub(crate) number: u64,
+    pub(crate) id: Uuid,
+    pub(crate) name: String,
+    /// Number of the page or of the error that it reports.
+    pub(crate) seq: Option<u64>,
+    pub(crate) error_no: Option<u64>,
+    pub(crate) data: Option<String>,
+}
+
+impl EventLog {
+    /// Returns the empty log of a new job.
+    pub(crate) fn of(subscriptions: WebhookEvents) -> Self {
+        Self {
+            subscriptions,
+            ..Self::default()
+        }
+    }
+
+    /// Reads the log of a job from a row with `event_count`, `last_event_at` and `webhook_events`.
+    pub(crate) fn read(row: &impl Columns) -> Result<Self, StoreError> {
+        Ok(Self {
+            count: row.count("event_count")?,
+            last_at: row.count("last_event_at")?,
+            added: Vec::new(),
+            subscriptions: WebhookEvents::from_bits(int(row.count("webhook_events")?)),
+        })
+    }
+
+    /// Adds an event, with its own data as JSON text, if the receiver subscribed to it.
+    pub(crate) fn add(&mut self, kind: JobKind, event: Event, data: Option<String>, now: Timestamp) {
+        if !event.is_subscribed(self.subscriptions) {
+            return;
+        }
+        self.count += 1;
+        self.last_at = self.last_at.max(now.0);
+        let (seq, error_no) = match event {
+            Event::Page(seq) => (Some(seq), None),
+            Event::PageFailed(no) => (None, Some(no)),
+            _ => (None, None),
+        };
+        self.added.push(NewEvent {
+            number: self.count,
+            id: new_id(),
+            name: format!("{}.{}", kind.as_str(), event.word()),
+            seq,
+            error_no,
+            data,
+        });
     }
 }

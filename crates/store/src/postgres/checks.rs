@@ -12,17 +12,16 @@ use uuid::Uuid;
 
 use crate::account::Account;
 use crate::error::StoreError;
-use crate::event::Event;
+use crate::event::{Event, EventLog};
 use crate::job::JobKind;
 use crate::monitor::{
     CheckEnd, CheckLease, CheckPageChunk, CheckRow, Checks, NewCheck, NewCheckPage, StartOutcome,
 };
-use crate::postgres::Postgres;
 use crate::postgres::credits::charge_once;
-use crate::postgres::events::EventLog;
 use crate::postgres::jobs::insert_job;
 use crate::postgres::query::query;
 use crate::postgres::rows::Columns;
+use crate::postgres::{Postgres, events};
 use crate::prepared::json_text;
 use crate::rows::{check_event, check_lease, check_row, check_summary, missing_url, page_chunk, target_page};
 use crate::value::params;
@@ -164,7 +163,7 @@ impl Checks for Postgres {
                 for page in pages {
                     log.add(JobKind::Monitor, Event::CheckPage, Some(page.entry), now);
                 }
-                log.save(transaction, check).await?;
+                events::save(transaction, check, &log).await?;
                 Ok(true)
             })
         })
@@ -385,7 +384,7 @@ async fn finish(
     .await?;
     let data = check_event(&lease, end.status, &summary, end.error);
     log.add(JobKind::Monitor, Event::CheckCompleted, Some(data), now);
-    log.save(client, check).await?;
+    events::save(client, check, &log).await?;
     if end.credits > 0 {
         let account = Account::of_check(&lease);
         charge_once(client, &account, "call", u64::from(end.credits), now).await?;

@@ -23,21 +23,18 @@ use harvestman_core::time::Timestamp;
 use tokio_postgres::{Client, Row};
 use uuid::Uuid;
 
-use crate::account::Account;
-use crate::commit::{CommitResult, Owner, add_warnings};
+use crate::commit::{CommitResult, JobInCommit, NewOutcomes, Owner};
 use crate::error::{CommitError, StoreError};
-use crate::event::Event;
 use crate::job::JobStatus;
 use crate::lease::{Commits, Lease};
 use crate::postgres::Postgres;
-use crate::postgres::commit::outcomes::{OutcomeRows, closing};
+use crate::postgres::commit::outcomes::{closing, insert_errors};
 use crate::postgres::credits::{add_to_sums, charge};
-use crate::postgres::events::{EventLog, make_due};
+use crate::postgres::events::{self, make_due};
 use crate::postgres::query::{Query, query};
-use crate::postgres::rows::{Columns, bad_column};
+use crate::postgres::rows::Columns;
 use crate::postgres::transaction::Transaction;
 use crate::prepared::{PreparedSettled, json_text, prepare_settled};
-use crate::rows::parse_status;
 use crate::usage::UsageChange;
 use crate::value::params;
 
@@ -134,7 +131,7 @@ async fn write(
 ) -> Result<WriteOutcome, StoreError> {
     // First round trip.
     let begun = transaction.begin(now);
-    let job = JobInCommit::select(owner.job).fetch_optional(transaction);
+    let job = select(owner.job).fetch_optional(transaction);
     let fence = fence(owner, &batch, now, lease_ms).execute(transaction);
     let closed = closing(owner.job, &batch).fetch_all(transaction);
     let ((begun, job), (fence, closed)) = join(join(begun, job), join(fence, closed)).await;
@@ -161,10 +158,10 @@ async fn write(
     };
 
     // Second round trip.
-    let open: Result<HashSet<_>, _> = closed.iter().map(|row| row.id("url_key")).collect();
-    let mut outcomes = OutcomeRows::default();
-    job.settle(std::mem::take(&mut batch.settled), open?, &mut outcomes, now);
-    let mut admitted = job.store(transaction, &batch, outcomes, now).await?;
+    let key = |row: &Row| Ok(row.url_key("url_key")?.to_bytes());
+    let open: Result<HashSet<_>, StoreError> = closed.iter().map(key).collect();
+    let outcomes = job.settle(std::mem::take(&mut batch.settled), open?, now);
+    let mut admitted = store(&mut job, transaction, &batch, outcomes, now).await?;
 
     // Third round trip, and one more if the owner was wrong about the end.
     job.warn(std::mem::take(&mut batch.warnings));
@@ -175,10 +172,10 @@ async fn write(
             state = JobState::Ended;
         } else {
             // The owner believes that nothing is left: return every open URL.
-            admitted = job.open_urls(transaction).await?;
+            admitted = urls::open_urls(&job, transaction).await?;
         }
     }
-    let mut last = job.last_statements(now)?;
+    let mut last = last_statements(&job, now)?;
     last.retain(|(_, wanted)| *wanted);
     let statements = try_join_all(
         last.into_iter()
@@ -222,205 +219,115 @@ async fn is_repeated(client: &Client, owner: Owner, number: u64) -> Result<bool,
     }
 }
 
-/// The job row during a commit: read and locked once, changed in memory, written once.
-pub(crate) struct JobInCommit {
-    account: Account,
-    shard: u32,
-    page_limit: u64,
-    admitted: u64,
-    completed: u64,
-    failed: u64,
-    credits: u64,
-    url_count: u64,
-    next_position: u64,
-    error_count: u64,
-    events: EventLog,
-    warnings: Vec<String>,
-    /// Credits and pages of this commit.
-    used: UsageChange,
-    /// Status, error and time of the end, if this commit ends the job.
-    ended: Option<(JobStatus, Option<String>, Timestamp)>,
+/// Returns the statement that reads and locks the row of a job.
+fn select(job: JobId) -> Query {
+    query(
+        "SELECT status, team_id, key_id, kind, page_limit, admitted, completed, failed, credits, url_count,
+            next_position, error_count, event_count, last_event_at, webhook_events, warnings, expires_at
+         FROM harvestman.job WHERE id = $1 FOR NO KEY UPDATE",
+    )
+    .bind(job)
 }
 
-impl JobInCommit {
-    /// Returns the statement that reads and locks the row.
-    fn select(job: JobId) -> Query {
-        query(
-            "SELECT status, team_id, key_id, kind, page_limit, admitted, completed, failed, credits, url_count,
-                next_position, error_count, event_count, last_event_at, webhook_events, warnings, expires_at
-             FROM harvestman.job WHERE id = $1 FOR NO KEY UPDATE",
+/// Stores outcomes and URLs, and admits. Returns the admitted URLs.
+async fn store(
+    job: &mut JobInCommit,
+    client: &Client,
+    batch: &PreparedBatch,
+    outcomes: NewOutcomes,
+    now: Timestamp,
+) -> Result<Vec<AdmittedUrl>, StoreError> {
+    let id = job.account.job;
+    let (pages, errors) = (PageRows::of(outcomes.pages), outcomes.errors);
+    // Room for new rows, counting each earlier row as if it were new: never too many.
+    let room = job.rows_left();
+    let blocked_room = room.saturating_sub(batch.aliases.len() as u64);
+    let offers_room = blocked_room.saturating_sub(batch.blocked.len());
+    let (some_aliases, some_blocked) = (!batch.aliases.is_empty(), batch.blocked.len() > 0);
+    let free = job.page_limit.saturating_sub(job.admitted);
+    let aliases_at = job.take_positions(batch.aliases.len() as u64);
+    let blocked_at = job.take_positions(batch.blocked.len());
+    let offers_at = job.take_positions(batch.offers.len());
+    let has_pages = !pages.is_empty();
+    let (versions, has_versions) = pages.versions(id, now);
+    let ledger = charge(&job.account, "page", &pages.charges(), now);
+    let urls = try_join4(
+        urls::hide_aliases(id, &batch.aliases).execute_if(some_aliases, client),
+        urls::insert_aliases(id, job.shard, aliases_at, &batch.aliases).execute_if(some_aliases, client),
+        urls::block(id, &batch.blocked).execute_if(some_blocked, client),
+        urls::insert(
+            id,
+            job.shard,
+            blocked_at,
+            &batch.blocked,
+            urls::NewUrl::Blocked,
+            blocked_room,
         )
-        .bind(job)
-    }
-
-    fn read(row: &Row, owner: Owner) -> Result<(Self, JobStatus), StoreError> {
-        let status = parse_status(row)?;
-        let job = Self {
-            account: Account::read(row, owner.job)?,
-            shard: owner.shard,
-            page_limit: row.count("page_limit")?,
-            admitted: row.count("admitted")?,
-            completed: row.count("completed")?,
-            failed: row.count("failed")?,
-            credits: row.count("credits")?,
-            url_count: row.count("url_count")?,
-            next_position: row.count("next_position")?,
-            error_count: row.count("error_count")?,
-            events: EventLog::read(row)?,
-            warnings: serde_json::from_str(&row.text("warnings")?).map_err(|_| bad_column("warnings"))?,
-            used: UsageChange::default(),
-            ended: None,
-        };
-        Ok((job, status))
-    }
-
-    /// Returns the number of admitted URLs without an outcome.
-    fn open(&self) -> u64 {
-        self.admitted.saturating_sub(self.completed + self.failed)
-    }
-
-    /// Adds warnings, each text once.
-    fn warn(&mut self, sentences: impl IntoIterator<Item = String>) {
-        add_warnings(&mut self.warnings, sentences);
-    }
-
-    fn event(&mut self, event: Event, now: Timestamp) {
-        self.events.add(self.account.kind, event, None, now);
-    }
-
-    /// Stores outcomes and URLs, and admits. Returns the admitted URLs.
-    async fn store(
-        &mut self,
-        client: &Client,
-        batch: &PreparedBatch,
-        outcomes: OutcomeRows,
-        now: Timestamp,
-    ) -> Result<Vec<AdmittedUrl>, StoreError> {
-        let job = self.account.job;
-        let OutcomeRows { pages, errors } = outcomes;
-        // Room for new rows, counting each earlier row as if it were new: never too many.
-        let room = self.rows_left();
-        let blocked_room = room.saturating_sub(batch.aliases.len() as u64);
-        let offers_room = blocked_room.saturating_sub(batch.blocked.len());
-        let (some_aliases, some_blocked) = (!batch.aliases.is_empty(), batch.blocked.len() > 0);
-        let free = self.page_limit.saturating_sub(self.admitted);
-        let aliases_at = self.take_positions(batch.aliases.len() as u64);
-        let blocked_at = self.take_positions(batch.blocked.len());
-        let offers_at = self.take_positions(batch.offers.len());
-        let has_pages = !pages.is_empty();
-        let (versions, has_versions) = pages.versions(job, now);
-        let ledger = charge(&self.account, "page", &pages.charges(), now);
-        let urls = try_join4(
-            urls::hide_aliases(job, &batch.aliases).execute_if(some_aliases, client),
-            urls::insert_aliases(job, self.shard, aliases_at, &batch.aliases)
-                .execute_if(some_aliases, client),
-            urls::block(job, &batch.blocked).execute_if(some_blocked, client),
-            urls::insert(
-                job,
-                self.shard,
-                blocked_at,
-                &batch.blocked,
-                urls::NewUrl::Blocked,
-                blocked_room,
-            )
-            .execute_if(some_blocked, client),
-        );
-        let admitting = async {
-            match free + batch.offers.len() {
-                0 => Ok(Vec::new()),
-                _ => {
-                    let offers = &batch.offers;
-                    urls::admit(job, free, self.shard, offers_at, offers, offers_room)
-                        .fetch_all(client)
-                        .await
-                }
-            }
-        };
-        let outcomes = try_join5(
-            admitting,
-            versions.execute_if(has_versions, client),
-            pages.insert(job, now).execute_if(has_pages, client),
-            ledger.execute_if(has_pages, client),
-            errors.insert(job, now).execute_if(!errors.is_empty(), client),
-        );
-        let ((_, alias_count, _, blocked_count), (admitted, ..)) = try_join(urls, outcomes).await?;
-        let (offer_count, admitted) = urls::admitted(&admitted)?;
-        self.url_count += alias_count + blocked_count + offer_count;
-        for (list, room, added) in [
-            (&batch.blocked, blocked_room, blocked_count),
-            (&batch.offers, offers_room, offer_count),
-        ] {
-            if list.len() > room && added >= room {
-                self.warn_if_left_out(client, list).await?;
+        .execute_if(some_blocked, client),
+    );
+    let admitting = async {
+        match free + batch.offers.len() {
+            0 => Ok(Vec::new()),
+            _ => {
+                let offers = &batch.offers;
+                urls::admit(id, free, job.shard, offers_at, offers, offers_room)
+                    .fetch_all(client)
+                    .await
             }
         }
-        self.admitted += admitted.len() as u64;
-        Ok(admitted)
-    }
-
-    /// Ends the job and adds its last event. Completed and failed crawls and batch scrapes end only here.
-    fn end(&mut self, end: JobEnd, now: Timestamp) {
-        let (status, error, event) = match end {
-            JobEnd::Completed => (JobStatus::Completed, None, Event::Completed),
-            JobEnd::Failed { error } => (JobStatus::Failed, Some(error), Event::Failed),
-        };
-        self.ended = Some((status, error, now));
-        self.event(event, now);
-    }
-
-    /// Returns the statements that write the row and what depends on it, and whether each is needed. A job that did
-    /// not end in this transaction is running.
-    fn last_statements(mut self, now: Timestamp) -> Result<Vec<(Query, bool)>, StoreError> {
-        let job = self.account.job;
-        let (has_ended, has_events) = (self.ended.is_some(), !self.events.is_empty());
-        let events = self.events.insert(job);
-        let (status, error, ended_at) = match self.ended {
-            None => (JobStatus::Scraping, None, None),
-            Some((status, error, at)) => (status, error, Some(at.0)),
-        };
-        let row = query(
-            "UPDATE harvestman.job SET admitted = $2, completed = $3, failed = $4, credits = $5, url_count = $6,
-                next_position = $7, error_count = $8, event_count = $9, last_event_at = $10, warnings = $11,
-                status = $12, error = $13, completed_at = $14, expires_at = $14 + retention_ms,
-                sweep = $14 IS NOT NULL, page_limit = $15
-             WHERE id = $1",
-        )
-        .bind_all(params![
-            job,
-            self.admitted,
-            self.completed,
-            self.failed,
-            self.credits,
-            self.url_count,
-            self.next_position,
-            self.error_count,
-            self.events.count,
-            self.events.last_at,
-            json_text(&self.warnings)?,
-            status.as_str(),
-            error,
-            ended_at,
-            self.page_limit,
-        ]);
-        Ok(vec![
-            (row, true),
-            (stop_shards(job), has_ended),
-            (events, has_events),
-            (make_due(job, self.events.last_at), has_events),
-            (
-                add_to_sums(&self.account, self.used, now),
-                self.used != UsageChange::default(),
-            ),
-        ])
-    }
-
-    /// Writes the row outside a commit.
-    async fn write(self, client: &Client, now: Timestamp) -> Result<(), StoreError> {
-        for (statement, wanted) in self.last_statements(now)? {
-            statement.execute_if(wanted, client).await?;
+    };
+    let outcomes = try_join5(
+        admitting,
+        versions.execute_if(has_versions, client),
+        pages.insert(id, now).execute_if(has_pages, client),
+        ledger.execute_if(has_pages, client),
+        insert_errors(id, &errors, now).execute_if(!errors.is_empty(), client),
+    );
+    let ((_, alias_count, _, blocked_count), (admitted, ..)) = try_join(urls, outcomes).await?;
+    let (offer_count, admitted) = urls::admitted(&admitted)?;
+    job.url_count += alias_count + blocked_count + offer_count;
+    for (list, room, added) in [
+        (&batch.blocked, blocked_room, blocked_count),
+        (&batch.offers, offers_room, offer_count),
+    ] {
+        if list.len() > room && added >= room {
+            urls::warn_if_left_out(job, client, list).await?;
         }
-        Ok(())
     }
+    job.admitted += admitted.len() as u64;
+    Ok(admitted)
+}
+
+/// Returns the statements that write the row and what depends on it, and whether each is needed.
+fn last_statements(job: &JobInCommit, now: Timestamp) -> Result<Vec<(Query, bool)>, StoreError> {
+    let id = job.account.job;
+    let has_events = !job.events.added.is_empty();
+    let row = query(
+        "UPDATE harvestman.job SET admitted = $2, completed = $3, failed = $4, credits = $5, url_count = $6,
+            next_position = $7, error_count = $8, event_count = $9, last_event_at = $10, warnings = $11,
+            status = $12, error = $13, completed_at = $14, expires_at = $14 + retention_ms,
+            sweep = $14 IS NOT NULL, page_limit = $15
+         WHERE id = $1",
+    )
+    .bind_all(job.values()?);
+    Ok(vec![
+        (row, true),
+        (stop_shards(id), job.has_ended()),
+        (events::insert(id, &job.events), has_events),
+        (make_due(id, job.events.last_at), has_events),
+        (
+            add_to_sums(&job.account, job.used, now),
+            job.used != UsageChange::default(),
+        ),
+    ])
+}
+
+/// Writes the row outside a commit.
+async fn write_row(client: &Client, job: &JobInCommit, now: Timestamp) -> Result<(), StoreError> {
+    for (statement, wanted) in last_statements(job, now)? {
+        statement.execute_if(wanted, client).await?;
+    }
+    Ok(())
 }
 
 /// Returns the statement that prevents any shard of the job from being leased again.

@@ -1,34 +1,16 @@
 //! Idempotency keys: stored with the request that uses one first.
 
-use harvestman_core::ids::{JobId, TeamId};
 use harvestman_core::time::Timestamp;
-use tokio_postgres::{Client, Row};
+use tokio_postgres::Client;
 
 use crate::error::StoreError;
-use crate::job::{CreateOutcome, Idempotency, NewJob};
+use crate::idempotency::{IdempotentRequest, earlier_request};
+use crate::job::CreateOutcome;
 use crate::limits;
 use crate::postgres::query::query;
-use crate::postgres::rows::Columns;
 use crate::value::params;
 
-/// A request that may carry an idempotency key.
-pub(crate) struct IdempotentRequest {
-    pub(crate) team: TeamId,
-    /// The job it creates or adds to.
-    pub(crate) job: JobId,
-    pub(crate) idempotency: Option<Idempotency>,
-}
-
 impl IdempotentRequest {
-    /// Returns the request that creates a job.
-    pub(crate) fn of(job: &NewJob, idempotency: Option<&Idempotency>) -> Self {
-        Self {
-            team: job.team,
-            job: job.id,
-            idempotency: idempotency.cloned(),
-        }
-    }
-
     /// Stores the idempotency key, or returns the result of an earlier request with it. If requests with the same key
     /// arrive together, the others wait for the first.
     pub(crate) async fn store_or_find(
@@ -85,12 +67,4 @@ impl IdempotentRequest {
         .await?;
         row.as_ref().map(earlier_request).transpose()
     }
-}
-
-/// Returns the result of the request that used the key, from a row with `job_id` and `same`.
-pub(crate) fn earlier_request(row: &Row) -> Result<CreateOutcome, StoreError> {
-    Ok(match row.flag("same")? {
-        true => CreateOutcome::Repeated(JobId(row.id("job_id")?)),
-        false => CreateOutcome::KeyReused,
-    })
 }

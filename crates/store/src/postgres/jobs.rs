@@ -7,18 +7,18 @@ use tokio_postgres::Client;
 use uuid::Uuid;
 
 use crate::error::StoreError;
-use crate::event::Event;
+use crate::event::{Event, EventLog};
+use crate::idempotency::{IdempotentRequest, earlier_request};
 use crate::job::{
     AddPagesOutcome, CancelOutcome, ContinueOutcome, CreateOutcome, Idempotency, JobKind, JobRow, JobStatus,
     Jobs, NewJob,
 };
 use crate::limits;
-use crate::postgres::Postgres;
 use crate::postgres::activity::insert_activity;
 use crate::postgres::commit::{add_to_batch, insert_batch_pages, page_rows, stop_shards};
-use crate::postgres::events::{EventLog, insert_receiver};
-use crate::postgres::idempotency::{IdempotentRequest, earlier_request};
+use crate::postgres::events::insert_receiver;
 use crate::postgres::query::query;
+use crate::postgres::{Postgres, events};
 use crate::prepared::json_text;
 use crate::rows::{begun_pages, job_row, parse_kind, parse_status};
 use crate::value::params;
@@ -125,7 +125,7 @@ impl Jobs for Postgres {
                             let mut log = EventLog::read(&row)?;
                             let data = Some(r#"{"creditsUsed":0}"#.to_owned());
                             log.add(kind, Event::Cancelled, data, now);
-                            log.save(transaction, job).await?;
+                            events::save(transaction, job, &log).await?;
                         }
                         Ok(CancelOutcome::Cancelled(kind))
                     }
@@ -252,7 +252,7 @@ pub(crate) async fn insert_running_job(
     insert_activity(client, job, None).await?;
     let mut log = EventLog::of(job.webhook.unwrap_or_default());
     log.add(job.kind, Event::Started, None, now);
-    log.save(client, job.id).await
+    events::save(client, job.id, &log).await
 }
 
 /// Marks a job as cancelled. Pages whose fetch had not begun no longer count as admitted, so that `admitted` is the

@@ -8,17 +8,16 @@ use uuid::Uuid;
 use crate::account::Account;
 use crate::commit::NewPage;
 use crate::error::StoreError;
-use crate::event::Event;
+use crate::event::{Event, EventLog};
+use crate::idempotency::IdempotentRequest;
 use crate::job::{Idempotency, JobStatus, NewJob};
 use crate::lease::Lease;
-use crate::postgres::Postgres;
 use crate::postgres::commit::{PageRows, stop_shards};
 use crate::postgres::credits::add_to_sums;
-use crate::postgres::events::EventLog;
-use crate::postgres::idempotency::IdempotentRequest;
 use crate::postgres::jobs::insert_running_job;
 use crate::postgres::query::query;
 use crate::postgres::rows::Columns;
+use crate::postgres::{Postgres, events};
 use crate::prepared::{PreparedDocument, compress, prepare_events};
 use crate::rows::{decompress_texts, next_place_of, run_row};
 use crate::run::{AgentOutcome, RunEnd, RunRow, RunStep, Runs, ThreadPlace};
@@ -116,9 +115,9 @@ impl Runs for Postgres {
                     document,
                     credits: end.credits,
                 };
-                PageRows::of(page).store(transaction, &account, now).await?;
+                PageRows::of(vec![page]).store(transaction, &account, now).await?;
                 log.add(account.kind, event, end.event_data, now);
-                log.save(transaction, account.job).await?;
+                events::save(transaction, account.job, &log).await?;
                 add_to_sums(&account, UsageChange::credits(end.credits), now)
                     .execute_if(end.credits > 0, transaction)
                     .await?;
@@ -159,7 +158,7 @@ impl Runs for Postgres {
                 }
                 if action.is_some() {
                     log.add(kind, Event::Action, action, now);
-                    log.save(transaction, job).await?;
+                    events::save(transaction, job, &log).await?;
                 }
                 Ok(true)
             })

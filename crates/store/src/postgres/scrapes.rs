@@ -208,7 +208,7 @@ async fn store_document(
         document: kept.then_some(document),
         credits,
     };
-    PageRows::of(page).store(client, &account, now).await?;
+    PageRows::of(vec![page]).store(client, &account, now).await?;
     add_to_sums(&account, UsageChange::page(credits), now)
         .execute(client)
         .await?;

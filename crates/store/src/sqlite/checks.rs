@@ -10,19 +10,18 @@ use harvestman_core::url_key::UrlKey;
 
 use crate::account::Account;
 use crate::error::StoreError;
-use crate::job::{JobKind, WebhookEvents};
+use crate::event::{Event, EventLog};
+use crate::job::JobKind;
 use crate::monitor::{
     CheckEnd, CheckLease, CheckPageChunk, CheckRow, Checks, NewCheck, NewCheckPage, StartOutcome,
 };
 use crate::rows::{check_event, check_lease, check_row, check_summary, missing_url, page_chunk, target_page};
-use crate::sqlite::Sqlite;
 use crate::sqlite::credits::charge_call;
-use crate::sqlite::events::{Event, EventLog, save_log};
 use crate::sqlite::jobs::insert_job;
 use crate::sqlite::prepared::json_text;
 use crate::sqlite::query::query;
-use crate::sqlite::rows::{Columns, int};
-use crate::sqlite::runs::add_run_event;
+use crate::sqlite::rows::Columns;
+use crate::sqlite::{Sqlite, events};
 use crate::value::params;
 
 impl Checks for Sqlite {
@@ -151,21 +150,13 @@ impl Checks for Sqlite {
                     let Some(row) = found.filter(|row| row.count("pages").ok() == Some(after)) else {
                         return Ok(false);
                     };
-                    let events = WebhookEvents::from_bits(int(row.count("webhook_events")?));
-                    let mut log = EventLog {
-                        count: row.count("event_count")?,
-                        last_at: row.count("last_event_at")?,
-                    };
+                    let mut log = EventLog::read(&row)?;
                     for (no, page) in (after + 1..).zip(pages) {
                         add_page(connection, (check, target, no), &page).await?;
                         remember(connection, (check, monitor, target), &page).await?;
-                        if events.page {
-                            let data = Some(page.entry);
-                            log.add_with_data(connection, check, JobKind::Monitor, Event::CheckPage, data, now)
-                                .await?;
-                        }
+                        log.add(JobKind::Monitor, Event::CheckPage, Some(page.entry), now);
                     }
-                    save_log(connection, check, log).await?;
+                    events::save(connection, check, &log).await?;
                     Ok(true)
                 })
             })
@@ -388,8 +379,9 @@ async fn finish(
     .fetch_one(&mut *connection)
     .await?;
     let data = check_event(&lease, end.status, &summary, end.error);
-    let of = (check, JobKind::Monitor);
-    add_run_event(connection, of, &row, Event::CheckCompleted, Some(data), now).await?;
+    let mut log = EventLog::read(&row)?;
+    log.add(JobKind::Monitor, Event::CheckCompleted, Some(data), now);
+    events::save(connection, check, &log).await?;
     if end.credits > 0 {
         let account = Account::of_check(&lease);
         charge_call(connection, &account, end.credits, now).await?;

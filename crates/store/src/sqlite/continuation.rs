@@ -7,10 +7,11 @@ use harvestman_core::ids::JobId;
 
 use crate::continuation::KnownUrls;
 use crate::error::StoreError;
+use crate::idempotency::IdempotentRequest;
 use crate::job::{ContinueOutcome, NewJob};
 use crate::rows::parse_progress;
 use crate::sqlite::Sqlite;
-use crate::sqlite::jobs::{IdempotentRequest, insert_running_job};
+use crate::sqlite::jobs::insert_running_job;
 use crate::sqlite::prepared::json_text;
 use crate::sqlite::query::query;
 use crate::sqlite::rows::Columns;

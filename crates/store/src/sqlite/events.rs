@@ -6,56 +6,21 @@ use harvestman_core::ids::JobId;
 use harvestman_core::time::Timestamp;
 
 use crate::error::StoreError;
-pub(crate) use crate::event::Event;
-use crate::job::{JobKind, NewJob};
-use crate::new_id::new_id;
-use crate::sqlite::outbox::make_due;
+use crate::event::EventLog;
+use crate::job::NewJob;
 use crate::sqlite::query::query;
 use crate::value::params;
 
-/// Number and time of a job's latest event. The time never goes back, whatever the clock does, so that events
-/// are delivered in order.
-#[derive(Clone, Copy, Default, Debug)]
-pub(crate) struct EventLog {
-    pub(crate) count: u64,
-    pub(crate) last_at: u64,
-}
-
-impl EventLog {
-    pub(crate) async fn add(
-        &mut self,
-        connection: &mut SqliteConnection,
-        job: JobId,
-        kind: JobKind,
-        event: Event,
-        now: Timestamp,
-    ) -> Result<(), StoreError> {
-        self.add_with_data(connection, job, kind, event, None, now).await
+/// Stores the added events.
+pub(crate) async fn insert(
+    connection: &mut SqliteConnection,
+    job: JobId,
+    log: &EventLog,
+) -> Result<(), StoreError> {
+    if log.added.is_empty() {
+        return Ok(());
     }
-
-    /// Adds an event with its own data, as JSON text.
-    pub(crate) async fn add_with_data(
-        &mut self,
-        connection: &mut SqliteConnection,
-        job: JobId,
-        kind: JobKind,
-        event: Event,
-        data: Option<String>,
-        now: Timestamp,
-    ) -> Result<(), StoreError> {
-        self.count += 1;
-        self.last_at = self.last_at.max(now.0);
-        let (seq, error_no) = match event {
-            Event::Page(seq) => (Some(seq), None),
-            Event::PageFailed(no) => (None, Some(no)),
-            Event::Started
-            | Event::Completed
-            | Event::Failed
-            | Event::Action
-            | Event::Cancelled
-            | Event::CheckPage
-            | Event::CheckCompleted => (None, None),
-        };
+    for event in &log.added {
         query(
             "INSERT INTO outbox (job_id, event_no, webhook_id, event, seq, error_no, created_at, next_attempt_at,
                 data)
@@ -63,18 +28,45 @@ impl EventLog {
         )
         .bind_all(params![
             job,
-            self.count,
-            new_id(),
-            format!("{}.{}", kind.as_str(), event.word()),
-            seq,
-            error_no,
-            self.last_at,
-            data,
+            event.number,
+            event.id,
+            &event.name,
+            event.seq,
+            event.error_no,
+            log.last_at,
+            event.data.as_deref(),
         ])
         .execute(&mut *connection)
         .await?;
-        make_due(connection, job, Timestamp(self.last_at)).await
     }
+    make_due(connection, job, Timestamp(log.last_at)).await
+}
+
+/// Stores the added events of a job outside a commit.
+pub(crate) async fn save(
+    connection: &mut SqliteConnection,
+    job: JobId,
+    log: &EventLog,
+) -> Result<(), StoreError> {
+    insert(connection, job, log).await?;
+    query("UPDATE job SET event_count = ?2, last_event_at = ?3 WHERE id = ?1")
+        .bind_all(params![job, log.count, log.last_at])
+        .execute(connection)
+        .await?;
+    Ok(())
+}
+
+/// Records that a job has an event that may be attempted at this time.
+pub(crate) async fn make_due(
+    connection: &mut SqliteConnection,
+    job: JobId,
+    at: Timestamp,
+) -> Result<(), StoreError> {
+    query("UPDATE receiver SET due_at = min(coalesce(due_at, ?2), ?2) WHERE job_id = ?1")
+        .bind_all(params![job, at])
+        .execute(connection)
+        .await?;
+    Ok(())
 }
 
 /// Stores the receiver of a job's events. Must run before the first event is added.
@@ -84,19 +76,6 @@ pub(crate) async fn insert_receiver(
 ) -> Result<(), StoreError> {
     query("INSERT INTO receiver (job_id, webhook) VALUES (?1, ?2 -> '$.webhook')")
         .bind_all(params![job.id, job.request.clone()])
-        .execute(connection)
-        .await?;
-    Ok(())
-}
-
-/// Writes the number and time of the latest event to the job row.
-pub(crate) async fn save_log(
-    connection: &mut SqliteConnection,
-    job: JobId,
-    log: EventLog,
-) -> Result<(), StoreError> {
-    query("UPDATE job SET event_count = ?2, last_event_at = ?3 WHERE id = ?1")
-        .bind_all(params![job, log.count, log.last_at])
         .execute(connection)
         .await?;
     Ok(())

@@ -7,6 +7,8 @@ use harvestman_core::ids::{JobId, TeamId};
 use harvestman_core::time::Timestamp;
 
 use crate::error::StoreError;
+use crate::event::{Event, EventLog};
+use crate::idempotency::{IdempotentRequest, earlier_request};
 use crate::job::{
     AddPagesOutcome, CancelOutcome, ContinueOutcome, CreateOutcome, Idempotency, JobKind, JobRow, JobStatus,
     Jobs, NewJob,
@@ -14,39 +16,10 @@ use crate::job::{
 use crate::limits;
 use crate::rows::{begun_pages, job_row, parse_kind, parse_status};
 use crate::sqlite::commit::{add_to_batch, insert_batch_pages};
-use crate::sqlite::events::{Event, EventLog};
 use crate::sqlite::prepared::{json_text, page_lists};
 use crate::sqlite::query::query;
-use crate::sqlite::rows::Columns;
-use crate::sqlite::runs::add_run_event;
 use crate::sqlite::{Sqlite, events};
 use crate::value::params;
-
-/// Result of looking up an idempotency key that was used before.
-pub(crate) enum EarlierRequest {
-    /// The request was the same; this is its job.
-    Same(JobId),
-    /// The request had another body.
-    OtherBody,
-}
-
-impl From<EarlierRequest> for CreateOutcome {
-    fn from(earlier: EarlierRequest) -> Self {
-        match earlier {
-            EarlierRequest::Same(id) => Self::Repeated(id),
-            EarlierRequest::OtherBody => Self::KeyReused,
-        }
-    }
-}
-
-/// A request that may carry an idempotency key.
-pub(crate) struct IdempotentRequest {
-    pub(crate) team: TeamId,
-    /// The job it creates or adds to.
-    pub(crate) job: JobId,
-    pub(crate) at: Timestamp,
-    pub(crate) idempotency: Option<Idempotency>,
-}
 
 macro_rules! select_jobs {
     ($rest:literal) => {
@@ -97,11 +70,10 @@ impl Jobs for Sqlite {
         let request = IdempotentRequest {
             team,
             job,
-            at: now,
             idempotency: idempotency.cloned(),
         };
         self.writer
-            .run(move |connection| Box::pin(add_to_batch(connection, request, lists)))
+            .run(move |connection| Box::pin(add_to_batch(connection, request, lists, now)))
             .await
     }
 
@@ -112,8 +84,7 @@ impl Jobs for Sqlite {
         now: Timestamp,
     ) -> Result<Option<CreateOutcome>, StoreError> {
         let mut connection = self.readers.acquire().await?;
-        let earlier = find_earlier_request(&mut connection, team, now, Some(idempotency)).await?;
-        Ok(earlier.map(CreateOutcome::from))
+        find_earlier_request(&mut connection, team, Some(idempotency), now).await
     }
 
     async fn cancel(&self, team: TeamId, job: JobId, now: Timestamp) -> Result<CancelOutcome, StoreError> {
@@ -135,9 +106,10 @@ impl Jobs for Sqlite {
                             mark_cancelled(connection, job, now).await?;
                             let kind = parse_kind(&row)?;
                             if kind == JobKind::Agent {
+                                let mut log = EventLog::read(&row)?;
                                 let data = Some(r#"{"creditsUsed":0}"#.to_owned());
-                                add_run_event(connection, (job, kind), &row, Event::Cancelled, data, now)
-                                    .await?;
+                                log.add(kind, Event::Cancelled, data, now);
+                                events::save(connection, job, &log).await?;
                             }
                             Ok(CancelOutcome::Cancelled(kind))
                         }
@@ -201,8 +173,11 @@ impl Sqlite {
         self.writer
             .run(move |connection| {
                 Box::pin(async move {
-                    if let Some(earlier) = request.find_earlier_request(connection).await? {
-                        return Ok(earlier.into());
+                    let key = request.idempotency.as_ref();
+                    if let Some(earlier) =
+                        find_earlier_request(connection, job.team, key, job.created_at).await?
+                    {
+                        return Ok(earlier);
                     }
                     insert_running_job(connection, &request, &job).await?;
                     if !lists.is_empty() {
@@ -215,32 +190,13 @@ impl Sqlite {
     }
 }
 
-impl IdempotentRequest {
-    /// Returns the request that creates a job.
-    pub(crate) fn of(job: &NewJob, idempotency: Option<&Idempotency>) -> Self {
-        Self {
-            team: job.team,
-            job: job.id,
-            at: job.created_at,
-            idempotency: idempotency.cloned(),
-        }
-    }
-
-    /// Returns the earlier use of this request's idempotency key.
-    pub(crate) async fn find_earlier_request(
-        &self,
-        connection: &mut SqliteConnection,
-    ) -> Result<Option<EarlierRequest>, StoreError> {
-        find_earlier_request(connection, self.team, self.at, self.idempotency.as_ref()).await
-    }
-}
-
-async fn find_earlier_request(
+/// Returns the result of an earlier request of the team with the idempotency key.
+pub(crate) async fn find_earlier_request(
     connection: &mut SqliteConnection,
     team: TeamId,
-    now: Timestamp,
     idempotency: Option<&Idempotency>,
-) -> Result<Option<EarlierRequest>, StoreError> {
+    now: Timestamp,
+) -> Result<Option<CreateOutcome>, StoreError> {
     let Some(entry) = idempotency else {
         return Ok(None);
     };
@@ -250,24 +206,20 @@ async fn find_earlier_request(
     )
     .bind_all(params![
         team,
-        entry.key.clone(),
+        &entry.key,
         entry.body_hash.to_vec(),
         now.0.saturating_sub(limits::IDEMPOTENCY_MS),
     ])
     .fetch_optional(connection)
     .await?;
-    let Some(row) = row else { return Ok(None) };
-    Ok(Some(if row.count("same")? == 1 {
-        EarlierRequest::Same(JobId(row.id("job_id")?))
-    } else {
-        EarlierRequest::OtherBody
-    }))
+    row.as_ref().map(earlier_request).transpose()
 }
 
 /// Stores the idempotency key of a request.
 pub(crate) async fn store_idempotency_key(
     connection: &mut SqliteConnection,
     request: &IdempotentRequest,
+    now: Timestamp,
 ) -> Result<(), StoreError> {
     let Some(entry) = &request.idempotency else {
         return Ok(());
@@ -279,10 +231,10 @@ pub(crate) async fn store_idempotency_key(
     )
     .bind_all(params![
         request.team,
-        entry.key.clone(),
+        &entry.key,
         entry.body_hash.to_vec(),
         request.job,
-        request.at,
+        now,
     ])
     .execute(connection)
     .await?;
@@ -329,20 +281,16 @@ pub(crate) async fn insert_running_job(
     request: &IdempotentRequest,
     job: &NewJob,
 ) -> Result<(), StoreError> {
-    store_idempotency_key(connection, request).await?;
+    store_idempotency_key(connection, request, job.created_at).await?;
     insert_job(connection, job, 0).await?;
     query("INSERT INTO shard (job_id, no, progress) VALUES (?1, 0, ?2)")
         .bind_all(params![job.id, json_text(&Progress::default())?])
         .execute(&mut *connection)
         .await?;
     insert_activity(connection, job, None).await?;
-    if job.webhook.is_some_and(|events| events.started) {
-        let mut log = EventLog::default();
-        log.add(connection, job.id, job.kind, Event::Started, job.created_at)
-            .await?;
-        events::save_log(connection, job.id, log).await?;
-    }
-    Ok(())
+    let mut log = EventLog::of(job.webhook.unwrap_or_default());
+    log.add(job.kind, Event::Started, None, job.created_at);
+    events::save(connection, job.id, &log).await
 }
 
 /// Inserts the activity entry. `end` is the status and error of a request without a job; for others it is

@@ -13,6 +13,7 @@ use crate::rows::{
     attempt, decompress_texts, delivery, due_event, job_error, leased_receiver, subject_of_job,
 };
 use crate::sqlite::Sqlite;
+use crate::sqlite::events::make_due;
 use crate::sqlite::query::query;
 use crate::sqlite::rows::Columns;
 use crate::sqlite::zero_retention::delete_delivered_document;
@@ -231,19 +232,6 @@ impl Outbox for Sqlite {
         }
         Ok(log)
     }
-}
-
-/// Records that a job has an event that may be attempted at this time.
-pub(crate) async fn make_due(
-    connection: &mut SqliteConnection,
-    job: JobId,
-    at: Timestamp,
-) -> Result<(), StoreError> {
-    query("UPDATE receiver SET due_at = min(coalesce(due_at, ?2), ?2) WHERE job_id = ?1")
-        .bind_all(params![job, at])
-        .execute(connection)
-        .await?;
-    Ok(())
 }
 
 async fn subject(

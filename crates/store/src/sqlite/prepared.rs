@@ -7,8 +7,8 @@ use harvestman_core::url_key::UrlKey;
 use crate::error::StoreError;
 use crate::limits;
 pub(crate) use crate::prepared::{
-    PreparedDocument, PreparedOutcome, PreparedSettled, PreparedVersion, compress, json_text, prepare_events,
-    prepare_settled, source_word,
+    PreparedDocument, PreparedSettled, PreparedVersion, compress, json_text, prepare_events, prepare_settled,
+    source_word,
 };
 
 /// A list of URLs as a JSON array, for a statement over `json_each`.

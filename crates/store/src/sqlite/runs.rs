@@ -1,7 +1,7 @@
 //! Runs of extract and agent. Only the owner ends one, with result, ledger entry and event in one
 //! transaction.
 
-use sqlx::sqlite::{SqliteConnection, SqliteRow};
+use sqlx::sqlite::SqliteConnection;
 
 use harvestman_core::ids::{JobId, TeamId};
 use harvestman_core::time::Timestamp;
@@ -10,18 +10,19 @@ use uuid::Uuid;
 use crate::account::Account;
 use crate::commit::NewPage;
 use crate::error::StoreError;
-use crate::job::{Idempotency, JobKind, JobStatus, NewJob, WebhookEvents};
+use crate::event::{Event, EventLog};
+use crate::idempotency::IdempotentRequest;
+use crate::job::{Idempotency, JobStatus, NewJob};
 use crate::lease::Lease;
 use crate::rows::{decompress_texts, next_place_of, run_row};
 use crate::run::{AgentOutcome, RunEnd, RunRow, RunStep, Runs, ThreadPlace};
-use crate::sqlite::Sqlite;
 use crate::sqlite::commit::insert_pages;
 use crate::sqlite::credits::add_to_sums;
-use crate::sqlite::events::{Event, EventLog, save_log};
-use crate::sqlite::jobs::{IdempotentRequest, insert_running_job, stop_shards};
+use crate::sqlite::jobs::{find_earlier_request, insert_running_job, stop_shards};
 use crate::sqlite::prepared::{PreparedDocument, compress, prepare_events};
 use crate::sqlite::query::query;
-use crate::sqlite::rows::{Columns, int};
+use crate::sqlite::rows::Columns;
+use crate::sqlite::{Sqlite, events};
 use crate::usage::UsageChange;
 use crate::value::params;
 
@@ -51,8 +52,11 @@ impl Runs for Sqlite {
         self.writer
             .run(move |connection| {
                 Box::pin(async move {
-                    if let Some(earlier) = request.find_earlier_request(connection).await? {
-                        return Ok(AgentOutcome::Job(earlier.into()));
+                    let key = request.idempotency.as_ref();
+                    if let Some(earlier) =
+                        find_earlier_request(connection, job.team, key, job.created_at).await?
+                    {
+                        return Ok(AgentOutcome::Job(earlier));
                     }
                     let place = match thread {
                         Some(thread) => match next_place(connection, &job, thread).await? {
@@ -116,8 +120,9 @@ impl Runs for Sqlite {
                         credits: end.credits,
                     };
                     insert_pages(connection, &account, vec![page], now).await?;
-                    let of = (account.job, account.kind);
-                    add_run_event(connection, of, &row, event, end.event_data, now).await?;
+                    let mut log = EventLog::read(&row)?;
+                    log.add(account.kind, event, end.event_data, now);
+                    events::save(connection, account.job, &log).await?;
                     add_to_sums(connection, &account, UsageChange::credits(end.credits), now).await?;
                     Ok(true)
                 })
@@ -157,7 +162,9 @@ impl Runs for Sqlite {
                             .bind(job)
                             .fetch_one(&mut *connection)
                             .await?;
-                        add_run_event(connection, (job, kind), &row, Event::Action, Some(action), now).await?;
+                        let mut log = EventLog::read(&row)?;
+                        log.add(kind, Event::Action, Some(action), now);
+                        events::save(connection, job, &log).await?;
                     }
                     Ok(true)
                 })
@@ -270,25 +277,4 @@ async fn owns(
         .fetch_optional(connection)
         .await?;
     Ok(row.is_some())
-}
-
-/// Adds an event of a run if its receiver subscribed to it. `row` has the subscriptions and the event log of
-/// the job.
-pub(crate) async fn add_run_event(
-    connection: &mut SqliteConnection,
-    (job, kind): (JobId, JobKind),
-    row: &SqliteRow,
-    event: Event,
-    data: Option<String>,
-    now: Timestamp,
-) -> Result<(), StoreError> {
-    if !event.is_subscribed(WebhookEvents::from_bits(int(row.count("webhook_events")?))) {
-        return Ok(());
-    }
-    let mut log = EventLog {
-        count: row.count("event_count")?,
-        last_at: row.count("last_event_at")?,
-    };
-    log.add_with_data(connection, job, kind, event, data, now).await?;
-    save_log(connection, job, log).await
 }

@@ -5,24 +5,17 @@ use harvestman_core::ids::JobId;
 use harvestman_core::time::Timestamp;
 use tokio_postgres::Client;
 
-use super::JobInCommit;
 use super::urls::{self, NewUrl, UrlRows};
-use crate::commit::Owner;
+use super::{select, write_row};
+use crate::commit::{JobInCommit, Owner};
 use crate::error::StoreError;
 use crate::event::Event;
-use crate::job::{AddPagesOutcome, CreateOutcome, JobKind, JobStatus};
-use crate::limits;
-use crate::postgres::idempotency::IdempotentRequest;
+use crate::idempotency::IdempotentRequest;
+use crate::job::{AddPagesOutcome, CreateOutcome, JobStatus};
 use crate::postgres::query::query;
 use crate::postgres::rows::Columns;
 use crate::postgres::transaction::Transaction;
 use crate::value::params;
-
-/// A batch scrape has one shard, whose epoch does not matter here.
-fn owner(job: JobId) -> Owner {
-    let (shard, epoch) = (0, 0);
-    Owner { job, shard, epoch }
-}
 
 /// See [`crate::Store::add_pages`].
 pub(crate) async fn add_to_batch(
@@ -50,28 +43,24 @@ async fn add(
     lists: Vec<UrlRows>,
     now: Timestamp,
 ) -> Result<AddPagesOutcome, StoreError> {
-    let Some(row) = JobInCommit::select(request.job).fetch_optional(client).await? else {
+    let Some(row) = select(request.job).fetch_optional(client).await? else {
         return Ok(AddPagesOutcome::NotFound);
     };
-    let (mut job, status) = JobInCommit::read(&row, owner(request.job))?;
-    let is_expired = row.maybe_time("expires_at")?.is_some_and(|at| at <= now);
-    if job.account.team != request.team || job.account.kind != JobKind::BatchScrape || is_expired {
+    let (mut job, status) = JobInCommit::read(&row, Owner::of_batch(request.job))?;
+    if row.maybe_time("expires_at")?.is_some_and(|at| at <= now) {
         return Ok(AddPagesOutcome::NotFound);
     }
-    if status == JobStatus::Cancelled {
-        return Ok(AddPagesOutcome::Cancelled);
+    let pages = lists.iter().map(UrlRows::len).sum();
+    if let Some(refusal) = job.refusal_of_pages(status, request.team, pages) {
+        return Ok(refusal);
     }
-    let more: u64 = lists.iter().map(UrlRows::len).sum();
-    if job.url_count.saturating_add(more) > limits::PAGES_PER_BATCH {
-        return Ok(AddPagesOutcome::Full);
-    }
-    let new = job.add_batch_pages(client, &lists).await?;
+    let new = add_pages(&mut job, client, &lists).await?;
     if new > 0 {
         if status != JobStatus::Scraping {
             reopen(client, request.job, now).await?;
             job.event(Event::Started, now);
         }
-        job.write(client, now).await?;
+        write_row(client, &job, now).await?;
     }
     Ok(AddPagesOutcome::Added(new))
 }
@@ -83,11 +72,11 @@ pub(crate) async fn insert_batch_pages(
     lists: &[UrlRows],
     now: Timestamp,
 ) -> Result<(), StoreError> {
-    let row = JobInCommit::select(job).fetch_one(client).await?;
-    let (mut job, _) = JobInCommit::read(&row, owner(job))?;
+    let row = select(job).fetch_one(client).await?;
+    let (mut job, _) = JobInCommit::read(&row, Owner::of_batch(job))?;
     job.page_limit = 0;
-    job.add_batch_pages(client, lists).await?;
-    job.write(client, now).await
+    add_pages(&mut job, client, lists).await?;
+    write_row(client, &job, now).await
 }
 
 /// Lets an ended job be leased again at once. With zero data retention, its pages are deleted again after delivery.
@@ -106,19 +95,17 @@ async fn reopen(client: &Client, job: JobId, now: Timestamp) -> Result<(), Store
     Ok(())
 }
 
-impl JobInCommit {
-    /// Inserts the pages that are new and raises the page limit by their number. Returns that number.
-    async fn add_batch_pages(&mut self, client: &Client, lists: &[UrlRows]) -> Result<u64, StoreError> {
-        let (known, limit) = (self.url_count, self.page_limit);
-        for list in lists {
-            self.page_limit += list.len();
-            let (first, room) = (self.take_positions(list.len()), self.rows_left());
-            self.url_count += urls::insert(self.account.job, self.shard, first, list, NewUrl::Spare, room)
-                .execute(client)
-                .await?;
-        }
-        let new = self.url_count - known;
-        self.page_limit = limit + new;
-        Ok(new)
+/// Inserts the pages that are new and raises the page limit by their number. Returns that number.
+async fn add_pages(job: &mut JobInCommit, client: &Client, lists: &[UrlRows]) -> Result<u64, StoreError> {
+    let (known, limit) = (job.url_count, job.page_limit);
+    for list in lists {
+        job.page_limit += list.len();
+        let (first, room) = (job.take_positions(list.len()), job.rows_left());
+        job.url_count += urls::insert(job.account.job, job.shard, first, list, NewUrl::Spare, room)
+            .execute(client)
+            .await?;
     }
+    let new = job.url_count - known;
+    job.page_limit = limit + new;
+    Ok(new)
 }

@@ -1,7 +1,7 @@
 //! Outcomes of admitted URLs: pages with their ledger entries, errors, and dropped URLs, which no longer count towards
 //! the limit.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use harvestman_core::crawl::PageError;
 use harvestman_core::ids::JobId;
@@ -9,41 +9,30 @@ use harvestman_core::time::Timestamp;
 use tokio_postgres::Client;
 use uuid::Uuid;
 
-use super::{JobInCommit, PreparedBatch};
+use super::PreparedBatch;
 use crate::account::Account;
-use crate::commit::{NewPage, ignore_outcome, state_after};
+use crate::commit::{NewPage, state_after};
 use crate::error::StoreError;
-use crate::event::Event;
 use crate::postgres::credits::charge;
 use crate::postgres::query::{Query, query};
-use crate::prepared::{PreparedOutcome, PreparedSettled, PreparedVersion};
+use crate::prepared::PreparedVersion;
 use crate::value::params;
 
 /// Pages to insert.
-#[derive(Default)]
 pub(crate) struct PageRows(Vec<NewPage>, HashMap<(Uuid, String), PreparedVersion>);
 
 impl PageRows {
-    pub(crate) fn of(page: NewPage) -> Self {
-        let mut rows = Self::default();
-        rows.push(page);
-        rows
-    }
-
-    fn push(&mut self, mut page: NewPage) {
-        let version = page
-            .document
-            .as_mut()
-            .and_then(|document| document.version.take());
-        if let Some(version) = version {
-            // The last one counts; one statement cannot write a row twice.
-            let key = (
-                Uuid::from_bytes(version.key.url.to_bytes()),
-                version.key.tag.clone(),
-            );
-            self.1.insert(key, version);
-        }
-        self.0.push(page);
+    pub(crate) fn of(mut pages: Vec<NewPage>) -> Self {
+        let documents = pages.iter_mut().filter_map(|page| page.document.as_mut());
+        // The last version of a page counts; one statement cannot write a row twice.
+        let versions = documents
+            .filter_map(|document| document.version.take())
+            .map(|version| {
+                let key = Uuid::from_bytes(version.key.url.to_bytes());
+                ((key, version.key.tag.clone()), version)
+            })
+            .collect();
+        Self(pages, versions)
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -132,43 +121,28 @@ impl PageRows {
     }
 }
 
-/// Entries of the error list to insert.
-#[derive(Default)]
-pub(super) struct ErrorRows(Vec<(u64, String, PageError)>);
-
-impl ErrorRows {
-    pub(super) fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
-    pub(super) fn insert(&self, job: JobId, now: Timestamp) -> Query {
-        let rows = &self.0;
-        query(
-            "INSERT INTO harvestman.job_error (job_id, no, scrape_id, at, url, code, message)
-             SELECT $1, new.no, new.scrape, $2, new.url, new.code, new.message
-             FROM unnest($3, $4, $5, $6, $7) AS new (no, scrape, url, code, message)",
-        )
-        .bind_all(params![
-            job,
-            now,
-            rows.iter().map(|(no, ..)| *no).collect::<Vec<_>>(),
-            rows.iter().map(|(.., error)| error.id.0).collect::<Vec<_>>(),
-            rows.iter().map(|(_, url, _)| url.clone()).collect::<Vec<_>>(),
-            rows.iter()
-                .map(|(.., error)| error.code.as_str())
-                .collect::<Vec<_>>(),
-            rows.iter()
-                .map(|(.., error)| error.message.clone())
-                .collect::<Vec<_>>(),
-        ])
-    }
-}
-
-/// What the outcomes of a batch add.
-#[derive(Default)]
-pub(super) struct OutcomeRows {
-    pub(super) pages: PageRows,
-    pub(super) errors: ErrorRows,
+/// Returns the statement that inserts entries of the error list.
+pub(super) fn insert_errors(job: JobId, errors: &[(u64, String, PageError)], now: Timestamp) -> Query {
+    query(
+        "INSERT INTO harvestman.job_error (job_id, no, scrape_id, at, url, code, message)
+         SELECT $1, new.no, new.scrape, $2, new.url, new.code, new.message
+         FROM unnest($3, $4, $5, $6, $7) AS new (no, scrape, url, code, message)",
+    )
+    .bind_all(params![
+        job,
+        now,
+        errors.iter().map(|(no, ..)| *no).collect::<Vec<_>>(),
+        errors.iter().map(|(.., error)| error.id).collect::<Vec<_>>(),
+        errors.iter().map(|(_, url, _)| url).collect::<Vec<_>>(),
+        errors
+            .iter()
+            .map(|(.., error)| error.code.as_str())
+            .collect::<Vec<_>>(),
+        errors
+            .iter()
+            .map(|(.., error)| &error.message)
+            .collect::<Vec<_>>(),
+    ])
 }
 
 /// Returns the statement that marks the URLs of the outcomes, unless the job has ended, and returns the keys of those
@@ -186,50 +160,4 @@ pub(super) fn closing(job: JobId, batch: &PreparedBatch) -> Query {
          RETURNING url_key",
     )
     .bind_all(params![job, keys, states])
-}
-
-impl JobInCommit {
-    /// Counts the outcomes of open URLs, in order, and collects what they add.
-    pub(super) fn settle(
-        &mut self,
-        settled: Vec<PreparedSettled>,
-        mut open: HashSet<Uuid>,
-        rows: &mut OutcomeRows,
-        now: Timestamp,
-    ) {
-        for one in settled {
-            if !open.remove(&Uuid::from_bytes(one.key)) {
-                ignore_outcome(self.account.job, &one.outcome);
-                continue;
-            }
-            match one.outcome {
-                PreparedOutcome::Page { document, credits } => {
-                    self.completed += 1;
-                    self.credits += u64::from(credits);
-                    self.used.credits += u64::from(credits);
-                    self.used.pages += 1;
-                    rows.pages.push(NewPage {
-                        seq: self.completed,
-                        key: Some(one.key),
-                        document: Some(document),
-                        credits,
-                    });
-                    self.event(Event::Page(self.completed), now);
-                }
-                PreparedOutcome::Failed(error) => {
-                    self.failed += 1;
-                    self.error_count += 1;
-                    rows.errors.0.push((self.error_count, one.url, error));
-                    self.event(Event::PageFailed(self.error_count), now);
-                }
-                PreparedOutcome::Dropped(error) => {
-                    self.admitted = self.admitted.saturating_sub(1);
-                    if let Some(error) = error {
-                        self.error_count += 1;
-                        rows.errors.0.push((self.error_count, one.url, error));
-                    }
-                }
-            }
-        }
-    }
 }

@@ -10,14 +10,12 @@ use tokio_postgres::{Client, Row};
 use url::Url;
 use uuid::Uuid;
 
-use super::JobInCommit;
-use crate::commit::{FRONTIER_FULL, rows_left};
+use crate::commit::{FRONTIER_FULL, JobInCommit, in_order};
 use crate::error::StoreError;
 use crate::limits;
 use crate::postgres::query::{Query, query};
 use crate::postgres::rows::Columns;
 use crate::prepared::source_word;
-use crate::rows::admitted_url;
 use crate::value::params;
 
 /// URLs, column by column.
@@ -186,49 +184,35 @@ pub(super) fn admit(job: JobId, free: u64, shard: u32, first: u64, offers: &UrlR
     ])
 }
 
-impl JobInCommit {
-    /// Returns how many rows may still be added. This stops sites that generate URLs without end, or that redirect
-    /// all of them.
-    pub(super) fn rows_left(&self) -> u64 {
-        rows_left(self.page_limit, self.url_count)
+/// Adds a warning if a URL of the list was dropped.
+pub(super) async fn warn_if_left_out(
+    job: &mut JobInCommit,
+    client: &Client,
+    list: &UrlRows,
+) -> Result<(), StoreError> {
+    let left_out = query(
+        "SELECT 1 FROM unnest($2) AS offered (key) WHERE NOT EXISTS
+            (SELECT 1 FROM harvestman.job_url WHERE job_id = $1 AND url_key = offered.key) LIMIT 1",
+    )
+    .bind_all(params![job.account.job, list.keys.clone()])
+    .fetch_optional(client)
+    .await?;
+    if left_out.is_some() {
+        job.warn([FRONTIER_FULL.to_owned()]);
     }
+    Ok(())
+}
 
-    pub(super) fn take_positions(&mut self, count: u64) -> u64 {
-        let first = self.next_position;
-        self.next_position += count;
-        first
-    }
-
-    /// Adds a warning if a URL of the list was dropped.
-    pub(super) async fn warn_if_left_out(
-        &mut self,
-        client: &Client,
-        list: &UrlRows,
-    ) -> Result<(), StoreError> {
-        let left_out = query(
-            "SELECT 1 FROM unnest($2) AS offered (key) WHERE NOT EXISTS
-                (SELECT 1 FROM harvestman.job_url WHERE job_id = $1 AND url_key = offered.key) LIMIT 1",
-        )
-        .bind_all(params![self.account.job, list.keys.clone()])
-        .fetch_optional(client)
-        .await?;
-        if left_out.is_some() {
-            self.warn([FRONTIER_FULL.to_owned()]);
-        }
-        Ok(())
-    }
-
-    /// Returns every open URL of the job, in order of discovery.
-    pub(super) async fn open_urls(&self, client: &Client) -> Result<Vec<AdmittedUrl>, StoreError> {
-        let rows = query(
-            "SELECT url_key, url, depth, source, position FROM harvestman.job_url
-             WHERE job_id = $1 AND state = 'open'",
-        )
-        .bind(self.account.job)
-        .fetch_all(client)
-        .await?;
-        in_order(&rows)
-    }
+/// Returns every open URL of the job, in order of discovery.
+pub(super) async fn open_urls(job: &JobInCommit, client: &Client) -> Result<Vec<AdmittedUrl>, StoreError> {
+    let rows = query(
+        "SELECT url_key, url, depth, source, position FROM harvestman.job_url
+         WHERE job_id = $1 AND state = 'open'",
+    )
+    .bind(job.account.job)
+    .fetch_all(client)
+    .await?;
+    in_order(&rows)
 }
 
 /// Reads the rows of [`admit`]: the number of inserted offers, and the admitted URLs in order of discovery.
@@ -241,13 +225,4 @@ pub(super) fn admitted(rows: &[Row]) -> Result<(u64, Vec<AdmittedUrl>), StoreErr
         None => Vec::new(),
     };
     Ok((first.count("added")?, admitted))
-}
-
-fn in_order(rows: &[Row]) -> Result<Vec<AdmittedUrl>, StoreError> {
-    let mut urls = Vec::with_capacity(rows.len());
-    for row in rows {
-        urls.push((row.count("position")?, admitted_url(row)?));
-    }
-    urls.sort_by_key(|(position, _)| *position);
-    Ok(urls.into_iter().map(|(_, admitted)| admitted).collect())
 }

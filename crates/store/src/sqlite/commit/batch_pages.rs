@@ -6,65 +6,44 @@ use sqlx::sqlite::SqliteConnection;
 use harvestman_core::ids::JobId;
 use harvestman_core::time::Timestamp;
 
+use super::{read, urls, write};
+use crate::commit::{JobInCommit, Owner};
 use crate::error::StoreError;
-use crate::job::{AddPagesOutcome, JobKind, JobStatus};
-use crate::limits;
-use crate::sqlite::commit::JobInCommit;
-use crate::sqlite::events::Event;
-use crate::sqlite::jobs::{EarlierRequest, IdempotentRequest, store_idempotency_key};
+use crate::event::Event;
+use crate::idempotency::IdempotentRequest;
+use crate::job::{AddPagesOutcome, CreateOutcome, JobStatus};
+use crate::sqlite::jobs::{find_earlier_request, store_idempotency_key};
 use crate::sqlite::prepared::UrlList;
 use crate::sqlite::query::query;
-use crate::value::params;
-
-/// A batch scrape has one shard.
-const SHARD: u32 = 0;
 
 /// See [`crate::Store::add_pages`].
 pub(crate) async fn add_to_batch(
     connection: &mut SqliteConnection,
     request: IdempotentRequest,
     lists: Vec<UrlList>,
+    now: Timestamp,
 ) -> Result<AddPagesOutcome, StoreError> {
-    if let Some(earlier) = request.find_earlier_request(connection).await? {
-        return Ok(match earlier {
-            EarlierRequest::Same(id) => AddPagesOutcome::Repeated(id),
-            EarlierRequest::OtherBody => AddPagesOutcome::KeyReused,
-        });
+    match find_earlier_request(connection, request.team, request.idempotency.as_ref(), now).await? {
+        None => {}
+        Some(CreateOutcome::Repeated(id)) => return Ok(AddPagesOutcome::Repeated(id)),
+        Some(_) => return Ok(AddPagesOutcome::KeyReused),
     }
-    let is_batch = query(
-        "SELECT 1 AS there FROM job WHERE id = ?1 AND team_id = ?2 AND kind = ?3
-            AND (expires_at IS NULL OR expires_at > ?4)",
-    )
-    .bind_all(params![
-        request.job,
-        request.team,
-        JobKind::BatchScrape.as_str(),
-        request.at,
-    ])
-    .fetch_optional(&mut *connection)
-    .await?;
-    let Some((mut job, status)) = JobInCommit::read(connection, request.job, SHARD)
-        .await?
-        .filter(|_| is_batch.is_some())
-    else {
+    let Some((mut job, status)) = read(connection, Owner::of_batch(request.job), now).await? else {
         return Ok(AddPagesOutcome::NotFound);
     };
-    if status == JobStatus::Cancelled {
-        return Ok(AddPagesOutcome::Cancelled);
+    let pages = lists.iter().map(|list| list.len).sum();
+    if let Some(refusal) = job.refusal_of_pages(status, request.team, pages) {
+        return Ok(refusal);
     }
-    let more: u64 = lists.iter().map(|list| list.len).sum();
-    if job.url_count.saturating_add(more) > limits::PAGES_PER_BATCH {
-        return Ok(AddPagesOutcome::Full);
-    }
-    let new = job.add_batch_pages(connection, &lists).await?;
+    let new = add_pages(&mut job, connection, &lists).await?;
     if new > 0 {
         if status != JobStatus::Scraping {
             reopen(connection, request.job).await?;
-            job.event(connection, Event::Started, request.at).await?;
+            job.event(Event::Started, now);
         }
-        job.write(connection, request.at).await?;
+        write(connection, &job, now).await?;
     }
-    store_idempotency_key(connection, &request).await?;
+    store_idempotency_key(connection, &request, now).await?;
     Ok(AddPagesOutcome::Added(new))
 }
 
@@ -75,10 +54,10 @@ pub(crate) async fn insert_batch_pages(
     lists: &[UrlList],
     now: Timestamp,
 ) -> Result<(), StoreError> {
-    if let Some((mut job, _)) = JobInCommit::read(connection, job, SHARD).await? {
+    if let Some((mut job, _)) = read(connection, Owner::of_batch(job), now).await? {
         job.page_limit = 0;
-        job.add_batch_pages(connection, lists).await?;
-        job.write(connection, now).await?;
+        add_pages(&mut job, connection, lists).await?;
+        write(connection, &job, now).await?;
     }
     Ok(())
 }
@@ -97,21 +76,18 @@ async fn reopen(connection: &mut SqliteConnection, job: JobId) -> Result<(), Sto
     Ok(())
 }
 
-impl JobInCommit {
-    /// Inserts the pages that are new and raises the page limit by their number. Returns that number.
-    async fn add_batch_pages(
-        &mut self,
-        connection: &mut SqliteConnection,
-        lists: &[UrlList],
-    ) -> Result<u64, StoreError> {
-        let known = self.url_count;
-        let limit = self.page_limit;
-        for list in lists {
-            self.page_limit += list.len;
-            self.offer(connection, list).await?;
-        }
-        let new = self.url_count - known;
-        self.page_limit = limit + new;
-        Ok(new)
+/// Inserts the pages that are new and raises the page limit by their number. Returns that number.
+async fn add_pages(
+    job: &mut JobInCommit,
+    connection: &mut SqliteConnection,
+    lists: &[UrlList],
+) -> Result<u64, StoreError> {
+    let (known, limit) = (job.url_count, job.page_limit);
+    for list in lists {
+        job.page_limit += list.len;
+        urls::offer(job, connection, list).await?;
     }
+    let new = job.url_count - known;
+    job.page_limit = limit + new;
+    Ok(new)
 }

@@ -3,20 +3,17 @@
 
 use std::collections::{BTreeMap, HashSet};
 
+use sqlx::QueryBuilder;
 use sqlx::sqlite::SqliteConnection;
-use sqlx::{QueryBuilder, query_scalar};
 
-use harvestman_core::crawl::PageError;
 use harvestman_core::time::Timestamp;
 
 use crate::account::Account;
-use crate::commit::{NewPage, ignore_outcome, state_after};
+use crate::commit::{JobInCommit, NewPage, state_after};
 use crate::error::StoreError;
 use crate::limits;
-use crate::sqlite::commit::JobInCommit;
 use crate::sqlite::credits::charge_pages;
-use crate::sqlite::events::Event;
-use crate::sqlite::prepared::{PreparedOutcome, PreparedSettled, json_text};
+use crate::sqlite::prepared::{PreparedSettled, json_text};
 use crate::sqlite::query::query;
 use crate::sqlite::rows::Columns;
 use crate::sqlite::versions;
@@ -27,102 +24,56 @@ pub(super) const CLOSE_URLS: &str = "UPDATE job_url SET state = ?3
     WHERE job_id = ?1 AND url_key IN (SELECT unhex(value) FROM json_each(?2)) AND state = 'open'
     RETURNING url_key";
 
-impl JobInCommit {
-    /// Stores the outcomes of open URLs, in order. The number of statements does not grow with the number of
-    /// pages.
-    pub(super) async fn settle(
-        &mut self,
-        connection: &mut SqliteConnection,
-        settled: Vec<PreparedSettled>,
-        now: Timestamp,
-    ) -> Result<(), StoreError> {
-        let mut open = self.close(connection, &settled).await?;
-        let mut pages = Vec::with_capacity(settled.len());
-        for one in settled {
-            if !open.remove(&one.key) {
-                ignore_outcome(self.account.job, &one.outcome);
-                continue;
-            }
-            match one.outcome {
-                PreparedOutcome::Page { document, credits } => {
-                    self.completed += 1;
-                    self.credits += u64::from(credits);
-                    self.used.credits += u64::from(credits);
-                    self.used.pages += 1;
-                    pages.push(NewPage {
-                        seq: self.completed,
-                        key: Some(one.key),
-                        document: Some(document),
-                        credits,
-                    });
-                    self.event(connection, Event::Page(self.completed), now).await?;
-                }
-                PreparedOutcome::Failed(error) => {
-                    self.failed += 1;
-                    let no = self.add_error(connection, &one.url, error, now).await?;
-                    self.event(connection, Event::PageFailed(no), now).await?;
-                }
-                PreparedOutcome::Dropped(error) => {
-                    self.admitted = self.admitted.saturating_sub(1);
-                    if let Some(error) = error {
-                        self.add_error(connection, &one.url, error, now).await?;
-                    }
-                }
-            }
-        }
-        insert_pages(connection, &self.account, pages, now).await
-    }
-
-    /// Marks the URLs of these outcomes. Returns the keys of those that were open.
-    async fn close(
-        &self,
-        connection: &mut SqliteConnection,
-        settled: &[PreparedSettled],
-    ) -> Result<HashSet<[u8; 16]>, StoreError> {
-        let mut keys: BTreeMap<_, Vec<_>> = BTreeMap::new();
-        for one in settled {
-            keys.entry(state_after(&one.outcome))
-                .or_default()
-                .push(hex::encode(one.key));
-        }
-        let mut open = HashSet::new();
-        for (state, keys) in keys {
-            let rows = query(CLOSE_URLS)
-                .bind_all(params![self.account.job, json_text(&keys)?, state])
-                .fetch_all(&mut *connection)
-                .await?;
-            for row in rows {
-                open.insert(row.url_key("url_key")?.to_bytes());
-            }
-        }
-        Ok(open)
-    }
-
-    async fn add_error(
-        &mut self,
-        connection: &mut SqliteConnection,
-        url: &str,
-        error: PageError,
-        now: Timestamp,
-    ) -> Result<u64, StoreError> {
-        self.error_count += 1;
+/// Stores the outcomes of open URLs, in order.
+pub(super) async fn settle(
+    job: &mut JobInCommit,
+    connection: &mut SqliteConnection,
+    settled: Vec<PreparedSettled>,
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    let open = close(job, connection, &settled).await?;
+    let new = job.settle(settled, open, now);
+    for (no, url, error) in new.errors {
         query(
             "INSERT INTO job_error (job_id, no, scrape_id, at, url, code, message)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
         )
         .bind_all(params![
-            self.account.job,
-            self.error_count,
+            job.account.job,
+            no,
             error.id,
             now,
-            url.to_owned(),
+            url,
             error.code.as_str(),
             error.message,
         ])
-        .execute(connection)
+        .execute(&mut *connection)
         .await?;
-        Ok(self.error_count)
     }
+    insert_pages(connection, &job.account, new.pages, now).await
+}
+
+/// Marks the URLs of these outcomes. Returns the keys of those that were open.
+async fn close(
+    job: &JobInCommit,
+    connection: &mut SqliteConnection,
+    settled: &[PreparedSettled],
+) -> Result<HashSet<[u8; 16]>, StoreError> {
+    let mut keys: BTreeMap<_, Vec<_>> = BTreeMap::new();
+    for one in settled {
+        keys.entry(state_after(&one.outcome)).or_default().push(one.key);
+    }
+    let mut open = HashSet::new();
+    for (state, keys) in keys {
+        let rows = query(CLOSE_URLS)
+            .bind_all(params![job.account.job, keys, state])
+            .fetch_all(&mut *connection)
+            .await?;
+        for row in rows {
+            open.insert(row.url_key("url_key")?.to_bytes());
+        }
+    }
+    Ok(open)
 }
 
 /// Stores pages with their bodies and ledger entries.
@@ -137,8 +88,8 @@ pub(crate) async fn insert_pages(
     }
     let charges: Vec<_> = pages.iter().map(|page| (page.seq, page.credits)).collect();
     // This is the only writer, so no other insert can take the next ids.
-    let mut last_body: i64 = query_scalar("SELECT coalesce(max(id), 0) FROM body")
-        .fetch_one(&mut *connection)
+    let mut last_body: i64 = query("SELECT coalesce(max(id), 0) FROM body")
+        .fetch_scalar(&mut *connection)
         .await?;
     let (mut rows, mut bodies) = (Vec::with_capacity(pages.len()), Vec::with_capacity(pages.len()));
     for page in pages {

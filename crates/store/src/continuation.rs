@@ -1,11 +1,13 @@
 //! What a crawl inherits from the one that it continues, the same for every engine.
 
 use harvestman_core::crawl::Progress;
+use harvestman_core::ids::JobId;
 
 use crate::columns::Columns;
 use crate::error::StoreError;
-use crate::job::ContinueOutcome;
+use crate::job::{ContinueOutcome, NewJob};
 use crate::limits;
+use crate::operations::operations;
 
 /// The URLs that an ended crawl knows.
 pub(crate) struct KnownUrls {
@@ -41,5 +43,18 @@ impl KnownUrls {
     /// Returns the progress of the new crawl, from that of the ended one.
     pub(crate) fn progress(&self, earlier: Progress) -> Progress {
         earlier.continued(self.seeds_left == 0, self.all - self.seeds_left)
+    }
+}
+
+operations! {
+    /// Crawls that continue an earlier one.
+    trait Continuations {
+        /// Creates a crawl that continues an `earlier` one, which has ended. The new crawl knows the URLs of the
+        /// earlier one, does not fetch its pages again, and starts with the URLs that failed, were not fetched or
+        /// exceeded the limit.
+        async fn continue_crawl(&self, job: &NewJob, earlier: JobId) -> Result<ContinueOutcome, StoreError>;
+
+        /// Returns how many URLs a crawl that continues this one would start with.
+        async fn urls_left(&self, job: JobId) -> Result<u64, StoreError>;
     }
 }

@@ -6,6 +6,7 @@ use harvestman_core::time::Timestamp;
 
 use crate::error::StoreError;
 use crate::operations::operations;
+use crate::store::Store;
 
 pub use harvestman_core::api::job::{JobKind, JobStatus};
 
@@ -232,26 +233,22 @@ pub struct JobErrors {
     pub robots_blocked: Vec<String>,
 }
 
+impl Store {
+    /// Creates a crawl or an extract, like [`Self::create_batch`].
+    pub async fn create_crawl(
+        &self,
+        job: &NewJob,
+        idempotency: Option<&Idempotency>,
+    ) -> Result<CreateOutcome, StoreError> {
+        self.create_batch(job, Vec::new(), idempotency).await
+    }
+}
+
 operations! {
     /// Jobs: created, looked up and cancelled.
     trait Jobs {
-        /// Creates a crawl or an extract: job, shard, activity entry, `started` event and idempotency
-        /// entry, in one transaction.
-        async fn create_crawl(
-            &self,
-            job: &NewJob,
-            idempotency: Option<&Idempotency>,
-        ) -> Result<CreateOutcome, StoreError>;
-
-        /// Creates a crawl that continues an `earlier` one, which has ended. The new crawl knows the URLs of the
-        /// earlier one, does not fetch its pages again, and starts with the URLs that failed, were not fetched or
-        /// exceeded the limit.
-        async fn continue_crawl(&self, job: &NewJob, earlier: JobId) -> Result<ContinueOutcome, StoreError>;
-
-        /// Returns how many URLs a crawl that continues this one would start with.
-        async fn urls_left(&self, job: JobId) -> Result<u64, StoreError>;
-
-        /// Creates a batch scrape with its pages, each only once. Sets `page_limit` to the number of pages.
+        /// Creates a batch scrape with its pages, each only once, and sets `page_limit` to their number. Creates job,
+        /// shard, activity entry, `started` event and idempotency entry in one transaction.
         async fn create_batch(
             &self,
             job: &NewJob,

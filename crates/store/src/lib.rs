@@ -30,6 +30,7 @@ mod error;
 mod event;
 mod feedback;
 mod file;
+mod health;
 mod idempotency;
 mod job;
 mod key_uses;

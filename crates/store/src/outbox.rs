@@ -68,6 +68,17 @@ pub enum AttemptEnd {
     GivenUp,
 }
 
+impl AttemptEnd {
+    /// Returns the state of the event, and the time of the next attempt.
+    pub(crate) fn state(self) -> (DeliveryState, Option<Timestamp>) {
+        match self {
+            Self::Delivered => (DeliveryState::Delivered, None),
+            Self::RetryAt(at) => (DeliveryState::Pending, Some(at)),
+            Self::GivenUp => (DeliveryState::GivenUp, None),
+        }
+    }
+}
+
 /// Filter of a delivery log.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct DeliveryQuery {

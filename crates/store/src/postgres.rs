@@ -44,7 +44,6 @@ mod words;
 mod zero_retention;
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use harvestman_core::time::Timestamp;
 use tokio_util::sync::CancellationToken;
@@ -52,6 +51,7 @@ use uuid::Uuid;
 
 use crate::config::{DatabaseUrl, StoreConfig};
 use crate::error::StoreError;
+use crate::health::WriteHealth;
 use crate::key_uses::KeyUses;
 use crate::lifecycle::Lifecycle;
 use crate::new_id::new_id;
@@ -70,26 +70,10 @@ pub(crate) struct Postgres {
     is_node: bool,
     reports: Arc<nodes::Reports>,
     cache: Cache,
-    health: Health,
+    health: WriteHealth,
     /// When `last_used_at` of each key was last written.
     key_uses: KeyUses,
     stop: CancellationToken,
-}
-
-/// Whether the last write failed for a transient reason.
-#[derive(Debug, Default)]
-struct Health(AtomicBool);
-
-impl Health {
-    fn record<T>(&self, outcome: &Result<T, StoreError>) {
-        let now = matches!(outcome, Err(error) if error.is_transient());
-        let before = self.0.swap(now, Ordering::Relaxed);
-        match outcome {
-            Err(error) if now && !before => tracing::error!(%error, "the database cannot be written"),
-            _ if before && !now => tracing::info!("the database can be written again"),
-            _ => {}
-        }
-    }
 }
 
 /// Returns the version of a PostgreSQL server and that of the schema in the database, without changing it; no schema
@@ -132,7 +116,7 @@ impl Postgres {
             cache: Cache::start(pool.clone(), config.cache_bytes),
             pool,
             node,
-            health: Health::default(),
+            health: WriteHealth::default(),
             key_uses: KeyUses::default(),
             stop,
         })
@@ -159,7 +143,7 @@ impl Lifecycle for Postgres {
     async fn ping(&self) -> Result<(), StoreError> {
         self.cache.flush().await;
         query("SELECT 1").execute(&*self.pool.connection().await?).await?;
-        if self.health.0.load(Ordering::Relaxed) {
+        if self.health.is_failing() {
             self.write(Timestamp(0), |transaction, _| Box::pin(nodes::touch(transaction)))
                 .await?;
         }

@@ -5,6 +5,7 @@ use harvestman_core::time::Timestamp;
 use uuid::Uuid;
 
 use crate::error::StoreError;
+use crate::event::Event;
 use crate::job::{CreateOutcome, Idempotency, JobKind, JobStatus, NewJob};
 use crate::lease::Lease;
 use crate::limits;
@@ -131,6 +132,16 @@ pub struct RunEnd {
     pub credits: u32,
     /// `data` of the final webhook event, as JSON text.
     pub event_data: Option<String>,
+}
+
+impl RunEnd {
+    /// Returns the status of the job, the number of completed pages, and the event.
+    pub(crate) fn outcome(&self) -> (JobStatus, u32, Event) {
+        match self.error {
+            Some(_) => (JobStatus::Failed, 0, Event::Failed),
+            None => (JobStatus::Completed, 1, Event::Completed),
+        }
+    }
 }
 
 operations! {

@@ -91,10 +91,9 @@ impl Activities for Postgres {
     }
 
     async fn running_jobs(&self) -> Result<Vec<RunningJobs>, StoreError> {
-        let rows = query(RUNNING_JOBS)
-            .fetch_all(&*self.pool.connection().await?)
-            .await?;
-        rows.iter().map(running_jobs).collect()
+        query(RUNNING_JOBS)
+            .read_all(&*self.pool.connection().await?, running_jobs)
+            .await
     }
 
     async fn queue(&self, team: TeamId) -> Result<TeamQueue, StoreError> {

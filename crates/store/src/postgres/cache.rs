@@ -172,14 +172,13 @@ impl PageCache for Postgres {
         site: &str,
         limit: usize,
     ) -> Result<Vec<KnownPage>, StoreError> {
-        let rows = query(
+        query(
             "SELECT url, title, description FROM harvestman.cached_page
              WHERE team_id = $1 AND site = $2 ORDER BY id LIMIT $3",
         )
         .bind_all(params![team, site, limit as u64])
-        .fetch_all(&*self.pool.connection().await?)
-        .await?;
-        rows.iter().map(known_page).collect()
+        .read_all(&*self.pool.connection().await?, known_page)
+        .await
     }
 }
 

@@ -125,14 +125,13 @@ impl Checks for Postgres {
         pages: &[UrlKey],
     ) -> Result<Vec<(UrlKey, Option<ScrapeId>)>, StoreError> {
         let keys: Vec<Uuid> = pages.iter().map(|key| Uuid::from_bytes(key.to_bytes())).collect();
-        let rows = query(
+        query(
             "SELECT url_key, scrape_id FROM harvestman.monitor_url
              WHERE monitor_id = $1 AND target = $2 AND url_key = ANY ($3)",
         )
         .bind_all(params![monitor, target, keys])
-        .fetch_all(&*self.pool.connection().await?)
-        .await?;
-        rows.iter().map(target_page).collect()
+        .read_all(&*self.pool.connection().await?, target_page)
+        .await
     }
 
     async fn add_check_pages(
@@ -176,14 +175,13 @@ impl Checks for Postgres {
         target: u32,
         limit: u64,
     ) -> Result<Vec<(UrlKey, String, Option<ScrapeId>)>, StoreError> {
-        let rows = query(
+        query(
             "SELECT url_key, url, scrape_id FROM harvestman.monitor_url
              WHERE monitor_id = $1 AND target = $2 AND check_id <> $3 ORDER BY url COLLATE \"C\" LIMIT $4",
         )
         .bind_all(params![lease.monitor, target, lease.check, limit])
-        .fetch_all(&*self.pool.connection().await?)
-        .await?;
-        rows.iter().map(missing_url).collect()
+        .read_all(&*self.pool.connection().await?, missing_url)
+        .await
     }
 
     async fn finish_check(
@@ -207,7 +205,7 @@ impl Checks for Postgres {
         offset: u64,
         now: Timestamp,
     ) -> Result<Vec<CheckRow>, StoreError> {
-        let rows = query(
+        query(
             "SELECT monitor_check.*, request FROM harvestman.monitor_check JOIN harvestman.job USING (id)
              WHERE monitor_id = $1 AND ($2 IS NULL OR monitor_check.status = $2)
                 AND (expires_at IS NULL OR expires_at > harvestman.clock($3))
@@ -220,9 +218,8 @@ impl Checks for Postgres {
             limit,
             offset
         ])
-        .fetch_all(&*self.pool.connection().await?)
-        .await?;
-        rows.iter().map(check_row).collect()
+        .read_all(&*self.pool.connection().await?, check_row)
+        .await
     }
 
     async fn check(

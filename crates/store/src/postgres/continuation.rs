@@ -5,7 +5,7 @@ use harvestman_core::ids::JobId;
 use harvestman_core::time::Timestamp;
 use tokio_postgres::Client;
 
-use crate::continuation::KnownUrls;
+use crate::continuation::{Continuations, KnownUrls};
 use crate::error::StoreError;
 use crate::job::{ContinueOutcome, NewJob};
 use crate::postgres::Postgres;
@@ -16,13 +16,8 @@ use crate::prepared::json_text;
 use crate::rows::parse_progress;
 use crate::value::params;
 
-impl Postgres {
-    /// See [`crate::Store::continue_crawl`].
-    pub(super) async fn copy_crawl(
-        &self,
-        job: &NewJob,
-        earlier: JobId,
-    ) -> Result<ContinueOutcome, StoreError> {
+impl Continuations for Postgres {
+    async fn continue_crawl(&self, job: &NewJob, earlier: JobId) -> Result<ContinueOutcome, StoreError> {
         let job = job.clone();
         self.write(job.created_at, move |transaction, now| {
             Box::pin(async move { continue_crawl(transaction, &job, earlier, now).await })
@@ -30,8 +25,7 @@ impl Postgres {
         .await
     }
 
-    /// See [`crate::Store::urls_left`].
-    pub(super) async fn count_urls_left(&self, job: JobId) -> Result<u64, StoreError> {
+    async fn urls_left(&self, job: JobId) -> Result<u64, StoreError> {
         query(
             "SELECT count(*) AS urls FROM harvestman.job_url
              WHERE job_id = $1 AND state IN ('spare', 'open', 'failed')",

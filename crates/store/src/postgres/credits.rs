@@ -3,7 +3,7 @@
 
 use harvestman_core::api::error::ApiError;
 use harvestman_core::day::Day;
-use harvestman_core::ids::{KeyId, TeamId};
+use harvestman_core::ids::TeamId;
 use harvestman_core::month::Month;
 use harvestman_core::time::Timestamp;
 use tokio_postgres::Client;
@@ -15,8 +15,8 @@ use crate::job::{JobStatus, NewJob};
 use crate::postgres::Postgres;
 use crate::postgres::activity::insert_activity;
 use crate::postgres::query::{Query, query};
-use crate::postgres::rows::{Columns, bad_column};
-use crate::rows::day_usage;
+use crate::postgres::rows::Columns;
+use crate::rows::{day_usage, month_usage};
 use crate::usage::{DayUsage, MonthUsage, Usage, UsageChange};
 use crate::value::params;
 
@@ -138,16 +138,8 @@ impl Usage for Postgres {
         .bind(team)
         .fetch_all(&*self.pool.connection().await?)
         .await?;
-        rows.into_iter()
-            .map(|row| {
-                let key = row.id("key_id")?;
-                Ok(MonthUsage {
-                    month: Month::parse(&row.text("month")?).ok_or_else(|| bad_column("month"))?,
-                    key: (!key.is_nil()).then_some(KeyId(key)),
-                    key_name: row.maybe_text("key_name")?,
-                    credits: row.count("credits")?,
-                })
-            })
+        rows.iter()
+            .map(|row| month_usage(row, Some(row.id("key_id")?).filter(|key| !key.is_nil())))
             .collect()
     }
 

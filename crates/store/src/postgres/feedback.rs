@@ -39,14 +39,13 @@ impl FeedbackList for Postgres {
     }
 
     async fn feedback(&self, limit: u32) -> Result<Vec<FeedbackRow>, StoreError> {
-        let rows = query(
+        query(
             "SELECT feedback.*, team.name AS team_name FROM harvestman.feedback
              JOIN harvestman.team ON team.id = team_id
              ORDER BY feedback.created_at DESC, feedback.id DESC LIMIT $1",
         )
         .bind(limit)
-        .fetch_all(&*self.pool.connection().await?)
-        .await?;
-        rows.iter().map(feedback_row).collect()
+        .read_all(&*self.pool.connection().await?, feedback_row)
+        .await
     }
 }

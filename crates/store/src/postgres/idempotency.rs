@@ -53,7 +53,7 @@ impl IdempotentRequest {
         let Some(entry) = &self.idempotency else {
             return Ok(None);
         };
-        let row = query(
+        query(
             "SELECT job_id, body_hash = $3 AS same FROM harvestman.idempotency
              WHERE team_id = $1 AND key = $2 AND created_at > $4",
         )
@@ -63,8 +63,7 @@ impl IdempotentRequest {
             entry.body_hash.to_vec(),
             now.0.saturating_sub(limits::IDEMPOTENCY_MS),
         ])
-        .fetch_optional(client)
-        .await?;
-        row.as_ref().map(earlier_request).transpose()
+        .read_optional(client, earlier_request)
+        .await
     }
 }

@@ -10,8 +10,7 @@ use crate::error::StoreError;
 use crate::event::{Event, EventLog};
 use crate::idempotency::{IdempotentRequest, earlier_request};
 use crate::job::{
-    AddPagesOutcome, CancelOutcome, ContinueOutcome, CreateOutcome, Idempotency, JobKind, JobRow, JobStatus,
-    Jobs, NewJob,
+    AddPagesOutcome, CancelOutcome, CreateOutcome, Idempotency, JobKind, JobRow, JobStatus, Jobs, NewJob,
 };
 use crate::limits;
 use crate::postgres::activity::insert_activity;
@@ -35,29 +34,28 @@ macro_rules! select_jobs {
 }
 
 impl Jobs for Postgres {
-    async fn create_crawl(
-        &self,
-        job: &NewJob,
-        idempotency: Option<&Idempotency>,
-    ) -> Result<CreateOutcome, StoreError> {
-        self.create_job(job, Vec::new(), idempotency).await
-    }
-
-    async fn continue_crawl(&self, job: &NewJob, earlier: JobId) -> Result<ContinueOutcome, StoreError> {
-        self.copy_crawl(job, earlier).await
-    }
-
-    async fn urls_left(&self, job: JobId) -> Result<u64, StoreError> {
-        self.count_urls_left(job).await
-    }
-
     async fn create_batch(
         &self,
         job: &NewJob,
         pages: Vec<Offer>,
         idempotency: Option<&Idempotency>,
     ) -> Result<CreateOutcome, StoreError> {
-        self.create_job(job, pages, idempotency).await
+        let lists = page_rows(pages).await?;
+        let job = job.clone();
+        let request = IdempotentRequest::of(&job, idempotency);
+        self.write(job.created_at, move |transaction, now| {
+            Box::pin(async move {
+                if let Some(earlier) = request.store_or_find(transaction, now).await? {
+                    return Ok(earlier);
+                }
+                insert_running_job(transaction, &job, now).await?;
+                if !lists.is_empty() {
+                    insert_batch_pages(transaction, job.id, &lists, now).await?;
+                }
+                Ok(CreateOutcome::Created)
+            })
+        })
+        .await
     }
 
     async fn add_pages(
@@ -87,7 +85,7 @@ impl Jobs for Postgres {
         idempotency: &Idempotency,
         now: Timestamp,
     ) -> Result<Option<CreateOutcome>, StoreError> {
-        let row = query(
+        query(
             "SELECT job_id, body_hash = $3 AS same FROM harvestman.idempotency
              WHERE team_id = $1 AND key = $2 AND created_at > harvestman.clock($4) - $5",
         )
@@ -98,9 +96,8 @@ impl Jobs for Postgres {
             now,
             limits::IDEMPOTENCY_MS,
         ])
-        .fetch_optional(&*self.pool.connection().await?)
-        .await?;
-        row.as_ref().map(earlier_request).transpose()
+        .read_optional(&*self.pool.connection().await?, earlier_request)
+        .await
     }
 
     async fn cancel(&self, team: TeamId, job: JobId, now: Timestamp) -> Result<CancelOutcome, StoreError> {
@@ -137,23 +134,21 @@ impl Jobs for Postgres {
     }
 
     async fn job(&self, team: TeamId, job: JobId, now: Timestamp) -> Result<Option<JobRow>, StoreError> {
-        let row = query(select_jobs!(
+        query(select_jobs!(
             "WHERE id = $1 AND team_id = $2 AND (expires_at IS NULL OR expires_at > harvestman.clock($3))"
         ))
         .bind_all(params![job, team, now])
-        .fetch_optional(&*self.pool.connection().await?)
-        .await?;
-        row.as_ref().map(job_row).transpose()
+        .read_optional(&*self.pool.connection().await?, job_row)
+        .await
     }
 
     async fn active(&self, team: TeamId) -> Result<Vec<JobRow>, StoreError> {
-        let rows = query(select_jobs!(
+        query(select_jobs!(
             "WHERE team_id = $1 AND kind = 'crawl' AND status = 'scraping' ORDER BY created_at DESC, id DESC"
         ))
         .bind(team)
-        .fetch_all(&*self.pool.connection().await?)
-        .await?;
-        rows.iter().map(job_row).collect()
+        .read_all(&*self.pool.connection().await?, job_row)
+        .await
     }
 
     async fn recent_jobs(
@@ -163,42 +158,13 @@ impl Jobs for Postgres {
         limit: u32,
         now: Timestamp,
     ) -> Result<Vec<JobRow>, StoreError> {
-        let rows = query(select_jobs!(
+        query(select_jobs!(
             "WHERE team_id = $1 AND kind <> 'monitor' AND (expires_at IS NULL OR expires_at > harvestman.clock($2))
                 AND ($3::text IS NULL OR strpos(lower(url), lower($3::text)) > 0)
              ORDER BY id DESC LIMIT $4"
         ))
         .bind_all(params![team, now, search, limit])
-        .fetch_all(&*self.pool.connection().await?)
-        .await?;
-        rows.iter().map(job_row).collect()
-    }
-}
-
-impl Postgres {
-    /// Creates a job. `pages` are those of a batch scrape; empty for other kinds.
-    async fn create_job(
-        &self,
-        job: &NewJob,
-        pages: Vec<Offer>,
-        idempotency: Option<&Idempotency>,
-    ) -> Result<CreateOutcome, StoreError> {
-        let lists = page_rows(pages).await?;
-        let job = job.clone();
-        let request = IdempotentRequest::of(&job, idempotency);
-        self.write(job.created_at, move |transaction, now| {
-            Box::pin(async move {
-                if let Some(earlier) = request.store_or_find(transaction, now).await? {
-                    return Ok(earlier);
-                }
-                insert_running_job(transaction, &job, now).await?;
-                if !lists.is_empty() {
-                    insert_batch_pages(transaction, job.id, &lists, now).await?;
-                }
-                Ok(CreateOutcome::Created)
-            })
-        })
-        .await
+        .read_all(&*self.pool.connection().await?, job_row).await
     }
 }
 

@@ -57,24 +57,21 @@ impl Monitors for Postgres {
         limit: u64,
         offset: u64,
     ) -> Result<Vec<MonitorRow>, StoreError> {
-        let rows = query(
+        query(
             "SELECT * FROM harvestman.monitor WHERE team_id = $1 AND status <> 'deleted'
                 AND ($4 IS NULL OR status = $4)
              ORDER BY id DESC LIMIT $2 OFFSET $3",
         )
         .bind_all(params![team, limit, offset, status.map(MonitorStatus::as_str)])
-        .fetch_all(&*self.pool.connection().await?)
-        .await?;
-        rows.iter().map(monitor_row).collect()
+        .read_all(&*self.pool.connection().await?, monitor_row)
+        .await
     }
 
     async fn monitor(&self, team: TeamId, id: MonitorId) -> Result<Option<MonitorRow>, StoreError> {
-        let row =
-            query("SELECT * FROM harvestman.monitor WHERE id = $1 AND team_id = $2 AND status <> 'deleted'")
-                .bind_all(params![id, team])
-                .fetch_optional(&*self.pool.connection().await?)
-                .await?;
-        row.as_ref().map(monitor_row).transpose()
+        query("SELECT * FROM harvestman.monitor WHERE id = $1 AND team_id = $2 AND status <> 'deleted'")
+            .bind_all(params![id, team])
+            .read_optional(&*self.pool.connection().await?, monitor_row)
+            .await
     }
 
     async fn update_monitor(
@@ -151,14 +148,13 @@ impl Monitors for Postgres {
     }
 
     async fn due_monitors(&self, now: Timestamp, limit: u64) -> Result<Vec<MonitorRow>, StoreError> {
-        let rows = query(
+        query(
             "SELECT * FROM harvestman.monitor WHERE next_run_at <= harvestman.clock($1)
              ORDER BY next_run_at LIMIT $2",
         )
         .bind_all(params![now, limit])
-        .fetch_all(&*self.pool.connection().await?)
-        .await?;
-        rows.iter().map(monitor_row).collect()
+        .read_all(&*self.pool.connection().await?, monitor_row)
+        .await
     }
 }
 

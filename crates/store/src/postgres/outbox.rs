@@ -15,7 +15,7 @@ use crate::postgres::query::query;
 use crate::postgres::rows::Columns;
 use crate::postgres::zero_retention::delete_delivered_document;
 use crate::rows::{
-    attempt, decompress_texts, delivery, due_event, job_error, leased_receiver, subject_of_job,
+    attempt, delivery, due_event, job_error, leased_receiver, subject_of_job, subject_of_page,
 };
 use crate::value::params;
 
@@ -42,7 +42,7 @@ impl Outbox for Postgres {
         // Fairness: the receiver that has waited longest since its last turn comes first, however many events it has.
         self.write(now, move |transaction, now| {
             Box::pin(async move {
-                let rows = query(
+                query(
                     "UPDATE harvestman.receiver SET lease_until = $2, node = $4
                      FROM (SELECT job_id AS id, team_id
                         FROM harvestman.receiver JOIN harvestman.job ON job.id = job_id
@@ -51,9 +51,7 @@ impl Outbox for Postgres {
                      WHERE job_id = due.id RETURNING job_id, team_id",
                 )
                 .bind_all(params![now, now.0.saturating_add(lease_ms), limit, node, except])
-                .fetch_all(transaction)
-                .await?;
-                rows.iter().map(leased_receiver).collect()
+                .read_all(transaction, leased_receiver).await
             })
         })
         .await
@@ -105,11 +103,7 @@ impl Outbox for Postgres {
             transaction.end().await?;
             return Ok(None);
         };
-        let subject = match subject(&transaction, job, &row).await {
-            Ok(subject) => subject,
-            Err(error) if error.is_transient() => return Err(error),
-            Err(error) => EventSubject::Unreadable(error.to_string()),
-        };
+        let subject = subject(&transaction, job, &row).await;
         transaction.end().await?;
         due_event(&row, job, subject).map(Some)
     }
@@ -127,11 +121,8 @@ impl Outbox for Postgres {
         self.write(attempt.at, move |transaction, now| {
             Box::pin(async move {
                 let here = |at: Timestamp| (now.0 + at.0).saturating_sub(attempt.at.0);
-                let (state, next) = match end {
-                    AttemptEnd::Delivered => (DeliveryState::Delivered, None),
-                    AttemptEnd::RetryAt(at) => (DeliveryState::Pending, Some(here(at))),
-                    AttemptEnd::GivenUp => (DeliveryState::GivenUp, None),
-                };
+                let (state, next) = end.state();
+                let next = next.map(here);
                 let noted = query(
                     "UPDATE harvestman.outbox SET state = $4, attempts = attempts + 1,
                         next_attempt_at = coalesce($5, next_attempt_at)
@@ -270,12 +261,7 @@ async fn subject(client: &Client, job: JobId, row: &Row) -> Result<EventSubject,
             .bind_all(params![job, seq])
             .fetch_all(client)
             .await?;
-            // With zero data retention the document may be gone: the event then only reports that there was a page.
-            let erased_event = EventSubject::Job { error: None };
-            decompress_texts(body)
-                .await?
-                .pop()
-                .map_or(erased_event, EventSubject::Page)
+            subject_of_page(body).await?
         }
         (None, Some(no)) => {
             let found = query(

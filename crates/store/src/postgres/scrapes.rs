@@ -168,7 +168,7 @@ async fn failed_page_of(
     id: ScrapeId,
     now: Timestamp,
 ) -> Result<Option<StoredScrape>, StoreError> {
-    let row = query(
+    query(
         "SELECT job_error.code, job_error.message FROM harvestman.job_error
          JOIN harvestman.job ON job.id = job_error.job_id
          WHERE job_error.scrape_id = $1 AND job.team_id = $2
@@ -176,9 +176,8 @@ async fn failed_page_of(
          LIMIT 1",
     )
     .bind_all(params![id, team, now])
-    .fetch_optional(client)
-    .await?;
-    row.as_ref().map(failed_page).transpose()
+    .read_optional(client, failed_page)
+    .await
 }
 
 async fn store_document(

@@ -66,11 +66,10 @@ impl SessionFiles for Postgres {
     }
 
     async fn session_files(&self, session: SessionId) -> Result<Vec<SessionFileRow>, StoreError> {
-        let rows = query("SELECT * FROM harvestman.session_file WHERE session_id = $1 ORDER BY no")
+        query("SELECT * FROM harvestman.session_file WHERE session_id = $1 ORDER BY no")
             .bind(session)
-            .fetch_all(&*self.pool.connection().await?)
-            .await?;
-        rows.iter().map(session_file_row).collect()
+            .read_all(&*self.pool.connection().await?, session_file_row)
+            .await
     }
 }
 

@@ -109,19 +109,17 @@ impl Sessions for Postgres {
     }
 
     async fn session(&self, id: SessionId) -> Result<Option<SessionRow>, StoreError> {
-        let row = query("SELECT * FROM harvestman.session WHERE id = $1")
+        query("SELECT * FROM harvestman.session WHERE id = $1")
             .bind(id)
-            .fetch_optional(&*self.pool.connection().await?)
-            .await?;
-        row.as_ref().map(session_row).transpose()
+            .read_optional(&*self.pool.connection().await?, session_row)
+            .await
     }
 
     async fn session_of(&self, scrape: ScrapeId) -> Result<Option<SessionRow>, StoreError> {
-        let row = query("SELECT * FROM harvestman.session WHERE scrape_id = $1")
+        query("SELECT * FROM harvestman.session WHERE scrape_id = $1")
             .bind(scrape)
-            .fetch_optional(&*self.pool.connection().await?)
-            .await?;
-        row.as_ref().map(session_row).transpose()
+            .read_optional(&*self.pool.connection().await?, session_row)
+            .await
     }
 
     async fn sessions(
@@ -130,7 +128,7 @@ impl Sessions for Postgres {
         live: Option<bool>,
         now: Timestamp,
     ) -> Result<Vec<SessionRow>, StoreError> {
-        let rows = query(
+        query(
             "SELECT * FROM harvestman.session WHERE team_id = $1 AND created_at > harvestman.clock($2) - $3
                 AND ($4 IS NULL OR (ended_at IS NULL) = $4)
              ORDER BY created_at DESC, id DESC LIMIT $5",
@@ -142,9 +140,8 @@ impl Sessions for Postgres {
             live,
             limits::SESSIONS_LISTED
         ])
-        .fetch_all(&*self.pool.connection().await?)
-        .await?;
-        rows.iter().map(session_row).collect()
+        .read_all(&*self.pool.connection().await?, session_row)
+        .await
     }
 }
 

@@ -17,14 +17,13 @@ use crate::value::params;
 impl Signals for Postgres {
     async fn job_signals(&self, jobs: &[JobId]) -> Result<Vec<JobSignal>, StoreError> {
         let jobs: Vec<_> = jobs.iter().map(|job| job.0).collect();
-        let rows = query(
+        query(
             "SELECT id, status, page_limit, admitted, completed + failed AS settled, event_count
              FROM harvestman.job WHERE id = ANY ($1)",
         )
         .bind(jobs)
-        .fetch_all(&*self.pool.connection().await?)
-        .await?;
-        rows.iter().map(job_signal).collect()
+        .read_all(&*self.pool.connection().await?, job_signal)
+        .await
     }
 
     async fn living_node(&self, id: Uuid) -> Result<Option<NodeRow>, StoreError> {

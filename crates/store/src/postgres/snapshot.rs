@@ -11,39 +11,25 @@ use crate::limits;
 use crate::postgres::Postgres;
 use crate::postgres::query::query;
 use crate::postgres::rows::Columns;
-use crate::rows::{admitted_url, job_state, parse_progress};
+use crate::rows::{admitted_url, snapshot};
 use crate::value::params;
 
 impl Postgres {
     /// Returns the snapshot, and whether the job is still running.
     pub(crate) async fn load_with_state(&self, lease: &Lease) -> Result<(Snapshot, JobState), StoreError> {
         let transaction = self.snapshot().await?;
-        let mut snapshot = Snapshot::default();
-        let state = read_counts(&transaction, lease, &mut snapshot).await?;
+        let row = query(
+            "SELECT last_batch, progress, status, admitted, completed, failed
+             FROM harvestman.shard JOIN harvestman.job ON job.id = shard.job_id WHERE job_id = $1 AND no = $2",
+        )
+        .bind_all(params![lease.job, lease.shard])
+        .fetch_one(&transaction)
+        .await?;
+        let (mut snapshot, state) = snapshot(&row)?;
         read_urls(&transaction, lease.job, &mut snapshot).await?;
         transaction.end().await?;
         Ok((snapshot, state))
     }
-}
-
-async fn read_counts(
-    client: &Client,
-    lease: &Lease,
-    snapshot: &mut Snapshot,
-) -> Result<JobState, StoreError> {
-    let row = query(
-        "SELECT last_batch, progress, status, admitted, completed, failed
-         FROM harvestman.shard JOIN harvestman.job ON job.id = shard.job_id WHERE job_id = $1 AND no = $2",
-    )
-    .bind_all(params![lease.job, lease.shard])
-    .fetch_one(client)
-    .await?;
-    snapshot.last_batch = row.count("last_batch")?;
-    snapshot.progress = parse_progress(&row)?;
-    snapshot.admitted = row.count("admitted")?;
-    snapshot.completed = row.count("completed")?;
-    snapshot.failed = row.count("failed")?;
-    job_state(&row)
 }
 
 /// Reads all keys, and URLs only of open rows: most of a million URLs are settled.

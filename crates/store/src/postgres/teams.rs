@@ -36,14 +36,13 @@ impl Teams for Postgres {
     }
 
     async fn teams(&self) -> Result<Vec<TeamRow>, StoreError> {
-        let rows = query(
+        query(
             "SELECT id, name, plan, created_at, (SELECT count(*) FROM harvestman.api_key
                 WHERE team_id = team.id AND revoked_at IS NULL) AS keys
              FROM harvestman.team ORDER BY name COLLATE \"C\"",
         )
-        .fetch_all(&*self.pool.connection().await?)
-        .await?;
-        rows.iter().map(team_row).collect()
+        .read_all(&*self.pool.connection().await?, team_row)
+        .await
     }
 
     async fn set_plan(&self, name: &str, plan: Option<&str>) -> Result<Option<TeamId>, StoreError> {

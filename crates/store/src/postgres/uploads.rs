@@ -53,14 +53,13 @@ impl Uploads for Postgres {
     }
 
     async fn upload_state(&self, token: &str, now: Timestamp) -> Result<Option<UploadState>, StoreError> {
-        let row = query(
+        query(
             "SELECT team_id, bytes IS NOT NULL AS received FROM harvestman.upload
              WHERE token = $1 AND expires_at > harvestman.clock($2)",
         )
         .bind_all(params![token, now])
-        .fetch_optional(&*self.pool.connection().await?)
-        .await?;
-        row.as_ref().map(upload_state).transpose()
+        .read_optional(&*self.pool.connection().await?, upload_state)
+        .await
     }
 
     async fn receive_upload(&self, token: &str, bytes: Vec<u8>, now: Timestamp) -> Result<bool, StoreError> {

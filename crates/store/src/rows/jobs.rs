@@ -1,6 +1,6 @@
 //! Jobs, their shards, URLs and errors.
 
-use harvestman_core::crawl::{AdmittedUrl, JobState, ProcessingCounts, Progress};
+use harvestman_core::crawl::{AdmittedUrl, JobState, ProcessingCounts, Progress, Snapshot};
 use harvestman_core::ids::{JobId, KeyId, ScrapeId, TeamId};
 use harvestman_core::time::Timestamp;
 use url::Url;
@@ -27,8 +27,21 @@ pub(crate) fn parse_progress(row: &impl Columns) -> Result<Progress, StoreError>
     serde_json::from_str(&row.text("progress")?).map_err(|_| bad_column("progress"))
 }
 
+/// Builds a snapshot without URLs, and whether the job still runs, from a row of `shard` and `job`.
+pub(crate) fn snapshot(row: &impl Columns) -> Result<(Snapshot, JobState), StoreError> {
+    let snapshot = Snapshot {
+        last_batch: row.count("last_batch")?,
+        progress: parse_progress(row)?,
+        admitted: row.count("admitted")?,
+        completed: row.count("completed")?,
+        failed: row.count("failed")?,
+        ..Snapshot::default()
+    };
+    Ok((snapshot, job_state(row)?))
+}
+
 /// Returns whether a job still runs, from a row with `status`.
-pub(crate) fn job_state(row: &impl Columns) -> Result<JobState, StoreError> {
+fn job_state(row: &impl Columns) -> Result<JobState, StoreError> {
     Ok(match parse_status(row)? {
         JobStatus::Scraping => JobState::Running,
         JobStatus::Completed | JobStatus::Failed | JobStatus::Cancelled => JobState::Ended,

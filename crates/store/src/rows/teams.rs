@@ -2,13 +2,14 @@
 
 use harvestman_core::day::Day;
 use harvestman_core::ids::{JobId, KeyId, TeamId};
+use harvestman_core::month::Month;
 use uuid::Uuid;
 
 use crate::columns::{Columns, bad_column};
 use crate::error::StoreError;
 use crate::feedback::{FeedbackRow, NewFeedback};
 use crate::team::{KeyRow, TeamRow};
-use crate::usage::DayUsage;
+use crate::usage::{DayUsage, MonthUsage};
 
 /// Builds a team from a row of `team` with the number of its `keys`.
 pub(crate) fn team_row(row: &impl Columns) -> Result<TeamRow, StoreError> {
@@ -32,6 +33,16 @@ pub(crate) fn key_row(row: &impl Columns) -> Result<KeyRow, StoreError> {
         created_at: row.time("created_at")?,
         last_used_at: row.maybe_time("last_used_at")?,
         revoked_at: row.maybe_time("revoked_at")?,
+    })
+}
+
+/// Builds the usage of a month from a row of `month_usage` with `key_name`. `key` is the id in it.
+pub(crate) fn month_usage(row: &impl Columns, key: Option<Uuid>) -> Result<MonthUsage, StoreError> {
+    Ok(MonthUsage {
+        month: Month::parse(&row.text("month")?).ok_or_else(|| bad_column("month"))?,
+        key: key.map(KeyId),
+        key_name: row.maybe_text("key_name")?,
+        credits: row.count("credits")?,
     })
 }
 

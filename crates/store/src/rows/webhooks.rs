@@ -8,18 +8,24 @@ use crate::columns::{Columns, bad_column};
 use crate::error::StoreError;
 use crate::outbox::{Delivery, DueEvent, EventSubject};
 use crate::rows::jobs::parse_kind;
+use crate::rows::pages::decompress_texts;
 
 /// Builds a leased job and its team from a row of `receiver` and `job`.
 pub(crate) fn leased_receiver(row: &impl Columns) -> Result<(JobId, TeamId), StoreError> {
     Ok((JobId(row.id("job_id")?), TeamId(row.id("team_id")?)))
 }
 
-/// Builds an event to deliver from a row of `outbox`, `receiver` and `job`.
+/// Builds an event to deliver from a row of `outbox`, `receiver` and `job`, and what was read of its subject.
 pub(crate) fn due_event(
     row: &impl Columns,
     job: JobId,
-    subject: EventSubject,
+    subject: Result<EventSubject, StoreError>,
 ) -> Result<DueEvent, StoreError> {
+    let subject = match subject {
+        Ok(subject) => subject,
+        Err(error) if error.is_transient() => return Err(error),
+        Err(error) => EventSubject::Unreadable(error.to_string()),
+    };
     Ok(DueEvent {
         job,
         team: TeamId(row.id("team_id")?),
@@ -41,6 +47,16 @@ pub(crate) fn subject_of_job(row: &impl Columns) -> Result<EventSubject, StoreEr
         Some(data) => EventSubject::Run { data, error },
         None => EventSubject::Job { error },
     })
+}
+
+/// Builds the subject of an event of a page from the rows of its body, if it is still stored. With zero data retention
+/// the document may be gone: the event then only reports that there was a page.
+pub(crate) async fn subject_of_page(
+    body: Vec<impl Columns + Send + 'static>,
+) -> Result<EventSubject, StoreError> {
+    let erased_event = EventSubject::Job { error: None };
+    let document = decompress_texts(body).await?.pop();
+    Ok(document.map_or(erased_event, EventSubject::Page))
 }
 
 /// Builds a delivery, without its attempts, from a row of `outbox`.

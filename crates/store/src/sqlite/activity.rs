@@ -96,8 +96,7 @@ impl Activities for Sqlite {
     }
 
     async fn running_jobs(&self) -> Result<Vec<RunningJobs>, StoreError> {
-        let rows = query(RUNNING_JOBS).fetch_all(&self.readers).await?;
-        rows.iter().map(running_jobs).collect()
+        query(RUNNING_JOBS).read_all(&self.readers, running_jobs).await
     }
 
     async fn queue(&self, team: TeamId) -> Result<TeamQueue, StoreError> {

@@ -137,14 +137,13 @@ impl PageCache for Sqlite {
         site: &str,
         limit: usize,
     ) -> Result<Vec<KnownPage>, StoreError> {
-        let rows = query(
+        query(
             "SELECT url, title, description FROM cached_page
              WHERE team_id = ?1 AND site = ?2 ORDER BY id LIMIT ?3",
         )
         .bind_all(params![team, site, limit as u64])
-        .fetch_all(&self.readers)
-        .await?;
-        rows.iter().map(known_page).collect()
+        .read_all(&self.readers, known_page)
+        .await
     }
 }
 

@@ -116,14 +116,12 @@ impl Checks for Sqlite {
         pages: &[UrlKey],
     ) -> Result<Vec<(UrlKey, Option<ScrapeId>)>, StoreError> {
         let keys: Vec<_> = pages.iter().map(|key| key.to_bytes()).collect();
-        let rows = query(
+        query(
             "SELECT url_key, scrape_id FROM monitor_url JOIN json_each(?3) AS key ON url_key = unhex(key.value)
              WHERE monitor_id = ?1 AND target = ?2",
         )
         .bind_all(params![monitor, target, keys])
-        .fetch_all(&self.readers)
-        .await?;
-        rows.iter().map(target_page).collect()
+        .read_all(&self.readers, target_page).await
     }
 
     async fn add_check_pages(
@@ -169,14 +167,13 @@ impl Checks for Sqlite {
         target: u32,
         limit: u64,
     ) -> Result<Vec<(UrlKey, String, Option<ScrapeId>)>, StoreError> {
-        let rows = query(
+        query(
             "SELECT url_key, url, scrape_id FROM monitor_url
              WHERE monitor_id = ?1 AND target = ?2 AND check_id <> ?3 ORDER BY url LIMIT ?4",
         )
         .bind_all(params![lease.monitor, target, lease.check, limit])
-        .fetch_all(&self.readers)
-        .await?;
-        rows.iter().map(missing_url).collect()
+        .read_all(&self.readers, missing_url)
+        .await
     }
 
     async fn finish_check(
@@ -199,7 +196,7 @@ impl Checks for Sqlite {
         offset: u64,
         now: Timestamp,
     ) -> Result<Vec<CheckRow>, StoreError> {
-        let rows = query(
+        query(
             "SELECT monitor_check.*, request FROM monitor_check JOIN job USING (id)
              WHERE monitor_id = ?1 AND (?2 IS NULL OR monitor_check.status = ?2)
                 AND (expires_at IS NULL OR expires_at > ?3)
@@ -212,9 +209,8 @@ impl Checks for Sqlite {
             limit,
             offset
         ])
-        .fetch_all(&self.readers)
-        .await?;
-        rows.iter().map(check_row).collect()
+        .read_all(&self.readers, check_row)
+        .await
     }
 
     async fn check(

@@ -5,7 +5,7 @@ use sqlx::sqlite::SqliteConnection;
 
 use harvestman_core::ids::JobId;
 
-use crate::continuation::KnownUrls;
+use crate::continuation::{Continuations, KnownUrls};
 use crate::error::StoreError;
 use crate::idempotency::IdempotentRequest;
 use crate::job::{ContinueOutcome, NewJob};
@@ -17,21 +17,15 @@ use crate::sqlite::query::query;
 use crate::sqlite::rows::Columns;
 use crate::value::params;
 
-impl Sqlite {
-    /// See [`crate::Store::continue_crawl`].
-    pub(super) async fn copy_crawl(
-        &self,
-        job: &NewJob,
-        earlier: JobId,
-    ) -> Result<ContinueOutcome, StoreError> {
+impl Continuations for Sqlite {
+    async fn continue_crawl(&self, job: &NewJob, earlier: JobId) -> Result<ContinueOutcome, StoreError> {
         let job = job.clone();
         self.writer
             .run(move |connection| Box::pin(async move { continue_crawl(connection, &job, earlier).await }))
             .await
     }
 
-    /// See [`crate::Store::urls_left`].
-    pub(super) async fn count_urls_left(&self, job: JobId) -> Result<u64, StoreError> {
+    async fn urls_left(&self, job: JobId) -> Result<u64, StoreError> {
         let row = query(
             "SELECT count(*) AS urls FROM job_url WHERE job_id = ?1 AND state IN ('spare', 'open', 'failed')",
         )

@@ -2,23 +2,22 @@
 //! outlives its jobs.
 
 use sqlx::sqlite::SqliteConnection;
-use uuid::Uuid;
 
 use harvestman_core::api::error::ApiError;
 use harvestman_core::day::Day;
-use harvestman_core::ids::{KeyId, TeamId};
+use harvestman_core::ids::TeamId;
 use harvestman_core::month::Month;
 use harvestman_core::time::Timestamp;
 
 use crate::account::Account;
 use crate::error::StoreError;
 use crate::job::{JobStatus, NewJob};
-use crate::rows::day_usage;
+use crate::rows::{day_usage, month_usage};
 use crate::sqlite::Sqlite;
 use crate::sqlite::jobs::insert_activity;
 use crate::sqlite::prepared::json_text;
 use crate::sqlite::query::query;
-use crate::sqlite::rows::{Columns, bad_column};
+use crate::sqlite::rows::Columns;
 use crate::usage::{DayUsage, MonthUsage, Usage, UsageChange};
 use crate::value::params;
 
@@ -165,16 +164,8 @@ impl Usage for Sqlite {
         .bind(team)
         .fetch_all(&self.readers)
         .await?;
-        rows.into_iter()
-            .map(|row| {
-                let key: Option<Uuid> = row.maybe_id("key_id")?;
-                Ok(MonthUsage {
-                    month: Month::parse(&row.text("month")?).ok_or_else(|| bad_column("month"))?,
-                    key: key.map(KeyId),
-                    key_name: row.maybe_text("key_name")?,
-                    credits: row.count("credits")?,
-                })
-            })
+        rows.iter()
+            .map(|row| month_usage(row, row.maybe_id("key_id")?))
             .collect()
     }
 
@@ -187,8 +178,8 @@ impl Usage for Sqlite {
         .bind_all(params![team, since.to_string()])
         .fetch_all(&self.readers)
         .await?;
-        rows.into_iter()
-            .map(|row| day_usage(&row, row.maybe_id("key_id")?))
+        rows.iter()
+            .map(|row| day_usage(row, row.maybe_id("key_id")?))
             .collect()
     }
 }

@@ -47,13 +47,12 @@ impl FeedbackList for Sqlite {
     }
 
     async fn feedback(&self, limit: u32) -> Result<Vec<FeedbackRow>, StoreError> {
-        let rows = query(
+        query(
             "SELECT feedback.*, team.name AS team_name FROM feedback JOIN team ON team.id = team_id
              ORDER BY feedback.created_at DESC, feedback.id DESC LIMIT ?1",
         )
         .bind(limit)
-        .fetch_all(&self.readers)
-        .await?;
-        rows.iter().map(feedback_row).collect()
+        .read_all(&self.readers, feedback_row)
+        .await
     }
 }

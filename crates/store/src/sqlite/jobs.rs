@@ -10,8 +10,7 @@ use crate::error::StoreError;
 use crate::event::{Event, EventLog};
 use crate::idempotency::{IdempotentRequest, earlier_request};
 use crate::job::{
-    AddPagesOutcome, CancelOutcome, ContinueOutcome, CreateOutcome, Idempotency, JobKind, JobRow, JobStatus,
-    Jobs, NewJob,
+    AddPagesOutcome, CancelOutcome, CreateOutcome, Idempotency, JobKind, JobRow, JobStatus, Jobs, NewJob,
 };
 use crate::limits;
 use crate::rows::{begun_pages, job_row, parse_kind, parse_status};
@@ -33,29 +32,32 @@ macro_rules! select_jobs {
 }
 
 impl Jobs for Sqlite {
-    async fn create_crawl(
-        &self,
-        job: &NewJob,
-        idempotency: Option<&Idempotency>,
-    ) -> Result<CreateOutcome, StoreError> {
-        self.create_job(job, Vec::new(), idempotency).await
-    }
-
-    async fn continue_crawl(&self, job: &NewJob, earlier: JobId) -> Result<ContinueOutcome, StoreError> {
-        self.copy_crawl(job, earlier).await
-    }
-
-    async fn urls_left(&self, job: JobId) -> Result<u64, StoreError> {
-        self.count_urls_left(job).await
-    }
-
     async fn create_batch(
         &self,
         job: &NewJob,
         pages: Vec<Offer>,
         idempotency: Option<&Idempotency>,
     ) -> Result<CreateOutcome, StoreError> {
-        self.create_job(job, pages, idempotency).await
+        let lists = page_lists(pages).await?;
+        let job = job.clone();
+        let request = IdempotentRequest::of(&job, idempotency);
+        self.writer
+            .run(move |connection| {
+                Box::pin(async move {
+                    let key = request.idempotency.as_ref();
+                    if let Some(earlier) =
+                        find_earlier_request(connection, job.team, key, job.created_at).await?
+                    {
+                        return Ok(earlier);
+                    }
+                    insert_running_job(connection, &request, &job).await?;
+                    if !lists.is_empty() {
+                        insert_batch_pages(connection, job.id, &lists, job.created_at).await?;
+                    }
+                    Ok(CreateOutcome::Created)
+                })
+            })
+            .await
     }
 
     async fn add_pages(
@@ -121,23 +123,21 @@ impl Jobs for Sqlite {
     }
 
     async fn job(&self, team: TeamId, job: JobId, now: Timestamp) -> Result<Option<JobRow>, StoreError> {
-        let row = query(select_jobs!(
+        query(select_jobs!(
             "WHERE id = ?1 AND team_id = ?2 AND (expires_at IS NULL OR expires_at > ?3)"
         ))
         .bind_all(params![job, team, now])
-        .fetch_optional(&self.readers)
-        .await?;
-        row.map(|row| job_row(&row)).transpose()
+        .read_optional(&self.readers, job_row)
+        .await
     }
 
     async fn active(&self, team: TeamId) -> Result<Vec<JobRow>, StoreError> {
-        let rows = query(select_jobs!(
+        query(select_jobs!(
             "WHERE team_id = ?1 AND kind = 'crawl' AND status = 'scraping' ORDER BY created_at DESC, id DESC"
         ))
         .bind(team)
-        .fetch_all(&self.readers)
-        .await?;
-        rows.iter().map(job_row).collect()
+        .read_all(&self.readers, job_row)
+        .await
     }
 
     async fn recent_jobs(
@@ -147,46 +147,14 @@ impl Jobs for Sqlite {
         limit: u32,
         now: Timestamp,
     ) -> Result<Vec<JobRow>, StoreError> {
-        let rows = query(select_jobs!(
+        query(select_jobs!(
             "WHERE team_id = ?1 AND kind <> 'monitor' AND (expires_at IS NULL OR expires_at > ?2)
                 AND (?3 IS NULL OR instr(lower(url), lower(?3)) > 0)
              ORDER BY id DESC LIMIT ?4"
         ))
         .bind_all(params![team, now, search, i64::from(limit)])
-        .fetch_all(&self.readers)
-        .await?;
-        rows.iter().map(job_row).collect()
-    }
-}
-
-impl Sqlite {
-    /// Creates a job. `pages` are those of a batch scrape; empty for other kinds.
-    async fn create_job(
-        &self,
-        job: &NewJob,
-        pages: Vec<Offer>,
-        idempotency: Option<&Idempotency>,
-    ) -> Result<CreateOutcome, StoreError> {
-        let lists = page_lists(pages).await?;
-        let job = job.clone();
-        let request = IdempotentRequest::of(&job, idempotency);
-        self.writer
-            .run(move |connection| {
-                Box::pin(async move {
-                    let key = request.idempotency.as_ref();
-                    if let Some(earlier) =
-                        find_earlier_request(connection, job.team, key, job.created_at).await?
-                    {
-                        return Ok(earlier);
-                    }
-                    insert_running_job(connection, &request, &job).await?;
-                    if !lists.is_empty() {
-                        insert_batch_pages(connection, job.id, &lists, job.created_at).await?;
-                    }
-                    Ok(CreateOutcome::Created)
-                })
-            })
-            .await
+        .read_all(&self.readers, job_row)
+        .await
     }
 }
 
@@ -200,7 +168,7 @@ pub(crate) async fn find_earlier_request(
     let Some(entry) = idempotency else {
         return Ok(None);
     };
-    let row = query(
+    query(
         "SELECT job_id, body_hash = ?3 AS same FROM idempotency
          WHERE team_id = ?1 AND key = ?2 AND created_at > ?4",
     )
@@ -210,9 +178,8 @@ pub(crate) async fn find_earlier_request(
         entry.body_hash.to_vec(),
         now.0.saturating_sub(limits::IDEMPOTENCY_MS),
     ])
-    .fetch_optional(connection)
-    .await?;
-    row.as_ref().map(earlier_request).transpose()
+    .read_optional(connection, earlier_request)
+    .await
 }
 
 /// Stores the idempotency key of a request.

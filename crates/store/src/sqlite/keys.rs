@@ -68,16 +68,15 @@ impl Keys for Sqlite {
     }
 
     async fn keys(&self, team: Option<TeamId>) -> Result<Vec<KeyRow>, StoreError> {
-        let rows = query(
+        query(
             "SELECT api_key.id AS id, api_key.name AS name, hint, api_key.created_at AS created_at,
                 last_used_at, revoked_at, team.id AS team_id, team.name AS team_name
              FROM api_key JOIN team ON team.id = api_key.team_id
              WHERE ?1 IS NULL OR api_key.team_id = ?1 ORDER BY api_key.id",
         )
         .bind(team)
-        .fetch_all(&self.readers)
-        .await?;
-        rows.iter().map(key_row).collect()
+        .read_all(&self.readers, key_row)
+        .await
     }
 
     async fn revoke_key(

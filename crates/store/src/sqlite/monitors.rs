@@ -46,22 +46,20 @@ impl Monitors for Sqlite {
         limit: u64,
         offset: u64,
     ) -> Result<Vec<MonitorRow>, StoreError> {
-        let rows = query(
+        query(
             "SELECT * FROM monitor WHERE team_id = ?1 AND status <> 'deleted' AND (?4 IS NULL OR status = ?4)
              ORDER BY id DESC LIMIT ?2 OFFSET ?3",
         )
         .bind_all(params![team, limit, offset, status.map(MonitorStatus::as_str)])
-        .fetch_all(&self.readers)
-        .await?;
-        rows.iter().map(monitor_row).collect()
+        .read_all(&self.readers, monitor_row)
+        .await
     }
 
     async fn monitor(&self, team: TeamId, id: MonitorId) -> Result<Option<MonitorRow>, StoreError> {
-        let row = query("SELECT * FROM monitor WHERE id = ?1 AND team_id = ?2 AND status <> 'deleted'")
+        query("SELECT * FROM monitor WHERE id = ?1 AND team_id = ?2 AND status <> 'deleted'")
             .bind_all(params![id, team])
-            .fetch_optional(&self.readers)
-            .await?;
-        row.as_ref().map(monitor_row).transpose()
+            .read_optional(&self.readers, monitor_row)
+            .await
     }
 
     async fn update_monitor(
@@ -145,11 +143,10 @@ impl Monitors for Sqlite {
     }
 
     async fn due_monitors(&self, now: Timestamp, limit: u64) -> Result<Vec<MonitorRow>, StoreError> {
-        let rows = query("SELECT * FROM monitor WHERE next_run_at <= ?1 ORDER BY next_run_at LIMIT ?2")
+        query("SELECT * FROM monitor WHERE next_run_at <= ?1 ORDER BY next_run_at LIMIT ?2")
             .bind_all(params![now, limit])
-            .fetch_all(&self.readers)
-            .await?;
-        rows.iter().map(monitor_row).collect()
+            .read_all(&self.readers, monitor_row)
+            .await
     }
 }
 

@@ -10,7 +10,7 @@ use harvestman_core::webhook::DeliveryState;
 use crate::error::StoreError;
 use crate::outbox::{AttemptEnd, Delivery, DeliveryLog, DeliveryQuery, DueEvent, EventSubject, Outbox};
 use crate::rows::{
-    attempt, decompress_texts, delivery, due_event, job_error, leased_receiver, subject_of_job,
+    attempt, delivery, due_event, job_error, leased_receiver, subject_of_job, subject_of_page,
 };
 use crate::sqlite::Sqlite;
 use crate::sqlite::events::make_due;
@@ -37,7 +37,7 @@ impl Outbox for Sqlite {
         self.writer
             .run(move |connection| {
                 Box::pin(async move {
-                    let rows = query(
+                    query(
                         "UPDATE receiver SET lease_until = ?2 WHERE job_id IN (
                             SELECT job_id FROM receiver CROSS JOIN job ON job.id = job_id
                             WHERE due_at <= ?1 AND lease_until <= ?1
@@ -46,9 +46,8 @@ impl Outbox for Sqlite {
                          RETURNING job_id, (SELECT team_id FROM job WHERE id = job_id) AS team_id",
                     )
                     .bind_all(params![now, until, limit, except])
-                    .fetch_all(connection)
-                    .await?;
-                    rows.iter().map(leased_receiver).collect()
+                    .read_all(connection, leased_receiver)
+                    .await
                 })
             })
             .await
@@ -87,11 +86,7 @@ impl Outbox for Sqlite {
         .fetch_optional(&mut *transaction)
         .await?;
         let Some(row) = row else { return Ok(None) };
-        let subject = match subject(&mut transaction, job, &row).await {
-            Ok(subject) => subject,
-            Err(error) if error.is_transient() => return Err(error),
-            Err(error) => EventSubject::Unreadable(error.to_string()),
-        };
+        let subject = subject(&mut transaction, job, &row).await;
         due_event(&row, job, subject).map(Some)
     }
 
@@ -107,11 +102,7 @@ impl Outbox for Sqlite {
         self.writer
             .run(move |connection| {
                 Box::pin(async move {
-                    let (state, next) = match end {
-                        AttemptEnd::Delivered => (DeliveryState::Delivered, None),
-                        AttemptEnd::RetryAt(at) => (DeliveryState::Pending, Some(at)),
-                        AttemptEnd::GivenUp => (DeliveryState::GivenUp, None),
-                    };
+                    let (state, next) = end.state();
                     let noted = query(
                         "UPDATE outbox SET state = ?4, attempts = attempts + 1,
                             next_attempt_at = coalesce(?5, next_attempt_at)
@@ -248,13 +239,7 @@ async fn subject(
             .bind_all(params![job, seq])
             .fetch_all(connection)
             .await?;
-            // With zero data retention the document may be gone: the event then only reports that there was a
-            // page.
-            let erased_event = EventSubject::Job { error: None };
-            decompress_texts(body)
-                .await?
-                .pop()
-                .map_or(erased_event, EventSubject::Page)
+            subject_of_page(body).await?
         }
         (None, Some(no)) => {
             let found = query(

@@ -12,7 +12,7 @@ use crate::commit::NewPage;
 use crate::error::StoreError;
 use crate::event::{Event, EventLog};
 use crate::idempotency::IdempotentRequest;
-use crate::job::{Idempotency, JobStatus, NewJob};
+use crate::job::{Idempotency, NewJob};
 use crate::lease::Lease;
 use crate::rows::{decompress_texts, next_place_of, run_row};
 use crate::run::{AgentOutcome, RunEnd, RunRow, RunStep, Runs, ThreadPlace};
@@ -89,10 +89,7 @@ impl Runs for Sqlite {
                     if !owns(connection, account.job, shard, epoch).await? {
                         return Ok(false);
                     }
-                    let (status, done, event) = match &end.error {
-                        Some(_) => (JobStatus::Failed, 0_u32, Event::Failed),
-                        None => (JobStatus::Completed, 1, Event::Completed),
-                    };
+                    let (status, done, event) = end.outcome();
                     let row = query(
                         "UPDATE job SET status = ?2, admitted = 1, completed = ?3, failed = 1 - ?3, credits = ?4, error = ?5,
                             completed_at = ?6, expires_at = ?6 + retention_ms,
@@ -219,13 +216,11 @@ impl Runs for Sqlite {
     }
 
     async fn thread(&self, team: TeamId, thread: Uuid, now: Timestamp) -> Result<Vec<RunRow>, StoreError> {
-        let rows = query(select_runs!(
+        query(select_runs!(
             "WHERE thread_id = ?1 AND job.team_id = ?2 AND (expires_at IS NULL OR expires_at > ?3) ORDER BY thread_turn"
         ))
         .bind_all(params![thread, team, now])
-        .fetch_all(&self.readers)
-        .await?;
-        rows.iter().map(run_row).collect()
+        .read_all(&self.readers, run_row).await
     }
 
     async fn agents(
@@ -235,15 +230,14 @@ impl Runs for Sqlite {
         limit: u32,
         now: Timestamp,
     ) -> Result<Vec<RunRow>, StoreError> {
-        let rows = query(select_runs!(
+        query(select_runs!(
             "WHERE job.team_id = ?1 AND kind = 'agent' AND (?2 IS NULL OR job.created_at < ?2)
                 AND (expires_at IS NULL OR expires_at > ?3)
              ORDER BY job.created_at DESC, job.id DESC LIMIT ?4"
         ))
         .bind_all(params![team, before, now, limit])
-        .fetch_all(&self.readers)
-        .await?;
-        rows.iter().map(run_row).collect()
+        .read_all(&self.readers, run_row)
+        .await
     }
 }
 

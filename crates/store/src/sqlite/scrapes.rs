@@ -231,16 +231,15 @@ impl Sqlite {
         id: ScrapeId,
         now: Timestamp,
     ) -> Result<Option<StoredScrape>, StoreError> {
-        let row = query(
+        query(
             "SELECT job_error.code, job_error.message FROM job_error JOIN job ON job.id = job_error.job_id
              WHERE job_error.scrape_id = ?1 AND job.team_id = ?2
                 AND (job.expires_at IS NULL OR job.expires_at > ?3)
              LIMIT 1",
         )
         .bind_all(params![id, team, now])
-        .fetch_optional(&self.readers)
-        .await?;
-        row.as_ref().map(failed_page).transpose()
+        .read_optional(&self.readers, failed_page)
+        .await
     }
 }
 

@@ -56,11 +56,10 @@ impl SessionFiles for Sqlite {
     }
 
     async fn session_files(&self, session: SessionId) -> Result<Vec<SessionFileRow>, StoreError> {
-        let rows = query("SELECT * FROM session_file WHERE session_id = ?1 ORDER BY no")
+        query("SELECT * FROM session_file WHERE session_id = ?1 ORDER BY no")
             .bind(session)
-            .fetch_all(&self.readers)
-            .await?;
-        rows.iter().map(session_file_row).collect()
+            .read_all(&self.readers, session_file_row)
+            .await
     }
 }
 

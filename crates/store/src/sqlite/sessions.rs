@@ -104,19 +104,17 @@ impl Sessions for Sqlite {
     }
 
     async fn session(&self, id: SessionId) -> Result<Option<SessionRow>, StoreError> {
-        let row = query("SELECT * FROM session WHERE id = ?1")
+        query("SELECT * FROM session WHERE id = ?1")
             .bind(id)
-            .fetch_optional(&self.readers)
-            .await?;
-        row.as_ref().map(session_row).transpose()
+            .read_optional(&self.readers, session_row)
+            .await
     }
 
     async fn session_of(&self, scrape: ScrapeId) -> Result<Option<SessionRow>, StoreError> {
-        let row = query("SELECT * FROM session WHERE scrape_id = ?1")
+        query("SELECT * FROM session WHERE scrape_id = ?1")
             .bind(scrape)
-            .fetch_optional(&self.readers)
-            .await?;
-        row.as_ref().map(session_row).transpose()
+            .read_optional(&self.readers, session_row)
+            .await
     }
 
     async fn sessions(
@@ -125,7 +123,7 @@ impl Sessions for Sqlite {
         live: Option<bool>,
         now: Timestamp,
     ) -> Result<Vec<SessionRow>, StoreError> {
-        let rows = query(
+        query(
             "SELECT * FROM session WHERE team_id = ?1 AND created_at > ?2
                 AND (?3 IS NULL OR (ended_at IS NULL) = ?3)
              ORDER BY created_at DESC, id DESC LIMIT ?4",
@@ -136,9 +134,8 @@ impl Sessions for Sqlite {
             live,
             limits::SESSIONS_LISTED,
         ])
-        .fetch_all(&self.readers)
-        .await?;
-        rows.iter().map(session_row).collect()
+        .read_all(&self.readers, session_row)
+        .await
     }
 }
 

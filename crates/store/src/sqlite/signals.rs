@@ -11,14 +11,13 @@ use crate::sqlite::query::query;
 
 impl Signals for Sqlite {
     async fn job_signals(&self, jobs: &[JobId]) -> Result<Vec<JobSignal>, StoreError> {
-        let rows = query(
+        query(
             "SELECT id, status, page_limit, admitted, completed + failed AS settled, event_count FROM job
              WHERE id IN (SELECT unhex(value) FROM json_each(?1))",
         )
         .bind(jobs.to_vec())
-        .fetch_all(&self.readers)
-        .await?;
-        rows.iter().map(job_signal).collect()
+        .read_all(&self.readers, job_signal)
+        .await
     }
 
     async fn living_node(&self, _: Uuid) -> Result<Option<NodeRow>, StoreError> {

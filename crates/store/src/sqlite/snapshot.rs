@@ -9,7 +9,7 @@ use harvestman_core::url_key::UrlKey;
 use crate::error::StoreError;
 use crate::lease::Lease;
 use crate::limits;
-use crate::rows::{admitted_url, job_state, parse_progress};
+use crate::rows::{admitted_url, snapshot};
 use crate::sqlite::Sqlite;
 use crate::sqlite::query::query;
 use crate::sqlite::rows::{Columns, bad_column};
@@ -19,32 +19,18 @@ impl Sqlite {
     /// Returns the snapshot, and whether the job is still running.
     pub(crate) async fn load_with_state(&self, lease: &Lease) -> Result<(Snapshot, JobState), StoreError> {
         let mut transaction = self.readers.begin().await?;
-        let mut snapshot = Snapshot::default();
-        let state = read_counts(&mut transaction, lease, &mut snapshot).await?;
+        let row = query(
+            "SELECT last_batch, progress, status, admitted, completed, failed
+             FROM shard JOIN job ON job.id = shard.job_id WHERE job_id = ?1 AND no = ?2",
+        )
+        .bind_all(params![lease.job, lease.shard])
+        .fetch_one(&mut *transaction)
+        .await?;
+        let (mut snapshot, state) = snapshot(&row)?;
         read_urls(&mut transaction, lease.job, &mut snapshot).await?;
         transaction.commit().await?;
         Ok((snapshot, state))
     }
-}
-
-async fn read_counts(
-    connection: &mut SqliteConnection,
-    lease: &Lease,
-    snapshot: &mut Snapshot,
-) -> Result<JobState, StoreError> {
-    let row = query(
-        "SELECT last_batch, progress, status, admitted, completed, failed
-         FROM shard JOIN job ON job.id = shard.job_id WHERE job_id = ?1 AND no = ?2",
-    )
-    .bind_all(params![lease.job, lease.shard])
-    .fetch_one(connection)
-    .await?;
-    snapshot.last_batch = row.count("last_batch")?;
-    snapshot.progress = parse_progress(&row)?;
-    snapshot.admitted = row.count("admitted")?;
-    snapshot.completed = row.count("completed")?;
-    snapshot.failed = row.count("failed")?;
-    job_state(&row)
 }
 
 /// Reads keys as concatenated text, and URLs only of open rows: most of a million URLs are settled.

@@ -32,13 +32,12 @@ impl Teams for Sqlite {
     }
 
     async fn teams(&self) -> Result<Vec<TeamRow>, StoreError> {
-        let rows = query(
+        query(
             "SELECT id, name, plan, created_at, (SELECT count(*) FROM api_key
                 WHERE team_id = team.id AND revoked_at IS NULL) AS keys FROM team ORDER BY name",
         )
-        .fetch_all(&self.readers)
-        .await?;
-        rows.iter().map(team_row).collect()
+        .read_all(&self.readers, team_row)
+        .await
     }
 
     async fn set_plan(&self, name: &str, plan: Option<&str>) -> Result<Option<TeamId>, StoreError> {

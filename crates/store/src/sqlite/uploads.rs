@@ -44,13 +44,12 @@ impl Uploads for Sqlite {
     }
 
     async fn upload_state(&self, token: &str, now: Timestamp) -> Result<Option<UploadState>, StoreError> {
-        let row = query(
+        query(
             "SELECT team_id, bytes IS NOT NULL AS received FROM upload WHERE token = ?1 AND expires_at > ?2",
         )
         .bind_all(params![token, now])
-        .fetch_optional(&self.readers)
-        .await?;
-        row.as_ref().map(upload_state).transpose()
+        .read_optional(&self.readers, upload_state)
+        .await
     }
 
     async fn receive_upload(&self, token: &str, bytes: Vec<u8>, now: Timestamp) -> Result<bool, StoreError> {

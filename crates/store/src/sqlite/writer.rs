@@ -14,6 +14,7 @@ use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep_until};
 
 use crate::error::StoreError;
+use crate::health::WriteHealth;
 use crate::limits;
 use crate::sqlite::folder::Folder;
 
@@ -33,22 +34,6 @@ pub(crate) struct Writer {
     /// Set when deleted content must not stay in the log: the log is checkpointed when the queue is next
     /// empty, and again later if a reader prevented it.
     pub(crate) checkpoint: Arc<AtomicBool>,
-}
-
-/// Whether the last write failed for a transient reason (disk full, I/O error).
-#[derive(Debug, Default)]
-struct WriteHealth(AtomicBool);
-
-impl WriteHealth {
-    fn record(&self, result: &Result<(), StoreError>) {
-        let now = matches!(result, Err(error) if error.is_transient());
-        let before = self.0.swap(now, Ordering::Relaxed);
-        match result {
-            Err(error) if now && !before => tracing::error!(%error, "the database cannot be written"),
-            _ if before && !now => tracing::info!("the database can be written again"),
-            _ => {}
-        }
-    }
 }
 
 impl Writer {
@@ -74,7 +59,7 @@ impl Writer {
 
     /// Whether the last write failed for a transient reason.
     pub(crate) fn is_failing(&self) -> bool {
-        self.health.0.load(Ordering::Relaxed)
+        self.health.is_failing()
     }
 
     /// Queues `work` without waiting for it. Drops it when the queue is full.

@@ -92,11 +92,6 @@ pub const MAX_BATCH_URLS: usize = 100_000;
 pub const MAX_STATUS_BYTES: usize = 10 * 1024 * 1024;
 /// Maximum `limit` of a status request.
 pub const MAX_STATUS_LIMIT: u64 = 1000;
-/// Retention of a finished job in ms: 24 h.
-pub const RESULT_RETENTION_MS: u64 = 86_400_000;
-
-/// Activity window in ms: 24 h.
-pub const ACTIVITY_WINDOW_MS: u64 = 86_400_000;
 /// Default number of activity entries per response.
 pub const DEFAULT_ACTIVITY_LIMIT: u64 = 50;
 /// Maximum activity entries per response.

@@ -17,46 +17,6 @@ const HEAD_BYTES: usize = 16 * 1024;
 /// Maximum bytes of documents in one status response, including separating commas.
 pub const MAX_DATA_BYTES: usize = MAX_STATUS_BYTES - HEAD_BYTES;
 
-/// Counts documents until a status response is full. The first document always fits.
-#[derive(Clone, Debug)]
-pub struct Chunk {
-    bytes: usize,
-    documents: u64,
-    limit: u64,
-    is_full: bool,
-}
-
-impl Chunk {
-    /// Creates an empty chunk for a request.
-    pub fn new(query: StatusQuery) -> Self {
-        Self {
-            bytes: 0,
-            documents: 0,
-            limit: query.limit.unwrap_or(u64::MAX),
-            is_full: false,
-        }
-    }
-
-    /// Adds a document of this many bytes of JSON and returns whether it fits. After the first document
-    /// that does not fit, none does.
-    pub fn try_add(&mut self, bytes: usize) -> bool {
-        let new_bytes = self.bytes.saturating_add(bytes).saturating_add(1);
-        let fits = self.documents == 0 || new_bytes <= MAX_DATA_BYTES;
-        if self.is_full || self.documents == self.limit || !fits {
-            self.is_full = true;
-            return false;
-        }
-        self.bytes = new_bytes;
-        self.documents += 1;
-        true
-    }
-
-    /// Returns the number of documents added.
-    pub fn documents(&self) -> u64 {
-        self.documents
-    }
-}
-
 /// Returns the URL of the next chunk, or `None` when the job ended and every document was returned.
 ///
 /// `status_url` is the absolute URL of the status without a query, `returned` the number of
@@ -157,24 +117,6 @@ mod tests {
         check(0, None, 0, 0, true, None);
         check(0, None, 0, 0, false, Some("skip=0"));
         check(9, None, 0, 3, true, None);
-    }
-
-    #[test]
-    fn a_chunk_holds_ten_mebibytes_or_one_larger_document() {
-        let mut chunk = Chunk::new(query(0, None));
-        assert!(chunk.try_add(MAX_STATUS_BYTES * 2));
-        assert!(!chunk.try_add(1));
-        let mut chunk = Chunk::new(query(0, None));
-        assert!(chunk.try_add(MAX_DATA_BYTES - 100));
-        assert!(chunk.try_add(50));
-        assert!(!chunk.try_add(100));
-        assert!(!chunk.try_add(1), "a chunk has no gaps");
-        assert_eq!(chunk.documents(), 2);
-        let mut chunk = Chunk::new(query(0, Some(2)));
-        assert_eq!(
-            [chunk.try_add(1), chunk.try_add(1), chunk.try_add(1)],
-            [true, true, false]
-        );
     }
 
     #[test]

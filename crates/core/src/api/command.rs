@@ -71,11 +71,6 @@ impl RequestCommand {
         format!("harvestman_{self}")
     }
 
-    /// Returns the command of the tool with this name.
-    pub fn of_tool(name: &str) -> Option<Self> {
-        Self::parse(name.strip_prefix("harvestman_")?)
-    }
-
     /// Returns the field that holds the subject of the request. It needs no flag on the command line.
     pub fn subject(self) -> &'static str {
         match self {
@@ -126,7 +121,6 @@ mod tests {
         for command in RequestCommand::ALL {
             let fields = command.fields();
             assert_eq!(RequestCommand::of_path(command.path()), Some(*command));
-            assert_eq!(RequestCommand::of_tool(&command.tool()), Some(*command));
             assert!(
                 fields.iter().any(|field| field.name == command.subject()),
                 "{command}"

@@ -40,14 +40,21 @@
 //! - `tag = "wait"`: its name; by default the identifier in camel case. Variants of the same name are distinguished by
 //!   their first field;
 //! - `not_by_name`: a check of its request refuses an object without other fields.
+//!
+//! `#[response]` declares a response, or a part of one, as the OpenAPI document describes it: an object with names in
+//! camel case. An `Option` without a value is left out, unless its field is `#[nullable]`: then it is null. Traits to
+//! derive besides `Clone`, `PartialEq`, `Debug` and serde's are listed, as in `#[response(Eq, Default)]`. With `Default`,
+//! any field may be absent when a response is read.
 
 mod attributes;
 mod expand;
 mod member;
+mod response;
 mod union;
 
 use proc_macro::TokenStream;
-use syn::{DeriveInput, parse_macro_input};
+use syn::punctuated::Punctuated;
+use syn::{DeriveInput, ItemStruct, parse_macro_input};
 
 /// Implements `Wire` with its reader, writer and field table; see the module documentation.
 #[proc_macro_derive(Request, attributes(request, field))]
@@ -66,4 +73,11 @@ pub fn derive_tagged_union(input: TokenStream) -> TokenStream {
     union::union(&input)
         .unwrap_or_else(syn::Error::into_compile_error)
         .into()
+}
+
+/// Declares a response; see the module documentation.
+#[proc_macro_attribute]
+pub fn response(traits: TokenStream, item: TokenStream) -> TokenStream {
+    let traits = parse_macro_input!(traits with Punctuated::parse_terminated);
+    response::response(&traits, parse_macro_input!(item as ItemStruct)).into()
 }

@@ -1,7 +1,6 @@
 //! Models of `/v2/agent` (docs/API.md section 10.3).
 
-use harvestman_derive::Request;
-use serde::{Deserialize, Serialize};
+use harvestman_derive::{Request, response};
 use serde_json::{Map, Value};
 use uuid::Uuid;
 
@@ -135,9 +134,7 @@ impl AgentRequest {
 wire!(AgentRequest);
 
 /// Response of `POST /v2/agent`.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
+#[response(Eq)]
 pub struct AgentStarted {
     /// Always true.
     #[serde(default)]
@@ -145,16 +142,13 @@ pub struct AgentStarted {
     /// Id of the job.
     pub id: JobId,
     /// Id of the conversation.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thread_id: Option<Uuid>,
     /// Number of the turn in the conversation, from 1.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thread_turn: Option<u64>,
 }
 
 /// Response of `DELETE /v2/agent/{id}` and `DELETE /v2/extract/{id}`.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+#[response(Copy, Eq)]
 pub struct AgentCancelled {
     /// Always true.
     pub success: bool,
@@ -204,9 +198,7 @@ impl AgentStatus {
 }
 
 /// Response of `GET /v2/agent/{id}`.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
+#[response]
 pub struct AgentResponse {
     /// Always true.
     #[serde(default)]
@@ -214,46 +206,32 @@ pub struct AgentResponse {
     /// State of the run.
     pub status: AgentStatus,
     /// Result of the run.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub data: Option<Value>,
     /// Reason of the failure.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
     /// Name of the model.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
     /// Time until which the result can be read.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<Timestamp>,
     /// Credits that the run used.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub credits_used: Option<u64>,
     /// Message of the agent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
     /// What a run without a result has found so far: of a running, failed or cancelled run with a schema.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub partial: Option<Value>,
     /// Whether `partial` matches the schema.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub partial_schema_valid: Option<bool>,
     /// Why a failed run stopped.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stop_reason: Option<StopReason>,
     /// Options without effect, and what else limits the result.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub warning: Option<String>,
     /// Requested effort.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub effort: Option<Effort>,
     /// Requested kind of result.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mode: Option<AgentMode>,
     /// Id of the conversation.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thread_id: Option<Uuid>,
     /// Number of the turn in the conversation, from 1.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thread_turn: Option<u64>,
 }
 
@@ -279,23 +257,18 @@ impl AgentsQuery {
 }
 
 /// Response of `GET /v2/agent`.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
-#[serde(default)]
+#[response(Default)]
 pub struct Agents {
     /// Always true.
     pub success: bool,
     /// Agent runs, newest first, about 20 per response. Runs of the same millisecond are never parted.
     pub agents: Vec<AgentEntry>,
     /// URL of the next page of the list.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub next: Option<String>,
 }
 
 /// Agent run in a list.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
+#[response]
 pub struct AgentEntry {
     /// Id of the job.
     pub id: JobId,
@@ -306,9 +279,11 @@ pub struct AgentEntry {
     pub target_hint: String,
     /// `origin` as sent in the request, or `api` if it has none.
     #[serde(default)]
+    #[nullable]
     pub origin: Option<String>,
     /// `integration` as sent in the request.
     #[serde(default)]
+    #[nullable]
     pub integration: Option<String>,
     /// Display settings of the run.
     #[serde(default)]
@@ -316,23 +291,18 @@ pub struct AgentEntry {
     /// State of the run.
     pub status: AgentStatus,
     /// Reason of the failure.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
     /// Requested options.
     #[serde(default)]
     pub options: AgentEntryOptions,
     /// Id of the conversation.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thread_id: Option<Uuid>,
     /// Number of the turn in the conversation, from 1.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thread_turn: Option<u64>,
 }
 
 /// Display settings of an agent run in a list.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
-#[serde(default)]
+#[response(Copy, Eq, Default)]
 pub struct AgentSettings {
     /// Whether the run is hidden.
     pub hidden: bool,
@@ -341,22 +311,16 @@ pub struct AgentSettings {
 }
 
 /// Requested options of an agent run.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
-#[serde(default)]
+#[response(Default)]
 pub struct AgentEntryOptions {
     /// Task in words.
     pub prompt: String,
     /// URLs to look at first.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub urls: Option<Vec<String>>,
     /// JSON Schema of the result.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub schema: Option<Value>,
     /// Name of the model as sent in the request, else of the operator's; `none` without either.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
     /// Requested effort.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub effort: Option<Effort>,
 }

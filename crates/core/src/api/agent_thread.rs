@@ -1,6 +1,6 @@
 //! Models of `GET /v2/agent/threads/{id}` (docs/API.md section 10.4).
 
-use serde::{Deserialize, Serialize};
+use harvestman_derive::response;
 use serde_json::Value;
 use uuid::Uuid;
 
@@ -68,8 +68,7 @@ impl ThreadRunStatus {
 }
 
 /// Response of `GET /v2/agent/threads/{id}`.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+#[response]
 pub struct AgentThreadResponse {
     /// Always true.
     #[serde(default)]
@@ -79,9 +78,7 @@ pub struct AgentThreadResponse {
 }
 
 /// Conversation with an agent.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
+#[response]
 pub struct AgentThread {
     /// Id of the thread: that of its first run.
     pub id: Uuid,
@@ -96,9 +93,7 @@ pub struct AgentThread {
 }
 
 /// Run of a thread.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
+#[response]
 pub struct AgentThreadRun {
     /// Id of the job.
     pub id: JobId,
@@ -109,40 +104,35 @@ pub struct AgentThreadRun {
     /// Task in words.
     pub prompt: String,
     /// URLs to look at first.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub urls: Option<Vec<String>>,
     /// JSON Schema of the result.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub schema: Option<Value>,
     /// Requested effort.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub effort: Option<Effort>,
     /// State of the run.
     pub status: ThreadRunStatus,
     /// Reason of the failure.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
     /// Start time of the run.
     pub created_at: Timestamp,
     /// End time of the run; null while it is in progress.
     #[serde(default)]
+    #[nullable]
     pub finished_at: Option<Timestamp>,
     /// Credits that the run used; null while it is in progress.
     #[serde(default)]
+    #[nullable]
     pub credits_used: Option<u64>,
     /// Message of the agent, or null.
     #[serde(default)]
+    #[nullable]
     pub message: Option<String>,
     /// Result of the run; only with `includeData`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub data: Option<Value>,
     /// What a run without a result has found; only with `includeData`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub partial: Option<Value>,
     /// Whether `partial` matches the schema.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub partial_schema_valid: Option<bool>,
     /// Why a failed run stopped.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stop_reason: Option<StopReason>,
 }

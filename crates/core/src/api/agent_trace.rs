@@ -1,5 +1,6 @@
 //! Models of `GET /v2/agent/{id}/trace` and `GET /v2/agent/{id}/snapshots/{snapshot}` (docs/API.md section 10.4).
 
+use harvestman_derive::response;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use uuid::Uuid;
@@ -30,9 +31,7 @@ impl TraceQuery {
 }
 
 /// Response of `GET /v2/agent/{id}/trace`.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
+#[response]
 pub struct AgentTrace {
     /// Always true.
     #[serde(default)]
@@ -42,10 +41,8 @@ pub struct AgentTrace {
     /// Events in order.
     pub events: Vec<TraceEvent>,
     /// Credits that the run used.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub credits_used: Option<u64>,
     /// Browser sessions of the run, always empty: an agent reads pages and opens no session. Only with `liveView`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub active_browser_sessions: Option<Vec<Value>>,
     /// Whether the run stores no content. Its trace has only start and end then.
     #[serde(default)]
@@ -53,9 +50,7 @@ pub struct AgentTrace {
 }
 
 /// Event of a trace.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
+#[response]
 pub struct TraceEvent {
     /// Version of the format of events: 1.
     pub schema_version: u32,
@@ -75,8 +70,7 @@ pub struct TraceEvent {
 }
 
 /// Agent that caused an event.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+#[response(Eq)]
 pub struct TraceAgent {
     /// Id of the agent: that of the job.
     pub id: String,
@@ -163,23 +157,19 @@ wire_enum! {
 }
 
 /// Reference to a snapshot.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
+#[response(Eq)]
 pub struct TraceArtifact {
     /// Kind of the content.
     pub kind: SnapshotKind,
     /// Id of the artifact: the URL of a page, or `result`.
     pub artifact_id: String,
     /// URL of a page.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
     /// Id of the snapshot, for `GET /v2/agent/{id}/snapshots/{snapshot}`.
     pub snapshot_id: Uuid,
     /// Change of the artifact: `init`.
     pub change: String,
     /// Tool call that caused the change.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source_tool_call_id: Option<String>,
 }
 
@@ -198,8 +188,7 @@ wire_enum! {
 }
 
 /// Why a run failed.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+#[response(Eq)]
 pub struct TraceError {
     /// Kind of the failure.
     pub code: TraceErrorCode,
@@ -212,9 +201,7 @@ pub struct TraceError {
 }
 
 /// Response of `GET /v2/agent/{id}/snapshots/{snapshot}`.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
+#[response(Eq)]
 pub struct AgentSnapshot {
     /// Always true.
     #[serde(default)]

@@ -3,8 +3,7 @@
 
 use std::collections::HashSet;
 
-use harvestman_derive::Request;
-use serde::{Deserialize, Serialize};
+use harvestman_derive::{Request, response};
 
 use crate::api::body::Body;
 use crate::api::caller::Caller;
@@ -176,8 +175,7 @@ fn read_urls(f: &mut Fields, ignore_invalid: bool) -> (Vec<TargetUrl>, Vec<Strin
 }
 
 /// Response of `POST /v2/batch/scrape`.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+#[response(Eq)]
 pub struct BatchStarted {
     /// Always true.
     #[serde(default)]
@@ -188,7 +186,7 @@ pub struct BatchStarted {
     #[serde(default)]
     pub url: String,
     /// Skipped entries of `urls`; only with `ignoreInvalidURLs`.
-    #[serde(default, rename = "invalidURLs", skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "invalidURLs")]
     pub invalid_urls: Option<Vec<String>>,
 }
 

@@ -2,22 +2,17 @@
 
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Serialize};
+use harvestman_derive::response;
 use serde_json::Value;
 
 /// Colors, fonts, measures and pictures of a page. Only what the page shows is present.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase", default)]
+#[response(Default)]
 pub struct Branding {
     /// `light` or `dark`, by the background of the page.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub color_scheme: Option<String>,
     /// Name of the site or organization.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub brand_name: Option<String>,
     /// URL of the logo, or a `data:` URL of an inline SVG.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub logo: Option<String>,
     /// Font families, the most used first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -27,7 +22,6 @@ pub struct Branding {
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub colors: BTreeMap<String, String>,
     /// Fonts and sizes of headings and text.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub typography: Option<Typography>,
     /// Roundness of corners: `borderRadius`.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
@@ -54,18 +48,14 @@ pub struct Branding {
 }
 
 /// A font family of a page.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
-#[serde(default)]
+#[response(Eq, Default)]
 pub struct BrandFont {
     /// Name of the family.
     pub family: String,
 }
 
 /// Fonts and sizes of a page.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase", default)]
+#[response(Default)]
 pub struct Typography {
     /// Family of `primary`, `heading` and `code`.
     pub font_families: BTreeMap<String, String>,
@@ -80,18 +70,13 @@ pub struct Typography {
 }
 
 /// Measures of a page.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase", default)]
+#[response(Eq, Default)]
 pub struct BrandLayout {
     /// The column or grid of the content.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub grid: Option<BrandGrid>,
     /// Height of the header, such as `72px`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub header_height: Option<String>,
     /// Height of the footer.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub footer_height: Option<String>,
 }
 
@@ -102,15 +87,11 @@ impl BrandLayout {
 }
 
 /// Column or grid of the content of a page.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase", default)]
+#[response(Eq, Default)]
 pub struct BrandGrid {
     /// Columns of the CSS grid with the most columns.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub columns: Option<u32>,
     /// Greatest width of the content, such as `1200px`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub max_width: Option<String>,
 }
 

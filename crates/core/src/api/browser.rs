@@ -1,7 +1,6 @@
 //! Models of browser sessions: `/v2/browser` and `/v2/interact` (docs/API.md section 11).
 
-use harvestman_derive::Request;
-use serde::{Deserialize, Serialize};
+use harvestman_derive::{Request, response};
 
 use crate::api::caller::Caller;
 use crate::api::error::ApiError;
@@ -104,9 +103,7 @@ pub struct ExtendRequest {
 wire!(BrowserRequest, ExecuteRequest, ExtendRequest);
 
 /// Response of `POST /v2/browser/{id}/extend`.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase", default)]
+#[response(Eq, Default)]
 pub struct SessionExtended {
     /// Always true.
     pub success: bool,
@@ -115,9 +112,7 @@ pub struct SessionExtended {
 }
 
 /// Response of `POST /v2/browser`.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase", default)]
+#[response(Eq, Default)]
 pub struct BrowserCreated {
     /// Always true.
     pub success: bool,
@@ -163,9 +158,7 @@ impl SessionsQuery {
 }
 
 /// Response of `GET /v2/browser`.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
-#[serde(default)]
+#[response(Eq, Default)]
 pub struct BrowserSessions {
     /// Always true.
     pub success: bool,
@@ -174,9 +167,7 @@ pub struct BrowserSessions {
 }
 
 /// Browser session. All fields are always present; the URLs are empty once the session has ended.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
+#[response(Eq)]
 pub struct BrowserSession {
     /// Id of the session.
     pub id: String,

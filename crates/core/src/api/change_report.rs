@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use harvestman_derive::response;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -31,27 +32,23 @@ wire_enum! {
 }
 
 /// How a page differs from its last version.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
+#[response]
 pub struct ChangeReport {
     /// When the previous version was fetched; null if there is none.
+    #[nullable]
     pub previous_scrape_at: Option<Timestamp>,
     /// How the page changed.
     pub change_status: ChangeStatus,
     /// Whether links lead to the page.
     pub visibility: Visibility,
     /// Difference of the Markdown; only in the mode `git-diff` if the page changed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub diff: Option<MarkdownDiff>,
     /// Changed fields of the extracted data by path (`plans[0].price`); only in the mode `json`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub json: Option<BTreeMap<String, FieldChange>>,
 }
 
 /// Values of a field in both versions.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+#[response]
 pub struct FieldChange {
     /// Value in the previous version; null if it had none.
     pub previous: Value,
@@ -60,8 +57,7 @@ pub struct FieldChange {
 }
 
 /// Difference of the Markdown, line by line.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+#[response(Eq)]
 pub struct MarkdownDiff {
     /// The unified diff.
     pub text: String,
@@ -70,16 +66,14 @@ pub struct MarkdownDiff {
 }
 
 /// A unified diff as JSON.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+#[response(Eq)]
 pub struct DiffFiles {
     /// Compared texts: always one pair.
     pub files: Vec<DiffFile>,
 }
 
 /// Compared texts.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+#[response(Eq)]
 pub struct DiffFile {
     /// Name of the previous version.
     pub from: String,
@@ -90,8 +84,7 @@ pub struct DiffFile {
 }
 
 /// A group of changes with overlapping context.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+#[response(Eq)]
 pub struct DiffChunk {
     /// Head of the group: `@@ -1,3 +1,4 @@`.
     pub content: String,

@@ -1,6 +1,7 @@
 //! Models of the console's own endpoints, `/console/api/...`: what the console needs in addition to the public
 //! API. The server and the console of one build use the same models.
 
+use harvestman_derive::response;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use url::Url;
@@ -415,8 +416,7 @@ pub struct ResendRequest {
 }
 
 /// Response of an endpoint that returns nothing else.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+#[response(Copy, Eq)]
 pub struct SuccessResponse {
     /// Always true.
     pub success: bool,

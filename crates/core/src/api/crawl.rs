@@ -3,8 +3,7 @@
 
 use std::ops::RangeInclusive;
 
-use harvestman_derive::Request;
-use serde::{Deserialize, Serialize};
+use harvestman_derive::{Request, response};
 use serde_json::{Map, Value};
 
 use crate::api::body::{Node, ToNode};
@@ -306,8 +305,7 @@ fn read_agent(f: &mut Fields) -> Option<String> {
 }
 
 /// Response to the start of a crawl, batch scrape or extract.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+#[response(Eq)]
 pub struct JobStarted {
     /// Always true.
     #[serde(default)]
@@ -318,7 +316,6 @@ pub struct JobStarted {
     #[serde(default)]
     pub url: String,
     /// Warning about the interpretation of `prompt`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub warning: Option<String>,
 }
 
@@ -335,9 +332,7 @@ impl JobStarted {
 }
 
 /// Response of `GET /v2/crawl/active`.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
-#[serde(default)]
+#[response(Default)]
 pub struct ActiveCrawls {
     /// Always true.
     pub success: bool,
@@ -346,9 +341,7 @@ pub struct ActiveCrawls {
 }
 
 /// Running crawl.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
+#[response]
 pub struct ActiveCrawl {
     /// Id of the job.
     pub id: JobId,
@@ -357,7 +350,7 @@ pub struct ActiveCrawl {
     /// Start URL of the crawl.
     pub url: String,
     /// Start time of the crawl.
-    #[serde(default, rename = "created_at", skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "created_at")]
     pub created_at: Option<Timestamp>,
     /// Crawl options with defaults filled in, including `scrapeOptions`.
     #[serde(default)]

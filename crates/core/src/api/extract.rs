@@ -1,7 +1,6 @@
 //! Models of `POST /v2/extract` and `GET /v2/extract/{id}` (docs/API.md sections 10.1 and 10.2).
 
-use harvestman_derive::Request;
-use serde::{Deserialize, Serialize};
+use harvestman_derive::{Request, response};
 use serde_json::{Map, Value};
 
 use crate::api::body::{Node, ToNode};
@@ -223,9 +222,7 @@ fn read_urls(f: &mut Fields, ignore_invalid: bool) -> (Vec<ExtractTarget>, Vec<S
 }
 
 /// Response of `POST /v2/extract`.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
+#[response]
 pub struct ExtractStarted {
     /// Always true.
     #[serde(default)]
@@ -233,16 +230,14 @@ pub struct ExtractStarted {
     /// Id of the job.
     pub id: JobId,
     /// URLs that the extract starts from; only with `urlTrace`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub url_trace: Option<Vec<TracedUrl>>,
     /// Skipped entries of `urls`.
-    #[serde(default, rename = "invalidURLs", skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "invalidURLs")]
     pub invalid_urls: Option<Vec<String>>,
 }
 
 /// URL that an extract starts from.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+#[response(Eq)]
 pub struct TracedUrl {
     /// The URL as requested.
     pub url: String,
@@ -263,9 +258,7 @@ wire_enum! {
 }
 
 /// Response of `GET /v2/extract/{id}`.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
+#[response]
 pub struct ExtractResponse {
     /// Always true.
     #[serde(default)]
@@ -273,27 +266,19 @@ pub struct ExtractResponse {
     /// State of the extract.
     pub status: ExtractStatus,
     /// Extracted data.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub data: Option<Value>,
     /// Reason of the failure.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
     /// Time until which the result can be read.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<Timestamp>,
     /// Tokens used: 15 per credit.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tokens_used: Option<u64>,
     /// Credits used.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub credits_used: Option<u64>,
     /// Source of each value; only with `showSources`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sources: Option<Value>,
     /// What a run without a result has found so far.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub partial: Option<Value>,
     /// Warning about the result.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub warning: Option<String>,
 }

@@ -2,8 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-use harvestman_derive::Request;
-use serde::{Deserialize, Serialize};
+use harvestman_derive::{Request, response};
 use serde_json::{Map, Value};
 
 use crate::api::caller::Caller;
@@ -181,9 +180,7 @@ impl Feedback {
 wire!(ValuableSource, MissingContent, SearchFeedback, Feedback);
 
 /// Response to feedback.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
+#[response(Eq)]
 pub struct FeedbackStored {
     /// Always true.
     #[serde(default)]
@@ -194,6 +191,5 @@ pub struct FeedbackStored {
     #[serde(default)]
     pub credits_refunded: u64,
     /// Whether the request had feedback before, which is kept.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub already_submitted: Option<bool>,
 }

@@ -1,6 +1,6 @@
 //! Liveness and readiness of a server (docs/API.md section 1).
 
-use serde::{Deserialize, Serialize};
+use harvestman_derive::response;
 
 use crate::api::wire_enum::wire_enum;
 
@@ -19,8 +19,7 @@ wire_enum! {
 }
 
 /// Response of `GET /health`.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+#[response(Copy, Eq)]
 pub struct Health {
     /// Always `ok`.
     pub status: PartState,
@@ -36,8 +35,7 @@ impl Health {
 }
 
 /// Response of `GET /ready`: the state of each part of the server.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+#[response(Copy, Eq)]
 pub struct Readiness {
     /// `ok` when every required part works.
     pub status: PartState,

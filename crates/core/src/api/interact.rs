@@ -1,7 +1,6 @@
 //! Models of `POST` and `DELETE /v2/scrape/{jobId}/interact` (docs/API.md sections 6.11 and 6.12).
 
-use harvestman_derive::Request;
-use serde::{Deserialize, Serialize};
+use harvestman_derive::{Request, response};
 
 use crate::api::caller::Caller;
 use crate::api::fields::{Decimal, Fields, wire};
@@ -139,44 +138,31 @@ pub(crate) fn timeout_ms(timeout: f64) -> u64 {
 }
 
 /// Response to an execution by interact or in a browser session. Only interact returns `output`.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase", default)]
+#[response(Eq, Default)]
 pub struct ExecuteResponse {
     /// Whether the exit code is 0 and the execution was not killed.
     pub success: bool,
     /// URL of the read-only live view, for an iframe.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub live_view_url: Option<String>,
     /// URL of the live view that accepts input.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub interactive_live_view_url: Option<String>,
     /// WebSocket URL of the browser's debugging protocol.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub cdp_url: Option<String>,
     /// Id of the session.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub session_id: Option<String>,
     /// Result of a prompt.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub output: Option<String>,
     /// Standard output, truncated at 1 MiB.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub stdout: Option<String>,
     /// Standard error, truncated at 1 MiB.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub stderr: Option<String>,
     /// Value of the last expression as text, or the final page snapshot.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub result: Option<String>,
     /// Exit code: 0 is success, 1 an exception, 124 a timeout.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub exit_code: Option<i32>,
     /// Whether the timeout stopped the execution.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub killed: Option<bool>,
     /// Error message; absent on success.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
     /// Files of the session so far; absent if there are none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -184,9 +170,7 @@ pub struct ExecuteResponse {
 }
 
 /// Response to the end of a session.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase", default)]
+#[response(Eq, Default)]
 pub struct SessionEnded {
     /// Whether the session ended normally.
     pub success: bool,
@@ -195,6 +179,5 @@ pub struct SessionEnded {
     /// Credits billed for the session.
     pub credits_billed: u64,
     /// Error message; absent on success.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
 }

@@ -1,5 +1,6 @@
 //! Models of the status, the errors and the cancellation of a job (docs/API.md sections 6.2, 6.6, 8.2, 8.3).
 
+use harvestman_derive::response;
 use serde::{Deserialize, Serialize};
 
 use crate::api::ApiError;
@@ -138,9 +139,7 @@ impl StatusQuery {
 }
 
 /// Response of `GET .../errors`.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase", default)]
+#[response(Eq, Default)]
 pub struct JobErrors {
     /// Always true.
     pub success: bool,
@@ -162,8 +161,7 @@ impl JobErrors {
 }
 
 /// Page that could not be fetched.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+#[response(Eq)]
 pub struct JobErrorEntry {
     /// Scrape id of the attempt.
     pub id: ScrapeId,
@@ -178,8 +176,7 @@ pub struct JobErrorEntry {
 }
 
 /// Response of `DELETE /v2/crawl/{id}` and `DELETE /v2/batch/scrape/{id}`.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+#[response(Eq)]
 pub struct JobCancelled {
     /// Always true.
     #[serde(default)]

@@ -2,8 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use harvestman_derive::Request;
-use serde::{Deserialize, Serialize};
+use harvestman_derive::{Request, response};
 
 use crate::api::caller::Caller;
 use crate::api::crawl::{PATTERNS, SitemapMode, check_patterns};
@@ -110,33 +109,25 @@ impl MapRequest {
 wire!(MapRequest);
 
 /// Response of `POST /v2/map`.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
-#[serde(default)]
+#[response(Eq, Default)]
 pub struct MapResponse {
     /// Always true.
     pub success: bool,
     /// Id of the call.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<JobId>,
     /// URLs found, best first.
     pub links: Vec<MapLink>,
     /// Warning about the result.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub warning: Option<String>,
 }
 
 /// URL found by a map.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
-#[serde(default)]
+#[response(Eq, Default)]
 pub struct MapLink {
     /// Absolute URL without fragment.
     pub url: String,
     /// Title, if known.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
     /// Description, if known.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
 }

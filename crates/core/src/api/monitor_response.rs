@@ -1,6 +1,6 @@
 //! Responses of `/v2/monitor` (docs/API.md section 13).
 
-use serde::{Deserialize, Serialize};
+use harvestman_derive::response;
 use serde_json::{Map, Value};
 
 use crate::api::wire_enum::wire_enum;
@@ -19,9 +19,7 @@ wire_enum! {
 }
 
 /// Schedule of a monitor in its resolved form.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
-#[serde(default)]
+#[response(Eq, Default)]
 pub struct MonitorSchedule {
     /// Cron expression with five fields.
     pub cron: String,
@@ -30,9 +28,7 @@ pub struct MonitorSchedule {
 }
 
 /// Monitor with its schedule and its targets.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
+#[response]
 pub struct Monitor {
     /// Id of the monitor.
     pub id: String,
@@ -43,37 +39,32 @@ pub struct Monitor {
     /// Schedule of the monitor.
     pub schedule: MonitorSchedule,
     /// Time of the next run.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next_run_at: Option<Timestamp>,
     /// Time of the last run.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_run_at: Option<Timestamp>,
     /// Id of the running check.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub current_check_id: Option<String>,
     /// Targets of the monitor, each with an id.
     #[serde(default)]
     pub targets: Vec<Value>,
     /// Receiver of events, or null.
     #[serde(default)]
+    #[nullable]
     pub webhook: Option<Value>,
     /// Notification settings as sent, or null.
     #[serde(default)]
+    #[nullable]
     pub notification: Option<Value>,
     /// Retention of checks, days.
     #[serde(default)]
     pub retention_days: u64,
     /// Estimated credits per month.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub estimated_credits_per_month: Option<u64>,
     /// Page counts of the last check.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_check_summary: Option<CheckSummary>,
     /// Goal of the monitor: the changes that matter, in words.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub goal: Option<String>,
     /// Whether changes are judged by the goal.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub judge_enabled: Option<bool>,
     /// Creation time.
     pub created_at: Timestamp,
@@ -82,9 +73,7 @@ pub struct Monitor {
 }
 
 /// Page counts of a check.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase", default)]
+#[response(Copy, Eq, Default)]
 pub struct CheckSummary {
     /// Number of all pages.
     pub total_pages: u64,
@@ -147,8 +136,7 @@ wire_enum! {
 }
 
 /// Response of `POST /v2/monitor/{id}/run`.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+#[response]
 pub struct CheckStarted {
     /// Always true.
     #[serde(default)]
@@ -160,9 +148,7 @@ pub struct CheckStarted {
 }
 
 /// One run of a monitor.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
+#[response]
 pub struct Check {
     /// Id of the check.
     pub id: String,
@@ -173,22 +159,16 @@ pub struct Check {
     /// Trigger of the check.
     pub trigger: CheckTrigger,
     /// Scheduled start time.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scheduled_for: Option<Timestamp>,
     /// Actual start time.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub started_at: Option<Timestamp>,
     /// End time.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub finished_at: Option<Timestamp>,
     /// Estimated credits.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub estimated_credits: Option<u64>,
     /// Reserved credits.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reserved_credits: Option<u64>,
     /// Credits that the check used.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub actual_credits: Option<u64>,
     /// State of the check's credits.
     pub billing_status: BillingStatus,
@@ -196,13 +176,10 @@ pub struct Check {
     #[serde(default)]
     pub summary: CheckSummary,
     /// Jobs and figures by target.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target_results: Option<Vec<TargetResult>>,
     /// State of the notification.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub notification_status: Option<Value>,
     /// Reason of the failure.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
     /// Creation time.
     pub created_at: Timestamp,
@@ -211,9 +188,7 @@ pub struct Check {
 }
 
 /// Jobs and figures of one target of a check.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase", default)]
+#[response(Default)]
 pub struct TargetResult {
     /// Id of the target.
     pub target_id: String,
@@ -221,56 +196,45 @@ pub struct TargetResult {
     #[serde(rename = "type")]
     pub kind: String,
     /// Ids of the batch scrapes that fetched the pages.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub expected_jobs: Option<Vec<String>>,
     /// Id of the crawl.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub crawl_id: Option<String>,
     /// Whether every search returned results or none.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub search_completed: Option<bool>,
     /// Number of pages or results.
     pub result_count: u64,
     /// Number of changes that matter for the goal.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub matches: Option<u64>,
     /// Whether some changes were judged by rules because the model gave no answer.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub judge_degraded: Option<bool>,
     /// Why the model gave no answer.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub degraded_reason: Option<String>,
     /// Number of judged changes.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub results_judged: Option<u64>,
     /// Credits of the searches.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub search_credits: Option<u64>,
     /// Credits of the judgments.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub judge_credits: Option<u64>,
     /// Why the target was not checked completely.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
 }
 
 /// A check with its pages.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+#[response]
 pub struct CheckPages {
     /// Always true.
     #[serde(default)]
     pub success: bool,
     /// URL of the remaining pages, or null.
     #[serde(default)]
+    #[nullable]
     pub next: Option<String>,
     /// The check with its pages.
     pub data: CheckWithPages,
 }
 
 /// Check with its pages; see [`CheckPages`].
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+#[response]
 pub struct CheckWithPages {
     /// The check itself.
     #[serde(flatten)]
@@ -297,9 +261,7 @@ wire_enum! {
 }
 
 /// Page of a check.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
+#[response]
 pub struct CheckPage {
     /// Id of the page.
     pub id: String,
@@ -310,28 +272,20 @@ pub struct CheckPage {
     /// State of the page.
     pub status: PageStatus,
     /// Id of the previous scrape.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub previous_scrape_id: Option<String>,
     /// Id of the scrape of this check.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub current_scrape_id: Option<String>,
     /// HTTP status of the page.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status_code: Option<u16>,
     /// Reason why the page could not be fetched.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
     /// Metadata of the page.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Map<String, Value>>,
     /// Difference to the previous scrape: `{text?, json?}`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub diff: Option<Value>,
     /// Extracted data: `{json}`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub snapshot: Option<Value>,
     /// Judgment of the change by the goal.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub judgment: Option<Judgment>,
     /// Creation time.
     pub created_at: Timestamp,
@@ -352,9 +306,7 @@ wire_enum! {
 }
 
 /// Judgment whether a change matters for the goal of a monitor.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase", default)]
+#[response(Default)]
 pub struct Judgment {
     /// Whether the change matters.
     pub meaningful: bool,
@@ -369,18 +321,14 @@ pub struct Judgment {
 }
 
 /// Change that matters.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
-#[serde(default)]
+#[response(Default)]
 pub struct MeaningfulChange {
     /// Kind of the change.
     #[serde(rename = "type")]
     pub kind: String,
     /// Old text.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub before: Option<String>,
     /// New text.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub after: Option<String>,
     /// Reason why the change matters.
     pub reason: String,

@@ -1,8 +1,7 @@
 //! Models of `POST /v2/crawl/params-preview` (docs/API.md section 6.3): crawl options from a description in
 //! words. Nothing is crawled.
 
-use harvestman_derive::Request;
-use serde::{Deserialize, Serialize};
+use harvestman_derive::{Request, response};
 use serde_json::{Map, Value};
 
 use crate::api::caller::Caller;
@@ -33,67 +32,49 @@ pub struct ParamsPreviewRequest {
 wire!(ParamsPreviewRequest);
 
 /// Response of `POST /v2/crawl/params-preview`.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
-#[serde(default)]
+#[response(Default)]
 pub struct ParamsPreview {
     /// Always true.
     pub success: bool,
     /// Proposed options.
     pub data: CrawlParams,
     /// Warning that the description was not understood.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub warning: Option<String>,
 }
 
 /// Proposed crawl options. `POST /v2/crawl` accepts each of them, except `maxDepth`.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase", default)]
+#[response(Default)]
 pub struct CrawlParams {
     /// Start URL; always present.
     pub url: String,
     /// Regular expressions; only matching paths are crawled.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub include_paths: Option<Vec<String>>,
     /// Regular expressions; matching paths are skipped.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub exclude_paths: Option<Vec<String>>,
     /// Maximum depth, for information only.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub max_depth: Option<u32>,
     /// Maximum discovery depth.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub max_discovery_depth: Option<u32>,
     /// Use of sitemaps.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub sitemap: Option<SitemapMode>,
     /// Whether pages of the same host that are not below the path of the start URL are crawled too.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub crawl_entire_domain: Option<bool>,
     /// Whether linked pages of other hosts are crawled too.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub allow_external_links: Option<bool>,
     /// Whether subdomains are crawled too.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub allow_subdomains: Option<bool>,
     /// Whether URLs that differ only by their query are one page.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub ignore_query_parameters: Option<bool>,
     /// Whether robots.txt is ignored.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub ignore_robots_txt: Option<bool>,
     /// Product token to match in robots.txt.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub robots_user_agent: Option<String>,
     /// Whether similar URLs are one page.
-    #[serde(rename = "deduplicateSimilarURLs", skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "deduplicateSimilarURLs")]
     pub deduplicate_similar_urls: Option<bool>,
     /// Pause between two requests, whole seconds: clients do not accept fractions here.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub delay: Option<u32>,
     /// Maximum number of pages.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub limit: Option<u64>,
 }
 

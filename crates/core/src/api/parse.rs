@@ -3,8 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use harvestman_derive::Request;
-use serde::{Deserialize, Serialize};
+use harvestman_derive::{Request, response};
 
 use crate::api::body::{Body, ToNode};
 use crate::api::caller::Caller;
@@ -196,9 +195,7 @@ pub struct UploadUrlRequest {
 wire!(ParseOptions, ParseUploadRequest, UploadUrlRequest);
 
 /// Where to send a file, and how to refer to it afterwards.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase", default)]
+#[response(Eq, Default)]
 pub struct UploadUrl {
     /// URL that takes the file, once. It contains a token and needs no key.
     pub upload_url: String,
@@ -215,9 +212,7 @@ pub struct UploadUrl {
 }
 
 /// Response of `GET /v2/parse/formats`.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
-#[serde(default)]
+#[response(Eq, Default)]
 pub struct ParseFormats {
     /// Always true.
     pub success: bool,
@@ -226,9 +221,7 @@ pub struct ParseFormats {
 }
 
 /// File formats that the server knows.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
-#[serde(default)]
+#[response(Eq, Default)]
 pub struct ParseFormatList {
     /// All known file formats.
     pub formats: Vec<ParseFormat>,
@@ -245,9 +238,7 @@ wire_enum! {
 }
 
 /// File format.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
+#[response(Eq)]
 pub struct ParseFormat {
     /// Name of the format, for example `pdf`.
     pub format: String,

@@ -1,7 +1,6 @@
 //! Models of `POST /v2/scrape` and `GET /v2/scrape/{id}` (docs/API.md sections 7.1 and 7.2).
 
-use harvestman_derive::Request;
-use serde::{Deserialize, Serialize};
+use harvestman_derive::{Request, response};
 use serde_json::Value;
 
 use crate::api::caller::Caller;
@@ -67,20 +66,15 @@ fn is_alexandria(body: &Value) -> bool {
 }
 
 /// Response of a scrape: the document, or `status: "scraping"` while the scrape is running.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
-#[serde(default)]
+#[response(Default)]
 pub struct ScrapeResponse {
     /// Always true.
     pub success: bool,
     /// `scraping`; present only while there is no document.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<String>,
     /// Document of the page.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub data: Option<Document>,
     /// Warning about the result.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub warning: Option<String>,
 }
 

@@ -1,51 +1,40 @@
 //! Response of `POST /v2/search` (docs/API.md section 9).
 
-use serde::{Deserialize, Serialize};
+use harvestman_derive::response;
 use serde_json::{Map, Value};
 
 use crate::api::page::Document;
 use crate::ids::JobId;
 
 /// Response of `POST /v2/search`.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase", default)]
+#[response(Default)]
 pub struct SearchResponse {
     /// Always true.
     pub success: bool,
     /// Id of the call.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<JobId>,
     /// Credits used, including those for scraped pages.
     pub credits_used: u64,
     /// Results by source; only requested sources are present.
     pub data: SearchResults,
     /// Warning about the result.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub warning: Option<String>,
 }
 
 /// Results by source.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
-#[serde(default)]
+#[response(Default)]
 pub struct SearchResults {
     /// Web pages.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub web: Option<Vec<WebResult>>,
     /// News articles.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub news: Option<Vec<NewsResult>>,
     /// Images.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub images: Option<Vec<ImageResult>>,
 }
 
 /// Web page. If it was scraped, the fields of its document are added to the result; otherwise none of them is
 /// present.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
-#[serde(default)]
+#[response(Default)]
 pub struct WebResult {
     /// URL of the page.
     pub url: String,
@@ -54,10 +43,8 @@ pub struct WebResult {
     /// Description from the provider, or the passage that is most relevant to the query.
     pub description: String,
     /// Position in the results, from 1.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub position: Option<u64>,
     /// Category of the result.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub category: Option<String>,
     /// Fields of the document, if the result was scraped.
     #[serde(flatten)]
@@ -65,9 +52,7 @@ pub struct WebResult {
 }
 
 /// News article. If it was scraped, the fields of its document are added as in `WebResult`.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase", default)]
+#[response(Default)]
 pub struct NewsResult {
     /// Title of the article.
     pub title: String,
@@ -78,10 +63,8 @@ pub struct NewsResult {
     /// Date, as the provider writes it.
     pub date: String,
     /// URL of the article's image.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub image_url: Option<String>,
     /// Position in the results, from 1.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub position: Option<u64>,
     /// Fields of the document, if the result was scraped.
     #[serde(flatten)]
@@ -89,9 +72,7 @@ pub struct NewsResult {
 }
 
 /// Image.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase", default)]
+#[response(Eq, Default)]
 pub struct ImageResult {
     /// Title of the image.
     pub title: String,
@@ -104,7 +85,6 @@ pub struct ImageResult {
     /// URL of the page that contains the image.
     pub url: String,
     /// Position in the results, from 1.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub position: Option<u64>,
 }
 

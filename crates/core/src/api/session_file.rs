@@ -1,7 +1,6 @@
 //! Models of the files of browser sessions: `/v2/browser/{id}/files` (docs/API.md section 11).
 
-use harvestman_derive::Request;
-use serde::{Deserialize, Serialize};
+use harvestman_derive::{Request, response};
 
 use crate::api::caller::Caller;
 use crate::api::fields::wire;
@@ -33,9 +32,7 @@ wire_enum! {
 }
 
 /// File of a session.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
+#[response(Eq)]
 pub struct SessionFile {
     /// How the session got it.
     pub origin: FileOrigin,
@@ -46,25 +43,19 @@ pub struct SessionFile {
     /// Size in bytes; for a download without content, as far as it came.
     pub size_bytes: u64,
     /// URL of the content, with a token instead of a key; absent if there is none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
     /// Path of an upload for code of the session, while the session runs.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
     /// URL that the page downloaded it from.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source_url: Option<String>,
     /// Why there is no content.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
     /// Time of arrival.
     pub created_at: Timestamp,
 }
 
 /// Response of `GET /v2/browser/{id}/files`.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
-#[serde(default)]
+#[response(Eq, Default)]
 pub struct SessionFiles {
     /// Always true.
     pub success: bool,
@@ -73,8 +64,7 @@ pub struct SessionFiles {
 }
 
 /// Response of `POST /v2/browser/{id}/files`.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+#[response(Eq)]
 pub struct SessionFileAdded {
     /// Always true.
     pub success: bool,

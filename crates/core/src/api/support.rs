@@ -1,7 +1,6 @@
 //! Models of `POST /v2/support/docs-search` (docs/API.md section 6.10).
 
-use harvestman_derive::Request;
-use serde::{Deserialize, Serialize};
+use harvestman_derive::{Request, response};
 
 use crate::api::caller::Caller;
 use crate::api::fields::wire;
@@ -33,9 +32,7 @@ pub struct DocsSearchRequest {
 wire!(DocsSearchRequest);
 
 /// Response of `POST /v2/support/docs-search`.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase", default)]
+#[response(Eq, Default)]
 pub struct DocsResponse {
     /// Always true.
     pub success: bool,
@@ -52,9 +49,7 @@ pub struct DocsResponse {
 }
 
 /// Source of an answer.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase", default)]
+#[response(Eq, Default)]
 pub struct Evidence {
     /// Path in the embedded reference.
     pub path_or_url: String,
@@ -63,9 +58,7 @@ pub struct Evidence {
 }
 
 /// Tokens that a model used.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase", default)]
+#[response(Copy, Eq, Default)]
 pub struct ModelUsage {
     /// Tokens that the model read.
     pub input_tokens: u64,

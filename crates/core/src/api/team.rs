@@ -1,5 +1,6 @@
 //! Models of the usage, activity and limits of a team (docs/API.md sections 6.7 to 6.9 and 12).
 
+use harvestman_derive::response;
 use serde::{Deserialize, Serialize};
 
 use crate::api::error::ApiError;
@@ -164,8 +165,7 @@ pub struct ActivityEntry {
 }
 
 /// User who is accountable for a call.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+#[response(Eq)]
 pub struct AccountableUser {
     /// Name of the user in the caller's system.
     pub username: String,
@@ -238,16 +238,13 @@ pub struct UsageHistory<P> {
 }
 
 /// Credits used in a calendar month (UTC).
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase", default)]
+#[response(Eq, Default)]
 pub struct CreditPeriod {
     /// Start of the month.
     pub start_date: Timestamp,
     /// End of the month.
     pub end_date: Timestamp,
     /// Name of the key; only with `byApiKey`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub api_key: Option<String>,
     /// Credits used.
     pub total_credits: u64,
@@ -322,16 +319,13 @@ impl UsageHistory<CreditPeriod> {
 }
 
 /// Tokens used in a calendar month (UTC).
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase", default)]
+#[response(Eq, Default)]
 pub struct TokenPeriod {
     /// Start of the month.
     pub start_date: Timestamp,
     /// End of the month.
     pub end_date: Timestamp,
     /// Name of the key; only with `byApiKey`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub api_key: Option<String>,
     /// Tokens used.
     pub total_tokens: u64,
@@ -378,9 +372,7 @@ impl<T> Data<T> {
 pub const UNLIMITED_CREDITS: u64 = 1_000_000_000;
 
 /// Figures of `GET /v2/team/credit-usage`.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase", default)]
+#[response(Eq, Default)]
 pub struct CreditUsage {
     /// Credits left in this month.
     pub remaining_credits: u64,
@@ -393,9 +385,7 @@ pub struct CreditUsage {
 }
 
 /// Figures of `GET /v2/team/token-usage`.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase", default)]
+#[response(Eq, Default)]
 pub struct TokenUsage {
     /// Tokens left in this month.
     pub remaining_tokens: u64,
@@ -432,9 +422,7 @@ impl From<CreditUsage> for TokenUsage {
 
 /// Response of `GET /v2/team/queue-status`. The counts are pages, because the concurrency limit of a team
 /// applies to pages.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase", default)]
+#[response(Eq, Default)]
 pub struct QueueStatus {
     /// Always true.
     pub success: bool,
@@ -447,6 +435,7 @@ pub struct QueueStatus {
     /// Maximum number of concurrent pages of the team.
     pub max_concurrency: u64,
     /// Time of the last success; null if there was none.
+    #[nullable]
     pub most_recent_success: Option<Timestamp>,
 }
 
@@ -471,9 +460,7 @@ impl QueueStatus {
 }
 
 /// Response of `GET /v2/concurrency-check`.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase", default)]
+#[response(Copy, Eq, Default)]
 pub struct ConcurrencyCheck {
     /// Always true.
     pub success: bool,

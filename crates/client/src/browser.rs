@@ -1,8 +1,7 @@
 //! `/v2/browser`: browser sessions without a scrape.
 
 use harvestman_core::api::browser::{
-    BrowserCreated, BrowserRequest, BrowserSessions, ExecuteRequest, ExtendRequest, SessionExtended,
-    SessionStatus,
+    BrowserCreated, BrowserRequest, ExecuteRequest, ExtendRequest, SessionExtended,
 };
 use harvestman_core::api::interact::{ExecuteResponse, SessionEnded};
 use harvestman_core::api::session_file::SessionFiles;
@@ -15,15 +14,6 @@ impl Client {
     /// Opens a browser session.
     pub async fn browser(&self, request: &BrowserRequest) -> Result<BrowserCreated, ClientError> {
         self.post("/v2/browser", request).await
-    }
-
-    /// Lists the browser sessions of the last 24 hours, newest first, including those of scrapes.
-    pub async fn browser_sessions(
-        &self,
-        status: Option<SessionStatus>,
-    ) -> Result<BrowserSessions, ClientError> {
-        let query = status.map_or_else(String::new, |status| format!("?status={status}"));
-        self.get(&format!("/v2/browser{query}")).await
     }
 
     /// Runs code in a browser session.

@@ -1,9 +1,9 @@
 //! `/v2/crawl` and its subpaths, and the calls that crawls and batch scrapes share.
 
+use harvestman_core::api::CrawlRequest;
 use harvestman_core::api::crawl::{ActiveCrawls, JobStarted};
 use harvestman_core::api::job::{JobCancelled, JobErrors, JobProgress, StatusPath, StatusQuery};
 use harvestman_core::api::params_preview::{ParamsPreview, ParamsPreviewRequest};
-use harvestman_core::api::{CrawlRequest, Document};
 use harvestman_core::ids::JobId;
 use serde::de::DeserializeOwned;
 
@@ -24,23 +24,8 @@ impl Client {
         self.post("/v2/crawl/params-preview", request).await
     }
 
-    /// Returns progress and documents of a crawl. With `skip` at the end of a running crawl, the server waits
-    /// up to a second for a new document.
-    pub async fn crawl_status(&self, id: JobId, query: StatusQuery) -> Result<JobProgress, ClientError> {
-        self.crawl_status_as::<Document>(id, query).await
-    }
-
-    /// Returns the same as [`Client::crawl_status`], with documents of type `D` for callers that need only a part of
-    /// each.
-    pub async fn crawl_status_as<D: DeserializeOwned>(
-        &self,
-        id: JobId,
-        query: StatusQuery,
-    ) -> Result<JobProgress<D>, ClientError> {
-        self.job_status(StatusPath::Crawl, id, query).await
-    }
-
-    /// Returns progress and documents of the job at `path`.
+    /// Returns progress and documents of the job at `path`. With `skip` at the end of a running job, the server waits up
+    /// to a second for a new document. `D` may be a part of a document.
     pub async fn job_status<D: DeserializeOwned>(
         &self,
         path: StatusPath,
@@ -54,19 +39,9 @@ impl Client {
         self.get(&path).await
     }
 
-    /// Cancels a crawl; its documents stay readable.
-    pub async fn cancel_crawl(&self, id: JobId) -> Result<JobCancelled, ClientError> {
-        self.cancel_job(StatusPath::Crawl, id).await
-    }
-
     /// Cancels a job; its documents stay readable.
     pub async fn cancel_job(&self, path: StatusPath, id: JobId) -> Result<JobCancelled, ClientError> {
         self.delete(&path.url("", id)).await
-    }
-
-    /// Returns the failed pages and the URLs blocked by robots.txt.
-    pub async fn crawl_errors(&self, id: JobId) -> Result<JobErrors, ClientError> {
-        self.job_errors(StatusPath::Crawl, id).await
     }
 
     /// Returns the failed pages and blocked URLs of the job at `path`.

@@ -2,7 +2,7 @@
 
 use harvestman_core::api::team::{
     Activity, ConcurrencyCheck, CreditPeriod, CreditUsage, Data, Endpoint, QueueStatus, TokenPeriod,
-    TokenUsage, UsageHistory, UsageQuery,
+    UsageHistory, UsageQuery,
 };
 
 use crate::error::ClientError;
@@ -39,11 +39,6 @@ impl Client {
     /// Returns the credits of this month.
     pub async fn credit_usage(&self) -> Result<Data<CreditUsage>, ClientError> {
         self.get("/v2/team/credit-usage").await
-    }
-
-    /// Returns the tokens of this month.
-    pub async fn token_usage(&self) -> Result<Data<TokenUsage>, ClientError> {
-        self.get("/v2/team/token-usage").await
     }
 
     /// Returns the number of waiting and running pages.

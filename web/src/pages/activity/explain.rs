@@ -1,6 +1,7 @@
 //! Dialog that explains why a call failed, by asking the server's documentation about the error.
 
 use harvestman_client::{Client, ClientError};
+use harvestman_core::api::job::{JobErrors, StatusPath};
 use harvestman_core::api::support::{DocsResponse, DocsSearchRequest};
 use harvestman_core::api::team::Endpoint;
 use harvestman_core::ids::JobId;
@@ -101,15 +102,19 @@ pub(super) fn Explain(failed_call: RwSignal<Option<FailedCall>>) -> impl IntoVie
 
 /// Returns the error of the first failed page, in the API's own words.
 async fn fetch_error(client: &Client, call: &FailedCall) -> String {
-    let message = match call.endpoint {
-        Endpoint::Crawl => first_page_error(client.crawl_errors(call.id).await),
-        Endpoint::BatchScrape => first_page_error(client.batch_scrape_errors(call.id).await),
+    let path = match call.endpoint {
+        Endpoint::Crawl => Some(StatusPath::Crawl),
+        Endpoint::BatchScrape => Some(StatusPath::BatchScrape),
         _ => None,
+    };
+    let message = match path {
+        Some(path) => first_page_error(client.job_errors(path, call.id).await),
+        None => None,
     };
     message.unwrap_or_else(|| "The call failed, and the server recorded no error message.".to_owned())
 }
 
-fn first_page_error(errors: Result<harvestman_core::api::job::JobErrors, ClientError>) -> Option<String> {
+fn first_page_error(errors: Result<JobErrors, ClientError>) -> Option<String> {
     match errors {
         Ok(errors) => {
             let first = errors.errors.first()?;

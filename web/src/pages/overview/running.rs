@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use harvestman_core::api::console::ConsoleSession;
 use harvestman_core::api::crawl::ActiveCrawl;
+use harvestman_core::api::job::StatusPath;
 use harvestman_core::ids::JobId;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
@@ -34,7 +35,7 @@ pub fn Crawls() -> impl IntoView {
             spawn_local(async move {
                 if let Ok(status) = console
                     .client()
-                    .crawl_status_as::<serde::de::IgnoredAny>(crawl.id, counters_only())
+                    .job_status::<serde::de::IgnoredAny>(StatusPath::Crawl, crawl.id, counters_only())
                     .await
                 {
                     let counts = Progress {
@@ -53,7 +54,7 @@ pub fn Crawls() -> impl IntoView {
             return;
         };
         spawn_local(async move {
-            match console.client().cancel_crawl(id).await {
+            match console.client().cancel_job(StatusPath::Crawl, id).await {
                 Ok(_) => {
                     console
                         .active

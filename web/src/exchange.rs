@@ -14,6 +14,7 @@ use crate::components::icon::{Glyph, Icon};
 use crate::components::panes::Pane;
 use crate::console::Console;
 use crate::draft::Draft;
+use crate::limits::{EXTRACT_POLL_MS, RETRY_LONGEST_MS};
 
 /// State of a request.
 #[derive(Clone)]
@@ -141,15 +142,37 @@ impl Exchange {
     }
 }
 
+/// Repeats a request until it returns the final state; the pauses grow while the server cannot be reached.
+pub async fn poll(
+    console: Console,
+    mut request: impl AsyncFnMut() -> Result<Option<RequestState>, ClientError>,
+) -> Result<RequestState, ClientError> {
+    let mut pause_ms = EXTRACT_POLL_MS;
+    loop {
+        match request().await {
+            Ok(Some(state)) => return Ok(state),
+            Ok(None) => pause_ms = EXTRACT_POLL_MS,
+            Err(error) if error.is_transient() => {
+                console.handle_error(&error);
+                pause_ms = (pause_ms * 2).min(RETRY_LONGEST_MS);
+            }
+            Err(error) => return Err(error),
+        }
+        browser::sleep(pause_ms).await;
+    }
+}
+
 /// Renders the result card of a request.
 #[component]
 pub fn ResultCard(
     exchange: Exchange,
     label: &'static str,
     glyph: Glyph,
-    /// Empty state below the icon.
-    #[prop(into)]
-    empty: ViewFn,
+    /// What the empty state says below the icon.
+    empty: &'static str,
+    /// What follows it.
+    #[prop(optional)]
+    children: Option<ChildrenFn>,
 ) -> impl IntoView {
     let busy = exchange.busy();
     Effect::new(move |_| {
@@ -161,7 +184,8 @@ pub fn ResultCard(
         RequestState::Idle => view! {
             <div class="empty">
                 <Icon glyph/>
-                {empty.run()}
+                <p>{empty}</p>
+                {children.as_ref().map(|children| children())}
             </div>
         }
         .into_any(),

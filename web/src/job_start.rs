@@ -1,16 +1,19 @@
-//! Starts the job of a form and opens it.
+//! Starts the job of a form and opens it, on its own screen or on the screen of the form.
 
 use harvestman_client::{Client, ClientError};
 use harvestman_core::api::Wire;
 use harvestman_core::ids::JobId;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
+use leptos_router::NavigateOptions;
 use leptos_router::hooks::use_navigate;
 use serde::Serialize;
 
 use crate::console::Console;
 use crate::draft::Draft;
-use crate::{browser, request_history, route};
+use crate::exchange::{Exchange, RequestState};
+use crate::route::{self, Screen};
+use crate::{browser, request_history};
 
 /// Callback of a form that starts a job, and whether a start is in progress.
 #[derive(Clone, Copy)]
@@ -65,4 +68,40 @@ impl JobStart {
         });
         Self { run, busy }
     }
+}
+
+/// Returns a callback that starts the job of a form and writes its id to the URL of the form's `screen`. `started` is the
+/// toast for a user who has left that screen. Needs the router's context.
+pub fn start_on_screen<R>(
+    exchange: Exchange,
+    draft: Draft,
+    screen: Screen,
+    started: &'static str,
+    send: impl AsyncFn(Client, R) -> Result<JobId, ClientError> + Clone + Send + Sync + 'static,
+) -> Callback<()>
+where
+    R: Wire + Clone + Serialize + 'static,
+{
+    let console = exchange.console;
+    let navigate = StoredValue::new_local(use_navigate());
+    exchange.send_callback(draft, move |_| {
+        let request = draft.submit::<R>()?;
+        let send = send.clone();
+        Some(Box::pin(async move {
+            let body = serde_json::to_value(&request).unwrap_or_default();
+            // Not the abortable client: a started job must be stored even if the user leaves the screen.
+            let id = send(console.client(), request).await?;
+            request_history::save(&id.to_string(), body);
+            let options = NavigateOptions {
+                scroll: false,
+                ..Default::default()
+            };
+            let url = format!("{}?id={id}", screen.path());
+            let shown = navigate.try_with_value(|navigate| navigate(&url, options));
+            if shown.is_none() {
+                console.notify(started);
+            }
+            Ok(RequestState::Pending(None))
+        }))
+    })
 }

@@ -50,6 +50,8 @@ pub const LIMITED_BY_STORAGE: &str = "Pages wait to be written to the database."
 pub const SIGN_IN_TITLE: &str = "Sign in";
 /// Sign-in card: help.
 pub const SIGN_IN_TEXT: &str = "Paste an API key of this server. The server prints a key on its first start, and a sign-in link on every start.";
+/// Hint of the switch that keeps the key.
+pub const REMEMBER_HELP: &str = "If off, the key is removed when you close this tab.";
 /// Scrape: empty result.
 pub const SCRAPE_EMPTY: &str = "The scraped page will appear here: rendered, as Markdown, with links and metadata. Enter a URL to start.";
 /// Overview: no activity yet.

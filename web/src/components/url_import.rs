@@ -2,14 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use leptos::ev::DragEvent;
-use leptos::html;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use serde_json::Value;
 use web_sys::File;
 
 use crate::browser;
+use crate::components::file_drop::FileDrop;
 use crate::console::Console;
 use crate::draft::Draft;
 use crate::limits::URL_FILE_BYTES;
@@ -20,9 +19,7 @@ use crate::{display, text};
 #[component]
 pub fn UrlImport(draft: Draft) -> impl IntoView {
     let console = Console::get();
-    let input: NodeRef<html::Input> = NodeRef::new();
-    let dragging = RwSignal::new(false);
-    let add = move |file: File| {
+    let on_file = Callback::new(move |file: File| {
         if file.size() > URL_FILE_BYTES {
             console.notify(text::URL_FILE_TOO_LARGE);
             return;
@@ -43,25 +40,7 @@ pub fn UrlImport(draft: Draft) -> impl IntoView {
             draft.put("urls", Some(all.collect()));
             console.notify(format!("{} added", display::plural(count, "URL", "URLs")));
         });
-    };
-    let on_pick = move |_| {
-        let Some(input) = input.get_untracked() else {
-            return;
-        };
-        if let Some(file) = input.files().and_then(|files| files.get(0)) {
-            add(file);
-        }
-        // The same file can be chosen again.
-        input.set_value("");
-    };
-    let on_drop = move |event: DragEvent| {
-        event.prevent_default();
-        dragging.set(false);
-        let files = event.data_transfer().and_then(|data| data.files());
-        if let Some(file) = files.and_then(|files| files.get(0)) {
-            add(file);
-        }
-    };
+    });
     let summary = Memo::new(move |_| {
         let urls = draft.value("urls");
         let urls = urls
@@ -72,23 +51,9 @@ pub fn UrlImport(draft: Draft) -> impl IntoView {
         summary(urls)
     });
     view! {
-        <div
-            class="url-import"
-            class:drag=move || dragging.get()
-            on:dragover=move |event| {
-                event.prevent_default();
-                dragging.set(true);
-            }
-            on:dragleave=move |_| dragging.set(false)
-            on:drop=on_drop
-        >
+        <FileDrop label="Add file" accept=".txt,.csv,.tsv,text/plain,text/csv" on_file>
             <span role="status">{move || summary.get().unwrap_or_else(|| text::URL_FILE_HELP.to_owned())}</span>
-            <span class="grow"></span>
-            <label class="btn small">
-                "Add file"
-                <input class="sr-only" type="file" accept=".txt,.csv,.tsv,text/plain,text/csv" node_ref=input on:change=on_pick/>
-            </label>
-        </div>
+        </FileDrop>
     }
     .into_any()
 }

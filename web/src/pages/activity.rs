@@ -311,8 +311,11 @@ fn choice(
 
 /// Returns the endpoints that this server supports.
 fn supported_endpoints() -> impl Iterator<Item = Endpoint> {
-    let elsewhere = |kind: &Endpoint| matches!(kind, Endpoint::Llmstxt | Endpoint::DeepResearch);
-    Endpoint::ALL.iter().copied().filter(move |kind| !elsewhere(kind))
+    let is_unsupported = |kind: &Endpoint| matches!(kind, Endpoint::Llmstxt | Endpoint::DeepResearch);
+    Endpoint::ALL
+        .iter()
+        .copied()
+        .filter(move |kind| !is_unsupported(kind))
 }
 
 #[component]
@@ -341,8 +344,8 @@ fn Row(call: Call, failed_call: RwSignal<Option<FailedCall>>) -> impl IntoView {
                 let job = console.client().console_job(id).await;
                 body = job.ok().and_then(|job| job.request);
             }
-            if let Some(address) = form_path(endpoint, &target, body) {
-                navigate.try_with_value(|navigate| navigate(&address, Default::default()));
+            if let Some(path) = form_path(endpoint, &target, body) {
+                navigate.try_with_value(|navigate| navigate(&path, Default::default()));
             }
         });
     };

@@ -20,8 +20,8 @@ use crate::components::panes::Panes;
 use crate::components::screen_header::ScreenHeader;
 use crate::console::Console;
 use crate::draft::{Draft, Endpoint};
-use crate::exchange::{Exchange, RequestState, ResultCard};
-use crate::limits::{EXTRACT_POLL_MS, RETRY_LONGEST_MS};
+use crate::exchange::{Exchange, RequestState, ResultCard, poll};
+use crate::job_start::start_on_screen;
 use crate::request_form::RequestForm;
 use crate::route::Screen;
 use crate::{display, request_history, text};
@@ -76,30 +76,19 @@ impl AgentRun {
     async fn follow(self, client: Client, id: JobId) -> Result<RequestState, ClientError> {
         let console = self.exchange.console;
         let view: ViewFn = (move || view! { <RunView run=self/> }.into_any()).into();
-        let mut pause_ms = EXTRACT_POLL_MS;
-        loop {
-            match self.refresh(&client, id).await {
-                Ok(AgentStatus::Processing) => {
-                    let state = self.exchange.state;
-                    if state.try_with_untracked(|state| matches!(state, RequestState::Pending(None)))
-                        == Some(true)
-                    {
-                        state.set(RequestState::Pending(Some(view.clone())));
-                    }
-                    pause_ms = EXTRACT_POLL_MS;
-                }
-                Ok(status) => {
-                    console.notify(format!("Agent run {status}"));
-                    return Ok(RequestState::Done(view));
-                }
-                Err(error) if error.is_transient() => {
-                    console.handle_error(&error);
-                    pause_ms = (pause_ms * 2).min(RETRY_LONGEST_MS);
-                }
-                Err(error) => return Err(error),
+        let state = self.exchange.state;
+        poll(console, async || {
+            let status = self.refresh(&client, id).await?;
+            if status != AgentStatus::Processing {
+                console.notify(format!("Agent run {status}"));
+                return Ok(Some(RequestState::Done(view.clone())));
             }
-            browser::sleep(pause_ms).await;
-        }
+            if state.try_with_untracked(|state| matches!(state, RequestState::Pending(None))) == Some(true) {
+                state.set(RequestState::Pending(Some(view.clone())));
+            }
+            Ok(None)
+        })
+        .await
     }
 
     /// Loads a run and its trace; also loads its thread if the state of the run has changed.
@@ -152,35 +141,20 @@ pub fn AgentPage() -> impl IntoView {
             run.show(id);
         }
     });
-    let navigate = StoredValue::new_local(use_navigate());
-    let start = exchange.send_callback(draft, move |_| {
-        let request = draft.submit::<AgentRequest>()?;
-        Some(Box::pin(async move {
-            // Not the abortable client: a started run must be stored even if the user leaves the screen.
-            let started = console.client().start_agent(&request).await?;
-            let id = started.id.to_string();
-            request_history::save(&id, serde_json::to_value(&request).unwrap_or_default());
-            let options = NavigateOptions {
-                scroll: false,
-                ..Default::default()
-            };
-            let url = format!("{}?id={id}", Screen::Agent.path());
-            if navigate
-                .try_with_value(|navigate| navigate(&url, options))
-                .is_none()
-            {
-                console.notify("Agent run started");
-            }
-            Ok(RequestState::Pending(None))
-        }))
-    });
+    let start = start_on_screen(
+        exchange,
+        draft,
+        Screen::Agent,
+        "Agent run started",
+        async |client, request: AgentRequest| Ok(client.start_agent(&request).await?.id),
+    );
     let after_url = move || view! { <ThreadNotice run/> };
     view! {
         <ScreenHeader title="Agent".to_owned() intro=|| view! { <p>{text::AGENT_INTRO}</p> }/>
         <Panes result="Result">
             <RequestForm draft run=start busy=exchange.busy() action="Start agent" busy_action="Working" after_url/>
             <div class="stack">
-                <ResultCard exchange label="Result" glyph=Glyph::Agent empty=|| view! { <p>{text::AGENT_EMPTY}</p> }/>
+                <ResultCard exchange label="Result" glyph=Glyph::Agent empty=text::AGENT_EMPTY/>
                 <RecentRuns run/>
                 <CodeCard draft/>
             </div>

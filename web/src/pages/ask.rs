@@ -98,12 +98,9 @@ pub fn AskPage() -> impl IntoView {
                         </div>
                     </div>
                 </form>
-                <ResultCard
-                    exchange
-                    label="Answer"
-                    glyph=Glyph::Ask
-                    empty=move || view! { <p>{text::ASK_EMPTY}</p> {examples(question, ask)} }
-                />
+                <ResultCard exchange label="Answer" glyph=Glyph::Ask empty=text::ASK_EMPTY>
+                    {examples(question, ask)}
+                </ResultCard>
             </div>
         </div>
     }

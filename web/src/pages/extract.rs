@@ -20,8 +20,8 @@ use crate::components::panes::{Expand, Panes};
 use crate::components::screen_header::ScreenHeader;
 use crate::console::Console;
 use crate::draft::{Draft, Endpoint};
-use crate::exchange::{Exchange, RequestState, ResultCard};
-use crate::limits::{EXTRACT_POLL_MS, RETRY_LONGEST_MS};
+use crate::exchange::{Exchange, RequestState, ResultCard, poll};
+use crate::job_start::start_on_screen;
 use crate::markdown::is_safe_link;
 use crate::request_form::RequestForm;
 use crate::route::Screen;
@@ -37,42 +37,22 @@ pub fn ExtractPage() -> impl IntoView {
     let job = Memo::new(move |_| query.with(|query| JobId::from_str(&query.get("id")?).ok()));
     Effect::new(move |_| {
         if let Some(id) = job.get() {
-            exchange.send(None, |client| Some(Box::pin(poll(exchange, client, id))));
+            exchange.send(None, |client| Some(Box::pin(follow(exchange, client, id))));
         }
     });
-    let navigate = StoredValue::new_local(use_navigate());
-    let run = exchange.send_callback(draft, move |_| {
-        let request = draft.submit::<ExtractRequest>()?;
-        Some(Box::pin(async move {
-            // Not the abortable client: a started job must be stored even if the user leaves the screen.
-            let started = console.client().start_extract(&request).await?;
-            let id = started.id.to_string();
-            request_history::save(&id, serde_json::to_value(&request).unwrap_or_default());
-            let options = NavigateOptions {
-                scroll: false,
-                ..Default::default()
-            };
-            let url = format!("{}?id={id}", Screen::Extract.path());
-            if navigate
-                .try_with_value(|navigate| navigate(&url, options))
-                .is_none()
-            {
-                console.notify("Extraction started");
-            }
-            Ok(RequestState::Pending(None))
-        }))
-    });
+    let run = start_on_screen(
+        exchange,
+        draft,
+        Screen::Extract,
+        "Extraction started",
+        async |client, request: ExtractRequest| Ok(client.start_extract(&request).await?.id),
+    );
     view! {
         <ScreenHeader title="Extract".to_owned() intro=|| view! { <p>{text::EXTRACT_INTRO}</p> }/>
         <Panes result="Result">
             <RequestForm draft run busy=exchange.busy() action="Extract" busy_action="Extracting"/>
             <div class="stack">
-                <ResultCard
-                    exchange
-                    label="Result"
-                    glyph=Glyph::Extract
-                    empty=|| view! { <p>{text::EXTRACT_EMPTY}</p> }
-                />
+                <ResultCard exchange label="Result" glyph=Glyph::Extract empty=text::EXTRACT_EMPTY/>
                 <CodeCard draft/>
             </div>
         </Panes>
@@ -85,30 +65,20 @@ fn is_running(answer: &ExtractResponse) -> bool {
 }
 
 /// Polls a job until it ends; aborted when another job is shown or the screen is left.
-async fn poll(exchange: Exchange, client: Client, id: JobId) -> Result<RequestState, ClientError> {
+async fn follow(exchange: Exchange, client: Client, id: JobId) -> Result<RequestState, ClientError> {
     let console = exchange.console;
-    let mut pause_ms = EXTRACT_POLL_MS;
-    loop {
-        match client.extract_status(id).await {
-            Ok(answer) => {
-                let running = is_running(&answer);
-                let status = answer.status;
-                let shown: ViewFn = (move || result(&answer)).into();
-                if !running {
-                    console.notify(format!("Extraction {status}"));
-                    return Ok(RequestState::Done(shown));
-                }
-                exchange.state.try_set(RequestState::Pending(Some(shown)));
-                pause_ms = EXTRACT_POLL_MS;
-            }
-            Err(error) if error.is_transient() => {
-                console.handle_error(&error);
-                pause_ms = (pause_ms * 2).min(RETRY_LONGEST_MS);
-            }
-            Err(error) => return Err(error),
+    poll(console, async || {
+        let answer = client.extract_status(id).await?;
+        let (running, status) = (is_running(&answer), answer.status);
+        let shown: ViewFn = (move || result(&answer)).into();
+        if running {
+            exchange.state.try_set(RequestState::Pending(Some(shown)));
+            return Ok(None);
         }
-        browser::sleep(pause_ms).await;
-    }
+        console.notify(format!("Extraction {status}"));
+        Ok(Some(RequestState::Done(shown)))
+    })
+    .await
 }
 
 fn result(answer: &ExtractResponse) -> AnyView {

@@ -59,12 +59,7 @@ pub fn MapPage() -> impl IntoView {
                 />
                 <CodeCard draft/>
             </div>
-            <ResultCard
-                exchange
-                label="Result"
-                glyph=Glyph::Map
-                empty=|| view! { <p>{text::MAP_EMPTY}</p> }
-            />
+            <ResultCard exchange label="Result" glyph=Glyph::Map empty=text::MAP_EMPTY/>
         </Panes>
     }
     .into_any()

@@ -9,17 +9,18 @@ use harvestman_core::api::parse::ParseOptions;
 use harvestman_core::api::scrape::ScrapeResponse;
 use harvestman_core::ids::ScrapeId;
 use harvestman_core::limits::MAX_UPLOAD_BYTES;
-use leptos::ev::{DragEvent, SubmitEvent};
-use leptos::html;
+use leptos::ev::SubmitEvent;
 use leptos::prelude::*;
 use serde_json::{Value, json};
 use web_sys::File;
 
 use crate::components::button::BusyButton;
 use crate::components::code::Code;
+use crate::components::file_drop::FileDrop;
 use crate::components::format_chips::Chips;
 use crate::components::icon::Glyph;
 use crate::components::screen_header::ScreenHeader;
+use crate::components::switch::Switch;
 use crate::components::viewer::Viewer;
 use crate::exchange::{Exchange, RequestState, ResultCard};
 use crate::pages::scrape::{ResultHead, document_of};
@@ -45,8 +46,7 @@ struct Input {
 }
 
 impl Input {
-    fn choose(self, file: Option<File>) {
-        let Some(file) = file else { return };
+    fn choose(self, file: File) {
         let is_too_large = file.size() > MAX_UPLOAD_BYTES as f64;
         self.problem
             .set(is_too_large.then_some(text::PARSE_FILE_TOO_LARGE));
@@ -136,18 +136,12 @@ pub fn ParsePage() -> impl IntoView {
                             })
                         />
                     </div>
-                    <div class="switch">
-                        <input
-                            type="checkbox"
-                            role="switch"
-                            id="parse-main"
-                            prop:checked=move || input.main_only.get()
-                            on:change=move |event| input.main_only.set(event_target_checked(&event))
-                        />
-                        <label class="field-name" for="parse-main">
-                            "Main content only"
-                        </label>
-                    </div>
+                    <Switch
+                        id="parse-main"
+                        label="Main content only"
+                        value=input.main_only
+                        on_change=move |on| input.main_only.set(on)
+                    />
                     <div class="send">
                         <BusyButton busy=exchange.busy() label="Convert file" busy_label="Converting"/>
                     </div>
@@ -157,7 +151,7 @@ pub fn ParsePage() -> impl IntoView {
                     <Code html=Signal::derive(move || highlight::code(&command(input))) label="Request code"/>
                 </section>
             </div>
-            <ResultCard exchange label="Result" glyph=Glyph::Parse empty=|| view! { <p>{text::PARSE_EMPTY}</p> }/>
+            <ResultCard exchange label="Result" glyph=Glyph::Parse empty=text::PARSE_EMPTY/>
         </div>
     }
     .into_any()
@@ -177,22 +171,7 @@ fn result_of(answer: ScrapeResponse, took_ms: Option<u64>) -> RequestState {
 /// Renders the field and drop zone of the file.
 #[component]
 fn FileField(input: Input) -> impl IntoView {
-    let node: NodeRef<html::Input> = NodeRef::new();
-    let dragging = RwSignal::new(false);
-    let on_pick = move |_| {
-        let Some(element) = node.get_untracked() else {
-            return;
-        };
-        input.choose(element.files().and_then(|files| files.get(0)));
-        // The same file can be chosen again.
-        element.set_value("");
-    };
-    let on_drop = move |event: DragEvent| {
-        event.prevent_default();
-        dragging.set(false);
-        let files = event.data_transfer().and_then(|data| data.files());
-        input.choose(files.and_then(|files| files.get(0)));
-    };
+    let on_file = Callback::new(move |file| input.choose(file));
     let chosen = move || {
         input.file.with(|file| match file {
             Some(file) => format!("{}, {}", file.name(), display::bytes(file.size() as usize)),
@@ -205,23 +184,9 @@ fn FileField(input: Input) -> impl IntoView {
                 "File"
                 <code>"file"</code>
             </span>
-            <div
-                class="url-import"
-                class:drag=move || dragging.get()
-                on:dragover=move |event| {
-                    event.prevent_default();
-                    dragging.set(true);
-                }
-                on:dragleave=move |_| dragging.set(false)
-                on:drop=on_drop
-            >
+            <FileDrop label="Choose file" id="parse-file" described_by="parse-help parse-error" on_file>
                 <span class="cut" role="status">{chosen}</span>
-                <span class="grow"></span>
-                <label class="btn small">
-                    "Choose file"
-                    <input class="sr-only" type="file" id="parse-file" aria-describedby="parse-help parse-error" node_ref=node on:change=on_pick/>
-                </label>
-            </div>
+            </FileDrop>
             <p class="hint" id="parse-help">{text::PARSE_TYPES_HELP}</p>
             {move || input.problem.get().map(|text| view! { <p class="field-error" id="parse-error">{text}</p> })}
         </div>

@@ -75,12 +75,7 @@ pub fn ScrapePage() -> impl IntoView {
                 busy_action="Scraping"
             />
             <div class="stack">
-                <ResultCard
-                    exchange
-                    label="Result"
-                    glyph=Glyph::Scrape
-                    empty=|| view! { <p>{text::SCRAPE_EMPTY}</p> }
-                />
+                <ResultCard exchange label="Result" glyph=Glyph::Scrape empty=text::SCRAPE_EMPTY/>
                 <CodeCard draft/>
             </div>
         </Panes>

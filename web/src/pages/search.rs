@@ -137,12 +137,7 @@ pub fn SearchPage() -> impl IntoView {
                 busy_action="Searching"
             />
             <div class="stack">
-                <ResultCard
-                    exchange
-                    label="Results"
-                    glyph=Glyph::Search
-                    empty=|| view! { <p>{text::SEARCH_EMPTY}</p> }
-                />
+                <ResultCard exchange label="Results" glyph=Glyph::Search empty=text::SEARCH_EMPTY/>
                 <CodeCard draft/>
             </div>
         </Panes>

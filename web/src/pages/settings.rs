@@ -8,6 +8,7 @@ use serde_json::Value;
 use crate::components::dialog::Confirm;
 use crate::components::format_chips::{Chips, toggle};
 use crate::components::screen_header::ScreenHeader;
+use crate::components::switch::Switch;
 use crate::components::top_bar::mask_key;
 use crate::console::Console;
 use crate::draft::FORMATS;
@@ -37,17 +38,11 @@ pub fn SettingsPage() -> impl IntoView {
                 <DensitySetting/>
                 <FormatSetting/>
                 <KeySetting/>
-                <div class="setting">
-                    <div>
-                        <h2>"Local data"</h2>
-                        <p>"API key, theme, drafts, remembered requests and results."</p>
-                    </div>
-                    <div>
-                        <button class="btn danger" on:click=move |_| confirming.set(true)>
-                            "Clear local data"
-                        </button>
-                    </div>
-                </div>
+                <Setting name="Local data" help="API key, theme, drafts, remembered requests and results.">
+                    <button class="btn danger" on:click=move |_| confirming.set(true)>
+                        "Clear local data"
+                    </button>
+                </Setting>
             </section>
         </div>
         <Confirm
@@ -62,72 +57,77 @@ pub fn SettingsPage() -> impl IntoView {
     .into_any()
 }
 
+/// Renders a setting: its name, a sentence about it, and its controls.
 #[component]
-fn ThemeSetting() -> impl IntoView {
-    let console = Console::get();
-    let chips = Theme::ALL.map(|theme| {
+fn Setting(
+    name: &'static str,
+    help: &'static str,
+    /// Id of the name, for controls that are labelled by it.
+    #[prop(optional)]
+    id: Option<&'static str>,
+    children: Children,
+) -> impl IntoView {
+    view! {
+        <div class="setting">
+            <div>
+                <h2 id=id>{name}</h2>
+                <p>{help}</p>
+            </div>
+            <div>{children()}</div>
+        </div>
+    }
+    .into_any()
+}
+
+/// Renders a chip for each choice of a setting. `id` is that of its name.
+fn choices<T: Copy + PartialEq + Send + Sync + 'static, const N: usize>(
+    id: &'static str,
+    all: [T; N],
+    name: fn(T) -> &'static str,
+    chosen: RwSignal<T>,
+    choose: fn(T),
+) -> AnyView {
+    let chips = all.map(|one| {
         view! {
             <button
                 type="button"
                 class="chip"
-                aria-pressed=move || (console.theme.get() == theme).to_string()
+                aria-pressed=move || (chosen.get() == one).to_string()
                 on:click=move |_| {
-                    theme.choose();
-                    console.theme.set(theme);
+                    choose(one);
+                    chosen.set(one);
                 }
             >
-                {theme.name()}
+                {name(one)}
             </button>
         }
     });
     view! {
-        <div class="setting">
-            <div>
-                <h2 id="set-theme">"Theme"</h2>
-                <p>"System follows the setting of your device."</p>
-            </div>
-            <div>
-                <div class="chips" role="group" aria-labelledby="set-theme">
-                    {chips}
-                </div>
-            </div>
+        <div class="chips" role="group" aria-labelledby=id>
+            {chips}
         </div>
     }
     .into_any()
 }
 
 #[component]
-fn DensitySetting() -> impl IntoView {
-    let chosen = RwSignal::new(Density::stored());
-    let chips = Density::ALL.map(|density| {
-        view! {
-            <button
-                type="button"
-                class="chip"
-                aria-pressed=move || (chosen.get() == density).to_string()
-                on:click=move |_| {
-                    density.choose();
-                    chosen.set(density);
-                }
-            >
-                {density.name()}
-            </button>
-        }
-    });
+fn ThemeSetting() -> impl IntoView {
+    let theme = Console::get().theme;
     view! {
-        <div class="setting">
-            <div>
-                <h2 id="set-density">"Density"</h2>
-                <p>"Compact fits more on the screen."</p>
-            </div>
-            <div>
-                <div class="chips" role="group" aria-labelledby="set-density">
-                    {chips}
-                </div>
-            </div>
-        </div>
+        <Setting name="Theme" help="System follows the setting of your device." id="set-theme">
+            {choices("set-theme", Theme::ALL, Theme::name, theme, Theme::choose)}
+        </Setting>
     }
-    .into_any()
+}
+
+#[component]
+fn DensitySetting() -> impl IntoView {
+    let density = RwSignal::new(Density::stored());
+    view! {
+        <Setting name="Density" help="Compact fits more on the screen." id="set-density">
+            {choices("set-density", Density::ALL, Density::name, density, Density::choose)}
+        </Setting>
+    }
 }
 
 #[component]
@@ -148,15 +148,11 @@ fn FormatSetting() -> impl IntoView {
         formats.with_untracked(|formats| storage::write(FORMATS, formats));
     });
     view! {
-        <div class="setting">
-            <div>
-                <h2 id="set-formats">"Default formats"</h2>
-                <p>"Selected formats in new and cleared forms."</p>
-            </div>
+        <Setting name="Default formats" help="Selected formats in new and cleared forms." id="set-formats">
             <div role="group" aria-labelledby="set-formats">
                 <Chips chosen on_toggle/>
             </div>
-        </div>
+        </Setting>
     }
     .into_any()
 }
@@ -165,43 +161,26 @@ fn FormatSetting() -> impl IntoView {
 fn KeySetting() -> impl IntoView {
     let console = Console::get();
     let remember = RwSignal::new(sign_in::is_remembered());
+    let on_change = move |on| {
+        remember.set(on);
+        if let Some(key) = console.key.get_untracked() {
+            sign_in::store_key(&key, on);
+        }
+    };
     let has_key = move || console.key.with(Option::is_some);
     view! {
-        <div class="setting">
-            <div>
-                <h2>"API key"</h2>
-                <p>"Sent to this server only, and never part of a URL."</p>
-            </div>
-            <div>
-                {move || match console.key.get() {
-                    None => view! { <span class="quiet-text">"This server needs no key."</span> }.into_any(),
-                    Some(key) => view! { <span class="mono">{mask_key(&key)}</span> }.into_any(),
-                }}
-                <Show when=has_key>
-                    <div class="switch">
-                        <input
-                            type="checkbox"
-                            role="switch"
-                            id="remember"
-                            prop:checked=move || remember.get()
-                            on:change=move |event| {
-                                remember.set(event_target_checked(&event));
-                                if let Some(key) = console.key.get_untracked() {
-                                    sign_in::store_key(&key, remember.get_untracked());
-                                }
-                            }
-                        />
-                        <label class="field-name" for="remember">
-                            "Remember on this device"
-                        </label>
-                        <p class="hint">"If off, the key is removed when you close this tab."</p>
-                    </div>
-                    <button class="btn" on:click=move |_| sign_in::sign_out(console)>
-                        "Change API key"
-                    </button>
-                </Show>
-            </div>
-        </div>
+        <Setting name="API key" help="Sent to this server only, and never part of a URL.">
+            {move || match console.key.get() {
+                None => view! { <span class="quiet-text">"This server needs no key."</span> }.into_any(),
+                Some(key) => view! { <span class="mono">{mask_key(&key)}</span> }.into_any(),
+            }}
+            <Show when=has_key>
+                <Switch id="remember" label="Remember on this device" hint=text::REMEMBER_HELP value=remember on_change/>
+                <button class="btn" on:click=move |_| sign_in::sign_out(console)>
+                    "Change API key"
+                </button>
+            </Show>
+        </Setting>
     }
     .into_any()
 }

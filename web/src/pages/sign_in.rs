@@ -6,6 +6,7 @@ use leptos::task::spawn_local;
 use crate::components::button::BusyButton;
 use crate::components::icon::{Glyph, Icon};
 use crate::components::notice::problem_notice;
+use crate::components::switch::Switch;
 use crate::console::Console;
 use crate::{browser, sign_in, text};
 
@@ -60,19 +61,13 @@ pub fn SignIn(problem: Option<String>) -> impl IntoView {
                         on:input=move |event| key.set(event_target_value(&event))
                     />
                 </div>
-                <div class="switch">
-                    <input
-                        type="checkbox"
-                        role="switch"
-                        id="remember"
-                        prop:checked=move || remember.get()
-                        on:change=move |event| remember.set(event_target_checked(&event))
-                    />
-                    <label class="field-name" for="remember">
-                        "Remember on this device"
-                    </label>
-                    <p class="hint">"If off, the key is removed when you close this tab."</p>
-                </div>
+                <Switch
+                    id="remember"
+                    label="Remember on this device"
+                    hint=text::REMEMBER_HELP
+                    value=remember
+                    on_change=move |on| remember.set(on)
+                />
                 <div class="send">
                     <BusyButton busy label="Sign in"/>
                     <a class="btn quiet" href="/docs" rel="external">

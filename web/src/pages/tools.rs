@@ -169,26 +169,6 @@ fn Input(
     .into_any()
 }
 
-/// Renders a switch.
-#[component]
-fn Toggle(id: &'static str, label: &'static str, value: RwSignal<bool>) -> impl IntoView {
-    view! {
-        <div class="switch">
-            <input
-                type="checkbox"
-                role="switch"
-                id=id
-                prop:checked=move || value.get()
-                on:change=move |event| value.set(event_target_checked(&event))
-            />
-            <label class="field-name" for=id>
-                {label}
-            </label>
-        </div>
-    }
-    .into_any()
-}
-
 /// Returns the non-empty lines.
 fn lines(text: RwSignal<String>) -> Vec<String> {
     text.with(|text| {

@@ -12,6 +12,7 @@ use leptos_router::params::ParamsMap;
 use crate::components::error_notice::error_notice;
 use crate::components::icon::{Glyph, Icon};
 use crate::components::screen_header::ScreenHeader;
+use crate::components::switch::Switch;
 use crate::console::Console;
 use crate::route::Screen;
 use crate::{browser, display, text};
@@ -259,18 +260,12 @@ fn Choices(selection: Memo<Selection>) -> impl IntoView {
                 {chip(Span::Day.name(), |one| one.span == Span::Day, |one| one.span = Span::Day)}
             </div>
             <span class="grow"></span>
-            <div class="switch">
-                <input
-                    type="checkbox"
-                    role="switch"
-                    id="by-key"
-                    prop:checked=move || selection.get().by_key
-                    on:change=move |_| go.run(|one| one.by_key = !one.by_key)
-                />
-                <label class="field-name" for="by-key">
-                    "By key"
-                </label>
-            </div>
+            <Switch
+                id="by-key"
+                label="By key"
+                value=Signal::derive(move || selection.get().by_key)
+                on_change=move |_| go.run(|one| one.by_key = !one.by_key)
+            />
         </div>
     }
     .into_any()

@@ -12,6 +12,7 @@ use serde_json::{Map, Value, json};
 
 use crate::components::button::BusyButton;
 use crate::components::notice::problem_notice;
+use crate::components::switch::Switch;
 use crate::console::Console;
 use crate::route::{self, Screen};
 use crate::text;
@@ -145,18 +146,12 @@ pub fn OpenBrowser() -> impl IntoView {
             <div class="send">
                 <BusyButton busy label="Open browser" busy_label="Opening"/>
                 <Show when=move || input.profile.with(|name| !name.trim().is_empty())>
-                    <div class="switch">
-                        <input
-                            type="checkbox"
-                            role="switch"
-                            id="open-saves"
-                            prop:checked=move || input.saves_profile.get()
-                            on:change=move |event| input.saves_profile.set(event_target_checked(&event))
-                        />
-                        <label class="field-name" for="open-saves">
-                            "Save changes to the profile"
-                        </label>
-                    </div>
+                    <Switch
+                        id="open-saves"
+                        label="Save changes to the profile"
+                        value=input.saves_profile
+                        on_change=move |on| input.saves_profile.set(on)
+                    />
                 </Show>
             </div>
         </form>

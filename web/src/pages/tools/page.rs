@@ -6,7 +6,8 @@ use harvestman_core::api::Document;
 use leptos::prelude::*;
 use serde_json::{Value, json};
 
-use super::{Input, Toggle, ToolLayout, lines, non_empty, run_tool};
+use super::{Input, ToolLayout, lines, non_empty, run_tool};
+use crate::components::switch::Switch;
 use crate::components::viewer::Viewer;
 use crate::package::Package;
 use crate::text;
@@ -39,7 +40,7 @@ pub(super) fn PageTool(package: Package) -> impl IntoView {
                 <Input id="page-include" label="Include tags" value=include rows=2 hint="CSS selectors, one per line."/>
                 <Input id="page-exclude" label="Exclude tags" value=exclude rows=2 hint="CSS selectors, one per line."/>
             </div>
-            <Toggle id="page-main" label="Main content only" value=main_only/>
+            <Switch id="page-main" label="Main content only" value=main_only on_change=move |on| main_only.set(on)/>
         </ToolLayout>
     }
     .into_any()

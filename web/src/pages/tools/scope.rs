@@ -3,7 +3,8 @@
 use leptos::prelude::*;
 use serde_json::{Value, json};
 
-use super::{Input, Toggle, ToolLayout, lines, non_empty, verdict_badge};
+use super::{Input, ToolLayout, lines, non_empty, verdict_badge};
+use crate::components::switch::Switch;
 use crate::package::Package;
 use crate::{display, text};
 
@@ -42,7 +43,8 @@ pub(super) fn ScopeTool(package: Package) -> impl IntoView {
             Err(_) => Some(Err(text::TOOL_SCOPE_DEPTH.to_owned())),
         },
     );
-    let toggles = switches.map(|(name, label, value)| view! { <Toggle id=name label value/> });
+    let toggles = switches
+        .map(|(name, label, value)| view! { <Switch id=name label value on_change=move |on: bool| value.set(on)/> });
     view! {
         <ToolLayout package output empty=text::TOOL_SCOPE_EMPTY render=result>
             <Input id="scope-url" label="Start URL" value=start placeholder="https://example.com/docs"/>

@@ -8,7 +8,7 @@ use crate::package::Package;
 use crate::text;
 
 /// Default URL of the sitemap, which only matters for relative URLs in it.
-const NOWHERE: &str = "https://example.com/sitemap.xml";
+const DEFAULT_URL: &str = "https://example.com/sitemap.xml";
 
 /// Renders the tool.
 #[component]
@@ -16,13 +16,13 @@ pub(super) fn SitemapTool(package: Package) -> impl IntoView {
     let file = RwSignal::new(String::new());
     let url = RwSignal::new(String::new());
     let output = run_tool(package, "sitemap", move || {
-        let url = non_empty(url).unwrap_or_else(|| NOWHERE.to_owned());
+        let url = non_empty(url).unwrap_or_else(|| DEFAULT_URL.to_owned());
         Some(json!({ "text": non_empty(file)?, "url": url }))
     });
     view! {
         <ToolLayout package output empty=text::TOOL_SITEMAP_EMPTY render=result>
             <Input id="sitemap-text" label="Sitemap" value=file rows=14 placeholder="<urlset><url><loc>https://example.com/</loc></url></urlset>"/>
-            <Input id="sitemap-url" label="Sitemap URL" value=url placeholder=NOWHERE hint="Makes relative URLs absolute."/>
+            <Input id="sitemap-url" label="Sitemap URL" value=url placeholder=DEFAULT_URL hint="Makes relative URLs absolute."/>
         </ToolLayout>
     }
     .into_any()

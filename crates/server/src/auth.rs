@@ -21,18 +21,24 @@ use crate::cluster::ForwardedRequest;
 use crate::error::Failure;
 use crate::{keys, limits};
 
-/// Principal that owns the request's key; present on every route that requires a key.
-#[derive(Clone, Debug)]
-pub struct Caller(pub Principal);
+/// Who sent a request, on a route that requires a key.
+pub struct Caller {
+    /// The app that handles the request.
+    pub app: App,
+    /// Principal that owns the request's key.
+    pub principal: Principal,
+}
 
 impl FromRequestParts<App> for Caller {
     type Rejection = Failure;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Failure> {
-        match parts.extensions.get::<Caller>() {
-            Some(caller) => Ok(caller.clone()),
-            None => authenticate(app, &parts.headers).await.map(Caller),
-        }
+        let principal = match parts.extensions.get::<Principal>() {
+            Some(principal) => principal.clone(),
+            None => authenticate(app, &parts.headers).await?,
+        };
+        let app = app.clone();
+        Ok(Self { app, principal })
     }
 }
 
@@ -51,7 +57,7 @@ pub async fn require_key(State(app): State<App>, mut request: Request, next: Nex
     };
     match allowed.await {
         Ok(principal) => {
-            request.extensions_mut().insert(Caller(principal));
+            request.extensions_mut().insert(principal);
             next.run(request).await
         }
         Err(failure) => failure.into_response(),

@@ -16,8 +16,7 @@ use crate::links::Base;
 use crate::routes::{PathId, job};
 
 pub(crate) async fn start(
-    State(app): State<App>,
-    Caller(principal): Caller,
+    Caller { app, principal }: Caller,
     Base(base): Base,
     headers: HeaderMap,
     WholeBody(body): WholeBody,
@@ -40,10 +39,10 @@ pub(crate) async fn status(app: State<App>, request: Request) -> Response {
     job::status(app, request, StatusPath::BatchScrape).await
 }
 
-pub(crate) async fn cancel(app: State<App>, caller: Caller, id: PathId) -> HandlerResult {
-    job::cancel(app, caller, id, StatusPath::BatchScrape).await
+pub(crate) async fn cancel(caller: Caller, id: PathId) -> HandlerResult {
+    job::cancel(caller, id, StatusPath::BatchScrape).await
 }
 
-pub(crate) async fn errors(app: State<App>, caller: Caller, id: PathId) -> HandlerResult {
-    job::errors(app, caller, id, StatusPath::BatchScrape).await
+pub(crate) async fn errors(caller: Caller, id: PathId) -> HandlerResult {
+    job::errors(caller, id, StatusPath::BatchScrape).await
 }

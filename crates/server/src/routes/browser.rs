@@ -1,13 +1,12 @@
 //! Browser sessions: `/v2/browser`, also under `/v2/interact` (docs/API.md section 11).
 
-use axum::extract::{Request, State};
+use axum::extract::Request;
 use axum::http::Uri;
 use harvestman_core::api::browser::{BrowserRequest, ExecuteRequest, ExtendRequest, SessionsQuery};
 use harvestman_core::api::session_file::SessionFileRequest;
 use harvestman_core::ids::SessionId;
 use harvestman_engine::SessionFileSource;
 
-use crate::app::App;
 use crate::auth::Caller;
 use crate::body::WholeBody;
 use crate::error::{HandlerResult, json};
@@ -16,8 +15,7 @@ use crate::routes::PathId;
 use crate::routes::parse::{UploadBody, read_upload};
 
 pub(crate) async fn create(
-    State(app): State<App>,
-    Caller(principal): Caller,
+    Caller { app, principal }: Caller,
     Base(base): Base,
     WholeBody(body): WholeBody,
 ) -> HandlerResult {
@@ -25,19 +23,13 @@ pub(crate) async fn create(
     json(&app.engine().open_browser(&principal, request, &base).await?)
 }
 
-pub(crate) async fn list(
-    State(app): State<App>,
-    Caller(principal): Caller,
-    Base(base): Base,
-    uri: Uri,
-) -> HandlerResult {
+pub(crate) async fn list(Caller { app, principal }: Caller, Base(base): Base, uri: Uri) -> HandlerResult {
     let query = SessionsQuery::parse(uri.query().unwrap_or_default())?;
     json(&app.engine().browser_sessions(&principal, query, &base).await?)
 }
 
 pub(crate) async fn execute(
-    State(app): State<App>,
-    Caller(principal): Caller,
+    Caller { app, principal }: Caller,
     PathId(id): PathId,
     Base(base): Base,
     WholeBody(body): WholeBody,
@@ -50,17 +42,12 @@ pub(crate) async fn execute(
     )
 }
 
-pub(crate) async fn delete(
-    State(app): State<App>,
-    Caller(principal): Caller,
-    PathId(id): PathId,
-) -> HandlerResult {
+pub(crate) async fn delete(Caller { app, principal }: Caller, PathId(id): PathId) -> HandlerResult {
     json(&app.engine().end_browser(&principal, id.into()).await?)
 }
 
 pub(crate) async fn extend(
-    State(app): State<App>,
-    Caller(principal): Caller,
+    Caller { app, principal }: Caller,
     PathId(id): PathId,
     WholeBody(body): WholeBody,
 ) -> HandlerResult {
@@ -73,8 +60,7 @@ pub(crate) async fn extend(
 }
 
 pub(crate) async fn files(
-    State(app): State<App>,
-    Caller(principal): Caller,
+    Caller { app, principal }: Caller,
     PathId(id): PathId,
     Base(base): Base,
 ) -> HandlerResult {
@@ -82,8 +68,7 @@ pub(crate) async fn files(
 }
 
 pub(crate) async fn add_file(
-    State(app): State<App>,
-    Caller(principal): Caller,
+    Caller { app, principal }: Caller,
     PathId(id): PathId,
     Base(base): Base,
     request: Request,

@@ -66,7 +66,7 @@ pub(crate) async fn start(State(app): State<App>, WholeBody(body): WholeBody) ->
 }
 
 /// Returns the data of the settings screen.
-pub(crate) async fn info(State(app): State<App>, Caller(principal): Caller) -> HandlerResult {
+pub(crate) async fn info(Caller { app, principal }: Caller) -> HandlerResult {
     let (running, limit) = app.engine().concurrency(&principal);
     let webhook_signature = webhook_secret_source(&app, principal.team).await?.is_some();
     json(&ConsoleInfo {
@@ -92,7 +92,7 @@ pub(crate) async fn info(State(app): State<App>, Caller(principal): Caller) -> H
 }
 
 /// Returns the team's recent jobs, newest first; with `search`, those whose URL contains it.
-pub(crate) async fn jobs(State(app): State<App>, Caller(principal): Caller, uri: Uri) -> HandlerResult {
+pub(crate) async fn jobs(Caller { app, principal }: Caller, uri: Uri) -> HandlerResult {
     let query = Query::parse(uri.query().unwrap_or_default());
     let limit = query
         .integer("limit", 1..=limits::OVERVIEW_JOBS)?
@@ -113,11 +113,7 @@ pub(crate) async fn jobs(State(app): State<App>, Caller(principal): Caller, uri:
 }
 
 /// Returns the team's browser sessions of the last day, newest first, with their credits and end times.
-pub(crate) async fn sessions(
-    State(app): State<App>,
-    Caller(principal): Caller,
-    Base(base): Base,
-) -> HandlerResult {
+pub(crate) async fn sessions(Caller { app, principal }: Caller, Base(base): Base) -> HandlerResult {
     let sessions = app
         .engine()
         .session_overviews(&principal, limits::OVERVIEW_SESSIONS, &base)

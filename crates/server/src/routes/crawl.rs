@@ -17,8 +17,7 @@ use crate::links::Base;
 use crate::routes::{PathId, job};
 
 pub(crate) async fn start(
-    State(app): State<App>,
-    Caller(principal): Caller,
+    Caller { app, principal }: Caller,
     Base(base): Base,
     headers: HeaderMap,
     WholeBody(body): WholeBody,
@@ -36,8 +35,7 @@ pub(crate) async fn start(
 
 /// Starts a crawl that continues this one.
 pub(crate) async fn continue_crawl(
-    State(app): State<App>,
-    Caller(principal): Caller,
+    Caller { app, principal }: Caller,
     Base(base): Base,
     PathId(id): PathId,
 ) -> HandlerResult {
@@ -54,15 +52,15 @@ pub(crate) async fn status(app: State<App>, request: Request) -> Response {
     job::status(app, request, StatusPath::Crawl).await
 }
 
-pub(crate) async fn cancel(app: State<App>, caller: Caller, id: PathId) -> HandlerResult {
-    job::cancel(app, caller, id, StatusPath::Crawl).await
+pub(crate) async fn cancel(caller: Caller, id: PathId) -> HandlerResult {
+    job::cancel(caller, id, StatusPath::Crawl).await
 }
 
-pub(crate) async fn errors(app: State<App>, caller: Caller, id: PathId) -> HandlerResult {
-    job::errors(app, caller, id, StatusPath::Crawl).await
+pub(crate) async fn errors(caller: Caller, id: PathId) -> HandlerResult {
+    job::errors(caller, id, StatusPath::Crawl).await
 }
 
-pub(crate) async fn active(State(app): State<App>, Caller(principal): Caller) -> HandlerResult {
+pub(crate) async fn active(Caller { app, principal }: Caller) -> HandlerResult {
     let mut crawls = Vec::new();
     for row in app.store().active(principal.team).await? {
         if row.kind == JobKind::Crawl {

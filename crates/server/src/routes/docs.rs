@@ -1,13 +1,12 @@
 //! The documentation: guide and API reference (`GET /docs`), and questions about it (docs/API.md section 6.10).
 
-use axum::extract::{Path, State};
+use axum::extract::Path;
 use axum::http::{HeaderValue, Uri, header};
 use axum::response::{IntoResponse, Response};
 use harvestman_core::api::error::ErrorCode;
 use harvestman_core::api::support::DocsSearchRequest;
 use url::form_urlencoded;
 
-use crate::app::App;
 use crate::auth::Caller;
 use crate::body::WholeBody;
 use crate::docs;
@@ -49,8 +48,7 @@ pub(crate) async fn api_endpoint(Base(base): Base, Path(operation): Path<String>
 }
 
 pub(crate) async fn ask(
-    State(app): State<App>,
-    Caller(principal): Caller,
+    Caller { app, principal }: Caller,
     Base(base): Base,
     WholeBody(body): WholeBody,
 ) -> HandlerResult {

@@ -1,14 +1,13 @@
 //! Extracts and agents: start, status, list, cancel, threads, traces (docs/API.md section 10).
 
 use axum::extract::rejection::PathRejection;
-use axum::extract::{Path, RawQuery, State};
+use axum::extract::{Path, RawQuery};
 use axum::http::HeaderMap;
 use harvestman_core::api::agent::{AgentCancelled, AgentRequest, AgentsQuery};
 use harvestman_core::api::agent_thread::ThreadQuery;
 use harvestman_core::api::agent_trace::TraceQuery;
 use harvestman_core::api::extract::{ExtractRequest, ExtractStarted, TracedUrl};
 
-use crate::app::App;
 use crate::auth::Caller;
 use crate::body::WholeBody;
 use crate::error::{Failure, HandlerResult, json};
@@ -16,8 +15,7 @@ use crate::links::Base;
 use crate::routes::{PathId, job, job_id};
 
 pub(crate) async fn start(
-    State(app): State<App>,
-    Caller(principal): Caller,
+    Caller { app, principal }: Caller,
     Base(base): Base,
     headers: HeaderMap,
     WholeBody(body): WholeBody,
@@ -43,26 +41,17 @@ pub(crate) async fn start(
     })
 }
 
-pub(crate) async fn status(
-    State(app): State<App>,
-    Caller(principal): Caller,
-    PathId(id): PathId,
-) -> HandlerResult {
+pub(crate) async fn status(Caller { app, principal }: Caller, PathId(id): PathId) -> HandlerResult {
     json(&app.engine().extract_status(&principal, id).await?)
 }
 
-pub(crate) async fn cancel(
-    State(app): State<App>,
-    Caller(principal): Caller,
-    PathId(id): PathId,
-) -> HandlerResult {
+pub(crate) async fn cancel(Caller { app, principal }: Caller, PathId(id): PathId) -> HandlerResult {
     app.engine().cancel_extract(&principal, id).await?;
     json(&AgentCancelled { success: true })
 }
 
 pub(crate) async fn start_agent(
-    State(app): State<App>,
-    Caller(principal): Caller,
+    Caller { app, principal }: Caller,
     Base(base): Base,
     headers: HeaderMap,
     WholeBody(body): WholeBody,
@@ -76,17 +65,12 @@ pub(crate) async fn start_agent(
     json(&app.engine().agent_started(&principal, id).await?)
 }
 
-pub(crate) async fn agent_status(
-    State(app): State<App>,
-    Caller(principal): Caller,
-    PathId(id): PathId,
-) -> HandlerResult {
+pub(crate) async fn agent_status(Caller { app, principal }: Caller, PathId(id): PathId) -> HandlerResult {
     json(&app.engine().agent_status(&principal, id).await?)
 }
 
 pub(crate) async fn agents(
-    State(app): State<App>,
-    Caller(principal): Caller,
+    Caller { app, principal }: Caller,
     Base(base): Base,
     RawQuery(query): RawQuery,
 ) -> HandlerResult {
@@ -94,18 +78,13 @@ pub(crate) async fn agents(
     json(&app.engine().agents(&principal, query, &base).await?)
 }
 
-pub(crate) async fn cancel_agent(
-    State(app): State<App>,
-    Caller(principal): Caller,
-    PathId(id): PathId,
-) -> HandlerResult {
+pub(crate) async fn cancel_agent(Caller { app, principal }: Caller, PathId(id): PathId) -> HandlerResult {
     app.engine().cancel_agent(&principal, id).await?;
     json(&AgentCancelled { success: true })
 }
 
 pub(crate) async fn agent_thread(
-    State(app): State<App>,
-    Caller(principal): Caller,
+    Caller { app, principal }: Caller,
     PathId(thread): PathId,
     RawQuery(query): RawQuery,
 ) -> HandlerResult {
@@ -118,8 +97,7 @@ pub(crate) async fn agent_thread(
 }
 
 pub(crate) async fn agent_trace(
-    State(app): State<App>,
-    Caller(principal): Caller,
+    Caller { app, principal }: Caller,
     PathId(id): PathId,
     RawQuery(query): RawQuery,
 ) -> HandlerResult {
@@ -128,8 +106,7 @@ pub(crate) async fn agent_trace(
 }
 
 pub(crate) async fn agent_snapshot(
-    State(app): State<App>,
-    Caller(principal): Caller,
+    Caller { app, principal }: Caller,
     ids: Result<Path<(String, String)>, PathRejection>,
 ) -> HandlerResult {
     // An id that is not UTF-8 is not a UUID.

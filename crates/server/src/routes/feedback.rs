@@ -1,6 +1,5 @@
 //! Feedback on results (docs/API.md section 9). Operators read it with `harvestman feedback`.
 
-use axum::extract::State;
 use harvestman_core::api::error::ErrorCode;
 use harvestman_core::api::feedback::{Feedback, FeedbackStored, RatedEndpoint, Rating, SearchFeedback};
 use harvestman_core::ids::JobId;
@@ -12,11 +11,7 @@ use crate::body::WholeBody;
 use crate::error::{Failure, HandlerResult, json};
 use crate::routes::PathId;
 
-pub(crate) async fn add(
-    State(app): State<App>,
-    Caller(principal): Caller,
-    WholeBody(body): WholeBody,
-) -> HandlerResult {
+pub(crate) async fn add(Caller { app, principal }: Caller, WholeBody(body): WholeBody) -> HandlerResult {
     let feedback = Feedback::from_json(&body)?;
     let text = serde_json::to_string(&feedback).map_err(unwritable)?;
     let about = (feedback.endpoint, feedback.job_id, feedback.rating);
@@ -24,8 +19,7 @@ pub(crate) async fn add(
 }
 
 pub(crate) async fn add_to_search(
-    State(app): State<App>,
-    Caller(principal): Caller,
+    Caller { app, principal }: Caller,
     PathId(id): PathId,
     WholeBody(body): WholeBody,
 ) -> HandlerResult {

@@ -1,9 +1,7 @@
 //! Browser session of a scrape: `POST` and `DELETE /v2/scrape/{id}/interact` (docs/API.md sections 6.11 and 6.12).
 
-use axum::extract::State;
 use harvestman_core::api::interact::InteractRequest;
 
-use crate::app::App;
 use crate::auth::Caller;
 use crate::body::WholeBody;
 use crate::error::{HandlerResult, json};
@@ -11,8 +9,7 @@ use crate::links::Base;
 use crate::routes::PathId;
 
 pub(crate) async fn start(
-    State(app): State<App>,
-    Caller(principal): Caller,
+    Caller { app, principal }: Caller,
     PathId(id): PathId,
     Base(base): Base,
     WholeBody(body): WholeBody,
@@ -25,10 +22,6 @@ pub(crate) async fn start(
     )
 }
 
-pub(crate) async fn stop(
-    State(app): State<App>,
-    Caller(principal): Caller,
-    PathId(id): PathId,
-) -> HandlerResult {
+pub(crate) async fn stop(Caller { app, principal }: Caller, PathId(id): PathId) -> HandlerResult {
     json(&app.engine().stop_interaction(&principal, id.into()).await?)
 }

@@ -49,7 +49,7 @@ pub(crate) async fn status(State(app): State<App>, request: Request, path: Statu
 }
 
 async fn status_page(app: App, mut parts: Parts, path: StatusPath) -> HandlerResult {
-    let Caller(principal) = parts.extract_with_state(&app).await?;
+    let Caller { principal, .. } = parts.extract_with_state(&app).await?;
     let PathId(id) = parts.extract_with_state(&app).await?;
     let Ok(Base(base)) = parts.extract_with_state::<Base, App>(&app).await;
     let text = parts.uri.query().unwrap_or_default();
@@ -63,8 +63,7 @@ async fn status_page(app: App, mut parts: Parts, path: StatusPath) -> HandlerRes
 }
 
 pub(crate) async fn cancel(
-    State(app): State<App>,
-    Caller(principal): Caller,
+    Caller { app, principal }: Caller,
     PathId(id): PathId,
     path: StatusPath,
 ) -> HandlerResult {
@@ -74,8 +73,7 @@ pub(crate) async fn cancel(
 }
 
 pub(crate) async fn errors(
-    State(app): State<App>,
-    Caller(principal): Caller,
+    Caller { app, principal }: Caller,
     PathId(id): PathId,
     path: StatusPath,
 ) -> HandlerResult {

@@ -1,6 +1,5 @@
 //! Comparison of two jobs of a team, for the console: which pages are new, gone or changed, and the diff of one.
 
-use axum::extract::State;
 use axum::http::Uri;
 use harvestman_core::api::console::{JobComparison, PageDifference};
 use harvestman_core::api::fields::Slot;
@@ -18,12 +17,7 @@ use crate::routes::job_pages::{StoredDocument, read, row};
 use crate::routes::{PathId, job_id};
 
 /// Returns how the pages of the job differ from those of the job `with`.
-pub(crate) async fn pages(
-    State(app): State<App>,
-    Caller(principal): Caller,
-    PathId(id): PathId,
-    uri: Uri,
-) -> HandlerResult {
+pub(crate) async fn pages(Caller { app, principal }: Caller, PathId(id): PathId, uri: Uri) -> HandlerResult {
     let query = Query::parse(uri.query().unwrap_or_default());
     let this = row(&app, &principal, id).await?;
     let other = row(&app, &principal, other_job(&query)?).await?;
@@ -43,12 +37,7 @@ pub(crate) async fn pages(
 }
 
 /// Returns the diff of page `page` of the job and page `withPage` of the job `with`.
-pub(crate) async fn page(
-    State(app): State<App>,
-    Caller(principal): Caller,
-    PathId(id): PathId,
-    uri: Uri,
-) -> HandlerResult {
+pub(crate) async fn page(Caller { app, principal }: Caller, PathId(id): PathId, uri: Uri) -> HandlerResult {
     let query = Query::parse(uri.query().unwrap_or_default());
     let index = |name| {
         let given = query.integer(name, 0..=Slot::UNBOUNDED)?;

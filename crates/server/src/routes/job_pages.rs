@@ -1,7 +1,6 @@
 //! Pages of a job without their bodies, and the links among them, for the console: ten thousand pages fit into a few
 //! small responses. Documents of a job with zero data retention are never included: they are for a single reader.
 
-use axum::extract::State;
 use axum::http::Uri;
 use harvestman_core::api::console::{
     ConsoleJob, ConsoleJobResponse, JobLinks, JobProcessing, PageSummaries, PageSummary,
@@ -23,11 +22,7 @@ use crate::limits;
 use crate::routes::PathId;
 
 /// Returns the job as the console lists it, with its pace: the page counts, and the limiter that holds it back now.
-pub(crate) async fn job(
-    State(app): State<App>,
-    Caller(principal): Caller,
-    PathId(id): PathId,
-) -> HandlerResult {
+pub(crate) async fn job(Caller { app, principal }: Caller, PathId(id): PathId) -> HandlerResult {
     let row = row(&app, &principal, id).await?;
     let can_continue =
         row.kind == JobKind::Crawl && row.status != JobStatus::Scraping && !row.zero_data_retention;
@@ -65,12 +60,7 @@ pub(crate) fn entry(row: JobRow) -> ConsoleJob {
 }
 
 /// Returns a summary of each page from `skip` on, at most `limit` of them.
-pub(crate) async fn list(
-    State(app): State<App>,
-    Caller(principal): Caller,
-    PathId(id): PathId,
-    uri: Uri,
-) -> HandlerResult {
+pub(crate) async fn list(Caller { app, principal }: Caller, PathId(id): PathId, uri: Uri) -> HandlerResult {
     let query = Query::parse(uri.query().unwrap_or_default());
     let skip = query.integer("skip", 0..=Slot::UNBOUNDED)?.unwrap_or(0);
     let limit = query
@@ -95,11 +85,7 @@ pub(crate) async fn list(
 }
 
 /// Returns the links among the first pages of a job.
-pub(crate) async fn links(
-    State(app): State<App>,
-    Caller(principal): Caller,
-    PathId(id): PathId,
-) -> HandlerResult {
+pub(crate) async fn links(Caller { app, principal }: Caller, PathId(id): PathId) -> HandlerResult {
     let row = row(&app, &principal, id).await?;
     let (results, ..) = read(&app, &row, 0, limits::GRAPH_PAGES, |document| {
         let document = StoredDocument::of(document);

@@ -1,7 +1,6 @@
 //! API keys and webhook secret of a team, for the console. A key or secret appears only in the response that creates
 //! it.
 
-use axum::extract::State;
 use harvestman_core::api::console::SuccessResponse;
 use harvestman_core::api::error::ErrorCode;
 use harvestman_core::api::keys::{
@@ -19,7 +18,7 @@ use crate::error::{Failure, HandlerResult, json};
 use crate::routes::PathId;
 use crate::{keys, limits};
 
-pub(crate) async fn list(State(app): State<App>, Caller(principal): Caller) -> HandlerResult {
+pub(crate) async fn list(Caller { app, principal }: Caller) -> HandlerResult {
     let rows = app.store().keys(Some(principal.team)).await?;
     json(&Keys {
         success: true,
@@ -27,11 +26,7 @@ pub(crate) async fn list(State(app): State<App>, Caller(principal): Caller) -> H
     })
 }
 
-pub(crate) async fn create(
-    State(app): State<App>,
-    Caller(principal): Caller,
-    WholeBody(body): WholeBody,
-) -> HandlerResult {
+pub(crate) async fn create(Caller { app, principal }: Caller, WholeBody(body): WholeBody) -> HandlerResult {
     let NewKeyRequest { name } = NewKeyRequest::from_json(&body)?;
     let rows = app.store().keys(Some(principal.team)).await?;
     if rows.iter().filter(|row| row.revoked_at.is_none()).count() >= limits::KEYS_PER_TEAM {
@@ -66,11 +61,7 @@ pub(crate) async fn create(
     })
 }
 
-pub(crate) async fn revoke(
-    State(app): State<App>,
-    Caller(principal): Caller,
-    PathId(id): PathId,
-) -> HandlerResult {
+pub(crate) async fn revoke(Caller { app, principal }: Caller, PathId(id): PathId) -> HandlerResult {
     let key = KeyId(id.0);
     match app
         .store()
@@ -93,7 +84,7 @@ pub(crate) async fn revoke(
     }
 }
 
-pub(crate) async fn webhook_secret(State(app): State<App>, Caller(principal): Caller) -> HandlerResult {
+pub(crate) async fn webhook_secret(Caller { app, principal }: Caller) -> HandlerResult {
     let source = webhook_secret_source(&app, principal.team).await?;
     json(&WebhookSecret {
         success: true,
@@ -103,10 +94,7 @@ pub(crate) async fn webhook_secret(State(app): State<App>, Caller(principal): Ca
 }
 
 /// Creates a new webhook secret for the team. It signs all later deliveries, including those of earlier events.
-pub(crate) async fn rotate_webhook_secret(
-    State(app): State<App>,
-    Caller(principal): Caller,
-) -> HandlerResult {
+pub(crate) async fn rotate_webhook_secret(Caller { app, principal }: Caller) -> HandlerResult {
     let secret = keys::new_webhook_secret().map_err(no_random_bytes)?;
     app.store().set_webhook_secret(principal.team, &secret).await?;
     tracing::info!(team.id = %principal.team, "webhook secret replaced");
@@ -117,8 +105,7 @@ pub(crate) async fn rotate_webhook_secret(
 }
 
 pub(crate) async fn test_webhook(
-    State(app): State<App>,
-    Caller(principal): Caller,
+    Caller { app, principal }: Caller,
     WholeBody(body): WholeBody,
 ) -> HandlerResult {
     let receiver = WebhookSpec::from_json(&body, Family::Webhook)?;

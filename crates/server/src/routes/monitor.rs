@@ -1,7 +1,7 @@
 //! Monitors: create, list, read, change, delete, run; their checks and pages (docs/API.md section 13).
 
 use axum::extract::rejection::PathRejection;
-use axum::extract::{Path, RawQuery, State};
+use axum::extract::{Path, RawQuery};
 use harvestman_core::api::console::SuccessResponse;
 use harvestman_core::api::error::ErrorCode;
 use harvestman_core::api::fields::WireEnum;
@@ -12,7 +12,6 @@ use harvestman_core::api::monitor_response::{
 use harvestman_core::api::team::Data;
 use harvestman_core::ids::MonitorId;
 
-use crate::app::App;
 use crate::auth::Caller;
 use crate::body::WholeBody;
 use crate::error::{Failure, HandlerResult, json};
@@ -20,8 +19,7 @@ use crate::links::Base;
 use crate::routes::{PathId, job_id};
 
 pub(crate) async fn create(
-    State(app): State<App>,
-    Caller(principal): Caller,
+    Caller { app, principal }: Caller,
     Base(base): Base,
     WholeBody(body): WholeBody,
 ) -> HandlerResult {
@@ -30,28 +28,19 @@ pub(crate) async fn create(
     json(&Data::new(monitor))
 }
 
-pub(crate) async fn list(
-    State(app): State<App>,
-    Caller(principal): Caller,
-    RawQuery(query): RawQuery,
-) -> HandlerResult {
+pub(crate) async fn list(Caller { app, principal }: Caller, RawQuery(query): RawQuery) -> HandlerResult {
     let query = parse(query.as_deref(), "offset")?;
     json(&Data::new(app.engine().monitors(&principal, query).await?))
 }
 
-pub(crate) async fn get(
-    State(app): State<App>,
-    Caller(principal): Caller,
-    PathId(id): PathId,
-) -> HandlerResult {
+pub(crate) async fn get(Caller { app, principal }: Caller, PathId(id): PathId) -> HandlerResult {
     json(&Data::new(
         app.engine().monitor(&principal, MonitorId(id.0)).await?,
     ))
 }
 
 pub(crate) async fn update(
-    State(app): State<App>,
-    Caller(principal): Caller,
+    Caller { app, principal }: Caller,
     PathId(id): PathId,
     WholeBody(body): WholeBody,
 ) -> HandlerResult {
@@ -63,20 +52,12 @@ pub(crate) async fn update(
     json(&Data::new(monitor))
 }
 
-pub(crate) async fn delete(
-    State(app): State<App>,
-    Caller(principal): Caller,
-    PathId(id): PathId,
-) -> HandlerResult {
+pub(crate) async fn delete(Caller { app, principal }: Caller, PathId(id): PathId) -> HandlerResult {
     app.engine().delete_monitor(&principal, MonitorId(id.0)).await?;
     json(&SuccessResponse { success: true })
 }
 
-pub(crate) async fn run(
-    State(app): State<App>,
-    Caller(principal): Caller,
-    PathId(id): PathId,
-) -> HandlerResult {
+pub(crate) async fn run(Caller { app, principal }: Caller, PathId(id): PathId) -> HandlerResult {
     let check = app.engine().run_monitor(&principal, MonitorId(id.0)).await?;
     json(&CheckStarted {
         success: true,
@@ -86,8 +67,7 @@ pub(crate) async fn run(
 }
 
 pub(crate) async fn checks(
-    State(app): State<App>,
-    Caller(principal): Caller,
+    Caller { app, principal }: Caller,
     PathId(id): PathId,
     RawQuery(query): RawQuery,
 ) -> HandlerResult {
@@ -98,8 +78,7 @@ pub(crate) async fn checks(
 }
 
 pub(crate) async fn check(
-    State(app): State<App>,
-    Caller(principal): Caller,
+    Caller { app, principal }: Caller,
     Base(base): Base,
     ids: Result<Path<(String, String)>, PathRejection>,
     RawQuery(query): RawQuery,

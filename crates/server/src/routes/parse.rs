@@ -31,11 +31,7 @@ pub(crate) enum UploadBody {
     Reference(Bytes),
 }
 
-pub(crate) async fn start(
-    State(app): State<App>,
-    Caller(principal): Caller,
-    request: Request,
-) -> HandlerResult {
+pub(crate) async fn start(Caller { app, principal }: Caller, request: Request) -> HandlerResult {
     let (_permit, body) = read_upload(&app, principal.team, request).await?;
     let (file, options) = match body {
         UploadBody::Form(file, None) => (file, ParseOptions::default()),
@@ -60,8 +56,7 @@ pub(crate) async fn formats(State(app): State<App>) -> HandlerResult {
 }
 
 pub(crate) async fn upload_url(
-    State(app): State<App>,
-    Caller(principal): Caller,
+    Caller { app, principal }: Caller,
     Base(base): Base,
     WholeBody(body): WholeBody,
 ) -> HandlerResult {

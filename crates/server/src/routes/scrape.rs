@@ -1,11 +1,9 @@
 //! Single pages: `POST /v2/scrape`, `GET /v2/scrape/{id}` (docs/API.md sections 7.1 and 7.2).
 
-use axum::extract::State;
 use axum::http::StatusCode;
 use harvestman_core::api::scrape::{ScrapeRequest, ScrapeResponse};
 use harvestman_store::StoredScrape;
 
-use crate::app::App;
 use crate::auth::Caller;
 use crate::body::WholeBody;
 use crate::error::{Failure, HandlerResult, json, json_response};
@@ -13,8 +11,7 @@ use crate::links::Base;
 use crate::routes::PathId;
 
 pub(crate) async fn start(
-    State(app): State<App>,
-    Caller(principal): Caller,
+    Caller { app, principal }: Caller,
     Base(base): Base,
     WholeBody(body): WholeBody,
 ) -> HandlerResult {
@@ -23,11 +20,7 @@ pub(crate) async fn start(
     json(&ScrapeResponse::done(document))
 }
 
-pub(crate) async fn result(
-    State(app): State<App>,
-    Caller(principal): Caller,
-    PathId(id): PathId,
-) -> HandlerResult {
+pub(crate) async fn result(Caller { app, principal }: Caller, PathId(id): PathId) -> HandlerResult {
     let stored = app
         .store()
         .scrape(principal.team, id.into(), harvestman_engine::now())

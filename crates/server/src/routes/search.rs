@@ -1,17 +1,14 @@
 //! Searches: `POST /v2/search` (docs/API.md section 9).
 
-use axum::extract::State;
 use harvestman_core::api::search::SearchRequest;
 
-use crate::app::App;
 use crate::auth::Caller;
 use crate::body::WholeBody;
 use crate::error::{HandlerResult, json};
 use crate::links::Base;
 
 pub(crate) async fn start(
-    State(app): State<App>,
-    Caller(principal): Caller,
+    Caller { app, principal }: Caller,
     Base(base): Base,
     WholeBody(body): WholeBody,
 ) -> HandlerResult {

@@ -1,7 +1,6 @@
 //! Usage, activity and concurrency of a team: `/v2/team/...` and `/v2/concurrency-check` (docs/API.md sections 6.7 to
 //! 6.9 and 12).
 
-use axum::extract::State;
 use axum::http::Uri;
 use harvestman_core::api::console::UsageDays;
 use harvestman_core::api::query::Query;
@@ -13,35 +12,22 @@ use harvestman_core::ids::JobId;
 use harvestman_core::paging::Cursor;
 use harvestman_store::{CallQuery, JobStatus, StoreError};
 
-use crate::app::App;
 use crate::auth::Caller;
 use crate::error::{HandlerResult, json};
 use crate::limits;
 
-pub(crate) async fn credit_history(
-    State(app): State<App>,
-    Caller(principal): Caller,
-    uri: Uri,
-) -> HandlerResult {
+pub(crate) async fn credit_history(Caller { app, principal }: Caller, uri: Uri) -> HandlerResult {
     let query = UsageQuery::parse(uri.query().unwrap_or_default())?;
     json(&app.engine().credit_history(&principal, query).await?)
 }
 
-pub(crate) async fn token_history(
-    State(app): State<App>,
-    Caller(principal): Caller,
-    uri: Uri,
-) -> HandlerResult {
+pub(crate) async fn token_history(Caller { app, principal }: Caller, uri: Uri) -> HandlerResult {
     let query = UsageQuery::parse(uri.query().unwrap_or_default())?;
     json(&app.engine().credit_history(&principal, query).await?.in_tokens())
 }
 
 /// Returns the usage of the last `days` days by key.
-pub(crate) async fn usage_by_day(
-    State(app): State<App>,
-    Caller(principal): Caller,
-    uri: Uri,
-) -> HandlerResult {
+pub(crate) async fn usage_by_day(Caller { app, principal }: Caller, uri: Uri) -> HandlerResult {
     let days = Query::parse(uri.query().unwrap_or_default())
         .integer("days", 1..=limits::USAGE_DAYS)?
         .unwrap_or(limits::USAGE_DAYS_DEFAULT);
@@ -51,20 +37,20 @@ pub(crate) async fn usage_by_day(
     })
 }
 
-pub(crate) async fn credit_usage(State(app): State<App>, Caller(principal): Caller) -> HandlerResult {
+pub(crate) async fn credit_usage(Caller { app, principal }: Caller) -> HandlerResult {
     json(&Data::new(app.engine().credit_usage(&principal).await?))
 }
 
-pub(crate) async fn token_usage(State(app): State<App>, Caller(principal): Caller) -> HandlerResult {
+pub(crate) async fn token_usage(Caller { app, principal }: Caller) -> HandlerResult {
     let usage = app.engine().credit_usage(&principal).await?;
     json(&Data::new(TokenUsage::from(usage)))
 }
 
-pub(crate) async fn queue_status(State(app): State<App>, Caller(principal): Caller) -> HandlerResult {
+pub(crate) async fn queue_status(Caller { app, principal }: Caller) -> HandlerResult {
     json(&app.engine().queue_status(&principal).await?)
 }
 
-pub(crate) async fn concurrency(State(app): State<App>, Caller(principal): Caller) -> HandlerResult {
+pub(crate) async fn concurrency(Caller { app, principal }: Caller) -> HandlerResult {
     let (running, limit) = app.engine().concurrency(&principal);
     json(&ConcurrencyCheck {
         success: true,
@@ -73,7 +59,7 @@ pub(crate) async fn concurrency(State(app): State<App>, Caller(principal): Calle
     })
 }
 
-pub(crate) async fn activity(State(app): State<App>, Caller(principal): Caller, uri: Uri) -> HandlerResult {
+pub(crate) async fn activity(Caller { app, principal }: Caller, uri: Uri) -> HandlerResult {
     let query = ActivityQuery::parse(uri.query().unwrap_or_default())?;
     let mut store_query = store_query(query);
     // One entry more shows whether there is a next page.
@@ -84,7 +70,7 @@ pub(crate) async fn activity(State(app): State<App>, Caller(principal): Caller, 
 }
 
 /// Returns the activity with keys and outcomes, for the console.
-pub(crate) async fn calls(State(app): State<App>, Caller(principal): Caller, uri: Uri) -> HandlerResult {
+pub(crate) async fn calls(Caller { app, principal }: Caller, uri: Uri) -> HandlerResult {
     let query = CallsQuery::parse(uri.query().unwrap_or_default())?;
     let call_query = CallQuery {
         activity: store_query(query.activity),

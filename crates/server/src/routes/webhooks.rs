@@ -1,29 +1,22 @@
 //! Delivery log of a job's webhook, and resending of its events, for the console.
 
-use axum::extract::State;
 use axum::http::Uri;
 use harvestman_core::api::console::{ResendRequest, SuccessResponse, WebhookEvent, WebhookLog};
 use harvestman_core::api::error::ErrorCode;
 use harvestman_core::api::fields::Slot;
 use harvestman_core::api::query::Query;
-use harvestman_core::ids::JobId;
-use harvestman_store::{Delivery, DeliveryQuery, JobRow, Principal};
+use harvestman_store::{Delivery, DeliveryQuery, JobRow};
 use serde_json::Value;
 
-use crate::app::App;
 use crate::auth::Caller;
 use crate::body::WholeBody;
 use crate::error::{Failure, HandlerResult, json};
 use crate::limits;
 use crate::routes::PathId;
+use crate::routes::job_pages::row;
 
 /// Returns the events of a job after the event number `after`, in order, with every delivery attempt.
-pub(crate) async fn log(
-    State(app): State<App>,
-    Caller(principal): Caller,
-    PathId(id): PathId,
-    uri: Uri,
-) -> HandlerResult {
+pub(crate) async fn log(Caller { app, principal }: Caller, PathId(id): PathId, uri: Uri) -> HandlerResult {
     let query = Query::parse(uri.query().unwrap_or_default());
     let limit = query
         .integer("limit", 1..=limits::DELIVERIES)?
@@ -33,7 +26,7 @@ pub(crate) async fn log(
         state: query.word("state")?,
         limit: limit as u32,
     };
-    let row = job(&app, &principal, id).await?;
+    let row = row(&app, &principal, id).await?;
     let log = app
         .store()
         .delivery_log(principal.team, id, &delivery_query)
@@ -52,12 +45,11 @@ pub(crate) async fn log(
 
 /// Makes an event of the job due at once, whatever its delivery state.
 pub(crate) async fn resend(
-    State(app): State<App>,
-    Caller(principal): Caller,
+    Caller { app, principal }: Caller,
     PathId(id): PathId,
     WholeBody(body): WholeBody,
 ) -> HandlerResult {
-    job(&app, &principal, id).await?;
+    row(&app, &principal, id).await?;
     let ResendRequest { webhook_id } = serde_json::from_slice(&body)
         .map_err(|_| Failure::new(ErrorCode::BadRequest, "the body must be {\"webhookId\": \"...\"}"))?;
     if !app.engine().resend_event(&principal, id, webhook_id).await? {
@@ -67,14 +59,6 @@ pub(crate) async fn resend(
         ));
     }
     json(&SuccessResponse { success: true })
-}
-
-async fn job(app: &App, principal: &Principal, id: JobId) -> Result<JobRow, Failure> {
-    let row = app
-        .store()
-        .job(principal.team, id, harvestman_engine::now())
-        .await?;
-    row.ok_or_else(Failure::no_job)
 }
 
 /// Returns the URL of the webhook; in the request it is a string or in an object.

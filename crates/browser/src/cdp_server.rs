@@ -58,7 +58,7 @@ impl<'a> CdpPath<'a> {
 
 /// Serves until it is dropped.
 pub(crate) struct CdpServer {
-    address: String,
+    url: String,
     task: AbortHandle,
 }
 
@@ -69,20 +69,20 @@ impl CdpServer {
         multiplexer: Multiplexer,
         token: &str,
     ) -> std::io::Result<CdpServer> {
-        let address = format!("ws://{}/{token}", listener.local_addr()?);
+        let url = format!("ws://{}/{token}", listener.local_addr()?);
         let endpoint = Arc::new(Endpoint {
             multiplexer,
             token: token.to_owned(),
-            address: address.clone(),
+            url: url.clone(),
         });
         let task = tokio::spawn(accept(listener, endpoint)).abort_handle();
-        Ok(CdpServer { address, task })
+        Ok(CdpServer { url, task })
     }
 
     /// Returns the browser's WebSocket URL. The JSON resources are below the same URL with `http:` instead of
     /// `ws:`.
-    pub(crate) fn address(&self) -> &str {
-        &self.address
+    pub(crate) fn url(&self) -> &str {
+        &self.url
     }
 }
 
@@ -95,7 +95,7 @@ impl Drop for CdpServer {
 struct Endpoint {
     multiplexer: Multiplexer,
     token: String,
-    address: String,
+    url: String,
 }
 
 /// Accepts connections; they end with this task.
@@ -187,11 +187,11 @@ impl Endpoint {
         let gone = |_| StatusCode::BAD_GATEWAY;
         let target = match path {
             CdpPath::Version => {
-                let version = self.multiplexer.version(&self.address).await;
+                let version = self.multiplexer.version(&self.url).await;
                 return Ok((json(&version.map_err(gone)?), None));
             }
             CdpPath::Targets => {
-                let targets = self.multiplexer.targets(&self.address).await;
+                let targets = self.multiplexer.targets(&self.url).await;
                 return Ok((json(&targets.map_err(gone)?), None));
             }
             CdpPath::Browser => None,

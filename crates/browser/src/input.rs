@@ -157,7 +157,7 @@ impl LiveView {
 
     /// Returns the element at a position of the picture.
     async fn inspect(&self, page: &Page, at: Point) -> Reply {
-        let deadline = Instant::now() + limits::SELECT_PATIENCE;
+        let deadline = Instant::now() + limits::SELECT_TIMEOUT;
         let found = match self.page_position(at) {
             Some((x, y)) => {
                 let look = call(include_str!("input/inspect.js"), json!([x, y]));
@@ -177,7 +177,7 @@ impl LiveView {
     async fn select_at(&self, page: &Page, x: f64, y: f64) -> Option<SelectList> {
         let arguments = json!([x, y, limits::MAX_SELECT_OPTIONS]);
         let look = call(include_str!("input/select.js"), arguments);
-        let deadline = Instant::now() + limits::SELECT_PATIENCE;
+        let deadline = Instant::now() + limits::SELECT_TIMEOUT;
         let found = page.evaluate(&look, World::Isolated, deadline).await.ok()?;
         let found: SelectAtPoint = serde_json::from_value(found).ok()?;
         let (width, height) = self.last_frame()?.size;

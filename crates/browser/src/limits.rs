@@ -88,7 +88,7 @@ pub const MAX_CLIENT_QUEUE_BYTES: usize = 64 * 1024 * 1024;
 /// Timeout for sending one message to a client.
 pub const CLIENT_SEND_TIMEOUT: Duration = Duration::from_secs(30);
 /// How long a dialog of a live page waits for a viewer or for code before it is dismissed.
-pub const DIALOG_PATIENCE: Duration = Duration::from_secs(1);
+pub const DIALOG_TIMEOUT: Duration = Duration::from_secs(1);
 /// Time from the creation of a page's target until the page can be used.
 pub const ADOPT_TIMEOUT: Duration = Duration::from_secs(5);
 /// Origins of one session whose storage is saved.
@@ -119,11 +119,11 @@ pub const COMMAND_WORDS: usize = 256;
 /// Default distance of `scroll`, in CSS pixels.
 pub const SCROLL_PIXELS: u32 = 300;
 /// Maximum length of a URL that is opened, in bytes.
-pub const MAX_ADDRESS_BYTES: usize = 8192;
+pub const MAX_URL_BYTES: usize = 8192;
 /// Default timeout of `wait`.
 pub const WAIT_TIMEOUT: Duration = Duration::from_secs(25);
 /// How long an idle page may take to respond.
-pub const ANSWER_TIMEOUT: Duration = Duration::from_millis(500);
+pub const RESPONSE_TIMEOUT: Duration = Duration::from_millis(500);
 /// How long a command waits for its element to appear.
 pub const ELEMENT_TIMEOUT: Duration = Duration::from_secs(4);
 /// How long a snapshot waits for a busy page to become idle.
@@ -143,11 +143,11 @@ pub const FRAME_QUALITY: u32 = 70;
 /// Minimum time between two pictures.
 pub const FRAME_INTERVAL: Duration = Duration::from_millis(33);
 /// How long the next picture waits for a viewer to take the last one.
-pub const FRAME_PATIENCE: Duration = Duration::from_secs(1);
+pub const FRAME_TIMEOUT: Duration = Duration::from_secs(1);
 /// Interval at which tabs and titles are checked.
-pub const VIEW_LOOK: Duration = Duration::from_millis(250);
+pub const VIEW_POLL: Duration = Duration::from_millis(250);
 /// Maximum time that a dialog waits, even for a viewer who may answer it.
-pub const DIALOG_LONGEST: Duration = Duration::from_secs(60);
+pub const MAX_DIALOG_TIME: Duration = Duration::from_secs(60);
 /// Characters of a dialog shown to viewers.
 pub const MAX_DIALOG_CHARS: usize = 2_000;
 /// Characters of a title shown to viewers.
@@ -159,7 +159,7 @@ pub const MAX_KEY_CHARS: usize = 32;
 /// Options of a select list shown to a viewer.
 pub const MAX_SELECT_OPTIONS: usize = 2_000;
 /// How long a mouse press waits to find out whether it is on a select list.
-pub const SELECT_PATIENCE: Duration = Duration::from_millis(500);
+pub const SELECT_TIMEOUT: Duration = Duration::from_millis(500);
 /// Characters that can be copied from a page.
 pub const MAX_COPIED_CHARS: usize = 1024 * 1024;
 /// Tabs shown to viewers.
@@ -198,9 +198,9 @@ pub const WORKER_START_TIMEOUT: Duration = Duration::from_secs(20);
 /// Largest message of a worker, in bytes; a worker that sends more is killed.
 pub const MAX_WORKER_MESSAGE_BYTES: u64 = 16 * 1024 * 1024;
 /// Queued messages of a worker; further ones wait.
-pub const MAX_WORKER_WORDS: usize = 16;
+pub const MAX_WORKER_MESSAGES: usize = 16;
 /// How long to wait for the remaining output of a killed worker.
-pub const LAST_WORDS_TIMEOUT: Duration = Duration::from_millis(200);
+pub const LAST_OUTPUT_TIMEOUT: Duration = Duration::from_millis(200);
 /// A page that responded this recently counts as alive, because a crash would have been reported by now.
 pub const ALIVE_TIME: Duration = Duration::from_millis(50);
 /// How long code waits for its page to respond before it starts; the page may just be busy.

@@ -136,20 +136,20 @@ impl Multiplexer {
         })
     }
 
-    /// Returns the body of `/json/version`, with `address` as the WebSocket URL.
-    pub(crate) async fn version(&self, address: &str) -> Result<Value, BrowserError> {
+    /// Returns the body of `/json/version`, with `url` as the WebSocket URL.
+    pub(crate) async fn version(&self, url: &str) -> Result<Value, BrowserError> {
         let version = self.connection.call("Browser.getVersion", json!({})).await?;
         Ok(json!({
             "Browser": version["product"],
             "Protocol-Version": version["protocolVersion"],
             "User-Agent": version["userAgent"],
             "V8-Version": version["jsVersion"],
-            "webSocketDebuggerUrl": address,
+            "webSocketDebuggerUrl": url,
         }))
     }
 
-    /// Returns the body of `/json/list`: the pages, with WebSocket URLs below `address`.
-    pub(crate) async fn targets(&self, address: &str) -> Result<Value, BrowserError> {
+    /// Returns the body of `/json/list`: the pages, with WebSocket URLs below `url`.
+    pub(crate) async fn targets(&self, url: &str) -> Result<Value, BrowserError> {
         let response = self.connection.call("Target.getTargets", json!({})).await?;
         let targets = response["targetInfos"].as_array().map_or(&[][..], Vec::as_slice);
         let pages = targets
@@ -158,7 +158,7 @@ impl Multiplexer {
             .map(|target| {
                 let id = text(target, "targetId");
                 json!({
-                    "webSocketDebuggerUrl": format!("{address}/devtools/page/{id}"),
+                    "webSocketDebuggerUrl": format!("{url}/devtools/page/{id}"),
                     "id": id,
                     "type": "page",
                     "title": target["title"],

@@ -137,7 +137,7 @@ impl Drop for Viewer {
 async fn send_updates(browser: LiveBrowser) {
     let screen = browser.screen().clone();
     let mut cast: Option<Screencast> = None;
-    let mut view_interval = interval(limits::VIEW_LOOK);
+    let mut view_interval = interval(limits::VIEW_POLL);
     view_interval.set_missed_tick_behavior(MissedTickBehavior::Delay);
     while !screen.stop_if_unwatched() {
         if browser.has_ended() {

@@ -135,7 +135,7 @@ impl Worker {
         .map_err(failed)?;
         let (from_worker, commands) = pipe_ends;
         let output = Arc::new(Output::default());
-        let (sender, messages) = mpsc::channel(limits::MAX_WORKER_WORDS);
+        let (sender, messages) = mpsc::channel(limits::MAX_WORKER_MESSAGES);
         let mut worker = Worker {
             child,
             group,
@@ -170,7 +170,7 @@ impl Worker {
             .and_then(|port| CdpServer::start(port, browser.clone(), &token()?))
             .map_err(|error| failed(error.to_string()))?;
         let server = self.server.insert(server);
-        let command = json!({"connect": server.address(), "downloads": files.code_downloads()});
+        let command = json!({"connect": server.url(), "downloads": files.code_downloads()});
         let exchange = async {
             self.commands.command(&command).await?;
             loop {
@@ -276,7 +276,7 @@ impl Worker {
         // The process may have ended already.
         let _ignored = self.child.kill().await;
         // Read what it wrote before it was killed.
-        while timeout(limits::LAST_WORDS_TIMEOUT, self.messages.recv())
+        while timeout(limits::LAST_OUTPUT_TIMEOUT, self.messages.recv())
             .await
             .is_ok_and(|message| message.is_some())
         {}

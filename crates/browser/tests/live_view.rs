@@ -324,7 +324,7 @@ async fn a_dialog_waits_for_a_viewer_who_may_answer_it() {
         (&*dialog.kind, &*dialog.message, &*dialog.text),
         ("prompt", "Your name?", "Ada")
     );
-    tokio::time::sleep(2 * limits::DIALOG_PATIENCE).await;
+    tokio::time::sleep(2 * limits::DIALOG_TIMEOUT).await;
     test_view
         .input(json!({"type": "dialog", "accept": true, "text": "Grace"}))
         .await;

@@ -50,7 +50,7 @@ pub async fn access(config: &Config, store: &Store, now: Timestamp) -> anyhow::R
     }
     if config.no_auth {
         let team = store.ensure_team(TEAM).await?;
-        let everybody = Principal {
+        let principal = Principal {
             team,
             team_name: TEAM.to_owned(),
             key: None,
@@ -58,7 +58,7 @@ pub async fn access(config: &Config, store: &Store, now: Timestamp) -> anyhow::R
         };
         return Ok(Access {
             new_key: None,
-            open_mode: Some(everybody),
+            open_mode: Some(principal),
         });
     }
     if store.has_keys().await? {

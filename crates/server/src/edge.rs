@@ -28,17 +28,23 @@ pub struct RequestId(HeaderValue);
 impl RequestId {
     /// Returns the client's id if it is valid, else a new one.
     pub fn of(headers: &HeaderMap) -> RequestId {
-        let good = |value: &&HeaderValue| {
+        let is_valid = |value: &&HeaderValue| {
             (1..=limits::REQUEST_ID_CHARS).contains(&value.len())
                 && value
                     .as_bytes()
                     .iter()
                     .all(|b| b.is_ascii_alphanumeric() || b"._:-".contains(b))
         };
-        RequestId(headers.get(REQUEST_ID).filter(good).cloned().unwrap_or_else(|| {
-            let text = Uuid::now_v7().hyphenated().to_string();
-            HeaderValue::from_str(&text).expect("a UUID is a valid header value")
-        }))
+        RequestId(
+            headers
+                .get(REQUEST_ID)
+                .filter(is_valid)
+                .cloned()
+                .unwrap_or_else(|| {
+                    let text = Uuid::now_v7().hyphenated().to_string();
+                    HeaderValue::from_str(&text).expect("a UUID is a valid header value")
+                }),
+        )
     }
 }
 
@@ -197,8 +203,8 @@ mod tests {
         }
         let too_long = "x".repeat(129);
         for bad in ["", "a b", "a/b", "ä", &too_long] {
-            let made = of(bad);
-            assert!(Uuid::try_parse(&made).is_ok(), "{bad:?} became {made:?}");
+            let new = of(bad);
+            assert!(Uuid::try_parse(&new).is_ok(), "{bad:?} became {new:?}");
         }
     }
 }

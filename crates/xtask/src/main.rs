@@ -58,7 +58,7 @@ usage: cargo xtask <task>
     npm               build the npm package into <target>/npm/harvestman
     npm-runtimes [NAME]...
                       check the npm package in every JavaScript runtime and bundler, or in those whose name
-                      contains NAME; minutes, and needs npm's registry
+                      contains NAME; takes minutes and needs npm's registry
     dist [--binary FILE]
                       package a release build, or FILE, into <target>/dist: archive, Python wheel, npm packages,
                       Debian package, checksums

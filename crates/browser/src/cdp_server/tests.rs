@@ -49,12 +49,12 @@ impl TestServer {
     }
 
     fn host(&self) -> &str {
-        let rest = self.server.address().strip_prefix("ws://").unwrap();
+        let rest = self.server.url().strip_prefix("ws://").unwrap();
         rest.split('/').next().unwrap()
     }
 
     async fn client(&self) -> Client {
-        Client::connect(self.server.address()).await
+        Client::connect(self.server.url()).await
     }
 
     async fn get(&self, path: &str, headers: &str) -> (u16, String) {
@@ -156,7 +156,7 @@ async fn requests_without_the_token_or_from_pages_are_rejected() {
     let (status, version) = test_server.get("/f00d/json/version/", "").await;
     let version: Value = serde_json::from_str(&version).unwrap();
     assert_eq!(status, 200);
-    assert_eq!(version["webSocketDebuggerUrl"], test_server.server.address());
+    assert_eq!(version["webSocketDebuggerUrl"], test_server.server.url());
     assert!(
         version["Browser"].as_str().unwrap().contains("Chrome/"),
         "{version}"

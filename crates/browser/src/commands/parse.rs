@@ -430,7 +430,7 @@ fn url(word: &str) -> Result<Url, String> {
     };
     let url = url.map_err(|error| wrong(&error))?;
     match url.scheme() {
-        "http" | "https" if url.as_str().len() <= limits::MAX_ADDRESS_BYTES => Ok(url),
+        "http" | "https" if url.as_str().len() <= limits::MAX_URL_BYTES => Ok(url),
         "http" | "https" => Err(wrong(&"the URL is too long")),
         "about" if url.as_str() == "about:blank" => Ok(url),
         _ => Err(wrong(&"only http and https URLs and about:blank are allowed")),

@@ -1,4 +1,4 @@
-//! The pipe to a worker of code: commands, and files for its code. Knows how they are sent, not what they do.
+//! The pipe to a worker that runs code: sends it commands, and files for the code. Does not know what a command does.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -25,7 +25,7 @@ impl WorkerPipe {
         write(&mut *self.0.lock().await, command).await
     }
 
-    /// Writes a file at a path of the worker. A worker that has ended gets none.
+    /// Writes a file at a path of the worker, unless the worker has ended.
     pub(crate) async fn file(&self, path: &str, bytes: &[u8]) {
         let mut commands = self.0.lock().await;
         // An empty file has one part.

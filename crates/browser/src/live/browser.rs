@@ -242,20 +242,20 @@ impl LiveBrowser {
         self.live.multiplexer.client(target).await
     }
 
-    /// Returns the contents of `/json/version`; `address` is the WebSocket URL of the browser.
+    /// Returns the contents of `/json/version`; `url` is the WebSocket URL of the browser.
     ///
     /// # Errors
     /// If the browser is gone.
-    pub async fn cdp_version(&self, address: &str) -> Result<Value, BrowserError> {
-        self.live.multiplexer.version(address).await
+    pub async fn cdp_version(&self, url: &str) -> Result<Value, BrowserError> {
+        self.live.multiplexer.version(url).await
     }
 
-    /// Returns the contents of `/json/list`: the pages, with WebSocket URLs below `address`.
+    /// Returns the contents of `/json/list`: the pages, with WebSocket URLs below `url`.
     ///
     /// # Errors
     /// If the browser is gone.
-    pub async fn cdp_targets(&self, address: &str) -> Result<Value, BrowserError> {
-        self.live.multiplexer.targets(address).await
+    pub async fn cdp_targets(&self, url: &str) -> Result<Value, BrowserError> {
+        self.live.multiplexer.targets(url).await
     }
 
     /// Returns whether the browser has ended, on request or unexpectedly.

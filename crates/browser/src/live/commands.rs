@@ -48,7 +48,7 @@ pub(crate) async fn run(browser: &LiveBrowser, script: &str, deadline: Instant) 
 
 /// Terminates a script that blocks a page, so that the next command can use the page.
 async fn unblock(page: Arc<Page>) {
-    let response_deadline = Instant::now() + limits::ANSWER_TIMEOUT;
+    let response_deadline = Instant::now() + limits::RESPONSE_TIMEOUT;
     let ask = json!({"expression": "0"});
     let response = page
         .session()

@@ -212,7 +212,7 @@ impl Pages {
             target.target_id,
             session,
             &self.visitor,
-            limits::DIALOG_PATIENCE,
+            limits::DIALOG_TIMEOUT,
         );
         let result = match timeout(limits::ADOPT_TIMEOUT, setup).await {
             Ok(result) => result,

@@ -1,5 +1,5 @@
 //! What runs in a sandboxed process before its program. Outside the sandbox: joins the control groups and
-//! sets its limits. Inside: opens the one port, makes the folder of a browser's downloads, and passes both out.
+//! sets its limits. Inside: opens the port, creates the folder for a browser's downloads, and passes both out.
 //!
 //! Both stages run the server's own program, because a process with threads cannot do this between fork and
 //! exec. Each stage is single-threaded, opens nothing else, and becomes the next by exec.
@@ -42,7 +42,7 @@ pub(crate) enum Stage {
         program: PathBuf,
         arguments: Vec<String>,
     },
-    /// Inside: open the port, make the folder, pass both out, become the program.
+    /// Inside: open the port, create the folder, pass both out, become the program.
     Enter {
         port: u16,
         folder: Option<PathBuf>,

@@ -88,7 +88,7 @@ impl Screencast {
             if let Some(pending_ack) = &mut self.pending_ack {
                 if !pending_ack.is_taken {
                     // All viewers may be gone; continue in any case.
-                    let _timed_out = timeout(limits::FRAME_PATIENCE, screen.frame_taken.notified()).await;
+                    let _timed_out = timeout(limits::FRAME_TIMEOUT, screen.frame_taken.notified()).await;
                     pending_ack.is_taken = true;
                 }
                 sleep_until(pending_ack.due).await;

@@ -1,4 +1,4 @@
-//! What the viewers of one browser share: the last picture, the tabs, and who watches.
+//! What the viewers of one browser share: the last picture, the tabs, and the number of viewers.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -112,8 +112,8 @@ impl Screen {
         let mut state = page.state();
         let dialog = state.dialog.as_mut()?;
         if self.controllers.load(Ordering::Acquire) > 0 {
-            let longest = dialog.opened + limits::DIALOG_LONGEST;
-            let extended = Instant::now() + limits::DIALOG_PATIENCE;
+            let longest = dialog.opened + limits::MAX_DIALOG_TIME;
+            let extended = Instant::now() + limits::DIALOG_TIMEOUT;
             dialog.dismiss_at = dialog.dismiss_at.max(extended.min(longest));
         }
         Some(OpenDialog {

@@ -22,7 +22,7 @@ pub(super) async fn read(browser: &LiveBrowser, current: &str) -> Tabs {
         Tab {
             id: page.target().to_owned(),
             title: title(page.target()).unwrap_or_default(),
-            url: truncate(&state.url, limits::MAX_ADDRESS_BYTES),
+            url: truncate(&state.url, limits::MAX_URL_BYTES),
             busy: state.navigating,
         }
     });

@@ -41,7 +41,7 @@ pub struct Candidate {
 }
 
 /// Sorts pages best first and removes duplicates.
-pub fn rank(query: &Query, mut candidates: Vec<Candidate>) -> Vec<Candidate> {
+pub fn rank(query: &Query, candidates: Vec<Candidate>) -> Vec<Candidate> {
     let words: HashSet<String> = query
         .words
         .iter()
@@ -62,7 +62,7 @@ pub fn rank(query: &Query, mut candidates: Vec<Candidate>) -> Vec<Candidate> {
         let all = if page.has_all { ALL_WORDS } else { 0.0 };
         page.score * (1.0 + all + TITLE * in_title + TITLE_ALONE * alone.min(1.0) + URL_WORDS * share(&last))
     };
-    let mut scored: Vec<(f64, Candidate)> = candidates.drain(..).map(|page| (score(&page), page)).collect();
+    let mut scored: Vec<(f64, Candidate)> = candidates.into_iter().map(|page| (score(&page), page)).collect();
     // Prefer the newer of two with the same score.
     scored.sort_by(|(a, one), (b, next)| b.total_cmp(a).then(next.fetched_at.cmp(&one.fetched_at)));
     let same = Identity {

@@ -326,11 +326,9 @@ pub(super) fn element(value: &Value) -> Cow<'_, Value> {
             }
             Cow::Owned(Value::Object(item))
         }
-        Some(Value::String(address)) => {
+        Some(Value::String(url)) => {
             let mut element = object.clone();
-            element
-                .entry("url")
-                .or_insert_with(|| Value::from(address.as_str()));
+            element.entry("url").or_insert_with(|| Value::from(url.as_str()));
             Cow::Owned(Value::Object(element))
         }
         _ => Cow::Borrowed(value),

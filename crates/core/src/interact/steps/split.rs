@@ -145,25 +145,25 @@ pub(super) const INTO: &[&str] = &["into", "in", "inside", "within", "as", "for"
 
 /// Splits a clause where a comma or `and` is followed by another step.
 pub(super) fn split_steps(clause: Vec<Word>) -> Vec<Vec<Word>> {
-    let mut singles: Vec<Vec<Word>> = Vec::new();
+    let mut steps: Vec<Vec<Word>> = Vec::new();
     let mut rest = &clause[..];
-    let mut single: Vec<Word> = Vec::new();
-    while let Some((word, behind)) = rest.split_first() {
-        if word.separator != Separator::None && !single.is_empty() {
+    let mut step: Vec<Word> = Vec::new();
+    while let Some((word, after)) = rest.split_first() {
+        if word.separator != Separator::None && !step.is_empty() {
             if starts_step(rest) {
-                singles.push(std::mem::take(&mut single));
-            } else if continues_typing(&single, rest) {
+                steps.push(std::mem::take(&mut step));
+            } else if continues_typing(&step, rest) {
                 // `type a into X and b into Y`.
-                let verb = single.iter().find(|word| word.is(TYPE)).cloned();
-                singles.push(std::mem::replace(&mut single, verb.into_iter().collect()));
+                let verb = step.iter().find(|word| word.is(TYPE)).cloned();
+                steps.push(std::mem::replace(&mut step, verb.into_iter().collect()));
             }
         }
-        single.push(word.clone());
-        rest = behind;
+        step.push(word.clone());
+        rest = after;
     }
-    singles.push(single);
-    singles.retain(|single| !without_fillers(single).is_empty());
-    singles
+    steps.push(step);
+    steps.retain(|step| !without_fillers(step).is_empty());
+    steps
 }
 
 fn starts_step(words: &[Word]) -> bool {
@@ -174,14 +174,14 @@ fn starts_step(words: &[Word]) -> bool {
 }
 
 /// Returns whether a typing step is followed by another text for another field.
-fn continues_typing(single: &[Word], rest: &[Word]) -> bool {
-    let types = without_fillers(single).first().is_some_and(|word| word.is(TYPE));
+fn continues_typing(step: &[Word], rest: &[Word]) -> bool {
+    let types = without_fillers(step).first().is_some_and(|word| word.is(TYPE));
     let place = |words: &[Word]| words.iter().any(|word| word.is(&["into", "in", "as", "with"]));
     let until = 1 + rest[1..]
         .iter()
         .take_while(|word| word.separator == Separator::None)
         .count();
-    types && place(single) && place(&rest[1..until])
+    types && place(step) && place(&rest[1..until])
 }
 
 pub(super) fn without_fillers(mut words: &[Word]) -> &[Word] {

@@ -85,6 +85,9 @@ async fn node_returns_results_as_its_repl_does() {
         ("page.title()", "", "", Some("App"), 0, ""),
         ("Promise.reject(new Error('late'))", "", "", None, 1, "Error: late"),
         ("require('child_process').execSync('echo child').toString()", "", "", Some("child\n"), 0, ""),
+        ("const fs = require('fs'); const util = require('util'); typeof fs.readFileSync", "", "", Some("function"), 0, ""),
+        ("const { chromium } = require('playwright-core'); const text = await page.title(); text", "", "", Some("App"), 0, ""),
+        ("const session = 1, commands = 2, connection = 3, run = 4, parse = 5; [session, run]", "", "", Some("[1,4]"), 0, ""),
         ("process.exit(7)", "", "", None, 7, "the code exited with code 7"),
         ("[typeof kept, await page.title()]", "", "", Some("[\"undefined\",\"App\"]"), 0, ""),
         ("process.exit()", "", "", None, 0, ""),
@@ -94,6 +97,25 @@ async fn node_returns_results_as_its_repl_does() {
         ("[await page.title(), browser.contexts().length]", "", "", Some("[\"App\",1]"), 0, ""),
     ];
     check("node", Language::Node, rows).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_stack_of_an_error_has_only_the_frames_of_the_code() {
+    let browsers = sandboxed::browsers("stack").await;
+    let browser = browsers.open(&ScrapeOptions::default()).await.unwrap();
+    for code in [
+        "throw new Error('bad')",
+        "function f() { throw new Error('bad'); }\nf()",
+    ] {
+        let error = run(&browser, Language::Node, code).await.error.unwrap();
+        assert!(error.starts_with("Error: bad\n"), "{error}");
+        assert!(
+            error.lines().skip(1).all(|line| line.contains("<anonymous>:")),
+            "{error}"
+        );
+    }
+    browser.end().await;
+    browsers.stop().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

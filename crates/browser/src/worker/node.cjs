@@ -1,6 +1,8 @@
 // Runs code for one session in Node.js, like its REPL. Commands arrive on descriptor 3, messages are written
 // to 4, as one line of JSON each. The argument is the file from which `require` resolves packages.
 "use strict";
+// A function, because the top level of this file would be the scope of the code, whose names it must not take.
+(() => {
 const fs = require("node:fs");
 const inspector = require("node:inspector");
 const net = require("node:net");
@@ -69,8 +71,11 @@ const evaluate = (expression) =>
 function reason({ exception, text }) {
   if (!exception) return text;
   if (exception.subtype !== "error") return `Uncaught ${exception.description ?? stringify(exception.value)}`;
-  const own = (line) => !/^\s+at .*(node:|playwright-core|\[eval\])/.test(line);
-  return exception.description.split("\n").filter(own).join("\n");
+  const lines = exception.description.split("\n");
+  const isOutside = (line) => /^\s+at .*(node:|playwright-core|\[eval\])/.test(line ?? "");
+  // The frame between the code and `post`.
+  const isPromise = (line, index) => /^\s+at new Promise /.test(line) && isOutside(lines[index + 1]);
+  return lines.filter((line, index) => !isOutside(line) && !isPromise(line, index)).join("\n");
 }
 
 let isRunning = false;
@@ -189,3 +194,4 @@ readline.createInterface({ input: commands }).on("line", (line) => {
   obey(command).catch((error) => say({ said: "failed", reason: String(error?.message ?? error) }));
 });
 say({ said: "loaded" });
+})();

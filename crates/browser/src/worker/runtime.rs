@@ -8,7 +8,7 @@ use tokio::time::timeout;
 
 use crate::error::BrowserError;
 use crate::limits;
-use crate::program::{in_path, program_version};
+use crate::program::{first_line_of, in_path, program_version};
 
 const NODE_WORKER: &str = include_str!("node.cjs");
 const PYTHON_WORKER: &str = include_str!("python.py");
@@ -65,8 +65,14 @@ impl Runtime {
             );
             return Err(not_configured("node", &reason));
         }
-        let program = program.canonicalize().unwrap_or_else(|_| program.to_owned());
-        let package = node_modules(&program, folders)
+        // The program itself, not a script or link of a version manager, which needs more of the machine than a
+        // sandbox shows.
+        let own = first_line_of(program, &["-p", "process.execPath"]).await;
+        let own = own.map(PathBuf::from).ok().filter(|path| path.is_file());
+        let program = own.unwrap_or_else(|| program.to_owned());
+        let program = program.canonicalize().unwrap_or(program);
+        let folders: Vec<PathBuf> = folders.iter().map(|folder| absolute(folder)).collect();
+        let package = node_modules(&program, &folders)
             .map(|folder| folder.join("playwright-core"))
             .find(|package| package.join("package.json").is_file())
             .ok_or_else(|| {
@@ -99,7 +105,8 @@ impl Runtime {
     pub(crate) async fn python(program: Option<&Path>) -> Result<Runtime, BrowserError> {
         const QUERY_SCRIPT: &str = "import json, os, sys, playwright.async_api\n\
             packages = os.path.dirname(os.path.dirname(playwright.__file__))\n\
-            print(json.dumps([packages, sys.prefix, sys.base_prefix, os.path.dirname(os.path.realpath(sys.executable))]))";
+            folders = [packages, sys.prefix, sys.base_prefix, os.path.dirname(os.path.realpath(sys.executable))]\n\
+            print(json.dumps([sys.executable, folders]))";
         let program = program.ok_or_else(|| no_program("python", "Python", "HARVESTMAN_PYTHON"))?;
         let mut command = Command::new(program);
         command
@@ -108,18 +115,20 @@ impl Runtime {
             .stderr(Stdio::null())
             .kill_on_drop(true);
         let response = timeout(limits::WORKER_START_TIMEOUT, command.output()).await;
-        let response: Option<Vec<PathBuf>> = match response {
+        let response: Option<(PathBuf, Vec<PathBuf>)> = match response {
             Ok(Ok(output)) => serde_json::from_slice(&output.stdout).ok(),
             _ => None,
         };
-        let program = std::path::absolute(program).unwrap_or_else(|_| program.to_owned());
-        let folders = response.ok_or_else(|| {
+        let program = absolute(program);
+        let (own, folders) = response.ok_or_else(|| {
             let install = format!("{} -m pip install playwright", program.display());
             not_configured(
                 "python",
                 &format!("playwright is not installed; run `harvestman setup`, or `{install}`"),
             )
         })?;
+        // As for Node.js; not canonical, because the path is what makes it the Python of a virtual environment.
+        let program = if own.is_file() { own } else { program };
         let packages = folders.first().map(|folder| folder.display().to_string());
         let arguments = ["-c", PYTHON_WORKER, &packages.unwrap_or_default()]
             .map(str::to_owned)
@@ -168,6 +177,10 @@ fn node_modules(program: &Path, folders: &[PathBuf]) -> impl Iterator<Item = Pat
         .flat_map(|folder| [folder.join("playwright/node_modules"), folder].into_iter().rev())
 }
 
+fn absolute(path: &Path) -> PathBuf {
+    std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
+}
+
 /// Returns the path of a program inside a sandbox: its own path if it is below `/usr`, else `own`.
 fn path_in_sandbox(program: &Path, own: &str) -> PathBuf {
     match program.starts_with("/usr") {
@@ -189,7 +202,11 @@ fn not_configured(language: &str, reason: &str) -> BrowserError {
 
 #[cfg(test)]
 mod tests {
-    use super::is_supported_node;
+    use std::fs;
+    use std::os::unix::fs::PermissionsExt;
+    use std::path::{Path, PathBuf};
+
+    use super::{Runtime, find_node, find_python, is_supported_node};
 
     #[test]
     fn old_versions_of_node_are_not_supported() {
@@ -199,5 +216,73 @@ mod tests {
         for version in ["v20.0.0", "v24.1.0", "v100.0.0", "22-custom"] {
             assert!(is_supported_node(version), "{version}");
         }
+    }
+
+    /// A folder with packages that look like those of Playwright. Deleted when dropped.
+    struct Packages(PathBuf);
+
+    impl Packages {
+        fn create(name: &str) -> Packages {
+            let folder =
+                std::env::temp_dir().join(format!("harvestman-runtime-{name}-{}", std::process::id()));
+            for (package, file) in [
+                ("playwright-core", "package.json"),
+                ("playwright", "__init__.py"),
+                ("playwright", "async_api.py"),
+            ] {
+                fs::create_dir_all(folder.join(package)).unwrap();
+                fs::write(folder.join(package).join(file), "").unwrap();
+            }
+            Packages(folder)
+        }
+
+        /// Writes a script that starts `program`, as version managers do.
+        fn shim(&self, program: &Path) -> PathBuf {
+            let shim = self.0.join("shim");
+            let (packages, program) = (self.0.display(), program.display());
+            let script = format!("#!/bin/sh\nPYTHONPATH='{packages}' exec '{program}' \"$@\"\n");
+            fs::write(&shim, script).unwrap();
+            fs::set_permissions(&shim, fs::Permissions::from_mode(0o755)).unwrap();
+            shim
+        }
+    }
+
+    impl Drop for Packages {
+        fn drop(&mut self) {
+            let _deleted = fs::remove_dir_all(&self.0);
+        }
+    }
+
+    #[tokio::test]
+    async fn the_program_behind_the_script_of_a_version_manager_is_used() {
+        let packages = Packages::create("shim");
+        let shim = packages.shim(&find_node().expect("Node.js"));
+        let node = Runtime::node(Some(&shim), &[packages.0.clone()]).await.unwrap();
+        let shim = packages.shim(&find_python().expect("Python"));
+        let python = Runtime::python(Some(&shim)).await.unwrap();
+        for runtime in [node, python] {
+            let start = fs::read(&runtime.program).unwrap();
+            assert!(start.starts_with(b"\x7fELF"), "{}", runtime.program.display());
+            assert!(runtime.program.is_absolute());
+        }
+    }
+
+    #[tokio::test]
+    async fn packages_in_a_relative_data_folder_are_found() {
+        let packages = Packages::create("relative");
+        let up = std::env::current_dir()
+            .unwrap()
+            .components()
+            .skip(1)
+            .map(|_| "..")
+            .collect::<PathBuf>();
+        let relative = up.join(packages.0.strip_prefix("/").unwrap());
+        let node = Runtime::node(find_node().as_deref(), &[relative]).await.unwrap();
+        let (package, _) = node.visible.last().unwrap();
+        assert!(
+            package.is_absolute() && package.join("package.json").is_file(),
+            "{}",
+            package.display()
+        );
     }
 }

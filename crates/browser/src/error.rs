@@ -41,6 +41,9 @@ pub enum BrowserError {
         /// Why it failed.
         reason: String,
     },
+    /// The page goes from one document to the next without end.
+    #[error("the page keeps navigating or reloading, so its content cannot be read")]
+    KeepsNavigating,
     /// The browser rejected a command, or a script threw an exception.
     #[error("the browser rejected {command}: {reason}")]
     Refused {
@@ -55,6 +58,20 @@ impl BrowserError {
     /// Returns whether another attempt may succeed.
     pub fn is_transient(&self) -> bool {
         matches!(self, Self::Gone | Self::Crashed | Self::Timeout)
+    }
+
+    /// Returns whether a command failed because the document that it was about has been replaced.
+    pub(crate) fn is_document_gone(&self) -> bool {
+        const REASONS: [&str; 4] = [
+            "Cannot find context with specified id",
+            "Execution context was destroyed",
+            "Inspected target navigated or closed",
+            "No frame for given id found",
+        ];
+        match self {
+            Self::Refused { reason, .. } => REASONS.iter().any(|known| reason.contains(known)),
+            _ => false,
+        }
     }
 }
 

@@ -27,6 +27,8 @@ pub const MAX_WAITING_COMMANDS: usize = 256;
 pub const MAX_WATCHED_REQUESTS: usize = 4_096;
 /// Timeout of `load`; after it, a page whose document has arrived is used as it is.
 pub const LOAD_TIMEOUT: Duration = Duration::from_secs(20);
+/// How often a page that navigates while it is read is read again.
+pub const CONTENT_ATTEMPTS: u32 = 20;
 /// A page is idle when it has had no request in flight for this long.
 pub const QUIET: Duration = Duration::from_millis(300);
 /// How long to wait after `load` for the page to become idle.

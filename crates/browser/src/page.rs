@@ -265,10 +265,32 @@ impl Page {
         }
     }
 
-    /// Returns the current content of the page.
+    /// Returns the current content of the page. If the page navigates meanwhile, reads its next document; if it
+    /// navigates again, stops it.
     pub(crate) async fn content(&self, deadline: Instant) -> Result<Content, BrowserError> {
         let html_script = format!("({HTML_OF_DOCUMENT})({})", limits::MAX_HTML_CHARS);
-        let html = self.evaluate(&html_script, World::Isolated, deadline).await?;
+        let mut html = self.evaluate(&html_script, World::Isolated, deadline).await;
+        for attempt in 0..limits::CONTENT_ATTEMPTS {
+            match html {
+                Err(error) if error.is_document_gone() => {
+                    tracing::debug!(%error, attempt, "the page navigated while it was read");
+                }
+                _ => break,
+            }
+            match attempt {
+                0 => self.wait_until_idle(deadline).await?,
+                _ => {
+                    self.session
+                        .call_until("Page.stopLoading", json!({}), deadline)
+                        .await?;
+                }
+            }
+            html = self.evaluate(&html_script, World::Isolated, deadline).await;
+        }
+        let html = html.map_err(|error| match error.is_document_gone() {
+            true => BrowserError::KeepsNavigating,
+            false => error,
+        })?;
         let state = self.watch.state();
         Ok(Content {
             url: state.url.clone(),

@@ -107,6 +107,11 @@ fn page(url: &str) -> (&'static str, &'static str, &'static str) {
             HTML,
             "<!DOCTYPE html><script>location.href = '/form';</script>",
         ),
+        "http://app.test/reloads" => (
+            "200 OK",
+            HTML,
+            "<!DOCTYPE html><p>on its way</p><script>setTimeout(() => location.reload(), 5);</script>",
+        ),
         "http://app.test/visitor" => (
             "200 OK",
             HTML,
@@ -214,6 +219,18 @@ async fn content_made_by_scripts_is_in_the_document() {
     assert!(alert.html.contains("<p>went on</p>"), "{}", alert.html);
     let moved = chromium.render("http://app.test/moves", "{}").await.unwrap();
     assert_eq!(moved.url.as_str(), "http://app.test/form");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_page_that_reloads_without_end_is_read_between_two_reloads() {
+    let chromium = Chromium::start("reloads").await;
+    for _ in 0..2 {
+        let page = chromium
+            .render("http://app.test/reloads", r#"{"timeout": 20000}"#)
+            .await
+            .unwrap();
+        assert!(page.html.contains("<p>on its way</p>"), "{}", page.html);
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

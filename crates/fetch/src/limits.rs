@@ -10,6 +10,8 @@ pub const MAX_REDIRECTS: u32 = 20;
 pub const MAX_URL_CHARS: usize = 8192;
 /// Timeout for opening a TCP connection, over all addresses of a host.
 pub const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+/// Timeout of a TLS handshake.
+pub const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
 /// Timeout for connecting to another server of the operator.
 pub const FORWARD_CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 /// Timeout for a proxy to open a tunnel to a target.

@@ -6,10 +6,12 @@ use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, Server
 use rustls::crypto::CryptoProvider;
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::{ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme};
+use tokio::time::timeout;
 use tokio_rustls::TlsConnector;
 
 use crate::connect::Stream;
 use crate::error::FetchError;
+use crate::limits;
 
 /// Connectors with and without certificate verification.
 pub(crate) struct Tls {
@@ -56,8 +58,8 @@ impl Tls {
         })
     }
 
-    /// Performs the TLS handshake with a server of the operator and verifies its certificate. The caller's deadline
-    /// limits it.
+    /// Performs the TLS handshake with a server of the operator and verifies its certificate, within
+    /// [`limits::HANDSHAKE_TIMEOUT`] and the caller's deadline.
     pub(crate) async fn secure_operator(
         &self,
         stream: Box<dyn Stream>,
@@ -68,7 +70,7 @@ impl Tls {
             .map(|(stream, _)| stream)
     }
 
-    /// Performs the TLS handshake. The caller's deadline limits it.
+    /// Performs the TLS handshake, within [`limits::HANDSHAKE_TIMEOUT`] and the caller's deadline.
     pub(crate) async fn secure(
         &self,
         stream: Box<dyn Stream>,
@@ -99,10 +101,16 @@ async fn handshake(
         .trim_end_matches('.');
     let name = ServerName::try_from(without_brackets.to_owned())
         .map_err(|_| failed("the host name is not valid in a certificate".to_owned()))?;
-    let stream = connector
-        .connect(name, stream)
-        .await
-        .map_err(|error| failed(describe(&error)))?;
+    let stream = match timeout(limits::HANDSHAKE_TIMEOUT, connector.connect(name, stream)).await {
+        Ok(connected) => connected.map_err(|error| failed(describe(&error)))?,
+        // As for a server that does not accept the connection: it may speak HTTP, or do so later.
+        Err(_) => {
+            return Err(FetchError::Connect {
+                host: host.to_owned(),
+                reason: "the server did not respond to the TLS handshake".to_owned(),
+            });
+        }
+    };
     let h2 = stream.get_ref().1.alpn_protocol() == Some(b"h2");
     Ok((Box::new(stream), h2))
 }
@@ -162,5 +170,26 @@ impl ServerCertVerifier for AnyCertificate {
         self.provider
             .signature_verification_algorithms
             .supported_schemes()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn a_server_that_does_not_speak_tls_and_waits_is_not_reachable() {
+        let (stream, _server) = tokio::io::duplex(64 * 1024);
+        let tls = Tls::new(&[]).unwrap();
+        let error = tls
+            .secure(Box::new(stream), "site.test", false)
+            .await
+            .err()
+            .unwrap();
+        assert!(matches!(error, FetchError::Connect { .. }), "{error}");
+        assert!(
+            error.is_before_response(),
+            "so that http is tried after a guessed https"
+        );
     }
 }

@@ -65,11 +65,13 @@ impl Kind {
 }
 
 /// Returns the kind of a file whose type is given. Many sites export HTML and text as files of Excel or Word, which
-/// open them.
+/// open them, and some return a page such as a sign-in form in place of a PDF.
 fn labelled(kind: FileType, body: &[u8]) -> Kind {
-    use FileType::{Csv, Doc, Docx, Xls, Xlsx};
+    use FileType::{Csv, Doc, Docx, Pdf, Xls, Xlsx};
     match (kind, sniff(body)) {
         (Xls | Xlsx | Doc | Docx, Kind::Html) => Kind::Html,
+        // Other bytes may precede the signature of a PDF.
+        (Pdf, Kind::Html) if FileType::of_bytes(body) != Some(Pdf) => Kind::Html,
         (Xls | Xlsx, Kind::Text) if !body.is_empty() => Kind::File(Csv),
         _ => Kind::File(kind),
     }
@@ -162,6 +164,13 @@ mod tests {
         check(Some("image/png"), "", Kind::File(FileType::Png));
         check(Some("image/x-icon"), "", Kind::Binary);
         check(Some("application/pdf"), "", Kind::File(FileType::Pdf));
+        check(Some("application/pdf"), "damaged", Kind::File(FileType::Pdf));
+        check(Some("application/pdf"), "<!DOCTYPE html><p>Sign in", Kind::Html);
+        check(
+            Some("application/pdf"),
+            "<!-- x -->%PDF-1.7",
+            Kind::File(FileType::Pdf),
+        );
         check(
             Some("application/vnd.openxmlformats-officedocument.wordprocessingml.document"),
             "",

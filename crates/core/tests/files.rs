@@ -94,6 +94,7 @@ fn a_pdf_is_converted_with_its_pages_counted_and_charged() {
         })
     );
     assert_eq!(rendered.credits, 2);
+    assert_eq!(rendered.browser_reason(200), None, "a file needs no browser");
 }
 
 #[test]

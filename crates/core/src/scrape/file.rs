@@ -83,7 +83,11 @@ pub fn prepare_file(
         remove_consent: false,
         ..selection(options)?
     };
-    let mut rendered = from_html(file.html().into(), page.url, options, &selection, &fill_schema)?;
+    let mut rendered = RenderedPage {
+        signs: None,
+        redirect: None,
+        ..from_html(file.html().into(), page.url, options, &selection, &fill_schema)?
+    };
     let document = &mut rendered.document;
     describe(&mut document.metadata, file.properties);
     for warning in &file.warnings {

@@ -33,6 +33,12 @@ pub struct Location {
 pub(crate) const DEFAULT_COUNTRY: &str = "US";
 
 impl Location {
+    /// Returns whether this is the default location, even if its languages are written out.
+    pub fn is_default(&self) -> bool {
+        let default = Self::default();
+        self.country == default.country && self.effective_languages() == default.effective_languages()
+    }
+
     /// Returns the languages in order of preference; never empty.
     pub fn effective_languages(&self) -> Vec<String> {
         if !self.languages.is_empty() {

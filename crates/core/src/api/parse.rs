@@ -65,7 +65,7 @@ impl ParseOptions {
         let refused = [
             ("actions", !options.actions.is_empty()),
             ("waitFor", options.wait_for != default.wait_for),
-            ("location", options.location != default.location),
+            ("location", !options.location.is_default()),
             ("mobile", options.mobile),
             (
                 "maxAge",

@@ -394,7 +394,10 @@ fn parse() {
     ] {
         assert_eq!(refuse(options).code, ErrorCode::ParseUnsupportedOptions);
     }
-    let fine = json!({"mobile": false, "maxAge": 172_800_000, "proxy": "basic", "headers": {"a": "b"}});
+    let fine = json!({
+        "mobile": false, "maxAge": 172_800_000, "proxy": "basic", "headers": {"a": "b"},
+        "location": {"country": "us", "languages": ["en-US"]}
+    });
     let fine = ParseOptions::from_value(fine).unwrap();
     fine.check_allowed().unwrap();
     assert_eq!(fine.options.timeout, 30_000);

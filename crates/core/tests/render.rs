@@ -116,6 +116,16 @@ fn an_image_with_an_error_status_is_a_document() {
 }
 
 #[test]
+fn an_empty_body_yields_empty_texts() {
+    let options = json!({"formats": ["markdown", "html", "rawHtml"]});
+    for content_type in ["text/html", "text/plain", "application/x-unknown"] {
+        let document = rendered(options.clone(), content_type, b"").unwrap().document;
+        let texts = [&document.markdown, &document.html, &document.raw_html];
+        assert_eq!(texts.map(Option::as_deref), [Some(""); 3], "{content_type}");
+    }
+}
+
+#[test]
 fn text_is_its_own_markdown_and_code_is_fenced() {
     let check = |content_type: &str, body: &str, expected: &str| {
         let document = rendered(json!({}), content_type, body.as_bytes())

@@ -410,7 +410,10 @@ fn text(
         });
     }
     if options.wants(FormatKind::Html) {
-        document.html = Some(format!("<pre>{}</pre>", escape(&text)));
+        document.html = Some(match text.is_empty() {
+            true => String::new(),
+            false => format!("<pre>{}</pre>", escape(&text)),
+        });
     }
     let facts = || facts_of_text(&text, language);
     offers(&mut document, &facts(), page.url, options);

@@ -71,6 +71,8 @@ async fn stubs() -> RunningSite {
             "/script",
             Page::html("<!doctype html><script>location.replace('/new')</script>"),
         )
+        .page("/header", Page::html(STORY).header("refresh", "0; url=new"))
+        .page("/late", Page::html(STORY).header("refresh", "60; url=/new"))
         .page("/there", stub("/back"))
         .page("/back", stub("/there"))
         .page("/file", stub("/data.json"))
@@ -85,7 +87,7 @@ async fn stubs() -> RunningSite {
 #[tokio::test]
 async fn a_stub_page_is_a_redirect() {
     let (site, server) = (stubs().await, without_browser().await);
-    for path in ["/old", "/script"] {
+    for path in ["/old", "/script", "/header"] {
         let page = scrape(&server, site.url(path)).await;
         assert!(markdown(&page).contains("# Herons"), "{page}");
         let metadata = &page["metadata"];
@@ -95,6 +97,8 @@ async fn a_stub_page_is_a_redirect() {
         assert_eq!(engine(&page), ("http", "noScripts"));
         assert!(page["warning"].is_null(), "{page}");
     }
+    let late = scrape(&server, site.url("/late")).await;
+    assert_eq!(late["metadata"]["url"], site.url("/late"));
     let file = scrape(&server, site.url("/file")).await;
     assert_eq!(markdown(&file), "```json\n{\"a\":1}\n```");
     let missing = scrape(&server, site.url("/missing")).await;

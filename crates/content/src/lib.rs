@@ -25,6 +25,7 @@ pub use facts::{FactCell, FactTable, Facts};
 pub use html::frames::{FrameTag, frame_tags, inline_frames};
 pub use html::json_ld::parse_day;
 pub use html::metadata::{MetadataValue, PageMetadata};
+pub use html::redirect::refresh_target;
 pub use html::select::{Selector, SelectorError};
 pub use page::{Content, HtmlPage, Selection};
 pub use render_signals::{ENOUGH_TEXT, Mount, RenderSignals, Scripts};

@@ -45,7 +45,7 @@ pub use harvestman_content::files::{
     FileDocument, FileError, FilePage, FileRequest, FileType, Scan, ScanRequest,
 };
 #[cfg(feature = "render")]
-pub use harvestman_content::{RenderSignals, consent_selectors, undeclared_charset};
+pub use harvestman_content::{RenderSignals, consent_selectors, refresh_target, undeclared_charset};
 #[cfg(feature = "render")]
 pub use render::{Fill, RawPage, RenderedPage, prepare, prepare_with, render};
 

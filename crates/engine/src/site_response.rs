@@ -4,10 +4,12 @@ use std::time::SystemTime;
 
 use bytes::Bytes;
 use harvestman_core::api::page::ConsentBanner;
+use harvestman_core::scrape::refresh_target;
 use harvestman_core::time::Timestamp;
 use harvestman_fetch::{FetchError, FetchResponse};
 use harvestman_store::{CachedPage, StoreError};
 use http::HeaderMap;
+use http::header::REFRESH;
 use url::Url;
 
 /// The parts of a site's response that scraping needs.
@@ -19,6 +21,8 @@ pub(crate) struct SiteResponse {
     /// Value of the `Content-Type` header.
     pub(crate) content_type: Option<String>,
     pub(crate) body: Bytes,
+    /// Target of the `Refresh` header, if it is a redirect.
+    pub(crate) refresh: Option<Url>,
     /// Milliseconds that the site asks clients to wait (`Retry-After`).
     pub(crate) retry_after_ms: Option<u64>,
     /// When the response was fetched, if it comes from the cache.
@@ -39,6 +43,7 @@ impl SiteResponse {
             status,
             content_type,
             body,
+            refresh: None,
             retry_after_ms: None,
             cached_at: None,
             consent_banner: None,
@@ -64,7 +69,12 @@ impl TryFrom<CachedPage> for SiteResponse {
 impl From<FetchResponse> for SiteResponse {
     fn from(response: FetchResponse) -> Self {
         let content_type = response.content_type().map(str::to_owned);
+        let refresh = response
+            .headers
+            .get(REFRESH)
+            .and_then(|value| value.to_str().ok());
         Self {
+            refresh: refresh.and_then(|value| refresh_target(value, &response.url)),
             retry_after_ms: retry_after_ms(&response.headers, SystemTime::now()),
             incomplete: response.incomplete,
             ..Self::new(response.url, response.status, content_type, response.body)

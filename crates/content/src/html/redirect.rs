@@ -13,9 +13,19 @@ const DELAY_MAX_S: f64 = 1.0;
 /// Characters of text that a page may show next to a redirecting script.
 const STUB_CHARS: usize = 400;
 
+/// Returns the redirect target of a `Refresh` response header, which browsers treat as a `meta` refresh (HTML section
+/// 7.4.6.4). `None` for later refreshes, for the page's own URL and for URLs that are not http(s).
+pub fn refresh_target(value: &str, url: &Url) -> Option<Url> {
+    other_page(immediate(value, url)?, url)
+}
+
 /// Returns the redirect target. `None` for the page's own URL and for URLs that are not http(s).
 pub(crate) fn redirect(dom: &Dom, base: &Url, url: &Url) -> Option<Url> {
-    let target = by_meta(dom, base).or_else(|| by_script(dom, base, url))?;
+    other_page(by_meta(dom, base).or_else(|| by_script(dom, base, url))?, url)
+}
+
+/// Returns the target unless it is the page at `url` itself or not http(s).
+fn other_page(target: Url, url: &Url) -> Option<Url> {
     let is_here = {
         let (mut here, mut there) = (url.clone(), target.clone());
         here.set_fragment(None);
@@ -38,7 +48,12 @@ fn by_meta(dom: &Dom, base: &Url) -> Option<Url> {
                 .attr_named(id, "http-equiv")
                 .is_some_and(|value| value.trim().eq_ignore_ascii_case("refresh"))
     })?;
-    let (delay, target) = refresh_value(dom.attr(refresh, attr::CONTENT)?)?;
+    immediate(dom.attr(refresh, attr::CONTENT)?, base)
+}
+
+/// Returns the target of a refresh that counts as a redirect.
+fn immediate(value: &str, base: &Url) -> Option<Url> {
+    let (delay, target) = refresh_value(value)?;
     (delay <= DELAY_MAX_S).then(|| resolve(base, target)).flatten()
 }
 
@@ -191,6 +206,24 @@ mod tests {
             "<base href='/x/'><meta http-equiv=refresh content='0;url=y'>",
             Some("https://a.example/x/y"),
         );
+    }
+
+    #[test]
+    fn a_refresh_header_is_read_as_a_meta_refresh() {
+        let url = Url::parse("https://a.example/docs/old.html").unwrap();
+        let target = |value: &str| refresh_target(value, &url).map(String::from);
+        let there = Some("https://a.example/docs/new.html".to_owned());
+        assert_eq!(target("0; url=new.html"), there);
+        assert_eq!(target("1;URL='/docs/new.html'"), there);
+        for value in [
+            "",
+            "0",
+            "5; url=new.html",
+            "0; url=old.html#part",
+            "0; url=data:,x",
+        ] {
+            assert_eq!(target(value), None, "{value}");
+        }
     }
 
     #[test]

@@ -243,7 +243,11 @@ impl Scraper {
     ) -> Result<ScrapedPage, ScrapeFailure> {
         let mut seen = HashSet::new();
         while scraped.response.status < 400
-            && let Some(next) = scraped.rendered.redirect.take()
+            && let Some(next) = scraped
+                .response
+                .refresh
+                .take()
+                .or_else(|| scraped.rendered.redirect.take())
         {
             let from = &scraped.response.url;
             if seen.len() >= limits::PAGE_REFRESHES as usize {

@@ -257,7 +257,9 @@ mod tests {
     async fn the_program_behind_the_script_of_a_version_manager_is_used() {
         let packages = Packages::create("shim");
         let shim = packages.shim(&find_node().expect("Node.js"));
-        let node = Runtime::node(Some(&shim), std::slice::from_ref(&packages.0)).await.unwrap();
+        let node = Runtime::node(Some(&shim), std::slice::from_ref(&packages.0))
+            .await
+            .unwrap();
         let shim = packages.shim(&find_python().expect("Python"));
         let python = Runtime::python(Some(&shim)).await.unwrap();
         for runtime in [node, python] {

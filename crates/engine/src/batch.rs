@@ -1,7 +1,7 @@
 //! Batch scrapes: starts one, or adds pages to one.
 
 use harvestman_core::api::batch::{BatchOptions, BatchScrapeRequest};
-use harvestman_core::api::error::{ApiError, ErrorCode};
+use harvestman_core::api::error::ApiError;
 use harvestman_core::crawl::{Offer, batch_scrape};
 use harvestman_core::ids::JobId;
 use harvestman_core::webhook::Family;
@@ -51,10 +51,7 @@ impl Engine {
         base: &str,
     ) -> Result<JobId, ApiError> {
         let Some(first) = pages.first().map(|page| &page.url) else {
-            return Err(ApiError::new(
-                ErrorCode::BadRequest,
-                "`urls` contains no valid URL",
-            ));
+            return Err(ApiError::bad_request("`urls` contains no valid URL"));
         };
         let job = NewJob {
             url: first.to_string(),
@@ -103,12 +100,10 @@ impl Engine {
             }
             AddPagesOutcome::Repeated(id) => Ok(id),
             AddPagesOutcome::KeyReused => Err(key_reused()),
-            AddPagesOutcome::Cancelled => Err(ApiError::new(
-                ErrorCode::Conflict,
+            AddPagesOutcome::Cancelled => Err(ApiError::conflict(
                 "the batch was cancelled and accepts no more pages; start a new batch",
             )),
-            AddPagesOutcome::Full => Err(ApiError::new(
-                ErrorCode::Conflict,
+            AddPagesOutcome::Full => Err(ApiError::conflict(
                 "the batch has reached the maximum number of pages; start a new batch",
             )),
             AddPagesOutcome::NotFound => Err(job_not_found()),

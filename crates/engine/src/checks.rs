@@ -31,7 +31,7 @@ impl Engine {
     ) -> Result<(), ApiError> {
         self.check_address(&webhook.url, None).await.map_err(|error| {
             let message = format!("`{}`: {}", path.join("."), error.message);
-            ApiError::new(ErrorCode::BadRequest, message)
+            ApiError::bad_request(message)
                 .with_details(serde_json::json!([{ "path": path, "message": error.message }]))
         })
     }

@@ -86,12 +86,12 @@ pub(crate) fn key_reused() -> ApiError {
 }
 
 pub(crate) fn job_not_found() -> ApiError {
-    ApiError::new(ErrorCode::NotFound, "no such job; it may have expired")
+    ApiError::not_found("no such job; it may have expired")
 }
 
 pub(crate) fn internal_error(error: impl std::error::Error) -> ApiError {
     tracing::error!(%error, "internal error");
-    ApiError::new(ErrorCode::Unknown, "internal server error; see the server log")
+    ApiError::internal("internal server error; see the server log")
 }
 
 /// Returns the error for a request that the shutdown interrupts.

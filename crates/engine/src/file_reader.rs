@@ -5,7 +5,7 @@
 use std::path::PathBuf;
 use std::process::{ExitStatus, Stdio};
 
-use harvestman_core::api::error::{ApiError, ErrorCode};
+use harvestman_core::api::error::ApiError;
 use harvestman_core::crawl::SlotKind;
 use harvestman_core::scrape::{FileDocument, FileError, FileRequest};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -46,7 +46,7 @@ impl FileReader {
         let _slot = self.slots.acquire(owner, SlotKind::Plain).await;
         let mut child = self.start().map_err(|error| {
             tracing::error!(%error, program = %self.program.display(), "cannot start the file reader");
-            ApiError::new(ErrorCode::Unknown, "cannot read the file; see the server log")
+            ApiError::internal("cannot read the file; see the server log")
         })?;
         let output = exchange(&mut child, request, body).await;
         let _ = child.start_kill();

@@ -29,10 +29,7 @@ impl Engine {
             token: Uuid::new_v4().simple().to_string(),
             team: principal.team,
             name: UploadedFile::clean_name(&request.filename).ok_or_else(|| {
-                ApiError::new(
-                    ErrorCode::BadRequest,
-                    "`filename` contains no character that is valid in a file name",
-                )
+                ApiError::bad_request("`filename` contains no character that is valid in a file name")
             })?,
             content_type: request.content_type,
             expires_at: now + limits::UPLOAD_LIFETIME,
@@ -67,12 +64,10 @@ impl Engine {
     pub async fn check_upload(&self, token: &str) -> Result<TeamId, ApiError> {
         match self.context.store.upload_state(token, clock::now()).await? {
             Some(state) if !state.received => Ok(state.team),
-            Some(_) => Err(ApiError::new(
-                ErrorCode::Conflict,
+            Some(_) => Err(ApiError::conflict(
                 "a file was already sent to this URL; request a new URL",
             )),
-            None => Err(ApiError::new(
-                ErrorCode::NotFound,
+            None => Err(ApiError::not_found(
                 "no such upload: the file was already used, or the URL has expired; request a new URL",
             )),
         }
@@ -118,12 +113,10 @@ impl Engine {
                 content_type: file.content_type,
                 body: file.bytes.into(),
             }),
-            UploadUse::NotReceived => Err(ApiError::new(
-                ErrorCode::Conflict,
+            UploadUse::NotReceived => Err(ApiError::conflict(
                 "the file for this `uploadRef` has not arrived; send it to `uploadUrl` first",
             )),
-            UploadUse::Unknown => Err(ApiError::new(
-                ErrorCode::NotFound,
+            UploadUse::Unknown => Err(ApiError::not_found(
                 "no such `uploadRef`: it was already used, or it has expired; upload the file again",
             )),
         }

@@ -56,7 +56,7 @@ pub(crate) async fn read(
             None => return Ok(body.into()),
             Some(Err(error)) => {
                 let message = format!("cannot read the request body: {error}");
-                return Err(Failure::new(ErrorCode::BadRequest, message));
+                return Err(Failure::bad_request(message));
             }
             Some(Ok(part)) if body.len() + part.len() > most => {
                 return Err(too_large(stream, most).await);

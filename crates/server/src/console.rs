@@ -7,7 +7,6 @@ use std::borrow::Cow;
 use axum::body::Body;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use harvestman_core::api::error::ErrorCode;
 use sha2::{Digest, Sha256};
 
 use crate::error::Failure;
@@ -128,7 +127,7 @@ impl Console {
 }
 
 fn no_file() -> Response {
-    Failure::new(ErrorCode::NotFound, "no such file in the console").into_response()
+    Failure::not_found("no such file in the console").into_response()
 }
 
 fn not_built() -> Response {

@@ -154,7 +154,7 @@ fn cors(headers: &mut HeaderMap) {
 fn panic_response(id: &RequestId) -> Response {
     tracing::error!("a handler panicked");
     let message = format!("internal server error; see the server's log for request id {id}");
-    Failure::new(ErrorCode::Unknown, message).into_response()
+    Failure::internal(message).into_response()
 }
 
 fn log_response(status: StatusCode, started: Instant) {

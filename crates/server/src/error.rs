@@ -19,18 +19,35 @@ impl Failure {
         Self(ApiError::new(code, message))
     }
 
+    /// See [`ApiError::bad_request`].
+    pub(crate) fn bad_request(message: impl Into<String>) -> Self {
+        Self(ApiError::bad_request(message))
+    }
+
+    /// See [`ApiError::not_found`].
+    pub(crate) fn not_found(message: impl Into<String>) -> Self {
+        Self(ApiError::not_found(message))
+    }
+
+    /// See [`ApiError::conflict`].
+    pub(crate) fn conflict(message: impl Into<String>) -> Self {
+        Self(ApiError::conflict(message))
+    }
+
+    /// See [`ApiError::internal`].
+    pub(crate) fn internal(message: impl Into<String>) -> Self {
+        Self(ApiError::internal(message))
+    }
+
     /// Creates the error of an invalid parameter; `name` goes into `details`.
     pub(crate) fn parameter(name: &str, problem: &str) -> Self {
-        let error = ApiError::new(ErrorCode::BadRequest, format!("`{name}` {problem}"));
+        let error = ApiError::bad_request(format!("`{name}` {problem}"));
         Self(error.with_details(serde_json::json!([{ "path": [name], "message": problem }])))
     }
 
     /// Creates the error of a job that does not exist or that the caller may not see.
     pub(crate) fn no_job() -> Self {
-        Self::new(
-            ErrorCode::NotFound,
-            "no such job; it may have expired, or it belongs to another team",
-        )
+        Self::not_found("no such job; it may have expired, or it belongs to another team")
     }
 }
 
@@ -80,12 +97,8 @@ pub(crate) fn json_response(status: StatusCode, body: String) -> Response {
 
 /// Builds a 200 response from a value.
 pub(crate) fn json(value: &impl Serialize) -> HandlerResult {
-    let text = serde_json::to_string(value).map_err(|error| {
-        Failure::new(
-            ErrorCode::Unknown,
-            format!("cannot serialize the response: {error}"),
-        )
-    })?;
+    let text = serde_json::to_string(value)
+        .map_err(|error| Failure::internal(format!("cannot serialize the response: {error}")))?;
     Ok(json_response(StatusCode::OK, text))
 }
 

@@ -1,7 +1,6 @@
 //! Operator commands for teams, keys and plans: run directly on the store, or by the running server that holds it
 //! ([`endpoint`]). A key appears in the clear only in the output of the command that creates it.
 
-use harvestman_core::api::error::ErrorCode;
 use harvestman_core::ids::{KeyId, TeamId};
 use harvestman_core::limits::MAX_KEY_NAME_CHARS;
 use harvestman_engine::Plans;
@@ -67,7 +66,7 @@ pub(crate) async fn execute(
             check_name(&name)?;
             let key = keys::new_key().map_err(|error| {
                 let message = format!("cannot create a key: the system returned no random bytes: {error}");
-                Failure::new(ErrorCode::Unknown, message)
+                Failure::internal(message)
             })?;
             let team = existing_team(store, &team).await?;
             store.add_key(team, &name, keys::fingerprint(&key), now).await?;
@@ -88,10 +87,9 @@ pub(crate) async fn execute(
                 text: format!("revoked {id}\n"),
                 revoked: Some(id),
             }),
-            RevokeOutcome::LastKey | RevokeOutcome::NotFound => Err(Failure::new(
-                ErrorCode::NotFound,
-                format!("no such key {id}, or it is already revoked"),
-            )),
+            RevokeOutcome::LastKey | RevokeOutcome::NotFound => Err(Failure::not_found(format!(
+                "no such key {id}, or it is already revoked"
+            ))),
         },
         Command::CreateTeam { name } => {
             check_name(&name)?;
@@ -127,7 +125,7 @@ async fn set_plan(
             configured => format!("configured plans: {}", configured.join(", ")),
         };
         let message = format!("unknown plan `{unknown}`; {configured}");
-        return Err(Failure::new(ErrorCode::BadRequest, message));
+        return Err(Failure::bad_request(message));
     }
     let updated = store.set_plan(team, plan).await?;
     let id = updated.ok_or_else(|| unknown_team(team))?;
@@ -149,12 +147,9 @@ async fn existing_team(store: &Store, name: &str) -> Result<TeamId, Failure> {
 }
 
 fn unknown_team(name: &str) -> Failure {
-    Failure::new(
-        ErrorCode::NotFound,
-        format!(
-            "unknown team `{name}`; see `harvestman teams list`, or create it with `harvestman teams create`"
-        ),
-    )
+    Failure::not_found(format!(
+        "unknown team `{name}`; see `harvestman teams list`, or create it with `harvestman teams create`"
+    ))
 }
 
 fn check_name(name: &str) -> Result<(), Failure> {
@@ -164,7 +159,7 @@ fn check_name(name: &str) -> Result<(), Failure> {
     }
     let message =
         format!("the name must have 1 to {MAX_KEY_NAME_CHARS} characters and no control characters");
-    Err(Failure::new(ErrorCode::BadRequest, message))
+    Err(Failure::bad_request(message))
 }
 
 fn key_line(row: &KeyRow) -> String {

@@ -16,7 +16,7 @@ pub(crate) fn failure(error: &ApiError) -> String {
 
 /// Returns the error for invalid input.
 pub(crate) fn bad_input(message: impl Into<String>) -> ApiError {
-    ApiError::new(ErrorCode::BadRequest, message)
+    ApiError::bad_request(message)
 }
 
 /// Parses the argument `url`.

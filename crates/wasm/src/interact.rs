@@ -42,7 +42,7 @@ fn plan(prompt: &str, snapshot: Option<&str>) -> Result<Value, ApiError> {
     let steps = parse_steps(prompt).map_err(|unknown| {
         let clauses: Vec<String> = unknown.iter().map(|clause| format!("`{clause}`")).collect();
         let message = format!("not understood as steps: {}", clauses.join(", "));
-        let mut error = ApiError::new(ErrorCode::BadRequest, message);
+        let mut error = ApiError::bad_request(message);
         error.details = Some(json!(unknown));
         error
     })?;

@@ -159,6 +159,26 @@ impl ApiError {
         }
     }
 
+    /// Creates the error of an invalid request.
+    pub fn bad_request(message: impl Into<String>) -> Self {
+        Self::new(ErrorCode::BadRequest, message)
+    }
+
+    /// Creates the error of something that does not exist, or that the caller may not see.
+    pub fn not_found(message: impl Into<String>) -> Self {
+        Self::new(ErrorCode::NotFound, message)
+    }
+
+    /// Creates the error of a request that the current state does not allow.
+    pub fn conflict(message: impl Into<String>) -> Self {
+        Self::new(ErrorCode::Conflict, message)
+    }
+
+    /// Creates the error of a defect or failure of the server itself.
+    pub fn internal(message: impl Into<String>) -> Self {
+        Self::new(ErrorCode::Unknown, message)
+    }
+
     /// Returns the error with these details.
     pub fn with_details(mut self, details: Value) -> Self {
         self.details = Some(details);

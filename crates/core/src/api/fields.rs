@@ -177,12 +177,9 @@ pub(crate) fn parse(bytes: &[u8]) -> Result<Value, ApiError> {
         ));
     }
     if nested_deeper_than(MAX_BODY_DEPTH, bytes) {
-        return Err(ApiError::new(
-            ErrorCode::BadRequest,
-            format!(
-                "The request body nests arrays and objects more than {MAX_BODY_DEPTH} levels deep; send a flatter one."
-            ),
-        ));
+        return Err(ApiError::bad_request(format!(
+            "The request body nests arrays and objects more than {MAX_BODY_DEPTH} levels deep; send a flatter one."
+        )));
     }
     serde_json::from_slice(bytes).map_err(|error| {
         let (line, column) = (error.line(), error.column());

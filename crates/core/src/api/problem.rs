@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::api::error::{ApiError, ErrorCode};
+use crate::api::error::ApiError;
 
 /// Step of the path to a value.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -73,7 +73,7 @@ pub fn bad_request(problems: &[Problem]) -> ApiError {
         more => message.push_str(&format!(" There are {} more problems; see `details`.", more - 1)),
     }
     let details = problems.iter().map(Problem::to_json).collect();
-    ApiError::new(ErrorCode::BadRequest, message).with_details(details)
+    ApiError::bad_request(message).with_details(details)
 }
 
 /// Returns the error for one problem with one named field or parameter.

@@ -1,6 +1,6 @@
 //! Requests about monitors (docs/API.md section 13).
 
-use harvestman_core::api::error::{ApiError, ErrorCode};
+use harvestman_core::api::error::ApiError;
 use harvestman_core::api::monitor::{
     ListQuery, MonitorChange, MonitorRequest, MonitorSwitch, MonitorTarget, Target,
 };
@@ -51,7 +51,7 @@ impl Engine {
             let message = format!(
                 "the team has the maximum of {MAX_MONITORS} monitors; delete one that is no longer needed"
             );
-            return Err(ApiError::new(ErrorCode::Conflict, message));
+            return Err(ApiError::conflict(message));
         }
         tracing::info!(monitor.id = %monitor.id, team.id = %principal.team, "monitor created");
         self.monitor(principal, monitor.id).await
@@ -183,8 +183,7 @@ impl Engine {
         let (check, outcome) = start(&self.context, &row, CheckTrigger::Manual).await?;
         match outcome {
             StartOutcome::Started => self.check(principal, id, check).await,
-            StartOutcome::Overlap => Err(ApiError::new(
-                ErrorCode::Conflict,
+            StartOutcome::Overlap => Err(ApiError::conflict(
                 "a check of this monitor is running; wait for its end",
             )),
             StartOutcome::Stale => Err(monitor_not_found()),
@@ -215,12 +214,8 @@ impl Engine {
     pub async fn check(&self, principal: &Principal, id: MonitorId, check: JobId) -> Result<Check, ApiError> {
         self.monitor_row(principal, id).await?;
         let row = self.context.store.check(id, check, clock::now()).await?;
-        let row = row.ok_or_else(|| {
-            ApiError::new(
-                ErrorCode::NotFound,
-                "the monitor has no such check; it may have expired",
-            )
-        })?;
+        let row =
+            row.ok_or_else(|| ApiError::not_found("the monitor has no such check; it may have expired"))?;
         Ok(check_response(row)?)
     }
 
@@ -253,7 +248,7 @@ pub(super) fn changed_targets(before: &[MonitorTarget], after: &[MonitorTarget])
 }
 
 fn monitor_not_found() -> ApiError {
-    ApiError::new(ErrorCode::NotFound, "no such monitor; it may have been deleted")
+    ApiError::not_found("no such monitor; it may have been deleted")
 }
 
 fn response(row: &MonitorRow) -> Result<Monitor, StoreError> {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use futures_util::stream::FuturesUnordered;
 use futures_util::{FutureExt, StreamExt};
-use harvestman_core::api::error::{ApiError, ErrorCode};
+use harvestman_core::api::error::ApiError;
 use harvestman_core::api::extract::ExtractRequest;
 use harvestman_core::api::format::{Format, JsonFormat};
 use harvestman_core::api::options::ScrapeOptions;
@@ -189,8 +189,7 @@ impl Extract<'_> {
         }
         if urls.is_empty() {
             let why = self.outcome.warnings.join(" ");
-            return Err(ApiError::new(
-                ErrorCode::BadRequest,
+            return Err(ApiError::bad_request(
                 format!("no page to extract from; set `urls`. {why}")
                     .trim_end()
                     .to_owned(),

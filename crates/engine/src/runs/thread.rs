@@ -170,8 +170,5 @@ fn thread_run(run: &RunRow, with_data: bool) -> Result<AgentThreadRun, ApiError>
 
 /// Returns the error for a thread that the team does not have.
 pub(super) fn no_thread() -> ApiError {
-    ApiError::new(
-        ErrorCode::NotFound,
-        "no such thread: its runs have expired, or it belongs to another team",
-    )
+    ApiError::not_found("no such thread: its runs have expired, or it belongs to another team")
 }

@@ -5,7 +5,7 @@ use harvestman_core::api::agent_trace::{
     AgentSnapshot, AgentTrace, RunOutcome, SnapshotKind, TraceArtifact, TraceDetail, TraceError,
     TraceErrorCode, TraceEvent, event_id, event_number,
 };
-use harvestman_core::api::error::{ApiError, ErrorCode};
+use harvestman_core::api::error::ApiError;
 use harvestman_core::ids::JobId;
 use harvestman_store::{JobStatus, Principal, RunRow};
 use uuid::Uuid;
@@ -79,10 +79,7 @@ impl Engine {
             }
         };
         let text = text.ok_or_else(|| {
-            ApiError::new(
-                ErrorCode::NotFound,
-                "no such snapshot; the trace of the run lists the snapshots",
-            )
+            ApiError::not_found("no such snapshot; the trace of the run lists the snapshots")
         })?;
         Ok(AgentSnapshot {
             success: true,

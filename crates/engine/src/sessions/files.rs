@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use harvestman_browser::Download;
 use harvestman_core::api::browser::{ExtendRequest, SessionExtended};
-use harvestman_core::api::error::{ApiError, ErrorCode};
+use harvestman_core::api::error::ApiError;
 use harvestman_core::api::session_file::{FileOrigin, SessionFile, SessionFileAdded, SessionFiles};
 use harvestman_core::ids::SessionId;
 use harvestman_core::interact::SessionError;
@@ -74,7 +74,7 @@ impl Engine {
         let added = session
             .browser
             .add_upload(&file.name, &content_type, file.body.clone());
-        let conflict = |message| ApiError::new(ErrorCode::Conflict, message);
+        let conflict = |message| ApiError::conflict(message);
         added.await.map_err(conflict)?;
         let new = NewSessionFile {
             session: id,

@@ -2,7 +2,7 @@
 //! body; that response is replaced.
 
 use axum::http::StatusCode;
-use harvestman_core::api::error::{ApiError, ErrorCode};
+use harvestman_core::api::error::ApiError;
 
 use crate::limits;
 
@@ -27,7 +27,7 @@ pub(super) fn replacement_for(bytes: &[u8]) -> Option<String> {
     let head = std::str::from_utf8(bytes).ok()?.strip_suffix("\r\n\r\n")?;
     let bare = head.contains("content-length: 0") && !head.contains("x-content-type-options");
     let status = status.parse().ok()?;
-    bare.then(|| with_status(status, &ApiError::new(ErrorCode::BadRequest, message)))
+    bare.then(|| with_status(status, &ApiError::bad_request(message)))
 }
 
 fn with_status(status: StatusCode, error: &ApiError) -> String {

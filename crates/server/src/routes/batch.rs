@@ -5,7 +5,6 @@ use axum::extract::{Request, State};
 use axum::http::HeaderMap;
 use axum::response::Response;
 use harvestman_core::api::batch::{BatchScrapeRequest, BatchStarted};
-use harvestman_core::api::error::ErrorCode;
 use harvestman_core::api::job::StatusPath;
 
 use crate::app::App;
@@ -25,7 +24,7 @@ pub(crate) async fn start(
     // Parsing a hundred thousand URLs takes long enough to block other requests.
     let mut request = tokio::task::spawn_blocking(move || BatchScrapeRequest::from_json(&body))
         .await
-        .map_err(|error| Failure::new(ErrorCode::Unknown, error.to_string()))??;
+        .map_err(|error| Failure::internal(error.to_string()))??;
     let left_out = request.take_invalid_urls();
     let id = app
         .engine()

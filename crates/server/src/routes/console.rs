@@ -45,13 +45,13 @@ pub(crate) async fn page(State(app): State<App>, uri: Uri, headers: HeaderMap) -
 /// Exchanges the one-time sign-in code for a new key.
 pub(crate) async fn start(State(app): State<App>, WholeBody(body): WholeBody) -> HandlerResult {
     let SignInRequest { code } = serde_json::from_slice(&body)
-        .map_err(|_| Failure::new(ErrorCode::BadRequest, "the body must be {\"code\": \"...\"}"))?;
+        .map_err(|_| Failure::bad_request("the body must be {\"code\": \"...\"}"))?;
     if !app.sign_in().redeem(&code) {
         let message = "the sign-in code is invalid, expired or already used; enter an API key, \
                         or restart the server for a new code";
         return Err(Failure::new(ErrorCode::Unauthorized, message));
     }
-    let key = keys::new_key().map_err(|error| Failure::new(ErrorCode::Unknown, error.to_string()))?;
+    let key = keys::new_key().map_err(|error| Failure::internal(error.to_string()))?;
     let team = app.store().ensure_team(bootstrap::TEAM).await?;
     app.store()
         .add_key(team, KEY_NAME, keys::fingerprint(&key), harvestman_engine::now())

@@ -3,7 +3,6 @@
 use axum::extract::Path;
 use axum::http::{HeaderValue, Uri, header};
 use axum::response::{IntoResponse, Response};
-use harvestman_core::api::error::ErrorCode;
 use harvestman_core::api::support::DocsSearchRequest;
 use url::form_urlencoded;
 
@@ -25,12 +24,8 @@ pub(crate) async fn index(uri: Uri) -> Response {
 
 pub(crate) async fn page(Path(name): Path<String>) -> HandlerResult {
     let page = docs::page(&name);
-    page.map(html).ok_or_else(|| {
-        Failure::new(
-            ErrorCode::NotFound,
-            "no such page in the documentation; see /docs for a list",
-        )
-    })
+    page.map(html)
+        .ok_or_else(|| Failure::not_found("no such page in the documentation; see /docs for a list"))
 }
 
 pub(crate) async fn api_index(Base(base): Base) -> Response {
@@ -39,12 +34,8 @@ pub(crate) async fn api_index(Base(base): Base) -> Response {
 
 pub(crate) async fn api_endpoint(Base(base): Base, Path(operation): Path<String>) -> HandlerResult {
     let page = docs::api_endpoint(&operation, &base);
-    page.map(html).ok_or_else(|| {
-        Failure::new(
-            ErrorCode::NotFound,
-            "no such endpoint in the API reference; see /docs/api for a list",
-        )
-    })
+    page.map(html)
+        .ok_or_else(|| Failure::not_found("no such endpoint in the API reference; see /docs/api for a list"))
 }
 
 pub(crate) async fn ask(

@@ -1,6 +1,5 @@
 //! Feedback on results (docs/API.md section 9). Operators read it with `harvestman feedback`.
 
-use harvestman_core::api::error::ErrorCode;
 use harvestman_core::api::feedback::{Feedback, FeedbackStored, RatedEndpoint, Rating, SearchFeedback};
 use harvestman_core::ids::JobId;
 use harvestman_store::{FeedbackOutcome, NewFeedback, Principal, new_id};
@@ -53,8 +52,7 @@ async fn store(
         FeedbackOutcome::Stored => (feedback.id, None),
         FeedbackOutcome::Repeated(id) => (id, Some(true)),
         FeedbackOutcome::UnknownJob => {
-            return Err(Failure::new(
-                ErrorCode::NotFound,
+            return Err(Failure::not_found(
                 "your team made no request with this id within the last 24 hours",
             ));
         }
@@ -68,5 +66,5 @@ async fn store(
 }
 
 fn unwritable(error: serde_json::Error) -> Failure {
-    Failure::new(ErrorCode::Unknown, error.to_string())
+    Failure::internal(error.to_string())
 }

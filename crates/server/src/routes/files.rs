@@ -4,7 +4,6 @@
 use axum::extract::{Path, State};
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
-use harvestman_core::api::error::ErrorCode;
 
 use crate::app::App;
 use crate::error::Failure;
@@ -15,7 +14,7 @@ pub(crate) async fn file(State(app): State<App>, Path(name): Path<String>) -> Re
         .store()
         .file(token, harvestman_engine::now())
         .await?
-        .ok_or_else(|| Failure::new(ErrorCode::NotFound, "no such file; it may have expired"))?;
+        .ok_or_else(|| Failure::not_found("no such file; it may have expired"))?;
     let headers = [
         (header::CONTENT_TYPE, file.content_type),
         // Prevents the content from running scripts.

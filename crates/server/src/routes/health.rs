@@ -104,17 +104,13 @@ pub(crate) async fn metrics(
 
 pub(crate) async fn old_version(uri: Uri) -> Failure {
     let rest = uri.path().splitn(3, '/').nth(2).unwrap_or_default();
-    Failure::new(
-        ErrorCode::NotFound,
-        format!("this server supports only version 2 of the API; try /v2/{rest}"),
-    )
+    Failure::not_found(format!(
+        "this server supports only version 2 of the API; try /v2/{rest}"
+    ))
 }
 
 pub(crate) async fn unknown_path(uri: Uri) -> Failure {
-    Failure::new(
-        ErrorCode::NotFound,
-        format!("unknown path {}; the API is below /v2", uri.path()),
-    )
+    Failure::not_found(format!("unknown path {}; the API is below /v2", uri.path()))
 }
 
 pub(crate) async fn wrong_method(method: Method, uri: Uri) -> Failure {

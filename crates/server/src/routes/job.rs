@@ -38,11 +38,9 @@ pub(crate) async fn status(State(app): State<App>, request: Request, path: Statu
                 let request = socket::WatchRequest { path, id, skip };
                 socket::open(app, upgrade, &parts.headers, request, base.0)
             }
-            Err(rejection) => Failure::new(
-                ErrorCode::BadRequest,
-                format!("invalid WebSocket request: {rejection}"),
-            )
-            .into_response(),
+            Err(rejection) => {
+                Failure::bad_request(format!("invalid WebSocket request: {rejection}")).into_response()
+            }
         };
     }
     status_page(app, parts, path).await.into_response()

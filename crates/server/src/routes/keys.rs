@@ -2,7 +2,6 @@
 //! it.
 
 use harvestman_core::api::console::SuccessResponse;
-use harvestman_core::api::error::ErrorCode;
 use harvestman_core::api::keys::{
     Key, Keys, NewKey, NewKeyRequest, NewWebhookSecret, SecretSource, WebhookSecret,
 };
@@ -34,7 +33,7 @@ pub(crate) async fn create(Caller { app, principal }: Caller, WholeBody(body): W
             "the team has the maximum of {} keys; revoke one first",
             limits::KEYS_PER_TEAM
         );
-        return Err(Failure::new(ErrorCode::Conflict, message));
+        return Err(Failure::conflict(message));
     }
     let key = keys::new_key().map_err(no_random_bytes)?;
     let (fingerprint, now) = (keys::fingerprint(&key), harvestman_engine::now());
@@ -73,14 +72,10 @@ pub(crate) async fn revoke(Caller { app, principal }: Caller, PathId(id): PathId
             tracing::info!(team.id = %principal.team, key.id = %key, "API key revoked");
             json(&SuccessResponse { success: true })
         }
-        RevokeOutcome::LastKey => Err(Failure::new(
-            ErrorCode::Conflict,
+        RevokeOutcome::LastKey => Err(Failure::conflict(
             "this is the last key of the team, which is needed to create others; create a new key first",
         )),
-        RevokeOutcome::NotFound => Err(Failure::new(
-            ErrorCode::NotFound,
-            "no such key, or it is already revoked",
-        )),
+        RevokeOutcome::NotFound => Err(Failure::not_found("no such key, or it is already revoked")),
     }
 }
 
@@ -140,8 +135,5 @@ fn key_of_row(row: KeyRow, principal: &Principal) -> Key {
 }
 
 fn no_random_bytes(error: getrandom::Error) -> Failure {
-    Failure::new(
-        ErrorCode::Unknown,
-        format!("the system returned no random bytes: {error}"),
-    )
+    Failure::internal(format!("the system returned no random bytes: {error}"))
 }

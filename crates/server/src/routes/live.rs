@@ -10,7 +10,7 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use futures_util::stream;
 use harvestman_browser::{CdpPath, limits as browser_limits};
-use harvestman_core::api::error::{ApiError, ErrorCode};
+use harvestman_core::api::error::ApiError;
 use harvestman_engine::{SessionHandle, TokenAccess};
 
 use crate::app::App;
@@ -40,7 +40,7 @@ pub(crate) async fn page(State(app): State<App>, Path(token): Path<String>) -> R
 }
 
 pub(crate) async fn asset(Path(name): Path<String>) -> HandlerResult {
-    live_view::asset(&name).ok_or_else(|| Failure::new(ErrorCode::NotFound, "no such file in the live view"))
+    live_view::asset(&name).ok_or_else(|| Failure::not_found("no such file in the live view"))
 }
 
 pub(crate) async fn watch(
@@ -78,7 +78,7 @@ async fn serve_cdp(app: App, Base(base): &Base, token: &str, rest: &str, upgrade
     let session = find_session(&app, token, &[TokenAccess::Cdp])
         .await
         .ok_or_else(no_session)?;
-    let path = CdpPath::of(rest).ok_or_else(|| Failure::new(ErrorCode::NotFound, "no such CDP endpoint"))?;
+    let path = CdpPath::of(rest).ok_or_else(|| Failure::not_found("no such CDP endpoint"))?;
     let websocket_base = base.replacen("http", "ws", 1);
     let url = format!("{websocket_base}/cdp/{token}");
     let browser_error = |error| Failure::from(ApiError::from(error));
@@ -122,12 +122,9 @@ async fn serve_cdp(app: App, Base(base): &Base, token: &str, rest: &str, upgrade
 }
 
 fn no_session() -> Failure {
-    Failure::new(ErrorCode::NotFound, "no such session; it may have ended")
+    Failure::not_found("no such session; it may have ended")
 }
 
 fn no_upgrade(_: WebSocketUpgradeRejection) -> Failure {
-    Failure::new(
-        ErrorCode::BadRequest,
-        "this endpoint requires a WebSocket connection",
-    )
+    Failure::bad_request("this endpoint requires a WebSocket connection")
 }

@@ -3,7 +3,6 @@
 use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, RawQuery};
 use harvestman_core::api::console::SuccessResponse;
-use harvestman_core::api::error::ErrorCode;
 use harvestman_core::api::fields::WireEnum;
 use harvestman_core::api::monitor::{ListQuery, MonitorChange, MonitorRequest};
 use harvestman_core::api::monitor_response::{
@@ -100,12 +99,7 @@ pub(crate) async fn check(
         .iter()
         .map(|entry| serde_json::from_str(entry))
         .collect::<Result<_, _>>()
-        .map_err(|error| {
-            Failure::new(
-                ErrorCode::Unknown,
-                format!("a stored page cannot be read: {error}"),
-            )
-        })?;
+        .map_err(|error| Failure::internal(format!("a stored page cannot be read: {error}")))?;
     let next = chunk.more.then(|| {
         let skip = query.offset + pages.len() as u64;
         let status = query

@@ -1,7 +1,6 @@
 //! Endpoint for operator commands to a running server.
 
 use axum::extract::State;
-use harvestman_core::api::error::ErrorCode;
 use serde_json::json;
 
 use crate::app::App;
@@ -10,12 +9,8 @@ use crate::error::{Failure, HandlerResult, json};
 use crate::operator::execute;
 
 pub(crate) async fn command(State(app): State<App>, WholeBody(body): WholeBody) -> HandlerResult {
-    let command = serde_json::from_slice(&body).map_err(|error| {
-        Failure::new(
-            ErrorCode::BadRequest,
-            format!("invalid operator command: {error}"),
-        )
-    })?;
+    let command = serde_json::from_slice(&body)
+        .map_err(|error| Failure::bad_request(format!("invalid operator command: {error}")))?;
     let output = execute(command, app.store(), app.engine().plans()).await?;
     if let Some(key) = output.revoked {
         app.principals().remove(key);

@@ -108,7 +108,7 @@ async fn read_body(app: &App, request: Request) -> Result<UploadBody, Failure> {
         serde_json::from_slice::<serde_json::Value>(&bytes).is_ok_and(|body| body.get("uploadRef").is_some());
     match is_reference {
         true => Ok(UploadBody::Reference(bytes)),
-        false => Err(bad_request(
+        false => Err(Failure::bad_request(
             "send multipart/form-data with a part `file` and an optional part `options`, or JSON with `uploadRef`",
         )),
     }
@@ -121,7 +121,9 @@ async fn read_form(app: &App, request: Request) -> Result<UploadBody, Failure> {
     while let Some(field) = form.next_field().await.map_err(|error| unreadable_form(&error))? {
         match field.name() {
             Some("file") if file.is_some() => {
-                return Err(bad_request("the form has several parts `file`; send one"));
+                return Err(Failure::bad_request(
+                    "the form has several parts `file`; send one",
+                ));
             }
             Some("file") => file = Some(read_file(field).await?),
             Some("options") => {
@@ -130,7 +132,7 @@ async fn read_form(app: &App, request: Request) -> Result<UploadBody, Failure> {
             _ => {}
         }
     }
-    let file = file.ok_or_else(|| bad_request("the part `file` with a file name is required"))?;
+    let file = file.ok_or_else(|| Failure::bad_request("the part `file` with a file name is required"))?;
     Ok(UploadBody::Form(file, options))
 }
 
@@ -145,14 +147,14 @@ async fn form(app: &App, request: Request) -> Result<Multipart, Failure> {
     DefaultBodyLimit::max(max_bytes).apply(&mut request);
     Multipart::from_request(request, app)
         .await
-        .map_err(|error| bad_request(&format!("cannot read the form: {}", error.body_text())))
+        .map_err(|error| Failure::bad_request(format!("cannot read the form: {}", error.body_text())))
 }
 
 async fn read_file(field: Field<'_>) -> Result<UploadedFile, Failure> {
     let name = field
         .file_name()
         .and_then(UploadedFile::clean_name)
-        .ok_or_else(|| bad_request("the part `file` needs a file name"))?;
+        .ok_or_else(|| Failure::bad_request("the part `file` needs a file name"))?;
     let content_type = field.content_type().map(str::to_owned);
     let body = field.bytes().await.map_err(|error| unreadable_form(&error))?;
     if body.len() > MAX_UPLOAD_BYTES {
@@ -169,14 +171,10 @@ fn slow() -> Failure {
     Failure::new(ErrorCode::RequestTimeout, "the upload took too long")
 }
 
-fn bad_request(message: &str) -> Failure {
-    Failure::new(ErrorCode::BadRequest, message)
-}
-
 fn too_large() -> Failure {
-    bad_request(&format!("the file is larger than {} MiB", MAX_UPLOAD_BYTES >> 20))
+    Failure::bad_request(format!("the file is larger than {} MiB", MAX_UPLOAD_BYTES >> 20))
 }
 
 fn unreadable_form(error: &MultipartError) -> Failure {
-    bad_request(&format!("cannot read the form: {}", error.body_text()))
+    Failure::bad_request(format!("cannot read the form: {}", error.body_text()))
 }

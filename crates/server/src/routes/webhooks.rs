@@ -2,7 +2,6 @@
 
 use axum::http::Uri;
 use harvestman_core::api::console::{ResendRequest, SuccessResponse, WebhookEvent, WebhookLog};
-use harvestman_core::api::error::ErrorCode;
 use harvestman_core::api::fields::Slot;
 use harvestman_core::api::query::Query;
 use harvestman_store::{Delivery, DeliveryQuery, JobRow};
@@ -51,12 +50,9 @@ pub(crate) async fn resend(
 ) -> HandlerResult {
     row(&app, &principal, id).await?;
     let ResendRequest { webhook_id } = serde_json::from_slice(&body)
-        .map_err(|_| Failure::new(ErrorCode::BadRequest, "the body must be {\"webhookId\": \"...\"}"))?;
+        .map_err(|_| Failure::bad_request("the body must be {\"webhookId\": \"...\"}"))?;
     if !app.engine().resend_event(&principal, id, webhook_id).await? {
-        return Err(Failure::new(
-            ErrorCode::NotFound,
-            "this job has no event with this webhookId",
-        ));
+        return Err(Failure::not_found("this job has no event with this webhookId"));
     }
     json(&SuccessResponse { success: true })
 }

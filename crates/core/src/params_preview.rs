@@ -13,6 +13,7 @@ pub use accepted::proposal_schema;
 use crate::api::crawl::{CrawlRequest, EnabledOptions, SitemapMode};
 use crate::api::error::ApiError;
 use crate::api::fields::{Wire, parse};
+use crate::api::page::add_warning;
 use crate::api::params_preview::{CrawlParams, ParamsPreview, ParamsPreviewRequest};
 use crate::limits::{MAX_CRAWL_DELAY_S, MAX_PATTERN_CHARS, MAX_PROPOSED_PATTERNS};
 use crate::scope::{Scope, site_of};
@@ -189,13 +190,7 @@ impl ParamsPreview {
 
     /// Adds a sentence to the warning.
     pub fn warn(&mut self, sentence: &str) {
-        match &mut self.warning {
-            Some(warning) => {
-                warning.push(' ');
-                warning.push_str(sentence);
-            }
-            none => *none = Some(sentence.to_owned()),
-        }
+        add_warning(&mut self.warning, sentence);
     }
 
     fn warn_ignored(&mut self, names: &[String]) {

@@ -74,14 +74,19 @@ pub struct Document {
 impl Document {
     /// Appends a sentence to the warning, unless it is there already.
     pub fn warn(&mut self, sentence: &str) {
-        match &mut self.warning {
-            Some(warning) if warning.contains(sentence) => {}
-            Some(warning) => {
-                warning.push(' ');
-                warning.push_str(sentence);
-            }
-            none => *none = Some(sentence.to_owned()),
+        add_warning(&mut self.warning, sentence);
+    }
+}
+
+/// Appends a sentence to a warning, unless it is there already.
+pub(crate) fn add_warning(warning: &mut Option<String>, sentence: &str) {
+    match warning {
+        Some(warning) if warning.contains(sentence) => {}
+        Some(warning) => {
+            warning.push(' ');
+            warning.push_str(sentence);
         }
+        none => *none = Some(sentence.to_owned()),
     }
 }
 

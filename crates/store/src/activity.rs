@@ -4,8 +4,9 @@ use harvestman_core::ids::{JobId, KeyId, TeamId};
 use harvestman_core::time::Timestamp;
 
 use crate::error::StoreError;
-use crate::job::{JobKind, JobStatus};
+use crate::job::{JobKind, JobStatus, NewJob};
 use crate::operations::operations;
+use crate::value::{Value, params};
 
 /// One request that created a job.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -96,6 +97,26 @@ pub struct TeamQueue {
     pub pending_pages: u64,
     /// End of the latest completed job; `None` when no such job is still stored.
     pub last_success: Option<Timestamp>,
+}
+
+/// Returns the values of an activity entry, in the order of both engines' statements. `end` is the status and error of a
+/// request without a job; for others it is read from their job or session.
+pub(crate) fn activity_values(job: &NewJob, end: Option<(JobStatus, Option<String>)>) -> Vec<Value> {
+    let (outcome, failure) = end.unzip();
+    let shown = !job.zero_data_retention;
+    params![
+        job.id,
+        job.team,
+        job.key,
+        job.kind.as_str(),
+        Some(&job.url).filter(|url| shown && !url.is_empty()),
+        job.origin.clone(),
+        job.integration.clone(),
+        job.created_at,
+        outcome.map(JobStatus::as_str),
+        failure.flatten().filter(|_| shown),
+        job.username.clone(),
+    ]
 }
 
 operations! {

@@ -7,6 +7,7 @@ use harvestman_core::time::Timestamp;
 use crate::error::StoreError;
 use crate::operations::operations;
 use crate::store::Store;
+use crate::value::{Value, params};
 
 pub use harvestman_core::api::job::{JobKind, JobStatus};
 
@@ -88,6 +89,28 @@ pub struct NewJob {
     pub retention_ms: u64,
     /// Time of the request.
     pub created_at: Timestamp,
+}
+
+impl NewJob {
+    /// Returns the values of the job row, in the order of both engines' statements. `admitted` is 1 for a single scrape,
+    /// which has only its own page.
+    pub(crate) fn values(&self, admitted: u32) -> Vec<Value> {
+        params![
+            self.id,
+            self.team,
+            self.key,
+            self.kind.as_str(),
+            &self.url,
+            &self.request,
+            self.page_limit,
+            admitted,
+            self.webhook.unwrap_or_default().to_bits(),
+            i64::from(self.zero_data_retention),
+            self.retention_ms,
+            self.created_at,
+            &self.base,
+        ]
+    }
 }
 
 /// An `x-idempotency-key` and the hash of the body sent with it.

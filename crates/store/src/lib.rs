@@ -79,6 +79,7 @@ pub use new_id::new_id;
 pub use outbox::{AttemptEnd, Delivery, DeliveryLog, DeliveryQuery, DueEvent, EventSubject};
 pub use page::{DocumentChunk, PageFacts};
 pub use postgres::postgres_versions;
+pub use prepared::blocking;
 pub use run::{AgentOutcome, RunEnd, RunEvent, RunRow, RunStep, ThreadPlace};
 pub use scrape::{OriginState, ScrapeOrigin, ScrapeResult, StoredScrape};
 pub use session::{NewSession, SessionEnd, SessionRow};

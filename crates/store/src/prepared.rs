@@ -258,9 +258,13 @@ pub(crate) async fn run_by_size<T: Send + 'static>(
     if bytes <= limits::COMPRESSED_INLINE_BYTES {
         return Ok(work());
     }
-    tokio::task::spawn_blocking(work)
-        .await
-        .map_err(|_| StoreError::Closed)
+    blocking(work).await
+}
+
+/// Runs work on the blocking thread pool.
+pub async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, StoreError> {
+    let result = tokio::task::spawn_blocking(work).await;
+    result.map_err(|_| StoreError::Closed)
 }
 
 /// Compresses a small body with the compressor of this thread, whose tables are reused. The tables for a large one take

@@ -7,7 +7,7 @@ use harvestman_core::api::query::Query;
 use harvestman_core::ids::JobId;
 use harvestman_core::job_comparison::compare;
 use harvestman_core::scrape::changes::text_diff;
-use harvestman_store::{JobRow, StoreError};
+use harvestman_store::{JobRow, blocking};
 
 use crate::app::App;
 use crate::auth::Caller;
@@ -25,9 +25,7 @@ pub(crate) async fn pages(Caller { app, principal }: Caller, PathId(id): PathId,
     let (before, _, cut_before) = read(&app, &other, 0, limits::COMPARED_PAGES, digest).await?;
     let (after, _, cut_after) = read(&app, &this, 0, limits::COMPARED_PAGES, digest).await?;
     let work = move || compare(&before, &after, limits::LISTED_CHANGES);
-    let (counts, pages) = tokio::task::spawn_blocking(work)
-        .await
-        .map_err(|_| StoreError::Closed)?;
+    let (counts, pages) = blocking(work).await?;
     json(&JobComparison {
         success: true,
         counts,
@@ -47,9 +45,7 @@ pub(crate) async fn page(Caller { app, principal }: Caller, PathId(id): PathId, 
     let other = row(&app, &principal, other_job(&query)?).await?;
     let before = text(&app, &other, index("withPage")?).await?;
     let after = text(&app, &this, index("page")?).await?;
-    let diff = tokio::task::spawn_blocking(move || text_diff(&before, &after))
-        .await
-        .map_err(|_| StoreError::Closed)?;
+    let diff = blocking(move || text_diff(&before, &after)).await?;
     json(&PageDifference { success: true, diff })
 }
 

@@ -12,7 +12,7 @@ use harvestman_core::ids::JobId;
 use harvestman_core::job_comparison::{PageDigest, content_hash};
 use harvestman_core::link_graph::{LinkGraph, PageLinks, markdown_links};
 use harvestman_core::paging::MAX_DATA_BYTES;
-use harvestman_store::{JobRow, Principal, StoreError};
+use harvestman_store::{JobRow, Principal, blocking};
 use serde::Deserialize;
 
 use crate::app::App;
@@ -98,9 +98,7 @@ pub(crate) async fn links(Caller { app, principal }: Caller, PathId(id): PathId)
         page.found_on = found_on;
     }
     let work = move || LinkGraph::of(&pages, limits::GRAPH_LINKS);
-    let graph = tokio::task::spawn_blocking(work)
-        .await
-        .map_err(|_| StoreError::Closed)?;
+    let graph = blocking(work).await?;
     json(&JobLinks {
         success: true,
         pages: graph.parents.len(),
@@ -138,9 +136,7 @@ pub(super) async fn read<T: Send + 'static>(
             .await?;
         let documents = chunk.documents;
         let work = move || documents.iter().map(|text| map(text)).collect::<Vec<_>>();
-        let mapped = tokio::task::spawn_blocking(work)
-            .await
-            .map_err(|_| StoreError::Closed)?;
+        let mapped = blocking(work).await?;
         next = chunk.next_skip;
         results.extend(mapped);
         if !chunk.more {

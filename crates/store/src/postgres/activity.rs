@@ -4,7 +4,9 @@ use harvestman_core::ids::TeamId;
 use tokio_postgres::{Client, Row};
 use uuid::Uuid;
 
-use crate::activity::{Activities, Activity, ActivityQuery, CallList, CallQuery, RunningJobs, TeamQueue};
+use crate::activity::{
+    Activities, Activity, ActivityQuery, CallList, CallQuery, RunningJobs, TeamQueue, activity_values,
+};
 use crate::error::StoreError;
 use crate::job::{JobStatus, NewJob};
 use crate::limits;
@@ -131,35 +133,18 @@ impl Postgres {
     }
 }
 
-/// Inserts the activity entry. `end` is the status and error of a request without a job; for others it is read from
-/// their job or session.
+/// Inserts the activity entry; for `end` see [`activity_values`].
 pub(crate) async fn insert_activity(
     client: &Client,
     job: &NewJob,
     end: Option<(JobStatus, Option<String>)>,
 ) -> Result<(), StoreError> {
-    let (outcome, failure) = end.unzip();
-    let failure = failure.flatten().filter(|_| !job.zero_data_retention);
-    let target = (!job.zero_data_retention && !job.url.is_empty()).then(|| job.url.clone());
     query(
         "INSERT INTO harvestman.activity (job_id, team_id, key_id, endpoint, target, origin, integration,
             created_at, outcome, failure, username)
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
     )
-    .bind_all(params![
-        job.id,
-        job.team,
-        job.key,
-        job.kind.as_str(),
-        target,
-        job.origin.clone(),
-        job.integration.clone(),
-        job.created_at,
-        outcome.map(JobStatus::as_str),
-        failure,
-        job.username.clone(),
-    ])
-    .execute(client)
-    .await?;
-    Ok(())
+    .bind_all(activity_values(job, end))
+    .run(client)
+    .await
 }

@@ -241,9 +241,8 @@ async fn upsert(client: &Client, cached: &CompressedPage) -> Result<(), StoreErr
         words(|text| &text.host),
         words(|text| &text.body),
     ])
-    .execute(client)
-    .await?;
-    Ok(())
+    .run(client)
+    .await
 }
 
 /// Deletes the oldest responses until the rest fits.

@@ -426,9 +426,8 @@ async fn insert_pages(
         pages.iter().map(|page| page.status.as_str()).collect::<Vec<_>>(),
         pages.iter().map(|page| page.entry.clone()).collect::<Vec<_>>(),
     ])
-    .execute(client)
-    .await?;
-    Ok(())
+    .run(client)
+    .await
 }
 
 /// Stores what the next check needs to know of pages; deletes pages that are gone. Of several pages with the same

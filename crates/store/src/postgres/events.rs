@@ -40,8 +40,7 @@ pub(crate) async fn save(client: &Client, job: JobId, log: &EventLog) -> Result<
         .bind_all(params![job, log.count, log.last_at])
         .execute(client)
         .await?;
-    make_due(job, log.last_at).execute(client).await?;
-    Ok(())
+    make_due(job, log.last_at).run(client).await
 }
 
 /// Returns the statement that records that a job has an event that may be attempted at this time.
@@ -57,7 +56,6 @@ pub(crate) async fn insert_receiver(client: &Client, job: &NewJob) -> Result<(),
     let webhook = request.get("webhook").map(serde_json::Value::to_string);
     query("INSERT INTO harvestman.receiver (job_id, webhook) VALUES ($1, $2)")
         .bind_all(params![job.id, webhook])
-        .execute(client)
-        .await?;
-    Ok(())
+        .run(client)
+        .await
 }

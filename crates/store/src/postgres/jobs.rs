@@ -168,7 +168,7 @@ impl Jobs for Postgres {
     }
 }
 
-/// Inserts the job row. `admitted` is 1 for a single scrape, which has only its own page and runs on `node`.
+/// Inserts the job row; for `admitted` see [`NewJob::values`]. A single scrape runs on `node`.
 pub(crate) async fn insert_job(
     client: &Client,
     job: &NewJob,
@@ -180,22 +180,8 @@ pub(crate) async fn insert_job(
             webhook_events, zero_data_retention, retention_ms, created_at, base, node)
          VALUES ($1, $2, $3, $4, $5, $6, 'scraping', $7, $8, $9, $10, $11, $12, $13, $14)",
     )
-    .bind_all(params![
-        job.id,
-        job.team,
-        job.key,
-        job.kind.as_str(),
-        job.url.clone(),
-        job.request.clone(),
-        job.page_limit,
-        admitted,
-        job.webhook.unwrap_or_default().to_bits(),
-        i64::from(job.zero_data_retention),
-        job.retention_ms,
-        job.created_at,
-        job.base.clone(),
-        node,
-    ])
+    .bind_all(job.values(admitted))
+    .bind(node)
     .execute(client)
     .await?;
     if job.webhook.is_some() {

@@ -169,9 +169,8 @@ impl Leases for Postgres {
                      WHERE job_id = $1 AND no = $2",
                 )
                 .bind_all(params![job, shard, now, json_text(&progress)?])
-                .execute(transaction)
-                .await?;
-                Ok(())
+                .run(transaction)
+                .await
             })
         })
         .await

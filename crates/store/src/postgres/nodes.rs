@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use harvestman_core::api::error::{ApiError, ErrorCode};
+use harvestman_core::api::error::ApiError;
 use harvestman_core::ids::SessionId;
 use harvestman_core::time::Timestamp;
 use tokio_postgres::Client;
@@ -228,10 +228,8 @@ async fn free_all(
     if found.is_none() {
         return Ok(false);
     }
-    let error = ApiError::new(
-        ErrorCode::Unknown,
-        "The server stopped before this scrape was finished. Send the request again.",
-    );
+    let error =
+        ApiError::internal("The server stopped before this scrape was finished. Send the request again.");
     query(
         "UPDATE harvestman.job SET status = 'failed', admitted = 0, error = $2, answer_status = $3, answer_body = $4,
             completed_at = $5, expires_at = $5 + retention_ms
@@ -270,9 +268,8 @@ async fn free_all(
 /// Writes without changing anything, to find out whether the database can be written.
 pub(crate) async fn touch(transaction: &Transaction) -> Result<(), StoreError> {
     query("UPDATE harvestman.schema_version SET version = version")
-        .execute(transaction)
-        .await?;
-    Ok(())
+        .run(transaction)
+        .await
 }
 
 #[cfg(test)]

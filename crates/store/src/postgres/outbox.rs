@@ -65,9 +65,8 @@ impl Outbox for Postgres {
                     "UPDATE harvestman.receiver SET lease_until = $2, node = NULL WHERE job_id = $1 AND node = $3",
                 )
                 .bind_all(params![job, now, node])
-                .execute(transaction)
-                .await?;
-                Ok(())
+                .run(transaction)
+                .await
             })
         })
         .await

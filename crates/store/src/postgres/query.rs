@@ -125,6 +125,11 @@ impl Query {
         Ok(client.execute_typed(&self.sql, &self.parameters()).await?)
     }
 
+    /// Runs the statement.
+    pub(crate) async fn run(self, client: &Client) -> Result<(), StoreError> {
+        self.execute(client).await.map(drop)
+    }
+
     /// Runs the statement if the condition holds; affects no row otherwise.
     pub(crate) async fn execute_if(self, condition: bool, client: &Client) -> Result<u64, StoreError> {
         match condition {

@@ -154,9 +154,8 @@ async fn finish(client: &Client, job: JobId, end: ScrapeEnd, now: Timestamp) -> 
                  WHERE id = $1 AND status = 'scraping'",
             )
             .bind_all(params![job, error, status, body, now])
-            .execute(client)
-            .await?;
-            Ok(())
+            .run(client)
+            .await
         }
     }
 }
@@ -209,7 +208,6 @@ async fn store_document(
     };
     PageRows::of(vec![page]).store(client, &account, now).await?;
     add_to_sums(&account, UsageChange::page(credits), now)
-        .execute(client)
-        .await?;
-    Ok(())
+        .run(client)
+        .await
 }

@@ -81,7 +81,6 @@ pub(super) async fn keep_as_long_as_session(client: &Client, id: SessionId) -> R
          WHERE session.id = $1 AND session_file.session_id = $1 AND file.token = session_file.token",
     )
     .bind_all(params![id, limits::ACTIVITY_MS])
-    .execute(client)
-    .await?;
-    Ok(())
+    .run(client)
+    .await
 }

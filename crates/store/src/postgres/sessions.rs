@@ -88,9 +88,8 @@ impl Sessions for Postgres {
                      FROM unnest($1, $2) AS used (id, at) WHERE session.id = used.id AND ended_at IS NULL",
                 )
                 .bind_all(params![ids, times])
-                .execute(transaction)
-                .await?;
-                Ok(())
+                .run(transaction)
+                .await
             })
         })
         .await

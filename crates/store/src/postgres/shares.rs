@@ -114,9 +114,8 @@ impl Postgres {
              ON CONFLICT (host) DO UPDATE SET paused_until = greatest(old.paused_until, excluded.paused_until)",
         )
         .bind_all(params![host, clock(), pause_ms])
-        .execute(&*self.pool.connection().await?)
-        .await?;
-        Ok(())
+        .run(&*self.pool.connection().await?)
+        .await
     }
 
     pub(crate) async fn paused_hosts(&self) -> Result<Vec<(String, Duration)>, StoreError> {

@@ -66,9 +66,8 @@ impl Signals for Postgres {
             Box::pin(async move {
                 query("DELETE FROM harvestman.profile_lock WHERE team_id = $1 AND name = $2 AND node = $3")
                     .bind_all(params![team, name, node])
-                    .execute(transaction)
-                    .await?;
-                Ok(())
+                    .run(transaction)
+                    .await
             })
         })
         .await

@@ -73,9 +73,8 @@ impl Teams for Postgres {
             Box::pin(async move {
                 query("UPDATE harvestman.team SET webhook_secret = $2 WHERE id = $1")
                     .bind_all(params![team, secret])
-                    .execute(transaction)
-                    .await?;
-                Ok(())
+                    .run(transaction)
+                    .await
             })
         })
         .await

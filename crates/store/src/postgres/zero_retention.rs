@@ -160,7 +160,6 @@ pub(super) async fn delete_documents(
                 AND outbox.seq = page.seq AND state = 'pending'))",
     )
     .bind_all(params![job, skip, upto, with_pending])
-    .execute(client)
-    .await?;
-    Ok(())
+    .run(client)
+    .await
 }

@@ -8,7 +8,7 @@ use crate::cache::{CachedPage, KnownPage};
 use crate::columns::{Columns, bad_column};
 use crate::error::StoreError;
 use crate::limits;
-use crate::prepared::{decompress, run_by_size};
+use crate::prepared::{blocking, decompress, run_by_size};
 
 /// Decompresses the texts of rows with `size_bytes` and `zstd`.
 pub(crate) async fn decompress_texts(
@@ -19,9 +19,7 @@ pub(crate) async fn decompress_texts(
             .map(|row| decompress(&row.bytes("zstd")?, row.count("size_bytes")?))
             .collect::<Result<Vec<_>, StoreError>>()
     };
-    tokio::task::spawn_blocking(work)
-        .await
-        .map_err(|_| StoreError::Closed)?
+    blocking(work).await?
 }
 
 /// Builds the last version of a page from a row of `page_version`.

@@ -398,9 +398,8 @@ async fn add_page(
             page.status.as_str(),
             page.entry.clone()
         ])
-        .execute(connection)
-        .await?;
-    Ok(())
+        .run(connection)
+        .await
 }
 
 /// Stores what the next check needs to know of a page; deletes a page that is gone.
@@ -431,9 +430,8 @@ async fn remember(
         page.scrape,
         check
     ])
-    .execute(connection)
-    .await?;
-    Ok(())
+    .run(connection)
+    .await
 }
 
 async fn summary(connection: &mut SqliteConnection, check: JobId) -> Result<CheckSummary, StoreError> {

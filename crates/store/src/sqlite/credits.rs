@@ -74,9 +74,8 @@ async fn charge(
         now,
         reason,
     ])
-    .execute(connection)
-    .await?;
-    Ok(())
+    .run(connection)
+    .await
 }
 
 /// Adds the usage of a transaction to the sums of its month and day.
@@ -106,9 +105,8 @@ pub(crate) async fn add_to_sums(
             Day::of(now).to_string(),
             used.pages,
         ])
-        .execute(connection)
-        .await?;
-    Ok(())
+        .run(connection)
+        .await
 }
 
 impl Usage for Sqlite {

@@ -51,9 +51,8 @@ pub(crate) async fn save(
     insert(connection, job, log).await?;
     query("UPDATE job SET event_count = ?2, last_event_at = ?3 WHERE id = ?1")
         .bind_all(params![job, log.count, log.last_at])
-        .execute(connection)
-        .await?;
-    Ok(())
+        .run(connection)
+        .await
 }
 
 /// Records that a job has an event that may be attempted at this time.
@@ -64,9 +63,8 @@ pub(crate) async fn make_due(
 ) -> Result<(), StoreError> {
     query("UPDATE receiver SET due_at = min(coalesce(due_at, ?2), ?2) WHERE job_id = ?1")
         .bind_all(params![job, at])
-        .execute(connection)
-        .await?;
-    Ok(())
+        .run(connection)
+        .await
 }
 
 /// Stores the receiver of a job's events. Must run before the first event is added.
@@ -76,7 +74,6 @@ pub(crate) async fn insert_receiver(
 ) -> Result<(), StoreError> {
     query("INSERT INTO receiver (job_id, webhook) VALUES (?1, ?2 -> '$.webhook')")
         .bind_all(params![job.id, job.request.clone()])
-        .execute(connection)
-        .await?;
-    Ok(())
+        .run(connection)
+        .await
 }

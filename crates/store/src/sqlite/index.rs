@@ -278,9 +278,8 @@ async fn remove_waiting(
 pub(super) async fn recover(connection: &mut SqliteConnection) -> Result<(), StoreError> {
     query("UPDATE page_text_waiting SET hash = ?1")
         .bind(LOST)
-        .execute(connection)
-        .await?;
-    Ok(())
+        .run(connection)
+        .await
 }
 
 /// Indexes the text of a page whose text was lost, unless the page has been cached again since.

@@ -6,6 +6,7 @@ use harvestman_core::crawl::{Offer, Progress};
 use harvestman_core::ids::{JobId, TeamId};
 use harvestman_core::time::Timestamp;
 
+use crate::activity::activity_values;
 use crate::error::StoreError;
 use crate::event::{Event, EventLog};
 use crate::idempotency::{IdempotentRequest, earlier_request};
@@ -203,12 +204,11 @@ pub(crate) async fn store_idempotency_key(
         request.job,
         now,
     ])
-    .execute(connection)
-    .await?;
-    Ok(())
+    .run(connection)
+    .await
 }
 
-/// Inserts the job row. `admitted` is 1 for a single scrape, which has only its own page.
+/// Inserts the job row; for `admitted` see [`NewJob::values`].
 pub(crate) async fn insert_job(
     connection: &mut SqliteConnection,
     job: &NewJob,
@@ -219,21 +219,7 @@ pub(crate) async fn insert_job(
             zero_data_retention, retention_ms, created_at, base)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, 'scraping', ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
     )
-    .bind_all(params![
-        job.id,
-        job.team,
-        job.key,
-        job.kind.as_str(),
-        job.url.clone(),
-        job.request.clone(),
-        job.page_limit,
-        admitted,
-        job.webhook.unwrap_or_default().to_bits(),
-        job.zero_data_retention,
-        job.retention_ms,
-        job.created_at,
-        job.base.clone(),
-    ])
+    .bind_all(job.values(admitted))
     .execute(&mut *connection)
     .await?;
     if job.webhook.is_some() {
@@ -260,37 +246,20 @@ pub(crate) async fn insert_running_job(
     events::save(connection, job.id, &log).await
 }
 
-/// Inserts the activity entry. `end` is the status and error of a request without a job; for others it is
-/// read from their job or session.
+/// Inserts the activity entry; for `end` see [`activity_values`].
 pub(crate) async fn insert_activity(
     connection: &mut SqliteConnection,
     job: &NewJob,
     end: Option<(JobStatus, Option<String>)>,
 ) -> Result<(), StoreError> {
-    let (outcome, failure) = end.unzip();
-    let failure = failure.flatten().filter(|_| !job.zero_data_retention);
-    let target = (!job.zero_data_retention && !job.url.is_empty()).then(|| job.url.clone());
     query(
         "INSERT INTO activity (job_id, team_id, key_id, endpoint, target, origin, integration, created_at,
             outcome, failure, username)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
     )
-    .bind_all(params![
-        job.id,
-        job.team,
-        job.key,
-        job.kind.as_str(),
-        target,
-        job.origin.clone(),
-        job.integration.clone(),
-        job.created_at,
-        outcome.map(JobStatus::as_str),
-        failure,
-        job.username.clone(),
-    ])
-    .execute(connection)
-    .await?;
-    Ok(())
+    .bind_all(activity_values(job, end))
+    .run(connection)
+    .await
 }
 
 /// Marks a job as cancelled. Pages whose fetch had not begun no longer count as admitted, so that `admitted`
@@ -321,7 +290,6 @@ pub(crate) async fn mark_cancelled(
 pub(crate) async fn stop_shards(connection: &mut SqliteConnection, job: JobId) -> Result<(), StoreError> {
     query("UPDATE shard SET active = 0 WHERE job_id = ?1")
         .bind(job)
-        .execute(connection)
-        .await?;
-    Ok(())
+        .run(connection)
+        .await
 }

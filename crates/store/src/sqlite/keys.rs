@@ -124,9 +124,8 @@ impl Sqlite {
             Box::pin(async move {
                 query("UPDATE api_key SET last_used_at = ?2 WHERE id = ?1")
                     .bind_all(params![key, now])
-                    .execute(connection)
-                    .await?;
-                Ok(())
+                    .run(connection)
+                    .await
             })
         });
     }

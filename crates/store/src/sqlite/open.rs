@@ -10,7 +10,7 @@ use sqlx::sqlite::{
     SqliteConnectOptions, SqliteConnection, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous,
 };
 
-use harvestman_core::api::error::{ApiError, ErrorCode};
+use harvestman_core::api::error::ApiError;
 
 use crate::config::StoreConfig;
 use crate::error::StoreError;
@@ -81,10 +81,8 @@ async fn recover(connection: &mut SqliteConnection) -> Result<(), StoreError> {
     query("UPDATE receiver SET lease_until = 0 WHERE due_at IS NOT NULL")
         .execute(&mut *connection)
         .await?;
-    let error = ApiError::new(
-        ErrorCode::Unknown,
-        "The server stopped before this scrape was finished. Send the request again.",
-    );
+    let error =
+        ApiError::internal("The server stopped before this scrape was finished. Send the request again.");
     let now = teams::clock();
     query(
         "UPDATE job SET status = 'failed', admitted = 0, error = ?1, answer_status = ?2, answer_body = ?3,

@@ -6,6 +6,7 @@ use harvestman_core::url_key::UrlKey;
 
 use crate::error::StoreError;
 use crate::limits;
+use crate::prepared::blocking;
 pub(crate) use crate::prepared::{
     PreparedDocument, PreparedSettled, PreparedVersion, compress, json_text, prepare_events, prepare_settled,
     source_word,
@@ -65,9 +66,7 @@ impl PreparedBatch {
 /// Splits the pages of a batch scrape into lists, one per statement.
 pub(crate) async fn page_lists(pages: Vec<Offer>) -> Result<Vec<UrlList>, StoreError> {
     let work = move || pages.chunks(limits::PAGES_PER_STATEMENT).map(offers).collect();
-    tokio::task::spawn_blocking(work)
-        .await
-        .map_err(|_| StoreError::Closed)?
+    blocking(work).await?
 }
 
 fn offers(offers: &[Offer]) -> Result<UrlList, StoreError> {

@@ -99,6 +99,11 @@ impl Query {
         Ok(self.0.execute(executor).await?.rows_affected())
     }
 
+    /// Runs the statement.
+    pub(crate) async fn run(self, executor: impl SqliteExecutor<'_>) -> Result<(), StoreError> {
+        self.execute(executor).await.map(drop)
+    }
+
     /// Runs the statement in a transaction of the writer and returns the number of affected rows.
     pub(crate) async fn write(self, writer: &Writer) -> Result<u64, StoreError> {
         writer.run(|connection| Box::pin(self.execute(connection))).await

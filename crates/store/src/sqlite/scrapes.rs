@@ -187,9 +187,8 @@ async fn record(
             Month::of(now).to_string(),
             Day::of(now).to_string(),
         ])
-        .execute(connection)
-        .await?;
-    Ok(())
+        .run(connection)
+        .await
 }
 
 async fn begin(connection: &mut SqliteConnection, job: &NewJob) -> Result<(), StoreError> {
@@ -216,9 +215,8 @@ async fn finish(
                  WHERE id = ?1 AND status = 'scraping'",
             )
             .bind_all(params![job, error, status, body, now])
-            .execute(connection)
-            .await?;
-            Ok(())
+            .run(connection)
+            .await
         }
     }
 }

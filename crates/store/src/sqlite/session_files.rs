@@ -74,7 +74,6 @@ pub(super) async fn keep_as_long_as_session(
          WHERE session.id = ?1 AND session_file.session_id = ?1 AND file.token = session_file.token",
     )
     .bind_all(params![id, limits::ACTIVITY_MS])
-    .execute(connection)
-    .await?;
-    Ok(())
+    .run(connection)
+    .await
 }

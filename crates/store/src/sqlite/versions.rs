@@ -34,7 +34,6 @@ pub(super) async fn upsert(
         version.body,
         version.data,
     ])
-    .execute(connection)
-    .await?;
-    Ok(())
+    .run(connection)
+    .await
 }

@@ -90,9 +90,8 @@ async fn reopen(client: &Client, job: JobId, now: Timestamp) -> Result<(), Store
          WHERE job_id = $1",
     )
     .bind_all(params![job, now])
-    .execute(client)
-    .await?;
-    Ok(())
+    .run(client)
+    .await
 }
 
 /// Inserts the pages that are new and raises the page limit by their number. Returns that number.

@@ -116,8 +116,7 @@ impl PageRows {
         versions.execute_if(wanted, client).await?;
         let charges = self.charges();
         self.insert(account.job, now).execute(client).await?;
-        charge(account, "page", &charges, now).execute(client).await?;
-        Ok(())
+        charge(account, "page", &charges, now).run(client).await
     }
 }
 

@@ -15,7 +15,7 @@ use crate::error::StoreError;
 use crate::limits;
 use crate::postgres::query::{Query, query};
 use crate::postgres::rows::Columns;
-use crate::prepared::source_word;
+use crate::prepared::{blocking, source_word};
 use crate::value::params;
 
 /// URLs, column by column.
@@ -69,9 +69,7 @@ pub(crate) async fn page_rows(pages: Vec<Offer>) -> Result<Vec<UrlRows>, StoreEr
             .map(UrlRows::of_offers)
             .collect()
     };
-    tokio::task::spawn_blocking(work)
-        .await
-        .map_err(|_| StoreError::Closed)
+    blocking(work).await
 }
 
 /// State of a URL that is new to the job.

@@ -71,9 +71,8 @@ async fn reopen(connection: &mut SqliteConnection, job: JobId) -> Result<(), Sto
         .await?;
     query("UPDATE shard SET active = 1, owner = NULL, lease_until = 0 WHERE job_id = ?1")
         .bind(job)
-        .execute(connection)
-        .await?;
-    Ok(())
+        .run(connection)
+        .await
 }
 
 /// Inserts the pages that are new and raises the page limit by their number. Returns that number.

@@ -48,6 +48,26 @@ const fn text(key: &'static str, placeholder: &'static str, help: &'static str) 
     }
 }
 
+/// Returns a setting with a default value.
+const fn preset(
+    key: &'static str,
+    placeholder: &'static str,
+    default: &'static str,
+    help: &'static str,
+) -> Setting {
+    Setting {
+        default: Some(default),
+        ..text(key, placeholder, help)
+    }
+}
+
+const fn secret(setting: Setting) -> Setting {
+    Setting {
+        secret: true,
+        ..setting
+    }
+}
+
 const fn switch(key: &'static str, help: &'static str) -> Setting {
     Setting {
         key,
@@ -60,48 +80,37 @@ const fn switch(key: &'static str, help: &'static str) -> Setting {
 
 /// Every setting, in the order of the help text.
 pub const SETTINGS: &[Setting] = &[
-    Setting {
-        default: Some("127.0.0.1:3002"),
-        ..text(
-            "listen",
-            "ADDRESS:PORT",
-            "Address and port that the server listens on",
-        )
-    },
+    preset(
+        "listen",
+        "ADDRESS:PORT",
+        "127.0.0.1:3002",
+        "Address and port that the server listens on",
+    ),
     text(
         "data_dir",
         "FOLDER",
         "Folder of the database and stored pages [default: the platform's data folder]",
     ),
-    Setting {
-        secret: true,
-        ..text(
-            "database_url",
-            "URL",
-            "Database of one or many nodes, postgres://USER:PASSWORD@HOST/DATABASE; or sqlite://FOLDER/harvestman.db",
-        )
-    },
+    secret(text(
+        "database_url",
+        "URL",
+        "Database of one or many nodes, postgres://USER:PASSWORD@HOST/DATABASE; or sqlite://FOLDER/harvestman.db",
+    )),
     text(
         "node_url",
         "URL",
         "URL at which the other servers of the database reach this one, for browser sessions [default: none]",
     ),
-    Setting {
-        secret: true,
-        ..text(
-            "cluster_secret",
-            "SECRET",
-            "Secret that all servers of the database share, at least 16 characters [default: none]",
-        )
-    },
-    Setting {
-        secret: true,
-        ..text(
-            "api_keys",
-            "KEY=TEAM[:NAME],...",
-            "API keys to add to the store at start",
-        )
-    },
+    secret(text(
+        "cluster_secret",
+        "SECRET",
+        "Secret that all servers of the database share, at least 16 characters [default: none]",
+    )),
+    secret(text(
+        "api_keys",
+        "KEY=TEAM[:NAME],...",
+        "API keys to add to the store at start",
+    )),
     text(
         "public_url",
         "URL",
@@ -112,14 +121,11 @@ pub const SETTINGS: &[Setting] = &[
         "HOST,...",
         "Private targets that may be fetched: host, host:port, CIDR or * [default: none]",
     ),
-    Setting {
-        secret: true,
-        ..text(
-            "proxy",
-            "[CLASS][@COUNTRY]=URL;...",
-            "Proxies for pages, by class (basic, enhanced) and country; a URL alone applies to all [default: none]",
-        )
-    },
+    secret(text(
+        "proxy",
+        "[CLASS][@COUNTRY]=URL;...",
+        "Proxies for pages, by class (basic, enhanced) and country; a URL alone applies to all [default: none]",
+    )),
     switch(
         "proxy_remote_dns",
         "Let http, https and socks5h proxies resolve target names; the addresses are then not checked",
@@ -163,22 +169,17 @@ pub const SETTINGS: &[Setting] = &[
         "IP:PORT,...",
         "DNS servers [default: those of the system]",
     ),
-    Setting {
-        secret: true,
-        ..text(
-            "webhook_secret",
-            "SECRET",
-            "Secret that signs webhooks [default: unsigned]",
-        )
-    },
-    Setting {
-        default: Some("60,300,900"),
-        ..text(
-            "webhook_retry_seconds",
-            "SECONDS,...",
-            "Delays before the retries of a failed webhook delivery",
-        )
-    },
+    secret(text(
+        "webhook_secret",
+        "SECRET",
+        "Secret that signs webhooks [default: unsigned]",
+    )),
+    preset(
+        "webhook_retry_seconds",
+        "SECONDS,...",
+        "60,300,900",
+        "Delays before the retries of a failed webhook delivery",
+    ),
     text(
         "webhook_signature_aliases",
         "HEADER,...",
@@ -189,36 +190,28 @@ pub const SETTINGS: &[Setting] = &[
         "URL",
         "Language model for prompts: base URL of a chat-completions API [default: none]",
     ),
-    Setting {
-        secret: true,
-        ..text(
-            "llm_api_key",
-            "KEY",
-            "API key for the language model [default: none]",
-        )
-    },
+    secret(text(
+        "llm_api_key",
+        "KEY",
+        "API key for the language model [default: none]",
+    )),
     text("llm_model", "NAME", "Name of the language model"),
     text(
         "search_url",
         "URL",
         "URL of the search provider, for example a SearXNG instance with JSON output [default: none]",
     ),
-    Setting {
-        default: Some("searxng"),
-        ..text(
-            "search_provider",
-            "NAME",
-            "Protocol of the search provider: searxng, serper or brave",
-        )
-    },
-    Setting {
-        secret: true,
-        ..text(
-            "search_api_key",
-            "KEY",
-            "API key for the search provider [default: none]",
-        )
-    },
+    preset(
+        "search_provider",
+        "NAME",
+        "searxng",
+        "Protocol of the search provider: searxng, serper or brave",
+    ),
+    secret(text(
+        "search_api_key",
+        "KEY",
+        "API key for the search provider [default: none]",
+    )),
     switch(
         "allow_ignore_robots",
         "Allow crawls to set ignoreRobotsTxt and robotsUserAgent",
@@ -252,22 +245,18 @@ pub const SETTINGS: &[Setting] = &[
         "SESSIONS",
         "Browser sessions open at once per team [default: 1 per CPU core]",
     ),
-    Setting {
-        default: Some("50"),
-        ..text(
-            "session_file_mib",
-            "MIB",
-            "Size of one file of a browser session in MiB, at most 512; larger downloads are cancelled",
-        )
-    },
-    Setting {
-        default: Some("100"),
-        ..text(
-            "session_files_mib",
-            "MIB",
-            "Size of all files of a browser session in MiB, at most 512",
-        )
-    },
+    preset(
+        "session_file_mib",
+        "MIB",
+        "50",
+        "Size of one file of a browser session in MiB, at most 512; larger downloads are cancelled",
+    ),
+    preset(
+        "session_files_mib",
+        "MIB",
+        "100",
+        "Size of all files of a browser session in MiB, at most 512",
+    ),
     text(
         "rate_limit",
         "REQUESTS",
@@ -283,38 +272,30 @@ pub const SETTINGS: &[Setting] = &[
         "CREDITS",
         "Credits per calendar month (UTC), per team [default: unlimited]",
     ),
-    Setting {
-        default: Some("1024"),
-        ..text(
-            "cache_mib",
-            "MIB",
-            "Size of the page cache on disk in MiB, for maxAge, minAge and lockdown; 0 disables it",
-        )
-    },
-    Setting {
-        default: Some("24"),
-        ..text(
-            "result_retention_hours",
-            "HOURS",
-            "How long results of jobs and scrapes are kept after they end, 1 to 8760",
-        )
-    },
-    Setting {
-        default: Some("64"),
-        ..text(
-            "min_free_mib",
-            "MIB",
-            "Free disk space in MiB below which /ready reports the server as unavailable; 0 disables the check",
-        )
-    },
-    Setting {
-        default: Some("2"),
-        ..text(
-            "drain_seconds",
-            "SECONDS",
-            "Time for requests in flight to finish after SIGTERM, 0 to 3600",
-        )
-    },
+    preset(
+        "cache_mib",
+        "MIB",
+        "1024",
+        "Size of the page cache on disk in MiB, for maxAge, minAge and lockdown; 0 disables it",
+    ),
+    preset(
+        "result_retention_hours",
+        "HOURS",
+        "24",
+        "How long results of jobs and scrapes are kept after they end, 1 to 8760",
+    ),
+    preset(
+        "min_free_mib",
+        "MIB",
+        "64",
+        "Free disk space in MiB below which /ready reports the server as unavailable; 0 disables the check",
+    ),
+    preset(
+        "drain_seconds",
+        "SECONDS",
+        "2",
+        "Time for requests in flight to finish after SIGTERM, 0 to 3600",
+    ),
     switch(
         "no_auth",
         "Require no API key: every request belongs to the built-in team; loopback only",
@@ -328,18 +309,18 @@ pub const SETTINGS: &[Setting] = &[
         "Trust X-Forwarded-Proto and X-Forwarded-Host from a reverse proxy",
     ),
     switch("metrics_public", "Serve /metrics to other machines"),
-    Setting {
-        default: Some("info"),
-        ..text("log", "FILTER", "Log filter: a level, or target=level,...")
-    },
-    Setting {
-        default: Some("pretty"),
-        ..text(
-            "log_format",
-            "FORMAT",
-            "Format of the log: pretty, or json with an object per line",
-        )
-    },
+    preset(
+        "log",
+        "FILTER",
+        "info",
+        "Log filter: a level, or target=level,...",
+    ),
+    preset(
+        "log_format",
+        "FORMAT",
+        "pretty",
+        "Format of the log: pretty, or json with an object per line",
+    ),
 ];
 
 /// Settings that a plan may override, in `[plans.NAME]` of the file.

@@ -38,7 +38,6 @@ struct ErrorBody {
     error: String,
     #[serde(default)]
     code: String,
-    #[serde(default)]
     details: Option<Value>,
 }
 

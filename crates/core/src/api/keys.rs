@@ -37,7 +37,6 @@ pub struct Key {
     /// Creation time of the key.
     pub created_at: Timestamp,
     /// Time of the last use, to the minute; null if the key was never used.
-    #[serde(default)]
     pub last_used_at: Option<Timestamp>,
     /// Time at which the key was revoked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -116,10 +115,8 @@ pub struct WebhookTested {
     /// Id of the event.
     pub webhook_id: WebhookId,
     /// HTTP status of the receiver; null without a response.
-    #[serde(default)]
     pub status: Option<u16>,
     /// Reason why the event was not acknowledged; null if it was.
-    #[serde(default)]
     pub error: Option<String>,
     /// Duration of the attempt, ms.
     pub duration_ms: u64,

@@ -49,7 +49,6 @@ fn message(message: &Message) -> Value {
 #[derive(Deserialize)]
 struct Completion {
     choices: Vec<Choice>,
-    #[serde(default)]
     usage: Option<Usage>,
 }
 
@@ -65,7 +64,6 @@ struct Usage {
 #[derive(Deserialize)]
 struct Choice {
     message: ReplyMessage,
-    #[serde(default)]
     finish_reason: Option<String>,
 }
 
@@ -73,13 +71,11 @@ struct Choice {
 struct ReplyMessage {
     #[serde(default)]
     content: Value,
-    #[serde(default)]
     tool_calls: Option<Vec<Call>>,
 }
 
 #[derive(Deserialize)]
 struct Call {
-    #[serde(default)]
     id: Option<String>,
     function: Function,
 }

@@ -7,7 +7,7 @@ use serde_json::Value;
 use tokio::time::Instant;
 use url::Url;
 
-use super::protocol::{Hit, Protocol, ProviderQuery, list, optional_text, text};
+use super::protocol::{Hit, Protocol, ProviderQuery, list, optional_text, shortest_range, text};
 
 /// Maximum results per page; image results have only one page.
 const WEB_SIZE: usize = 20;
@@ -92,19 +92,11 @@ impl Protocol for Brave {
 /// Returns the time filter in Brave's syntax: the shortest range that covers it, at least a day, or two
 /// dates.
 fn freshness(window: &Window) -> Option<String> {
-    let range = match (window.recent, &window.days) {
-        (Some((RecentUnit::Hour, ..=24) | (RecentUnit::Day, 1)), _) => "pd",
-        (Some((RecentUnit::Hour, ..=168) | (RecentUnit::Day, ..=7) | (RecentUnit::Week, 1)), _) => "pw",
-        (
-            Some(
-                (RecentUnit::Hour, ..=744)
-                | (RecentUnit::Day, ..=31)
-                | (RecentUnit::Week, ..=4)
-                | (RecentUnit::Month, 1),
-            ),
-            _,
-        ) => "pm",
-        (Some(_), _) => "py",
+    let range = match (window.recent.map(shortest_range), &window.days) {
+        (Some(RecentUnit::Hour | RecentUnit::Day), _) => "pd",
+        (Some(RecentUnit::Week), _) => "pw",
+        (Some(RecentUnit::Month), _) => "pm",
+        (Some(RecentUnit::Year), _) => "py",
         (None, (Some(first), Some(last))) => return Some(format!("{first}to{last}")),
         (None, _) => return None,
     };

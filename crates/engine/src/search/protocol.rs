@@ -2,7 +2,7 @@
 //! never connects.
 
 use harvestman_core::api::search::SourceKind;
-use harvestman_core::search::Window;
+use harvestman_core::search::{RecentUnit, Window};
 use harvestman_core::url_key::{Identity, normal_form};
 use harvestman_fetch::FetchRequest;
 use serde_json::Value;
@@ -80,6 +80,19 @@ pub(super) trait Protocol: Send + Sync {
 
     /// Returns the maximum number of results per page.
     fn page_size(&self, kind: SourceKind) -> usize;
+}
+
+/// Returns the shortest of a day, a week, a month and a year that covers the time filter.
+pub(super) fn shortest_range((unit, count): (RecentUnit, u64)) -> RecentUnit {
+    match (unit, count) {
+        (RecentUnit::Hour, ..=24) | (RecentUnit::Day, 1) => RecentUnit::Day,
+        (RecentUnit::Hour, ..=168) | (RecentUnit::Day, ..=7) | (RecentUnit::Week, 1) => RecentUnit::Week,
+        (RecentUnit::Hour, ..=744)
+        | (RecentUnit::Day, ..=31)
+        | (RecentUnit::Week, ..=4)
+        | (RecentUnit::Month, 1) => RecentUnit::Month,
+        _ => RecentUnit::Year,
+    }
 }
 
 /// Returns a text without markup.

@@ -9,7 +9,7 @@ use serde_json::Value;
 use tokio::time::Instant;
 use url::Url;
 
-use super::protocol::{Hit, Protocol, ProviderQuery, list, optional_text, text};
+use super::protocol::{Hit, Protocol, ProviderQuery, list, optional_text, shortest_range, text};
 
 /// Approximate results per page: an instance merges the results of its engines.
 const PAGE_SIZE: usize = 10;
@@ -45,8 +45,14 @@ impl Protocol for Searxng {
                 .append_pair("format", "json")
                 .append_pair("categories", category)
                 .append_pair("pageno", &(page + 1).to_string());
-            if let Some(range) = query.window.recent.map(range) {
-                pairs.append_pair("time_range", range);
+            if let Some(range) = query.window.recent.map(shortest_range) {
+                let name = match range {
+                    RecentUnit::Hour | RecentUnit::Day => "day",
+                    RecentUnit::Week => "week",
+                    RecentUnit::Month => "month",
+                    RecentUnit::Year => "year",
+                };
+                pairs.append_pair("time_range", name);
             }
             if let Some(safe) = query.safe {
                 pairs.append_pair("safesearch", if safe { "2" } else { "0" });
@@ -93,19 +99,6 @@ impl Protocol for Searxng {
 
     fn page_size(&self, _: SourceKind) -> usize {
         PAGE_SIZE
-    }
-}
-
-/// Returns the shortest named range that covers the time filter.
-fn range((unit, count): (RecentUnit, u64)) -> &'static str {
-    match (unit, count) {
-        (RecentUnit::Hour, ..=24) | (RecentUnit::Day, 1) => "day",
-        (RecentUnit::Hour, ..=168) | (RecentUnit::Day, ..=7) | (RecentUnit::Week, 1) => "week",
-        (RecentUnit::Hour, ..=744)
-        | (RecentUnit::Day, ..=31)
-        | (RecentUnit::Week, ..=4)
-        | (RecentUnit::Month, 1) => "month",
-        _ => "year",
     }
 }
 

@@ -57,11 +57,11 @@ pub(super) async fn drive(
             let _ = context.store.renew_check(&lease, clock::now(), 0).await;
         }
         () = renewing => cancel_jobs(&context, &lease).await,
-        worked = CheckRun::new(&context, &lease, &comparisons).run() => match worked {
-            Ok(true) => {}
-            Ok(false) => cancel_jobs(&context, &lease).await,
+        worked = CheckRun::new(&context, &lease, &comparisons).work() => match worked {
+            Ok(()) => {}
+            Err(Stop::LeaseLost) => cancel_jobs(&context, &lease).await,
             // The lease expires, and this or another node continues.
-            Err(error) => tracing::error!(%error, "cannot work on a check; it will continue when its lease expires"),
+            Err(Stop::Store(error)) => tracing::error!(%error, "cannot work on a check; it will continue when its lease expires"),
         },
     }
     context.budget.close(lease.team, lease.check);
@@ -95,9 +95,7 @@ struct CheckRun<'c> {
     first: bool,
 }
 
-/// The lease is lost.
-struct LeaseLost;
-
+/// Why a check stopped before its end.
 enum Stop {
     LeaseLost,
     Store(StoreError),
@@ -106,12 +104,6 @@ enum Stop {
 impl From<StoreError> for Stop {
     fn from(error: StoreError) -> Self {
         Self::Store(error)
-    }
-}
-
-impl From<LeaseLost> for Stop {
-    fn from(_: LeaseLost) -> Self {
-        Self::LeaseLost
     }
 }
 
@@ -129,20 +121,11 @@ impl<'c> CheckRun<'c> {
         }
     }
 
-    /// Returns false if the lease was lost.
-    async fn run(mut self) -> Result<bool, StoreError> {
-        match self.work().await {
-            Ok(()) => Ok(true),
-            Err(Stop::LeaseLost) => Ok(false),
-            Err(Stop::Store(error)) => Err(error),
-        }
-    }
-
-    async fn work(&mut self) -> Result<(), Stop> {
+    async fn work(mut self) -> Result<(), Stop> {
         let context = self.context;
         let request = read_request(&self.lease.request)?;
         let monitor = context.store.monitor(self.lease.team, self.lease.monitor).await?;
-        let monitor = monitor.ok_or(LeaseLost)?;
+        let monitor = monitor.ok_or(Stop::LeaseLost)?;
         self.first = monitor.last_summary.is_none();
         self.judge = Judge::new(context, request.judged_goal());
         self.target_ids = target_ids(&request.targets);
@@ -184,7 +167,7 @@ impl<'c> CheckRun<'c> {
         let CheckLease { team, check, .. } = *self.lease;
         let request = read_request(&self.lease.request)?;
         let monitor = store.monitor(team, self.lease.monitor).await?;
-        let now = read_request(&monitor.ok_or(LeaseLost)?.request)?;
+        let now = read_request(&monitor.ok_or(Stop::LeaseLost)?.request)?;
         let end = CheckEnd {
             status,
             error,
@@ -196,7 +179,7 @@ impl<'c> CheckRun<'c> {
         let write = || store.finish_check(self.lease, end.clone(), clock::now());
         let summary = lease::retry(StoreError::is_transient, write)
             .await?
-            .ok_or(LeaseLost)?;
+            .ok_or(Stop::LeaseLost)?;
         self.context.budget.committed(team, check, self.credits.into());
         tracing::info!(
             status = status.as_str(),
@@ -310,7 +293,8 @@ impl<'c> CheckRun<'c> {
         // The semaphore is never closed.
         let _permit = self.comparisons.acquire().await.ok();
         let store = &self.context.store;
-        let mut portion = Portion::new(target, store.compared_pages(self.lease.check, target).await?);
+        let stored = store.compared_pages(self.lease.check, target).await?;
+        let mut portion = Portion { target, stored };
         let mut skip = 0;
         loop {
             let stored = portion.stored;
@@ -421,7 +405,8 @@ impl<'c> CheckRun<'c> {
         result.result_count = found.len() as u64;
         self.credits = self.credits.saturating_add(credits);
         // In one transaction: another search might have other results.
-        self.store_portion(&mut Portion::new(target, 0), found).await
+        self.store_portion(&mut Portion { target, stored: 0 }, found)
+            .await
     }
 
     async fn store_portion(&mut self, portion: &mut Portion, found: Vec<Finding>) -> Result<(), Stop> {
@@ -506,12 +491,6 @@ impl<'c> CheckRun<'c> {
 struct Portion {
     target: u32,
     stored: u64,
-}
-
-impl Portion {
-    fn new(target: u32, stored: u64) -> Self {
-        Self { target, stored }
-    }
 }
 
 /// What a check found.

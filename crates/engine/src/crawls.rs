@@ -1,7 +1,7 @@
 //! Starts crawls.
 
 use harvestman_core::api::crawl::CrawlRequest;
-use harvestman_core::api::error::{ApiError, ErrorCode};
+use harvestman_core::api::error::ApiError;
 use harvestman_core::api::problem;
 use harvestman_core::ids::JobId;
 use harvestman_core::scope::Scope;
@@ -25,12 +25,8 @@ impl Engine {
         base: &str,
     ) -> Result<JobId, ApiError> {
         self.check_crawl(&request).await?;
-        if let Some(first) = self.afford(principal, idempotency.as_ref()).await? {
-            return Ok(first);
-        }
         let job = self.crawl_job(principal, &request, base)?;
-        let created = self.context.store.create_crawl(&job, idempotency.as_ref()).await;
-        self.job_created(&job, created)
+        self.start_job(principal, &job, idempotency).await
     }
 
     /// Stores a crawl that continues an ended one of the team, and starts it. It has the same request, starts with the
@@ -45,7 +41,7 @@ impl Engine {
         earlier: JobId,
         base: &str,
     ) -> Result<JobId, ApiError> {
-        let refuse = |message: String| Err(ApiError::new(ErrorCode::Conflict, message));
+        let refuse = |message: String| Err(ApiError::conflict(message));
         let store = &self.context.store;
         let row = store.job(principal.team, earlier, clock::now()).await?;
         let row = row

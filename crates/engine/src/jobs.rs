@@ -3,12 +3,13 @@
 use std::time::Duration;
 
 use harvestman_core::api::caller::Caller;
-use harvestman_core::api::error::{ApiError, ErrorCode};
+use harvestman_core::api::error::ApiError;
 use harvestman_core::api::webhook::WebhookSpec;
 use harvestman_core::ids::JobId;
 use harvestman_core::webhook::{Event, Family};
 use harvestman_store::{
-    CancelOutcome, CreateOutcome, JobKind, JobStatus, NewJob, Principal, StoreError, WebhookEvents,
+    CancelOutcome, CreateOutcome, Idempotency, JobKind, JobStatus, NewJob, Principal, StoreError,
+    WebhookEvents,
 };
 use serde::Serialize;
 
@@ -57,6 +58,20 @@ pub(crate) fn subscribed(webhook: Option<&WebhookSpec>, family: Family) -> Optio
 }
 
 impl Engine {
+    /// Stores a job that finds its pages itself, and starts it, if the team can afford it.
+    pub(crate) async fn start_job(
+        &self,
+        principal: &Principal,
+        job: &NewJob,
+        idempotency: Option<Idempotency>,
+    ) -> Result<JobId, ApiError> {
+        if let Some(first) = self.afford(principal, idempotency.as_ref()).await? {
+            return Ok(first);
+        }
+        let created = self.context.store.create_crawl(job, idempotency.as_ref()).await;
+        self.job_created(job, created)
+    }
+
     /// Wakes the loops that work on a new job. Returns its id, or that of the first job with the same
     /// idempotency key.
     pub(crate) fn job_created(
@@ -87,13 +102,10 @@ impl Engine {
             }
             CancelOutcome::AlreadyEnded(JobStatus::Cancelled) => {}
             CancelOutcome::AlreadyEnded(status) => {
-                return Err(ApiError::new(
-                    ErrorCode::Conflict,
-                    format!(
-                        "the job is already {}; there is nothing to cancel",
-                        status.as_str()
-                    ),
-                ));
+                return Err(ApiError::conflict(format!(
+                    "the job is already {}; there is nothing to cancel",
+                    status.as_str()
+                )));
             }
             CancelOutcome::NotFound => return Err(job_not_found()),
         }

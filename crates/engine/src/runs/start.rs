@@ -58,7 +58,7 @@ impl Engine {
                 &request.caller,
             )?
         };
-        self.start_run(principal, job, idempotency).await
+        self.start_job(principal, &job, idempotency).await
     }
 
     /// Stores an agent and starts it. Returns once it is stored.
@@ -110,14 +110,12 @@ impl Engine {
         match created.await? {
             AgentOutcome::Job(created) => self.job_created(&job, Ok(created)),
             AgentOutcome::NoThread => Err(no_thread()),
-            AgentOutcome::ThreadBusy => Err(ApiError::new(
-                ErrorCode::Conflict,
+            AgentOutcome::ThreadBusy => Err(ApiError::conflict(
                 "the last run of this thread is still in progress: wait for its end, or cancel it",
             )),
-            AgentOutcome::ThreadFull(runs) => Err(ApiError::new(
-                ErrorCode::Conflict,
-                format!("this thread has {runs} runs, the maximum: omit `threadId` to start a new thread"),
-            )),
+            AgentOutcome::ThreadFull(runs) => Err(ApiError::conflict(format!(
+                "this thread has {runs} runs, the maximum: omit `threadId` to start a new thread"
+            ))),
         }
     }
 
@@ -154,18 +152,5 @@ impl Engine {
             "no language model is configured on this server; without one a `schema` is required, which is filled from \
              what the pages state",
         ))
-    }
-
-    async fn start_run(
-        &self,
-        principal: &Principal,
-        job: NewJob,
-        idempotency: Option<Idempotency>,
-    ) -> Result<JobId, ApiError> {
-        if let Some(first) = self.afford(principal, idempotency.as_ref()).await? {
-            return Ok(first);
-        }
-        let created = self.context.store.create_crawl(&job, idempotency.as_ref()).await;
-        self.job_created(&job, created)
     }
 }
